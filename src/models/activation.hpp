@@ -1,0 +1,24 @@
+#pragma once
+
+#include "models/matrix.hpp"
+#include "plan/specification.hpp"
+
+namespace dadsim {
+
+/// A = φ(Z), element by element, in place. GELU is the exact one, z·Φ(z).
+template <class T>
+void activate(Activation activation, MatrixOf<T>& z);
+
+/// Δ ← Δ ⊙ φ'(Z), computed from the output A = φ(Z) alone: ReLU 1[a>0], tanh 1−a², sigmoid a(1−a), identity 1.
+/// Throws std::logic_error for GELU, whose derivative needs Z.
+template <class T>
+void multiply_derivative_from_output(Activation activation, const MatrixOf<T>& output, MatrixOf<T>& delta);
+
+/// Δ ← Δ ⊙ φ'(Z) from the pre-activation Z; any activation.
+template <class T>
+void multiply_derivative(Activation activation, const MatrixOf<T>& pre_activation, MatrixOf<T>& delta);
+
+/// Whether φ' can be had from φ(Z).
+bool derivative_from_output(Activation activation);
+
+}  // namespace dadsim

@@ -1,0 +1,15 @@
+#pragma once
+
+#include <cstdint>
+
+#include "models/dataset.hpp"
+
+namespace dadsim {
+
+/// Procedurally drawn digits, 28 × 28 grey, ten classes, deterministic in (seed, index): sample i is the same whatever the
+/// number of samples. Varied strokes, slant, size, position, thickness and noise.
+Samples draw_digits(std::int64_t first, std::int64_t count, std::uint64_t seed);
+
+inline constexpr std::int64_t kMaxDigits = 200000;
+
+}  // namespace dadsim

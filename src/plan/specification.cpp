@@ -1,0 +1,20 @@
+#include "plan/specification.hpp"
+
+#include <stdexcept>
+
+namespace dadsim {
+
+const char* to_string(Activation activation) {
+  switch (activation) {
+    case Activation::identity: return "identity";
+    case Activation::relu: return "relu";
+    case Activation::tanh: return "tanh";
+    case Activation::sigmoid: return "sigmoid";
+    case Activation::gelu: return "gelu";
+  }
+  throw std::logic_error("unknown activation");
+}
+
+const char* to_string(Topology topology) { return topology == Topology::aggregator ? "aggregator" : "peer"; }
+
+}  // namespace dadsim

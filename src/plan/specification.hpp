@@ -1,0 +1,123 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "plan/parameter.hpp"
+
+// What is to be learned and timed, complete and checked: the vocabulary that the scenario reader fills in and the other
+// folders read. Every default has been resolved; every path is absolute.
+
+namespace dadsim {
+
+/// The embedded, procedurally drawn digits.
+struct DigitsSource {
+  std::int64_t train = 8000;  ///< samples
+  std::int64_t test = 2000;
+};
+
+/// Images and labels in IDX files (plain or gzip).
+struct IdxSource {
+  std::string images, labels;            ///< training files
+  std::string test_images, test_labels;  ///< both empty: the test samples follow the training samples in the same files
+  std::int64_t train = 0;                ///< samples
+  std::int64_t test = 0;
+};
+
+/// How the training samples are dealt to the sites.
+struct SplitSpec {
+  enum class Kind { iid, by_class, dirichlet, shards, sizes };
+  Kind kind = Kind::iid;
+  double alpha = 0.5;               ///< dirichlet: concentration; small is uneven
+  std::int64_t shards = 2;          ///< shards: per site, of samples sorted by class
+  std::vector<std::int64_t> sizes;  ///< sizes: samples of each site, drawn at random
+};
+
+struct DataSpec {
+  std::variant<DigitsSource, IdxSource> source;
+  SplitSpec split;
+};
+
+enum class Activation : std::uint8_t { identity, relu, tanh, sigmoid, gelu };
+const char* to_string(Activation activation);
+
+struct DenseSpec {
+  std::int64_t units = 0;
+  Activation activation = Activation::relu;
+  bool bias = true;
+};
+
+/// A multilayer perceptron; the last layer's units are the classes. Softmax cross-entropy follows it.
+struct ModelSpec {
+  std::vector<DenseSpec> layers;
+};
+
+struct OptimizerSpec {
+  enum class Kind { sgd, adam, adamw };
+  Kind kind = Kind::adam;
+  double learning_rate = 1e-3;
+  double momentum = 0;   ///< sgd
+  bool nesterov = false;  ///< sgd
+  double weight_decay = 0;  ///< sgd and adam: added to the gradient (L2); adamw: decoupled
+  double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8;  ///< adam, adamw
+};
+
+/// Factor on the learning rate over time.
+struct ScheduleSpec {
+  enum class Kind { constant, steps, cosine };
+  Kind kind = Kind::constant;
+  double warm_up_epochs = 0;              ///< linear from 0, before any of the kinds
+  std::vector<std::int64_t> milestones;   ///< steps: epochs after which the rate is multiplied by `factor`
+  double factor = 0.1;                    ///< steps
+  double final_factor = 0;                ///< cosine: what it ends at, as a share of the learning rate
+};
+
+struct TrainingSpec {
+  enum class Batches { proportional, equal };
+  enum class Stop { budget, target };
+  std::int64_t batch = 32;  ///< rows per worker and step (on average over workers if proportional)
+  Batches batches = Batches::proportional;  ///< proportional: a site with twice the samples takes twice the rows
+  double epochs = 10;                       ///< budget
+  double target_accuracy = 0.95;            ///< on held-back data, 0…1
+  Stop stop = Stop::budget;                 ///< target: end a run at the first evaluation that reaches the target
+  std::int64_t evaluate_every = 0;          ///< steps; 0: once per epoch
+  OptimizerSpec optimizer;
+  ScheduleSpec schedule;
+};
+
+enum class Topology { aggregator, peer };
+const char* to_string(Topology topology);
+
+struct RunSpec {
+  std::string algorithm;
+  std::string label;  ///< unique within the scenario
+  Topology topology = Topology::aggregator;
+  ParameterValues parameters;  ///< every parameter of the algorithm
+};
+
+struct TimedAsSpec {
+  std::string workload;
+  std::int64_t batch = 32;  ///< samples per worker and step
+};
+
+/// A device by its roofline. Rates are of fp32 arithmetic unless the entry says otherwise.
+struct DeviceSpec {
+  std::string name;
+  std::string description;
+  double peak_flops = 0;          ///< flop/s, dense matrix products
+  double memory_bandwidth = 0;    ///< byte/s
+  double matrix_efficiency = 0;   ///< share of peak_flops that matrix products reach, 0…1
+  double memory_efficiency = 0;   ///< share of memory_bandwidth reached, 0…1
+  double launch_overhead = 0;     ///< seconds per kernel
+  std::string source;             ///< where the numbers are published, and which are assumptions
+};
+
+struct Placement {
+  std::string host;    ///< name in the platform
+  std::string device;  ///< name of a DeviceSpec
+};
+
+}  // namespace dadsim

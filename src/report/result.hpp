@@ -1,0 +1,74 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "plan/specification.hpp"
+#include "plan/timing.hpp"
+#include "plan/trajectory.hpp"
+
+namespace dadsim {
+
+/// A point of a learning curve with the simulated time at which it was reached.
+struct CurvePoint {
+  std::int64_t step = 0;
+  double seconds = 0;  ///< simulated, from the start of training; evaluation is not charged
+  double loss = 0;
+  double accuracy = 0;
+  double auc = 0;
+};
+
+/// Everything that is reported of one run. Computed by summarise() alone: the reports only print it.
+struct RunResult {
+  RunSpec spec;
+  std::int64_t steps = 0;
+  std::int64_t steps_per_epoch = 0;
+  std::size_t workers = 0;  ///< that were timed: 1 if pooled
+  double final_accuracy = 0;
+  double best_accuracy = 0;
+  double final_auc = 0;
+
+  bool target_reached = false;
+  std::int64_t target_step = 0;  ///< meaningful if reached
+  double target_seconds = 0;     ///< meaningful if reached
+
+  // Means over the steps of the run.
+  double step_seconds = 0;
+  double compute_seconds = 0;
+  double exposed_seconds = 0;
+  double first_step_seconds = 0;
+  double bytes_up_per_worker = 0;    ///< sent by a worker per step, mean over workers
+  double bytes_down_per_worker = 0;  ///< received by a worker per step, mean over workers
+  double total_bytes = 0;            ///< sent by all nodes over the whole run
+  double total_seconds = 0;
+
+  std::vector<Bound> bounds;        ///< critical path over the whole run by resource, longest first
+  std::vector<EpochRanks> ranks;
+  std::vector<CurvePoint> curve;
+  std::vector<std::string> notes;   ///< assumptions that concern this run alone
+};
+
+struct Result {
+  std::string version, simgrid, network_model;
+  std::string scenario_name;
+  std::uint64_t seed = 0;
+  std::uint64_t hash = 0;
+  std::string learned_on;  ///< "MLP 784-256-10 (203,530 parameters), batch 32 per worker"
+  std::string timed_as;    ///< the same words as learned_on, or the workload with its batch
+  bool timed_as_other = false;
+  double target_accuracy = 0;
+  std::vector<std::string> layer_names;  ///< matrix layers of the learned network, for the ranks
+  std::vector<std::string> assumptions;  ///< sentences that hold for every run
+  std::vector<RunResult> runs;
+
+  double learning_wall_seconds = 0;  ///< wall clock: differs from run to run
+  double timing_wall_seconds = 0;
+};
+
+/// Puts the learned half and the timed half together. `timings` has one entry per trajectory.distinct_steps.
+RunResult summarise(const RunSpec& spec, const Trajectory& trajectory, const std::vector<StepTiming>& timings,
+                    std::size_t workers, double target_accuracy);
+
+}  // namespace dadsim

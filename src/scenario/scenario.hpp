@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "plan/specification.hpp"
+
+namespace dadsim {
+
+/// A scenario as the user meant it: complete, every default filled in, every reference checked.
+struct Scenario {
+  std::string file;         ///< as given on the command line
+  std::string name;
+  std::string description;  ///< may be empty
+  std::uint64_t seed = 1;
+  std::string platform;     ///< absolute path of a SimGrid platform file
+  std::vector<DeviceSpec> devices;  ///< defined in the scenario itself
+  std::vector<Placement> workers;
+  std::optional<Placement> aggregator;
+  DataSpec data;
+  ModelSpec model;
+  TrainingSpec training;
+  std::optional<TimedAsSpec> timed_as;
+  std::vector<RunSpec> runs;
+  /// Of the resolved scenario with the contents of the files it names instead of their paths: equal scenarios have equal
+  /// hashes wherever they lie.
+  std::uint64_t hash = 0;
+};
+
+}  // namespace dadsim

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "support/diagnostics.hpp"
+
+namespace dadsim {
+
+struct PlatformFindings {
+  std::vector<Diagnostic> file_errors;    ///< of the platform file itself
+  std::vector<std::string> host_errors;   ///< per host asked for: empty, or "what; remedy"
+  std::vector<std::string> route_errors;  ///< "what; remedy"
+};
+
+/// Loads a platform file in a process of its own and finds out whether it can carry the workers: hosts exist (did-you-mean),
+/// no host has more workers than cores, every pair (indices into `hosts`) has a route both ways. SimGrid's own errors are
+/// passed on with file and line; nothing SimGrid does can end this process.
+PlatformFindings check_platform(const std::string& file, const std::vector<std::string>& hosts,
+                                const std::vector<std::pair<std::size_t, std::size_t>>& pairs);
+
+}  // namespace dadsim

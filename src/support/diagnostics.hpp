@@ -1,0 +1,39 @@
+#pragma once
+
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace dadsim {
+
+/// One thing that is wrong with the user's input.
+struct Diagnostic {
+  std::string file;    ///< the file, or "--set training.batch=0" for an override; empty if there is none
+  int line = 0;        ///< 1-based; 0 if there is none
+  std::string what;    ///< what is wrong
+  std::string remedy;  ///< what would be right
+};
+
+/// `file:line: what; remedy`, leaving out what is empty.
+std::string to_string(const Diagnostic& diagnostic);
+
+/// Wrong input of any kind, carrying everything that is wrong with it. `what()` has one line per diagnostic.
+class InputError : public std::runtime_error {
+ public:
+  explicit InputError(std::vector<Diagnostic> diagnostics);
+  explicit InputError(Diagnostic diagnostic) : InputError(std::vector<Diagnostic>{std::move(diagnostic)}) {}
+  const std::vector<Diagnostic>& diagnostics() const { return diagnostics_; }
+
+ private:
+  std::vector<Diagnostic> diagnostics_;
+};
+
+/// The candidate nearest to `word` by edit distance, or an empty string where none is near enough to be meant.
+std::string closest(std::string_view word, std::span<const std::string> candidates);
+
+/// "did you mean 'x'?" where one candidate is near, else "one of a, b, c".
+std::string suggestion(std::string_view word, std::span<const std::string> candidates);
+
+}  // namespace dadsim

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace dadsim {
+
+/// 64-bit FNV-1a: a fingerprint that tells two inputs apart by accident, not against an adversary.
+inline std::uint64_t fingerprint(std::string_view bytes, std::uint64_t hash = 0xcbf29ce484222325ULL) {
+  for (const char byte : bytes) {
+    hash ^= static_cast<unsigned char>(byte);
+    hash *= 0x100000001b3ULL;
+  }
+  return hash;
+}
+
+}  // namespace dadsim

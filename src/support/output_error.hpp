@@ -1,0 +1,13 @@
+#pragma once
+
+#include <stdexcept>
+
+namespace dadsim {
+
+/// A result could not be written. The message names the path and the reason.
+class OutputError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+}  // namespace dadsim

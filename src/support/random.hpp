@@ -1,0 +1,43 @@
+#pragma once
+
+#include <Random123/philox.h>
+
+#include <cstdint>
+#include <limits>
+
+namespace dadsim {
+
+/// What a stream of random numbers is for: part of the counter, so that streams never share numbers.
+enum class Purpose : std::uint32_t { initial_weights = 1, shuffle, split, digits, factor_start, digit_noise, test };
+
+/// Counter-based random numbers (Philox4x32-10, Salmon et al., SC 2011): the numbers depend on (seed, purpose, worker, step)
+/// alone, never on which thread asks or in what order. A UniformRandomBitGenerator for Boost.Random's distributions
+/// (not the standard library's: those differ between libraries).
+class RandomStream {
+ public:
+  using result_type = std::uint32_t;
+
+  RandomStream(std::uint64_t seed, Purpose purpose, std::uint32_t worker = 0, std::uint32_t step = 0)
+      : key_{{static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32U)}},
+        counter_{{0, step, worker, static_cast<std::uint32_t>(purpose)}} {}
+
+  static constexpr result_type min() { return 0; }
+  static constexpr result_type max() { return std::numeric_limits<result_type>::max(); }
+
+  result_type operator()() {
+    if (used_ == 4) {
+      block_ = r123::Philox4x32()(counter_, key_);
+      ++counter_[0];
+      used_ = 0;
+    }
+    return block_[used_++];
+  }
+
+ private:
+  r123::Philox4x32::key_type key_;
+  r123::Philox4x32::ctr_type counter_;
+  r123::Philox4x32::ctr_type block_{};
+  unsigned used_ = 4;
+};
+
+}  // namespace dadsim
