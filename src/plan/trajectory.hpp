@@ -30,6 +30,7 @@ struct Trajectory {
   std::vector<Evaluation> curve;    ///< starts with step 0, before training
   std::vector<EpochRanks> ranks;    ///< empty unless the algorithm compresses by rank
   std::int64_t steps_per_epoch = 0;
+  std::int64_t diverged_at = 0;     ///< the step after which the loss was no longer a finite number; 0 if it always was
 };
 
 }  // namespace dadsim

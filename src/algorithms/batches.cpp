@@ -1,0 +1,61 @@
+#include "algorithms/batches.hpp"
+
+#include <algorithm>
+#include <boost/random/uniform_int_distribution.hpp>
+#include <stdexcept>
+
+#include "support/random.hpp"
+
+namespace dadsim {
+
+Batches::Batches(const TrainingSpec& training, const Partition& partition, std::uint64_t seed)
+    : training_(training), partition_(partition), seed_(seed), order_(partition.size()), order_pass_(partition.size(), -1) {
+  const auto sites = static_cast<std::int64_t>(partition.size());
+  std::int64_t total = 0;
+  std::int64_t largest = 0;
+  for (const auto& site : partition) {
+    if (site.empty()) throw std::logic_error("a site without samples");
+    total += static_cast<std::int64_t>(site.size());
+    largest = std::max(largest, static_cast<std::int64_t>(site.size()));
+  }
+  const bool proportional = training.batches == TrainingSpec::Batches::proportional;
+  const std::int64_t samples = proportional ? total : largest;
+  const std::int64_t per_step = proportional ? sites * training.batch : training.batch;
+  steps_per_epoch_ = (samples + per_step - 1) / per_step;
+}
+
+const std::vector<std::int32_t>& Batches::order(std::size_t site, std::int64_t pass) {
+  if (order_pass_[site] != pass) {
+    order_[site] = partition_[site];
+    RandomStream random(seed_, Purpose::shuffle, static_cast<std::uint32_t>(site), static_cast<std::uint32_t>(pass));
+    for (std::size_t i = order_[site].size() - 1; i > 0; --i) {
+      const std::size_t j = boost::random::uniform_int_distribution<std::size_t>(0, i)(random);
+      std::swap(order_[site][i], order_[site][j]);
+    }
+    order_pass_[site] = pass;
+  }
+  return order_[site];
+}
+
+std::vector<std::vector<std::int32_t>> Batches::next() {
+  std::vector<std::vector<std::int32_t>> batch(partition_.size());
+  const std::int64_t epoch = step_ / steps_per_epoch_;
+  const std::int64_t in_epoch = step_ % steps_per_epoch_;
+  for (std::size_t site = 0; site < partition_.size(); ++site) {
+    const auto samples = static_cast<std::int64_t>(partition_[site].size());
+    if (training_.batches == TrainingSpec::Batches::proportional) {
+      const auto& indices = order(site, epoch);
+      batch[site].assign(indices.begin() + in_epoch * samples / steps_per_epoch_,
+                         indices.begin() + (in_epoch + 1) * samples / steps_per_epoch_);
+    } else {
+      const std::int64_t rows = std::min(training_.batch, samples);
+      for (std::int64_t i = step_ * rows; i < (step_ + 1) * rows; ++i) {
+        batch[site].push_back(order(site, i / samples)[static_cast<std::size_t>(i % samples)]);
+      }
+    }
+  }
+  ++step_;
+  return batch;
+}
+
+}  // namespace dadsim

@@ -1,0 +1,139 @@
+#include "algorithms/exchange.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <stdexcept>
+
+#include "algorithms/cost.hpp"
+
+namespace dadsim {
+namespace {
+
+constexpr double kFloatBytes = 4.0;
+
+std::vector<Expression> elements_of(const std::vector<Exchange::Part>& parts) {
+  std::vector<Expression> elements;
+  elements.reserve(parts.size());
+  for (const Exchange::Part& part : parts) elements.push_back(part.elements);
+  return elements;
+}
+
+}  // namespace
+
+void Exchange::begin_step() {
+  handed_over_.assign(sites(), 0.0);
+  handed_down_ = 0;
+}
+
+const LayerShape& Exchange::layer() const {
+  const std::int32_t index = recorder_.layer();
+  return index < 0 ? shape_.layers.back() : shape_.layers.at(static_cast<std::size_t>(index));
+}
+
+void Exchange::check(const Expression& elements, std::int32_t worker, std::int64_t actual) const {
+  const double said = elements.evaluate({&layer(), &recorder_.sizes(), worker});
+  if (said != static_cast<double>(actual)) {
+    throw std::logic_error(fmt::format("layer {}: {} elements were handed over where the tag {} says {}", layer().name,
+                                       actual, elements.to_string(), said));
+  }
+}
+
+std::int32_t Exchange::record(CollectiveKind kind, const std::vector<Expression>& elements) {
+  CollectiveOp op{kind, {}};
+  for (const Expression& count : elements) op.payload.push_back({count, ElementType::float32});
+  return recorder_.add(std::move(op));
+}
+
+void Exchange::require_aggregator() const {
+  if (topology_ != Topology::aggregator) throw std::logic_error("there is no aggregator among peers");
+}
+
+std::vector<Matrix> Exchange::collect(const std::vector<Part>& parts) {
+  std::vector<Matrix> whole;
+  for (const Part& part : parts) {
+    Eigen::Index rows = 0;
+    Eigen::Index columns = 0;
+    for (std::size_t site = 0; site < sites(); ++site) {
+      const ConstBlock block = part.of(site);
+      check(part.elements, static_cast<std::int32_t>(site), block.size());
+      handed_over_[site] += kFloatBytes * static_cast<double>(block.size());
+      rows += block.rows();
+      columns = std::max(columns, block.cols());
+    }
+    Matrix& all = whole.emplace_back(rows, columns);
+    Eigen::Index at = 0;
+    for (std::size_t site = 0; site < sites(); ++site) {
+      const ConstBlock block = part.of(site);
+      if (block.rows() > 0) all.middleRows(at, block.rows()) = block;
+      at += block.rows();
+    }
+  }
+  return whole;
+}
+
+Pending<std::vector<Matrix>> Exchange::concatenate(const std::vector<Part>& parts,
+                                                   const std::vector<Expression>& all_elements) {
+  if (topology_ == Topology::peer) {
+    const std::int32_t serial = record(CollectiveKind::all_gather, elements_of(parts));
+    return {collect(parts), recorder_, serial, Role::workers};
+  }
+  std::vector<Matrix> whole = std::move(gather(parts).wait());
+  return broadcast(std::move(whole), all_elements);
+}
+
+Pending<std::vector<Matrix>> Exchange::gather(const std::vector<Part>& parts) {
+  require_aggregator();
+  const std::int32_t serial = record(CollectiveKind::gather, elements_of(parts));
+  return {collect(parts), recorder_, serial, Role::aggregator};
+}
+
+Pending<std::vector<Matrix>> Exchange::broadcast(std::vector<Matrix> matrices, const std::vector<Expression>& elements) {
+  require_aggregator();
+  if (matrices.size() != elements.size()) throw std::logic_error("one size per matrix");
+  for (std::size_t i = 0; i < matrices.size(); ++i) {
+    check(elements[i], -1, matrices[i].size());
+    handed_down_ += kFloatBytes * static_cast<double>(matrices[i].size());
+  }
+  const std::int32_t serial = record(CollectiveKind::broadcast, elements);
+  return {std::move(matrices), recorder_, serial, Role::workers};
+}
+
+Pending<LayerGradient> Exchange::sum(const std::function<void(std::size_t site, LayerGradient& sum)>& add_to) {
+  const LayerShape& shape = layer();
+  LayerGradient sum{Matrix::Zero(shape.out, shape.in), Vector::Zero(shape.bias ? shape.out : 0)};
+  for (std::size_t site = 0; site < sites(); ++site) {
+    add_to(site, sum);
+    const Eigen::Index size = sum.weight.size() + sum.bias.size();
+    check(extent::parameters(), static_cast<std::int32_t>(site), size);
+    handed_over_[site] += kFloatBytes * static_cast<double>(size);
+  }
+  if (topology_ == Topology::peer) {
+    const std::int32_t serial = record(CollectiveKind::all_reduce, {extent::parameters()});
+    return {std::move(sum), recorder_, serial, Role::workers};
+  }
+  const std::int32_t up = record(CollectiveKind::gather, {extent::parameters()});
+  recorder_.add(WaitOp{Role::aggregator, up});
+  recorder_.add(ComputeOp{Phase::add, Role::aggregator, {cost::add_gradients(static_cast<double>(sites()))}, false, false});
+  handed_down_ += kFloatBytes * static_cast<double>(sum.weight.size() + sum.bias.size());
+  const std::int32_t down = record(CollectiveKind::broadcast, {extent::parameters()});
+  return {std::move(sum), recorder_, down, Role::workers};
+}
+
+void Exchange::sum_other_layers() {
+  recorder_.begin_sweep(Over::other_layers);
+  recorder_.begin_group(-1);
+  std::int32_t last = 0;
+  if (topology_ == Topology::peer) {
+    last = record(CollectiveKind::all_reduce, {extent::parameters()});
+  } else {
+    const std::int32_t up = record(CollectiveKind::gather, {extent::parameters()});
+    recorder_.add(WaitOp{Role::aggregator, up});
+    recorder_.add(
+        ComputeOp{Phase::add, Role::aggregator, {cost::add_gradients(static_cast<double>(sites()))}, false, false});
+    last = record(CollectiveKind::broadcast, {extent::parameters()});
+  }
+  recorder_.add(WaitOp{Role::workers, last});
+}
+
+}  // namespace dadsim

@@ -1,0 +1,96 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "models/network.hpp"
+#include "plan/step_recorder.hpp"
+#include "plan/specification.hpp"
+
+namespace dadsim {
+
+/// The result of a collective that is under way in the simulated world (here it has been carried out already). Taking the
+/// data is what makes the compute stream wait.
+template <class T>
+class Pending {
+ public:
+  Pending() = default;
+  Pending(T data, StepRecorder& recorder, std::int32_t collective, Role who)
+      : data_(std::move(data)), recorder_(&recorder), collective_(collective), who_(who) {}
+
+  /// Records that the participants stand still here until the collective is done, and gives the data.
+  T& wait() {
+    recorder_->add(WaitOp{who_, collective_});
+    return data_;
+  }
+
+ private:
+  T data_{};
+  StepRecorder* recorder_ = nullptr;
+  std::int32_t collective_ = 0;
+  Role who_ = Role::workers;
+};
+
+/// Carries out collectives on the real matrices at once and records them with symbolic sizes. Whatever is handed over is
+/// checked against its tag: a tag that does not evaluate to the true size is a std::logic_error, always.
+///
+/// EXAMPLE: every site ends with the rows of all sites' activations of layer l, and waits for them right away:
+///     auto pending = exchange.concatenate({{extent::rows() * extent::in(), [&](std::size_t s) { return step.input(s, l); }}});
+///     const Matrix& all = pending.wait()[0];
+class Exchange {
+ public:
+  /// A matrix at every site, with its size in symbols.
+  struct Part {
+    Expression elements;
+    std::function<ConstBlock(std::size_t site)> of;
+  };
+
+  Exchange(StepRecorder& recorder, const ModelShape& shape, Topology topology)
+      : recorder_(recorder), shape_(shape), topology_(topology) {}
+
+  Topology topology() const { return topology_; }
+
+  /// Everyone ends with the rows of all sites, in site order: an all-gather among peers; a gather and a broadcast of the whole
+  /// through the aggregator. Several parts travel in one message. `all_elements` per part is the size of the whole at the
+  /// aggregator.
+  Pending<std::vector<Matrix>> concatenate(const std::vector<Part>& parts, const std::vector<Expression>& all_elements);
+
+  /// The aggregator ends with the rows of all sites, in site order. Only with an aggregator.
+  Pending<std::vector<Matrix>> gather(const std::vector<Part>& parts);
+
+  /// Everyone ends with what the aggregator has. Only with an aggregator.
+  Pending<std::vector<Matrix>> broadcast(std::vector<Matrix> matrices, const std::vector<Expression>& elements);
+
+  /// Everyone ends with the sum over sites of one layer's gradient: a ring all-reduce among peers; gathered, added and
+  /// broadcast by the aggregator otherwise. `add_to` adds site s's gradient to the sum; its size is that of the layer.
+  Pending<LayerGradient> sum(const std::function<void(std::size_t site, LayerGradient& sum)>& add_to);
+
+  /// The same for the parameters of layers that this network does not have but a workload may (norms, embeddings …): they have
+  /// no outer product, so that their gradients are summed as they are. Waits at once.
+  void sum_other_layers();
+
+  /// Bytes that each site has handed over since the step began, counted on the matrices.
+  const std::vector<double>& bytes_handed_over() const { return handed_over_; }
+  /// Bytes that the aggregator has handed to each site since the step began, counted on the matrices.
+  double bytes_handed_down() const { return handed_down_; }
+
+  /// Starts counting anew.
+  void begin_step();
+
+ private:
+  const LayerShape& layer() const;
+  std::size_t sites() const { return recorder_.sizes().samples.size(); }
+  void check(const Expression& elements, std::int32_t worker, std::int64_t actual) const;
+  std::int32_t record(CollectiveKind kind, const std::vector<Expression>& elements);
+  std::vector<Matrix> collect(const std::vector<Part>& parts);
+  void require_aggregator() const;
+
+  StepRecorder& recorder_;
+  const ModelShape& shape_;
+  Topology topology_;
+  std::vector<double> handed_over_;
+  double handed_down_ = 0;
+};
+
+}  // namespace dadsim

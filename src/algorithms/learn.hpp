@@ -1,0 +1,41 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <stdexcept>
+
+#include "models/dataset.hpp"
+#include "plan/specification.hpp"
+#include "plan/trajectory.hpp"
+
+namespace dadsim {
+
+/// What is to be learned; the same for every run of a scenario.
+struct LearningProblem {
+  const Dataset& data;
+  const Partition& partition;  ///< one entry per worker
+  ModelSpec model;
+  TrainingSpec training;
+  std::uint64_t seed = 1;
+};
+
+struct LearningObserver {
+  std::function<void(std::int64_t step, std::int64_t steps)> progress;  ///< now and then
+  const std::atomic<bool>* cancelled = nullptr;                         ///< checked after every step
+};
+
+/// The user asked to stop.
+class Cancelled : public std::runtime_error {
+ public:
+  Cancelled() : std::runtime_error("cancelled") {}
+};
+
+/// Trains one run for real and records its steps. Same arguments, same bits, for any number of threads. A run whose loss is
+/// no longer finite ends there (Trajectory::diverged_at). Throws Cancelled.
+Trajectory learn(const RunSpec& run, const LearningProblem& problem, const LearningObserver& observer = {});
+
+/// Steps that the run may take: epochs × steps per epoch, rounded up.
+std::int64_t budget_in_steps(const TrainingSpec& training, std::int64_t steps_per_epoch);
+
+}  // namespace dadsim

@@ -1,0 +1,40 @@
+#include "algorithms/local_gradient.hpp"
+
+namespace dadsim {
+
+void LocalGradient::run(TrainingStep& step) {
+  step.forward();
+  step.backward([&](std::size_t l) {
+    step.record_weight_gradient();
+    const DenseLayer<float>& layer = step.network().layer(l);
+    LayerGradient& gradient = step.gradient()[l];
+    gradient.weight.setZero(layer.out(), layer.in());
+    gradient.bias.setZero(layer.bias.size());
+    for (std::size_t site = 0; site < step.sites(); ++site) step.add_weight_gradient(site, l, gradient);
+    step.propagate(l);
+  });
+}
+
+AlgorithmInfo pooled_info() {
+  return {.name = "pooled",
+          .description = "All data in one place, one worker with the batches of all: the accuracy to hope for.",
+          .source = "reference end",
+          .payload = "0",
+          .sharing = Sharing::pooled,
+          .exact = true,
+          .parameters = {},
+          .make = [](const ParameterValues&) { return std::make_unique<LocalGradient>(); }};
+}
+
+AlgorithmInfo no_sharing_info() {
+  return {.name = "no-sharing",
+          .description = "Every site trains alone on its own data; the accuracy is the mean over sites: what is to be gained.",
+          .source = "reference end",
+          .payload = "0",
+          .sharing = Sharing::no_sharing,
+          .exact = false,
+          .parameters = {},
+          .make = [](const ParameterValues&) { return std::make_unique<LocalGradient>(); }};
+}
+
+}  // namespace dadsim

@@ -1,0 +1,172 @@
+#include "algorithms/rank_dad.hpp"
+
+#include <map>
+
+#include "support/parallel.hpp"
+
+namespace dadsim {
+namespace {
+
+/// [A 1]: with a column of ones the last column of Δᵀ [A 1] is the gradient of the bias.
+Matrix with_ones(const ConstBlock& input, bool bias) {
+  Matrix augmented(input.rows(), input.cols() + (bias ? 1 : 0));
+  augmented.leftCols(input.cols()) = input;
+  if (bias) augmented.col(input.cols()).setOnes();
+  return augmented;
+}
+
+/// Lᵀ R, taken apart into matrix and bias.
+LayerGradient product(const Matrix& left, const Matrix& right, bool bias) {
+  LayerGradient gradient;
+  const Eigen::Index in = right.cols() - (bias ? 1 : 0);
+  gradient.weight.noalias() = left.transpose() * right.leftCols(in);
+  if (bias) gradient.bias = left.transpose() * right.col(in);
+  return gradient;
+}
+
+/// Streams of random starts: one per layer at the sites (the same at every site: the result does not depend on which site
+/// holds which data), and one per layer for merging.
+std::uint32_t stream_of(std::size_t layer, bool merging) { return static_cast<std::uint32_t>(2 * layer + (merging ? 1 : 0)); }
+
+}  // namespace
+
+std::vector<Factors> RankDad::factorise_sites(TrainingStep& step, std::size_t layer) const {
+  const DenseLayer<float>& dense = step.network().layer(layer);
+  const std::int64_t in = dense.in() + (dense.has_bias() ? 1 : 0);
+  std::map<Eigen::Index, FactoriseBranch> branch;
+  for (std::size_t site = 0; site < step.sites(); ++site) {
+    const Eigen::Index rows = step.rows(site);
+    if (!branch.contains(rows)) branch[rows] = cheaper_branch(rows, in, dense.out(), options_);
+  }
+  std::vector<Factors> factors(step.sites());
+  parallel_for(step.sites(), [&](std::size_t site) {
+    factors[site] = factorise(step.delta(site, layer), with_ones(step.input(site, layer), dense.has_bias()), options_,
+                              step.seed(), stream_of(layer, false), static_cast<std::uint32_t>(step.number()),
+                              branch.at(step.rows(site)));
+  });
+  return factors;
+}
+
+Factors RankDad::merge(const Matrix& left, const Matrix& right, const TrainingStep& step, std::size_t layer) const {
+  return factorise(left, right, options_, step.seed(), stream_of(layer, true), static_cast<std::uint32_t>(step.number()));
+}
+
+void RankDad::run(TrainingStep& step) {
+  using namespace extent;  // NOLINT(google-build-using-namespace): the formulas read as in the paper
+  const bool aggregated = step.exchange().topology() == Topology::aggregator;
+  const Expression width = in_with_bias() + out();
+  StepRecorder& recorder = step.recorder();
+  StepRanks& ranks = step.ranks();
+  ranks.site.resize(step.layers());
+  ranks.merged.resize(step.layers());
+
+  std::vector<Pending<std::vector<Matrix>>> shared(step.layers());
+  std::vector<std::int32_t> site_slot(step.layers());
+  std::vector<std::int32_t> merged_slot(step.layers());
+
+  step.forward();
+  step.backward([&](std::size_t l) {
+    const std::vector<Factors> factors = factorise_sites(step, l);
+    std::vector<std::int32_t> found;
+    double sum = 0;
+    for (const Factors& f : factors) {
+      found.push_back(static_cast<std::int32_t>(f.rank()));
+      sum += static_cast<double>(f.rank());
+    }
+    ranks.site[l] = sum / static_cast<double>(step.sites());
+    const std::int32_t slot = site_slot[l] = recorder.add_ranks(std::move(found));
+    step.compute(Phase::factorise, Role::workers, factorise_work(rows(), rank(slot), options_));
+
+    const std::vector<Exchange::Part> parts{{rank(slot) * out(), [&](std::size_t s) { return ConstBlock(factors[s].left); }},
+                                            {rank(slot) * in_with_bias(), [&](std::size_t s) { return ConstBlock(factors[s].right); }}};
+    if (mode_ == Mode::two_way && aggregated) {
+      const std::vector<Matrix>& all = step.exchange().gather(parts).wait();
+      Factors merged = merge(all[0], all[1], step, l);
+      merged_slot[l] = recorder.add_ranks({static_cast<std::int32_t>(merged.rank())});
+      step.compute(Phase::merge, Role::aggregator, factorise_work(total_rank(slot), merged_rank(merged_slot[l]), options_));
+      ranks.merged[l] = static_cast<double>(merged.rank());
+      std::vector<Matrix> pair;
+      pair.push_back(std::move(merged.left));
+      pair.push_back(std::move(merged.right));
+      shared[l] = step.exchange().broadcast(std::move(pair),
+                                            {merged_rank(merged_slot[l]) * out(), merged_rank(merged_slot[l]) * in_with_bias()});
+    } else {
+      shared[l] = step.exchange().concatenate(parts, {total_rank(slot) * out(), total_rank(slot) * in_with_bias()});
+    }
+    step.propagate(l);
+  });
+
+  step.backward([&](std::size_t l) {
+    const bool bias = step.network().layer(l).has_bias();
+    std::vector<Matrix>& pair = shared[l].wait();
+    if (mode_ == Mode::two_way && !aggregated) {
+      Factors merged = merge(pair[0], pair[1], step, l);
+      merged_slot[l] = recorder.add_ranks({static_cast<std::int32_t>(merged.rank())});
+      step.compute(Phase::merge, Role::workers, factorise_work(total_rank(site_slot[l]), merged_rank(merged_slot[l]), options_));
+      step.compute(Phase::weight_gradient, Role::workers, {cost::product_of_factors(merged_rank(merged_slot[l]))});
+      ranks.merged[l] = static_cast<double>(merged.rank());
+      step.gradient()[l] = product(merged.left, merged.right, bias);
+      return;
+    }
+    if (mode_ == Mode::two_way) {
+      step.compute(Phase::weight_gradient, Role::workers, {cost::product_of_factors(merged_rank(merged_slot[l]))});
+    } else {
+      step.compute(Phase::weight_gradient, Role::workers, {cost::product_of_factors(total_rank(site_slot[l]))});
+      ranks.merged[l] = static_cast<double>(pair[0].rows());
+    }
+    step.gradient()[l] = product(pair[0], pair[1], bias);
+  });
+}
+
+AlgorithmInfo rank_dad_info() {
+  return {
+      .name = "rank-dad",
+      .description =
+          "Sites share a low-rank factorisation of their gradient, found by power iterations on activations and deltas.",
+      .source = "Baker et al., arXiv 2102.09631; directions are kept orthogonal and small components are cut by their "
+                "singular value, as in no released code",
+      .payload = "r(p + q)",
+      .sharing = Sharing::one_network,
+      .exact = false,
+      .parameters =
+          {{.name = "cap",
+            .type = ParameterSpec::Type::integer,
+            .minimum = 1,
+            .maximum = 65536,
+            .default_value = "8",
+            .choices = {},
+            .description = "most components a site sends per layer and step"},
+           {.name = "iterations",
+            .type = ParameterSpec::Type::integer,
+            .minimum = 1,
+            .maximum = 1000,
+            .default_value = "10",
+            .choices = {},
+            .description = "power iterations per component"},
+           {.name = "tolerance",
+            .type = ParameterSpec::Type::real,
+            .minimum = 0,
+            .maximum = 1,
+            .default_value = "0.01",
+            .choices = {},
+            .description = "components whose singular value is at most this share of the largest are not sent"},
+           {.name = "mode",
+            .type = ParameterSpec::Type::choice,
+            .minimum = 0,
+            .maximum = 0,
+            .default_value = "two-way",
+            .choices = {"two-way", "one-way"},
+            .description = "two-way: the components of all sites are compressed once more before they are handed back; "
+                           "one-way: they are handed back as they are"}},
+      .make =
+          [](const ParameterValues& values) {
+            const FactoriseOptions options{.cap = std::stoll(values.at("cap")),
+                                           .iterations = std::stoll(values.at("iterations")),
+                                           .tolerance = std::stod(values.at("tolerance"))};
+            return std::make_unique<RankDad>(
+                options, values.at("mode") == "one-way" ? RankDad::Mode::one_way : RankDad::Mode::two_way);
+          },
+  };
+}
+
+}  // namespace dadsim

@@ -1,0 +1,31 @@
+#pragma once
+
+#include "algorithms/algorithm.hpp"
+#include "algorithms/factorise.hpp"
+
+namespace dadsim {
+
+/// rank-dAD: every site compresses its Δᵀ A to a few components by structured power iterations on the factors, without forming
+/// the gradient, and shares those: r × (in + out) instead of in × out. How many are needed is found per layer and step (the
+/// effective rank, the paper's "introspection"). Two-way: the aggregator (or every peer alike) compresses the components of
+/// all sites once more; one-way: all components are used as they are. A bias is compressed together with its matrix, as a
+/// column of ones in A: the sum of the left factors alone would depend on their signs.
+class RankDad final : public Algorithm {
+ public:
+  enum class Mode { one_way, two_way };
+  RankDad(FactoriseOptions options, Mode mode) : options_(options), mode_(mode) {}
+  void run(TrainingStep& step) override;
+
+ private:
+  /// Per site, the factors of its Δᵀ [A 1] at this layer.
+  std::vector<Factors> factorise_sites(TrainingStep& step, std::size_t layer) const;
+  /// The components of all sites, compressed once more.
+  Factors merge(const Matrix& left, const Matrix& right, const TrainingStep& step, std::size_t layer) const;
+
+  FactoriseOptions options_;
+  Mode mode_;
+};
+
+AlgorithmInfo rank_dad_info();
+
+}  // namespace dadsim

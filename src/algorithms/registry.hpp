@@ -1,0 +1,19 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "algorithms/algorithm.hpp"
+
+namespace dadsim {
+
+/// Every algorithm, in the order of presentation.
+const std::vector<AlgorithmInfo>& algorithm_registry();
+
+/// The algorithm of that name. Throws std::out_of_range.
+const AlgorithmInfo& find_algorithm(const std::string& name);
+
+/// The values of all parameters that are not given, as text.
+ParameterValues default_parameters(const AlgorithmInfo& info);
+
+}  // namespace dadsim

@@ -1,0 +1,52 @@
+#include "cli/catalog.hpp"
+
+#include <stdexcept>
+
+#include "algorithms/registry.hpp"
+#include "models/digits.hpp"
+#include "models/idx.hpp"
+#include "plan/workload.hpp"
+#include "sim/device.hpp"
+#include "sim/platform_check.hpp"
+#include "sim/units.hpp"
+
+namespace dadsim {
+
+Catalog make_catalog() {
+  Catalog catalog;
+  for (const AlgorithmInfo& info : algorithm_registry()) {
+    catalog.algorithms.push_back({info.name, info.parameters, info.sharing == Sharing::one_network});
+  }
+  for (const DeviceSpec& device : device_catalog()) catalog.devices.push_back(device.name);
+  for (const Workload& workload : workload_registry()) catalog.workloads.push_back(workload.name);
+  catalog.parse_unit = [](Catalog::Unit unit, const std::string& text) -> std::optional<double> {
+    switch (unit) {
+      case Catalog::Unit::seconds: return parse_seconds(text);
+      case Catalog::Unit::bytes: return parse_bytes(text);
+      case Catalog::Unit::bytes_per_second: return parse_bytes_per_second(text);
+      case Catalog::Unit::flops: return parse_flops(text);
+    }
+    throw std::logic_error("unknown unit");
+  };
+  catalog.check_platform = [](const Catalog::PlatformQuestion& question) {
+    PlatformFindings findings = check_platform(question.file, question.hosts, question.pairs);
+    return Catalog::PlatformAnswer{std::move(findings.file_errors), std::move(findings.host_errors),
+                                   std::move(findings.route_errors)};
+  };
+  catalog.inspect_idx = [](const std::string& images, const std::string& labels) {
+    Catalog::DataFacts facts;
+    try {
+      const IdxFacts found = inspect_idx(images, labels);
+      facts.samples = found.samples;
+      facts.features = found.features;
+      facts.classes = found.classes;
+    } catch (const InputError& error) {
+      facts.errors = error.diagnostics();
+    }
+    return facts;
+  };
+  catalog.max_digits = kMaxDigits;
+  return catalog;
+}
+
+}  // namespace dadsim

@@ -1,0 +1,10 @@
+#pragma once
+
+#include "scenario/catalog.hpp"
+
+namespace dadsim {
+
+/// What scenarios may refer to in this build: algorithms, devices, workloads, and the checks of platform and data files.
+Catalog make_catalog();
+
+}  // namespace dadsim

@@ -1,0 +1,16 @@
+#pragma once
+
+namespace dadsim {
+
+/// What the process tells its caller; documented in docs/exit-codes.md.
+enum ExitCode : int {
+  kSuccess = 0,
+  kInternalError = 1,     ///< a bug of ours
+  kUsage = 2,             ///< the command line
+  kWrongInput = 3,        ///< scenario, platform or data file
+  kOutputFailed = 4,      ///< a result could not be written
+  kSimulationFailed = 5,  ///< SimGrid could not carry the simulation through
+  kInterrupted = 130,     ///< SIGINT or SIGTERM
+};
+
+}  // namespace dadsim

@@ -1,0 +1,53 @@
+#include "plan/workloads/layers.hpp"
+
+#include <utility>
+
+namespace dadsim {
+namespace {
+
+/// Turns a dense layer applied once per sample into one applied to `rows` per sample.
+LayerShape repeated(LayerShape shape, std::int64_t rows) {
+  shape.rows_per_sample = rows;
+  shape.forward_macs_per_sample *= static_cast<double>(rows);
+  shape.outputs_per_sample *= static_cast<double>(rows);
+  return shape;
+}
+
+LayerShape without_matrix(std::string name, LayerKind kind, std::int64_t parameters, std::int64_t outputs) {
+  LayerShape shape;
+  shape.name = std::move(name);
+  shape.kind = kind;
+  shape.parameters = parameters;
+  shape.outputs_per_sample = static_cast<double>(outputs);
+  return shape;
+}
+
+}  // namespace
+
+LayerShape convolution_shape(std::string name, const Convolution& convolution) {
+  const std::int64_t patch = convolution.channels * convolution.kernel * convolution.kernel;
+  LayerShape shape = repeated(dense_shape(std::move(name), patch, convolution.filters, convolution.bias),
+                              convolution.size * convolution.size);
+  shape.kind = LayerKind::convolution;
+  return shape;
+}
+
+LayerShape token_dense_shape(std::string name, std::int64_t tokens, std::int64_t in, std::int64_t out) {
+  return repeated(dense_shape(std::move(name), in, out, true), tokens);
+}
+
+LayerShape normalisation_shape(std::string name, std::int64_t rows, std::int64_t features) {
+  return without_matrix(std::move(name), LayerKind::normalisation, 2 * features, rows * features);
+}
+
+LayerShape attention_shape(std::string name, std::int64_t tokens, std::int64_t width, std::int64_t heads) {
+  LayerShape shape = without_matrix(std::move(name), LayerKind::attention, 0, heads * tokens * tokens + tokens * width);
+  shape.forward_macs_per_sample = static_cast<double>(2 * tokens * tokens * width);
+  return shape;
+}
+
+LayerShape embedding_shape(std::string name, std::int64_t tokens, std::int64_t entries, std::int64_t width) {
+  return without_matrix(std::move(name), LayerKind::embedding, entries * width, tokens * width);
+}
+
+}  // namespace dadsim

@@ -1,0 +1,9 @@
+#pragma once
+
+#include "plan/workload.hpp"
+
+namespace dadsim {
+
+Workload resnet_50_workload();
+
+}  // namespace dadsim

@@ -1,0 +1,81 @@
+#include "algorithms/batches.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+
+namespace dadsim {
+namespace {
+
+Partition partition_of(const std::vector<std::int32_t>& sizes) {
+  Partition partition;
+  std::int32_t next = 0;
+  for (const std::int32_t size : sizes) {
+    auto& site = partition.emplace_back(size);
+    std::iota(site.begin(), site.end(), next);
+    next += size;
+  }
+  return partition;
+}
+
+TrainingSpec training(std::int64_t batch, TrainingSpec::Batches kind) {
+  TrainingSpec spec;
+  spec.batch = batch;
+  spec.batches = kind;
+  return spec;
+}
+
+TEST(Batches, ProportionalTakesEverySampleOncePerEpoch) {
+  for (const std::vector<std::int32_t>& sizes :
+       {std::vector<std::int32_t>{100, 100}, std::vector<std::int32_t>{1, 1000, 57}, std::vector<std::int32_t>{3}}) {
+    Batches batches(training(8, TrainingSpec::Batches::proportional), partition_of(sizes), 5);
+    const std::int32_t total = std::accumulate(sizes.begin(), sizes.end(), 0);
+    for (int epoch = 0; epoch < 3; ++epoch) {
+      std::vector<int> seen(static_cast<std::size_t>(total), 0);
+      for (std::int64_t step = 0; step < batches.steps_per_epoch(); ++step) {
+        std::size_t rows = 0;
+        for (const auto& site : batches.next()) {
+          rows += site.size();
+          for (const std::int32_t sample : site) ++seen[static_cast<std::size_t>(sample)];
+        }
+        EXPECT_GT(rows, 0U);
+        EXPECT_LE(rows, 8 * sizes.size() + sizes.size());
+      }
+      EXPECT_TRUE(std::all_of(seen.begin(), seen.end(), [](int n) { return n == 1; }));
+    }
+  }
+}
+
+TEST(Batches, EqualTakesTheBatchFromEverySite) {
+  Batches batches(training(8, TrainingSpec::Batches::equal), partition_of({20, 50, 5}), 5);
+  EXPECT_EQ(batches.steps_per_epoch(), 7);
+  std::vector<int> seen(75, 0);
+  for (int step = 0; step < 50; ++step) {
+    const auto batch = batches.next();
+    EXPECT_EQ(batch[0].size(), 8U);
+    EXPECT_EQ(batch[1].size(), 8U);
+    EXPECT_EQ(batch[2].size(), 5U) << "all that the site has";
+    for (const auto& site : batch) {
+      for (const std::int32_t sample : site) ++seen[static_cast<std::size_t>(sample)];
+    }
+  }
+  // 400 draws from 20 and from 50 samples: whole passes, each sample once per pass.
+  for (int i = 0; i < 20; ++i) EXPECT_EQ(seen[static_cast<std::size_t>(i)], 20);
+  for (int i = 20; i < 70; ++i) EXPECT_EQ(seen[static_cast<std::size_t>(i)], 8);
+}
+
+TEST(Batches, OrderChangesFromPassToPassAndIsReproducible) {
+  const auto spec = training(10, TrainingSpec::Batches::proportional);
+  Batches a(spec, partition_of({10, 10}), 5);
+  Batches b(spec, partition_of({10, 10}), 5);
+  Batches other(spec, partition_of({10, 10}), 6);
+  const auto first = a.next();
+  EXPECT_EQ(first, b.next());
+  EXPECT_NE(first, other.next());
+  EXPECT_NE(first, a.next());
+  EXPECT_NE(first[0][0], first[1][0] - 10) << "sites are shuffled independently (this seed)";
+}
+
+}  // namespace
+}  // namespace dadsim

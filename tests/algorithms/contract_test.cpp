@@ -1,0 +1,184 @@
+// The laws that every registered algorithm obeys. A new algorithm is tested here by being registered.
+#include <gtest/gtest.h>
+#include <tbb/global_control.h>
+
+#include <numeric>
+
+#include "algorithms/learn.hpp"
+#include "algorithms/one_step.hpp"
+#include "models/digits.hpp"
+
+namespace dadsim {
+namespace {
+
+using test::OneStep;
+
+std::vector<std::int32_t> unequal_rows(std::size_t sites) {
+  std::vector<std::int32_t> rows;
+  for (std::size_t s = 0; s < sites; ++s) rows.push_back(static_cast<std::int32_t>(1 + (5 * s + 3) % 7));
+  return rows;
+}
+
+class Contract : public testing::TestWithParam<std::string> {
+ protected:
+  const AlgorithmInfo& info() const { return find_algorithm(GetParam()); }
+};
+
+TEST_P(Contract, ExactAlgorithmsEqualThePooledGradient) {
+  if (!info().exact) GTEST_SKIP() << "not an exact algorithm";
+  for (const std::size_t sites : {1, 2, 5, 16}) {
+    for (const bool equal : {true, false}) {
+      for (const Topology topology : {Topology::aggregator, Topology::peer}) {
+        for (const Activation activation :
+             {Activation::relu, Activation::tanh, Activation::sigmoid, Activation::gelu, Activation::identity}) {
+          for (const bool bias : {true, false}) {
+            OneStep::Setup setup;
+            setup.rows = equal ? std::vector<std::int32_t>(sites, 4) : unequal_rows(sites);
+            setup.topology = topology;
+            setup.activation = activation;
+            setup.bias = bias;
+            const OneStep pooled("pooled", setup);
+            const OneStep step(GetParam(), setup);
+            EXPECT_LT(step.relative_difference(pooled), 1e-5)
+                << sites << " sites, " << to_string(activation) << ", " << to_string(topology) << ", bias " << bias;
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST_P(Contract, ASiteWithoutRowsChangesNothing) {
+  if (info().sharing != Sharing::one_network) GTEST_SKIP() << "sites share nothing";
+  for (const Topology topology : {Topology::aggregator, Topology::peer}) {
+    OneStep::Setup with;
+    with.rows = {5, 0, 7};
+    with.topology = topology;
+    OneStep::Setup without = with;
+    without.rows = {5, 7};
+    EXPECT_LT(OneStep(GetParam(), with).relative_difference(OneStep(GetParam(), without)), 1e-5);
+  }
+}
+
+TEST_P(Contract, BytesRecordedAreBytesHandedOver) {
+  for (const Topology topology : {Topology::aggregator, Topology::peer}) {
+    for (const bool bias : {true, false}) {
+      OneStep::Setup setup;
+      setup.rows = unequal_rows(5);
+      setup.topology = topology;
+      setup.bias = bias;
+      const OneStep step(GetParam(), setup);
+      const OneStep::Recorded recorded = step.recorded();
+      EXPECT_EQ(recorded.over, step.handed_over);
+      EXPECT_EQ(recorded.down, step.handed_down);
+      const double sum = std::accumulate(step.handed_over.begin(), step.handed_over.end(), 0.0);
+      if (info().sharing == Sharing::one_network) {
+        EXPECT_GT(sum, 0) << "an algorithm that shares a network hands something over";
+      } else {
+        EXPECT_EQ(sum, 0);
+      }
+    }
+  }
+}
+
+TEST_P(Contract, PermutingSitesChangesNothing) {
+  if (info().sharing == Sharing::no_sharing) GTEST_SKIP() << "sites share nothing";
+  for (const Topology topology : {Topology::aggregator, Topology::peer}) {
+    OneStep::Setup setup;
+    setup.rows = unequal_rows(5);
+    setup.topology = topology;
+    // Approximations are compared where they are not cut off: at the cut, rounding may decide.
+    if (!info().exact && GetParam() == "rank-dad") setup.parameters = {{"cap", "64"}, {"tolerance", "0"}};
+    const OneStep step(GetParam(), setup);
+    setup.site_order = {3, 0, 4, 2, 1};
+    EXPECT_LT(OneStep(GetParam(), setup).relative_difference(step), 2e-5);
+  }
+}
+
+TEST_P(Contract, OneSiteIsPlainTraining) {
+  if (!info().exact) GTEST_SKIP() << "compresses even at one site";
+  OneStep::Setup setup;
+  setup.rows = {11};
+  EXPECT_LT(OneStep(GetParam(), setup).relative_difference(OneStep("pooled", setup)), 1e-6);
+}
+
+TEST_P(Contract, SurvivesAGradientThatIsZero) {
+  for (const Topology topology : {Topology::aggregator, Topology::peer}) {
+    OneStep::Setup setup;
+    setup.zero_inputs = true;
+    setup.bias = false;  // with no inputs and no biases every weight gradient is exactly zero
+    setup.topology = topology;
+    const OneStep step(GetParam(), setup);
+    for (const LayerGradient& gradient : step.gradient) EXPECT_EQ(gradient.weight.cwiseAbs().maxCoeff(), 0.0F);
+  }
+}
+
+TEST_P(Contract, SameSeedSameBitsForAnyNumberOfThreads) {
+  Dataset data;
+  data.train = draw_digits(0, 300, 3);
+  data.test = draw_digits(300, 100, 3);
+  data.classes = 10;
+  const Partition partition = split_over_sites({.kind = SplitSpec::Kind::dirichlet, .alpha = 0.5, .shards = 2, .sizes = {}},
+                                               data.train, 10, 3, 3);
+  LearningProblem problem{data, partition, {}, {}, 3};
+  problem.model.layers = {{64, Activation::relu, true}, {10, Activation::identity, true}};
+  problem.training.batch = 10;
+  problem.training.epochs = 1;
+  for (const Topology topology : {Topology::aggregator, Topology::peer}) {
+    RunSpec run{GetParam(), GetParam(), topology, default_parameters(info())};
+    std::vector<Trajectory> results;
+    for (const std::size_t threads : {1, 2, 4, 1}) {
+      const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads);
+      results.push_back(learn(run, problem));
+    }
+    for (const Trajectory& result : results) {
+      ASSERT_EQ(result.curve.size(), results[0].curve.size());
+      for (std::size_t i = 0; i < result.curve.size(); ++i) {
+        EXPECT_EQ(result.curve[i].loss, results[0].curve[i].loss);
+        EXPECT_EQ(result.curve[i].accuracy, results[0].curve[i].accuracy);
+      }
+      EXPECT_EQ(result.distinct_steps, results[0].distinct_steps);
+      EXPECT_EQ(result.steps, results[0].steps);
+    }
+  }
+}
+
+TEST_P(Contract, CanBeTimedAsAnyShape) {
+  // One layer, fewer and more layers than were learned, and layers without an outer product in between.
+  ModelShape mixed{"mixed", {dense_shape("a", 30, 40, true), {}, dense_shape("b", 40, 50, false), dense_shape("c", 50, 7, true)}};
+  mixed.layers[1].name = "norm";
+  mixed.layers[1].kind = LayerKind::normalisation;
+  mixed.layers[1].parameters = 80;
+  mixed.layers[1].outputs_per_sample = 40;
+  const ModelShape single{"single", {dense_shape("only", 30, 10, true)}};
+  ModelShape deep{"deep", {}};
+  for (int i = 0; i < 50; ++i) deep.layers.push_back(dense_shape("l" + std::to_string(i), 64, 64, i % 2 == 0));
+  for (const Topology topology : {Topology::aggregator, Topology::peer}) {
+    for (const std::vector<std::int64_t>& widths :
+         {std::vector<std::int64_t>{12, 5}, std::vector<std::int64_t>{12, 9, 5}, std::vector<std::int64_t>{12, 20, 9, 5}}) {
+      OneStep::Setup setup;
+      setup.topology = topology;
+      setup.widths = widths;
+      const OneStep step(GetParam(), setup);
+      for (const ModelShape& shape : {mixed, single, deep, step.shape}) {
+        const OneStep::Recorded bytes = step.recorded(shape, 2.0);
+        if (info().sharing == Sharing::one_network) EXPECT_GT(bytes.over[0], 0) << shape.name;
+      }
+    }
+  }
+}
+
+std::vector<std::string> names() {
+  std::vector<std::string> all;
+  for (const AlgorithmInfo& info : algorithm_registry()) all.push_back(info.name);
+  return all;
+}
+
+INSTANTIATE_TEST_SUITE_P(Registry, Contract, testing::ValuesIn(names()), [](const auto& param) {
+  std::string name = param.param;
+  for (char& c : name) c = c == '-' ? '_' : c;
+  return name;
+});
+
+}  // namespace
+}  // namespace dadsim

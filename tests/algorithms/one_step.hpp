@@ -1,0 +1,129 @@
+#pragma once
+
+#include <boost/random/normal_distribution.hpp>
+#include <boost/random/uniform_int_distribution.hpp>
+#include <memory>
+#include <numeric>
+#include <vector>
+
+#include "algorithms/registry.hpp"
+#include "plan/schedule.hpp"
+#include "support/random.hpp"
+
+namespace dadsim::test {
+
+/// One step of one algorithm on random data, with everything a law may ask about.
+struct OneStep {
+  struct Setup {
+    std::vector<std::int64_t> widths{12, 20, 9, 5};  ///< features, hidden …, classes
+    Activation activation = Activation::relu;
+    bool bias = true;
+    std::vector<std::int32_t> rows{6, 6};  ///< per site
+    Topology topology = Topology::aggregator;
+    ParameterValues parameters;            ///< those not given are at their defaults
+    std::uint64_t seed = 7;
+    std::vector<std::size_t> site_order;   ///< a permutation of the sites' data; empty: as they are
+    bool zero_inputs = false;
+  };
+
+  Gradient gradient;
+  StepStructure structure;
+  StepSizes sizes;
+  ModelShape shape;
+  std::vector<double> handed_over;
+  double handed_down = 0;
+  StepRanks ranks;
+
+  OneStep(const std::string& algorithm, const Setup& setup) {
+    const AlgorithmInfo& info = find_algorithm(algorithm);
+    ParameterValues values = default_parameters(info);
+    for (const auto& [name, value] : setup.parameters) values[name] = value;
+
+    ModelSpec model;
+    for (std::size_t l = 1; l < setup.widths.size(); ++l) {
+      const bool last = l + 1 == setup.widths.size();
+      model.layers.push_back({setup.widths[l], last ? Activation::identity : setup.activation, setup.bias});
+    }
+    Network network(setup.widths.front(), model, setup.seed);
+    RandomStream random(setup.seed, Purpose::test);
+    boost::random::normal_distribution<float> normal;
+    // Biases start at zero, which would hide mistakes in them.
+    for (std::size_t l = 0; l < network.layers(); ++l) {
+      for (float& b : network.layer(l).bias) b = 0.1F * normal(random);
+    }
+    shape = network.shape();
+
+    const auto total = std::accumulate(setup.rows.begin(), setup.rows.end(), 0);
+    Matrix inputs(total, setup.widths.front());
+    for (float& x : inputs.reshaped()) x = setup.zero_inputs ? 0.0F : normal(random);
+    std::vector<std::int32_t> labels(static_cast<std::size_t>(total));
+    boost::random::uniform_int_distribution<std::int32_t> label(0, static_cast<std::int32_t>(setup.widths.back()) - 1);
+    for (std::int32_t& l : labels) l = label(random);
+
+    std::vector<std::size_t> order = setup.site_order;
+    if (order.empty()) {
+      order.resize(setup.rows.size());
+      std::iota(order.begin(), order.end(), std::size_t{0});
+    }
+    std::vector<Eigen::Index> offset{0};
+    for (const std::int32_t rows : setup.rows) offset.push_back(offset.back() + rows);
+    Matrix ordered_inputs(total, inputs.cols());
+    std::vector<std::int32_t> ordered_labels;
+    std::vector<std::int32_t> ordered_rows;
+    for (const std::size_t site : order) {
+      for (Eigen::Index row = offset[site]; row < offset[site + 1]; ++row) {
+        ordered_inputs.row(static_cast<Eigen::Index>(ordered_labels.size())) = inputs.row(row);
+        ordered_labels.push_back(labels[static_cast<std::size_t>(row)]);
+      }
+      ordered_rows.push_back(setup.rows[site]);
+    }
+    if (info.sharing == Sharing::pooled) ordered_rows = {total};
+
+    TrainingStep step(network, shape, setup.topology, setup.seed);
+    step.begin(0, ordered_inputs, ordered_labels, ordered_rows);
+    const std::unique_ptr<Algorithm> instance = info.make(values);
+    instance->run(step);
+    gradient = step.gradient();
+    handed_over = step.exchange().bytes_handed_over();
+    handed_down = step.exchange().bytes_handed_down();
+    ranks = step.ranks();
+    std::tie(structure, sizes) = step.recorder().take();
+  }
+
+  /// Largest difference to another gradient, relative to the largest entry of that layer there.
+  double relative_difference(const OneStep& other) const {
+    double worst = 0;
+    for (std::size_t l = 0; l < gradient.size(); ++l) {
+      const double scale = other.gradient[l].weight.cwiseAbs().maxCoeff();
+      worst = std::max(worst, (gradient[l].weight - other.gradient[l].weight).cwiseAbs().maxCoeff() / scale);
+      if (gradient[l].bias.size() != other.gradient[l].bias.size()) return 1e9;
+      if (gradient[l].bias.size() > 0) {
+        worst = std::max<double>(worst, (gradient[l].bias - other.gradient[l].bias).cwiseAbs().maxCoeff() / scale);
+      }
+    }
+    return worst;
+  }
+
+  /// Bytes per worker that the recorded step says are handed to collectives, and bytes that the aggregator hands to each.
+  struct Recorded {
+    std::vector<double> over;
+    double down = 0;
+  };
+  Recorded recorded(const ModelShape& timed, double sample_scale = 1) const {
+    const Schedule schedule = instantiate(structure, sizes, shape, timed, sample_scale);
+    Recorded bytes{std::vector<double>(schedule.workers, 0.0), 0};
+    for (const Task& task : schedule.tasks) {
+      if (const auto* collective = std::get_if<CollectiveTask>(&task.what)) {
+        if (collective->kind == CollectiveKind::broadcast) {
+          bytes.down += collective->bytes[0];
+        } else {
+          for (std::size_t w = 0; w < schedule.workers; ++w) bytes.over[w] += collective->bytes[w];
+        }
+      }
+    }
+    return bytes;
+  }
+  Recorded recorded() const { return recorded(shape); }
+};
+
+}  // namespace dadsim::test

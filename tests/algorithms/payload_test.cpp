@@ -1,0 +1,123 @@
+// What one site hands over per step, in floats, for 784-512-256-10 without biases and 32 rows per site, and the same formulas
+// on a workload.
+#include <gtest/gtest.h>
+
+#include "algorithms/one_step.hpp"
+#include "plan/workload.hpp"
+
+namespace dadsim {
+namespace {
+
+using test::OneStep;
+
+OneStep::Setup paper_setup() {
+  OneStep::Setup setup;
+  setup.widths = {784, 512, 256, 10};
+  setup.bias = false;
+  setup.rows = {32, 32};
+  return setup;
+}
+
+double floats_up(const OneStep& step) { return step.recorded().over[0] / 4; }
+
+TEST(Payload, GradientSharingSendsEveryWeight) {
+  const OneStep step("gradient-sharing", paper_setup());
+  EXPECT_EQ(floats_up(step), 535040);
+  EXPECT_EQ(step.recorded().down / 4, 535040);
+}
+
+TEST(Payload, DadSendsActivationsAndDeltas) {
+  const OneStep step("dad", paper_setup());
+  EXPECT_EQ(floats_up(step), 74560);
+  EXPECT_EQ(step.recorded().down / 4, 2 * 74560);
+}
+
+TEST(Payload, EdadSendsActivationsAndTheLastDelta) {
+  const OneStep step("edad", paper_setup());
+  EXPECT_EQ(floats_up(step), 49984);
+  EXPECT_EQ(step.recorded().down / 4, 2 * 49984);
+}
+
+TEST(Payload, RankDadSendsItsComponents) {
+  OneStep::Setup setup = paper_setup();
+  setup.parameters = {{"cap", "8"}, {"tolerance", "0"}};
+  const OneStep two_way("rank-dad", setup);
+  EXPECT_EQ(two_way.ranks.site, (std::vector<double>{8, 8, 8}));
+  EXPECT_EQ(floats_up(two_way), 18640);
+  EXPECT_EQ(two_way.recorded().down / 4, 18640);
+  setup.parameters["mode"] = "one-way";
+  EXPECT_EQ(OneStep("rank-dad", setup).recorded().down / 4, 2 * 18640);
+}
+
+TEST(Payload, PeersHandOverTheSame) {
+  OneStep::Setup setup = paper_setup();
+  setup.topology = Topology::peer;
+  setup.parameters = {};
+  EXPECT_EQ(floats_up(OneStep("gradient-sharing", setup)), 535040);
+  EXPECT_EQ(floats_up(OneStep("dad", setup)), 74560);
+  EXPECT_EQ(floats_up(OneStep("edad", setup)), 49984);
+}
+
+TEST(Payload, ABiasTravelsWithItsLayer) {
+  OneStep::Setup setup = paper_setup();
+  setup.bias = true;
+  EXPECT_EQ(floats_up(OneStep("gradient-sharing", setup)), 535040 + 512 + 256 + 10);
+  EXPECT_EQ(floats_up(OneStep("dad", setup)), 74560) << "the column of ones is known to all";
+  setup.parameters = {{"cap", "8"}, {"tolerance", "0"}};
+  EXPECT_EQ(floats_up(OneStep("rank-dad", setup)), 18640 + 3 * 8) << "one more column of A per component";
+}
+
+class TimedAs : public testing::TestWithParam<std::string> {};
+
+TEST_P(TimedAs, TheSameFormulasHold) {
+  const ModelShape shape = find_workload(GetParam())->shape();
+  const std::int64_t batch = 4;
+  double gradient = 0;
+  double dad = 0;
+  double edad = 0;
+  double rank_dad = 0;
+  double others = 0;
+  const LayerShape* last = nullptr;
+  for (const LayerShape& layer : shape.layers) {
+    gradient += static_cast<double>(layer.parameters);
+    if (!layer.has_outer_product()) {
+      others += static_cast<double>(layer.parameters);
+      continue;
+    }
+    const std::int64_t rows = batch * layer.rows_per_sample;
+    const std::int64_t in = layer.in + (layer.bias ? 1 : 0);
+    dad += static_cast<double>(rows * (layer.in + layer.out));
+    edad += static_cast<double>(rows * layer.in);
+    rank_dad += static_cast<double>(std::min({std::int64_t{8}, rows, in, layer.out}) * (in + layer.out));
+    last = &layer;
+  }
+  edad += static_cast<double>(batch * last->rows_per_sample * last->out);
+
+  OneStep::Setup setup = paper_setup();
+  setup.parameters = {};
+  const double scale = static_cast<double>(batch) / 32;
+  for (const Topology topology : {Topology::aggregator, Topology::peer}) {
+    setup.topology = topology;
+    EXPECT_EQ(OneStep("gradient-sharing", setup).recorded(shape, scale).over[0] / 4, gradient);
+    EXPECT_EQ(OneStep("dad", setup).recorded(shape, scale).over[0] / 4, dad + others);
+    EXPECT_EQ(OneStep("edad", setup).recorded(shape, scale).over[0] / 4, edad + others);
+    OneStep::Setup rank_setup = setup;
+    rank_setup.parameters = {{"cap", "8"}, {"tolerance", "0"}};
+    EXPECT_EQ(OneStep("rank-dad", rank_setup).recorded(shape, scale).over[0] / 4, rank_dad + others);
+  }
+}
+
+std::vector<std::string> workload_names() {
+  std::vector<std::string> names;
+  for (const Workload& workload : workload_registry()) names.push_back(workload.name);
+  return names;
+}
+
+INSTANTIATE_TEST_SUITE_P(Workloads, TimedAs, testing::ValuesIn(workload_names()), [](const auto& param) {
+  std::string name = param.param;
+  for (char& c : name) c = c == '-' ? '_' : c;
+  return name;
+});
+
+}  // namespace
+}  // namespace dadsim

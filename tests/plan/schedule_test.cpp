@@ -1,0 +1,142 @@
+#include "plan/schedule.hpp"
+
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+
+#include "plan/step_recorder.hpp"
+
+namespace dadsim {
+namespace {
+
+using namespace extent;
+
+ModelShape mlp(const std::vector<std::int64_t>& widths) {
+  ModelShape model{"mlp", {}};
+  for (std::size_t l = 1; l < widths.size(); ++l) {
+    model.layers.push_back(dense_shape("fc" + std::to_string(l - 1), widths[l - 1], widths[l], false));
+  }
+  return model;
+}
+
+/// Backward: a gather per layer, then propagation; a second sweep waits for each.
+std::pair<StepStructure, StepSizes> two_sweeps(std::size_t layers) {
+  StepRecorder recorder;
+  recorder.begin({2, 4});
+  std::vector<std::int32_t> serial(layers);
+  recorder.begin_sweep(Over::layers_backward);
+  for (std::size_t l = layers; l-- > 0;) {
+    recorder.begin_group(static_cast<std::int32_t>(l));
+    serial[l] = recorder.add(CollectiveOp{CollectiveKind::all_gather, {{rows() * in(), ElementType::float32}}});
+    recorder.add(ComputeOp{Phase::propagate, Role::workers, {{2.0 * backward_macs(), 0.0, 1.0}}, true, true});
+  }
+  recorder.begin_sweep(Over::layers_backward);
+  for (std::size_t l = layers; l-- > 0;) {
+    recorder.begin_group(static_cast<std::int32_t>(l));
+    recorder.add(WaitOp{Role::workers, serial[l]});
+  }
+  return recorder.take();
+}
+
+TEST(Schedule, OnTheLearnedNetworkItIsWhatWasRecorded) {
+  const auto [structure, sizes] = two_sweeps(3);
+  const ModelShape model = mlp({10, 8, 6, 4});
+  const Schedule schedule = instantiate(structure, sizes, model, model);
+  ASSERT_EQ(schedule.workers, 2U);
+  EXPECT_FALSE(schedule.uses_aggregator);
+  // gather and propagate of layers 2, 1; gather of layer 0, which propagates nowhere; three waits.
+  ASSERT_EQ(schedule.tasks.size(), 5U + 3U);
+  EXPECT_EQ(schedule.tasks[0].layer, "fc2");
+  EXPECT_EQ(std::get<CollectiveTask>(schedule.tasks[0].what).bytes[0], 4 * 2 * 6);
+  EXPECT_EQ(std::get<CollectiveTask>(schedule.tasks[0].what).bytes[1], 4 * 4 * 6);
+  EXPECT_EQ(std::get<ComputeTask>(schedule.tasks[1].what).flops[1], 2 * 4 * 6 * 4);
+  EXPECT_EQ(std::get<WaitTask>(schedule.tasks[5].what).collective, 0);
+  EXPECT_EQ(std::get<WaitTask>(schedule.tasks[6].what).collective, 2);
+  EXPECT_EQ(std::get<WaitTask>(schedule.tasks[7].what).collective, 4);
+}
+
+TEST(Schedule, RepeatsLayersByRelativeDepth) {
+  const auto [structure, sizes] = two_sweeps(2);
+  const Schedule schedule = instantiate(structure, sizes, mlp({10, 8, 4}), mlp({10, 20, 30, 40, 50, 5}), 3.0);
+  ASSERT_EQ(schedule.tasks.size(), 4U * 2 + 1 + 5);
+  EXPECT_EQ(std::get<CollectiveTask>(schedule.tasks[0].what).bytes[0], 4 * (3 * 2) * 50);
+  for (std::size_t i = 0; i < 5; ++i) {
+    const auto& wait = std::get<WaitTask>(schedule.tasks[9 + i].what);
+    EXPECT_EQ(wait.collective, static_cast<std::int32_t>(2 * i)) << "each wait finds the collective of its own layer";
+  }
+}
+
+TEST(Schedule, LayersWithoutAnOuterProductAreComputedButNotShared) {
+  const auto [structure, sizes] = two_sweeps(2);
+  ModelShape timed = mlp({10, 8, 4});
+  LayerShape attention;
+  attention.name = "attention";
+  attention.kind = LayerKind::attention;
+  attention.forward_macs_per_sample = 100;
+  timed.layers.insert(timed.layers.begin() + 1, attention);
+  const Schedule schedule = instantiate(structure, sizes, mlp({10, 8, 4}), timed);
+  ASSERT_EQ(schedule.tasks.size(), 3U + 1 + 2);
+  EXPECT_EQ(schedule.tasks[2].layer, "attention");
+  EXPECT_EQ(std::get<ComputeTask>(schedule.tasks[2].what).flops[0], 2 * 2 * 2 * 100) << "two gradients, not one";
+}
+
+TEST(Schedule, OtherLayersAreSummedInOneCollectiveOrDropped) {
+  StepRecorder recorder;
+  recorder.begin({1, 1});
+  recorder.begin_sweep(Over::other_layers);
+  recorder.begin_group(-1);
+  const std::int32_t serial = recorder.add(CollectiveOp{CollectiveKind::all_reduce, {{parameters(), ElementType::float32}}});
+  recorder.add(WaitOp{Role::workers, serial});
+  const auto [structure, sizes] = recorder.take();
+  EXPECT_TRUE(instantiate(structure, sizes, mlp({3, 2}), mlp({3, 2})).tasks.empty());
+  ModelShape timed = mlp({3, 2});
+  for (const int count : {7, 11}) {
+    LayerShape norm;
+    norm.name = "norm";
+    norm.kind = LayerKind::normalisation;
+    norm.parameters = count;
+    timed.layers.push_back(norm);
+  }
+  const Schedule schedule = instantiate(structure, sizes, mlp({3, 2}), timed);
+  ASSERT_EQ(schedule.tasks.size(), 2U);
+  EXPECT_EQ(std::get<CollectiveTask>(schedule.tasks[0].what).bytes[0], 4 * 18);
+}
+
+TEST(Schedule, TakesTheBranchWithTheFewestFlopsPerWorker) {
+  StepRecorder recorder;
+  recorder.begin({2, 100});
+  recorder.begin_sweep(Over::layers_backward);
+  recorder.begin_group(0);
+  recorder.add(ComputeOp{Phase::factorise, Role::workers, {{rows() * rows(), 1.0, 1.0}, {10.0 * rows(), 2.0, 1.0}}});
+  const auto [structure, sizes] = recorder.take();
+  const Schedule schedule = instantiate(structure, sizes, mlp({3, 2}), mlp({3, 2}));
+  const auto& task = std::get<ComputeTask>(schedule.tasks.at(0).what);
+  EXPECT_EQ(task.flops[0], 4);
+  EXPECT_EQ(task.bytes_moved[0], 1);
+  EXPECT_EQ(task.flops[1], 1000);
+  EXPECT_EQ(task.bytes_moved[1], 2);
+}
+
+TEST(Schedule, DepthMapsEndsToEnds) {
+  for (const std::size_t learned : {1U, 2U, 3U, 5U}) {
+    for (const std::size_t timed : {1U, 2U, 7U, 54U}) {
+      EXPECT_EQ(layer_at_same_depth(timed - 1, timed, learned), learned - 1);
+      if (timed > 1) {
+        EXPECT_EQ(layer_at_same_depth(0, timed, learned), 0U);
+      }
+      for (std::size_t i = 1; i < timed; ++i) {
+        EXPECT_LE(layer_at_same_depth(i - 1, timed, learned), layer_at_same_depth(i, timed, learned));
+      }
+    }
+  }
+  EXPECT_THROW(layer_at_same_depth(3, 3, 2), std::invalid_argument);
+}
+
+TEST(PerWorker, StoresEqualValuesOnce) {
+  EXPECT_EQ(PerWorker({2, 2, 2}).sum(3), 6);
+  EXPECT_EQ(PerWorker({1, 2, 3}).sum(3), 6);
+  EXPECT_EQ(PerWorker({2, 2}), PerWorker({2}));
+}
+
+}  // namespace
+}  // namespace dadsim
