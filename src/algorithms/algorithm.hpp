@@ -40,4 +40,8 @@ struct AlgorithmInfo {
   std::function<std::unique_ptr<Algorithm>(const ParameterValues&)> make;
 };
 
+/// One whole step but for the update: the algorithm, and the sum over sites of what a workload may have and this network
+/// does not.
+void run_step(const AlgorithmInfo& info, Algorithm& algorithm, TrainingStep& step);
+
 }  // namespace dadsim

@@ -78,8 +78,7 @@ Pending<std::vector<Matrix>> Exchange::concatenate(const std::vector<Part>& part
     const std::int32_t serial = record(CollectiveKind::all_gather, elements_of(parts));
     return {collect(parts), recorder_, serial, Role::workers};
   }
-  std::vector<Matrix> whole = std::move(gather(parts).wait());
-  return broadcast(std::move(whole), all_elements);
+  return broadcast(gather(parts).wait(), all_elements);
 }
 
 Pending<std::vector<Matrix>> Exchange::gather(const std::vector<Part>& parts) {

@@ -20,10 +20,11 @@ class Pending {
       : data_(std::move(data)), recorder_(&recorder), collective_(collective), who_(who) {}
 
   /// Records that the participants stand still here until the collective is done, and gives the data.
-  T& wait() {
+  T& wait() & {
     recorder_->add(WaitOp{who_, collective_});
     return data_;
   }
+  T wait() && { return std::move(wait()); }
 
  private:
   T data_{};

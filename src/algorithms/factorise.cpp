@@ -21,20 +21,33 @@ void orthogonalise(const Matrix& directions, Eigen::Index count, Vector& v) {
   }
 }
 
-/// M = Δᵀ A and M Mᵀ as operators.
+/// The largest magnitude, or 1 where there is none: what a matrix is divided by so that squares of its entries neither
+/// vanish nor overflow in fp32.
+float magnitude(const ConstBlock& matrix) {
+  const float largest = matrix.size() > 0 ? matrix.cwiseAbs().maxCoeff() : 0.0F;
+  return largest > 0 ? largest : 1.0F;
+}
+
+/// M = Δᵀ A and M Mᵀ as operators, with M scaled to the order of 1.
 class Product {
  public:
   Product(const ConstBlock& delta, const ConstBlock& input, FactoriseBranch branch)
-      : delta_(delta), input_(input), branch_(branch) {
+      : scale_(magnitude(delta) * magnitude(input)),
+        delta_(delta / magnitude(delta)),
+        input_(input / magnitude(input)),
+        branch_(branch) {
     if (branch_ == FactoriseBranch::gram) {
       Matrix gram(input.rows(), input.rows());
-      gram.noalias() = input * input.transpose();
-      left_.noalias() = gram * delta;  // (A Aᵀ) Δ: rows × out
+      gram.noalias() = input_ * input_.transpose();
+      left_.noalias() = gram * delta_;  // (A Aᵀ) Δ: rows × out
     } else {
-      product_.noalias() = delta.transpose() * input;
+      product_.noalias() = delta_.transpose() * input_;
       left_.noalias() = product_ * product_.transpose();  // M Mᵀ: out × out
     }
   }
+
+  /// What M was divided by.
+  float scale() const { return scale_; }
 
   /// M Mᵀ v
   Vector apply_gram(const Vector& v) const {
@@ -55,8 +68,9 @@ class Product {
   }
 
  private:
-  const ConstBlock& delta_;
-  const ConstBlock& input_;
+  float scale_;
+  Matrix delta_;
+  Matrix input_;
   FactoriseBranch branch_;
   Matrix left_;
   Matrix product_;
@@ -106,7 +120,7 @@ Factors factorise(const ConstBlock& delta, const ConstBlock& input, const Factor
       largest = std::max(largest, sigma);
       if (!(sigma > 0) || sigma <= tolerance * largest) break;
       directions.row(found) = v.transpose();
-      factors.left.row(found) = sigma * v.transpose();
+      factors.left.row(found) = product.scale() * sigma * v.transpose();
       factors.right.row(found) = image.transpose() / sigma;
       ++found;
     }

@@ -18,14 +18,14 @@ namespace {
 class Replica {
  public:
   Replica(const AlgorithmInfo& info, const RunSpec& run, const LearningProblem& problem)
-      : network_(problem.data.train.features.cols(), problem.model, problem.seed),
+      : info_(info),
+        network_(problem.data.train.features.cols(), problem.model, problem.seed),
         shape_(network_.shape()),
         algorithm_(info.make(run.parameters)),
         optimizer_(make_optimizer(problem.training.optimizer, network_)),
         step_(network_, shape_, run.topology, problem.seed),
         update_(cost::update(update_floats_per_parameter(problem.training.optimizer),
-                             update_flops_per_parameter(problem.training.optimizer))),
-        communicates_(info.sharing == Sharing::one_network) {}
+                             update_flops_per_parameter(problem.training.optimizer))) {}
 
   Replica(const Replica&) = delete;
   Replica& operator=(const Replica&) = delete;
@@ -44,8 +44,7 @@ class Replica {
       labels_[i] = samples.labels[static_cast<std::size_t>(indices_[i])];
     }
     step_.begin(number, inputs_, labels_, std::move(rows));
-    algorithm_->run(step_);
-    if (communicates_) step_.exchange().sum_other_layers();
+    run_step(info_, *algorithm_, step_);
     step_.backward([&](std::size_t) { step_.compute(Phase::update, Role::workers, {update_}, false, true); });
     optimizer_->update(network_, step_.gradient(), rate);
   }
@@ -54,13 +53,13 @@ class Replica {
   const Network& network() const { return network_; }
 
  private:
+  const AlgorithmInfo& info_;
   Network network_;
   ModelShape shape_;
   std::unique_ptr<Algorithm> algorithm_;
   std::unique_ptr<Optimizer> optimizer_;
   TrainingStep step_;
   Work update_;
-  bool communicates_;
   std::vector<std::int32_t> indices_;
   std::vector<std::int32_t> labels_;
   Matrix inputs_;

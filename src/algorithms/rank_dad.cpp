@@ -80,7 +80,7 @@ void RankDad::run(TrainingStep& step) {
     const std::vector<Exchange::Part> parts{{rank(slot) * out(), [&](std::size_t s) { return ConstBlock(factors[s].left); }},
                                             {rank(slot) * in_with_bias(), [&](std::size_t s) { return ConstBlock(factors[s].right); }}};
     if (mode_ == Mode::two_way && aggregated) {
-      const std::vector<Matrix>& all = step.exchange().gather(parts).wait();
+      const std::vector<Matrix> all = step.exchange().gather(parts).wait();
       Factors merged = merge(all[0], all[1], step, l);
       merged_slot[l] = recorder.add_ranks({static_cast<std::int32_t>(merged.rank())});
       step.compute(Phase::merge, Role::aggregator, factorise_work(total_rank(slot), merged_rank(merged_slot[l]), options_));

@@ -108,10 +108,16 @@ TEST(Factorise, OneRowOneComponent) {
 TEST(Factorise, ScaleDoesNotMatter) {
   const Matrix delta = random_matrix(16, 20, 1);
   const Matrix input = random_matrix(16, 20, 2);
-  for (const float scale : {1e-12F, 1e-6F, 1e6F}) {
-    const Factors factors = factorise(scale * delta, input, {.cap = 16, .iterations = 3, .tolerance = 0}, 1, 0, 0);
-    EXPECT_EQ(factors.rank(), 16) << scale;
-    EXPECT_LT(relative_error(factors, scale * delta.transpose() * input), 5e-6F) << scale;
+  for (const float scale : {1e-15F, 1e-6F, 1e6F, 1e15F}) {
+    for (const FactoriseBranch branch : {FactoriseBranch::gram, FactoriseBranch::explicit_}) {
+      const Factors factors =
+          factorise(scale * delta, input, {.cap = 16, .iterations = 3, .tolerance = 0}, 1, 0, 0, branch);
+      EXPECT_EQ(factors.rank(), 16) << scale;
+      // Compared at the order of 1, where a norm can be taken in fp32.
+      const Matrix product = (factors.left / scale).transpose() * factors.right;
+      const Matrix exact = delta.transpose() * input;
+      EXPECT_LT((product - exact).norm() / exact.norm(), 5e-6F) << scale;
+    }
   }
 }
 

@@ -82,7 +82,7 @@ struct OneStep {
     TrainingStep step(network, shape, setup.topology, setup.seed);
     step.begin(0, ordered_inputs, ordered_labels, ordered_rows);
     const std::unique_ptr<Algorithm> instance = info.make(values);
-    instance->run(step);
+    run_step(info, *instance, step);
     gradient = step.gradient();
     handed_over = step.exchange().bytes_handed_over();
     handed_down = step.exchange().bytes_handed_down();
