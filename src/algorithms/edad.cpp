@@ -6,24 +6,21 @@ void Edad::run(TrainingStep& step) {
   using namespace extent;  // NOLINT(google-build-using-namespace): the formulas read as in the paper
   const Network& network = step.network();
   const std::size_t last = step.layers() - 1;
-  Pending<std::vector<Matrix>> top;
-  std::vector<Pending<std::vector<Matrix>>> inputs(step.layers());
+  std::vector<Pending<std::vector<Matrix>>> shared(step.layers());
 
   step.forward();
-  step.at_last_layer([&] {
-    top = step.exchange().concatenate({{rows() * out(), [&](std::size_t s) { return step.delta(s, last); }}},
-                                      {all_rows() * out()});
-  });
   step.backward([&](std::size_t l) {
-    inputs[l] = step.exchange().concatenate({{rows() * in(), [&](std::size_t s) { return step.input(s, l); }}},
-                                            {all_rows() * in()});
+    std::vector<Exchange::Part> parts{{rows() * in(), [&, l](std::size_t s) { return step.input(s, l); }}};
+    if (l == last) parts.push_back({rows() * out(), [&, l](std::size_t s) { return step.delta(s, l); }, true});
+    shared[l] = step.exchange().concatenate(parts, {all_rows() * in(), all_rows() * out()});
   });
 
-  Matrix delta;              // Δ̂ of the layer at hand; before ⊙ φ' while it comes from above
+  Matrix delta;                   // Δ̂ of the layer at hand; before ⊙ φ' while it comes from above
   const Matrix* above = nullptr;  // the inputs of the layer above: this layer's outputs
-  step.at_last_layer([&] { delta = std::move(top.wait()[0]); });
   step.backward([&](std::size_t l) {
-    const Matrix& input = inputs[l].wait()[0];
+    std::vector<Matrix>& received = shared[l].wait();
+    const Matrix& input = received[0];
+    if (l == last) delta = std::move(received[1]);
     const DenseLayer<float>& layer = network.layer(l);
     if (l != last && derivative_from_output(layer.activation)) {
       multiply_derivative_from_output(layer.activation, *above, delta);

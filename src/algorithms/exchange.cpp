@@ -12,12 +12,14 @@ namespace {
 
 constexpr double kFloatBytes = 4.0;
 
-std::vector<Expression> elements_of(const std::vector<Exchange::Part>& parts) {
-  std::vector<Expression> elements;
-  elements.reserve(parts.size());
-  for (const Exchange::Part& part : parts) elements.push_back(part.elements);
-  return elements;
+std::vector<Payload> payload_of(const std::vector<Exchange::Part>& parts) {
+  std::vector<Payload> payload;
+  payload.reserve(parts.size());
+  for (const Exchange::Part& part : parts) payload.push_back({part.elements, ElementType::float32, part.last_layer_only});
+  return payload;
 }
+
+const std::vector<Payload> kParameters{{extent::parameters(), ElementType::float32}};
 
 }  // namespace
 
@@ -39,10 +41,8 @@ void Exchange::check(const Expression& elements, std::int32_t worker, std::int64
   }
 }
 
-std::int32_t Exchange::record(CollectiveKind kind, const std::vector<Expression>& elements) {
-  CollectiveOp op{kind, {}};
-  for (const Expression& count : elements) op.payload.push_back({count, ElementType::float32});
-  return recorder_.add(std::move(op));
+std::int32_t Exchange::record(CollectiveKind kind, std::vector<Payload> payload) {
+  return recorder_.add(CollectiveOp{kind, std::move(payload)});
 }
 
 void Exchange::require_aggregator() const {
@@ -75,26 +75,28 @@ std::vector<Matrix> Exchange::collect(const std::vector<Part>& parts) {
 Pending<std::vector<Matrix>> Exchange::concatenate(const std::vector<Part>& parts,
                                                    const std::vector<Expression>& all_elements) {
   if (topology_ == Topology::peer) {
-    const std::int32_t serial = record(CollectiveKind::all_gather, elements_of(parts));
+    const std::int32_t serial = record(CollectiveKind::all_gather, payload_of(parts));
     return {collect(parts), recorder_, serial, Role::workers};
   }
-  return broadcast(gather(parts).wait(), all_elements);
+  std::vector<Payload> whole = payload_of(parts);
+  for (std::size_t i = 0; i < whole.size(); ++i) whole[i].elements = all_elements.at(i);
+  return broadcast(gather(parts).wait(), std::move(whole));
 }
 
 Pending<std::vector<Matrix>> Exchange::gather(const std::vector<Part>& parts) {
   require_aggregator();
-  const std::int32_t serial = record(CollectiveKind::gather, elements_of(parts));
+  const std::int32_t serial = record(CollectiveKind::gather, payload_of(parts));
   return {collect(parts), recorder_, serial, Role::aggregator};
 }
 
-Pending<std::vector<Matrix>> Exchange::broadcast(std::vector<Matrix> matrices, const std::vector<Expression>& elements) {
+Pending<std::vector<Matrix>> Exchange::broadcast(std::vector<Matrix> matrices, std::vector<Payload> payload) {
   require_aggregator();
-  if (matrices.size() != elements.size()) throw std::logic_error("one size per matrix");
+  if (matrices.size() != payload.size()) throw std::logic_error("one size per matrix");
   for (std::size_t i = 0; i < matrices.size(); ++i) {
-    check(elements[i], -1, matrices[i].size());
+    check(payload[i].elements, -1, matrices[i].size());
     handed_down_ += kFloatBytes * static_cast<double>(matrices[i].size());
   }
-  const std::int32_t serial = record(CollectiveKind::broadcast, elements);
+  const std::int32_t serial = record(CollectiveKind::broadcast, std::move(payload));
   return {std::move(matrices), recorder_, serial, Role::workers};
 }
 
@@ -108,14 +110,14 @@ Pending<LayerGradient> Exchange::sum(const std::function<void(std::size_t site, 
     handed_over_[site] += kFloatBytes * static_cast<double>(size);
   }
   if (topology_ == Topology::peer) {
-    const std::int32_t serial = record(CollectiveKind::all_reduce, {extent::parameters()});
+    const std::int32_t serial = record(CollectiveKind::all_reduce, kParameters);
     return {std::move(sum), recorder_, serial, Role::workers};
   }
-  const std::int32_t up = record(CollectiveKind::gather, {extent::parameters()});
+  const std::int32_t up = record(CollectiveKind::gather, kParameters);
   recorder_.add(WaitOp{Role::aggregator, up});
   recorder_.add(ComputeOp{Phase::add, Role::aggregator, {cost::add_gradients(static_cast<double>(sites()))}, false, false});
   handed_down_ += kFloatBytes * static_cast<double>(sum.weight.size() + sum.bias.size());
-  const std::int32_t down = record(CollectiveKind::broadcast, {extent::parameters()});
+  const std::int32_t down = record(CollectiveKind::broadcast, kParameters);
   return {std::move(sum), recorder_, down, Role::workers};
 }
 
@@ -124,13 +126,13 @@ void Exchange::sum_other_layers() {
   recorder_.begin_group(-1);
   std::int32_t last = 0;
   if (topology_ == Topology::peer) {
-    last = record(CollectiveKind::all_reduce, {extent::parameters()});
+    last = record(CollectiveKind::all_reduce, kParameters);
   } else {
-    const std::int32_t up = record(CollectiveKind::gather, {extent::parameters()});
+    const std::int32_t up = record(CollectiveKind::gather, kParameters);
     recorder_.add(WaitOp{Role::aggregator, up});
     recorder_.add(
         ComputeOp{Phase::add, Role::aggregator, {cost::add_gradients(static_cast<double>(sites()))}, false, false});
-    last = record(CollectiveKind::broadcast, {extent::parameters()});
+    last = record(CollectiveKind::broadcast, kParameters);
   }
   recorder_.add(WaitOp{Role::workers, last});
 }

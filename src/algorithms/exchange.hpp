@@ -45,6 +45,7 @@ class Exchange {
   struct Part {
     Expression elements;
     std::function<ConstBlock(std::size_t site)> of;
+    bool last_layer_only = false;  ///< part of the message of the last layer alone
   };
 
   Exchange(StepRecorder& recorder, const ModelShape& shape, Topology topology)
@@ -61,7 +62,7 @@ class Exchange {
   Pending<std::vector<Matrix>> gather(const std::vector<Part>& parts);
 
   /// Everyone ends with what the aggregator has. Only with an aggregator.
-  Pending<std::vector<Matrix>> broadcast(std::vector<Matrix> matrices, const std::vector<Expression>& elements);
+  Pending<std::vector<Matrix>> broadcast(std::vector<Matrix> matrices, std::vector<Payload> payload);
 
   /// Everyone ends with the sum over sites of one layer's gradient: a ring all-reduce among peers; gathered, added and
   /// broadcast by the aggregator otherwise. `add_to` adds site s's gradient to the sum; its size is that of the layer.
@@ -83,7 +84,7 @@ class Exchange {
   const LayerShape& layer() const;
   std::size_t sites() const { return recorder_.sizes().samples.size(); }
   void check(const Expression& elements, std::int32_t worker, std::int64_t actual) const;
-  std::int32_t record(CollectiveKind kind, const std::vector<Expression>& elements);
+  std::int32_t record(CollectiveKind kind, std::vector<Payload> payload);
   std::vector<Matrix> collect(const std::vector<Part>& parts);
   void require_aggregator() const;
 

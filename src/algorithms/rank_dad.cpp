@@ -89,7 +89,8 @@ void RankDad::run(TrainingStep& step) {
       pair.push_back(std::move(merged.left));
       pair.push_back(std::move(merged.right));
       shared[l] = step.exchange().broadcast(std::move(pair),
-                                            {merged_rank(merged_slot[l]) * out(), merged_rank(merged_slot[l]) * in_with_bias()});
+                                            {{merged_rank(merged_slot[l]) * out(), ElementType::float32},
+                                             {merged_rank(merged_slot[l]) * in_with_bias(), ElementType::float32}});
     } else {
       shared[l] = step.exchange().concatenate(parts, {total_rank(slot) * out(), total_rank(slot) * in_with_bias()});
     }

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <chrono>
-#include <locale>
+#include <numeric>
 #include <set>
 
 #include "algorithms/learn.hpp"
@@ -13,6 +13,7 @@
 #include "models/dataset.hpp"
 #include "plan/workload.hpp"
 #include "sim/device.hpp"
+#include "sim/platform_check.hpp"
 #include "sim/simulator.hpp"
 #include "support/parallel.hpp"
 #include "support/version.hpp"
@@ -124,6 +125,14 @@ std::vector<std::string> notes_of(const RunSpec& run, const Trajectory& trajecto
   return notes;
 }
 
+/// Every training step by itself, so that each is timed at its own date.
+void unfold(Trajectory& trajectory) {
+  std::vector<Step> steps;
+  for (const std::int32_t index : trajectory.steps) steps.push_back(trajectory.distinct_steps[static_cast<std::size_t>(index)]);
+  trajectory.distinct_steps = std::move(steps);
+  std::iota(trajectory.steps.begin(), trajectory.steps.end(), 0);
+}
+
 double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
@@ -136,7 +145,7 @@ Result run_experiment(const Scenario& scenario, bool show_progress) {
   const Partition partition =
       split_over_sites(scenario.data.split, data.train, data.classes, scenario.workers.size(), scenario.seed);
   const ModelShape learned = learned_shape(scenario, data);
-  const std::vector<Trajectory> trajectories = learn_all(scenario, data, partition, show_progress);
+  std::vector<Trajectory> trajectories = learn_all(scenario, data, partition, show_progress);
 
   Result result;
   result.version = kVersion;
@@ -162,6 +171,9 @@ Result run_experiment(const Scenario& scenario, bool show_progress) {
 
   const auto timing_start = std::chrono::steady_clock::now();
   const Cluster cluster = cluster_of(scenario);
+  if (varies_over_time(cluster.platform)) {
+    for (Trajectory& trajectory : trajectories) unfold(trajectory);
+  }
   Progress progress("timing", scenario.runs.size(), show_progress);
   for (std::size_t i = 0; i < scenario.runs.size(); ++i) {
     const Trajectory& trajectory = trajectories[i];

@@ -107,6 +107,7 @@ int bits(ElementType type);
 struct Payload {
   Expression elements;
   ElementType type = ElementType::float32;
+  bool last_layer_only = false;  ///< travels with the last matrix layer alone
 
   double bytes(const Scope& scope) const;
   bool operator==(const Payload&) const = default;

@@ -51,7 +51,7 @@ class Instantiation {
       switch (sweep.over) {
         case Over::layers_forward: expand_layers(sweep, false); break;
         case Over::layers_backward: expand_layers(sweep, true); break;
-        case Over::last_layer: expand_once(sweep, {&timed_.layers[matrix_positions_.back()]}); break;
+        case Over::last_layer: expand_once(sweep, {last_matrix_layer()}); break;
         case Over::other_layers: expand_once(sweep, other_layers()); break;
       }
     }
@@ -59,6 +59,8 @@ class Instantiation {
   }
 
  private:
+  const LayerShape* last_matrix_layer() const { return &timed_.layers[matrix_positions_.back()]; }
+
   std::vector<const LayerShape*> other_layers() const {
     std::vector<const LayerShape*> layers;
     for (const LayerShape& layer : timed_.layers) {
@@ -143,6 +145,7 @@ class Instantiation {
       task.what = CollectiveTask{collective->kind, per_participant(sender, [&](std::int32_t worker) {
                                    double bytes = 0;
                                    for (const Payload& payload : collective->payload) {
+                                     if (payload.last_layer_only && layers.back() != last_matrix_layer()) continue;
                                      for (const LayerShape* layer : layers) bytes += payload.bytes({layer, &sizes_, worker});
                                    }
                                    return bytes;

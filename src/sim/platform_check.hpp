@@ -14,10 +14,13 @@ struct PlatformFindings {
   std::vector<std::string> route_errors;  ///< "what; remedy"
 };
 
-/// Loads a platform file in a process of its own and finds out whether it can carry the workers: hosts exist (did-you-mean),
-/// no host has more workers than cores, every pair (indices into `hosts`) has a route both ways. SimGrid's own errors are
-/// passed on with file and line; nothing SimGrid does can end this process.
+/// Loads a platform file in a process of its own and finds out whether it can carry the workers: hosts exist
+/// (did-you-mean), no host has more workers than cores, every pair (indices into `hosts`) has a route both ways.
+/// SimGrid's own errors are passed on with file and line; nothing SimGrid does can end this process.
 PlatformFindings check_platform(const std::string& file, const std::vector<std::string>& hosts,
                                 const std::vector<std::pair<std::size_t, std::size_t>>& pairs);
+
+/// Whether the platform has profiles, so that a step takes a different time at another date.
+bool varies_over_time(const std::string& file);
 
 }  // namespace dadsim

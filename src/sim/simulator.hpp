@@ -21,16 +21,16 @@ class SimulationError : public std::runtime_error {
 
 /// The simulated cluster: where each worker runs, and on what.
 struct Cluster {
-  std::string platform;               ///< SimGrid platform file
-  std::vector<std::string> hosts;     ///< per worker
-  std::vector<DeviceSpec> devices;    ///< per worker
-  std::string aggregator_host;        ///< empty if there is none
+  std::string platform;             ///< SimGrid platform file
+  std::vector<std::string> hosts;   ///< per worker
+  std::vector<DeviceSpec> devices;  ///< per worker
+  std::string aggregator_host;      ///< empty if there is none
   DeviceSpec aggregator_device;
 };
 
-/// Times every schedule from an idle cluster, one after the other, in one forked process (SimGrid's engine is a singleton with
-/// a clock that never goes back). A schedule of fewer workers than the cluster has uses the first ones. Distinct schedules are
-/// simulated once. `progress` is called with the number done. Throws SimulationError.
+/// Times every schedule from an idle cluster, one after the other, in one forked process (SimGrid's engine is a
+/// singleton with a clock that never goes back). A schedule of fewer workers than the cluster has uses the first ones.
+/// Distinct schedules are simulated once, unless the platform varies over time: then all are, and should be all steps of a run in order. `progress` is called with the number done. Throws SimulationError.
 std::vector<StepTiming> time_schedules(const Cluster& cluster, std::span<const Schedule> schedules,
                                        const std::function<void(std::size_t)>& progress = {});
 

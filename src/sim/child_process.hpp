@@ -1,0 +1,38 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+namespace dadsim {
+
+/// Where code that runs in a child process hands over what it found: whole messages, in order.
+class MessageSink {
+ public:
+  explicit MessageSink(int descriptor) : descriptor_(descriptor) {}
+  /// Ends the child where the parent no longer listens.
+  void send(std::string_view message) const;
+
+ private:
+  int descriptor_;
+};
+
+/// How a child process ended.
+struct ChildOutcome {
+  enum class End { complete, exited, killed, timed_out, not_started };
+  End end = End::not_started;
+  int code = 0;        ///< exit status, signal or errno, by `end`
+  std::string output;  ///< what it wrote to standard output and standard error, the first 64 KiB
+  bool complete() const { return end == End::complete; }
+  /// E.g. "was killed by signal 9 (Killed)"; empty if it is complete.
+  std::string words() const;
+};
+
+/// Runs `body` in a forked child, for code that can exit, abort or hang. `on_message` is called here for each message
+/// as it arrives, also where the child fails later. The child is complete if `body` returns; an exception out of it is
+/// written to its output. `time_limit` in seconds, 0 for none. If `on_message` throws, the child is ended first; it
+/// also ends with this process. `body` runs with this thread alone: it must not use a thread pool.
+ChildOutcome run_in_child(const std::function<void(const MessageSink&)>& body,
+                          const std::function<void(std::string_view)>& on_message, double time_limit = 0);
+
+}  // namespace dadsim

@@ -1,0 +1,86 @@
+#include "sim/engine.hpp"
+
+#include <fmt/format.h>
+#include <xbt/log.h>
+
+#include <algorithm>
+#include <array>
+#include <regex>
+#include <sstream>
+#include <utility>
+#include <vector>
+
+#include "sim/compat.hpp"
+#include "sim/simulator.hpp"
+
+namespace dadsim {
+namespace {
+
+/// Set before the platform is loaded, all of them also where SimGrid's default is the same: defaults change between
+/// versions.
+constexpr std::array<std::pair<const char*, const char*>, 13> settings{{
+    {"contexts/factory", compat::context_factory},
+    {"contexts/nthreads", "1"},      // more threads are slower here, and the order of events is no longer fixed
+    {"contexts/stack-size", "256"},  // KiB
+    {"network/model", "CM02"},
+    {"network/latency-factor", "1"},
+    {"network/bandwidth-factor", "1"},
+    {"network/weight-S", "0"},
+    {"network/crosstraffic", "0"},    // acknowledgements do not slow the opposite direction
+    {"network/TCP-gamma", "1e20"},    // bytes; a window that never limits: rate ≤ gamma / (2 × latency)
+    {"network/loopback-bw", "1e10"},  // byte/s, between two workers on one host
+    {"network/loopback-lat", "0"},    // seconds
+    {"network/optim", "Lazy"},
+    {compat::timing_precision,
+     "1e-12"},  // seconds; events nearer than this count as one, and kernels last microseconds
+}};
+
+}  // namespace
+
+std::unique_ptr<simgrid::s4u::Engine> load_engine(const std::string& platform) {
+  auto engine = std::make_unique<simgrid::s4u::Engine>("dadsim");
+  xbt_log_control_set("root.thres:critical");
+  for (const auto& [name, value] : settings) simgrid::s4u::Engine::set_config(fmt::format("{}:{}", name, value));
+  engine->load_platform(platform);
+  engine->seal_platform();
+  return engine;
+}
+
+bool is_own_setting(std::string_view option) {
+  return std::ranges::any_of(settings, [&](const auto& setting) { return setting.first == option; });
+}
+
+std::string simgrid_words(std::string_view output) {
+  static const std::regex prefix(R"(^\[[^\]]*\]\s+(\S+:\d+:\s+)?(\[[^\]]*\]\s*)?)");
+  static const std::regex noise(R"(^\s*(backtrace|->|=>|#\d|at 0x))", std::regex::icase);
+  std::istringstream lines{std::string(output)};
+  std::string words;
+  std::vector<std::string> seen;
+  for (std::string line; std::getline(lines, line);) {
+    line = std::regex_replace(line, prefix, "");
+    while (!line.empty() && std::isspace(static_cast<unsigned char>(line.back())) != 0) line.pop_back();
+    if (line.empty() || std::regex_search(line, noise) || std::ranges::count(seen, line) > 0) continue;
+    if (words.size() + line.size() > 2000) break;
+    if (!words.empty()) words += "; ";
+    words += line;
+    seen.push_back(line);
+  }
+  return words;
+}
+
+std::string network_model_description() {
+  return "SimGrid CM02: a message takes the latencies of its route plus its bytes at the rate of max-min fair sharing "
+         "(shares weighted by 1/latency); no factors, no cross-traffic of acknowledgements, no TCP window; one "
+         "simulated "
+         "transfer per message";
+}
+
+std::string simgrid_version() {
+  int major = 0;
+  int minor = 0;
+  int patch = 0;
+  sg_version_get(&major, &minor, &patch);
+  return patch == 0 ? fmt::format("{}.{}", major, minor) : fmt::format("{}.{}.{}", major, minor, patch);
+}
+
+}  // namespace dadsim

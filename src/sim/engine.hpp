@@ -1,0 +1,24 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace simgrid::s4u {
+class Engine;
+}
+
+namespace dadsim {
+
+/// SimGrid's engine with dadsim's settings and the platform loaded. Only in a forked child: it is a singleton, and
+/// SimGrid may end the process. Throws simgrid::ParseError with the file and the line.
+std::unique_ptr<simgrid::s4u::Engine> load_engine(const std::string& platform);
+
+/// Whether dadsim sets this option of SimGrid itself, so that a platform must not.
+bool is_own_setting(std::string_view option);
+
+/// What SimGrid wrote before it gave up, without its prefixes ("[12.000000] file:line: [category/LEVEL]") and
+/// backtraces.
+std::string simgrid_words(std::string_view output);
+
+}  // namespace dadsim

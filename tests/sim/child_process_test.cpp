@@ -1,0 +1,181 @@
+#include "sim/child_process.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace dadsim {
+namespace {
+
+using End = ChildOutcome::End;
+
+const auto ignore = [](std::string_view) {};
+
+bool runs(pid_t pid) { return ::kill(pid, 0) == 0; }
+
+TEST(ChildProcess, MessagesArriveWholeAndInOrder) {
+  std::vector<std::string> received;
+  const ChildOutcome outcome = run_in_child(
+      [](const MessageSink& sink) {
+        sink.send("first");
+        sink.send("");
+        sink.send(std::string(1000000, 'x') + '\0' + "y");
+      },
+      [&](std::string_view message) { received.emplace_back(message); });
+  EXPECT_TRUE(outcome.complete());
+  EXPECT_EQ(outcome.words(), "");
+  ASSERT_EQ(received.size(), 3U);
+  EXPECT_EQ(received[0], "first");
+  EXPECT_EQ(received[1], "");
+  EXPECT_EQ(received[2].size(), 1000002U);
+  EXPECT_EQ(received[2].back(), 'y');
+}
+
+TEST(ChildProcess, ASignalIsNamed) {
+  const ChildOutcome outcome = run_in_child([](const MessageSink&) { ::raise(SIGKILL); }, ignore);
+  EXPECT_EQ(outcome.end, End::killed);
+  EXPECT_EQ(outcome.words(), "was killed by signal 9 (Killed)");
+}
+
+TEST(ChildProcess, AnAbortIsNamedAndItsWordsKept) {
+  const ChildOutcome outcome = run_in_child(
+      [](const MessageSink&) {
+        std::fputs("last words\n", stderr);
+        std::abort();
+      },
+      ignore);
+  EXPECT_EQ(outcome.end, End::killed);
+  EXPECT_EQ(outcome.code, SIGABRT);
+  EXPECT_EQ(outcome.output, "last words\n");
+}
+
+TEST(ChildProcess, AnExitIsNotTheEnd) {
+  const ChildOutcome outcome = run_in_child([](const MessageSink&) { ::_exit(3); }, ignore);
+  EXPECT_EQ(outcome.end, End::exited);
+  EXPECT_EQ(outcome.words(), "ended with exit status 3");
+}
+
+TEST(ChildProcess, AnExceptionIsWritten) {
+  const ChildOutcome outcome =
+      run_in_child([](const MessageSink&) { throw std::runtime_error("no such thing"); }, ignore);
+  EXPECT_EQ(outcome.end, End::exited);
+  EXPECT_EQ(outcome.output, "no such thing\n");
+}
+
+TEST(ChildProcess, AHangEndsWithTheTimeLimit) {
+  const auto begin = std::chrono::steady_clock::now();
+  pid_t child = 0;
+  const ChildOutcome outcome = run_in_child(
+      [](const MessageSink& sink) {
+        sink.send(std::to_string(::getpid()));
+        for (;;) ::pause();
+      },
+      [&](std::string_view message) { child = std::stoi(std::string(message)); }, 1);
+  EXPECT_EQ(outcome.end, End::timed_out);
+  EXPECT_EQ(outcome.words(), "did not end within 1 seconds");
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10));
+  EXPECT_FALSE(runs(child));
+}
+
+TEST(ChildProcess, MoreOutputThanIsKeptDoesNotBlock) {
+  const ChildOutcome outcome = run_in_child(
+      [](const MessageSink&) {
+        const std::string line(1023, '.');
+        for (int i = 0; i < 4096; ++i) std::puts(line.c_str());
+      },
+      ignore);
+  EXPECT_TRUE(outcome.complete());
+  EXPECT_EQ(outcome.output.size(), 65536U);
+}
+
+TEST(ChildProcess, WhatTheListenerThrowsEndsTheChild) {
+  pid_t child = 0;
+  EXPECT_THROW(run_in_child(
+                   [](const MessageSink& sink) {
+                     sink.send(std::to_string(::getpid()));
+                     for (;;) ::pause();
+                   },
+                   [&](std::string_view message) {
+                     child = std::stoi(std::string(message));
+                     throw std::runtime_error("enough");
+                   }),
+               std::runtime_error);
+  ASSERT_GT(child, 0);
+  EXPECT_FALSE(runs(child));
+}
+
+TEST(ChildProcess, TheChildDoesNotOutliveItsParent) {
+  int ends[2];
+  ASSERT_EQ(::pipe(ends), 0);
+  const pid_t parent = ::fork();
+  ASSERT_GE(parent, 0);
+  if (parent == 0) {
+    run_in_child(
+        [](const MessageSink& sink) {
+          sink.send(std::to_string(::getpid()));
+          for (;;) ::pause();
+        },
+        [&](std::string_view message) {
+          const pid_t child = std::stoi(std::string(message));
+          if (::write(ends[1], &child, sizeof child) != static_cast<ssize_t>(sizeof child)) ::_exit(1);
+        });
+    ::_exit(1);
+  }
+  pid_t child = 0;
+  ASSERT_EQ(::read(ends[0], &child, sizeof child), static_cast<ssize_t>(sizeof child));
+  EXPECT_TRUE(runs(child));
+  ASSERT_EQ(::kill(parent, SIGINT), 0);  // as Ctrl-C does
+  int status = 0;
+  ASSERT_EQ(::waitpid(parent, &status, 0), parent);
+  // Orphaned, the child may stay a zombie for as long as nobody waits for it; it must not be running any more.
+  char state = '?';
+  for (int i = 0; i < 500; ++i) {
+    state = 'X';
+    const std::string path = "/proc/" + std::to_string(child) + "/stat";
+    if (std::FILE* file = std::fopen(path.c_str(), "r"); file != nullptr) {
+      if (std::fscanf(file, "%*d %*s %c", &state) != 1) state = 'X';
+      std::fclose(file);
+    }
+    if (state == 'X' || state == 'Z') break;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  EXPECT_TRUE(state == 'X' || state == 'Z') << state;
+  ::close(ends[0]);
+  ::close(ends[1]);
+}
+
+TEST(ChildProcess, BufferedOutputIsNotWrittenTwice) {
+  ::testing::internal::CaptureStdout();
+  std::fputs("once", stdout);
+  EXPECT_TRUE(run_in_child([](const MessageSink&) {}, ignore).complete());
+  EXPECT_EQ(::testing::internal::GetCapturedStdout(), "once");
+}
+
+TEST(ChildProcess, ManyThreadsMayForkAtOnce) {
+  std::vector<std::thread> threads;
+  std::vector<int> complete(8, 0);
+  for (std::size_t i = 0; i < complete.size(); ++i) {
+    threads.emplace_back([&complete, i] {
+      for (int round = 0; round < 20; ++round) {
+        std::string echoed;
+        const ChildOutcome outcome = run_in_child([i](const MessageSink& sink) { sink.send(std::to_string(i)); },
+                                                  [&](std::string_view message) { echoed = message; });
+        if (outcome.complete() && echoed == std::to_string(i)) ++complete[i];
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(complete, std::vector<int>(8, 20));
+}
+
+}  // namespace
+}  // namespace dadsim

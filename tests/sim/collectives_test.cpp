@@ -1,0 +1,390 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <vector>
+
+#include "sim/star.hpp"
+
+// Simulated times against times worked out by hand: α-β per message, where α is the latency of the route and β the
+// bytes at the rate of its narrowest link.
+
+namespace dadsim {
+namespace {
+
+using testing::same;
+using testing::Script;
+using testing::Star;
+using testing::time_on;
+
+constexpr double tolerance = 1e-9;  // relative
+
+void expect_near_relative(double measured, double expected) {
+  EXPECT_NEAR(measured, expected, tolerance * std::abs(expected));
+}
+
+double sum_of_shares(const StepTiming& timing) {
+  return std::accumulate(timing.bounds.begin(), timing.bounds.end(), 0.0,
+                         [](double sum, const Bound& bound) { return sum + bound.share; });
+}
+
+void expect_consistent(const StepTiming& timing) {
+  EXPECT_NEAR(sum_of_shares(timing), 1.0, 1e-9);
+  EXPECT_DOUBLE_EQ(timing.compute_seconds + timing.exposed_seconds, timing.seconds);
+  EXPECT_TRUE(std::ranges::is_sorted(timing.bounds, std::ranges::greater{}, &Bound::seconds));
+}
+
+TEST(Collectives, GatherTakesTheLongestMessage) {
+  const Star star{.workers = 3};
+  Script script(3);
+  const auto gather = script.gather(PerWorker({1e6, 3e6, 2e6}));
+  script.wait(gather, Role::aggregator).wait(gather);
+  const StepTiming timing = time_on(star, script.schedule());
+  expect_near_relative(timing.seconds, star.to_hub(3e6));
+  EXPECT_EQ(timing.compute_seconds, 0);
+  EXPECT_EQ(timing.bytes_sent, (std::vector<double>{1e6, 3e6, 2e6, 0}));
+  EXPECT_EQ(timing.bytes_received, (std::vector<double>{0, 0, 0, 6e6}));
+  ASSERT_EQ(timing.bounds.size(), 2U);
+  EXPECT_EQ(timing.bounds[0].resource, "up1");
+  EXPECT_EQ(timing.bounds[0].kind, "bandwidth");
+  expect_near_relative(timing.bounds[0].seconds, 3.0);
+  EXPECT_EQ(timing.bounds[1].resource, "w1 → hub");
+  EXPECT_EQ(timing.bounds[1].kind, "latency");
+  expect_near_relative(timing.bounds[1].seconds, 0.01);
+  expect_consistent(timing);
+}
+
+TEST(Collectives, BroadcastGoesToAllAtOnce) {
+  const Star star{.workers = 4};
+  Script script(4);
+  script.wait(script.broadcast(5e5));
+  const StepTiming timing = time_on(star, script.schedule());
+  expect_near_relative(timing.seconds, star.to_hub(5e5));
+  EXPECT_EQ(timing.bytes_sent, (std::vector<double>{0, 0, 0, 0, 2e6}));
+  EXPECT_EQ(timing.bytes_received, (std::vector<double>{5e5, 5e5, 5e5, 5e5, 0}));
+  expect_consistent(timing);
+}
+
+TEST(Collectives, RingAllReduceTakesTwiceWorkersLessOneSteps) {
+  for (const std::size_t workers : {2U, 3U, 8U}) {
+    const Star star{.workers = workers};
+    const double bytes = 1e6 / 3;  // no whole number of bytes, and not divisible either
+    Script script(workers, false);
+    script.wait(script.all_reduce(bytes));
+    const StepTiming timing = time_on(star, script.schedule());
+    const auto s = static_cast<double>(workers);
+    expect_near_relative(timing.seconds, 2 * (s - 1) * star.between(bytes / s));
+    for (std::size_t w = 0; w < workers; ++w) {
+      expect_near_relative(timing.bytes_sent[w], 2 * (s - 1) * bytes / s);
+      expect_near_relative(timing.bytes_received[w], 2 * (s - 1) * bytes / s);
+    }
+    expect_consistent(timing);
+  }
+}
+
+TEST(Collectives, RingAllGatherWithOneLargeBlock) {
+  const Star star{.workers = 4};
+  Script script(4, false);
+  script.wait(script.all_gather(PerWorker({4e6, 1e3, 1e3, 1e3})));
+  const StepTiming timing = time_on(star, script.schedule());
+  expect_near_relative(timing.seconds, 3 * star.between(4e6));  // the large block travels three times
+  EXPECT_EQ(timing.bytes_sent,
+            (std::vector<double>{4002000, 4002000, 4002000, 3000}));  // each keeps back its successor's
+  EXPECT_EQ(timing.bytes_received, (std::vector<double>{3000, 4002000, 4002000, 4002000}));
+  expect_consistent(timing);
+}
+
+TEST(Collectives, RingAllGatherOfUnequalBlocks) {
+  const Star star{.workers = 5};
+  const std::vector<double> blocks{7e5, 1e5, 3e6, 0, 9e5};
+  Script script(5, false);
+  script.wait(script.all_gather(PerWorker(blocks)));
+  const StepTiming timing = time_on(star, script.schedule());
+  // Worker w enters step k + 1 when both its messages of step k are through.
+  std::vector<double> ready(5, 0.0);
+  for (std::size_t step = 0; step < 4; ++step) {
+    std::vector<double> end(5);  // of the message from w to w + 1
+    for (std::size_t w = 0; w < 5; ++w) {
+      end[w] = std::max(ready[w], ready[(w + 1) % 5]) + star.between(blocks[(w + 5 - step) % 5]);
+    }
+    for (std::size_t w = 0; w < 5; ++w) ready[w] = std::max(end[w], end[(w + 4) % 5]);
+  }
+  expect_near_relative(timing.seconds, *std::ranges::max_element(ready));
+  expect_consistent(timing);
+}
+
+TEST(Collectives, RingsOfOneWorkerAreFree) {
+  Script script(1, false);
+  script.compute(0.5).wait(script.all_reduce(1e6)).wait(script.all_gather(same(1e6)));
+  const StepTiming timing = time_on(Star{.workers = 1}, script.schedule());
+  expect_near_relative(timing.seconds, 0.5);
+  EXPECT_EQ(timing.bytes_sent, std::vector<double>{0});
+  ASSERT_EQ(timing.bounds.size(), 1U);
+  EXPECT_EQ(timing.bounds[0].resource, "w0 (clockwork)");
+  EXPECT_EQ(timing.bounds[0].kind, "compute");
+}
+
+TEST(Collectives, OneWorkerStillTalksToTheAggregator) {
+  const Star star{.workers = 1};
+  Script script(1);
+  const auto up = script.gather(1e6);
+  script.wait(up, Role::aggregator);
+  const auto down = script.broadcast(2e6);
+  script.wait(down);
+  expect_near_relative(time_on(star, script.schedule()).seconds, star.to_hub(1e6) + star.to_hub(2e6));
+}
+
+TEST(Collectives, AnEmptyMessageTakesTheLatency) {
+  const Star star{.workers = 2};
+  Script script(2);
+  script.wait(script.gather(0.0));
+  const StepTiming timing = time_on(star, script.schedule());
+  expect_near_relative(timing.seconds, star.latency);
+  ASSERT_EQ(timing.bounds.size(), 1U);
+  EXPECT_EQ(timing.bounds[0].kind, "latency");
+  EXPECT_EQ(timing.bounds[0].share, 1.0);
+}
+
+TEST(Collectives, AMessageWithoutLatencyTakesItsBytes) {
+  const Star star{.workers = 2, .latency = 0};
+  Script script(2);
+  script.wait(script.gather(1e6));
+  expect_near_relative(time_on(star, script.schedule()).seconds, 1.0);
+}
+
+TEST(Collectives, NothingTakesNoTime) {
+  const Star star{.workers = 2, .latency = 0};
+  Script script(2);
+  script.compute(0.0).wait(script.gather(0.0));
+  const StepTiming timing = time_on(star, script.schedule());
+  EXPECT_EQ(timing.seconds, 0);
+  EXPECT_TRUE(timing.bounds.empty());
+}
+
+TEST(Collectives, MicrosecondsAreNotRoundedAway) {
+  // As on an InfiniBand fabric: 25 GB/s, 0.6 µs per link, kernels of 5 µs.
+  const Star star{.workers = 2, .rate = 25e9, .latency = 6e-7};
+  Script script(2, false);
+  script.compute(5e-6).wait(script.all_reduce(1000)).compute(5e-6);
+  expect_near_relative(time_on(star, script.schedule()).seconds, 1e-5 + 2 * star.between(500));
+}
+
+TEST(Collectives, ALongFastLineIsNotThrottledByAWindow) {
+  const Star star{.workers = 1, .rate = 1.25e9, .latency = 0.1};
+  Script script(1);
+  script.wait(script.gather(1.25e9));
+  expect_near_relative(time_on(star, script.schedule()).seconds, star.to_hub(1.25e9));
+}
+
+// ---- contention ----
+
+TEST(Contention, EqualMessagesShareTheHubEqually) {
+  const Star star{.workers = 5, .rate = 1e6, .hub_rate = 2e6};
+  Script script(5);
+  script.wait(script.gather(1e6));
+  const StepTiming timing = time_on(star, script.schedule());
+  expect_near_relative(timing.seconds, star.latency + 5 * 1e6 / 2e6);
+  EXPECT_EQ(timing.bounds.at(0).resource, "hub-in");
+  EXPECT_EQ(timing.bounds.at(0).kind, "bandwidth");
+  expect_consistent(timing);
+}
+
+TEST(Contention, WhatAShortMessageLeavesTheLongOneGets) {
+  const Star star{.workers = 2, .rate = 10e6, .hub_rate = 2e6};
+  Script script(2);
+  const auto gather = script.gather(PerWorker({1e6, 3e6}));
+  script.wait(gather).compute(PerWorker({5.0, 0.0}));
+  const StepTiming timing = time_on(star, script.schedule());
+  // Worker 0 is served at half the rate for one second, and then computes for five.
+  expect_near_relative(timing.seconds, star.latency + 1.0 + 5.0);
+  Script alone(2);
+  alone.wait(alone.gather(PerWorker({1e6, 3e6})));
+  expect_near_relative(time_on(star, alone.schedule()).seconds, star.latency + (1e6 + 3e6) / 2e6);
+}
+
+TEST(Contention, AnAmpleHubLimitsNobody) {
+  const Star star{.workers = 3, .rate = 1e6, .hub_rate = 3e6};
+  Script script(3);
+  script.wait(script.broadcast(1e6));
+  const StepTiming timing = time_on(star, script.schedule());
+  expect_near_relative(timing.seconds, star.to_hub(1e6));
+}
+
+TEST(Contention, OppositeDirectionsDoNotMeet) {
+  const Star star{.workers = 2, .rate = 1e6};
+  Script script(2);
+  const auto up = script.gather(1e6);
+  const auto down = script.broadcast(1e6);
+  script.wait(up).wait(down);
+  expect_near_relative(time_on(star, script.schedule()).seconds, star.to_hub(1e6));
+}
+
+TEST(Contention, SharesGoByTheInverseOfTheLatency) {
+  // Both through a hub of 1 MB/s; worker 1 is twice as far away and gets half as much while both send.
+  const testing::TemporaryFile file(testing::platform_xml(
+      "<host id=\"w0\" speed=\"1Gf\"/><host id=\"w1\" speed=\"1Gf\"/><host id=\"hub\" speed=\"1Gf\"/>"
+      "<link id=\"near\" bandwidth=\"1GBps\" latency=\"10ms\"/><link id=\"far\" bandwidth=\"1GBps\" latency=\"20ms\"/>"
+      "<link id=\"hub-in\" bandwidth=\"1MBps\" latency=\"0s\"/>"
+      "<route src=\"w0\" dst=\"hub\"><link_ctn id=\"near\"/><link_ctn id=\"hub-in\"/></route>"
+      "<route src=\"w1\" dst=\"hub\"><link_ctn id=\"far\"/><link_ctn id=\"hub-in\"/></route>"));
+  Script script(2);
+  const auto gather = script.gather(PerWorker({1e6, 9e6}));
+  script.wait(gather).compute(PerWorker({50.0, 0.0}));
+  const std::vector<Schedule> schedules{script.schedule()};
+  const double seconds = time_schedules(testing::cluster_on(file.path(), 2), schedules).at(0).seconds;
+  const double alone = 0.01 * 1e6;  // bytes that worker 0 has sent before worker 1 begins
+  expect_near_relative(seconds, 0.02 + (1e6 - alone) / (1e6 * 2 / 3) + 50.0);
+}
+
+TEST(Contention, WorkersOnOneHostTalkOverTheLoopback) {
+  const testing::TemporaryFile file(testing::platform_xml("<host id=\"hub\" speed=\"1Gf\" core=\"2\"/>"));
+  Cluster cluster = testing::cluster_on(file.path(), 1);
+  cluster.hosts = {"hub"};
+  Script script(1);
+  script.wait(script.gather(1e10));
+  const std::vector<Schedule> schedules{script.schedule()};
+  expect_near_relative(time_schedules(cluster, schedules).at(0).seconds, 1.0);
+}
+
+// ---- whole steps ----
+
+TEST(Steps, CommunicationHidesBehindTheBackwardPass) {
+  // Gradients shared layer by layer, last layer first, while the layers before it are still being computed.
+  const Star star{.workers = 4};
+  const std::vector<double> backward{0.3, 0.8, 0.2};  // seconds, last layer first
+  const std::vector<double> bytes{8e5, 4e5, 1.2e6};
+  const double forward = 0.6;
+  const double update = 0.05;
+  Script script(4, false);
+  script.compute(forward);
+  std::vector<std::int32_t> reductions;
+  for (std::size_t layer = 0; layer < 3; ++layer) {
+    script.compute(backward[layer]);
+    reductions.push_back(script.all_reduce(bytes[layer]));
+  }
+  for (const std::int32_t reduction : reductions) script.wait(reduction).compute(update);
+  const StepTiming timing = time_on(star, script.schedule());
+
+  double computed = forward;
+  double network_free = 0;
+  std::vector<double> reduced;
+  for (std::size_t layer = 0; layer < 3; ++layer) {
+    computed += backward[layer];
+    network_free = std::max(network_free, computed) + 6 * star.between(bytes[layer] / 4);
+    reduced.push_back(network_free);
+  }
+  double time = computed;
+  for (std::size_t layer = 0; layer < 3; ++layer) time = std::max(time, reduced[layer]) + update;
+  expect_near_relative(timing.seconds, time);
+  expect_near_relative(timing.compute_seconds, computed + 3 * update);
+  expect_consistent(timing);
+}
+
+TEST(Steps, GatherMergeBroadcastInAPipelineOfTwoLayers) {
+  const Star star{.workers = 3};
+  const double deltas = 0.4;        // seconds per layer at the workers
+  const double merge = 0.7;         // seconds per layer at the aggregator
+  const double up[2] = {6e5, 9e5};  // bytes
+  const double down[2] = {1.5e6, 2e5};
+  Script script(3);
+  std::vector<std::int32_t> shared;
+  for (int layer = 0; layer < 2; ++layer) {
+    script.compute(deltas);
+    const auto gathered = script.gather(up[layer]);
+    script.wait(gathered, Role::aggregator).compute(merge, Role::aggregator);
+    shared.push_back(script.broadcast(down[layer]));
+  }
+  for (const std::int32_t broadcast : shared) script.wait(broadcast);
+  script.compute(0.1);
+  const StepTiming timing = time_on(star, script.schedule());
+
+  const double gathered0 = deltas + star.to_hub(up[0]);
+  const double merged0 = gathered0 + merge;
+  const double shared0 = merged0 + star.to_hub(down[0]);
+  const double gathered1 = std::max(2 * deltas, gathered0) + star.to_hub(up[1]);
+  const double merged1 = std::max(gathered1, merged0) + merge;
+  const double shared1 = std::max(merged1, shared0) + star.to_hub(down[1]);
+  expect_near_relative(timing.seconds, shared1 + 0.1);
+  expect_near_relative(timing.compute_seconds, 2 * deltas + 0.1);
+  EXPECT_EQ(timing.bytes_sent, (std::vector<double>{1.5e6, 1.5e6, 1.5e6, 3 * 1.7e6}));
+  EXPECT_EQ(timing.bytes_received, (std::vector<double>{1.7e6, 1.7e6, 1.7e6, 3 * 1.5e6}));
+  expect_consistent(timing);
+}
+
+TEST(Steps, AWorkerWaitsForTheSlowestAndTheBoundSaysSo) {
+  const Star star{.workers = 3};
+  Script script(3);
+  script.compute(PerWorker({1.0, 4.0, 2.0}));
+  const auto up = script.gather(1e5);
+  script.wait(up, Role::aggregator).compute(0.5, Role::aggregator);
+  script.wait(script.broadcast(1e5)).compute(PerWorker({0.3, 0.1, 0.2}));
+  const StepTiming timing = time_on(star, script.schedule());
+  expect_near_relative(timing.seconds, 4.0 + star.to_hub(1e5) + 0.5 + star.to_hub(1e5) + 0.3);
+  expect_near_relative(timing.compute_seconds, 1.3);  // worker 0 ends last
+  ASSERT_GE(timing.bounds.size(), 3U);
+  EXPECT_EQ(timing.bounds[0].resource, "w1 (clockwork)");  // and what it waited for is worker 1
+  expect_near_relative(timing.bounds[0].seconds, 4.0);
+  EXPECT_EQ(timing.bounds[1].resource, "hub (clockwork)");
+  EXPECT_EQ(timing.bounds[2].resource, "w0 (clockwork)");
+  expect_consistent(timing);
+}
+
+TEST(Steps, AFastWorkersSecondGatherDoesNotWaitForASlowWorkersFirst) {
+  const Star star{.workers = 2};
+  Script script(2);
+  script.compute(PerWorker({0.0, 10.0}));
+  const auto first = script.gather(PerWorker({1e6, 1e6}));
+  const auto second = script.gather(PerWorker({1e6, 0.0}));
+  script.wait(first).wait(second);
+  const StepTiming timing = time_on(star, script.schedule());
+  expect_near_relative(timing.seconds, 10.0 + star.to_hub(1e6) + star.to_hub(0));
+}
+
+TEST(Steps, TheStepEndsWithTheLastWorkerNotWithTheLastMessage) {
+  const Star star{.workers = 2};
+  Script script(2);
+  script.compute(0.5);
+  script.gather(8e6);  // nobody waits
+  script.compute(0.5).compute(20, Role::aggregator);
+  const StepTiming timing = time_on(star, script.schedule());
+  expect_near_relative(timing.seconds, 1.0);
+  EXPECT_EQ(timing.bytes_sent, (std::vector<double>{8e6, 8e6, 0}));
+  EXPECT_EQ(timing.bytes_received, (std::vector<double>{0, 0, 16e6}));
+  expect_consistent(timing);
+}
+
+TEST(Steps, AWaitThatHasNothingToWaitForCostsNothing) {
+  Script script(2);
+  const auto gather = script.gather(1e6);
+  script.compute(3.0).wait(gather).wait(gather);
+  const StepTiming timing = time_on(Star{.workers = 2}, script.schedule());
+  expect_near_relative(timing.seconds, 3.0);
+  EXPECT_EQ(timing.bounds.size(), 1U);
+}
+
+TEST(Steps, RingsAndStarCollectivesInterleaveWithoutDeadlock) {
+  const Star star{.workers = 3};
+  Script script(3);
+  std::vector<std::int32_t> all;
+  for (int round = 0; round < 6; ++round) {
+    script.compute(PerWorker({0.1 * round, 0.3, 0.05}));
+    const auto up = script.gather(PerWorker({1e4, 0, 3e4}));
+    all.push_back(script.all_reduce(3e4));
+    script.wait(up, Role::aggregator).compute(0.2, Role::aggregator);
+    all.push_back(script.broadcast(2e4));
+    all.push_back(script.all_gather(PerWorker({1e4, 2e4, 0})));
+    if (round % 2 == 1) script.wait(all[all.size() - 2]);
+  }
+  for (const std::int32_t collective : all) script.wait(collective);
+  const StepTiming timing = time_on(star, script.schedule());
+  EXPECT_GT(timing.seconds, 6 * 0.3);
+  EXPECT_NEAR(timing.bytes_sent[0], 6 * (1e4 + 4 * 1e4 + 1e4 + 0), 1e-6);
+  const double sent = std::accumulate(timing.bytes_sent.begin(), timing.bytes_sent.end(), 0.0);
+  const double received = std::accumulate(timing.bytes_received.begin(), timing.bytes_received.end(), 0.0);
+  EXPECT_NEAR(sent, received, 1e-6);
+  expect_consistent(timing);
+}
+
+}  // namespace
+}  // namespace dadsim

@@ -1,0 +1,160 @@
+#pragma once
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "plan/schedule.hpp"
+#include "sim/simulator.hpp"
+
+// What the tests of the simulation are made of: a star platform whose times can be worked out by hand, and schedules.
+
+namespace dadsim::testing {
+
+/// A file in the folder for temporary files that goes with this object.
+class TemporaryFile {
+ public:
+  explicit TemporaryFile(const std::string& content, const std::string& ending = ".xml") {
+    static int serial = 0;
+    path_ = std::filesystem::temp_directory_path() / fmt::format("dadsim-{}-{}{}", ::getpid(), ++serial, ending);
+    std::ofstream(path_, std::ios::binary) << content;
+  }
+  TemporaryFile(const TemporaryFile&) = delete;
+  TemporaryFile& operator=(const TemporaryFile&) = delete;
+  ~TemporaryFile() {
+    std::error_code ignored;
+    std::filesystem::remove(path_, ignored);
+  }
+  std::string path() const { return path_.string(); }
+
+ private:
+  std::filesystem::path path_;
+};
+
+/// The frame of a platform file around hosts, links and routes of one zone; `before` and `after` stand beside the zone.
+inline std::string platform_xml(const std::string& body, const std::string& routing = "Full",
+                                const std::string& before = "", const std::string& after = "") {
+  return fmt::format(
+      "<?xml version=\"1.0\"?>\n<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n"
+      "<platform version=\"4.1\">\n{}<zone id=\"zone\" routing=\"{}\">\n{}\n</zone>\n{}</platform>\n",
+      before, routing, body, after);
+}
+
+/// Workers "w0" … behind a one-way link up and one down each, and a hub that they share nothing on the way to, unless
+/// `hub_rate` gives the hub a link of its own in each direction.
+struct Star {
+  std::size_t workers = 2;
+  double rate = 1e6;      ///< byte/s of every link
+  double latency = 0.01;  ///< seconds of every link of a worker
+  double hub_rate = 0;    ///< byte/s of "hub-in" and "hub-out" (no latency); 0: no such links
+
+  std::string xml() const {
+    std::string body = "<host id=\"hub\" speed=\"3Gf\"/>\n";
+    const auto link = [](const std::string& name, double bandwidth, double seconds) {
+      return fmt::format("<link id=\"{}\" bandwidth=\"{}Bps\" latency=\"{}s\"/>\n", name, bandwidth, seconds);
+    };
+    const auto route = [](const std::string& from, const std::string& to, const std::vector<std::string>& links) {
+      std::string text = fmt::format("<route src=\"{}\" dst=\"{}\" symmetrical=\"NO\">", from, to);
+      for (const std::string& name : links) text += fmt::format("<link_ctn id=\"{}\"/>", name);
+      return text + "</route>\n";
+    };
+    for (std::size_t w = 0; w < workers; ++w) body += fmt::format("<host id=\"w{}\" speed=\"2Gf\"/>\n", w);
+    for (std::size_t w = 0; w < workers; ++w) {
+      body += link(fmt::format("up{}", w), rate, latency) + link(fmt::format("down{}", w), rate, latency);
+    }
+    if (hub_rate > 0) body += link("hub-in", hub_rate, 0) + link("hub-out", hub_rate, 0);
+    for (std::size_t w = 0; w < workers; ++w) {
+      const std::string name = fmt::format("w{}", w);
+      std::vector<std::string> up{fmt::format("up{}", w)};
+      std::vector<std::string> down{fmt::format("down{}", w)};
+      if (hub_rate > 0) {
+        up.emplace_back("hub-in");
+        down.insert(down.begin(), "hub-out");
+      }
+      body += route(name, "hub", up) + route("hub", name, down);
+      for (std::size_t v = 0; v < workers; ++v) {
+        if (v != w) body += route(name, fmt::format("w{}", v), {fmt::format("up{}", w), fmt::format("down{}", v)});
+      }
+    }
+    return platform_xml(body);
+  }
+
+  /// Seconds of a message between a worker and the hub, alone on its links.
+  double to_hub(double bytes) const { return latency + bytes / rate; }
+  /// Seconds of a message between two workers.
+  double between(double bytes) const { return 2 * latency + bytes / rate; }
+};
+
+/// A device on which `launches` are seconds.
+inline DeviceSpec clockwork() {
+  return {.name = "clockwork",
+          .description = "one second per launch",
+          .peak_flops = 1e12,
+          .memory_bandwidth = 1e12,
+          .matrix_efficiency = 1,
+          .memory_efficiency = 1,
+          .launch_overhead = 1,
+          .source = "made up"};
+}
+
+inline Cluster cluster_on(const std::string& platform, std::size_t workers, bool aggregator = true) {
+  Cluster cluster;
+  cluster.platform = platform;
+  for (std::size_t w = 0; w < workers; ++w) {
+    cluster.hosts.push_back(fmt::format("w{}", w));
+    cluster.devices.push_back(clockwork());
+  }
+  if (aggregator) {
+    cluster.aggregator_host = "hub";
+    cluster.aggregator_device = clockwork();
+  }
+  return cluster;
+}
+
+inline PerWorker same(double value) { return PerWorker(std::vector<double>{value}); }
+
+/// A schedule, task by task. Collectives return their index, to wait for.
+class Script {
+ public:
+  explicit Script(std::size_t workers, bool aggregator = true) {
+    schedule_.workers = workers;
+    schedule_.uses_aggregator = aggregator;
+  }
+  Script& compute(PerWorker seconds, Role who = Role::workers) {
+    schedule_.tasks.push_back({"layer", ComputeTask{Phase::forward, who, same(0), same(0), std::move(seconds)}});
+    return *this;
+  }
+  Script& compute(double seconds, Role who = Role::workers) { return compute(same(seconds), who); }
+  std::int32_t collective(CollectiveKind kind, PerWorker bytes) {
+    schedule_.tasks.push_back({"layer", CollectiveTask{kind, std::move(bytes)}});
+    return static_cast<std::int32_t>(schedule_.tasks.size()) - 1;
+  }
+  std::int32_t gather(PerWorker bytes) { return collective(CollectiveKind::gather, std::move(bytes)); }
+  std::int32_t gather(double bytes) { return gather(same(bytes)); }
+  std::int32_t broadcast(double bytes) { return collective(CollectiveKind::broadcast, same(bytes)); }
+  std::int32_t all_reduce(double bytes) { return collective(CollectiveKind::all_reduce, same(bytes)); }
+  std::int32_t all_gather(PerWorker bytes) { return collective(CollectiveKind::all_gather, std::move(bytes)); }
+  Script& wait(std::int32_t index, Role who = Role::workers) {
+    schedule_.tasks.push_back({"layer", WaitTask{who, index}});
+    return *this;
+  }
+  Schedule schedule() const { return schedule_; }
+
+ private:
+  Schedule schedule_;
+};
+
+/// One schedule on a star.
+inline StepTiming time_on(const Star& star, const Schedule& schedule) {
+  const TemporaryFile file(star.xml());
+  const std::vector<Schedule> schedules{schedule};
+  return time_schedules(cluster_on(file.path(), star.workers, schedule.uses_aggregator), schedules).at(0);
+}
+
+}  // namespace dadsim::testing
