@@ -23,11 +23,12 @@ struct Dataset {
   std::string name;
 };
 
-/// Loads or draws the data. Throws InputError.
+/// Loads or draws the data: training samples first, test samples after them where both come from one source. `seed`
+/// matters to drawn data only. Throws InputError where samples are too few or files are wrong.
 Dataset load_dataset(const DataSpec& spec, std::uint64_t seed);
 
-/// Per site, the indices of its training samples. Every sample is dealt exactly once (SplitSpec::sizes may leave some over).
-/// Throws InputError where the split cannot be made (a site would be left without a sample).
+/// Per site, the indices of its training samples in rising order. Every sample is dealt exactly once (SplitSpec::sizes
+/// may leave some over). Throws InputError where the split cannot be made (a site would be left without a sample).
 using Partition = std::vector<std::vector<std::int32_t>>;
 Partition split_over_sites(const SplitSpec& spec, const Samples& train, std::int64_t classes, std::size_t sites,
                            std::uint64_t seed);

@@ -15,9 +15,9 @@ struct IdxFacts {
   std::int64_t classes = 0;   ///< largest label + 1
 };
 
-/// Reads a pair of unsigned-byte IDX files, plain or gzip; pixels are divided by 255. Throws InputError naming the file and
-/// what is wrong: bad magic, other element type, truncated, trailing bytes, labels that do not match the images, corrupt gzip.
-/// Never allocates more than the file can hold.
+/// Reads a pair of unsigned-byte IDX files, plain or gzip; pixels are divided by 255. Throws InputError naming the file
+/// and what is wrong: bad magic, other element type, truncated, trailing bytes, labels that do not match the images,
+/// corrupt gzip. Never allocates more than the file can hold.
 Samples read_idx(const std::string& images, const std::string& labels);
 
 /// The same checks.

@@ -4,15 +4,21 @@
 
 namespace dadsim {
 
-/// Row-major, so that the rows of a site (samples, tokens) are one block of memory. Learning runs in float; double is for
-/// gradient checks.
+/// Row-major, so that the rows of a site (samples, tokens) are one block of memory. Learning runs in float; double is
+/// for gradient checks.
 template <class T>
 using MatrixOf = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 template <class T>
 using VectorOf = Eigen::Matrix<T, Eigen::Dynamic, 1>;
 
+/// Some rows or columns of a matrix, without a copy: to read, and to change in place.
+template <class T>
+using ConstBlockOf = Eigen::Ref<const MatrixOf<T>, 0, Eigen::OuterStride<>>;
+template <class T>
+using MutableBlockOf = Eigen::Ref<MatrixOf<T>, 0, Eigen::OuterStride<>>;
+
 using Matrix = MatrixOf<float>;
 using Vector = VectorOf<float>;
-using ConstBlock = Eigen::Ref<const Matrix, 0, Eigen::OuterStride<>>;  ///< some rows of a matrix, without a copy
+using ConstBlock = ConstBlockOf<float>;
 
 }  // namespace dadsim

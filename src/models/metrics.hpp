@@ -6,12 +6,15 @@
 namespace dadsim {
 
 struct Quality {
-  double loss = 0;      ///< mean cross-entropy, nats
-  double accuracy = 0;  ///< ties go to the lowest class
-  double auc = 0;       ///< one class against the rest, ties count half, mean over classes with both positives and negatives
+  double loss = 0;      ///< mean cross-entropy, nats; NaN if a logit is not finite
+  double accuracy = 0;  ///< ties go to the lowest class; a row with a logit that is not finite counts as wrong
+  /// One class against the rest, ranked by the class's (log) probability; ties count half; mean over the classes with
+  /// both positives and negatives, NaN if there is none or a logit is not finite.
+  double auc = 0;
 };
 
-/// Quality of a network on samples.
+/// Quality of a network on samples (at least one), in blocks of rows. Throws std::logic_error for labels that do not
+/// fit.
 Quality evaluate(const Network& network, const Samples& samples);
 
 /// The same from logits (rows × classes).

@@ -36,14 +36,14 @@ using Gradient = std::vector<LayerGradient>;
 /// What the passes over a batch leave behind, rows = samples. For L layers:
 template <class T>
 struct TapeOf {
-  std::vector<MatrixOf<T>> activations;      ///< L+1: A₀ = the inputs (rows × in₁) … A_L = the logits (rows × classes)
+  std::vector<MatrixOf<T>> activations;  ///< L+1: A₀ = the inputs (rows × in₁) … A_L = the logits (rows × classes)
   std::vector<MatrixOf<T>> pre_activations;  ///< L: Z of layers whose derivative needs it (GELU), else empty
   std::vector<MatrixOf<T>> deltas;           ///< L: Δ_l = dLoss/dZ_l (rows × out), filled from the last backwards
 };
 using Tape = TapeOf<float>;
 
-/// A multilayer perceptron. The last layer's activation applies to the logits (identity as a rule); softmax cross-entropy
-/// follows. Layers are numbered from 0.
+/// A multilayer perceptron. The last layer's activation applies to the logits (identity as a rule); softmax
+/// cross-entropy follows. Layers are numbered from 0.
 template <class T>
 class NetworkOf {
  public:
@@ -59,14 +59,18 @@ class NetworkOf {
   std::string name() const;
   ModelShape shape() const;
 
-  /// Fills tape.activations (and pre_activations where needed) from the inputs.
+  /// Fills tape.activations (and pre_activations where needed) from the inputs (rows × in₁). The tape's matrices are
+  /// kept and get new memory only where their size changes; inputs that already lie in tape.activations[0] are not
+  /// copied.
   void forward(const Eigen::Ref<const MatrixOf<T>>& inputs, TapeOf<T>& tape) const;
 
   /// Forward through one layer: returns φ(x Wᵀ + b); leaves Z in `pre_activation` if that is not null.
-  MatrixOf<T> forward_layer(std::size_t l, const Eigen::Ref<const MatrixOf<T>>& input, MatrixOf<T>* pre_activation) const;
+  MatrixOf<T> forward_layer(std::size_t l, const Eigen::Ref<const MatrixOf<T>>& input,
+                            MatrixOf<T>* pre_activation) const;
 
-  /// Δ_L of softmax cross-entropy: φ'_L ⊙ (softmax(logits) − onehot(labels)) ÷ total_rows; returns the summed loss ÷ total_rows.
-  /// With total_rows = rows of all sites together, the Δ of each site carry the weight N_s ÷ ΣN.
+  /// Δ_L of softmax cross-entropy: φ'_L ⊙ (softmax(logits) − onehot(labels)) ÷ total_rows; returns the summed loss ÷
+  /// total_rows. With total_rows = rows of all sites together, the Δ of each site carry the weight N_s ÷ ΣN. Throws
+  /// std::logic_error for labels that do not fit the logits.
   T loss(std::span<const std::int32_t> labels, T total_rows, TapeOf<T>& tape) const;
 
   /// Δ_{l−1} = (Δ_l W_l) ⊙ φ'_{l−1}, for l ≥ 1.
@@ -82,7 +86,12 @@ extern template class NetworkOf<double>;
 
 /// G = Δᵀ A for the given rows; bias gradient = column sums of Δ if `with_bias`.
 template <class T>
-LayerGradientOf<T> weight_gradient(const Eigen::Ref<const MatrixOf<T>>& delta, const Eigen::Ref<const MatrixOf<T>>& input,
-                                   bool with_bias);
+LayerGradientOf<T> weight_gradient(const Eigen::Ref<const MatrixOf<T>>& delta,
+                                   const Eigen::Ref<const MatrixOf<T>>& input, bool with_bias);
+
+/// The same into memory that is kept from step to step.
+template <class T>
+void weight_gradient(const Eigen::Ref<const MatrixOf<T>>& delta, const Eigen::Ref<const MatrixOf<T>>& input,
+                     bool with_bias, LayerGradientOf<T>& gradient);
 
 }  // namespace dadsim

@@ -7,23 +7,37 @@
 
 namespace dadsim {
 
-/// Learning rate at a step. `step` counts from 0.
+/// Learning rate at a step. `step` counts from 0; e = step ÷ steps_per_epoch; η = optimizer.learning_rate. With W =
+/// warm-up epochs × steps_per_epoch:
+///   step < W:  η · min(1, (step + 1) ÷ W), linear from 0 (Goyal et al., arXiv 1706.02677), and after it
+///   constant:  η
+///   steps:     η · factor^(milestones m with e ≥ m); milestones count epochs from the start, warm-up included
+///   cosine:    η · (f + (1 − f) · ½ (1 + cos(π t))), t = (step − W) ÷ (total_steps − W), f = final_factor: η after the
+///              warm-up, f·η at total_steps (Loshchilov & Hutter, arXiv 1608.03983)
+/// Throws std::logic_error for a negative step or steps_per_epoch < 1.
 double learning_rate(const OptimizerSpec& optimizer, const ScheduleSpec& schedule, std::int64_t step,
                      std::int64_t steps_per_epoch, std::int64_t total_steps);
 
 /// Turns gradients into steps of the weights.
+///
+/// EXAMPLE
+///   auto optimizer = make_optimizer(training.optimizer, network);
+///   optimizer->update(network, gradient, learning_rate(…));
 class Optimizer {
  public:
   virtual ~Optimizer() = default;
-  /// weights ← weights − …; formula in each implementation.
+  /// weights ← weights − …; formula in each implementation (sgd.hpp, adam.hpp). All parameters are treated alike:
+  /// weight decay shrinks biases too, as PyTorch's optimizers do by default. The same bits for any number of threads.
+  /// Throws std::logic_error where the gradient does not have the shape of the network.
   virtual void update(Network& network, const Gradient& gradient, double learning_rate) = 0;
 };
 
+/// An optimizer with its state (momentum, moments) at zero, sized for `network`.
 std::unique_ptr<Optimizer> make_optimizer(const OptimizerSpec& spec, const Network& network);
 
 /// Floats read and written per parameter in one update, for the cost of the update (Adam: 4 read, 3 written).
 double update_floats_per_parameter(const OptimizerSpec& spec);
-/// Arithmetic per parameter in one update.
+/// Arithmetic per parameter in one update: additions, multiplications, divisions and square roots count one each.
 double update_flops_per_parameter(const OptimizerSpec& spec);
 
 }  // namespace dadsim

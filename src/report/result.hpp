@@ -18,6 +18,7 @@ struct CurvePoint {
   double loss = 0;
   double accuracy = 0;
   double auc = 0;
+  double bytes = 0;  ///< sent by all nodes, from the start of training
 };
 
 /// Everything that is reported of one run. Computed by summarise() alone: the reports only print it.
@@ -34,20 +35,20 @@ struct RunResult {
   std::int64_t target_step = 0;  ///< meaningful if reached
   double target_seconds = 0;     ///< meaningful if reached
 
-  // Means over the steps of the run.
+  // Means over the steps of the run; not a number if it had none (the target was met before training).
   double step_seconds = 0;
   double compute_seconds = 0;
   double exposed_seconds = 0;
-  double first_step_seconds = 0;
+  double first_step_seconds = 0;     ///< of the first step alone, not a mean
   double bytes_up_per_worker = 0;    ///< sent by a worker per step, mean over workers
   double bytes_down_per_worker = 0;  ///< received by a worker per step, mean over workers
   double total_bytes = 0;            ///< sent by all nodes over the whole run
   double total_seconds = 0;
 
-  std::vector<Bound> bounds;        ///< critical path over the whole run by resource, longest first
+  std::vector<Bound> bounds;  ///< critical path by resource, longest first; seconds are means per step of the whole run
   std::vector<EpochRanks> ranks;
   std::vector<CurvePoint> curve;
-  std::vector<std::string> notes;   ///< assumptions that concern this run alone
+  std::vector<std::string> notes;  ///< assumptions that concern this run alone
 };
 
 struct Result {
@@ -67,7 +68,11 @@ struct Result {
   double timing_wall_seconds = 0;
 };
 
-/// Puts the learned half and the timed half together. `timings` has one entry per trajectory.distinct_steps.
+/// The two ends that the algorithms are measured against (`pooled`, `no-sharing`): shown, but never the winner.
+bool is_reference(const RunSpec& spec);
+
+/// Puts the learned half and the timed half together. `timings` has one entry per trajectory.distinct_steps, each with
+/// at least `workers` nodes. Throws std::logic_error where the halves do not fit.
 RunResult summarise(const RunSpec& spec, const Trajectory& trajectory, const std::vector<StepTiming>& timings,
                     std::size_t workers, double target_accuracy);
 

@@ -11,7 +11,8 @@
 
 namespace dadsim {
 
-/// What a scenario may refer to, told by the folders that own it: the reader itself knows no algorithm, device or workload.
+/// What a scenario may refer to, told by the folders that own it: the reader itself knows no algorithm, device or
+/// workload.
 struct Catalog {
   struct Algorithm {
     std::string name;
@@ -26,17 +27,18 @@ struct Catalog {
   /// "100Mbps" → 1.25e7; nullopt if the text is not a number with a unit of that kind (SimGrid's own parsers).
   std::function<std::optional<double>(Unit, const std::string&)> parse_unit;
 
-  /// Everything wrong with a platform file and with the use of it: hosts that are missing (with did-you-mean), more workers
-  /// on a host than it has cores, pairs of hosts without a route. `pairs` are indices into `hosts` that will communicate.
+  /// Everything wrong with a platform file and with the use of it: hosts that are missing (with did-you-mean), more
+  /// workers on a host than it has cores, pairs of hosts without a route. `pairs` are indices into `hosts` that will
+  /// communicate.
   struct PlatformQuestion {
     std::string file;
-    std::vector<std::string> hosts;                       ///< one per worker, then the aggregator
+    std::vector<std::string> hosts;  ///< one per worker, then the aggregator
     std::vector<std::pair<std::size_t, std::size_t>> pairs;
   };
   struct PlatformAnswer {
-    std::vector<Diagnostic> file_errors;      ///< of the platform file itself, with its file and line
-    std::vector<std::string> host_errors;     ///< per entry of `hosts`: empty, or "what; remedy"
-    std::vector<std::string> route_errors;    ///< "what; remedy"
+    std::vector<Diagnostic> file_errors;    ///< of the platform file itself, with its file and line
+    std::vector<std::string> host_errors;   ///< per entry of `hosts`: empty, or "what; remedy"
+    std::vector<std::string> route_errors;  ///< "what; remedy"
   };
   std::function<PlatformAnswer(const PlatformQuestion&)> check_platform;
 
@@ -50,7 +52,8 @@ struct Catalog {
   std::function<DataFacts(const std::string& images, const std::string& labels)> inspect_idx;
 
   std::int64_t digit_classes = 10;
-  std::int64_t max_digits = 200000;  ///< largest train + test of the embedded set
+  std::int64_t digit_features = 784;  ///< pixels of one digit
+  std::int64_t max_digits = 200000;   ///< largest train + test of the embedded set
 };
 
 }  // namespace dadsim

@@ -8,8 +8,8 @@
 
 namespace dadsim {
 
-/// Reads, validates and completes a scenario. `overrides` are "path=value" of --set, applied in order before anything is
-/// checked. Throws InputError with everything that is wrong.
+/// Reads, validates and completes a scenario. `overrides` are "path=value" of --set, applied in order before anything
+/// is checked. Throws InputError with everything that is wrong.
 Scenario load_scenario(const std::string& path, const std::vector<std::string>& overrides, const Catalog& catalog);
 
 /// The resolved scenario as XML, every default filled in and every path absolute: loading it gives an equal scenario.

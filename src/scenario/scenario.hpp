@@ -11,11 +11,11 @@ namespace dadsim {
 
 /// A scenario as the user meant it: complete, every default filled in, every reference checked.
 struct Scenario {
-  std::string file;         ///< as given on the command line
+  std::string file;  ///< as given on the command line
   std::string name;
   std::string description;  ///< may be empty
   std::uint64_t seed = 1;
-  std::string platform;     ///< absolute path of a SimGrid platform file
+  std::string platform;             ///< absolute path of a SimGrid platform file
   std::vector<DeviceSpec> devices;  ///< defined in the scenario itself
   std::vector<Placement> workers;
   std::optional<Placement> aggregator;
@@ -24,8 +24,10 @@ struct Scenario {
   TrainingSpec training;
   std::optional<TimedAsSpec> timed_as;
   std::vector<RunSpec> runs;
-  /// Of the resolved scenario with the contents of the files it names instead of their paths: equal scenarios have equal
-  /// hashes wherever they lie.
+  std::vector<std::string>
+      without_exchange;  ///< algorithms among the runs that do not communicate: their topology means nothing
+  /// Of the resolved scenario with the contents of the files it names instead of their paths: equal scenarios have
+  /// equal hashes wherever they lie.
   std::uint64_t hash = 0;
 };
 

@@ -98,7 +98,7 @@ TEST(ResNet50, ChainsChannelsThroughEveryBlock) {
   std::int64_t channels = 64;
   std::int64_t narrow = 64;
   const int blocks[] = {3, 4, 6, 3};
-  std::int64_t rows = 56 * 56;
+  std::int64_t rows = std::int64_t{56} * 56;
   for (int stage = 1; stage <= 4; ++stage, narrow *= 2) {
     for (int block = 1; block <= blocks[stage - 1]; ++block) {
       const std::string name = "stage" + std::to_string(stage) + ".block" + std::to_string(block);

@@ -159,7 +159,7 @@ TEST(PlatformCheck, WhatATimedStepCannotFollowIsRefused) {
 }
 
 TEST(PlatformCheck, OptionsThatDadsimLeavesAloneAreThePlatformsOwn) {
-  EXPECT_EQ(first_file_error(platform_xml(hosts + link + route, "Full", "<config><prop id=\"cpu/maxmin-selective-update\" value=\"no\"/></config>\n")), "");
+  EXPECT_EQ(first_file_error(platform_xml(hosts + link + route, "Full", "<config><prop id=\"maxmin/concurrency-limit\" value=\"1000\"/></config>\n")), "");
 }
 
 TEST(PlatformCheck, ProfilesOverTimeAreNoticed) {

@@ -1,0 +1,88 @@
+// One training step with each algorithm, against the bare matrix products that any implementation of it needs.
+#include <benchmark/benchmark.h>
+#include <tbb/global_control.h>
+
+#include <boost/random/normal_distribution.hpp>
+
+#include "algorithms/registry.hpp"
+#include "support/random.hpp"
+
+namespace dadsim {
+namespace {
+
+constexpr std::int64_t kRows = 32;
+const std::vector<std::int64_t> kWidths{784, 1024, 1024, 10};
+
+Matrix random_matrix(Eigen::Index rows, Eigen::Index columns) {
+  RandomStream random(1, Purpose::test);
+  boost::random::normal_distribution<float> normal;
+  Matrix matrix(rows, columns);
+  for (float& x : matrix.reshaped()) x = normal(random);
+  return matrix;
+}
+
+void training_step(benchmark::State& state, const AlgorithmInfo& info) {
+  const tbb::global_control one_thread(tbb::global_control::max_allowed_parallelism, 1);
+  const auto sites = state.range(0);
+  ModelSpec spec;
+  for (std::size_t l = 1; l < kWidths.size(); ++l) {
+    spec.layers.push_back({kWidths[l], l + 1 == kWidths.size() ? Activation::identity : Activation::relu, true});
+  }
+  const Network network(kWidths.front(), spec, 1);
+  const ModelShape shape = network.shape();
+  TrainingStep step(network, shape, Topology::aggregator, 1);
+  const Matrix inputs = random_matrix(sites * kRows, kWidths.front());
+  std::vector<std::int32_t> labels(static_cast<std::size_t>(sites * kRows));
+  for (std::size_t i = 0; i < labels.size(); ++i) labels[i] = static_cast<std::int32_t>(i % 10);
+  const auto algorithm = info.make(default_parameters(info));
+  std::int64_t number = 0;
+  for (auto _ : state) {
+    step.begin(number++, inputs, labels, std::vector<std::int32_t>(static_cast<std::size_t>(sites), kRows));
+    algorithm->run(step);
+    benchmark::DoNotOptimize(step.gradient().data());
+  }
+  state.counters["Gflop/s"] = benchmark::Counter(
+      static_cast<double>(state.iterations() * sites * kRows) * 6.0 * shape.forward_macs_per_sample() / 1e9, benchmark::Counter::kIsRate);
+}
+
+/// The peer: forward, backward and weight-gradient products of the same stacked batch with plain Eigen and nothing else.
+void bare_products(benchmark::State& state) {
+  const auto rows = state.range(0) * kRows;
+  std::vector<Matrix> activations;
+  std::vector<Matrix> weights;
+  std::vector<Matrix> deltas;
+  for (std::size_t l = 0; l + 1 < kWidths.size(); ++l) {
+    activations.push_back(random_matrix(rows, kWidths[l]));
+    weights.push_back(random_matrix(kWidths[l + 1], kWidths[l]));
+    deltas.push_back(random_matrix(rows, kWidths[l + 1]));
+  }
+  Matrix out;
+  for (auto _ : state) {
+    for (std::size_t l = 0; l < weights.size(); ++l) {
+      out.noalias() = activations[l] * weights[l].transpose();
+      benchmark::DoNotOptimize(out.data());
+      out.noalias() = deltas[l].transpose() * activations[l];
+      benchmark::DoNotOptimize(out.data());
+      if (l > 0) out.noalias() = deltas[l] * weights[l];
+      benchmark::DoNotOptimize(out.data());
+    }
+  }
+}
+
+BENCHMARK(bare_products)->Arg(2)->Arg(8)->Arg(64)->Unit(benchmark::kMillisecond);
+
+const bool kRegistered = [] {
+  for (const AlgorithmInfo& info : algorithm_registry()) {
+    if (info.sharing == Sharing::one_network) {
+      benchmark::RegisterBenchmark(("training_step/" + info.name).c_str(), [&info](benchmark::State& s) { training_step(s, info); })
+          ->Arg(2)
+          ->Arg(8)
+          ->Arg(64)
+          ->Unit(benchmark::kMillisecond);
+    }
+  }
+  return true;
+}();
+
+}  // namespace
+}  // namespace dadsim

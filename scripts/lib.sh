@@ -1,0 +1,106 @@
+# shellcheck shell=bash
+# What the scripts share. To be sourced by bash, after `set -euo pipefail`. Nothing here writes to standard output, which
+# belongs to the program that is run.
+
+root=$(dirname -- "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")")
+DADSIM_PACKAGES=${DADSIM_PACKAGES:-$root/scripts/packages.txt}
+
+say() { printf '%s\n' "$*" >&2; }
+
+# Runs a command with its output in a log ($1), which is shown if the command fails.
+quietly() {
+  local log=$1 status=0
+  shift
+  "$@" >"$log" 2>&1 </dev/null || status=$?
+  if [ "$status" -ne 0 ]; then
+    cat -- "$log" >&2
+    say "failed: $*"
+  fi
+  return "$status"
+}
+
+# The packages of packages.txt without a purpose, and those with the purposes given.
+packages_for() {
+  awk -v purposes=" $* " '!/^#/ && NF && (NF == 1 || index(purposes, " " $2 " ")) { print $1 }' "$DADSIM_PACKAGES"
+}
+
+# Of the packages given, those that dpkg does not know as installed, one per line.
+missing_packages() {
+  local installed
+  # dpkg-query fails if it knows nothing of one of them, and lists the others all the same.
+  installed=$(dpkg-query -W -f '${Package} ${db:Status-Status}\n' "$@" 2>/dev/null | sed -n 's/ installed$//p') || true
+  printf '%s\n' "$@" | grep -Fxv -e "$installed" || true
+}
+
+# Makes sure that the packages for the purposes given are there: installs what is missing as root, says what is missing
+# otherwise. Without dpkg it is left to CMake to say what it does not find.
+ensure_packages() {
+  command -v dpkg-query >/dev/null || return 0
+  local wanted missing
+  mapfile -t wanted < <(packages_for "$@")
+  mapfile -t missing < <(missing_packages "${wanted[@]}")
+  [ "${#missing[@]}" -gt 0 ] || return 0
+  if [ "$(id -u)" -ne 0 ] || ! command -v apt-get >/dev/null; then
+    say "missing Debian packages: ${missing[*]}"
+    say "install them as root: apt-get update && apt-get install -y --no-install-recommends ${missing[*]}"
+    return 1
+  fi
+  say "installing ${missing[*]} …"
+  mkdir -p -- "$root/build"
+  (
+    flock 9
+    export DEBIAN_FRONTEND=noninteractive
+    quietly "$root/build/packages.log" apt-get update
+    quietly "$root/build/packages.log" apt-get install -y --no-install-recommends "${missing[@]}"
+  ) 9>"$root/build/packages.lock"
+}
+
+# Configures a preset where that has not been done in this folder yet.
+configure() {
+  local preset=$1 build=$root/build/$1
+  # A folder that was copied or moved remembers where it was.
+  if [ -f "$build/build.ninja" ] && grep -Fxq "CMAKE_HOME_DIRECTORY:INTERNAL=$root" -- "$build/CMakeCache.txt"; then
+    return 0
+  fi
+  say "configuring dadsim …"
+  mkdir -p -- "$build"
+  quietly "$build.configure.log" cmake --fresh -S "$root" --preset "$preset"
+}
+
+# Hands on the build tool's lines, and says once that there is something to build; on a terminal, how far it is.
+build_progress() {
+  local line said=
+  while IFS= read -r line; do
+    printf '%s\n' "$line"
+    case $line in
+      \[*\]\ Building\ * | \[*\]\ Linking\ *)
+        if [ -z "$said" ]; then
+          say "building dadsim …"
+          said=yes
+        fi
+        if [ -t 2 ]; then printf '\r%s]  ' "${line%%]*}" >&2; fi
+        ;;
+    esac
+  done
+  if [ -n "$said" ] && [ -t 2 ]; then printf '\r\033[K' >&2; fi
+}
+
+# Configures and builds a preset ($1), or only the targets that follow it. Two at a time wait for each other.
+build() {
+  local preset=$1
+  shift
+  local build=$root/build/$preset log=$root/build/$preset.build.log
+  mkdir -p -- "$root/build"
+  (
+    flock 9
+    configure "$preset"
+    export NINJA_STATUS='[%f/%t] '
+    if ! cmake --build "$build" -j "${CMAKE_BUILD_PARALLEL_LEVEL:-$(nproc)}" ${@:+--target "$@"} 2>&1 </dev/null |
+      build_progress >"$log"; then
+      # From the first failure on; templates can fail at great length.
+      { grep -m 1 -A 60 '^FAILED:' -- "$log" || tail -n 60 -- "$log"; } >&2
+      say "building dadsim failed; all messages are in $log"
+      exit 1
+    fi
+  ) 9>"$root/build/$preset.lock"
+}

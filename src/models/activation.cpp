@@ -1,0 +1,161 @@
+#include "models/activation.hpp"
+
+#include <cmath>
+#include <cstddef>
+#include <numbers>
+#include <stdexcept>
+
+#include "support/parallel.hpp"
+
+namespace dadsim {
+namespace {
+
+constexpr std::size_t kBlockRows = 128;
+
+/// Φ(z), the standard normal distribution; erfc keeps its digits for z ≪ 0, where 1 + erf would lose them.
+template <class T>
+T normal_cdf(T z) {
+  return T(0.5) * std::erfc(-z * std::numbers::sqrt2_v<T> / T(2));
+}
+
+template <class T>
+T normal_density(T z) {
+  return std::exp(T(-0.5) * z * z) * std::numbers::inv_sqrtpi_v<T> / std::numbers::sqrt2_v<T>;
+}
+
+// Plain loops, which the compiler vectorises (Eigen does not vectorise select). A comparison that fails keeps NaN, so
+// that a run that diverges shows it.
+template <class T>
+void relu(MutableBlockOf<T>& z) {
+  for (Eigen::Index row = 0; row < z.rows(); ++row) {
+    T* values = z.data() + row * z.outerStride();
+    for (Eigen::Index i = 0; i < z.cols(); ++i) values[i] = values[i] < T(0) ? T(0) : values[i];
+  }
+}
+
+template <class T>
+void keep_where_positive(const ConstBlockOf<T>& source, MutableBlockOf<T>& delta) {
+  for (Eigen::Index row = 0; row < delta.rows(); ++row) {
+    const T* sign = source.data() + row * source.outerStride();
+    T* values = delta.data() + row * delta.outerStride();
+    for (Eigen::Index i = 0; i < delta.cols(); ++i) values[i] = sign[i] > T(0) ? values[i] : T(0);
+  }
+}
+
+template <class T>
+void require_same_shape(const MatrixOf<T>& a, const MatrixOf<T>& b) {
+  if (a.rows() != b.rows() || a.cols() != b.cols()) throw std::logic_error("activation derivative: shapes differ");
+}
+
+}  // namespace
+
+template <class T>
+void activate_block(Activation activation, MutableBlockOf<T> z) {
+  switch (activation) {
+    case Activation::identity:
+      return;
+    case Activation::relu:
+      relu<T>(z);
+      return;
+    case Activation::tanh:
+      z.array() = z.array().tanh();
+      return;
+    case Activation::sigmoid:
+      z.array() = T(1) / (T(1) + (-z.array()).exp());
+      return;
+    case Activation::gelu:
+      z = z.unaryExpr([](T x) { return x * normal_cdf(x); });
+      return;
+  }
+  throw std::logic_error("unknown activation");
+}
+
+template <class T>
+void multiply_derivative_from_output_block(Activation activation, ConstBlockOf<T> output, MutableBlockOf<T> delta) {
+  const auto a = output.array();
+  switch (activation) {
+    case Activation::identity:
+      return;
+    case Activation::relu:
+      keep_where_positive<T>(output, delta);
+      return;
+    case Activation::tanh:
+      delta.array() *= T(1) - a.square();
+      return;
+    case Activation::sigmoid:
+      delta.array() *= a * (T(1) - a);
+      return;
+    case Activation::gelu:
+      throw std::logic_error("the derivative of GELU needs the pre-activation");
+  }
+  throw std::logic_error("unknown activation");
+}
+
+template <class T>
+void multiply_derivative_block(Activation activation, ConstBlockOf<T> pre_activation, MutableBlockOf<T> delta) {
+  const auto z = pre_activation.array();
+  switch (activation) {
+    case Activation::identity:
+      return;
+    case Activation::relu:
+      keep_where_positive<T>(pre_activation, delta);
+      return;
+    case Activation::tanh:
+      delta.array() *= T(1) - z.tanh().square();
+      return;
+    case Activation::sigmoid:
+      // σ' = σ(z)·σ(−z): the second factor keeps its digits where σ(z) is near 1.
+      delta.array() *= (T(1) / (T(1) + (-z).exp())) * (T(1) / (T(1) + z.exp()));
+      return;
+    case Activation::gelu:
+      delta.array() *= z.unaryExpr([](T x) { return normal_cdf(x) + x * normal_density(x); });
+      return;
+  }
+  throw std::logic_error("unknown activation");
+}
+
+template <class T>
+void activate(Activation activation, MatrixOf<T>& z) {
+  if (activation == Activation::identity) return;
+  parallel_for_blocks(static_cast<std::size_t>(z.rows()), kBlockRows, [&](std::size_t begin, std::size_t end) {
+    activate_block<T>(activation, z.middleRows(begin, end - begin));
+  });
+}
+
+template <class T>
+void multiply_derivative_from_output(Activation activation, const MatrixOf<T>& output, MatrixOf<T>& delta) {
+  require_same_shape(output, delta);
+  if (!derivative_from_output(activation)) throw std::logic_error("the derivative of GELU needs the pre-activation");
+  if (activation == Activation::identity) return;
+  parallel_for_blocks(static_cast<std::size_t>(delta.rows()), kBlockRows, [&](std::size_t begin, std::size_t end) {
+    multiply_derivative_from_output_block<T>(activation, output.middleRows(begin, end - begin),
+                                             delta.middleRows(begin, end - begin));
+  });
+}
+
+template <class T>
+void multiply_derivative(Activation activation, const MatrixOf<T>& pre_activation, MatrixOf<T>& delta) {
+  require_same_shape(pre_activation, delta);
+  if (activation == Activation::identity) return;
+  parallel_for_blocks(static_cast<std::size_t>(delta.rows()), kBlockRows, [&](std::size_t begin, std::size_t end) {
+    multiply_derivative_block<T>(activation, pre_activation.middleRows(begin, end - begin),
+                                 delta.middleRows(begin, end - begin));
+  });
+}
+
+bool derivative_from_output(Activation activation) { return activation != Activation::gelu; }
+
+template void activate(Activation, MatrixOf<float>&);
+template void activate(Activation, MatrixOf<double>&);
+template void multiply_derivative_from_output(Activation, const MatrixOf<float>&, MatrixOf<float>&);
+template void multiply_derivative_from_output(Activation, const MatrixOf<double>&, MatrixOf<double>&);
+template void multiply_derivative(Activation, const MatrixOf<float>&, MatrixOf<float>&);
+template void multiply_derivative(Activation, const MatrixOf<double>&, MatrixOf<double>&);
+template void activate_block<float>(Activation, MutableBlockOf<float>);
+template void activate_block<double>(Activation, MutableBlockOf<double>);
+template void multiply_derivative_from_output_block<float>(Activation, ConstBlockOf<float>, MutableBlockOf<float>);
+template void multiply_derivative_from_output_block<double>(Activation, ConstBlockOf<double>, MutableBlockOf<double>);
+template void multiply_derivative_block<float>(Activation, ConstBlockOf<float>, MutableBlockOf<float>);
+template void multiply_derivative_block<double>(Activation, ConstBlockOf<double>, MutableBlockOf<double>);
+
+}  // namespace dadsim

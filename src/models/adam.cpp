@@ -1,0 +1,54 @@
+#include "models/adam.hpp"
+
+#include <cmath>
+
+#include "models/parameter_blocks.hpp"
+
+namespace dadsim {
+
+Adam::Adam(const OptimizerSpec& spec, const Network& network)
+    : spec_(spec), first_moment_(zeros_like_parameters(network)), second_moment_(first_moment_) {}
+
+void Adam::update(Network& network, const Gradient& gradient, double learning_rate) {
+  ++steps_;
+  const auto t = static_cast<double>(steps_);
+  const auto beta1 = static_cast<float>(spec_.beta1);
+  const auto beta2 = static_cast<float>(spec_.beta2);
+  const auto rest1 = static_cast<float>(1 - spec_.beta1);
+  const auto rest2 = static_cast<float>(1 - spec_.beta2);
+  const auto rate = static_cast<float>(learning_rate / (1 - std::pow(spec_.beta1, t)));
+  const auto scale = static_cast<float>(1 / std::sqrt(1 - std::pow(spec_.beta2, t)));
+  const auto epsilon = static_cast<float>(spec_.epsilon);
+  const auto decay = static_cast<float>(spec_.weight_decay);
+  const bool decoupled = spec_.kind == OptimizerSpec::Kind::adamw;
+  const auto keep = static_cast<float>(1 - learning_rate * spec_.weight_decay);
+
+  // In pieces that stay in the first-level cache from one expression to the next.
+  constexpr Eigen::Index kPiece = 1024;
+  for_parameter_blocks(network, gradient, [&](std::size_t l, Eigen::Index offset, auto weights, auto slopes) {
+    for (Eigen::Index begin = 0; begin < weights.size(); begin += kPiece) {
+      const Eigen::Index size = std::min(kPiece, weights.size() - begin);
+      auto w = weights.segment(begin, size);
+      const auto g = slopes.segment(begin, size);
+      auto m = first_moment_[l].segment(offset + begin, size);
+      auto v = second_moment_[l].segment(offset + begin, size);
+      if (decoupled || decay == 0) {
+        m = beta1 * m + rest1 * g;
+        v = beta2 * v + rest2 * g.square();
+        if (decay != 0) w *= keep;
+      } else {
+        m = beta1 * m + rest1 * (g + decay * w);
+        v = beta2 * v + rest2 * (g + decay * w).square();
+      }
+      w -= rate * m / (scale * v.sqrt() + epsilon);
+    }
+  });
+}
+
+double Adam::flops_per_parameter(const OptimizerSpec& spec) {
+  // m: 3, v: 4, step: root, scale, + ε, rate, ÷, −.
+  const double decay = spec.weight_decay == 0 ? 0 : (spec.kind == OptimizerSpec::Kind::adamw ? 1 : 2);
+  return 13 + decay;
+}
+
+}  // namespace dadsim

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "models/optimizer.hpp"
+
+namespace dadsim {
+
+/// Adam (Kingma & Ba, arXiv 1412.6980, algorithm 1) and AdamW (Loshchilov & Hutter, arXiv 1711.05101, algorithm 2),
+/// with PyTorch's placing of ε and η. In step t = 1, 2, …:
+///   Adam:   g ← g + λ w             (weight decay λ as L2)
+///   AdamW:  w ← w − η λ w           (decoupled)
+///   m ← β₁ m + (1 − β₁) g,   v ← β₂ v + (1 − β₂) g²      (both start at 0)
+///   w ← w − η · m/(1 − β₁ᵗ) ÷ (√(v/(1 − β₂ᵗ)) + ε)       (ε outside the root)
+class Adam : public Optimizer {
+ public:
+  Adam(const OptimizerSpec& spec, const Network& network);
+  void update(Network& network, const Gradient& gradient, double learning_rate) override;
+
+  static double floats_per_parameter() { return 7; }  ///< w, g, m, v read; w, m, v written
+  static double flops_per_parameter(const OptimizerSpec& spec);
+
+ private:
+  OptimizerSpec spec_;
+  std::int64_t steps_ = 0;
+  std::vector<Eigen::ArrayXf> first_moment_;   ///< m, per layer
+  std::vector<Eigen::ArrayXf> second_moment_;  ///< v, per layer
+};
+
+}  // namespace dadsim

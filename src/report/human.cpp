@@ -1,0 +1,171 @@
+#include "report/human.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <utility>
+
+namespace dadsim {
+namespace {
+
+constexpr const char* kNone = "–";
+
+/// Three significant digits without an exponent, for values that round to less than 1000.
+std::string three_digits(double value) {
+  if (value < 9.995) return fmt::format("{:.2f}", value);
+  if (value < 99.95) return fmt::format("{:.1f}", value);
+  return fmt::format("{:.0f}", value);
+}
+
+struct CodePoint {
+  std::uint32_t value = 0;
+  std::size_t bytes = 1;
+};
+
+/// The code point that starts at `at`; a byte that is no UTF-8 counts as a character of its own.
+CodePoint code_point(std::string_view text, std::size_t at) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned char first = byte(at);
+  const std::size_t bytes = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : first >= 0xC0 ? 2 : 1;
+  if (bytes == 1 || at + bytes > text.size()) return {first, 1};
+  std::uint32_t value = first & (0xFFU >> (bytes + 1));
+  for (std::size_t i = 1; i < bytes; ++i) {
+    if ((byte(at + i) & 0xC0U) != 0x80U) return {first, 1};
+    value = (value << 6U) | (byte(at + i) & 0x3FU);
+  }
+  return {value, bytes};
+}
+
+std::size_t columns(std::uint32_t c) {
+  if (c >= 0x300 && c <= 0x36F) return 0;
+  static constexpr std::array<std::pair<std::uint32_t, std::uint32_t>, 14> kWide{{{0x1100, 0x115F},
+                                                                                  {0x2329, 0x232A},
+                                                                                  {0x2E80, 0x303E},
+                                                                                  {0x3040, 0xA4CF},
+                                                                                  {0xAC00, 0xD7A3},
+                                                                                  {0xF900, 0xFAFF},
+                                                                                  {0xFE10, 0xFE19},
+                                                                                  {0xFE30, 0xFE6F},
+                                                                                  {0xFF00, 0xFF60},
+                                                                                  {0xFFE0, 0xFFE6},
+                                                                                  {0x1F300, 0x1F64F},
+                                                                                  {0x1F900, 0x1F9FF},
+                                                                                  {0x20000, 0x2FFFD},
+                                                                                  {0x30000, 0x3FFFD}}};
+  for (const auto& [first, last] : kWide) {
+    if (c >= first && c <= last) return 2;
+  }
+  return 1;
+}
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+/// The longest beginning of `text` that fits into `width` columns.
+std::string_view fitting(std::string_view text, std::size_t width) {
+  std::size_t used = 0;
+  std::size_t at = 0;
+  while (at < text.size()) {
+    const CodePoint c = code_point(text, at);
+    if (used + columns(c.value) > width) break;
+    used += columns(c.value);
+    at += c.bytes;
+  }
+  return text.substr(0, at);
+}
+
+std::string cut(std::string_view text, std::size_t width) {
+  if (display_width(text) <= width || width == 0) return std::string(text);
+  return std::string(fitting(text, width - 1)) + "…";
+}
+
+}  // namespace
+
+std::string human_seconds(double seconds) {
+  if (!std::isfinite(seconds)) return kNone;
+  if (seconds < 0) return fmt::format("-{}", human_seconds(-seconds));
+  if (seconds == 0) return "0 s";
+  if (seconds < 999.5e-9) return three_digits(seconds * 1e9) + " ns";
+  if (seconds < 999.5e-6) return three_digits(seconds * 1e6) + " µs";
+  if (seconds < 999.5e-3) return three_digits(seconds * 1e3) + " ms";
+  if (seconds < 59.95) return three_digits(seconds) + " s";
+  if (seconds < 3599.5) {
+    const std::int64_t whole = std::llround(seconds);
+    return fmt::format("{} min {} s", whole / 60, whole % 60);
+  }
+  if (seconds < 47.95 * 3600) return three_digits(seconds / 3600) + " h";
+  const double days = seconds / 86400;
+  return (days < 999.5 ? three_digits(days) : fmt::format("{:.3g}", days)) + " days";
+}
+
+std::string human_bytes(double bytes) {
+  if (!std::isfinite(bytes)) return kNone;
+  if (bytes < 0) return fmt::format("-{}", human_bytes(-bytes));
+  if (bytes == 0) return "0 B";
+  static constexpr std::array<const char*, 6> kUnits{"B", "kB", "MB", "GB", "TB", "PB"};
+  std::size_t unit = 0;
+  while (bytes >= 999.5 && unit + 1 < kUnits.size()) {
+    bytes /= 1000;
+    ++unit;
+  }
+  const bool whole = unit == 0 && bytes == std::floor(bytes);
+  return fmt::format("{} {}", whole ? fmt::format("{:.0f}", bytes) : three_digits(bytes), kUnits.at(unit));
+}
+
+std::string human_percent(double share) {
+  if (!std::isfinite(share)) return kNone;
+  return fmt::format("{:.1f} %", share * 100);
+}
+
+std::size_t display_width(std::string_view text) {
+  std::size_t width = 0;
+  for (std::size_t at = 0; at < text.size();) {
+    const CodePoint c = code_point(text, at);
+    width += columns(c.value);
+    at += c.bytes;
+  }
+  return width;
+}
+
+std::string left_aligned(std::string_view text, std::size_t width) {
+  std::string cell = cut(text, width);
+  cell.append(width - std::min(width, display_width(cell)), ' ');
+  return cell;
+}
+
+std::string right_aligned(std::string_view text, std::size_t width) {
+  const std::string cell = cut(text, width);
+  return std::string(width - std::min(width, display_width(cell)), ' ') + cell;
+}
+
+std::string wrapped(std::string_view text, std::size_t width, std::size_t indent) {
+  std::string lines;
+  std::size_t used = 0;
+  bool line_empty = true;
+  for (std::size_t at = 0; at <= text.size();) {
+    std::size_t end = std::min(text.find(' ', at), text.size());
+    while (end < text.size() && end > at && is_digit(text[end - 1]))
+      end = std::min(text.find(' ', end + 1), text.size());
+    const std::string_view word = text.substr(at, end - at);
+    const std::size_t columns_of_word = display_width(word);
+    if (!line_empty && used + 1 + columns_of_word > width) {
+      lines += '\n';
+      lines.append(indent, ' ');
+      used = indent;
+      line_empty = true;
+    }
+    if (!line_empty) {
+      lines += ' ';
+      ++used;
+    }
+    lines += word;
+    used += columns_of_word;
+    line_empty = false;
+    at = end + 1;
+  }
+  return lines + '\n';
+}
+
+}  // namespace dadsim

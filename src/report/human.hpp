@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace dadsim {
+
+// Numbers and text for people. What is not a finite number reads "–".
+
+std::string human_seconds(double seconds);  ///< "3.20 s", "4 min 10 s", "2.10 h", "12.5 days"
+std::string human_bytes(double bytes);      ///< decimal: "512 B", "74.6 kB", "2.14 MB"
+std::string human_percent(double share);    ///< of 1, one decimal: "96.3 %"
+
+/// Columns that UTF-8 text takes on a terminal: wide East Asian characters count two (the ranges of C++20
+/// [format.string.std]), combining marks none.
+std::size_t display_width(std::string_view text);
+
+/// Fills up with spaces to `width` columns; what is longer is cut and ends in "…".
+std::string left_aligned(std::string_view text, std::size_t width);
+std::string right_aligned(std::string_view text, std::size_t width);
+
+/// Breaks text at spaces (but keeps a number and its unit together) so that no line is wider than `width`, unless a
+/// single word is; all lines but the first begin with `indent` spaces. Ends in a newline.
+std::string wrapped(std::string_view text, std::size_t width, std::size_t indent);
+
+}  // namespace dadsim

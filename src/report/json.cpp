@@ -1,0 +1,117 @@
+#include "report/json.hpp"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <stdexcept>
+#include <vector>
+
+namespace dadsim {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+
+template <class Number>
+std::optional<Number> whole_text_as(const std::string& text) {
+  Number value{};
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  if (error != std::errc() || stop != end) return std::nullopt;
+  return value;
+}
+
+/// Parameters are carried as checked text: what reads as a finite number is written as one.
+Json parameter(const std::string& text) {
+  if (const auto integer = whole_text_as<std::int64_t>(text)) return *integer;
+  if (const auto real = whole_text_as<double>(text); real && std::isfinite(*real)) return *real;
+  return text;
+}
+
+Json parameters(const ParameterValues& values) {
+  Json json = Json::object();
+  for (const auto& [name, text] : values) json[name] = parameter(text);
+  return json;
+}
+
+Json effective_rank(const EpochRanks& epoch, const std::vector<std::string>& layer_names) {
+  if (epoch.site.size() != layer_names.size() || epoch.merged.size() != layer_names.size()) {
+    throw std::logic_error(fmt::format("ranks of {} layers for {} names", epoch.site.size(), layer_names.size()));
+  }
+  Json layers = Json::array();
+  for (std::size_t i = 0; i < layer_names.size(); ++i) {
+    layers.push_back({{"layer", layer_names[i]}, {"site", number(epoch.site[i])}, {"merged", number(epoch.merged[i])}});
+  }
+  return {{"epoch", epoch.epoch}, {"layers", std::move(layers)}};
+}
+
+Json to_json_object(const RunResult& run, const Result& result) {
+  Json json;
+  json["label"] = run.spec.label;
+  json["algorithm"] = run.spec.algorithm;
+  json["exchange"] = is_reference(run.spec) ? Json(nullptr) : Json(to_string(run.spec.topology));
+  json["parameters"] = parameters(run.spec.parameters);
+  json["workers"] = run.workers;
+  json["steps"] = run.steps;
+  json["steps_per_epoch"] = run.steps_per_epoch;
+  json["accuracy"] = {{"final", number(run.final_accuracy)}, {"best", number(run.best_accuracy)}};
+  json["auc"] = {{"final", number(run.final_auc)}};
+  json["target"] = {{"accuracy", number(result.target_accuracy)},
+                    {"reached", run.target_reached},
+                    {"step", run.target_reached ? Json(run.target_step) : Json(nullptr)},
+                    {"seconds", run.target_reached ? number(run.target_seconds) : Json(nullptr)}};
+  json["per_step"] = {{"seconds", number(run.step_seconds)},
+                      {"compute_seconds", number(run.compute_seconds)},
+                      {"exposed_communication_seconds", number(run.exposed_seconds)},
+                      {"bytes_up_per_worker", number(run.bytes_up_per_worker)},
+                      {"bytes_down_per_worker", number(run.bytes_down_per_worker)},
+                      {"first_seconds", number(run.first_step_seconds)}};
+  json["total_seconds"] = number(run.total_seconds);
+  json["total_bytes"] = number(run.total_bytes);
+
+  Json& bound_by = json["bound_by"] = Json::array();
+  for (const Bound& bound : run.bounds) {
+    bound_by.push_back({{"resource", bound.resource},
+                        {"kind", bound.kind},
+                        {"seconds", number(bound.seconds)},
+                        {"share", number(bound.share)}});
+  }
+  Json& ranks = json["effective_rank"] = Json::array();
+  for (const EpochRanks& epoch : run.ranks) ranks.push_back(effective_rank(epoch, result.layer_names));
+
+  Json& curve = json["curve"] = Json::array();
+  for (const CurvePoint& point : run.curve) {
+    curve.push_back({{"step", point.step},
+                     {"seconds", number(point.seconds)},
+                     {"bytes", number(point.bytes)},
+                     {"loss", number(point.loss)},
+                     {"accuracy", number(point.accuracy)},
+                     {"auc", number(point.auc)}});
+  }
+  json["notes"] = run.notes;
+  return json;
+}
+
+}  // namespace
+
+std::string to_json(const Result& result) {
+  Json json;
+  json["dadsim"] = {{"version", result.version}, {"simgrid", result.simgrid}, {"network_model", result.network_model}};
+  json["scenario"] = {
+      {"name", result.scenario_name}, {"seed", result.seed}, {"hash", fmt::format("{:016x}", result.hash)}};
+  json["learned_on"] = result.learned_on;
+  json["timed_as"] = result.timed_as;
+  json["assumptions"] = result.assumptions;
+  Json& runs = json["runs"] = Json::array();
+  for (const RunResult& run : result.runs) runs.push_back(to_json_object(run, result));
+  json["wall_clock"] = {{"learning_seconds", number(result.learning_wall_seconds)},
+                        {"timing_seconds", number(result.timing_wall_seconds)}};
+  // Names from a platform file may be in another encoding; JSON must be UTF-8.
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
+}
+
+}  // namespace dadsim

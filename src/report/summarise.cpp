@@ -1,0 +1,141 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <numeric>
+#include <stdexcept>
+#include <tuple>
+#include <utility>
+
+#include "report/result.hpp"
+
+namespace dadsim {
+namespace {
+
+double mean_of_first(const std::vector<double>& values, std::size_t count) {
+  const auto end = values.begin() + static_cast<std::ptrdiff_t>(count);
+  return std::accumulate(values.begin(), end, 0.0) / static_cast<double>(count);
+}
+
+double sum(const std::vector<double>& values) { return std::accumulate(values.begin(), values.end(), 0.0); }
+
+void check(const Trajectory& trajectory, const std::vector<StepTiming>& timings, std::size_t workers) {
+  if (workers == 0) throw std::logic_error("a run without workers cannot be summarised");
+  if (timings.size() != trajectory.distinct_steps.size()) {
+    throw std::logic_error(
+        fmt::format("{} timings for {} distinct steps", timings.size(), trajectory.distinct_steps.size()));
+  }
+  for (const std::int32_t step : trajectory.steps) {
+    if (step < 0 || static_cast<std::size_t>(step) >= timings.size()) {
+      throw std::logic_error(fmt::format("step refers to distinct step {} of {}", step, timings.size()));
+    }
+  }
+  for (const StepTiming& timing : timings) {
+    if (timing.bytes_sent.size() < workers || timing.bytes_received.size() < workers) {
+      throw std::logic_error(fmt::format("a timing has {} nodes for {} workers", timing.bytes_sent.size(), workers));
+    }
+  }
+  if (trajectory.curve.empty()) throw std::logic_error("a run without evaluations cannot be summarised");
+  const auto not_rising = [](const Evaluation& a, const Evaluation& b) { return a.step >= b.step; };
+  if (std::adjacent_find(trajectory.curve.begin(), trajectory.curve.end(), not_rising) != trajectory.curve.end()) {
+    throw std::logic_error("the evaluations of a run are not in the order of their steps");
+  }
+  if (trajectory.curve.front().step < 0 ||
+      trajectory.curve.back().step > static_cast<std::int64_t>(trajectory.steps.size())) {
+    throw std::logic_error("an evaluation lies outside the run");
+  }
+}
+
+/// Walks the steps once, so that the curve gets the clock and the bytes at each of its points.
+void follow_curve(const Trajectory& trajectory, const std::vector<StepTiming>& timings, RunResult& run) {
+  std::size_t done = 0;
+  double seconds = 0;
+  double bytes = 0;
+  const auto advance_to = [&](std::size_t step) {
+    for (; done < step; ++done) {
+      const StepTiming& timing = timings[static_cast<std::size_t>(trajectory.steps[done])];
+      seconds += timing.seconds;
+      bytes += sum(timing.bytes_sent);
+    }
+  };
+  for (const Evaluation& at : trajectory.curve) {
+    advance_to(static_cast<std::size_t>(at.step));
+    run.curve.push_back({at.step, seconds, at.loss, at.accuracy, at.auc, bytes});
+  }
+  advance_to(trajectory.steps.size());
+  run.total_seconds = seconds;
+  run.total_bytes = bytes;
+}
+
+/// Means over the steps: every distinct timing counts as often as its step occurred.
+void average_steps(const Trajectory& trajectory, const std::vector<StepTiming>& timings, RunResult& run) {
+  if (trajectory.steps.empty()) {
+    const double none = std::numeric_limits<double>::quiet_NaN();
+    run.step_seconds = run.compute_seconds = run.exposed_seconds = run.first_step_seconds = none;
+    run.bytes_up_per_worker = run.bytes_down_per_worker = none;
+    return;
+  }
+  std::vector<std::int64_t> occurrences(timings.size());
+  for (const std::int32_t step : trajectory.steps) ++occurrences[static_cast<std::size_t>(step)];
+
+  const auto steps = static_cast<double>(trajectory.steps.size());
+  std::map<std::pair<std::string, std::string>, double> path;  // (resource, kind) → seconds
+  for (std::size_t i = 0; i < timings.size(); ++i) {
+    const StepTiming& timing = timings[i];
+    const double weight = static_cast<double>(occurrences[i]) / steps;
+    if (weight == 0) continue;
+    run.compute_seconds += weight * timing.compute_seconds;
+    run.exposed_seconds += weight * timing.exposed_seconds;
+    run.bytes_up_per_worker += weight * mean_of_first(timing.bytes_sent, run.workers);
+    run.bytes_down_per_worker += weight * mean_of_first(timing.bytes_received, run.workers);
+    for (const Bound& bound : timing.bounds) path[{bound.resource, bound.kind}] += weight * bound.seconds;
+  }
+  run.step_seconds = run.total_seconds / steps;
+  run.first_step_seconds = timings[static_cast<std::size_t>(trajectory.steps.front())].seconds;
+
+  for (const auto& [name, seconds] : path) {
+    run.bounds.push_back({name.first, name.second, seconds, seconds / run.step_seconds});
+  }
+  std::sort(run.bounds.begin(), run.bounds.end(), [](const Bound& a, const Bound& b) {
+    return std::tie(b.seconds, a.resource, a.kind) < std::tie(a.seconds, b.resource, b.kind);
+  });
+}
+
+void find_target(double target_accuracy, RunResult& run) {
+  const auto reached = std::find_if(run.curve.begin(), run.curve.end(),
+                                    [&](const CurvePoint& point) { return point.accuracy >= target_accuracy; });
+  run.target_reached = reached != run.curve.end();
+  if (!run.target_reached) return;
+  run.target_step = reached->step;
+  run.target_seconds = reached->seconds;
+}
+
+}  // namespace
+
+bool is_reference(const RunSpec& spec) { return spec.algorithm == "pooled" || spec.algorithm == "no-sharing"; }
+
+RunResult summarise(const RunSpec& spec, const Trajectory& trajectory, const std::vector<StepTiming>& timings,
+                    std::size_t workers, double target_accuracy) {
+  check(trajectory, timings, workers);
+  RunResult run;
+  run.spec = spec;
+  run.steps = static_cast<std::int64_t>(trajectory.steps.size());
+  run.steps_per_epoch = trajectory.steps_per_epoch;
+  run.workers = workers;
+  run.ranks = trajectory.ranks;
+
+  follow_curve(trajectory, timings, run);
+  average_steps(trajectory, timings, run);
+  find_target(target_accuracy, run);
+
+  run.final_accuracy = run.curve.back().accuracy;
+  run.final_auc = run.curve.back().auc;
+  run.best_accuracy =
+      std::max_element(run.curve.begin(), run.curve.end(), [](const CurvePoint& a, const CurvePoint& b) {
+        return a.accuracy < b.accuracy;
+      })->accuracy;
+  return run;
+}
+
+}  // namespace dadsim

@@ -1,0 +1,233 @@
+#include "report/table.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <stdexcept>
+#include <vector>
+
+#include "report/human.hpp"
+
+namespace dadsim {
+namespace {
+
+constexpr std::size_t kLongestLabel = 23;
+
+std::string accuracy_cell(double accuracy) {
+  const std::string text = human_percent(accuracy);
+  return text.substr(0, text.find(' '));  // the unit stands in the heading
+}
+
+/// The target as the scenario has it: "95 %", "97.25 %".
+std::string target_text(double accuracy) { return fmt::format("{:.6g} %", accuracy * 100); }
+
+using Row = std::array<std::string, 11>;
+
+Row row_of(const RunResult& run) {
+  return {run.spec.label,
+          accuracy_cell(run.final_accuracy),
+          accuracy_cell(run.best_accuracy),
+          run.target_reached ? fmt::format("{}", run.target_step) : "–",
+          run.target_reached ? human_seconds(run.target_seconds) : "–",
+          human_seconds(run.step_seconds),
+          human_seconds(run.compute_seconds),
+          human_seconds(run.exposed_seconds),
+          human_bytes(run.bytes_up_per_worker),
+          human_bytes(run.bytes_down_per_worker),
+          human_bytes(run.total_bytes)};
+}
+
+std::string centred(const std::string& text, std::size_t width) {
+  return left_aligned(std::string((width - std::min(width, display_width(text))) / 2, ' ') + text, width);
+}
+
+std::string grid(const Result& result) {
+  // Some headings stand over several columns, from the first to the last named.
+  struct Heading {
+    std::string text;
+    std::size_t first, last;
+  };
+  const std::vector<Heading> over{{"", 0, 0},
+                                  {"accuracy, %", 1, 2},
+                                  {"to " + target_text(result.target_accuracy), 3, 4},
+                                  {"time per step", 5, 7},
+                                  {"per worker and step", 8, 9},
+                                  {"sent", 10, 10}};
+  std::vector<Row> rows{
+      {"run", "final", "best", "steps", "time", "all", "compute", "exposed comm.", "up", "down", "in all"}};
+  for (const RunResult& run : result.runs) rows.push_back(row_of(run));
+
+  std::array<std::size_t, std::tuple_size_v<Row>> widths{};
+  for (const Row& row : rows) {
+    for (std::size_t i = 0; i < row.size(); ++i) widths.at(i) = std::max(widths.at(i), display_width(row.at(i)));
+  }
+  widths[0] = std::min(widths[0], kLongestLabel);
+  const auto span_width = [&](const Heading& heading) {
+    std::size_t width = 2 * (heading.last - heading.first);
+    for (std::size_t i = heading.first; i <= heading.last; ++i) width += widths.at(i);
+    return width;
+  };
+  for (const Heading& heading : over) {
+    const std::size_t width = span_width(heading);
+    const std::size_t needed = display_width(heading.text);
+    if (width < needed) widths.at(heading.last) += needed - width;
+  }
+
+  std::string text;
+  for (const Heading& heading : over) {
+    if (heading.first > 0) text += "  ";
+    text += centred(heading.text, span_width(heading));
+  }
+  text.erase(text.find_last_not_of(' ') + 1);
+  text += '\n';
+  for (std::size_t r = 0; r < rows.size(); ++r) {
+    text += left_aligned(rows[r][0], widths[0]);
+    for (std::size_t i = 1; i < widths.size(); ++i) text += "  " + right_aligned(rows[r].at(i), widths.at(i));
+    text += '\n';
+    if (r == 0) {
+      std::size_t total = 0;
+      for (const std::size_t width : widths) total += width + 2;
+      for (std::size_t i = 2; i < total; ++i) text += "─";
+      text += '\n';
+    }
+  }
+  return text;
+}
+
+std::string in_words(const Bound& bound) {
+  if (bound.kind == "bandwidth") return "the link " + bound.resource;
+  if (bound.kind == "latency") return "the latency " + bound.resource;
+  if (bound.kind == "compute") return "computing on " + bound.resource;
+  return fmt::format("{} ({})", bound.resource, bound.kind);
+}
+
+std::string share_text(double share) {
+  return share > 0 && share < 0.005 ? "under 1 %" : fmt::format("{:.0f} %", share * 100);
+}
+
+/// What bound a run: the longest two parts of the critical path, then all parts by kind.
+std::string bound_sentence(const RunResult& run) {
+  const std::vector<Bound>& bounds = run.bounds;
+  if (bounds.empty()) return run.spec.label + ": no step was taken, so nothing held it back.";
+  std::string text = fmt::format("{}: {} held it back: {} of the step", run.spec.label, in_words(bounds[0]),
+                                 share_text(bounds[0].share));
+  if (bounds.size() > 1 && bounds[1].share >= 0.005) {
+    text += fmt::format("; next {}, {}", in_words(bounds[1]), share_text(bounds[1].share));
+  }
+  if (bounds.size() > 2) {
+    std::vector<std::pair<std::string, double>> kinds;  // in the order of their longest part
+    for (const Bound& bound : bounds) {
+      const auto same = std::find_if(kinds.begin(), kinds.end(), [&](const auto& k) { return k.first == bound.kind; });
+      if (same == kinds.end()) {
+        kinds.emplace_back(bound.kind, bound.share);
+      } else {
+        same->second += bound.share;
+      }
+    }
+    std::stable_sort(kinds.begin(), kinds.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+    text += "; in all:";
+    for (std::size_t i = 0; i < kinds.size(); ++i) {
+      text += fmt::format("{} {} {}", i == 0 ? "" : ",", kinds[i].first, share_text(kinds[i].second));
+    }
+  }
+  return text + ".";
+}
+
+/// The paper calls this introspection: how the rank that the gradients need falls as the network learns.
+std::string rank_sentence(const RunResult& run, const std::vector<std::string>& layer_names) {
+  const EpochRanks& first = run.ranks.front();
+  const EpochRanks& last = run.ranks.back();
+  if (first.site.size() != layer_names.size() || last.site.size() != layer_names.size()) {
+    throw std::logic_error(fmt::format("ranks of {} layers for {} names", first.site.size(), layer_names.size()));
+  }
+  const bool one = run.ranks.size() == 1;
+  std::string text =
+      one ? fmt::format("{}: effective rank per site in epoch {}:", run.spec.label, first.epoch)
+          : fmt::format("{}: effective rank per site, epoch {} → {}:", run.spec.label, first.epoch, last.epoch);
+  for (std::size_t i = 0; i < layer_names.size(); ++i) {
+    text += fmt::format("{} {} {:.1f}", i == 0 ? "" : ",", layer_names[i], first.site[i]);
+    if (!one) text += fmt::format(" → {:.1f}", last.site[i]);
+  }
+  return text + ".";
+}
+
+std::string paragraph(const std::string& sentence) { return wrapped(sentence, kTableWidth, 2); }
+
+/// "1.8 times": two digits, three from ten on, so that neither 1.02 nor 114 is rounded away.
+std::string times(double factor) {
+  if (factor < 1.1) return fmt::format("{:.3f} times", factor);
+  return factor < 10 ? fmt::format("{:.2f} times", factor) : fmt::format("{:.0f} times", factor);
+}
+
+std::string faster_than(const RunResult& winner, const RunResult& other) {
+  if (winner.target_seconds == other.target_seconds) return fmt::format("as fast as {}", other.spec.label);
+  const std::string time = human_seconds(other.target_seconds);
+  if (winner.target_seconds == 0) return fmt::format("before {} ({})", other.spec.label, time);
+  return fmt::format("{} faster than {} ({})", times(other.target_seconds / winner.target_seconds), other.spec.label,
+                     time);
+}
+
+}  // namespace
+
+std::string verdict(const Result& result) {
+  std::vector<const RunResult*> sharing;
+  for (const RunResult& run : result.runs) {
+    if (!is_reference(run.spec)) sharing.push_back(&run);
+  }
+  const std::string target = target_text(result.target_accuracy);
+  if (sharing.empty()) return "No run here shares anything between workers: there is no winner to name.";
+
+  std::vector<const RunResult*> reached;
+  for (const RunResult* run : sharing) {
+    if (run->target_reached) reached.push_back(run);
+  }
+  if (reached.empty()) {
+    const RunResult* nearest = *std::max_element(sharing.begin(), sharing.end(), [](const auto* a, const auto* b) {
+      return a->best_accuracy < b->best_accuracy;
+    });
+    return fmt::format("{} {}: {} came nearest with {}.",
+                       sharing.size() == 1 ? "The only run that shares did not reach" : "No run that shares reached",
+                       target, nearest->spec.label, human_percent(nearest->best_accuracy));
+  }
+
+  std::stable_sort(reached.begin(), reached.end(),
+                   [](const auto* a, const auto* b) { return a->target_seconds < b->target_seconds; });
+  const RunResult& winner = *reached[0];
+  std::string text = fmt::format("{} reaches {}{} in {}", winner.spec.label, target,
+                                 sharing.size() == 1 ? "" : " first,", human_seconds(winner.target_seconds));
+  if (reached.size() == 1) {
+    return text + (sharing.size() == 1 ? "; no other run shares." : "; no other run that shares reached it.");
+  }
+  text += ": " + faster_than(winner, *reached[1]);
+
+  const auto is_plain = [](const RunResult* run) { return run->spec.algorithm == "gradient-sharing"; };
+  const auto plain = std::find_if(reached.begin(), reached.end(), is_plain);
+  if (plain != reached.end()) {
+    if (plain - reached.begin() > 1) text += " and " + faster_than(winner, **plain);
+  } else if (std::any_of(sharing.begin(), sharing.end(), is_plain)) {
+    text += "; gradient-sharing did not reach it";
+  }
+  return text + ".";
+}
+
+std::string to_table(const Result& result) {
+  std::string text = grid(result) + '\n';
+  for (const RunResult& run : result.runs) text += paragraph(bound_sentence(run));
+  for (const RunResult& run : result.runs) {
+    if (!run.ranks.empty()) text += paragraph(rank_sentence(run, result.layer_names));
+  }
+  text += '\n';
+  for (const RunResult& run : result.runs) {
+    for (const std::string& note : run.notes) text += paragraph(fmt::format("Note on {}: {}", run.spec.label, note));
+  }
+  for (const std::string& assumption : result.assumptions) text += paragraph("Assumed: " + assumption);
+  text += paragraph("Network model: " + result.network_model);
+  text +=
+      paragraph(result.timed_as_other ? fmt::format("Learned on {}, timed as {}.", result.learned_on, result.timed_as)
+                                      : fmt::format("Learned on and timed as {}.", result.learned_on));
+  return text + '\n' + paragraph(verdict(result));
+}
+
+}  // namespace dadsim

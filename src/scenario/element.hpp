@@ -1,0 +1,37 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "scenario/findings.hpp"
+
+namespace dadsim {
+
+struct Attribute {
+  std::string name;  ///< as written, with its prefix
+  std::string value;
+  Origin origin;
+};
+
+/// One XML element with where everything in it comes from. Plain values: overrides edit it, the reader reads it.
+struct Element {
+  std::string name;  ///< as written, with its prefix
+  bool in_namespace = false;
+  Origin origin;  ///< of the start tag
+  std::vector<Attribute> attributes{};
+  std::vector<Element> children{};
+  std::string text{};    ///< all character data directly inside
+  Origin text_origin{};  ///< of the first character that is not white space
+
+  const Attribute* find(std::string_view attribute) const;
+};
+
+/// Whether `text` is well-formed UTF-8 of characters that XML 1.0 can carry.
+bool is_xml_text(std::string_view text);
+
+/// Parses a document. Refuses any DOCTYPE, so that there are no entities but XML's own five, nothing is fetched and
+/// nothing expands. On an error adds what is wrong to `findings` and returns an element without a name.
+Element parse_xml(const std::string& content, Findings& findings);
+
+}  // namespace dadsim

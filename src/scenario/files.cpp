@@ -1,0 +1,117 @@
+#include "scenario/files.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+#include <vector>
+
+#include "support/fingerprint.hpp"
+
+namespace dadsim {
+namespace {
+
+namespace fs = std::filesystem;
+
+using FilePointer = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
+
+FilePointer open_to_read(const std::string& path) { return {std::fopen(path.c_str(), "rb"), &std::fclose}; }
+
+bool is_file(const std::string& path) {
+  std::error_code error;
+  return fs::is_regular_file(path, error);
+}
+
+/// The MNIST files by their published names.
+bool is_mnist(const std::string& name) {
+  constexpr std::array<std::string_view, 4> kNames = {"train-images-idx3-ubyte", "train-labels-idx1-ubyte",
+                                                      "t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte"};
+  std::string stem = fs::path(name).filename().string();
+  if (stem.ends_with(".gz")) stem.resize(stem.size() - 3);
+  return std::ranges::find(kNames, stem) != kNames.end();
+}
+
+}  // namespace
+
+std::optional<std::string> read_scenario_file(const std::string& path, Findings& findings) {
+  const auto fail = [&](std::string what, std::string remedy) {
+    findings.add(Origin{}, std::move(what), std::move(remedy));
+    return std::nullopt;
+  };
+  const auto too_large = [&](std::uintmax_t bytes) {
+    return fail(fmt::format("file is {} MB", (bytes + (1U << 20U) - 1) >> 20U),
+                fmt::format("a scenario is at most {} MB", kMaxScenarioBytes >> 20U));
+  };
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  if (status.type() == fs::file_type::not_found) return fail("no such file", "the path of a scenario file");
+  if (error) return fail(fmt::format("cannot be read: {}", error.message()), "the path of a scenario file");
+  if (fs::is_directory(status)) return fail("is a folder", "the path of a scenario file");
+  if (!fs::is_regular_file(status)) return fail("is not a regular file", "the path of a scenario file");
+  const std::uintmax_t size = fs::file_size(path, error);
+  if (!error && size > kMaxScenarioBytes) return too_large(size);
+
+  const FilePointer file = open_to_read(path);
+  if (file == nullptr)
+    return fail(fmt::format("cannot be read: {}", std::strerror(errno)), "give yourself the right to read it");
+  std::string content;
+  std::vector<char> block(std::size_t{1} << 16U);
+  while (const std::size_t count = std::fread(block.data(), 1, block.size(), file.get())) {
+    content.append(block.data(), count);
+    if (content.size() > kMaxScenarioBytes) return too_large(content.size());
+  }
+  if (std::ferror(file.get()) != 0) return fail(fmt::format("cannot be read: {}", std::strerror(errno)), "");
+  return content;
+}
+
+std::string beside(const std::string& scenario, const std::string& name) {
+  return (fs::absolute(scenario).parent_path() / name).lexically_normal().string();
+}
+
+DataFile find_data_file(const std::string& scenario, const std::string& name) {
+  const std::string other = name.ends_with(".gz") ? name.substr(0, name.size() - 3) : name + ".gz";
+  const char* variable = std::getenv("DADSIM_DATA");
+  const bool is_set = variable != nullptr && *variable != '\0';
+  std::vector<std::string> candidates = {beside(scenario, name), beside(scenario, other)};
+  const bool absolute = fs::path(name).is_absolute();
+  if (is_set && !absolute) {
+    const fs::path folder = fs::absolute(variable);
+    candidates.push_back((folder / name).lexically_normal().string());
+    candidates.push_back((folder / other).lexically_normal().string());
+  }
+  for (const std::string& candidate : candidates) {
+    if (is_file(candidate)) return {candidate, "", ""};
+  }
+  const std::string published = is_mnist(name) ? "published at http://yann.lecun.com/exdb/mnist/" : "";
+  const std::string separator = published.empty() ? "" : "; ";
+  if (absolute) return {"", "does not exist", published.empty() ? "the path of an IDX file" : published};
+  const std::string here = beside(scenario, "");
+  if (is_set) {
+    return {"", fmt::format("is neither in '{}' nor in '{}' (DADSIM_DATA)", here, variable),
+            "put it into one of them" + separator + published};
+  }
+  return {"", fmt::format("is not in '{}', and the environment variable DADSIM_DATA is not set", here),
+          "put it there, or name the folder that holds it in DADSIM_DATA" + separator + published};
+}
+
+std::uint64_t fingerprint_file(const std::string& path) {
+  const FilePointer file = open_to_read(path);
+  if (file == nullptr)
+    throw InputError(Diagnostic{path, 0, fmt::format("cannot be read: {}", std::strerror(errno)), ""});
+  std::vector<char> block(std::size_t{1} << 20U);
+  std::uint64_t hash = fingerprint({});
+  while (const std::size_t count = std::fread(block.data(), 1, block.size(), file.get())) {
+    hash = fingerprint({block.data(), count}, hash);
+  }
+  if (std::ferror(file.get()) != 0)
+    throw InputError(Diagnostic{path, 0, fmt::format("cannot be read: {}", std::strerror(errno)), ""});
+  return hash;
+}
+
+}  // namespace dadsim

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "scenario/findings.hpp"
+
+namespace dadsim {
+
+/// A scenario is read whole; nobody writes one by hand that is larger.
+inline constexpr std::size_t kMaxScenarioBytes = std::size_t{16} << 20U;
+
+/// The bytes of a scenario file, or nullopt with a finding: missing, a folder, no regular file, unreadable, too large.
+std::optional<std::string> read_scenario_file(const std::string& path, Findings& findings);
+
+/// `name` relative to the folder of `scenario`, absolute and without dots.
+std::string beside(const std::string& scenario, const std::string& name);
+
+/// Where a data file lies: beside the scenario, then in the folder named by the environment variable DADSIM_DATA; with
+/// or without .gz. If nowhere, `path` is empty and the rest says so.
+struct DataFile {
+  std::string path;  ///< absolute
+  std::string what, remedy;
+};
+DataFile find_data_file(const std::string& scenario, const std::string& name);
+
+/// Fingerprint of a file's bytes. Throws InputError if it cannot be read.
+std::uint64_t fingerprint_file(const std::string& path);
+
+}  // namespace dadsim

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "support/diagnostics.hpp"
+
+namespace dadsim {
+
+/// Where a piece of a scenario comes from: a line of the file, or an override.
+struct Origin {
+  std::string override_text;  ///< "--set training.batch=64"; empty if it stands in the file
+  int line = 0;               ///< 1-based; 0 for an override
+};
+
+/// Collects everything that is wrong with one scenario.
+class Findings {
+ public:
+  explicit Findings(std::string file) : file_(std::move(file)) {}
+
+  void add(const Origin& origin, std::string what, std::string remedy);
+  /// Something wrong with another file, reported as it is.
+  void add(Diagnostic diagnostic);
+
+  bool empty() const { return diagnostics_.empty(); }
+  /// Whether something was found on that line, or with that override.
+  bool any_at(const Origin& origin) const;
+
+  /// Throws InputError if there are findings: those of the file by line, then those of overrides, then those of other
+  /// files; at most 100, and how many more there are.
+  void throw_if_any() const;
+
+ private:
+  std::string file_;
+  std::vector<Diagnostic> diagnostics_;
+  std::size_t beyond_ = 0;  ///< found after so many that no more were kept
+};
+
+/// `text` as it can stand in a one-line message: cut to 60 characters, control characters replaced.
+std::string printable(std::string_view text);
+
+}  // namespace dadsim

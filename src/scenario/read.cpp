@@ -1,0 +1,245 @@
+#include "scenario/read.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <optional>
+#include <set>
+
+#include "scenario/files.hpp"
+#include "scenario/host_list.hpp"
+
+namespace dadsim {
+namespace {
+
+std::string trimmed(const std::string& text) {
+  const std::size_t first = text.find_first_not_of(" \t\r\n");
+  return first == std::string::npos ? "" : text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1);
+}
+
+/// A required quantity with a unit. Nullopt with a finding if it is missing, no such quantity, or not in the range.
+std::optional<double> quantity(const Node& node, const char* attribute, Catalog::Unit unit, const Range& range,
+                               const std::string& remedy, const ReadContext& context) {
+  const std::optional<std::string> text = node.required_text(attribute, remedy);
+  if (!text) return std::nullopt;
+  const std::optional<double> value = context.catalog.parse_unit(unit, *text);
+  if (!value || !std::isfinite(*value)) {
+    node.fail_at(attribute, "is not a number with such a unit", remedy);
+    return std::nullopt;
+  }
+  if (!range.contains(*value)) {
+    node.fail_at(attribute, "is out of range", remedy);
+    return std::nullopt;
+  }
+  return value;
+}
+
+std::vector<DeviceSpec> read_devices(const Node& scenario, const ReadContext& context) {
+  constexpr Range kPositive{.minimum = 0, .open_minimum = true};
+  constexpr Range kShare{.minimum = 0, .maximum = 1, .open_minimum = true};
+  std::vector<DeviceSpec> devices;
+  std::set<std::string> names(context.catalog.devices.begin(), context.catalog.devices.end());
+  for (const Element* element : scenario.children("device")) {
+    const Node node(*element, context.findings);
+    DeviceSpec device;
+    device.name = node.required_text("name", "a name for <worker device=\"…\">").value_or("");
+    const bool in_catalog = std::ranges::find(context.catalog.devices, device.name) != context.catalog.devices.end();
+    if (!device.name.empty() && !names.insert(device.name).second) {
+      node.fail_at("name", in_catalog ? "is a device of the catalogue" : "is taken by another <device>",
+                   "a name of its own");
+    }
+    device.description = node.text("description", "");
+    device.peak_flops = quantity(node, "peak-flops", Catalog::Unit::flops, kPositive,
+                                 "flop/s above 0 with their unit, e.g. 10TF", context)
+                            .value_or(0);
+    device.memory_bandwidth = quantity(node, "memory-bandwidth", Catalog::Unit::bytes_per_second, kPositive,
+                                       "bytes per second above 0 with their unit, e.g. 300GBps", context)
+                                  .value_or(0);
+    device.matrix_efficiency = node.real("matrix-efficiency", kShare).value_or(0);
+    device.memory_efficiency = node.real("memory-efficiency", kShare).value_or(0);
+    device.launch_overhead = quantity(node, "launch-overhead", Catalog::Unit::seconds, {.minimum = 0},
+                                      "seconds with their unit, not below 0, e.g. 10us", context)
+                                 .value_or(0);
+    device.source = "defined in the scenario";
+    devices.push_back(std::move(device));
+  }
+  return devices;
+}
+
+/// The workers and the aggregator with the lines they come from, to say where a host is wrong.
+struct Cluster {
+  std::vector<Placement> workers;
+  std::vector<Origin> origins;  ///< per worker
+  std::optional<Placement> aggregator;
+  Origin aggregator_origin;
+};
+
+Cluster read_workers(const Element& element, const std::vector<DeviceSpec>& own_devices, const ReadContext& context) {
+  std::vector<std::string> devices;
+  for (const DeviceSpec& device : own_devices) devices.push_back(device.name);
+  devices.insert(devices.end(), context.catalog.devices.begin(), context.catalog.devices.end());
+  const auto read_device = [&](const Node& node) {
+    std::string name = node.required_text("device", "the name of a device; `dadsim devices` lists them").value_or("");
+    if (!name.empty() && std::ranges::find(devices, name) == devices.end())
+      node.fail_at("device", "is unknown", suggestion(name, devices));
+    return name;
+  };
+
+  const Node node(element, context.findings);
+  Cluster cluster;
+  const std::vector<const Element*> workers = node.children("worker");
+  if (workers.empty())
+    node.fail("<workers> lacks <worker>", "at least one, e.g. <worker hosts=\"gpu-[0-15]\" device=\"a100-sxm4-80\"/>");
+  for (const Element* worker : workers) {
+    const Node one(*worker, context.findings);
+    const std::string device = read_device(one);
+    const std::optional<std::string> text =
+        one.required_text("hosts", "names of hosts in the platform, e.g. gpu-[0-15]");
+    if (!text) continue;
+    HostList list = expand_hosts(*text, kMaxWorkers - cluster.workers.size());
+    if (!list.what.empty()) one.fail_at("hosts", list.what, list.remedy);
+    for (std::string& host : list.hosts) {
+      cluster.workers.push_back({std::move(host), device});
+      cluster.origins.push_back(one.origin("hosts"));
+    }
+  }
+  if (const Element* aggregator = node.child("aggregator")) {
+    const Node one(*aggregator, context.findings);
+    Placement placement;
+    placement.device = read_device(one);
+    const std::string host = one.required_text("host", "the name of a host in the platform").value_or("");
+    if (words(host).size() > 1) {
+      one.fail_at("host", "is more than one name", "one host");
+    } else if (host.size() > kMaxHostName) {
+      one.fail_at("host", "is too long", fmt::format("at most {} bytes", kMaxHostName));
+    } else {
+      placement.host = trimmed(host);
+    }
+    cluster.aggregator = std::move(placement);
+    cluster.aggregator_origin = one.origin("host");
+  }
+  return cluster;
+}
+
+/// Absolute path of the platform, or empty with a finding.
+std::string read_platform(const Element& element, const ReadContext& context) {
+  const Node node(element, context.findings);
+  const std::optional<std::string> name = node.required_text("file", "the path of a SimGrid platform file");
+  if (!name) return {};
+  std::string path = beside(context.path, *name);
+  std::error_code error;
+  const std::filesystem::file_status status = std::filesystem::status(path, error);
+  if (status.type() == std::filesystem::file_type::not_found) {
+    node.fail_at("file", "does not exist", fmt::format("looked for '{}'; the path is relative to the scenario", path));
+    return {};
+  }
+  if (error || !std::filesystem::is_regular_file(status)) {
+    node.fail_at("file", "is not a file that can be read", "the path of a SimGrid platform file");
+    return {};
+  }
+  return path;
+}
+
+void check_platform(const std::string& file, const Cluster& cluster, const std::vector<RunSpec>& runs,
+                    const std::vector<std::string>& without_exchange, const ReadContext& context) {
+  Catalog::PlatformQuestion question;
+  question.file = file;
+  for (const Placement& worker : cluster.workers) question.hosts.push_back(worker.host);
+  const std::size_t count = cluster.workers.size();
+  const bool aggregator = cluster.aggregator && !cluster.aggregator->host.empty();
+  if (aggregator) question.hosts.push_back(cluster.aggregator->host);
+  const auto uses = [&](Topology topology) {
+    return std::ranges::any_of(runs, [&](const RunSpec& run) {
+      return run.topology == topology && std::ranges::find(without_exchange, run.algorithm) == without_exchange.end();
+    });
+  };
+  const bool star = aggregator && uses(Topology::aggregator);
+  if (star) {
+    for (std::size_t i = 0; i < count; ++i) question.pairs.emplace_back(i, count);
+  }
+  if (uses(Topology::peer) && count > 1) {
+    // Each pair stands for both ways: two workers have one.
+    for (std::size_t i = 0; i < (count == 2 ? 1 : count); ++i) question.pairs.emplace_back(i, (i + 1) % count);
+  }
+
+  Catalog::PlatformAnswer answer = context.catalog.check_platform(question);
+  for (Diagnostic& error : answer.file_errors) context.findings.add(std::move(error));
+  for (std::size_t i = 0; i < answer.host_errors.size() && i < question.hosts.size(); ++i) {
+    const Origin& origin = i < count ? cluster.origins[i] : cluster.aggregator_origin;
+    if (!answer.host_errors[i].empty()) context.findings.add(origin, std::move(answer.host_errors[i]), "");
+  }
+  for (std::string& error : answer.route_errors) {
+    context.findings.add(star ? cluster.aggregator_origin : cluster.origins.front(), std::move(error), "");
+  }
+}
+
+TimedAsSpec read_timed_as(const Element& element, std::int64_t batch, const ReadContext& context) {
+  const Node node(element, context.findings);
+  TimedAsSpec timed;
+  const std::vector<std::string>& workloads = context.catalog.workloads;
+  timed.workload = node.required_text("workload", suggestion("", workloads)).value_or("");
+  if (!timed.workload.empty() && std::ranges::find(workloads, timed.workload) == workloads.end()) {
+    node.fail_at("workload", "is unknown", suggestion(timed.workload, workloads));
+  }
+  timed.batch = node.integer("batch", 1, 1'000'000, batch);
+  return timed;
+}
+
+}  // namespace
+
+Scenario read_scenario(const Element& root, const ReadContext& context) {
+  Scenario scenario;
+  scenario.file = context.path;
+  if (root.name != "scenario" || root.in_namespace) {
+    context.findings.add(root.origin,
+                         root.in_namespace ? fmt::format("<{}> is in a namespace", printable(root.name))
+                                           : fmt::format("the root element is <{}>", printable(root.name)),
+                         root.in_namespace ? "remove xmlns: the language has no namespace"
+                                           : "a scenario starts with <scenario name=\"…\">");
+    return scenario;
+  }
+  const Node node(root, context.findings);
+  scenario.name = node.required_text("name", "a title for the scenario").value_or("");
+  if (const Attribute* seed = root.find("seed")) {
+    const std::optional<std::uint64_t> value = parse_unsigned(seed->value);
+    if (!value) node.fail_at("seed", "is no seed", "a whole number from 0 to 18446744073709551615");
+    scenario.seed = value.value_or(scenario.seed);
+  }
+  if (const Element* description = node.child("description")) {
+    const Node text(*description, context.findings);
+    scenario.description = trimmed(description->text);
+  }
+  if (const Element* platform = node.required_child("platform", "the cluster, e.g. <platform file=\"cluster.xml\"/>"))
+    scenario.platform = read_platform(*platform, context);
+  scenario.devices = read_devices(node, context);
+
+  Cluster cluster;
+  if (const Element* workers =
+          node.required_child("workers", "who takes part: <workers> with <worker hosts=\"…\" device=\"…\"/>"))
+    cluster = read_workers(*workers, scenario.devices, context);
+  DataFindings data;
+  const Element* data_element = node.required_child("data", "what is learned from: <data> with <digits/> or <idx …/>");
+  if (data_element != nullptr) data = read_data(*data_element, cluster.workers.size(), context);
+  if (const Element* model = node.required_child("model", "the network that learns: <model> with <dense units=\"…\"/>"))
+    scenario.model = read_model(*model, data, context);
+  // Left out, it is all defaults; those are checked as if they stood there.
+  const Element left_out{.name = "training", .origin = root.origin};
+  const Element* training = node.child("training");
+  scenario.training =
+      read_training(training == nullptr ? left_out : *training, cluster.workers.size(), data.train, context);
+  if (const Element* timed = node.child("timed-as"))
+    scenario.timed_as = read_timed_as(*timed, scenario.training.batch, context);
+  scenario.runs = read_runs(node, cluster.aggregator.has_value(), scenario.without_exchange, context);
+
+  if (!scenario.platform.empty() && !cluster.workers.empty()) {
+    check_platform(scenario.platform, cluster, scenario.runs, scenario.without_exchange, context);
+  }
+  scenario.workers = std::move(cluster.workers);
+  scenario.aggregator = std::move(cluster.aggregator);
+  scenario.data = std::move(data.spec);
+  return scenario;
+}
+
+}  // namespace dadsim

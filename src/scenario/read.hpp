@@ -1,0 +1,40 @@
+#pragma once
+
+#include <string>
+
+#include "scenario/catalog.hpp"
+#include "scenario/element.hpp"
+#include "scenario/findings.hpp"
+#include "scenario/node.hpp"
+#include "scenario/scenario.hpp"
+
+namespace dadsim {
+
+/// What every part of the reader needs.
+struct ReadContext {
+  const std::string& path;  ///< of the scenario file
+  const Catalog& catalog;
+  Findings& findings;
+};
+
+/// The data as they turned out; classes and features are 0 if unknown because something is wrong.
+struct DataFindings {
+  DataSpec spec;
+  std::int64_t train = 0;
+  std::int64_t classes = 0;
+  std::int64_t features = 0;
+};
+
+// One function per element; the files follow. Each fills in defaults and goes on after errors.
+DataFindings read_data(const Element& element, std::size_t workers, const ReadContext& context);
+ModelSpec read_model(const Element& element, const DataFindings& data, const ReadContext& context);
+TrainingSpec read_training(const Element& element, std::size_t workers, std::int64_t samples,
+                           const ReadContext& context);
+/// Also names, in `without_exchange`, the algorithms that do not communicate.
+std::vector<RunSpec> read_runs(const Node& scenario, bool has_aggregator, std::vector<std::string>& without_exchange,
+                               const ReadContext& context);
+
+/// Checks and completes the tree of a <scenario>. Without findings the result is complete except for its hash.
+Scenario read_scenario(const Element& root, const ReadContext& context);
+
+}  // namespace dadsim

@@ -1,0 +1,80 @@
+#include "scenario/schema.hpp"
+
+#include <libxml/tree.h>
+#include <libxml/xmlschemas.h>
+
+#include <memory>
+#include <new>
+#include <stdexcept>
+
+#include "scenario/schema_text.hpp"
+
+namespace dadsim {
+namespace {
+
+constexpr std::size_t kMaxErrors = 1000;
+
+const xmlChar* text(const std::string& value) { return reinterpret_cast<const xmlChar*>(value.c_str()); }
+
+/// The tree as libxml2 validates it; every node points back at its element. Names of the language have no prefix, and
+/// the hints for editors on the root are not part of it.
+void append(xmlDoc* document, xmlNode* parent, const Element& element) {
+  xmlNode* node = xmlNewDocNode(document, nullptr, text(element.name), nullptr);
+  if (node == nullptr) throw std::bad_alloc();
+  node->_private = const_cast<Element*>(&element);
+  if (parent == nullptr) {
+    xmlDocSetRootElement(document, node);
+  } else {
+    xmlAddChild(parent, node);
+  }
+  for (const Attribute& attribute : element.attributes) {
+    if (attribute.name == "xmlns" || attribute.name.find(':') != std::string::npos) continue;
+    if (xmlNewProp(node, text(attribute.name), text(attribute.value)) == nullptr) throw std::bad_alloc();
+  }
+  if (!element.text.empty()) xmlNodeAddContent(node, text(element.text));
+  for (const Element& child : element.children) append(document, node, child);
+}
+
+const Element* element_of(const xmlNode* node) {
+  if (node != nullptr && node->type != XML_ELEMENT_NODE) node = node->parent;
+  return node == nullptr ? nullptr : static_cast<const Element*>(node->_private);
+}
+
+void collect(std::vector<SchemaError>& errors, const xmlError& error) {
+  if (errors.size() >= kMaxErrors) return;
+  std::string what = error.message == nullptr ? "does not fit the schema" : printable(error.message);
+  what.erase(what.find_last_not_of(' ') + 1);
+  errors.push_back({element_of(static_cast<const xmlNode*>(error.node)), std::move(what)});
+}
+
+}  // namespace
+
+std::string_view scenario_schema() { return kScenarioSchema; }
+
+std::vector<SchemaError> validate_against_schema(const Element& scenario) {
+  const std::unique_ptr<xmlSchemaParserCtxt, decltype(&xmlSchemaFreeParserCtxt)> parser(
+      xmlSchemaNewMemParserCtxt(kScenarioSchema, static_cast<int>(scenario_schema().size())), &xmlSchemaFreeParserCtxt);
+  const std::unique_ptr<xmlSchema, decltype(&xmlSchemaFree)> schema(xmlSchemaParse(parser.get()), &xmlSchemaFree);
+  if (schema == nullptr) throw std::logic_error("scenario.xsd is no schema");
+  const std::unique_ptr<xmlSchemaValidCtxt, decltype(&xmlSchemaFreeValidCtxt)> validator(
+      xmlSchemaNewValidCtxt(schema.get()), &xmlSchemaFreeValidCtxt);
+  const std::unique_ptr<xmlDoc, decltype(&xmlFreeDoc)> document(xmlNewDoc(text("1.0")), &xmlFreeDoc);
+  if (validator == nullptr || document == nullptr) throw std::bad_alloc();
+  append(document.get(), nullptr, scenario);
+
+  std::vector<SchemaError> errors;
+#if LIBXML_VERSION >= 21200
+  const auto handler = [](void* data, const xmlError* error) {
+    collect(*static_cast<std::vector<SchemaError>*>(data), *error);
+  };
+#else
+  const auto handler = [](void* data, xmlErrorPtr error) {
+    collect(*static_cast<std::vector<SchemaError>*>(data), *error);
+  };
+#endif
+  xmlSchemaSetValidStructuredErrors(validator.get(), handler, &errors);
+  if (xmlSchemaValidateDoc(validator.get(), document.get()) < 0) throw std::logic_error("libxml2 could not validate");
+  return errors;
+}
+
+}  // namespace dadsim

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace dadsim {
+
+/// What an element of the language may hold by name; how often and of what kind is said where it is read. Names are
+/// unique over the whole language.
+struct ElementRule {
+  std::string name;
+  std::vector<std::string> attributes{};
+  std::vector<std::string> children{};
+  bool repeatable = false;
+  bool any_attribute = false;  ///< further attributes are parameters of an algorithm
+  bool text = false;           ///< holds text
+};
+
+/// Every element, <scenario> first.
+const std::vector<ElementRule>& vocabulary();
+
+/// The rule of that element, or nullptr.
+const ElementRule* find_rule(std::string_view name);
+
+}  // namespace dadsim

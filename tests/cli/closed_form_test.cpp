@@ -1,0 +1,253 @@
+// The simulated time of a step of every algorithm on a star without contention, against a closed form written down by hand:
+// a message of b bytes takes α + b/B, lanes and compute streams are in order, collectives start when their data exist.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "algorithms/one_step.hpp"
+#include "sim/star.hpp"
+
+namespace dadsim {
+namespace {
+
+using test::OneStep;
+using testing::Star;
+using testing::TemporaryFile;
+
+constexpr double kPeak = 2e9;      // flop/s
+constexpr double kMemory = 4e8;    // byte/s
+constexpr double kLaunch = 3e-5;   // s
+constexpr std::size_t kSites = 4;
+constexpr double kRows = 8;
+constexpr double kAllRows = kRows * kSites;
+const std::vector<double> kWidths{30, 24, 16, 10};  // no biases
+const Star kStar{.workers = kSites, .rate = 2e6, .latency = 0.002};
+
+double p(std::size_t l) { return kWidths[l]; }
+double q(std::size_t l) { return kWidths[l + 1]; }
+constexpr std::size_t kLayers = 3;
+
+/// Roofline; element-wise passes have half of the peak as their arithmetic ceiling.
+double product(double flops, double floats, double launches) {
+  return launches * kLaunch + std::max(flops / kPeak, 4 * floats / kMemory);
+}
+double pass(double flops, double floats, double launches) {
+  return launches * kLaunch + std::max(flops / (kPeak / 2), 4 * floats / kMemory);
+}
+
+double forward(std::size_t l) { return product(2 * kRows * p(l) * q(l), kRows * p(l) + p(l) * q(l) + 2 * kRows * q(l), 2); }
+double loss() { return pass(5 * kRows * q(kLayers - 1), 4 * kRows * q(kLayers - 1), 3); }
+double propagate(std::size_t l, double rows) {
+  return l == 0 ? 0 : product(2 * rows * p(l) * q(l), 2 * rows * q(l) + p(l) * q(l) + 2 * rows * p(l), 2);
+}
+double weight_gradient(std::size_t l, double rows) {
+  return product(2 * rows * p(l) * q(l), rows * (p(l) + q(l)) + p(l) * q(l), 1);
+}
+double add(std::size_t l) { return pass(kSites * p(l) * q(l), (kSites + 1) * p(l) * q(l), 1); }
+
+/// Power iterations on the factors of p × q from `rows` rows: `rank` components, the branch with fewer flops.
+double factorise(std::size_t l, double rows, double rank, double iterations) {
+  const double launches = 2 + rank * (6 * iterations + 6);
+  const double orthogonal = 4 * (iterations + 1) * rank * rank * q(l);
+  const double gram_flops = 2 * rows * rows * (p(l) + q(l)) + 4 * iterations * rank * rows * q(l) +
+                            2 * rank * rows * (p(l) + q(l)) + orthogonal;
+  const double gram_floats = rows * p(l) + 2 * rows * q(l) + 2 * iterations * rank * rows * q(l) +
+                             rank * rows * (p(l) + q(l)) + rank * (p(l) + q(l));
+  const double explicit_flops = 2 * rows * p(l) * q(l) + 2 * q(l) * q(l) * p(l) + 2 * iterations * rank * q(l) * q(l) +
+                                2 * rank * p(l) * q(l) + orthogonal;
+  const double explicit_floats = rows * (p(l) + q(l)) + 2 * p(l) * q(l) + q(l) * q(l) + iterations * rank * q(l) * q(l) +
+                                 rank * p(l) * q(l) + rank * (p(l) + q(l));
+  return gram_flops <= explicit_flops ? product(gram_flops, gram_floats, launches)
+                                      : product(explicit_flops, explicit_floats, launches);
+}
+double product_of_factors(std::size_t l, double rank) {
+  return product(2 * rank * p(l) * q(l), rank * (p(l) + q(l)) + p(l) * q(l), 1);
+}
+
+double forward_pass() {
+  double time = loss();
+  for (std::size_t l = 0; l < kLayers; ++l) time += forward(l);
+  return time;
+}
+
+/// Per layer: what the worker computes before it hands over, what it hands over, and so on.
+struct LayerTimes {
+  double before = 0;     ///< computing until the data to send exist
+  double up = 0;         ///< floats to the aggregator
+  double aggregate = 0;  ///< computing at the aggregator
+  double down = 0;       ///< floats to every worker
+  double meanwhile = 0;  ///< computing at the worker after sending
+  double after = 0;      ///< computing once the broadcast has come
+};
+
+/// Layers from the last to the first: everything runs as soon as what it needs is there.
+double star_step(const std::vector<LayerTimes>& layers) {
+  double compute = forward_pass();
+  double up = 0;
+  double aggregator = 0;
+  double down = 0;
+  std::vector<double> arrived;
+  for (const LayerTimes& layer : layers) {
+    compute += layer.before;
+    up = std::max(compute, up) + kStar.to_hub(4 * layer.up);
+    aggregator = std::max(up, aggregator) + layer.aggregate;
+    down = std::max(aggregator, down) + kStar.to_hub(4 * layer.down);
+    arrived.push_back(down);
+    compute += layer.meanwhile;
+  }
+  for (std::size_t i = 0; i < layers.size(); ++i) compute = std::max(compute, arrived[i]) + layers[i].after;
+  return compute;
+}
+
+std::vector<LayerTimes> from_last(const std::function<LayerTimes(std::size_t layer)>& times) {
+  std::vector<LayerTimes> layers;
+  for (std::size_t l = kLayers; l-- > 0;) layers.push_back(times(l));
+  return layers;
+}
+
+double simulated(const std::string& algorithm, Topology topology, const ParameterValues& parameters = {}) {
+  OneStep::Setup setup;
+  setup.widths.clear();
+  for (const double width : kWidths) setup.widths.push_back(static_cast<std::int64_t>(width));
+  setup.bias = false;
+  setup.rows.assign(kSites, static_cast<std::int32_t>(kRows));
+  setup.topology = topology;
+  setup.parameters = parameters;
+  const OneStep step(algorithm, setup);
+  const std::vector<Schedule> schedules{instantiate(step.structure, step.sizes, step.shape, step.shape)};
+  const TemporaryFile platform(kStar.xml());
+  Cluster cluster = testing::cluster_on(platform.path(), kSites);
+  const DeviceSpec device{.name = "test",
+                          .description = "",
+                          .peak_flops = kPeak,
+                          .memory_bandwidth = kMemory,
+                          .matrix_efficiency = 1,
+                          .memory_efficiency = 1,
+                          .launch_overhead = kLaunch,
+                          .source = ""};
+  cluster.devices.assign(kSites, device);
+  cluster.aggregator_device = device;
+  return time_schedules(cluster, schedules).at(0).seconds;
+}
+
+void expect_close(double measured, double closed_form) { EXPECT_NEAR(measured / closed_form, 1.0, 1e-3); }
+
+TEST(ClosedForm, GradientSharing) {
+  expect_close(simulated("gradient-sharing", Topology::aggregator), star_step(from_last([](std::size_t l) {
+                 return LayerTimes{.before = weight_gradient(l, kRows),
+                                   .up = p(l) * q(l),
+                                   .aggregate = add(l),
+                                   .down = p(l) * q(l),
+                                   .meanwhile = propagate(l, kRows),
+                                   .after = 0};
+               })));
+}
+
+TEST(ClosedForm, Dad) {
+  expect_close(simulated("dad", Topology::aggregator), star_step(from_last([](std::size_t l) {
+                 return LayerTimes{.before = 0,
+                                   .up = kRows * (p(l) + q(l)),
+                                   .aggregate = 0,
+                                   .down = kAllRows * (p(l) + q(l)),
+                                   .meanwhile = propagate(l, kRows),
+                                   .after = weight_gradient(l, kAllRows)};
+               })));
+}
+
+TEST(ClosedForm, Edad) {
+  expect_close(simulated("edad", Topology::aggregator), star_step(from_last([](std::size_t l) {
+                 const double width = p(l) + (l + 1 == kLayers ? q(l) : 0);
+                 return LayerTimes{.before = 0,
+                                   .up = kRows * width,
+                                   .aggregate = 0,
+                                   .down = kAllRows * width,
+                                   .meanwhile = 0,
+                                   .after = weight_gradient(l, kAllRows) + propagate(l, kAllRows)};
+               })));
+}
+
+TEST(ClosedForm, RankDad) {
+  constexpr double kRank = 3;
+  constexpr double kIterations = 4;
+  const ParameterValues two_way{{"cap", "3"}, {"iterations", "4"}, {"tolerance", "0"}};
+  ParameterValues one_way = two_way;
+  one_way["mode"] = "one-way";
+  for (const bool twice : {true, false}) {
+    expect_close(simulated("rank-dad", Topology::aggregator, twice ? two_way : one_way), star_step(from_last([&](std::size_t l) {
+                   const double down_rank = twice ? kRank : kSites * kRank;
+                   return LayerTimes{.before = factorise(l, kRows, kRank, kIterations),
+                                     .up = kRank * (p(l) + q(l)),
+                                     .aggregate = twice ? factorise(l, kSites * kRank, kRank, kIterations) : 0,
+                                     .down = down_rank * (p(l) + q(l)),
+                                     .meanwhile = propagate(l, kRows),
+                                     .after = product_of_factors(l, down_rank)};
+                 })));
+  }
+}
+
+TEST(ClosedForm, ReferenceEndsOnlyCompute) {
+  const auto alone = [](double rows_share) {
+    double time = 0;
+    const double rows = kRows * rows_share;
+    for (std::size_t l = 0; l < kLayers; ++l) {
+      time += product(2 * rows * p(l) * q(l), rows * p(l) + p(l) * q(l) + 2 * rows * q(l), 2);
+      time += weight_gradient(l, rows) + propagate(l, rows);
+    }
+    return time + pass(5 * rows * q(kLayers - 1), 4 * rows * q(kLayers - 1), 3);
+  };
+  expect_close(simulated("pooled", Topology::aggregator), alone(kSites));
+  expect_close(simulated("no-sharing", Topology::aggregator), alone(1));
+}
+
+/// Rings over the workers, every message through two links: one layer after the other on one lane.
+double ring_step(const std::vector<LayerTimes>& layers, const std::function<double(double floats)>& ring) {
+  double compute = forward_pass();
+  double lane = 0;
+  std::vector<double> done;
+  for (const LayerTimes& layer : layers) {
+    compute += layer.before;
+    lane = std::max(compute, lane) + ring(layer.up);
+    done.push_back(lane);
+    compute += layer.meanwhile;
+  }
+  for (std::size_t i = 0; i < layers.size(); ++i) compute = std::max(compute, done[i]) + layers[i].after;
+  return compute;
+}
+
+TEST(ClosedForm, PeersInARing) {
+  const auto all_reduce = [](double floats) { return 2 * (kSites - 1) * kStar.between(4 * floats / kSites); };
+  const auto all_gather = [](double floats) { return (kSites - 1) * kStar.between(4 * floats); };
+  expect_close(simulated("gradient-sharing", Topology::peer),
+               ring_step(from_last([](std::size_t l) {
+                           return LayerTimes{.before = weight_gradient(l, kRows),
+                                             .up = p(l) * q(l),
+                                             .aggregate = 0,
+                                             .down = 0,
+                                             .meanwhile = propagate(l, kRows),
+                                             .after = 0};
+                         }),
+                         all_reduce));
+  expect_close(simulated("dad", Topology::peer),
+               ring_step(from_last([](std::size_t l) {
+                           return LayerTimes{.before = 0,
+                                             .up = kRows * (p(l) + q(l)),
+                                             .aggregate = 0,
+                                             .down = 0,
+                                             .meanwhile = propagate(l, kRows),
+                                             .after = weight_gradient(l, kAllRows)};
+                         }),
+                         all_gather));
+  expect_close(simulated("rank-dad", Topology::peer, {{"cap", "3"}, {"iterations", "4"}, {"tolerance", "0"}}),
+               ring_step(from_last([](std::size_t l) {
+                           return LayerTimes{.before = factorise(l, kRows, 3, 4),
+                                             .up = 3 * (p(l) + q(l)),
+                                             .aggregate = 0,
+                                             .down = 0,
+                                             .meanwhile = propagate(l, kRows),
+                                             .after = factorise(l, kSites * 3, 3, 4) + product_of_factors(l, 3)};
+                         }),
+                         all_gather));
+}
+
+}  // namespace
+}  // namespace dadsim

@@ -1,0 +1,166 @@
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/process.hpp"
+
+namespace dadsim {
+namespace {
+
+using test::Outcome;
+using test::run_dadsim;
+using test::small;
+using test::TemporaryFolder;
+
+/// The result without what may differ from run to run.
+nlohmann::ordered_json comparable(const std::string& text) {
+  nlohmann::ordered_json json = nlohmann::ordered_json::parse(text);
+  json.erase("wall_clock");
+  return json;
+}
+
+TEST(CommandLine, HelpAndVersion) {
+  const Outcome help = run_dadsim({"--help"});
+  EXPECT_EQ(help.exit_code, 0);
+  for (const char* option : {"--json", "--csv", "--set", "--seed", "--threads", "--check", "--print-scenario", "--quiet"}) {
+    EXPECT_NE(help.out.find(option), std::string::npos) << option;
+  }
+  const Outcome version = run_dadsim({"--version"});
+  EXPECT_EQ(version.exit_code, 0);
+  EXPECT_EQ(version.out.rfind("dadsim ", 0), 0U);
+}
+
+TEST(CommandLine, CatalogsAreTheOnesInTheDocs) {
+  for (const std::string name : {"algorithms", "devices", "workloads"}) {
+    const Outcome outcome = run_dadsim({name});
+    EXPECT_EQ(outcome.exit_code, 0);
+    EXPECT_EQ(outcome.out, test::read_file(std::filesystem::path(DADSIM_SOURCE_DIR) / "docs" / "catalog" / (name + ".txt")))
+        << "write it anew: dadsim " << name << " > docs/catalog/" << name << ".txt";
+  }
+}
+
+struct WrongUse {
+  std::vector<std::string> arguments;
+  std::string says;
+};
+
+TEST(CommandLine, WrongUseIsToldAndExitsWithTwo) {
+  const std::string scenario = "scenarios/hospitals.xml";
+  const std::vector<WrongUse> cases{
+      {{}, "no scenario is named"},
+      {{"--jason", "x", scenario}, "did you mean '--json'?"},
+      {{"--frobnicate", scenario}, "unknown option '--frobnicate'"},
+      {{scenario, scenario}, "one argument too many"},
+      {{scenario, "--json"}, "--json"},
+      {{scenario, "--json", ""}, "--json"},
+      {{scenario, "--threads", "0"}, "from 1 to 1024"},
+      {{scenario, "--threads", "many"}, "from 1 to 1024"},
+      {{scenario, "--threads", "99999999999999999999"}, "from 1 to 1024"},
+      {{scenario, "--json", "x", "--csv", "x"}, "both name 'x'"},
+      {{scenario, "--check", "--json", "x"}, "--json has no result to write"},
+      {{scenario, "--check", "--print-scenario"}, "do not go together"},
+      {{"devices", "--set", "a=b"}, "--set means nothing to 'dadsim devices'"},
+  };
+  for (const WrongUse& wrong : cases) {
+    const Outcome outcome = run_dadsim(wrong.arguments);
+    EXPECT_EQ(outcome.exit_code, 2) << wrong.says;
+    EXPECT_NE(outcome.err.find(wrong.says), std::string::npos) << outcome.err;
+    EXPECT_EQ(outcome.out, "");
+  }
+}
+
+TEST(CommandLine, ShippedScenariosAreRight) {
+  for (const std::string name : {"hospitals.xml", "infiniband.xml"}) {
+    const Outcome outcome = run_dadsim({"scenarios/" + name, "--check"});
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    EXPECT_EQ(outcome.err, "");
+  }
+}
+
+TEST(CommandLine, AnswersOnTheTerminalAndQuietlyInAPipe) {
+  const Outcome outcome = run_dadsim(small({"scenarios/hospitals.xml"}));
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_EQ(outcome.err, "") << "no progress where nobody looks";
+  for (const char* run : {"pooled", "no-sharing", "gradient-sharing", "dad", "edad", "rank-dad"}) {
+    EXPECT_NE(outcome.out.find(run), std::string::npos) << run;
+  }
+  EXPECT_EQ(run_dadsim(small({"scenarios/hospitals.xml", "--quiet"})).out, "");
+}
+
+TEST(CommandLine, SameSeedSameBytesForAnyNumberOfThreads) {
+  for (const std::string scenario : {"scenarios/hospitals.xml", "scenarios/infiniband.xml"}) {
+    const std::string first = run_dadsim(small({scenario, "--json", "-", "--threads", "1"})).out;
+    ASSERT_NE(first, "");
+    for (const char* threads : {"1", "2", "4"}) {
+      const std::string again = run_dadsim(small({scenario, "--json", "-", "--threads", threads})).out;
+      EXPECT_EQ(comparable(again).dump(), comparable(first).dump()) << threads << " threads";
+    }
+    const std::string other = run_dadsim(small({scenario, "--json", "-", "--seed", "2"})).out;
+    EXPECT_NE(comparable(other).dump(), comparable(first).dump());
+  }
+}
+
+TEST(CommandLine, ThePrintedScenarioGivesTheSameResult) {
+  for (const std::string scenario : {"scenarios/hospitals.xml", "scenarios/infiniband.xml"}) {
+    const TemporaryFolder folder;
+    const Outcome printed = run_dadsim(small({scenario, "--print-scenario"}));
+    ASSERT_EQ(printed.exit_code, 0) << printed.err;
+    std::ofstream(folder.path() / "resolved.xml") << printed.out;
+    const Outcome again = run_dadsim({"resolved.xml", "--print-scenario"}, folder.path());
+    EXPECT_EQ(again.out, printed.out) << again.err;
+    const std::string from_original = run_dadsim(small({scenario, "--json", "-"})).out;
+    const std::string from_printed = run_dadsim({"resolved.xml", "--json", "-"}, folder.path()).out;
+    EXPECT_EQ(comparable(from_original).dump(), comparable(from_printed).dump());
+  }
+}
+
+TEST(CommandLine, WritesFilesWhole) {
+  const TemporaryFolder folder;
+  const std::string json = (folder.path() / "a.json").string();
+  const std::string csv = (folder.path() / "a.csv").string();
+  const Outcome outcome = run_dadsim(small({"scenarios/hospitals.xml", "--json", json, "--csv", csv}));
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  const auto result = nlohmann::json::parse(test::read_file(json));
+  ASSERT_EQ(result["runs"].size(), 6U);
+  EXPECT_EQ(result["scenario"]["name"], "Five hospitals");
+  EXPECT_GT(test::read_file(csv).size(), 100U);
+  EXPECT_EQ(folder.files(), 2U);
+}
+
+TEST(CommandLine, AnInterruptLeavesOldFilesAsTheyWere) {
+  const TemporaryFolder folder;
+  const std::filesystem::path json = folder.path() / "a.json";
+  std::ofstream(json) << "old";
+  const Outcome outcome =
+      run_dadsim({"scenarios/hospitals.xml", "--json", json.string(), "--set", "training.epochs=1000"}, DADSIM_SOURCE_DIR,
+                 std::chrono::milliseconds(1500));
+  EXPECT_EQ(outcome.exit_code, 130) << outcome.err;
+  EXPECT_EQ(test::read_file(json), "old");
+  EXPECT_EQ(folder.files(), 1U);
+}
+
+TEST(CommandLine, AResultThatCannotBeWrittenIsToldBeforeAnythingRuns) {
+  const TemporaryFolder folder;
+  for (const std::string& path : {folder.path().string(), (folder.path() / "no" / "folder.json").string()}) {
+    const auto start = std::chrono::steady_clock::now();
+    const Outcome outcome = run_dadsim({"scenarios/hospitals.xml", "--json", path, "--set", "training.epochs=1000"});
+    EXPECT_EQ(outcome.exit_code, 4) << outcome.err;
+    EXPECT_NE(outcome.err.find(path), std::string::npos);
+    EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(60));
+  }
+  // A full disk shows when the result is written.
+  const Outcome full = run_dadsim(small({"scenarios/hospitals.xml", "--json", "/dev/full"}));
+  EXPECT_EQ(full.exit_code, 4) << full.err;
+}
+
+TEST(CommandLine, ATrainingThatDivergesIsReportedNotHidden) {
+  const Outcome outcome = run_dadsim(small({"scenarios/hospitals.xml", "--json", "-", "--set", "training.adam.learning-rate=1e30"}));
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  const auto result = nlohmann::json::parse(outcome.out);
+  bool told = false;
+  for (const auto& note : result["runs"][2]["notes"]) told |= note.get<std::string>().find("diverged") != std::string::npos;
+  EXPECT_TRUE(told);
+}
+
+}  // namespace
+}  // namespace dadsim

@@ -1,0 +1,63 @@
+// The paper's experiment on real digits: two sites with disjoint classes (arXiv 2102.09631).
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/process.hpp"
+
+namespace dadsim {
+namespace {
+
+/// Where the image files are: the folder named by DADSIM_DATA, or a folder beside the source tree.
+std::filesystem::path data_folder() {
+  std::vector<std::filesystem::path> candidates;
+  if (const char* named = std::getenv("DADSIM_DATA")) candidates.emplace_back(named);
+  candidates.emplace_back(std::filesystem::path(DADSIM_SOURCE_DIR).parent_path() / "shared" / "data");
+  for (const auto& candidate : candidates) {
+    if (std::filesystem::exists(candidate / "t10k-images-idx3-ubyte.gz")) return candidate;
+  }
+  return {};
+}
+
+TEST(Paper, DisjointClassesAtTwoSites) {
+  const std::filesystem::path data = data_folder();
+  if (data.empty()) GTEST_SKIP() << "set DADSIM_DATA to a folder with t10k-images-idx3-ubyte.gz and t10k-labels-idx1-ubyte.gz";
+  const test::Outcome outcome =
+      test::run_dadsim({"scenarios/paper-mnist-small.xml", "--json", "-"}, DADSIM_SOURCE_DIR, {}, {{"DADSIM_DATA", data.string()}});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  const nlohmann::json result = nlohmann::json::parse(outcome.out);
+  std::map<std::string, double> accuracy;
+  const nlohmann::json* cap_32 = nullptr;
+  for (const auto& run : result["runs"]) {
+    std::string name = run["algorithm"];
+    if (name == "rank-dad") name += " " + run["parameters"]["cap"].dump();
+    accuracy[name] = run["accuracy"]["final"];
+    if (name == "rank-dad 32") cap_32 = &run;
+  }
+
+  double lowest = 1;
+  double highest = 0;
+  for (const char* exact : {"pooled", "gradient-sharing", "dad", "edad"}) {
+    lowest = std::min(lowest, accuracy.at(exact));
+    highest = std::max(highest, accuracy.at(exact));
+  }
+  EXPECT_GT(lowest, 0.955);
+  EXPECT_LT(highest - lowest, 0.007);
+  EXPECT_LT(accuracy.at("no-sharing"), 0.55);
+  EXPECT_GT(accuracy.at("rank-dad 8"), accuracy.at("gradient-sharing") - 0.015);
+
+  ASSERT_NE(cap_32, nullptr);
+  const auto& ranks = (*cap_32)["effective_rank"];
+  ASSERT_EQ(ranks.size(), 15U);
+  for (std::size_t layer = 0; layer < 3; ++layer) {
+    EXPECT_LT(ranks.back()["layers"][layer]["site"].get<double>(), ranks.front()["layers"][layer]["site"].get<double>());
+  }
+
+  const auto up = [&](std::size_t run) { return result["runs"][run]["per_step"]["bytes_up_per_worker"].get<double>(); };
+  EXPECT_EQ(up(2), 4.0 * 535040);
+  EXPECT_EQ(up(3), 4.0 * 74560);
+  EXPECT_EQ(up(4), 4.0 * 49984);
+}
+
+}  // namespace
+}  // namespace dadsim

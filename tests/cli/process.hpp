@@ -1,0 +1,122 @@
+#pragma once
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace dadsim::test {
+
+/// What a run of the real binary did.
+struct Outcome {
+  int exit_code = -1;  ///< 128 + signal if it was killed
+  std::string out, err;
+};
+
+/// Starts the binary with these arguments in `folder`; optionally interrupts it after a while.
+inline Outcome run_dadsim(const std::vector<std::string>& arguments, const std::filesystem::path& folder = DADSIM_SOURCE_DIR,
+                          std::chrono::milliseconds interrupt_after = {}, const std::map<std::string, std::string>& environment = {}) {
+  std::array<int, 2> out{};
+  std::array<int, 2> err{};
+  if (::pipe(out.data()) != 0 || ::pipe(err.data()) != 0) throw std::runtime_error("pipe");
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::dup2(out[1], STDOUT_FILENO);
+    ::dup2(err[1], STDERR_FILENO);
+    for (const int descriptor : {out[0], out[1], err[0], err[1]}) ::close(descriptor);
+    if (::chdir(folder.c_str()) != 0) ::_exit(127);
+    for (const auto& [name, value] : environment) ::setenv(name.c_str(), value.c_str(), 1);
+    std::vector<char*> argv;
+    std::string binary = DADSIM_BINARY;
+    argv.push_back(binary.data());
+    std::vector<std::string> copies = arguments;
+    for (std::string& copy : copies) argv.push_back(copy.data());
+    argv.push_back(nullptr);
+    ::execv(binary.c_str(), argv.data());
+    ::_exit(127);
+  }
+  ::close(out[1]);
+  ::close(err[1]);
+  std::thread interrupter;
+  if (interrupt_after.count() > 0) {
+    interrupter = std::thread([child, interrupt_after] {
+      std::this_thread::sleep_for(interrupt_after);
+      ::kill(child, SIGINT);
+    });
+  }
+  Outcome outcome;
+  std::array<pollfd, 2> streams{pollfd{out[0], POLLIN, 0}, pollfd{err[0], POLLIN, 0}};
+  int open = 2;
+  while (open > 0) {
+    ::poll(streams.data(), streams.size(), -1);
+    for (std::size_t i = 0; i < streams.size(); ++i) {
+      if (streams[i].fd < 0 || streams[i].revents == 0) continue;
+      std::array<char, 65536> buffer{};
+      const ssize_t count = ::read(streams[i].fd, buffer.data(), buffer.size());
+      if (count > 0) {
+        (i == 0 ? outcome.out : outcome.err).append(buffer.data(), static_cast<std::size_t>(count));
+      } else {
+        ::close(streams[i].fd);
+        streams[i].fd = -1;
+        --open;
+      }
+    }
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  if (interrupter.joinable()) interrupter.join();
+  outcome.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  return outcome;
+}
+
+inline std::string read_file(const std::filesystem::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+/// A folder that is gone after the test.
+class TemporaryFolder {
+ public:
+  TemporaryFolder() {
+    std::string pattern = (std::filesystem::temp_directory_path() / "dadsim-cli-XXXXXX").string();
+    if (::mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("mkdtemp");
+    path_ = pattern;
+  }
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  const std::filesystem::path& path() const { return path_; }
+  std::size_t files() const {
+    return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator(path_), {}));
+  }
+
+ private:
+  std::filesystem::path path_;
+};
+
+/// Makes a shipped scenario small enough for a test.
+inline std::vector<std::string> small(std::vector<std::string> arguments) {
+  for (const char* change : {"data.digits.train=600", "data.digits.test=200", "training.epochs=2"}) {
+    arguments.emplace_back("--set");
+    arguments.emplace_back(change);
+  }
+  return arguments;
+}
+
+}  // namespace dadsim::test

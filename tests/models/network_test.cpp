@@ -1,0 +1,359 @@
+#include "models/network.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <tuple>
+
+#include "models/optimizer.hpp"
+#include "models/thread_counts.hpp"
+#include "models/uniform.hpp"
+#include "support/random.hpp"
+
+namespace dadsim {
+namespace {
+
+template <class T>
+MatrixOf<T> random_matrix(Eigen::Index rows, Eigen::Index cols, std::uint64_t seed) {
+  RandomStream random(seed, Purpose::test);
+  MatrixOf<T> m(rows, cols);
+  for (Eigen::Index i = 0; i < m.size(); ++i) m.data()[i] = static_cast<T>(uniform(random, -1, 1));
+  return m;
+}
+
+std::vector<std::int32_t> random_labels(std::size_t rows, std::int32_t classes, std::uint64_t seed) {
+  RandomStream random(seed, Purpose::test, 1);
+  std::vector<std::int32_t> labels(rows);
+  for (std::int32_t& label : labels) label = static_cast<std::int32_t>(uniform(random, 0, classes));
+  return labels;
+}
+
+template <class T>
+T backward(const NetworkOf<T>& network, const MatrixOf<T>& inputs, const std::vector<std::int32_t>& labels,
+           TapeOf<T>& tape, std::vector<LayerGradientOf<T>>* gradient) {
+  network.forward(inputs, tape);
+  const T loss = network.loss(labels, static_cast<T>(labels.size()), tape);
+  if (gradient == nullptr) return loss;
+  gradient->resize(network.layers());
+  for (std::size_t l = network.layers(); l-- > 0;) {
+    weight_gradient<T>(tape.deltas[l], tape.activations[l], network.layer(l).has_bias(), (*gradient)[l]);
+    if (l > 0) network.propagate(l, tape);
+  }
+  return loss;
+}
+
+ModelSpec mlp(const std::vector<std::int64_t>& widths, Activation hidden, Activation last, bool bias) {
+  ModelSpec spec;
+  for (std::size_t i = 0; i < widths.size(); ++i) {
+    spec.layers.push_back({widths[i], i + 1 < widths.size() ? hidden : last, bias});
+  }
+  return spec;
+}
+
+// Activation of the hidden layers, of the last layer, bias, number of layers.
+using GradientCase = std::tuple<Activation, Activation, bool, int>;
+class GradientCheck : public testing::TestWithParam<GradientCase> {};
+
+TEST_P(GradientCheck, EqualsCentralDifferences) {
+  const auto [hidden, last, bias, layers] = GetParam();
+  std::vector<std::int64_t> widths(static_cast<std::size_t>(layers), 6);
+  widths.back() = 4;
+  NetworkOf<double> network(5, mlp(widths, hidden, last, bias), 11);
+  if (bias) {
+    for (std::size_t l = 0; l < network.layers(); ++l) {
+      network.layer(l).bias = random_matrix<double>(network.layer(l).out(), 1, 20 + l);
+    }
+  }
+  const MatrixOf<double> inputs = random_matrix<double>(7, 5, 3);
+  const auto labels = random_labels(7, 4, 4);
+  TapeOf<double> tape;
+  std::vector<LayerGradientOf<double>> gradient;
+  backward(network, inputs, labels, tape, &gradient);
+
+  const double h = 1e-5;
+  TapeOf<double> scratch;
+  const auto slope = [&](double& parameter) {
+    const double kept = parameter;
+    parameter = kept + h;
+    const double above = backward<double>(network, inputs, labels, scratch, nullptr);
+    parameter = kept - h;
+    const double below = backward<double>(network, inputs, labels, scratch, nullptr);
+    parameter = kept;
+    return (above - below) / (2 * h);
+  };
+  for (std::size_t l = 0; l < network.layers(); ++l) {
+    MatrixOf<double> numeric(network.layer(l).out(), network.layer(l).in());
+    for (Eigen::Index i = 0; i < numeric.size(); ++i) numeric.data()[i] = slope(network.layer(l).weight.data()[i]);
+    ASSERT_GT(gradient[l].weight.norm(), 1e-6);
+    EXPECT_LT((numeric - gradient[l].weight).norm() / gradient[l].weight.norm(), 1e-6) << "weights of layer " << l;
+    ASSERT_EQ(gradient[l].bias.size(), bias ? network.layer(l).out() : 0);
+    if (bias) {
+      VectorOf<double> numeric_bias(network.layer(l).out());
+      for (Eigen::Index i = 0; i < numeric_bias.size(); ++i) numeric_bias[i] = slope(network.layer(l).bias[i]);
+      EXPECT_LT((numeric_bias - gradient[l].bias).norm() / gradient[l].bias.norm(), 1e-6) << "biases of layer " << l;
+    }
+  }
+}
+
+constexpr Activation kAll[] = {Activation::identity, Activation::relu, Activation::tanh, Activation::sigmoid,
+                               Activation::gelu};
+INSTANTIATE_TEST_SUITE_P(Hidden, GradientCheck,
+                         testing::Combine(testing::ValuesIn(kAll), testing::Values(Activation::identity),
+                                          testing::Bool(), testing::Values(2, 3, 4)));
+INSTANTIATE_TEST_SUITE_P(Last, GradientCheck,
+                         testing::Combine(testing::Values(Activation::tanh), testing::ValuesIn(kAll), testing::Bool(),
+                                          testing::Values(1, 2)));
+
+TEST(Activation, ValuesByHand) {
+  MatrixOf<double> z(1, 3);
+  z << -1.0, 0.0, 2.0;
+  const auto of = [&](Activation activation) {
+    MatrixOf<double> a = z;
+    activate(activation, a);
+    return a;
+  };
+  EXPECT_EQ(of(Activation::identity), z);
+  EXPECT_EQ(of(Activation::relu), (MatrixOf<double>(1, 3) << 0.0, 0.0, 2.0).finished());
+  EXPECT_NEAR(of(Activation::tanh)(0, 2), 0.96402758007581688, 1e-15);
+  EXPECT_NEAR(of(Activation::sigmoid)(0, 0), 0.26894142136999512, 1e-15);
+  // z·Φ(z) with Φ(−1) = 0.158655253931457, Φ(2) = 0.977249868051821 (tables of the normal distribution).
+  EXPECT_NEAR(of(Activation::gelu)(0, 0), -0.158655253931457, 1e-14);
+  EXPECT_NEAR(of(Activation::gelu)(0, 2), 2 * 0.977249868051821, 1e-14);
+}
+
+TEST(Activation, DerivativeFromOutputEqualsDerivativeFromInput) {
+  const MatrixOf<double> z = 3 * random_matrix<double>(300, 17, 1);
+  for (const Activation activation : kAll) {
+    MatrixOf<double> a = z;
+    activate(activation, a);
+    MatrixOf<double> from_input = random_matrix<double>(300, 17, 2);
+    MatrixOf<double> from_output = from_input;
+    multiply_derivative(activation, z, from_input);
+    if (!derivative_from_output(activation)) {
+      EXPECT_THROW(multiply_derivative_from_output(activation, a, from_output), std::logic_error);
+      continue;
+    }
+    multiply_derivative_from_output(activation, a, from_output);
+    EXPECT_LT((from_input - from_output).cwiseAbs().maxCoeff(), 1e-14) << to_string(activation);
+  }
+}
+
+TEST(Activation, KeepsNaN) {
+  for (const Activation activation : kAll) {
+    Matrix z = Matrix::Constant(3, 37, std::numeric_limits<float>::quiet_NaN());
+    activate(activation, z);
+    EXPECT_TRUE(z.array().isNaN().all()) << to_string(activation);
+  }
+}
+
+TEST(Activation, RefusesOtherShapes) {
+  const Matrix a = Matrix::Zero(3, 4);
+  Matrix delta = Matrix::Zero(3, 5);
+  EXPECT_THROW(multiply_derivative(Activation::tanh, a, delta), std::logic_error);
+  EXPECT_THROW(multiply_derivative_from_output(Activation::tanh, a, delta), std::logic_error);
+}
+
+TEST(Network, ForwardByHand) {
+  NetworkOf<double> network(2, mlp({2, 2}, Activation::relu, Activation::identity, true), 1);
+  network.layer(0).weight << 1, 2, -1, 0;
+  network.layer(0).bias << 0.5, 0.25;
+  network.layer(1).weight << 1, 1, 2, -1;
+  network.layer(1).bias << 0, 1;
+  MatrixOf<double> x(2, 2);
+  x << 1, 1, -1, 0;
+  TapeOf<double> tape;
+  network.forward(x, tape);
+  EXPECT_EQ(tape.activations[0], x);
+  EXPECT_EQ(tape.activations[1], (MatrixOf<double>(2, 2) << 3.5, 0, 0, 1.25).finished());
+  EXPECT_EQ(tape.activations[2], (MatrixOf<double>(2, 2) << 3.5, 8, 1.25, -0.25).finished());
+
+  // Loss −log softmax: rows with logit differences 4.5 and 1.5.
+  const std::vector<std::int32_t> labels{0, 0};
+  const double loss = network.loss(labels, 2.0, tape);
+  EXPECT_NEAR(loss, 0.5 * (std::log1p(std::exp(4.5)) + std::log1p(std::exp(-1.5))), 1e-15);
+  const double p = 1 / (1 + std::exp(-4.5));
+  EXPECT_NEAR(tape.deltas[1](0, 0), -p / 2, 1e-15);
+  EXPECT_NEAR(tape.deltas[1](0, 1), p / 2, 1e-15);
+}
+
+TEST(Network, LossIsStableForHugeLogits) {
+  Network network(1, mlp({3}, Activation::identity, Activation::identity, false), 1);
+  network.layer(0).weight << 1e30F, 0.0F, -1e30F;
+  Tape tape;
+  network.forward(Matrix::Ones(2, 1), tape);
+  const std::vector<std::int32_t> labels{0, 0};
+  EXPECT_EQ(network.loss(labels, 2.0F, tape), 0.0F);
+  EXPECT_TRUE(tape.deltas[0].allFinite());
+}
+
+TEST(Network, SitesAddUpToThePooledGradient) {
+  NetworkOf<double> network(9, mlp({8, 5}, Activation::gelu, Activation::identity, true), 5);
+  const MatrixOf<double> inputs = random_matrix<double>(12, 9, 6);
+  const auto labels = random_labels(12, 5, 7);
+  TapeOf<double> pooled;
+  std::vector<LayerGradientOf<double>> gradient;
+  const double loss = backward(network, inputs, labels, pooled, &gradient);
+
+  // Unequal sites, each on a tape of its own, with the rows of all sites in the denominator.
+  double sum_of_losses = 0;
+  std::vector<MatrixOf<double>> sums{MatrixOf<double>::Zero(8, 9), MatrixOf<double>::Zero(5, 8)};
+  Eigen::Index first = 0;
+  for (const Eigen::Index rows : {1, 4, 7}) {
+    TapeOf<double> tape;
+    network.forward(inputs.middleRows(first, rows), tape);
+    sum_of_losses += network.loss(
+        std::span(labels).subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(rows)), 12.0, tape);
+    network.propagate(1, tape);
+    for (std::size_t l = 0; l < 2; ++l) {
+      sums[l] += weight_gradient<double>(tape.deltas[l], tape.activations[l], true).weight;
+      // The block of the stacked pass is the site's own pass.
+      EXPECT_LT((pooled.deltas[l].middleRows(first, rows) - tape.deltas[l]).norm(), 1e-14);
+      const auto block = weight_gradient<double>(pooled.deltas[l].middleRows(first, rows),
+                                                 pooled.activations[l].middleRows(first, rows), true);
+      EXPECT_LT((block.weight - tape.deltas[l].transpose() * tape.activations[l]).norm(), 1e-14);
+      EXPECT_LT((block.bias - tape.deltas[l].colwise().sum().transpose()).norm(), 1e-14);
+    }
+    first += rows;
+  }
+  EXPECT_NEAR(sum_of_losses, loss, 1e-14);
+  for (std::size_t l = 0; l < 2; ++l) EXPECT_LT((sums[l] - gradient[l].weight).norm(), 1e-14);
+}
+
+// Widths and rows beyond one tile, not multiples of it.
+TEST(Network, TilesGiveThePlainProducts) {
+  NetworkOf<double> network(130, mlp({300, 1100, 11}, Activation::tanh, Activation::identity, true), 8);
+  const MatrixOf<double> inputs = random_matrix<double>(515, 130, 9);
+  const auto labels = random_labels(515, 11, 10);
+  TapeOf<double> tape;
+  std::vector<LayerGradientOf<double>> gradient;
+  backward(network, inputs, labels, tape, &gradient);
+  for (std::size_t l = 0; l < 3; ++l) {
+    MatrixOf<double> z = tape.activations[l] * network.layer(l).weight.transpose();
+    z.rowwise() += network.layer(l).bias.transpose();
+    if (l < 2) z = z.array().tanh();
+    EXPECT_LT((z - tape.activations[l + 1]).cwiseAbs().maxCoeff(), 1e-12);
+    const MatrixOf<double> g = tape.deltas[l].transpose() * tape.activations[l];
+    EXPECT_LT((g - gradient[l].weight).norm(), 1e-12 * g.norm());
+    if (l > 0) {
+      MatrixOf<double> below = tape.deltas[l] * network.layer(l).weight;
+      below.array() *= 1 - tape.activations[l].array().square();
+      EXPECT_LT((below - tape.deltas[l - 1]).norm(), 1e-12 * below.norm());
+    }
+  }
+}
+
+TEST(Network, ForwardLayerEqualsForward) {
+  const Network network(20, mlp({30, 4}, Activation::gelu, Activation::identity, true), 2);
+  const Matrix inputs = random_matrix<float>(50, 20, 3);
+  Tape tape;
+  network.forward(inputs, tape);
+  Matrix z;
+  const Matrix hidden = network.forward_layer(0, inputs, &z);
+  EXPECT_TRUE(test::same_bits(hidden, tape.activations[1]));
+  EXPECT_TRUE(test::same_bits(z, tape.pre_activations[0]));
+  EXPECT_TRUE(test::same_bits(network.forward_layer(1, hidden, nullptr), tape.activations[2]));
+}
+
+TEST(Network, KeepsItsMemoryFromStepToStep) {
+  const Network network(20, mlp({30, 4}, Activation::gelu, Activation::identity, true), 2);
+  const auto labels = random_labels(50, 4, 1);
+  Tape tape;
+  Gradient gradient;
+  backward<float>(network, random_matrix<float>(50, 20, 3), labels, tape, &gradient);
+  std::vector<const float*> before;
+  const auto places = [&] {
+    std::vector<const float*> list;
+    for (const auto* group : {&tape.activations, &tape.pre_activations, &tape.deltas}) {
+      for (const Matrix& m : *group) list.push_back(m.data());
+    }
+    for (const LayerGradient& g : gradient) list.insert(list.end(), {g.weight.data(), g.bias.data()});
+    return list;
+  };
+  before = places();
+  const Matrix next = random_matrix<float>(50, 20, 4);
+  backward<float>(network, next, labels, tape, &gradient);
+  EXPECT_EQ(places(), before);
+  EXPECT_TRUE(test::same_bits(tape.activations[0], next));
+  // Inputs that already lie on the tape stay where they are.
+  network.forward(tape.activations[0], tape);
+  EXPECT_EQ(places(), before);
+  EXPECT_TRUE(test::same_bits(tape.activations[0], next));
+}
+
+TEST(Network, InitialWeightsFillTheirRange) {
+  const Network he(400, mlp({100, 50, 10}, Activation::relu, Activation::identity, true), 3);
+  const auto check = [](const DenseLayer<float>& layer, double limit) {
+    EXPECT_LE(layer.weight.cwiseAbs().maxCoeff(), static_cast<float>(limit));
+    EXPECT_GT(layer.weight.maxCoeff(), 0.95 * limit);
+    EXPECT_LT(layer.weight.minCoeff(), -0.95 * limit);
+    EXPECT_NEAR(layer.weight.cast<double>().mean(), 0,
+                4 * limit / std::sqrt(3.0 * static_cast<double>(layer.weight.size())));
+    EXPECT_EQ(layer.bias.cwiseAbs().sum(), 0.0F);
+  };
+  check(he.layer(0), std::sqrt(6.0 / 400));
+  check(he.layer(1), std::sqrt(6.0 / 100));
+  check(he.layer(2), std::sqrt(6.0 / 60));
+  const NetworkOf<double> same(400, mlp({100, 50, 10}, Activation::relu, Activation::identity, true), 3);
+  EXPECT_EQ(same.layer(1).weight.cast<float>(), he.layer(1).weight);
+  const Network other(400, mlp({100, 50, 10}, Activation::relu, Activation::identity, true), 4);
+  EXPECT_NE(other.layer(0).weight, he.layer(0).weight);
+}
+
+TEST(Network, NameAndShape) {
+  const Network network(784, mlp({512, 256, 10}, Activation::relu, Activation::identity, false), 1);
+  EXPECT_EQ(network.name(), "MLP 784-512-256-10");
+  const ModelShape shape = network.shape();
+  ASSERT_EQ(shape.layers.size(), 3U);
+  EXPECT_EQ(shape.layers[1], dense_shape("fc2", 512, 256, false));
+  EXPECT_EQ(shape.parameters(), 535040);
+}
+
+TEST(Network, RefusesWhatDoesNotFit) {
+  const ModelSpec spec = mlp({4, 3}, Activation::relu, Activation::identity, true);
+  EXPECT_THROW(Network(0, spec, 1), std::logic_error);
+  EXPECT_THROW(Network(5, ModelSpec{}, 1), std::logic_error);
+  const Network network(5, spec, 1);
+  Tape tape;
+  EXPECT_THROW(network.loss(std::vector<std::int32_t>{0}, 1.0F, tape), std::logic_error);
+  EXPECT_THROW(network.forward(Matrix::Zero(2, 4), tape), std::logic_error);
+  network.forward(Matrix::Zero(2, 5), tape);
+  EXPECT_THROW(network.loss(std::vector<std::int32_t>{0}, 1.0F, tape), std::logic_error);
+  EXPECT_THROW(network.loss(std::vector<std::int32_t>{0, 3}, 2.0F, tape), std::logic_error);
+  EXPECT_THROW(network.loss(std::vector<std::int32_t>{0, -1}, 2.0F, tape), std::logic_error);
+  EXPECT_THROW(network.loss(std::vector<std::int32_t>{0, 1}, 0.0F, tape), std::logic_error);
+  EXPECT_THROW(network.propagate(0, tape), std::logic_error);
+  EXPECT_THROW(network.propagate(2, tape), std::logic_error);
+  EXPECT_THROW(weight_gradient<float>(Matrix::Zero(2, 3), Matrix::Zero(3, 3), true), std::logic_error);
+}
+
+TEST(Network, SameBitsForAnyNumberOfThreads) {
+  const Matrix inputs = random_matrix<float>(600, 300, 1);
+  const auto labels = random_labels(600, 10, 2);
+  for (const Activation activation : {Activation::relu, Activation::gelu}) {
+    test::expect_same_for_thread_counts(
+        [&] {
+          Network network(300, mlp({700, 300, 10}, activation, Activation::identity, true), 1);
+          const auto optimizer = make_optimizer(OptimizerSpec{}, network);
+          Tape tape;
+          Gradient gradient;
+          for (int step = 0; step < 3; ++step) {
+            backward(network, inputs, labels, tape, &gradient);
+            optimizer->update(network, gradient, 1e-3);
+          }
+          std::vector<Matrix> weights;
+          for (std::size_t l = 0; l < network.layers(); ++l) {
+            weights.push_back(network.layer(l).weight);
+            weights.emplace_back(network.layer(l).bias);
+          }
+          return weights;
+        },
+        [](const auto& a, const auto& b) {
+          return std::equal(a.begin(), a.end(), b.begin(), b.end(), test::same_bits);
+        });
+  }
+}
+
+}  // namespace
+}  // namespace dadsim

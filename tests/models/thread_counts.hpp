@@ -1,0 +1,34 @@
+#pragma once
+
+#include <gtest/gtest.h>
+#include <tbb/global_control.h>
+
+#include <cstring>
+#include <optional>
+
+#include "models/matrix.hpp"
+
+namespace dadsim::test {
+
+/// Runs `make()` with 1, 2 and 4 threads; `equal(a, b)` must hold between the results.
+template <class Make, class Equal>
+void expect_same_for_thread_counts(const Make& make, const Equal& equal) {
+  std::optional<decltype(make())> first;
+  for (const std::size_t threads : {1U, 2U, 4U}) {
+    const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads);
+    auto result = make();
+    if (!first) {
+      first = std::move(result);
+    } else {
+      EXPECT_TRUE(equal(*first, result)) << "with " << threads << " threads";
+    }
+  }
+}
+
+/// Bit for bit.
+inline bool same_bits(const Matrix& a, const Matrix& b) {
+  return a.rows() == b.rows() && a.cols() == b.cols() &&
+         (a.size() == 0 || std::memcmp(a.data(), b.data(), sizeof(float) * static_cast<std::size_t>(a.size())) == 0);
+}
+
+}  // namespace dadsim::test

@@ -1,0 +1,127 @@
+#include "report/json.hpp"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <stdexcept>
+
+#include "report/sample.hpp"
+
+namespace dadsim {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// The path of every value below `json`: objects by name, lists as `[]`. The names inside `parameters` are the
+/// algorithm's.
+void collect_fields(const Json& json, const std::string& path, std::set<std::string>& fields) {
+  if (json.is_object() && !path.ends_with(".parameters")) {
+    for (const auto& [name, value] : json.items()) {
+      std::string below = path;
+      if (!below.empty()) below += '.';
+      collect_fields(value, below += name, fields);
+    }
+  } else if (json.is_array() && !json.empty() && json[0].is_object()) {
+    for (const Json& value : json) collect_fields(value, path + "[]", fields);
+  } else {
+    fields.insert(json.is_array() ? path + "[]" : path);
+  }
+}
+
+TEST(Json, DocumentsEveryFieldAndNoOther) {
+  std::set<std::string> written;
+  collect_fields(Json::parse(to_json(sample_result())), "", written);
+
+  std::ifstream file(DADSIM_SOURCE_DIR "/docs/output-json.md");
+  ASSERT_TRUE(file);
+  std::set<std::string> documented;
+  for (std::string line; std::getline(file, line);) {
+    if (line.rfind("| `", 0) != 0) continue;
+    const std::string field = line.substr(3, line.find('`', 3) - 3);
+    EXPECT_TRUE(documented.insert(field).second) << field << " is documented twice";
+  }
+  EXPECT_EQ(documented, written);
+}
+
+TEST(Json, HoldsTheNumbersOfTheResult) {
+  const Json json = Json::parse(to_json(sample_result()));
+  EXPECT_EQ(json["dadsim"]["simgrid"], "3.32");
+  EXPECT_EQ(json["scenario"]["seed"], 18446744073709551615U);
+  EXPECT_EQ(json["scenario"]["hash"], "0000000000000abc");
+  const Json& run = json["runs"][0];
+  EXPECT_EQ(run["exchange"], "aggregator");
+  EXPECT_EQ(run["target"], Json::parse(R"({"accuracy": 0.95, "reached": true, "step": 2, "seconds": 6.5})"));
+  EXPECT_EQ(run["per_step"]["seconds"].get<double>(), sample_result().runs[0].step_seconds);
+  EXPECT_EQ(run["per_step"]["first_seconds"], 4.0);
+  EXPECT_EQ(run["total_bytes"], 16000.0);
+  EXPECT_EQ(run["bound_by"][0]["resource"], "site-1");
+  EXPECT_EQ(run["effective_rank"][1],
+            Json::parse(R"({"epoch": 2, "layers": [{"layer": "dense1", "site": 5.5, "merged": 5.0},
+                                                   {"layer": "dense2", "site": 2.25, "merged": 2.0}]})"));
+  EXPECT_EQ(
+      run["curve"][1],
+      Json::parse(R"({"step": 2, "seconds": 6.5, "bytes": 14000.0, "loss": 0.75, "accuracy": 0.96, "auc": 0.99})"));
+  EXPECT_EQ(run["notes"][0], "Ranks were mapped by depth.");
+}
+
+TEST(Json, WritesParametersAsWhatTheyAre) {
+  const Json parameters = Json::parse(to_json(sample_result()))["runs"][0]["parameters"];
+  EXPECT_TRUE(parameters["cap"].is_number_integer());
+  EXPECT_EQ(parameters["cap"], 8);
+  EXPECT_TRUE(parameters["tolerance"].is_number_float());
+  EXPECT_EQ(parameters["tolerance"], 1e-3);
+  EXPECT_EQ(parameters["way"], "two");
+
+  Result result = sample_result();
+  result.runs[0].spec.parameters = {{"a", "inf"}, {"b", "8 sites"}, {"c", ""}, {"d", "1e999"}};
+  const Json texts = Json::parse(to_json(result))["runs"][0]["parameters"];
+  EXPECT_EQ(texts, Json(result.runs[0].spec.parameters));
+}
+
+TEST(Json, SaysNullWhereThereIsNoNumber) {
+  Result result = sample_result();
+  RunResult& run = result.runs[0];
+  run.spec.algorithm = "no-sharing";
+  run.target_reached = false;
+  run.final_auc = std::numeric_limits<double>::quiet_NaN();
+  run.curve[1].loss = std::numeric_limits<double>::infinity();
+  const std::string text = to_json(result);
+  EXPECT_EQ(text.find("nan"), std::string::npos);
+  EXPECT_EQ(text.find("inf"), std::string::npos);
+  const Json json = Json::parse(text)["runs"][0];
+  EXPECT_TRUE(json["exchange"].is_null());
+  EXPECT_TRUE(json["target"]["step"].is_null());
+  EXPECT_TRUE(json["target"]["seconds"].is_null());
+  EXPECT_TRUE(json["auc"]["final"].is_null());
+  EXPECT_TRUE(json["curve"][1]["loss"].is_null());
+}
+
+TEST(Json, EndsWithTheWallClockAndIsOtherwiseRepeatable) {
+  Result result = sample_result();
+  const std::string text = to_json(result);
+  result.learning_wall_seconds = 99;
+  result.timing_wall_seconds = 98;
+  const std::string again = to_json(result);
+  EXPECT_NE(text, again);
+  EXPECT_EQ(text.substr(0, text.find("\"wall_clock\"")), again.substr(0, again.find("\"wall_clock\"")));
+  EXPECT_EQ(std::prev(Json::parse(text).end()).key(), "wall_clock");
+  EXPECT_EQ(text.back(), '\n');
+}
+
+TEST(Json, StaysUtf8WhateverAPlatformIsCalled) {
+  Result result = sample_result();
+  result.runs[0].bounds[0].resource = "h\xF4pital";
+  EXPECT_EQ(Json::parse(to_json(result))["runs"][0]["bound_by"][0]["resource"], "h\uFFFDpital");
+}
+
+TEST(Json, RefusesRanksWithoutNames) {
+  Result result = sample_result();
+  result.layer_names.pop_back();
+  EXPECT_THROW(to_json(result), std::logic_error);
+}
+
+}  // namespace
+}  // namespace dadsim

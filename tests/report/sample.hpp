@@ -1,0 +1,83 @@
+#pragma once
+
+#include <utility>
+
+#include "report/result.hpp"
+
+namespace dadsim {
+
+/// Two workers and an aggregator, three steps, of which the last two are alike.
+inline Trajectory sample_trajectory() {
+  Trajectory trajectory;
+  trajectory.structures.resize(1);
+  trajectory.distinct_steps.resize(2);
+  trajectory.steps = {0, 1, 1};
+  trajectory.steps_per_epoch = 2;
+  trajectory.curve = {{0, 2.5, 0.1, 0.5}, {2, 0.75, 0.96, 0.99}, {3, 0.5, 0.94, 0.985}};
+  trajectory.ranks = {{1, {8.0, 4.0}, {7.5, 3.0}}, {2, {5.5, 2.25}, {5.0, 2.0}}};
+  return trajectory;
+}
+
+inline std::vector<StepTiming> sample_timings() {
+  StepTiming first;
+  first.seconds = 4;
+  first.compute_seconds = 1;
+  first.exposed_seconds = 3;
+  first.bytes_sent = {1000, 3000, 8000};
+  first.bytes_received = {4000, 4000, 4000};
+  first.bounds = {{"up", "bandwidth", 3, 0.75}, {"site-1", "compute", 1, 0.25}};
+  StepTiming second;
+  second.seconds = 2.5;
+  second.compute_seconds = 1;
+  second.exposed_seconds = 1.5;
+  second.bytes_sent = {400, 600, 1000};
+  second.bytes_received = {500, 500, 1000};
+  second.bounds = {{"site-1", "compute", 1, 0.4}, {"down", "bandwidth", 1, 0.4}, {"up", "latency", 0.5, 0.2}};
+  return {first, second};
+}
+
+inline RunSpec sample_spec(std::string algorithm, std::string label) {
+  RunSpec spec;
+  spec.algorithm = std::move(algorithm);
+  spec.label = std::move(label);
+  return spec;
+}
+
+inline RunResult sample_run(std::string algorithm, std::string label, double target = 0.95) {
+  return summarise(sample_spec(std::move(algorithm), std::move(label)), sample_trajectory(), sample_timings(), 2,
+                   target);
+}
+
+inline Result sample_result() {
+  Result result;
+  result.version = "0.1.0";
+  result.simgrid = "3.32";
+  result.network_model = "CM02, no cross-traffic";
+  result.scenario_name = "two sites";
+  result.seed = 18446744073709551615U;
+  result.hash = 0xABCU;
+  result.learned_on = "MLP 4-3-2 (23 parameters), batch 32 per worker";
+  result.timed_as = result.learned_on;
+  result.target_accuracy = 0.95;
+  result.layer_names = {"dense1", "dense2"};
+  result.assumptions = {"Evaluation takes no time."};
+  RunResult run = sample_run("rank-dad", "rank-dad");
+  run.spec.parameters = {{"cap", "8"}, {"tolerance", "1e-3"}, {"way", "two"}};
+  run.notes = {"Ranks were mapped by depth."};
+  result.runs = {run};
+  result.learning_wall_seconds = 1.5;
+  result.timing_wall_seconds = 0.25;
+  return result;
+}
+
+/// A run that shares, with nothing but what the verdict reads.
+inline RunResult verdict_run(std::string algorithm, double best, double seconds_to_target) {
+  RunResult run;
+  run.spec = sample_spec(algorithm, algorithm);
+  run.best_accuracy = best;
+  run.target_reached = seconds_to_target >= 0;
+  run.target_seconds = seconds_to_target;
+  return run;
+}
+
+}  // namespace dadsim

@@ -1,0 +1,136 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <stdexcept>
+
+#include "report/sample.hpp"
+
+namespace dadsim {
+namespace {
+
+TEST(Summarise, PutsTheClockAndTheBytesOnTheCurve) {
+  const RunResult run = sample_run("dad", "dad");
+  ASSERT_EQ(run.curve.size(), 3U);
+  EXPECT_EQ(run.curve[0].seconds, 0);
+  EXPECT_EQ(run.curve[0].bytes, 0);
+  EXPECT_EQ(run.curve[1].step, 2);
+  EXPECT_EQ(run.curve[1].seconds, 4 + 2.5);
+  EXPECT_EQ(run.curve[1].bytes, 12000 + 2000);
+  EXPECT_EQ(run.curve[1].loss, 0.75);
+  EXPECT_EQ(run.curve[2].seconds, 4 + 2.5 + 2.5);
+  EXPECT_EQ(run.curve[2].auc, 0.985);
+  EXPECT_EQ(run.total_seconds, 9);
+  EXPECT_EQ(run.total_bytes, 16000);
+}
+
+TEST(Summarise, ChargesStepsAfterTheLastEvaluation) {
+  Trajectory trajectory = sample_trajectory();
+  trajectory.curve.pop_back();
+  const RunResult run = summarise(sample_spec("dad", "dad"), trajectory, sample_timings(), 2, 0.95);
+  EXPECT_EQ(run.curve.back().seconds, 6.5);
+  EXPECT_EQ(run.total_seconds, 9);
+  EXPECT_EQ(run.total_bytes, 16000);
+}
+
+TEST(Summarise, AveragesStepsByHowOftenTheyOccur) {
+  const RunResult run = sample_run("dad", "dad");
+  EXPECT_EQ(run.steps, 3);
+  EXPECT_EQ(run.steps_per_epoch, 2);
+  EXPECT_EQ(run.workers, 2U);
+  EXPECT_DOUBLE_EQ(run.step_seconds, 3);
+  EXPECT_DOUBLE_EQ(run.compute_seconds, 1);
+  EXPECT_DOUBLE_EQ(run.exposed_seconds, 2);
+  EXPECT_EQ(run.first_step_seconds, 4);
+  // Workers alone: (2000 + 2 · 500) ÷ 3 up and (4000 + 2 · 500) ÷ 3 down; the aggregator is the third node.
+  EXPECT_DOUBLE_EQ(run.bytes_up_per_worker, 1000);
+  EXPECT_DOUBLE_EQ(run.bytes_down_per_worker, 5000.0 / 3);
+}
+
+TEST(Summarise, AddsUpTheCriticalPathByResourceAndKind) {
+  const RunResult run = sample_run("dad", "dad");
+  ASSERT_EQ(run.bounds.size(), 4U);
+  // site-1: (1 + 2 · 1) ÷ 3 = 1; up: 3 ÷ 3 = 1; down: 2 ÷ 3; latency of up: 2 · 0.5 ÷ 3. Ties stand in the order of
+  // names.
+  EXPECT_EQ(run.bounds[0].resource, "site-1");
+  EXPECT_EQ(run.bounds[1].resource, "up");
+  EXPECT_EQ(run.bounds[1].kind, "bandwidth");
+  EXPECT_EQ(run.bounds[2].resource, "down");
+  EXPECT_EQ(run.bounds[3].kind, "latency");
+  EXPECT_DOUBLE_EQ(run.bounds[0].seconds, 1);
+  EXPECT_DOUBLE_EQ(run.bounds[3].seconds, 1.0 / 3);
+  double seconds = 0;
+  double share = 0;
+  for (const Bound& bound : run.bounds) {
+    seconds += bound.seconds;
+    share += bound.share;
+  }
+  EXPECT_DOUBLE_EQ(seconds, run.step_seconds);
+  EXPECT_DOUBLE_EQ(share, 1);
+}
+
+TEST(Summarise, LeavesOutTimingsThatNeverOccur) {
+  Trajectory trajectory = sample_trajectory();
+  trajectory.steps = {1, 1, 1};
+  const RunResult run = summarise(sample_spec("dad", "dad"), trajectory, sample_timings(), 2, 0.95);
+  EXPECT_EQ(run.bounds.size(), 3U);
+  EXPECT_EQ(run.first_step_seconds, 2.5);
+}
+
+TEST(Summarise, FindsTheFirstEvaluationThatReachesTheTarget) {
+  const RunResult run = sample_run("dad", "dad", 0.95);
+  EXPECT_TRUE(run.target_reached);
+  EXPECT_EQ(run.target_step, 2);
+  EXPECT_EQ(run.target_seconds, 6.5);
+  EXPECT_EQ(run.best_accuracy, 0.96);
+  EXPECT_EQ(run.final_accuracy, 0.94);
+  EXPECT_EQ(run.final_auc, 0.985);
+
+  EXPECT_TRUE(sample_run("dad", "dad", 0.96).target_reached) << "exactly at the target";
+  EXPECT_FALSE(sample_run("dad", "dad", 0.961).target_reached);
+
+  const RunResult at_once = sample_run("dad", "dad", 0.1);
+  EXPECT_TRUE(at_once.target_reached);
+  EXPECT_EQ(at_once.target_step, 0);
+  EXPECT_EQ(at_once.target_seconds, 0);
+}
+
+TEST(Summarise, HasNoMeansWithoutSteps) {
+  Trajectory trajectory = sample_trajectory();
+  trajectory.steps.clear();
+  trajectory.curve.resize(1);
+  const RunResult run = summarise(sample_spec("dad", "dad"), trajectory, sample_timings(), 2, 0.1);
+  EXPECT_TRUE(std::isnan(run.step_seconds));
+  EXPECT_TRUE(std::isnan(run.bytes_up_per_worker));
+  EXPECT_TRUE(run.bounds.empty());
+  EXPECT_EQ(run.total_seconds, 0);
+}
+
+TEST(Summarise, RefusesHalvesThatDoNotFit) {
+  const RunSpec spec = sample_spec("dad", "dad");
+  const Trajectory good = sample_trajectory();
+  const std::vector<StepTiming> timings = sample_timings();
+  EXPECT_THROW(summarise(spec, good, {timings[0]}, 2, 0.95), std::logic_error);
+  EXPECT_THROW(summarise(spec, good, timings, 0, 0.95), std::logic_error);
+  EXPECT_THROW(summarise(spec, good, timings, 4, 0.95), std::logic_error);
+  Trajectory wrong = good;
+  wrong.steps.back() = 2;
+  EXPECT_THROW(summarise(spec, wrong, timings, 2, 0.95), std::logic_error);
+  wrong = good;
+  wrong.curve.back().step = 4;
+  EXPECT_THROW(summarise(spec, wrong, timings, 2, 0.95), std::logic_error);
+  wrong = good;
+  std::swap(wrong.curve[0], wrong.curve[1]);
+  EXPECT_THROW(summarise(spec, wrong, timings, 2, 0.95), std::logic_error);
+  wrong = good;
+  wrong.curve.clear();
+  EXPECT_THROW(summarise(spec, wrong, timings, 2, 0.95), std::logic_error);
+}
+
+TEST(IsReference, HoldsForTheTwoEndsAlone) {
+  EXPECT_TRUE(is_reference(sample_spec("pooled", "a")));
+  EXPECT_TRUE(is_reference(sample_spec("no-sharing", "a")));
+  EXPECT_FALSE(is_reference(sample_spec("gradient-sharing", "pooled")));
+}
+
+}  // namespace
+}  // namespace dadsim

@@ -1,0 +1,143 @@
+#include "report/table.hpp"
+
+#include <gtest/gtest.h>
+
+#include <sstream>
+#include <stdexcept>
+
+#include "report/human.hpp"
+#include "report/sample.hpp"
+
+namespace dadsim {
+namespace {
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::istringstream stream(text);
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
+}
+
+std::string verdict_on(std::vector<RunResult> runs) {
+  Result result = sample_result();
+  result.runs = std::move(runs);
+  return verdict(result);
+}
+
+TEST(Table, ReadsLikeThis) {
+  EXPECT_EQ(
+      to_table(sample_result()),
+      "          accuracy, %     to 95 %             time per step           per worker and step   sent\n"
+      "run       final  best  steps    time     all  compute  exposed comm.       up        down   in all\n"
+      "──────────────────────────────────────────────────────────────────────────────────────────────────\n"
+      "rank-dad   94.0  96.0      2  6.50 s  3.00 s   1.00 s         2.00 s  1.00 kB     1.67 kB  16.0 kB\n"
+      "\n"
+      "rank-dad: computing on site-1 held it back: 33 % of the step; next the link up, 33 %; in all: bandwidth 56 %, "
+      "compute 33 %, latency\n"
+      "  11 %.\n"
+      "rank-dad: effective rank per site, epoch 1 → 2: dense1 8.0 → 5.5, dense2 4.0 → 2.2.\n"
+      "\n"
+      "Note on rank-dad: Ranks were mapped by depth.\n"
+      "Assumed: Evaluation takes no time.\n"
+      "Network model: CM02, no cross-traffic\n"
+      "Learned on and timed as MLP 4-3-2 (23 parameters), batch 32 per worker.\n"
+      "\n"
+      "rank-dad reaches 95 % in 6.50 s; no other run shares.\n");
+}
+
+TEST(Table, StaysAlignedAndNarrow) {
+  Result result = sample_result();
+  RunResult huge = sample_run("dad", "a very long label indeed, far too long, ärztliche Daten");
+  huge.target_seconds = 59 * 60 + 59;
+  huge.target_step = 100'000'000;
+  huge.step_seconds = huge.compute_seconds = huge.exposed_seconds = 59 * 60 + 59;
+  huge.final_accuracy = huge.best_accuracy = 1;
+  huge.bounds[0].resource = "hôpital-öst → 病院";
+  result.runs = {huge, sample_run("pooled", "病院"), sample_run("edad", "é"), sample_run("dad", "d")};
+  result.target_accuracy = 0.9876543;
+  const std::vector<std::string> lines = lines_of(to_table(result));
+  for (const std::string& line : lines) EXPECT_LE(display_width(line), kTableWidth) << line;
+  for (std::size_t i = 2; i < 3 + result.runs.size(); ++i) {
+    EXPECT_EQ(display_width(lines[i]), display_width(lines[1])) << lines[i];
+  }
+}
+
+TEST(Table, ShowsADashWhereTheTargetWasNotReached) {
+  Result result = sample_result();
+  result.runs[0].target_reached = false;
+  EXPECT_NE(to_table(result).find("96.0      –     –  3.00 s"), std::string::npos) << to_table(result);
+}
+
+TEST(Table, DoesNotRoundAShareAway) {
+  Result result = sample_result();
+  result.runs[0].bounds = {
+      {"up", "bandwidth", 2.99, 0.9967}, {"site-1", "compute", 0.006, 0.002}, {"up", "latency", 0, 0}};
+  EXPECT_NE(
+      to_table(result).find("the link up held it back: 100 % of the step; in all: bandwidth 100 %, compute under 1 "
+                            "%, latency 0 %."),
+      std::string::npos)
+      << to_table(result);
+}
+
+TEST(Table, SaysWhatARunWasTimedAs) {
+  Result result = sample_result();
+  result.timed_as = "ViT-B/16, batch 32 per worker";
+  result.timed_as_other = true;
+  EXPECT_NE(to_table(result).find("Learned on MLP 4-3-2 (23 parameters), batch 32 per worker, timed as ViT-B/16, batch "
+                                  "32 per worker."),
+            std::string::npos);
+}
+
+TEST(Table, SaysThatNothingWasTimed) {
+  Result result = sample_result();
+  result.runs[0].bounds.clear();
+  EXPECT_NE(to_table(result).find("rank-dad: no step was taken"), std::string::npos);
+}
+
+TEST(Table, RefusesRanksWithoutNames) {
+  Result result = sample_result();
+  result.layer_names.pop_back();
+  EXPECT_THROW(to_table(result), std::logic_error);
+}
+
+TEST(Verdict, NamesTheFastestAgainstTheNextAndGradientSharing) {
+  EXPECT_EQ(verdict_on({verdict_run("gradient-sharing", 0.97, 50), verdict_run("dad", 0.97, 20),
+                        verdict_run("edad", 0.96, 8)}),
+            "edad reaches 95 % first, in 8.00 s: 2.50 times faster than dad (20.0 s) and 6.25 times faster than "
+            "gradient-sharing (50.0 s).");
+  EXPECT_EQ(verdict_on({verdict_run("gradient-sharing", 0.97, 50), verdict_run("dad", 0.97, 20)}),
+            "dad reaches 95 % first, in 20.0 s: 2.50 times faster than gradient-sharing (50.0 s).");
+  EXPECT_EQ(verdict_on({verdict_run("gradient-sharing", 0.97, 5), verdict_run("dad", 0.97, 5.1)}),
+            "gradient-sharing reaches 95 % first, in 5.00 s: 1.020 times faster than dad (5.10 s).");
+}
+
+TEST(Verdict, LeavesTheReferenceEndsOut) {
+  EXPECT_EQ(verdict_on({verdict_run("pooled", 0.97, 1), verdict_run("no-sharing", 0.97, 2),
+                        verdict_run("dad", 0.97, 20), verdict_run("edad", 0.97, 20)}),
+            "dad reaches 95 % first, in 20.0 s: as fast as edad.");
+  EXPECT_EQ(verdict_on({verdict_run("pooled", 0.97, 1)}),
+            "No run here shares anything between workers: there is no winner to name.");
+}
+
+TEST(Verdict, SaysWhoDidNotReachTheTarget) {
+  EXPECT_EQ(
+      verdict_on(
+          {verdict_run("gradient-sharing", 0.94, -1), verdict_run("dad", 0.97, 20), verdict_run("edad", 0.97, 30)}),
+      "dad reaches 95 % first, in 20.0 s: 1.50 times faster than edad (30.0 s); gradient-sharing did not reach it.");
+  EXPECT_EQ(verdict_on({verdict_run("gradient-sharing", 0.94, -1), verdict_run("dad", 0.97, 20)}),
+            "dad reaches 95 % first, in 20.0 s; no other run that shares reached it.");
+  EXPECT_EQ(verdict_on({verdict_run("pooled", 0.97, 1), verdict_run("dad", 0.93, -1), verdict_run("edad", 0.945, -1)}),
+            "No run that shares reached 95 %: edad came nearest with 94.5 %.");
+  EXPECT_EQ(verdict_on({verdict_run("dad", 0.93, -1)}),
+            "The only run that shares did not reach 95 %: dad came nearest with 93.0 %.");
+}
+
+TEST(Verdict, DividesByNoZero) {
+  EXPECT_EQ(verdict_on({verdict_run("dad", 0.97, 0), verdict_run("edad", 0.97, 3)}),
+            "dad reaches 95 % first, in 0 s: before edad (3.00 s).");
+  EXPECT_EQ(verdict_on({verdict_run("dad", 0.97, 0), verdict_run("edad", 0.97, 0)}),
+            "dad reaches 95 % first, in 0 s: as fast as edad.");
+}
+
+}  // namespace
+}  // namespace dadsim

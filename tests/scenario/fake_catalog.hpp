@@ -1,0 +1,98 @@
+#pragma once
+
+#include <cstdlib>
+#include <fstream>
+#include <map>
+#include <sstream>
+#include <string>
+
+#include "scenario/catalog.hpp"
+
+namespace dadsim::test {
+
+inline std::string file_content(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream content;
+  content << file.rdbuf();
+  return content.str();
+}
+
+/// The real names and parameters, with simple stand-ins for what other folders do:
+/// a platform has a host if its file holds id="<host>", and a route between two hosts unless it holds "no route <a>
+/// <b>"; an IDX "images" file holds three numbers: samples, features, classes.
+inline Catalog fake_catalog() {
+  Catalog catalog;
+  const std::vector<ParameterSpec> none;
+  catalog.algorithms = {{"pooled", none, false},
+                        {"no-sharing", none, false},
+                        {"gradient-sharing", none, true},
+                        {"dad", none, true},
+                        {"edad", none, true},
+                        {"rank-dad",
+                         {{"cap", ParameterSpec::Type::integer, 1, 65536, "8", {}, ""},
+                          {"iterations", ParameterSpec::Type::integer, 1, 1000, "10", {}, ""},
+                          {"tolerance", ParameterSpec::Type::real, 0, 1, "0.01", {}, ""},
+                          {"mode", ParameterSpec::Type::choice, 0, 0, "two-way", {"two-way", "one-way"}, ""}},
+                         true}};
+  catalog.devices = {"v100-sxm2", "a100-sxm4-40", "a100-sxm4-80", "h100-sxm5", "rtx-3090", "rtx-4090", "xeon-8380"};
+  catalog.workloads = {"resnet-50", "vit-b-16", "bert-base"};
+
+  catalog.parse_unit = [](Catalog::Unit unit, const std::string& text) -> std::optional<double> {
+    static const std::map<Catalog::Unit, std::map<std::string, double>> kUnits = {
+        {Catalog::Unit::seconds, {{"s", 1}, {"ms", 1e-3}, {"us", 1e-6}}},
+        {Catalog::Unit::bytes, {{"B", 1}, {"kB", 1e3}}},
+        {Catalog::Unit::bytes_per_second, {{"Bps", 1}, {"MBps", 1e6}, {"GBps", 1e9}}},
+        {Catalog::Unit::flops, {{"f", 1}, {"Gf", 1e9}, {"TF", 1e12}, {"Tf", 1e12}}}};
+    char* end = nullptr;
+    const double number = std::strtod(text.c_str(), &end);
+    if (end == text.c_str()) return std::nullopt;
+    const auto factor = kUnits.at(unit).find(end);
+    if (factor == kUnits.at(unit).end()) return std::nullopt;
+    return number * factor->second;
+  };
+
+  catalog.check_platform = [](const Catalog::PlatformQuestion& question) {
+    const std::string platform = file_content(question.file);
+    Catalog::PlatformAnswer answer;
+    answer.host_errors.resize(question.hosts.size());
+    if (platform.find("<platform") == std::string::npos) {
+      answer.file_errors.push_back({question.file, 1, "no platform", "a SimGrid platform file"});
+      return answer;
+    }
+    for (std::size_t i = 0; i < question.hosts.size(); ++i) {
+      if (platform.find("id=\"" + question.hosts[i] + "\"") == std::string::npos) {
+        answer.host_errors[i] = "no host '" + question.hosts[i] + "'; a host of the platform";
+      }
+    }
+    for (const auto& [a, b] : question.pairs) {
+      const std::string pair = question.hosts.at(a) + " " + question.hosts.at(b);
+      if (platform.find("no route " + pair) != std::string::npos)
+        answer.route_errors.push_back("no route " + pair + "; add one");
+    }
+    return answer;
+  };
+
+  catalog.inspect_idx = [](const std::string& images, const std::string&) {
+    Catalog::DataFacts facts;
+    std::istringstream numbers(file_content(images));
+    if (!(numbers >> facts.samples >> facts.features >> facts.classes)) {
+      facts.errors.push_back({images, 0, "not an IDX file", "magic number 2051"});
+    }
+    return facts;
+  };
+  return catalog;
+}
+
+/// Hosts hospital-1 … hospital-5, hub, gpu-0 … gpu-15, site-1, site-2.
+inline std::string fake_platform() {
+  std::string text = "<platform version=\"4.1\">\n";
+  const auto hosts = [&](const std::string& prefix, int first, int last) {
+    for (int i = first; i <= last; ++i) text += "<host id=\"" + prefix + std::to_string(i) + "\"/>\n";
+  };
+  hosts("hospital-", 1, 5);
+  hosts("gpu-", 0, 15);
+  hosts("site-", 1, 2);
+  return text + "<host id=\"hub\"/>\n</platform>\n";
+}
+
+}  // namespace dadsim::test
