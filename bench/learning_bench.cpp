@@ -42,10 +42,12 @@ void training_step(benchmark::State& state, const AlgorithmInfo& info) {
     benchmark::DoNotOptimize(step.gradient().data());
   }
   state.counters["Gflop/s"] = benchmark::Counter(
-      static_cast<double>(state.iterations() * sites * kRows) * 6.0 * shape.forward_macs_per_sample() / 1e9, benchmark::Counter::kIsRate);
+      static_cast<double>(state.iterations() * sites * kRows) * 6.0 * shape.forward_macs_per_sample() / 1e9,
+      benchmark::Counter::kIsRate);
 }
 
-/// The peer: forward, backward and weight-gradient products of the same stacked batch with plain Eigen and nothing else.
+/// The peer: forward, backward and weight-gradient products of the same stacked batch with plain Eigen and nothing
+/// else.
 void bare_products(benchmark::State& state) {
   const auto rows = state.range(0) * kRows;
   std::vector<Matrix> activations;
@@ -74,7 +76,8 @@ BENCHMARK(bare_products)->Arg(2)->Arg(8)->Arg(64)->Unit(benchmark::kMillisecond)
 const bool kRegistered = [] {
   for (const AlgorithmInfo& info : algorithm_registry()) {
     if (info.sharing == Sharing::one_network) {
-      benchmark::RegisterBenchmark(("training_step/" + info.name).c_str(), [&info](benchmark::State& s) { training_step(s, info); })
+      benchmark::RegisterBenchmark(("training_step/" + info.name).c_str(),
+                                   [&info](benchmark::State& s) { training_step(s, info); })
           ->Arg(2)
           ->Arg(8)
           ->Arg(64)

@@ -13,7 +13,9 @@ namespace {
 /// Distinct gather–broadcast steps of five hospitals, three layers.
 std::vector<Schedule> hospital_steps(std::size_t count) {
   using namespace extent;
-  ModelShape model{"mlp", {dense_shape("fc1", 784, 512, true), dense_shape("fc2", 512, 256, true), dense_shape("fc3", 256, 10, true)}};
+  ModelShape model{
+      "mlp",
+      {dense_shape("fc1", 784, 512, true), dense_shape("fc2", 512, 256, true), dense_shape("fc3", 256, 10, true)}};
   std::vector<Schedule> schedules;
   for (std::size_t i = 0; i < count; ++i) {
     StepRecorder recorder;
@@ -21,8 +23,10 @@ std::vector<Schedule> hospital_steps(std::size_t count) {
     recorder.begin_sweep(Over::layers_backward);
     for (std::int32_t l = 2; l >= 0; --l) {
       recorder.begin_group(l);
-      recorder.add(ComputeOp{Phase::propagate, Role::workers, {{2.0 * backward_macs(), parameters(), 2.0}}, true, true});
-      const std::int32_t up = recorder.add(CollectiveOp{CollectiveKind::gather, {{rows() * (in() + out()), ElementType::float32}}});
+      recorder.add(
+          ComputeOp{Phase::propagate, Role::workers, {{2.0 * backward_macs(), parameters(), 2.0}}, true, true});
+      const std::int32_t up =
+          recorder.add(CollectiveOp{CollectiveKind::gather, {{rows() * (in() + out()), ElementType::float32}}});
       recorder.add(WaitOp{Role::aggregator, up});
       const std::int32_t down =
           recorder.add(CollectiveOp{CollectiveKind::broadcast, {{all_rows() * (in() + out()), ElementType::float32}}});

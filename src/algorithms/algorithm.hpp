@@ -10,22 +10,22 @@
 
 namespace dadsim {
 
-/// A synchronous algorithm: how the sites turn their batches into the gradient that all of them apply. An instance belongs to
-/// one run and may keep state from step to step.
+/// A synchronous algorithm: how the sites turn their batches into the gradient that all of them apply. An instance
+/// belongs to one run and may keep state from step to step.
 class Algorithm {
  public:
   virtual ~Algorithm() = default;
 
-  /// *Requires* step.begin() with the batch of this step. *Ensures* step.gradient() holds every layer's gradient, everything
-  /// that was sent went through step.exchange(), and everything that was computed is recorded.
+  /// *Requires* step.begin() with the batch of this step. *Ensures* step.gradient() holds every layer's gradient,
+  /// everything that was sent went through step.exchange(), and everything that was computed is recorded.
   virtual void run(TrainingStep& step) = 0;
 };
 
 /// Who shares weights with whom.
 enum class Sharing {
-  one_network,   ///< all sites apply the same gradient to the same weights
-  pooled,        ///< one site has all data
-  no_sharing,    ///< every site has weights and data of its own
+  one_network,  ///< all sites apply the same gradient to the same weights
+  pooled,       ///< one site has all data
+  no_sharing,   ///< every site has weights and data of its own
 };
 
 /// Everything there is to know about an algorithm without running it.
@@ -33,15 +33,15 @@ struct AlgorithmInfo {
   std::string name;         ///< as in <run algorithm="…">
   std::string description;  ///< one sentence
   std::string source;       ///< paper
-  std::string payload;      ///< floats one site hands over per layer and step; N rows, p inputs, q outputs, r rank, S sites
+  std::string payload;  ///< floats one site hands over per layer and step; N rows, p inputs, q outputs, r rank, S sites
   Sharing sharing = Sharing::one_network;
-  bool exact = false;       ///< the gradient equals the pooled one up to rounding
+  bool exact = false;  ///< the gradient equals the pooled one up to rounding
   std::vector<ParameterSpec> parameters;
   std::function<std::unique_ptr<Algorithm>(const ParameterValues&)> make;
 };
 
-/// One whole step but for the update: the algorithm, and the sum over sites of what a workload may have and this network
-/// does not.
+/// One whole step but for the update: the algorithm, and the sum over sites of what a workload may have and this
+/// network does not.
 void run_step(const AlgorithmInfo& info, Algorithm& algorithm, TrainingStep& step);
 
 }  // namespace dadsim

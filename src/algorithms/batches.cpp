@@ -9,7 +9,11 @@
 namespace dadsim {
 
 Batches::Batches(const TrainingSpec& training, const Partition& partition, std::uint64_t seed)
-    : training_(training), partition_(partition), seed_(seed), order_(partition.size()), order_pass_(partition.size(), -1) {
+    : training_(training),
+      partition_(partition),
+      seed_(seed),
+      order_(partition.size()),
+      order_pass_(partition.size(), -1) {
   const auto sites = static_cast<std::int64_t>(partition.size());
   std::int64_t total = 0;
   std::int64_t largest = 0;

@@ -8,14 +8,13 @@
 
 namespace dadsim {
 
-/// Which samples each site takes in which step. The order within a site is shuffled anew for every pass over its samples and
-/// depends on (seed, site, pass) alone, so that all algorithms see the same batches.
+/// Which samples each site takes in which step. The order within a site is shuffled anew for every pass over its
+/// samples and depends on (seed, site, pass) alone, so that all algorithms see the same batches.
 ///
-/// proportional: an epoch has T = ⌈Σn ÷ (S · batch)⌉ steps and site s takes its samples ⌊t n_s/T⌋ … ⌊(t+1) n_s/T⌋ − 1 in
-/// step t: every sample once per epoch, N_s ∝ n_s in every step, so that Σ_s (N_s/ΣN) · mean_s is an unbiased estimate of the
-/// gradient over all data.
-/// equal: every site takes `batch` samples (or all it has, if fewer) in every step and starts over when it is through; an
-/// epoch is one pass of the largest site.
+/// proportional: an epoch has T = ⌈Σn ÷ (S · batch)⌉ steps and site s takes its samples ⌊t n_s/T⌋ … ⌊(t+1) n_s/T⌋ − 1
+/// in step t: every sample once per epoch, N_s ∝ n_s in every step, so that Σ_s (N_s/ΣN) · mean_s is an unbiased
+/// estimate of the gradient over all data. equal: every site takes `batch` samples (or all it has, if fewer) in every
+/// step and starts over when it is through; an epoch is one pass of the largest site.
 class Batches {
  public:
   Batches(const TrainingSpec& training, const Partition& partition, std::uint64_t seed);

@@ -2,8 +2,8 @@
 
 #include "plan/expression.hpp"
 
-// What the pieces of a training step cost, as formulas in the layer's extents. Flops count a multiply-add as two; bytes count
-// every operand once, in fp32; launches count kernels.
+// What the pieces of a training step cost, as formulas in the layer's extents. Flops count a multiply-add as two; bytes
+// count every operand once, in fp32; launches count kernels.
 
 namespace dadsim::cost {
 

@@ -21,7 +21,8 @@ void Dad::run(TrainingStep& step) {
 
 AlgorithmInfo dad_info() {
   return {.name = "dad",
-          .description = "Sites share activations and deltas, the factors of the gradient, and form the exact gradient (dAD).",
+          .description =
+              "Sites share activations and deltas, the factors of the gradient, and form the exact gradient (dAD).",
           .source = "Baker et al., arXiv 2102.09631",
           .payload = "N(p + q)",
           .sharing = Sharing::one_network,

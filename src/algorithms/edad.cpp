@@ -41,14 +41,15 @@ void Edad::run(TrainingStep& step) {
 }
 
 AlgorithmInfo edad_info() {
-  return {.name = "edad",
-          .description = "Sites share activations and the last delta; everyone recomputes the other deltas exactly (edAD).",
-          .source = "Baker et al., arXiv 2102.09631",
-          .payload = "Np, and Nq of the last layer once",
-          .sharing = Sharing::one_network,
-          .exact = true,
-          .parameters = {},
-          .make = [](const ParameterValues&) { return std::make_unique<Edad>(); }};
+  return {
+      .name = "edad",
+      .description = "Sites share activations and the last delta; everyone recomputes the other deltas exactly (edAD).",
+      .source = "Baker et al., arXiv 2102.09631",
+      .payload = "Np, and Nq of the last layer once",
+      .sharing = Sharing::one_network,
+      .exact = true,
+      .parameters = {},
+      .make = [](const ParameterValues&) { return std::make_unique<Edad>(); }};
 }
 
 }  // namespace dadsim

@@ -15,7 +15,8 @@ constexpr double kFloatBytes = 4.0;
 std::vector<Payload> payload_of(const std::vector<Exchange::Part>& parts) {
   std::vector<Payload> payload;
   payload.reserve(parts.size());
-  for (const Exchange::Part& part : parts) payload.push_back({part.elements, ElementType::float32, part.last_layer_only});
+  for (const Exchange::Part& part : parts)
+    payload.push_back({part.elements, ElementType::float32, part.last_layer_only});
   return payload;
 }
 
@@ -115,7 +116,8 @@ Pending<LayerGradient> Exchange::sum(const std::function<void(std::size_t site, 
   }
   const std::int32_t up = record(CollectiveKind::gather, kParameters);
   recorder_.add(WaitOp{Role::aggregator, up});
-  recorder_.add(ComputeOp{Phase::add, Role::aggregator, {cost::add_gradients(static_cast<double>(sites()))}, false, false});
+  recorder_.add(
+      ComputeOp{Phase::add, Role::aggregator, {cost::add_gradients(static_cast<double>(sites()))}, false, false});
   handed_down_ += kFloatBytes * static_cast<double>(sum.weight.size() + sum.bias.size());
   const std::int32_t down = record(CollectiveKind::broadcast, kParameters);
   return {std::move(sum), recorder_, down, Role::workers};

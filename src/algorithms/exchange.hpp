@@ -5,13 +5,13 @@
 #include <vector>
 
 #include "models/network.hpp"
-#include "plan/step_recorder.hpp"
 #include "plan/specification.hpp"
+#include "plan/step_recorder.hpp"
 
 namespace dadsim {
 
-/// The result of a collective that is under way in the simulated world (here it has been carried out already). Taking the
-/// data is what makes the compute stream wait.
+/// The result of a collective that is under way in the simulated world (here it has been carried out already). Taking
+/// the data is what makes the compute stream wait.
 template <class T>
 class Pending {
  public:
@@ -33,12 +33,12 @@ class Pending {
   Role who_ = Role::workers;
 };
 
-/// Carries out collectives on the real matrices at once and records them with symbolic sizes. Whatever is handed over is
-/// checked against its tag: a tag that does not evaluate to the true size is a std::logic_error, always.
+/// Carries out collectives on the real matrices at once and records them with symbolic sizes. Whatever is handed over
+/// is checked against its tag: a tag that does not evaluate to the true size is a std::logic_error, always.
 ///
 /// EXAMPLE: every site ends with the rows of all sites' activations of layer l, and waits for them right away:
-///     auto pending = exchange.concatenate({{extent::rows() * extent::in(), [&](std::size_t s) { return step.input(s, l); }}});
-///     const Matrix& all = pending.wait()[0];
+///     auto pending = exchange.concatenate({{extent::rows() * extent::in(), [&](std::size_t s) { return step.input(s,
+///     l); }}}); const Matrix& all = pending.wait()[0];
 class Exchange {
  public:
   /// A matrix at every site, with its size in symbols.
@@ -53,9 +53,9 @@ class Exchange {
 
   Topology topology() const { return topology_; }
 
-  /// Everyone ends with the rows of all sites, in site order: an all-gather among peers; a gather and a broadcast of the whole
-  /// through the aggregator. Several parts travel in one message. `all_elements` per part is the size of the whole at the
-  /// aggregator.
+  /// Everyone ends with the rows of all sites, in site order: an all-gather among peers; a gather and a broadcast of
+  /// the whole through the aggregator. Several parts travel in one message. `all_elements` per part is the size of the
+  /// whole at the aggregator.
   Pending<std::vector<Matrix>> concatenate(const std::vector<Part>& parts, const std::vector<Expression>& all_elements);
 
   /// The aggregator ends with the rows of all sites, in site order. Only with an aggregator.
@@ -68,8 +68,8 @@ class Exchange {
   /// broadcast by the aggregator otherwise. `add_to` adds site s's gradient to the sum; its size is that of the layer.
   Pending<LayerGradient> sum(const std::function<void(std::size_t site, LayerGradient& sum)>& add_to);
 
-  /// The same for the parameters of layers that this network does not have but a workload may (norms, embeddings …): they have
-  /// no outer product, so that their gradients are summed as they are. Waits at once.
+  /// The same for the parameters of layers that this network does not have but a workload may (norms, embeddings …):
+  /// they have no outer product, so that their gradients are summed as they are. Waits at once.
   void sum_other_layers();
 
   /// Bytes that each site has handed over since the step began, counted on the matrices.

@@ -137,14 +137,14 @@ std::vector<Work> factorise_work(const Expression& rows, const Expression& rank,
   // Keeping component k orthogonal costs 8(k−1)·out per iteration: 4·rank²·out over all components.
   const Expression orthogonal = 4.0 * (iterations + 1.0) * rank * rank * out;
   const Expression kernels = 2.0 + rank * (6.0 * iterations + 6.0);
-  const Work gram{
-      .flops = 2.0 * rows * rows * (in + out) + 4.0 * iterations * rank * rows * out + 2.0 * rank * rows * (in + out) + orthogonal,
-      .bytes_moved = 4.0 * (rows * in + 2.0 * rows * out + 2.0 * iterations * rank * rows * out + rank * rows * (in + out) +
-                            rank * (in + out)),
-      .launches = kernels};
+  const Work gram{.flops = 2.0 * rows * rows * (in + out) + 4.0 * iterations * rank * rows * out +
+                           2.0 * rank * rows * (in + out) + orthogonal,
+                  .bytes_moved = 4.0 * (rows * in + 2.0 * rows * out + 2.0 * iterations * rank * rows * out +
+                                        rank * rows * (in + out) + rank * (in + out)),
+                  .launches = kernels};
   const Work explicit_product{
-      .flops = 2.0 * rows * in * out + 2.0 * out * out * in + 2.0 * iterations * rank * out * out + 2.0 * rank * in * out +
-               orthogonal,
+      .flops = 2.0 * rows * in * out + 2.0 * out * out * in + 2.0 * iterations * rank * out * out +
+               2.0 * rank * in * out + orthogonal,
       .bytes_moved = 4.0 * (rows * (in + out) + 2.0 * in * out + out * out + iterations * rank * out * out +
                             rank * in * out + rank * (in + out)),
       .launches = kernels};
@@ -157,7 +157,8 @@ FactoriseBranch cheaper_branch(std::int64_t rows, std::int64_t in, std::int64_t 
   const auto rank = static_cast<double>(std::min({options.cap, rows, in, out}));
   const std::vector<Work> work = factorise_work(static_cast<double>(rows), rank, options);
   const Scope scope{&shape, &sizes, -1};
-  return work[0].flops.evaluate(scope) <= work[1].flops.evaluate(scope) ? FactoriseBranch::gram : FactoriseBranch::explicit_;
+  return work[0].flops.evaluate(scope) <= work[1].flops.evaluate(scope) ? FactoriseBranch::gram
+                                                                        : FactoriseBranch::explicit_;
 }
 
 }  // namespace dadsim

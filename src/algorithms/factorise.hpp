@@ -8,13 +8,13 @@
 namespace dadsim {
 
 struct FactoriseOptions {
-  std::int64_t cap = 8;         ///< most components
+  std::int64_t cap = 8;          ///< most components
   std::int64_t iterations = 10;  ///< power iterations per component
-  double tolerance = 0.01;      ///< a component with σ ≤ tolerance × σ₁ ends the search
+  double tolerance = 0.01;       ///< a component with σ ≤ tolerance × σ₁ ends the search
 };
 
-/// Lᵀ R ≈ M with r ≤ cap components: L = r × out has the orthonormal directions b_k scaled by σ_k, R = r × in the unit vectors
-/// c_k, so that M ≈ Σ σ_k b_k c_kᵀ. r may be 0.
+/// Lᵀ R ≈ M with r ≤ cap components: L = r × out has the orthonormal directions b_k scaled by σ_k, R = r × in the unit
+/// vectors c_k, so that M ≈ Σ σ_k b_k c_kᵀ. r may be 0.
 struct Factors {
   Matrix left;   ///< r × out
   Matrix right;  ///< r × in
@@ -23,16 +23,17 @@ struct Factors {
 
 /// Which way M Mᵀ v is formed.
 enum class FactoriseBranch {
-  gram,      ///< through A Aᵀ (rows × rows): for few rows
-  explicit_, ///< through M Mᵀ (out × out): for many rows
+  gram,       ///< through A Aᵀ (rows × rows): for few rows
+  explicit_,  ///< through M Mᵀ (out × out): for many rows
 };
 
 /// Structured power iteration (arXiv 2102.09631) on M = Δᵀ A (out × in) without forming it where the rows are few: each
-/// component is a power iteration on M Mᵀ from a seeded random start, kept orthogonal to the components before it (twice per
-/// iteration: deflation by σ² alone loses what is below √ε σ₁ in fp32 and counts directions twice while iterations are few).
-/// As c_k = Mᵀ b_k ÷ σ_k, the product Lᵀ R is the orthogonal projection of M onto the span of the b_k, so that with as many
-/// components as M has rank it is M whatever the iterations. Zero matrices and zero rows give rank 0.
-/// `delta` is rows × out, `input` rows × in; `stream` tells this factorisation's random start from others (seed, stream, step).
+/// component is a power iteration on M Mᵀ from a seeded random start, kept orthogonal to the components before it
+/// (twice per iteration: deflation by σ² alone loses what is below √ε σ₁ in fp32 and counts directions twice while
+/// iterations are few). As c_k = Mᵀ b_k ÷ σ_k, the product Lᵀ R is the orthogonal projection of M onto the span of the
+/// b_k, so that with as many components as M has rank it is M whatever the iterations. Zero matrices and zero rows give
+/// rank 0. `delta` is rows × out, `input` rows × in; `stream` tells this factorisation's random start from others
+/// (seed, stream, step).
 Factors factorise(const ConstBlock& delta, const ConstBlock& input, const FactoriseOptions& options, std::uint64_t seed,
                   std::uint32_t stream, std::uint32_t step);
 Factors factorise(const ConstBlock& delta, const ConstBlock& input, const FactoriseOptions& options, std::uint64_t seed,

@@ -30,7 +30,8 @@ class Replica {
   Replica(const Replica&) = delete;
   Replica& operator=(const Replica&) = delete;
 
-  void train(std::int64_t number, const Samples& samples, const std::vector<std::vector<std::int32_t>>& batch, double rate) {
+  void train(std::int64_t number, const Samples& samples, const std::vector<std::vector<std::int32_t>>& batch,
+             double rate) {
     std::vector<std::int32_t> rows;
     indices_.clear();
     for (const auto& site : batch) {
@@ -137,7 +138,8 @@ std::vector<std::vector<std::int32_t>> in_one_place(const std::vector<std::vecto
   return pooled;
 }
 
-Evaluation evaluate_replicas(std::int64_t step, const std::vector<std::unique_ptr<Replica>>& replicas, const Samples& test) {
+Evaluation evaluate_replicas(std::int64_t step, const std::vector<std::unique_ptr<Replica>>& replicas,
+                             const Samples& test) {
   Evaluation mean{.step = step};
   const auto count = static_cast<double>(replicas.size());
   for (const auto& replica : replicas) {
@@ -174,8 +176,7 @@ Trajectory learn(const RunSpec& run, const LearningProblem& problem, const Learn
   trajectory.curve.push_back(evaluate_replicas(0, replicas, problem.data.test));
 
   for (std::int64_t step = 0; step < steps; ++step) {
-    const double rate =
-        learning_rate(training.optimizer, training.schedule, step, trajectory.steps_per_epoch, steps);
+    const double rate = learning_rate(training.optimizer, training.schedule, step, trajectory.steps_per_epoch, steps);
     const auto batch = batches.next();
     bool finite = true;
     if (info.sharing == Sharing::no_sharing) {

@@ -31,8 +31,8 @@ class Cancelled : public std::runtime_error {
   Cancelled() : std::runtime_error("cancelled") {}
 };
 
-/// Trains one run for real and records its steps. Same arguments, same bits, for any number of threads. A run whose loss is
-/// no longer finite ends there (Trajectory::diverged_at). Throws Cancelled.
+/// Trains one run for real and records its steps. Same arguments, same bits, for any number of threads. A run whose
+/// loss is no longer finite ends there (Trajectory::diverged_at). Throws Cancelled.
 Trajectory learn(const RunSpec& run, const LearningProblem& problem, const LearningObserver& observer = {});
 
 /// Steps that the run may take: epochs × steps per epoch, rounded up.

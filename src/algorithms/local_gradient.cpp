@@ -28,7 +28,8 @@ AlgorithmInfo pooled_info() {
 
 AlgorithmInfo no_sharing_info() {
   return {.name = "no-sharing",
-          .description = "Every site trains alone on its own data; the accuracy is the mean over sites: what is to be gained.",
+          .description =
+              "Every site trains alone on its own data; the accuracy is the mean over sites: what is to be gained.",
           .source = "reference end",
           .payload = "0",
           .sharing = Sharing::no_sharing,

@@ -24,9 +24,11 @@ LayerGradient product(const Matrix& left, const Matrix& right, bool bias) {
   return gradient;
 }
 
-/// Streams of random starts: one per layer at the sites (the same at every site: the result does not depend on which site
-/// holds which data), and one per layer for merging.
-std::uint32_t stream_of(std::size_t layer, bool merging) { return static_cast<std::uint32_t>(2 * layer + (merging ? 1 : 0)); }
+/// Streams of random starts: one per layer at the sites (the same at every site: the result does not depend on which
+/// site holds which data), and one per layer for merging.
+std::uint32_t stream_of(std::size_t layer, bool merging) {
+  return static_cast<std::uint32_t>(2 * layer + (merging ? 1 : 0));
+}
 
 }  // namespace
 
@@ -40,15 +42,16 @@ std::vector<Factors> RankDad::factorise_sites(TrainingStep& step, std::size_t la
   }
   std::vector<Factors> factors(step.sites());
   parallel_for(step.sites(), [&](std::size_t site) {
-    factors[site] = factorise(step.delta(site, layer), with_ones(step.input(site, layer), dense.has_bias()), options_,
-                              step.seed(), stream_of(layer, false), static_cast<std::uint32_t>(step.number()),
-                              branch.at(step.rows(site)));
+    factors[site] =
+        factorise(step.delta(site, layer), with_ones(step.input(site, layer), dense.has_bias()), options_, step.seed(),
+                  stream_of(layer, false), static_cast<std::uint32_t>(step.number()), branch.at(step.rows(site)));
   });
   return factors;
 }
 
 Factors RankDad::merge(const Matrix& left, const Matrix& right, const TrainingStep& step, std::size_t layer) const {
-  return factorise(left, right, options_, step.seed(), stream_of(layer, true), static_cast<std::uint32_t>(step.number()));
+  return factorise(left, right, options_, step.seed(), stream_of(layer, true),
+                   static_cast<std::uint32_t>(step.number()));
 }
 
 void RankDad::run(TrainingStep& step) {
@@ -77,13 +80,15 @@ void RankDad::run(TrainingStep& step) {
     const std::int32_t slot = site_slot[l] = recorder.add_ranks(std::move(found));
     step.compute(Phase::factorise, Role::workers, factorise_work(rows(), rank(slot), options_));
 
-    const std::vector<Exchange::Part> parts{{rank(slot) * out(), [&](std::size_t s) { return ConstBlock(factors[s].left); }},
-                                            {rank(slot) * in_with_bias(), [&](std::size_t s) { return ConstBlock(factors[s].right); }}};
+    const std::vector<Exchange::Part> parts{
+        {rank(slot) * out(), [&](std::size_t s) { return ConstBlock(factors[s].left); }},
+        {rank(slot) * in_with_bias(), [&](std::size_t s) { return ConstBlock(factors[s].right); }}};
     if (mode_ == Mode::two_way && aggregated) {
       const std::vector<Matrix> all = step.exchange().gather(parts).wait();
       Factors merged = merge(all[0], all[1], step, l);
       merged_slot[l] = recorder.add_ranks({static_cast<std::int32_t>(merged.rank())});
-      step.compute(Phase::merge, Role::aggregator, factorise_work(total_rank(slot), merged_rank(merged_slot[l]), options_));
+      step.compute(Phase::merge, Role::aggregator,
+                   factorise_work(total_rank(slot), merged_rank(merged_slot[l]), options_));
       ranks.merged[l] = static_cast<double>(merged.rank());
       std::vector<Matrix> pair;
       pair.push_back(std::move(merged.left));
@@ -103,7 +108,8 @@ void RankDad::run(TrainingStep& step) {
     if (mode_ == Mode::two_way && !aggregated) {
       Factors merged = merge(pair[0], pair[1], step, l);
       merged_slot[l] = recorder.add_ranks({static_cast<std::int32_t>(merged.rank())});
-      step.compute(Phase::merge, Role::workers, factorise_work(total_rank(site_slot[l]), merged_rank(merged_slot[l]), options_));
+      step.compute(Phase::merge, Role::workers,
+                   factorise_work(total_rank(site_slot[l]), merged_rank(merged_slot[l]), options_));
       step.compute(Phase::weight_gradient, Role::workers, {cost::product_of_factors(merged_rank(merged_slot[l]))});
       ranks.merged[l] = static_cast<double>(merged.rank());
       step.gradient()[l] = product(merged.left, merged.right, bias);
@@ -123,42 +129,45 @@ AlgorithmInfo rank_dad_info() {
   return {
       .name = "rank-dad",
       .description =
-          "Sites share a low-rank factorisation of their gradient, found by power iterations on activations and deltas.",
-      .source = "Baker et al., arXiv 2102.09631; directions are kept orthogonal and small components are cut by their "
-                "singular value, as in no released code",
+          "Sites share a low-rank factorisation of their gradient, found by power iterations on activations and "
+          "deltas.",
+      .source =
+          "Baker et al., arXiv 2102.09631; directions are kept orthogonal and small components are cut by their "
+          "singular value, as in no released code",
       .payload = "r(p + q)",
       .sharing = Sharing::one_network,
       .exact = false,
-      .parameters =
-          {{.name = "cap",
-            .type = ParameterSpec::Type::integer,
-            .minimum = 1,
-            .maximum = 65536,
-            .default_value = "8",
-            .choices = {},
-            .description = "most components a site sends per layer and step"},
-           {.name = "iterations",
-            .type = ParameterSpec::Type::integer,
-            .minimum = 1,
-            .maximum = 1000,
-            .default_value = "10",
-            .choices = {},
-            .description = "power iterations per component"},
-           {.name = "tolerance",
-            .type = ParameterSpec::Type::real,
-            .minimum = 0,
-            .maximum = 1,
-            .default_value = "0.01",
-            .choices = {},
-            .description = "components whose singular value is at most this share of the largest are not sent"},
-           {.name = "mode",
-            .type = ParameterSpec::Type::choice,
-            .minimum = 0,
-            .maximum = 0,
-            .default_value = "two-way",
-            .choices = {"two-way", "one-way"},
-            .description = "two-way: the components of all sites are compressed once more before they are handed back; "
-                           "one-way: they are handed back as they are"}},
+      .parameters = {{.name = "cap",
+                      .type = ParameterSpec::Type::integer,
+                      .minimum = 1,
+                      .maximum = 65536,
+                      .default_value = "8",
+                      .choices = {},
+                      .description = "most components a site sends per layer and step"},
+                     {.name = "iterations",
+                      .type = ParameterSpec::Type::integer,
+                      .minimum = 1,
+                      .maximum = 1000,
+                      .default_value = "10",
+                      .choices = {},
+                      .description = "power iterations per component"},
+                     {.name = "tolerance",
+                      .type = ParameterSpec::Type::real,
+                      .minimum = 0,
+                      .maximum = 1,
+                      .default_value = "0.01",
+                      .choices = {},
+                      .description =
+                          "components whose singular value is at most this share of the largest are not sent"},
+                     {.name = "mode",
+                      .type = ParameterSpec::Type::choice,
+                      .minimum = 0,
+                      .maximum = 0,
+                      .default_value = "two-way",
+                      .choices = {"two-way", "one-way"},
+                      .description =
+                          "two-way: the components of all sites are compressed once more before they are handed back; "
+                          "one-way: they are handed back as they are"}},
       .make =
           [](const ParameterValues& values) {
             const FactoriseOptions options{.cap = std::stoll(values.at("cap")),

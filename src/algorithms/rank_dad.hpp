@@ -5,11 +5,11 @@
 
 namespace dadsim {
 
-/// rank-dAD: every site compresses its Δᵀ A to a few components by structured power iterations on the factors, without forming
-/// the gradient, and shares those: r × (in + out) instead of in × out. How many are needed is found per layer and step (the
-/// effective rank, the paper's "introspection"). Two-way: the aggregator (or every peer alike) compresses the components of
-/// all sites once more; one-way: all components are used as they are. A bias is compressed together with its matrix, as a
-/// column of ones in A: the sum of the left factors alone would depend on their signs.
+/// rank-dAD: every site compresses its Δᵀ A to a few components by structured power iterations on the factors, without
+/// forming the gradient, and shares those: r × (in + out) instead of in × out. How many are needed is found per layer
+/// and step (the effective rank, the paper's "introspection"). Two-way: the aggregator (or every peer alike) compresses
+/// the components of all sites once more; one-way: all components are used as they are. A bias is compressed together
+/// with its matrix, as a column of ones in A: the sum of the left factors alone would depend on their signs.
 class RankDad final : public Algorithm {
  public:
   enum class Mode { one_way, two_way };

@@ -7,8 +7,8 @@ namespace dadsim {
 TrainingStep::TrainingStep(const Network& network, const ModelShape& shape, Topology topology, std::uint64_t seed)
     : network_(network), exchange_(recorder_, shape, topology), seed_(seed), gradient_(network.layers()) {}
 
-void TrainingStep::begin(std::int64_t number, const Eigen::Ref<const Matrix>& inputs, std::span<const std::int32_t> labels,
-                         std::vector<std::int32_t> rows_per_site) {
+void TrainingStep::begin(std::int64_t number, const Eigen::Ref<const Matrix>& inputs,
+                         std::span<const std::int32_t> labels, std::vector<std::int32_t> rows_per_site) {
   number_ = number;
   inputs_ = inputs;
   labels_.assign(labels.begin(), labels.end());
@@ -64,7 +64,8 @@ void TrainingStep::add_weight_gradient(std::size_t site, std::size_t layer, Laye
   if (sum.bias.size() > 0) sum.bias += d.colwise().sum().transpose();
 }
 
-void TrainingStep::compute(Phase phase, Role who, std::vector<Work> branches, bool except_first_layer, bool every_layer) {
+void TrainingStep::compute(Phase phase, Role who, std::vector<Work> branches, bool except_first_layer,
+                           bool every_layer) {
   recorder_.add(ComputeOp{phase, who, std::move(branches), except_first_layer, every_layer});
 }
 

@@ -14,16 +14,16 @@ namespace dadsim {
 
 /// Effective ranks of one step, per layer.
 struct StepRanks {
-  std::vector<double> site;    ///< mean over sites; empty if the algorithm has no ranks
+  std::vector<double> site;  ///< mean over sites; empty if the algorithm has no ranks
   std::vector<double> merged;
 };
 
-/// One training step of all sites that share a network, as an algorithm sees it. The rows of all sites are stacked in site
-/// order, so that one matrix product serves all; site s owns the rows [offset(s), offset(s) + rows(s)). What a piece computes
-/// for all sites at once is recorded as each site computing its own part.
+/// One training step of all sites that share a network, as an algorithm sees it. The rows of all sites are stacked in
+/// site order, so that one matrix product serves all; site s owns the rows [offset(s), offset(s) + rows(s)). What a
+/// piece computes for all sites at once is recorded as each site computing its own part.
 ///
-/// An algorithm *requires* a batch that has been set; it *ensures* that gradient() holds, for every layer, the gradient that
-/// all sites apply. It starts with forward() and works through the layers with backward().
+/// An algorithm *requires* a batch that has been set; it *ensures* that gradient() holds, for every layer, the gradient
+/// that all sites apply. It starts with forward() and works through the layers with backward().
 class TrainingStep {
  public:
   TrainingStep(const Network& network, const ModelShape& shape, Topology topology, std::uint64_t seed);
@@ -41,7 +41,8 @@ class TrainingStep {
   std::int64_t number() const { return number_; }
   bool is_last(std::size_t layer) const { return layer + 1 == layers(); }
 
-  /// Forward pass of all sites, and the Δ of the last layer. Δ is scaled by N_s ÷ ΣN: contributions of sites just add up.
+  /// Forward pass of all sites, and the Δ of the last layer. Δ is scaled by N_s ÷ ΣN: contributions of sites just add
+  /// up.
   void forward();
 
   /// Calls `body(l)` for the layers from the last to the first; what it records belongs to layer l.
@@ -58,7 +59,8 @@ class TrainingStep {
   /// gradient()[l] += Δᵀ A of site s: the real numbers of what record_weight_gradient() charges.
   void add_weight_gradient(std::size_t site, std::size_t layer, LayerGradient& sum) const;
   /// Records any other computation.
-  void compute(Phase phase, Role who, std::vector<Work> branches, bool except_first_layer = false, bool every_layer = false);
+  void compute(Phase phase, Role who, std::vector<Work> branches, bool except_first_layer = false,
+               bool every_layer = false);
 
   /// A_{l−1}: the inputs of layer l at site s, rows(s) × in.
   ConstBlock input(std::size_t site, std::size_t layer) const;

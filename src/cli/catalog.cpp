@@ -21,10 +21,14 @@ Catalog make_catalog() {
   for (const Workload& workload : workload_registry()) catalog.workloads.push_back(workload.name);
   catalog.parse_unit = [](Catalog::Unit unit, const std::string& text) -> std::optional<double> {
     switch (unit) {
-      case Catalog::Unit::seconds: return parse_seconds(text);
-      case Catalog::Unit::bytes: return parse_bytes(text);
-      case Catalog::Unit::bytes_per_second: return parse_bytes_per_second(text);
-      case Catalog::Unit::flops: return parse_flops(text);
+      case Catalog::Unit::seconds:
+        return parse_seconds(text);
+      case Catalog::Unit::bytes:
+        return parse_bytes(text);
+      case Catalog::Unit::bytes_per_second:
+        return parse_bytes_per_second(text);
+      case Catalog::Unit::flops:
+        return parse_flops(text);
     }
     throw std::logic_error("unknown unit");
   };

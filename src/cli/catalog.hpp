@@ -4,7 +4,8 @@
 
 namespace dadsim {
 
-/// What scenarios may refer to in this build: algorithms, devices, workloads, and the checks of platform and data files.
+/// What scenarios may refer to in this build: algorithms, devices, workloads, and the checks of platform and data
+/// files.
 Catalog make_catalog();
 
 }  // namespace dadsim

@@ -45,15 +45,20 @@ void run_scenario(const Options& options, const Scenario& scenario) {
 
 void execute(const Options& options) {
   switch (options.command) {
-    case Options::Command::help: return print(usage());
+    case Options::Command::help:
+      return print(usage());
     case Options::Command::version:
       return print(fmt::format("dadsim {} (SimGrid {})\n", kVersion, simgrid_version()));
-    case Options::Command::algorithms: return print(list_algorithms());
-    case Options::Command::devices: return print(list_devices());
-    case Options::Command::workloads: return print(list_workloads());
+    case Options::Command::algorithms:
+      return print(list_algorithms());
+    case Options::Command::devices:
+      return print(list_devices());
+    case Options::Command::workloads:
+      return print(list_workloads());
     case Options::Command::run:
     case Options::Command::check:
-    case Options::Command::print_scenario: break;
+    case Options::Command::print_scenario:
+      break;
   }
   const Scenario scenario = load_scenario(options.scenario, options.overrides, make_catalog());
   if (options.command == Options::Command::print_scenario) return print(print_scenario(scenario));

@@ -12,6 +12,7 @@
 #include "cli/progress.hpp"
 #include "models/dataset.hpp"
 #include "plan/workload.hpp"
+#include "report/human.hpp"
 #include "sim/device.hpp"
 #include "sim/platform_check.hpp"
 #include "sim/simulator.hpp"
@@ -45,15 +46,8 @@ Cluster cluster_of(const Scenario& scenario) {
   return cluster;
 }
 
-/// 1234567 → "1,234,567"
-std::string grouped(std::int64_t number) {
-  std::string digits = std::to_string(number);
-  for (auto at = static_cast<std::ptrdiff_t>(digits.size()) - 3; at > 0; at -= 3) digits.insert(static_cast<std::size_t>(at), ",");
-  return digits;
-}
-
 std::string describe(const std::string& name, const ModelShape& shape, std::int64_t batch) {
-  return fmt::format("{} ({} parameters), batch {} per worker", name, grouped(shape.parameters()), batch);
+  return fmt::format("{} ({} parameters), batch {} per worker", name, human_count(shape.parameters()), batch);
 }
 
 /// The network of the scenario as shapes; it is not learned from.
@@ -81,8 +75,8 @@ std::vector<StepTiming> time_run(const Trajectory& trajectory, const Cluster& cl
   std::vector<Schedule> schedules;
   schedules.reserve(trajectory.distinct_steps.size());
   for (const Step& step : trajectory.distinct_steps) {
-    schedules.push_back(instantiate(trajectory.structures[static_cast<std::size_t>(step.structure)], step.sizes, learned,
-                                    timed, sample_scale));
+    schedules.push_back(instantiate(trajectory.structures[static_cast<std::size_t>(step.structure)], step.sizes,
+                                    learned, timed, sample_scale));
   }
   return time_schedules(cluster, schedules, progress);
 }
@@ -90,14 +84,17 @@ std::vector<StepTiming> time_run(const Trajectory& trajectory, const Cluster& cl
 std::vector<std::string> assumptions_of(const Scenario& scenario, const Result& result) {
   std::vector<std::string> assumptions;
   if (result.timed_as_other) {
-    assumptions.push_back(fmt::format(
-        "Learned on {}, timed as {}: steps, accuracies and effective ranks are those of the learned network (ranks by relative "
-        "depth, limited to what each layer allows); sizes and times are those of the workload. The steps that the workload "
-        "itself would need are not known here.",
-        result.learned_on, result.timed_as));
+    assumptions.push_back(
+        fmt::format("Learned on {}, timed as {}: steps, accuracies and effective ranks are those of the learned "
+                    "network (ranks by relative "
+                    "depth, limited to what each layer allows); sizes and times are those of the workload. The steps "
+                    "that the workload "
+                    "itself would need are not known here.",
+                    result.learned_on, result.timed_as));
   }
   assumptions.emplace_back(
-      "Every step is timed from an idle cluster and steps add up: a step begins when all workers have ended the one before it. "
+      "Every step is timed from an idle cluster and steps add up: a step begins when all workers have ended the one "
+      "before it. "
       "Evaluation and start-up are not charged.");
   std::set<std::string> used;
   for (const Placement& worker : scenario.workers) used.insert(worker.device);
@@ -113,14 +110,17 @@ std::vector<std::string> notes_of(const RunSpec& run, const Trajectory& trajecto
   std::vector<std::string> notes;
   const AlgorithmInfo& info = find_algorithm(run.algorithm);
   if (info.sharing == Sharing::pooled) {
-    notes.emplace_back("timed on the first worker alone, with the batches of all; the data are taken to be there already");
+    notes.emplace_back(
+        "timed on the first worker alone, with the batches of all; the data are taken to be there already");
   }
   if (info.sharing == Sharing::no_sharing) notes.emplace_back("accuracy is the mean over the sites' own networks");
   if (timed_as_other && run.algorithm == "edad") {
-    notes.emplace_back("timed as if edAD were exact for every layer of the workload; for attention and batch norm it is not");
+    notes.emplace_back(
+        "timed as if edAD were exact for every layer of the workload; for attention and batch norm it is not");
   }
   if (trajectory.diverged_at > 0) {
-    notes.push_back(fmt::format("diverged: the loss was no longer a finite number after step {}", trajectory.diverged_at));
+    notes.push_back(
+        fmt::format("diverged: the loss was no longer a finite number after step {}", trajectory.diverged_at));
   }
   return notes;
 }
@@ -128,7 +128,8 @@ std::vector<std::string> notes_of(const RunSpec& run, const Trajectory& trajecto
 /// Every training step by itself, so that each is timed at its own date.
 void unfold(Trajectory& trajectory) {
   std::vector<Step> steps;
-  for (const std::int32_t index : trajectory.steps) steps.push_back(trajectory.distinct_steps[static_cast<std::size_t>(index)]);
+  for (const std::int32_t index : trajectory.steps)
+    steps.push_back(trajectory.distinct_steps[static_cast<std::size_t>(index)]);
   trajectory.distinct_steps = std::move(steps);
   std::iota(trajectory.steps.begin(), trajectory.steps.end(), 0);
 }
@@ -179,7 +180,8 @@ Result run_experiment(const Scenario& scenario, bool show_progress) {
     const Trajectory& trajectory = trajectories[i];
     const std::vector<StepTiming> timings =
         time_run(trajectory, cluster, learned, timed, sample_scale, [&](std::size_t done) {
-          progress.update(i, static_cast<std::int64_t>(done), static_cast<std::int64_t>(trajectory.distinct_steps.size()));
+          progress.update(i, static_cast<std::int64_t>(done),
+                          static_cast<std::int64_t>(trajectory.distinct_steps.size()));
         });
     if (interrupted().load()) throw Cancelled();
     const bool pooled = find_algorithm(scenario.runs[i].algorithm).sharing == Sharing::pooled;

@@ -19,9 +19,12 @@ std::string paragraph(std::string_view text, std::size_t indent) {
 
 std::string range_of(const ParameterSpec& parameter) {
   switch (parameter.type) {
-    case ParameterSpec::Type::integer: return fmt::format("{:.0f} … {:.0f}", parameter.minimum, parameter.maximum);
-    case ParameterSpec::Type::real: return fmt::format("{} … {}", parameter.minimum, parameter.maximum);
-    case ParameterSpec::Type::choice: return fmt::format("{}", fmt::join(parameter.choices, " | "));
+    case ParameterSpec::Type::integer:
+      return fmt::format("{:.0f} … {:.0f}", parameter.minimum, parameter.maximum);
+    case ParameterSpec::Type::real:
+      return fmt::format("{} … {}", parameter.minimum, parameter.maximum);
+    case ParameterSpec::Type::choice:
+      return fmt::format("{}", fmt::join(parameter.choices, " | "));
   }
   return {};
 }
@@ -29,11 +32,14 @@ std::string range_of(const ParameterSpec& parameter) {
 }  // namespace
 
 std::string list_algorithms() {
-  std::string text = "Payload: floats that one site hands over per layer and step; N rows of its batch, p inputs, q outputs, r rank.\n";
+  std::string text =
+      "Payload: floats that one site hands over per layer and step; N rows of its batch, p inputs, q outputs, r "
+      "rank.\n";
   for (const AlgorithmInfo& info : algorithm_registry()) {
     text += fmt::format("\n{}\n", info.name);
     text += paragraph(info.description, 2);
-    text += paragraph(fmt::format("payload: {}{}", info.payload, info.exact ? "; exact: equals the pooled gradient" : ""), 2);
+    text += paragraph(
+        fmt::format("payload: {}{}", info.payload, info.exact ? "; exact: equals the pooled gradient" : ""), 2);
     text += paragraph("source: " + info.source, 2);
     for (const ParameterSpec& parameter : info.parameters) {
       text += paragraph(fmt::format("{}=\"{}\"  {}: {}", parameter.name, parameter.default_value, range_of(parameter),
@@ -45,7 +51,8 @@ std::string list_algorithms() {
 }
 
 std::string list_devices() {
-  std::string text = "A computation takes launches × overhead + max(flops ÷ (peak × efficiency), bytes ÷ (bandwidth × efficiency)).\n";
+  std::string text =
+      "A computation takes launches × overhead + max(flops ÷ (peak × efficiency), bytes ÷ (bandwidth × efficiency)).\n";
   for (const DeviceSpec& device : device_catalog()) {
     text += fmt::format("\n{}\n", device.name);
     text += paragraph(device.description, 2);
@@ -64,9 +71,10 @@ std::string list_workloads() {
     const ModelShape shape = workload.shape();
     text += fmt::format("\n{}\n", workload.name);
     text += paragraph(workload.description, 2);
-    text += paragraph(fmt::format("{:L} parameters, {:.4g} G multiply-adds forward per sample, {} layers", shape.parameters(),
-                                  shape.forward_macs_per_sample() / 1e9, shape.layers.size()),
-                      2);
+    text += paragraph(
+        fmt::format("{} parameters, {:.4g} G multiply-adds forward per sample, {} layers",
+                    human_count(shape.parameters()), shape.forward_macs_per_sample() / 1e9, shape.layers.size()),
+        2);
     text += paragraph("source: " + workload.source, 2);
   }
   return text;

@@ -17,17 +17,21 @@ constexpr std::size_t kMostThreads = 1024;
 
 po::options_description visible_options() {
   po::options_description description("Options");
-  description.add_options()                                                                                             //
-      ("json", po::value<std::string>()->value_name("FILE"), "write the result as JSON (docs/output-json.md); - is standard output")  //
-      ("csv", po::value<std::string>()->value_name("FILE"), "write the learning curves as CSV (docs/output-csv.md); - is standard output")  //
+  description.add_options()  //
+      ("json", po::value<std::string>()->value_name("FILE"),
+       "write the result as JSON (docs/output-json.md); - is standard output")  //
+      ("csv", po::value<std::string>()->value_name("FILE"),
+       "write the learning curves as CSV (docs/output-csv.md); - is standard output")  //
       ("set", po::value<std::vector<std::string>>()->value_name("PATH=VALUE")->composing(),
-       "change the scenario before it is checked, e.g. --set training.batch=64 or --set 'run[rank-dad].cap=4'; repeatable")  //
-      ("seed", po::value<std::string>()->value_name("N"), "the same as --set seed=N")                                   //
-      ("threads", po::value<std::string>()->value_name("N"), "threads for learning; the result does not depend on it")  //
-      ("check", "say what is wrong with the scenario, and run nothing")                                                 //
-      ("print-scenario", "print the scenario with every default filled in, and run nothing")                            //
-      ("quiet", "no table and no progress")                                                                             //
-      ("help", "this text")                                                                                             //
+       "change the scenario before it is checked, e.g. --set training.batch=64 or --set 'run[rank-dad].cap=4'; "
+       "repeatable")                                                                   //
+      ("seed", po::value<std::string>()->value_name("N"), "the same as --set seed=N")  //
+      ("threads", po::value<std::string>()->value_name("N"),
+       "threads for learning; the result does not depend on it")                              //
+      ("check", "say what is wrong with the scenario, and run nothing")                       //
+      ("print-scenario", "print the scenario with every default filled in, and run nothing")  //
+      ("quiet", "no table and no progress")                                                   //
+      ("help", "this text")                                                                   //
       ("version", "versions of dadsim and SimGrid");
   return description;
 }
@@ -42,7 +46,8 @@ std::size_t parse_threads(const std::string& text) {
   std::size_t threads = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), threads);
   if (error != std::errc() || end != text.data() + text.size() || threads < 1 || threads > kMostThreads) {
-    throw UsageError(fmt::format("--threads '{}' is no number of threads; a whole number from 1 to {}", text, kMostThreads));
+    throw UsageError(
+        fmt::format("--threads '{}' is no number of threads; a whole number from 1 to {}", text, kMostThreads));
   }
   return threads;
 }
@@ -73,7 +78,8 @@ Options parse_options(int argc, const char* const* argv) {
     po::notify(values);
   } catch (const po::unknown_option& error) {
     const std::vector<std::string> names = option_names();
-    throw UsageError(fmt::format("unknown option '{}'; {}", error.get_option_name(), suggestion(error.get_option_name(), names)));
+    throw UsageError(
+        fmt::format("unknown option '{}'; {}", error.get_option_name(), suggestion(error.get_option_name(), names)));
   } catch (const po::error& error) {
     throw UsageError(fmt::format("{}; see dadsim --help", error.what()));
   }
@@ -124,7 +130,8 @@ Options parse_options(int argc, const char* const* argv) {
 
 std::string usage() {
   std::ostringstream text;
-  text << "dadsim predicts how long distributed training takes to reach an accuracy: it trains a small network for real\n"
+  text << "dadsim predicts how long distributed training takes to reach an accuracy: it trains a small network for "
+          "real\n"
           "with each algorithm of a scenario and times every step on a simulated cluster.\n\n"
           "  dadsim [options] scenario.xml   run a scenario (docs/scenario.md)\n"
           "  dadsim algorithms               list the algorithms with their parameters\n"

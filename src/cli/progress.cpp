@@ -19,7 +19,11 @@ constexpr double kLeastShare = 0.01;  // before that an estimate of the rest is 
 bool standard_error_is_terminal() { return ::isatty(STDERR_FILENO) == 1; }
 
 Progress::Progress(std::string what, std::size_t parts, bool enabled)
-    : what_(std::move(what)), enabled_(enabled), share_(parts, 0.0), start_(std::chrono::steady_clock::now()), last_(start_) {}
+    : what_(std::move(what)),
+      enabled_(enabled),
+      share_(parts, 0.0),
+      start_(std::chrono::steady_clock::now()),
+      last_(start_) {}
 
 Progress::~Progress() {
   if (enabled_) fmt::print(stderr, "\r\033[K");

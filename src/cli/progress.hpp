@@ -8,8 +8,8 @@
 
 namespace dadsim {
 
-/// One line on the terminal that says how far a phase is and how long it will still take. Prints nothing unless standard error
-/// is a terminal. Safe to call from several threads.
+/// One line on the terminal that says how far a phase is and how long it will still take. Prints nothing unless
+/// standard error is a terminal. Safe to call from several threads.
 class Progress {
  public:
   /// `parts` work side by side (the runs of a scenario).

@@ -11,21 +11,36 @@ namespace {
 
 const char* name(Symbol symbol) {
   switch (symbol) {
-    case Symbol::rows: return "rows";
-    case Symbol::all_rows: return "all_rows";
-    case Symbol::in: return "in";
-    case Symbol::in_with_bias: return "in_with_bias";
-    case Symbol::out: return "out";
-    case Symbol::parameters: return "parameters";
-    case Symbol::forward_macs: return "forward_macs";
-    case Symbol::backward_macs: return "backward_macs";
-    case Symbol::outputs: return "outputs";
-    case Symbol::all_forward_macs: return "all_forward_macs";
-    case Symbol::all_backward_macs: return "all_backward_macs";
-    case Symbol::all_outputs: return "all_outputs";
-    case Symbol::rank: return "rank";
-    case Symbol::total_rank: return "total_rank";
-    case Symbol::merged_rank: return "merged_rank";
+    case Symbol::rows:
+      return "rows";
+    case Symbol::all_rows:
+      return "all_rows";
+    case Symbol::in:
+      return "in";
+    case Symbol::in_with_bias:
+      return "in_with_bias";
+    case Symbol::out:
+      return "out";
+    case Symbol::parameters:
+      return "parameters";
+    case Symbol::forward_macs:
+      return "forward_macs";
+    case Symbol::backward_macs:
+      return "backward_macs";
+    case Symbol::outputs:
+      return "outputs";
+    case Symbol::all_forward_macs:
+      return "all_forward_macs";
+    case Symbol::all_backward_macs:
+      return "all_backward_macs";
+    case Symbol::all_outputs:
+      return "all_outputs";
+    case Symbol::rank:
+      return "rank";
+    case Symbol::total_rank:
+      return "total_rank";
+    case Symbol::merged_rank:
+      return "merged_rank";
   }
   throw std::logic_error("unknown symbol");
 }
@@ -39,14 +54,15 @@ std::int64_t samples_of(const Scope& scope, Symbol symbol) {
   return scope.sizes->samples.at(static_cast<std::size_t>(scope.worker));
 }
 
-/// A rank cannot exceed what the matrix and its rows allow; a layer larger or smaller than the learned one has other limits.
+/// A rank cannot exceed what the matrix and its rows allow; a layer larger or smaller than the learned one has other
+/// limits.
 std::int64_t limited_rank(std::int64_t rank, const LayerShape& layer, std::int64_t samples) {
   const std::int64_t inputs = layer.in + (layer.bias ? 1 : 0);
   return std::min({rank, inputs, layer.out, samples * layer.rows_per_sample});
 }
 
-/// A layer without an outer product of its own (attention, a tied matrix) has two gradients to form on the way back where a
-/// dense layer has one, its weight gradient being counted elsewhere.
+/// A layer without an outer product of its own (attention, a tied matrix) has two gradients to form on the way back
+/// where a dense layer has one, its weight gradient being counted elsewhere.
 double backward_macs_per_sample(const LayerShape& layer) {
   return (layer.has_outer_product() ? 1.0 : 2.0) * layer.forward_macs_per_sample;
 }
@@ -65,7 +81,8 @@ Expression::Expression(Symbol symbol, std::int32_t slot) { terms_.push_back({1.0
 
 Expression& Expression::operator+=(const Expression& other) {
   for (const Term& term : other.terms_) {
-    const auto same = std::find_if(terms_.begin(), terms_.end(), [&](const Term& t) { return t.factors == term.factors; });
+    const auto same =
+        std::find_if(terms_.begin(), terms_.end(), [&](const Term& t) { return t.factors == term.factors; });
     if (same == terms_.end()) {
       terms_.push_back(term);
     } else {
@@ -81,9 +98,8 @@ Expression operator*(const Expression& a, const Expression& b) {
     for (const auto& right : b.terms_) {
       Expression::Term term{left.coefficient * right.coefficient, left.factors};
       term.factors.insert(term.factors.end(), right.factors.begin(), right.factors.end());
-      std::sort(term.factors.begin(), term.factors.end(), [](const auto& x, const auto& y) {
-        return std::pair(x.symbol, x.slot) < std::pair(y.symbol, y.slot);
-      });
+      std::sort(term.factors.begin(), term.factors.end(),
+                [](const auto& x, const auto& y) { return std::pair(x.symbol, x.slot) < std::pair(y.symbol, y.slot); });
       Expression single;
       single.terms_.push_back(std::move(term));
       product += single;
@@ -95,12 +111,18 @@ Expression operator*(const Expression& a, const Expression& b) {
 double Expression::value(const Factor& factor, const Scope& scope) {
   const LayerShape& layer = *scope.layer;
   switch (factor.symbol) {
-    case Symbol::rows: return static_cast<double>(samples_of(scope, factor.symbol) * layer.rows_per_sample);
-    case Symbol::all_rows: return static_cast<double>(samples_of_all(*scope.sizes) * layer.rows_per_sample);
-    case Symbol::in: return static_cast<double>(layer.in);
-    case Symbol::in_with_bias: return static_cast<double>(layer.in + (layer.bias ? 1 : 0));
-    case Symbol::out: return static_cast<double>(layer.out);
-    case Symbol::parameters: return static_cast<double>(layer.parameters);
+    case Symbol::rows:
+      return static_cast<double>(samples_of(scope, factor.symbol) * layer.rows_per_sample);
+    case Symbol::all_rows:
+      return static_cast<double>(samples_of_all(*scope.sizes) * layer.rows_per_sample);
+    case Symbol::in:
+      return static_cast<double>(layer.in);
+    case Symbol::in_with_bias:
+      return static_cast<double>(layer.in + (layer.bias ? 1 : 0));
+    case Symbol::out:
+      return static_cast<double>(layer.out);
+    case Symbol::parameters:
+      return static_cast<double>(layer.parameters);
     case Symbol::forward_macs:
       return static_cast<double>(samples_of(scope, factor.symbol)) * layer.forward_macs_per_sample;
     case Symbol::all_forward_macs:
@@ -109,8 +131,10 @@ double Expression::value(const Factor& factor, const Scope& scope) {
       return static_cast<double>(samples_of(scope, factor.symbol)) * backward_macs_per_sample(layer);
     case Symbol::all_backward_macs:
       return static_cast<double>(samples_of_all(*scope.sizes)) * backward_macs_per_sample(layer);
-    case Symbol::outputs: return static_cast<double>(samples_of(scope, factor.symbol)) * layer.outputs_per_sample;
-    case Symbol::all_outputs: return static_cast<double>(samples_of_all(*scope.sizes)) * layer.outputs_per_sample;
+    case Symbol::outputs:
+      return static_cast<double>(samples_of(scope, factor.symbol)) * layer.outputs_per_sample;
+    case Symbol::all_outputs:
+      return static_cast<double>(samples_of_all(*scope.sizes)) * layer.outputs_per_sample;
     case Symbol::rank: {
       const std::int64_t samples = samples_of(scope, factor.symbol);
       return static_cast<double>(
@@ -158,10 +182,14 @@ std::string Expression::to_string() const {
 
 int bits(ElementType type) {
   switch (type) {
-    case ElementType::float32: return 32;
-    case ElementType::float16: return 16;
-    case ElementType::int32: return 32;
-    case ElementType::bit: return 1;
+    case ElementType::float32:
+      return 32;
+    case ElementType::float16:
+      return 16;
+    case ElementType::int32:
+      return 32;
+    case ElementType::bit:
+      return 1;
   }
   throw std::logic_error("unknown element type");
 }

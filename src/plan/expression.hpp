@@ -9,24 +9,25 @@
 
 namespace dadsim {
 
-/// A symbolic dimension of what is computed or sent for one layer (an *extent*). It gets a number only when a layer, a worker
-/// and the sizes of one step are put in, so that what was recorded on the small network can be sized for a large one.
+/// A symbolic dimension of what is computed or sent for one layer (an *extent*). It gets a number only when a layer, a
+/// worker and the sizes of one step are put in, so that what was recorded on the small network can be sized for a large
+/// one.
 enum class Symbol : std::uint8_t {
-  rows,            ///< rows of A and Δ at this worker: its samples × the layer's rows per sample
-  all_rows,        ///< rows of all workers together
-  in,              ///< the layer's input width
-  in_with_bias,    ///< input width, plus one if the layer has a bias (A with a column of ones)
-  out,             ///< the layer's output width
-  parameters,      ///< the layer's learned floats
-  forward_macs,    ///< multiply-adds of the forward pass over this worker's samples
-  backward_macs,   ///< multiply-adds of the backward pass over this worker's samples, without the weight gradient
-  outputs,         ///< elements that the forward pass writes over this worker's samples
+  rows,               ///< rows of A and Δ at this worker: its samples × the layer's rows per sample
+  all_rows,           ///< rows of all workers together
+  in,                 ///< the layer's input width
+  in_with_bias,       ///< input width, plus one if the layer has a bias (A with a column of ones)
+  out,                ///< the layer's output width
+  parameters,         ///< the layer's learned floats
+  forward_macs,       ///< multiply-adds of the forward pass over this worker's samples
+  backward_macs,      ///< multiply-adds of the backward pass over this worker's samples, without the weight gradient
+  outputs,            ///< elements that the forward pass writes over this worker's samples
   all_forward_macs,   ///< the same over the samples of all workers
   all_backward_macs,  ///< the same over the samples of all workers
   all_outputs,        ///< the same over the samples of all workers
-  rank,            ///< rank(slot): components that this worker kept
-  total_rank,      ///< total_rank(slot): components of all workers together
-  merged_rank,     ///< merged_rank(slot): components kept after merging
+  rank,               ///< rank(slot): components that this worker kept
+  total_rank,         ///< total_rank(slot): components of all workers together
+  merged_rank,        ///< merged_rank(slot): components kept after merging
 };
 
 /// The numbers of one recorded step that are not shapes: samples per worker and the ranks that turned out.
@@ -50,8 +51,8 @@ class Expression {
   Expression(double constant);  // NOLINT(google-explicit-constructor): 2 * rows reads as in the papers
   Expression(Symbol symbol, std::int32_t slot = 0);  // NOLINT(google-explicit-constructor)
 
-  /// The value in `scope`. Ranks are limited to what the layer and the rows allow. Throws std::logic_error where a symbol has
-  /// no meaning there (rows at the aggregator).
+  /// The value in `scope`. Ranks are limited to what the layer and the rows allow. Throws std::logic_error where a
+  /// symbol has no meaning there (rows at the aggregator).
   double evaluate(const Scope& scope) const;
 
   /// E.g. "2·rows·in + out".

@@ -12,10 +12,11 @@ enum class LayerKind { dense, convolution, attention, embedding, normalisation }
 struct LayerShape {
   std::string name;
   LayerKind kind = LayerKind::dense;
-  std::int64_t in = 0;                 ///< columns of the weight matrix (out × in); 0 if the layer has no matrix of its own
-  std::int64_t out = 0;                ///< rows of the weight matrix; 0 if the layer has none
-  bool bias = false;                   ///< one bias per output beside the matrix
-  std::int64_t rows_per_sample = 1;    ///< rows of A and Δ per sample: 1 in an MLP, tokens in a transformer, H·W in a convolution
+  std::int64_t in = 0;   ///< columns of the weight matrix (out × in); 0 if the layer has no matrix of its own
+  std::int64_t out = 0;  ///< rows of the weight matrix; 0 if the layer has none
+  bool bias = false;     ///< one bias per output beside the matrix
+  std::int64_t rows_per_sample =
+      1;  ///< rows of A and Δ per sample: 1 in an MLP, tokens in a transformer, H·W in a convolution
   std::int64_t parameters = 0;         ///< learned floats, biases included
   double forward_macs_per_sample = 0;  ///< multiply-adds of the forward pass
   double outputs_per_sample = 0;       ///< elements that the forward pass writes

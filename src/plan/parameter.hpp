@@ -11,8 +11,8 @@ struct ParameterSpec {
   enum class Type { integer, real, choice };
   std::string name;
   Type type = Type::real;
-  double minimum = 0;                ///< inclusive; numbers only
-  double maximum = 0;                ///< inclusive; numbers only
+  double minimum = 0;  ///< inclusive; numbers only
+  double maximum = 0;  ///< inclusive; numbers only
   std::string default_value;
   std::vector<std::string> choices;  ///< of a choice
   std::string description;

@@ -30,14 +30,15 @@ StepSizes scale_samples(const StepSizes& sizes, double scale) {
 /// Expands a recorded step into tasks with numbers for the layers of another network.
 class Instantiation {
  public:
-  Instantiation(const StepStructure& structure, const StepSizes& sizes, const ModelShape& learned, const ModelShape& timed,
-                double sample_scale)
+  Instantiation(const StepStructure& structure, const StepSizes& sizes, const ModelShape& learned,
+                const ModelShape& timed, double sample_scale)
       : structure_(structure),
         timed_(timed),
         sizes_(scale_samples(sizes, sample_scale)),
         learned_count_(matrix_layers(learned).size()),
         matrix_positions_(matrix_layers(timed)) {
-    if (learned_count_ == 0 || matrix_positions_.empty()) throw std::invalid_argument("a network without matrix layers");
+    if (learned_count_ == 0 || matrix_positions_.empty())
+      throw std::invalid_argument("a network without matrix layers");
     schedule_.workers = sizes_.samples.size();
     for (const Sweep& sweep : structure_.sweeps) {
       for (const Group& group : sweep.groups) {
@@ -49,10 +50,18 @@ class Instantiation {
   Schedule run() {
     for (const Sweep& sweep : structure_.sweeps) {
       switch (sweep.over) {
-        case Over::layers_forward: expand_layers(sweep, false); break;
-        case Over::layers_backward: expand_layers(sweep, true); break;
-        case Over::last_layer: expand_once(sweep, {last_matrix_layer()}); break;
-        case Over::other_layers: expand_once(sweep, other_layers()); break;
+        case Over::layers_forward:
+          expand_layers(sweep, false);
+          break;
+        case Over::layers_backward:
+          expand_layers(sweep, true);
+          break;
+        case Over::last_layer:
+          expand_once(sweep, {last_matrix_layer()});
+          break;
+        case Over::other_layers:
+          expand_once(sweep, other_layers());
+          break;
       }
     }
     return std::move(schedule_);
@@ -100,7 +109,8 @@ class Instantiation {
     }
   }
 
-  double evaluate(const Expression& expression, const std::vector<const LayerShape*>& layers, std::int32_t worker) const {
+  double evaluate(const Expression& expression, const std::vector<const LayerShape*>& layers,
+                  std::int32_t worker) const {
     double sum = 0;
     for (const LayerShape* layer : layers) sum += expression.evaluate({layer, &sizes_, worker});
     return sum;
@@ -111,7 +121,8 @@ class Instantiation {
     if (who == Role::aggregator) return PerWorker({value(-1)});
     std::vector<double> values;
     values.reserve(schedule_.workers);
-    for (std::size_t worker = 0; worker < schedule_.workers; ++worker) values.push_back(value(static_cast<std::int32_t>(worker)));
+    for (std::size_t worker = 0; worker < schedule_.workers; ++worker)
+      values.push_back(value(static_cast<std::int32_t>(worker)));
     return PerWorker(std::move(values));
   }
 
@@ -129,7 +140,8 @@ class Instantiation {
     return *best;
   }
 
-  void emit(const Op& op, const std::vector<const LayerShape*>& layers, std::int32_t matrix, std::int32_t learned_layer) {
+  void emit(const Op& op, const std::vector<const LayerShape*>& layers, std::int32_t matrix,
+            std::int32_t learned_layer) {
     Task task;
     task.layer = layers.size() == 1 ? layers.front()->name : "other layers";
     if (const auto* compute = std::get_if<ComputeOp>(&op.what)) {
@@ -138,7 +150,8 @@ class Instantiation {
           return evaluate(cheapest(*compute, layers, worker).*part, layers, worker);
         });
       };
-      task.what = ComputeTask{compute->phase, compute->who, cost(&Work::flops), cost(&Work::bytes_moved), cost(&Work::launches)};
+      task.what = ComputeTask{compute->phase, compute->who, cost(&Work::flops), cost(&Work::bytes_moved),
+                              cost(&Work::launches)};
       schedule_.uses_aggregator |= compute->who == Role::aggregator;
     } else if (const auto* collective = std::get_if<CollectiveOp>(&op.what)) {
       const Role sender = collective->kind == CollectiveKind::broadcast ? Role::aggregator : Role::workers;
@@ -146,7 +159,8 @@ class Instantiation {
                                    double bytes = 0;
                                    for (const Payload& payload : collective->payload) {
                                      if (payload.last_layer_only && layers.back() != last_matrix_layer()) continue;
-                                     for (const LayerShape* layer : layers) bytes += payload.bytes({layer, &sizes_, worker});
+                                     for (const LayerShape* layer : layers)
+                                       bytes += payload.bytes({layer, &sizes_, worker});
                                    }
                                    return bytes;
                                  })};
@@ -172,7 +186,7 @@ class Instantiation {
   std::size_t learned_count_;
   std::vector<std::size_t> matrix_positions_;
   Schedule schedule_;
-  std::map<std::int32_t, std::int32_t> recorded_layer_;                     ///< serial → learned layer
+  std::map<std::int32_t, std::int32_t> recorded_layer_;                    ///< serial → learned layer
   std::map<std::pair<std::int32_t, std::int32_t>, std::int32_t> task_of_;  ///< (serial, timed matrix layer) → task
 };
 

@@ -51,7 +51,8 @@ struct Task {
 };
 
 /// One training step with every size a number: what the simulator times. Workers are numbered 0 … workers-1. Every
-/// participant goes through the tasks that concern it in order; collectives run beside its computations until waited for.
+/// participant goes through the tasks that concern it in order; collectives run beside its computations until waited
+/// for.
 struct Schedule {
   std::size_t workers = 0;
   bool uses_aggregator = false;
@@ -59,12 +60,14 @@ struct Schedule {
   bool operator==(const Schedule&) const = default;
 };
 
-/// Puts numbers in. `learned` is the network the step was recorded on, `timed` the one to time it as (the same, or a workload;
-/// groups of layers are then repeated by relative depth). `sample_scale` is timed samples ÷ learned samples per worker.
+/// Puts numbers in. `learned` is the network the step was recorded on, `timed` the one to time it as (the same, or a
+/// workload; groups of layers are then repeated by relative depth). `sample_scale` is timed samples ÷ learned samples
+/// per worker.
 Schedule instantiate(const StepStructure& structure, const StepSizes& sizes, const ModelShape& learned,
                      const ModelShape& timed, double sample_scale = 1.0);
 
-/// Which learned matrix layer stands for matrix layer `timed` of `timed_layers`: the same relative depth, ends mapped to ends.
+/// Which learned matrix layer stands for matrix layer `timed` of `timed_layers`: the same relative depth, ends mapped
+/// to ends.
 std::size_t layer_at_same_depth(std::size_t timed, std::size_t timed_layers, std::size_t learned_layers);
 
 }  // namespace dadsim

@@ -6,11 +6,16 @@ namespace dadsim {
 
 const char* to_string(Activation activation) {
   switch (activation) {
-    case Activation::identity: return "identity";
-    case Activation::relu: return "relu";
-    case Activation::tanh: return "tanh";
-    case Activation::sigmoid: return "sigmoid";
-    case Activation::gelu: return "gelu";
+    case Activation::identity:
+      return "identity";
+    case Activation::relu:
+      return "relu";
+    case Activation::tanh:
+      return "tanh";
+    case Activation::sigmoid:
+      return "sigmoid";
+    case Activation::gelu:
+      return "gelu";
   }
   throw std::logic_error("unknown activation");
 }

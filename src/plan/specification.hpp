@@ -59,9 +59,9 @@ struct OptimizerSpec {
   enum class Kind { sgd, adam, adamw };
   Kind kind = Kind::adam;
   double learning_rate = 1e-3;
-  double momentum = 0;   ///< sgd
-  bool nesterov = false;  ///< sgd
-  double weight_decay = 0;  ///< sgd and adam: added to the gradient (L2); adamw: decoupled
+  double momentum = 0;                                ///< sgd
+  bool nesterov = false;                              ///< sgd
+  double weight_decay = 0;                            ///< sgd and adam: added to the gradient (L2); adamw: decoupled
   double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8;  ///< adam, adamw
 };
 
@@ -69,16 +69,16 @@ struct OptimizerSpec {
 struct ScheduleSpec {
   enum class Kind { constant, steps, cosine };
   Kind kind = Kind::constant;
-  double warm_up_epochs = 0;              ///< linear from 0, before any of the kinds
-  std::vector<std::int64_t> milestones;   ///< steps: epochs after which the rate is multiplied by `factor`
-  double factor = 0.1;                    ///< steps
-  double final_factor = 0;                ///< cosine: what it ends at, as a share of the learning rate
+  double warm_up_epochs = 0;             ///< linear from 0, before any of the kinds
+  std::vector<std::int64_t> milestones;  ///< steps: epochs after which the rate is multiplied by `factor`
+  double factor = 0.1;                   ///< steps
+  double final_factor = 0;               ///< cosine: what it ends at, as a share of the learning rate
 };
 
 struct TrainingSpec {
   enum class Batches { proportional, equal };
   enum class Stop { budget, target };
-  std::int64_t batch = 32;  ///< rows per worker and step (on average over workers if proportional)
+  std::int64_t batch = 32;                  ///< rows per worker and step (on average over workers if proportional)
   Batches batches = Batches::proportional;  ///< proportional: a site with twice the samples takes twice the rows
   double epochs = 10;                       ///< budget
   double target_accuracy = 0.95;            ///< on held-back data, 0…1
@@ -107,12 +107,12 @@ struct TimedAsSpec {
 struct DeviceSpec {
   std::string name;
   std::string description;
-  double peak_flops = 0;          ///< flop/s, dense matrix products
-  double memory_bandwidth = 0;    ///< byte/s
-  double matrix_efficiency = 0;   ///< share of peak_flops that matrix products reach, 0…1
-  double memory_efficiency = 0;   ///< share of memory_bandwidth reached, 0…1
-  double launch_overhead = 0;     ///< seconds per kernel
-  std::string source;             ///< where the numbers are published, and which are assumptions
+  double peak_flops = 0;         ///< flop/s, dense matrix products
+  double memory_bandwidth = 0;   ///< byte/s
+  double matrix_efficiency = 0;  ///< share of peak_flops that matrix products reach, 0…1
+  double memory_efficiency = 0;  ///< share of memory_bandwidth reached, 0…1
+  double launch_overhead = 0;    ///< seconds per kernel
+  std::string source;            ///< where the numbers are published, and which are assumptions
 };
 
 struct Placement {

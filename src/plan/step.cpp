@@ -10,34 +10,48 @@ bool is_matrix_product(Phase phase) {
     case Phase::propagate:
     case Phase::weight_gradient:
     case Phase::factorise:
-    case Phase::merge: return true;
+    case Phase::merge:
+      return true;
     case Phase::loss:
     case Phase::add:
-    case Phase::update: return false;
+    case Phase::update:
+      return false;
   }
   throw std::logic_error("unknown phase");
 }
 
 const char* to_string(Phase phase) {
   switch (phase) {
-    case Phase::forward: return "forward";
-    case Phase::loss: return "loss";
-    case Phase::propagate: return "propagate";
-    case Phase::weight_gradient: return "weight gradient";
-    case Phase::factorise: return "factorise";
-    case Phase::merge: return "merge";
-    case Phase::add: return "add";
-    case Phase::update: return "update";
+    case Phase::forward:
+      return "forward";
+    case Phase::loss:
+      return "loss";
+    case Phase::propagate:
+      return "propagate";
+    case Phase::weight_gradient:
+      return "weight gradient";
+    case Phase::factorise:
+      return "factorise";
+    case Phase::merge:
+      return "merge";
+    case Phase::add:
+      return "add";
+    case Phase::update:
+      return "update";
   }
   throw std::logic_error("unknown phase");
 }
 
 const char* to_string(CollectiveKind kind) {
   switch (kind) {
-    case CollectiveKind::gather: return "gather";
-    case CollectiveKind::broadcast: return "broadcast";
-    case CollectiveKind::all_reduce: return "all-reduce";
-    case CollectiveKind::all_gather: return "all-gather";
+    case CollectiveKind::gather:
+      return "gather";
+    case CollectiveKind::broadcast:
+      return "broadcast";
+    case CollectiveKind::all_reduce:
+      return "all-reduce";
+    case CollectiveKind::all_gather:
+      return "all-gather";
   }
   throw std::logic_error("unknown collective");
 }

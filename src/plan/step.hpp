@@ -19,8 +19,8 @@ const char* to_string(Phase phase);
 /// Who takes part in an operation.
 enum class Role : std::uint8_t { workers, aggregator };
 
-/// A computation on the compute stream of every participant. Where an algorithm has several ways to the same result, it takes
-/// the branch with the fewest flops for the layer at hand.
+/// A computation on the compute stream of every participant. Where an algorithm has several ways to the same result, it
+/// takes the branch with the fewest flops for the layer at hand.
 struct ComputeOp {
   Phase phase = Phase::forward;
   Role who = Role::workers;
@@ -38,9 +38,9 @@ enum class CollectiveKind : std::uint8_t {
 };
 const char* to_string(CollectiveKind kind);
 
-/// A collective on the network stream. `payload` is what each worker hands over (gather, all_reduce, all_gather) or what the
-/// aggregator hands to each worker (broadcast). It starts when the compute stream of the participant has reached it and the
-/// collectives before it on the same stream are through; receiving is ready from the start.
+/// A collective on the network stream. `payload` is what each worker hands over (gather, all_reduce, all_gather) or
+/// what the aggregator hands to each worker (broadcast). It starts when the compute stream of the participant has
+/// reached it and the collectives before it on the same stream are through; receiving is ready from the start.
 struct CollectiveOp {
   CollectiveKind kind = CollectiveKind::gather;
   std::vector<Payload> payload;

@@ -23,7 +23,8 @@ std::int32_t StepRecorder::layer() const {
 }
 
 std::int32_t StepRecorder::add(decltype(Op::what) what) {
-  if (structure_.sweeps.empty() || structure_.sweeps.back().groups.empty()) throw std::logic_error("an op outside a group");
+  if (structure_.sweeps.empty() || structure_.sweeps.back().groups.empty())
+    throw std::logic_error("an op outside a group");
   structure_.sweeps.back().groups.back().ops.push_back({next_serial_, std::move(what)});
   return next_serial_++;
 }

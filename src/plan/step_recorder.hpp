@@ -23,7 +23,8 @@ class StepRecorder {
   /// Appends to the current group; returns the op's serial.
   std::int32_t add(decltype(Op::what) what);
 
-  /// Notes ranks that turned out (one per worker, or a single one if merged); returns the slot for Symbol::rank and relatives.
+  /// Notes ranks that turned out (one per worker, or a single one if merged); returns the slot for Symbol::rank and
+  /// relatives.
   std::int32_t add_ranks(std::vector<std::int32_t> ranks);
 
   const StepSizes& sizes() const { return sizes_; }

@@ -17,9 +17,9 @@ struct Evaluation {
 
 /// Effective ranks in one epoch, per matrix layer, input first (rank-dAD's introspection).
 struct EpochRanks {
-  std::int32_t epoch = 0;       ///< 1-based
-  std::vector<double> site;     ///< components kept per site, mean over sites and steps
-  std::vector<double> merged;   ///< components after merging, mean over steps
+  std::int32_t epoch = 0;      ///< 1-based
+  std::vector<double> site;    ///< components kept per site, mean over sites and steps
+  std::vector<double> merged;  ///< components after merging, mean over steps
 };
 
 /// One learned run: what was learned, and what every step computed and sent.
@@ -30,7 +30,7 @@ struct Trajectory {
   std::vector<Evaluation> curve;    ///< starts with step 0, before training
   std::vector<EpochRanks> ranks;    ///< empty unless the algorithm compresses by rank
   std::int64_t steps_per_epoch = 0;
-  std::int64_t diverged_at = 0;     ///< the step after which the loss was no longer a finite number; 0 if it always was
+  std::int64_t diverged_at = 0;  ///< the step after which the loss was no longer a finite number; 0 if it always was
 };
 
 }  // namespace dadsim

@@ -9,9 +9,9 @@ namespace dadsim {
 
 /// A network too large to learn here that can be timed: its shapes, and where they come from.
 struct Workload {
-  std::string name;         ///< as in <timed-as workload="…">
+  std::string name;  ///< as in <timed-as workload="…">
   std::string description;
-  std::string source;       ///< paper and what the totals were checked against
+  std::string source;  ///< paper and what the totals were checked against
   ModelShape (*shape)();
 };
 

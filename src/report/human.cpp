@@ -119,6 +119,14 @@ std::string human_percent(double share) {
   return fmt::format("{:.1f} %", share * 100);
 }
 
+std::string human_count(std::int64_t count) {
+  std::string digits = std::to_string(count);
+  const std::ptrdiff_t first = count < 0 ? 1 : 0;
+  for (auto at = static_cast<std::ptrdiff_t>(digits.size()) - 3; at > first; at -= 3)
+    digits.insert(static_cast<std::size_t>(at), ",");
+  return digits;
+}
+
 std::size_t display_width(std::string_view text) {
   std::size_t width = 0;
   for (std::size_t at = 0; at < text.size();) {

@@ -101,7 +101,7 @@ class TreeBuilder {
       const std::string name = qualified(attributes[0], attributes[1]);
       const auto* first = reinterpret_cast<const char*>(attributes[3]);
       const auto* last = reinterpret_cast<const char*>(attributes[4]);
-      element.attributes.push_back({name, {first, last}, {"", line_of(name)}});
+      element.attributes.push_back({name, unescaped({first, last}), {"", line_of(name)}});
     }
     open_.push_back(std::move(element));
     if (++elements_ > kMaxElements) {
@@ -158,6 +158,17 @@ class TreeBuilder {
   static std::string_view view(const xmlChar* text) { return reinterpret_cast<const char*>(text); }
   static std::string qualified(const xmlChar* local, const xmlChar* prefix) {
     return prefix == nullptr ? std::string(view(local)) : fmt::format("{}:{}", view(prefix), view(local));
+  }
+  /// Unless it replaces entities, libxml2 hands over every & of a value, however it was written, as &#38;.
+  static std::string unescaped(std::string value) {
+    constexpr std::string_view kAmpersand = "&#38;";
+    std::size_t end = 0;  // what is before it is done; shrinks in place, so that a value of 10 MB takes one pass
+    for (std::size_t i = 0; i < value.size(); ++end) {
+      value[end] = value[i];
+      i += value[i] == '&' && value.compare(i, kAmpersand.size(), kAmpersand) == 0 ? kAmpersand.size() : 1;
+    }
+    value.resize(end);
+    return value;
   }
   static std::string shorten(std::string message) {
     // libxml2 cites names and values of any length.
@@ -277,6 +288,23 @@ std::size_t first_bad_byte(std::string_view text) {
   return std::string_view::npos;
 }
 
+/// Offset of a tag with more than 5,000 values, npos if there is none. libxml2 compares every attribute of a tag with
+/// every other, so that a million of them would take hours.
+std::size_t overloaded_tag(std::string_view content) {
+  constexpr std::size_t kQuotes = 10000;
+  for (std::size_t tag = content.find('<'); tag != std::string_view::npos;) {
+    const std::size_t next = std::min(content.find('<', tag + 1), content.size());
+    const std::string_view text = content.substr(tag, next - tag);
+    const bool starts_element = text.size() > 1 && text[1] != '!' && text[1] != '?' && text[1] != '/';
+    if (starts_element && std::ranges::count_if(text, [](char c) { return c == '"' || c == '\''; }) >
+                              static_cast<std::ptrdiff_t>(kQuotes)) {
+      return tag;
+    }
+    tag = next < content.size() ? next : std::string_view::npos;
+  }
+  return std::string_view::npos;
+}
+
 /// False, and a finding, if the bytes are no text that XML could be.
 bool check_bytes(const std::string& content, Findings& findings) {
   const auto line_at = [&](std::size_t offset) {
@@ -298,6 +326,10 @@ bool check_bytes(const std::string& content, Findings& findings) {
     findings.add(line_at(bad),
                  fmt::format("{} 0x{:02X} at offset {}", control ? "control character" : "not UTF-8: byte", byte, bad),
                  control ? "of control characters, text holds tabs and line ends alone" : "save the file as UTF-8");
+    return false;
+  }
+  if (const std::size_t tag = overloaded_tag(content); tag != std::string::npos) {
+    findings.add(line_at(tag), "a tag with more than 5000 attributes", "no element has so many");
     return false;
   }
   std::string encoding = declared_encoding(content);

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t kShown = 100;
 // Kept before they are sorted; a 16 MB file of nonsense must not take gigabytes of messages.
-constexpr std::size_t kKept = 10000;
+constexpr std::size_t kKept = 1000;
 
 }  // namespace
 
@@ -29,6 +29,12 @@ void Findings::add(Diagnostic diagnostic) {
                         });
   if (!repeated) diagnostics_.push_back(std::move(diagnostic));
 }
+
+std::string Findings::suggest(std::string_view word, std::span<const std::string> candidates) const {
+  return full() ? std::string{} : suggestion(word, candidates);
+}
+
+bool Findings::full() const { return diagnostics_.size() >= kKept; }
 
 bool Findings::any_at(const Origin& origin) const {
   const bool from_file = origin.override_text.empty();

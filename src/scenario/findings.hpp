@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "support/diagnostics.hpp"
@@ -23,6 +25,10 @@ class Findings {
   /// Something wrong with another file, reported as it is.
   void add(Diagnostic diagnostic);
 
+  /// As suggestion(), but empty once no more findings are kept: near names take time to find.
+  std::string suggest(std::string_view word, std::span<const std::string> candidates) const;
+
+  bool full() const;
   bool empty() const { return diagnostics_.empty(); }
   /// Whether something was found on that line, or with that override.
   bool any_at(const Origin& origin) const;

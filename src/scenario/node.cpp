@@ -95,7 +95,7 @@ void Node::check_attributes() const {
       findings_.add(attribute.origin, fmt::format("'{}' on <{}>", printable(attribute.name), element_.name),
                     "remove it: the language has no namespace");
     } else if (!rule_.any_attribute) {
-      const std::string near = suggestion(attribute.name, rule_.attributes);
+      const std::string near = findings_.suggest(attribute.name, rule_.attributes);
       findings_.add(attribute.origin,
                     fmt::format("unknown attribute '{}' of <{}>", printable(attribute.name), element_.name),
                     near.empty() ? fmt::format("<{}> has no attributes", element_.name) : near);
@@ -112,7 +112,7 @@ void Node::check_children() const {
       continue;
     }
     if (std::ranges::find(rule_.children, child.name) == rule_.children.end()) {
-      std::string near = suggestion(child.name, rule_.children);
+      std::string near = findings_.suggest(child.name, rule_.children);
       if (near.empty()) near = fmt::format("<{}> holds no elements", element_.name);
       findings_.add(child.origin, fmt::format("unknown element <{}> in <{}>", printable(child.name), element_.name),
                     near);
@@ -221,7 +221,7 @@ std::size_t Node::choice(std::string_view attribute, std::span<const std::string
   if (found == nullptr) return fallback;
   const auto chosen = std::ranges::find(choices, found->value);
   if (chosen != choices.end()) return static_cast<std::size_t>(chosen - choices.begin());
-  fail_at(attribute, "is unknown", suggestion(found->value, choices));
+  fail_at(attribute, "is unknown", findings_.suggest(found->value, choices));
   return fallback;
 }
 

@@ -20,6 +20,16 @@ struct Component {
 
 constexpr const char* kForm = "path=value, e.g. training.batch=64";
 
+/// Position of the bracket that closes the one at `open`; a selector may hold brackets of its own (hosts).
+std::size_t closing_bracket(std::string_view text, std::size_t open) {
+  int depth = 0;
+  for (std::size_t i = open; i < text.size(); ++i) {
+    if (text[i] == '[') ++depth;
+    if (text[i] == ']' && --depth == 0) return i;
+  }
+  return std::string_view::npos;
+}
+
 /// Splits at dots outside brackets; a label may hold dots. Nullopt if brackets or names are missing.
 std::optional<std::vector<Component>> parse_path(std::string_view path) {
   std::vector<Component> components;
@@ -30,7 +40,7 @@ std::optional<std::vector<Component>> parse_path(std::string_view path) {
     component.name = path.substr(i, name_end - i);
     i = name_end;
     if (i < path.size() && path[i] == '[') {
-      const std::size_t close = path.find(']', i);
+      const std::size_t close = closing_bracket(path, i);
       if (close == std::string_view::npos) return std::nullopt;
       component.selector = path.substr(i + 1, close - i - 1);
       i = close + 1;
@@ -85,11 +95,11 @@ class Override {
 
   /// Position of the '=' outside brackets, npos if there is none.
   static std::size_t assignment(std::string_view text) {
-    bool inside = false;
     for (std::size_t i = 0; i < text.size(); ++i) {
-      if (text[i] == '[') inside = true;
-      if (text[i] == ']') inside = false;
-      if (text[i] == '=' && !inside) return i;
+      if (text[i] == '=') return i;
+      if (text[i] != '[') continue;
+      i = closing_bracket(text, i);
+      if (i == std::string_view::npos) break;
     }
     return std::string_view::npos;
   }

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <filesystem>
 #include <optional>
+#include <ranges>
 #include <set>
 
 #include "scenario/files.hpp"
@@ -13,6 +14,8 @@
 
 namespace dadsim {
 namespace {
+
+constexpr std::size_t kMaxDevices = 1000;
 
 std::string trimmed(const std::string& text) {
   const std::size_t first = text.find_first_not_of(" \t\r\n");
@@ -41,7 +44,11 @@ std::vector<DeviceSpec> read_devices(const Node& scenario, const ReadContext& co
   constexpr Range kShare{.minimum = 0, .maximum = 1, .open_minimum = true};
   std::vector<DeviceSpec> devices;
   std::set<std::string> names(context.catalog.devices.begin(), context.catalog.devices.end());
-  for (const Element* element : scenario.children("device")) {
+  const std::vector<const Element*> elements = scenario.children("device");
+  if (elements.size() > kMaxDevices) {
+    scenario.fail(fmt::format("{} <device>", elements.size()), fmt::format("at most {}", kMaxDevices));
+  }
+  for (const Element* element : elements) {
     const Node node(*element, context.findings);
     DeviceSpec device;
     device.name = node.required_text("name", "a name for <worker device=\"…\">").value_or("");
@@ -78,12 +85,12 @@ struct Cluster {
 
 Cluster read_workers(const Element& element, const std::vector<DeviceSpec>& own_devices, const ReadContext& context) {
   std::vector<std::string> devices;
-  for (const DeviceSpec& device : own_devices) devices.push_back(device.name);
+  for (const DeviceSpec& device : own_devices | std::views::take(kMaxDevices)) devices.push_back(device.name);
   devices.insert(devices.end(), context.catalog.devices.begin(), context.catalog.devices.end());
   const auto read_device = [&](const Node& node) {
     std::string name = node.required_text("device", "the name of a device; `dadsim devices` lists them").value_or("");
     if (!name.empty() && std::ranges::find(devices, name) == devices.end())
-      node.fail_at("device", "is unknown", suggestion(name, devices));
+      node.fail_at("device", "is unknown", context.findings.suggest(name, devices));
     return name;
   };
 
@@ -179,9 +186,9 @@ TimedAsSpec read_timed_as(const Element& element, std::int64_t batch, const Read
   const Node node(element, context.findings);
   TimedAsSpec timed;
   const std::vector<std::string>& workloads = context.catalog.workloads;
-  timed.workload = node.required_text("workload", suggestion("", workloads)).value_or("");
+  timed.workload = node.required_text("workload", context.findings.suggest("", workloads)).value_or("");
   if (!timed.workload.empty() && std::ranges::find(workloads, timed.workload) == workloads.end()) {
-    node.fail_at("workload", "is unknown", suggestion(timed.workload, workloads));
+    node.fail_at("workload", "is unknown", context.findings.suggest(timed.workload, workloads));
   }
   timed.batch = node.integer("batch", 1, 1'000'000, batch);
   return timed;

@@ -46,9 +46,10 @@ void check_parameter_names(const Node& node, const Catalog::Algorithm& algorithm
       if (std::ranges::find(other.parameters, attribute.name, &ParameterSpec::name) != other.parameters.end())
         owners.push_back(other.name);
     }
-    context.findings.add(
-        attribute.origin, fmt::format("'{}' has no parameter '{}'", algorithm.name, printable(attribute.name)),
-        owners.empty() ? suggestion(attribute.name, known) : fmt::format("only {} has it", fmt::join(owners, ", ")));
+    context.findings.add(attribute.origin,
+                         fmt::format("'{}' has no parameter '{}'", algorithm.name, printable(attribute.name)),
+                         owners.empty() ? context.findings.suggest(attribute.name, known)
+                                        : fmt::format("only {} has it", fmt::join(owners, ", ")));
   }
 }
 
@@ -99,7 +100,6 @@ std::vector<RunSpec> read_runs(const Node& scenario, bool has_aggregator, std::v
     scenario.fail("<scenario> lacks <run>", "at least one, e.g. <run algorithm=\"gradient-sharing\"/>");
   if (elements.size() > kMaxRuns) {
     scenario.fail(fmt::format("{} <run>", elements.size()), fmt::format("at most {}", kMaxRuns));
-    return runs;
   }
   std::vector<std::string> names;
   for (const Catalog::Algorithm& algorithm : context.catalog.algorithms) names.push_back(algorithm.name);
@@ -115,11 +115,11 @@ std::vector<RunSpec> read_runs(const Node& scenario, bool has_aggregator, std::v
       if (!run.label.empty() && !labels.insert(run.label).second)
         node.fail_at("label", "is taken by another run", "labels are unique");
     }
-    const std::optional<std::string> name = node.required_text("algorithm", suggestion("", names));
+    const std::optional<std::string> name = node.required_text("algorithm", context.findings.suggest("", names));
     if (!name) continue;
     const auto algorithm = std::ranges::find(context.catalog.algorithms, *name, &Catalog::Algorithm::name);
     if (algorithm == context.catalog.algorithms.end()) {
-      node.fail_at("algorithm", "is unknown", suggestion(*name, names));
+      node.fail_at("algorithm", "is unknown", context.findings.suggest(*name, names));
       continue;
     }
     run.algorithm = *name;
@@ -131,7 +131,7 @@ std::vector<RunSpec> read_runs(const Node& scenario, bool has_aggregator, std::v
       without_exchange.push_back(*name);
     runs.push_back(std::move(run));
   }
-  complete_labels(runs);
+  if (runs.size() <= kMaxRuns) complete_labels(runs);
   return runs;
 }
 

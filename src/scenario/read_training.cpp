@@ -91,7 +91,6 @@ ModelSpec read_model(const Element& element, const DataFindings& data, const Rea
   if (layers.empty()) node.fail("<model> lacks <dense>", "at least one layer, the last with one unit per class");
   if (layers.size() > kMaxLayers) {
     node.fail(fmt::format("<model> has {} layers", layers.size()), fmt::format("at most {}", kMaxLayers));
-    return model;
   }
   bool units_known = true;
   for (const Element* layer : layers) {

@@ -256,7 +256,8 @@ std::vector<Diagnostic> check_platform_text(const std::string& file) {
                              "take the element out; the scenario says which hosts are workers"});
     }
     if (attribute(*tag, "state_file").has_value()) {
-      diagnostics.push_back({file, markup.line(), "'state_file' turns a host or a link off, and a step needs all of its workers",
+      diagnostics.push_back({file, markup.line(),
+                             "'state_file' turns a host or a link off, and a step needs all of its workers",
                              "take the attribute out"});
     }
   }

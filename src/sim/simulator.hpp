@@ -30,7 +30,8 @@ struct Cluster {
 
 /// Times every schedule from an idle cluster, one after the other, in one forked process (SimGrid's engine is a
 /// singleton with a clock that never goes back). A schedule of fewer workers than the cluster has uses the first ones.
-/// Distinct schedules are simulated once, unless the platform varies over time: then all are, and should be all steps of a run in order. `progress` is called with the number done. Throws SimulationError.
+/// Distinct schedules are simulated once, unless the platform varies over time: then all are, and should be all steps
+/// of a run in order. `progress` is called with the number done. Throws SimulationError.
 std::vector<StepTiming> time_schedules(const Cluster& cluster, std::span<const Schedule> schedules,
                                        const std::function<void(std::size_t)>& progress = {});
 

@@ -67,7 +67,8 @@ void write_file_atomically(const std::string& path, std::string_view content) {
   }
   std::string beside = path + ".XXXXXX";
   const int descriptor = ::mkstemp(beside.data());
-  if (descriptor < 0) throw OutputError(fmt::format("cannot create a file beside '{}': {}", path, std::strerror(errno)));
+  if (descriptor < 0)
+    throw OutputError(fmt::format("cannot create a file beside '{}': {}", path, std::strerror(errno)));
   try {
     const mode_t mask = ::umask(0);
     ::umask(mask);

@@ -9,8 +9,8 @@
 
 namespace dadsim {
 
-/// Calls `body(i)` for every i in [0, count), possibly at the same time. Bodies must not depend on each other, so that the
-/// result is the same for any number of threads.
+/// Calls `body(i)` for every i in [0, count), possibly at the same time. Bodies must not depend on each other, so that
+/// the result is the same for any number of threads.
 template <class Body>
 void parallel_for(std::size_t count, Body&& body) {
   if (count == 0) return;

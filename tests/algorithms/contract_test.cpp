@@ -118,8 +118,8 @@ TEST_P(Contract, SameSeedSameBitsForAnyNumberOfThreads) {
   data.train = draw_digits(0, 300, 3);
   data.test = draw_digits(300, 100, 3);
   data.classes = 10;
-  const Partition partition = split_over_sites({.kind = SplitSpec::Kind::dirichlet, .alpha = 0.5, .shards = 2, .sizes = {}},
-                                               data.train, 10, 3, 3);
+  const Partition partition = split_over_sites(
+      {.kind = SplitSpec::Kind::dirichlet, .alpha = 0.5, .shards = 2, .sizes = {}}, data.train, 10, 3, 3);
   LearningProblem problem{data, partition, {}, {}, 3};
   problem.model.layers = {{64, Activation::relu, true}, {10, Activation::identity, true}};
   problem.training.batch = 10;
@@ -145,7 +145,8 @@ TEST_P(Contract, SameSeedSameBitsForAnyNumberOfThreads) {
 
 TEST_P(Contract, CanBeTimedAsAnyShape) {
   // One layer, fewer and more layers than were learned, and layers without an outer product in between.
-  ModelShape mixed{"mixed", {dense_shape("a", 30, 40, true), {}, dense_shape("b", 40, 50, false), dense_shape("c", 50, 7, true)}};
+  ModelShape mixed{
+      "mixed", {dense_shape("a", 30, 40, true), {}, dense_shape("b", 40, 50, false), dense_shape("c", 50, 7, true)}};
   mixed.layers[1].name = "norm";
   mixed.layers[1].kind = LayerKind::normalisation;
   mixed.layers[1].parameters = 80;
@@ -155,7 +156,8 @@ TEST_P(Contract, CanBeTimedAsAnyShape) {
   for (int i = 0; i < 50; ++i) deep.layers.push_back(dense_shape("l" + std::to_string(i), 64, 64, i % 2 == 0));
   for (const Topology topology : {Topology::aggregator, Topology::peer}) {
     for (const std::vector<std::int64_t>& widths :
-         {std::vector<std::int64_t>{12, 5}, std::vector<std::int64_t>{12, 9, 5}, std::vector<std::int64_t>{12, 20, 9, 5}}) {
+         {std::vector<std::int64_t>{12, 5}, std::vector<std::int64_t>{12, 9, 5},
+          std::vector<std::int64_t>{12, 20, 9, 5}}) {
       OneStep::Setup setup;
       setup.topology = topology;
       setup.widths = widths;

@@ -26,7 +26,8 @@ float relative_error(const Factors& factors, const Matrix& exact) {
 constexpr FactoriseOptions kAll{.cap = 1000, .iterations = 3, .tolerance = 0};
 
 TEST(Factorise, AllComponentsGiveTheProductWhateverTheIterations) {
-  for (const auto& [rows, out, in] : {std::tuple{4, 10, 20}, std::tuple{40, 10, 20}, std::tuple{40, 20, 10}, std::tuple{1, 7, 9}}) {
+  for (const auto& [rows, out, in] :
+       {std::tuple{4, 10, 20}, std::tuple{40, 10, 20}, std::tuple{40, 20, 10}, std::tuple{1, 7, 9}}) {
     const Matrix delta = random_matrix(rows, out, 1);
     const Matrix input = random_matrix(rows, in, 2);
     const Matrix exact = delta.transpose() * input;
@@ -43,7 +44,8 @@ TEST(Factorise, AllComponentsGiveTheProductWhateverTheIterations) {
 }
 
 TEST(Factorise, DirectionsAreOrthonormal) {
-  const Factors factors = factorise(random_matrix(32, 50, 1), random_matrix(32, 80, 2), {.cap = 12, .iterations = 2, .tolerance = 0}, 1, 0, 0);
+  const Factors factors = factorise(random_matrix(32, 50, 1), random_matrix(32, 80, 2),
+                                    {.cap = 12, .iterations = 2, .tolerance = 0}, 1, 0, 0);
   ASSERT_EQ(factors.rank(), 12);
   Matrix directions = factors.left;
   for (Eigen::Index k = 0; k < 12; ++k) directions.row(k).normalize();
@@ -130,8 +132,8 @@ TEST(Factorise, TakesTheCheaperBranch) {
 TEST(RankDad, WithoutACutItIsDad) {
   for (const std::string mode : {"one-way", "two-way"}) {
     for (const Topology topology : {Topology::aggregator, Topology::peer}) {
-      for (const std::vector<std::int32_t>& rows :
-           {std::vector<std::int32_t>{6, 6}, std::vector<std::int32_t>{1, 9, 3}, std::vector<std::int32_t>{40, 2, 30}}) {
+      for (const std::vector<std::int32_t>& rows : {std::vector<std::int32_t>{6, 6}, std::vector<std::int32_t>{1, 9, 3},
+                                                    std::vector<std::int32_t>{40, 2, 30}}) {
         for (const bool bias : {true, false}) {
           test::OneStep::Setup setup;
           setup.rows = rows;

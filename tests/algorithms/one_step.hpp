@@ -20,9 +20,9 @@ struct OneStep {
     bool bias = true;
     std::vector<std::int32_t> rows{6, 6};  ///< per site
     Topology topology = Topology::aggregator;
-    ParameterValues parameters;            ///< those not given are at their defaults
+    ParameterValues parameters;  ///< those not given are at their defaults
     std::uint64_t seed = 7;
-    std::vector<std::size_t> site_order;   ///< a permutation of the sites' data; empty: as they are
+    std::vector<std::size_t> site_order;  ///< a permutation of the sites' data; empty: as they are
     bool zero_inputs = false;
   };
 
@@ -104,7 +104,8 @@ struct OneStep {
     return worst;
   }
 
-  /// Bytes per worker that the recorded step says are handed to collectives, and bytes that the aggregator hands to each.
+  /// Bytes per worker that the recorded step says are handed to collectives, and bytes that the aggregator hands to
+  /// each.
   struct Recorded {
     std::vector<double> over;
     double down = 0;

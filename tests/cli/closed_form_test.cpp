@@ -1,5 +1,6 @@
-// The simulated time of a step of every algorithm on a star without contention, against a closed form written down by hand:
-// a message of b bytes takes α + b/B, lanes and compute streams are in order, collectives start when their data exist.
+// The simulated time of a step of every algorithm on a star without contention, against a closed form written down by
+// hand: a message of b bytes takes α + b/B, lanes and compute streams are in order, collectives start when their data
+// exist.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -14,9 +15,9 @@ using test::OneStep;
 using testing::Star;
 using testing::TemporaryFile;
 
-constexpr double kPeak = 2e9;      // flop/s
-constexpr double kMemory = 4e8;    // byte/s
-constexpr double kLaunch = 3e-5;   // s
+constexpr double kPeak = 2e9;     // flop/s
+constexpr double kMemory = 4e8;   // byte/s
+constexpr double kLaunch = 3e-5;  // s
 constexpr std::size_t kSites = 4;
 constexpr double kRows = 8;
 constexpr double kAllRows = kRows * kSites;
@@ -35,7 +36,9 @@ double pass(double flops, double floats, double launches) {
   return launches * kLaunch + std::max(flops / (kPeak / 2), 4 * floats / kMemory);
 }
 
-double forward(std::size_t l) { return product(2 * kRows * p(l) * q(l), kRows * p(l) + p(l) * q(l) + 2 * kRows * q(l), 2); }
+double forward(std::size_t l) {
+  return product(2 * kRows * p(l) * q(l), kRows * p(l) + p(l) * q(l) + 2 * kRows * q(l), 2);
+}
 double loss() { return pass(5 * kRows * q(kLayers - 1), 4 * kRows * q(kLayers - 1), 3); }
 double propagate(std::size_t l, double rows) {
   return l == 0 ? 0 : product(2 * rows * p(l) * q(l), 2 * rows * q(l) + p(l) * q(l) + 2 * rows * p(l), 2);
@@ -55,8 +58,8 @@ double factorise(std::size_t l, double rows, double rank, double iterations) {
                              rank * rows * (p(l) + q(l)) + rank * (p(l) + q(l));
   const double explicit_flops = 2 * rows * p(l) * q(l) + 2 * q(l) * q(l) * p(l) + 2 * iterations * rank * q(l) * q(l) +
                                 2 * rank * p(l) * q(l) + orthogonal;
-  const double explicit_floats = rows * (p(l) + q(l)) + 2 * p(l) * q(l) + q(l) * q(l) + iterations * rank * q(l) * q(l) +
-                                 rank * p(l) * q(l) + rank * (p(l) + q(l));
+  const double explicit_floats = rows * (p(l) + q(l)) + 2 * p(l) * q(l) + q(l) * q(l) +
+                                 iterations * rank * q(l) * q(l) + rank * p(l) * q(l) + rank * (p(l) + q(l));
   return gram_flops <= explicit_flops ? product(gram_flops, gram_floats, launches)
                                       : product(explicit_flops, explicit_floats, launches);
 }
@@ -173,7 +176,8 @@ TEST(ClosedForm, RankDad) {
   ParameterValues one_way = two_way;
   one_way["mode"] = "one-way";
   for (const bool twice : {true, false}) {
-    expect_close(simulated("rank-dad", Topology::aggregator, twice ? two_way : one_way), star_step(from_last([&](std::size_t l) {
+    expect_close(simulated("rank-dad", Topology::aggregator, twice ? two_way : one_way),
+                 star_step(from_last([&](std::size_t l) {
                    const double down_rank = twice ? kRank : kSites * kRank;
                    return LayerTimes{.before = factorise(l, kRows, kRank, kIterations),
                                      .up = kRank * (p(l) + q(l)),
@@ -217,26 +221,25 @@ double ring_step(const std::vector<LayerTimes>& layers, const std::function<doub
 TEST(ClosedForm, PeersInARing) {
   const auto all_reduce = [](double floats) { return 2 * (kSites - 1) * kStar.between(4 * floats / kSites); };
   const auto all_gather = [](double floats) { return (kSites - 1) * kStar.between(4 * floats); };
-  expect_close(simulated("gradient-sharing", Topology::peer),
-               ring_step(from_last([](std::size_t l) {
-                           return LayerTimes{.before = weight_gradient(l, kRows),
-                                             .up = p(l) * q(l),
-                                             .aggregate = 0,
-                                             .down = 0,
-                                             .meanwhile = propagate(l, kRows),
-                                             .after = 0};
-                         }),
-                         all_reduce));
-  expect_close(simulated("dad", Topology::peer),
-               ring_step(from_last([](std::size_t l) {
-                           return LayerTimes{.before = 0,
-                                             .up = kRows * (p(l) + q(l)),
-                                             .aggregate = 0,
-                                             .down = 0,
-                                             .meanwhile = propagate(l, kRows),
-                                             .after = weight_gradient(l, kAllRows)};
-                         }),
-                         all_gather));
+  expect_close(simulated("gradient-sharing", Topology::peer), ring_step(from_last([](std::size_t l) {
+                                                                          return LayerTimes{
+                                                                              .before = weight_gradient(l, kRows),
+                                                                              .up = p(l) * q(l),
+                                                                              .aggregate = 0,
+                                                                              .down = 0,
+                                                                              .meanwhile = propagate(l, kRows),
+                                                                              .after = 0};
+                                                                        }),
+                                                                        all_reduce));
+  expect_close(simulated("dad", Topology::peer), ring_step(from_last([](std::size_t l) {
+                                                             return LayerTimes{.before = 0,
+                                                                               .up = kRows * (p(l) + q(l)),
+                                                                               .aggregate = 0,
+                                                                               .down = 0,
+                                                                               .meanwhile = propagate(l, kRows),
+                                                                               .after = weight_gradient(l, kAllRows)};
+                                                           }),
+                                                           all_gather));
   expect_close(simulated("rank-dad", Topology::peer, {{"cap", "3"}, {"iterations", "4"}, {"tolerance", "0"}}),
                ring_step(from_last([](std::size_t l) {
                            return LayerTimes{.before = factorise(l, kRows, 3, 4),

@@ -22,7 +22,8 @@ nlohmann::ordered_json comparable(const std::string& text) {
 TEST(CommandLine, HelpAndVersion) {
   const Outcome help = run_dadsim({"--help"});
   EXPECT_EQ(help.exit_code, 0);
-  for (const char* option : {"--json", "--csv", "--set", "--seed", "--threads", "--check", "--print-scenario", "--quiet"}) {
+  for (const char* option :
+       {"--json", "--csv", "--set", "--seed", "--threads", "--check", "--print-scenario", "--quiet"}) {
     EXPECT_NE(help.out.find(option), std::string::npos) << option;
   }
   const Outcome version = run_dadsim({"--version"});
@@ -34,7 +35,8 @@ TEST(CommandLine, CatalogsAreTheOnesInTheDocs) {
   for (const std::string name : {"algorithms", "devices", "workloads"}) {
     const Outcome outcome = run_dadsim({name});
     EXPECT_EQ(outcome.exit_code, 0);
-    EXPECT_EQ(outcome.out, test::read_file(std::filesystem::path(DADSIM_SOURCE_DIR) / "docs" / "catalog" / (name + ".txt")))
+    EXPECT_EQ(outcome.out,
+              test::read_file(std::filesystem::path(DADSIM_SOURCE_DIR) / "docs" / "catalog" / (name + ".txt")))
         << "write it anew: dadsim " << name << " > docs/catalog/" << name << ".txt";
   }
 }
@@ -121,7 +123,7 @@ TEST(CommandLine, WritesFilesWhole) {
   const Outcome outcome = run_dadsim(small({"scenarios/hospitals.xml", "--json", json, "--csv", csv}));
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   const auto result = nlohmann::json::parse(test::read_file(json));
-  ASSERT_EQ(result["runs"].size(), 6U);
+  ASSERT_EQ(result["runs"].size(), 7U);
   EXPECT_EQ(result["scenario"]["name"], "Five hospitals");
   EXPECT_GT(test::read_file(csv).size(), 100U);
   EXPECT_EQ(folder.files(), 2U);
@@ -132,8 +134,8 @@ TEST(CommandLine, AnInterruptLeavesOldFilesAsTheyWere) {
   const std::filesystem::path json = folder.path() / "a.json";
   std::ofstream(json) << "old";
   const Outcome outcome =
-      run_dadsim({"scenarios/hospitals.xml", "--json", json.string(), "--set", "training.epochs=1000"}, DADSIM_SOURCE_DIR,
-                 std::chrono::milliseconds(1500));
+      run_dadsim({"scenarios/hospitals.xml", "--json", json.string(), "--set", "training.epochs=1000"},
+                 DADSIM_SOURCE_DIR, std::chrono::milliseconds(1500));
   EXPECT_EQ(outcome.exit_code, 130) << outcome.err;
   EXPECT_EQ(test::read_file(json), "old");
   EXPECT_EQ(folder.files(), 1U);
@@ -154,11 +156,13 @@ TEST(CommandLine, AResultThatCannotBeWrittenIsToldBeforeAnythingRuns) {
 }
 
 TEST(CommandLine, ATrainingThatDivergesIsReportedNotHidden) {
-  const Outcome outcome = run_dadsim(small({"scenarios/hospitals.xml", "--json", "-", "--set", "training.adam.learning-rate=1e30"}));
+  const Outcome outcome =
+      run_dadsim(small({"scenarios/hospitals.xml", "--json", "-", "--set", "training.adam.learning-rate=1e30"}));
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   const auto result = nlohmann::json::parse(outcome.out);
   bool told = false;
-  for (const auto& note : result["runs"][2]["notes"]) told |= note.get<std::string>().find("diverged") != std::string::npos;
+  for (const auto& note : result["runs"][2]["notes"])
+    told |= note.get<std::string>().find("diverged") != std::string::npos;
   EXPECT_TRUE(told);
 }
 

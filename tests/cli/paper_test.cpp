@@ -21,9 +21,10 @@ std::filesystem::path data_folder() {
 
 TEST(Paper, DisjointClassesAtTwoSites) {
   const std::filesystem::path data = data_folder();
-  if (data.empty()) GTEST_SKIP() << "set DADSIM_DATA to a folder with t10k-images-idx3-ubyte.gz and t10k-labels-idx1-ubyte.gz";
-  const test::Outcome outcome =
-      test::run_dadsim({"scenarios/paper-mnist-small.xml", "--json", "-"}, DADSIM_SOURCE_DIR, {}, {{"DADSIM_DATA", data.string()}});
+  if (data.empty())
+    GTEST_SKIP() << "set DADSIM_DATA to a folder with t10k-images-idx3-ubyte.gz and t10k-labels-idx1-ubyte.gz";
+  const test::Outcome outcome = test::run_dadsim({"scenarios/paper-mnist-small.xml", "--json", "-"}, DADSIM_SOURCE_DIR,
+                                                 {}, {{"DADSIM_DATA", data.string()}});
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   const nlohmann::json result = nlohmann::json::parse(outcome.out);
   std::map<std::string, double> accuracy;
@@ -50,7 +51,8 @@ TEST(Paper, DisjointClassesAtTwoSites) {
   const auto& ranks = (*cap_32)["effective_rank"];
   ASSERT_EQ(ranks.size(), 15U);
   for (std::size_t layer = 0; layer < 3; ++layer) {
-    EXPECT_LT(ranks.back()["layers"][layer]["site"].get<double>(), ranks.front()["layers"][layer]["site"].get<double>());
+    EXPECT_LT(ranks.back()["layers"][layer]["site"].get<double>(),
+              ranks.front()["layers"][layer]["site"].get<double>());
   }
 
   const auto up = [&](std::size_t run) { return result["runs"][run]["per_step"]["bytes_up_per_worker"].get<double>(); };

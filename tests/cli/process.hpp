@@ -27,8 +27,10 @@ struct Outcome {
 };
 
 /// Starts the binary with these arguments in `folder`; optionally interrupts it after a while.
-inline Outcome run_dadsim(const std::vector<std::string>& arguments, const std::filesystem::path& folder = DADSIM_SOURCE_DIR,
-                          std::chrono::milliseconds interrupt_after = {}, const std::map<std::string, std::string>& environment = {}) {
+inline Outcome run_dadsim(const std::vector<std::string>& arguments,
+                          const std::filesystem::path& folder = DADSIM_SOURCE_DIR,
+                          std::chrono::milliseconds interrupt_after = {},
+                          const std::map<std::string, std::string>& environment = {}) {
   std::array<int, 2> out{};
   std::array<int, 2> err{};
   if (::pipe(out.data()) != 0 || ::pipe(err.data()) != 0) throw std::runtime_error("pipe");

@@ -10,7 +10,8 @@ namespace dadsim {
 namespace {
 
 nlohmann::json result_of(const std::vector<std::string>& more) {
-  std::vector<std::string> arguments = test::small({"scenarios/hospitals.xml", "--json", "-", "--set", "data.split.by=iid"});
+  std::vector<std::string> arguments =
+      test::small({"scenarios/hospitals.xml", "--json", "-", "--set", "data.split.by=iid"});
   arguments.insert(arguments.end(), more.begin(), more.end());
   const test::Outcome outcome = test::run_dadsim(arguments);
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;

@@ -85,7 +85,8 @@ TEST(Schedule, OtherLayersAreSummedInOneCollectiveOrDropped) {
   recorder.begin({1, 1});
   recorder.begin_sweep(Over::other_layers);
   recorder.begin_group(-1);
-  const std::int32_t serial = recorder.add(CollectiveOp{CollectiveKind::all_reduce, {{parameters(), ElementType::float32}}});
+  const std::int32_t serial =
+      recorder.add(CollectiveOp{CollectiveKind::all_reduce, {{parameters(), ElementType::float32}}});
   recorder.add(WaitOp{Role::workers, serial});
   const auto [structure, sizes] = recorder.take();
   EXPECT_TRUE(instantiate(structure, sizes, mlp({3, 2}), mlp({3, 2})).tasks.empty());

@@ -70,5 +70,14 @@ TEST(Wrapped, BreaksAtSpacesAndIndentsWhatFollows) {
   EXPECT_EQ(wrapped("ends in 7", 7, 2), "ends in\n  7\n");
 }
 
+TEST(Human, CountsAreGrouped) {
+  EXPECT_EQ(human_count(0), "0");
+  EXPECT_EQ(human_count(999), "999");
+  EXPECT_EQ(human_count(1000), "1,000");
+  EXPECT_EQ(human_count(25557032), "25,557,032");
+  EXPECT_EQ(human_count(-123), "-123");
+  EXPECT_EQ(human_count(-1234567), "-1,234,567");
+}
+
 }  // namespace
 }  // namespace dadsim

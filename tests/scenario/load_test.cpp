@@ -22,7 +22,8 @@ Scenario load(const TemporaryFolder& folder, const std::string& inside, const st
 
 const std::string kPlatform = R"(<platform file="platform.xml"/>)";
 const std::string kWorkers = R"(<workers><worker hosts="site-1 site-2" device="rtx-3090"/></workers>)";
-const std::string kStar = R"(<workers><worker hosts="site-1 site-2" device="rtx-3090"/><aggregator host="hub" device="xeon-8380"/></workers>)";
+const std::string kStar =
+    R"(<workers><worker hosts="site-1 site-2" device="rtx-3090"/><aggregator host="hub" device="xeon-8380"/></workers>)";
 const std::string kData = "<data><digits/></data>";
 const std::string kModel = R"(<model><dense units="16"/><dense units="10"/></model>)";
 const std::string kRun = R"(<run algorithm="rank-dad"/>)";
@@ -81,7 +82,7 @@ TEST(Load, ReadsEveryElementAndAttribute) {
   const std::string path = folder.write("scenario.xml", R"(<?xml version="1.0"?>
 <?xml-model href="scenario.xsd"?>
 <scenario xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:noNamespaceSchemaLocation="scenario.xsd"
-          name="All &amp; everything" seed="18446744073709551615">
+          name="All &amp; every&#38;thing &amp;#38;" seed="18446744073709551615">
   <run algorithm="rank-dad" label="a" exchange="peer" cap="4" iterations="3" tolerance="5e-2" mode="one-way"/>
   <timed-as workload="bert-base" batch="4"/>
   <training batch="16" batches="equal" epochs="2.5" target-accuracy="0.9" stop="target" evaluate-every="7">
@@ -106,7 +107,7 @@ TEST(Load, ReadsEveryElementAndAttribute) {
 </scenario>
 )");
   const Scenario scenario = load_scenario(path, {}, fake_catalog());
-  EXPECT_EQ(scenario.name, "All & everything");
+  EXPECT_EQ(scenario.name, "All & every&thing &#38;");
   EXPECT_EQ(scenario.description, "Line one,\n    line two.");
   EXPECT_EQ(scenario.seed, 18446744073709551615ULL);
   EXPECT_EQ(scenario.platform, folder.path("platform.xml"));
@@ -173,24 +174,29 @@ TEST(Load, DefaultsThatDependOnTheKind) {
   EXPECT_EQ(with("<training><adamw/></training>").optimizer.weight_decay, 0.01);
   EXPECT_EQ(with("<training><adamw/></training>").optimizer.learning_rate, 1e-3);
   EXPECT_EQ(with(R"(<training><schedule kind="cosine" final-factor="0.1"/></training>)").schedule.final_factor, 0.1);
-  const Scenario timed = load(folder, kPlatform + kStar + kData + kModel + kRun + R"(<training batch="8"/><timed-as workload="resnet-50"/>)");
+  const Scenario timed = load(
+      folder, kPlatform + kStar + kData + kModel + kRun + R"(<training batch="8"/><timed-as workload="resnet-50"/>)");
   EXPECT_EQ(timed.timed_as->batch, 8);
   EXPECT_EQ(timed.runs[0].topology, Topology::aggregator);
 }
 
 TEST(Load, LabelsTellRunsApart) {
   const TemporaryFolder folder;
-  const Scenario scenario = load(folder, kPlatform + kStar + kData + kModel + R"(
+  const Scenario scenario = load(folder, kPlatform + kStar + kData + kModel + R"xml(
     <run algorithm="rank-dad"/>
     <run algorithm="rank-dad" cap="32"/>
     <run algorithm="rank-dad" cap="32" exchange="peer"/>
     <run algorithm="dad"/>
     <run algorithm="dad"/>
-    <run algorithm="edad" label="dad (2)"/>)");
+    <run algorithm="edad" label="dad (2)"/>)xml");
   std::vector<std::string> labels;
   for (const RunSpec& run : scenario.runs) labels.push_back(run.label);
-  const std::vector<std::string> expected = {"rank-dad, cap 8, aggregator", "rank-dad, cap 32, aggregator", "rank-dad, cap 32, peer",
-                                             "dad", "dad (3)", "dad (2)"};
+  const std::vector<std::string> expected = {"rank-dad, cap 8, aggregator",
+                                             "rank-dad, cap 32, aggregator",
+                                             "rank-dad, cap 32, peer",
+                                             "dad",
+                                             "dad (3)",
+                                             "dad (2)"};
   EXPECT_EQ(labels, expected);
 }
 
@@ -203,7 +209,8 @@ TEST(Load, AsksForTheRoutesThatTheRunsUse) {
     return Catalog::PlatformAnswer{};
   };
   using Pairs = std::vector<std::pair<std::size_t, std::size_t>>;
-  const std::string workers = R"(<workers><worker hosts="site-[1-2] gpu-0" device="rtx-3090"/><aggregator host="hub" device="xeon-8380"/></workers>)";
+  const std::string workers =
+      R"(<workers><worker hosts="site-[1-2] gpu-0" device="rtx-3090"/><aggregator host="hub" device="xeon-8380"/></workers>)";
   const auto pairs = [&](const std::string& runs) {
     load(folder, kPlatform + workers + kData + kModel + runs, {}, catalog);
     return asked.pairs;
@@ -222,11 +229,13 @@ TEST(Load, AsksForTheRoutesThatTheRunsUse) {
 TEST(Load, PassesOnWhatIsWrongWithThePlatform) {
   const TemporaryFolder folder;
   folder.write("platform.xml", fake_platform() + "<!-- no route site-2 hub -->");
-  const std::string text = "<scenario name=\"Test\">\n" + kPlatform + "\n" + kStar + "\n" + kData + kModel + kRun + "</scenario>";
+  const std::string text =
+      "<scenario name=\"Test\">\n" + kPlatform + "\n" + kStar + "\n" + kData + kModel + kRun + "</scenario>";
   const std::string path = folder.write("scenario.xml", text);
   EXPECT_EQ(message_of([&] { load_scenario(path, {}, fake_catalog()); }), path + ":3: no route site-2 hub; add one");
   const std::string platform = folder.write("platform.xml", "nothing");
-  EXPECT_EQ(message_of([&] { load_scenario(path, {}, fake_catalog()); }), platform + ":1: no platform; a SimGrid platform file");
+  EXPECT_EQ(message_of([&] { load_scenario(path, {}, fake_catalog()); }),
+            platform + ":1: no platform; a SimGrid platform file");
 }
 
 class IdxData : public testing::Test {
@@ -235,7 +244,8 @@ class IdxData : public testing::Test {
   void TearDown() override { unsetenv("DADSIM_DATA"); }
 
   IdxSource load_idx(const std::string& attributes) {
-    return std::get<IdxSource>(load(folder_, kPlatform + kWorkers + "<data><idx " + attributes + "/></data>" + kModel + kRun).data.source);
+    return std::get<IdxSource>(
+        load(folder_, kPlatform + kWorkers + "<data><idx " + attributes + "/></data>" + kModel + kRun).data.source);
   }
   std::string refused(const std::string& attributes) {
     return message_of([&] { load_idx(attributes); });
@@ -254,8 +264,10 @@ TEST_F(IdxData, TakesTestSamplesFromTheSameFiles) {
   EXPECT_EQ(idx.train, 80);
   EXPECT_EQ(idx.test, 20);
   EXPECT_EQ(refused(R"(images="a" labels="b" train="80" test="21")"),
-            folder_.path("scenario.xml") + ":1: <idx> asks for 80 + 21 samples; the files hold 100; train and test together are at most that");
-  EXPECT_EQ(refused(R"(images="a" labels="b" test="20")"), folder_.path("scenario.xml") + ":1: <idx> lacks 'train'; a whole number from 1 to 1000000000");
+            folder_.path("scenario.xml") +
+                ":1: <idx> asks for 80 + 21 samples; the files hold 100; train and test together are at most that");
+  EXPECT_EQ(refused(R"(images="a" labels="b" test="20")"),
+            folder_.path("scenario.xml") + ":1: <idx> lacks 'train'; a whole number from 1 to 1000000000");
 }
 
 TEST_F(IdxData, TakesAllOfOwnTestFiles) {
@@ -269,15 +281,17 @@ TEST_F(IdxData, TakesAllOfOwnTestFiles) {
   EXPECT_EQ(refused(R"(images="a" labels="b" test-images="c" test-labels="b" test="51")"),
             folder_.path("scenario.xml") + ":1: test=\"51\" of <idx> is more than there is; the files hold 50 samples");
   folder_.write("c", "50 100 9");
-  EXPECT_EQ(refused(R"(images="a" labels="b" test-images="c" test-labels="b")"),
-            folder_.path("scenario.xml") + ":1: training images have 784 pixels, test images 100; both need the same size");
+  EXPECT_EQ(
+      refused(R"(images="a" labels="b" test-images="c" test-labels="b")"),
+      folder_.path("scenario.xml") + ":1: training images have 784 pixels, test images 100; both need the same size");
 }
 
 TEST_F(IdxData, ClassesComeFromTheLabels) {
   folder_.write("a", "100 784 12");
   folder_.write("b", "");
   EXPECT_EQ(refused(R"(images="a" labels="b" train="80" test="20")"),
-            folder_.path("scenario.xml") + ":1: units=\"10\" of <dense> does not fit the data as the last layer; the data have 12 classes");
+            folder_.path("scenario.xml") +
+                ":1: units=\"10\" of <dense> does not fit the data as the last layer; the data have 12 classes");
   const std::string broken = folder_.write("a", "broken");
   EXPECT_EQ(refused(R"(images="a" labels="b" train="80" test="20")"), broken + ": not an IDX file; magic number 2051");
 }
@@ -285,7 +299,8 @@ TEST_F(IdxData, ClassesComeFromTheLabels) {
 TEST_F(IdxData, LooksBesideTheScenarioThenInTheDataFolder) {
   data_.write("a", "100 784 10");
   data_.write("sub/b.gz", "");
-  EXPECT_NE(refused(R"(images="a" labels="sub/b" train="80" test="20")").find("DADSIM_DATA is not set"), std::string::npos);
+  EXPECT_NE(refused(R"(images="a" labels="sub/b" train="80" test="20")").find("DADSIM_DATA is not set"),
+            std::string::npos);
   setenv("DADSIM_DATA", data_.path("").c_str(), 1);
   IdxSource idx = load_idx(R"(images="a.gz" labels="sub/b" train="80" test="20")");
   EXPECT_EQ(idx.images, data_.path("a"));
@@ -294,8 +309,9 @@ TEST_F(IdxData, LooksBesideTheScenarioThenInTheDataFolder) {
   idx = load_idx(R"(images="a" labels="sub/b" train="80" test="10")");
   EXPECT_EQ(idx.images, folder_.path("a.gz"));
   EXPECT_EQ(refused(R"(images="a" labels="t10k-labels-idx1-ubyte.gz" train="80" test="10")"),
-            folder_.path("scenario.xml") + ":1: labels=\"t10k-labels-idx1-ubyte.gz\" of <idx> is neither in '" + folder_.path("") + "' nor in '" +
-                data_.path("") + "' (DADSIM_DATA); put it into one of them; published at http://yann.lecun.com/exdb/mnist/");
+            folder_.path("scenario.xml") + ":1: labels=\"t10k-labels-idx1-ubyte.gz\" of <idx> is neither in '" +
+                folder_.path("") + "' nor in '" + data_.path("") +
+                "' (DADSIM_DATA); put it into one of them; published at http://yann.lecun.com/exdb/mnist/");
 }
 
 TEST(Hash, IsOfTheMeaningNotOfThePlace) {
@@ -304,7 +320,9 @@ TEST(Hash, IsOfTheMeaningNotOfThePlace) {
   const std::string inside = kPlatform + kStar + kData + kModel + kRun;
   const std::uint64_t hash = load(here, inside).hash;
   EXPECT_EQ(load(there, inside).hash, hash);
-  EXPECT_EQ(load(there, kRun + "<!-- other order -->" + kModel + kData + kStar + kPlatform + "<training batch='32'/>").hash, hash);
+  EXPECT_EQ(
+      load(there, kRun + "<!-- other order -->" + kModel + kData + kStar + kPlatform + "<training batch='32'/>").hash,
+      hash);
   EXPECT_EQ(load(there, inside, {"training.adam.learning-rate=0.001"}).hash, hash);
   EXPECT_NE(load(there, inside, {"training.adam.learning-rate=0.0010000000000000002"}).hash, hash);
   EXPECT_NE(load(there, inside, {"seed=2"}).hash, hash);
@@ -315,7 +333,8 @@ TEST(Hash, ChangesWithTheFiles) {
   const TemporaryFolder folder;
   folder.write("a", "100 784 10");
   folder.write("b", "");
-  const std::string inside = kPlatform + kStar + R"(<data><idx images="a" labels="b" train="80" test="20"/></data>)" + kModel + kRun;
+  const std::string inside =
+      kPlatform + kStar + R"(<data><idx images="a" labels="b" train="80" test="20"/></data>)" + kModel + kRun;
   const std::uint64_t hash = load(folder, inside).hash;
   folder.write("b", "another label");
   const std::uint64_t other_data = load(folder, inside).hash;

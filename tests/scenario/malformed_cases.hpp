@@ -571,6 +571,19 @@ class MalformedCases {
            "…\" of <training> is out of range; a whole number from 1 to 1000000"});
     exact("too many elements", edited({{"  <model>\n", "  <model>\n" + repeated("<dense/>", 200000)}}),
           {"@FILE@:13: more than 100000 elements; no scenario needs so many"});
+    std::string attributes;
+    for (int i = 0; i < 1'000'000; ++i) attributes += " a" + std::to_string(i) + "=''";
+    exact("a million attributes", edited({{"<model>", "<model" + attributes + ">"}}),
+          {"@FILE@:12: a tag with more than 5000 attributes; no element has so many"});
+    exact("a million ampersands", edited({{"\"16\"", "\"" + repeated("&amp;", 1'000'000) + "\""}}),
+          {"@FILE@:16: batch=\"" + repeated("&", 60) +
+           "…\" of <training> is not a whole number; a whole number from 1 to 1000000"});
+    part("too many devices", edited({{"  <model>\n", repeated("<device/>", 2000) + "<model>\n"}}),
+         {"@FILE@:2: 2000 <device>; at most 1000\n", "@FILE@: and "});
+    exact("too many runs", edited({{"  <model>\n", repeated("<run algorithm=\"dad\"/>", 2000) + "<model>\n"}}),
+          {"@FILE@:2: 2003 <run>; at most 1000"});
+    exact("too many layers", edited({{"<model>\n", "<model>\n" + repeated("<dense units=\"2\"/>", 2000)}}),
+          {"@FILE@:12: <model> has 2002 layers; at most 1000"});
     std::string entities = "<!DOCTYPE scenario [<!ENTITY l0 \"lol\">";
     for (char level = '1'; level <= '9'; ++level) {
       const std::string inner = std::string("&l") + static_cast<char>(level - 1) + ";";

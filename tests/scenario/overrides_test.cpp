@@ -16,7 +16,9 @@ class Overrides : public testing::Test {
     folder_.write("platform.xml", fake_platform());
     path_ = folder_.write("scenario.xml", replaced(fixture(), "@PLATFORM@", "platform.xml"));
   }
-  Scenario load(const std::vector<std::string>& overrides) const { return load_scenario(path_, overrides, fake_catalog()); }
+  Scenario load(const std::vector<std::string>& overrides) const {
+    return load_scenario(path_, overrides, fake_catalog());
+  }
 
   TemporaryFolder folder_;
   std::string path_;
@@ -36,10 +38,12 @@ TEST_F(Overrides, ApplyInOrder) { EXPECT_EQ(load({"seed=3", "seed=4"}).seed, 4U)
 
 TEST_F(Overrides, MakeElementsThatAreNotThere) {
   EXPECT_EQ(load({"timed-as.workload=bert-base"}).timed_as->workload, "bert-base");
-  const std::string bare = folder_.write("scenario.xml", replaced(edited({{"    <split by=\"dirichlet\" alpha=\"0.3\"/>\n", ""},
-                                                                          {"    <schedule kind=\"cosine\"/>\n", ""}}),
-                                                                  "@PLATFORM@", "platform.xml"));
-  const Scenario scenario = load_scenario(bare, {"data.split.by=shards", "data.split.shards=3", "training.schedule.warm-up-epochs=1"}, fake_catalog());
+  const std::string bare =
+      folder_.write("scenario.xml", replaced(edited({{"    <split by=\"dirichlet\" alpha=\"0.3\"/>\n", ""},
+                                                     {"    <schedule kind=\"cosine\"/>\n", ""}}),
+                                             "@PLATFORM@", "platform.xml"));
+  const Scenario scenario = load_scenario(
+      bare, {"data.split.by=shards", "data.split.shards=3", "training.schedule.warm-up-epochs=1"}, fake_catalog());
   EXPECT_EQ(scenario.data.split.kind, SplitSpec::Kind::shards);
   EXPECT_EQ(scenario.data.split.shards, 3);
   EXPECT_EQ(scenario.training.schedule.warm_up_epochs, 1);
@@ -63,7 +67,8 @@ TEST_F(Overrides, LabelComesFirst) {
 }
 
 TEST_F(Overrides, MayCorrectTheFile) {
-  const std::string path = folder_.write("scenario.xml", replaced(edited({{"batch=\"16\"", "batch=\"x\""}}), "@PLATFORM@", "platform.xml"));
+  const std::string path =
+      folder_.write("scenario.xml", replaced(edited({{"batch=\"16\"", "batch=\"x\""}}), "@PLATFORM@", "platform.xml"));
   EXPECT_THROW(load_scenario(path, {}, fake_catalog()), InputError);
   EXPECT_EQ(load_scenario(path, {"training.batch=8"}, fake_catalog()).training.batch, 8);
 }

@@ -152,21 +152,25 @@ TEST(PlatformCheck, WhatATimedStepCannotFollowIsRefused) {
                     "FILE:5: <config> sets 'network/model', which dadsim sets itself", "take it out");
   expect_file_error(platform_xml(hosts + "<actor host=\"north\" function=\"f\"/>"), "FILE:7: <actor> deploys a program",
                     "take the element out");
-  const PlatformFindings both = check(platform_xml("<config><prop id=\"network/model\" value=\"LV08\"/></config>\n<host id=\"north\" "
-                                                   "speed=\"1Gf\" state_file=\"x\"/>"));
+  const PlatformFindings both =
+      check(platform_xml("<config><prop id=\"network/model\" value=\"LV08\"/></config>\n<host id=\"north\" "
+                         "speed=\"1Gf\" state_file=\"x\"/>"));
   ASSERT_EQ(both.file_errors.size(), 2U);  // all of them at once
   EXPECT_EQ(both.file_errors[1].line, 6);
 }
 
 TEST(PlatformCheck, OptionsThatDadsimLeavesAloneAreThePlatformsOwn) {
-  EXPECT_EQ(first_file_error(platform_xml(hosts + link + route, "Full", "<config><prop id=\"maxmin/concurrency-limit\" value=\"1000\"/></config>\n")), "");
+  EXPECT_EQ(first_file_error(platform_xml(hosts + link + route, "Full",
+                                          "<config><prop id=\"maxmin/concurrency-limit\" value=\"1000\"/></config>\n")),
+            "");
 }
 
 TEST(PlatformCheck, ProfilesOverTimeAreNoticed) {
   const std::string profile = "<trace id=\"t\" periodicity=\"2.0\">0 1.0\n1 0.5\n</trace>";
   EXPECT_EQ(first_file_error(platform_xml(hosts + link + route, "Full", "", profile)), "");
   EXPECT_TRUE(varies_over_time(TemporaryFile(platform_xml(hosts + link + route, "Full", "", profile)).path()));
-  EXPECT_TRUE(varies_over_time(TemporaryFile(platform_xml("<host id=\"north\" speed=\"1Gf\"\n speed_file=\"x\"/>")).path()));
+  EXPECT_TRUE(
+      varies_over_time(TemporaryFile(platform_xml("<host id=\"north\" speed=\"1Gf\"\n speed_file=\"x\"/>")).path()));
   EXPECT_FALSE(varies_over_time(TemporaryFile(platform_xml("<!-- <trace> -->" + hosts + link + route)).path()));
 }
 

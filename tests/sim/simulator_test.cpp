@@ -74,10 +74,9 @@ TEST(Simulator, SchedulesThatAreEqualAreSimulatedOnce) {
 
 TEST(Simulator, APlatformThatVariesIsFollowedOverTime) {
   // The host computes at full speed in the first second and at half of it from then on.
-  const TemporaryFile platform(
-      platform_xml("<host id=\"w0\" speed=\"1Gf\"/>", "Full", "",
-                   "<trace id=\"slower\" periodicity=\"1000.0\">\n0.0 1.0\n1.0 0.5\n</trace>\n"
-                   "<trace_connect kind=\"SPEED\" trace=\"slower\" element=\"w0\"/>\n"));
+  const TemporaryFile platform(platform_xml("<host id=\"w0\" speed=\"1Gf\"/>", "Full", "",
+                                            "<trace id=\"slower\" periodicity=\"1000.0\">\n0.0 1.0\n1.0 0.5\n</trace>\n"
+                                            "<trace_connect kind=\"SPEED\" trace=\"slower\" element=\"w0\"/>\n"));
   Script script(1, false);
   script.compute(1.0);
   const Cluster cluster = cluster_on(platform.path(), 1, false);

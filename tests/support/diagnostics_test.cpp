@@ -6,7 +6,8 @@ namespace dadsim {
 namespace {
 
 TEST(Diagnostics, ReadAsFileLineWhatRemedy) {
-  EXPECT_EQ(to_string(Diagnostic{"a.xml", 3, "no such host 'x'", "did you mean 'y'?"}), "a.xml:3: no such host 'x'; did you mean 'y'?");
+  EXPECT_EQ(to_string(Diagnostic{"a.xml", 3, "no such host 'x'", "did you mean 'y'?"}),
+            "a.xml:3: no such host 'x'; did you mean 'y'?");
   EXPECT_EQ(to_string(Diagnostic{"a.xml", 0, "is a folder", "name a file"}), "a.xml: is a folder; name a file");
   EXPECT_EQ(to_string(Diagnostic{"", 0, "wrong", ""}), "wrong");
 }

@@ -1,0 +1,44 @@
+#include "scenario/host_list.hpp"
+
+#include <gtest/gtest.h>
+
+namespace dadsim {
+namespace {
+
+using Names = std::vector<std::string>;
+
+Names expanded(const std::string& text) {
+  const HostList list = expand_hosts(text, kMaxWorkers);
+  EXPECT_EQ(list.what, "");
+  return list.hosts;
+}
+
+TEST(HostList, Expands) {
+  EXPECT_EQ(expanded("hub"), Names{"hub"});
+  EXPECT_EQ(expanded(" a  b\n\tc "), (Names{"a", "b", "c"}));
+  EXPECT_EQ(expanded("gpu-[0-2]"), (Names{"gpu-0", "gpu-1", "gpu-2"}));
+  EXPECT_EQ(expanded("hub n[3-3].lab x"), (Names{"hub", "n3.lab", "x"}));
+  EXPECT_EQ(expanded("n[9-11]"), (Names{"n9", "n10", "n11"}));
+  EXPECT_EQ(expanded("n[08-11]"), (Names{"n08", "n09", "n10", "n11"}));
+  EXPECT_EQ(expanded("n[098-101]"), (Names{"n098", "n099", "n100", "n101"}));
+  EXPECT_EQ(expanded("a a"), (Names{"a", "a"}));
+}
+
+TEST(HostList, Refuses) {
+  for (const char* text : {"a[1-2", "a]1-2[", "a[1-2][3-4]", "a[]", "a[1]", "a[1-]", "a[-1-2]", "a[x-y]", "a[2-1]",
+                           "a[1-2-3]", "a[[1-2]]", "a[0-99999999999999999999]", "a[+1-2]", "a[1-0x2]"}) {
+    EXPECT_NE(expand_hosts(text, kMaxWorkers).what, "") << text;
+  }
+  EXPECT_NE(expand_hosts(std::string(kMaxHostName + 1, 'a'), kMaxWorkers).what, "");
+}
+
+TEST(HostList, IsBounded) {
+  EXPECT_EQ(expand_hosts("a[1-100000]", kMaxWorkers).hosts.size(), kMaxWorkers);
+  EXPECT_EQ(expand_hosts("a[0-100000]", kMaxWorkers).what, "names too many hosts");
+  EXPECT_EQ(expand_hosts("a[0-9223372036854775807]", kMaxWorkers).what, "names too many hosts");
+  EXPECT_EQ(expand_hosts("a b c", 2).what, "names too many hosts");
+  EXPECT_EQ(expand_hosts("a b c", 3).hosts.size(), 3U);
+}
+
+}  // namespace
+}  // namespace dadsim

@@ -1,0 +1,150 @@
+#include "scenario/schema.hpp"
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <set>
+
+#include "scenario/fake_catalog.hpp"
+#include "scenario/load.hpp"
+#include "scenario/malformed_cases.hpp"
+#include "scenario/temporary_folder.hpp"
+#include "scenario/vocabulary.hpp"
+
+namespace dadsim::test {
+namespace {
+
+const std::vector<std::string> kShipped = {"hospitals.xml", "infiniband.xml", "paper-mnist.xml",
+                                           "paper-mnist-small.xml"};
+
+std::string shipped(const std::string& name) { return std::string(DADSIM_SOURCE_DIR) + "/scenarios/" + name; }
+
+Element tree_of(const std::string& text) {
+  Findings findings("test.xml");
+  Element root = parse_xml(text, findings);
+  findings.throw_if_any();
+  return root;
+}
+
+void for_each_element(const Element& element, const std::function<void(const Element&)>& visit) {
+  visit(element);
+  for (const Element& child : element.children) for_each_element(child, visit);
+}
+
+std::string value(const Element& element, const char* attribute) {
+  const Attribute* found = element.find(attribute);
+  return found == nullptr ? "" : found->value;
+}
+
+TEST(Schema, IsTheFileThatIsShipped) {
+  EXPECT_EQ(scenario_schema(), file_content(std::string(DADSIM_SOURCE_DIR) + "/src/scenario/scenario.xsd"));
+}
+
+TEST(Schema, AcceptsTheShippedScenarios) {
+  for (const std::string& name : kShipped) {
+    for (const SchemaError& error : validate_against_schema(tree_of(file_content(shipped(name)))))
+      ADD_FAILURE() << name << ": " << error.what;
+  }
+}
+
+// The folder may hold more scenarios than are named above.
+TEST(Schema, AcceptsEveryFileInTheFolderOfScenarios) {
+  int files = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(shipped(""))) {
+    if (entry.path().extension() != ".xml") continue;
+    ++files;
+    EXPECT_TRUE(validate_against_schema(tree_of(file_content(entry.path().string()))).empty()) << entry.path();
+  }
+  EXPECT_GE(files, 4);
+}
+
+TEST(Schema, KnowsTheSameNamesAsTheReader) {
+  const Element schema = tree_of(std::string(scenario_schema()));
+  std::map<std::string, std::pair<std::set<std::string>, std::set<std::string>>>
+      names;  // element → attributes, children
+  for (const Element& element : schema.children) {
+    if (element.name != "xs:element") continue;
+    auto& [attributes, children] = names[value(element, "name")];
+    for_each_element(element, [&](const Element& part) {
+      if (part.name == "xs:attribute") attributes.insert(value(part, "name"));
+      if (part.name == "xs:element" && part.find("ref") != nullptr) children.insert(value(part, "ref"));
+    });
+  }
+  std::map<std::string, std::pair<std::set<std::string>, std::set<std::string>>> expected;
+  for (const ElementRule& rule : vocabulary()) {
+    expected[rule.name] = {{rule.attributes.begin(), rule.attributes.end()},
+                           {rule.children.begin(), rule.children.end()}};
+  }
+  EXPECT_EQ(names, expected);
+}
+
+TEST(Schema, DocumentsEveryElementAndAttribute) {
+  const Element schema = tree_of(std::string(scenario_schema()));
+  for_each_element(schema, [](const Element& element) {
+    const bool declares =
+        (element.name == "xs:element" || element.name == "xs:attribute") && element.find("name") != nullptr;
+    if (!declares) return;
+    std::string text;
+    for_each_element(element.children.at(0),
+                     [&](const Element& part) { text += part.name == "xs:documentation" ? part.text : ""; });
+    EXPECT_GT(text.size(), 5U) << value(element, "name");
+  });
+}
+
+TEST(Schema, NamesTheElementThatIsWrong) {
+  const Element root = tree_of("<scenario name=\"x\">\n<model>\n<dense units=\"0\"/></model></scenario>");
+  const std::vector<SchemaError> errors = validate_against_schema(root);
+  ASSERT_FALSE(errors.empty());
+  for (const SchemaError& error : errors) {
+    ASSERT_NE(error.element, nullptr);
+    EXPECT_EQ(error.element->name, "dense");
+    EXPECT_EQ(error.element->origin.line, 3);
+    EXPECT_NE(error.what.find("units"), std::string::npos);
+  }
+}
+
+// The reader finds what the schema finds, so that its own words are the ones that are read.
+TEST(Schema, NeverSpeaksWhereTheReaderDoes) {
+  const TemporaryFolder folder;
+  const std::string platform = folder.write("platform.xml", fake_platform());
+  for (const MalformedCase& one : malformed_cases()) {
+    if (one.file != MalformedCase::File::regular || one.size > 0) continue;
+    const std::string path = folder.path("scenario.xml");
+    write_case(one, path, platform);
+    try {
+      load_scenario(path, one.overrides, fake_catalog());
+      ADD_FAILURE() << one.name;
+    } catch (const InputError& error) {
+      EXPECT_EQ(std::string(error.what()).find("as in scenario.xsd"), std::string::npos)
+          << one.name << ": " << error.what();
+    }
+  }
+}
+
+TEST(Shipped, LoadAndComeBackFromPrint) {
+  const TemporaryFolder data;
+  for (const char* name : {"train-images-idx3-ubyte.gz", "train-labels-idx1-ubyte.gz"})
+    data.write(name, "60000 784 10");
+  for (const char* name : {"t10k-images-idx3-ubyte.gz", "t10k-labels-idx1-ubyte.gz"}) data.write(name, "10000 784 10");
+  setenv("DADSIM_DATA", data.path("").c_str(), 1);
+  Catalog catalog = fake_catalog();
+  // What a real platform holds is for the simulator to say; the names of its hosts are checked where it is linked.
+  catalog.check_platform = [](const Catalog::PlatformQuestion&) { return Catalog::PlatformAnswer{}; };
+  for (const std::string& name : kShipped) {
+    SCOPED_TRACE(name);
+    const Scenario scenario = load_scenario(shipped(name), {}, catalog);
+    const std::string printed = print_scenario(scenario);
+    const Scenario again = load_scenario(data.write("printed.xml", printed), {}, catalog);
+    EXPECT_EQ(print_scenario(again), printed);
+    EXPECT_EQ(again.hash, scenario.hash);
+  }
+  const Scenario paper = load_scenario(shipped("paper-mnist.xml"), {}, catalog);
+  EXPECT_EQ(std::get<IdxSource>(paper.data.source).train, 60000);
+  EXPECT_EQ(std::get<IdxSource>(paper.data.source).test, 10000);
+}
+
+}  // namespace
+}  // namespace dadsim::test
