@@ -180,6 +180,7 @@ Result run_experiment(const Scenario& scenario, bool show_progress) {
     const Trajectory& trajectory = trajectories[i];
     const std::vector<StepTiming> timings =
         time_run(trajectory, cluster, learned, timed, sample_scale, [&](std::size_t done) {
+          if (interrupted().load()) throw Cancelled();
           progress.update(i, static_cast<std::int64_t>(done),
                           static_cast<std::int64_t>(trajectory.distinct_steps.size()));
         });

@@ -38,7 +38,8 @@ po::options_description visible_options() {
 
 std::vector<std::string> option_names() {
   std::vector<std::string> names;
-  for (const auto& option : visible_options().options()) names.push_back("--" + option->long_name());
+  const po::options_description description = visible_options();
+  for (const auto& option : description.options()) names.push_back("--" + option->long_name());
   return names;
 }
 

@@ -156,14 +156,27 @@ TEST(CommandLine, AResultThatCannotBeWrittenIsToldBeforeAnythingRuns) {
 }
 
 TEST(CommandLine, ATrainingThatDivergesIsReportedNotHidden) {
-  const Outcome outcome =
-      run_dadsim(small({"scenarios/hospitals.xml", "--json", "-", "--set", "training.adam.learning-rate=1e30"}));
+  const TemporaryFolder folder;
+  const std::filesystem::path source = DADSIM_SOURCE_DIR;
+  std::string text = test::read_file(source / "scenarios" / "hospitals.xml");
+  for (const auto& [from, to] :
+       {std::pair<std::string, std::string>{"<adam learning-rate=\"1e-3\"/>", "<sgd learning-rate=\"1e6\"/>"},
+        std::pair<std::string, std::string>{"\"relu\"", "\"identity\""},
+        std::pair<std::string, std::string>{"../platforms", (source / "platforms").string()}}) {
+    const std::size_t at = text.find(from);
+    ASSERT_NE(at, std::string::npos) << from;
+    text.replace(at, from.size(), to);
+  }
+  std::ofstream(folder.path() / "diverging.xml") << text;
+  const Outcome outcome = run_dadsim(small({"diverging.xml", "--json", "-"}), folder.path());
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   const auto result = nlohmann::json::parse(outcome.out);
-  bool told = false;
-  for (const auto& note : result["runs"][2]["notes"])
-    told |= note.get<std::string>().find("diverged") != std::string::npos;
-  EXPECT_TRUE(told);
+  for (const auto& run : result["runs"]) {
+    bool told = false;
+    for (const auto& note : run["notes"]) told |= note.get<std::string>().find("diverged") != std::string::npos;
+    EXPECT_TRUE(told) << run["label"];
+    EXPECT_EQ(run["target"]["reached"], false);
+  }
 }
 
 }  // namespace

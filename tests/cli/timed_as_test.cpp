@@ -11,7 +11,7 @@ namespace {
 
 nlohmann::json result_of(const std::vector<std::string>& more) {
   std::vector<std::string> arguments =
-      test::small({"scenarios/hospitals.xml", "--json", "-", "--set", "data.split.by=iid"});
+      test::small({"scenarios/hospitals.xml", "--json", "-", "--set", "data.split.alpha=1000"});
   arguments.insert(arguments.end(), more.begin(), more.end());
   const test::Outcome outcome = test::run_dadsim(arguments);
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;

@@ -1,0 +1,122 @@
+#include "algorithms/learn.hpp"
+
+#include <gtest/gtest.h>
+
+#include "algorithms/registry.hpp"
+#include "models/digits.hpp"
+
+namespace dadsim {
+namespace {
+
+class Learn : public testing::Test {
+ protected:
+  Learn() {
+    data_.train = draw_digits(0, 400, 3);
+    data_.test = draw_digits(400, 200, 3);
+    data_.classes = 10;
+    partition_ = split_over_sites({.kind = SplitSpec::Kind::iid, .alpha = 0.5, .shards = 2, .sizes = {}}, data_.train, 10, 4, 3);
+    model_.layers = {{32, Activation::relu, true}, {10, Activation::identity, true}};
+    training_.batch = 10;
+    training_.epochs = 4;
+  }
+
+  Trajectory run(const std::string& algorithm, Topology topology = Topology::aggregator) const {
+    return learn({algorithm, algorithm, topology, default_parameters(find_algorithm(algorithm))},
+                 {data_, partition_, model_, training_, 3});
+  }
+
+  Dataset data_;
+  Partition partition_;
+  ModelSpec model_;
+  TrainingSpec training_;
+};
+
+TEST_F(Learn, StepsAndEvaluationsAreCounted) {
+  training_.evaluate_every = 7;
+  const Trajectory trajectory = run("gradient-sharing");
+  EXPECT_EQ(trajectory.steps_per_epoch, 10);
+  EXPECT_EQ(trajectory.steps.size(), 40U);
+  std::vector<std::int64_t> at;
+  for (const Evaluation& evaluation : trajectory.curve) at.push_back(evaluation.step);
+  EXPECT_EQ(at, (std::vector<std::int64_t>{0, 7, 14, 21, 28, 35, 40})) << "and once more at the end";
+  EXPECT_EQ(trajectory.structures.size(), 1U);
+  EXPECT_EQ(trajectory.distinct_steps.size(), 1U) << "equal steps are stored once";
+}
+
+TEST_F(Learn, ExactAlgorithmsLearnAlike) {
+  const Trajectory pooled = run("pooled");
+  EXPECT_GT(pooled.curve.back().accuracy, pooled.curve.front().accuracy + 0.2);
+  for (const char* algorithm : {"gradient-sharing", "dad", "edad"}) {
+    for (const Topology topology : {Topology::aggregator, Topology::peer}) {
+      const Trajectory other = run(algorithm, topology);
+      ASSERT_EQ(other.curve.size(), pooled.curve.size());
+      for (std::size_t i = 0; i < pooled.curve.size(); ++i) {
+        EXPECT_NEAR(other.curve[i].loss, pooled.curve[i].loss, 2e-3) << algorithm << " evaluation " << i;
+      }
+    }
+  }
+}
+
+TEST_F(Learn, StopsAtTheTarget) {
+  training_.stop = TrainingSpec::Stop::target;
+  training_.evaluate_every = 5;
+  training_.target_accuracy = 0.3;
+  const Trajectory trajectory = run("dad");
+  EXPECT_GE(trajectory.curve.back().accuracy, 0.3);
+  EXPECT_LT(trajectory.curve[trajectory.curve.size() - 2].accuracy, 0.3);
+  EXPECT_LT(trajectory.steps.size(), 40U);
+  EXPECT_EQ(trajectory.steps.size(), static_cast<std::size_t>(trajectory.curve.back().step));
+}
+
+TEST_F(Learn, RanksAreReportedPerEpochAndLayer) {
+  const Trajectory trajectory = run("rank-dad");
+  ASSERT_EQ(trajectory.ranks.size(), 4U);
+  for (std::size_t epoch = 0; epoch < 4; ++epoch) {
+    EXPECT_EQ(trajectory.ranks[epoch].epoch, static_cast<std::int32_t>(epoch) + 1);
+    ASSERT_EQ(trajectory.ranks[epoch].site.size(), 2U);
+    for (std::size_t layer = 0; layer < 2; ++layer) {
+      EXPECT_GE(trajectory.ranks[epoch].site[layer], 1);
+      EXPECT_LE(trajectory.ranks[epoch].site[layer], 8);
+      EXPECT_GE(trajectory.ranks[epoch].merged[layer], 1);
+      EXPECT_LE(trajectory.ranks[epoch].merged[layer], 8);
+    }
+  }
+}
+
+TEST_F(Learn, WithoutSharingEverySiteLearnsAlone) {
+  // One site alone learns what the same data in one place give.
+  partition_ = {partition_[0]};
+  const Trajectory alone = run("no-sharing");
+  const Trajectory pooled = run("pooled");
+  ASSERT_EQ(alone.curve.size(), pooled.curve.size());
+  for (std::size_t i = 0; i < alone.curve.size(); ++i) EXPECT_EQ(alone.curve[i].loss, pooled.curve[i].loss);
+}
+
+TEST_F(Learn, ADivergedRunEndsAndSaysSo) {
+  training_.optimizer.kind = OptimizerSpec::Kind::sgd;
+  training_.optimizer.learning_rate = 1e8;
+  const Trajectory trajectory = run("gradient-sharing");
+  EXPECT_GT(trajectory.diverged_at, 0);
+  EXPECT_EQ(trajectory.steps.size(), static_cast<std::size_t>(trajectory.diverged_at));
+  EXPECT_EQ(trajectory.curve.back().step, trajectory.diverged_at);
+}
+
+TEST_F(Learn, CanBeCancelled) {
+  const std::atomic<bool> cancelled{true};
+  LearningObserver observer;
+  observer.cancelled = &cancelled;
+  const AlgorithmInfo& info = find_algorithm("dad");
+  EXPECT_THROW(learn({"dad", "dad", Topology::peer, default_parameters(info)}, {data_, partition_, model_, training_, 3}, observer),
+               Cancelled);
+}
+
+TEST_F(Learn, FractionalEpochsRoundUp) {
+  training_.epochs = 0.25;
+  EXPECT_EQ(run("pooled").steps.size(), 3U);
+  EXPECT_EQ(budget_in_steps(training_, 10), 3);
+  training_.epochs = 2;
+  EXPECT_EQ(budget_in_steps(training_, 10), 20);
+}
+
+}  // namespace
+}  // namespace dadsim
