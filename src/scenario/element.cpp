@@ -6,6 +6,7 @@
 #include <libxml/parserInternals.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <map>
 #include <memory>
 
@@ -90,11 +91,10 @@ class TreeBuilder {
       const auto found = at.find(name);
       return found == at.end() ? element.origin.line : found->second;
     };
-    for (int i = 0; i < namespaces; ++i) {
-      const bool is_default = declared[2 * i] == nullptr;
-      const std::string name = is_default ? "xmlns" : fmt::format("xmlns:{}", view(declared[2 * i]));
-      const xmlChar* value = declared[2 * i + 1];
-      element.attributes.push_back({name, value == nullptr ? "" : std::string(view(value)), {"", line_of(name)}});
+    for (int i = 0; i < namespaces; ++i, declared += 2) {  // prefix and URI of each
+      const std::string name = declared[0] == nullptr ? "xmlns" : fmt::format("xmlns:{}", view(declared[0]));
+      const std::string value(declared[1] == nullptr ? "" : view(declared[1]));
+      element.attributes.push_back({name, value, {"", line_of(name)}});
     }
     // Five pointers per attribute: local name, prefix, namespace, begin and end of the value.
     for (int i = 0; i < count; ++i, attributes += 5) {
@@ -266,12 +266,11 @@ std::size_t first_bad_byte(std::string_view text) {
   std::size_t i = 0;
   while (i < text.size()) {
     const auto lead = static_cast<unsigned char>(text[i]);
-    std::uint32_t code = lead;
     std::size_t length = 1;
     if (lead >= 0x80) {
       length = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
       if (lead < 0xC2 || lead > 0xF4 || i + length > text.size()) return i;
-      code = lead & (0x7FU >> length);
+      std::uint32_t code = lead & (0x7FU >> length);
       for (std::size_t k = 1; k < length; ++k) {
         const auto byte = static_cast<unsigned char>(text[i + k]);
         if ((byte & 0xC0U) != 0x80U) return i;

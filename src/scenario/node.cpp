@@ -46,7 +46,7 @@ bool Range::contains(double value) const {
 }
 
 std::string Range::to_string() const {
-  const std::string low = open_minimum ? fmt::format("above {}", minimum) : fmt::format("from {}", minimum);
+  std::string low = open_minimum ? fmt::format("above {}", minimum) : fmt::format("from {}", minimum);
   if (std::isinf(maximum)) return low;
   if (open_maximum) return low + fmt::format(" to below {}", maximum);
   return fmt::format("{}{} {}", low, open_minimum ? ", at most" : " to", maximum);
@@ -153,9 +153,9 @@ std::optional<std::string> Node::required_text(std::string_view attribute, const
   return found->value;
 }
 
-std::string Node::text(std::string_view attribute, std::string fallback) const {
+std::string Node::text(std::string_view attribute, const std::string& fallback) const {
   const Attribute* found = element_.find(attribute);
-  return found == nullptr ? std::move(fallback) : found->value;
+  return found == nullptr ? fallback : found->value;
 }
 
 std::optional<std::int64_t> Node::integer(std::string_view attribute, std::int64_t minimum,

@@ -49,7 +49,7 @@ class Node {
 
   /// The text of an attribute that must be there and hold something.
   std::optional<std::string> required_text(std::string_view attribute, const std::string& remedy) const;
-  std::string text(std::string_view attribute, std::string fallback) const;
+  std::string text(std::string_view attribute, const std::string& fallback) const;
 
   std::int64_t integer(std::string_view attribute, std::int64_t minimum, std::int64_t maximum,
                        std::int64_t fallback) const;

@@ -105,9 +105,9 @@ class Override {
   }
 
   static std::string path_text(const std::vector<Component>& path) {
-    std::vector<std::string> names;
-    for (const Component& component : path) names.push_back(component.name);
-    return fmt::format("{}", fmt::join(names, "."));
+    std::string text;
+    for (const Component& component : path) text += (text.empty() ? "" : ".") + component.name;
+    return text;
   }
 
   static std::string attribute_example(const std::string& element) {
@@ -212,7 +212,12 @@ class Override {
     return text + fmt::format(", or all with {}[*]", name);
   }
 
+  /// An empty value takes the attribute away: its default holds then.
   void write(Element& element, const std::string& name, const std::string& value) const {
+    if (value.empty()) {
+      std::erase_if(element.attributes, [&](const Attribute& attribute) { return attribute.name == name; });
+      return;
+    }
     for (Attribute& attribute : element.attributes) {
       if (attribute.name == name) {
         attribute.value = value;

@@ -6,7 +6,6 @@
 #include <cmath>
 #include <filesystem>
 #include <optional>
-#include <ranges>
 #include <set>
 
 #include "scenario/files.hpp"
@@ -85,7 +84,7 @@ struct Cluster {
 
 Cluster read_workers(const Element& element, const std::vector<DeviceSpec>& own_devices, const ReadContext& context) {
   std::vector<std::string> devices;
-  for (const DeviceSpec& device : own_devices | std::views::take(kMaxDevices)) devices.push_back(device.name);
+  for (std::size_t i = 0; i < std::min(own_devices.size(), kMaxDevices); ++i) devices.push_back(own_devices[i].name);
   devices.insert(devices.end(), context.catalog.devices.begin(), context.catalog.devices.end());
   const auto read_device = [&](const Node& node) {
     std::string name = node.required_text("device", "the name of a device; `dadsim devices` lists them").value_or("");

@@ -89,7 +89,8 @@ DataFindings read_idx(const Element& element, const ReadContext& context) {
   return data;
 }
 
-SplitSpec read_split(const Element& element, std::size_t workers, std::int64_t train, const ReadContext& context) {
+SplitSpec read_split(const Element& element, std::size_t workers, const DataFindings& data,
+                     const ReadContext& context) {
   static const std::array<std::string, 5> kKinds = {"iid", "class", "dirichlet", "shards", "sizes"};
   const Node node(element, context.findings);
   SplitSpec split;
@@ -100,6 +101,11 @@ SplitSpec read_split(const Element& element, std::size_t workers, std::int64_t t
 
   const std::string because = fmt::format("means nothing with by=\"{}\"", kKinds[static_cast<std::size_t>(split.kind)]);
   const auto count = static_cast<std::int64_t>(workers);
+  const std::int64_t train = data.train;
+  if (split.kind == SplitSpec::Kind::by_class && data.classes > 0 && count > data.classes) {
+    node.fail(fmt::format("{} classes cannot be dealt to {} workers", data.classes, workers),
+              "a class goes to one worker: at most as many workers as classes, or another split");
+  }
   if (split.kind == SplitSpec::Kind::dirichlet) {
     split.alpha = node.real("alpha", {.minimum = 1e-3, .maximum = 1e6}, split.alpha);
   } else {
@@ -152,7 +158,7 @@ DataFindings read_data(const Element& element, std::size_t workers, const ReadCo
   if (data.train > 0 && data.train < count) {
     node.fail(fmt::format("{} training samples for {} workers", data.train, workers), "at least one for each");
   }
-  if (const Element* split = node.child("split")) data.spec.split = read_split(*split, workers, data.train, context);
+  if (const Element* split = node.child("split")) data.spec.split = read_split(*split, workers, data, context);
   return data;
 }
 

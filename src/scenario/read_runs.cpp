@@ -78,9 +78,10 @@ void complete_labels(std::vector<RunSpec>& runs) {
       return std::ranges::any_of(
           runs, [&](const RunSpec& other) { return other.algorithm == run.algorithm && value(other) != value(run); });
     };
-    for (const auto& [name, value] : run.parameters) {
+    for (const auto& parameter : run.parameters) {
+      const std::string& name = parameter.first;
       if (differs([&](const RunSpec& other) { return other.parameters.at(name); }))
-        label += fmt::format(", {} {}", name, value);
+        label += fmt::format(", {} {}", name, parameter.second);
     }
     if (differs([](const RunSpec& other) { return other.topology; }))
       label += fmt::format(", {}", to_string(run.topology));

@@ -14,7 +14,8 @@ class Learn : public testing::Test {
     data_.train = draw_digits(0, 400, 3);
     data_.test = draw_digits(400, 200, 3);
     data_.classes = 10;
-    partition_ = split_over_sites({.kind = SplitSpec::Kind::iid, .alpha = 0.5, .shards = 2, .sizes = {}}, data_.train, 10, 4, 3);
+    partition_ =
+        split_over_sites({.kind = SplitSpec::Kind::iid, .alpha = 0.5, .shards = 2, .sizes = {}}, data_.train, 10, 4, 3);
     model_.layers = {{32, Activation::relu, true}, {10, Activation::identity, true}};
     training_.batch = 10;
     training_.epochs = 4;
@@ -106,7 +107,8 @@ TEST_F(Learn, CanBeCancelled) {
   LearningObserver observer;
   observer.cancelled = &cancelled;
   const AlgorithmInfo& info = find_algorithm("dad");
-  EXPECT_THROW(learn({"dad", "dad", Topology::peer, default_parameters(info)}, {data_, partition_, model_, training_, 3}, observer),
+  EXPECT_THROW(learn({"dad", "dad", Topology::peer, default_parameters(info)},
+                     {data_, partition_, model_, training_, 3}, observer),
                Cancelled);
 }
 

@@ -55,13 +55,19 @@ TEST(Malformed, BrokenPlatformsAreRefused) {
   const std::vector<BrokenFile> cases{
       {"empty", "", "the file is empty"},
       {"not XML", "host hub 1Gf\n", "this is not XML"},
-      {"truncated", head + "<platform version=\"4.1\">\n<zone id=\"z\" routing=\"Full\">\n<host id=\"hub\" speed=\"1Gf\"/>\n", "platform.xml"},
-      {"speed without unit", head + "<platform version=\"4.1\">\n<zone id=\"z\" routing=\"Full\">\n<host id=\"hub\" speed=\"fast\"/>\n</zone>\n</platform>\n",
+      {"truncated",
+       head + "<platform version=\"4.1\">\n<zone id=\"z\" routing=\"Full\">\n<host id=\"hub\" speed=\"1Gf\"/>\n",
+       "platform.xml"},
+      {"speed without unit",
+       head + "<platform version=\"4.1\">\n<zone id=\"z\" routing=\"Full\">\n<host id=\"hub\" "
+              "speed=\"fast\"/>\n</zone>\n</platform>\n",
        "platform.xml:5"},
-      {"no hosts", head + "<platform version=\"4.1\">\n<zone id=\"z\" routing=\"Full\"/>\n</platform>\n", "no host 'hub'"},
+      {"no hosts", head + "<platform version=\"4.1\">\n<zone id=\"z\" routing=\"Full\"/>\n</platform>\n",
+       "no host 'hub'"},
       {"entities", "<!DOCTYPE platform [<!ENTITY a \"b\">]>\n<platform version=\"4.1\"/>\n", "DOCTYPE"},
       {"no routes",
-       head + "<platform version=\"4.1\">\n<zone id=\"z\" routing=\"Full\">\n<host id=\"hub\" speed=\"1Gf\"/><host id=\"hospital-1\" "
+       head + "<platform version=\"4.1\">\n<zone id=\"z\" routing=\"Full\">\n<host id=\"hub\" speed=\"1Gf\"/><host "
+              "id=\"hospital-1\" "
               "speed=\"1Gf\"/><host id=\"hospital-2\" speed=\"1Gf\"/><host id=\"hospital-3\" speed=\"1Gf\"/><host "
               "id=\"hospital-4\" speed=\"1Gf\"/><host id=\"hospital-5\" speed=\"1Gf\"/>\n</zone>\n</platform>\n",
        "no route from"},

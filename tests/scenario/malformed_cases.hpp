@@ -659,9 +659,12 @@ class MalformedCases {
     exact("override that adds an optimizer", fixture(),
           {"--set training.sgd.momentum=0.9: <sgd> beside <adam>; at most one optimizer"},
           {"training.sgd.momentum=0.9"});
-    exact("override with an empty value", fixture(),
-          {R"(--set seed=: seed="" of <scenario> is no seed; a whole number from 0 to 18446744073709551615)"},
-          {"seed="});
+    exact("override that takes a required attribute away", fixture(),
+          {"@FILE@:3: <platform> lacks 'file'; the path of a SimGrid platform file"}, {"platform.file="});
+    part("more workers than classes to deal", edited({{"by=\"dirichlet\" alpha=\"0.3\"", "by=\"class\""}}),
+         {"@FILE@:10: 10 classes cannot be dealt to 15 workers; a class goes to one worker: at most as many workers as "
+          "classes, or another split"},
+         {"workers.worker.hosts=hospital-[1-5] hospital-[1-5] hospital-[1-5]"});
     exact("several overrides", fixture(),
           {R"(--set seed=-1: seed="-1" of <scenario> is no seed; a whole number from 0 to 18446744073709551615)",
            R"(--set data.split.alpha=x: alpha="x" of <split> is not a number; a number from 0.001 to 1000000)",

@@ -128,7 +128,10 @@ std::string maybe(const char* name, const Value& value) {
 
 std::string some_text() {
   // What XML has to escape, beyond ASCII, and white space that attributes lose unless it is written as a reference.
-  return "x" + one_of("", "&amp;", "&amp;#38;", "&#38;", "&lt;tag&gt;", "&quot;'", "é – 数", "&#10;&#9;&#13;", "  two  spaces") + "y";
+  return "x" +
+         one_of("", "&amp;", "&amp;#38;", "&#38;", "&lt;tag&gt;", "&quot;'", "é – 数", "&#10;&#9;&#13;",
+                "  two  spaces") +
+         "y";
 }
 
 /// A right scenario at random.
@@ -163,7 +166,8 @@ std::string some_scenario() {
   } else {
     xml += "<digits" + maybe("train", between(2500, 9000)) + maybe("test", between(1, 9000)) + "/>";
   }
-  const std::string by = one_of("", "iid", "class", "dirichlet", "shards", "sizes");
+  const std::string by = sites > 10 ? one_of("", "iid", "dirichlet", "shards", "sizes")  // a class goes to one site
+                                    : one_of("", "iid", "class", "dirichlet", "shards", "sizes");
   if (!by.empty()) {
     xml += fmt::format("<split by=\"{}\"", by);
     if (by == "dirichlet") xml += maybe("alpha", 0.001 + share());

@@ -67,7 +67,8 @@ TEST(Schema, KnowsTheSameNamesAsTheReader) {
       names;  // element → attributes, children
   for (const Element& element : schema.children) {
     if (element.name != "xs:element") continue;
-    auto& [attributes, children] = names[value(element, "name")];
+    std::set<std::string>& attributes = names[value(element, "name")].first;
+    std::set<std::string>& children = names[value(element, "name")].second;
     for_each_element(element, [&](const Element& part) {
       if (part.name == "xs:attribute") attributes.insert(value(part, "name"));
       if (part.name == "xs:element" && part.find("ref") != nullptr) children.insert(value(part, "ref"));

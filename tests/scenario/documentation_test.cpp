@@ -1,0 +1,55 @@
+#include <gtest/gtest.h>
+
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "scenario/fake_catalog.hpp"
+#include "scenario/vocabulary.hpp"
+
+namespace dadsim::test {
+namespace {
+
+std::string page() { return file_content(std::string(DADSIM_SOURCE_DIR) + "/docs/scenario.md"); }
+
+std::string scenario_file(const std::string& name) {
+  return file_content(std::string(DADSIM_SOURCE_DIR) + "/scenarios/" + name);
+}
+
+// Each example names the shipped scenario it is from, in the line after it: "(from [name](…))".
+TEST(Documentation, ExamplesAreExcerptsOfShippedScenarios) {
+  std::istringstream lines(page());
+  std::vector<std::string> example;
+  bool inside = false;
+  int examples = 0;
+  for (std::string line; std::getline(lines, line);) {
+    if (line == "```xml") {
+      example.clear();
+      inside = true;
+    } else if (line == "```") {
+      inside = false;
+    } else if (inside && line.find("…") == std::string::npos) {
+      example.push_back(line);
+    } else if (line.starts_with("(from [")) {
+      const std::string name = line.substr(7, line.find(']') - 7);
+      std::string text;
+      for (const std::string& part : example) text += part + "\n";
+      EXPECT_NE(scenario_file(name).find(text), std::string::npos) << name << " does not hold\n" << text;
+      ++examples;
+    }
+  }
+  EXPECT_GE(examples, 6);
+}
+
+TEST(Documentation, NamesEveryElementAndAttribute) {
+  const std::string text = page();
+  for (const ElementRule& rule : vocabulary()) {
+    EXPECT_NE(text.find("`<" + rule.name + ">`"), std::string::npos) << rule.name;
+    for (const std::string& attribute : rule.attributes) {
+      EXPECT_NE(text.find("`" + attribute + "`"), std::string::npos) << rule.name << " " << attribute;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace dadsim::test
