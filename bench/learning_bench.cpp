@@ -31,13 +31,16 @@ void training_step(benchmark::State& state, const AlgorithmInfo& info) {
   const Network network(kWidths.front(), spec, 1);
   const ModelShape shape = network.shape();
   TrainingStep step(network, shape, Topology::aggregator, 1);
-  const Matrix inputs = random_matrix(sites * kRows, kWidths.front());
-  std::vector<std::int32_t> labels(static_cast<std::size_t>(sites * kRows));
-  for (std::size_t i = 0; i < labels.size(); ++i) labels[i] = static_cast<std::int32_t>(i % 10);
+  Samples samples{random_matrix(sites * kRows, kWidths.front()), {}};
+  std::vector<std::vector<std::int32_t>> batch(static_cast<std::size_t>(sites));
+  for (std::int32_t i = 0; i < sites * kRows; ++i) {
+    samples.labels.push_back(i % 10);
+    batch[static_cast<std::size_t>(i / kRows)].push_back(i);
+  }
   const auto algorithm = info.make(default_parameters(info));
   std::int64_t number = 0;
   for (auto _ : state) {
-    step.begin(number++, inputs, labels, std::vector<std::int32_t>(static_cast<std::size_t>(sites), kRows));
+    step.begin(number++, samples, batch);
     algorithm->run(step);
     benchmark::DoNotOptimize(step.gradient().data());
   }

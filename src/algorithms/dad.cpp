@@ -15,7 +15,7 @@ void Dad::run(TrainingStep& step) {
   step.backward([&](std::size_t l) {
     const std::vector<Matrix>& all = pending[l].wait();
     step.compute(Phase::weight_gradient, Role::workers, {cost::weight_gradient(cost::Span::all_rows)});
-    step.gradient()[l] = weight_gradient<float>(all[1], all[0], step.network().layer(l).has_bias());
+    weight_gradient<float>(all[1], all[0], step.network().layer(l).has_bias(), step.gradient()[l]);
   });
 }
 

@@ -33,7 +33,7 @@ void Edad::run(TrainingStep& step) {
       }
     }
     step.compute(Phase::weight_gradient, Role::workers, {cost::weight_gradient(cost::Span::all_rows)});
-    step.gradient()[l] = weight_gradient<float>(delta, input, layer.has_bias());
+    weight_gradient<float>(delta, input, layer.has_bias(), step.gradient()[l]);
     step.compute(Phase::propagate, Role::workers, {cost::propagate(cost::Span::all_rows)}, true, true);
     if (l > 0) delta = delta * layer.weight;
     above = &input;

@@ -32,19 +32,7 @@ class Replica {
 
   void train(std::int64_t number, const Samples& samples, const std::vector<std::vector<std::int32_t>>& batch,
              double rate) {
-    std::vector<std::int32_t> rows;
-    indices_.clear();
-    for (const auto& site : batch) {
-      rows.push_back(static_cast<std::int32_t>(site.size()));
-      indices_.insert(indices_.end(), site.begin(), site.end());
-    }
-    inputs_.resize(static_cast<Eigen::Index>(indices_.size()), samples.features.cols());
-    labels_.resize(indices_.size());
-    for (std::size_t i = 0; i < indices_.size(); ++i) {
-      inputs_.row(static_cast<Eigen::Index>(i)) = samples.features.row(indices_[i]);
-      labels_[i] = samples.labels[static_cast<std::size_t>(indices_[i])];
-    }
-    step_.begin(number, inputs_, labels_, std::move(rows));
+    step_.begin(number, samples, batch);
     run_step(info_, *algorithm_, step_);
     step_.backward([&](std::size_t) { step_.compute(Phase::update, Role::workers, {update_}, false, true); });
     optimizer_->update(network_, step_.gradient(), rate);
@@ -61,9 +49,6 @@ class Replica {
   std::unique_ptr<Optimizer> optimizer_;
   TrainingStep step_;
   Work update_;
-  std::vector<std::int32_t> indices_;
-  std::vector<std::int32_t> labels_;
-  Matrix inputs_;
 };
 
 /// Stores recorded steps once each.

@@ -6,11 +6,7 @@ void LocalGradient::run(TrainingStep& step) {
   step.forward();
   step.backward([&](std::size_t l) {
     step.record_weight_gradient();
-    const DenseLayer<float>& layer = step.network().layer(l);
-    LayerGradient& gradient = step.gradient()[l];
-    gradient.weight.setZero(layer.out(), layer.in());
-    gradient.bias.setZero(layer.bias.size());
-    for (std::size_t site = 0; site < step.sites(); ++site) step.add_weight_gradient(site, l, gradient);
+    weight_gradient<float>(step.deltas(l), step.inputs(l), step.network().layer(l).has_bias(), step.gradient()[l]);
     step.propagate(l);
   });
 }

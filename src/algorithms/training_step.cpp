@@ -7,16 +7,26 @@ namespace dadsim {
 TrainingStep::TrainingStep(const Network& network, const ModelShape& shape, Topology topology, std::uint64_t seed)
     : network_(network), exchange_(recorder_, shape, topology), seed_(seed), gradient_(network.layers()) {}
 
-void TrainingStep::begin(std::int64_t number, const Eigen::Ref<const Matrix>& inputs,
-                         std::span<const std::int32_t> labels, std::vector<std::int32_t> rows_per_site) {
+void TrainingStep::begin(std::int64_t number, const Samples& samples,
+                         const std::vector<std::vector<std::int32_t>>& batch) {
   number_ = number;
-  inputs_ = inputs;
-  labels_.assign(labels.begin(), labels.end());
   offsets_.assign(1, 0);
-  for (const std::int32_t rows : rows_per_site) offsets_.push_back(offsets_.back() + rows);
-  if (offsets_.back() != inputs_.rows() || inputs_.rows() != static_cast<Eigen::Index>(labels_.size()) ||
-      inputs_.rows() == 0) {
-    throw std::logic_error("the rows of the sites do not add up to the batch");
+  std::vector<std::int32_t> rows_per_site;
+  for (const auto& site : batch) {
+    rows_per_site.push_back(static_cast<std::int32_t>(site.size()));
+    offsets_.push_back(offsets_.back() + rows_per_site.back());
+  }
+  if (offsets_.back() == 0) throw std::logic_error("a step without rows");
+  // Gathered where the forward pass looks for it.
+  tape_.activations.resize(layers() + 1);
+  Matrix& inputs = tape_.activations.front();
+  inputs.resize(offsets_.back(), samples.features.cols());
+  labels_.clear();
+  for (const auto& site : batch) {
+    for (const std::int32_t sample : site) {
+      inputs.row(static_cast<Eigen::Index>(labels_.size())) = samples.features.row(sample);
+      labels_.push_back(samples.labels[static_cast<std::size_t>(sample)]);
+    }
   }
   recorder_.begin(std::move(rows_per_site));
   exchange_.begin_step();
@@ -29,9 +39,9 @@ void TrainingStep::forward() {
     recorder_.begin_group(static_cast<std::int32_t>(l));
     compute(Phase::forward, Role::workers, {cost::forward(cost::Span::own_rows)}, false, true);
   }
-  network_.forward(inputs_, tape_);
+  network_.forward(inputs(0), tape_);
   at_last_layer([&] { compute(Phase::loss, Role::workers, {cost::loss()}); });
-  loss_ = network_.loss(labels_, static_cast<float>(inputs_.rows()), tape_);
+  loss_ = network_.loss(labels_, static_cast<float>(inputs(0).rows()), tape_);
 }
 
 void TrainingStep::backward(const std::function<void(std::size_t layer)>& body) {

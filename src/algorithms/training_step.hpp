@@ -2,11 +2,11 @@
 
 #include <cstdint>
 #include <functional>
-#include <span>
 #include <vector>
 
 #include "algorithms/cost.hpp"
 #include "algorithms/exchange.hpp"
+#include "models/dataset.hpp"
 #include "models/network.hpp"
 #include "plan/step_recorder.hpp"
 
@@ -28,9 +28,8 @@ class TrainingStep {
  public:
   TrainingStep(const Network& network, const ModelShape& shape, Topology topology, std::uint64_t seed);
 
-  /// Sets the batch: the stacked inputs and labels, and how many rows each site has (may be 0, not all of them).
-  void begin(std::int64_t number, const Eigen::Ref<const Matrix>& inputs, std::span<const std::int32_t> labels,
-             std::vector<std::int32_t> rows_per_site);
+  /// Sets the batch: per site, the indices of its rows in `samples` (a site may have none, not all of them).
+  void begin(std::int64_t number, const Samples& samples, const std::vector<std::vector<std::int32_t>>& batch);
 
   std::size_t layers() const { return network_.layers(); }
   std::size_t sites() const { return offsets_.size() - 1; }
@@ -66,6 +65,9 @@ class TrainingStep {
   ConstBlock input(std::size_t site, std::size_t layer) const;
   /// Δ_l at site s, rows(s) × out.
   ConstBlock delta(std::size_t site, std::size_t layer) const;
+  /// The same of all sites, in site order.
+  const Matrix& inputs(std::size_t layer) const { return tape_.activations[layer]; }
+  const Matrix& deltas(std::size_t layer) const { return tape_.deltas[layer]; }
 
   Exchange& exchange() { return exchange_; }
   StepRecorder& recorder() { return recorder_; }
@@ -80,7 +82,6 @@ class TrainingStep {
   Exchange exchange_;
   std::uint64_t seed_;
   std::int64_t number_ = 0;
-  Matrix inputs_;
   std::vector<std::int32_t> labels_;
   std::vector<Eigen::Index> offsets_{0};
   Tape tape_;

@@ -36,6 +36,21 @@ void tell(const MessageSink& sink, Topic topic, std::uint64_t index, std::string
   sink.send(message.bytes());
 }
 
+struct Told {
+  Topic topic = Topic::end;
+  std::uint64_t index = 0;
+  std::string what, remedy;
+};
+
+Told understand(std::string_view bytes) {
+  WireReader message(bytes);
+  std::uint8_t topic = 0;
+  Told told;
+  message >> topic >> told.index >> told.what >> told.remedy;
+  told.topic = static_cast<Topic>(topic);
+  return told;
+}
+
 std::string choice_of_hosts(const std::string& name, std::vector<std::string> known) {
   std::ranges::sort(known);
   if (known.empty()) return "the platform has no hosts";
@@ -118,15 +133,10 @@ void check_routes(const std::vector<Way>& ways, const MessageSink& sink) {
       }
     };
     const auto listen = [&](std::string_view bytes) {
-      WireReader message(bytes);
-      std::uint8_t topic = 0;
-      std::uint64_t index = 0;
-      std::string what;
-      std::string remedy;
-      message >> topic >> index >> what >> remedy;
-      reached = index;
-      if (static_cast<Topic>(topic) == Topic::route_error && ++faults <= route_errors_told) {
-        tell(sink, Topic::route_error, index, what, remedy);
+      const Told told = understand(bytes);
+      reached = told.index;
+      if (told.topic == Topic::route_error && ++faults <= route_errors_told) {
+        tell(sink, Topic::route_error, told.index, told.what, told.remedy);
       }
     };
     const ChildOutcome outcome = run_in_child(look, listen);
@@ -217,14 +227,9 @@ PlatformFindings check_platform(const std::string& file, const std::vector<std::
   bool loaded = false;
   bool ended = false;
   const auto listen = [&](std::string_view bytes) {
-    WireReader message(bytes);
-    std::uint8_t topic = 0;
-    std::uint64_t index = 0;
-    std::string what;
-    std::string remedy;
-    message >> topic >> index >> what >> remedy;
+    const auto [topic, index, what, remedy] = understand(bytes);
     const std::string words = remedy.empty() ? what : fmt::format("{}; {}", what, remedy);
-    switch (static_cast<Topic>(topic)) {
+    switch (topic) {
       case Topic::loaded:
         loaded = true;
         break;

@@ -54,33 +54,32 @@ struct OneStep {
     shape = network.shape();
 
     const auto total = std::accumulate(setup.rows.begin(), setup.rows.end(), 0);
-    Matrix inputs(total, setup.widths.front());
-    for (float& x : inputs.reshaped()) x = setup.zero_inputs ? 0.0F : normal(random);
-    std::vector<std::int32_t> labels(static_cast<std::size_t>(total));
+    Samples samples;
+    samples.features.resize(total, setup.widths.front());
+    for (float& x : samples.features.reshaped()) x = setup.zero_inputs ? 0.0F : normal(random);
     boost::random::uniform_int_distribution<std::int32_t> label(0, static_cast<std::int32_t>(setup.widths.back()) - 1);
-    for (std::int32_t& l : labels) l = label(random);
+    for (std::int32_t i = 0; i < total; ++i) samples.labels.push_back(label(random));
 
     std::vector<std::size_t> order = setup.site_order;
     if (order.empty()) {
       order.resize(setup.rows.size());
       std::iota(order.begin(), order.end(), std::size_t{0});
     }
-    std::vector<Eigen::Index> offset{0};
-    for (const std::int32_t rows : setup.rows) offset.push_back(offset.back() + rows);
-    Matrix ordered_inputs(total, inputs.cols());
-    std::vector<std::int32_t> ordered_labels;
-    std::vector<std::int32_t> ordered_rows;
-    for (const std::size_t site : order) {
-      for (Eigen::Index row = offset[site]; row < offset[site + 1]; ++row) {
-        ordered_inputs.row(static_cast<Eigen::Index>(ordered_labels.size())) = inputs.row(row);
-        ordered_labels.push_back(labels[static_cast<std::size_t>(row)]);
-      }
-      ordered_rows.push_back(setup.rows[site]);
+    std::vector<std::vector<std::int32_t>> rows_of(setup.rows.size());
+    std::int32_t next = 0;
+    for (std::size_t site = 0; site < rows_of.size(); ++site) {
+      for (std::int32_t i = 0; i < setup.rows[site]; ++i) rows_of[site].push_back(next++);
     }
-    if (info.sharing == Sharing::pooled) ordered_rows = {total};
+    std::vector<std::vector<std::int32_t>> batch;
+    for (const std::size_t site : order) batch.push_back(rows_of[site]);
+    if (info.sharing == Sharing::pooled) {
+      std::vector<std::vector<std::int32_t>> all(1);
+      for (const auto& site : batch) all[0].insert(all[0].end(), site.begin(), site.end());
+      batch = std::move(all);
+    }
 
     TrainingStep step(network, shape, setup.topology, setup.seed);
-    step.begin(0, ordered_inputs, ordered_labels, ordered_rows);
+    step.begin(0, samples, batch);
     const std::unique_ptr<Algorithm> instance = info.make(values);
     run_step(info, *instance, step);
     gradient = step.gradient();

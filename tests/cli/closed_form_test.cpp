@@ -12,8 +12,8 @@ namespace dadsim {
 namespace {
 
 using test::OneStep;
-using testing::Star;
-using testing::TemporaryFile;
+using test::Star;
+using test::TemporaryFile;
 
 constexpr double kPeak = 2e9;     // flop/s
 constexpr double kMemory = 4e8;   // byte/s
@@ -119,7 +119,7 @@ double simulated(const std::string& algorithm, Topology topology, const Paramete
   const OneStep step(algorithm, setup);
   const std::vector<Schedule> schedules{instantiate(step.structure, step.sizes, step.shape, step.shape)};
   const TemporaryFile platform(kStar.xml());
-  Cluster cluster = testing::cluster_on(platform.path(), kSites);
+  Cluster cluster = test::cluster_on(platform.path(), kSites);
   const DeviceSpec device{.name = "test",
                           .description = "",
                           .peak_flops = kPeak,

@@ -7,7 +7,7 @@
 
 #include "scenario/fake_catalog.hpp"
 #include "scenario/malformed_cases.hpp"
-#include "scenario/temporary_folder.hpp"
+#include "support/temporary_folder.hpp"
 
 namespace dadsim::test {
 namespace {

@@ -6,7 +6,7 @@
 #include "scenario/fake_catalog.hpp"
 #include "scenario/load.hpp"
 #include "scenario/malformed_cases.hpp"
-#include "scenario/temporary_folder.hpp"
+#include "support/temporary_folder.hpp"
 
 namespace dadsim::test {
 namespace {

@@ -8,7 +8,7 @@
 #include "scenario/fake_catalog.hpp"
 #include "scenario/load.hpp"
 #include "scenario/schema.hpp"
-#include "scenario/temporary_folder.hpp"
+#include "support/temporary_folder.hpp"
 
 namespace dadsim::test {
 namespace {

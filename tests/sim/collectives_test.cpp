@@ -13,10 +13,10 @@
 namespace dadsim {
 namespace {
 
-using testing::same;
-using testing::Script;
-using testing::Star;
-using testing::time_on;
+using test::same;
+using test::Script;
+using test::Star;
+using test::time_on;
 
 constexpr double tolerance = 1e-9;  // relative
 
@@ -222,7 +222,7 @@ TEST(Contention, OppositeDirectionsDoNotMeet) {
 
 TEST(Contention, SharesGoByTheInverseOfTheLatency) {
   // Both through a hub of 1 MB/s; worker 1 is twice as far away and gets half as much while both send.
-  const testing::TemporaryFile file(testing::platform_xml(
+  const test::TemporaryFile file(test::platform_xml(
       "<host id=\"w0\" speed=\"1Gf\"/><host id=\"w1\" speed=\"1Gf\"/><host id=\"hub\" speed=\"1Gf\"/>"
       "<link id=\"near\" bandwidth=\"1GBps\" latency=\"10ms\"/><link id=\"far\" bandwidth=\"1GBps\" latency=\"20ms\"/>"
       "<link id=\"hub-in\" bandwidth=\"1MBps\" latency=\"0s\"/>"
@@ -232,14 +232,14 @@ TEST(Contention, SharesGoByTheInverseOfTheLatency) {
   const auto gather = script.gather(PerWorker({1e6, 9e6}));
   script.wait(gather).compute(PerWorker({50.0, 0.0}));
   const std::vector<Schedule> schedules{script.schedule()};
-  const double seconds = time_schedules(testing::cluster_on(file.path(), 2), schedules).at(0).seconds;
+  const double seconds = time_schedules(test::cluster_on(file.path(), 2), schedules).at(0).seconds;
   const double alone = 0.01 * 1e6;  // bytes that worker 0 has sent before worker 1 begins
   expect_near_relative(seconds, 0.02 + (1e6 - alone) / (1e6 * 2 / 3) + 50.0);
 }
 
 TEST(Contention, WorkersOnOneHostTalkOverTheLoopback) {
-  const testing::TemporaryFile file(testing::platform_xml("<host id=\"hub\" speed=\"1Gf\" core=\"2\"/>"));
-  Cluster cluster = testing::cluster_on(file.path(), 1);
+  const test::TemporaryFile file(test::platform_xml("<host id=\"hub\" speed=\"1Gf\" core=\"2\"/>"));
+  Cluster cluster = test::cluster_on(file.path(), 1);
   cluster.hosts = {"hub"};
   Script script(1);
   script.wait(script.gather(1e10));

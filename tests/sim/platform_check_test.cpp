@@ -13,9 +13,9 @@
 namespace dadsim {
 namespace {
 
-using testing::platform_xml;
-using testing::Star;
-using testing::TemporaryFile;
+using test::platform_xml;
+using test::Star;
+using test::TemporaryFile;
 
 const std::string hosts = "<host id=\"north\" speed=\"1Gf\"/>\n<host id=\"south\" speed=\"1Gf\"/>\n";  // lines 5 and 6
 const std::string link = "<link id=\"line\" bandwidth=\"1Gbps\" latency=\"1ms\"/>\n";                  // line 7

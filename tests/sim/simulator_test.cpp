@@ -14,12 +14,12 @@
 namespace dadsim {
 namespace {
 
-using testing::cluster_on;
-using testing::platform_xml;
-using testing::same;
-using testing::Script;
-using testing::Star;
-using testing::TemporaryFile;
+using test::cluster_on;
+using test::platform_xml;
+using test::same;
+using test::Script;
+using test::Star;
+using test::TemporaryFile;
 
 Schedule gather_step(double bytes) {
   Script script(2);

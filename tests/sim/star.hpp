@@ -15,7 +15,7 @@
 
 // What the tests of the simulation are made of: a star platform whose times can be worked out by hand, and schedules.
 
-namespace dadsim::testing {
+namespace dadsim::test {
 
 /// A file in the folder for temporary files that goes with this object.
 class TemporaryFile {
@@ -157,4 +157,4 @@ inline StepTiming time_on(const Star& star, const Schedule& schedule) {
   return time_schedules(cluster_on(file.path(), star.workers, schedule.uses_aggregator), schedules).at(0);
 }
 
-}  // namespace dadsim::testing
+}  // namespace dadsim::test

@@ -1,13 +1,13 @@
 #include "support/atomic_file.hpp"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 
 #include "support/output_error.hpp"
+#include "support/temporary_folder.hpp"
 
 namespace dadsim {
 namespace {
@@ -16,16 +16,12 @@ namespace fs = std::filesystem;
 
 class AtomicFile : public testing::Test {
  protected:
-  void SetUp() override {
-    std::string pattern = (fs::temp_directory_path() / "dadsim-test-XXXXXX").string();
-    folder_ = ::mkdtemp(pattern.data());
-  }
-  void TearDown() override { fs::remove_all(folder_); }
   std::string read(const fs::path& path) const {
     std::ifstream in(path);
     return {std::istreambuf_iterator<char>(in), {}};
   }
-  fs::path folder_;
+  test::TemporaryFolder temporary_;
+  const fs::path& folder_ = temporary_.path();
 };
 
 TEST_F(AtomicFile, ReplacesTheWholeFile) {
