@@ -47,7 +47,7 @@ class Idx : public testing::Test {
   void TearDown() override { fs::remove_all(folder_); }
 
   std::string plain(const std::string& name, const std::string& bytes) {
-    const std::string path = (folder_ / name).string();
+    std::string path = (folder_ / name).string();
     std::ofstream(path, std::ios::binary) << bytes;
     return path;
   }
@@ -56,7 +56,7 @@ class Idx : public testing::Test {
     return {std::istreambuf_iterator<char>(file), {}};
   }
   std::string gzip(const std::string& name, const std::string& bytes) {
-    const std::string path = (folder_ / name).string();
+    std::string path = (folder_ / name).string();
     gzFile file = gzopen(path.c_str(), "wb");
     EXPECT_EQ(gzwrite(file, bytes.data(), static_cast<unsigned>(bytes.size())), static_cast<int>(bytes.size()));
     EXPECT_EQ(gzclose(file), Z_OK);
@@ -121,7 +121,7 @@ TEST_F(Idx, ReadsOtherRanks) {
 // Larger than one piece of reading.
 TEST_F(Idx, ReadsManyPieces) {
   const std::uint32_t count = 1200;
-  std::string pixels(count * 784, '\0');
+  std::string pixels(std::size_t{count} * 784, '\0');
   RandomStream random(1, Purpose::test);
   for (char& pixel : pixels) pixel = static_cast<char>(random() & 0xffU);
   const std::string labels = gzip("many_labels", idx(kLabels, {count}, std::string(count, '\1')));
@@ -170,7 +170,8 @@ TEST_F(Idx, RefusesExchangedFiles) {
 }
 
 TEST_F(Idx, RefusesWrongSizes) {
-  expect_bad_images(plain("header", big_endian(kImages) + big_endian(3) + "\0"), "truncated inside the header");
+  expect_bad_images(plain("header", big_endian(kImages) + big_endian(3) + std::string(1, '\0')),
+                    "truncated inside the header");
   expect_bad_images(plain("cut", idx(kImages, {3, 2, 2}, std::string(11, 'x'))), "truncated: 11 of the 12 bytes");
   expect_bad_images(plain("long", idx(kImages, {3, 2, 2}, std::string(13, 'x'))), "trailing bytes after the 12");
   expect_bad_images(gzip("cut.gz", idx(kImages, {3, 2, 2}, std::string(11, 'x'))), "truncated: 11 of the 12 bytes");
