@@ -96,6 +96,7 @@ struct RunSpec {
   std::string label;  ///< unique within the scenario
   Topology topology = Topology::aggregator;
   ParameterValues parameters;  ///< every parameter of the algorithm
+  bool communicates = true;  ///< false: one of the ends that algorithms are measured against; a topology means nothing
 };
 
 struct TimedAsSpec {

@@ -25,9 +25,9 @@ std::string number(double value) { return std::isfinite(value) ? fmt::format("{}
 std::string to_csv(const Result& result) {
   std::string csv = "scenario,seed,run,algorithm,exchange,workers,step,epoch,seconds,bytes,loss,accuracy,auc\n";
   for (const RunResult& run : result.runs) {
-    const std::string of_run = fmt::format("{},{},{},{},{},{}", quoted(result.scenario_name), result.seed,
-                                           quoted(run.spec.label), quoted(run.spec.algorithm),
-                                           is_reference(run.spec) ? "" : to_string(run.spec.topology), run.workers);
+    const std::string of_run =
+        fmt::format("{},{},{},{},{},{}", quoted(result.scenario_name), result.seed, quoted(run.spec.label),
+                    quoted(run.spec.algorithm), run.spec.communicates ? to_string(run.spec.topology) : "", run.workers);
     for (const CurvePoint& point : run.curve) {
       const double epoch = static_cast<double>(point.step) / static_cast<double>(run.steps_per_epoch);
       csv += fmt::format("{},{},{},{},{},{},{},{}\n", of_run, point.step, number(epoch), number(point.seconds),

@@ -53,7 +53,7 @@ Json to_json_object(const RunResult& run, const Result& result) {
   Json json;
   json["label"] = run.spec.label;
   json["algorithm"] = run.spec.algorithm;
-  json["exchange"] = is_reference(run.spec) ? Json(nullptr) : Json(to_string(run.spec.topology));
+  json["exchange"] = run.spec.communicates ? Json(to_string(run.spec.topology)) : Json(nullptr);
   json["parameters"] = parameters(run.spec.parameters);
   json["workers"] = run.workers;
   json["steps"] = run.steps;

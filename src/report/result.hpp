@@ -68,9 +68,6 @@ struct Result {
   double timing_wall_seconds = 0;
 };
 
-/// The two ends that the algorithms are measured against (`pooled`, `no-sharing`): shown, but never the winner.
-bool is_reference(const RunSpec& spec);
-
 /// Puts the learned half and the timed half together. `timings` has one entry per trajectory.distinct_steps, each with
 /// at least `workers` nodes. Throws std::logic_error where the halves do not fit.
 RunResult summarise(const RunSpec& spec, const Trajectory& trajectory, const std::vector<StepTiming>& timings,

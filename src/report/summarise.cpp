@@ -113,8 +113,6 @@ void find_target(double target_accuracy, RunResult& run) {
 
 }  // namespace
 
-bool is_reference(const RunSpec& spec) { return spec.algorithm == "pooled" || spec.algorithm == "no-sharing"; }
-
 RunResult summarise(const RunSpec& spec, const Trajectory& trajectory, const std::vector<StepTiming>& timings,
                     std::size_t workers, double target_accuracy) {
   check(trajectory, timings, workers);

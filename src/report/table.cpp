@@ -174,7 +174,7 @@ std::string faster_than(const RunResult& winner, const RunResult& other) {
 std::string verdict(const Result& result) {
   std::vector<const RunResult*> sharing;
   for (const RunResult& run : result.runs) {
-    if (!is_reference(run.spec)) sharing.push_back(&run);
+    if (run.spec.communicates) sharing.push_back(&run);
   }
   const std::string target = target_text(result.target_accuracy);
   if (sharing.empty()) return "No run here shares anything between workers: there is no winner to name.";

@@ -189,9 +189,7 @@ void write_runs(Writer& xml, const Scenario& scenario) {
   for (const RunSpec& run : scenario.runs) {
     Open element(xml, "run");
     element.set("algorithm", run.algorithm).set("label", run.label);
-    if (std::ranges::find(scenario.without_exchange, run.algorithm) == scenario.without_exchange.end()) {
-      element.set("exchange", to_string(run.topology));
-    }
+    if (run.communicates) element.set("exchange", to_string(run.topology));
     for (const auto& [name, value] : run.parameters) element.set(name.c_str(), value);
   }
 }

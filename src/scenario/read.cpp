@@ -149,7 +149,7 @@ std::string read_platform(const Element& element, const ReadContext& context) {
 }
 
 void check_platform(const std::string& file, const Cluster& cluster, const std::vector<RunSpec>& runs,
-                    const std::vector<std::string>& without_exchange, const ReadContext& context) {
+                    const ReadContext& context) {
   Catalog::PlatformQuestion question;
   question.file = file;
   for (const Placement& worker : cluster.workers) question.hosts.push_back(worker.host);
@@ -157,9 +157,7 @@ void check_platform(const std::string& file, const Cluster& cluster, const std::
   const bool aggregator = cluster.aggregator && !cluster.aggregator->host.empty();
   if (aggregator) question.hosts.push_back(cluster.aggregator->host);
   const auto uses = [&](Topology topology) {
-    return std::ranges::any_of(runs, [&](const RunSpec& run) {
-      return run.topology == topology && std::ranges::find(without_exchange, run.algorithm) == without_exchange.end();
-    });
+    return std::ranges::any_of(runs, [&](const RunSpec& run) { return run.topology == topology && run.communicates; });
   };
   const bool star = aggregator && uses(Topology::aggregator);
   if (star) {
@@ -237,10 +235,10 @@ Scenario read_scenario(const Element& root, const ReadContext& context) {
       read_training(training == nullptr ? left_out : *training, cluster.workers.size(), data.train, context);
   if (const Element* timed = node.child("timed-as"))
     scenario.timed_as = read_timed_as(*timed, scenario.training.batch, context);
-  scenario.runs = read_runs(node, cluster.aggregator.has_value(), scenario.without_exchange, context);
+  scenario.runs = read_runs(node, cluster.aggregator.has_value(), context);
 
   if (!scenario.platform.empty() && !cluster.workers.empty()) {
-    check_platform(scenario.platform, cluster, scenario.runs, scenario.without_exchange, context);
+    check_platform(scenario.platform, cluster, scenario.runs, context);
   }
   scenario.workers = std::move(cluster.workers);
   scenario.aggregator = std::move(cluster.aggregator);

@@ -30,9 +30,7 @@ DataFindings read_data(const Element& element, std::size_t workers, const ReadCo
 ModelSpec read_model(const Element& element, const DataFindings& data, const ReadContext& context);
 TrainingSpec read_training(const Element& element, std::size_t workers, std::int64_t samples,
                            const ReadContext& context);
-/// Also names, in `without_exchange`, the algorithms that do not communicate.
-std::vector<RunSpec> read_runs(const Node& scenario, bool has_aggregator, std::vector<std::string>& without_exchange,
-                               const ReadContext& context);
+std::vector<RunSpec> read_runs(const Node& scenario, bool has_aggregator, const ReadContext& context);
 
 /// Checks and completes the tree of a <scenario>. Without findings the result is complete except for its hash.
 Scenario read_scenario(const Element& root, const ReadContext& context);

@@ -93,8 +93,7 @@ void complete_labels(std::vector<RunSpec>& runs) {
 
 }  // namespace
 
-std::vector<RunSpec> read_runs(const Node& scenario, bool has_aggregator, std::vector<std::string>& without_exchange,
-                               const ReadContext& context) {
+std::vector<RunSpec> read_runs(const Node& scenario, bool has_aggregator, const ReadContext& context) {
   const std::vector<const Element*> elements = scenario.children("run");
   std::vector<RunSpec> runs;
   if (elements.empty())
@@ -124,12 +123,11 @@ std::vector<RunSpec> read_runs(const Node& scenario, bool has_aggregator, std::v
       continue;
     }
     run.algorithm = *name;
+    run.communicates = algorithm->communicates;
     run.topology = read_exchange(node, *algorithm, has_aggregator);
     for (const ParameterSpec& parameter : algorithm->parameters)
       run.parameters[parameter.name] = read_parameter(node, parameter);
     check_parameter_names(node, *algorithm, context);
-    if (!algorithm->communicates && std::ranges::find(without_exchange, *name) == without_exchange.end())
-      without_exchange.push_back(*name);
     runs.push_back(std::move(run));
   }
   if (runs.size() <= kMaxRuns) complete_labels(runs);

@@ -24,8 +24,6 @@ struct Scenario {
   TrainingSpec training;
   std::optional<TimedAsSpec> timed_as;
   std::vector<RunSpec> runs;
-  std::vector<std::string>
-      without_exchange;  ///< algorithms among the runs that do not communicate: their topology means nothing
   /// Of the resolved scenario with the contents of the files it names instead of their paths: equal scenarios have
   /// equal hashes wherever they lie.
   std::uint64_t hash = 0;

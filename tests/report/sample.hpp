@@ -40,6 +40,7 @@ inline RunSpec sample_spec(std::string algorithm, std::string label) {
   RunSpec spec;
   spec.algorithm = std::move(algorithm);
   spec.label = std::move(label);
+  spec.communicates = spec.algorithm != "pooled" && spec.algorithm != "no-sharing";
   return spec;
 }
 

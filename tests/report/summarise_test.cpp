@@ -126,11 +126,5 @@ TEST(Summarise, RefusesHalvesThatDoNotFit) {
   EXPECT_THROW(summarise(spec, wrong, timings, 2, 0.95), std::logic_error);
 }
 
-TEST(IsReference, HoldsForTheTwoEndsAlone) {
-  EXPECT_TRUE(is_reference(sample_spec("pooled", "a")));
-  EXPECT_TRUE(is_reference(sample_spec("no-sharing", "a")));
-  EXPECT_FALSE(is_reference(sample_spec("gradient-sharing", "pooled")));
-}
-
 }  // namespace
 }  // namespace dadsim

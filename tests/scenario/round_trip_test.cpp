@@ -60,8 +60,9 @@ bool same(const TrainingSpec& a, const TrainingSpec& b) {
 }
 
 bool same(const RunSpec& a, const RunSpec& b) {
-  const auto& [algorithm, label, topology, parameters] = a;
-  return std::tie(algorithm, label, topology, parameters) == std::tie(b.algorithm, b.label, b.topology, b.parameters);
+  const auto& [algorithm, label, topology, parameters, communicates] = a;
+  return std::tie(algorithm, label, topology, parameters, communicates) ==
+         std::tie(b.algorithm, b.label, b.topology, b.parameters, b.communicates);
 }
 
 bool same(const TimedAsSpec& a, const TimedAsSpec& b) {
@@ -96,10 +97,10 @@ bool same(const std::optional<Value>& a, const std::optional<Value>& b) {
 /// All but the path it was read from.
 bool same(const Scenario& a, const Scenario& b) {
   const auto& [file, name, description, seed, platform, devices, workers, aggregator, data, model, training, timed_as,
-               runs, without_exchange, hash] = a;
+               runs, hash] = a;
   static_cast<void>(file);
-  return std::tie(name, description, seed, platform, without_exchange, hash) ==
-             std::tie(b.name, b.description, b.seed, b.platform, b.without_exchange, b.hash) &&
+  return std::tie(name, description, seed, platform, hash) ==
+             std::tie(b.name, b.description, b.seed, b.platform, b.hash) &&
          same(devices, b.devices) && same(workers, b.workers) && same(aggregator, b.aggregator) && same(data, b.data) &&
          same(model.layers, b.model.layers) && same(training, b.training) && same(timed_as, b.timed_as) &&
          same(runs, b.runs);
