@@ -84,7 +84,7 @@ TEST(Json, WritesParametersAsWhatTheyAre) {
 TEST(Json, SaysNullWhereThereIsNoNumber) {
   Result result = sample_result();
   RunResult& run = result.runs[0];
-  run.spec.algorithm = "no-sharing";
+  run.spec = sample_spec("no-sharing", "alone");
   run.target_reached = false;
   run.final_auc = std::numeric_limits<double>::quiet_NaN();
   run.curve[1].loss = std::numeric_limits<double>::infinity();
