@@ -36,9 +36,10 @@ class Pending {
 /// Carries out collectives on the real matrices at once and records them with symbolic sizes. Whatever is handed over
 /// is checked against its tag: a tag that does not evaluate to the true size is a std::logic_error, always.
 ///
-/// EXAMPLE: every site ends with the rows of all sites' activations of layer l, and waits for them right away:
-///     auto pending = exchange.concatenate({{extent::rows() * extent::in(), [&](std::size_t s) { return step.input(s,
-///     l); }}}); const Matrix& all = pending.wait()[0];
+/// EXAMPLE: every site ends with the rows of all sites' inputs of layer l, and waits for them at once:
+///     auto pending = exchange.concatenate({{rows() * in(), [&](std::size_t s) { return step.input(s, l); }}},
+///                                         {all_rows() * in()});
+///     const Matrix& all = pending.wait()[0];
 class Exchange {
  public:
   /// A matrix at every site, with its size in symbols.
