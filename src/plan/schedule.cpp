@@ -4,7 +4,6 @@
 #include <cmath>
 #include <functional>
 #include <map>
-#include <numeric>
 #include <stdexcept>
 
 namespace dadsim {
@@ -195,11 +194,6 @@ class Instantiation {
 PerWorker::PerWorker(std::vector<double> values) : values_(std::move(values)) {
   if (values_.empty()) throw std::invalid_argument("no values");
   if (std::adjacent_find(values_.begin(), values_.end(), std::not_equal_to<>()) == values_.end()) values_.resize(1);
-}
-
-double PerWorker::sum(std::size_t workers) const {
-  if (values_.size() == 1) return values_[0] * static_cast<double>(workers);
-  return std::accumulate(values_.begin(), values_.end(), 0.0);
 }
 
 std::size_t layer_at_same_depth(std::size_t timed, std::size_t timed_layers, std::size_t learned_layers) {

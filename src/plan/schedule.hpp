@@ -16,7 +16,6 @@ class PerWorker {
   PerWorker() = default;
   explicit PerWorker(std::vector<double> values);
   double operator[](std::size_t worker) const { return values_.size() == 1 ? values_[0] : values_.at(worker); }
-  double sum(std::size_t workers) const;
   bool operator==(const PerWorker&) const = default;
 
  private:

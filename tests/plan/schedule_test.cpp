@@ -134,8 +134,9 @@ TEST(Schedule, DepthMapsEndsToEnds) {
 }
 
 TEST(PerWorker, StoresEqualValuesOnce) {
-  EXPECT_EQ(PerWorker({2, 2, 2}).sum(3), 6);
-  EXPECT_EQ(PerWorker({1, 2, 3}).sum(3), 6);
+  EXPECT_EQ(PerWorker({2, 2, 2})[2], 2);
+  EXPECT_EQ(PerWorker({1, 2, 3})[2], 3);
+  EXPECT_THROW(PerWorker({1, 2, 3})[3], std::out_of_range);
   EXPECT_EQ(PerWorker({2, 2}), PerWorker({2}));
 }
 
