@@ -85,6 +85,13 @@ build_progress() {
   if [ -n "$said" ] && [ -t 2 ]; then printf '\r\033[K' >&2; fi
 }
 
+# Gives ccache a folder in the build tree where it could not write to its usual one (no home, or not one's own).
+ensure_ccache_folder() {
+  [ -z "${CCACHE_DIR:-}" ] || return 0
+  local usual=${XDG_CACHE_HOME:-${HOME:-/nonexistent}/.cache}/ccache
+  if ! mkdir -p -- "$usual" 2>/dev/null || [ ! -w "$usual" ]; then export CCACHE_DIR=$root/build/ccache; fi
+}
+
 # Configures and builds a preset ($1), or only the targets that follow it. Two at a time wait for each other.
 build() {
   local preset=$1
@@ -93,6 +100,7 @@ build() {
   mkdir -p -- "$root/build"
   (
     flock 9
+    ensure_ccache_folder
     configure "$preset"
     export NINJA_STATUS='[%f/%t] '
     if ! cmake --build "$build" -j "${CMAKE_BUILD_PARALLEL_LEVEL:-$(nproc)}" ${@:+--target "$@"} 2>&1 </dev/null |
