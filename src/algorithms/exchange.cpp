@@ -110,33 +110,24 @@ Pending<LayerGradient> Exchange::sum(const std::function<void(std::size_t site, 
     check(extent::parameters(), static_cast<std::int32_t>(site), size);
     handed_over_[site] += kFloatBytes * static_cast<double>(size);
   }
-  if (topology_ == Topology::peer) {
-    const std::int32_t serial = record(CollectiveKind::all_reduce, kParameters);
-    return {std::move(sum), recorder_, serial, Role::workers};
+  if (topology_ == Topology::aggregator) {
+    handed_down_ += kFloatBytes * static_cast<double>(sum.weight.size() + sum.bias.size());
   }
-  const std::int32_t up = record(CollectiveKind::gather, kParameters);
-  recorder_.add(WaitOp{Role::aggregator, up});
+  return {std::move(sum), recorder_, record_sum(), Role::workers};
+}
+
+std::int32_t Exchange::record_sum() {
+  if (topology_ == Topology::peer) return record(CollectiveKind::all_reduce, kParameters);
+  recorder_.add(WaitOp{Role::aggregator, record(CollectiveKind::gather, kParameters)});
   recorder_.add(
       ComputeOp{Phase::add, Role::aggregator, {cost::add_gradients(static_cast<double>(sites()))}, false, false});
-  handed_down_ += kFloatBytes * static_cast<double>(sum.weight.size() + sum.bias.size());
-  const std::int32_t down = record(CollectiveKind::broadcast, kParameters);
-  return {std::move(sum), recorder_, down, Role::workers};
+  return record(CollectiveKind::broadcast, kParameters);
 }
 
 void Exchange::sum_other_layers() {
   recorder_.begin_sweep(Over::other_layers);
   recorder_.begin_group(-1);
-  std::int32_t last = 0;
-  if (topology_ == Topology::peer) {
-    last = record(CollectiveKind::all_reduce, kParameters);
-  } else {
-    const std::int32_t up = record(CollectiveKind::gather, kParameters);
-    recorder_.add(WaitOp{Role::aggregator, up});
-    recorder_.add(
-        ComputeOp{Phase::add, Role::aggregator, {cost::add_gradients(static_cast<double>(sites()))}, false, false});
-    last = record(CollectiveKind::broadcast, kParameters);
-  }
-  recorder_.add(WaitOp{Role::workers, last});
+  recorder_.add(WaitOp{Role::workers, record_sum()});
 }
 
 }  // namespace dadsim

@@ -86,6 +86,8 @@ class Exchange {
   std::size_t sites() const { return recorder_.sizes().samples.size(); }
   void check(const Expression& elements, std::int32_t worker, std::int64_t actual) const;
   std::int32_t record(CollectiveKind kind, std::vector<Payload> payload);
+  /// The collective, or the way through the aggregator, by which parameters are summed; returns what to wait for.
+  std::int32_t record_sum();
   std::vector<Matrix> collect(const std::vector<Part>& parts);
   void require_aggregator() const;
 
