@@ -20,7 +20,10 @@ std::vector<Payload> payload_of(const std::vector<Exchange::Part>& parts) {
   return payload;
 }
 
-const std::vector<Payload> kParameters{{extent::parameters(), ElementType::float32}};
+/// The sum of `elements` per worker, at the aggregator.
+Work add(const Expression& elements, double workers) {
+  return {.flops = workers * elements, .bytes_moved = kFloatBytes * (workers + 1.0) * elements, .launches = 1.0};
+}
 
 }  // namespace
 
@@ -104,30 +107,39 @@ Pending<std::vector<Matrix>> Exchange::broadcast(std::vector<Matrix> matrices, s
 Pending<LayerGradient> Exchange::sum(const std::function<void(std::size_t site, LayerGradient& sum)>& add_to) {
   const LayerShape& shape = layer();
   LayerGradient sum{Matrix::Zero(shape.out, shape.in), Vector::Zero(shape.bias ? shape.out : 0)};
-  for (std::size_t site = 0; site < sites(); ++site) {
-    add_to(site, sum);
-    const Eigen::Index size = sum.weight.size() + sum.bias.size();
-    check(extent::parameters(), static_cast<std::int32_t>(site), size);
-    handed_over_[site] += kFloatBytes * static_cast<double>(size);
-  }
-  if (topology_ == Topology::aggregator) {
-    handed_down_ += kFloatBytes * static_cast<double>(sum.weight.size() + sum.bias.size());
-  }
-  return {std::move(sum), recorder_, record_sum(), Role::workers};
+  for (std::size_t site = 0; site < sites(); ++site) add_to(site, sum);
+  count_sum(extent::parameters(), sum.weight.size() + sum.bias.size());
+  return {std::move(sum), recorder_,
+          record_sum(extent::parameters(), cost::add_gradients(static_cast<double>(sites()))), Role::workers};
 }
 
-std::int32_t Exchange::record_sum() {
-  if (topology_ == Topology::peer) return record(CollectiveKind::all_reduce, kParameters);
-  recorder_.add(WaitOp{Role::aggregator, record(CollectiveKind::gather, kParameters)});
-  recorder_.add(
-      ComputeOp{Phase::add, Role::aggregator, {cost::add_gradients(static_cast<double>(sites()))}, false, false});
-  return record(CollectiveKind::broadcast, kParameters);
+Pending<Matrix> Exchange::sum(const Expression& elements, Matrix sum) {
+  count_sum(elements, sum.size());
+  return {std::move(sum), recorder_, record_sum(elements, add(elements, static_cast<double>(sites()))), Role::workers};
+}
+
+void Exchange::count_sum(const Expression& elements, Eigen::Index size) {
+  const double bytes = kFloatBytes * static_cast<double>(size);
+  for (std::size_t site = 0; site < sites(); ++site) {
+    check(elements, static_cast<std::int32_t>(site), size);
+    handed_over_[site] += bytes;
+  }
+  if (topology_ == Topology::aggregator) handed_down_ += bytes;
+}
+
+std::int32_t Exchange::record_sum(const Expression& elements, const Work& adding) {
+  const std::vector<Payload> payload{{elements, ElementType::float32}};
+  if (topology_ == Topology::peer) return record(CollectiveKind::all_reduce, payload);
+  recorder_.add(WaitOp{Role::aggregator, record(CollectiveKind::gather, payload)});
+  recorder_.add(ComputeOp{Phase::add, Role::aggregator, {adding}, false, false});
+  return record(CollectiveKind::broadcast, payload);
 }
 
 void Exchange::sum_other_layers() {
   recorder_.begin_sweep(Over::other_layers);
   recorder_.begin_group(-1);
-  recorder_.add(WaitOp{Role::workers, record_sum()});
+  const Work adding = cost::add_gradients(static_cast<double>(sites()));
+  recorder_.add(WaitOp{Role::workers, record_sum(extent::parameters(), adding)});
 }
 
 }  // namespace dadsim

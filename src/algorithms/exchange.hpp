@@ -69,6 +69,10 @@ class Exchange {
   /// broadcast by the aggregator otherwise. `add_to` adds site s's gradient to the sum; its size is that of the layer.
   Pending<LayerGradient> sum(const std::function<void(std::size_t site, LayerGradient& sum)>& add_to);
 
+  /// The same for a matrix of `elements` that every site has. What is linear in the rows of the sites can be formed
+  /// over the rows of all at once: it comes in summed already.
+  Pending<Matrix> sum(const Expression& elements, Matrix sum);
+
   /// The same for the parameters of layers that this network does not have but a workload may (norms, embeddings …):
   /// they have no outer product, so that their gradients are summed as they are. Waits at once.
   void sum_other_layers();
@@ -86,8 +90,11 @@ class Exchange {
   std::size_t sites() const { return recorder_.sizes().samples.size(); }
   void check(const Expression& elements, std::int32_t worker, std::int64_t actual) const;
   std::int32_t record(CollectiveKind kind, std::vector<Payload> payload);
-  /// The collective, or the way through the aggregator, by which parameters are summed; returns what to wait for.
-  std::int32_t record_sum();
+  /// The collective, or the way through the aggregator with what adding costs there, by which `elements` per site are
+  /// summed; returns what to wait for.
+  std::int32_t record_sum(const Expression& elements, const Work& adding);
+  /// Every site hands over, and gets back, `size` elements.
+  void count_sum(const Expression& elements, Eigen::Index size);
   std::vector<Matrix> collect(const std::vector<Part>& parts);
   void require_aggregator() const;
 

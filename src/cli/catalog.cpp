@@ -3,11 +3,14 @@
 #include <stdexcept>
 
 #include "algorithms/registry.hpp"
+#include "collectives/collective.hpp"
 #include "models/digits.hpp"
 #include "models/idx.hpp"
 #include "plan/workload.hpp"
 #include "sim/device.hpp"
+#include "sim/links.hpp"
 #include "sim/platform_check.hpp"
+#include "sim/regions.hpp"
 #include "sim/units.hpp"
 
 namespace dadsim {
@@ -19,6 +22,14 @@ Catalog make_catalog() {
   }
   for (const DeviceSpec& device : device_catalog()) catalog.devices.push_back(device.name);
   for (const Workload& workload : workload_registry()) catalog.workloads.push_back(workload.name);
+  catalog.links = link_catalog();
+  catalog.all_reduces = catalog.all_gathers = {"auto"};
+  for (const CollectiveAlgorithm& algorithm : collective_registry()) {
+    if (algorithm.kind == CollectiveKind::all_reduce) catalog.all_reduces.push_back(algorithm.name);
+    if (algorithm.kind == CollectiveKind::all_gather) catalog.all_gathers.push_back(algorithm.name);
+  }
+  catalog.regions = region_names();
+  catalog.region_pair = region_pair;
   catalog.parse_unit = [](Catalog::Unit unit, const std::string& text) -> std::optional<double> {
     switch (unit) {
       case Catalog::Unit::seconds:
@@ -33,7 +44,7 @@ Catalog make_catalog() {
     throw std::logic_error("unknown unit");
   };
   catalog.check_platform = [](const Catalog::PlatformQuestion& question) {
-    PlatformFindings findings = check_platform(question.file, question.hosts, question.pairs);
+    PlatformFindings findings = check_platform(question.platform, question.hosts, question.pairs);
     return Catalog::PlatformAnswer{std::move(findings.file_errors), std::move(findings.host_errors),
                                    std::move(findings.route_errors)};
   };

@@ -11,10 +11,10 @@
 #include "cli/interrupt.hpp"
 #include "cli/progress.hpp"
 #include "models/dataset.hpp"
+#include "plan/fuse.hpp"
 #include "plan/workload.hpp"
 #include "report/human.hpp"
 #include "sim/device.hpp"
-#include "sim/platform_check.hpp"
 #include "sim/simulator.hpp"
 #include "support/parallel.hpp"
 #include "support/version.hpp"
@@ -43,6 +43,8 @@ Cluster cluster_of(const Scenario& scenario) {
     cluster.aggregator_host = scenario.aggregator->host;
     cluster.aggregator_device = find_device(scenario, scenario.aggregator->device);
   }
+  cluster.network = scenario.network;
+  cluster.seed = scenario.seed;
   return cluster;
 }
 
@@ -69,14 +71,26 @@ std::vector<Trajectory> learn_all(const Scenario& scenario, const Dataset& data,
   return trajectories;
 }
 
-std::vector<StepTiming> time_run(const Trajectory& trajectory, const Cluster& cluster, const ModelShape& learned,
-                                 const ModelShape& timed, double sample_scale,
-                                 const std::function<void(std::size_t)>& progress) {
+/// With the collectives that the run asks for.
+Schedule schedule_of(const RunSpec& run, const Trajectory& trajectory, const Step& step, const ModelShape& learned,
+                     const ModelShape& timed, double sample_scale) {
+  Schedule schedule = instantiate(trajectory.structures[static_cast<std::size_t>(step.structure)], step.sizes, learned,
+                                  timed, sample_scale);
+  for (Task& task : schedule.tasks) {
+    auto* collective = std::get_if<CollectiveTask>(&task.what);
+    if (collective == nullptr) continue;
+    if (collective->kind == CollectiveKind::all_reduce) collective->algorithm = run.all_reduce;
+    if (collective->kind == CollectiveKind::all_gather) collective->algorithm = run.all_gather;
+  }
+  return fuse_all_reduces(schedule, run.bucket_bytes);
+}
+
+TimedRun time_run(const RunSpec& run, const Trajectory& trajectory, const Cluster& cluster, const ModelShape& learned,
+                  const ModelShape& timed, double sample_scale, const std::function<void(std::size_t)>& progress) {
   std::vector<Schedule> schedules;
   schedules.reserve(trajectory.distinct_steps.size());
   for (const Step& step : trajectory.distinct_steps) {
-    schedules.push_back(instantiate(trajectory.structures[static_cast<std::size_t>(step.structure)], step.sizes,
-                                    learned, timed, sample_scale));
+    schedules.push_back(schedule_of(run, trajectory, step, learned, timed, sample_scale));
   }
   return time_schedules(cluster, schedules, progress);
 }
@@ -96,12 +110,25 @@ std::vector<std::string> assumptions_of(const Scenario& scenario, const Result& 
       "Every step is timed from an idle cluster and steps add up: a step begins when all workers have ended the one "
       "before it. "
       "Evaluation and start-up are not charged.");
+  if (!(scenario.network.jitter == JitterSpec{})) {
+    assumptions.push_back(
+        fmt::format("Computing jitters: log-normal factors with mean 1, sigma {} from worker to worker and {} from step to "
+                    "step.",
+                    scenario.network.jitter.spatial, scenario.network.jitter.temporal));
+  }
+  if (scenario.network.rendezvous) {
+    assumptions.emplace_back("A message leaves when its receiver has posted it and the news has come (rendezvous, as gloo).");
+  }
   std::set<std::string> used;
   for (const Placement& worker : scenario.workers) used.insert(worker.device);
   if (scenario.aggregator) used.insert(scenario.aggregator->device);
   for (const std::string& name : used) {
     const DeviceSpec& device = find_device(scenario, name);
-    assumptions.push_back(fmt::format("{} computes by a roofline: {}", name, device.source));
+    assumptions.push_back(
+        device.step_seconds > 0
+            ? fmt::format("{}: all computations of a step take {} s as measured, divided by their time on a roofline",
+                          name, device.step_seconds)
+            : fmt::format("{} computes by a roofline: {}", name, device.source));
   }
   return assumptions;
 }
@@ -172,22 +199,23 @@ Result run_experiment(const Scenario& scenario, bool show_progress) {
 
   const auto timing_start = std::chrono::steady_clock::now();
   const Cluster cluster = cluster_of(scenario);
-  if (varies_over_time(cluster.platform)) {
+  if (every_step_differs(cluster)) {
     for (Trajectory& trajectory : trajectories) unfold(trajectory);
   }
   Progress progress("timing", scenario.runs.size(), show_progress);
   for (std::size_t i = 0; i < scenario.runs.size(); ++i) {
     const Trajectory& trajectory = trajectories[i];
-    const std::vector<StepTiming> timings =
-        time_run(trajectory, cluster, learned, timed, sample_scale, [&](std::size_t done) {
+    const TimedRun timings =
+        time_run(scenario.runs[i], trajectory, cluster, learned, timed, sample_scale, [&](std::size_t done) {
           if (interrupted().load()) throw Cancelled();
           progress.update(i, static_cast<std::int64_t>(done),
                           static_cast<std::int64_t>(trajectory.distinct_steps.size()));
         });
     if (interrupted().load()) throw Cancelled();
     const bool pooled = find_algorithm(scenario.runs[i].algorithm).sharing == Sharing::pooled;
-    RunResult run = summarise(scenario.runs[i], trajectory, timings, pooled ? 1 : scenario.workers.size(),
-                              scenario.training.target_accuracy);
+    RunResult run = summarise(scenario.runs[i], trajectory, timings.steps, pooled ? 1 : scenario.workers.size(),
+                              scenario.training.target_accuracy, timings.first);
+    run.network = timings.network;
     run.notes = notes_of(scenario.runs[i], trajectory, result.timed_as_other);
     result.runs.push_back(std::move(run));
   }

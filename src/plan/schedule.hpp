@@ -17,6 +17,7 @@ class PerWorker {
   explicit PerWorker(std::vector<double> values);
   double operator[](std::size_t worker) const { return values_.size() == 1 ? values_[0] : values_.at(worker); }
   bool operator==(const PerWorker&) const = default;
+  bool is_uniform() const { return values_.size() == 1; }
 
  private:
   std::vector<double> values_{0.0};
@@ -34,6 +35,7 @@ struct ComputeTask {
 struct CollectiveTask {
   CollectiveKind kind = CollectiveKind::gather;
   PerWorker bytes;  ///< handed over by each worker; for a broadcast one value, what each worker gets
+  std::string algorithm = "auto";  ///< of the collectives' registry
   bool operator==(const CollectiveTask&) const = default;
 };
 

@@ -20,6 +20,20 @@ const char* to_string(Activation activation) {
   throw std::logic_error("unknown activation");
 }
 
+const char* to_string(Fidelity fidelity) {
+  switch (fidelity) {
+    case Fidelity::automatic:
+      return "auto";
+    case Fidelity::message:
+      return "message";
+    case Fidelity::flow:
+      return "flow";
+    case Fidelity::closed_form:
+      return "closed-form";
+  }
+  throw std::logic_error("unknown fidelity");
+}
+
 const char* to_string(Topology topology) { return topology == Topology::aggregator ? "aggregator" : "peer"; }
 
 }  // namespace dadsim

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "plan/parameter.hpp"
+#include "plan/platform_specification.hpp"
 
 // What is to be learned and timed, complete and checked: the vocabulary that the scenario reader fills in and the other
 // folders read. Every default has been resolved; every path is absolute.
@@ -96,6 +97,11 @@ struct RunSpec {
   std::string label;  ///< unique within the scenario
   Topology topology = Topology::aggregator;
   ParameterValues parameters;  ///< every parameter of the algorithm
+  /// How its collectives are carried out: names of the collectives' registry, or "auto".
+  std::string all_reduce = "auto";
+  std::string all_gather = "auto";
+  /// Sums issued one after the other are carried out as one until they hold this many bytes; 0: as the algorithm issues them.
+  double bucket_bytes = 0;
   bool communicates = true;  ///< false: one of the ends that algorithms are measured against; a topology means nothing
 };
 
@@ -114,6 +120,33 @@ struct DeviceSpec {
   double memory_efficiency = 0;  ///< share of memory_bandwidth reached, 0…1
   double launch_overhead = 0;    ///< seconds per kernel
   std::string source;            ///< where the numbers are published, and which are assumptions
+  /// Seconds of all computations of a step, measured; 0: by the roofline. A measured step is divided among the computations by
+  /// their time on the roofline.
+  double step_seconds = 0;
+};
+
+/// How much the speed of computing scatters. Factors are log-normal with mean 1, drawn from the scenario's seed.
+struct JitterSpec {
+  double spatial = 0;   ///< standard deviation of the logarithm from worker to worker, the same in all steps
+  double temporal = 0;  ///< of the logarithm from step to step, drawn for each worker
+  bool operator==(const JitterSpec&) const = default;
+};
+
+/// How closely collectives are simulated.
+enum class Fidelity : std::uint8_t {
+  automatic,    ///< message where that is quick enough, flow otherwise
+  message,      ///< every message of every collective: the reference
+  flow,         ///< sharing of links worked out once per set of pairs; needs workers in step and an idle, steady network
+  closed_form,  ///< latency plus bytes over bandwidth of the worst pair, no sharing: for orientation
+};
+const char* to_string(Fidelity fidelity);
+
+/// How the network is simulated.
+struct NetworkSpec {
+  Fidelity fidelity = Fidelity::automatic;
+  std::int64_t message_budget = 2'000'000;  ///< automatic: messages simulated per run, about 4 µs each
+  bool rendezvous = false;  ///< a message leaves when its receiver has posted and said so (as gloo does): a path latency later
+  JitterSpec jitter;
 };
 
 struct Placement {

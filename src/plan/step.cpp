@@ -52,6 +52,14 @@ const char* to_string(CollectiveKind kind) {
       return "all-reduce";
     case CollectiveKind::all_gather:
       return "all-gather";
+    case CollectiveKind::reduce_scatter:
+      return "reduce-scatter";
+    case CollectiveKind::scatter:
+      return "scatter";
+    case CollectiveKind::all_to_all:
+      return "all-to-all";
+    case CollectiveKind::neighbour_exchange:
+      return "neighbour-exchange";
   }
   throw std::logic_error("unknown collective");
 }

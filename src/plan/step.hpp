@@ -33,8 +33,12 @@ struct ComputeOp {
 enum class CollectiveKind : std::uint8_t {
   gather,      ///< every worker → the aggregator
   broadcast,   ///< the aggregator → every worker
-  all_reduce,  ///< every worker ends with the sum (ring)
-  all_gather,  ///< every worker ends with what all had (ring)
+  all_reduce,  ///< every worker ends with the sum
+  all_gather,  ///< every worker ends with what all had
+  reduce_scatter,      ///< every worker ends with its block of the sum
+  scatter,             ///< the root hands every worker a block of its own
+  all_to_all,          ///< every worker hands every other a block of its own
+  neighbour_exchange,  ///< every worker sends the same block along the edges of a graph
 };
 const char* to_string(CollectiveKind kind);
 

@@ -23,4 +23,28 @@ struct StepTiming {
   std::vector<Bound> bounds;           ///< the critical path by resource, longest first; seconds add up to the step
 };
 
+/// How the network was simulated.
+struct NetworkUse {
+  std::string fidelity;       ///< "message", "flow" or "closed-form"
+  std::string fidelity_note;  ///< why, where that is not what was asked for; may be empty
+  /// What collectives were carried out as.
+  struct Collective {
+    std::string kind, algorithm;
+    double least_bytes = 0, most_bytes = 0;  ///< payload of a worker
+    double count = 0;                        ///< in all steps that were simulated
+  };
+  std::vector<Collective> collectives;
+  /// Kinds of link that messages used.
+  struct LinkClass {
+    std::string name;       ///< of the catalogue; may be empty
+    std::string transport;  ///< with what it does to the nominal numbers
+    std::string model;
+    double bandwidth = 0;   ///< byte/s, nominal
+    double efficiency = 1;
+    double links = 0;       ///< directions of them
+  };
+  std::vector<LinkClass> links;
+  double messages = 0;  ///< that were simulated one by one
+};
+
 }  // namespace dadsim

@@ -49,6 +49,30 @@ Json effective_rank(const EpochRanks& epoch, const std::vector<std::string>& lay
   return {{"epoch", epoch.epoch}, {"layers", std::move(layers)}};
 }
 
+Json to_json_object(const NetworkUse& use) {
+  Json json;
+  json["fidelity"] = use.fidelity;
+  if (!use.fidelity_note.empty()) json["fidelity_note"] = use.fidelity_note;
+  json["messages"] = number(use.messages);
+  Json& collectives = json["collectives"] = Json::array();
+  for (const NetworkUse::Collective& one : use.collectives) {
+    collectives.push_back({{"kind", one.kind},
+                           {"algorithm", one.algorithm},
+                           {"least_bytes", number(one.least_bytes)},
+                           {"most_bytes", number(one.most_bytes)},
+                           {"count", number(one.count)}});
+  }
+  Json& links = json["links"] = Json::array();
+  for (const NetworkUse::LinkClass& one : use.links) {
+    links.push_back({{"class", one.name},
+                     {"transport", one.transport},
+                     {"bytes_per_second", number(one.bandwidth)},
+                     {"efficiency", number(one.efficiency)},
+                     {"directions", number(one.links)}});
+  }
+  return json;
+}
+
 Json to_json_object(const RunResult& run, const Result& result) {
   Json json;
   json["label"] = run.spec.label;
@@ -92,6 +116,7 @@ Json to_json_object(const RunResult& run, const Result& result) {
                      {"accuracy", number(point.accuracy)},
                      {"auc", number(point.auc)}});
   }
+  json["network"] = to_json_object(run.network);
   json["notes"] = run.notes;
   return json;
 }

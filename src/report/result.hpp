@@ -46,6 +46,7 @@ struct RunResult {
   double total_seconds = 0;
 
   std::vector<Bound> bounds;  ///< critical path by resource, longest first; seconds are means per step of the whole run
+  NetworkUse network;         ///< how the network was simulated
   std::vector<EpochRanks> ranks;
   std::vector<CurvePoint> curve;
   std::vector<std::string> notes;  ///< assumptions that concern this run alone
@@ -69,8 +70,9 @@ struct Result {
 };
 
 /// Puts the learned half and the timed half together. `timings` has one entry per trajectory.distinct_steps, each with
-/// at least `workers` nodes. Throws std::logic_error where the halves do not fit.
+/// at least `workers` nodes; `first`, if given, is what the very first step takes. Throws std::logic_error where the
+/// halves do not fit.
 RunResult summarise(const RunSpec& spec, const Trajectory& trajectory, const std::vector<StepTiming>& timings,
-                    std::size_t workers, double target_accuracy);
+                    std::size_t workers, double target_accuracy, const std::optional<StepTiming>& first = {});
 
 }  // namespace dadsim

@@ -48,13 +48,15 @@ void check(const Trajectory& trajectory, const std::vector<StepTiming>& timings,
 }
 
 /// Walks the steps once, so that the curve gets the clock and the bytes at each of its points.
-void follow_curve(const Trajectory& trajectory, const std::vector<StepTiming>& timings, RunResult& run) {
+void follow_curve(const Trajectory& trajectory, const std::vector<StepTiming>& timings,
+                  const std::optional<StepTiming>& first, RunResult& run) {
   std::size_t done = 0;
   double seconds = 0;
   double bytes = 0;
   const auto advance_to = [&](std::size_t step) {
     for (; done < step; ++done) {
-      const StepTiming& timing = timings[static_cast<std::size_t>(trajectory.steps[done])];
+      const StepTiming& timing =
+          done == 0 && first ? *first : timings[static_cast<std::size_t>(trajectory.steps[done])];
       seconds += timing.seconds;
       bytes += sum(timing.bytes_sent);
     }
@@ -69,7 +71,8 @@ void follow_curve(const Trajectory& trajectory, const std::vector<StepTiming>& t
 }
 
 /// Means over the steps: every distinct timing counts as often as its step occurred.
-void average_steps(const Trajectory& trajectory, const std::vector<StepTiming>& timings, RunResult& run) {
+void average_steps(const Trajectory& trajectory, const std::vector<StepTiming>& timings,
+                   const std::optional<StepTiming>& first, RunResult& run) {
   if (trajectory.steps.empty()) {
     const double none = std::numeric_limits<double>::quiet_NaN();
     run.step_seconds = run.compute_seconds = run.exposed_seconds = run.first_step_seconds = none;
@@ -81,18 +84,22 @@ void average_steps(const Trajectory& trajectory, const std::vector<StepTiming>& 
 
   const auto steps = static_cast<double>(trajectory.steps.size());
   std::map<std::pair<std::string, std::string>, double> path;  // (resource, kind) → seconds
-  for (std::size_t i = 0; i < timings.size(); ++i) {
-    const StepTiming& timing = timings[i];
-    const double weight = static_cast<double>(occurrences[i]) / steps;
-    if (weight == 0) continue;
+  const auto add = [&](const StepTiming& timing, double weight) {
     run.compute_seconds += weight * timing.compute_seconds;
     run.exposed_seconds += weight * timing.exposed_seconds;
     run.bytes_up_per_worker += weight * mean_of_first(timing.bytes_sent, run.workers);
     run.bytes_down_per_worker += weight * mean_of_first(timing.bytes_received, run.workers);
     for (const Bound& bound : timing.bounds) path[{bound.resource, bound.kind}] += weight * bound.seconds;
+  };
+  if (first) {
+    --occurrences[static_cast<std::size_t>(trajectory.steps.front())];
+    add(*first, 1 / steps);
+  }
+  for (std::size_t i = 0; i < timings.size(); ++i) {
+    if (occurrences[i] > 0) add(timings[i], static_cast<double>(occurrences[i]) / steps);
   }
   run.step_seconds = run.total_seconds / steps;
-  run.first_step_seconds = timings[static_cast<std::size_t>(trajectory.steps.front())].seconds;
+  run.first_step_seconds = first ? first->seconds : timings[static_cast<std::size_t>(trajectory.steps.front())].seconds;
 
   for (const auto& [name, seconds] : path) {
     run.bounds.push_back({name.first, name.second, seconds, seconds / run.step_seconds});
@@ -114,7 +121,7 @@ void find_target(double target_accuracy, RunResult& run) {
 }  // namespace
 
 RunResult summarise(const RunSpec& spec, const Trajectory& trajectory, const std::vector<StepTiming>& timings,
-                    std::size_t workers, double target_accuracy) {
+                    std::size_t workers, double target_accuracy, const std::optional<StepTiming>& first) {
   check(trajectory, timings, workers);
   RunResult run;
   run.spec = spec;
@@ -123,8 +130,8 @@ RunResult summarise(const RunSpec& spec, const Trajectory& trajectory, const std
   run.workers = workers;
   run.ranks = trajectory.ranks;
 
-  follow_curve(trajectory, timings, run);
-  average_steps(trajectory, timings, run);
+  follow_curve(trajectory, timings, first, run);
+  average_steps(trajectory, timings, first, run);
   find_target(target_accuracy, run);
 
   run.final_accuracy = run.curve.back().accuracy;

@@ -169,6 +169,31 @@ std::string faster_than(const RunResult& winner, const RunResult& other) {
                      time);
 }
 
+/// How each kind of link was used, and what collectives were carried out as.
+std::string network_sentences(const Result& result) {
+  std::vector<std::string> known;
+  std::string text;
+  const auto say = [&](const std::string& sentence) {
+    if (std::find(known.begin(), known.end(), sentence) != known.end()) return;
+    known.push_back(sentence);
+    text += paragraph(sentence);
+  };
+  for (const RunResult& run : result.runs) {
+    for (const NetworkUse::LinkClass& link : run.network.links) {
+      say(fmt::format("Links as {}: {}.", link.transport, link.model));
+    }
+  }
+  for (const RunResult& run : result.runs) {
+    std::string how;
+    for (const NetworkUse::Collective& one : run.network.collectives) {
+      how += fmt::format("{}{} as {}", how.empty() ? "" : ", ", one.kind, one.algorithm);
+    }
+    if (!how.empty()) say(fmt::format("Carried out: {} ({} fidelity).", how, run.network.fidelity));
+    if (!run.network.fidelity_note.empty()) say(fmt::format("{}: {}.", run.spec.label, run.network.fidelity_note));
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string verdict(const Result& result) {
@@ -224,6 +249,7 @@ std::string to_table(const Result& result) {
   }
   for (const std::string& assumption : result.assumptions) text += paragraph("Assumed: " + assumption);
   text += paragraph("Network model: " + result.network_model);
+  text += network_sentences(result);
   text +=
       paragraph(result.timed_as_other ? fmt::format("Learned on {}, timed as {}.", result.learned_on, result.timed_as)
                                       : fmt::format("Learned on and timed as {}.", result.learned_on));

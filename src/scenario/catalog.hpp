@@ -22,6 +22,11 @@ struct Catalog {
   std::vector<Algorithm> algorithms;
   std::vector<std::string> devices;
   std::vector<std::string> workloads;
+  std::vector<LinkSpec> links;  ///< the catalogue of links
+  std::vector<std::string> all_reduces, all_gathers;  ///< algorithms of these collectives, "auto" among them
+  /// Regions of the public table, and what lies between two of them (nullopt where nobody measured it).
+  std::vector<std::string> regions;
+  std::function<std::optional<WanSpec::Pair>(const std::string& from, const std::string& to)> region_pair;
 
   enum class Unit { seconds, bytes, bytes_per_second, flops };
   /// "100Mbps" → 1.25e7; nullopt if the text is not a number with a unit of that kind (SimGrid's own parsers).
@@ -31,7 +36,7 @@ struct Catalog {
   /// workers on a host than it has cores, pairs of hosts without a route. `pairs` are indices into `hosts` that will
   /// communicate.
   struct PlatformQuestion {
-    std::string file;
+    PlatformSpec platform;
     std::vector<std::string> hosts;  ///< one per worker, then the aggregator
     std::vector<std::pair<std::size_t, std::size_t>> pairs;
   };

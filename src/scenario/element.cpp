@@ -35,7 +35,7 @@ class Lines {
 };
 
 /// What to do about libxml2's commoner complaints.
-const char* remedy_for(int code) {
+std::string remedy_for(int code, const DocumentKind& kind) {
   switch (code) {
     case XML_ERR_TAG_NAME_MISMATCH:
       return "close the element that was opened last, by the same name";
@@ -44,9 +44,9 @@ const char* remedy_for(int code) {
     case XML_ERR_LTSLASH_REQUIRED:
       return "close every element; the file may have been cut off";
     case XML_ERR_DOCUMENT_END:
-      return "nothing may follow </scenario>";
+      return fmt::format("nothing may follow {}", kind.end);
     case XML_ERR_DOCUMENT_EMPTY:
-      return "a scenario starts with <scenario name=\"…\">";
+      return fmt::format("a {} starts with {}", kind.noun, kind.start);
     case XML_ERR_ATTRIBUTE_REDEFINED:
       return "give each attribute once";
     case XML_ERR_UNDECLARED_ENTITY:
@@ -61,7 +61,7 @@ const char* remedy_for(int code) {
     case XML_ERR_ATTRIBUTE_NOT_STARTED:
       return "put every value in quotes";
     case XML_ERR_INTERNAL_ERROR:
-      return "no scenario needs so much depth or so long a value";
+      return fmt::format("no {} needs so much depth or so long a value", kind.noun);
     default:
       return "the file must be well-formed XML 1.0";
   }
@@ -70,8 +70,8 @@ const char* remedy_for(int code) {
 /// Builds the tree while libxml2 reads. The callbacks get it as `userData`.
 class TreeBuilder {
  public:
-  TreeBuilder(const std::string& content, Findings& findings)
-      : content_(content), lines_(content), findings_(findings) {}
+  TreeBuilder(const std::string& content, const DocumentKind& kind, Findings& findings)
+      : content_(content), kind_(kind), lines_(content), findings_(findings) {}
 
   Element take_root() { return failed_ ? Element{} : std::move(root_); }
   bool failed() const { return failed_; }
@@ -105,7 +105,8 @@ class TreeBuilder {
     }
     open_.push_back(std::move(element));
     if (++elements_ > kMaxElements) {
-      fail(open_.back().origin.line, fmt::format("more than {} elements", kMaxElements), "no scenario needs so many");
+      fail(open_.back().origin.line, fmt::format("more than {} elements", kMaxElements),
+           fmt::format("no {} needs so many", kind_.noun));
       xmlStopParser(context);
     }
   }
@@ -137,7 +138,7 @@ class TreeBuilder {
 
   void doctype() {
     fail(lines_.at(content_.rfind("<!DOCTYPE", position())), "a document type declaration (DOCTYPE)",
-         "remove it: a scenario needs none, and entities are not allowed");
+         fmt::format("remove it: a {} needs none, and entities are not allowed", kind_.noun));
     xmlStopParser(context);
   }
 
@@ -145,7 +146,7 @@ class TreeBuilder {
     if (failed_ || problem.level == XML_ERR_WARNING) return;  // the first one only: the rest follow from it
     std::string message = problem.message == nullptr ? "" : problem.message;
     while (!message.empty() && kWhiteSpace.find(message.back()) != std::string_view::npos) message.pop_back();
-    fail(problem.line, fmt::format("not well-formed XML: {}", shorten(message)), remedy_for(problem.code));
+    fail(problem.line, fmt::format("not well-formed XML: {}", shorten(message)), remedy_for(problem.code, kind_));
   }
 
   void fail(int line, std::string what, std::string remedy) {
@@ -208,6 +209,7 @@ class TreeBuilder {
   }
 
   const std::string& content_;
+  const DocumentKind& kind_;
   Lines lines_;
   Findings& findings_;
   std::vector<Element> open_;
@@ -305,18 +307,19 @@ std::size_t overloaded_tag(std::string_view content) {
 }
 
 /// False, and a finding, if the bytes are no text that XML could be.
-bool check_bytes(const std::string& content, Findings& findings) {
+bool check_bytes(const std::string& content, const DocumentKind& kind, Findings& findings) {
   const auto line_at = [&](std::size_t offset) {
     return Origin{
         "",
         static_cast<int>(std::count(content.begin(), content.begin() + static_cast<std::ptrdiff_t>(offset), '\n')) + 1};
   };
   if (content.find_first_not_of(kWhiteSpace) == std::string::npos) {
-    findings.add(Origin{}, "the file is empty", "a scenario starts with <scenario name=\"…\">");
+    findings.add(Origin{}, "the file is empty", fmt::format("a {} starts with {}", kind.noun, kind.start));
     return false;
   }
   if (const std::size_t nul = content.find('\0'); nul != std::string::npos) {
-    findings.add(line_at(nul), fmt::format("a NUL byte at offset {}", nul), "a scenario is UTF-8 text");
+    findings.add(line_at(nul), fmt::format("a NUL byte at offset {}", nul),
+                 fmt::format("a {} is UTF-8 text", kind.noun));
     return false;
   }
   if (const std::size_t bad = first_bad_byte(content); bad != std::string::npos) {
@@ -352,9 +355,9 @@ const Attribute* Element::find(std::string_view attribute) const {
 
 bool is_xml_text(std::string_view text) { return first_bad_byte(text) == std::string_view::npos; }
 
-Element parse_xml(const std::string& content, Findings& findings) {
-  if (!check_bytes(content, findings)) return {};
-  TreeBuilder tree(content, findings);
+Element parse_xml(const std::string& content, const DocumentKind& kind, Findings& findings) {
+  if (!check_bytes(content, kind, findings)) return {};
+  TreeBuilder tree(content, kind, findings);
   const std::unique_ptr<xmlParserCtxt, decltype(&xmlFreeParserCtxt)> context(xmlNewParserCtxt(), &xmlFreeParserCtxt);
   if (context == nullptr) throw std::bad_alloc();
   tree.context = context.get();
@@ -365,7 +368,7 @@ Element parse_xml(const std::string& content, Findings& findings) {
                                        nullptr, XML_PARSE_NONET);
   if (document != nullptr) xmlFreeDoc(document);
   if (context->myDoc != nullptr && context->myDoc != document) xmlFreeDoc(context->myDoc);
-  if (!tree.failed() && context->wellFormed == 0) tree.fail(0, "not well-formed XML", remedy_for(0));
+  if (!tree.failed() && context->wellFormed == 0) tree.fail(0, "not well-formed XML", remedy_for(0, kind));
   return tree.take_root();
 }
 

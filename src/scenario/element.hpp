@@ -27,11 +27,20 @@ struct Element {
   const Attribute* find(std::string_view attribute) const;
 };
 
+/// What kind of file is read, for messages about it.
+struct DocumentKind {
+  const char* noun;
+  const char* start;  ///< its start tag, for example
+  const char* end;
+};
+inline constexpr DocumentKind kScenarioDocument{"scenario", "<scenario name=\"…\">", "</scenario>"};
+inline constexpr DocumentKind kClusterPlatformDocument{"platform", "<cluster-platform>", "</cluster-platform>"};
+
 /// Whether `text` is well-formed UTF-8 of characters that XML 1.0 can carry.
 bool is_xml_text(std::string_view text);
 
 /// Parses a document. Refuses any DOCTYPE, so that there are no entities but XML's own five, nothing is fetched and
 /// nothing expands. On an error adds what is wrong to `findings` and returns an element without a name.
-Element parse_xml(const std::string& content, Findings& findings);
+Element parse_xml(const std::string& content, const DocumentKind& kind, Findings& findings);
 
 }  // namespace dadsim

@@ -39,35 +39,43 @@ bool is_mnist(const std::string& name) {
 
 }  // namespace
 
-std::optional<std::string> read_scenario_file(const std::string& path, Findings& findings) {
+std::optional<std::string> read_beginning(const std::string& path, std::size_t most, const DocumentKind& kind,
+                                          Findings& findings) {
   const auto fail = [&](std::string what, std::string remedy) {
     findings.add(Origin{}, std::move(what), std::move(remedy));
     return std::nullopt;
   };
-  const auto too_large = [&](std::uintmax_t bytes) {
-    return fail(fmt::format("file is {} MB", (bytes + (1U << 20U) - 1) >> 20U),
-                fmt::format("a scenario is at most {} MB", kMaxScenarioBytes >> 20U));
-  };
+  const std::string form = fmt::format("the path of a {} file", kind.noun);
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
-  if (status.type() == fs::file_type::not_found) return fail("no such file", "the path of a scenario file");
-  if (error) return fail(fmt::format("cannot be read: {}", error.message()), "the path of a scenario file");
-  if (fs::is_directory(status)) return fail("is a folder", "the path of a scenario file");
-  if (!fs::is_regular_file(status)) return fail("is not a regular file", "the path of a scenario file");
-  const std::uintmax_t size = fs::file_size(path, error);
-  if (!error && size > kMaxScenarioBytes) return too_large(size);
+  if (status.type() == fs::file_type::not_found) return fail("no such file", form);
+  if (error) return fail(fmt::format("cannot be read: {}", error.message()), form);
+  if (fs::is_directory(status)) return fail("is a folder", form);
+  if (!fs::is_regular_file(status)) return fail("is not a regular file", form);
 
   const FilePointer file = open_to_read(path);
   if (file == nullptr)
     return fail(fmt::format("cannot be read: {}", std::strerror(errno)), "give yourself the right to read it");
   std::string content;
   std::vector<char> block(std::size_t{1} << 16U);
-  while (const std::size_t count = std::fread(block.data(), 1, block.size(), file.get())) {
+  while (content.size() < most) {
+    const std::size_t count = std::fread(block.data(), 1, std::min(block.size(), most - content.size()), file.get());
+    if (count == 0) break;
     content.append(block.data(), count);
-    if (content.size() > kMaxScenarioBytes) return too_large(content.size());
   }
   if (std::ferror(file.get()) != 0) return fail(fmt::format("cannot be read: {}", std::strerror(errno)), "");
   return content;
+}
+
+std::optional<std::string> read_document(const std::string& path, const DocumentKind& kind, Findings& findings) {
+  std::optional<std::string> content = read_beginning(path, kMaxDocumentBytes + 1, kind, findings);
+  if (!content || content->size() <= kMaxDocumentBytes) return content;
+  std::error_code error;
+  const std::uintmax_t known = fs::file_size(path, error);
+  const std::uintmax_t bytes = error ? content->size() : std::max<std::uintmax_t>(known, content->size());
+  findings.add(Origin{}, fmt::format("file is {} MB", (bytes + (1U << 20U) - 1) >> 20U),
+               fmt::format("a {} is at most {} MB", kind.noun, kMaxDocumentBytes >> 20U));
+  return std::nullopt;
 }
 
 std::string beside(const std::string& scenario, const std::string& name) {

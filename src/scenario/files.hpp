@@ -4,15 +4,21 @@
 #include <optional>
 #include <string>
 
+#include "scenario/element.hpp"
 #include "scenario/findings.hpp"
 
 namespace dadsim {
 
-/// A scenario is read whole; nobody writes one by hand that is larger.
-inline constexpr std::size_t kMaxScenarioBytes = std::size_t{16} << 20U;
+/// A document is read whole; nobody writes one by hand that is larger.
+inline constexpr std::size_t kMaxDocumentBytes = std::size_t{16} << 20U;
 
-/// The bytes of a scenario file, or nullopt with a finding: missing, a folder, no regular file, unreadable, too large.
-std::optional<std::string> read_scenario_file(const std::string& path, Findings& findings);
+/// The bytes of a scenario or platform, or nullopt with a finding: missing, a folder, no regular file, unreadable, too
+/// large.
+std::optional<std::string> read_document(const std::string& path, const DocumentKind& kind, Findings& findings);
+
+/// The first bytes of a file, at most `most`; nullopt with a finding if it is no file that can be read.
+std::optional<std::string> read_beginning(const std::string& path, std::size_t most, const DocumentKind& kind,
+                                          Findings& findings);
 
 /// `name` relative to the folder of `scenario`, absolute and without dots.
 std::string beside(const std::string& scenario, const std::string& name);

@@ -19,6 +19,7 @@ void Findings::add(const Origin& origin, std::string what, std::string remedy) {
 }
 
 void Findings::add(Diagnostic diagnostic) {
+  ++added_;
   if (diagnostics_.size() >= kKept) {
     ++beyond_;
     return;
@@ -28,6 +29,13 @@ void Findings::add(Diagnostic diagnostic) {
                           return known.line == 0 && known.file == diagnostic.file && known.what == diagnostic.what;
                         });
   if (!repeated) diagnostics_.push_back(std::move(diagnostic));
+}
+
+void Findings::take(const Findings& other) {
+  std::vector<Diagnostic> sorted = other.diagnostics_;
+  std::ranges::stable_sort(sorted, {}, &Diagnostic::line);
+  for (Diagnostic& diagnostic : sorted) add(std::move(diagnostic));
+  beyond_ += other.beyond_;
 }
 
 std::string Findings::suggest(std::string_view word, std::span<const std::string> candidates) const {

@@ -24,12 +24,16 @@ class Findings {
   void add(const Origin& origin, std::string what, std::string remedy);
   /// Something wrong with another file, reported as it is.
   void add(Diagnostic diagnostic);
+  /// Everything that is wrong with another file, by line.
+  void take(const Findings& other);
 
   /// As suggestion(), but empty once no more findings are kept: near names take time to find.
   std::string suggest(std::string_view word, std::span<const std::string> candidates) const;
 
   bool full() const;
   bool empty() const { return diagnostics_.empty(); }
+  /// How often something was added, kept or not: it has grown if something was wrong in between.
+  std::size_t added() const { return added_; }
   /// Whether something was found on that line, or with that override.
   bool any_at(const Origin& origin) const;
 
@@ -41,6 +45,7 @@ class Findings {
   std::string file_;
   std::vector<Diagnostic> diagnostics_;
   std::size_t beyond_ = 0;  ///< found after so many that no more were kept
+  std::size_t added_ = 0;
 };
 
 /// `text` as it can stand in a one-line message: cut to 60 characters, control characters replaced.

@@ -89,8 +89,7 @@ Node::Node(const Element& element, Findings& findings)
 void Node::check_attributes() const {
   for (const Attribute& attribute : element_.attributes) {
     if (std::ranges::find(rule_.attributes, attribute.name) != rule_.attributes.end()) continue;
-    const bool root = &rule_ == &vocabulary().front();
-    if (root && is_editor_hint(attribute.name)) continue;
+    if (is_root(rule_) && is_editor_hint(attribute.name)) continue;
     if (attribute.name.starts_with("xmlns") || attribute.name.find(':') != std::string::npos) {
       findings_.add(attribute.origin, fmt::format("'{}' on <{}>", printable(attribute.name), element_.name),
                     "remove it: the language has no namespace");

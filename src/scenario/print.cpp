@@ -2,88 +2,43 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <libxml/xmlwriter.h>
-
-#include <algorithm>
-#include <memory>
-#include <new>
 
 #include "scenario/files.hpp"
 #include "scenario/load.hpp"
+#include "scenario/print_platform.hpp"
+#include "scenario/xml_writer.hpp"
 #include "support/fingerprint.hpp"
 
 namespace dadsim {
 namespace {
 
-/// Indented XML into a string; libxml2 escapes. Elements close where their scope does.
-class Writer {
- public:
-  Writer() : buffer_(xmlBufferCreate(), &xmlBufferFree), writer_(nullptr, &xmlFreeTextWriter) {
-    if (buffer_ == nullptr) throw std::bad_alloc();
-    writer_.reset(xmlNewTextWriterMemory(buffer_.get(), 0));
-    if (writer_ == nullptr) throw std::bad_alloc();
-    xmlTextWriterSetIndent(writer_.get(), 1);
-    xmlTextWriterSetIndentString(writer_.get(), text("  "));
-    check(xmlTextWriterStartDocument(writer_.get(), nullptr, "UTF-8", nullptr));
-  }
-
-  class Open {
-   public:
-    Open(Writer& writer, const char* name) : writer_(writer) {
-      check(xmlTextWriterStartElement(writer.writer_.get(), text(name)));
-    }
-    ~Open() { xmlTextWriterEndElement(writer_.writer_.get()); }
-    Open(const Open&) = delete;
-    Open& operator=(const Open&) = delete;
-
-    /// A double is printed in the shortest form that reads back as the same.
-    template <class Value>
-    Open& set(const char* name, const Value& value) {
-      check(xmlTextWriterWriteAttribute(writer_.writer_.get(), text(name), text(fmt::format("{}", value).c_str())));
-      return *this;
-    }
-    void content(const std::string& value) {
-      check(xmlTextWriterWriteString(writer_.writer_.get(), text(value.c_str())));
-    }
-
-   private:
-    Writer& writer_;
-  };
-
-  std::string finish() {
-    check(xmlTextWriterEndDocument(writer_.get()));
-    check(xmlTextWriterFlush(writer_.get()));
-    return reinterpret_cast<const char*>(xmlBufferContent(buffer_.get()));
-  }
-
- private:
-  static const xmlChar* text(const char* value) { return reinterpret_cast<const xmlChar*>(value); }
-  static void check(int result) {
-    if (result < 0) throw std::bad_alloc();  // nothing else can fail when writing to memory
-  }
-
-  std::unique_ptr<xmlBuffer, decltype(&xmlBufferFree)> buffer_;
-  std::unique_ptr<xmlTextWriter, decltype(&xmlFreeTextWriter)> writer_;
-};
-
-using Open = Writer::Open;
+using Open = XmlWriter::Open;
 using PathText = std::function<std::string(const std::string&)>;
 
-void write_devices(Writer& xml, const std::vector<DeviceSpec>& devices) {
+void write_network(XmlWriter& xml, const NetworkSpec& network) {
+  Open element(xml, "network");
+  element.set("fidelity", to_string(network.fidelity));
+  if (network.fidelity == Fidelity::automatic) element.set("message-budget", network.message_budget);
+  element.set("rendezvous", network.rendezvous);
+  Open(xml, "jitter").set("spatial", network.jitter.spatial).set("temporal", network.jitter.temporal);
+}
+
+void write_devices(XmlWriter& xml, const std::vector<DeviceSpec>& devices) {
   for (const DeviceSpec& device : devices) {
     Open element(xml, "device");
     element.set("name", device.name);
     if (!device.description.empty()) element.set("description", device.description);
-    // SimGrid's units f, Bps and s stand for a factor of one.
-    element.set("peak-flops", fmt::format("{}f", device.peak_flops))
-        .set("memory-bandwidth", fmt::format("{}Bps", device.memory_bandwidth))
+    element
+        .set("peak-flops", fmt::format("{}f", device.peak_flops))  // SimGrid's f stands for a factor of one
+        .set_bandwidth("memory-bandwidth", device.memory_bandwidth)
         .set("matrix-efficiency", device.matrix_efficiency)
         .set("memory-efficiency", device.memory_efficiency)
-        .set("launch-overhead", fmt::format("{}s", device.launch_overhead));
+        .set_seconds("launch-overhead", device.launch_overhead);
+    if (device.step_seconds > 0) element.set_seconds("step-time", device.step_seconds);
   }
 }
 
-void write_workers(Writer& xml, const Scenario& scenario) {
+void write_workers(XmlWriter& xml, const Scenario& scenario) {
   constexpr std::size_t kHostsPerElement = 100;
   const Open workers(xml, "workers");
   for (std::size_t i = 0; i < scenario.workers.size();) {
@@ -99,7 +54,7 @@ void write_workers(Writer& xml, const Scenario& scenario) {
     Open(xml, "aggregator").set("host", scenario.aggregator->host).set("device", scenario.aggregator->device);
 }
 
-void write_split(Writer& xml, const SplitSpec& split) {
+void write_split(XmlWriter& xml, const SplitSpec& split) {
   Open element(xml, "split");
   switch (split.kind) {
     case SplitSpec::Kind::iid:
@@ -120,7 +75,7 @@ void write_split(Writer& xml, const SplitSpec& split) {
   }
 }
 
-void write_data(Writer& xml, const DataSpec& data, const PathText& file) {
+void write_data(XmlWriter& xml, const DataSpec& data, const PathText& file) {
   const Open element(xml, "data");
   if (const auto* idx = std::get_if<IdxSource>(&data.source)) {
     Open source(xml, "idx");
@@ -135,14 +90,14 @@ void write_data(Writer& xml, const DataSpec& data, const PathText& file) {
   write_split(xml, data.split);
 }
 
-void write_model(Writer& xml, const ModelSpec& model) {
+void write_model(XmlWriter& xml, const ModelSpec& model) {
   const Open element(xml, "model");
   for (const DenseSpec& layer : model.layers) {
     Open(xml, "dense").set("units", layer.units).set("activation", to_string(layer.activation)).set("bias", layer.bias);
   }
 }
 
-void write_training(Writer& xml, const TrainingSpec& training) {
+void write_training(XmlWriter& xml, const TrainingSpec& training) {
   Open element(xml, "training");
   element.set("batch", training.batch)
       .set("batches", training.batches == TrainingSpec::Batches::equal ? "equal" : "proportional")
@@ -185,11 +140,16 @@ void write_training(Writer& xml, const TrainingSpec& training) {
   if (schedule.kind == ScheduleSpec::Kind::cosine) kind.set("final-factor", schedule.final_factor);
 }
 
-void write_runs(Writer& xml, const Scenario& scenario) {
+void write_runs(XmlWriter& xml, const Scenario& scenario) {
   for (const RunSpec& run : scenario.runs) {
     Open element(xml, "run");
     element.set("algorithm", run.algorithm).set("label", run.label);
-    if (run.communicates) element.set("exchange", to_string(run.topology));
+    if (run.communicates) {
+      element.set("exchange", to_string(run.topology))
+          .set("all-reduce", run.all_reduce)
+          .set("all-gather", run.all_gather)
+          .set_bytes("bucket", run.bucket_bytes);
+    }
     for (const auto& [name, value] : run.parameters) element.set(name.c_str(), value);
   }
 }
@@ -197,12 +157,13 @@ void write_runs(Writer& xml, const Scenario& scenario) {
 }  // namespace
 
 std::string write_scenario(const Scenario& scenario, const PathText& file) {
-  Writer xml;
+  XmlWriter xml;
   {
     Open root(xml, "scenario");
     root.set("name", scenario.name).set("seed", scenario.seed);
     if (!scenario.description.empty()) Open(xml, "description").content(scenario.description);
-    Open(xml, "platform").set("file", file(scenario.platform));
+    write_platform(xml, scenario.platform, file);
+    write_network(xml, scenario.network);
     write_devices(xml, scenario.devices);
     write_workers(xml, scenario);
     write_data(xml, scenario.data, file);

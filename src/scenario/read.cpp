@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
-#include <filesystem>
 #include <optional>
 #include <set>
 
-#include "scenario/files.hpp"
+#include "scenario/declared_hosts.hpp"
 #include "scenario/host_list.hpp"
+#include "scenario/quantity.hpp"
+#include "scenario/read_platform.hpp"
 
 namespace dadsim {
 namespace {
@@ -21,26 +21,15 @@ std::string trimmed(const std::string& text) {
   return first == std::string::npos ? "" : text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1);
 }
 
-/// A required quantity with a unit. Nullopt with a finding if it is missing, no such quantity, or not in the range.
-std::optional<double> quantity(const Node& node, const char* attribute, Catalog::Unit unit, const Range& range,
-                               const std::string& remedy, const ReadContext& context) {
-  const std::optional<std::string> text = node.required_text(attribute, remedy);
-  if (!text) return std::nullopt;
-  const std::optional<double> value = context.catalog.parse_unit(unit, *text);
-  if (!value || !std::isfinite(*value)) {
-    node.fail_at(attribute, "is not a number with such a unit", remedy);
-    return std::nullopt;
-  }
-  if (!range.contains(*value)) {
-    node.fail_at(attribute, "is out of range", remedy);
-    return std::nullopt;
-  }
-  return value;
-}
-
 std::vector<DeviceSpec> read_devices(const Node& scenario, const ReadContext& context) {
   constexpr Range kPositive{.minimum = 0, .open_minimum = true};
   constexpr Range kShare{.minimum = 0, .maximum = 1, .open_minimum = true};
+  constexpr QuantityForm kPeak{Catalog::Unit::flops, kPositive, "flop/s above 0 with their unit, e.g. 10TF"};
+  constexpr QuantityForm kMemory{Catalog::Unit::bytes_per_second, kPositive,
+                                 "bytes per second above 0 with their unit, e.g. 300GBps"};
+  constexpr QuantityForm kOverhead{
+      Catalog::Unit::seconds, {.minimum = 0}, "seconds with their unit, not below 0, e.g. 10us"};
+  constexpr QuantityForm kStep{Catalog::Unit::seconds, kPositive, "seconds above 0 with their unit, e.g. 30ms"};
   std::vector<DeviceSpec> devices;
   std::set<std::string> names(context.catalog.devices.begin(), context.catalog.devices.end());
   const std::vector<const Element*> elements = scenario.children("device");
@@ -57,17 +46,12 @@ std::vector<DeviceSpec> read_devices(const Node& scenario, const ReadContext& co
                    "a name of its own");
     }
     device.description = node.text("description", "");
-    device.peak_flops = quantity(node, "peak-flops", Catalog::Unit::flops, kPositive,
-                                 "flop/s above 0 with their unit, e.g. 10TF", context)
-                            .value_or(0);
-    device.memory_bandwidth = quantity(node, "memory-bandwidth", Catalog::Unit::bytes_per_second, kPositive,
-                                       "bytes per second above 0 with their unit, e.g. 300GBps", context)
-                                  .value_or(0);
+    device.peak_flops = required_quantity(node, "peak-flops", kPeak, context.catalog).value_or(0);
+    device.memory_bandwidth = required_quantity(node, "memory-bandwidth", kMemory, context.catalog).value_or(0);
     device.matrix_efficiency = node.real("matrix-efficiency", kShare).value_or(0);
     device.memory_efficiency = node.real("memory-efficiency", kShare).value_or(0);
-    device.launch_overhead = quantity(node, "launch-overhead", Catalog::Unit::seconds, {.minimum = 0},
-                                      "seconds with their unit, not below 0, e.g. 10us", context)
-                                 .value_or(0);
+    device.launch_overhead = required_quantity(node, "launch-overhead", kOverhead, context.catalog).value_or(0);
+    device.step_seconds = quantity(node, "step-time", kStep, 0, context.catalog);
     device.source = "defined in the scenario";
     devices.push_back(std::move(device));
   }
@@ -129,29 +113,28 @@ Cluster read_workers(const Element& element, const std::vector<DeviceSpec>& own_
   return cluster;
 }
 
-/// Absolute path of the platform, or empty with a finding.
-std::string read_platform(const Element& element, const ReadContext& context) {
-  const Node node(element, context.findings);
-  const std::optional<std::string> name = node.required_text("file", "the path of a SimGrid platform file");
-  if (!name) return {};
-  std::string path = beside(context.path, *name);
-  std::error_code error;
-  const std::filesystem::file_status status = std::filesystem::status(path, error);
-  if (status.type() == std::filesystem::file_type::not_found) {
-    node.fail_at("file", "does not exist", fmt::format("looked for '{}'; the path is relative to the scenario", path));
-    return {};
-  }
-  if (error || !std::filesystem::is_regular_file(status)) {
-    node.fail_at("file", "is not a file that can be read", "the path of a SimGrid platform file");
-    return {};
-  }
-  return path;
+/// Which of the workers and the aggregator after them stand on hosts that a declared platform does not have: each with
+/// a finding.
+std::vector<bool> check_hosts(const PlatformSpec& platform, const Cluster& cluster, const ReadContext& context) {
+  std::vector<bool> unknown(cluster.workers.size() + 1);
+  if (std::holds_alternative<PlatformFileSpec>(platform.what)) return unknown;
+  const DeclaredHosts hosts(platform);
+  const auto check = [&](const std::string& host, const Origin& origin, std::size_t i) {
+    if (host.empty() || hosts.contains(host)) return;
+    unknown[i] = true;
+    context.findings.add(origin, fmt::format("no host '{}' in the platform", printable(host)),
+                         context.findings.full() ? "" : hosts.suggest(host));
+  };
+  for (std::size_t i = 0; i < cluster.workers.size(); ++i) check(cluster.workers[i].host, cluster.origins[i], i);
+  if (cluster.aggregator) check(cluster.aggregator->host, cluster.aggregator_origin, cluster.workers.size());
+  return unknown;
 }
 
-void check_platform(const std::string& file, const Cluster& cluster, const std::vector<RunSpec>& runs,
+void check_platform(const PlatformSpec& platform, const Cluster& cluster, const std::vector<RunSpec>& runs,
                     const ReadContext& context) {
+  const std::vector<bool> unknown = check_hosts(platform, cluster, context);
   Catalog::PlatformQuestion question;
-  question.file = file;
+  question.platform = platform;
   for (const Placement& worker : cluster.workers) question.hosts.push_back(worker.host);
   const std::size_t count = cluster.workers.size();
   const bool aggregator = cluster.aggregator && !cluster.aggregator->host.empty();
@@ -172,7 +155,8 @@ void check_platform(const std::string& file, const Cluster& cluster, const std::
   for (Diagnostic& error : answer.file_errors) context.findings.add(std::move(error));
   for (std::size_t i = 0; i < answer.host_errors.size() && i < question.hosts.size(); ++i) {
     const Origin& origin = i < count ? cluster.origins[i] : cluster.aggregator_origin;
-    if (!answer.host_errors[i].empty()) context.findings.add(origin, std::move(answer.host_errors[i]), "");
+    if (!answer.host_errors[i].empty() && !unknown[i])
+      context.findings.add(origin, std::move(answer.host_errors[i]), "");
   }
   for (std::string& error : answer.route_errors) {
     context.findings.add(star ? cluster.aggregator_origin : cluster.origins.front(), std::move(error), "");
@@ -215,8 +199,10 @@ Scenario read_scenario(const Element& root, const ReadContext& context) {
     const Node text(*description, context.findings);
     scenario.description = trimmed(description->text);
   }
+  std::optional<PlatformSpec> given_platform;
   if (const Element* platform = node.required_child("platform", "the cluster, e.g. <platform file=\"cluster.xml\"/>"))
-    scenario.platform = read_platform(*platform, context);
+    given_platform = read_platform(*platform, context);
+  if (const Element* network = node.child("network")) scenario.network = read_network(*network, context);
   scenario.devices = read_devices(node, context);
 
   Cluster cluster;
@@ -237,9 +223,10 @@ Scenario read_scenario(const Element& root, const ReadContext& context) {
     scenario.timed_as = read_timed_as(*timed, scenario.training.batch, context);
   scenario.runs = read_runs(node, cluster.aggregator.has_value(), context);
 
-  if (!scenario.platform.empty() && !cluster.workers.empty()) {
-    check_platform(scenario.platform, cluster, scenario.runs, context);
+  if (given_platform && !cluster.workers.empty()) {
+    check_platform(*given_platform, cluster, scenario.runs, context);
   }
+  if (given_platform) scenario.platform = std::move(*given_platform);
   scenario.workers = std::move(cluster.workers);
   scenario.aggregator = std::move(cluster.aggregator);
   scenario.data = std::move(data.spec);

@@ -12,7 +12,7 @@ namespace dadsim {
 
 /// What every part of the reader needs.
 struct ReadContext {
-  const std::string& path;  ///< of the scenario file
+  const std::string& path;  ///< of the file that is read
   const Catalog& catalog;
   Findings& findings;
 };
@@ -26,6 +26,7 @@ struct DataFindings {
 };
 
 // One function per element; the files follow. Each fills in defaults and goes on after errors.
+NetworkSpec read_network(const Element& element, const ReadContext& context);
 DataFindings read_data(const Element& element, std::size_t workers, const ReadContext& context);
 ModelSpec read_model(const Element& element, const DataFindings& data, const ReadContext& context);
 TrainingSpec read_training(const Element& element, std::size_t workers, std::int64_t samples,

@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 
+#include "scenario/quantity.hpp"
 #include "scenario/read.hpp"
 
 namespace dadsim {
@@ -36,7 +37,7 @@ std::string read_parameter(const Node& node, const ParameterSpec& parameter) {
 }
 
 void check_parameter_names(const Node& node, const Catalog::Algorithm& algorithm, const ReadContext& context) {
-  std::vector<std::string> known = {"algorithm", "label", "exchange"};
+  std::vector<std::string> known = find_rule("run")->attributes;
   for (const ParameterSpec& parameter : algorithm.parameters) known.push_back(parameter.name);
   for (const Attribute& attribute : node.element().attributes) {
     if (attribute.name.find(':') != std::string::npos || attribute.name == "xmlns") continue;  // refused already
@@ -67,6 +68,31 @@ Topology read_exchange(const Node& node, const Catalog::Algorithm& algorithm, bo
   return exchange;
 }
 
+/// How the collectives are carried out.
+void read_collectives(const Node& node, const Catalog::Algorithm& algorithm, RunSpec& run, const ReadContext& context) {
+  if (!algorithm.communicates) {
+    for (const char* attribute : {"all-reduce", "all-gather", "bucket"}) {
+      node.refuse(attribute, fmt::format("means nothing to '{}'", algorithm.name), "remove it: nothing is exchanged");
+    }
+    return;
+  }
+  const auto choose = [&](const char* attribute, const std::vector<std::string>& choices, std::string& chosen) {
+    if (!node.has(attribute)) return;
+    chosen = node.text(attribute, chosen);
+    if (std::ranges::find(choices, chosen) != choices.end()) return;
+    node.fail_at(attribute, "is unknown", context.findings.suggest(chosen, choices));
+  };
+  choose("all-reduce", context.catalog.all_reduces, run.all_reduce);
+  choose("all-gather", context.catalog.all_gathers, run.all_gather);
+  constexpr QuantityForm kBucket{
+      Catalog::Unit::bytes, {.minimum = 0}, "bytes with their unit, e.g. 25MB, or 0 for no buckets"};
+  run.bucket_bytes = quantity(node, "bucket", kBucket, run.bucket_bytes, context.catalog);
+}
+
+std::string bucket_label(double bytes) {
+  return bytes > 0 ? fmt::format("buckets of {:g} MB", bytes / 1e6) : "no buckets";
+}
+
 /// Labels for the runs that have none: the algorithm, told apart by what differs between its runs, then by a number.
 void complete_labels(std::vector<RunSpec>& runs) {
   std::set<std::string> taken;
@@ -85,7 +111,20 @@ void complete_labels(std::vector<RunSpec>& runs) {
     }
     if (differs([](const RunSpec& other) { return other.topology; }))
       label += fmt::format(", {}", to_string(run.topology));
-    const std::string stem = label;
+    if (differs([](const RunSpec& other) { return other.all_reduce; })) {
+      label += fmt::format(", all-reduce {}", run.all_reduce);
+    }
+    if (differs([](const RunSpec& other) { return other.all_gather; })) {
+      label += fmt::format(", all-gather {}", run.all_gather);
+    }
+    if (differs([](const RunSpec& other) { return other.bucket_bytes; })) {
+      label += ", " + bucket_label(run.bucket_bytes);
+    }
+    // Room for " (1000)"; the registries' names and values are ASCII.
+    constexpr std::size_t kMaxStem = kMaxLabel - 7;
+    const std::string mark = "…";
+    const std::string stem = label.size() <= kMaxStem ? label : label.substr(0, kMaxStem - mark.size()) + mark;
+    if (label.size() > kMaxLabel) label = stem;
     for (int number = 2; !taken.insert(label).second; ++number) label = fmt::format("{} ({})", stem, number);
     run.label = label;
   }
@@ -125,6 +164,7 @@ std::vector<RunSpec> read_runs(const Node& scenario, bool has_aggregator, const 
     run.algorithm = *name;
     run.communicates = algorithm->communicates;
     run.topology = read_exchange(node, *algorithm, has_aggregator);
+    read_collectives(node, *algorithm, run, context);
     for (const ParameterSpec& parameter : algorithm->parameters)
       run.parameters[parameter.name] = read_parameter(node, parameter);
     check_parameter_names(node, *algorithm, context);

@@ -15,7 +15,8 @@ struct Scenario {
   std::string name;
   std::string description;  ///< may be empty
   std::uint64_t seed = 1;
-  std::string platform;             ///< absolute path of a SimGrid platform file
+  PlatformSpec platform;
+  NetworkSpec network;
   std::vector<DeviceSpec> devices;  ///< defined in the scenario itself
   std::vector<Placement> workers;
   std::optional<Placement> aggregator;

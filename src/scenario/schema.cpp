@@ -3,6 +3,7 @@
 #include <libxml/tree.h>
 #include <libxml/xmlschemas.h>
 
+#include <algorithm>
 #include <memory>
 #include <new>
 #include <stdexcept>
@@ -47,11 +48,19 @@ void collect(std::vector<SchemaError>& errors, const xmlError& error) {
   errors.push_back({element_of(static_cast<const xmlNode*>(error.node)), std::move(what)});
 }
 
+/// Whether the reader has found something wrong with the element: at its tag, an attribute, or its text.
+bool said_already(const Findings& findings, const Element* element) {
+  if (element == nullptr) return !findings.empty();
+  return findings.any_at(element->origin) || findings.any_at(element->text_origin) ||
+         std::ranges::any_of(element->attributes,
+                             [&](const Attribute& attribute) { return findings.any_at(attribute.origin); });
+}
+
 }  // namespace
 
 std::string_view scenario_schema() { return kScenarioSchema; }
 
-std::vector<SchemaError> validate_against_schema(const Element& scenario) {
+std::vector<SchemaError> validate_against_schema(const Element& root) {
   const std::unique_ptr<xmlSchemaParserCtxt, decltype(&xmlSchemaFreeParserCtxt)> parser(
       xmlSchemaNewMemParserCtxt(kScenarioSchema, static_cast<int>(scenario_schema().size())), &xmlSchemaFreeParserCtxt);
   const std::unique_ptr<xmlSchema, decltype(&xmlSchemaFree)> schema(xmlSchemaParse(parser.get()), &xmlSchemaFree);
@@ -60,7 +69,7 @@ std::vector<SchemaError> validate_against_schema(const Element& scenario) {
       xmlSchemaNewValidCtxt(schema.get()), &xmlSchemaFreeValidCtxt);
   const std::unique_ptr<xmlDoc, decltype(&xmlFreeDoc)> document(xmlNewDoc(text("1.0")), &xmlFreeDoc);
   if (validator == nullptr || document == nullptr) throw std::bad_alloc();
-  append(document.get(), nullptr, scenario);
+  append(document.get(), nullptr, root);
 
   std::vector<SchemaError> errors;
 #if LIBXML_VERSION >= 21200
@@ -75,6 +84,15 @@ std::vector<SchemaError> validate_against_schema(const Element& scenario) {
   xmlSchemaSetValidStructuredErrors(validator.get(), handler, &errors);
   if (xmlSchemaValidateDoc(validator.get(), document.get()) < 0) throw std::logic_error("libxml2 could not validate");
   return errors;
+}
+
+void check_against_schema(const Element& root, Findings& findings) {
+  if (findings.full()) return;
+  const Findings read = findings;
+  for (const SchemaError& error : validate_against_schema(root)) {
+    if (said_already(read, error.element)) continue;
+    findings.add(error.element == nullptr ? root.origin : error.element->origin, error.what, "as in scenario.xsd");
+  }
 }
 
 }  // namespace dadsim

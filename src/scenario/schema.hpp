@@ -16,7 +16,11 @@ struct SchemaError {
   std::string what;
 };
 
-/// What the schema has against the tree.
-std::vector<SchemaError> validate_against_schema(const Element& scenario);
+/// What the schema has against the tree of a <scenario> or <cluster-platform>.
+std::vector<SchemaError> validate_against_schema(const Element& root);
+
+/// Adds to the findings of the reader what the schema has against elements that the reader let pass: the reader says it
+/// better.
+void check_against_schema(const Element& root, Findings& findings);
 
 }  // namespace dadsim

@@ -17,8 +17,10 @@ struct ElementRule {
   bool text = false;           ///< holds text
 };
 
-/// Every element, <scenario> first.
+/// Every element. <scenario> and <cluster-platform> are roots.
 const std::vector<ElementRule>& vocabulary();
+
+bool is_root(const ElementRule& rule);
 
 /// The rule of that element, or nullptr.
 const ElementRule* find_rule(std::string_view name);

@@ -11,6 +11,8 @@
 #include <vector>
 
 #include "sim/compat.hpp"
+#include "sim/platforms/build.hpp"
+#include "sim/profiles.hpp"
 #include "sim/simulator.hpp"
 
 namespace dadsim {
@@ -18,18 +20,17 @@ namespace {
 
 /// Set before the platform is loaded, all of them also where SimGrid's default is the same: defaults change between
 /// versions.
-constexpr std::array<std::pair<const char*, const char*>, 13> settings{{
+constexpr std::array<std::pair<const char*, const char*>, 12> settings{{
     {"contexts/factory", compat::context_factory},
     {"contexts/nthreads", "1"},      // more threads are slower here, and the order of events is no longer fixed
     {"contexts/stack-size", "256"},  // KiB
     {"network/model", "CM02"},
-    {"network/latency-factor", "1"},
     {"network/bandwidth-factor", "1"},
     {"network/weight-S", "0"},
     {"network/crosstraffic", "0"},    // acknowledgements do not slow the opposite direction
     {"network/TCP-gamma", "1e20"},    // bytes; a window that never limits: rate ≤ gamma / (2 × latency)
     {"network/loopback-bw", "1e10"},  // byte/s, between two workers on one host
-    {"network/loopback-lat", "0"},    // seconds
+    {"network/loopback-lat", "1"},    // seconds, see unit_latency
     {"network/optim", "Lazy"},
     {compat::timing_precision,
      "1e-12"},  // seconds; events nearer than this count as one, and kernels last microseconds
@@ -37,16 +38,19 @@ constexpr std::array<std::pair<const char*, const char*>, 13> settings{{
 
 }  // namespace
 
-std::unique_ptr<simgrid::s4u::Engine> load_engine(const std::string& platform) {
+std::unique_ptr<simgrid::s4u::Engine> load_engine(const PlatformSpec& platform) {
   auto engine = std::make_unique<simgrid::s4u::Engine>("dadsim");
   xbt_log_control_set("root.thres:critical");
   for (const auto& [name, value] : settings) simgrid::s4u::Engine::set_config(fmt::format("{}:{}", name, value));
-  engine->load_platform(platform);
+  build_platform(platform);
+  apply_profiles(platform, *engine);
   engine->seal_platform();
   return engine;
 }
 
 bool is_own_setting(std::string_view option) {
+  // Latency factors are not set, because the connections delay every transfer in their place.
+  if (option == "network/latency-factor") return true;
   return std::ranges::any_of(settings, [&](const auto& setting) { return setting.first == option; });
 }
 
@@ -69,10 +73,8 @@ std::string simgrid_words(std::string_view output) {
 }
 
 std::string network_model_description() {
-  return "SimGrid CM02: a message takes the latencies of its route plus its bytes at the rate of max-min fair sharing "
-         "(shares weighted by 1/latency); no factors, no cross-traffic of acknowledgements, no TCP window; one "
-         "simulated "
-         "transfer per message";
+  return "links are shared by SimGrid (max-min fair, equal shares); latency, software and connections are added by the "
+         "transport of each link";
 }
 
 std::string simgrid_version() {

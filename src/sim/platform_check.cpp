@@ -10,7 +10,9 @@
 #include <cstdio>
 #include <map>
 #include <regex>
+#include <set>
 #include <string_view>
+#include <variant>
 
 #include "sim/child_process.hpp"
 #include "sim/compat.hpp"
@@ -193,30 +195,36 @@ Diagnostic parse_error(const std::string& file, const std::string& text) {
 
 }  // namespace
 
-PlatformFindings check_platform(const std::string& file, const std::vector<std::string>& hosts,
+PlatformFindings check_platform(const PlatformSpec& platform, const std::vector<std::string>& hosts,
                                 const std::vector<std::pair<std::size_t, std::size_t>>& pairs) {
   PlatformFindings findings;
   findings.host_errors.resize(hosts.size());
-  findings.file_errors = check_platform_text(file);
+  const auto* loaded_file = std::get_if<PlatformFileSpec>(&platform.what);
+  const std::string file = loaded_file == nullptr ? std::string() : loaded_file->path;
+  if (loaded_file != nullptr) findings.file_errors = check_platform_text(file);
   if (!findings.file_errors.empty()) return findings;
 
   const auto check = [&](const MessageSink& sink) {
     std::unique_ptr<sg4::Engine> engine;
     try {
-      engine = load_engine(file);
+      engine = load_engine(platform);
     } catch (const simgrid::ParseError& error) {
+      tell(sink, Topic::parse_error, 0, error.what());
+      std::_Exit(1);
+    } catch (const std::exception& error) {
       tell(sink, Topic::parse_error, 0, error.what());
       std::_Exit(1);
     }
     tell(sink, Topic::loaded, 0);
     check_hosts(*engine, hosts, sink);
     std::vector<Way> ways;
+    std::set<Way> known;
     for (const auto& [a, b] : pairs) {
       const sg4::Host* from = engine->host_by_name_or_null(hosts.at(a));
       const sg4::Host* to = engine->host_by_name_or_null(hosts.at(b));
       if (from == nullptr || to == nullptr) continue;
       for (const Way& way : {Way{from, to}, Way{to, from}}) {
-        if (std::ranges::count(ways, way) == 0) ways.push_back(way);
+        if (known.insert(way).second) ways.push_back(way);
       }
     }
     check_routes(ways, sink);
@@ -259,6 +267,12 @@ PlatformFindings check_platform(const std::string& file, const std::vector<std::
     findings.file_errors.push_back(diagnostic);
   }
   return findings;
+}
+
+bool varies_over_time(const PlatformSpec& platform) {
+  if (!platform.profiles.empty()) return true;
+  const auto* file = std::get_if<PlatformFileSpec>(&platform.what);
+  return file != nullptr && file_varies_over_time(file->path);
 }
 
 }  // namespace dadsim

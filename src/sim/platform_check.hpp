@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "plan/platform_specification.hpp"
 #include "support/diagnostics.hpp"
 
 namespace dadsim {
@@ -14,13 +15,13 @@ struct PlatformFindings {
   std::vector<std::string> route_errors;  ///< "what; remedy"
 };
 
-/// Loads a platform file in a process of its own and finds out whether it can carry the workers: hosts exist
+/// Loads or builds a platform in a process of its own and finds out whether it can carry the workers: hosts exist
 /// (did-you-mean), no host has more workers than cores, every pair (indices into `hosts`) has a route both ways.
 /// SimGrid's own errors are passed on with file and line; nothing SimGrid does can end this process.
-PlatformFindings check_platform(const std::string& file, const std::vector<std::string>& hosts,
+PlatformFindings check_platform(const PlatformSpec& platform, const std::vector<std::string>& hosts,
                                 const std::vector<std::pair<std::size_t, std::size_t>>& pairs);
 
-/// Whether the platform has profiles, so that a step takes a different time at another date.
-bool varies_over_time(const std::string& file);
+/// Whether bandwidths, latencies or speeds change, so that a step takes a different time at another date.
+bool varies_over_time(const PlatformSpec& platform);
 
 }  // namespace dadsim

@@ -264,7 +264,7 @@ std::vector<Diagnostic> check_platform_text(const std::string& file) {
   return diagnostics;
 }
 
-bool varies_over_time(const std::string& file) {
+bool file_varies_over_time(const std::string& file) {
   std::ifstream stream(file, std::ios::binary);
   const std::string text{std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
   Markup markup(text);

@@ -12,4 +12,7 @@ namespace dadsim {
 /// (profiles over time) or what would change the network model (<config>).
 std::vector<Diagnostic> check_platform_text(const std::string& file);
 
+/// Whether the file has profiles.
+bool file_varies_over_time(const std::string& file);
+
 }  // namespace dadsim

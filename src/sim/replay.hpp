@@ -1,13 +1,13 @@
 #pragma once
 
 #include <cstddef>
-#include <string>
 #include <vector>
 
+#include "collectives/collective.hpp"
 #include "plan/schedule.hpp"
 #include "plan/timing.hpp"
+#include "sim/connection.hpp"
 #include "sim/simulator.hpp"
-#include "sim/traffic.hpp"
 
 namespace dadsim {
 
@@ -18,8 +18,13 @@ struct Nodes {
   std::size_t workers = 0;
 };
 
-/// Simulates one schedule from now on, on an idle cluster; to be called inside an actor of its own. Returns when all
-/// its messages are through.
-StepTiming replay(const Nodes& nodes, const Schedule& schedule, Traffic& traffic);
+/// Simulates one schedule from now on, every message of it, on a network that nobody else of the training uses; to be called
+/// inside an actor of its own. `layout` is of the schedule's workers. `slowness` multiplies the seconds of computations, per node (empty: 1).
+/// Returns when all messages are through.
+StepTiming replay(const Nodes& nodes, const RankLayout& layout, const Schedule& schedule, Network& network, Connections& connections,
+                  const std::vector<double>& slowness = {});
+
+/// The same for one collective by itself, which all ranks begin now. Seconds until the last rank is done.
+double replay(const Nodes& nodes, const Rounds& rounds, Connections& connections);
 
 }  // namespace dadsim

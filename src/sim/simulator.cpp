@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <bit>
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <exception>
+#include <memory>
 #include <unordered_map>
 #include <utility>
 #include <variant>
@@ -14,14 +16,20 @@
 #include "sim/child_process.hpp"
 #include "sim/engine.hpp"
 #include "sim/platform_check.hpp"
+#include "sim/flow.hpp"
+#include "sim/network_use.hpp"
+#include "sim/rank_layout.hpp"
 #include "sim/replay.hpp"
+#include "sim/requests.hpp"
+#include "sim/slowness.hpp"
+#include "sim/step_by_flow.hpp"
 #include "sim/wire.hpp"
 #include "support/fingerprint.hpp"
 
 namespace dadsim {
 namespace {
 
-enum class Topic : std::uint8_t { timing, failure };
+enum class Topic : std::uint8_t { timing, first, collective, network, failure };
 
 // ---- what a schedule must be like: the simulation relies on it ----
 
@@ -98,6 +106,7 @@ std::uint64_t fingerprint_of(const Schedule& schedule) {
       add_all(compute->flops, count);
       add_all(compute->bytes_moved, count);
     } else if (const auto* collective = std::get_if<CollectiveTask>(&task.what)) {
+      add(static_cast<double>(collective->kind));
       add_all(collective->bytes, collective->kind == CollectiveKind::broadcast ? 1 : schedule.workers);
     }
   }
@@ -128,20 +137,27 @@ Distinct distinct(std::span<const Schedule> schedules) {
   return result;
 }
 
+/// Every schedule by itself, in order: where equal ones take different times.
+Distinct in_order(std::size_t count) {
+  Distinct result;
+  for (std::size_t i = 0; i < count; ++i) {
+    result.first.push_back(i);
+    result.of.push_back(i);
+  }
+  return result;
+}
+
 // ---- between the processes ----
 
-std::string pack(const StepTiming& timing) {
-  WireWriter message;
-  message << static_cast<std::uint8_t>(Topic::timing) << timing.seconds << timing.compute_seconds
-          << timing.exposed_seconds << timing.bytes_sent << timing.bytes_received
-          << std::uint64_t{timing.bounds.size()};
+void pack(WireWriter& message, const StepTiming& timing) {
+  message << timing.seconds << timing.compute_seconds << timing.exposed_seconds << timing.bytes_sent
+          << timing.bytes_received << std::uint64_t{timing.bounds.size()};
   for (const Bound& bound : timing.bounds) {
     message << std::string_view(bound.resource) << std::string_view(bound.kind) << bound.seconds << bound.share;
   }
-  return message.bytes();
 }
 
-StepTiming unpack(WireReader& message) {
+StepTiming unpack_timing(WireReader& message) {
   StepTiming timing;
   std::uint64_t bounds = 0;
   message >> timing.seconds >> timing.compute_seconds >> timing.exposed_seconds >> timing.bytes_sent >>
@@ -153,56 +169,328 @@ StepTiming unpack(WireReader& message) {
   return timing;
 }
 
+void pack(WireWriter& message, const NetworkUse& use) {
+  message << std::string_view(use.fidelity) << std::string_view(use.fidelity_note) << use.messages
+          << std::uint64_t{use.collectives.size()};
+  for (const NetworkUse::Collective& one : use.collectives) {
+    message << std::string_view(one.kind) << std::string_view(one.algorithm) << one.least_bytes << one.most_bytes
+            << one.count;
+  }
+  message << std::uint64_t{use.links.size()};
+  for (const NetworkUse::LinkClass& one : use.links) {
+    message << std::string_view(one.name) << std::string_view(one.transport) << std::string_view(one.model)
+            << one.bandwidth << one.efficiency << one.links;
+  }
+}
+
+NetworkUse unpack_network(WireReader& message) {
+  NetworkUse use;
+  std::uint64_t count = 0;
+  message >> use.fidelity >> use.fidelity_note >> use.messages >> count;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    NetworkUse::Collective& one = use.collectives.emplace_back();
+    message >> one.kind >> one.algorithm >> one.least_bytes >> one.most_bytes >> one.count;
+  }
+  message >> count;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    NetworkUse::LinkClass& one = use.links.emplace_back();
+    message >> one.name >> one.transport >> one.model >> one.bandwidth >> one.efficiency >> one.links;
+  }
+  return use;
+}
+
+WireWriter about(Topic topic) {
+  WireWriter message;
+  message << static_cast<std::uint8_t>(topic);
+  return message;
+}
+
 /// Says what went wrong and ends the child: what other actors wait for will not come any more.
 [[noreturn]] void fail(const MessageSink& sink, std::string_view words) {
-  WireWriter message;
-  message << static_cast<std::uint8_t>(Topic::failure) << words;
+  WireWriter message = about(Topic::failure);
+  message << words;
   sink.send(message.bytes());
   std::_Exit(1);
 }
 
-/// Every schedule by itself, in order: where the platform changes over time, equal ones take different times.
-Distinct in_order(std::size_t count) {
-  Distinct result;
-  for (std::size_t i = 0; i < count; ++i) {
-    result.first.push_back(i);
-    result.of.push_back(i);
+// ---- in the child ----
+
+/// The cluster on a loaded platform.
+struct Stage {
+  Stage(const Cluster& asked, const MessageSink& sink) : engine(load_engine(asked.platform)) {
+    namespace sg4 = simgrid::s4u;
+    const auto add = [&](const std::string& name, const DeviceSpec& device) {
+      sg4::Host* host = engine->host_by_name_or_null(name);
+      if (host == nullptr) fail(sink, fmt::format("host '{}' is not in the platform", name));
+      nodes.hosts.push_back(host);
+      nodes.devices.push_back(&device);
+    };
+    const DeviceSpec* device = asked.devices.data();
+    for (const std::string& name : asked.hosts) add(name, asked.devices.empty() ? no_device : *device++);
+    nodes.workers = asked.hosts.size();
+    if (!asked.aggregator_host.empty()) add(asked.aggregator_host, asked.aggregator_device);
+    const auto* file = std::get_if<PlatformFileSpec>(&asked.platform.what);
+    network = std::make_unique<Network>(*engine, varies_over_time(asked.platform),
+                                        file == nullptr ? Transport::plain : file->transport);
+    connections = std::make_unique<Connections>(*network, nodes.hosts, asked.network.rendezvous);
+    sg4::Engine::on_deadlock_cb(
+        [&sink] { fail(sink, "nothing can go on any more: every stream waits for another (deadlock)"); });
   }
+
+  /// Runs in an actor, and ends the child.
+  [[noreturn]] void act(const MessageSink& sink, const std::function<void()>& code) {
+    compat::add_actor("driver", nodes.hosts.front(), [&] {
+      try {
+        code();
+      } catch (const simgrid::ForcefulKillException&) {
+        throw;
+      } catch (const std::exception& error) {
+        fail(sink, error.what());
+      }
+      std::_Exit(0);  // taking the engine down again is not needed, and could fail
+    });
+    engine->run();
+    std::_Exit(0);
+  }
+
+  bool has_tcp() const {
+    return std::ranges::any_of(network->paths(),
+                               [](const Path& path) { return path.use.transport == Transport::tcp; });
+  }
+
+  inline static const DeviceSpec no_device{};
+  std::unique_ptr<simgrid::s4u::Engine> engine;
+  Nodes nodes;
+  std::unique_ptr<Network> network;
+  std::unique_ptr<Connections> connections;
+};
+
+/// The layout of the first workers of a cluster.
+RankLayout first_ranks(const RankLayout& layout, std::size_t workers) {
+  RankLayout result = layout;
+  result.node_of.resize(workers);
   return result;
 }
+
+/// How the collectives of the schedules are carried out: `auto` replaced by what it stands for, and counted.
+class Choices {
+ public:
+  Choices(const RankLayout& layout, NetworkUse& use) : layout_(layout), use_(use) {}
+
+  /// Messages of all collectives.
+  double settle(Schedule& schedule) {
+    double messages = 0;
+    const RankLayout layout = first_ranks(layout_, schedule.workers);
+    for (Task& task : schedule.tasks) {
+      auto* collective = std::get_if<CollectiveTask>(&task.what);
+      if (collective == nullptr) continue;
+      Request request = request_of(*collective, layout);
+      if (request.algorithm == "auto") request.algorithm = choose_collective(request.collective, request.layout);
+      collective->algorithm = request.algorithm;
+      const double own = *std::ranges::max_element(request.collective.bytes);
+      note(to_string(collective->kind), request.algorithm, own);
+      messages += messages_of(*lay_out(request.collective, request.algorithm, request.layout));
+    }
+    return messages;
+  }
+
+  static double messages_of(const Rounds& rounds) {
+    double messages = 0;
+    std::vector<Transfer> transfers;
+    for (const RoundPhase& phase : rounds.phases()) {
+      for (Rank rank = 0; rank < rounds.ranks(); ++rank) rounds.sends(rank, phase.first, transfers);
+      messages += static_cast<double>(phase.rounds) * static_cast<double>(transfers.size());
+      transfers.clear();
+    }
+    return messages;
+  }
+
+  void note(const std::string& kind, const std::string& algorithm, double bytes) {
+    auto found = std::ranges::find_if(
+        use_.collectives, [&](const auto& one) { return one.kind == kind && one.algorithm == algorithm; });
+    if (found == use_.collectives.end()) {
+      found = use_.collectives.insert(use_.collectives.end(), {kind, algorithm, bytes, bytes, 0});
+    }
+    found->least_bytes = std::min(found->least_bytes, bytes);
+    found->most_bytes = std::max(found->most_bytes, bytes);
+    ++found->count;
+  }
+
+ private:
+  const RankLayout& layout_;
+  NetworkUse& use_;
+};
+
+constexpr double most_messages = 2e9;  // simulated one by one: hours
+
+/// Decides how closely, and says why.
+class FidelityChoice {
+ public:
+  FidelityChoice(const Cluster& cluster, double messages) : asked_(cluster.network.fidelity), messages_(messages) {
+    if (asked_ == Fidelity::message) by_flow_ = false;
+    if (asked_ == Fidelity::flow || asked_ == Fidelity::closed_form) by_flow_ = true;
+    if (asked_ == Fidelity::automatic) by_flow_ = messages > static_cast<double>(cluster.network.message_budget);
+    if (by_flow_ && every_step_differs(cluster)) {
+      refuse("the network or the speed of computing changes over time, or others use it");
+    }
+    if (by_flow_ && cluster.network.rendezvous) refuse("messages wait for their receivers (rendezvous)");
+  }
+
+  bool by_flow() const { return by_flow_; }
+  bool closed_form() const { return asked_ == Fidelity::closed_form; }
+
+  void refuse(const std::string& reason) {
+    by_flow_ = false;
+    if (asked_ == Fidelity::closed_form) asked_ = Fidelity::flow;
+    if (note_.empty()) note_ = fmt::format("not by flow: {}", reason);
+    if (messages_ > most_messages) {
+      throw std::runtime_error(fmt::format("{:.3g} messages are too many to simulate one by one, and {}", messages_, note_));
+    }
+  }
+
+  void describe(NetworkUse& use) const {
+    use.fidelity = !by_flow_ ? "message" : to_string(closed_form() ? Fidelity::closed_form : Fidelity::flow);
+    use.fidelity_note = note_;
+    if (by_flow_ && asked_ == Fidelity::automatic) {
+      use.fidelity_note = fmt::format("by flow: {:.3g} messages are more than the budget", messages_);
+    }
+  }
+
+ private:
+  Fidelity asked_;
+  double messages_;
+  bool by_flow_ = false;
+  std::string note_;
+};
 
 /// In the child: every schedule of `first`, one after the other.
 void simulate(const Cluster& cluster, std::span<const Schedule> schedules, const std::vector<std::size_t>& first,
               const MessageSink& sink) {
-  namespace sg4 = simgrid::s4u;
-  const auto engine = load_engine(cluster.platform);
-  Nodes nodes;
-  const auto add = [&](const std::string& name, const DeviceSpec& device) {
-    sg4::Host* host = engine->host_by_name_or_null(name);
-    if (host == nullptr) fail(sink, fmt::format("host '{}' is not in the platform {}", name, cluster.platform));
-    nodes.hosts.push_back(host);
-    nodes.devices.push_back(&device);
-  };
-  for (std::size_t worker = 0; worker < cluster.hosts.size(); ++worker)
-    add(cluster.hosts[worker], cluster.devices[worker]);
-  nodes.workers = cluster.hosts.size();
-  if (!cluster.aggregator_host.empty()) add(cluster.aggregator_host, cluster.aggregator_device);
-
-  sg4::Engine::on_deadlock_cb(
-      [&sink] { fail(sink, "nothing can go on any more: every stream waits for another (deadlock)"); });
-  Traffic traffic;
-  compat::add_actor("driver", nodes.hosts.front(), [&] {
-    for (const std::size_t i : first) sink.send(pack(replay(nodes, schedules[i], traffic)));
+  Stage stage(cluster, sink);
+  stage.act(sink, [&] {
+    NetworkUse use;
+    const std::vector<simgrid::s4u::Host*> workers(stage.nodes.hosts.begin(),
+                                                   stage.nodes.hosts.begin() + static_cast<std::ptrdiff_t>(stage.nodes.workers));
+    const RankLayout layout = rank_layout(workers, *stage.network);
+    Choices choices(layout, use);
+    std::vector<Schedule> settled;
+    double messages = 0;
+    for (const std::size_t i : first) messages += choices.settle(settled.emplace_back(schedules[i]));
+    FidelityChoice fidelity(cluster, messages);
+    const Slowness slowness(cluster.network.jitter, cluster.seed, stage.nodes.hosts.size());
+    start_background(cluster.platform, *stage.engine);
+    const bool in_order = every_step_differs(cluster);
+    const auto send = [&](Topic topic, const StepTiming& timing) {
+      WireWriter message = about(topic);
+      pack(message, timing);
+      sink.send(message.bytes());
+    };
+    std::vector<StepTiming> by_flow;
+    for (std::size_t i = 0; fidelity.by_flow() && i < settled.size(); ++i) {
+      try {
+        by_flow.push_back(step_by_flow(stage.nodes, first_ranks(layout, settled[i].workers), settled[i], *stage.network,
+                                       fidelity.closed_form()));
+      } catch (const FlowRefused& refusal) {
+        fidelity.refuse(refusal.what());
+      }
+    }
+    if (fidelity.by_flow()) {
+      for (const StepTiming& timing : by_flow) send(Topic::timing, timing);
+    } else {
+      for (std::size_t i = 0; i < settled.size(); ++i) {
+        const auto time = [&] {
+          return replay(stage.nodes, first_ranks(layout, settled[i].workers), settled[i], *stage.network,
+                        *stage.connections, slowness.of_step(i));
+        };
+        StepTiming timing = time();
+        // The first messages of a run go over connections that are new; a step is what it is on those that are not.
+        if (i == 0 && !in_order && stage.has_tcp()) {
+          send(Topic::first, timing);
+          timing = time();
+        }
+        send(Topic::timing, timing);
+      }
+    }
+    fidelity.describe(use);
+    describe_links(*stage.network, use);
+    use.messages = static_cast<double>(stage.connections->messages());
+    WireWriter message = about(Topic::network);
+    pack(message, use);
+    sink.send(message.bytes());
   });
-  engine->run();
-  std::_Exit(0);  // taking the engine down again is not needed, and could fail
+}
+
+/// In the child: every job, first on new connections, then on those.
+void simulate_collectives(const Cluster& cluster, std::span<const CollectiveJob> jobs, const MessageSink& sink) {
+  Stage stage(cluster, sink);
+  stage.act(sink, [&] {
+    NetworkUse use;
+    const RankLayout layout = rank_layout(stage.nodes.hosts, *stage.network);
+    Choices choices(layout, use);
+    start_background(cluster.platform, *stage.engine);
+    double messages = 0;
+    for (const CollectiveJob& job : jobs) {
+      CollectiveTiming timing;
+      timing.algorithm = job.algorithm == "auto" ? choose_collective(job.request, layout) : job.algorithm;
+      const std::unique_ptr<Rounds> rounds = lay_out(job.request, timing.algorithm, layout);
+      timing.messages = Choices::messages_of(*rounds);
+      messages += timing.messages;
+      FidelityChoice fidelity(cluster, timing.messages);
+      if (fidelity.by_flow()) {
+        try {
+          timing.seconds = timing.cold_seconds =
+              collective_by_flow(stage.nodes, *rounds, *stage.network, fidelity.closed_form());
+        } catch (const FlowRefused& refusal) {
+          fidelity.refuse(refusal.what());
+        }
+      }
+      if (!fidelity.by_flow()) {
+        stage.connections->close();
+        timing.cold_seconds = replay(stage.nodes, *rounds, *stage.connections);
+        timing.seconds = stage.has_tcp() ? replay(stage.nodes, *rounds, *stage.connections)
+                                         : timing.cold_seconds;
+      }
+      fidelity.describe(use);
+      timing.fidelity = !fidelity.by_flow() ? Fidelity::message
+                        : fidelity.closed_form() ? Fidelity::closed_form
+                                                 : Fidelity::flow;
+      choices.note(to_string(job.request.kind), timing.algorithm, *std::ranges::max_element(job.request.bytes));
+      WireWriter message = about(Topic::collective);
+      message << std::string_view(timing.algorithm) << static_cast<std::uint8_t>(timing.fidelity) << timing.seconds
+              << timing.cold_seconds << timing.messages;
+      sink.send(message.bytes());
+    }
+    describe_links(*stage.network, use);
+    use.messages = static_cast<double>(stage.connections->messages());
+    WireWriter message = about(Topic::network);
+    pack(message, use);
+    sink.send(message.bytes());
+  });
+}
+
+/// What a child that ended too soon says of itself. `done` of `all` are there.
+[[noreturn]] void give_up(const ChildOutcome& outcome, std::string failure, const std::string& what, std::size_t done,
+                          std::size_t all) {
+  if (failure.empty()) failure = simgrid_words(outcome.output);
+  const std::string how = outcome.complete() ? "ended before it was done" : outcome.words();
+  throw SimulationError(
+      failure.empty()
+          ? fmt::format("the simulation {} after {} of {} {}", how, done, all, what)
+          : fmt::format("the simulation failed after {} of {} {}: {}{}", done, all, what, failure,
+                        outcome.end == ChildOutcome::End::killed ? " (it " + how + ")" : std::string{}));
 }
 
 }  // namespace
 
-std::vector<StepTiming> time_schedules(const Cluster& cluster, std::span<const Schedule> schedules,
-                                       const std::function<void(std::size_t)>& progress) {
-  if (schedules.empty()) return {};
+bool every_step_differs(const Cluster& cluster) {
+  return varies_over_time(cluster.platform) || !cluster.platform.background.empty() ||
+         !(cluster.network.jitter == JitterSpec{});
+}
+
+TimedRun time_schedules(const Cluster& cluster, std::span<const Schedule> schedules,
+                        const std::function<void(std::size_t)>& progress) {
+  TimedRun result;
+  if (schedules.empty()) return result;
   if (cluster.devices.size() != cluster.hosts.size()) {
     throw SimulationError(fmt::format("{} hosts and {} devices; every worker needs one of each", cluster.hosts.size(),
                                       cluster.devices.size()));
@@ -211,37 +499,70 @@ std::vector<StepTiming> time_schedules(const Cluster& cluster, std::span<const S
     const std::string fault = fault_of(cluster, schedules[i]);
     if (!fault.empty()) throw SimulationError(fmt::format("schedule {} {}", i, fault));
   }
-  const Distinct plan = varies_over_time(cluster.platform) ? in_order(schedules.size()) : distinct(schedules);
+  const Distinct plan = every_step_differs(cluster) ? in_order(schedules.size()) : distinct(schedules);
   std::vector<StepTiming> simulated;
   std::string failure;
   std::size_t done = 0;
+  bool complete = false;
+  const auto on_message = [&](std::string_view bytes) {
+    WireReader message(bytes);
+    std::uint8_t topic = 0;
+    message >> topic;
+    switch (static_cast<Topic>(topic)) {
+      case Topic::failure:
+        message >> failure;
+        return;
+      case Topic::first:
+        result.first = unpack_timing(message);
+        return;
+      case Topic::network:
+        result.network = unpack_network(message);
+        complete = true;
+        return;
+      case Topic::timing:
+        simulated.push_back(unpack_timing(message));
+        while (done < plan.of.size() && plan.of[done] < simulated.size()) ++done;
+        if (progress) progress(done);
+        return;
+      case Topic::collective:
+        return;
+    }
+  };
+  const ChildOutcome outcome =
+      run_in_child([&](const MessageSink& sink) { simulate(cluster, schedules, plan.first, sink); }, on_message);
+  if (!outcome.complete() || !complete) give_up(outcome, failure, "steps", simulated.size(), plan.first.size());
+  result.steps.reserve(schedules.size());
+  for (const std::size_t index : plan.of) result.steps.push_back(simulated[index]);
+  return result;
+}
+
+TimedCollectives time_collectives(const Cluster& cluster, std::span<const CollectiveJob> jobs,
+                                  const std::function<void(std::size_t)>& progress) {
+  TimedCollectives result;
+  if (jobs.empty()) return result;
+  std::string failure;
+  bool complete = false;
   const auto on_message = [&](std::string_view bytes) {
     WireReader message(bytes);
     std::uint8_t topic = 0;
     message >> topic;
     if (static_cast<Topic>(topic) == Topic::failure) {
       message >> failure;
-      return;
+    } else if (static_cast<Topic>(topic) == Topic::network) {
+      result.network = unpack_network(message);
+      complete = true;
+    } else {
+      CollectiveTiming& timing = result.timings.emplace_back();
+      std::uint8_t fidelity = 0;
+      message >> timing.algorithm >> fidelity >> timing.seconds >> timing.cold_seconds >> timing.messages;
+      timing.fidelity = static_cast<Fidelity>(fidelity);
+      if (progress) progress(result.timings.size());
     }
-    simulated.push_back(unpack(message));
-    while (done < plan.of.size() && plan.of[done] < simulated.size()) ++done;
-    if (progress) progress(done);
   };
   const ChildOutcome outcome =
-      run_in_child([&](const MessageSink& sink) { simulate(cluster, schedules, plan.first, sink); }, on_message);
-  if (!outcome.complete() || simulated.size() != plan.first.size()) {
-    if (failure.empty()) failure = simgrid_words(outcome.output);
-    const std::string how = outcome.complete() ? "ended before it was done" : outcome.words();
-    throw SimulationError(
-        failure.empty()
-            ? fmt::format("the simulation {} after {} of {} steps", how, simulated.size(), plan.first.size())
-            : fmt::format("the simulation failed after {} of {} steps: {}{}", simulated.size(), plan.first.size(),
-                          failure, outcome.end == ChildOutcome::End::killed ? " (it " + how + ")" : std::string{}));
-  }
-  std::vector<StepTiming> timings;
-  timings.reserve(schedules.size());
-  for (const std::size_t index : plan.of) timings.push_back(simulated[index]);
-  return timings;
+      run_in_child([&](const MessageSink& sink) { simulate_collectives(cluster, jobs, sink); }, on_message);
+  if (!outcome.complete() || !complete) give_up(outcome, failure, "collectives", result.timings.size(), jobs.size());
+  return result;
 }
 
 }  // namespace dadsim

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <span>
@@ -7,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "collectives/collective.hpp"
 #include "plan/schedule.hpp"
 #include "plan/specification.hpp"
 #include "plan/timing.hpp"
@@ -21,21 +23,57 @@ class SimulationError : public std::runtime_error {
 
 /// The simulated cluster: where each worker runs, and on what.
 struct Cluster {
-  std::string platform;             ///< SimGrid platform file
+  PlatformSpec platform;
   std::vector<std::string> hosts;   ///< per worker
   std::vector<DeviceSpec> devices;  ///< per worker
   std::string aggregator_host;      ///< empty if there is none
   DeviceSpec aggregator_device;
+  NetworkSpec network;
+  std::uint64_t seed = 1;  ///< of the jitter
 };
 
-/// Times every schedule from an idle cluster, one after the other, in one forked process (SimGrid's engine is a
-/// singleton with a clock that never goes back). A schedule of fewer workers than the cluster has uses the first ones.
-/// Distinct schedules are simulated once, unless the platform varies over time: then all are, and should be all steps
-/// of a run in order. `progress` is called with the number done. Throws SimulationError.
-std::vector<StepTiming> time_schedules(const Cluster& cluster, std::span<const Schedule> schedules,
-                                       const std::function<void(std::size_t)>& progress = {});
+/// Steps of a run, timed.
+struct TimedRun {
+  std::vector<StepTiming> steps;    ///< per schedule, on connections that are warm
+  std::optional<StepTiming> first;  ///< the first schedule on cold connections, where that makes a difference
+  NetworkUse network;
+};
 
-/// In words, for every result: which network model was used and with which settings.
+/// Times every schedule on an idle cluster, one after the other, in one forked process (SimGrid's engine is a singleton
+/// with a clock that never goes back). A schedule of fewer workers than the cluster has uses the first ones. Distinct
+/// schedules are simulated once, unless times change from step to step: see every_step_differs. `progress` is called with
+/// the number done. Throws SimulationError.
+TimedRun time_schedules(const Cluster& cluster, std::span<const Schedule> schedules,
+                        const std::function<void(std::size_t)>& progress = {});
+
+/// Whether equal steps take different times (the platform varies over time, others use it too, or computing jitters): then
+/// the schedules of time_schedules should be all steps of a run in order.
+bool every_step_differs(const Cluster& cluster);
+
+/// A collective to be timed by itself; the hosts of the cluster are its ranks.
+struct CollectiveJob {
+  CollectiveRequest request;
+  std::string algorithm = "auto";
+};
+
+struct CollectiveTiming {
+  std::string algorithm;     ///< what "auto" stood for
+  Fidelity fidelity = Fidelity::message;
+  double seconds = 0;        ///< until the last rank is done, on warm connections
+  double cold_seconds = 0;   ///< on new connections
+  double messages = 0;
+};
+
+struct TimedCollectives {
+  std::vector<CollectiveTiming> timings;  ///< per job
+  NetworkUse network;
+};
+
+/// All ranks begin each job at the same time, on an idle cluster. Throws SimulationError.
+TimedCollectives time_collectives(const Cluster& cluster, std::span<const CollectiveJob> jobs,
+                                  const std::function<void(std::size_t)>& progress = {});
+
+/// In words, for every result: how the network is modelled.
 std::string network_model_description();
 
 /// E.g. "3.32".

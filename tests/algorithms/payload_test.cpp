@@ -49,6 +49,12 @@ TEST(Payload, RankDadSendsItsComponents) {
   EXPECT_EQ(OneStep("rank-dad", setup).recorded().down / 4, 2 * 18640);
 }
 
+TEST(Payload, PowerSgdSendsTwoFactors) {
+  const OneStep step("power-sgd", paper_setup());
+  EXPECT_EQ(floats_up(step), 4660);
+  EXPECT_EQ(step.recorded().down / 4, 4660) << "sums come back as large as they went";
+}
+
 TEST(Payload, PeersHandOverTheSame) {
   OneStep::Setup setup = paper_setup();
   setup.topology = Topology::peer;
@@ -56,6 +62,7 @@ TEST(Payload, PeersHandOverTheSame) {
   EXPECT_EQ(floats_up(OneStep("gradient-sharing", setup)), 535040);
   EXPECT_EQ(floats_up(OneStep("dad", setup)), 74560);
   EXPECT_EQ(floats_up(OneStep("edad", setup)), 49984);
+  EXPECT_EQ(floats_up(OneStep("power-sgd", setup)), 4660);
 }
 
 TEST(Payload, ABiasTravelsWithItsLayer) {
@@ -63,6 +70,7 @@ TEST(Payload, ABiasTravelsWithItsLayer) {
   setup.bias = true;
   EXPECT_EQ(floats_up(OneStep("gradient-sharing", setup)), 535040 + 512 + 256 + 10);
   EXPECT_EQ(floats_up(OneStep("dad", setup)), 74560) << "the column of ones is known to all";
+  EXPECT_EQ(floats_up(OneStep("power-sgd", setup)), 4660 + 512 + 256 + 10) << "uncompressed";
   setup.parameters = {{"cap", "8"}, {"tolerance", "0"}};
   EXPECT_EQ(floats_up(OneStep("rank-dad", setup)), 18640 + 3 * 8) << "one more column of A per component";
 }
@@ -76,6 +84,7 @@ TEST_P(TimedAs, TheSameFormulasHold) {
   double dad = 0;
   double edad = 0;
   double rank_dad = 0;
+  double power_sgd = 0;
   double others = 0;
   const LayerShape* last = nullptr;
   for (const LayerShape& layer : shape.layers) {
@@ -89,6 +98,8 @@ TEST_P(TimedAs, TheSameFormulasHold) {
     dad += static_cast<double>(rows * (layer.in + layer.out));
     edad += static_cast<double>(rows * layer.in);
     rank_dad += static_cast<double>(std::min({std::int64_t{8}, rows, in, layer.out}) * (in + layer.out));
+    power_sgd += static_cast<double>(std::min({std::int64_t{8}, layer.in, layer.out}) * (layer.in + layer.out));
+    power_sgd += static_cast<double>(layer.parameters - layer.in * layer.out);
     last = &layer;
   }
   edad += static_cast<double>(batch * last->rows_per_sample * last->out);
@@ -104,6 +115,8 @@ TEST_P(TimedAs, TheSameFormulasHold) {
     OneStep::Setup rank_setup = setup;
     rank_setup.parameters = {{"cap", "8"}, {"tolerance", "0"}};
     EXPECT_EQ(OneStep("rank-dad", rank_setup).recorded(shape, scale).over[0] / 4, rank_dad + others);
+    rank_setup.parameters = {{"rank", "8"}};
+    EXPECT_EQ(OneStep("power-sgd", rank_setup).recorded(shape, scale).over[0] / 4, power_sgd + others);
   }
 }
 

@@ -130,7 +130,7 @@ double simulated(const std::string& algorithm, Topology topology, const Paramete
                           .source = ""};
   cluster.devices.assign(kSites, device);
   cluster.aggregator_device = device;
-  return time_schedules(cluster, schedules).at(0).seconds;
+  return time_schedules(cluster, schedules).steps.at(0).seconds;
 }
 
 void expect_close(double measured, double closed_form) { EXPECT_NEAR(measured / closed_form, 1.0, 1e-3); }

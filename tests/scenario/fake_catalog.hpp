@@ -18,8 +18,8 @@ inline std::string file_content(const std::string& path) {
 }
 
 /// The real names and parameters, with simple stand-ins for what other folders do:
-/// a platform has a host if its file holds id="<host>", and a route between two hosts unless it holds "no route <a>
-/// <b>"; an IDX "images" file holds three numbers: samples, features, classes.
+/// a platform file of SimGrid has a host if it holds id="<host>", and a route between two hosts unless it holds "no
+/// route <a> <b>"; an IDX "images" file holds three numbers: samples, features, classes.
 inline Catalog fake_catalog() {
   Catalog catalog;
   const std::vector<ParameterSpec> none;
@@ -36,27 +36,47 @@ inline Catalog fake_catalog() {
                          true}};
   catalog.devices = {"v100-sxm2", "a100-sxm4-40", "a100-sxm4-80", "h100-sxm5", "rtx-3090", "rtx-4090", "xeon-8380"};
   catalog.workloads = {"resnet-50", "vit-b-16", "bert-base"};
+  const auto link = [](const char* name, double bandwidth, double latency, Transport transport, double efficiency) {
+    return LinkSpec{name, bandwidth, latency, transport, efficiency, 3e5, "made up"};
+  };
+  catalog.links = {
+      link("nvlink-4", 450e9, 1e-6, Transport::nvlink, 0.8),  link("pcie-3", 15.75e9, 1e-6, Transport::rdma, 0.8),
+      link("ib-edr", 12.5e9, 1e-6, Transport::rdma, 0.9),     link("ib-ndr", 50e9, 1e-6, Transport::rdma, 0.95),
+      link("ethernet-1g", 125e6, 2e-5, Transport::tcp, 0.94), link("ethernet-10g", 1.25e9, 1e-5, Transport::tcp, 0.95),
+      link("cable-up", 5e6, 8e-3, Transport::tcp, 0.95),      link("cable-down", 3e7, 8e-3, Transport::tcp, 0.95)};
+  catalog.all_reduces = {"auto", "ring", "tree"};
+  catalog.all_gathers = {"auto", "ring", "direct"};
+  catalog.regions = {"aws:eu-west-1", "aws:us-east-1", "gcp:asia-east1-a"};
+  // Directions differ; between the second and the third, one is missing.
+  catalog.region_pair = [](const std::string& from, const std::string& to) -> std::optional<WanSpec::Pair> {
+    if (from == "gcp:asia-east1-a" && to == "aws:us-east-1") return std::nullopt;
+    return WanSpec::Pair{from, to, from < to ? 6e8 : 5e8, 0.07, Transport::tcp};
+  };
 
   catalog.parse_unit = [](Catalog::Unit unit, const std::string& text) -> std::optional<double> {
     static const std::map<Catalog::Unit, std::map<std::string, double>> kUnits = {
         {Catalog::Unit::seconds, {{"s", 1}, {"ms", 1e-3}, {"us", 1e-6}}},
-        {Catalog::Unit::bytes, {{"B", 1}, {"kB", 1e3}}},
-        {Catalog::Unit::bytes_per_second, {{"Bps", 1}, {"MBps", 1e6}, {"GBps", 1e9}}},
+        {Catalog::Unit::bytes, {{"B", 1}, {"kB", 1e3}, {"MB", 1e6}}},
+        {Catalog::Unit::bytes_per_second,
+         {{"Bps", 1}, {"MBps", 1e6}, {"GBps", 1e9}, {"Mbps", 1.25e5}, {"Gbps", 1.25e8}}},
         {Catalog::Unit::flops, {{"f", 1}, {"Gf", 1e9}, {"TF", 1e12}, {"Tf", 1e12}}}};
     char* end = nullptr;
     const double number = std::strtod(text.c_str(), &end);
-    if (end == text.c_str()) return std::nullopt;
+    if (end == text.c_str() || number < 0) return std::nullopt;
+    if (number == 0 && *end == '\0') return 0;
     const auto factor = kUnits.at(unit).find(end);
     if (factor == kUnits.at(unit).end()) return std::nullopt;
     return number * factor->second;
   };
 
   catalog.check_platform = [](const Catalog::PlatformQuestion& question) {
-    const std::string platform = file_content(question.file);
     Catalog::PlatformAnswer answer;
     answer.host_errors.resize(question.hosts.size());
-    if (platform.find("<platform") == std::string::npos) {
-      answer.file_errors.push_back({question.file, 1, "no platform", "a SimGrid platform file"});
+    const auto* file = std::get_if<PlatformFileSpec>(&question.platform.what);
+    if (file == nullptr) return answer;
+    const std::string platform = file_content(file->path);
+    if (platform.find("<host") == std::string::npos) {
+      answer.file_errors.push_back({file->path, 1, "no hosts", "a SimGrid platform file"});
       return answer;
     }
     for (std::size_t i = 0; i < question.hosts.size(); ++i) {

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include <algorithm>
+#include <set>
 
 #include "scenario/fake_catalog.hpp"
 #include "scenario/malformed_cases.hpp"
@@ -43,7 +44,13 @@ TEST(Load, FillsInEveryDefault) {
   EXPECT_EQ(scenario.name, "Test");
   EXPECT_EQ(scenario.description, "");
   EXPECT_EQ(scenario.seed, 1U);
-  EXPECT_EQ(scenario.platform, folder.path("platform.xml"));
+  const auto& platform = std::get<PlatformFileSpec>(scenario.platform.what);
+  EXPECT_EQ(platform.path, folder.path("platform.xml"));
+  EXPECT_EQ(platform.transport, Transport::plain);
+  EXPECT_EQ(scenario.network.fidelity, Fidelity::automatic);
+  EXPECT_EQ(scenario.network.message_budget, 2'000'000);
+  EXPECT_FALSE(scenario.network.rendezvous);
+  EXPECT_EQ(scenario.network.jitter, JitterSpec{});
   EXPECT_TRUE(scenario.devices.empty());
   EXPECT_FALSE(scenario.aggregator);
   EXPECT_FALSE(scenario.timed_as);
@@ -74,6 +81,9 @@ TEST(Load, FillsInEveryDefault) {
   EXPECT_EQ(scenario.runs[0].topology, Topology::peer);
   const ParameterValues expected = {{"cap", "8"}, {"iterations", "10"}, {"tolerance", "0.01"}, {"mode", "two-way"}};
   EXPECT_EQ(scenario.runs[0].parameters, expected);
+  EXPECT_EQ(scenario.runs[0].all_reduce, "auto");
+  EXPECT_EQ(scenario.runs[0].all_gather, "auto");
+  EXPECT_EQ(scenario.runs[0].bucket_bytes, 0);
 }
 
 TEST(Load, ReadsEveryElementAndAttribute) {
@@ -83,7 +93,8 @@ TEST(Load, ReadsEveryElementAndAttribute) {
 <?xml-model href="scenario.xsd"?>
 <scenario xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:noNamespaceSchemaLocation="scenario.xsd"
           name="All &amp; every&#38;thing &amp;#38;" seed="18446744073709551615">
-  <run algorithm="rank-dad" label="a" exchange="peer" cap="4" iterations="3" tolerance="5e-2" mode="one-way"/>
+  <run algorithm="rank-dad" label="a" exchange="peer" cap="4" iterations="3" tolerance="5e-2" mode="one-way"
+       all-reduce="ring" all-gather="direct" bucket="25MB"/>
   <timed-as workload="bert-base" batch="4"/>
   <training batch="16" batches="equal" epochs="2.5" target-accuracy="0.9" stop="target" evaluate-every="7">
     <schedule kind="steps" warm-up-epochs="0.5" milestones="1 2" factor="0.2"/>
@@ -100,8 +111,12 @@ TEST(Load, ReadsEveryElementAndAttribute) {
     <worker hosts="site-1" device="h100-sxm5"/>
   </workers>
   <device name="mine" description="a card" peak-flops="10TF" memory-bandwidth="300GBps" matrix-efficiency="0.4"
-          memory-efficiency="0.7" launch-overhead="10us"/>
-  <platform file="./x/../platform.xml"/>
+          memory-efficiency="0.7" launch-overhead="10us" step-time="32ms"/>
+  <platform file="./x/../platform.xml" transport="tcp" description="a file">
+    <profile link="line *" of="latency" times="0s 60s" factors="1 0.5" period="2e2s"/>
+    <background from="site-1" to="hub" bytes="1kB" every="2s"/>
+  </platform>
+  <network fidelity="flow" rendezvous="true"><jitter spatial="0.25" temporal="0.5"/></network>
   <description> Line one,
     line two. </description>
 </scenario>
@@ -110,7 +125,25 @@ TEST(Load, ReadsEveryElementAndAttribute) {
   EXPECT_EQ(scenario.name, "All & every&thing &#38;");
   EXPECT_EQ(scenario.description, "Line one,\n    line two.");
   EXPECT_EQ(scenario.seed, 18446744073709551615ULL);
-  EXPECT_EQ(scenario.platform, folder.path("platform.xml"));
+  const auto& platform = std::get<PlatformFileSpec>(scenario.platform.what);
+  EXPECT_EQ(platform.path, folder.path("platform.xml"));
+  EXPECT_EQ(platform.transport, Transport::tcp);
+  EXPECT_EQ(scenario.platform.description, "a file");
+  ASSERT_EQ(scenario.platform.profiles.size(), 1U);
+  const PlatformSpec::Profile& profile = scenario.platform.profiles[0];
+  EXPECT_EQ(profile.link, "line *");
+  EXPECT_EQ(profile.of, PlatformSpec::Profile::Of::latency);
+  EXPECT_EQ(profile.times, (std::vector<double>{0, 60}));
+  EXPECT_EQ(profile.factors, (std::vector<double>{1, 0.5}));
+  EXPECT_EQ(profile.period, 200);
+  ASSERT_EQ(scenario.platform.background.size(), 1U);
+  EXPECT_EQ(scenario.platform.background[0].from, "site-1");
+  EXPECT_EQ(scenario.platform.background[0].to, "hub");
+  EXPECT_EQ(scenario.platform.background[0].bytes, 1000);
+  EXPECT_EQ(scenario.platform.background[0].every, 2);
+  EXPECT_EQ(scenario.network.fidelity, Fidelity::flow);
+  EXPECT_TRUE(scenario.network.rendezvous);
+  EXPECT_EQ(scenario.network.jitter, (JitterSpec{0.25, 0.5}));
 
   ASSERT_EQ(scenario.devices.size(), 1U);
   const DeviceSpec& device = scenario.devices[0];
@@ -121,6 +154,7 @@ TEST(Load, ReadsEveryElementAndAttribute) {
   EXPECT_EQ(device.matrix_efficiency, 0.4);
   EXPECT_EQ(device.memory_efficiency, 0.7);
   EXPECT_DOUBLE_EQ(device.launch_overhead, 1e-5);
+  EXPECT_DOUBLE_EQ(device.step_seconds, 0.032);
   EXPECT_EQ(device.source, "defined in the scenario");
 
   ASSERT_EQ(scenario.workers.size(), 3U);
@@ -163,6 +197,9 @@ TEST(Load, ReadsEveryElementAndAttribute) {
   EXPECT_EQ(scenario.runs[0].topology, Topology::peer);
   const ParameterValues parameters = {{"cap", "4"}, {"iterations", "3"}, {"tolerance", "0.05"}, {"mode", "one-way"}};
   EXPECT_EQ(scenario.runs[0].parameters, parameters);
+  EXPECT_EQ(scenario.runs[0].all_reduce, "ring");
+  EXPECT_EQ(scenario.runs[0].all_gather, "direct");
+  EXPECT_EQ(scenario.runs[0].bucket_bytes, 25e6);
 }
 
 TEST(Load, DefaultsThatDependOnTheKind) {
@@ -188,7 +225,9 @@ TEST(Load, LabelsTellRunsApart) {
     <run algorithm="rank-dad" cap="32" exchange="peer"/>
     <run algorithm="dad"/>
     <run algorithm="dad"/>
-    <run algorithm="edad" label="dad (2)"/>)xml");
+    <run algorithm="edad" label="dad (2)"/>
+    <run algorithm="gradient-sharing" all-reduce="ring"/>
+    <run algorithm="gradient-sharing" all-reduce="tree" all-gather="ring" bucket="25MB"/>)xml");
   std::vector<std::string> labels;
   for (const RunSpec& run : scenario.runs) labels.push_back(run.label);
   const std::vector<std::string> expected = {"rank-dad, cap 8, aggregator",
@@ -196,8 +235,25 @@ TEST(Load, LabelsTellRunsApart) {
                                              "rank-dad, cap 32, peer",
                                              "dad",
                                              "dad (3)",
-                                             "dad (2)"};
+                                             "dad (2)",
+                                             "gradient-sharing, all-reduce ring, all-gather auto, no buckets",
+                                             "gradient-sharing, all-reduce tree, all-gather ring, buckets of 25 MB"};
   EXPECT_EQ(labels, expected);
+}
+
+// A label that is made up is one that may be given.
+TEST(Load, LabelsStayBelowTheirLimit) {
+  const TemporaryFolder folder;
+  std::string runs = R"xml(<run algorithm="rank-dad" tolerance="2.220446049250313e-16"/>)xml";
+  runs += runs + R"xml(<run algorithm="rank-dad" cap="9" iterations="3" tolerance="1e-300" mode="one-way"
+                           exchange="peer" all-reduce="tree" all-gather="ring" bucket="25MB"/>)xml";
+  std::set<std::string> labels;
+  for (const RunSpec& run : load(folder, kPlatform + kStar + kData + kModel + runs).runs) {
+    EXPECT_LE(run.label.size(), 100U) << run.label;
+    EXPECT_TRUE(run.label.starts_with("rank-dad, cap ")) << run.label;
+    labels.insert(run.label);
+  }
+  EXPECT_EQ(labels.size(), 3U);
 }
 
 TEST(Load, AsksForTheRoutesThatTheRunsUse) {
@@ -233,9 +289,9 @@ TEST(Load, PassesOnWhatIsWrongWithThePlatform) {
       "<scenario name=\"Test\">\n" + kPlatform + "\n" + kStar + "\n" + kData + kModel + kRun + "</scenario>";
   const std::string path = folder.write("scenario.xml", text);
   EXPECT_EQ(message_of([&] { load_scenario(path, {}, fake_catalog()); }), path + ":3: no route site-2 hub; add one");
-  const std::string platform = folder.write("platform.xml", "nothing");
+  const std::string platform = folder.write("platform.xml", "<platform/>");
   EXPECT_EQ(message_of([&] { load_scenario(path, {}, fake_catalog()); }),
-            platform + ":1: no platform; a SimGrid platform file");
+            platform + ":1: no hosts; a SimGrid platform file");
 }
 
 class IdxData : public testing::Test {

@@ -26,6 +26,7 @@ struct MalformedCase {
   std::vector<std::string> overrides;  ///< of --set
   File file = File::regular;
   std::uintmax_t size = 0;  ///< bytes to grow the file to, sparse; 0: as large as its content
+  std::string cluster{};    ///< content of cluster.xml beside the scenario; empty: there is none
 };
 
 inline std::string replaced(std::string text, std::string_view from, std::string_view to) {
@@ -77,6 +78,20 @@ inline std::string edited(std::initializer_list<std::pair<std::string_view, std:
   return text;
 }
 
+/// The fixture on a platform declared inside. `inside` has one line, so that what follows keeps its lines.
+inline std::string with_platform(std::string_view inside) {
+  return edited({{R"(<platform file="@PLATFORM@"/>)", "<platform>" + std::string(inside) + "</platform>"}});
+}
+
+/// Right pieces of a platform: each case is an edit of one.
+inline const std::string kSites = R"(<sites name="hospital" count="5" up="10Mbps" down="50Mbps" latency="8ms"/>)";
+inline const std::string kFederation = "<federation>" + kSites + "</federation>";
+inline const std::string kGpuCluster = R"(<gpu-cluster nodes="2" gpus="4" inside="nvlink-4" nic="ib-ndr"/>)";
+inline const std::string kTwoClusters =
+    R"(<gpu-cluster name="a" nodes="2" gpus="1" nic="ib-ndr"/><gpu-cluster name="b" nodes="2" gpus="1" nic="ib-ndr"/>)";
+inline const std::string kTwoRegions =
+    R"(<wan host="ethernet-10g"><region name="left" hosts="2"/><region name="right" hosts="2"/></wan>)";
+
 inline std::string repeated(std::string_view text, std::size_t times) {
   std::string result;
   result.reserve(text.size() * times);
@@ -88,6 +103,10 @@ class MalformedCases {
  public:
   MalformedCases() {
     language();
+    platforms();
+    variation();
+    network();
+    platform_files();
     files();
     overrides();
   }
@@ -111,8 +130,8 @@ class MalformedCases {
     exact("unknown element", edited({{"<model>\n", "<modell/>\n  <model>\n"}}),
           {"@FILE@:12: unknown element <modell> in <scenario>; did you mean 'model'?"});
     exact("unknown element without a near name", edited({{"<model>\n", "<zebra/>\n  <model>\n"}}),
-          {"@FILE@:12: unknown element <zebra> in <scenario>; one of description, platform, device, workers, data, "
-           "model, training, timed-as, run"});
+          {"@FILE@:12: unknown element <zebra> in <scenario>; one of description, platform, network, device, workers, "
+           "data, model, training, timed-as, run"});
     exact("element in the wrong place",
           edited({{R"(    <dense units="32"/>
 )",
@@ -329,7 +348,7 @@ class MalformedCases {
         "platform missing", edited({{"@PLATFORM@", "no-such-platform.xml"}}),
         {R"(@FILE@:3: file="no-such-platform.xml" of <platform> does not exist; looked for '@FOLDER@/no-such-platform.xml'; the path is relative to the scenario)"});
     exact("platform a folder", edited({{"@PLATFORM@", "/"}}),
-          {R"(@FILE@:3: file="/" of <platform> is not a file that can be read; the path of a SimGrid platform file)"});
+          {R"(@FILE@:3: file="/" of <platform> is not a file that can be read; the path of a platform file)"});
     exact("unknown device", edited({{"rtx-3090", "rtx-3900"}}),
           {R"(@FILE@:5: device="rtx-3900" of <worker> is unknown; did you mean 'rtx-3090'?)"});
     exact("missing device", edited({{R"( device="rtx-3090")", ""}}),
@@ -526,6 +545,319 @@ class MalformedCases {
           {R"(@FILE@:1: encoding 'ISO-8859-1'; save the file as UTF-8 and declare encoding="UTF-8")"});
   }
 
+  /// A case of a platform declared inside: `from` in `piece` becomes `to`.
+  void platform(std::string name, const std::string& piece, std::string_view from, std::string_view to,
+                const Lines& expected) {
+    if (from != to && piece.find(from) == std::string::npos) {
+      throw std::logic_error("not in the piece: " + std::string(from));
+    }
+    Lines at_line;
+    for (const std::string& text : expected) at_line.push_back("@FILE@:3: " + text);
+    exact(std::move(name), with_platform(from == to ? piece : replaced(piece, from, to)), at_line);
+  }
+
+  void platforms() {
+    const std::string host_remedy = "; hosts are hospital-[1-5] hub";
+    platform("platform without anything", "", "", "",
+             {"<platform> lacks 'file'; the path of a platform file, or <gpu-cluster>, <federation> or <wan> inside"});
+    exact(
+        "cluster beside a file",
+        edited({{R"(<platform file="@PLATFORM@"/>)", R"(<platform file="@PLATFORM@">)" + kFederation + "</platform>"}}),
+        {R"(@FILE@:3: <federation> beside file="…" of <platform>; a file, or clusters inside)"});
+    exact("transport of a platform inside",
+          edited({{R"(<platform file="@PLATFORM@"/>)", R"(<platform transport="tcp">)" + kFederation + "</platform>"}}),
+          {R"(@FILE@:3: transport="tcp" of <platform> means nothing without a file of SimGrid; )"
+           "remove it: links say how they are used"});
+    exact("unknown transport of a file", edited({{R"("@PLATFORM@")", R"("@PLATFORM@" transport="udp")"}}),
+          {R"(@FILE@:3: transport="udp" of <platform> is unknown; one of plain, tcp, rdma, nvlink)"});
+    exact("host that a declared platform lacks",
+          edited({{R"(<platform file="@PLATFORM@"/>)", "<platform>" + kFederation + "</platform>"},
+                  {"hospital-[1-5]", "hospital-[1-4] hospital-77"}}),
+          {"@FILE@:5: no host 'hospital-77' in the platform" + host_remedy});
+    exact("host with a typing error",
+          edited({{R"(<platform file="@PLATFORM@"/>)", "<platform>" + kFederation + "</platform>"},
+                  {"hospital-[1-5]", "hospitl-[2-3]"},
+                  {R"(host="hub")", R"(host="hubb")"}}),
+          {"@FILE@:5: no host 'hospitl-2' in the platform; did you mean 'hospital-2'?",
+           "@FILE@:5: no host 'hospitl-3' in the platform; did you mean 'hospital-3'?",
+           "@FILE@:6: no host 'hubb' in the platform; did you mean 'hub'?"});
+
+    platform("GPU cluster without anything", kGpuCluster, R"( nodes="2" gpus="4" inside="nvlink-4" nic="ib-ndr")", "",
+             {"<gpu-cluster> lacks 'nodes'; a whole number from 1 to 100000",
+              "<gpu-cluster> lacks 'gpus'; a whole number from 1 to 100000",
+              "<gpu-cluster> lacks 'inside'; a link of the catalogue, e.g. ib-ndr",
+              "<gpu-cluster> lacks 'nic'; a link of the catalogue, e.g. ib-ndr"});
+    platform("no nodes", kGpuCluster, R"(nodes="2")", R"(nodes="0")",
+             {R"(nodes="0" of <gpu-cluster> is out of range; a whole number from 1 to 100000)"});
+    platform("unknown link inside", kGpuCluster, "nvlink-4", "nvlink4",
+             {R"(inside="nvlink4" of <gpu-cluster> is no link of the catalogue; did you mean 'nvlink-4'?)"});
+    platform("bandwidth for an adapter", kGpuCluster, R"(nic="ib-ndr")", R"(nic="ethernet-10gb")",
+             {R"(nic="ethernet-10gb" of <gpu-cluster> is no link of the catalogue; did you mean 'ethernet-10g'?)"});
+    platform("bridge of single GPUs", kGpuCluster, R"(gpus="4" inside="nvlink-4")", R"(gpus="1" bridge="pcie-3")",
+             {R"(bridge="pcie-3" of <gpu-cluster> means nothing to one GPU per node; remove it)"});
+    platform("more rails than GPUs", kGpuCluster, R"(gpus="4")", R"(gpus="4" rails="5")",
+             {R"(rails="5" of <gpu-cluster> are more than the 4 GPUs of a node; at most one for each GPU)"});
+    platform("too many hosts", kGpuCluster, R"(nodes="2")", R"(nodes="100000")",
+             {"<platform> has 400000 hosts; at most 100000"});
+    const std::string fabric = R"(<gpu-cluster nodes="8" gpus="1" nic="ib-ndr"><X/></gpu-cluster>)";
+    platform("two fabrics", fabric, "<X/>", R"(<one-switch/><torus link="ib-ndr" dimensions="8"/>)",
+             {"<torus> beside <one-switch>; at most one fabric"});
+    platform("unknown fabric", fabric, "X", "dragon-fly",
+             {"unknown element <dragon-fly> in <gpu-cluster>; did you mean 'dragonfly'?"});
+    platform("fat tree without anything", fabric, "X", "fat-tree",
+             {"<fat-tree> lacks 'link'; a link of the catalogue, e.g. ib-ndr",
+              "<fat-tree> lacks 'nodes-per-switch'; a whole number from 1 to 100000"});
+    platform("undersubscribed fat tree", fabric, "X",
+             R"(fat-tree link="ib-ndr" nodes-per-switch="4" oversubscription="0.5")",
+             {R"(oversubscription="0.5" of <fat-tree> is out of range; a number from 1 to 1000000)"});
+    platform("dragonfly of another size", fabric, "X", R"(dragonfly link="ib-ndr" groups="2" routers="2" nodes="3")",
+             {"<dragonfly> has 2 × 2 × 3 = 12 nodes; the cluster has 8"});
+    platform("torus of another size", fabric, "X", R"(torus link="ib-ndr" dimensions="2x2")",
+             {"<torus> has 2 × 2 = 4 nodes; the cluster has 8"});
+    for (const char* dimensions : {"2x", "2 2 2", "2x-4", "x", "1x1x1x1x1x1x1x1x1x1x8"}) {
+      platform("torus of dimensions " + std::string(dimensions), fabric, "X",
+               "torus link=\"ib-ndr\" dimensions=\"" + std::string(dimensions) + "\"",
+               {"dimensions=\"" + std::string(dimensions) +
+                "\" of <torus> is not of that form; whole numbers of nodes along each axis with x between them, e.g. "
+                "4x4x4"});
+    }
+
+    platform("federation without sites", kFederation, kSites, "",
+             {"<federation> lacks <sites>; at least one, e.g. <sites name=\"hospital\" count=\"5\" up=\"10Mbps\" "
+              "down=\"50Mbps\" latency=\"8ms\"/>"});
+    platform("sites without a line", kFederation, R"( up="10Mbps" down="50Mbps")", "",
+             {"<sites> lacks 'up'; a bandwidth above 0 with its unit, e.g. 100Mbps, or a link of the catalogue",
+              "<sites> lacks 'down'; a bandwidth above 0 with its unit, e.g. 100Mbps, or a link of the catalogue"});
+    platform("line without a unit", kFederation, "10Mbps", "10",
+             {"up=\"10\" of <sites> is neither a bandwidth nor a link of the catalogue; a bandwidth above 0 with its "
+              "unit, e.g. 100Mbps, or a link of the catalogue"});
+    platform(
+        "line of no bandwidth", kFederation, "10Mbps", "0Mbps",
+        {"up=\"0Mbps\" of <sites> is neither a bandwidth nor a link of the catalogue; a bandwidth above 0 with its "
+         "unit, e.g. 100Mbps, or a link of the catalogue"});
+    platform("line with a typing error", kFederation, "50Mbps", "cabel-down",
+             {R"(down="cabel-down" of <sites> is neither a bandwidth nor a link of the catalogue; )"
+              "did you mean 'cable-down'?"});
+    platform("line without a latency", kFederation, R"( latency="8ms")", "",
+             {"<sites> lacks 'latency'; seconds one way with their unit, e.g. 5ms; only links of the catalogue bring "
+              "their own"});
+    platform(
+        "way up without a latency", kFederation, R"(down="50Mbps" latency)", R"(down="cable-down" down-latency)",
+        {"<sites> lacks 'up-latency'; seconds one way with their unit, e.g. 5ms; only links of the catalogue bring "
+         "their own"});
+    platform("three latencies", kFederation, "latency", R"(up-latency="1ms" down-latency="1ms" latency)",
+             {"latency=\"8ms\" of <sites> means nothing beside 'up-latency' and 'down-latency'; remove it"});
+    platform(
+        "negative latency", kFederation, "8ms", "-8ms",
+        {"latency=\"-8ms\" of <sites> is not a number with such a unit; seconds with their unit, not below 0, e.g. "
+         "5ms"});
+    platform("efficiency above one", kFederation, "latency", R"(efficiency="1.5" latency)",
+             {R"(efficiency="1.5" of <sites> is out of range; a number above 0, at most 1)"});
+    platform("queue without TCP", kFederation, "latency", R"(transport="rdma" queue="1MB" latency)",
+             {R"(queue="1MB" of <sites> means nothing with transport rdma; remove it: only tcp has a queue)"});
+    platform("queue of no bytes", kFederation, "latency", R"(queue="0" latency)",
+             {R"(queue="0" of <sites> is out of range; bytes above 0 with their unit, e.g. 300kB)"});
+    platform(
+        "sites with a space in their name", kFederation, R"("hospital")", R"("the hospital")",
+        {"name=\"the hospital\" of <sites> holds white space or brackets; lists of hosts need these between and in "
+         "names"});
+    platform("sites with a long name", kFederation, R"("hospital")", "\"" + repeated("h", 41) + "\"",
+             {"name=\"" + repeated("h", 41) + "\" of <sites> has 41 bytes; at most 40"});
+    platform("sites that are called as others", kFederation, kSites, kSites + kSites,
+             {"two hosts are called 'hospital-1'; names that differ; the hub of a <federation> is called 'hub'"});
+    platform("site that is called hub", kFederation, R"("hospital" count="5")", R"("hub")",
+             {"two hosts are called 'hub'; names that differ; the hub of a <federation> is called 'hub'"});
+    platform("sites without end", kFederation, R"(count="5")", R"(count="100001")",
+             {R"(count="100001" of <sites> is out of range; a whole number from 1 to 100000)"});
+    platform("two hubs", kFederation, kSites,
+             kSites + R"(<hub up="1Gbps" down="1Gbps" latency="0"/><hub up="1Gbps" down="1Gbps" latency="0"/>)",
+             {"a second <hub> in <federation>; at most one"});
+
+    const std::string pair = R"(<pair from="left" to="right" bandwidth="50Mbps" round-trip="40ms"/>)";
+    platform("regions without numbers", kTwoRegions, "", "",
+             {"no numbers between 'left' and 'right'; add <pair from=\"left\" to=\"right\" bandwidth=\"…\" "
+              "round-trip=\"…\"/>"});
+    platform("regions with numbers one way", kTwoRegions, "</wan>", replaced(pair, "/>", R"( one-way="true"/></wan>)"),
+             {"no numbers from 'right' to 'left'; add <pair from=\"right\" to=\"left\" bandwidth=\"…\" "
+              "round-trip=\"…\" one-way=\"true\"/>"});
+    platform("pair given twice", kTwoRegions, "</wan>",
+             pair + R"(<pair from="right" to="left" bandwidth="1Gbps" round-trip="1ms" one-way="true"/></wan>)",
+             {"a second <pair> from 'right' to 'left'; each direction once; a pair stands for both unless "
+              "one-way=\"true\""});
+    platform("pair of an unknown region", kTwoRegions, "</wan>", replaced(pair, "right", "rihgt") + "</wan>",
+             {R"(to="rihgt" of <pair> is no region here; did you mean 'right'?)"});
+    platform("pair with itself", kTwoRegions, "</wan>", pair + replaced(pair, "right", "left") + "</wan>",
+             {R"(to="left" of <pair> is where the pair comes from; two different regions)"});
+    platform("pair without numbers", kTwoRegions, "</wan>", R"(<pair from="left" to="right"/></wan>)",
+             {"<pair> lacks 'bandwidth'; a bandwidth above 0 with its unit, e.g. 100Mbps",
+              "<pair> lacks 'round-trip'; seconds with their unit, not below 0, e.g. 5ms"});
+    platform(
+        "region with a typing error", kTwoRegions, R"(name="left")", R"(name="aws:us-eats-1")",
+        {"region 'aws:us-eats-1' is not in the table of regions and lacks a <pair>; did you mean 'aws:us-east-1'?"});
+    platform("region twice", kTwoRegions, R"(name="right")", R"(name="left")",
+             {R"(name="left" of <region> is taken by another <region>; each region once)"});
+    platform("region without hosts", replaced(kTwoRegions, "</wan>", pair + "</wan>"), R"("right" hosts="2")",
+             R"("right")", {"<region> lacks 'hosts'; a whole number from 1 to 100000"});
+    platform("regions without hosts' links", replaced(kTwoRegions, "</wan>", pair + "</wan>"),
+             R"( host="ethernet-10g")", "",
+             {"<wan> lacks 'host'; a link of the catalogue, e.g. ethernet-10g, or host-bandwidth=\"…\" and "
+              "host-latency=\"…\""});
+    platform("regions with two links for hosts", replaced(kTwoRegions, "</wan>", pair + "</wan>"), "<wan ",
+             R"(<wan host-bandwidth="1Gbps" )",
+             {R"(host-bandwidth="1Gbps" of <wan> stands beside 'host'; one of them)"});
+    platform("hosts' bandwidth without a latency", replaced(kTwoRegions, "</wan>", pair + "</wan>"),
+             R"(host="ethernet-10g")", R"(host-bandwidth="1Gbps")",
+             {"<wan> lacks 'host-latency'; seconds with their unit, not below 0, e.g. 5ms"});
+    platform("wan without regions", R"(<wan host="ethernet-10g"/>)", "", "",
+             {"<wan> lacks <region>; at least one, e.g. <region name=\"aws:us-east-1\" hosts=\"4\"/>"});
+
+    platform("clusters without a pair", kTwoClusters, "", "",
+             {"no numbers between 'a' and 'b'; add <pair from=\"a\" to=\"b\" bandwidth=\"…\" round-trip=\"…\"/>"});
+    platform("clusters without names", kTwoClusters, R"( name="a")", "",
+             {"<gpu-cluster> lacks 'name'; each of several clusters needs a name of its own"});
+    platform("clusters of one name", kTwoClusters, R"(name="b")", R"(name="a")",
+             {R"(name="a" of <gpu-cluster> is taken by another cluster; names of their own)"});
+    platform("pair of an unknown cluster", kTwoClusters + replaced(pair, "left", "a"), "right", "c",
+             {R"(to="c" of <pair> is no cluster here; did you mean 'a'?)"});
+    platform("wan beside a cluster", kTwoRegions + kFederation, "</wan>", pair + "</wan>",
+             {"<wan> beside another cluster; a <wan> joins regions and stands alone",
+              "<federation> lacks 'name'; each of several clusters needs a name of its own"});
+    platform("pair with one cluster", kFederation + pair, "", "",
+             {"<pair> in <platform> with one cluster; it joins several clusters; the pairs of regions stand in <wan>"});
+  }
+
+  void variation() {
+    const std::string profile = R"(<profile link="hospital-1 up" times="0s 60s" factors="1 0.5" period="120s"/>)";
+    const std::string with_profile = kFederation + profile;
+    platform("profile without anything", kFederation + "<profile/>", "", "",
+             {"<profile> lacks 'link'; the name of a link in the platform; * at its end stands for any rest",
+              "<profile> lacks 'times'; seconds with their units and spaces between them, rising from 0s, e.g. 0s 60s",
+              "<profile> lacks 'factors'; numbers above 0 with spaces between them, one for each of the times, e.g. 1 "
+              "0.5"});
+    platform("profile that starts late", with_profile, "0s 60s", "1s 60s",
+             {"times=\"1s 60s\" of <profile> does not start at 0; seconds with their units and spaces between them, "
+              "rising from 0s, e.g. 0s 60s"});
+    platform(
+        "profile whose times fall", with_profile, "0s 60s", "0s 60s 30s",
+        {"times=\"0s 60s 30s\" of <profile> does not rise; seconds with their units and spaces between them, rising "
+         "from 0s, e.g. 0s 60s",
+         "factors=\"1 0.5\" of <profile> holds 2 numbers for 3 times; one for each of the times"});
+    platform(
+        "profile without units", with_profile, "0s 60s", "0 60",
+        {"times=\"0 60\" of <profile> holds '60'; seconds with their units and spaces between them, rising from 0s, "
+         "e.g. 0s 60s"});
+    platform("profile with a factor of zero", with_profile, "1 0.5", "1 0",
+             {"factors=\"1 0\" of <profile> holds '0'; numbers above 0 with spaces between them, one for each of the "
+              "times, e.g. 1 0.5"});
+    platform(
+        "profile that starts again too soon", with_profile, "120s", "60s",
+        {"period=\"60s\" of <profile> is not after the last of the times; a later time, at which the profile starts "
+         "again"});
+    platform("profile of something else", with_profile, "times", R"(of="speed" times)",
+             {R"(of="speed" of <profile> is unknown; one of bandwidth, latency)"});
+    platform("profile with a star inside", with_profile, "hospital-1 up", "hospital-* up",
+             {R"(link="hospital-* up" of <profile> has a * before its end; a * at the end stands for any rest)"});
+    platform("two profiles of a link", with_profile + profile, "", "",
+             {"link=\"hospital-1 up\" of <profile> has another <profile> of the same; one for bandwidth and one for "
+              "latency at most"});
+    const std::string background = kFederation + R"(<background from="hospital-1" to="hub" bytes="1MB" every="1s"/>)";
+    platform("background from nowhere", background, "hospital-1", "hospital-9",
+             {"from=\"hospital-9\" of <background> is no host of the platform; hosts are hospital-[1-5] hub"});
+    platform("background to itself", background, R"(to="hub")", R"(to="hospital-1")",
+             {R"(to="hospital-1" of <background> is where the traffic comes from; another host)"});
+    platform("background without bytes", background, R"( bytes="1MB")", "",
+             {"<background> lacks 'bytes'; bytes above 0 with their unit, e.g. 300kB"});
+    platform("background without a pause", background, R"(every="1s")", R"(every="0s")",
+             {R"(every="0s" of <background> is out of range; seconds above 0 with their unit, e.g. 30s)"});
+  }
+
+  void network() {
+    const auto with_network = [](const std::string& text) { return edited({{"  <workers>", text + "<workers>"}}); };
+    exact("unknown fidelity", with_network(R"(<network fidelity="flows"/>)"),
+          {R"(@FILE@:4: fidelity="flows" of <network> is unknown; did you mean 'flow'?)"});
+    exact("budget of another fidelity", with_network(R"(<network fidelity="flow" message-budget="10"/>)"),
+          {R"(@FILE@:4: message-budget="10" of <network> means nothing with that fidelity; )"
+           "only fidelity=\"auto\" has a budget"});
+    exact("no budget", with_network(R"(<network message-budget="0"/>)"),
+          {R"(@FILE@:4: message-budget="0" of <network> is out of range; a whole number from 1 to 1000000000000)"});
+    exact("rendezvous as a number", with_network(R"(<network rendezvous="1"/>)"),
+          {R"(@FILE@:4: rendezvous="1" of <network> is unknown; one of false, true)"});
+    exact("two networks", with_network("<network/><network/>"),
+          {"@FILE@:4: a second <network> in <scenario>; at most one"});
+    exact("negative jitter", with_network(R"(<network><jitter spatial="-0.1" temporal="5"/></network>)"),
+          {R"(@FILE@:4: spatial="-0.1" of <jitter> is out of range; a number from 0 to 3)",
+           R"(@FILE@:4: temporal="5" of <jitter> is out of range; a number from 0 to 3)"});
+    part("unknown all-reduce", edited({{R"(algorithm="dad")", R"(algorithm="dad" all-reduce="rign")"}}),
+         {R"(@FILE@:21: all-reduce="rign" of <run> is unknown; )"});
+    part("unknown all-gather", edited({{R"(algorithm="dad")", R"(algorithm="dad" all-gather="star-ship")"}}),
+         {R"(@FILE@:21: all-gather="star-ship" of <run> is unknown; )"});
+    exact("bucket without a unit", edited({{R"(algorithm="dad")", R"(algorithm="dad" bucket="25")"}}),
+          {"@FILE@:21: bucket=\"25\" of <run> is not a number with such a unit; bytes with their unit, e.g. 25MB, or 0 "
+           "for no buckets"});
+    exact("collectives of an algorithm without any",
+          edited({{R"(algorithm="pooled")", R"(algorithm="pooled" all-reduce="ring" all-gather="ring" bucket="1MB")"}}),
+          {R"(@FILE@:20: all-reduce="ring" of <run> means nothing to 'pooled'; remove it: nothing is exchanged)",
+           R"(@FILE@:20: all-gather="ring" of <run> means nothing to 'pooled'; remove it: nothing is exchanged)",
+           R"(@FILE@:20: bucket="1MB" of <run> means nothing to 'pooled'; remove it: nothing is exchanged)"});
+    exact("device with a step of no time",
+          edited({{"  <workers>\n",
+                   R"(  <device name="mine" peak-flops="10TF" memory-bandwidth="300GBps" matrix-efficiency="0.4" )"
+                   R"(memory-efficiency="0.7" launch-overhead="10us" step-time="0s"/>
+  <workers>
+)"}}),
+          {R"(@FILE@:4: step-time="0s" of <device> is out of range; seconds above 0 with their unit, e.g. 30ms)"});
+  }
+
+  /// The fixture on the file cluster.xml, which holds `content`. What is wrong with it is said of it.
+  void platform_file(std::string name, std::string content, const Lines& expected, const char* attributes = "") {
+    Lines lines;
+    for (const std::string& text : expected) {
+      lines.push_back(text.starts_with("@FILE@") ? text : "@FOLDER@/cluster.xml" + text);
+    }
+    exact(std::move(name), edited({{R"(file="@PLATFORM@")", R"(file="cluster.xml")" + std::string(attributes)}}), lines)
+        .cluster = std::move(content);
+  }
+
+  void platform_files() {
+    const std::string kinds =
+        "; a platform of SimGrid, which starts with <platform version=\"4.1\">, or one that starts with "
+        "<cluster-platform>";
+    platform_file("platform file of another language", "<?xml version=\"1.0\"?>\n<!-- <platform> -->\n<plattform/>",
+                  {":3: the root element is <plattform>" + kinds});
+    platform_file("platform file that is a scenario", fixture(), {":2: the root element is <scenario>" + kinds});
+    platform_file("platform file without XML", "hub 1Gf\n", {":1: this is not XML" + kinds});
+    platform_file("blank platform file", " \n", {": the file is empty" + kinds});
+    platform_file("platform file with mistakes on its lines",
+                  "<cluster-platform>\n  <federation>\n    <sites name=\"hospital\" count=\"0\" up=\"10Mbps\"\n"
+                  "           down=\"50\" latency=\"8ms\"/>\n  </federation>\n  <profil/>\n</cluster-platform>\n",
+                  {":3: count=\"0\" of <sites> is out of range; a whole number from 1 to 100000",
+                   ":4: down=\"50\" of <sites> is neither a bandwidth nor a link of the catalogue; a bandwidth above 0 "
+                   "with its unit, e.g. 100Mbps, or a link of the catalogue",
+                   ":6: unknown element <profil> in <cluster-platform>; did you mean 'profile'?"});
+    platform_file("platform file without a cluster", "<cluster-platform description=\"none\"/>",
+                  {":1: <cluster-platform> lacks a cluster; <gpu-cluster>, <federation> or <wan> inside"});
+    platform_file("platform file with a file",
+                  "<cluster-platform file=\"x.xml\">\n" + kFederation + "</cluster-platform>",
+                  {":1: unknown attribute 'file' of <cluster-platform>; only description"});
+    platform_file("platform file with a document type",
+                  "<!DOCTYPE cluster-platform [<!ENTITY x \"y\">]>\n<cluster-platform/>",
+                  {":1: a document type declaration (DOCTYPE); remove it: a platform needs none, and entities are not "
+                   "allowed"});
+    platform_file("platform file in a namespace", "<cluster-platform xmlns=\"urn:x\"/>",
+                  {":1: <cluster-platform> is in a namespace; remove xmlns: the language has no namespace"});
+    platform_file(
+        "transport of a cluster platform", "<cluster-platform>" + kFederation + "</cluster-platform>",
+        {"@FILE@:3: transport=\"tcp\" of <platform> means nothing to a <cluster-platform>; remove it: its links "
+         "say how they are used"},
+        " transport=\"tcp\"");
+    platform_file("scenario and platform file with mistakes", "<cluster-platform>\n<wan/>\n</cluster-platform>",
+                  {"@FILE@:3: transport=\"udp\" of <platform> is unknown; one of plain, tcp, rdma, nvlink",
+                   ":2: <wan> lacks 'host'; a link of the catalogue, e.g. ethernet-10g, or host-bandwidth=\"…\" and "
+                   "host-latency=\"…\"",
+                   ":2: <wan> lacks <region>; at least one, e.g. <region name=\"aws:us-east-1\" hosts=\"4\"/>"},
+                  " transport=\"udp\"");
+  }
+
   void files() {
     using File = MalformedCase::File;
     const std::string form = "the path of a scenario file";
@@ -632,9 +964,10 @@ class MalformedCases {
           {"description=x"});
     exact("override through an attribute", fixture(),
           {"--set seed.x=5: 'seed' is an attribute of <scenario> and holds nothing; end the path there"}, {"seed.x=5"});
-    exact("override below an element without any", fixture(),
-          {"--set platform.x.y=5: <platform> holds no elements; a path ends with an attribute: file"},
-          {"platform.x.y=5"});
+    exact(
+        "override below an element without any", fixture(),
+        {"--set data.split.x.y=5: <split> holds no elements; a path ends with an attribute: by, alpha, shards, sizes"},
+        {"data.split.x.y=5"});
     exact("override of one among several", fixture(),
           {"--set run.cap=5: there are 3 <run>; choose one with run[1] … run[3] or run[pooled], or all with run[*]"},
           {"run.cap=5"});
@@ -660,11 +993,18 @@ class MalformedCases {
           {"--set training.sgd.momentum=0.9: <sgd> beside <adam>; at most one optimizer"},
           {"training.sgd.momentum=0.9"});
     exact("override that takes a required attribute away", fixture(),
-          {"@FILE@:3: <platform> lacks 'file'; the path of a SimGrid platform file"}, {"platform.file="});
+          {"@FILE@:3: <platform> lacks 'file'; the path of a platform file, or <gpu-cluster>, <federation> or <wan> "
+           "inside"},
+          {"platform.file="});
     part("more workers than classes to deal", edited({{"by=\"dirichlet\" alpha=\"0.3\"", "by=\"class\""}}),
          {"@FILE@:10: 10 classes cannot be dealt to 15 workers; a class goes to one worker: at most as many workers as "
           "classes, or another split"},
          {"workers.worker.hosts=hospital-[1-5] hospital-[1-5] hospital-[1-5]"});
+    exact(
+        "override inside a platform", with_platform(kFederation),
+        {R"(--set platform.federation.sites[hospital].up=fast: up="fast" of <sites> is neither a bandwidth nor a link )"
+         "of the catalogue; a bandwidth above 0 with its unit, e.g. 100Mbps, or a link of the catalogue"},
+        {"platform.federation.sites[hospital].up=fast"});
     exact("several overrides", fixture(),
           {R"(--set seed=-1: seed="-1" of <scenario> is no seed; a whole number from 0 to 18446744073709551615)",
            R"(--set data.split.alpha=x: alpha="x" of <split> is not a number; a number from 0.001 to 1000000)",
@@ -693,6 +1033,8 @@ inline bool write_case(const MalformedCase& one, const std::string& path, const 
   }
   std::ofstream(path, std::ios::binary) << replaced(one.content, "@PLATFORM@", platform);
   if (one.size > 0) fs::resize_file(path, one.size);
+  if (!one.cluster.empty())
+    std::ofstream(fs::path(path).parent_path() / "cluster.xml", std::ios::binary) << one.cluster;
   if (one.file == MalformedCase::File::regular) return true;
   fs::permissions(path, fs::perms::none);
   return !std::ifstream(path).is_open();

@@ -24,7 +24,7 @@ std::string shipped(const std::string& name) { return std::string(DADSIM_SOURCE_
 
 Element tree_of(const std::string& text) {
   Findings findings("test.xml");
-  Element root = parse_xml(text, findings);
+  Element root = parse_xml(text, kScenarioDocument, findings);
   findings.throw_if_any();
   return root;
 }

@@ -232,7 +232,7 @@ TEST(Contention, SharesGoByTheInverseOfTheLatency) {
   const auto gather = script.gather(PerWorker({1e6, 9e6}));
   script.wait(gather).compute(PerWorker({50.0, 0.0}));
   const std::vector<Schedule> schedules{script.schedule()};
-  const double seconds = time_schedules(test::cluster_on(file.path(), 2), schedules).at(0).seconds;
+  const double seconds = time_schedules(test::cluster_on(file.path(), 2), schedules).steps.at(0).seconds;
   const double alone = 0.01 * 1e6;  // bytes that worker 0 has sent before worker 1 begins
   expect_near_relative(seconds, 0.02 + (1e6 - alone) / (1e6 * 2 / 3) + 50.0);
 }
@@ -244,7 +244,7 @@ TEST(Contention, WorkersOnOneHostTalkOverTheLoopback) {
   Script script(1);
   script.wait(script.gather(1e10));
   const std::vector<Schedule> schedules{script.schedule()};
-  expect_near_relative(time_schedules(cluster, schedules).at(0).seconds, 1.0);
+  expect_near_relative(time_schedules(cluster, schedules).steps.at(0).seconds, 1.0);
 }
 
 // ---- whole steps ----

@@ -81,7 +81,7 @@ TEST(Simulator, APlatformThatVariesIsFollowedOverTime) {
   script.compute(1.0);
   const Cluster cluster = cluster_on(platform.path(), 1, false);
   const std::vector<Schedule> schedules(3, script.schedule());
-  const std::vector<StepTiming> timings = time_schedules(cluster, schedules);
+  const std::vector<StepTiming> timings = time_schedules(cluster, schedules).steps;
   EXPECT_NEAR(timings[0].seconds, 1.0, 1e-6);
   EXPECT_NEAR(timings[1].seconds, 2.0, 1e-6);
   EXPECT_NEAR(timings[2].seconds, 2.0, 1e-6);
@@ -104,8 +104,8 @@ TEST(Simulator, CallsAreIdenticalBitByBit) {
     schedules.push_back(script.schedule());
   }
   const Cluster cluster = cluster_on(file.path(), 4);
-  const auto first = time_schedules(cluster, schedules);
-  const auto second = time_schedules(cluster, schedules);
+  const auto first = time_schedules(cluster, schedules).steps;
+  const auto second = time_schedules(cluster, schedules).steps;
   ASSERT_EQ(first.size(), 20U);
   for (std::size_t i = 0; i < first.size(); ++i) expect_identical(first[i], second[i]);
 }
@@ -115,7 +115,7 @@ TEST(Simulator, WhatCameBeforeDoesNotMatter) {
   Script unfinished(2);
   unfinished.gather(9e6);  // still under way when the step ends
   const std::vector<Schedule> schedules{gather_step(1e6), unfinished.schedule(), gather_step(1e6 + 1)};
-  const auto timings = time_schedules(cluster_on(file.path(), 2), schedules);
+  const auto timings = time_schedules(cluster_on(file.path(), 2), schedules).steps;
   EXPECT_NEAR(timings[2].seconds, timings[0].seconds + 1e-6, 1e-12);
 }
 
@@ -127,14 +127,14 @@ TEST(Simulator, ThousandsOfSecondsOnTheClockDoNotBlurMicroseconds) {
   Script slow(2, false);
   slow.compute(1e4);
   const std::vector<Schedule> schedules{slow.schedule(), fast.schedule()};
-  const auto timings = time_schedules(cluster_on(file.path(), 2, false), schedules);
+  const auto timings = time_schedules(cluster_on(file.path(), 2, false), schedules).steps;
   EXPECT_NEAR(timings[1].seconds, 5e-6 + 2 * star.between(500), 1e-6 * timings[1].seconds);
 }
 
 TEST(Simulator, AScheduleOfFewerWorkersUsesTheFirst) {
   const TemporaryFile file(Star{.workers = 5}.xml());
   const std::vector<Schedule> schedules{gather_step(1e6)};
-  const StepTiming timing = time_schedules(cluster_on(file.path(), 5), schedules).at(0);
+  const StepTiming timing = time_schedules(cluster_on(file.path(), 5), schedules).steps.at(0);
   EXPECT_EQ(timing.bytes_received, (std::vector<double>{0, 0, 2e6}));
   EXPECT_EQ(timing.bounds.at(0).resource, "up0");
 }
@@ -147,7 +147,7 @@ TEST(Simulator, WorkersMayShareAHostWithEnoughCores) {
   Cluster cluster = cluster_on(file.path(), 2);
   cluster.hosts = {"w0", "w0"};
   const std::vector<Schedule> schedules{gather_step(5e5)};
-  const StepTiming timing = time_schedules(cluster, schedules).at(0);
+  const StepTiming timing = time_schedules(cluster, schedules).steps.at(0);
   EXPECT_NEAR(timing.seconds, 0.25 + 0.001 + 1.0, 1e-9);  // both on one link
 }
 

@@ -105,7 +105,7 @@ inline DeviceSpec clockwork() {
 
 inline Cluster cluster_on(const std::string& platform, std::size_t workers, bool aggregator = true) {
   Cluster cluster;
-  cluster.platform = platform;
+  cluster.platform.what = PlatformFileSpec{platform, Transport::plain};
   for (std::size_t w = 0; w < workers; ++w) {
     cluster.hosts.push_back(fmt::format("w{}", w));
     cluster.devices.push_back(clockwork());
@@ -154,7 +154,7 @@ class Script {
 inline StepTiming time_on(const Star& star, const Schedule& schedule) {
   const TemporaryFile file(star.xml());
   const std::vector<Schedule> schedules{schedule};
-  return time_schedules(cluster_on(file.path(), star.workers, schedule.uses_aggregator), schedules).at(0);
+  return time_schedules(cluster_on(file.path(), star.workers, schedule.uses_aggregator), schedules).steps.at(0);
 }
 
 }  // namespace dadsim::test

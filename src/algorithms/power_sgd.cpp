@@ -1,0 +1,188 @@
+#include "algorithms/power_sgd.hpp"
+
+#include <algorithm>
+#include <boost/random/normal_distribution.hpp>
+#include <utility>
+
+#include "algorithms/gradient_sharing.hpp"
+#include "support/random.hpp"
+
+namespace dadsim {
+namespace {
+
+/// What is left of a column below this share of its length is rounding noise of fp32.
+constexpr float kNoise = 1e-6F;
+constexpr double kFloat = 4.0;  // bytes
+
+Expression weights() { return extent::in() * extent::out(); }
+
+/// What a layer has beside its matrix: its biases.
+Expression beside_matrix() { return extent::parameters() + -1.0 * weights(); }
+
+/// M = G + E and P = M Q.
+Work project_work(const Expression& rank) {
+  return {.flops = weights() + 2.0 * rank * weights(),
+          .bytes_moved = kFloat * (4.0 * weights() + rank * (extent::in() + extent::out())),
+          .launches = 2.0};
+}
+
+/// P̂ from P: per column two passes of two products with the columns before it, a norm and a division. Q = Mᵀ P̂.
+Work project_back_work(const Expression& rank) {
+  const Expression gram_schmidt = 4.0 * rank * rank * extent::out();
+  return {.flops = gram_schmidt + 2.0 * rank * weights(),
+          .bytes_moved = kFloat * (0.5 * gram_schmidt + weights() + rank * (extent::in() + extent::out())),
+          .launches = 6.0 * rank + 1.0};
+}
+
+/// G = P̂ Qᵀ and E = M − G.
+Work reconstruct_work(const Expression& rank) {
+  return {.flops = 2.0 * rank * weights() + weights(),
+          .bytes_moved = kFloat * (4.0 * weights() + rank * (extent::in() + extent::out())),
+          .launches = 2.0};
+}
+
+}  // namespace
+
+void draw_missing_columns(Matrix& basis, std::uint64_t seed, std::uint32_t layer, std::uint32_t step) {
+  RandomStream random(seed, Purpose::factor_start, layer, step);
+  boost::random::normal_distribution<float> normal;
+  for (auto column : basis.colwise()) {
+    if (!column.isZero(0)) continue;
+    for (float& x : column) x = normal(random);
+  }
+}
+
+void orthonormalise(Matrix& columns) {
+  for (Eigen::Index k = 0; k < columns.cols(); ++k) {
+    Vector v = columns.col(k);
+    const auto before = columns.leftCols(k);
+    const float length = v.stableNorm();
+    for (int pass = 0; pass < 2; ++pass) {
+      const Vector projections = before.transpose() * v;
+      v.noalias() -= before * projections;
+    }
+    const float left = v.stableNorm();
+    if (left <= kNoise * length) {
+      columns.col(k).setZero();
+    } else {
+      columns.col(k) = v / left;
+    }
+  }
+}
+
+Eigen::Index PowerSgd::rank(const TrainingStep& step, std::size_t layer) const {
+  const DenseLayer<float>& dense = step.network().layer(layer);
+  return std::min({static_cast<Eigen::Index>(options_.rank), dense.in(), dense.out()});
+}
+
+Expression PowerSgd::rank_in_symbols(TrainingStep& step, std::size_t layer, std::int32_t slot) const {
+  // merged_rank is the rank asked for, limited by the layer at hand: also by its rows over all sites and by its bias,
+  // which do not limit what is sent here. Where they would, the number stands for itself.
+  const DenseLayer<float>& dense = step.network().layer(layer);
+  const auto kept = static_cast<double>(rank(step, layer));
+  const Expression limited = extent::merged_rank(slot);
+  const LayerShape shape = dense_shape("", dense.in(), dense.out(), dense.has_bias());
+  return limited.evaluate({&shape, &step.recorder().sizes(), -1}) == kept ? limited : Expression(kept);
+}
+
+Matrix PowerSgd::project(const TrainingStep& step, std::size_t layer) {
+  LayerState& state = layers_[layer];
+  const Matrix& gradient = step.gradient()[layer].weight;
+  if (state.memory.size() == 0) {
+    state.memory.setZero(gradient.rows(), gradient.cols());
+    state.basis.setZero(gradient.cols(), rank(step, layer));
+  }
+  state.memory += gradient;
+  if (options_.start == Start::random) state.basis.setZero();
+  draw_missing_columns(state.basis, step.seed(), static_cast<std::uint32_t>(layer),
+                       static_cast<std::uint32_t>(step.number()));
+  return state.memory * state.basis;
+}
+
+void PowerSgd::run(TrainingStep& step) {
+  if (step.number() < options_.uncompressed_steps) {
+    GradientSharing().run(step);
+    return;
+  }
+  using namespace extent;  // NOLINT(google-build-using-namespace): the formulas read as in the paper
+  layers_.resize(step.layers());
+  Exchange& exchange = step.exchange();
+  std::vector<Pending<Matrix>> biases(step.layers());
+  std::vector<Pending<Matrix>> p(step.layers());
+  std::vector<Pending<Matrix>> q(step.layers());
+
+  step.forward();
+  step.backward([&](std::size_t l) {
+    LayerGradient& gradient = step.gradient()[l];
+    step.record_weight_gradient();
+    weight_gradient<float>(step.deltas(l), step.inputs(l), step.network().layer(l).has_bias(), gradient);
+    biases[l] = exchange.sum(beside_matrix(), gradient.bias);
+    step.propagate(l);
+  });
+
+  const std::int32_t slot = step.recorder().add_ranks({static_cast<std::int32_t>(options_.rank)});
+  std::vector<Expression> r(step.layers());
+  step.backward([&](std::size_t l) {
+    r[l] = rank_in_symbols(step, l, slot);
+    step.gradient()[l].bias = biases[l].wait().reshaped();
+    step.compute(Phase::factorise, Role::workers, {project_work(r[l])});
+    p[l] = exchange.sum(r[l] * out(), project(step, l));
+  });
+  std::vector<Matrix> directions(step.layers());  // P̂
+  step.backward([&](std::size_t l) {
+    directions[l] = std::move(p[l].wait());
+    step.compute(Phase::factorise, Role::workers, {project_back_work(r[l])});
+    orthonormalise(directions[l]);
+    q[l] = exchange.sum(r[l] * in(), layers_[l].memory.transpose() * directions[l]);
+  });
+  step.backward([&](std::size_t l) {
+    LayerState& state = layers_[l];
+    state.basis = std::move(q[l].wait());
+    step.compute(Phase::weight_gradient, Role::workers, {reconstruct_work(r[l])});
+    Matrix& gradient = step.gradient()[l].weight;
+    gradient.noalias() = directions[l] * state.basis.transpose();
+    state.memory -= gradient;
+  });
+}
+
+AlgorithmInfo power_sgd_info() {
+  return {
+      .name = "power-sgd",
+      .description =
+          "Sites share one step of subspace iteration on the sum of their gradients and keep the error for the next "
+          "step.",
+      .source = "Vogels, Karimireddy, Jaggi, PowerSGD, NeurIPS 2019, arXiv 1905.13727",
+      .payload = "r(p + q), and the q biases",
+      .sharing = Sharing::one_network,
+      .exact = false,
+      .parameters = {{.name = "rank",
+                      .type = ParameterSpec::Type::integer,
+                      .minimum = 1,
+                      .maximum = 65536,
+                      .default_value = "2",
+                      .choices = {},
+                      .description = "components of every matrix, as far as it has as many rows and columns"},
+                     {.name = "start",
+                      .type = ParameterSpec::Type::choice,
+                      .minimum = 0,
+                      .maximum = 0,
+                      .default_value = "warm",
+                      .choices = {"warm", "random"},
+                      .description = "warm: from the directions of the step before; random: from directions drawn "
+                                     "anew in every step"},
+                     {.name = "uncompressed-steps",
+                      .type = ParameterSpec::Type::integer,
+                      .minimum = 0,
+                      .maximum = 1e9,
+                      .default_value = "0",
+                      .choices = {},
+                      .description = "steps of gradient sharing before the first that compresses"}},
+      .make = [](const ParameterValues& values) {
+        return std::make_unique<PowerSgd>(
+            PowerSgd::Options{.rank = std::stoll(values.at("rank")),
+                              .start = values.at("start") == "random" ? PowerSgd::Start::random : PowerSgd::Start::warm,
+                              .uncompressed_steps = std::stoll(values.at("uncompressed-steps"))});
+      }};
+}
+
+}  // namespace dadsim

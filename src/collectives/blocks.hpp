@@ -1,0 +1,83 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "collectives/collective.hpp"
+
+namespace dadsim {
+
+/// Sizes of the blocks that a collective moves: all alike, or one by one.
+class BlockSizes {
+ public:
+  BlockSizes(std::int64_t blocks, double each) : blocks_(blocks), each_(each) {}
+  /// One size per block; falls back on the form above if they are all the same.
+  explicit BlockSizes(const std::vector<double>& bytes);
+
+  std::int64_t count() const { return blocks_; }
+  bool equal() const { return before_.empty(); }
+  /// Bytes of `blocks` consecutive blocks from `first` on; after the last block comes block 0 again.
+  double run(std::int64_t first, std::int64_t blocks) const;
+  double largest() const { return each_; }
+  double total() const { return run(0, blocks_); }
+
+ private:
+  std::int64_t blocks_ = 0;
+  double each_ = 0;             ///< the largest where they differ
+  std::vector<double> before_;  ///< bytes of all blocks before block i, count() + 1 values; empty if all are alike
+};
+
+/// Consecutive blocks on their way between a rank and a peer. After the last block comes block 0 again.
+struct Parcel {
+  Rank peer = 0;
+  std::int64_t first = 0;   ///< block
+  std::int64_t blocks = 1;  ///< how many
+  bool reduce = false;      ///< the receiver adds them to its own; otherwise it replaces its own
+  bool operator==(const Parcel&) const = default;
+};
+
+/// Rounds that say which blocks each message carries, so that a collective can be carried out on data and its result
+/// checked. The blocks, by kind:
+///   all_reduce, broadcast    parts of the vector (as many as the algorithm cuts it into)
+///   reduce_scatter, scatter  block r is the one that rank r ends with
+///   all_gather, gather       block b is what rank origin(b) hands over
+///   all_to_all               block s·N + d goes from rank s to rank d
+///   neighbour_exchange       block r is what rank r sends to its neighbours
+class BlockRounds : public Rounds {
+ public:
+  Rank ranks() const final { return ranks_; }
+  void sends(Rank rank, std::int64_t round, std::vector<Transfer>& out) const final;
+  void receives(Rank rank, std::int64_t round, std::vector<Transfer>& out) const final;
+  /// One phase of all rounds, unlike each other if there are several.
+  std::vector<RoundPhase> phases() const override;
+
+  /// Appends what `rank` sends or receives. Parcels of the same peer stand side by side: together they are one message.
+  virtual void sent(Rank rank, std::int64_t round, std::vector<Parcel>& out) const = 0;
+  virtual void received(Rank rank, std::int64_t round, std::vector<Parcel>& out) const = 0;
+
+  virtual std::int64_t blocks() const { return sizes_.count(); }
+  virtual double run_bytes(std::int64_t first, std::int64_t blocks) const { return sizes_.run(first, blocks); }
+  virtual Rank origin(std::int64_t block) const { return static_cast<Rank>(block); }
+  /// The most bytes that a rank sends or that a rank receives in `round`.
+  virtual double busiest_bytes(std::int64_t round) const;
+
+ protected:
+  BlockRounds(Rank ranks, BlockSizes sizes) : ranks_(ranks), sizes_(std::move(sizes)) {}
+  const BlockSizes& sizes() const { return sizes_; }
+  /// x modulo the number of ranks, for x ≥ −ranks.
+  Rank wrap(std::int64_t x) const { return static_cast<Rank>((x + ranks_) % ranks_); }
+
+ private:
+  void to_transfers(const std::vector<Parcel>& parcels, std::vector<Transfer>& out) const;
+
+  Rank ranks_;
+  BlockSizes sizes_;
+};
+
+/// ⌈log₂ n⌉ for n ≥ 1.
+int ceil_log2(std::int64_t n);
+/// The largest power of two not above n, for n ≥ 1.
+Rank power_of_two_within(Rank n);
+bool is_power_of_two(Rank n);
+
+}  // namespace dadsim

@@ -1,0 +1,58 @@
+// Chain broadcast: from the root on, every rank passes the vector on to the next in segments, so that all links are
+// busy at once (also called pipeline; Open MPI's coll/base). N − 2 + S rounds of b/S.
+#include "collectives/chain.hpp"
+
+#include "collectives/layouts.hpp"
+#include "collectives/segments.hpp"
+
+namespace dadsim {
+namespace {
+
+class Chain final : public BlockRounds {
+ public:
+  Chain(Rank ranks, Rank root, double bytes, std::int64_t segments)
+      : BlockRounds(ranks, BlockSizes(segments, bytes / static_cast<double>(segments))), root_(root) {}
+
+  std::int64_t count() const override { return ranks() - 2 + blocks(); }
+
+  void sent(Rank rank, std::int64_t round, std::vector<Parcel>& out) const override {
+    const Rank place = wrap(rank - root_);
+    if (place < ranks() - 1) add(wrap(rank + 1), round - place, out);
+  }
+
+  void received(Rank rank, std::int64_t round, std::vector<Parcel>& out) const override {
+    const Rank place = wrap(rank - root_);
+    if (place > 0) add(wrap(rank - 1), round - (place - 1), out);
+  }
+
+  std::vector<RoundPhase> phases() const override {
+    const std::int64_t fill = ranks() - 2;  // rounds until the last rank gets its first segment
+    if (blocks() <= fill) return BlockRounds::phases();
+    if (fill == 0) return {{0, count(), true}};
+    return {{0, fill, fill == 1}, {fill, blocks() - fill, true}, {blocks(), fill, fill == 1}};
+  }
+
+  /// In every round at least one segment is on its way, and no rank has two at a time.
+  double busiest_bytes(std::int64_t) const override { return sizes().largest(); }
+
+ private:
+  void add(Rank peer, std::int64_t segment, std::vector<Parcel>& out) const {
+    if (segment >= 0 && segment < blocks()) out.push_back({peer, segment, 1, false});
+  }
+
+  Rank root_;
+};
+
+}  // namespace
+
+std::int64_t chain_segments(double bytes, double segment_bytes, const RankLayout& layout) {
+  return segment_count(bytes, segment_bytes, layout.ranks() - 2, slowest_channel(layout));
+}
+
+std::unique_ptr<BlockRounds> chain_broadcast(const CollectiveRequest& request, const RankLayout& layout) {
+  const double bytes = request.bytes.front();
+  return std::make_unique<Chain>(layout.ranks(), request.root, bytes,
+                                 chain_segments(bytes, request.segment_bytes, layout));
+}
+
+}  // namespace dadsim

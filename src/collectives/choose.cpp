@@ -1,0 +1,167 @@
+// What `auto` stands for: each candidate's time by a formula, as in NCCL's tuner (src/graph/tuning.cc), and the least
+// taken. docs/collectives.md has the formulas and where they cross.
+#include <algorithm>
+#include <span>
+
+#include "collectives/chain.hpp"
+#include "collectives/double_binary_tree.hpp"
+#include "collectives/layouts.hpp"
+
+namespace dadsim {
+namespace {
+
+/// Share of the bandwidth of a ring, which uses one steady pair of neighbours, that trees and changing, distant
+/// partners reach: NCCL 2.8 takes 0.9 for its trees.
+constexpr double kTrees = 0.9;
+/// The same where everybody sends to everybody at once: on 4 to 8 hosts over TCP it took 16 to 28 % longer than with
+/// the links shared ideally.
+constexpr double kAllAtOnce = 0.8;
+
+struct Candidate {
+  const char* name;
+  double seconds;
+};
+
+/// N ranks: M nodes of L where the layout is hierarchical, else M = N and L = 1. Distances below L, if it is a power of
+/// two, stay inside a node.
+class Estimate {
+ public:
+  explicit Estimate(const RankLayout& layout)
+      : n_(layout.ranks()),
+        per_node_(layout.is_hierarchical() ? layout.ranks_per_node() : 1),
+        nodes_(n_ / per_node_),
+        power_(power_of_two_within(n_)),
+        levels_(ceil_log2(n_)),
+        inside_(is_power_of_two(per_node_) ? per_node_ : 1),
+        near_(layout.inside),
+        far_(slowest_channel(layout)) {}
+
+  bool hierarchical() const { return per_node_ > 1; }
+  bool power_of_two() const { return power_ == n_; }
+
+  /// `passes` times N − 1 rounds of one block.
+  double ring(int passes, double block) const { return passes * (n_ - 1) * far(block); }
+
+  /// Rings inside and between the nodes; `passes` of each. Between the nodes one block is sent at a time, inside one
+  /// for each node.
+  double hierarchical(int passes, double block) const {
+    return passes * ((nodes_ - 1) * far(block) + (per_node_ - 1) * near(block * nodes_));
+  }
+
+  /// Partners at all powers of two below P, the bytes proportional to `distance` (all-gather) or, the other way round,
+  /// to P/distance (all-reduce); `smallest` is what is sent in the smallest exchange.
+  double doubling(int passes, double smallest, bool far_is_large) const {
+    double seconds = 0;
+    for (Rank distance = 1; distance < power_; distance *= 2) {
+      const double bytes = smallest * (far_is_large ? distance : power_ / 2 / distance) / kTrees;
+      seconds += distance < inside_ ? near(bytes) : far(bytes);
+    }
+    return passes * seconds;
+  }
+  /// What numbers of ranks that are no power of two cost on top.
+  double fold(double in, double out) const { return power_of_two() ? 0 : far(in / kTrees) + far(out / kTrees); }
+
+  double double_binary_tree(double bytes, double segments) const {
+    const double segment = bytes / segments / kTrees;
+    const int inside_levels = ceil_log2(inside_);
+    return 2 * inside_levels * near(segment) + 2 * (levels_ - inside_levels) * far(segment) +
+           (segments - 1) * far(2 * segment);
+  }
+
+  double bruck(double total) const { return levels_ * far(0) + others(total) / kTrees / far_.bandwidth; }
+
+  /// One round with everybody; `total` is what all hand over.
+  double direct(double total) const {
+    const double inside = total * (per_node_ - 1) / n_ / near_.bandwidth;
+    const double between = total * (n_ - per_node_) / n_ / far_.bandwidth;
+    return far(0) + std::max(inside, between) / kAllAtOnce;
+  }
+
+  /// The root with all others in one round.
+  double flat(double total) const { return far(others(total)); }
+  double binomial_whole(double bytes) const { return levels_ * far(bytes); }
+  double binomial_blocks(double total) const { return levels_ * far(0) + others(total) / far_.bandwidth; }
+  double chain(double bytes, double segments) const { return (n_ - 2 + segments) * far(bytes / segments); }
+  double pairwise(double block) const { return (n_ - 1) * far(block / kTrees); }
+
+ private:
+  double others(double total) const { return total * (n_ - 1) / n_; }
+  double near(double bytes) const { return near_.latency + bytes / near_.bandwidth; }
+  double far(double bytes) const { return far_.latency + bytes / far_.bandwidth; }
+
+  Rank n_, per_node_, nodes_, power_;
+  int levels_;
+  Rank inside_;
+  RankLayout::Channel near_, far_;
+};
+
+std::vector<Candidate> candidates(const CollectiveRequest& request, const RankLayout& layout) {
+  const Estimate estimate(layout);
+  const Rank n = layout.ranks();
+  const double bytes = request.bytes.front();
+  const BlockSizes blocks = one_block_per_rank(request, n);
+  const double largest = blocks.largest();
+  const double total = blocks.total();
+  std::vector<Candidate> result;
+  const auto add = [&](const char* name, double seconds) { result.push_back({name, seconds}); };
+  switch (request.kind) {
+    case CollectiveKind::all_reduce:
+      add("halving-doubling",
+          estimate.doubling(2, bytes / power_of_two_within(n), false) + estimate.fold(bytes, bytes));
+      add("double-binary-tree", estimate.double_binary_tree(bytes, static_cast<double>(double_binary_tree_segments(
+                                                                       bytes, request.segment_bytes, layout))));
+      if (estimate.hierarchical()) add("hierarchical", estimate.hierarchical(2, bytes / n));
+      add("ring", estimate.ring(2, bytes / n));
+      break;
+    case CollectiveKind::reduce_scatter:
+      add("direct", estimate.direct(bytes));
+      add("recursive-halving",
+          estimate.doubling(1, bytes / power_of_two_within(n), true) + estimate.fold(bytes, bytes / n));
+      add("ring", estimate.ring(1, bytes / n));
+      break;
+    case CollectiveKind::all_gather:
+      add("direct", estimate.direct(total));
+      if (estimate.power_of_two()) {
+        add("recursive-doubling", estimate.doubling(1, total / n, true));
+      } else {
+        add("bruck", estimate.bruck(total));
+      }
+      if (estimate.hierarchical()) add("hierarchical", estimate.hierarchical(1, largest));
+      add("ring", estimate.ring(1, largest));
+      break;
+    case CollectiveKind::broadcast:
+      add("flat", estimate.flat(bytes * n));
+      add("binomial", estimate.binomial_whole(bytes));
+      add("chain", estimate.chain(bytes, static_cast<double>(chain_segments(bytes, request.segment_bytes, layout))));
+      break;
+    case CollectiveKind::gather:
+    case CollectiveKind::scatter:
+      add("flat", estimate.flat(total));
+      add("binomial", estimate.binomial_blocks(total));
+      break;
+    case CollectiveKind::all_to_all:
+      add("direct", estimate.direct(largest * n));
+      add("pairwise", estimate.pairwise(largest));
+      break;
+    case CollectiveKind::neighbour_exchange:
+      add("direct", 0);
+      break;
+  }
+  return result;
+}
+
+}  // namespace
+
+std::string choose_collective(const CollectiveRequest& request, const RankLayout& layout) {
+  check_request(request, layout.ranks());
+  const std::vector<Candidate> all = candidates(request, layout);
+  if (layout.ranks() == 1) return all.front().name;  // nothing to do, whatever it is called
+  // Candidates stand in order of preference: a later one has to be faster by more than rounding.
+  const Candidate* best = &all.front();
+  for (const Candidate& candidate : std::span(all).subspan(1)) {
+    if (candidate.seconds < best->seconds * (1 - 1e-9)) best = &candidate;
+  }
+  return best->name;
+}
+
+}  // namespace dadsim

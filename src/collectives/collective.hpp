@@ -1,0 +1,60 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "collectives/rounds.hpp"
+#include "plan/step.hpp"
+
+namespace dadsim {
+
+/// Where ranks are: which share a node (a fast network inside), and how the networks compare. Filled in from the platform.
+struct RankLayout {
+  std::vector<std::int32_t> node_of;  ///< per rank; ranks of a node are numbered from 0 up without gaps in node numbers
+  struct Channel {
+    double latency = 0;    ///< seconds of a message of no size
+    double bandwidth = 1;  ///< byte/s of one pair by itself
+  };
+  Channel inside, between;  ///< within a node, between nodes (equal where every node has one rank)
+  bool operator==(const RankLayout&) const = default;
+
+  Rank ranks() const { return static_cast<Rank>(node_of.size()); }
+  /// Whether there are several nodes, all with the same number (above one) of ranks, numbered node by node.
+  bool is_hierarchical() const;
+  Rank ranks_per_node() const;  ///< of the first node
+};
+
+/// What is to be carried out.
+struct CollectiveRequest {
+  CollectiveKind kind = CollectiveKind::all_reduce;
+  /// What each rank hands over: one value if all are equal. all_reduce, reduce_scatter, broadcast: the whole vector (one value).
+  /// all_gather, gather: the rank's own block. scatter: the block each rank gets. all_to_all: what a rank sends to each
+  /// other. neighbour_exchange: what a rank sends to each of its neighbours.
+  std::vector<double> bytes;
+  Rank root = 0;                       ///< gather, scatter, broadcast, and algorithms through a server
+  double segment_bytes = 0;            ///< pipelined algorithms: size of a segment; 0: chosen by size
+  std::vector<std::vector<Rank>> neighbours;  ///< neighbour_exchange: per rank, symmetric
+};
+
+/// An algorithm as the listings show it.
+struct CollectiveAlgorithm {
+  CollectiveKind kind = CollectiveKind::all_reduce;
+  std::string name;         ///< "ring"
+  std::string description;  ///< one line
+  std::string source;       ///< paper or library
+};
+
+/// All of them, by kind. One file of this folder per algorithm, one line here.
+const std::vector<CollectiveAlgorithm>& collective_registry();
+
+/// Lays out an algorithm of the registry by name ("auto": see choose_collective). Throws std::invalid_argument with "what; what
+/// would be right" if there is no such algorithm for the kind or it cannot serve these ranks.
+std::unique_ptr<Rounds> lay_out(const CollectiveRequest& request, std::string_view algorithm, const RankLayout& layout);
+
+/// What `auto` stands for: the algorithm whose estimated time (latency of its rounds plus bytes over bandwidth, inside and
+/// between nodes) is the least, as NCCL's tuner does.
+std::string choose_collective(const CollectiveRequest& request, const RankLayout& layout);
+
+}  // namespace dadsim

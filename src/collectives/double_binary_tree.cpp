@@ -1,0 +1,128 @@
+// Double binary tree all-reduce: P. Sanders, J. Speck, J. L. Träff, Two-tree algorithms for full bandwidth broadcast,
+// reduction and scan, Parallel Comput. 35 (2009), as in NCCL 2.4 (src/graph/trees.cc): two binary trees, each of which
+// reduces and broadcasts half of the vector in segments. A rank inside one tree is a leaf of the other (but for one
+// rank at most), so that together they load every rank alike.
+#include "collectives/double_binary_tree.hpp"
+
+#include <algorithm>
+
+#include "collectives/layouts.hpp"
+#include "collectives/segments.hpp"
+
+namespace dadsim {
+namespace {
+
+/// A place in the binary tree over places 0 … n − 1: 0 is the root with one child, the others are in symmetric order: a
+/// place's lowest set bit is its height, odd places are leaves.
+struct Place {
+  Rank parent = -1;
+  Rank children[2] = {-1, -1};
+};
+
+Place place_in_tree(Rank place, Rank n) {
+  Place result;
+  if (place == 0) {
+    result.children[0] = Rank{1} << (ceil_log2(n) - 1);
+    return result;
+  }
+  const Rank bit = place & -place;
+  result.parent = (place ^ bit) | (bit << 1);
+  if (result.parent >= n) result.parent = place ^ bit;
+  if (bit == 1) return result;
+  result.children[0] = place - bit / 2;
+  // The right subtree is cut off at n: its root is the first place down its left edge that exists.
+  for (Rank step = bit / 2; step > 0; step /= 2) {
+    if (place + step < n) {
+      result.children[1] = place + step;
+      break;
+    }
+  }
+  return result;
+}
+
+/// Edges from `place` up to the root.
+int depth_in_tree(Rank place, Rank n) {
+  int depth = 0;
+  for (; place != 0; place = place_in_tree(place, n).parent) ++depth;
+  return depth;
+}
+
+class DoubleBinaryTree final : public BlockRounds {
+ public:
+  DoubleBinaryTree(Rank ranks, double bytes, std::int64_t segments)
+      : BlockRounds(ranks, BlockSizes(2 * segments, bytes / 2 / static_cast<double>(segments))),
+        segments_(segments),
+        depth_(ceil_log2(ranks)) {}
+
+  /// A segment takes one round per level up and one per level down; the next segment is one round behind.
+  std::int64_t count() const override { return 2 * depth_ + segments_ - 1; }
+
+  void sent(Rank rank, std::int64_t round, std::vector<Parcel>& out) const override {
+    for_both_trees(rank, out, [&](int tree, const Place& place, int depth, auto&& add) {
+      if (place.parent >= 0) add(place.parent, tree, round - (depth_ - depth), true);
+      for (const Rank child : place.children) {
+        if (child >= 0) add(child, tree, round - (depth_ + depth), false);
+      }
+    });
+  }
+
+  void received(Rank rank, std::int64_t round, std::vector<Parcel>& out) const override {
+    for_both_trees(rank, out, [&](int tree, const Place& place, int depth, auto&& add) {
+      for (const Rank child : place.children) {
+        if (child >= 0) add(child, tree, round - (depth_ - depth - 1), true);
+      }
+      if (place.parent >= 0) add(place.parent, tree, round - (depth_ + depth - 1), false);
+    });
+  }
+
+  std::vector<RoundPhase> phases() const override {
+    const std::int64_t fill =
+        2 * depth_ - 1;  // rounds until the last level down has started, and from the first level up's end
+    if (segments_ <= fill) return BlockRounds::phases();
+    return {{0, fill, fill == 1}, {fill, segments_ - fill, true}, {segments_, fill, fill == 1}};
+  }
+
+ private:
+  /// The second tree is the first one's mirror image (even N) or shifted by one rank (odd N); both maps of ranks to
+  /// places and back.
+  Rank to_place(Rank rank, int tree) const {
+    if (tree == 0) return rank;
+    return ranks() % 2 == 0 ? ranks() - 1 - rank : wrap(rank - 1);
+  }
+  Rank to_rank(Rank place, int tree) const {
+    if (tree == 0) return place;
+    return ranks() % 2 == 0 ? ranks() - 1 - place : wrap(place + 1);
+  }
+
+  template <typename Visit>
+  void for_both_trees(Rank rank, std::vector<Parcel>& out, Visit&& visit) const {
+    const auto start = static_cast<std::ptrdiff_t>(out.size());
+    for (int tree = 0; tree < 2; ++tree) {
+      const Rank place = to_place(rank, tree);
+      visit(tree, place_in_tree(place, ranks()), depth_in_tree(place, ranks()),
+            [&](Rank peer, int of, std::int64_t segment, bool reduce) {
+              if (segment < 0 || segment >= segments_) return;
+              out.push_back({to_rank(peer, of), of * segments_ + segment, 1, reduce});
+            });
+    }
+    std::stable_sort(out.begin() + start, out.end(), [](const Parcel& a, const Parcel& b) { return a.peer < b.peer; });
+  }
+
+  std::int64_t segments_;
+  int depth_;
+};
+
+}  // namespace
+
+std::int64_t double_binary_tree_segments(double bytes, double segment_bytes, const RankLayout& layout) {
+  const double levels = ceil_log2(layout.ranks());
+  return segment_count(bytes / 2, segment_bytes, 2 * (2 * levels - 2), slowest_channel(layout));
+}
+
+std::unique_ptr<BlockRounds> double_binary_tree_all_reduce(const CollectiveRequest& request, const RankLayout& layout) {
+  const double bytes = request.bytes.front();
+  return std::make_unique<DoubleBinaryTree>(layout.ranks(), bytes,
+                                            double_binary_tree_segments(bytes, request.segment_bytes, layout));
+}
+
+}  // namespace dadsim

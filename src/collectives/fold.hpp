@@ -1,0 +1,47 @@
+#pragma once
+
+#include "collectives/blocks.hpp"
+
+namespace dadsim {
+
+/// Algorithms in which ranks exchange with partners at distances that are powers of two. Other numbers of ranks are
+/// folded as MPICH does (R. Thakur, R. Rabenseifner, W. Gropp, Optimization of collective communication operations in
+/// MPICH, Int. J. High Perform. Comput. Appl. 19 (2005)): with P the largest power of two within N, each even rank
+/// below 2(N − P) hands what it has to the odd rank after it in a round of its own, sits out, and gets its result from
+/// it in the last round. The P ranks that take part are numbered by an index.
+class FoldedRounds : public BlockRounds {
+ public:
+  std::int64_t count() const final { return exchanges_ + (rest_ > 0 ? 2 : 0); }
+  void sent(Rank rank, std::int64_t round, std::vector<Parcel>& out) const final;
+  void received(Rank rank, std::int64_t round, std::vector<Parcel>& out) const final;
+
+ protected:
+  /// `exchanges`: rounds among the P.
+  FoldedRounds(Rank ranks, BlockSizes sizes);
+  void set_exchanges(std::int64_t exchanges) { exchanges_ = exchanges; }
+
+  /// What `index` sends in `exchange`; the peer is an index too, and sends in the same exchange to this one.
+  virtual Parcel exchanged(Rank index, std::int64_t exchange) const = 0;
+  /// What an even rank hands over, and what it gets back; the peer is filled in.
+  virtual Parcel folded(Rank even) const = 0;
+  virtual Parcel unfolded(Rank even) const = 0;
+
+  Rank power() const { return power_; }
+  int log2_power() const { return log2_power_; }
+  /// First rank folded into `index` (itself if none is); the ranks of indices a … b − 1 are first_rank(a) …
+  /// first_rank(b) − 1.
+  Rank first_rank(Rank index) const { return index <= rest_ ? 2 * index : index + rest_; }
+
+ private:
+  Rank index_of(Rank rank) const { return rank < 2 * rest_ ? rank / 2 : rank - rest_; }
+  Rank rank_of(Rank index) const { return index < rest_ ? 2 * index + 1 : index + rest_; }
+  bool pairs_up(Rank rank) const { return rank < 2 * rest_; }
+  static bool sits_out(Rank rank) { return rank % 2 == 0; }
+
+  Rank power_;
+  Rank rest_;
+  int log2_power_;
+  std::int64_t exchanges_ = 0;
+};
+
+}  // namespace dadsim

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <memory>
+
+#include "collectives/blocks.hpp"
+
+namespace dadsim {
+
+// Lays out one algorithm each, for two ranks or more and a request that has been checked (see lay_out).
+using Layout = std::unique_ptr<BlockRounds>(const CollectiveRequest& request, const RankLayout& layout);
+
+// ring.cpp
+Layout ring_all_reduce, ring_reduce_scatter, ring_all_gather;
+// halving_doubling.cpp
+Layout halving_doubling_all_reduce;
+// recursive_halving.cpp
+Layout recursive_halving_reduce_scatter;
+// recursive_doubling.cpp
+Layout recursive_doubling_all_reduce, recursive_doubling_all_gather;
+// bruck.cpp
+Layout bruck_all_gather;
+// double_binary_tree.cpp
+Layout double_binary_tree_all_reduce;
+// hierarchical.cpp
+Layout hierarchical_all_reduce, hierarchical_all_gather;
+// direct.cpp
+Layout direct_all_reduce, direct_reduce_scatter, direct_all_gather;
+// flat.cpp
+Layout parameter_server_all_reduce, flat_broadcast, flat_gather, flat_scatter;
+// binomial.cpp
+Layout reduce_broadcast_all_reduce, binomial_broadcast, binomial_gather, binomial_scatter;
+// chain.cpp
+Layout chain_broadcast;
+// all_to_all.cpp
+Layout direct_all_to_all, pairwise_all_to_all;
+// neighbour_exchange.cpp
+Layout direct_neighbour_exchange;
+
+/// Throws std::invalid_argument if the request makes no sense for so many ranks.
+void check_request(const CollectiveRequest& request, Rank ranks);
+
+/// The blocks of a request whose ranks hand over or get one block each.
+BlockSizes one_block_per_rank(const CollectiveRequest& request, Rank ranks);
+
+/// The network that holds a collective up: between the nodes if there are several, else inside the one.
+const RankLayout::Channel& slowest_channel(const RankLayout& layout);
+
+}  // namespace dadsim

@@ -1,0 +1,20 @@
+#include "collectives/collective.hpp"
+
+namespace dadsim {
+
+Rank RankLayout::ranks_per_node() const {
+  Rank here = 0;
+  while (here < ranks() && node_of[static_cast<std::size_t>(here)] == node_of.front()) ++here;
+  return here;
+}
+
+bool RankLayout::is_hierarchical() const {
+  const Rank each = ranks_per_node();
+  if (each < 2 || each == ranks() || ranks() % each != 0) return false;
+  for (Rank rank = 0; rank < ranks(); ++rank) {
+    if (node_of[static_cast<std::size_t>(rank)] != rank / each) return false;
+  }
+  return true;
+}
+
+}  // namespace dadsim

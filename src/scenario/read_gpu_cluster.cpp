@@ -1,0 +1,115 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "scenario/read_link.hpp"
+#include "scenario/read_platform.hpp"
+
+namespace dadsim {
+namespace {
+
+constexpr std::size_t kMaxDimensions = 10;
+
+/// "4x4x4"; empty with a finding.
+std::vector<std::int64_t> read_dimensions(const Node& node) {
+  constexpr const char* kForm = "whole numbers of nodes along each axis with x between them, e.g. 4x4x4";
+  const std::optional<std::string> text = node.required_text("dimensions", kForm);
+  if (!text) return {};
+  std::vector<std::int64_t> dimensions;
+  for (std::size_t i = 0; i <= text->size();) {
+    const std::size_t end = std::min(text->find('x', i), text->size());
+    const std::optional<std::int64_t> value = parse_integer(std::string_view(*text).substr(i, end - i));
+    if (!value || *value < 1 || *value > kMaxHosts || dimensions.size() == kMaxDimensions) {
+      node.fail_at("dimensions", "is not of that form", kForm);
+      return {};
+    }
+    dimensions.push_back(*value);
+    i = end + 1;
+  }
+  return dimensions;
+}
+
+/// A finding at `node` unless the sizes multiply to the nodes of the cluster. Nodes are 0 where they are unknown.
+void check_product(const Node& node, const std::vector<std::int64_t>& sizes, std::int64_t nodes) {
+  if (sizes.empty() || nodes == 0) return;
+  double product = 1;  // of ten numbers up to 1e5
+  std::string text;
+  for (const std::int64_t size : sizes) {
+    product *= static_cast<double>(size);
+    text += fmt::format("{}{}", text.empty() ? "" : " × ", size);
+  }
+  if (product != static_cast<double>(nodes)) {
+    node.fail(fmt::format("<{}> has {} = {:g} nodes", node.element().name, text, product),
+              fmt::format("the cluster has {}", nodes));
+  }
+}
+
+FabricSpec read_fabric(const Element& element, std::int64_t nodes, const ReadContext& context) {
+  const Node node(element, context.findings);
+  FabricSpec fabric;
+  if (element.name == "one-switch") return fabric;
+  fabric.link = read_catalog_link(node, "link", context);
+  if (element.name == "fat-tree") {
+    fabric.kind = FabricSpec::Kind::fat_tree;
+    fabric.nodes_per_switch = node.integer("nodes-per-switch", 1, kMaxHosts).value_or(1);
+    fabric.oversubscription = node.real("oversubscription", {.minimum = 1, .maximum = 1e6}, fabric.oversubscription);
+  } else if (element.name == "dragonfly") {
+    fabric.kind = FabricSpec::Kind::dragonfly;
+    const std::array<std::optional<std::int64_t>, 3> sizes = {node.integer("groups", 1, kMaxHosts),
+                                                              node.integer("routers", 1, kMaxHosts),
+                                                              node.integer("nodes", 1, kMaxHosts)};
+    for (const std::optional<std::int64_t>& size : sizes) fabric.dimensions.push_back(size.value_or(0));
+    if (std::ranges::all_of(sizes, [](const auto& size) { return size.has_value(); })) {
+      check_product(node, fabric.dimensions, nodes);
+    }
+  } else {
+    fabric.kind = FabricSpec::Kind::torus;
+    fabric.dimensions = read_dimensions(node);
+    check_product(node, fabric.dimensions, nodes);
+  }
+  return fabric;
+}
+
+}  // namespace
+
+GpuClusterSpec read_gpu_cluster(const Element& element, const ReadContext& context) {
+  const Node node(element, context.findings);
+  GpuClusterSpec cluster;
+  cluster.name = read_cluster_name(node);
+  const std::optional<std::int64_t> nodes = node.integer("nodes", 1, kMaxHosts);
+  const std::optional<std::int64_t> gpus = node.integer("gpus", 1, kMaxHosts);
+  cluster.nodes = nodes.value_or(1);
+  cluster.gpus = gpus.value_or(1);
+
+  const bool alone = gpus == 1;
+  if (!alone || node.has("inside")) cluster.port = read_catalog_link(node, "inside", context);
+  if (node.has("bridge")) {
+    if (alone) node.refuse("bridge", "means nothing to one GPU per node", "remove it");
+    cluster.inside = InsideNode::shared;
+    cluster.bridge = read_catalog_link(node, "bridge", context);
+  }
+  cluster.rails = node.integer("rails", 1, kMaxHosts, cluster.rails);
+  if (gpus && cluster.rails > *gpus) {
+    node.fail_at("rails", fmt::format("are more than the {} GPUs of a node", *gpus), "at most one for each GPU");
+  }
+  cluster.nic = read_catalog_link(node, "nic", context);
+
+  const Element* fabric = nullptr;
+  for (const Element& child : element.children) {
+    if (child.name != "one-switch" && child.name != "fat-tree" && child.name != "dragonfly" && child.name != "torus") {
+      continue;
+    }
+    FabricSpec spec = read_fabric(child, nodes.value_or(0), context);
+    if (fabric == nullptr) {
+      fabric = &child;
+      cluster.fabric = std::move(spec);
+    } else if (fabric->name != child.name) {
+      context.findings.add(child.origin, fmt::format("<{}> beside <{}>", child.name, fabric->name),
+                           "at most one fabric");
+    }
+  }
+  return cluster;
+}
+
+}  // namespace dadsim

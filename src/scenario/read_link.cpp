@@ -1,0 +1,153 @@
+#include "scenario/read_link.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "scenario/quantity.hpp"
+
+namespace dadsim {
+namespace {
+
+constexpr const char* kOwnLink = "defined in the platform";
+
+/// Share of the bandwidth of a wire that payload reaches over TCP: of a full Ethernet frame of 1514 bytes (MTU 1500 and
+/// the Ethernet header), 1448 are payload behind the headers of IPv4 and of TCP with time stamps (RFC 791, 9293, 7323).
+constexpr double kTcpShare = 1448.0 / 1514.0;
+
+double usual_efficiency(Transport transport) { return transport == Transport::tcp ? kTcpShare : 1; }
+
+LinkSpec own_link(std::string name, double bandwidth, double latency, Transport transport) {
+  LinkSpec link;
+  link.name = std::move(name);
+  link.bandwidth = bandwidth;
+  link.latency = latency;
+  link.transport = transport;
+  link.efficiency = usual_efficiency(transport);
+  link.source = kOwnLink;
+  return link;
+}
+
+const LinkSpec* find_link(const std::string& name, const Catalog& catalog) {
+  const auto found = std::ranges::find(catalog.links, name, &LinkSpec::name);
+  return found == catalog.links.end() ? nullptr : &*found;
+}
+
+std::vector<std::string> link_names(const Catalog& catalog) {
+  std::vector<std::string> names;
+  for (const LinkSpec& link : catalog.links) names.push_back(link.name);
+  return names;
+}
+
+/// A name of the catalogue or a bandwidth; its latency is −1 if that has to stand beside it.
+LinkSpec read_one_way(const Node& node, const char* attribute, const std::string& owner, const ReadContext& context) {
+  constexpr const char* kForm = "a bandwidth above 0 with its unit, e.g. 100Mbps, or a link of the catalogue";
+  constexpr double kUnknown = -1;
+  LinkSpec link = own_link(fmt::format("{} {}", owner, attribute), 0, kUnknown, Transport::tcp);
+  const std::optional<std::string> text = node.required_text(attribute, kForm);
+  if (!text) return link;
+  if (const LinkSpec* known = find_link(*text, context.catalog)) return *known;
+  const std::optional<double> bandwidth = context.catalog.parse_unit(kBandwidthForm.unit, *text);
+  if (bandwidth && std::isfinite(*bandwidth) && kBandwidthForm.range.contains(*bandwidth)) {
+    link.bandwidth = *bandwidth;
+    return link;
+  }
+  const std::string near = context.findings.full() ? "" : closest(*text, link_names(context.catalog));
+  node.fail_at(attribute, "is neither a bandwidth nor a link of the catalogue",
+               near.empty() ? kForm : fmt::format("did you mean '{}'?", near));
+  return link;
+}
+
+}  // namespace
+
+bool is_own_link(const LinkSpec& link) { return link.source == kOwnLink; }
+
+std::span<const std::string> transport_names() {
+  static const std::array<std::string, 4> kNames = {to_string(Transport::plain), to_string(Transport::tcp),
+                                                    to_string(Transport::rdma), to_string(Transport::nvlink)};
+  return kNames;
+}
+
+LinkSpec read_catalog_link(const Node& node, const char* attribute, const ReadContext& context) {
+  const std::optional<std::string> name = node.required_text(attribute, "a link of the catalogue, e.g. ib-ndr");
+  if (!name) return {};
+  if (const LinkSpec* known = find_link(*name, context.catalog)) return *known;
+  node.fail_at(attribute, "is no link of the catalogue", context.findings.suggest(*name, link_names(context.catalog)));
+  return {};
+}
+
+Line read_line(const Node& node, const std::string& owner, const ReadContext& context) {
+  Line line{read_one_way(node, "up", owner, context), read_one_way(node, "down", owner, context)};
+  const std::array<LinkSpec*, 2> both = {&line.up, &line.down};
+
+  if (node.has("transport")) {
+    const auto transport = static_cast<Transport>(node.choice("transport", transport_names(), 0));
+    for (LinkSpec* link : both) {
+      if (link->transport == transport) continue;
+      link->transport = transport;
+      link->efficiency = usual_efficiency(transport);  // the share it had was that of its own transport
+    }
+  }
+  if (node.has("efficiency")) {
+    const double share = node.real("efficiency", {.minimum = 0, .maximum = 1, .open_minimum = true}, 1);
+    for (LinkSpec* link : both) link->efficiency = share;
+  }
+
+  const double shared = quantity(node, "latency", kLatencyForm, -1, context.catalog);
+  if (shared >= 0) {
+    for (LinkSpec* link : both) link->latency = shared;
+  }
+  line.up.latency = quantity(node, "up-latency", kLatencyForm, line.up.latency, context.catalog);
+  line.down.latency = quantity(node, "down-latency", kLatencyForm, line.down.latency, context.catalog);
+  if (node.has("up-latency") && node.has("down-latency")) {
+    node.refuse("latency", "means nothing beside 'up-latency' and 'down-latency'", "remove it");
+  }
+  const bool up_lacks = line.up.latency < 0 && !node.has("up-latency");
+  const bool down_lacks = line.down.latency < 0 && !node.has("down-latency");
+  if ((up_lacks || down_lacks) && !node.has("latency")) {
+    node.fail(fmt::format("<{}> lacks '{}'", node.element().name,
+                          up_lacks && down_lacks ? "latency"
+                          : up_lacks             ? "up-latency"
+                                                 : "down-latency"),
+              "seconds one way with their unit, e.g. 5ms; only links of the catalogue bring their own");
+  }
+
+  if (node.has("queue")) {
+    const double bytes = quantity(node, "queue", kBytesForm, 0, context.catalog);
+    if (line.up.transport != Transport::tcp && line.down.transport != Transport::tcp) {
+      node.refuse("queue", fmt::format("means nothing with transport {}", to_string(line.up.transport)),
+                  "remove it: only tcp has a queue");
+    }
+    for (LinkSpec* link : both) {
+      if (link->transport == Transport::tcp) link->queue_bytes = bytes;
+    }
+  }
+  return line;
+}
+
+LinkSpec read_host_link(const Node& node, const ReadContext& context) {
+  LinkSpec link = own_link("host", 0, 0, Transport::tcp);
+  if (node.has("host")) {
+    node.refuse("host-bandwidth", "stands beside 'host'", "one of them");
+    link = read_catalog_link(node, "host", context);
+    link.latency = quantity(node, "host-latency", kLatencyForm, link.latency, context.catalog);
+  } else if (node.has("host-bandwidth")) {
+    link.bandwidth = quantity(node, "host-bandwidth", kBandwidthForm, 0, context.catalog);
+    link.latency = required_quantity(node, "host-latency", kLatencyForm, context.catalog).value_or(0);
+  } else {
+    node.fail(fmt::format("<{}> lacks 'host'", node.element().name),
+              "a link of the catalogue, e.g. ethernet-10g, or host-bandwidth=\"…\" and host-latency=\"…\"");
+  }
+  if (node.has("queue")) {
+    link.queue_bytes = quantity(node, "queue", kBytesForm, link.queue_bytes, context.catalog);
+    if (link.transport != Transport::tcp && link.bandwidth > 0) {
+      node.refuse("queue", fmt::format("means nothing with transport {}", to_string(link.transport)),
+                  "remove it: only tcp has a queue");
+    }
+  }
+  return link;
+}
+
+}  // namespace dadsim

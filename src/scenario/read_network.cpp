@@ -1,0 +1,29 @@
+#include <array>
+
+#include "scenario/read.hpp"
+
+namespace dadsim {
+
+NetworkSpec read_network(const Element& element, const ReadContext& context) {
+  static const std::array<std::string, 4> kFidelities = {to_string(Fidelity::automatic), to_string(Fidelity::message),
+                                                         to_string(Fidelity::flow), to_string(Fidelity::closed_form)};
+  constexpr std::int64_t kMaxBudget = 1'000'000'000'000;
+  // Of a factor's logarithm: at 3, one computation in forty is 400 times slower than the median.
+  constexpr Range kDeviation{.minimum = 0, .maximum = 3};
+  const Node node(element, context.findings);
+  NetworkSpec network;
+  network.fidelity = static_cast<Fidelity>(node.choice("fidelity", kFidelities, 0));
+  if (node.has("message-budget") && network.fidelity != Fidelity::automatic) {
+    node.refuse("message-budget", "means nothing with that fidelity", "only fidelity=\"auto\" has a budget");
+  }
+  network.message_budget = node.integer("message-budget", 1, kMaxBudget, network.message_budget);
+  network.rendezvous = node.boolean("rendezvous", network.rendezvous);
+  if (const Element* jitter = node.child("jitter")) {
+    const Node one(*jitter, context.findings);
+    network.jitter.spatial = one.real("spatial", kDeviation, network.jitter.spatial);
+    network.jitter.temporal = one.real("temporal", kDeviation, network.jitter.temporal);
+  }
+  return network;
+}
+
+}  // namespace dadsim

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <string>
+
+struct _xmlBuffer;
+struct _xmlTextWriter;
+
+namespace dadsim {
+
+/// Indented XML into a string; libxml2 escapes. Elements close where their scope does.
+class XmlWriter {
+ public:
+  XmlWriter();
+
+  class Open {
+   public:
+    Open(XmlWriter& writer, const char* name);
+    ~Open();
+    Open(const Open&) = delete;
+    Open& operator=(const Open&) = delete;
+
+    /// A double is printed in the shortest form that reads back as the same.
+    template <class Value>
+    Open& set(const char* name, const Value& value) {
+      write_attribute(name, fmt::format("{}", value));
+      return *this;
+    }
+    // SimGrid's units Bps, s and B stand for a factor of one.
+    Open& set_bandwidth(const char* name, double value) { return set(name, fmt::format("{}Bps", value)); }
+    Open& set_seconds(const char* name, double value) { return set(name, fmt::format("{}s", value)); }
+    Open& set_bytes(const char* name, double value) { return set(name, fmt::format("{}B", value)); }
+
+    void content(const std::string& value);
+
+   private:
+    void write_attribute(const char* name, const std::string& value);
+
+    XmlWriter& writer_;
+  };
+
+  std::string finish();
+
+ private:
+  std::unique_ptr<_xmlBuffer, void (*)(_xmlBuffer*)> buffer_;
+  std::unique_ptr<_xmlTextWriter, void (*)(_xmlTextWriter*)> writer_;
+};
+
+}  // namespace dadsim

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "plan/schedule.hpp"
+#include "plan/specification.hpp"
+
+namespace dadsim {
+
+/// Seconds of a schedule's computations on the devices of its nodes: by the roofline, or a measured step divided among the
+/// computations by their time on the roofline.
+class ComputeTime {
+ public:
+  /// `devices`: per worker, then the aggregator's if there is one. The schedule's workers use the first ones.
+  ComputeTime(const std::vector<const DeviceSpec*>& devices, const Schedule& schedule);
+
+  /// Of `task` on device `device`, which does the part of `entry` (the worker's number; 0 at the aggregator).
+  double seconds(std::size_t device, const ComputeTask& task, std::size_t entry) const;
+
+ private:
+  const std::vector<const DeviceSpec*>& devices_;
+  std::vector<double> factor_;  ///< per device: measured ÷ roofline; empty where nothing was measured
+};
+
+}  // namespace dadsim

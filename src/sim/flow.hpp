@@ -1,0 +1,68 @@
+#pragma once
+
+#include <map>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "collectives/rounds.hpp"
+#include "sim/network.hpp"
+#include "sim/tcp.hpp"
+
+namespace dadsim {
+
+/// Flow fidelity does not hold here; the words say why.
+class FlowRefused : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// Collectives by flows: the rates at which the pairs of a round share the links are worked out once for all rounds with the
+/// same pairs, and the rounds follow from these rates and the latencies. What that takes is that all pairs of a round are at work
+/// at the same time, and nobody else: ranks begin together, and the network is idle and steady.
+class FlowModel {
+ public:
+  FlowModel(Network& network, std::vector<simgrid::s4u::Host*> hosts) : network_(network), hosts_(std::move(hosts)) {}
+
+  /// Carries out the rounds. `dates`: per rank, when it begins, and afterwards when it is done (seconds). Throws
+  /// FlowRefused.
+  void run(const Rounds& rounds, std::vector<double>& dates);
+
+  /// Seconds of the last run by what they were spent on: the latency of a path ("latency", name) or the bandwidth of a link
+  /// ("bandwidth", name), of the pair that took longest in each phase.
+  const std::map<std::pair<std::string, std::string>, double>& spent() const { return spent_; }
+
+ private:
+  /// One pair's message of a round.
+  struct Flow {
+    Rank from = 0, to = 0;
+    double bytes = 0;       ///< payload
+    std::int32_t path = 0;
+    double wire_bytes = 0;  ///< to transfer
+    double before = 0;      ///< seconds from sending to the transfer, if nothing of the pair is on its way
+    double seconds = 0;     ///< of the transfer
+    double after = 0;       ///< seconds from its end to the delivery
+    double rate = 0;        ///< byte/s of the wire
+  };
+
+  void collect(const Rounds& rounds, std::int64_t round);
+  /// What messages cost on the wire, and how long they take at least.
+  void prepare();
+  std::vector<double> rates(const std::vector<std::size_t>& flows);
+  void share_once();
+  void share_and_finish();
+  void one_round(std::vector<double>& dates) const;
+  void many_rounds(std::int64_t rounds, std::vector<double>& dates);
+  void around_rings(std::int64_t rounds, std::vector<double>& dates) const;
+  void account(double seconds, std::int64_t rounds);
+
+  Network& network_;
+  std::vector<simgrid::s4u::Host*> hosts_;
+  std::vector<Flow> flows_;
+  std::vector<double> floors_;  ///< seconds, per flow
+  std::vector<Transfer> transfers_;
+  std::map<std::pair<std::string, std::string>, double> spent_;
+};
+
+}  // namespace dadsim

@@ -1,0 +1,412 @@
+#include "sim/inspect.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <functional>
+#include <limits>
+#include <map>
+#include <numeric>
+#include <stdexcept>
+#include <tuple>
+#include <utility>
+
+#include "sim/child_process.hpp"
+#include "sim/compat.hpp"
+#include "sim/engine.hpp"
+#include "sim/links/efficiency.hpp"
+#include "sim/max_min.hpp"
+#include "sim/wire.hpp"
+
+namespace dadsim {
+namespace {
+
+namespace sg4 = simgrid::s4u;
+
+constexpr double time_limit = 120;            // seconds
+constexpr std::size_t hosts_all_pairs = 256;  // as documented in the header
+constexpr std::size_t missing_looked_for =
+    20;  // SimGrid ends the process for some of them, and another one has to start
+
+// --- In the child process
+// ---------------------------------------------------------------------------------------------
+
+/// The child ends without taking the engine down again: that is not needed, and could fail.
+const sg4::Engine& load(const PlatformSpec& platform) { return *load_engine(platform).release(); }
+
+Transport fallback_transport(const PlatformSpec& platform) {
+  const auto* file = std::get_if<PlatformFileSpec>(&platform.what);
+  return file == nullptr ? Transport::plain : file->transport;
+}
+
+std::string transport_of(const sg4::Link& link, Transport fallback) {
+  const char* text = link.get_property("transport");
+  return text == nullptr ? to_string(fallback) : text;
+}
+
+double efficiency_of(const sg4::Link& link, Transport fallback) {
+  if (const char* text = link.get_property("efficiency")) return std::strtod(text, nullptr);
+  return transport_of(link, fallback) == to_string(Transport::tcp) ? efficiency::tcp : 1;
+}
+
+std::string class_of(const sg4::Link& link) {
+  const char* text = link.get_property("class");
+  return text == nullptr ? "" : text;
+}
+
+bool is_loopback(const sg4::Link& link) { return class_of(link) == "loopback" || link.get_name() == "__loopback__"; }
+
+std::vector<PlatformReport::LinkClass> link_classes(const sg4::Engine& engine, Transport fallback) {
+  std::vector<PlatformReport::LinkClass> classes;
+  std::map<std::tuple<std::string, double, double, std::string, double>, std::size_t> index;
+  for (const sg4::Link* link : engine.get_all_links()) {
+    if (is_loopback(*link)) continue;
+    PlatformReport::LinkClass found{class_of(*link),
+                                    0,
+                                    link->get_bandwidth(),
+                                    link->get_latency(),
+                                    transport_of(*link, fallback),
+                                    efficiency_of(*link, fallback)};
+    const auto key = std::make_tuple(found.name, -found.bandwidth, found.latency, found.transport, found.efficiency);
+    const auto [place, added] = index.try_emplace(key, classes.size());
+    if (added) classes.push_back(std::move(found));
+    ++classes[place->second].count;
+  }
+  std::vector<PlatformReport::LinkClass> sorted;
+  for (const auto& [key, place] : index) sorted.push_back(classes[place]);
+  return sorted;
+}
+
+sg4::Host* host(const std::string& name) { return sg4::Engine::get_instance()->host_by_name(name); }
+
+PlatformReport::Route route(const std::string& from, const std::string& to, Transport fallback, bool with_names) {
+  PlatformReport::Route found;
+  std::vector<sg4::Link*> links;
+  host(from)->route_to(host(to), links, &found.latency);
+  found.bandwidth = std::numeric_limits<double>::infinity();
+  found.payload_rate = found.bandwidth;
+  for (const sg4::Link* link : links) {
+    const double bandwidth = link->get_bandwidth();
+    found.bandwidth = std::min(found.bandwidth, bandwidth);
+    found.payload_rate = std::min(found.payload_rate, bandwidth * efficiency_of(*link, fallback));
+    if (with_names) found.links.push_back(link->get_name());
+  }
+  if (links.empty()) found.bandwidth = found.payload_rate = 0;
+  return found;
+}
+
+/// Sum of the rates of all `pairs` at once, byte/s.
+double rate_at_once(const std::vector<std::pair<const std::string*, const std::string*>>& pairs) {
+  std::vector<double> capacity;
+  std::map<const sg4::Link*, std::int32_t> index;
+  std::vector<std::vector<std::int32_t>> flows;
+  for (const auto& [from, to] : pairs) {
+    std::vector<sg4::Link*> links;
+    host(*from)->route_to(host(*to), links, static_cast<double*>(nullptr));
+    std::vector<std::int32_t>& flow = flows.emplace_back();
+    for (const sg4::Link* link : links) {
+      const auto next = static_cast<std::int32_t>(capacity.size());
+      if (link->is_shared()) {
+        const auto [place, added] = index.try_emplace(link, next);
+        if (added) capacity.push_back(link->get_bandwidth());
+        if (std::ranges::count(flow, place->second) == 0) flow.push_back(place->second);
+      } else {  // a fat pipe gives every flow its whole bandwidth
+        capacity.push_back(link->get_bandwidth());
+        flow.push_back(next);
+      }
+    }
+  }
+  std::vector<const std::vector<std::int32_t>*> links_of;
+  for (const auto& flow : flows) links_of.push_back(&flow);
+  const std::vector<double> rates = max_min_rates(capacity, links_of);
+  return std::accumulate(rates.begin(), rates.end(), 0.0);
+}
+
+// --- In this process
+// --------------------------------------------------------------------------------------------------
+
+const char* kind_of(const PlatformSpec& platform) {
+  constexpr std::array names{"file", "gpu-cluster", "federation", "wan", "composition"};
+  static_assert(std::variant_size_v<decltype(PlatformSpec::what)> == names.size());
+  return names[platform.what.index()];
+}
+
+struct HostOf {
+  std::string name, node;
+};
+
+/// What does not need routes.
+std::vector<HostOf> look_at_parts(const PlatformSpec& platform, PlatformReport& report) {
+  enum class Topic : std::uint8_t { host, link };
+  const std::vector<std::string> declared = host_names(platform);
+  const auto look = [&](const MessageSink& sink) {
+    const sg4::Engine& engine = load(platform);
+    std::vector<std::string> names = declared;
+    if (names.empty()) {
+      for (const sg4::Host* one : engine.get_all_hosts()) names.push_back(one->get_name());
+    }
+    for (const std::string& name : names) {
+      const char* node = host(name)->get_property("node");
+      WireWriter message;
+      message << static_cast<std::uint8_t>(Topic::host) << std::string_view(name)
+              << std::string_view(node == nullptr ? name : node);
+      sink.send(message.bytes());
+    }
+    for (const PlatformReport::LinkClass& one : link_classes(engine, fallback_transport(platform))) {
+      WireWriter message;
+      message << static_cast<std::uint8_t>(Topic::link) << std::string_view(one.name) << one.count << one.bandwidth
+              << one.latency << std::string_view(one.transport) << one.efficiency;
+      sink.send(message.bytes());
+    }
+  };
+  std::vector<HostOf> hosts;
+  const auto listen = [&](std::string_view bytes) {
+    WireReader message(bytes);
+    std::uint8_t topic = 0;
+    message >> topic;
+    if (static_cast<Topic>(topic) == Topic::host) {
+      HostOf one;
+      message >> one.name >> one.node;
+      hosts.push_back(std::move(one));
+      return;
+    }
+    PlatformReport::LinkClass one;
+    message >> one.name >> one.count >> one.bandwidth >> one.latency >> one.transport >> one.efficiency;
+    report.links.push_back(std::move(one));
+  };
+  const ChildOutcome outcome = run_in_child(look, listen, time_limit);
+  if (!outcome.complete()) {
+    const std::string words = simgrid_words(outcome.output);
+    throw std::runtime_error(words.empty() ? fmt::format("SimGrid {} while it built the platform", outcome.words())
+                                           : words);
+  }
+  return hosts;
+}
+
+using Way = std::pair<std::size_t, std::size_t>;
+
+/// The pairs of hosts that are looked at.
+std::vector<Way> ways_to_look_at(std::size_t hosts) {
+  std::vector<Way> ways;
+  if (hosts <= hosts_all_pairs) {
+    for (std::size_t from = 0; from < hosts; ++from) {
+      for (std::size_t to = 0; to < hosts; ++to) {
+        if (from != to) ways.emplace_back(from, to);
+      }
+    }
+    return ways;
+  }
+  for (std::size_t i = 0; i < hosts_all_pairs; ++i) {
+    const std::size_t from = i * hosts / hosts_all_pairs;
+    for (std::size_t further = 1; further < hosts; further *= 2) ways.emplace_back(from, (from + further) % hosts);
+  }
+  return ways;
+}
+
+struct RouteFigures {
+  double bandwidth = 0, payload_rate = 0, latency = 0;  ///< all 0: no route
+};
+
+/// For each of `ways`. Where SimGrid ends the child over a route that is missing, another one goes on behind it.
+std::vector<RouteFigures> look_at_routes(const PlatformSpec& platform, const std::vector<HostOf>& hosts,
+                                         const std::vector<Way>& ways) {
+  std::vector<RouteFigures> figures;
+  std::size_t failures = 0;
+  while (figures.size() < ways.size()) {
+    const auto look = [&](const MessageSink& sink) {
+      load(platform);
+      for (std::size_t i = figures.size(); i < ways.size(); ++i) {
+        const PlatformReport::Route found =
+            route(hosts[ways[i].first].name, hosts[ways[i].second].name, fallback_transport(platform), false);
+        WireWriter message;
+        message << found.bandwidth << found.payload_rate << found.latency;
+        sink.send(message.bytes());
+      }
+    };
+    const auto listen = [&](std::string_view bytes) {
+      WireReader message(bytes);
+      RouteFigures found;
+      message >> found.bandwidth >> found.payload_rate >> found.latency;
+      figures.push_back(found);
+    };
+    const ChildOutcome outcome = run_in_child(look, listen, time_limit);
+    if (outcome.complete()) break;
+    if (++failures > missing_looked_for || outcome.end == ChildOutcome::End::timed_out) {
+      figures.resize(ways.size());  // the rest is taken as missing too
+      break;
+    }
+    figures.emplace_back();
+  }
+  return figures;
+}
+
+/// Names of the links of the best and the worst route, and the bisection.
+void look_closer(const PlatformSpec& platform, const std::vector<HostOf>& hosts,
+                 const std::vector<std::pair<std::size_t, std::size_t>>& across, PlatformReport& report) {
+  enum class Topic : std::uint8_t { best, worst, bisection };
+  const auto look = [&](const MessageSink& sink) {
+    load(platform);
+    for (const auto& [topic, known] : {std::pair{Topic::best, &report.best}, std::pair{Topic::worst, &report.worst}}) {
+      if (!known->has_value()) continue;
+      for (const std::string& name : route((*known)->from, (*known)->to, fallback_transport(platform), true).links) {
+        WireWriter message;
+        message << static_cast<std::uint8_t>(topic) << std::string_view(name);
+        sink.send(message.bytes());
+      }
+    }
+    std::vector<std::pair<const std::string*, const std::string*>> pairs;
+    for (const auto& [from, to] : across) pairs.emplace_back(&hosts[from].name, &hosts[to].name);
+    WireWriter message;
+    message << static_cast<std::uint8_t>(Topic::bisection) << rate_at_once(pairs);
+    sink.send(message.bytes());
+  };
+  const auto listen = [&](std::string_view bytes) {
+    WireReader message(bytes);
+    std::uint8_t topic = 0;
+    message >> topic;
+    if (static_cast<Topic>(topic) == Topic::bisection) {
+      double rate = 0;
+      message >> rate;
+      report.bisection = rate;
+      return;
+    }
+    std::string name;
+    message >> name;
+    (static_cast<Topic>(topic) == Topic::best ? report.best : report.worst)->links.push_back(std::move(name));
+  };
+  run_in_child(look, listen, time_limit);
+}
+
+/// The hosts of a file around a network, each with the bandwidth of its widest route out and in.
+Picture picture_of_file(const std::vector<HostOf>& hosts, const std::vector<Way>& ways,
+                        const std::vector<RouteFigures>& figures) {
+  Picture picture;
+  if (hosts.size() > drawn_one_by_one) {
+    picture.boxes.push_back({"hosts", fmt::format("{} hosts", hosts.size()), Picture::Kind::node, ""});
+    return picture;
+  }
+  std::vector<double> out(hosts.size(), 0);
+  std::vector<double> in(hosts.size(), 0);
+  for (std::size_t i = 0; i < ways.size(); ++i) {
+    out[ways[i].first] = std::max(out[ways[i].first], figures[i].bandwidth);
+    in[ways[i].second] = std::max(in[ways[i].second], figures[i].bandwidth);
+  }
+  const std::string network = "the network";
+  picture.boxes.push_back({network, network, Picture::Kind::network, ""});
+  for (std::size_t i = 0; i < hosts.size(); ++i) {
+    picture.boxes.push_back({hosts[i].name, hosts[i].name, Picture::Kind::host,
+                             hosts[i].node == hosts[i].name ? std::string{} : hosts[i].node});
+    picture.edges.push_back(
+        {hosts[i].name, network, fmt::format("up {}, down {}", rate_in_words(out[i]), rate_in_words(in[i]))});
+  }
+  return picture;
+}
+
+/// Between the quotes of Graphviz.
+std::string quoted(const std::string& text) {
+  std::string result = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') result += '\\';
+    if (c == '\n') {
+      result += "\\n";
+    } else {
+      result += c;
+    }
+  }
+  return result + '"';
+}
+
+std::string style_of(Picture::Kind kind) {
+  switch (kind) {
+    case Picture::Kind::host:
+      return "shape=box, style=\"rounded,filled\", fillcolor=\"#e8f0fe\"";
+    case Picture::Kind::node:
+      return "shape=box, style=filled, fillcolor=\"#e6f4ea\"";
+    case Picture::Kind::network:
+      return "shape=ellipse, style=filled, fillcolor=\"#f1f3f4\"";
+  }
+  return {};
+}
+
+}  // namespace
+
+PlatformReport inspect_platform(const PlatformSpec& platform) {
+  PlatformReport report;
+  report.kind = kind_of(platform);
+  report.description = platform.description;
+  const std::vector<HostOf> hosts = look_at_parts(platform, report);
+  report.hosts = static_cast<std::int64_t>(hosts.size());
+  std::vector<std::string> nodes;
+  for (const HostOf& one : hosts) nodes.push_back(one.node);
+  std::ranges::sort(nodes);
+  report.nodes = std::unique(nodes.begin(), nodes.end()) - nodes.begin();
+
+  const std::vector<Way> ways = ways_to_look_at(hosts.size());
+  const std::vector<RouteFigures> figures = look_at_routes(platform, hosts, ways);
+  report.routes = static_cast<std::int64_t>(ways.size());
+  report.all_routes = hosts.size() <= hosts_all_pairs;
+  const auto better = [&](const RouteFigures& a, const RouteFigures& b) {
+    return std::pair{a.bandwidth, -a.latency} > std::pair{b.bandwidth, -b.latency};
+  };
+  std::optional<std::size_t> best, worst;
+  std::vector<bool> joined(hosts.size(), true);  // to the host half of all hosts further on
+  const std::size_t half = hosts.size() / 2;
+  for (std::size_t i = 0; i < ways.size(); ++i) {
+    if (!(figures[i].bandwidth > 0)) {
+      ++report.routes_missing;
+      if (ways[i].second == ways[i].first + half) joined[ways[i].first] = false;
+      continue;
+    }
+    if (!best || better(figures[i], figures[*best])) best = i;
+    if (!worst || better(figures[*worst], figures[i])) worst = i;
+  }
+  const auto described = [&](std::size_t i) {
+    return PlatformReport::Route{hosts[ways[i].first].name, hosts[ways[i].second].name, {},
+                                 figures[i].bandwidth,      figures[i].payload_rate,    figures[i].latency};
+  };
+  if (best) report.best = described(*best);
+  if (worst) report.worst = described(*worst);
+
+  std::vector<Way> across;
+  for (std::size_t i = 0; i < half; ++i) {
+    if (joined[i]) across.emplace_back(i, i + half);
+  }
+  report.bisection_pairs = static_cast<std::int64_t>(across.size());
+  if (!across.empty()) look_closer(platform, hosts, across, report);
+
+  report.picture =
+      std::holds_alternative<PlatformFileSpec>(platform.what) ? picture_of_file(hosts, ways, figures) : draw(platform);
+  return report;
+}
+
+std::string to_dot(const PlatformReport& report) {
+  const std::string title =
+      report.description.empty() ? fmt::format("{}, {} hosts", report.kind, report.hosts) : report.description;
+  std::string dot = fmt::format(
+      "graph platform {{\n  graph [label={}, labelloc=t, fontname=\"Helvetica\", overlap=false];\n"
+      "  node [fontname=\"Helvetica\", fontsize=10];\n  edge [fontname=\"Helvetica\", fontsize=8];\n",
+      quoted(title));
+  std::vector<std::string> frames;
+  for (const Picture::Box& box : report.picture.boxes) {
+    if (std::ranges::count(frames, box.frame) == 0) frames.push_back(box.frame);
+  }
+  for (std::size_t i = 0; i < frames.size(); ++i) {
+    // Graphviz draws a frame around what is in a subgraph whose name begins with "cluster".
+    if (!frames[i].empty()) dot += fmt::format("  subgraph cluster_{} {{\n    label={};\n", i, quoted(frames[i]));
+    for (const Picture::Box& box : report.picture.boxes) {
+      if (box.frame != frames[i]) continue;
+      dot += fmt::format("  {}{} [label={}, {}];\n", frames[i].empty() ? "" : "  ", quoted(box.id), quoted(box.label),
+                         style_of(box.kind));
+    }
+    if (!frames[i].empty()) dot += "  }\n";
+  }
+  for (const Picture::Edge& edge : report.picture.edges) {
+    dot += fmt::format("  {} -- {}", quoted(edge.from), quoted(edge.to));
+    dot += edge.label.empty() ? ";\n" : fmt::format(" [label={}];\n", quoted(edge.label));
+  }
+  return dot + "}\n";
+}
+
+}  // namespace dadsim

@@ -1,0 +1,42 @@
+#include <fmt/format.h>
+
+#include "sim/links/efficiency.hpp"
+#include "sim/links/families.hpp"
+
+namespace dadsim::links {
+
+std::vector<LinkSpec> inside_node() {
+  const auto nvlink = [](int generation, double bandwidth, const char* gpu) {
+    LinkSpec link;
+    link.name = fmt::format("nvlink-{}", generation);
+    link.bandwidth = bandwidth;
+    link.latency = 0.5e-6;
+    link.transport = Transport::nvlink;
+    link.efficiency = efficiency::nvlink;
+    link.source = fmt::format(
+        "all NVLinks of a GPU ({}) together, one direction, as tabulated in S. Bekman, Machine Learning Engineering, "
+        "network "
+        "(2024); latency and efficiency are assumptions",
+        gpu);
+    return link;
+  };
+  const auto pcie = [](int generation, double bandwidth, const char* source) {
+    LinkSpec link;
+    link.name = fmt::format("pcie-{}", generation);
+    link.bandwidth = bandwidth;
+    link.latency = 0.5e-6;
+    link.transport = Transport::rdma;
+    link.efficiency = efficiency::pcie;
+    link.source = fmt::format("16 lanes, one direction: {}; latency and efficiency are assumptions", source);
+    return link;
+  };
+  const char* table = "S. Bekman, Machine Learning Engineering, network (2024)";
+  return {
+      nvlink(1, 80e9, "P100"),  nvlink(2, 150e9, "V100"),
+      nvlink(3, 300e9, "A100"), nvlink(4, 450e9, "H100, H200"),
+      nvlink(5, 900e9, "B200"), pcie(3, 15.75e9, "16 x 8 GT/s x 128/130, PCI Express Base 3.0 (2010), unverified"),
+      pcie(4, 31e9, table),     pcie(5, 63e9, table),
+  };
+}
+
+}  // namespace dadsim::links

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <vector>
+
+#include "collectives/collective.hpp"
+#include "sim/network.hpp"
+
+namespace dadsim {
+
+/// Which of the hosts share a node (their property `node`; a host without one is a node), and what the paths inside and
+/// between nodes are like: of the first such pairs.
+RankLayout rank_layout(const std::vector<simgrid::s4u::Host*>& hosts, Network& network);
+
+}  // namespace dadsim

@@ -1,0 +1,216 @@
+#include "sim/step_by_flow.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <variant>
+
+#include "collectives/closed_form.hpp"
+#include "sim/compute_time.hpp"
+#include "sim/flow.hpp"
+#include "sim/requests.hpp"
+
+namespace dadsim {
+namespace {
+
+constexpr double together = 0.005;  // of a collective's duration: how far apart its ranks may begin
+
+/// Latency and payload rate of the worst path in each respect, from rank to rank of every first round of a phase.
+double closed_form(const std::vector<simgrid::s4u::Host*>& hosts, const Rounds& rounds, Network& network) {
+  double latency = 0;
+  double rate = std::numeric_limits<double>::infinity();
+  std::vector<Transfer> transfers;
+  for (const RoundPhase& phase : rounds.phases()) {
+    for (Rank rank = 0; rank < rounds.ranks(); ++rank) {
+      transfers.clear();
+      rounds.sends(rank, phase.first, transfers);
+      for (const Transfer& transfer : transfers) {
+        const Path& path =
+            network[network.path(hosts[static_cast<std::size_t>(rank)], hosts[static_cast<std::size_t>(transfer.peer)])];
+        const PathUse::Cost cost = path.use.cost(transfer.bytes);
+        latency = std::max(latency, path.latency + cost.overhead);
+        if (!(cost.wire_bytes > 0)) continue;
+        rate = std::min(rate, path.use.payload_rate / path.use.efficiency * transfer.bytes / cost.wire_bytes);
+      }
+    }
+  }
+  return closed_form_seconds(rounds, latency, rate);
+}
+
+class StepByFlow {
+ public:
+  StepByFlow(const Nodes& nodes, const RankLayout& layout, const Schedule& schedule, Network& network, bool by_closed_form)
+      : nodes_(nodes), layout_(layout), schedule_(schedule), network_(network), by_closed_form_(by_closed_form),
+        compute_(nodes.devices, schedule) {
+    const std::size_t count = schedule_.workers + (schedule_.uses_aggregator ? 1 : 0);
+    for (std::size_t node = 0; node < count; ++node) hosts_.push_back(nodes_.hosts[device_of(node)]);
+    clock_.assign(count, 0);
+    busy_.assign(count, 0);
+    free_.assign(count, 0);
+    timing_.bytes_sent.assign(count, 0);
+    timing_.bytes_received.assign(count, 0);
+    done_.resize(schedule_.tasks.size());
+    std::map<std::string, std::size_t> first_of;
+    for (std::size_t node = 0; node < count; ++node) {
+      same_as_.push_back(first_of.try_emplace(nodes_.devices[device_of(node)]->name, node).first->second);
+    }
+  }
+
+  StepTiming run() {
+    for (std::size_t i = 0; i < schedule_.tasks.size(); ++i) {
+      const Task& task = schedule_.tasks[i];
+      if (const auto* compute = std::get_if<ComputeTask>(&task.what)) {
+        execute(*compute);
+      } else if (const auto* collective = std::get_if<CollectiveTask>(&task.what)) {
+        communicate(i, *collective);
+      } else {
+        const auto& wait = std::get<WaitTask>(task.what);
+        const std::vector<double>& done = done_[static_cast<std::size_t>(wait.collective)];
+        for (std::size_t node = 0; node < clock_.size(); ++node) {
+          if (is_worker(node) == (wait.who == Role::workers)) clock_[node] = std::max(clock_[node], done[node]);
+        }
+      }
+    }
+    std::size_t last = 0;
+    for (std::size_t worker = 1; worker < schedule_.workers; ++worker) {
+      if (clock_[worker] > clock_[last]) last = worker;
+    }
+    timing_.seconds = clock_[last];
+    timing_.compute_seconds = std::min(busy_[last], timing_.seconds);
+    timing_.exposed_seconds = timing_.seconds - timing_.compute_seconds;
+    bounds(last);
+    return timing_;
+  }
+
+ private:
+  bool is_worker(std::size_t node) const { return node < schedule_.workers; }
+  std::size_t device_of(std::size_t node) const { return is_worker(node) ? node : nodes_.workers; }
+
+  void execute(const ComputeTask& task) {
+    const bool uniform = task.flops.is_uniform() && task.bytes_moved.is_uniform() && task.launches.is_uniform();
+    std::vector<double>& known = known_;
+    known.assign(clock_.size(), -1);
+    for (std::size_t node = 0; node < clock_.size(); ++node) {
+      if (is_worker(node) != (task.who == Role::workers)) continue;
+      double seconds = uniform ? known[same_as_[node]] : -1;
+      if (seconds < 0) {
+        seconds = compute_.seconds(device_of(node), task, is_worker(node) ? node : 0);
+        if (uniform) known[same_as_[node]] = seconds;
+      }
+      clock_[node] += seconds;
+      busy_[node] += seconds;
+    }
+  }
+
+  bool only_receives(const CollectiveTask& task, std::size_t node) const {
+    return task.kind == CollectiveKind::gather ? !is_worker(node)
+                                               : task.kind == CollectiveKind::broadcast && is_worker(node);
+  }
+
+  void communicate(std::size_t index, const CollectiveTask& task) {
+    const Request request = request_of(task, layout_);
+    const std::unique_ptr<Rounds> rounds = lay_out(request.collective, request.algorithm, request.layout);
+    const auto ranks = static_cast<std::size_t>(rounds->ranks());
+    double earliest = std::numeric_limits<double>::infinity();
+    double latest = 0;
+    std::vector<double> dates(ranks, 0);
+    for (std::size_t rank = 0; rank < ranks; ++rank) {
+      if (only_receives(task, rank)) continue;
+      dates[rank] = std::max(clock_[rank], free_[rank]);
+      earliest = std::min(earliest, dates[rank]);
+      latest = std::max(latest, dates[rank]);
+    }
+    for (double& date : dates) date = std::max(date, earliest);
+    FlowModel flow(network_, hosts_);
+    if (by_closed_form_) {
+      const double end = latest + closed_form(hosts_, *rounds, network_);
+      std::ranges::fill(dates, end);
+      spent_[{"latency", "closed form"}] += end - latest;
+    } else {
+      const std::vector<double> begin = dates;
+      flow.run(*rounds, dates);
+      const double duration = *std::ranges::max_element(dates) - latest;
+      if (latest - earliest > together * duration) {
+        throw FlowRefused(fmt::format("workers come to a collective ({} for {}) {:.3g} s apart, which takes {:.3g} s",
+                                      to_string(task.kind), schedule_.tasks[index].layer, latest - earliest, duration));
+      }
+      for (const auto& [what, seconds] : flow.spent()) spent_[what] += seconds;
+    }
+    std::vector<Transfer> transfers;
+    for (const RoundPhase& phase : rounds->phases()) {
+      for (std::int64_t i = 0; i < (phase.alike ? 1 : phase.rounds); ++i) {
+        const double times = phase.alike ? static_cast<double>(phase.rounds) : 1;
+        for (std::size_t rank = 0; rank < ranks; ++rank) {
+          transfers.clear();
+          rounds->sends(static_cast<Rank>(rank), phase.first + i, transfers);
+          for (const Transfer& transfer : transfers) {
+            timing_.bytes_sent[rank] += times * transfer.bytes;
+            timing_.bytes_received[static_cast<std::size_t>(transfer.peer)] += times * transfer.bytes;
+          }
+        }
+      }
+    }
+    const double through = *std::ranges::max_element(dates);
+    done_[index].assign(clock_.size(), 0);
+    for (std::size_t rank = 0; rank < ranks; ++rank) {
+      done_[index][rank] = dates[rank];
+      // Messages of a pair keep their order: who only sends is free when they are on their way.
+      if (!only_receives(task, rank)) free_[rank] = task.kind == CollectiveKind::gather ? std::max(free_[rank], through - latency_to(rank)) : std::max(free_[rank], dates[rank]);
+    }
+  }
+
+  /// Of a message from a worker to the aggregator, seconds.
+  double latency_to(std::size_t worker) {
+    const Path& path = network_[network_.path(hosts_[worker], hosts_.back())];
+    return path.latency + path.use.cost(1).overhead;
+  }
+
+  /// The time that the network is waited for, divided like the time that collectives took.
+  void bounds(std::size_t last) {
+    double whole = 0;
+    for (const auto& [what, seconds] : spent_) whole += seconds;
+    const auto add = [&](const std::string& resource, const std::string& kind, double seconds) {
+      if (seconds > 0) timing_.bounds.push_back({resource, kind, seconds, seconds / timing_.seconds});
+    };
+    add(fmt::format("{} ({})", hosts_[last]->get_cname(), nodes_.devices[device_of(last)]->name), "compute",
+        timing_.compute_seconds);
+    for (const auto& [what, seconds] : spent_) {
+      if (whole > 0) add(what.second, what.first, timing_.exposed_seconds * seconds / whole);
+    }
+    std::ranges::stable_sort(timing_.bounds, [](const Bound& a, const Bound& b) { return a.seconds > b.seconds; });
+  }
+
+  const Nodes& nodes_;
+  const RankLayout& layout_;
+  const Schedule& schedule_;
+  Network& network_;
+  bool by_closed_form_;
+  ComputeTime compute_;
+  std::vector<simgrid::s4u::Host*> hosts_;
+  std::vector<std::size_t> same_as_;  ///< per node: the first node with the same device
+  std::vector<double> clock_;         ///< per node: the compute stream, seconds
+  std::vector<double> busy_;
+  std::vector<double> free_;  ///< per node: when it may begin its next collective with sending
+  std::vector<double> known_;
+  std::vector<std::vector<double>> done_;  ///< per task and node
+  std::map<std::pair<std::string, std::string>, double> spent_;
+  StepTiming timing_;
+};
+
+}  // namespace
+
+StepTiming step_by_flow(const Nodes& nodes, const RankLayout& layout, const Schedule& schedule, Network& network,
+                        bool by_closed_form) {
+  return StepByFlow(nodes, layout, schedule, network, by_closed_form).run();
+}
+
+double collective_by_flow(const Nodes& nodes, const Rounds& rounds, Network& network, bool by_closed_form) {
+  if (by_closed_form) return closed_form(nodes.hosts, rounds, network);
+  std::vector<double> dates(static_cast<std::size_t>(rounds.ranks()), 0);
+  FlowModel(network, nodes.hosts).run(rounds, dates);
+  return *std::ranges::max_element(dates);
+}
+
+}  // namespace dadsim

@@ -1,0 +1,210 @@
+#include <fmt/format.h>
+#include <simgrid/kernel/Timer.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <deque>
+#include <utility>
+#include <vector>
+
+#include "sim/connection.hpp"
+#include "sim/tcp.hpp"
+
+namespace dadsim {
+namespace {
+
+namespace sg4 = simgrid::s4u;
+using simgrid::kernel::timer::Timer;
+
+double now() { return sg4::Engine::get_clock(); }
+
+class TcpConnection : public Connection {
+ public:
+  TcpConnection(Connections& all, std::int32_t from, std::int32_t to)
+      : all_(all), from_(all.host(from)), to_(all.host(to)), path_(all.network().path(from_, to_)) {
+    Network& network = all_.network();
+    const std::int32_t back = network.path(to_, from_);
+    const std::vector<std::int32_t>& there = network[path_].links;
+    const std::vector<std::int32_t>& here = network[back].links;
+    // The other direction of the i-th link is as far from the other end of the way back, where that has as many links.
+    for (std::size_t i = 0; i < there.size(); ++i) {
+      opposite_.push_back(there.size() == here.size() ? here[here.size() - 1 - i] : -1);
+    }
+    compat::add_actor(fmt::format("{}>{}", from, to), to_, [this] { guarded([this] { carry(); }); })->daemonize();
+  }
+
+  void send(const Message& message, Outbox& /*outbox*/) override {
+    queue_.push_back({message, message.ready});
+    if (all_.rendezvous()) {
+      meet();
+    } else {
+      write(message.bytes, message.ready);
+      ++written_;
+    }
+    wake();
+  }
+
+  void post(double date) override {
+    posted_.push_back(date + control_delay());
+    meet();
+    wake();
+  }
+
+  bool begin(double /*wire_bytes*/, double& delay) override {
+    delay = 0;  // has waited already
+    return true;
+  }
+
+  void close() override { cold_ = true; }
+  std::int32_t path() const override { return path_; }
+
+ private:
+  NetworkLink& link(std::int32_t index) { return all_.network().link(index); }
+  const std::vector<std::int32_t>& links() { return all_.network()[path_].links; }
+
+  /// A message as the application writes it to the socket.
+  struct Entry {
+    Message message;
+    double written;  ///< seconds
+  };
+
+  /// With rendezvous a message is written when it has been sent and the news of its receiver is there.
+  void meet() {
+    while (written_ < queue_.size() && !posted_.empty()) {
+      Entry& entry = queue_[written_++];
+      entry.written = std::max(entry.message.ready, posted_.front());
+      posted_.pop_front();
+      write(entry.message.bytes, entry.written);
+    }
+  }
+
+  /// Counts what is written at `date`.
+  void write(double bytes, double date) {
+    const auto count = [this, bytes] {
+      if (under_way_++ == 0) {
+        for (const std::int32_t index : links()) ++link(index).connections;
+      }
+      for (const std::int32_t index : links()) link(index).backlog += bytes;
+    };
+    if (date > now()) {
+      Timer::set(date, count);
+    } else {
+      count();
+    }
+  }
+
+  void wake() {
+    if (!idle_) return;
+    idle_ = false;
+    wake_->release();
+  }
+
+  void carry() {
+    for (;;) {
+      while (written_ == 0) {
+        idle_ = true;
+        wake_->acquire();
+      }
+      const Entry entry = queue_.front();
+      // What is written while the one before is on its way follows it without a pause.
+      if (entry.written > last_end_) sg4::this_actor::sleep_until(std::max(entry.written, now()) + tcp::software);
+      transfer(entry.message);
+      queue_.pop_front();
+      --written_;
+      for (const std::int32_t index : links()) link(index).backlog -= entry.message.bytes;
+      last_end_ = now();
+      if (written_ == 0 || queue_.front().written > last_end_) cold_ = false;
+      const double date = last_end_ + latency() - tcp::software;
+      Timer::set(date, [this] {
+        if (--under_way_ == 0) {
+          for (const std::int32_t index : links()) --link(index).connections;
+        }
+      });
+      all_.deliver(entry.message, date, bottleneck_, outbox_);
+    }
+  }
+
+  double latency() { return all_.network().latency_now(path_) + all_.network()[path_].use.overhead; }
+
+  /// Seconds until the news of a posted receive has come to the sender: it waits behind data that leaves by the same way.
+  double control_delay() {
+    double seconds = latency();
+    for (std::size_t i = 1; i < opposite_.size() || i == 1; ++i) {  // all but the link into the sender
+      const std::int32_t index = opposite_[opposite_.size() == 1 ? 0 : i];
+      if (index < 0) continue;
+      const NetworkLink& way_back = link(index);
+      seconds += std::min(std::max(0.0, way_back.backlog), way_back.use.queue_bytes) / way_back.payload_rate();
+    }
+    return seconds;
+  }
+
+  /// How a message fares that starts now.
+  tcp::Fare fare(double bytes) {
+    states_.clear();
+    for (std::size_t i = 0; i < links().size(); ++i) {
+      const NetworkLink& on_path = link(links()[i]);
+      const bool duplex = opposite_[i] >= 0 && opposite_[i] != links()[i];
+      states_.push_back({.rate = on_path.payload_rate(),
+                         .queue = on_path.use.queue_bytes,
+                         .efficiency = on_path.use.efficiency,
+                         .connections = static_cast<double>(std::max(1, on_path.connections)),
+                         .backlog = on_path.backlog,
+                         .opposite_in_use = duplex && link(opposite_[i]).connections > 0});
+    }
+    return tcp::fare(states_, bytes, 2 * latency(), cold_);
+  }
+
+  void transfer(const Message& message) {
+    const tcp::Fare fares = fare(message.bytes);
+    const double begin = now();
+    double left = message.bytes;
+    if (cold_) {
+      // Slow start: a window per round trip, doubling until it covers the way there and back.
+      const double round_trip = 2 * latency();
+      for (double window = tcp::initial_window; window < fares.share * round_trip && left > window; window *= 2) {
+        move(window * fares.inflation);
+        left -= window;
+        sg4::this_actor::sleep_for(std::max(0.0, round_trip - window / fares.share));
+      }
+    }
+    move(left * fares.inflation);
+    if (begin + fares.floor > now()) sg4::this_actor::sleep_until(begin + fares.floor);
+  }
+
+  /// Payload over the links, shared by SimGrid with all the others.
+  void move(double bytes) {
+    const double wire_bytes = bytes / all_.network()[path_].use.efficiency;
+    all_.network().enter(path_, wire_bytes, load_);
+    const sg4::CommPtr flow = sg4::Comm::sendto_init(from_, to_);
+    flow->set_payload_size(static_cast<std::uint64_t>(std::llround(wire_bytes)));  // whole bytes only, here
+    compat::start(flow);
+    flow->wait();
+    bottleneck_ = all_.network().leave(path_, load_);
+  }
+
+  Connections& all_;
+  sg4::Host* from_;
+  sg4::Host* to_;
+  std::int32_t path_;
+  std::vector<std::int32_t> opposite_;  ///< per link of the path: its other direction, -1 if not known
+  std::deque<Entry> queue_;             ///< sent, not yet transferred
+  std::size_t written_ = 0;             ///< of these, from the front
+  std::deque<double> posted_;           ///< seconds: when the sender learns of receivers that no message has met yet
+  std::int32_t under_way_ = 0;  ///< messages written and not delivered
+  bool cold_ = true;
+  bool idle_ = false;
+  double last_end_ = -1;  ///< seconds: the end of the last transfer
+  std::vector<tcp::LinkState> states_;
+  std::vector<std::int32_t> load_;
+  std::int32_t bottleneck_ = -1;
+  sg4::SemaphorePtr wake_ = sg4::Semaphore::create(0);
+  Outbox outbox_;
+};
+
+}  // namespace
+
+std::unique_ptr<Connection> make_tcp_connection(Connections& all, std::int32_t from, std::int32_t to) {
+  return std::make_unique<TcpConnection>(all, from, to);
+}
+
+}  // namespace dadsim

@@ -1,0 +1,95 @@
+#include "sim/transport.hpp"
+
+#include <array>
+#include <limits>
+#include <stdexcept>
+
+namespace dadsim {
+namespace {
+
+// What NCCL's three protocols cost per step of a ring, and the share of the bandwidth that they leave (a flag with every 4
+// of 8 bytes; 8 of 128; none), from the tables of its tuner (NVIDIA/nccl, src/graph/tuning.cc, hwLat and the factors of LL
+// and LL128). Over PCIe and the network LL128 is not used by default.
+constexpr std::array<Protocol, 3> nvlink_protocols{
+    {{"LL", 0.6e-6, 0.5}, {"LL128", 1.9e-6, 120.0 / 128.0}, {"Simple", 3.4e-6, 1.0}}};
+constexpr std::array<Protocol, 2> rdma_protocols{{{"LL", 2.7e-6, 0.5}, {"Simple", 14e-6, 1.0}}};
+
+}  // namespace
+
+PathUse::Cost PathUse::cost(double bytes) const {
+  if (protocols.empty()) return {bytes / efficiency, overhead};
+  Cost best;
+  double soonest = std::numeric_limits<double>::infinity();
+  for (const Protocol& protocol : protocols) {
+    const double seconds = protocol.latency + bytes / (payload_rate * protocol.efficiency);
+    if (seconds < soonest) {
+      soonest = seconds;
+      best = {bytes / (efficiency * protocol.efficiency), overhead + protocol.latency};
+    }
+  }
+  return best;
+}
+
+PathUse path_use(std::span<const PathLink> links) {
+  PathUse use;
+  use.payload_rate = std::numeric_limits<double>::infinity();
+  const auto rank = [](Transport transport) {
+    switch (transport) {
+      case Transport::plain:
+        return 0;
+      case Transport::nvlink:
+        return 1;
+      case Transport::rdma:
+        return 2;
+      case Transport::tcp:
+        return 3;
+    }
+    throw std::logic_error("unknown transport");
+  };
+  std::size_t first_tcp = links.size();
+  std::size_t last_tcp = links.size();
+  for (std::size_t i = 0; i < links.size(); ++i) {
+    const PathLink& link = links[i];
+    if (rank(link.use->transport) > rank(use.transport)) use.transport = link.use->transport;
+    if (link.bandwidth * link.use->efficiency < use.payload_rate) {
+      use.payload_rate = link.bandwidth * link.use->efficiency;
+      use.efficiency = link.use->efficiency;
+    }
+    if (link.use->transport == Transport::tcp) {
+      if (first_tcp == links.size()) first_tcp = i;
+      last_tcp = i;
+    }
+  }
+  // The first and the last TCP link are the hosts' own: a frame is stored and forwarded there, half a frame at each end on
+  // average, and software runs. On a trunk between them a whole frame is stored.
+  for (std::size_t i = first_tcp; i <= last_tcp && i < links.size(); ++i) {
+    if (links[i].use->transport != Transport::tcp) continue;
+    const double frame_seconds = tcp::frame / links[i].bandwidth;
+    const bool access = i == first_tcp || i == last_tcp;
+    use.overhead += access ? frame_seconds / 2 + tcp::software : frame_seconds;
+  }
+  if (use.transport == Transport::nvlink) use.protocols = nvlink_protocols;
+  if (use.transport == Transport::rdma) use.protocols = rdma_protocols;
+  return use;
+}
+
+std::string describe(Transport transport) {
+  switch (transport) {
+    case Transport::plain:
+      return "bandwidth and latency as the platform gives them";
+    case Transport::nvlink:
+      return "the stated share of the nominal bandwidth; per message the quickest of NCCL's protocols: LL (0.6 µs, half "
+             "of the bandwidth), LL128 (1.9 µs, 94 %), Simple (3.4 µs)";
+    case Transport::rdma:
+      return "the stated share of the nominal bandwidth; per message the quicker of NCCL's protocols: LL (2.7 µs, half "
+             "of the bandwidth), Simple (14 µs)";
+    case Transport::tcp:
+      return "one connection per pair, first in, first out: sending returns at once, a message is delivered a path "
+             "latency after its transfer; headers (1448 of 1514 bytes), half a frame and 75 µs of software per access "
+             "link; slow start on cold connections (10 segments, doubling every round trip); acknowledgements of data both ways; "
+             "windows, losses and recovery where messages overflow a queue (fitted, docs/validation.md)";
+  }
+  throw std::logic_error("unknown transport");
+}
+
+}  // namespace dadsim

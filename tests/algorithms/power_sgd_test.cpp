@@ -1,0 +1,359 @@
+// PowerSGD against its paper: Vogels, Karimireddy, Jaggi, NeurIPS 2019.
+#include "algorithms/power_sgd.hpp"
+
+#include <gtest/gtest.h>
+
+#include <boost/random/normal_distribution.hpp>
+#include <boost/random/uniform_int_distribution.hpp>
+#include <cmath>
+#include <functional>
+#include <memory>
+#include <numeric>
+
+#include "algorithms/learn.hpp"
+#include "algorithms/one_step.hpp"
+#include "models/digits.hpp"
+#include "plan/fuse.hpp"
+#include "plan/workloads/layers.hpp"
+
+namespace dadsim {
+namespace {
+
+using test::OneStep;
+using MatrixD = MatrixOf<double>;
+
+/// Several steps of one instance, each on rows of its own.
+class Steps {
+ public:
+  Steps(std::size_t sites, const PowerSgd::Options& options, Topology topology = Topology::peer)
+      : sites_(sites), algorithm_(options), step_(network_, shape_, topology, kSeed) {
+    RandomStream random(kSeed, Purpose::test);
+    boost::random::normal_distribution<float> normal;
+    samples_.features.resize(1000, 12);
+    for (float& x : samples_.features.reshaped()) x = normal(random);
+    boost::random::uniform_int_distribution<std::int32_t> label(0, 4);
+    for (Eigen::Index i = 0; i < samples_.features.rows(); ++i) samples_.labels.push_back(label(random));
+  }
+
+  /// The next step, with the same number of rows at every site.
+  TrainingStep& next() {
+    std::vector<std::vector<std::int32_t>> batch(sites_);
+    for (auto& site : batch) {
+      for (int i = 0; i < 4; ++i) site.push_back(next_sample_++ % 1000);
+    }
+    step_.begin(number_++, samples_, batch);
+    algorithm_.run(step_);
+    return step_;
+  }
+
+  /// What all would apply without compression.
+  LayerGradient exact(std::size_t layer) const {
+    return weight_gradient<float>(step_.deltas(layer), step_.inputs(layer), true);
+  }
+
+  static constexpr std::uint64_t kSeed = 11;
+
+ private:
+  std::size_t sites_;
+  Network network_{
+      12, {{{20, Activation::tanh, true}, {9, Activation::tanh, true}, {5, Activation::identity, true}}}, kSeed};
+  ModelShape shape_ = network_.shape();
+  Samples samples_;
+  PowerSgd algorithm_;
+  TrainingStep step_;
+  std::int64_t number_ = 0;
+  std::int32_t next_sample_ = 0;
+};
+
+double relative(const Matrix& a, const Matrix& b) { return (a - b).norm() / b.norm(); }
+
+/// Algorithms 1 and 2 as printed: every site with gradient and error of its own, means over sites, one pass of
+/// Gram–Schmidt, in double.
+class Paper {
+ public:
+  Paper(std::size_t sites, MatrixD q) : errors_(sites), q_(std::move(q)) {}
+
+  MatrixD step(const std::vector<MatrixD>& gradients) {
+    const auto sites = static_cast<double>(gradients.size());
+    std::vector<MatrixD> m = gradients;
+    for (std::size_t s = 0; s < m.size(); ++s) {
+      if (errors_[s].size() > 0) m[s] += errors_[s];
+    }
+    MatrixD p = MatrixD::Zero(m[0].rows(), q_.cols());
+    for (const MatrixD& site : m) p += site * q_ / sites;
+    for (Eigen::Index k = 0; k < p.cols(); ++k) {
+      p.col(k).normalize();
+      for (Eigen::Index j = k + 1; j < p.cols(); ++j) p.col(j) -= p.col(k) * p.col(k).dot(p.col(j));
+    }
+    q_.setZero();
+    for (const MatrixD& site : m) q_ += site.transpose() * p / sites;
+    MatrixD approximation = p * q_.transpose();
+    for (std::size_t s = 0; s < m.size(); ++s) errors_[s] = m[s] - approximation;
+    return approximation;
+  }
+
+ private:
+  std::vector<MatrixD> errors_;
+  MatrixD q_;
+};
+
+TEST(PowerSgd, IsThePapersStepByStep) {
+  constexpr std::size_t kSites = 3;
+  for (const Topology topology : {Topology::peer, Topology::aggregator}) {
+    Steps steps(kSites, {.rank = 2}, topology);
+    std::vector<Paper> paper;
+    for (int t = 0; t < 8; ++t) {
+      TrainingStep& step = steps.next();
+      for (std::size_t l = 0; l < step.layers(); ++l) {
+        if (t == 0) {
+          Matrix q = Matrix::Zero(step.network().layer(l).in(), 2);
+          draw_missing_columns(q, Steps::kSeed, static_cast<std::uint32_t>(l), 0);
+          paper.emplace_back(kSites, q.cast<double>());
+        }
+        // Δ carries the weight of its site, 1/3 here; in the paper the mean does.
+        std::vector<MatrixD> gradients;
+        for (std::size_t s = 0; s < kSites; ++s) {
+          gradients.emplace_back(3.0 * step.delta(s, l).cast<double>().transpose() * step.input(s, l).cast<double>());
+        }
+        const Matrix expected = paper[l].step(gradients).cast<float>();
+        EXPECT_LT(relative(step.gradient()[l].weight, expected), 2e-5) << "step " << t << ", layer " << l;
+        EXPECT_LT(relative(step.gradient()[l].bias, steps.exact(l).bias), 1e-6) << "biases are summed as they are";
+      }
+    }
+  }
+}
+
+TEST(PowerSgd, AllComponentsAreTheWholeGradient) {
+  for (const Topology topology : {Topology::aggregator, Topology::peer}) {
+    for (const std::vector<std::int32_t>& rows : {std::vector<std::int32_t>{40}, {25, 3, 0, 12}}) {
+      for (const bool bias : {true, false}) {
+        OneStep::Setup setup;
+        setup.rows = rows;
+        setup.topology = topology;
+        setup.activation = Activation::tanh;
+        setup.bias = bias;
+        const OneStep pooled("pooled", setup);
+        setup.parameters = {{"rank", "12"}};
+        EXPECT_LT(OneStep("power-sgd", setup).relative_difference(pooled), 1e-4);
+        setup.parameters = {{"rank", "2"}};
+        EXPECT_GT(OneStep("power-sgd", setup).relative_difference(pooled), 1e-2) << "few components are not";
+      }
+    }
+  }
+}
+
+TEST(PowerSgd, AGradientOfFewDirectionsIsExactAtOnce) {
+  OneStep::Setup setup;
+  setup.rows = {1, 1};  // a gradient of two rows has rank 2
+  setup.activation = Activation::tanh;
+  const OneStep pooled("pooled", setup);
+  EXPECT_LT(OneStep("power-sgd", setup).relative_difference(pooled), 1e-5);
+  setup.parameters = {{"rank", "4"}};
+  EXPECT_LT(OneStep("power-sgd", setup).relative_difference(pooled), 1e-5) << "components too many do no harm";
+}
+
+TEST(PowerSgd, WhatIsLeftOutIsAppliedLater) {
+  Steps steps(2, {.rank = 1});
+  std::vector<Matrix> applied(3);
+  std::vector<Matrix> wanted(3);
+  std::vector<double> behind;  // how far the sum of what was applied is behind, in single gradients; per step
+  double compressed = 0;
+  for (int t = 1; t <= 200; ++t) {
+    const TrainingStep& step = steps.next();
+    double worst = 0;
+    for (std::size_t l = 0; l < 3; ++l) {
+      const Matrix exact = steps.exact(l).weight;
+      const Matrix& given = step.gradient()[l].weight;
+      if (t == 1) {
+        applied[l] = Matrix::Zero(exact.rows(), exact.cols());
+        wanted[l] = applied[l];
+      }
+      applied[l] += given;
+      wanted[l] += exact;
+      worst = std::max<double>(worst, (wanted[l] - applied[l]).norm() / exact.norm());
+      if (l == 0) compressed += relative(given, exact) / 200;
+    }
+    behind.push_back(worst);
+  }
+  EXPECT_GT(compressed, 0.5) << "each step by itself is far from its gradient";
+  const double early = *std::max_element(behind.begin() + 20, behind.begin() + 100);
+  const double late = *std::max_element(behind.begin() + 100, behind.end());
+  EXPECT_LT(late, 1.5 * early) << "the memory does not grow";
+  for (std::size_t l = 0; l < 3; ++l) EXPECT_LT(relative(applied[l], wanted[l]), 0.1) << "layer " << l;
+}
+
+TEST(PowerSgd, AWarmStartKeepsLessBack) {
+  const auto kept_back = [](PowerSgd::Start start) {
+    Steps steps(2, {.rank = 2, .start = start});
+    Matrix behind;
+    double sum = 0;
+    for (int t = 0; t < 200; ++t) {
+      const TrainingStep& step = steps.next();
+      const Matrix missing = steps.exact(0).weight - step.gradient()[0].weight;
+      behind = t == 0 ? missing : Matrix(behind + missing);
+      sum += behind.norm();
+    }
+    return sum;
+  };
+  EXPECT_LT(kept_back(PowerSgd::Start::warm), kept_back(PowerSgd::Start::random));
+}
+
+TEST(PowerSgd, UncompressedStepsAreGradientSharing) {
+  Steps steps(3, {.rank = 1, .uncompressed_steps = 2});
+  for (int t = 0; t < 3; ++t) {
+    const TrainingStep& step = steps.next();
+    for (std::size_t l = 0; l < 3; ++l) {
+      const double difference = relative(step.gradient()[l].weight, steps.exact(l).weight);
+      if (t < 2) {
+        EXPECT_LT(difference, 1e-6);
+      } else {
+        EXPECT_GT(difference, 1e-2);
+      }
+    }
+  }
+}
+
+TEST(PowerSgd, DirectionsAreOrthonormalOrZero) {
+  RandomStream random(3, Purpose::test);
+  boost::random::normal_distribution<float> normal;
+  Matrix columns(30, 6);
+  for (float& x : columns.reshaped()) x = normal(random);
+  columns.col(1) = columns.col(0) + 1e-4F * columns.col(1);  // nearly parallel
+  columns.col(3) = 2 * columns.col(0) - columns.col(2);      // in the span of others
+  columns.col(4).setZero();
+  columns.col(5) *= 1e-25F;  // squares of its entries vanish in fp32
+  orthonormalise(columns);
+  const Matrix gram = columns.transpose() * columns;
+  for (Eigen::Index i = 0; i < 6; ++i) {
+    for (Eigen::Index j = 0; j < 6; ++j) {
+      EXPECT_NEAR(gram(i, j), i == j && i != 3 && i != 4 ? 1 : 0, 1e-5) << i << ", " << j;
+    }
+  }
+}
+
+TEST(PowerSgd, ComponentsThatVanishedComeBack) {
+  // Whoever starts from Q = 0 stays there: P = M Q = 0, Q = Mᵀ P = 0.
+  Matrix basis = Matrix::Ones(4, 3);
+  basis.col(1).setZero();
+  draw_missing_columns(basis, 1, 2, 3);
+  EXPECT_EQ(basis.col(0), Vector::Ones(4));
+  EXPECT_EQ(basis.col(2), Vector::Ones(4));
+  EXPECT_GT(basis.col(1).norm(), 0.1F);
+}
+
+/// 784-1024-1024-10 with biases, among peers.
+OneStep::Setup hook_setup(const std::string& rank) {
+  OneStep::Setup setup;
+  setup.widths = {784, 1024, 1024, 10};
+  setup.topology = Topology::peer;
+  setup.rows = {2, 2};
+  setup.parameters = {{"rank", rank}};
+  return setup;
+}
+
+std::vector<double> all_reduces(const Schedule& schedule) {
+  std::vector<double> bytes;
+  for (const Task& task : schedule.tasks) {
+    if (const auto* collective = std::get_if<CollectiveTask>(&task.what)) {
+      EXPECT_EQ(collective->kind, CollectiveKind::all_reduce);
+      bytes.push_back(collective->bytes[0]);
+    }
+  }
+  return bytes;
+}
+
+// As in the hook of PyTorch's DistributedDataParallel (powerSGD_hook.py): all biases, all P and all Q, each in one.
+TEST(PowerSgd, InBucketsThreeAllReducesAreLeft) {
+  for (const int rank : {1, 2, 4}) {
+    const OneStep step("power-sgd", hook_setup(std::to_string(rank)));
+    const Schedule schedule = instantiate(step.structure, step.sizes, step.shape, step.shape);
+    EXPECT_EQ(all_reduces(schedule).size(), 9U);
+    EXPECT_EQ(all_reduces(fuse_all_reduces(schedule, 25e6)),
+              (std::vector<double>{8232, rank * 2058.0 * 4, rank * 2832.0 * 4}));
+  }
+  const OneStep two("power-sgd", hook_setup("2"));
+  EXPECT_EQ(two.recorded().over, std::vector<double>(2, 8232 + 16464 + 22656));
+}
+
+/// The ResNet-18 for images of 32 × 32 that the paper trains (github.com/kuangliu/pytorch-cifar): 11,173,962
+/// parameters.
+ModelShape resnet_18() {
+  ModelShape model{"ResNet-18", {}};
+  const auto convolve = [&](std::int64_t channels, std::int64_t filters, std::int64_t kernel, std::int64_t size) {
+    model.layers.push_back(convolution_shape(
+        "conv", {.channels = channels, .filters = filters, .kernel = kernel, .size = size, .bias = false}));
+    model.layers.push_back(normalisation_shape("norm", size * size, filters));
+  };
+  convolve(3, 64, 3, 32);
+  std::int64_t channels = 64;
+  for (const std::int64_t filters : {64, 128, 256, 512}) {
+    const std::int64_t size = 32 * 64 / filters;
+    convolve(channels, filters, 3, size);
+    convolve(filters, filters, 3, size);
+    if (channels != filters) convolve(channels, filters, 1, size);
+    convolve(filters, filters, 3, size);
+    convolve(filters, filters, 3, size);
+    channels = filters;
+  }
+  model.layers.push_back(dense_shape("fc", 512, 10, true));
+  return model;
+}
+
+// Table 3 of the paper: data sent per epoch (24 steps of 16 × 128 samples) for CIFAR-10.
+TEST(PowerSgd, SendsWhatThePaperSays) {
+  const ModelShape model = resnet_18();
+  ASSERT_EQ(model.parameters(), 11'173'962);
+  const auto mebibytes_per_epoch = [&](const std::string& algorithm, const ParameterValues& parameters) {
+    OneStep::Setup setup;
+    setup.topology = Topology::peer;
+    setup.parameters = parameters;
+    return 24 * OneStep(algorithm, setup).recorded(model).over[0] / (1024 * 1024);
+  };
+  const double uncompressed = mebibytes_per_epoch("gradient-sharing", {});
+  EXPECT_EQ(std::round(uncompressed), 1023);
+  const struct {
+    const char* rank;
+    double megabytes, times_less;
+  } rows[] = {{"1", 4, 243}, {"2", 8, 136}, {"4", 14, 72}};
+  for (const auto& row : rows) {
+    const double compressed = mebibytes_per_epoch("power-sgd", {{"rank", row.rank}});
+    EXPECT_EQ(std::round(compressed), row.megabytes);
+    EXPECT_EQ(std::round(uncompressed / compressed), row.times_less);
+  }
+}
+
+TEST(PowerSgd, ARankIsLimitedByTheMatrixNotByTheBatch) {
+  OneStep::Setup setup;  // 12-20-9-5
+  setup.rows = {2, 1};
+  setup.parameters = {{"rank", "7"}};
+  const double floats = 7 * (12 + 20) + 7 * (20 + 9) + 5 * (9 + 5) + (20 + 9 + 5);
+  EXPECT_EQ(OneStep("power-sgd", setup).recorded().over[0] / 4, floats);
+  setup.rows = {16, 16};
+  const OneStep step("power-sgd", setup);
+  EXPECT_EQ(step.recorded().over[0] / 4, floats);
+  const ModelShape timed{"timed", {dense_shape("a", 100, 6, true), dense_shape("b", 6, 50, false)}};
+  EXPECT_EQ(step.recorded(timed).over[0] / 4, 6 * 106 + 6 + 6 * 56);
+}
+
+TEST(PowerSgd, LearnsNearlyAsMuch) {
+  Dataset data;
+  data.train = draw_digits(0, 800, 3);
+  data.test = draw_digits(800, 300, 3);
+  data.classes = 10;
+  const Partition partition =
+      split_over_sites({.kind = SplitSpec::Kind::iid, .alpha = 0.5, .shards = 2, .sizes = {}}, data.train, 10, 4, 3);
+  LearningProblem problem{data, partition, {}, {}, 3};
+  problem.model.layers = {{32, Activation::relu, true}, {10, Activation::identity, true}};
+  problem.training.batch = 10;
+  problem.training.epochs = 8;
+  problem.training.optimizer = {.kind = OptimizerSpec::Kind::sgd, .learning_rate = 0.05, .momentum = 0.9};
+  const auto accuracy = [&](const std::string& algorithm, ParameterValues given) {
+    ParameterValues values = default_parameters(find_algorithm(algorithm));
+    for (const auto& [name, value] : given) values[name] = value;
+    return learn({algorithm, algorithm, Topology::peer, values}, problem).curve.back().accuracy;
+  };
+  EXPECT_GT(accuracy("power-sgd", {}), accuracy("gradient-sharing", {}) - 0.05);
+}
+
+}  // namespace
+}  // namespace dadsim
