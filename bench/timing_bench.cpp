@@ -1,14 +1,43 @@
-// Timing of recorded steps on the simulated cluster: wall time per step, and against learning the same step.
-#include <benchmark/benchmark.h>
+// Timing on the simulated cluster: recorded steps, collectives message by message beside SMPI's, and by flow.
+#include <sys/resource.h>
 
+#include <chrono>
 #include <filesystem>
+#include <string>
+#include <vector>
 
+#include "plan/fuse.hpp"
 #include "plan/step_recorder.hpp"
+#include "sim/declared.hpp"
 #include "sim/device.hpp"
-#include "sim/simulator.hpp"
+#include "sim/smpi_collective.hpp"
+#include "sim/star.hpp"
+
+// clang-format off
+#include <benchmark/benchmark.h>  // after SMPI, which redefines names of the standard library
+// clang-format on
 
 namespace dadsim {
 namespace {
+
+/// CPU seconds of all child processes so far: simulations run in one each.
+double children_seconds() {
+  rusage usage{};
+  getrusage(RUSAGE_CHILDREN, &usage);
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
+  };
+  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
+/// The most memory that any child process has had so far, MB: so sizes grow from benchmark to benchmark.
+double children_megabytes() {
+  rusage usage{};
+  getrusage(RUSAGE_CHILDREN, &usage);
+  return static_cast<double>(usage.ru_maxrss) / 1024;
+}
+
+// ---- recorded steps ----
 
 /// Distinct gather–broadcast steps of five hospitals, three layers.
 std::vector<Schedule> hospital_steps(std::size_t count) {
@@ -40,7 +69,8 @@ std::vector<Schedule> hospital_steps(std::size_t count) {
 
 void timing(benchmark::State& state) {
   Cluster cluster;
-  cluster.platform = std::filesystem::path(__FILE__).parent_path().parent_path() / "platforms" / "hospitals.xml";
+  const auto folder = std::filesystem::path(__FILE__).parent_path().parent_path() / "platforms";
+  cluster.platform.what = PlatformFileSpec{folder / "hospitals.xml", Transport::plain};
   for (int i = 1; i <= 5; ++i) cluster.hosts.push_back("hospital-" + std::to_string(i));
   cluster.devices.assign(5, device_catalog().front());
   cluster.aggregator_host = "hub";
@@ -52,6 +82,113 @@ void timing(benchmark::State& state) {
 }
 
 BENCHMARK(timing)->Arg(1)->Arg(100)->Arg(1000)->Unit(benchmark::kMillisecond)->UseRealTime();
+
+// ---- collectives, message by message ----
+
+/// Hosts with 100 Gbit/s and 1 µs each around one switch.
+PlatformSpec star(std::int64_t hosts) {
+  const LinkSpec nic = test::line(12.5e9, 1e-6);
+  return {"", test::cluster_of(hosts, 1, nic, nic), {}, {}};
+}
+
+constexpr int kBlockFloats = 1024;  // of every rank
+
+void count_messages(benchmark::State& state, double seconds) {
+  const auto ranks = static_cast<double>(state.range(0));
+  const double messages = static_cast<double>(state.iterations()) * 2 * (ranks - 1) * ranks;
+  state.counters["us/message"] = 1e6 * seconds / messages;  // CPU
+  state.counters["MB"] = children_megabytes();
+}
+
+void ring_by_message(benchmark::State& state) {
+  const PlatformSpec platform = star(state.range(0));
+  const std::vector<CollectiveJob> jobs{
+      test::job(CollectiveKind::all_reduce, "ring", 4.0 * kBlockFloats * static_cast<double>(state.range(0)))};
+  const double before = children_seconds();
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(time_collectives(test::workers_on(platform, Fidelity::message), jobs));
+  }
+  count_messages(state, children_seconds() - before);
+}
+
+/// The peer: SMPI's own ring on the same platform, with real sums as there are in SMPI.
+void ring_by_smpi(benchmark::State& state) {
+  const PlatformSpec platform = star(state.range(0));
+  const double before = children_seconds();
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(test::by_smpi(platform, simgrid::smpi::allreduce__lr, nullptr, kBlockFloats));
+  }
+  count_messages(state, children_seconds() - before);
+}
+
+BENCHMARK(ring_by_message)->Arg(64)->Arg(256)->Arg(1024)->Unit(benchmark::kMillisecond)->UseRealTime();
+BENCHMARK(ring_by_smpi)->Arg(64)->Arg(256)->Unit(benchmark::kMillisecond)->UseRealTime();
+
+// ---- by flow ----
+
+/// Nodes of eight H100: NVLink 4 inside, four 400 Gbit/s adapters into a fat tree without oversubscription.
+PlatformSpec pod(std::int64_t gpus) {
+  const LinkSpec nic = test::line(50e9, 1e-6, Transport::rdma, 0.9);
+  GpuClusterSpec cluster = test::cluster_of(gpus / 8, 8, test::line(450e9, 5e-7, Transport::nvlink, 0.8), nic);
+  cluster.rails = 4;
+  // Leaves of 16 nodes; each has one wide line to each of eight spines.
+  LinkSpec trunk = nic;
+  trunk.bandwidth = 8 * nic.bandwidth;
+  cluster.fabric = test::fat_tree(16, trunk);
+  return {"", cluster, {}, {}};
+}
+
+void ring_by_flow(benchmark::State& state) {
+  const PlatformSpec platform = pod(state.range(0));
+  const std::vector<CollectiveJob> jobs{test::job(CollectiveKind::all_reduce, "ring", 1e8)};
+  const Cluster cluster = test::workers_on(platform, Fidelity::flow);
+  double messages = 0;
+  for (auto _ : state) messages += time_collectives(cluster, jobs).network.messages;
+  if (messages > 0) state.SkipWithError("was not timed by flow");
+  state.counters["MB"] = children_megabytes();
+}
+
+/// The platform by itself: what is left of the above when there is nothing to send.
+void platform_alone(benchmark::State& state) {
+  const PlatformSpec platform = pod(state.range(0));
+  std::vector<CollectiveJob> jobs{test::job(CollectiveKind::broadcast, "flat", 1)};
+  Cluster cluster = test::workers_on(platform, Fidelity::flow, 1);
+  for (auto _ : state) benchmark::DoNotOptimize(time_collectives(cluster, jobs));
+}
+
+/// Gradient sharing of BERT-large (335 M parameters): backward layer by layer, gradients into buckets of 25 MB.
+Schedule bert_step(std::size_t workers) {
+  test::Script script(workers, false);
+  std::vector<std::int32_t> sums;
+  const auto layer = [&](double parameters) {
+    script.compute(1e-4);
+    sums.push_back(script.collective(CollectiveKind::all_reduce, test::same(4 * parameters), "halving-doubling"));
+  };
+  script.compute(0.03);
+  for (int block = 0; block < 24; ++block) {
+    layer(4096.0 * 1024);
+    layer(1024.0 * 4096);
+    for (int matrix = 0; matrix < 4; ++matrix) layer(1024.0 * 1024);
+  }
+  layer(31e6);  // embeddings
+  for (const std::int32_t sum : sums) script.wait(sum).compute(1e-5);
+  return fuse_all_reduces(script.schedule(), 25e6);
+}
+
+void bert_step_by_flow(benchmark::State& state) {
+  Cluster cluster = test::workers_on(pod(state.range(0)), Fidelity::flow);
+  cluster.devices.assign(cluster.hosts.size(), test::clockwork());
+  const std::vector<Schedule> schedules{bert_step(cluster.hosts.size())};
+  double messages = 0;
+  for (auto _ : state) messages += time_schedules(cluster, schedules).network.messages;
+  if (messages > 0) state.SkipWithError("was not timed by flow");
+  state.counters["MB"] = children_megabytes();
+}
+
+BENCHMARK(platform_alone)->Arg(1024)->Arg(4096)->Arg(16384)->Arg(65536)->Unit(benchmark::kMillisecond)->UseRealTime();
+BENCHMARK(ring_by_flow)->RangeMultiplier(4)->Range(64, 16384)->Unit(benchmark::kMillisecond)->UseRealTime();
+BENCHMARK(bert_step_by_flow)->Arg(1024)->Arg(4096)->Unit(benchmark::kMillisecond)->UseRealTime();
+BENCHMARK(ring_by_flow)->Arg(65536)->Unit(benchmark::kMillisecond)->UseRealTime();
 
 }  // namespace
 }  // namespace dadsim

@@ -5,16 +5,20 @@
 
 #include <cstdio>
 #include <exception>
+#include <string_view>
 #include <thread>
 
 #include "algorithms/learn.hpp"
 #include "cli/catalog.hpp"
+#include "cli/collective_command.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/experiment.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/listings.hpp"
 #include "cli/options.hpp"
+#include "cli/platform_command.hpp"
 #include "cli/progress.hpp"
+#include "cli/usage_error.hpp"
 #include "report/csv.hpp"
 #include "report/json.hpp"
 #include "report/table.hpp"
@@ -49,12 +53,12 @@ void execute(const Options& options) {
       return print(usage());
     case Options::Command::version:
       return print(fmt::format("dadsim {} (SimGrid {})\n", kVersion, simgrid_version()));
-    case Options::Command::algorithms:
-      return print(list_algorithms());
-    case Options::Command::devices:
-      return print(list_devices());
-    case Options::Command::workloads:
-      return print(list_workloads());
+    case Options::Command::listing:
+      return print(find_listing(options.listing)->text());
+    case Options::Command::platform:
+      return run_platform_command(options.arguments);
+    case Options::Command::collective:
+      return run_collective_command(options.arguments);
     case Options::Command::run:
     case Options::Command::check:
     case Options::Command::print_scenario:
@@ -91,7 +95,10 @@ int run_command_line(int argc, char** argv) {
     return complain(kInterrupted, "dadsim: interrupted; nothing was written");
   } catch (const SimulationError& error) {
     if (interrupted().load()) return complain(kInterrupted, "dadsim: interrupted; nothing was written");
-    return complain(kSimulationFailed, fmt::format("dadsim: the simulation failed: {}", error.what()));
+    const std::string_view words = error.what();
+    return complain(
+        kSimulationFailed,
+        fmt::format("dadsim: {}{}", words.starts_with("the simulation ") ? "" : "the simulation failed: ", words));
   } catch (const std::bad_alloc&) {
     return complain(kInternalError, "dadsim: out of memory; fewer workers, a smaller network or less data would fit");
   } catch (const std::exception& error) {

@@ -2,10 +2,15 @@
 
 #include <fmt/format.h>
 
-#include <boost/program_options.hpp>
+#include <algorithm>
 #include <charconv>
+#include <filesystem>
+#include <optional>
 #include <sstream>
 
+#include "cli/arguments.hpp"
+#include "cli/listings.hpp"
+#include "cli/usage_error.hpp"
 #include "support/diagnostics.hpp"
 
 namespace dadsim {
@@ -36,13 +41,6 @@ po::options_description visible_options() {
   return description;
 }
 
-std::vector<std::string> option_names() {
-  std::vector<std::string> names;
-  const po::options_description description = visible_options();
-  for (const auto& option : description.options()) names.push_back("--" + option->long_name());
-  return names;
-}
-
 std::size_t parse_threads(const std::string& text) {
   std::size_t threads = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), threads);
@@ -53,63 +51,65 @@ std::size_t parse_threads(const std::string& text) {
   return threads;
 }
 
-Options::Command subcommand(const std::string& word) {
-  if (word == "algorithms") return Options::Command::algorithms;
-  if (word == "devices") return Options::Command::devices;
-  if (word == "workloads") return Options::Command::workloads;
-  return Options::Command::run;
+/// Commands with options of their own.
+std::optional<Options::Command> command_with_options(const std::string& word) {
+  if (word == "platform") return Options::Command::platform;
+  if (word == "collective") return Options::Command::collective;
+  return std::nullopt;
+}
+
+/// A first word that is neither a command nor a file, but nearly a command.
+void check_misspelt_command(const std::string& word) {
+  std::error_code error;
+  if (word.starts_with('-') || word.find_first_of("./") != std::string::npos || std::filesystem::exists(word, error)) {
+    return;
+  }
+  std::vector<std::string> commands{"platform", "collective"};
+  for (const Listing& listing : listings()) commands.push_back(listing.name);
+  const std::string meant = closest(word, commands);
+  if (!meant.empty()) {
+    throw UsageError(fmt::format("there is no file and no command '{}'; did you mean '{}'?", word, meant));
+  }
 }
 
 }  // namespace
 
 Options parse_options(int argc, const char* const* argv) {
-  po::options_description all = visible_options();
-  all.add_options()("positional", po::value<std::vector<std::string>>());
-  po::positional_options_description positional;
-  positional.add("positional", -1);
-
-  po::variables_map values;
-  try {
-    po::store(po::command_line_parser(argc, argv)
-                  .options(all)
-                  .positional(positional)
-                  .style(po::command_line_style::unix_style & ~po::command_line_style::allow_guessing)
-                  .run(),
-              values);
-    po::notify(values);
-  } catch (const po::unknown_option& error) {
-    const std::vector<std::string> names = option_names();
-    throw UsageError(
-        fmt::format("unknown option '{}'; {}", error.get_option_name(), suggestion(error.get_option_name(), names)));
-  } catch (const po::error& error) {
-    throw UsageError(fmt::format("{}; see dadsim --help", error.what()));
-  }
-
+  const std::vector<std::string> arguments(argv + std::min(argc, 1), argv + argc);
   Options options;
+  if (!arguments.empty()) {
+    if (const auto command = command_with_options(arguments[0])) {
+      options.command = *command;
+      options.arguments.assign(arguments.begin() + 1, arguments.end());
+      return options;
+    }
+    if (find_listing(arguments[0]) == nullptr) check_misspelt_command(arguments[0]);
+  }
+  const po::variables_map values = read_arguments(arguments, visible_options());
   if (values.contains("help")) options.command = Options::Command::help;
   if (values.contains("version")) options.command = Options::Command::version;
   if (options.command != Options::Command::run) return options;
 
-  std::vector<std::string> words;
-  if (values.contains("positional")) words = values["positional"].as<std::vector<std::string>>();
+  const std::vector<std::string> words = words_of(values);
   if (words.empty()) throw UsageError("no scenario is named; dadsim scenario.xml, or see dadsim --help");
+  if (command_with_options(words[0])) {
+    throw UsageError(fmt::format("'{0}' stands behind options; dadsim {0} comes first, then its options", words[0]));
+  }
   if (words.size() > 1) {
     throw UsageError(fmt::format("'{}' is one argument too many; one scenario at a time", words[1]));
   }
-  options.command = subcommand(words[0]);
+  if (find_listing(words[0]) != nullptr) {
+    options.command = Options::Command::listing;
+    options.listing = words[0];
+  }
   options.scenario = words[0];
   if (values.contains("set")) options.overrides = values["set"].as<std::vector<std::string>>();
   if (values.contains("seed")) options.overrides.push_back("seed=" + values["seed"].as<std::string>());
-  if (values.contains("json")) options.json = values["json"].as<std::string>();
-  if (values.contains("csv")) options.csv = values["csv"].as<std::string>();
+  options.json = text_of(values, "json");
+  options.csv = text_of(values, "csv");
   if (values.contains("threads")) options.threads = parse_threads(values["threads"].as<std::string>());
   options.quiet = values.contains("quiet");
-  for (const auto& [name, path] : {std::pair{"json", options.json}, std::pair{"csv", options.csv}}) {
-    if (values.contains(name) && path.empty()) throw UsageError(fmt::format("--{} names no file", name));
-  }
-  if (!options.json.empty() && options.json == options.csv) {
-    throw UsageError(fmt::format("--json and --csv both name '{}'; one file each", options.json));
-  }
+  check_files_differ({{"json", options.json}, {"csv", options.csv}});
   if (values.contains("check") && values.contains("print-scenario")) {
     throw UsageError("--check and --print-scenario do not go together; --print-scenario checks as well");
   }
@@ -135,9 +135,11 @@ std::string usage() {
           "real\n"
           "with each algorithm of a scenario and times every step on a simulated cluster.\n\n"
           "  dadsim [options] scenario.xml   run a scenario (docs/scenario.md)\n"
-          "  dadsim algorithms               list the algorithms with their parameters\n"
-          "  dadsim devices                  list the devices with their sources\n"
-          "  dadsim workloads                list what a scenario can be timed as\n\n"
+          "  dadsim platform FILE            look at a platform: links, routes, bisection; pictures (--help)\n"
+          "  dadsim collective --platform FILE --op OP\n"
+          "                                  time a collective alone, size by size (--help)\n";
+  for (const Listing& listing : listings()) text << fmt::format("  dadsim {:<25}{}\n", listing.name, listing.summary);
+  text << '\n'
        << visible_options()
        << "\nExit codes: 0 success, 1 a bug of ours, 2 wrong command line, 3 wrong scenario, platform or data,\n"
           "4 a result could not be written, 5 the simulation failed, 130 interrupted.\n";

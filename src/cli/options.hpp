@@ -1,26 +1,21 @@
 #pragma once
 
-#include <optional>
-#include <stdexcept>
+#include <cstddef>
 #include <string>
 #include <vector>
 
 namespace dadsim {
 
 struct Options {
-  enum class Command { run, check, print_scenario, algorithms, devices, workloads, help, version };
+  enum class Command { run, check, print_scenario, listing, platform, collective, help, version };
   Command command = Command::run;
+  std::string listing;                 ///< name of a catalogue (see listings.hpp)
+  std::vector<std::string> arguments;  ///< platform, collective: what stands behind the command
   std::string scenario;
   std::vector<std::string> overrides;  ///< "path=value"; --seed N is "seed=N"
   std::string json, csv;               ///< paths; empty if not wanted; "-" is standard output
   std::size_t threads = 0;             ///< 0: as many as the machine has
   bool quiet = false;
-};
-
-/// The command line is wrong. The message says what and what would be right.
-class UsageError : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
 };
 
 /// Throws UsageError.

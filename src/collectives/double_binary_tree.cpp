@@ -76,8 +76,7 @@ class DoubleBinaryTree final : public BlockRounds {
   }
 
   std::vector<RoundPhase> phases() const override {
-    const std::int64_t fill =
-        2 * depth_ - 1;  // rounds until the last level down has started, and from the first level up's end
+    const std::int64_t fill = 2 * depth_ - 1;  // rounds after which the first segment is on its last level
     if (segments_ <= fill) return BlockRounds::phases();
     return {{0, fill, fill == 1}, {fill, segments_ - fill, true}, {segments_, fill, fill == 1}};
   }

@@ -23,6 +23,12 @@ Layout bruck_all_gather;
 Layout double_binary_tree_all_reduce;
 // hierarchical.cpp
 Layout hierarchical_all_reduce, hierarchical_all_gather;
+// hierarchical_pipelined.cpp
+Layout hierarchical_pipelined_all_reduce;
+// gloo.cpp
+Layout gloo_all_reduce, gloo_all_gather;
+// nvls.cpp
+Layout nvls_all_reduce;
 // direct.cpp
 Layout direct_all_reduce, direct_reduce_scatter, direct_all_gather;
 // flat.cpp

@@ -154,15 +154,22 @@ class Instantiation {
       schedule_.uses_aggregator |= compute->who == Role::aggregator;
     } else if (const auto* collective = std::get_if<CollectiveOp>(&op.what)) {
       const Role sender = collective->kind == CollectiveKind::broadcast ? Role::aggregator : Role::workers;
-      task.what = CollectiveTask{collective->kind, per_participant(sender, [&](std::int32_t worker) {
-                                   double bytes = 0;
-                                   for (const Payload& payload : collective->payload) {
-                                     if (payload.last_layer_only && layers.back() != last_matrix_layer()) continue;
-                                     for (const LayerShape* layer : layers)
-                                       bytes += payload.bytes({layer, &sizes_, worker});
-                                   }
-                                   return bytes;
-                                 })};
+      CollectiveTask sized;
+      sized.kind = collective->kind;
+      sized.bytes = per_participant(sender, [&](std::int32_t worker) {
+        double bytes = 0;
+        for (const Payload& payload : collective->payload) {
+          if (payload.last_layer_only && layers.back() != last_matrix_layer()) continue;
+          for (const LayerShape* layer : layers) bytes += payload.bytes({layer, &sizes_, worker});
+        }
+        return bytes;
+      });
+      // Nobody has anything to say (a layer without the parameters it is for): nobody says it.
+      if (sized.bytes == PerWorker()) {
+        task_of_[{op.serial, matrix}] = nothing;
+        return;
+      }
+      task.what = std::move(sized);
       schedule_.uses_aggregator |=
           collective->kind == CollectiveKind::gather || collective->kind == CollectiveKind::broadcast;
       task_of_[{op.serial, matrix}] = static_cast<std::int32_t>(schedule_.tasks.size());
@@ -174,10 +181,13 @@ class Instantiation {
       if (recorded >= 0 && learned_layer >= 0) awaited += recorded - learned_layer;
       const auto found = task_of_.find({wait.collective, awaited});
       if (found == task_of_.end()) throw std::logic_error("a wait for a collective that was not recorded before it");
+      if (found->second == nothing) return;
       task.what = WaitTask{wait.who, found->second};
     }
     schedule_.tasks.push_back(std::move(task));
   }
+
+  static constexpr std::int32_t nothing = -1;  ///< a collective that was left out
 
   const StepStructure& structure_;
   const ModelShape& timed_;

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "plan/workloads/bert_base.hpp"
+#include "plan/workloads/bert.hpp"
 #include "plan/workloads/resnet_50.hpp"
 #include "plan/workloads/vit_b_16.hpp"
 
@@ -13,6 +13,7 @@ const std::vector<Workload>& workload_registry() {
       resnet_50_workload(),
       vit_b_16_workload(),
       bert_base_workload(),
+      bert_large_workload(),
   };
   return registry;
 }

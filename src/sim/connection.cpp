@@ -1,12 +1,12 @@
 #include "sim/connection.hpp"
 
 #include <fmt/format.h>
-#include <simgrid/kernel/resource/NetworkModelIntf.hpp>
 
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <simgrid/kernel/resource/NetworkModelIntf.hpp>
 #include <stdexcept>
 #include <utility>
 
@@ -59,8 +59,8 @@ Connections::Connections(Network& network, std::vector<sg4::Host*> hosts, bool r
       rendezvous_(rendezvous),
       connections_from_(hosts_.size()),
       idle_(sg4::Semaphore::create(0)) {
-  // A message may have to wait before its bytes move: SimGrid lets every transfer stand for a latency first, and asks what
-  // to multiply the route's with.
+  // A message may have to wait before its bytes move: SimGrid lets every transfer stand for a latency first, and asks
+  // what to multiply the route's with.
   sg4::Engine::get_instance()->get_netzone_root()->get_network_model()->set_lat_factor_cb(
       [this](double size, const sg4::Host* from, const sg4::Host* to, const auto& /*links*/, const auto& /*zones*/) {
         return delay_factor(from, to, size);
@@ -68,13 +68,13 @@ Connections::Connections(Network& network, std::vector<sg4::Host*> hosts, bool r
 }
 
 void Connections::open(std::int32_t from, std::int32_t to) {
-  Connection*& found = connections_from_[static_cast<std::size_t>(from)][to];
+  Connection*& found = connections_from_[number(from)][static_cast<std::int32_t>(number(to))];
   if (found != nullptr) return;
   if (connections_.size() >= most_connections) {
-    throw std::runtime_error(
-        fmt::format("more than {} pairs of nodes exchange messages, too many to simulate each; use fewer workers, another "
-                    "collective (ring), or fidelity=\"flow\"",
-                    most_connections));
+    throw std::runtime_error(fmt::format(
+        "more than {} pairs of nodes exchange messages, too many to simulate each; use fewer workers, another "
+        "collective (ring), or fidelity=\"flow\"",
+        most_connections));
   }
   const std::int32_t path = network_.path(host(from), host(to));
   connections_.push_back(network_[path].use.transport == Transport::tcp ? make_tcp_connection(*this, from, to)
@@ -84,7 +84,7 @@ void Connections::open(std::int32_t from, std::int32_t to) {
 }
 
 Connection& Connections::find(std::int32_t from, std::int32_t to) const {
-  return *connections_from_[static_cast<std::size_t>(from)].at(to);
+  return *connections_from_[number(from)].at(static_cast<std::int32_t>(number(to)));
 }
 
 double Connections::delay_factor(const sg4::Host* from, const sg4::Host* to, double wire_bytes) {

@@ -22,8 +22,8 @@ struct Message {
   std::int32_t event = -1;
 };
 
-/// The transfers that an actor has started and not yet seen the end of. SimGrid wants the actor that started a transfer to
-/// take notice of its end, and stops what an actor leaves behind when it ends.
+/// The transfers that an actor has started and not yet seen the end of. SimGrid wants the actor that started a transfer
+/// to take notice of its end, and stops what an actor leaves behind when it ends.
 class Outbox {
  public:
   /// `serial`: of the transfer; it is over when `*ended` is above that.
@@ -56,18 +56,19 @@ class Connection {
   virtual void post(double date) = 0;
   /// As if new.
   virtual void close() = 0;
-  /// A transfer of this size begins on the hosts of this connection: if it is one of this connection that waits to begin,
-  /// then true, and the seconds it still has to wait.
+  /// A transfer of this size begins on the hosts of this connection: if it is one of this connection that waits to
+  /// begin, then true, and the seconds it still has to wait.
   virtual bool begin(double wire_bytes, double& delay) = 0;
   virtual std::int32_t path() const = 0;
 };
 
-/// The connections between nodes. Sending returns at once; messages of a connection are transferred one after the other, each
-/// at the rate that SimGrid's sharing of the links gives it, and are delivered a path latency after their transfer.
+/// The connections between nodes. Sending returns at once; messages of a connection are transferred one after the
+/// other, each at the rate that SimGrid's sharing of the links gives it, and are delivered a path latency after their
+/// transfer.
 ///
-/// The receiver learns of a message when its transfer has ended; the date of delivery lies ahead, by the latency. What it sends
-/// in answer is handed over at once, with that date as `ready`. That saves an event and an actor per message, and loses
-/// nothing, since a latency is never negative.
+/// The receiver learns of a message when its transfer has ended; the date of delivery lies ahead, by the latency. What
+/// it sends in answer is handed over at once, with that date as `ready`. That saves an event and an actor per message,
+/// and loses nothing, since a latency is never negative.
 class Connections {
  public:
   /// Called in an actor on the receiver's host: the message arrives at `date`. `bottleneck` is the link that was its
@@ -81,10 +82,18 @@ class Connections {
 
   void on_arrival(Arrival arrival) { arrival_ = std::move(arrival); }
 
-  /// Makes the connection if there is none. To be called before others act: it may stand still while SimGrid does its part.
+  /// From now on `node` stands for the host number `host`, and nodes below for the hosts of their number: a schedule of
+  /// fewer workers than there are has its aggregator right behind them.
+  void number_aggregator(std::int32_t node, std::int32_t host) {
+    aggregator_node_ = node;
+    aggregator_host_ = host;
+  }
+
+  /// Makes the connection if there is none. To be called before others act: it may stand still while SimGrid does its
+  /// part.
   void open(std::int32_t from, std::int32_t to);
-  /// Over an open connection. `cause` is the event whose end let the message be sent; its own event is added to the graph. To be
-  /// called in an actor on the host of message.from; other actors may act before it returns.
+  /// Over an open connection. `cause` is the event whose end let the message be sent; its own event is added to the
+  /// graph. To be called in an actor on the host of message.from; other actors may act before it returns.
   void send(Message message, EventGraph& graph, EventGraph::Id cause, Outbox& outbox);
   /// With rendezvous: `to` is ready for one more message of `from` from `date` on.
   void post(std::int32_t from, std::int32_t to, double date) { find(from, to).post(date); }
@@ -100,16 +109,22 @@ class Connections {
 
   // For the connections themselves.
   Network& network() { return network_; }
-  simgrid::s4u::Host* host(std::int32_t node) const { return hosts_[static_cast<std::size_t>(node)]; }
+  simgrid::s4u::Host* host(std::int32_t node) const { return hosts_[number(node)]; }
   void deliver(const Message& message, double date, std::int32_t bottleneck, Outbox& outbox);
 
  private:
+  /// Of the node's host.
+  std::size_t number(std::int32_t node) const {
+    return static_cast<std::size_t>(node == aggregator_node_ ? aggregator_host_ : node);
+  }
   Connection& find(std::int32_t from, std::int32_t to) const;
   double delay_factor(const simgrid::s4u::Host* from, const simgrid::s4u::Host* to, double wire_bytes);
 
   Network& network_;
   std::vector<simgrid::s4u::Host*> hosts_;
   bool rendezvous_;
+  std::int32_t aggregator_node_ = -1;
+  std::int32_t aggregator_host_ = -1;
   Arrival arrival_;
   std::vector<std::unordered_map<std::int32_t, Connection*>> connections_from_;  ///< per node
   std::vector<std::unique_ptr<Connection>> connections_;
@@ -131,8 +146,8 @@ std::unique_ptr<Connection> make_fabric_connection(Connections& all, std::int32_
 /// For paths with TCP on them: windows, queues and losses, see tcp_connection.cpp.
 std::unique_ptr<Connection> make_tcp_connection(Connections& all, std::int32_t from, std::int32_t to);
 
-/// Runs the code of a connection's receiving end; if that throws, the process ends with the reason, since what others wait
-/// for will not come any more.
+/// Runs the code of a connection's receiving end; if that throws, the process ends with the reason, since what others
+/// wait for will not come any more.
 void guarded(const std::function<void()>& code);
 
 }  // namespace dadsim

@@ -16,6 +16,11 @@ namespace {
 constexpr std::int64_t steps_by_steps = 4'000'000;  // ranks × rounds that are gone through one by one
 constexpr int most_endings = 64;                    // distinct ends of transfers of one round
 constexpr double same_time = 1e-9;                  // relative
+constexpr double many_in_line = 100;                // messages of a pair
+constexpr double negligible = 1e-3;                 // relative
+
+constexpr const char* in_line =
+    "messages wait in line on TCP connections that share links, and lose more the more there are";
 
 }  // namespace
 
@@ -51,7 +56,8 @@ void FlowModel::collect(const Rounds& rounds, std::int64_t round) {
       flow.from = rank;
       flow.to = transfer.peer;
       flow.bytes = transfer.bytes;
-      flow.path = network_.path(hosts_[static_cast<std::size_t>(rank)], hosts_[static_cast<std::size_t>(transfer.peer)]);
+      flow.path =
+          network_.path(hosts_[static_cast<std::size_t>(rank)], hosts_[static_cast<std::size_t>(transfer.peer)]);
       flows_.push_back(flow);
     }
   }
@@ -86,7 +92,8 @@ void FlowModel::prepare() {
   for (std::size_t i = 0; i < flows_.size(); ++i) {
     Flow& flow = flows_[i];
     if (network_[flow.path].use.transport != Transport::tcp) continue;
-    const std::int32_t back = network_.path(hosts_[static_cast<std::size_t>(flow.to)], hosts_[static_cast<std::size_t>(flow.from)]);
+    const std::int32_t back =
+        network_.path(hosts_[static_cast<std::size_t>(flow.to)], hosts_[static_cast<std::size_t>(flow.from)]);
     loads.resize(network_.links().size());
     const Path& path = network_[flow.path];
     const std::vector<std::int32_t>& there = path.links;
@@ -108,8 +115,13 @@ void FlowModel::prepare() {
     const tcp::Fare fare = tcp::fare(states, flow.bytes, 2 * latency, false);
     flow.wire_bytes = flow.bytes * fare.inflation / path.use.efficiency;
     flow.before = tcp::software;
-    flow.after = latency - tcp::software;
+    for (std::size_t k = 0; k < fare.tightest; ++k) flow.before += network_.link(there[k]).latency;
+    flow.after = latency - flow.before;
     floors_[i] = fare.floor;
+    for (tcp::LinkState& state : states) state.backlog *= many_in_line;
+    const tcp::Fare later = tcp::fare(states, flow.bytes, 2 * latency, false);
+    flow.fares_worse_in_line =
+        later.floor > (1 + negligible) * fare.floor || later.inflation > (1 + negligible) * fare.inflation;
   }
 }
 
@@ -202,6 +214,7 @@ void FlowModel::many_rounds(std::int64_t rounds, std::vector<double>& dates) {
     for (std::size_t i = 0; i < flows_.size(); ++i) {
       const Flow& flow = flows_[i];
       const double sent = dates[static_cast<std::size_t>(flow.from)];
+      if (flow.fares_worse_in_line && sent < free[i]) throw FlowRefused(in_line);
       free[i] = (sent > free[i] ? sent + flow.before : free[i]) + flow.seconds;
       double& date = after[static_cast<std::size_t>(flow.to)];
       date = std::max(date, free[i] + flow.after);
@@ -210,10 +223,10 @@ void FlowModel::many_rounds(std::int64_t rounds, std::vector<double>& dates) {
   }
 }
 
-/// Rings with many rounds. In each round the longest chain of causes either stays on a pair, whose transfers follow one another,
-/// or moves on to the next pair with the message's latency. Staying pays on the slowest pair; moving through a pair gains
-/// (its whole time − the slowest transfer). So the time is that of the slowest pair in every round, plus the best gain of a
-/// stretch of at most `rounds` pairs in a row, which may go around more than once.
+/// Rings with many rounds. In each round the longest chain of causes either stays on a pair, whose transfers follow one
+/// another, or moves on to the next pair with the message's latency. Staying pays on the slowest pair; moving through a
+/// pair gains (its whole time − the slowest transfer). So the time is that of the slowest pair in every round, plus the
+/// best gain of a stretch of at most `rounds` pairs in a row, which may go around more than once.
 void FlowModel::around_rings(std::int64_t rounds, std::vector<double>& dates) const {
   std::vector<std::int32_t> out(dates.size(), -1);
   std::vector<int> in(dates.size(), 0);
@@ -239,6 +252,13 @@ void FlowModel::around_rings(std::int64_t rounds, std::vector<double>& dates) co
       slowest = std::max(slowest, flows_[flow].seconds);
       begin = std::max(begin, dates[static_cast<std::size_t>(flows_[flow].from)]);
     }
+    for (const std::size_t flow : ring) {
+      if (!flows_[flow].fares_worse_in_line) continue;
+      // A quicker pair of the ring hands on faster than this one carries.
+      for (const std::size_t other : ring) {
+        if (flows_[other].seconds < (1 - same_time) * flows_[flow].seconds) throw FlowRefused(in_line);
+      }
+    }
     const auto size = static_cast<std::int64_t>(ring.size());
     std::vector<double> gain;
     double whole = 0;
@@ -256,14 +276,16 @@ void FlowModel::around_rings(std::int64_t rounds, std::vector<double>& dates) co
     std::size_t head = 0;
     for (std::int64_t i = 0; i <= 2 * size; ++i) {
       while (head < least.size() && least[head] < i - longest) ++head;
-      while (least.size() > head && sum[static_cast<std::size_t>(least.back())] >= sum[static_cast<std::size_t>(i)]) least.pop_back();
+      while (least.size() > head && sum[static_cast<std::size_t>(least.back())] >= sum[static_cast<std::size_t>(i)])
+        least.pop_back();
       least.push_back(i);
       best = std::max(best, sum[static_cast<std::size_t>(i)] - sum[static_cast<std::size_t>(least[head])]);
     }
     // The last message of all has its latency behind it, moved on or not.
     double last = std::numeric_limits<double>::infinity();
     for (const std::size_t flow : ring) last = std::min(last, flows_[flow].before + flows_[flow].after);
-    const double seconds = static_cast<double>(rounds) * slowest + std::max(last, static_cast<double>(turns) * whole + best);
+    const double seconds =
+        static_cast<double>(rounds) * slowest + std::max(last, static_cast<double>(turns) * whole + best);
     for (const std::size_t flow : ring) dates[static_cast<std::size_t>(flows_[flow].to)] = begin + seconds;
   }
 }
@@ -275,7 +297,7 @@ void FlowModel::account(double seconds, std::int64_t rounds) {
   }
   const Path& path = network_[longest->path];
   const double latency = std::min(seconds, static_cast<double>(rounds) * (longest->before + longest->after));
-  spent_[{"latency", "latency " + path.name}] += latency;
+  spent_[{"latency", path.name}] += latency;
   // The link on the way that has the least left for each of its messages.
   std::string narrowest;
   double least = std::numeric_limits<double>::infinity();

@@ -44,6 +44,7 @@ class FlowModel {
     double seconds = 0;     ///< of the transfer
     double after = 0;       ///< seconds from its end to the delivery
     double rate = 0;        ///< byte/s of the wire
+    bool fares_worse_in_line = false;  ///< tcp: what it takes depends on how many messages of the pairs wait
   };
 
   void collect(const Rounds& rounds, std::int64_t round);

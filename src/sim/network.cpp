@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <limits>
 #include <stdexcept>
+#include <string_view>
 
 #include "sim/engine.hpp"
 
@@ -15,10 +16,27 @@ namespace {
 
 constexpr double trifle = 1e-12;  // seconds: where latencies stay with SimGrid none may be zero
 
+/// A property of a link, or of the full-duplex link of a platform file that it is a direction of: SimGrid calls those NAME_UP
+/// and NAME_DOWN and leaves the properties at NAME.
+const char* property_of(const simgrid::s4u::Link* link, const char* key) {
+  if (const char* own = link->get_property(key)) return own;
+  std::string name = link->get_name();
+  for (const std::string_view ending : {"_UP", "_DOWN"}) {
+    if (!name.ends_with(ending)) continue;
+    name.resize(name.size() - ending.size());
+    try {
+      return simgrid::s4u::SplitDuplexLink::by_name(name)->get_property(key);
+    } catch (const std::exception&) {
+      return nullptr;  // a name that only looks like it
+    }
+  }
+  return nullptr;
+}
+
 LinkUse use_of(const simgrid::s4u::Link* link, Transport fallback) {
   LinkUse use;
   use.transport = fallback;
-  if (const char* text = link->get_property("transport")) {
+  if (const char* text = property_of(link, "transport")) {
     bool known = false;
     for (const Transport transport : {Transport::plain, Transport::tcp, Transport::rdma, Transport::nvlink}) {
       if (std::string_view(text) == to_string(transport)) {
@@ -33,7 +51,7 @@ LinkUse use_of(const simgrid::s4u::Link* link, Transport fallback) {
   }
   if (use.transport == Transport::tcp) use.efficiency = tcp::segment / tcp::frame;
   const auto number = [&](const char* key, double& value, double most) {
-    const char* text = link->get_property(key);
+    const char* text = property_of(link, key);
     if (text == nullptr) return;
     char* end = nullptr;
     value = std::strtod(text, &end);
@@ -44,7 +62,7 @@ LinkUse use_of(const simgrid::s4u::Link* link, Transport fallback) {
   };
   number("efficiency", use.efficiency, 1);
   number("queue", use.queue_bytes, 1e15);
-  if (const char* text = link->get_property("class")) use.link_class = text;
+  if (const char* text = property_of(link, "class")) use.link_class = text;
   return use;
 }
 
@@ -53,8 +71,10 @@ LinkUse use_of(const simgrid::s4u::Link* link, Transport fallback) {
 Network::Network(const simgrid::s4u::Engine& engine, bool varies, Transport fallback)
     : varies_(varies), fallback_(fallback) {
   for (simgrid::s4u::Link* link : engine.get_all_links()) {
-    latency_of_[link] = link->get_latency();
-    link->set_latency(varies ? std::max(link->get_latency(), trifle) : 0);
+    // What SimGrid's own loopback has is unit_latency; in truth it has none.
+    const double latency = link->get_name() == "__loopback__" ? 0 : link->get_latency();
+    latency_of_[link] = latency;
+    link->set_latency(varies ? std::max(latency, trifle) : 0);
   }
 }
 
@@ -66,6 +86,8 @@ std::int32_t Network::link(simgrid::s4u::Link* link) {
   entry.name = link->get_name();
   entry.use = use_of(link, fallback_);
   entry.bandwidth = link->get_bandwidth();
+  const auto loaded = latency_of_.find(link);
+  entry.latency = loaded == latency_of_.end() ? 0 : loaded->second;
   entry.shared = link->get_sharing_policy() != simgrid::s4u::Link::SharingPolicy::FATPIPE;
   links_.push_back(std::move(entry));
   return position->second;
@@ -113,9 +135,10 @@ double Network::latency_now(std::int32_t index) {
   if (varies_) {
     path.latency = path.simulated_latency = 0;
     for (const std::int32_t link : path.links) {
-      const double latency = links_[static_cast<std::size_t>(link)].link->get_latency();
-      path.simulated_latency += latency;
-      if (latency > trifle) path.latency += latency;
+      NetworkLink& entry = links_[static_cast<std::size_t>(link)];
+      entry.latency = entry.link->get_latency();
+      path.simulated_latency += entry.latency;
+      if (entry.latency > trifle) path.latency += entry.latency;
     }
     read_again(path);
   }

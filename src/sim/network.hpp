@@ -17,6 +17,7 @@ struct NetworkLink {
   std::string name;
   LinkUse use;               ///< transport, efficiency, queue, class
   double bandwidth = 0;      ///< byte/s, nominal, now
+  double latency = 0;        ///< seconds, now
   bool shared = true;        ///< a fat pipe gives every message its whole bandwidth
   std::int32_t messages = 0;     ///< being transferred over it now
   double bytes = 0;              ///< of the wire, carried so far

@@ -22,8 +22,8 @@ double now() { return sg4::Engine::get_clock(); }
 
 /// What a node's compute stream does and waits for: an actor that goes through the tasks in order.
 struct ComputeStream {
-  EventId cause = EventGraph::start;  ///< whose end let it come to where it is now
-  double busy = 0, end = 0;           ///< seconds
+  EventId cause = EventGraph::start;     ///< whose end let it come to where it is now
+  double busy = 0, end = 0;              ///< seconds
   std::optional<std::size_t> waits_for;  ///< task
   sg4::SemaphorePtr wake = sg4::Semaphore::create(0);
   Outbox outbox;
@@ -47,8 +47,8 @@ struct Operation {
 
 class Replay {
  public:
-  Replay(const Nodes& nodes, const RankLayout& layout, const Schedule& schedule, Network& network, Connections& connections,
-         const std::vector<double>& slowness)
+  Replay(const Nodes& nodes, const RankLayout& layout, const Schedule& schedule, Network& network,
+         Connections& connections, const std::vector<double>& slowness)
       : nodes_(nodes),
         schedule_(schedule),
         network_(network),
@@ -57,6 +57,8 @@ class Replay {
         measured_(nodes.devices, schedule),
         begin_(now()),
         graph_(begin_) {
+    connections_.number_aggregator(static_cast<std::int32_t>(schedule_.workers),
+                                   static_cast<std::int32_t>(nodes_.workers));
     const std::size_t count = schedule_.workers + (schedule_.uses_aggregator ? 1 : 0);
     streams_.resize(count);
     next_send_.resize(count, 0);
@@ -74,11 +76,11 @@ class Replay {
       Operation& operation = operations_[i];
       operation.rounds = lay_out(request.collective, request.algorithm, request.layout);
       operation.parts.resize(count);
-      operation.run = std::make_unique<CollectiveRun>(
-          static_cast<std::int32_t>(i), *operation.rounds, connections_, graph_,
-          [this, i](Rank rank, double date, EventId cause, Outbox& outbox) {
-            done(i, static_cast<std::size_t>(rank), date, cause, outbox);
-          });
+      operation.run =
+          std::make_unique<CollectiveRun>(static_cast<std::int32_t>(i), *operation.rounds, connections_, graph_,
+                                          [this, i](Rank rank, double date, EventId cause, Outbox& outbox) {
+                                            done(i, static_cast<std::size_t>(rank), date, cause, outbox);
+                                          });
     }
   }
 
@@ -161,7 +163,9 @@ class Replay {
     return task.kind == CollectiveKind::gather ? !is_worker(node)
                                                : task.kind == CollectiveKind::broadcast && is_worker(node);
   }
-  const CollectiveTask& collective(std::size_t task) const { return std::get<CollectiveTask>(schedule_.tasks[task].what); }
+  const CollectiveTask& collective(std::size_t task) const {
+    return std::get<CollectiveTask>(schedule_.tasks[task].what);
+  }
 
   void begin_receiving(std::size_t node) {
     for (std::size_t i = 0; i < operations_.size(); ++i) {
@@ -171,8 +175,15 @@ class Replay {
     }
   }
 
+  /// Whether a node has to issue a task: it takes part, and not only by receiving. The aggregator has no part in what
+  /// the workers do among themselves.
+  bool issues(const CollectiveTask& task, std::size_t node) const {
+    const bool star = task.kind == CollectiveKind::gather || task.kind == CollectiveKind::broadcast;
+    return (is_worker(node) || star) && !only_receives(task, node);
+  }
+
   void issue(std::size_t task, std::size_t node) {
-    if (only_receives(collective(task), node)) return;
+    if (!issues(collective(task), node)) return;
     Part& part = operations_[task].parts[node];
     part.issued = true;
     part.issued_at = now();
@@ -183,7 +194,7 @@ class Replay {
   /// The node's collectives in which it sends go one after the other.
   void begin_next(std::size_t node, Outbox& outbox) {
     std::size_t& next = next_send_[node];
-    while (next < operations_.size() && (!operations_[next].run || only_receives(collective(next), node))) ++next;
+    while (next < operations_.size() && (!operations_[next].run || !issues(collective(next), node))) ++next;
     if (next == operations_.size()) return;
     Part& part = operations_[next].parts[node];
     if (!part.issued || begun_[node]) return;
@@ -218,7 +229,7 @@ class Replay {
           fmt::format("{} ({})", hosts_[node]->get_cname(), nodes_.devices[host_index(node)]->name));
     }
     for (const Path& path : network_.paths()) {
-      names.latency.push_back("latency " + path.name);
+      names.latency.push_back(path.name);
       names.route_latency.push_back(path.latency + path.use.overhead);
     }
     for (const NetworkLink& link : network_.links()) names.link.push_back(link.name);
@@ -233,12 +244,12 @@ class Replay {
   ComputeTime measured_;
   double begin_;
   EventGraph graph_;
-  std::vector<sg4::Host*> hosts_;         ///< per node of the schedule
-  std::vector<ComputeStream> streams_;    ///< per node
-  std::vector<Operation> operations_;     ///< per task; empty where the task is no collective
-  std::vector<std::size_t> next_send_;    ///< per node: the task that is its next or present collective with sending
+  std::vector<sg4::Host*> hosts_;       ///< per node of the schedule
+  std::vector<ComputeStream> streams_;  ///< per node
+  std::vector<Operation> operations_;   ///< per task; empty where the task is no collective
+  std::vector<std::size_t> next_send_;  ///< per node: the task that is its next or present collective with sending
   std::vector<bool> begun_ = std::vector<bool>(nodes_.hosts.size() + 1);  ///< per node: whether it has begun that
-  std::vector<double> free_at_;           ///< per node: when the one before was done
+  std::vector<double> free_at_;                                           ///< per node: when the one before was done
   std::vector<EventId> free_by_;
   StepTiming timing_;
 };
@@ -254,6 +265,7 @@ double replay(const Nodes& nodes, const Rounds& rounds, Connections& connections
   const double begin = now();
   double end = begin;
   EventGraph graph(begin);
+  connections.number_aggregator(rounds.ranks(), rounds.ranks());
   CollectiveRun run(0, rounds, connections, graph,
                     [&end](Rank, double date, EventId, Outbox&) { end = std::max(end, date); });
   connections.on_arrival([&run](const Message& message, double date, std::int32_t bottleneck, Outbox& outbox) {
@@ -261,13 +273,14 @@ double replay(const Nodes& nodes, const Rounds& rounds, Connections& connections
   });
   std::vector<sg4::ActorPtr> actors;
   for (Rank rank = 0; rank < rounds.ranks(); ++rank) {
-    actors.push_back(compat::add_actor(fmt::format("rank {}", rank), nodes.hosts[static_cast<std::size_t>(rank)], [&, rank] {
-      guarded([&, rank] {
-        Outbox outbox;
-        run.begin(rank, begin, EventGraph::start, outbox);
-        outbox.drain();
-      });
-    }));
+    actors.push_back(
+        compat::add_actor(fmt::format("rank {}", rank), nodes.hosts[static_cast<std::size_t>(rank)], [&, rank] {
+          guarded([&, rank] {
+            Outbox outbox;
+            run.begin(rank, begin, EventGraph::start, outbox);
+            outbox.drain();
+          });
+        }));
   }
   for (const sg4::ActorPtr& actor : actors) actor->join();
   connections.wait_until_idle();

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <bit>
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
@@ -15,9 +15,9 @@
 
 #include "sim/child_process.hpp"
 #include "sim/engine.hpp"
-#include "sim/platform_check.hpp"
 #include "sim/flow.hpp"
 #include "sim/network_use.hpp"
+#include "sim/platform_check.hpp"
 #include "sim/rank_layout.hpp"
 #include "sim/replay.hpp"
 #include "sim/requests.hpp"
@@ -254,8 +254,7 @@ struct Stage {
   }
 
   bool has_tcp() const {
-    return std::ranges::any_of(network->paths(),
-                               [](const Path& path) { return path.use.transport == Transport::tcp; });
+    return std::ranges::any_of(network->paths(), [](const Path& path) { return path.use.transport == Transport::tcp; });
   }
 
   inline static const DeviceSpec no_device{};
@@ -270,6 +269,25 @@ RankLayout first_ranks(const RankLayout& layout, std::size_t workers) {
   RankLayout result = layout;
   result.node_of.resize(workers);
   return result;
+}
+
+/// Whether workers send to one another in any of these schedules. If all they know is an aggregator, the platform needs
+/// no routes between them.
+bool workers_meet(std::span<const Schedule> schedules, const std::vector<std::size_t>& which) {
+  return std::ranges::any_of(which, [&](std::size_t i) {
+    return std::ranges::any_of(schedules[i].tasks, [](const Task& task) {
+      const auto* collective = std::get_if<CollectiveTask>(&task.what);
+      return collective != nullptr && collective->kind != CollectiveKind::gather &&
+             collective->kind != CollectiveKind::broadcast;
+    });
+  });
+}
+
+/// Every rank on a node of its own.
+RankLayout ranks_apart(std::size_t ranks) {
+  RankLayout layout;
+  for (std::size_t rank = 0; rank < ranks; ++rank) layout.node_of.push_back(static_cast<std::int32_t>(rank));
+  return layout;
 }
 
 /// How the collectives of the schedules are carried out: `auto` replaced by what it stands for, and counted.
@@ -306,8 +324,8 @@ class Choices {
   }
 
   void note(const std::string& kind, const std::string& algorithm, double bytes) {
-    auto found = std::ranges::find_if(
-        use_.collectives, [&](const auto& one) { return one.kind == kind && one.algorithm == algorithm; });
+    auto found = std::ranges::find_if(use_.collectives,
+                                      [&](const auto& one) { return one.kind == kind && one.algorithm == algorithm; });
     if (found == use_.collectives.end()) {
       found = use_.collectives.insert(use_.collectives.end(), {kind, algorithm, bytes, bytes, 0});
     }
@@ -344,7 +362,8 @@ class FidelityChoice {
     if (asked_ == Fidelity::closed_form) asked_ = Fidelity::flow;
     if (note_.empty()) note_ = fmt::format("not by flow: {}", reason);
     if (messages_ > most_messages) {
-      throw std::runtime_error(fmt::format("{:.3g} messages are too many to simulate one by one, and {}", messages_, note_));
+      throw std::runtime_error(
+          fmt::format("{:.3g} messages are too many to simulate one by one, and {}", messages_, note_));
     }
   }
 
@@ -369,9 +388,10 @@ void simulate(const Cluster& cluster, std::span<const Schedule> schedules, const
   Stage stage(cluster, sink);
   stage.act(sink, [&] {
     NetworkUse use;
-    const std::vector<simgrid::s4u::Host*> workers(stage.nodes.hosts.begin(),
-                                                   stage.nodes.hosts.begin() + static_cast<std::ptrdiff_t>(stage.nodes.workers));
-    const RankLayout layout = rank_layout(workers, *stage.network);
+    const std::vector<simgrid::s4u::Host*> workers(
+        stage.nodes.hosts.begin(), stage.nodes.hosts.begin() + static_cast<std::ptrdiff_t>(stage.nodes.workers));
+    const RankLayout layout =
+        workers_meet(schedules, first) ? rank_layout(workers, *stage.network) : ranks_apart(workers.size());
     Choices choices(layout, use);
     std::vector<Schedule> settled;
     double messages = 0;
@@ -447,11 +467,10 @@ void simulate_collectives(const Cluster& cluster, std::span<const CollectiveJob>
       if (!fidelity.by_flow()) {
         stage.connections->close();
         timing.cold_seconds = replay(stage.nodes, *rounds, *stage.connections);
-        timing.seconds = stage.has_tcp() ? replay(stage.nodes, *rounds, *stage.connections)
-                                         : timing.cold_seconds;
+        timing.seconds = stage.has_tcp() ? replay(stage.nodes, *rounds, *stage.connections) : timing.cold_seconds;
       }
       fidelity.describe(use);
-      timing.fidelity = !fidelity.by_flow() ? Fidelity::message
+      timing.fidelity = !fidelity.by_flow()      ? Fidelity::message
                         : fidelity.closed_form() ? Fidelity::closed_form
                                                  : Fidelity::flow;
       choices.note(to_string(job.request.kind), timing.algorithm, *std::ranges::max_element(job.request.bytes));
@@ -474,10 +493,9 @@ void simulate_collectives(const Cluster& cluster, std::span<const CollectiveJob>
   if (failure.empty()) failure = simgrid_words(outcome.output);
   const std::string how = outcome.complete() ? "ended before it was done" : outcome.words();
   throw SimulationError(
-      failure.empty()
-          ? fmt::format("the simulation {} after {} of {} {}", how, done, all, what)
-          : fmt::format("the simulation failed after {} of {} {}: {}{}", done, all, what, failure,
-                        outcome.end == ChildOutcome::End::killed ? " (it " + how + ")" : std::string{}));
+      failure.empty() ? fmt::format("the simulation {} after {} of {} {}", how, done, all, what)
+                      : fmt::format("the simulation failed after {} of {} {}: {}{}", done, all, what, failure,
+                                    outcome.end == ChildOutcome::End::killed ? " (it " + how + ")" : std::string{}));
 }
 
 }  // namespace

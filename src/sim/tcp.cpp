@@ -29,7 +29,7 @@ struct Outlook {
   double share = endless;    ///< byte/s
   bool opposed = false;      ///< data the other way on the slowest link
   double filling = 0;        ///< of the fullest shared queue, 0…1
-  double queue = endless;    ///< bytes: of the link that leaves this connection the least queue
+  double queue = endless;    ///< bytes: of the tightest link (of several, of that with the least queue for each)
   double sharers = 1;        ///< there
   double burst = endless;    ///< bytes that pass without a loss
 };
@@ -42,6 +42,9 @@ Outlook look(std::span<const LinkState> path, bool cold) {
     outlook.share = std::min(outlook.share, share_of(link));
     outlook.opposed = outlook.opposed || (link.opposite_in_use && link.rate < alike * slowest);
     if (link.connections > 1) outlook.filling = std::max(outlook.filling, std::min(1.0, waiting(link) / link.queue));
+  }
+  for (const LinkState& link : path) {  // a link that is never full loses nothing, however many share it
+    if (share_of(link) > alike * outlook.share) continue;
     if (link.queue / link.connections < outlook.queue / outlook.sharers) {
       outlook.queue = link.queue;
       outlook.sharers = link.connections;
@@ -75,6 +78,7 @@ Fare fare(std::span<const LinkState> path, double bytes, double round_trip, bool
   const Outlook outlook = look(path, cold);
   Fare result;
   result.share = outlook.share;
+  while (result.tightest + 1 < path.size() && share_of(path[result.tightest]) > alike * outlook.share) ++result.tightest;
   if (!(bytes > 0)) return result;
   result.inflation = transferred(path, outlook, bytes, round_trip, outlook.share) / bytes;
   if (cold) return result;

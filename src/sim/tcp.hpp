@@ -1,6 +1,6 @@
 #pragma once
 
-#include <cstdint>
+#include <cstddef>
 #include <span>
 
 namespace dadsim::tcp {
@@ -20,6 +20,7 @@ struct Fare {
   double share = 0;      ///< byte/s of payload: the fair share of the tightest link
   double inflation = 1;  ///< bytes to transfer ÷ bytes of the message
   double floor = 0;      ///< seconds that the transfer takes at least
+  std::size_t tightest = 0;  ///< the link of the path with the least share, the first of equals
 };
 
 /// What a fluid model of TCP needs beside fair sharing, fitted on real transfers (docs/validation.md). A message is one

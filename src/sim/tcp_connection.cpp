@@ -107,14 +107,20 @@ class TcpConnection : public Connection {
       }
       const Entry entry = queue_.front();
       // What is written while the one before is on its way follows it without a pause.
-      if (entry.written > last_end_) sg4::this_actor::sleep_until(std::max(entry.written, now()) + tcp::software);
-      transfer(entry.message);
+      const bool follows = entry.written <= last_end_;
+      if (!follows) sg4::this_actor::sleep_until(std::max(entry.written, now()) + tcp::software);
+      const tcp::Fare fare = fare_of(entry.message.bytes);
+      // The first bytes have to come to the tightest link before they take part of it.
+      const double upstream = latency_before(fare.tightest);
+      if (!follows) sg4::this_actor::sleep_for(upstream);
+      transfer(entry.message, fare);
       queue_.pop_front();
       --written_;
       for (const std::int32_t index : links()) link(index).backlog -= entry.message.bytes;
       last_end_ = now();
       if (written_ == 0 || queue_.front().written > last_end_) cold_ = false;
-      const double date = last_end_ + latency() - tcp::software;
+      last_delivery_ = std::max(last_delivery_, last_end_ + latency() - tcp::software - upstream);
+      const double date = last_delivery_;
       Timer::set(date, [this] {
         if (--under_way_ == 0) {
           for (const std::int32_t index : links()) --link(index).connections;
@@ -138,8 +144,15 @@ class TcpConnection : public Connection {
     return seconds;
   }
 
+  /// Seconds of propagation over the links before the i-th of the path.
+  double latency_before(std::size_t i) {
+    double seconds = 0;
+    for (std::size_t k = 0; k < i; ++k) seconds += link(links()[k]).latency;
+    return seconds;
+  }
+
   /// How a message fares that starts now.
-  tcp::Fare fare(double bytes) {
+  tcp::Fare fare_of(double bytes) {
     states_.clear();
     for (std::size_t i = 0; i < links().size(); ++i) {
       const NetworkLink& on_path = link(links()[i]);
@@ -154,21 +167,20 @@ class TcpConnection : public Connection {
     return tcp::fare(states_, bytes, 2 * latency(), cold_);
   }
 
-  void transfer(const Message& message) {
-    const tcp::Fare fares = fare(message.bytes);
+  void transfer(const Message& message, const tcp::Fare& fare) {
     const double begin = now();
     double left = message.bytes;
     if (cold_) {
       // Slow start: a window per round trip, doubling until it covers the way there and back.
       const double round_trip = 2 * latency();
-      for (double window = tcp::initial_window; window < fares.share * round_trip && left > window; window *= 2) {
-        move(window * fares.inflation);
+      for (double window = tcp::initial_window; window < fare.share * round_trip && left > window; window *= 2) {
+        move(window * fare.inflation);
         left -= window;
-        sg4::this_actor::sleep_for(std::max(0.0, round_trip - window / fares.share));
+        sg4::this_actor::sleep_for(std::max(0.0, round_trip - window / fare.share));
       }
     }
-    move(left * fares.inflation);
-    if (begin + fares.floor > now()) sg4::this_actor::sleep_until(begin + fares.floor);
+    move(left * fare.inflation);
+    if (begin + fare.floor > now()) sg4::this_actor::sleep_until(begin + fare.floor);
   }
 
   /// Payload over the links, shared by SimGrid with all the others.
@@ -194,6 +206,7 @@ class TcpConnection : public Connection {
   bool cold_ = true;
   bool idle_ = false;
   double last_end_ = -1;  ///< seconds: the end of the last transfer
+  double last_delivery_ = -1;
   std::vector<tcp::LinkState> states_;
   std::vector<std::int32_t> load_;
   std::int32_t bottleneck_ = -1;

@@ -1,5 +1,6 @@
 #include "sim/transport.hpp"
 
+#include <algorithm>
 #include <array>
 #include <limits>
 #include <stdexcept>
@@ -7,12 +8,31 @@
 namespace dadsim {
 namespace {
 
-// What NCCL's three protocols cost per step of a ring, and the share of the bandwidth that they leave (a flag with every 4
-// of 8 bytes; 8 of 128; none), from the tables of its tuner (NVIDIA/nccl, src/graph/tuning.cc, hwLat and the factors of LL
-// and LL128). Over PCIe and the network LL128 is not used by default.
+// What NCCL's three protocols cost per step of a ring, and the share of the bandwidth that they leave (a flag with
+// every 4 of 8 bytes; 8 of 128; none), from the tables of its tuner (NVIDIA/nccl, src/graph/tuning.cc, hwLat of NVLINK,
+// PCI and NET and the factors of LL and LL128). Over PCIe and the network LL128 is not used by default.
+// Alone on its way a message would be soonest with LL up to 0.5 MB and with LL128 up to 8 MB; but a GPU often sends to
+// several at once, and NCCL decides by the size of the whole collective. The limits for one message are an assumption:
+constexpr double ll_limit = 16 * 1024;         // bytes
+constexpr double ll128_limit = 16 * ll_limit;  // bytes
 constexpr std::array<Protocol, 3> nvlink_protocols{
-    {{"LL", 0.6e-6, 0.5}, {"LL128", 1.9e-6, 120.0 / 128.0}, {"Simple", 3.4e-6, 1.0}}};
+    {{"LL", 0.6e-6, 0.5, ll_limit}, {"LL128", 1.9e-6, 120.0 / 128.0, ll128_limit}, {"Simple", 3.4e-6, 1.0}}};
+constexpr std::array<Protocol, 2> pcie_protocols{{{"LL", 1.0e-6, 0.5}, {"Simple", 5.7e-6, 1.0}}};
 constexpr std::array<Protocol, 2> rdma_protocols{{{"LL", 2.7e-6, 0.5}, {"Simple", 14e-6, 1.0}}};
+
+// EFA of 100 Gbit/s: Simple calibrated on the all-reduce of 2 nodes with 4 adapters each in docs/validation.md. Why it
+// is so much slower than over InfiniBand is not known here; that EFA delivers out of order may be the reason.
+constexpr std::array<Protocol, 2> efa_protocols{{{"LL", 2.7e-6, 0.5}, {"Simple", 50e-6, 1.0}}};
+
+std::span<const Protocol> rdma_protocols_of(std::span<const PathLink> links) {
+  const auto all_are = [links](const char* family) {
+    return std::ranges::all_of(links,
+                               [family](const PathLink& link) { return link.use->link_class.starts_with(family); });
+  };
+  if (all_are("pcie")) return pcie_protocols;
+  if (all_are("efa-100")) return efa_protocols;
+  return rdma_protocols;
+}
 
 }  // namespace
 
@@ -21,6 +41,7 @@ PathUse::Cost PathUse::cost(double bytes) const {
   Cost best;
   double soonest = std::numeric_limits<double>::infinity();
   for (const Protocol& protocol : protocols) {
+    if (bytes > protocol.most_bytes) continue;
     const double seconds = protocol.latency + bytes / (payload_rate * protocol.efficiency);
     if (seconds < soonest) {
       soonest = seconds;
@@ -60,8 +81,8 @@ PathUse path_use(std::span<const PathLink> links) {
       last_tcp = i;
     }
   }
-  // The first and the last TCP link are the hosts' own: a frame is stored and forwarded there, half a frame at each end on
-  // average, and software runs. On a trunk between them a whole frame is stored.
+  // The first and the last TCP link are the hosts' own: a frame is stored and forwarded there, half a frame at each end
+  // on average, and software runs. On a trunk between them a whole frame is stored.
   for (std::size_t i = first_tcp; i <= last_tcp && i < links.size(); ++i) {
     if (links[i].use->transport != Transport::tcp) continue;
     const double frame_seconds = tcp::frame / links[i].bandwidth;
@@ -69,7 +90,7 @@ PathUse path_use(std::span<const PathLink> links) {
     use.overhead += access ? frame_seconds / 2 + tcp::software : frame_seconds;
   }
   if (use.transport == Transport::nvlink) use.protocols = nvlink_protocols;
-  if (use.transport == Transport::rdma) use.protocols = rdma_protocols;
+  if (use.transport == Transport::rdma) use.protocols = rdma_protocols_of(links);
   return use;
 }
 
@@ -78,15 +99,17 @@ std::string describe(Transport transport) {
     case Transport::plain:
       return "bandwidth and latency as the platform gives them";
     case Transport::nvlink:
-      return "the stated share of the nominal bandwidth; per message the quickest of NCCL's protocols: LL (0.6 µs, half "
-             "of the bandwidth), LL128 (1.9 µs, 94 %), Simple (3.4 µs)";
+      return "the stated share of the nominal bandwidth; per message the quickest of NCCL's protocols: LL (0.6 µs, "
+             "half "
+             "of the bandwidth, up to 16 KiB), LL128 (1.9 µs, 94 %, up to 256 KiB), Simple (3.4 µs)";
     case Transport::rdma:
       return "the stated share of the nominal bandwidth; per message the quicker of NCCL's protocols: LL (2.7 µs, half "
-             "of the bandwidth), Simple (14 µs)";
+             "of the bandwidth), Simple (14 µs; EFA of 100 Gbit/s: 50 µs); over PCIe LL 1 µs, Simple 5.7 µs";
     case Transport::tcp:
       return "one connection per pair, first in, first out: sending returns at once, a message is delivered a path "
              "latency after its transfer; headers (1448 of 1514 bytes), half a frame and 75 µs of software per access "
-             "link; slow start on cold connections (10 segments, doubling every round trip); acknowledgements of data both ways; "
+             "link; slow start on cold connections (10 segments, doubling every round trip); acknowledgements of data "
+             "both ways; "
              "windows, losses and recovery where messages overflow a queue (fitted, docs/validation.md)";
   }
   throw std::logic_error("unknown transport");

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <limits>
 #include <span>
 #include <string>
 #include <vector>
@@ -11,9 +12,9 @@ namespace dadsim {
 /// How a link is used.
 struct LinkUse {
   Transport transport = Transport::plain;
-  double efficiency = 1;    ///< share of the bandwidth that payload reaches
-  double queue_bytes = 3e5; ///< tcp: buffer in front of the link
-  std::string link_class;   ///< catalogue entry; may be empty
+  double efficiency = 1;     ///< share of the bandwidth that payload reaches
+  double queue_bytes = 3e5;  ///< tcp: buffer in front of the link
+  std::string link_class;    ///< catalogue entry; may be empty
   bool operator==(const LinkUse&) const = default;
 };
 
@@ -21,16 +22,17 @@ struct LinkUse {
 /// uses the bandwidth.
 struct Protocol {
   const char* name = "";
-  double latency = 0;     ///< seconds a message takes beside the links' latencies
-  double efficiency = 1;  ///< share of the path's payload rate
+  double latency = 0;                                           ///< seconds a message takes beside the links' latencies
+  double efficiency = 1;                                        ///< share of the path's payload rate
+  double most_bytes = std::numeric_limits<double>::infinity();  ///< of a message: larger ones do not take it
 };
 
 /// What the transports make of a path.
 struct PathUse {
   Transport transport = Transport::plain;  ///< the slowest kind on it: tcp, else rdma, nvlink, plain
-  double efficiency = 1;      ///< wire bytes = payload ÷ this: of the link with the lowest payload rate
-  double payload_rate = 0;    ///< byte/s of a message that is alone
-  double overhead = 0;        ///< seconds beside the links' latencies: frames stored and forwarded, software (tcp)
+  double efficiency = 1;                   ///< wire bytes = payload ÷ this: of the link with the lowest payload rate
+  double payload_rate = 0;                 ///< byte/s of a message that is alone
+  double overhead = 0;  ///< seconds beside the links' latencies: frames stored and forwarded, software (tcp)
   std::span<const Protocol> protocols;  ///< empty: a message takes `overhead`
 
   /// Wire bytes and extra seconds of a message of this size: by the protocol that is soonest through.
@@ -50,8 +52,9 @@ struct PathLink {
 PathUse path_use(std::span<const PathLink> links);
 
 namespace tcp {
-inline constexpr double segment = 1448;  ///< bytes of payload in a frame: MTU 1500 less IP and TCP headers with timestamps
-inline constexpr double frame = 1514;    ///< bytes of a full Ethernet frame
+inline constexpr double segment =
+    1448;  ///< bytes of payload in a frame: MTU 1500 less IP and TCP headers with timestamps
+inline constexpr double frame = 1514;                   ///< bytes of a full Ethernet frame
 inline constexpr double initial_window = 10 * segment;  ///< bytes a cold connection may send at once (RFC 6928)
 /// Seconds per access link and message: system call, interrupt, wake-up. One of a path's two is the sender's and comes
 /// before the transfer. Fitted on point-to-point transfers of 1 KB to 16 MB (50 to 90 µs do as well).

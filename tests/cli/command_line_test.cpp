@@ -26,13 +26,17 @@ TEST(CommandLine, HelpAndVersion) {
        {"--json", "--csv", "--set", "--seed", "--threads", "--check", "--print-scenario", "--quiet"}) {
     EXPECT_NE(help.out.find(option), std::string::npos) << option;
   }
+  for (const char* command :
+       {"platform", "collective", "algorithms", "devices", "workloads", "links", "regions", "collectives"}) {
+    EXPECT_NE(help.out.find(std::string("dadsim ") + command), std::string::npos) << command;
+  }
   const Outcome version = run_dadsim({"--version"});
   EXPECT_EQ(version.exit_code, 0);
   EXPECT_EQ(version.out.rfind("dadsim ", 0), 0U);
 }
 
 TEST(CommandLine, CatalogsAreTheOnesInTheDocs) {
-  for (const std::string name : {"algorithms", "devices", "workloads"}) {
+  for (const std::string name : {"algorithms", "devices", "workloads", "links", "regions", "collectives"}) {
     const Outcome outcome = run_dadsim({name});
     EXPECT_EQ(outcome.exit_code, 0);
     EXPECT_EQ(outcome.out,
@@ -62,6 +66,9 @@ TEST(CommandLine, WrongUseIsToldAndExitsWithTwo) {
       {{scenario, "--check", "--json", "x"}, "--json has no result to write"},
       {{scenario, "--check", "--print-scenario"}, "do not go together"},
       {{"devices", "--set", "a=b"}, "--set means nothing to 'dadsim devices'"},
+      {{"regoins"}, "no file and no command 'regoins'; did you mean 'regions'?"},
+      {{"colective", "--op", "send"}, "did you mean 'collective'?"},
+      {{"--quiet", "platform", "x"}, "dadsim platform comes first"},
   };
   for (const WrongUse& wrong : cases) {
     const Outcome outcome = run_dadsim(wrong.arguments);
@@ -85,6 +92,9 @@ TEST(CommandLine, AnswersOnTheTerminalAndQuietlyInAPipe) {
   EXPECT_EQ(outcome.err, "") << "no progress where nobody looks";
   for (const char* run : {"pooled", "no-sharing", "gradient-sharing", "dad", "edad", "rank-dad"}) {
     EXPECT_NE(outcome.out.find(run), std::string::npos) << run;
+  }
+  for (const char* network : {"Links as tcp: one connection per pair", "Carried out: ", "gather as flat"}) {
+    EXPECT_NE(outcome.out.find(network), std::string::npos) << network;
   }
   EXPECT_EQ(run_dadsim(small({"scenarios/hospitals.xml", "--quiet"})).out, "");
 }
@@ -125,6 +135,8 @@ TEST(CommandLine, WritesFilesWhole) {
   const auto result = nlohmann::json::parse(test::read_file(json));
   ASSERT_EQ(result["runs"].size(), 7U);
   EXPECT_EQ(result["scenario"]["name"], "Five hospitals");
+  for (const auto& run : result["runs"]) EXPECT_EQ(run["network"]["fidelity"], "message") << run["label"];
+  EXPECT_EQ(result["runs"][2]["network"]["collectives"][0]["algorithm"], "flat");
   EXPECT_GT(test::read_file(csv).size(), 100U);
   EXPECT_EQ(folder.files(), 2U);
 }

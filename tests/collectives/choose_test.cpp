@@ -20,7 +20,11 @@ std::string all_reduce(double bytes, Rank n, Rank per_node = 1) {
 TEST(Auto, TakesFewRoundsForSmallAllReduces) {
   for (const Rank n : {4, 8, 64, 1024}) EXPECT_EQ(all_reduce(8, n), "halving-doubling") << n;
   for (const Rank n : {5, 12, 100, 1000}) EXPECT_EQ(all_reduce(8, n), "halving-doubling") << n;
-  EXPECT_EQ(all_reduce(8, 64, 8), "halving-doubling");
+}
+
+TEST(Auto, TakesNoHalvingDoublingOnNodesOfSeveralRanks) {
+  EXPECT_EQ(all_reduce(8, 64, 8), "double-binary-tree");
+  for (double bytes = 1; bytes < 1e12; bytes *= 4) EXPECT_NE(all_reduce(bytes, 64, 8), "halving-doubling") << bytes;
 }
 
 TEST(Auto, TakesTheTreesForMediumAllReducesOfManyRanks) {

@@ -43,12 +43,13 @@ TEST_P(WorkloadTotals, EqualThePublishedOnes) {
             static_cast<std::ptrdiff_t>(GetParam().matrix_layers));
 }
 
-// Matrix layers: 53 convolutions and a classifier; patches, 12 × 4 and a classifier; 12 × 6, pooler, masked words, next
-// sentence.
+// Matrix layers: 53 convolutions and a classifier; patches, 12 × 4 and a classifier; 12 × 6 (24 × 6), pooler, masked
+// words, next sentence.
 INSTANTIATE_TEST_SUITE_P(Registry, WorkloadTotals,
                          testing::Values(Totals{"resnet-50", 25'557'032, 4'089'184'256.0, 54},
                                          Totals{"vit-b-16", 86'567'656, 17'563'828'224.0, 50},
-                                         Totals{"bert-base", 110'106'428, 11'654'831'616.0, 75}),
+                                         Totals{"bert-base", 110'106'428, 11'654'831'616.0, 75},
+                                         Totals{"bert-large", 336'226'108, 40'107'124'736.0, 147}),
                          [](const auto& suite) {
                            std::string name = suite.param.name;
                            std::replace(name.begin(), name.end(), '-', '_');

@@ -31,9 +31,21 @@ void collect_fields(const Json& json, const std::string& path, std::set<std::str
   }
 }
 
+NetworkUse sample_network() {
+  NetworkUse use;
+  use.fidelity = "flow";
+  use.fidelity_note = "by flow: 3e+06 messages are more than the budget";
+  use.collectives = {{"all-reduce", "ring", 1000, 2000, 3}};
+  use.links = {{"ib-ndr", "rdma", "a stated share", 5e10, 0.92, 64}};
+  use.messages = 12;
+  return use;
+}
+
 TEST(Json, DocumentsEveryFieldAndNoOther) {
+  Result result = sample_result();
+  result.runs[0].network = sample_network();
   std::set<std::string> written;
-  collect_fields(Json::parse(to_json(sample_result())), "", written);
+  collect_fields(Json::parse(to_json(result)), "", written);
 
   std::ifstream file(DADSIM_SOURCE_DIR "/docs/output-json.md");
   ASSERT_TRUE(file);
@@ -65,6 +77,20 @@ TEST(Json, HoldsTheNumbersOfTheResult) {
       run["curve"][1],
       Json::parse(R"({"step": 2, "seconds": 6.5, "bytes": 14000.0, "loss": 0.75, "accuracy": 0.96, "auc": 0.99})"));
   EXPECT_EQ(run["notes"][0], "Ranks were mapped by depth.");
+}
+
+TEST(Json, SaysHowTheNetworkWasSimulated) {
+  Result result = sample_result();
+  result.runs[0].network = sample_network();
+  const Json network = Json::parse(to_json(result))["runs"][0]["network"];
+  EXPECT_EQ(network, Json::parse(R"({"fidelity": "flow",
+      "fidelity_note": "by flow: 3e+06 messages are more than the budget", "messages": 12.0,
+      "collectives": [{"kind": "all-reduce", "algorithm": "ring", "least_bytes": 1000.0, "most_bytes": 2000.0,
+                       "count": 3.0}],
+      "links": [{"class": "ib-ndr", "transport": "rdma", "bytes_per_second": 5e10, "efficiency": 0.92,
+                 "directions": 64.0}]})"));
+  result.runs[0].network.fidelity_note.clear();
+  EXPECT_FALSE(Json::parse(to_json(result))["runs"][0]["network"].contains("fidelity_note"));
 }
 
 TEST(Json, WritesParametersAsWhatTheyAre) {

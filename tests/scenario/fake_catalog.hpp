@@ -33,9 +33,14 @@ inline Catalog fake_catalog() {
                           {"iterations", ParameterSpec::Type::integer, 1, 1000, "10", {}, ""},
                           {"tolerance", ParameterSpec::Type::real, 0, 1, "0.01", {}, ""},
                           {"mode", ParameterSpec::Type::choice, 0, 0, "two-way", {"two-way", "one-way"}, ""}},
+                         true},
+                        {"power-sgd",
+                         {{"rank", ParameterSpec::Type::integer, 1, 65536, "2", {}, ""},
+                          {"start", ParameterSpec::Type::choice, 0, 0, "warm", {"warm", "random"}, ""},
+                          {"uncompressed-steps", ParameterSpec::Type::integer, 0, 1e9, "0", {}, ""}},
                          true}};
   catalog.devices = {"v100-sxm2", "a100-sxm4-40", "a100-sxm4-80", "h100-sxm5", "rtx-3090", "rtx-4090", "xeon-8380"};
-  catalog.workloads = {"resnet-50", "vit-b-16", "bert-base"};
+  catalog.workloads = {"resnet-50", "vit-b-16", "bert-base", "bert-large"};
   const auto link = [](const char* name, double bandwidth, double latency, Transport transport, double efficiency) {
     return LinkSpec{name, bandwidth, latency, transport, efficiency, 3e5, "made up"};
   };

@@ -8,7 +8,8 @@
 #include "sim/star.hpp"
 
 // Simulated times against times worked out by hand: α-β per message, where α is the latency of the route and β the
-// bytes at the rate of its narrowest link.
+// bytes at the rate of its narrowest link. Sending returns at once; the messages of a pair are transferred one after
+// the other, and each is delivered α after its transfer.
 
 namespace dadsim {
 namespace {
@@ -38,20 +39,25 @@ void expect_consistent(const StepTiming& timing) {
 TEST(Collectives, GatherTakesTheLongestMessage) {
   const Star star{.workers = 3};
   Script script(3);
-  const auto gather = script.gather(PerWorker({1e6, 3e6, 2e6}));
-  script.wait(gather, Role::aggregator).wait(gather);
+  script.gather_and_answer(PerWorker({1e6, 3e6, 2e6}));
   const StepTiming timing = time_on(star, script.schedule());
-  expect_near_relative(timing.seconds, star.to_hub(3e6));
+  expect_near_relative(timing.seconds, star.to_hub(3e6) + star.to_hub(0));
   EXPECT_EQ(timing.compute_seconds, 0);
   EXPECT_EQ(timing.bytes_sent, (std::vector<double>{1e6, 3e6, 2e6, 0}));
   EXPECT_EQ(timing.bytes_received, (std::vector<double>{0, 0, 0, 6e6}));
-  ASSERT_EQ(timing.bounds.size(), 2U);
+  ASSERT_EQ(timing.bounds.size(), 3U);
   EXPECT_EQ(timing.bounds[0].resource, "up1");
   EXPECT_EQ(timing.bounds[0].kind, "bandwidth");
   expect_near_relative(timing.bounds[0].seconds, 3.0);
-  EXPECT_EQ(timing.bounds[1].resource, "w1 → hub");
-  EXPECT_EQ(timing.bounds[1].kind, "latency");
-  expect_near_relative(timing.bounds[1].seconds, 0.01);
+  for (const std::size_t i : {1U, 2U}) {
+    EXPECT_EQ(timing.bounds[i].kind, "latency");
+    expect_near_relative(timing.bounds[i].seconds, 0.01);
+  }
+  const auto route = [&](const std::string& name) {
+    return std::ranges::count(timing.bounds, name, &Bound::resource);
+  };
+  EXPECT_EQ(route("w1 → hub"), 1);
+  EXPECT_EQ(route("hub → w0"), 1);  // who is done last: the first of equals
   expect_consistent(timing);
 }
 
@@ -101,14 +107,15 @@ TEST(Collectives, RingAllGatherOfUnequalBlocks) {
   Script script(5, false);
   script.wait(script.all_gather(PerWorker(blocks)));
   const StepTiming timing = time_on(star, script.schedule());
-  // Worker w enters step k + 1 when both its messages of step k are through.
+  // Worker w enters step k + 1 when its message of step k has arrived. What it sends follows its message before, and
+  // arrives a latency of two links after its transfer.
   std::vector<double> ready(5, 0.0);
+  std::vector<double> end(5, 0.0);  // of the last transfer from w to w + 1
   for (std::size_t step = 0; step < 4; ++step) {
-    std::vector<double> end(5);  // of the message from w to w + 1
     for (std::size_t w = 0; w < 5; ++w) {
-      end[w] = std::max(ready[w], ready[(w + 1) % 5]) + star.between(blocks[(w + 5 - step) % 5]);
+      end[w] = std::max(ready[w], end[w]) + star.transfer(blocks[(w + 5 - step) % 5]);
     }
-    for (std::size_t w = 0; w < 5; ++w) ready[w] = std::max(end[w], end[(w + 4) % 5]);
+    for (std::size_t w = 0; w < 5; ++w) ready[w] = std::max(ready[w], end[(w + 4) % 5] + 2 * star.latency);
   }
   expect_near_relative(timing.seconds, *std::ranges::max_element(ready));
   expect_consistent(timing);
@@ -138,7 +145,7 @@ TEST(Collectives, OneWorkerStillTalksToTheAggregator) {
 TEST(Collectives, AnEmptyMessageTakesTheLatency) {
   const Star star{.workers = 2};
   Script script(2);
-  script.wait(script.gather(0.0));
+  script.wait(script.broadcast(0.0));
   const StepTiming timing = time_on(star, script.schedule());
   expect_near_relative(timing.seconds, star.latency);
   ASSERT_EQ(timing.bounds.size(), 1U);
@@ -149,14 +156,14 @@ TEST(Collectives, AnEmptyMessageTakesTheLatency) {
 TEST(Collectives, AMessageWithoutLatencyTakesItsBytes) {
   const Star star{.workers = 2, .latency = 0};
   Script script(2);
-  script.wait(script.gather(1e6));
+  script.wait(script.broadcast(1e6));
   expect_near_relative(time_on(star, script.schedule()).seconds, 1.0);
 }
 
 TEST(Collectives, NothingTakesNoTime) {
   const Star star{.workers = 2, .latency = 0};
   Script script(2);
-  script.compute(0.0).wait(script.gather(0.0));
+  script.compute(0.0).gather_and_answer(0.0);
   const StepTiming timing = time_on(star, script.schedule());
   EXPECT_EQ(timing.seconds, 0);
   EXPECT_TRUE(timing.bounds.empty());
@@ -173,7 +180,7 @@ TEST(Collectives, MicrosecondsAreNotRoundedAway) {
 TEST(Collectives, ALongFastLineIsNotThrottledByAWindow) {
   const Star star{.workers = 1, .rate = 1.25e9, .latency = 0.1};
   Script script(1);
-  script.wait(script.gather(1.25e9));
+  script.wait(script.broadcast(1.25e9));
   expect_near_relative(time_on(star, script.schedule()).seconds, star.to_hub(1.25e9));
 }
 
@@ -182,9 +189,9 @@ TEST(Collectives, ALongFastLineIsNotThrottledByAWindow) {
 TEST(Contention, EqualMessagesShareTheHubEqually) {
   const Star star{.workers = 5, .rate = 1e6, .hub_rate = 2e6};
   Script script(5);
-  script.wait(script.gather(1e6));
+  script.gather_and_answer(1e6);
   const StepTiming timing = time_on(star, script.schedule());
-  expect_near_relative(timing.seconds, star.latency + 5 * 1e6 / 2e6);
+  expect_near_relative(timing.seconds, star.latency + 5 * 1e6 / 2e6 + star.latency);
   EXPECT_EQ(timing.bounds.at(0).resource, "hub-in");
   EXPECT_EQ(timing.bounds.at(0).kind, "bandwidth");
   expect_consistent(timing);
@@ -192,15 +199,15 @@ TEST(Contention, EqualMessagesShareTheHubEqually) {
 
 TEST(Contention, WhatAShortMessageLeavesTheLongOneGets) {
   const Star star{.workers = 2, .rate = 10e6, .hub_rate = 2e6};
-  Script script(2);
-  const auto gather = script.gather(PerWorker({1e6, 3e6}));
-  script.wait(gather).compute(PerWorker({5.0, 0.0}));
-  const StepTiming timing = time_on(star, script.schedule());
-  // Worker 0 is served at half the rate for one second, and then computes for five.
-  expect_near_relative(timing.seconds, star.latency + 1.0 + 5.0);
-  Script alone(2);
-  alone.wait(alone.gather(PerWorker({1e6, 3e6})));
-  expect_near_relative(time_on(star, alone.schedule()).seconds, star.latency + (1e6 + 3e6) / 2e6);
+  Script both(2);
+  both.gather_and_answer(PerWorker({1e6, 3e6}));
+  expect_near_relative(time_on(star, both.schedule()).seconds, star.latency + (1e6 + 3e6) / 2e6 + star.latency);
+  // The short one by itself: served at half the rate for one second. What comes last of each pair is empty.
+  Script first(2);
+  const auto shorter = first.gather(PerWorker({1e6, 0}));
+  first.gather(PerWorker({0, 3e6}));
+  first.wait(shorter, Role::aggregator).compute(5.0, Role::aggregator).wait(first.broadcast(0));
+  expect_near_relative(time_on(star, first.schedule()).seconds, star.latency + 1.0 + 5.0 + star.latency);
 }
 
 TEST(Contention, AnAmpleHubLimitsNobody) {
@@ -220,8 +227,8 @@ TEST(Contention, OppositeDirectionsDoNotMeet) {
   expect_near_relative(time_on(star, script.schedule()).seconds, star.to_hub(1e6));
 }
 
-TEST(Contention, SharesGoByTheInverseOfTheLatency) {
-  // Both through a hub of 1 MB/s; worker 1 is twice as far away and gets half as much while both send.
+TEST(Contention, SharesAreEqualWhateverTheLatency) {
+  // Both through a hub of 1 MB/s; worker 1 is twice as far away, and each gets half while both send.
   const test::TemporaryFile file(test::platform_xml(
       "<host id=\"w0\" speed=\"1Gf\"/><host id=\"w1\" speed=\"1Gf\"/><host id=\"hub\" speed=\"1Gf\"/>"
       "<link id=\"near\" bandwidth=\"1GBps\" latency=\"10ms\"/><link id=\"far\" bandwidth=\"1GBps\" latency=\"20ms\"/>"
@@ -229,12 +236,13 @@ TEST(Contention, SharesGoByTheInverseOfTheLatency) {
       "<route src=\"w0\" dst=\"hub\"><link_ctn id=\"near\"/><link_ctn id=\"hub-in\"/></route>"
       "<route src=\"w1\" dst=\"hub\"><link_ctn id=\"far\"/><link_ctn id=\"hub-in\"/></route>"));
   Script script(2);
-  const auto gather = script.gather(PerWorker({1e6, 9e6}));
-  script.wait(gather).compute(PerWorker({50.0, 0.0}));
+  const auto near = script.gather(PerWorker({1e6, 0}));
+  script.gather(PerWorker({0, 9e6}));
+  script.wait(near, Role::aggregator).compute(50.0, Role::aggregator).wait(script.broadcast(0));
   const std::vector<Schedule> schedules{script.schedule()};
   const double seconds = time_schedules(test::cluster_on(file.path(), 2), schedules).steps.at(0).seconds;
-  const double alone = 0.01 * 1e6;  // bytes that worker 0 has sent before worker 1 begins
-  expect_near_relative(seconds, 0.02 + (1e6 - alone) / (1e6 * 2 / 3) + 50.0);
+  // Worker 0's message: 1 MB at 0.5 MB/s, and 10 ms. The empty answer to the far worker: 20 ms.
+  expect_near_relative(seconds, 2.0 + 0.01 + 50.0 + 0.02);
 }
 
 TEST(Contention, WorkersOnOneHostTalkOverTheLoopback) {
@@ -242,7 +250,7 @@ TEST(Contention, WorkersOnOneHostTalkOverTheLoopback) {
   Cluster cluster = test::cluster_on(file.path(), 1);
   cluster.hosts = {"hub"};
   Script script(1);
-  script.wait(script.gather(1e10));
+  script.wait(script.broadcast(1e10));
   const std::vector<Schedule> schedules{script.schedule()};
   expect_near_relative(time_schedules(cluster, schedules).steps.at(0).seconds, 1.0);
 }
@@ -299,12 +307,12 @@ TEST(Steps, GatherMergeBroadcastInAPipelineOfTwoLayers) {
   script.compute(0.1);
   const StepTiming timing = time_on(star, script.schedule());
 
+  // The second message of a pair follows the transfer of the first, not its delivery.
   const double gathered0 = deltas + star.to_hub(up[0]);
   const double merged0 = gathered0 + merge;
-  const double shared0 = merged0 + star.to_hub(down[0]);
-  const double gathered1 = std::max(2 * deltas, gathered0) + star.to_hub(up[1]);
+  const double gathered1 = std::max(2 * deltas, deltas + star.transfer(up[0])) + star.to_hub(up[1]);
   const double merged1 = std::max(gathered1, merged0) + merge;
-  const double shared1 = std::max(merged1, shared0) + star.to_hub(down[1]);
+  const double shared1 = std::max(merged1, merged0 + star.transfer(down[0])) + star.to_hub(down[1]);
   expect_near_relative(timing.seconds, shared1 + 0.1);
   expect_near_relative(timing.compute_seconds, 2 * deltas + 0.1);
   EXPECT_EQ(timing.bytes_sent, (std::vector<double>{1.5e6, 1.5e6, 1.5e6, 3 * 1.7e6}));
@@ -336,8 +344,9 @@ TEST(Steps, AFastWorkersSecondGatherDoesNotWaitForASlowWorkersFirst) {
   script.compute(PerWorker({0.0, 10.0}));
   const auto first = script.gather(PerWorker({1e6, 1e6}));
   const auto second = script.gather(PerWorker({1e6, 0.0}));
-  script.wait(first).wait(second);
+  script.wait(first, Role::aggregator).wait(second, Role::aggregator).wait(script.broadcast(0));
   const StepTiming timing = time_on(star, script.schedule());
+  // Worker 1's second message is empty: it is there with its first. Worker 0's have long been.
   expect_near_relative(timing.seconds, 10.0 + star.to_hub(1e6) + star.to_hub(0));
 }
 
@@ -352,6 +361,14 @@ TEST(Steps, TheStepEndsWithTheLastWorkerNotWithTheLastMessage) {
   EXPECT_EQ(timing.bytes_sent, (std::vector<double>{8e6, 8e6, 0}));
   EXPECT_EQ(timing.bytes_received, (std::vector<double>{0, 0, 16e6}));
   expect_consistent(timing);
+}
+
+TEST(Steps, WhoSendsDoesNotWaitForTheDelivery) {
+  Script script(2);
+  script.wait(script.gather(5e6)).compute(0.5);
+  const StepTiming timing = time_on(Star{.workers = 2}, script.schedule());
+  expect_near_relative(timing.seconds, 0.5);
+  EXPECT_EQ(timing.exposed_seconds, 0);
 }
 
 TEST(Steps, AWaitThatHasNothingToWaitForCostsNothing) {

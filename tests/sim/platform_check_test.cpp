@@ -13,6 +13,7 @@
 namespace dadsim {
 namespace {
 
+using test::platform_file;
 using test::platform_xml;
 using test::Star;
 using test::TemporaryFile;
@@ -23,7 +24,7 @@ const std::string route = "<route src=\"north\" dst=\"south\"><link_ctn id=\"lin
 
 PlatformFindings check(const std::string& content, const std::vector<std::string>& workers = {"north", "south"}) {
   const TemporaryFile file(content);
-  PlatformFindings findings = check_platform(file.path(), workers, {{0, 1}});
+  PlatformFindings findings = check_platform(platform_file(file.path()), workers, {{0, 1}});
   for (Diagnostic& diagnostic : findings.file_errors) {
     EXPECT_EQ(diagnostic.file, file.path());
     diagnostic.file = "FILE";
@@ -65,7 +66,7 @@ TEST(PlatformCheck, CommentsAreNotRead) {
 
 TEST(PlatformCheck, WhatIsNoFile) {
   const auto error = [](const std::string& path) {
-    const PlatformFindings findings = check_platform(path, {}, {});
+    const PlatformFindings findings = check_platform(platform_file(path), {}, {});
     return findings.file_errors.empty() ? std::string{} : to_string(findings.file_errors.front());
   };
   const std::string folder = std::filesystem::temp_directory_path().string();
@@ -168,10 +169,12 @@ TEST(PlatformCheck, OptionsThatDadsimLeavesAloneAreThePlatformsOwn) {
 TEST(PlatformCheck, ProfilesOverTimeAreNoticed) {
   const std::string profile = "<trace id=\"t\" periodicity=\"2.0\">0 1.0\n1 0.5\n</trace>";
   EXPECT_EQ(first_file_error(platform_xml(hosts + link + route, "Full", "", profile)), "");
-  EXPECT_TRUE(varies_over_time(TemporaryFile(platform_xml(hosts + link + route, "Full", "", profile)).path()));
   EXPECT_TRUE(
-      varies_over_time(TemporaryFile(platform_xml("<host id=\"north\" speed=\"1Gf\"\n speed_file=\"x\"/>")).path()));
-  EXPECT_FALSE(varies_over_time(TemporaryFile(platform_xml("<!-- <trace> -->" + hosts + link + route)).path()));
+      varies_over_time(platform_file(TemporaryFile(platform_xml(hosts + link + route, "Full", "", profile)).path())));
+  EXPECT_TRUE(varies_over_time(
+      platform_file(TemporaryFile(platform_xml("<host id=\"north\" speed=\"1Gf\"\n speed_file=\"x\"/>")).path())));
+  EXPECT_FALSE(
+      varies_over_time(platform_file(TemporaryFile(platform_xml("<!-- <trace> -->" + hosts + link + route)).path())));
 }
 
 TEST(PlatformCheck, HostsThatAreNotThere) {
@@ -183,7 +186,7 @@ TEST(PlatformCheck, HostsThatAreNotThere) {
   EXPECT_EQ(check(platform_xml(""), {"a", "b"}).host_errors[0],
             "the platform has no host 'a'; the platform has no hosts");
   const TemporaryFile large(Star{.workers = 30}.xml());
-  EXPECT_EQ(check_platform(large.path(), {"qqqqqqq"}, {}).host_errors[0],
+  EXPECT_EQ(check_platform(platform_file(large.path()), {"qqqqqqq"}, {}).host_errors[0],
             "the platform has no host 'qqqqqqq'; the platform has 31 hosts, from hub to w9");
 }
 
@@ -237,7 +240,7 @@ TEST(PlatformCheck, ManyMissingRoutesAreCounted) {
     for (std::size_t j = 0; j < i; ++j) pairs.emplace_back(i, j);
   }
   const TemporaryFile file(platform_xml(body));
-  const PlatformFindings findings = check_platform(file.path(), workers, pairs);
+  const PlatformFindings findings = check_platform(platform_file(file.path()), workers, pairs);
   ASSERT_EQ(findings.route_errors.size(), 11U);
   EXPECT_EQ(findings.route_errors.back(),
             "altogether 30 ways between workers have no route; add the missing routes to the platform");

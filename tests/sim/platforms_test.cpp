@@ -8,6 +8,7 @@
 #include "sim/compat.hpp"
 #include "sim/engine.hpp"
 #include "sim/platform_check.hpp"
+#include "sim/star.hpp"
 
 // The platforms that come with dadsim: the links on their routes, one by one. SimGrid drops links in silence where
 // zones are nested in certain ways. Each test loads one platform into its own process.
@@ -21,7 +22,7 @@ std::string shipped(const std::string& name) { return std::string(DADSIM_SOURCE_
 
 class Platform {
  public:
-  explicit Platform(const std::string& name) : engine_(load_engine(shipped(name))) {}
+  explicit Platform(const std::string& name) : engine_(load_engine(test::platform_file(shipped(name)))) {}
 
   void expect_route(const std::string& from, const std::string& to, const std::vector<std::string>& names,
                     double latency, double bandwidth) const {
@@ -90,7 +91,7 @@ TEST(Platforms, AllPassTheCheck) {
     for (std::size_t i = 0; i < hosts.size(); ++i) {
       for (std::size_t j = 0; j < i; ++j) pairs.emplace_back(i, j);
     }
-    const PlatformFindings findings = check_platform(shipped(name), hosts, pairs);
+    const PlatformFindings findings = check_platform(test::platform_file(shipped(name)), hosts, pairs);
     EXPECT_TRUE(findings.file_errors.empty()) << to_string(findings.file_errors.at(0));
     EXPECT_EQ(findings.host_errors, std::vector<std::string>(hosts.size()));
     EXPECT_TRUE(findings.route_errors.empty()) << findings.route_errors.at(0);

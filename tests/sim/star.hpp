@@ -85,6 +85,8 @@ struct Star {
     return platform_xml(body);
   }
 
+  /// Seconds that a message takes on the links before the next of its pair can follow.
+  double transfer(double bytes) const { return bytes / rate; }
   /// Seconds of a message between a worker and the hub, alone on its links.
   double to_hub(double bytes) const { return latency + bytes / rate; }
   /// Seconds of a message between two workers.
@@ -103,9 +105,14 @@ inline DeviceSpec clockwork() {
           .source = "made up"};
 }
 
+/// A platform file, its numbers as they are written.
+inline PlatformSpec platform_file(const std::string& path) {
+  return {"", PlatformFileSpec{path, Transport::plain}, {}, {}};
+}
+
 inline Cluster cluster_on(const std::string& platform, std::size_t workers, bool aggregator = true) {
   Cluster cluster;
-  cluster.platform.what = PlatformFileSpec{platform, Transport::plain};
+  cluster.platform = platform_file(platform);
   for (std::size_t w = 0; w < workers; ++w) {
     cluster.hosts.push_back(fmt::format("w{}", w));
     cluster.devices.push_back(clockwork());
@@ -131,15 +138,24 @@ class Script {
     return *this;
   }
   Script& compute(double seconds, Role who = Role::workers) { return compute(same(seconds), who); }
-  std::int32_t collective(CollectiveKind kind, PerWorker bytes) {
-    schedule_.tasks.push_back({"layer", CollectiveTask{kind, std::move(bytes)}});
+  std::int32_t collective(CollectiveKind kind, PerWorker bytes, const std::string& algorithm = "auto") {
+    schedule_.tasks.push_back({"layer", CollectiveTask{kind, std::move(bytes), algorithm}});
     return static_cast<std::int32_t>(schedule_.tasks.size()) - 1;
   }
   std::int32_t gather(PerWorker bytes) { return collective(CollectiveKind::gather, std::move(bytes)); }
   std::int32_t gather(double bytes) { return gather(same(bytes)); }
+  /// Workers do not wait for what they have sent. Here they wait until the aggregator has everything and has said so,
+  /// with an empty message.
+  Script& gather_and_answer(PerWorker bytes) {
+    wait(gather(std::move(bytes)), Role::aggregator);
+    return wait(broadcast(0));
+  }
+  Script& gather_and_answer(double bytes) { return gather_and_answer(same(bytes)); }
   std::int32_t broadcast(double bytes) { return collective(CollectiveKind::broadcast, same(bytes)); }
-  std::int32_t all_reduce(double bytes) { return collective(CollectiveKind::all_reduce, same(bytes)); }
-  std::int32_t all_gather(PerWorker bytes) { return collective(CollectiveKind::all_gather, std::move(bytes)); }
+  /// Around a ring.
+  std::int32_t all_reduce(double bytes) { return collective(CollectiveKind::all_reduce, same(bytes), "ring"); }
+  /// Around a ring.
+  std::int32_t all_gather(PerWorker bytes) { return collective(CollectiveKind::all_gather, std::move(bytes), "ring"); }
   Script& wait(std::int32_t index, Role who = Role::workers) {
     schedule_.tasks.push_back({"layer", WaitTask{who, index}});
     return *this;

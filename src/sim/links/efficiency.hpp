@@ -2,19 +2,22 @@
 
 namespace dadsim::efficiency {
 
-// Share of the nominal bandwidth that the payload of large messages reaches, one number per class of link. Only `tcp`
-// follows from a standard and `efa` from a published measurement; the others are assumptions.
+// Share of the nominal bandwidth that the payload of large messages reaches, one number per class of link. `tcp`
+// follows from a standard; `nvlink`, `pcie` and `efa` from published measurements (docs/validation.md); the others are
+// assumptions.
 
-/// NVLink and NVSwitch: packet headers, flow control, copies.
-inline constexpr double nvlink = 0.80;
-/// PCI Express: headers of transaction-layer packets of 256 bytes and their acknowledgements.
-inline constexpr double pcie = 0.85;
+/// NVLink and NVSwitch: a ring of 8 H100 reaches 370.67 of 450 GB/s (ASTRA-sim, inputs/network/hgx_h100_8gpu.yml).
+inline constexpr double nvlink = 0.82;
+/// PCI Express with both directions in use and host bridges between the devices: between the 0.60 and the 0.71 of two
+/// releases of NCCL on four V100 (Bessemer cluster, University of Sheffield).
+inline constexpr double pcie = 0.62;
 /// InfiniBand through GPUDirect RDMA, headers at an MTU of 4096 bytes.
 inline constexpr double infiniband = 0.92;
 /// RDMA over Ethernet: as InfiniBand, with Ethernet, IP and UDP headers and congestion control.
 inline constexpr double roce = 0.90;
-/// AWS Elastic Fabric Adapter: 340 of 400 Gbit/s on p4d instances (S. Bekman, Machine Learning Engineering, network).
-inline constexpr double efa = 0.85;
+/// AWS Elastic Fabric Adapter: calibrated on NCCL's all-reduce on two p4de.24xlarge, whose largest reaches 0.84 in all
+/// (aws-samples/awsome-distributed-training).
+inline constexpr double efa = 0.92;
 /// TCP: 1448 bytes of payload in an Ethernet frame of 1514 (MTU 1500; IP and TCP headers with timestamps).
 inline constexpr double tcp = 1448.0 / 1514.0;
 /// Wi-Fi: one medium for both directions, contention, acknowledgements of frames.

@@ -16,7 +16,7 @@ std::vector<LinkSpec> inside_node() {
     link.source = fmt::format(
         "all NVLinks of a GPU ({}) together, one direction, as tabulated in S. Bekman, Machine Learning Engineering, "
         "network "
-        "(2024); latency and efficiency are assumptions",
+        "(2024); latency is an assumption, efficiency from a ring of 8 H100 (ASTRA-sim, hgx_h100_8gpu.yml)",
         gpu);
     return link;
   };
@@ -27,7 +27,9 @@ std::vector<LinkSpec> inside_node() {
     link.latency = 0.5e-6;
     link.transport = Transport::rdma;
     link.efficiency = efficiency::pcie;
-    link.source = fmt::format("16 lanes, one direction: {}; latency and efficiency are assumptions", source);
+    link.source = fmt::format(
+        "16 lanes, one direction: {}; latency is an assumption, efficiency from 4 V100 (University of Sheffield)",
+        source);
     return link;
   };
   const char* table = "S. Bekman, Machine Learning Engineering, network (2024)";

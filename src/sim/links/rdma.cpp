@@ -35,15 +35,16 @@ std::vector<LinkSpec> rdma() {
            "efficiency is an assumption"),
       link("ib-ndr", 400, 0.6e-6, infiniband, not_published),
       link("ib-xdr", 800, 0.6e-6, infiniband, not_published),
-      link("efa-100", 100, 7.5e-6, efficiency::efa,
-           "AWS Elastic Fabric Adapter, four of them in p4d.24xlarge (AWS, 2020) with 340 of 400 Gbit/s reached (S. "
-           "Bekman, "
-           "Machine Learning Engineering, network, 2024); latency is an assumption, half of 15 us end to end "
-           "(unverified)"),
-      link("efa-400", 400, 7.5e-6, efficiency::efa,
+      link("efa-100", 100, 36e-6, efficiency::efa,
+           "AWS Elastic Fabric Adapter, four of them in p4d.24xlarge (AWS, 2020); latency (as NCCL sees it, with its "
+           "proxy) and "
+           "efficiency calibrated on NCCL's all-reduce on two p4de.24xlarge (aws-samples/awsome-distributed-training); "
+           "that they hold for other collectives is an assumption"),
+      link("efa-400", 400, 10.5e-6, efficiency::efa,
            "the four AWS Elastic Fabric Adapters of 100 Gbit/s of each GPU of p5.48xlarge taken as one (AWS, 2023: "
-           "3200 Gbit/s "
-           "per instance); latency as efa-100, efficiency assumed as there"),
+           "3200 Gbit/s per instance); latency from the 65 to 75 us that NCCL's smallest all-reduce takes on 16 H100 "
+           "of two "
+           "instances (unverified), efficiency as efa-100"),
       link("roce-100", 100, 0.75e-6, efficiency::roce, roce),
       link("roce-200", 200, 0.75e-6, efficiency::roce, roce),
       link("roce-400", 400, 0.75e-6, efficiency::roce, roce),

@@ -5,5 +5,6 @@
 namespace dadsim {
 
 Workload bert_base_workload();
+Workload bert_large_workload();
 
 }  // namespace dadsim

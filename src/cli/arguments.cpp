@@ -1,0 +1,60 @@
+#include "cli/arguments.hpp"
+
+#include <fmt/format.h>
+
+#include "cli/usage_error.hpp"
+#include "support/diagnostics.hpp"
+
+namespace dadsim {
+
+namespace po = boost::program_options;
+
+po::variables_map read_arguments(const std::vector<std::string>& arguments, const po::options_description& options) {
+  po::options_description all = options;
+  all.add_options()("positional", po::value<std::vector<std::string>>());
+  po::positional_options_description positional;
+  positional.add("positional", -1);
+  po::variables_map values;
+  try {
+    po::store(po::command_line_parser(arguments)
+                  .options(all)
+                  .positional(positional)
+                  .style(po::command_line_style::unix_style & ~po::command_line_style::allow_guessing)
+                  .run(),
+              values);
+    po::notify(values);
+  } catch (const po::unknown_option& error) {
+    std::vector<std::string> names;
+    for (const auto& option : options.options()) names.push_back("--" + option->long_name());
+    throw UsageError(
+        fmt::format("unknown option '{}'; {}", error.get_option_name(), suggestion(error.get_option_name(), names)));
+  } catch (const po::error& error) {
+    throw UsageError(fmt::format("{}; see dadsim --help", error.what()));
+  }
+  return values;
+}
+
+std::vector<std::string> words_of(const po::variables_map& values) {
+  return values.contains("positional") ? values["positional"].as<std::vector<std::string>>()
+                                       : std::vector<std::string>{};
+}
+
+std::string text_of(const po::variables_map& values, const std::string& option) {
+  if (!values.contains(option)) return {};
+  const auto& text = values[option].as<std::string>();
+  if (text.empty()) throw UsageError(fmt::format("--{} has an empty value; see dadsim --help", option));
+  return text;
+}
+
+void check_files_differ(const std::vector<std::pair<std::string, std::string>>& option_and_path) {
+  for (std::size_t i = 0; i < option_and_path.size(); ++i) {
+    for (std::size_t j = i + 1; j < option_and_path.size(); ++j) {
+      const auto& [option, path] = option_and_path[i];
+      const auto& [other, other_path] = option_and_path[j];
+      if (path.empty() || path != other_path) continue;
+      throw UsageError(fmt::format("--{} and --{} both name '{}'; one file each", option, other, path));
+    }
+  }
+}
+
+}  // namespace dadsim

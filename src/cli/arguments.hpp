@@ -1,0 +1,23 @@
+#pragma once
+
+#include <boost/program_options.hpp>
+#include <string>
+#include <vector>
+
+namespace dadsim {
+
+/// Reads `arguments` as options of `options` and words that are none, which are kept under "positional". Nothing is
+/// abbreviated. Throws UsageError, with the option that was meant where one is near.
+boost::program_options::variables_map read_arguments(const std::vector<std::string>& arguments,
+                                                     const boost::program_options::options_description& options);
+
+/// The words that are no options.
+std::vector<std::string> words_of(const boost::program_options::variables_map& values);
+
+/// The text of an option, or an empty one. Throws UsageError if the option is there and its text empty.
+std::string text_of(const boost::program_options::variables_map& values, const std::string& option);
+
+/// Throws UsageError where two options name the same file, or standard output twice.
+void check_files_differ(const std::vector<std::pair<std::string, std::string>>& option_and_path);
+
+}  // namespace dadsim

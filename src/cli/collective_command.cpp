@@ -1,0 +1,220 @@
+#include "cli/collective_command.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <stdexcept>
+
+#include "algorithms/learn.hpp"
+#include "cli/collective_options.hpp"
+#include "cli/interrupt.hpp"
+#include "cli/platform_argument.hpp"
+#include "cli/progress.hpp"
+#include "cli/usage_error.hpp"
+#include "report/collective_table.hpp"
+#include "sim/platform_hosts.hpp"
+#include "sim/simulator.hpp"
+#include "support/atomic_file.hpp"
+#include "support/diagnostics.hpp"
+#include "support/version.hpp"
+
+namespace dadsim {
+namespace {
+
+constexpr std::size_t kAllPairs = 256;  // hosts; among more the routes of neighbours and of powers of two are checked
+
+/// The hubs of a federation, which hand parameters around but are no ranks.
+std::vector<std::string> hubs_of(const PlatformSpec& platform) {
+  std::vector<std::string> hubs;
+  const auto add = [&](const FederationSpec& federation) {
+    hubs.push_back(federation.name.empty() ? "hub" : federation.name + ".hub");
+  };
+  if (const auto* federation = std::get_if<FederationSpec>(&platform.what)) add(*federation);
+  if (const auto* composition = std::get_if<CompositionSpec>(&platform.what)) {
+    for (const auto& cluster : composition->clusters) {
+      if (const auto* federation = std::get_if<FederationSpec>(&cluster)) add(*federation);
+    }
+  }
+  return hubs;
+}
+
+std::string who_is_meant(const std::string& name, const std::vector<PlatformHost>& all) {
+  constexpr std::size_t kTold = 20;
+  std::vector<std::string> names;
+  for (const PlatformHost& host : all) names.push_back(host.name);
+  if (closest(name, names).empty() && names.size() > kTold) {
+    return fmt::format("it has {} hosts, from {} to {}", names.size(), names.front(), names.back());
+  }
+  return suggestion(name, names);
+}
+
+/// The hosts that take part, in the order of the ranks.
+std::vector<PlatformHost> ranks_of(const CollectiveOptions& options, const PlatformSpec& platform) {
+  const std::vector<PlatformHost> all = platform_hosts(platform);
+  std::vector<PlatformHost> ranks;
+  if (!options.hosts.empty()) {
+    std::map<std::string, const PlatformHost*> by_name;
+    for (const PlatformHost& host : all) by_name[host.name] = &host;
+    for (const std::string& name : options.hosts) {
+      const auto found = by_name.find(name);
+      if (found == by_name.end()) {
+        throw UsageError(fmt::format("--hosts: the platform has no host '{}'; {}", name, who_is_meant(name, all)));
+      }
+      if (found->second == nullptr) throw UsageError(fmt::format("--hosts names '{}' twice; one rank per host", name));
+      ranks.push_back(*found->second);
+      found->second = nullptr;
+    }
+    return ranks;
+  }
+  const std::vector<std::string> hubs = hubs_of(platform);
+  for (const PlatformHost& host : all) {
+    if (std::ranges::find(hubs, host.name) == hubs.end()) ranks.push_back(host);
+  }
+  if (options.ranks) {
+    if (*options.ranks > ranks.size()) {
+      throw UsageError(fmt::format("--ranks {}; the platform has {} hosts", *options.ranks, ranks.size()));
+    }
+    ranks.resize(*options.ranks);
+  }
+  return ranks;
+}
+
+void check_pairs(const CollectiveOptions& options, std::size_t ranks) {
+  for (const auto& [from, to] : options.pairs) {
+    if (static_cast<std::size_t>(std::max(from, to)) >= ranks) {
+      throw UsageError(fmt::format("--pairs: {}>{} with {} rank{}; ranks are from 0 to {}", from, to, ranks,
+                                   ranks == 1 ? "" : "s", ranks - 1));
+    }
+  }
+}
+
+/// Pairs of ranks whose routes are looked at before anything is simulated.
+std::vector<std::pair<std::size_t, std::size_t>> pairs_to_check(const CollectiveOptions& options, std::size_t ranks) {
+  std::vector<std::pair<std::size_t, std::size_t>> pairs;
+  if (!options.pairs.empty()) {
+    for (const auto& [from, to] : options.pairs) {
+      pairs.emplace_back(static_cast<std::size_t>(from), static_cast<std::size_t>(to));
+    }
+    return pairs;
+  }
+  for (std::size_t from = 0; from < ranks; ++from) {
+    for (std::size_t further = 1; from + further < ranks; further = ranks <= kAllPairs ? further + 1 : 2 * further) {
+      pairs.emplace_back(from, from + further);
+    }
+  }
+  return pairs;
+}
+
+/// The request of a size as it was given, and what the size is called in the report.
+std::pair<CollectiveRequest, CollectiveRow> request_of(const CollectiveOptions& options, double size,
+                                                       std::size_t ranks) {
+  const auto n = static_cast<double>(ranks);
+  const bool blocks = has_blocks(options.operation);
+  CollectiveRow row;
+  row.size_bytes = blocks && options.per_rank ? size * n : size;
+  row.block_bytes = blocks ? row.size_bytes / n : size;
+  CollectiveRequest request;
+  request.kind = kind_of(options.operation);
+  request.bytes = {options.operation == Operation::reduce_scatter ? row.size_bytes : row.block_bytes};
+  request.root = static_cast<Rank>(options.root.value_or(0));
+  if (request.kind == CollectiveKind::neighbour_exchange) {
+    request.neighbours.resize(ranks);
+    for (const auto& [from, to] : options.pairs) request.neighbours[static_cast<std::size_t>(from)].push_back(to);
+  }
+  return {std::move(request), row};
+}
+
+/// Nodes are numbered anew among those that take part.
+RankLayout layout_of(const std::vector<PlatformHost>& ranks) {
+  RankLayout layout;
+  std::map<std::int32_t, std::int32_t> number_of;
+  for (const PlatformHost& host : ranks) {
+    layout.node_of.push_back(
+        number_of.try_emplace(host.node, static_cast<std::int32_t>(number_of.size())).first->second);
+  }
+  return layout;
+}
+
+bool has_root(const CollectiveOptions& options) {
+  return options.root || options.operation == Operation::broadcast || options.operation == Operation::gather ||
+         options.operation == Operation::scatter;
+}
+
+bool uses_tcp(const NetworkUse& network) {
+  return std::ranges::any_of(network.links,
+                             [](const auto& link) { return link.transport == to_string(Transport::tcp); });
+}
+
+CollectiveReport time_operation(const CollectiveOptions& options, const PlatformSpec& platform, bool show_progress) {
+  const std::vector<PlatformHost> ranks = ranks_of(options, platform);
+  check_pairs(options, ranks.size());
+  CollectiveReport report;
+  std::vector<CollectiveJob> jobs;
+  for (const double size : options.sizes) {
+    auto [request, row] = request_of(options, size, ranks.size());
+    jobs.push_back({std::move(request), options.algorithm});
+    report.rows.push_back(row);
+  }
+  try {
+    lay_out(jobs.front().request, options.algorithm, layout_of(ranks));
+  } catch (const std::invalid_argument& error) {
+    throw UsageError(error.what());
+  }
+  Cluster cluster;
+  cluster.platform = platform;
+  for (const PlatformHost& host : ranks) cluster.hosts.push_back(host.name);
+  check_routes_of_file(platform, cluster.hosts, pairs_to_check(options, ranks.size()));
+  cluster.network.rendezvous = options.rendezvous;
+  // New connections are simulated message by message.
+  cluster.network.fidelity = options.cold ? Fidelity::message : options.fidelity;
+
+  Progress progress("timing", 1, show_progress);
+  const TimedCollectives timed = time_collectives(cluster, jobs, [&](std::size_t done) {
+    if (interrupted().load()) throw Cancelled();
+    progress.update(0, static_cast<std::int64_t>(done), static_cast<std::int64_t>(jobs.size()));
+  });
+  if (interrupted().load()) throw Cancelled();
+  const bool tcp = uses_tcp(timed.network);
+  for (std::size_t i = 0; i < report.rows.size(); ++i) {
+    CollectiveRow& row = report.rows[i];
+    const CollectiveTiming& timing = timed.timings.at(i);
+    row.algorithm = timing.algorithm;
+    row.fidelity = timing.fidelity;
+    row.warm_seconds = timing.seconds;
+    if (tcp && timing.fidelity == Fidelity::message) row.cold_seconds = timing.cold_seconds;
+    row.messages = timing.messages;
+  }
+  report.version = kVersion;
+  report.simgrid = simgrid_version();
+  report.network_model = network_model_description();
+  report.platform_file = options.platform;
+  report.platform_description = platform.description;
+  report.operation = options.operation;
+  report.hosts = cluster.hosts;
+  if (has_root(options)) report.root = options.root.value_or(0);
+  report.pairs = options.pairs;
+  report.per_rank = options.per_rank;
+  report.cold = options.cold;
+  report.rendezvous = options.rendezvous;
+  report.network = timed.network;
+  return report;
+}
+
+}  // namespace
+
+void run_collective_command(const std::vector<std::string>& arguments) {
+  const CollectiveOptions options = parse_collective_options(arguments);
+  if (options.help) return write_file_atomically("-", usage_of_collective());
+  for (const std::string& path : {options.json, options.csv}) {
+    if (!path.empty()) check_writable(path);
+  }
+  const PlatformSpec platform = load_platform_argument(options.platform, options.transport);
+  const CollectiveReport report = time_operation(options, platform, !options.quiet && standard_error_is_terminal());
+  if (!options.json.empty()) write_file_atomically(options.json, to_json(report));
+  if (!options.csv.empty()) write_file_atomically(options.csv, to_csv(report));
+  // A result that goes to standard output is not mixed with the table.
+  if (!options.quiet && options.json != "-" && options.csv != "-") write_file_atomically("-", to_table(report));
+}
+
+}  // namespace dadsim

@@ -1,0 +1,226 @@
+#include "cli/collective_options.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <boost/program_options.hpp>
+#include <charconv>
+#include <limits>
+#include <sstream>
+#include <stdexcept>
+#include <string_view>
+
+#include "cli/arguments.hpp"
+#include "cli/byte_sizes.hpp"
+#include "cli/platform_argument.hpp"
+#include "cli/usage_error.hpp"
+#include "collectives/collective.hpp"
+#include "scenario/host_list.hpp"
+#include "support/diagnostics.hpp"
+
+namespace dadsim {
+namespace {
+
+namespace po = boost::program_options;
+
+constexpr const char* kDefaultSizes = "1KB:1GB:4";
+constexpr std::array kOperations{
+    Operation::all_reduce, Operation::all_gather, Operation::reduce_scatter, Operation::broadcast,
+    Operation::gather,     Operation::scatter,    Operation::all_to_all,     Operation::neighbour_exchange,
+    Operation::send};
+constexpr std::array kFidelities{Fidelity::automatic, Fidelity::message, Fidelity::flow, Fidelity::closed_form};
+
+po::options_description collective_options() {
+  po::options_description options("Options");
+  const auto text = [](const char* name) { return po::value<std::string>()->value_name(name); };
+  options.add_options()  //
+      ("platform", text("FILE"),
+       "a platform file (of SimGrid, or <cluster-platform>), or a scenario for its platform")  //
+      ("op", text("OP"),
+       "all-reduce, all-gather, reduce-scatter, broadcast, gather, scatter, all-to-all, neighbour-exchange (along "
+       "--pairs), send (a message along each of --pairs)")                                                            //
+      ("algorithm", text("A"), "how it is carried out: one of dadsim collectives; auto (default) takes the soonest")  //
+      ("sizes", text("S"),
+       "sizes in bytes: 1KB:1GB (doubling), 1KB:1GB:4, 1MB,4MB; powers of 1024; counted as nccl-tests do, over all "
+       "ranks (default 1KB:1GB:4)")                                //
+      ("per-rank", "sizes are those of one rank's block instead")  //
+      ("ranks", text("N"), "the first N hosts")                    //
+      ("hosts", text("HOSTS"),
+       "these hosts in this order, e.g. \"gpu-[0-15]\" (default: all; of a federation without hubs)")           //
+      ("root", text("R"), "rank of the root (default 0)")                                                       //
+      ("pairs", text("PAIRS"), "directed pairs of ranks, e.g. \"0>1,2>3\" (send: 0>1 by default)")              //
+      ("cold", "the time on new connections instead of warm ones")                                              //
+      ("rendezvous", "messages leave when their receivers have posted them")                                    //
+      ("fidelity", text("F"), "auto (default), message, flow or closed-form")                                   //
+      ("transport", text("T"), "how the links of a SimGrid file are used: plain (default), tcp, rdma, nvlink")  //
+      ("json", text("FILE"), "write the result as JSON (docs/output-collective.md); - is standard output")      //
+      ("csv", text("FILE"), "write the result as CSV (docs/output-collective.md); - is standard output")        //
+      ("quiet", "no table and no progress")                                                                     //
+      ("help", "this text");
+  return options;
+}
+
+template <class Value, std::size_t n>
+Value one_of(const std::array<Value, n>& values, const std::string& option, const std::string& text) {
+  std::vector<std::string> names;
+  for (const Value value : values) {
+    if (text == to_string(value)) return value;
+    names.emplace_back(to_string(value));
+  }
+  throw UsageError(fmt::format("--{} '{}' is not known; {}", option, text, suggestion(text, names)));
+}
+
+std::size_t whole_number(const std::string& option, const std::string& text, std::size_t least, std::size_t most) {
+  std::size_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || value < least || value > most) {
+    throw UsageError(fmt::format("--{} '{}' is not right; a whole number from {} to {}", option, text, least, most));
+  }
+  return value;
+}
+
+/// "0>1,2>3"
+std::vector<std::pair<int, int>> parse_pairs(const std::string& text) {
+  std::vector<std::pair<int, int>> pairs;
+  std::string_view rest = text;
+  for (;;) {
+    const std::string_view word = rest.substr(0, rest.find(','));
+    std::pair<int, int> pair{-1, -1};
+    const char* end = word.data() + word.size();
+    const auto from = std::from_chars(word.data(), end, pair.first);
+    const bool arrow = from.ec == std::errc() && from.ptr != end && *from.ptr == '>';
+    const auto to = arrow ? std::from_chars(from.ptr + 1, end, pair.second) : from;
+    if (!arrow || to.ec != std::errc() || to.ptr != end || pair.first < 0 || pair.second < 0) {
+      throw UsageError(fmt::format("--pairs: '{}' is no pair of ranks; e.g. 0>1,2>3", word));
+    }
+    if (pair.first == pair.second) {
+      throw UsageError(fmt::format("--pairs: '{}' goes from a rank to itself; two different ranks", word));
+    }
+    if (std::ranges::find(pairs, pair) != pairs.end()) {
+      throw UsageError(fmt::format("--pairs names '{}' twice; each direction of a pair once", word));
+    }
+    pairs.push_back(pair);
+    if (word.size() == rest.size()) return pairs;
+    rest.remove_prefix(word.size() + 1);
+  }
+}
+
+void check_algorithm(Operation operation, const std::string& algorithm) {
+  std::vector<std::string> names{"auto"};
+  for (const CollectiveAlgorithm& one : collective_registry()) {
+    if (one.kind == kind_of(operation)) names.push_back(one.name);
+  }
+  if (std::ranges::find(names, algorithm) != names.end()) return;
+  throw UsageError(fmt::format("--algorithm: there is no '{}' for {}; {}", algorithm, to_string(operation),
+                               suggestion(algorithm, names)));
+}
+
+bool may_have_root(Operation operation) {
+  return operation == Operation::broadcast || operation == Operation::gather || operation == Operation::scatter ||
+         operation == Operation::all_reduce;
+}
+
+bool along_pairs(Operation operation) {
+  return operation == Operation::neighbour_exchange || operation == Operation::send;
+}
+
+/// What does not go together.
+void check(const CollectiveOptions& options) {
+  const char* operation = to_string(options.operation);
+  check_algorithm(options.operation, options.algorithm);
+  if (options.root && !may_have_root(options.operation)) {
+    throw UsageError(fmt::format("--root means nothing to {}, which has none; leave it out", operation));
+  }
+  if (!options.pairs.empty() && !along_pairs(options.operation)) {
+    throw UsageError(fmt::format("--pairs means nothing to {}; it is for neighbour-exchange and send", operation));
+  }
+  if (options.pairs.empty() && along_pairs(options.operation)) {
+    throw UsageError(fmt::format("{} needs --pairs, e.g. --pairs '0>1,1>0'", operation));
+  }
+  if (options.ranks && !options.hosts.empty()) {
+    throw UsageError("--ranks and --hosts both say who takes part; one of them");
+  }
+  if (options.cold && (options.fidelity == Fidelity::flow || options.fidelity == Fidelity::closed_form)) {
+    throw UsageError(fmt::format("--cold does not go with --fidelity {}, which has no new connections; message does",
+                                 to_string(options.fidelity)));
+  }
+  check_files_differ({{"json", options.json}, {"csv", options.csv}});
+}
+
+}  // namespace
+
+CollectiveKind kind_of(Operation operation) {
+  switch (operation) {
+    case Operation::all_reduce:
+      return CollectiveKind::all_reduce;
+    case Operation::all_gather:
+      return CollectiveKind::all_gather;
+    case Operation::reduce_scatter:
+      return CollectiveKind::reduce_scatter;
+    case Operation::broadcast:
+      return CollectiveKind::broadcast;
+    case Operation::gather:
+      return CollectiveKind::gather;
+    case Operation::scatter:
+      return CollectiveKind::scatter;
+    case Operation::all_to_all:
+      return CollectiveKind::all_to_all;
+    case Operation::neighbour_exchange:
+    case Operation::send:
+      return CollectiveKind::neighbour_exchange;
+  }
+  throw std::logic_error("unknown operation");
+}
+
+CollectiveOptions parse_collective_options(const std::vector<std::string>& arguments) {
+  const po::variables_map values = read_arguments(arguments, collective_options());
+  CollectiveOptions options;
+  options.help = values.contains("help");
+  if (options.help) return options;
+  if (const auto words = words_of(values); !words.empty()) {
+    throw UsageError(fmt::format("'{}' is one argument too many; dadsim collective --platform FILE --op OP", words[0]));
+  }
+  const auto given = [&](const char* option) -> std::optional<std::string> {
+    const std::string text = text_of(values, option);
+    return text.empty() ? std::nullopt : std::optional(text);
+  };
+  const auto required = [&](const char* option) {
+    const auto text = given(option);
+    if (!text) throw UsageError(fmt::format("--{} is missing; see dadsim collective --help", option));
+    return *text;
+  };
+  options.platform = required("platform");
+  options.operation = one_of(kOperations, "op", required("op"));
+  options.algorithm = given("algorithm").value_or("auto");
+  options.sizes = parse_byte_sizes(given("sizes").value_or(kDefaultSizes));
+  if (const auto text = given("ranks")) options.ranks = whole_number("ranks", *text, 1, kMaxWorkers);
+  if (const auto text = given("root")) options.root = whole_number("root", *text, 0, kMaxWorkers - 1);
+  if (const auto text = given("hosts")) {
+    HostList list = expand_hosts(*text, kMaxWorkers);
+    if (!list.what.empty()) throw UsageError(fmt::format("--hosts {}; {}", list.what, list.remedy));
+    if (list.hosts.empty()) throw UsageError("--hosts names no host; e.g. gpu-[0-15]");
+    options.hosts = std::move(list.hosts);
+  }
+  if (const auto text = given("pairs")) options.pairs = parse_pairs(*text);
+  if (options.pairs.empty() && options.operation == Operation::send) options.pairs = {{0, 1}};
+  options.per_rank = values.contains("per-rank");
+  options.cold = values.contains("cold");
+  options.rendezvous = values.contains("rendezvous");
+  if (const auto text = given("fidelity")) options.fidelity = one_of(kFidelities, "fidelity", *text);
+  if (const auto text = given("transport")) options.transport = parse_transport(*text);
+  options.json = given("json").value_or("");
+  options.csv = given("csv").value_or("");
+  options.quiet = values.contains("quiet");
+  check(options);
+  return options;
+}
+
+std::string usage_of_collective() {
+  std::ostringstream text;
+  text << "dadsim collective --platform FILE --op OP [options]\n"
+          "times a collective by itself on a platform, size by size, with the columns of nccl-tests.\n\n"
+       << collective_options();
+  return text.str();
+}
+
+}  // namespace dadsim

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "plan/specification.hpp"
+#include "plan/step.hpp"
+#include "report/collective_report.hpp"
+
+namespace dadsim {
+
+/// What `dadsim collective` is asked for, as far as it can be checked without the platform.
+struct CollectiveOptions {
+  bool help = false;
+  std::string platform;
+  Operation operation = Operation::all_reduce;
+  std::string algorithm = "auto";
+  std::vector<double> sizes;  ///< bytes, as given
+  std::optional<std::size_t> ranks;
+  std::vector<std::string> hosts;  ///< empty: those of the platform
+  std::optional<std::size_t> root;
+  std::vector<std::pair<int, int>> pairs;  ///< of ranks, from → to
+  bool per_rank = false;
+  bool cold = false;
+  bool rendezvous = false;
+  Fidelity fidelity = Fidelity::automatic;
+  std::optional<Transport> transport;
+  std::string json, csv;  ///< paths; empty if not wanted; "-" is standard output
+  bool quiet = false;
+};
+
+/// Throws UsageError.
+CollectiveOptions parse_collective_options(const std::vector<std::string>& arguments);
+
+std::string usage_of_collective();
+
+/// The kind of collective that an operation is laid out as.
+CollectiveKind kind_of(Operation operation);
+
+}  // namespace dadsim

@@ -1,0 +1,91 @@
+#include "cli/graphviz.hpp"
+
+#include <fmt/format.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <string_view>
+
+#include "algorithms/learn.hpp"
+#include "cli/interrupt.hpp"
+#include "support/output_error.hpp"
+
+namespace dadsim {
+namespace {
+
+using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
+
+/// A file without a name: nothing can wait for the other end, as it could with pipes.
+File temporary_file() {
+  File file(std::tmpfile(), &std::fclose);
+  if (!file) throw OutputError(fmt::format("no temporary file for the picture: {}", std::strerror(errno)));
+  return file;
+}
+
+std::string content_of(std::FILE* file) {
+  std::string content;
+  std::array<char, 65536> chunk{};
+  std::rewind(file);
+  for (std::size_t got = 0; (got = std::fread(chunk.data(), 1, chunk.size(), file)) > 0;)
+    content.append(chunk.data(), got);
+  return content;
+}
+
+}  // namespace
+
+std::string find_dot() {
+  const char* path = std::getenv("PATH");
+  std::string_view rest = path == nullptr ? "" : path;
+  while (!rest.empty()) {
+    const std::size_t colon = std::min(rest.find(':'), rest.size());
+    const std::string candidate = fmt::format("{}/dot", rest.substr(0, colon));
+    if (colon > 0 && ::access(candidate.c_str(), X_OK) == 0) return candidate;
+    rest.remove_prefix(std::min(colon + 1, rest.size()));
+  }
+  throw OutputError(
+      "--svg needs the program 'dot', which is not in PATH; install the package graphviz, or write --dot and draw that "
+      "elsewhere");
+}
+
+std::string draw_svg(const std::string& dot, const std::string& source) {
+  const File in = temporary_file();
+  const File out = temporary_file();
+  const File complaints = temporary_file();
+  if (std::fwrite(source.data(), 1, source.size(), in.get()) != source.size() || std::fflush(in.get()) != 0) {
+    throw OutputError(fmt::format("the picture could not be handed to {}: {}", dot, std::strerror(errno)));
+  }
+  std::rewind(in.get());
+  posix_spawn_file_actions_t files;
+  ::posix_spawn_file_actions_init(&files);
+  ::posix_spawn_file_actions_adddup2(&files, ::fileno(in.get()), STDIN_FILENO);
+  ::posix_spawn_file_actions_adddup2(&files, ::fileno(out.get()), STDOUT_FILENO);
+  ::posix_spawn_file_actions_adddup2(&files, ::fileno(complaints.get()), STDERR_FILENO);
+  std::string name = "dot";
+  std::string format = "-Tsvg";
+  std::array<char*, 3> arguments{name.data(), format.data(), nullptr};
+  pid_t child = 0;
+  const int error = ::posix_spawn(&child, dot.c_str(), &files, nullptr, arguments.data(), environ);
+  ::posix_spawn_file_actions_destroy(&files);
+  if (error != 0) throw OutputError(fmt::format("{} could not be started: {}", dot, std::strerror(error)));
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    if (interrupted().load()) ::kill(child, SIGTERM);
+  }
+  if (interrupted().load()) throw Cancelled();
+  std::string svg = content_of(out.get());
+  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0 || svg.empty()) {
+    const std::string words = content_of(complaints.get());
+    throw OutputError(fmt::format("{} could not draw the platform{}{}", dot, words.empty() ? "" : ": ",
+                                  words.substr(0, words.find('\n'))));
+  }
+  return svg;
+}
+
+}  // namespace dadsim

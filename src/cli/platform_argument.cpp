@@ -1,0 +1,72 @@
+#include "cli/platform_argument.hpp"
+
+#include <fmt/format.h>
+
+#include <fstream>
+
+#include "cli/catalog.hpp"
+#include "cli/usage_error.hpp"
+#include "scenario/load.hpp"
+#include "scenario/root_element.hpp"
+#include "sim/platform_check.hpp"
+#include "support/diagnostics.hpp"
+
+namespace dadsim {
+namespace {
+
+constexpr std::size_t kBeginning = std::size_t{1} << 16U;  // bytes; a root element comes before
+
+/// Whether the root element is <scenario>. What cannot be read is no scenario: the reader of platforms says why.
+bool is_scenario(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string beginning(kBeginning, '\0');
+  file.read(beginning.data(), static_cast<std::streamsize>(beginning.size()));
+  beginning.resize(static_cast<std::size_t>(file.gcount()));
+  const std::optional<RootElement> root = find_root_element(beginning);
+  return root && root->name == "scenario";
+}
+
+}  // namespace
+
+Transport parse_transport(const std::string& text) {
+  std::vector<std::string> names;
+  for (const Transport transport : {Transport::plain, Transport::tcp, Transport::rdma, Transport::nvlink}) {
+    if (text == to_string(transport)) return transport;
+    names.emplace_back(to_string(transport));
+  }
+  throw UsageError(fmt::format("--transport '{}' is no transport; {}", text, suggestion(text, names)));
+}
+
+PlatformSpec load_platform_argument(const std::string& path, std::optional<Transport> transport) {
+  const Catalog catalog = make_catalog();
+  PlatformSpec platform =
+      is_scenario(path) ? load_scenario(path, {}, catalog).platform : load_platform_file(path, catalog);
+  auto* file = std::get_if<PlatformFileSpec>(&platform.what);
+  if (file == nullptr) {
+    if (transport) {
+      throw UsageError(fmt::format(
+          "--transport means nothing to '{}', whose links say how they are used; it is for files of SimGrid", path));
+    }
+    return platform;
+  }
+  if (transport) file->transport = *transport;
+  const PlatformFindings findings = check_platform(platform, {}, {});
+  if (!findings.file_errors.empty()) throw InputError(findings.file_errors);
+  return platform;
+}
+
+void check_routes_of_file(const PlatformSpec& platform, const std::vector<std::string>& hosts,
+                          const std::vector<std::pair<std::size_t, std::size_t>>& pairs) {
+  const auto* file = std::get_if<PlatformFileSpec>(&platform.what);
+  if (file == nullptr) return;
+  const PlatformFindings findings = check_platform(platform, hosts, pairs);
+  std::vector<Diagnostic> errors = findings.file_errors;
+  for (const auto* words : {&findings.host_errors, &findings.route_errors}) {
+    for (const std::string& error : *words) {
+      if (!error.empty()) errors.push_back({file->path, 0, error, ""});
+    }
+  }
+  if (!errors.empty()) throw InputError(std::move(errors));
+}
+
+}  // namespace dadsim

@@ -1,0 +1,104 @@
+#include "cli/platform_command.hpp"
+
+#include <fmt/format.h>
+
+#include <boost/program_options.hpp>
+#include <optional>
+#include <sstream>
+
+#include "algorithms/learn.hpp"
+#include "cli/arguments.hpp"
+#include "cli/graphviz.hpp"
+#include "cli/interrupt.hpp"
+#include "cli/platform_argument.hpp"
+#include "cli/platform_report.hpp"
+#include "cli/usage_error.hpp"
+#include "sim/inspect.hpp"
+#include "sim/platform_hosts.hpp"
+#include "sim/simulator.hpp"
+#include "support/atomic_file.hpp"
+
+namespace dadsim {
+namespace {
+
+namespace po = boost::program_options;
+
+po::options_description platform_options() {
+  po::options_description options("Options");
+  options.add_options()  //
+      ("dot", po::value<std::string>()->value_name("FILE"),
+       "write a picture in the language of Graphviz; - is standard output")  //
+      ("svg", po::value<std::string>()->value_name("FILE"),
+       "write a picture as SVG, drawn by Graphviz's program dot (package graphviz); - is standard output")  //
+      ("json", po::value<std::string>()->value_name("FILE"),
+       "write the same as JSON (docs/output-platform.md); - is standard output")  //
+      ("transport", po::value<std::string>()->value_name("T"),
+       "how the links of a SimGrid file are used: plain (default), tcp, rdma, nvlink")  //
+      ("links", "list the names of all links as well, one a line: profiles name them")  //
+      ("quiet", "no text")                                                              //
+      ("help", "this text");
+  return options;
+}
+
+std::string usage_of_platform() {
+  std::ostringstream text;
+  text << "dadsim platform [options] FILE\n"
+          "says what is built from a platform file (one of SimGrid, or <cluster-platform>) or for a scenario: hosts,\n"
+          "links, the best and the worst route, the bisection bandwidth, and what the links' transports do.\n\n"
+       << platform_options();
+  return text.str();
+}
+
+/// As inspect_platform; an interrupt that ended its child process is one, not a fault of the platform.
+PlatformReport inspect(const PlatformSpec& platform) {
+  try {
+    PlatformReport report = inspect_platform(platform);
+    if (interrupted().load()) throw Cancelled();
+    return report;
+  } catch (const Cancelled&) {
+    throw;
+  } catch (const std::runtime_error& error) {
+    throw SimulationError(error.what());
+  }
+}
+
+}  // namespace
+
+void run_platform_command(const std::vector<std::string>& arguments) {
+  const po::variables_map values = read_arguments(arguments, platform_options());
+  if (values.contains("help")) return write_file_atomically("-", usage_of_platform());
+  const std::vector<std::string> words = words_of(values);
+  if (words.empty()) {
+    throw UsageError("no platform is named; dadsim platform FILE, or see dadsim platform --help");
+  }
+  if (words.size() > 1) {
+    throw UsageError(fmt::format("'{}' is one argument too many; one platform at a time", words[1]));
+  }
+  const std::string dot = text_of(values, "dot");
+  const std::string svg = text_of(values, "svg");
+  const std::string json = text_of(values, "json");
+  check_files_differ({{"dot", dot}, {"svg", svg}, {"json", json}});
+  std::optional<Transport> transport;
+  if (const std::string text = text_of(values, "transport"); !text.empty()) transport = parse_transport(text);
+
+  for (const std::string& path : {dot, svg, json}) {
+    if (!path.empty()) check_writable(path);
+  }
+  const std::string program = svg.empty() ? std::string() : find_dot();
+  const PlatformSpec platform = load_platform_argument(words[0], transport);
+  const PlatformReport report = inspect(platform);
+  std::string text = to_text(words[0], platform, report);
+  if (values.contains("links")) {
+    text += "\nNames of the links:\n";
+    for (const std::string& name : platform_links(platform)) text += fmt::format("  {}\n", name);
+  }
+  const std::string picture = svg.empty() ? std::string() : draw_svg(program, to_dot(report));
+  // All there is to write is there before anything is written.
+  if (!dot.empty()) write_file_atomically(dot, to_dot(report));
+  if (!svg.empty()) write_file_atomically(svg, picture);
+  if (!json.empty()) write_file_atomically(json, to_json(words[0], platform, report));
+  const bool taken = dot == "-" || svg == "-" || json == "-";
+  if (!values.contains("quiet") && !taken) write_file_atomically("-", text);
+}
+
+}  // namespace dadsim

@@ -1,0 +1,11 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace dadsim {
+
+/// `dadsim platform …`: says what a platform is like, and draws it. Throws as the whole program does.
+void run_platform_command(const std::vector<std::string>& arguments);
+
+}  // namespace dadsim

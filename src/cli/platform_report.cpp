@@ -1,0 +1,164 @@
+#include "cli/platform_report.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "report/human.hpp"
+#include "sim/platforms/picture.hpp"
+#include "sim/simulator.hpp"
+#include "sim/transport.hpp"
+#include "support/version.hpp"
+
+namespace dadsim {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string paragraph(std::string_view text, std::size_t indent = 0) {
+  return std::string(indent, ' ') + wrapped(text, kPlatformWidth, indent + 2);
+}
+
+std::string counted(std::int64_t count, const std::string& noun) {
+  return fmt::format("{} {}{}", human_count(count), noun, count == 1 ? "" : "s");
+}
+
+std::string table_of_links(const std::vector<PlatformReport::LinkClass>& links) {
+  std::vector<std::array<std::string, 6>> rows{{"count", "class", "bandwidth", "latency", "transport", "efficiency"}};
+  for (const PlatformReport::LinkClass& link : links) {
+    rows.push_back({human_count(link.count), link.name.empty() ? "–" : link.name, rate_in_words(link.bandwidth),
+                    seconds_in_words(link.latency), link.transport, fmt::format("{:.4g}", link.efficiency)});
+  }
+  std::array<std::size_t, 6> widths{};
+  for (const auto& row : rows) {
+    for (std::size_t i = 0; i < row.size(); ++i) widths.at(i) = std::max(widths.at(i), display_width(row.at(i)));
+  }
+  std::string text;
+  for (const auto& row : rows) {
+    text += fmt::format("  {}  {}  {}  {}  {}  {}\n", right_aligned(row[0], widths[0]), left_aligned(row[1], widths[1]),
+                        right_aligned(row[2], widths[2]), right_aligned(row[3], widths[3]),
+                        left_aligned(row[4], widths[4]), right_aligned(row[5], widths[5]));
+  }
+  return text;
+}
+
+std::string in_words(const char* which, const PlatformReport::Route& route) {
+  return fmt::format("{}: {} → {}, {} ({} of payload), {}, over {}", which, route.from, route.to,
+                     rate_in_words(route.bandwidth), rate_in_words(route.payload_rate), seconds_in_words(route.latency),
+                     route.links.empty() ? "no link" : fmt::format("{}", fmt::join(route.links, ", ")));
+}
+
+std::string routes_in_words(const PlatformReport& report) {
+  if (report.routes == 0) return "Routes: none, there is one host.\n";
+  std::string text = paragraph(fmt::format(
+      "Routes: {} looked at{}{}.", human_count(report.routes),
+      report.all_routes ? ", from every host to every other" : " of hosts near and far (all are too many)",
+      report.routes_missing == 0 ? std::string()
+                                 : fmt::format(", of which {} missing", human_count(report.routes_missing))));
+  if (report.best) text += paragraph(in_words("best", *report.best), 2);
+  if (report.worst) text += paragraph(in_words("worst", *report.worst), 2);
+  return text;
+}
+
+/// What transports do to the nominal numbers, for those that occur.
+std::vector<Transport> transports_of(const PlatformReport& report) {
+  std::vector<Transport> used;
+  for (const Transport transport : {Transport::plain, Transport::tcp, Transport::rdma, Transport::nvlink}) {
+    if (std::ranges::any_of(report.links, [&](const auto& link) { return link.transport == to_string(transport); })) {
+      used.push_back(transport);
+    }
+  }
+  return used;
+}
+
+std::string variation_in_words(const PlatformSpec& platform) {
+  std::vector<std::string> parts;
+  if (!platform.profiles.empty()) {
+    std::set<std::string> links;
+    for (const PlatformSpec::Profile& profile : platform.profiles) links.insert(profile.link);
+    parts.push_back(fmt::format("{} vary over time", fmt::join(links, ", ")));
+  }
+  if (!platform.background.empty()) {
+    parts.push_back(
+        fmt::format("{} of others' traffic", counted(static_cast<std::int64_t>(platform.background.size()), "stream")));
+  }
+  return parts.empty() ? std::string() : paragraph(fmt::format("Beside that: {}.", fmt::join(parts, "; ")));
+}
+
+Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+
+Json to_json_object(const std::optional<PlatformReport::Route>& route) {
+  if (!route) return nullptr;
+  return {{"from", route->from},
+          {"to", route->to},
+          {"links", route->links},
+          {"bytes_per_second", number(route->bandwidth)},
+          {"payload_bytes_per_second", number(route->payload_rate)},
+          {"latency_seconds", number(route->latency)}};
+}
+
+}  // namespace
+
+std::string to_text(const std::string& file, const PlatformSpec& platform, const PlatformReport& report) {
+  std::string text = paragraph(report.description.empty() ? file : fmt::format("{}: {}", file, report.description)) +
+                     paragraph(fmt::format("{}: {} on {}.", report.kind == "file" ? "SimGrid file" : report.kind,
+                                           counted(report.hosts, "host"), counted(report.nodes, "node")));
+  text += variation_in_words(platform);
+  if (!report.links.empty()) {
+    text += "\nLinks, each direction by itself, with their nominal numbers:\n" + table_of_links(report.links);
+  }
+  text += '\n' + routes_in_words(report);
+  if (report.bisection) {
+    text += '\n' + paragraph(fmt::format(
+                       "Bisection: {} one way, when host i of the first half sends to host i of the second half, {} at "
+                       "once, sharing all links max-min fairly.",
+                       rate_in_words(*report.bisection), counted(report.bisection_pairs, "pair")));
+  }
+  const std::vector<Transport> transports = transports_of(report);
+  if (!transports.empty()) text += "\nWhat transports do:\n";
+  for (const Transport transport : transports) {
+    text += paragraph(fmt::format("{}: {}.", to_string(transport), describe(transport)), 2);
+  }
+  return text;
+}
+
+std::string to_json(const std::string& file, const PlatformSpec& platform, const PlatformReport& report) {
+  Json json;
+  json["dadsim"] = {{"version", kVersion}, {"simgrid", simgrid_version()}};
+  json["platform"] = {{"file", file},
+                      {"description", report.description},
+                      {"kind", report.kind},
+                      {"hosts", report.hosts},
+                      {"nodes", report.nodes},
+                      {"profiles", platform.profiles.size()},
+                      {"background_streams", platform.background.size()}};
+  Json& links = json["links"] = Json::array();
+  for (const PlatformReport::LinkClass& link : report.links) {
+    links.push_back({{"class", link.name},
+                     {"directions", link.count},
+                     {"bytes_per_second", number(link.bandwidth)},
+                     {"latency_seconds", number(link.latency)},
+                     {"transport", link.transport},
+                     {"efficiency", number(link.efficiency)}});
+  }
+  json["routes"] = {{"looked_at", report.routes},
+                    {"all", report.all_routes},
+                    {"missing", report.routes_missing},
+                    {"best", to_json_object(report.best)},
+                    {"worst", to_json_object(report.worst)}};
+  json["bisection"] = {{"bytes_per_second", report.bisection ? number(*report.bisection) : Json(nullptr)},
+                       {"pairs", report.bisection_pairs}};
+  Json& transports = json["transports"] = Json::array();
+  for (const Transport transport : transports_of(report)) {
+    transports.push_back({{"name", to_string(transport)}, {"model", describe(transport)}});
+  }
+  // Names from a platform file may be in another encoding; JSON must be UTF-8.
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
+}
+
+}  // namespace dadsim

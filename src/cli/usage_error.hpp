@@ -1,0 +1,13 @@
+#pragma once
+
+#include <stdexcept>
+
+namespace dadsim {
+
+/// The command line is wrong. The message says what and what would be right.
+class UsageError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+}  // namespace dadsim

@@ -1,0 +1,105 @@
+// Hierarchical, in segments: chains inside the nodes, rings between them, all busy at once. NCCL's trees over several
+// nodes work like this (NCCL 2.4, src/graph/trees.cc: a chain through the GPUs of each node, with as many trees beside
+// each other as adapters can feed); where there are two nodes, trees and rings between nodes carry the same bytes.
+//
+// Each segment goes through the stages of the hierarchical all-reduce (hierarchical.cpp), one round behind the segment
+// before it: a reduce-scatter inside the nodes (L − 1 rounds), an all-reduce between them (2(M − 1)), an all-gather
+// inside (L − 1). What a rank has to send to the same peer in a round is one message. Without nodes of two ranks or
+// more it is a ring in segments.
+#include <algorithm>
+
+#include "collectives/layouts.hpp"
+#include "collectives/segments.hpp"
+
+namespace dadsim {
+namespace {
+
+class HierarchicalPipelined final : public BlockRounds {
+ public:
+  /// Block (s·L + l)·M + m: part m of shard l of segment s.
+  HierarchicalPipelined(Rank nodes, Rank per_node, double bytes, std::int64_t segments)
+      : BlockRounds(nodes * per_node,
+                    BlockSizes(segments * nodes * per_node, bytes / static_cast<double>(segments * nodes * per_node))),
+        nodes_(nodes),
+        per_node_(per_node),
+        segments_(segments),
+        scatter_(per_node - 1),
+        between_(2 * (std::int64_t{nodes} - 1)),
+        stages_(between_ + 2 * scatter_) {}
+
+  std::int64_t count() const override { return segments_ + stages_ - 1; }
+
+  void sent(Rank rank, std::int64_t round, std::vector<Parcel>& out) const override {
+    add(rank, round, at(node(rank), local(rank) + 1), false, out);
+    add(rank, round, at(node(rank) + 1, local(rank)), true, out);
+  }
+
+  void received(Rank rank, std::int64_t round, std::vector<Parcel>& out) const override {
+    const Rank beside = at(node(rank), local(rank) - 1);
+    const Rank afar = at(node(rank) - 1, local(rank));
+    add(beside, round, beside, false, out);
+    add(afar, round, afar, true, out);
+  }
+
+  std::vector<RoundPhase> phases() const override {
+    const std::int64_t fill = stages_ - 1;
+    if (segments_ <= fill || fill == 0)
+      return fill == 0 ? std::vector<RoundPhase>{{0, count(), true}} : BlockRounds::phases();
+    return {{0, fill, fill == 1}, {fill, segments_ - fill, true}, {segments_, fill, fill == 1}};
+  }
+
+ private:
+  Rank node(Rank rank) const { return rank / per_node_; }
+  Rank local(Rank rank) const { return rank % per_node_; }
+  Rank at(Rank node, Rank local) const {
+    return (node + nodes_) % nodes_ * per_node_ + (local + per_node_) % per_node_;
+  }
+
+  /// What `sender` sends within its node, or between nodes, in `round`; `peer` is the other end as its own side sees
+  /// it.
+  void add(Rank sender, std::int64_t round, Rank peer, bool between, std::vector<Parcel>& out) const {
+    const std::int64_t last = std::min(segments_ - 1, round);
+    for (std::int64_t segment = std::max<std::int64_t>(0, round - stages_ + 1); segment <= last; ++segment) {
+      const std::int64_t stage = round - segment;
+      if ((stage >= scatter_ && stage < scatter_ + between_) != between) continue;
+      Parcel parcel = parcel_of(sender, stage);
+      parcel.peer = peer;
+      parcel.first += segment * ranks();
+      out.push_back(parcel);
+    }
+  }
+
+  Parcel parcel_of(Rank sender, std::int64_t stage) const {
+    const Rank l = local(sender);
+    const auto shard = [&](std::int64_t x) { return (x % per_node_ + per_node_) % per_node_ * nodes_; };
+    if (stage < scatter_) return {0, shard(l - stage), nodes_, true};
+    stage -= scatter_;
+    if (stage < between_) {
+      const std::int64_t part = ((node(sender) - stage) % nodes_ + nodes_) % nodes_;
+      return {0, shard(l + 1) + part, 1, stage < nodes_ - 1};
+    }
+    return {0, shard(l + 1 - (stage - between_)), nodes_, false};
+  }
+
+  Rank nodes_, per_node_;
+  std::int64_t segments_;
+  std::int64_t scatter_, between_, stages_;  ///< rounds of a segment
+};
+
+}  // namespace
+
+std::unique_ptr<BlockRounds> hierarchical_pipelined_all_reduce(const CollectiveRequest& request,
+                                                               const RankLayout& layout) {
+  const Rank n = layout.ranks();
+  const Rank each = layout.is_hierarchical() ? layout.ranks_per_node() : 1;
+  const Rank nodes = n / each;
+  const double bytes = request.bytes.front();
+  // The rounds with messages between nodes are what counts; a rank has this much to send in them.
+  const double between = 2.0 * (nodes - 1) / n * bytes;
+  const std::int64_t segments = request.segment_bytes > 0
+                                    ? segment_count(bytes, request.segment_bytes, 0, layout.between)
+                                    : segment_count(between, 0, 2.0 * (nodes - 1), slowest_channel(layout));
+  return std::make_unique<HierarchicalPipelined>(nodes, each, bytes, segments);
+}
+
+}  // namespace dadsim

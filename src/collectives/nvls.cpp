@@ -1,0 +1,93 @@
+// NVLS (NVLink SHARP, NCCL 2.17): all-reduce inside a node whose switch adds up and copies. Every GPU hands its vector
+// to the switch once and gets the sum once; each is in charge of 1/N of the vector, fetches the sum of it from the
+// switch and has the switch copy it to all. A port carries b·(1 + 1/N) each way in all.
+//
+// Messages go from rank to rank here, so that the port's bytes are written as messages between all pairs: in the round
+// in which a segment is added up and in the one in which it is copied, each of a rank's N − 1 messages has 1/(2(N − 1))
+// of the port's bytes.
+//
+// NCCL works in four stages (src/device/all_reduce.h): copied in, added up, copied to all, copied out; segments follow
+// one another a stage apart. NVLS has the protocol Simple only: bytes, and when they are there the flag that says so.
+// So a stage is a round of bytes and a round of flags; copying in and out sends nothing but the flags.
+#include "collectives/layouts.hpp"
+#include "collectives/segments.hpp"
+
+namespace dadsim {
+namespace {
+
+/// Share of the links' payload rate that NVLS reaches on Hopper, from NCCL's tuner (src/graph/tuning.cc,
+/// nvlsEfficiency).
+constexpr double kEfficiency = 0.85;
+constexpr std::int64_t kStages = 4;
+/// Seconds that Simple takes longer than LL per step over NVLink, from the same tuner (hwLat).
+constexpr double kSimpleLatency = 3.4e-6 - 0.6e-6;
+
+class Nvls final : public BlockRounds {
+ public:
+  /// Block s·N + r: what rank r is in charge of in segment s.
+  Nvls(Rank ranks, double bytes, std::int64_t segments)
+      : BlockRounds(ranks, BlockSizes(segments * ranks, bytes / static_cast<double>(segments * ranks))),
+        segments_(segments),
+        of_port_(bytes / static_cast<double>(segments) * (ranks + 1) / ranks / kEfficiency) {}
+
+  std::int64_t count() const override {
+    return 2 * (segments_ + 1) +
+           2;  // bytes and flags of each stage with bytes; flags before the first and after the last
+  }
+
+  void sent(Rank rank, std::int64_t round, std::vector<Parcel>& out) const override {
+    for (Rank step = 1; step < ranks(); ++step) {
+      const Rank to = wrap(rank + step);
+      add(to, to, rank, round, out);
+    }
+  }
+
+  void received(Rank rank, std::int64_t round, std::vector<Parcel>& out) const override {
+    for (Rank step = 1; step < ranks(); ++step) {
+      const Rank from = wrap(rank - step);
+      add(from, rank, from, round, out);
+    }
+  }
+
+  double run_bytes(std::int64_t, std::int64_t blocks) const override {
+    return static_cast<double>(blocks) * of_port_ / (2.0 * (ranks() - 1));
+  }
+
+  /// A rank sends as much as it receives.
+  double busiest_bytes(std::int64_t round) const override {
+    if (is_of_flags(round)) return 0;
+    return ((adds_up(stage_of(round)) ? 1 : 0) + (copies(stage_of(round)) ? 1 : 0)) * of_port_ / 2;
+  }
+
+ private:
+  bool is_of_flags(std::int64_t round) const { return round % 2 == 0 || round == count() - 1; }
+  static std::int64_t stage_of(std::int64_t round) { return (round + 1) / 2; }
+  bool adds_up(std::int64_t stage) const { return stage >= 1 && stage <= segments_; }
+  bool copies(std::int64_t stage) const { return stage >= 2 && stage <= segments_ + 1; }
+
+  void add(Rank peer, Rank receiver, Rank sender, std::int64_t round, std::vector<Parcel>& out) const {
+    const std::int64_t stage = stage_of(round);
+    if (is_of_flags(round)) {
+      out.push_back({peer, 0, 0, false});
+      return;
+    }
+    if (adds_up(stage)) out.push_back({peer, (stage - 1) * ranks() + receiver, 1, true});
+    if (copies(stage)) out.push_back({peer, (stage - 2) * ranks() + sender, 1, false});
+  }
+
+  std::int64_t segments_;
+  double of_port_;  ///< bytes of a segment, each way
+};
+
+}  // namespace
+
+std::unique_ptr<BlockRounds> nvls_all_reduce(const CollectiveRequest& request, const RankLayout& layout) {
+  const double bytes = request.bytes.front();
+  // Segments as large as suits the protocol Simple, the only one that NVLS has: layout.inside is for the quickest.
+  RankLayout::Channel simple = layout.inside;
+  simple.latency += kSimpleLatency;
+  return std::make_unique<Nvls>(layout.ranks(), bytes,
+                                segment_count(bytes, request.segment_bytes, kStages - 1, simple));
+}
+
+}  // namespace dadsim

@@ -1,0 +1,76 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "plan/specification.hpp"
+#include "plan/timing.hpp"
+
+namespace dadsim {
+
+/// What is timed: a collective, or messages from one rank to another.
+enum class Operation {
+  all_reduce,
+  all_gather,
+  reduce_scatter,
+  broadcast,
+  gather,
+  scatter,
+  all_to_all,
+  neighbour_exchange,
+  send,
+};
+const char* to_string(Operation operation);
+
+/// Whether its vector is made of one block per rank.
+bool has_blocks(Operation operation);
+
+/// Bus bandwidth ÷ algorithm bandwidth among so many ranks, as nccl-tests define it (NVIDIA/nccl-tests,
+/// doc/PERFORMANCE.md and src/*.cu): the bus bandwidth is that of the busiest rank's link with the best algorithm, and
+/// can be held against the hardware's.
+double bus_factor(Operation operation, std::size_t ranks);
+
+/// One size.
+struct CollectiveRow {
+  /// The whole vector: of all_gather, reduce_scatter, gather, scatter and all_to_all the blocks of all ranks together,
+  /// as nccl-tests count it.
+  double size_bytes = 0;
+  /// The block of one rank where the operation has blocks (what all_to_all sends to each rank), else the same as
+  /// size_bytes.
+  double block_bytes = 0;
+  std::string algorithm;  ///< what "auto" stood for
+  Fidelity fidelity = Fidelity::message;
+  double warm_seconds = 0;             ///< on connections that are warm
+  std::optional<double> cold_seconds;  ///< on new ones, where that makes a difference
+  double messages = 0;                 ///< that the operation takes
+};
+
+/// A sweep over sizes.
+struct CollectiveReport {
+  std::string version, simgrid, network_model;
+  std::string platform_file;
+  std::string platform_description;  ///< may be empty
+  Operation operation = Operation::all_reduce;
+  std::vector<std::string> hosts;          ///< per rank
+  std::optional<std::size_t> root;         ///< where it has one
+  std::vector<std::pair<int, int>> pairs;  ///< of ranks, from → to: neighbour_exchange, send
+  bool per_rank = false;                   ///< sizes were given per rank
+  bool cold = false;                       ///< the times are those of new connections
+  bool rendezvous = false;
+  std::vector<CollectiveRow> rows;
+  NetworkUse network;
+};
+
+/// Seconds that the bandwidths are of: cold or warm.
+double seconds_of(const CollectiveReport& report, const CollectiveRow& row);
+/// byte/s: size ÷ seconds
+double algorithm_bandwidth(const CollectiveReport& report, const CollectiveRow& row);
+double bus_bandwidth(const CollectiveReport& report, const CollectiveRow& row);
+/// byte/s: mean over the rows that have one, as nccl-tests give it; not a number if none has.
+double average_bus_bandwidth(const CollectiveReport& report);
+/// Elements of 4 bytes that each rank names in its call of NCCL, rounded down: of the block where there are blocks.
+double count_of(const CollectiveRow& row);
+
+}  // namespace dadsim

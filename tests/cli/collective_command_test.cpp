@@ -1,0 +1,255 @@
+// `dadsim collective`, through the real program, against closed forms on a star: a message takes α + b/B.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/process.hpp"
+#include "sim/star.hpp"
+
+namespace dadsim {
+namespace {
+
+using nlohmann::json;
+using test::Outcome;
+using test::run_dadsim;
+using test::Star;
+using test::TemporaryFile;
+using test::TemporaryFolder;
+
+using Arguments = std::vector<std::string>;
+
+Arguments collective(const std::string& platform, const std::string& operation, const Arguments& more = {}) {
+  Arguments arguments{"collective", "--platform", platform, "--op", operation};
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  return arguments;
+}
+
+json timed(const std::string& platform, const std::string& operation, Arguments more = {}) {
+  more.insert(more.end(), {"--json", "-"});
+  const Outcome outcome = run_dadsim(collective(platform, operation, more));
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_EQ(outcome.err, "");
+  return json::parse(outcome.out);
+}
+
+constexpr std::size_t kRanks = 4;
+constexpr double kKiB = 1024;
+const Star kStar{.workers = kRanks, .rate = 2e6, .latency = 0.002};
+const Arguments kWorkers{"--hosts", "w[0-3]"};
+
+Arguments with_workers(Arguments more) {
+  more.insert(more.end(), kWorkers.begin(), kWorkers.end());
+  return more;
+}
+
+void expect_time(const json& result, std::size_t row, double seconds) {
+  EXPECT_NEAR(result["sizes"].at(row)["time_us"].get<double>() / (seconds * 1e6), 1, 1e-9) << result.dump(1);
+}
+
+TEST(CollectiveCommand, TakesTheTimesOfTheClosedForms) {
+  const TemporaryFile file(kStar.xml());
+  const std::string platform = file.path();
+  const double n = kRanks;
+  const json reduced = timed(platform, "all-reduce", with_workers({"--algorithm", "ring", "--sizes", "64KB:256KB:4"}));
+  ASSERT_EQ(reduced["sizes"].size(), 2U);
+  expect_time(reduced, 0, 2 * (n - 1) * kStar.between(64 * kKiB / n));
+  expect_time(reduced, 1, 2 * (n - 1) * kStar.between(256 * kKiB / n));
+  // Sizes of vectors made of blocks are those over all ranks.
+  const Arguments ring{"--algorithm", "ring", "--sizes", "64KB"};
+  expect_time(timed(platform, "all-gather", with_workers(ring)), 0, (n - 1) * kStar.between(64 * kKiB / n));
+  expect_time(timed(platform, "reduce-scatter", with_workers(ring)), 0, (n - 1) * kStar.between(64 * kKiB / n));
+  const Arguments pairwise{"--algorithm", "pairwise", "--sizes", "64KB"};
+  expect_time(timed(platform, "all-to-all", with_workers(pairwise)), 0, (n - 1) * kStar.between(64 * kKiB / n));
+  const Arguments flat{"--algorithm", "flat", "--sizes", "64KB"};
+  const double blocks = 2 * kStar.latency + (n - 1) * 64 * kKiB / n / kStar.rate;  // through the root's own link
+  expect_time(timed(platform, "gather", with_workers(flat)), 0, blocks);
+  expect_time(timed(platform, "scatter", with_workers(flat)), 0, blocks);
+  expect_time(timed(platform, "broadcast", with_workers(flat)), 0,
+              2 * kStar.latency + (n - 1) * 64 * kKiB / kStar.rate);
+  expect_time(timed(platform, "send", with_workers({"--sizes", "64KB"})), 0, kStar.between(64 * kKiB));
+  // Two messages into one rank share its link, in both directions of a pair there is room for each.
+  expect_time(timed(platform, "neighbour-exchange", with_workers({"--sizes", "64KB", "--pairs", "0>2,1>2"})), 0,
+              2 * kStar.latency + 2 * 64 * kKiB / kStar.rate);
+  expect_time(timed(platform, "neighbour-exchange", with_workers({"--sizes", "64KB", "--pairs", "0>2,2>0"})), 0,
+              kStar.between(64 * kKiB));
+}
+
+TEST(CollectiveCommand, TheRootMayBeAnyRank) {
+  // Only the hub, the last rank here, has no links of its own: from there a message has one latency.
+  const TemporaryFile file(kStar.xml());
+  const Arguments hosts{"--hosts", "w[0-3] hub", "--algorithm", "flat", "--sizes", "64KB"};
+  Arguments from_hub = hosts;
+  from_hub.insert(from_hub.end(), {"--root", "4"});
+  expect_time(timed(file.path(), "broadcast", from_hub), 0, kStar.to_hub(64 * kKiB));
+  EXPECT_EQ(timed(file.path(), "broadcast", hosts)["root"], 0);
+}
+
+TEST(CollectiveCommand, SizesPerRankAreThoseOfABlock) {
+  const TemporaryFile file(kStar.xml());
+  for (const char* operation : {"all-gather", "reduce-scatter", "gather", "scatter", "all-to-all"}) {
+    const json per_rank = timed(file.path(), operation, with_workers({"--sizes", "16KB", "--per-rank"}));
+    const json in_all = timed(file.path(), operation, with_workers({"--sizes", "64KB"}));
+    EXPECT_EQ(per_rank["sizes"], in_all["sizes"]) << operation;
+    EXPECT_EQ(in_all["sizes"][0]["size_bytes"], 64 * kKiB);
+    EXPECT_EQ(in_all["sizes"][0]["block_bytes"], 16 * kKiB);
+    EXPECT_EQ(in_all["sizes"][0]["count_float32"], 4 * kKiB);
+  }
+  for (const char* operation : {"all-reduce", "broadcast", "send"}) {
+    EXPECT_EQ(timed(file.path(), operation, with_workers({"--sizes", "16KB", "--per-rank"}))["sizes"],
+              timed(file.path(), operation, with_workers({"--sizes", "16KB"}))["sizes"])
+        << operation;
+  }
+}
+
+TEST(CollectiveCommand, EveryFidelityIsTakenAndTold) {
+  const TemporaryFile file(kStar.xml());
+  const double seconds = 6 * kStar.between(64 * kKiB / kRanks);
+  for (const char* fidelity : {"auto", "message", "flow", "closed-form"}) {
+    const json result = timed(file.path(), "all-reduce",
+                              with_workers({"--algorithm", "ring", "--sizes", "64KB", "--fidelity", fidelity}));
+    expect_time(result, 0, seconds);
+    EXPECT_EQ(result["sizes"][0]["fidelity"], fidelity == std::string("auto") ? "message" : fidelity);
+  }
+}
+
+TEST(CollectiveCommand, ColdConnectionsAreSlowerWhereLinksAreTcp) {
+  const TemporaryFile file(kStar.xml());
+  const Arguments sizes{"--sizes", "64KB,256KB"};
+  const json plain = timed(file.path(), "send", with_workers(sizes));
+  EXPECT_TRUE(plain["sizes"][0]["cold_us"].is_null());
+  Arguments tcp = with_workers(sizes);
+  tcp.insert(tcp.end(), {"--transport", "tcp"});
+  const json warm = timed(file.path(), "send", tcp);
+  EXPECT_EQ(warm["connections"], "warm");
+  EXPECT_EQ(warm["network"]["links"][0]["transport"], "tcp");
+  tcp.emplace_back("--cold");
+  const json cold = timed(file.path(), "send", tcp);
+  EXPECT_EQ(cold["connections"], "cold");
+  for (std::size_t i = 0; i < 2; ++i) {
+    EXPECT_GT(warm["sizes"][i]["warm_us"], plain["sizes"][i]["warm_us"]) << "headers and software take time";
+    EXPECT_GT(warm["sizes"][i]["cold_us"], warm["sizes"][i]["warm_us"]) << "slow start";
+    EXPECT_EQ(warm["sizes"][i]["time_us"], warm["sizes"][i]["warm_us"]);
+    EXPECT_EQ(cold["sizes"][i]["time_us"], warm["sizes"][i]["cold_us"]);
+  }
+}
+
+TEST(CollectiveCommand, RendezvousWaitsForTheReceiver) {
+  // The news that a message is awaited takes a path latency, as the message then does.
+  const TemporaryFile file(kStar.xml());
+  const json result = timed(file.path(), "send", with_workers({"--sizes", "64KB", "--rendezvous"}));
+  EXPECT_EQ(result["rendezvous"], true);
+  expect_time(result, 0, 2 * kStar.latency + kStar.between(64 * kKiB));
+}
+
+TEST(CollectiveCommand, RanksAreTheHostsOfThePlatform) {
+  EXPECT_EQ(timed("platforms/lab.xml", "send", {"--sizes", "1KB"})["hosts"],
+            json({"gpu-0", "gpu-1", "gpu-2", "gpu-3"}));
+  EXPECT_EQ(timed("platforms/lab.xml", "send", {"--sizes", "1KB", "--ranks", "2"})["hosts"], json({"gpu-0", "gpu-1"}));
+  EXPECT_EQ(timed("platforms/lab.xml", "send", {"--sizes", "1KB", "--hosts", "gpu-3 gpu-[0-1]"})["hosts"],
+            json({"gpu-3", "gpu-0", "gpu-1"}));
+  EXPECT_EQ(timed("platforms/phones.xml", "send", {"--sizes", "1KB"})["ranks"], 200) << "without the hub";
+  EXPECT_EQ(timed("platforms/phones.xml", "send", {"--sizes", "1KB", "--hosts", "phone-5g-1 hub"})["ranks"], 2);
+  const json of_file = timed("platforms/infiniband.xml", "send", {"--sizes", "1KB"});
+  EXPECT_EQ(of_file["hosts"][2], "gpu-2") << "numbers in names count as numbers";
+  EXPECT_EQ(of_file["hosts"][10], "gpu-10");
+  EXPECT_EQ(timed("scenarios/infiniband.xml", "send", {"--sizes", "1KB"})["sizes"], of_file["sizes"]);
+}
+
+TEST(CollectiveCommand, PrintsATableQuietlyInAPipe) {
+  const Outcome outcome = run_dadsim(collective("platforms/p5.xml", "all-reduce", {"--sizes", "1MB,64MB"}));
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_EQ(outcome.err, "") << "no progress where nobody looks";
+  for (const char* part :
+       {"all-reduce on platforms/p5.xml", "128 ranks", "1048576", "67108864", "algbw", "busbw",
+        "Average bus bandwidth: ", "256 nvlink-4 of 450 GB/s", "Links as rdma: ", "Network model: "}) {
+    EXPECT_NE(outcome.out.find(part), std::string::npos) << part << "\n" << outcome.out;
+  }
+  EXPECT_EQ(run_dadsim(collective("platforms/lab.xml", "send", {"--sizes", "1KB", "--quiet"})).out, "");
+}
+
+TEST(CollectiveCommand, WritesFilesWholeAndTheSameEveryTime) {
+  const TemporaryFolder folder;
+  const std::string a = (folder.path() / "a.json").string();
+  const std::string b = (folder.path() / "b.csv").string();
+  const Arguments more{"--sizes", "1KB:1MB:8", "--json", a, "--csv", b};
+  ASSERT_EQ(run_dadsim(collective("platforms/two-clusters-wan.xml", "all-gather", more)).exit_code, 0);
+  const std::string json_text = test::read_file(a);
+  const std::string csv = test::read_file(b);
+  EXPECT_EQ(json::parse(json_text)["sizes"].size(), 4U);
+  EXPECT_EQ(std::ranges::count(csv, '\n'), 5);
+  ASSERT_EQ(run_dadsim(collective("platforms/two-clusters-wan.xml", "all-gather", more)).exit_code, 0);
+  EXPECT_EQ(test::read_file(a), json_text);
+  EXPECT_EQ(test::read_file(b), csv);
+  EXPECT_EQ(folder.files(), 2U);
+}
+
+TEST(CollectiveCommand, AnInterruptLeavesOldFilesAsTheyWere) {
+  const TemporaryFolder folder;
+  const std::filesystem::path path = folder.path() / "a.json";
+  std::ofstream(path) << "old";
+  const Outcome outcome = run_dadsim(
+      collective("platforms/dgx-h100-pod.xml", "all-reduce",
+                 {"--algorithm", "ring", "--sizes", "1KB:1GB:1.02", "--fidelity", "message", "--json", path}),
+      DADSIM_SOURCE_DIR, std::chrono::milliseconds(1500));
+  EXPECT_EQ(outcome.exit_code, 130) << outcome.err;
+  EXPECT_EQ(test::read_file(path), "old");
+  EXPECT_EQ(folder.files(), 1U);
+}
+
+TEST(CollectiveCommand, RoutesThatAreMissingAreToldAndExitWithThree) {
+  const TemporaryFile file(test::platform_xml("<host id=\"a\" speed=\"1Gf\"/><host id=\"b\" speed=\"1Gf\"/>"));
+  const Outcome outcome = run_dadsim(collective(file.path(), "send", {"--sizes", "1KB"}));
+  EXPECT_EQ(outcome.exit_code, 3) << outcome.err;
+  EXPECT_NE(outcome.err.find("no route from 'a' to 'b'"), std::string::npos) << outcome.err;
+}
+
+TEST(CollectiveCommand, WrongUseIsToldAndExitsWithTwo) {
+  const std::string lab = "platforms/lab.xml";
+  const std::vector<std::pair<Arguments, std::string>> cases{
+      {{"collective"}, "--platform is missing"},
+      {{"collective", "--platform", lab}, "--op is missing"},
+      {{"collective", lab, "--op", "send"}, "one argument too many"},
+      {collective(lab, "allreduce"), "did you mean 'all-reduce'?"},
+      {collective(lab, "all-reduce", {"--algorithm", "rign"}), "did you mean 'ring'?"},
+      {collective(lab, "all-reduce", {"--algoritm", "ring"}), "did you mean '--algorithm'?"},
+      {collective(lab, "all-reduce", {"--algorithm", "hierarchical"}), "needs several nodes"},
+      {collective(lab, "all-reduce", {"--sizes", "1XB"}), "'1XB' is no size"},
+      {collective(lab, "all-reduce", {"--ranks", "5"}), "the platform has 4 hosts"},
+      {collective(lab, "all-reduce", {"--ranks", "0"}), "a whole number from 1"},
+      {collective(lab, "all-reduce", {"--ranks", "2", "--hosts", "gpu-0"}), "one of them"},
+      {collective(lab, "all-reduce", {"--hosts", "gpo-1"}), "did you mean 'gpu-1'?"},
+      {collective(lab, "all-reduce", {"--hosts", "gpu-1 gpu-1"}), "names 'gpu-1' twice"},
+      {collective(lab, "all-reduce", {"--hosts", "gpu-[1"}), "misplaced brackets"},
+      {collective(lab, "all-reduce", {"--pairs", "0>1"}), "--pairs means nothing to all-reduce"},
+      {collective(lab, "neighbour-exchange"), "needs --pairs"},
+      {collective(lab, "send", {"--pairs", "0-1"}), "'0-1' is no pair"},
+      {collective(lab, "send", {"--pairs", "0>1,"}), "'' is no pair"},
+      {collective(lab, "send", {"--pairs", "1>1"}), "a rank to itself"},
+      {collective(lab, "send", {"--pairs", "0>1,0>1"}), "twice"},
+      {collective(lab, "send", {"--pairs", "0>4"}), "ranks are from 0 to 3"},
+      {collective(lab, "send", {"--root", "1"}), "--root means nothing to send"},
+      {collective(lab, "gather", {"--root", "4"}), "the root is from 0 to 3"},
+      {collective(lab, "send", {"--fidelity", "flaw"}), "did you mean 'flow'?"},
+      {collective(lab, "send", {"--fidelity", "flow", "--cold"}), "--cold does not go with"},
+      {collective(lab, "send", {"--transport", "tcp"}), "it is for files of SimGrid"},
+      {collective(lab, "send", {"--json", "x", "--csv", "x"}), "both name 'x'"},
+  };
+  for (const auto& [arguments, says] : cases) {
+    const Outcome outcome = run_dadsim(arguments);
+    EXPECT_EQ(outcome.exit_code, 2) << says << outcome.err;
+    EXPECT_NE(outcome.err.find(says), std::string::npos) << says << ": " << outcome.err;
+    EXPECT_EQ(outcome.out, "");
+  }
+  EXPECT_EQ(run_dadsim(collective(lab, "send", {"--json", "/nowhere/at/all.json"})).exit_code, 4);
+  EXPECT_NE(run_dadsim({"collective", "--help"}).out.find("--per-rank"), std::string::npos);
+}
+
+TEST(CollectiveCommand, MoreThanCanBeSimulatedIsToldAndExitsWithFive) {
+  const Outcome outcome =
+      run_dadsim(collective("platforms/fat-tree-1024.xml", "all-to-all", {"--sizes", "1MB", "--fidelity", "message"}));
+  EXPECT_EQ(outcome.exit_code, 5) << outcome.err;
+  EXPECT_NE(outcome.err.find("too many to simulate"), std::string::npos) << outcome.err;
+}
+
+}  // namespace
+}  // namespace dadsim

@@ -1,0 +1,144 @@
+#pragma once
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <fstream>
+#include <map>
+#include <numeric>
+#include <optional>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "cli/process.hpp"
+
+// Predictions against measurements: the measured tables (tests/validation), and the tables of docs/validation.md, which
+// are held to what is predicted now.
+
+namespace dadsim::test {
+
+inline std::vector<std::string> split(const std::string& line, char separator) {
+  std::vector<std::string> cells;
+  std::stringstream in(line);
+  for (std::string cell; std::getline(in, cell, separator);) cells.push_back(cell);
+  return cells;
+}
+
+/// Rows of tests/validation/`name`.csv, each by its column names. Lines that begin with # say where the values are
+/// from.
+inline std::vector<std::map<std::string, std::string>> measured(const std::string& name) {
+  std::ifstream in(std::string(DADSIM_SOURCE_DIR) + "/tests/validation/" + name + ".csv");
+  std::vector<std::map<std::string, std::string>> rows;
+  std::vector<std::string> columns;
+  for (std::string line; std::getline(in, line);) {
+    if (line.starts_with('#')) continue;
+    const std::vector<std::string> cells = split(line, ',');
+    if (columns.empty()) {
+      columns = cells;
+      continue;
+    }
+    std::map<std::string, std::string>& row = rows.emplace_back();
+    for (std::size_t i = 0; i < columns.size(); ++i) row[columns[i]] = i < cells.size() ? cells[i] : "";
+  }
+  return rows;
+}
+
+/// A predicted and a measured time, seconds.
+struct Compared {
+  double predicted = 0, measured = 0;
+  double error() const { return predicted / measured - 1; }
+};
+
+inline double mean_absolute_error(const std::vector<Compared>& rows) {
+  double sum = 0;
+  for (const Compared& row : rows) sum += std::abs(row.error());
+  return sum / static_cast<double>(rows.size());
+}
+
+/// exp of the mean of |log(predicted ÷ measured)|, less one.
+inline double geometric_mean_error(const std::vector<Compared>& rows) {
+  double sum = 0;
+  for (const Compared& row : rows) sum += std::abs(std::log(row.predicted / row.measured));
+  return std::exp(sum / static_cast<double>(rows.size())) - 1;
+}
+
+inline std::string percent(double share) { return fmt::format("{:+.1f} %", 100 * share); }
+
+/// A table of docs/validation.md: under the comment `<!-- table NAME -->` up to the next empty line.
+class DocumentedTable {
+ public:
+  DocumentedTable(std::string name, std::vector<std::string> columns)
+      : name_(std::move(name)), columns_(std::move(columns)) {}
+
+  void add(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
+
+  /// Expects the document to hold these rows, numbers to a unit of their last place (compilers round differently). With
+  /// DADSIM_PRINT_VALIDATION in the environment the table is printed, to be pasted.
+  void expect_in_document() const {
+    if (std::getenv("DADSIM_PRINT_VALIDATION") != nullptr) print();
+    const std::vector<std::vector<std::string>> documented = read();
+    ASSERT_EQ(documented.size(), rows_.size()) << "rows of table " << name_;
+    for (std::size_t row = 0; row < rows_.size(); ++row) {
+      ASSERT_EQ(documented[row].size(), rows_[row].size()) << name_ << ", row " << row;
+      for (std::size_t i = 0; i < rows_[row].size(); ++i) {
+        EXPECT_TRUE(alike(documented[row][i], rows_[row][i]))
+            << name_ << ", " << fmt::format("{}", fmt::join(rows_[row], " | ")) << ": the document has '"
+            << documented[row][i] << "' for " << columns_[i];
+      }
+    }
+  }
+
+ private:
+  void print() const {
+    fmt::print("<!-- table {} -->\n| {} |\n|{}\n", name_, fmt::join(columns_, " | "), [this] {
+      std::string line;
+      for (std::size_t i = 0; i < columns_.size(); ++i) line += "---|";
+      return line;
+    }());
+    for (const auto& row : rows_) fmt::print("| {} |\n", fmt::join(row, " | "));
+    fmt::print("\n");
+  }
+
+  std::vector<std::vector<std::string>> read() const {
+    std::ifstream in(std::string(DADSIM_SOURCE_DIR) + "/docs/validation.md");
+    std::string line;
+    while (std::getline(in, line) && line != fmt::format("<!-- table {} -->", name_)) {
+    }
+    std::getline(in, line);  // columns
+    std::getline(in, line);  // and the line below
+    std::vector<std::vector<std::string>> rows;
+    while (std::getline(in, line) && line.starts_with("| ")) {
+      std::vector<std::string> cells;
+      for (std::size_t begin = 2; begin < line.size();) {
+        const std::size_t end = line.find(" |", begin - 1);
+        if (end == std::string::npos) break;
+        cells.push_back(end > begin ? line.substr(begin, end - begin) : "");
+        begin = end + 3;
+      }
+      rows.push_back(cells);
+    }
+    return rows;
+  }
+
+  static bool alike(const std::string& documented, const std::string& now) {
+    if (documented == now) return true;
+    char* end_documented = nullptr;
+    char* end_now = nullptr;
+    const double a = std::strtod(documented.c_str(), &end_documented);
+    const double b = std::strtod(now.c_str(), &end_now);
+    if (end_documented == documented.c_str() || std::string(end_documented) != end_now) return false;
+    const std::size_t point = now.find('.');
+    const auto digits = point == std::string::npos ? 0 : end_now - now.c_str() - static_cast<std::ptrdiff_t>(point) - 1;
+    return std::abs(a - b) < 1.5 * std::pow(10.0, -static_cast<double>(digits));
+  }
+
+  std::string name_;
+  std::vector<std::string> columns_;
+  std::vector<std::vector<std::string>> rows_;
+};
+
+}  // namespace dadsim::test

@@ -1,0 +1,139 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "report/collective_table.hpp"
+#include "report/documented_fields.hpp"
+#include "report/human.hpp"
+#include "report/table.hpp"
+
+namespace dadsim {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// Four ranks on TCP; the second size by flow.
+CollectiveReport sample(Operation operation) {
+  CollectiveReport report;
+  report.version = "0.1.0";
+  report.simgrid = "3.32";
+  report.network_model = "shared links";
+  report.platform_file = "lab.xml";
+  report.platform_description = "4 desktops";
+  report.operation = operation;
+  report.hosts = {"a", "b", "c", "d"};
+  report.rows = {{4000, 1000, "ring", Fidelity::message, 2e-3, 5e-3, 24},
+                 {8002, 2000.5, "ring", Fidelity::flow, 4e-3, {}, 24}};
+  report.network.fidelity_note = "by flow: too many messages";
+  report.network.links = {{"ethernet-1g", "tcp", "in order", 1.25e8, 0.9564, 8}};
+  return report;
+}
+
+TEST(CollectiveReport, CountsBusBandwidthAsNcclTestsDo) {
+  // NVIDIA/nccl-tests, src/*.cu: the factors of GetBw.
+  EXPECT_DOUBLE_EQ(bus_factor(Operation::all_reduce, 8), 2 * 7.0 / 8);
+  for (const Operation one : {Operation::all_gather, Operation::reduce_scatter, Operation::all_to_all,
+                              Operation::gather, Operation::scatter}) {
+    EXPECT_DOUBLE_EQ(bus_factor(one, 8), 7.0 / 8) << to_string(one);
+  }
+  for (const Operation one : {Operation::broadcast, Operation::send, Operation::neighbour_exchange}) {
+    EXPECT_DOUBLE_EQ(bus_factor(one, 8), 1) << to_string(one);
+  }
+  const CollectiveReport report = sample(Operation::all_gather);
+  EXPECT_DOUBLE_EQ(algorithm_bandwidth(report, report.rows[0]), 2e6);
+  EXPECT_DOUBLE_EQ(bus_bandwidth(report, report.rows[0]), 1.5e6);
+  EXPECT_DOUBLE_EQ(average_bus_bandwidth(report), 0.5 * (1.5e6 + 0.75 * 8002 / 4e-3));
+  EXPECT_EQ(count_of(report.rows[1]), 500);
+}
+
+TEST(CollectiveReport, TakesTheTimeOfTheConnectionsThatAreAskedFor) {
+  CollectiveReport report = sample(Operation::all_reduce);
+  EXPECT_EQ(seconds_of(report, report.rows[0]), 2e-3);
+  report.cold = true;
+  EXPECT_EQ(seconds_of(report, report.rows[0]), 5e-3);
+  EXPECT_EQ(seconds_of(report, report.rows[1]), 4e-3);
+}
+
+TEST(CollectiveReport, ReadsLikeThis) {
+  CollectiveReport report = sample(Operation::all_gather);
+  report.per_rank = true;
+  EXPECT_EQ(to_table(report),
+            "all-gather on lab.xml (4 desktops), 4 ranks: a, b, c, d.\n"
+            "Size: what all ranks hand over together. GB/s are 10⁹ byte/s; bus bandwidth is 0.75 × algorithm "
+            "bandwidth, as in "
+            "nccl-tests. Times\n"
+            "  are those on warm connections.\n"
+            "\n"
+            "  size   per rank       count   algorithm   fidelity     time     algbw     busbw     cold\n"
+            "   (B)        (B)   (float32)                            (µs)    (GB/s)    (GB/s)     (µs)\n"
+            "  4000       1000         250   ring        message    2000.0   0.00200   0.00150   5000.0\n"
+            "  8002    2000.50         500   ring        flow       4000.0   0.00200   0.00150        –\n"
+            "\n"
+            "Average bus bandwidth: 0.00150 GB/s.\n"
+            "By flow connections are always warm: there is no slow start.\n"
+            "Fidelity: by flow: too many messages.\n"
+            "Links: 8 ethernet-1g of 1 Gbit/s, transport tcp, efficiency 0.9564.\n"
+            "Links as tcp: in order.\n"
+            "Network model: shared links\n");
+}
+
+TEST(CollectiveReport, HasNoColdColumnWhereItMakesNoDifference) {
+  CollectiveReport report = sample(Operation::broadcast);
+  for (CollectiveRow& row : report.rows) row.cold_seconds.reset();
+  EXPECT_EQ(to_table(report).find("cold"), std::string::npos);
+  EXPECT_TRUE(Json::parse(to_json(report))["sizes"][0]["cold_us"].is_null());
+}
+
+TEST(CollectiveReport, StaysWithinTheWidthOfATable) {
+  CollectiveReport report = sample(Operation::send);
+  report.hosts.assign(100, "a-host-with-rather-a-long-name");
+  for (int i = 0; i < 50; ++i) report.pairs.emplace_back(i, i + 50);
+  report.network.links[0].model = std::string(40, 'x') + " " + std::string(100, 'y') + " z";
+  std::istringstream lines(to_table(report));
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(display_width(line), kTableWidth) << line;
+}
+
+TEST(CollectiveReport, DocumentsEveryFieldAndNoOther) {
+  CollectiveReport report = sample(Operation::send);
+  report.pairs = {{0, 1}};
+  report.root = 0;
+  EXPECT_EQ(test::fields_of(to_json(report)), test::documented_in("output-collective.md", "JSON"));
+}
+
+TEST(CollectiveReport, DocumentsEveryColumnAndNoOther) {
+  const std::string csv = to_csv(sample(Operation::all_reduce));
+  std::istringstream header(csv.substr(0, csv.find('\n')));
+  std::set<std::string> columns;
+  for (std::string column; std::getline(header, column, ',');) columns.insert(column);
+  EXPECT_EQ(columns, test::documented_in("output-collective.md", "CSV"));
+}
+
+TEST(CollectiveReport, WritesTheSameNumbersEverywhere) {
+  CollectiveReport report = sample(Operation::all_gather);
+  report.cold = true;
+  const Json json = Json::parse(to_json(report));
+  EXPECT_EQ(json["connections"], "cold");
+  EXPECT_EQ(json["bus_factor"], 0.75);
+  EXPECT_EQ(json["sizes"][0],
+            Json::parse(R"({"size_bytes": 4000.0, "block_bytes": 1000.0, "count_float32": 250.0, "algorithm": "ring",
+                            "fidelity": "message", "messages": 24.0, "time_us": 5000.0, "algbw_gb_per_s": 0.0008,
+                            "busbw_gb_per_s": 0.0006, "warm_us": 2000.0, "cold_us": 5000.0})"));
+  const std::string csv = to_csv(report);
+  EXPECT_NE(csv.find("\nall-gather,4,cold,4000,1000,250,ring,message,24,5000,0.0008,"), std::string::npos) << csv;
+  EXPECT_NE(csv.find(",4000,\n"), std::string::npos) << csv;
+}
+
+TEST(CollectiveReport, SaysNothingWhereThereIsNoNumber) {
+  CollectiveReport report = sample(Operation::all_reduce);
+  report.rows = {{4000, 4000, "ring", Fidelity::message, 0, {}, 0}};  // one rank has nobody to wait for
+  EXPECT_TRUE(Json::parse(to_json(report))["sizes"][0]["algbw_gb_per_s"].is_null());
+  EXPECT_TRUE(Json::parse(to_json(report))["average_busbw_gb_per_s"].is_null());
+  EXPECT_EQ(to_csv(report).find("inf"), std::string::npos);
+  EXPECT_EQ(to_table(report).find("inf"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace dadsim

@@ -1,0 +1,89 @@
+#pragma once
+
+// clang-format off
+#include <simgrid/s4u.hpp>
+#include <smpi/smpi.h>  // redefines names of the standard library: after those that SimGrid includes, before ours
+// clang-format on
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "plan/platform_specification.hpp"
+#include "sim/child_process.hpp"
+#include "sim/engine.hpp"
+#include "sim/wire.hpp"
+
+// Collectives of SMPI, SimGrid's MPI, on a platform of ours.
+
+// Exported by SMPI, without a header.
+namespace simgrid::smpi {
+int allreduce__lr(const void*, void*, int, MPI_Datatype, MPI_Op, MPI_Comm);
+int allreduce__rdb(const void*, void*, int, MPI_Datatype, MPI_Op, MPI_Comm);
+int allreduce__rab_rdb(const void*, void*, int, MPI_Datatype, MPI_Op, MPI_Comm);
+int allgather__NTSLR(const void*, int, MPI_Datatype, void*, int, MPI_Datatype, MPI_Comm);
+int allgather__rdb(const void*, int, MPI_Datatype, void*, int, MPI_Datatype, MPI_Comm);
+}  // namespace simgrid::smpi
+
+namespace dadsim::test {
+
+using AllReduce = int (*)(const void*, void*, int, MPI_Datatype, MPI_Op, MPI_Comm);
+using AllGather = int (*)(const void*, int, MPI_Datatype, void*, int, MPI_Datatype, MPI_Comm);
+
+/// Seconds until the last of the ranks is done, one per host; in a process of its own.
+inline double by_smpi(const PlatformSpec& platform, AllReduce all_reduce, AllGather all_gather, int block_floats) {
+  double seconds = -1;
+  const auto body = [&](const MessageSink& sink) {
+    smpi_init_options();
+    const auto engine = load_engine(platform);
+    // Software costs nothing, and messages of every size leave at once (eager): with SMPI's rendezvous a ring would be
+    // held back by the receivers too wherever latencies differ.
+    for (const char* setting :
+         {"network/latency-factor:1", "smpi/simulate-computation:no", "smpi/host-speed:1Gf", "smpi/os:0:0:0",
+          "smpi/or:0:0:0", "smpi/ois:0:0:0", "smpi/async-small-thresh:1000000000",
+          "smpi/send-is-detached-thresh:1000000000", "smpi/iprobe:0", "smpi/test:0", "smpi/wtime:0", "smpi/init:0"}) {
+      simgrid::s4u::Engine::set_config(setting);
+    }
+    SMPI_init();
+    const std::vector<std::string> hosts = host_names(platform);
+    const auto ranks = static_cast<int>(hosts.size());
+    // The values do not matter here: all ranks share one buffer for each purpose.
+    std::vector<float> in(static_cast<std::size_t>(block_floats) * hosts.size());
+    std::vector<float> out(in.size());
+    double last = 0;
+    SMPI_app_instance_register("oracle", nullptr, ranks);
+    for (int rank = 0; rank < ranks; ++rank) {
+      const auto actor = simgrid::s4u::Actor::init(fmt::format("rank {}", rank),
+                                                   simgrid::s4u::Host::by_name(hosts[static_cast<std::size_t>(rank)]));
+      actor->set_property("instance_id", "oracle");
+      actor->set_property("rank", std::to_string(rank));
+      actor->start([&] {
+        MPI_Init(nullptr, nullptr);
+        const double begin = simgrid::s4u::Engine::get_clock();
+        if (all_reduce != nullptr) {
+          all_reduce(in.data(), out.data(), block_floats * ranks, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
+        } else {
+          all_gather(in.data(), block_floats, MPI_FLOAT, out.data(), block_floats, MPI_FLOAT, MPI_COMM_WORLD);
+        }
+        last = std::max(last, simgrid::s4u::Engine::get_clock() - begin);
+        MPI_Finalize();
+      });
+    }
+    engine->run();
+    WireWriter message;
+    message << last;
+    sink.send(message.bytes());
+    std::_Exit(0);
+  };
+  const ChildOutcome outcome = run_in_child(
+      body, [&](std::string_view bytes) { WireReader(bytes) >> seconds; }, 120);
+  if (!(seconds > 0)) throw std::runtime_error("SMPI " + outcome.words() + ": " + outcome.output);
+  return seconds;
+}
+
+}  // namespace dadsim::test
