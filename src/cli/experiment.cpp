@@ -111,13 +111,14 @@ std::vector<std::string> assumptions_of(const Scenario& scenario, const Result& 
       "before it. "
       "Evaluation and start-up are not charged.");
   if (!(scenario.network.jitter == JitterSpec{})) {
-    assumptions.push_back(
-        fmt::format("Computing jitters: log-normal factors with mean 1, sigma {} from worker to worker and {} from step to "
-                    "step.",
-                    scenario.network.jitter.spatial, scenario.network.jitter.temporal));
+    assumptions.push_back(fmt::format(
+        "Computing jitters: log-normal factors with mean 1, sigma {} from worker to worker and {} from step to "
+        "step.",
+        scenario.network.jitter.spatial, scenario.network.jitter.temporal));
   }
   if (scenario.network.rendezvous) {
-    assumptions.emplace_back("A message leaves when its receiver has posted it and the news has come (rendezvous, as gloo).");
+    assumptions.emplace_back(
+        "A message leaves when its receiver has posted it and the news has come (rendezvous, as gloo).");
   }
   std::set<std::string> used;
   for (const Placement& worker : scenario.workers) used.insert(worker.device);

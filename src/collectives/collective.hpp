@@ -10,7 +10,8 @@
 
 namespace dadsim {
 
-/// Where ranks are: which share a node (a fast network inside), and how the networks compare. Filled in from the platform.
+/// Where ranks are: which share a node (a fast network inside), and how the networks compare. Filled in from the
+/// platform.
 struct RankLayout {
   std::vector<std::int32_t> node_of;  ///< per rank; ranks of a node are numbered from 0 up without gaps in node numbers
   struct Channel {
@@ -29,12 +30,12 @@ struct RankLayout {
 /// What is to be carried out.
 struct CollectiveRequest {
   CollectiveKind kind = CollectiveKind::all_reduce;
-  /// What each rank hands over: one value if all are equal. all_reduce, reduce_scatter, broadcast: the whole vector (one value).
-  /// all_gather, gather: the rank's own block. scatter: the block each rank gets. all_to_all: what a rank sends to each
-  /// other. neighbour_exchange: what a rank sends to each of its neighbours.
+  /// What each rank hands over: one value if all are equal. all_reduce, reduce_scatter, broadcast: the whole vector
+  /// (one value). all_gather, gather: the rank's own block. scatter: the block each rank gets. all_to_all: what a rank
+  /// sends to each other. neighbour_exchange: what a rank sends to each of its neighbours.
   std::vector<double> bytes;
-  Rank root = 0;                       ///< gather, scatter, broadcast, and algorithms through a server
-  double segment_bytes = 0;            ///< pipelined algorithms: size of a segment; 0: chosen by size
+  Rank root = 0;                              ///< gather, scatter, broadcast, and algorithms through a server
+  double segment_bytes = 0;                   ///< pipelined algorithms: size of a segment; 0: chosen by size
   std::vector<std::vector<Rank>> neighbours;  ///< neighbour_exchange: per rank, symmetric
 };
 
@@ -49,12 +50,12 @@ struct CollectiveAlgorithm {
 /// All of them, by kind. One file of this folder per algorithm, one line here.
 const std::vector<CollectiveAlgorithm>& collective_registry();
 
-/// Lays out an algorithm of the registry by name ("auto": see choose_collective). Throws std::invalid_argument with "what; what
-/// would be right" if there is no such algorithm for the kind or it cannot serve these ranks.
+/// Lays out an algorithm of the registry by name ("auto": see choose_collective). Throws std::invalid_argument with
+/// "what; what would be right" if there is no such algorithm for the kind or it cannot serve these ranks.
 std::unique_ptr<Rounds> lay_out(const CollectiveRequest& request, std::string_view algorithm, const RankLayout& layout);
 
-/// What `auto` stands for: the algorithm whose estimated time (latency of its rounds plus bytes over bandwidth, inside and
-/// between nodes) is the least, as NCCL's tuner does.
+/// What `auto` stands for: the algorithm whose estimated time (latency of its rounds plus bytes over bandwidth, inside
+/// and between nodes) is the least, as NCCL's tuner does.
 std::string choose_collective(const CollectiveRequest& request, const RankLayout& layout);
 
 }  // namespace dadsim

@@ -18,16 +18,16 @@ struct Transfer {
 
 /// Rounds of one kind, one after the other.
 struct RoundPhase {
-  std::int64_t first = 0;   ///< round
+  std::int64_t first = 0;  ///< round
   std::int64_t rounds = 1;
   /// Every round of the phase has the same pairs, and each pair the same bytes: the first round stands for all.
   bool alike = true;
 };
 
-/// A collective laid out for its ranks and sizes. A rank goes through the rounds in order. In each it hands its messages to
-/// the network, which takes them at once, and goes on when all messages addressed to it in this round have arrived. A rank
-/// without messages in a round passes through it. Messages of a pair keep their order. What a rank sends in a round may
-/// depend on what it received in rounds before, never on the same round.
+/// A collective laid out for its ranks and sizes. A rank goes through the rounds in order. In each it hands its
+/// messages to the network, which takes them at once, and goes on when all messages addressed to it in this round have
+/// arrived. A rank without messages in a round passes through it. Messages of a pair keep their order. What a rank
+/// sends in a round may depend on what it received in rounds before, never on the same round.
 ///
 /// Messages are generated on demand: nothing here is as large as ranks × rounds.
 class Rounds {

@@ -20,8 +20,7 @@ void add_hosts(const GpuClusterSpec& cluster, std::vector<std::string>& names) {
 void add_hosts(const FederationSpec& federation, std::vector<std::string>& names) {
   for (const FederationSpec::Sites& sites : federation.sites) {
     for (std::int64_t i = 1; i <= sites.count; ++i) {
-      names.push_back(
-          with_prefix(federation.name, sites.numbered ? fmt::format("{}-{}", sites.name, i) : sites.name));
+      names.push_back(with_prefix(federation.name, sites.numbered ? fmt::format("{}-{}", sites.name, i) : sites.name));
     }
   }
   names.push_back(with_prefix(federation.name, "hub"));

@@ -5,14 +5,15 @@
 #include <variant>
 #include <vector>
 
-// What a cluster is made of, complete and checked: what the scenario reader fills in and the simulator builds. Bandwidths
-// are byte/s of the wire (10 Gbit/s Ethernet is 1.25e9), latencies seconds one way.
+// What a cluster is made of, complete and checked: what the scenario reader fills in and the simulator builds.
+// Bandwidths are byte/s of the wire (10 Gbit/s Ethernet is 1.25e9), latencies seconds one way.
 
 namespace dadsim {
 
 /// How bytes travel over a link, and so which corrections apply to its nominal numbers.
 enum class Transport : std::uint8_t {
-  plain,   ///< the numbers as they are written: no corrections. What a SimGrid platform file gets unless it says otherwise
+  plain,   ///< the numbers as they are written: no corrections. What a SimGrid platform file gets unless it says
+           ///< otherwise
   tcp,     ///< a connection per pair: headers, slow start while cold, software per message, queues that fill up
   rdma,    ///< InfiniBand, RoCE, EFA, PCIe: a stated share of the nominal bandwidth
   nvlink,  ///< NVLink and NVSwitch: a stated share of the nominal bandwidth
@@ -21,13 +22,13 @@ const char* to_string(Transport transport);
 
 /// One direction of a link.
 struct LinkSpec {
-  std::string name;           ///< of the catalogue ("ib-ndr"), or of one's own
-  double bandwidth = 0;       ///< byte/s, nominal
-  double latency = 0;         ///< seconds, one way
+  std::string name;      ///< of the catalogue ("ib-ndr"), or of one's own
+  double bandwidth = 0;  ///< byte/s, nominal
+  double latency = 0;    ///< seconds, one way
   Transport transport = Transport::plain;
-  double efficiency = 1;      ///< share of the nominal bandwidth that payload reaches, 0…1
-  double queue_bytes = 3e5;   ///< tcp: drop-tail buffer in front of the link
-  std::string source;         ///< where the numbers are published, and which are assumptions
+  double efficiency = 1;     ///< share of the nominal bandwidth that payload reaches, 0…1
+  double queue_bytes = 3e5;  ///< tcp: drop-tail buffer in front of the link
+  std::string source;        ///< where the numbers are published, and which are assumptions
   bool operator==(const LinkSpec&) const = default;
 };
 
@@ -41,10 +42,11 @@ enum class InsideNode : std::uint8_t {
 struct FabricSpec {
   enum class Kind : std::uint8_t { one_switch, fat_tree, dragonfly, torus };
   Kind kind = Kind::one_switch;
-  LinkSpec link;                        ///< between switches (one_switch: unused)
-  std::int64_t nodes_per_switch = 0;    ///< fat_tree: nodes below each leaf switch
-  double oversubscription = 1;          ///< fat_tree: bandwidth down ÷ bandwidth up of a leaf switch, at least 1
-  std::vector<std::int64_t> dimensions;  ///< torus: nodes along each axis. dragonfly: groups, routers per group, nodes per router
+  LinkSpec link;                      ///< between switches (one_switch: unused)
+  std::int64_t nodes_per_switch = 0;  ///< fat_tree: nodes below each leaf switch
+  double oversubscription = 1;        ///< fat_tree: bandwidth down ÷ bandwidth up of a leaf switch, at least 1
+  std::vector<std::int64_t>
+      dimensions;  ///< torus: nodes along each axis. dragonfly: groups, routers per group, nodes per router
 };
 
 /// Nodes of GPUs. Hosts are called `gpu-0` …, numbered node by node; in a composition `NAME.gpu-0` ….
@@ -53,21 +55,21 @@ struct GpuClusterSpec {
   std::int64_t nodes = 1;
   std::int64_t gpus = 8;  ///< per node
   InsideNode inside = InsideNode::switched;
-  LinkSpec port;               ///< of each GPU into the switch or bridge of its node
-  LinkSpec bridge;             ///< shared: of the host bridge, each way; bandwidth 0: no limit of its own
-  std::int64_t rails = 1;      ///< network adapters per node; GPU i uses rail i·rails/gpus
-  LinkSpec nic;                ///< of each rail, full duplex
+  LinkSpec port;           ///< of each GPU into the switch or bridge of its node
+  LinkSpec bridge;         ///< shared: of the host bridge, each way; bandwidth 0: no limit of its own
+  std::int64_t rails = 1;  ///< network adapters per node; GPU i uses rail i·rails/gpus
+  LinkSpec nic;            ///< of each rail, full duplex
   FabricSpec fabric;
 };
 
-/// Sites around a hub, each with a line of its own. Hosts are called after their class: `CLASS-1` … (just `CLASS` if there
-/// is one and `numbered` is false), the hub `hub`; in a composition with `NAME.` before.
+/// Sites around a hub, each with a line of its own. Hosts are called after their class: `CLASS-1` … (just `CLASS` if
+/// there is one and `numbered` is false), the hub `hub`; in a composition with `NAME.` before.
 struct FederationSpec {
   struct Sites {
-    std::string name;        ///< prefix of the hosts' names
+    std::string name;  ///< prefix of the hosts' names
     std::int64_t count = 1;
     bool numbered = true;
-    LinkSpec up, down;       ///< from and to the site
+    LinkSpec up, down;  ///< from and to the site
   };
   std::string name;
   std::vector<Sites> sites;
@@ -82,15 +84,15 @@ struct WanSpec {
     std::int64_t hosts = 1;
   };
   struct Pair {
-    std::string from, to;    ///< names of regions, or of the clusters of a composition
-    double bandwidth = 0;    ///< byte/s from → to
-    double round_trip = 0;   ///< seconds
+    std::string from, to;   ///< names of regions, or of the clusters of a composition
+    double bandwidth = 0;   ///< byte/s from → to
+    double round_trip = 0;  ///< seconds
     Transport transport = Transport::tcp;
   };
   std::string name;
   std::vector<Region> regions;
-  LinkSpec host;             ///< of each host into its region's switch, full duplex
-  std::vector<Pair> pairs;   ///< both directions of each pair
+  LinkSpec host;            ///< of each host into its region's switch, full duplex
+  std::vector<Pair> pairs;  ///< both directions of each pair
 };
 
 /// Clusters joined by a WAN: the pairs name the clusters.
@@ -114,7 +116,7 @@ struct PlatformSpec {
   struct Profile {
     enum class Of : std::uint8_t { bandwidth, latency };
     Of of = Of::bandwidth;
-    std::string link;             ///< name in the platform (`dadsim platform` lists them); `*` at the end stands for any rest
+    std::string link;  ///< name in the platform (`dadsim platform` lists them); `*` at the end stands for any rest
     std::vector<double> times;    ///< seconds, from 0, rising
     std::vector<double> factors;  ///< of the link's own value, above 0
     double period = 0;            ///< 0: not repeated
@@ -125,7 +127,7 @@ struct PlatformSpec {
   struct Background {
     std::string from, to;  ///< hosts
     double bytes = 0;
-    double every = 0;      ///< seconds between starts; 0: the next starts when the last is through
+    double every = 0;  ///< seconds between starts; 0: the next starts when the last is through
   };
   std::vector<Background> background;
 };

@@ -34,7 +34,7 @@ struct ComputeTask {
 /// A collective with numbers put in.
 struct CollectiveTask {
   CollectiveKind kind = CollectiveKind::gather;
-  PerWorker bytes;  ///< handed over by each worker; for a broadcast one value, what each worker gets
+  PerWorker bytes;                 ///< handed over by each worker; for a broadcast one value, what each worker gets
   std::string algorithm = "auto";  ///< of the collectives' registry
   bool operator==(const CollectiveTask&) const = default;
 };

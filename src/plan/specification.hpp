@@ -100,7 +100,8 @@ struct RunSpec {
   /// How its collectives are carried out: names of the collectives' registry, or "auto".
   std::string all_reduce = "auto";
   std::string all_gather = "auto";
-  /// Sums issued one after the other are carried out as one until they hold this many bytes; 0: as the algorithm issues them.
+  /// Sums issued one after the other are carried out as one until they hold this many bytes; 0: as the algorithm issues
+  /// them.
   double bucket_bytes = 0;
   bool communicates = true;  ///< false: one of the ends that algorithms are measured against; a topology means nothing
 };
@@ -120,8 +121,8 @@ struct DeviceSpec {
   double memory_efficiency = 0;  ///< share of memory_bandwidth reached, 0…1
   double launch_overhead = 0;    ///< seconds per kernel
   std::string source;            ///< where the numbers are published, and which are assumptions
-  /// Seconds of all computations of a step, measured; 0: by the roofline. A measured step is divided among the computations by
-  /// their time on the roofline.
+  /// Seconds of all computations of a step, measured; 0: by the roofline. A measured step is divided among the
+  /// computations by their time on the roofline.
   double step_seconds = 0;
 };
 
@@ -134,9 +135,9 @@ struct JitterSpec {
 
 /// How closely collectives are simulated.
 enum class Fidelity : std::uint8_t {
-  automatic,    ///< message where that is quick enough, flow otherwise
-  message,      ///< every message of every collective: the reference
-  flow,         ///< sharing of links worked out once per set of pairs; needs workers in step and an idle, steady network
+  automatic,  ///< message where that is quick enough, flow otherwise
+  message,    ///< every message of every collective: the reference
+  flow,       ///< sharing of links worked out once per set of pairs; needs workers in step and an idle, steady network
   closed_form,  ///< latency plus bytes over bandwidth of the worst pair, no sharing: for orientation
 };
 const char* to_string(Fidelity fidelity);
@@ -145,7 +146,8 @@ const char* to_string(Fidelity fidelity);
 struct NetworkSpec {
   Fidelity fidelity = Fidelity::automatic;
   std::int64_t message_budget = 2'000'000;  ///< automatic: messages simulated per run, about 4 µs each
-  bool rendezvous = false;  ///< a message leaves when its receiver has posted and said so (as gloo does): a path latency later
+  bool rendezvous =
+      false;  ///< a message leaves when its receiver has posted and said so (as gloo does): a path latency later
   JitterSpec jitter;
 };
 

@@ -31,10 +31,10 @@ struct ComputeOp {
 };
 
 enum class CollectiveKind : std::uint8_t {
-  gather,      ///< every worker → the aggregator
-  broadcast,   ///< the aggregator → every worker
-  all_reduce,  ///< every worker ends with the sum
-  all_gather,  ///< every worker ends with what all had
+  gather,              ///< every worker → the aggregator
+  broadcast,           ///< the aggregator → every worker
+  all_reduce,          ///< every worker ends with the sum
+  all_gather,          ///< every worker ends with what all had
   reduce_scatter,      ///< every worker ends with its block of the sum
   scatter,             ///< the root hands every worker a block of its own
   all_to_all,          ///< every worker hands every other a block of its own

@@ -39,9 +39,9 @@ struct NetworkUse {
     std::string name;       ///< of the catalogue; may be empty
     std::string transport;  ///< with what it does to the nominal numbers
     std::string model;
-    double bandwidth = 0;   ///< byte/s, nominal
+    double bandwidth = 0;  ///< byte/s, nominal
     double efficiency = 1;
-    double links = 0;       ///< directions of them
+    double links = 0;  ///< directions of them
   };
   std::vector<LinkClass> links;
   double messages = 0;  ///< that were simulated one by one

@@ -22,7 +22,7 @@ struct Catalog {
   std::vector<Algorithm> algorithms;
   std::vector<std::string> devices;
   std::vector<std::string> workloads;
-  std::vector<LinkSpec> links;  ///< the catalogue of links
+  std::vector<LinkSpec> links;                        ///< the catalogue of links
   std::vector<std::string> all_reduces, all_gathers;  ///< algorithms of these collectives, "auto" among them
   /// Regions of the public table, and what lies between two of them (nullopt where nobody measured it).
   std::vector<std::string> regions;

@@ -14,8 +14,8 @@ void start_background(const PlatformSpec& platform, sg4::Engine& engine) {
     sg4::Host* from = engine.host_by_name_or_null(traffic.from);
     sg4::Host* to = engine.host_by_name_or_null(traffic.to);
     if (from == nullptr || to == nullptr) {
-      throw std::runtime_error(fmt::format("background traffic from '{}' to '{}': no such host in the platform",
-                                           traffic.from, traffic.to));
+      throw std::runtime_error(
+          fmt::format("background traffic from '{}' to '{}': no such host in the platform", traffic.from, traffic.to));
     }
     compat::add_actor(fmt::format("background {} > {}", traffic.from, traffic.to), from, [from, to, traffic] {
       for (double next = 0;; next += traffic.every) {

@@ -57,7 +57,7 @@ void CollectiveRun::advance(Rank rank, Outbox& outbox) {
   State& state = states_[static_cast<std::size_t>(rank)];
   if (state.advancing) return;  // whoever is at it will see what has come
   state.advancing = true;
-  std::vector<Transfer> transfers;
+  std::vector<Transfer>& transfers = state.transfers;
   while (state.round < rounds_.count()) {
     if (state.round >= 0) {
       if (state.expected > 0) {

@@ -18,8 +18,8 @@ class CollectiveRun {
   /// Called when a rank has done its part, at a date that may lie ahead.
   using Done = std::function<void(Rank rank, double date, EventGraph::Id cause, Outbox& outbox)>;
 
-  /// `serial` is what its messages carry as their operation. Opens all connections that it needs: to be called where nothing
-  /// else goes on, since whoever does so may have to wait for SimGrid.
+  /// `serial` is what its messages carry as their operation. Opens all connections that it needs: to be called where
+  /// nothing else goes on, since whoever does so may have to wait for SimGrid.
   CollectiveRun(std::int32_t serial, const Rounds& rounds, Connections& connections, EventGraph& graph, Done done);
 
   /// The rank takes part from `date` on, which may lie ahead. To be called in an actor on its host.
@@ -36,12 +36,13 @@ class CollectiveRun {
   };
   struct State {
     bool begun = false;
-    bool advancing = false;      ///< by an actor that stands still while SimGrid takes its messages
-    std::int64_t round = -1;     ///< where it is
-    std::int32_t expected = 0;   ///< messages in this round
-    double date = 0;             ///< seconds: its own progress
+    bool advancing = false;     ///< by an actor that stands still while SimGrid takes its messages
+    std::int64_t round = -1;    ///< where it is
+    std::int32_t expected = 0;  ///< messages in this round
+    double date = 0;            ///< seconds: its own progress
     EventGraph::Id cause = EventGraph::start;
-    std::deque<Round> rounds;    ///< from `round` on (from 0 before it has begun)
+    std::deque<Round> rounds;         ///< from `round` on (from 0 before it has begun)
+    std::vector<Transfer> transfers;  ///< of the round; kept for its memory
   };
 
   void open_connections();

@@ -8,8 +8,8 @@
 
 namespace dadsim {
 
-/// Seconds of a schedule's computations on the devices of its nodes: by the roofline, or a measured step divided among the
-/// computations by their time on the roofline.
+/// Seconds of a schedule's computations on the devices of its nodes: by the roofline, or a measured step divided among
+/// the computations by their time on the roofline.
 class ComputeTime {
  public:
   /// `devices`: per worker, then the aggregator's if there is one. The schedule's workers use the first ones.

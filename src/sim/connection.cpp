@@ -31,7 +31,7 @@ void Outbox::reap() {
     }
   }
   entries_.resize(kept);
-  reap_at_ = std::max<std::size_t>(8, 2 * kept);
+  reap_at_ = std::max<std::size_t>(1, 2 * kept);
 }
 
 void Outbox::drain() {
@@ -57,7 +57,7 @@ Connections::Connections(Network& network, std::vector<sg4::Host*> hosts, bool r
     : network_(network),
       hosts_(std::move(hosts)),
       rendezvous_(rendezvous),
-      connections_from_(hosts_.size()),
+      peers_(hosts_.size()),
       idle_(sg4::Semaphore::create(0)) {
   // A message may have to wait before its bytes move: SimGrid lets every transfer stand for a latency first, and asks
   // what to multiply the route's with.
@@ -68,7 +68,7 @@ Connections::Connections(Network& network, std::vector<sg4::Host*> hosts, bool r
 }
 
 void Connections::open(std::int32_t from, std::int32_t to) {
-  Connection*& found = connections_from_[number(from)][static_cast<std::int32_t>(number(to))];
+  Connection*& found = peers_[number(from)].all[static_cast<std::int32_t>(number(to))];
   if (found != nullptr) return;
   if (connections_.size() >= most_connections) {
     throw std::runtime_error(fmt::format(
@@ -80,22 +80,24 @@ void Connections::open(std::int32_t from, std::int32_t to) {
   connections_.push_back(network_[path].use.transport == Transport::tcp ? make_tcp_connection(*this, from, to)
                                                                         : make_fabric_connection(*this, from, to));
   found = connections_.back().get();
-  between_[host(from)][host(to)].push_back(found);
+  between_[{host(from), host(to)}].push_back(found);
 }
 
-Connection& Connections::find(std::int32_t from, std::int32_t to) const {
-  return *connections_from_[number(from)].at(static_cast<std::int32_t>(number(to)));
+Connection& Connections::find(std::int32_t from, std::int32_t to) {
+  Peers& peers = peers_[number(from)];
+  if (peers.last != to) {
+    peers.to_last = peers.all.at(static_cast<std::int32_t>(number(to)));
+    peers.last = to;
+  }
+  return *peers.to_last;
 }
 
 double Connections::delay_factor(const sg4::Host* from, const sg4::Host* to, double wire_bytes) {
-  const auto of_host = between_.find(from);
-  if (of_host != between_.end()) {
-    const auto of_pair = of_host->second.find(to);
-    if (of_pair != of_host->second.end()) {
-      for (Connection* connection : of_pair->second) {
-        double delay = 0;
-        if (connection->begin(wire_bytes, delay)) return network_.delay_factor(connection->path(), delay);
-      }
+  const auto of_pair = between_.find({from, to});
+  if (of_pair != between_.end()) {
+    for (Connection* connection : of_pair->second) {
+      double delay = 0;
+      if (connection->begin(wire_bytes, delay)) return network_.delay_factor(connection->path(), delay);
     }
   }
   const std::int32_t path = network_.path(from, to);  // traffic of others

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "sim/event_graph.hpp"
@@ -39,7 +40,7 @@ class Outbox {
   };
   void reap();
   std::vector<Entry> entries_;
-  std::size_t reap_at_ = 8;
+  std::size_t reap_at_ = 1;  ///< entries: what is over is let go soon, so that memory stays in the cache
 };
 
 /// From one node to another: first in, first out. Made when first used.
@@ -85,6 +86,7 @@ class Connections {
   /// From now on `node` stands for the host number `host`, and nodes below for the hosts of their number: a schedule of
   /// fewer workers than there are has its aggregator right behind them.
   void number_aggregator(std::int32_t node, std::int32_t host) {
+    for (Peers& peers : peers_) peers.last = -1;
     aggregator_node_ = node;
     aggregator_host_ = host;
   }
@@ -117,7 +119,7 @@ class Connections {
   std::size_t number(std::int32_t node) const {
     return static_cast<std::size_t>(node == aggregator_node_ ? aggregator_host_ : node);
   }
-  Connection& find(std::int32_t from, std::int32_t to) const;
+  Connection& find(std::int32_t from, std::int32_t to);
   double delay_factor(const simgrid::s4u::Host* from, const simgrid::s4u::Host* to, double wire_bytes);
 
   Network& network_;
@@ -126,10 +128,21 @@ class Connections {
   std::int32_t aggregator_node_ = -1;
   std::int32_t aggregator_host_ = -1;
   Arrival arrival_;
-  std::vector<std::unordered_map<std::int32_t, Connection*>> connections_from_;  ///< per node
+  /// The connections of a node to others; most use the same again and again.
+  struct Peers {
+    std::unordered_map<std::int32_t, Connection*> all;
+    std::int32_t last = -1;
+    Connection* to_last = nullptr;
+  };
+  using Pair = std::pair<const simgrid::s4u::Host*, const simgrid::s4u::Host*>;
+  struct PairHash {
+    std::size_t operator()(const Pair& pair) const {
+      return std::hash<const void*>()(pair.first) * 31 + std::hash<const void*>()(pair.second);
+    }
+  };
+  std::vector<Peers> peers_;  ///< per node
   std::vector<std::unique_ptr<Connection>> connections_;
-  std::unordered_map<const simgrid::s4u::Host*, std::unordered_map<const simgrid::s4u::Host*, std::vector<Connection*>>>
-      between_;
+  std::unordered_map<Pair, std::vector<Connection*>, PairHash> between_;
   std::int64_t messages_ = 0;
   std::int64_t in_flight_ = 0;
   double last_delivery_ = 0;

@@ -16,9 +16,9 @@ namespace dadsim {
 /// SimGrid may end the process. Throws simgrid::ParseError with the file and the line.
 std::unique_ptr<simgrid::s4u::Engine> load_engine(const PlatformSpec& platform);
 
-/// Seconds. SimGrid weighs a transfer with the latency of its route, and one that needs not wait with 1. Equal shares need
-/// equal weights: so this is what every route has for a latency as far as SimGrid knows. The true latencies are the
-/// connections' matter.
+/// Seconds. SimGrid weighs a transfer with the latency of its route, and one that needs not wait with 1. Equal shares
+/// need equal weights: so this is what every route has for a latency as far as SimGrid knows. The true latencies are
+/// the connections' matter.
 inline constexpr double unit_latency = 1;
 
 /// Whether dadsim sets this option of SimGrid itself, so that a platform must not.

@@ -18,9 +18,9 @@ class FlowRefused : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Collectives by flows: the rates at which the pairs of a round share the links are worked out once for all rounds with the
-/// same pairs, and the rounds follow from these rates and the latencies. What that takes is that all pairs of a round are at work
-/// at the same time, and nobody else: ranks begin together, and the network is idle and steady.
+/// Collectives by flows: the rates at which the pairs of a round share the links are worked out once for all rounds
+/// with the same pairs, and the rounds follow from these rates and the latencies. What that takes is that all pairs of
+/// a round are at work at the same time, and nobody else: ranks begin together, and the network is idle and steady.
 class FlowModel {
  public:
   FlowModel(Network& network, std::vector<simgrid::s4u::Host*> hosts) : network_(network), hosts_(std::move(hosts)) {}
@@ -29,7 +29,8 @@ class FlowModel {
   /// FlowRefused.
   void run(const Rounds& rounds, std::vector<double>& dates);
 
-  /// Seconds of the last run by what they were spent on: the latency of a path ("latency", name) or the bandwidth of a link
+  /// Seconds of the last run by what they were spent on: the latency of a path ("latency", name) or the bandwidth of a
+  /// link
   /// ("bandwidth", name), of the pair that took longest in each phase.
   const std::map<std::pair<std::string, std::string>, double>& spent() const { return spent_; }
 
@@ -37,13 +38,13 @@ class FlowModel {
   /// One pair's message of a round.
   struct Flow {
     Rank from = 0, to = 0;
-    double bytes = 0;       ///< payload
+    double bytes = 0;  ///< payload
     std::int32_t path = 0;
-    double wire_bytes = 0;  ///< to transfer
-    double before = 0;      ///< seconds from sending to the transfer, if nothing of the pair is on its way
-    double seconds = 0;     ///< of the transfer
-    double after = 0;       ///< seconds from its end to the delivery
-    double rate = 0;        ///< byte/s of the wire
+    double wire_bytes = 0;             ///< to transfer
+    double before = 0;                 ///< seconds from sending to the transfer, if nothing of the pair is on its way
+    double seconds = 0;                ///< of the transfer
+    double after = 0;                  ///< seconds from its end to the delivery
+    double rate = 0;                   ///< byte/s of the wire
     bool fares_worse_in_line = false;  ///< tcp: what it takes depends on how many messages of the pairs wait
   };
 

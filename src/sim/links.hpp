@@ -7,8 +7,8 @@
 
 namespace dadsim {
 
-/// Links one can buy, by name: NVLink 1 to 5, PCIe 3 to 5, InfiniBand EDR to XDR, Ethernet 1 to 400 Gbit/s, access lines.
-/// Where they come from is in each entry; what is not published (most efficiencies) says so.
+/// Links one can buy, by name: NVLink 1 to 5, PCIe 3 to 5, InfiniBand EDR to XDR, Ethernet 1 to 400 Gbit/s, access
+/// lines. Where they come from is in each entry; what is not published (most efficiencies) says so.
 const std::vector<LinkSpec>& link_catalog();
 
 /// nullptr if there is no such link.

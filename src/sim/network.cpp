@@ -16,8 +16,8 @@ namespace {
 
 constexpr double trifle = 1e-12;  // seconds: where latencies stay with SimGrid none may be zero
 
-/// A property of a link, or of the full-duplex link of a platform file that it is a direction of: SimGrid calls those NAME_UP
-/// and NAME_DOWN and leaves the properties at NAME.
+/// A property of a link, or of the full-duplex link of a platform file that it is a direction of: SimGrid calls those
+/// NAME_UP and NAME_DOWN and leaves the properties at NAME.
 const char* property_of(const simgrid::s4u::Link* link, const char* key) {
   if (const char* own = link->get_property(key)) return own;
   std::string name = link->get_name();

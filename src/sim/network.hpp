@@ -15,10 +15,10 @@ namespace dadsim {
 struct NetworkLink {
   simgrid::s4u::Link* link = nullptr;
   std::string name;
-  LinkUse use;               ///< transport, efficiency, queue, class
-  double bandwidth = 0;      ///< byte/s, nominal, now
-  double latency = 0;        ///< seconds, now
-  bool shared = true;        ///< a fat pipe gives every message its whole bandwidth
+  LinkUse use;                   ///< transport, efficiency, queue, class
+  double bandwidth = 0;          ///< byte/s, nominal, now
+  double latency = 0;            ///< seconds, now
+  bool shared = true;            ///< a fat pipe gives every message its whole bandwidth
   std::int32_t messages = 0;     ///< being transferred over it now
   double bytes = 0;              ///< of the wire, carried so far
   std::int32_t connections = 0;  ///< tcp: that have something under way on it
@@ -41,9 +41,9 @@ class Network {
   /// Of the loaded platform. `varies`: bandwidths and latencies change while time passes, and are read again for every
   /// message. `fallback`: how links without a transport property are used.
   ///
-  /// SimGrid weighs transfers by 1 / latency of the route; here shares are to be equal, and latencies are a matter of the
-  /// connections. So the links' latencies are noted and set to zero, but for unit_latency on the first link of a path. Where
-  /// latencies change over time they stay with SimGrid, and weigh.
+  /// SimGrid weighs transfers by 1 / latency of the route; here shares are to be equal, and latencies are a matter of
+  /// the connections. So the links' latencies are noted and set to zero, but for unit_latency on the first link of a
+  /// path. Where latencies change over time they stay with SimGrid, and weigh.
   Network(const simgrid::s4u::Engine& engine, bool varies, Transport fallback);
 
   /// Index of the path from `from` to `to`. Throws std::runtime_error if there is none.
@@ -74,7 +74,8 @@ class Network {
 
   bool varies_;
   Transport fallback_;
-  std::unordered_map<const simgrid::s4u::Host*, std::unordered_map<const simgrid::s4u::Host*, std::int32_t>> path_index_;
+  std::unordered_map<const simgrid::s4u::Host*, std::unordered_map<const simgrid::s4u::Host*, std::int32_t>>
+      path_index_;
   std::unordered_map<const simgrid::s4u::Link*, std::int32_t> link_index_;
   std::unordered_map<const simgrid::s4u::Link*, double> latency_of_;  ///< seconds, as loaded
   std::vector<Path> paths_;

@@ -1,8 +1,8 @@
 #include "sim/profiles.hpp"
 
 #include <fmt/format.h>
-#include <simgrid/kernel/ProfileBuilder.hpp>
 
+#include <simgrid/kernel/ProfileBuilder.hpp>
 #include <stdexcept>
 #include <string_view>
 
@@ -48,8 +48,8 @@ void apply_profiles(const PlatformSpec& platform, const simgrid::s4u::Engine& en
       }
     }
     if (!used) {
-      throw std::runtime_error(fmt::format("a profile is for the link '{}', which is not in the platform; {}", profile.link,
-                                           suggestion(profile.link, names)));
+      throw std::runtime_error(fmt::format("a profile is for the link '{}', which is not in the platform; {}",
+                                           profile.link, suggestion(profile.link, names)));
     }
   }
 }

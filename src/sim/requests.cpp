@@ -19,7 +19,8 @@ Request request_of(const CollectiveTask& task, const RankLayout& workers) {
   }
   const bool one_value = task.kind == CollectiveKind::broadcast || task.kind == CollectiveKind::all_reduce;
   bool equal = true;
-  for (std::size_t worker = 1; !one_value && worker < count; ++worker) equal = equal && task.bytes[worker] == task.bytes[0];
+  for (std::size_t worker = 1; !one_value && worker < count; ++worker)
+    equal = equal && task.bytes[worker] == task.bytes[0];
   if (one_value || equal) {
     request.collective.bytes = {task.bytes[0]};
   } else {

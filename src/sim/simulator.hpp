@@ -41,13 +41,13 @@ struct TimedRun {
 
 /// Times every schedule on an idle cluster, one after the other, in one forked process (SimGrid's engine is a singleton
 /// with a clock that never goes back). A schedule of fewer workers than the cluster has uses the first ones. Distinct
-/// schedules are simulated once, unless times change from step to step: see every_step_differs. `progress` is called with
-/// the number done. Throws SimulationError.
+/// schedules are simulated once, unless times change from step to step: see every_step_differs. `progress` is called
+/// with the number done. Throws SimulationError.
 TimedRun time_schedules(const Cluster& cluster, std::span<const Schedule> schedules,
                         const std::function<void(std::size_t)>& progress = {});
 
-/// Whether equal steps take different times (the platform varies over time, others use it too, or computing jitters): then
-/// the schedules of time_schedules should be all steps of a run in order.
+/// Whether equal steps take different times (the platform varies over time, others use it too, or computing jitters):
+/// then the schedules of time_schedules should be all steps of a run in order.
 bool every_step_differs(const Cluster& cluster);
 
 /// A collective to be timed by itself; the hosts of the cluster are its ranks.
@@ -57,10 +57,10 @@ struct CollectiveJob {
 };
 
 struct CollectiveTiming {
-  std::string algorithm;     ///< what "auto" stood for
+  std::string algorithm;  ///< what "auto" stood for
   Fidelity fidelity = Fidelity::message;
-  double seconds = 0;        ///< until the last rank is done, on warm connections
-  double cold_seconds = 0;   ///< on new connections
+  double seconds = 0;       ///< until the last rank is done, on warm connections
+  double cold_seconds = 0;  ///< on new connections
   double messages = 0;
 };
 

@@ -8,11 +8,12 @@
 
 namespace dadsim {
 
-/// By how much each node computes more slowly than its device says: log-normal factors with mean 1, one per node for good
-/// (spatial) times one per node and step (temporal).
+/// By how much each node computes more slowly than its device says: log-normal factors with mean 1, one per node for
+/// good (spatial) times one per node and step (temporal).
 class Slowness {
  public:
-  Slowness(const JitterSpec& jitter, std::uint64_t seed, std::size_t nodes) : jitter_(jitter), seed_(seed), nodes_(nodes) {}
+  Slowness(const JitterSpec& jitter, std::uint64_t seed, std::size_t nodes)
+      : jitter_(jitter), seed_(seed), nodes_(nodes) {}
 
   /// Per node; empty if nothing jitters.
   std::vector<double> of_step(std::size_t step) const;

@@ -7,9 +7,9 @@
 
 namespace dadsim {
 
-/// Times a schedule without simulating its messages: every node goes through its tasks, and collectives take what FlowModel (or,
-/// with `closed_form`, latency and bandwidth of the worst pair) says. Throws FlowRefused where workers do not come to a
-/// collective together, or FlowModel does.
+/// Times a schedule without simulating its messages: every node goes through its tasks, and collectives take what
+/// FlowModel (or, with `closed_form`, latency and bandwidth of the worst pair) says. Throws FlowRefused where workers
+/// do not come to a collective together, or FlowModel does.
 StepTiming step_by_flow(const Nodes& nodes, const RankLayout& layout, const Schedule& schedule, Network& network,
                         bool closed_form);
 

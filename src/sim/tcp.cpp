@@ -9,7 +9,8 @@
 namespace dadsim::tcp {
 namespace {
 
-constexpr double acknowledgement = 66.0 / (2 * frame);  // bytes of acknowledgements per byte of data: one per two frames
+constexpr double acknowledgement =
+    66.0 / (2 * frame);                    // bytes of acknowledgements per byte of data: one per two frames
 constexpr double kept_window = 1.1;        // window after losses, in queues of the tightest link
 constexpr double window_growth = 0.15;     // n competing connections keep n^0.15 times the window of one
 constexpr double opposite_filling = 0.73;  // of the opposite queue, which acknowledgements wait behind
@@ -26,12 +27,12 @@ double waiting(const LinkState& link) { return link.backlog / link.efficiency; }
 
 /// What all links of the path together say about it.
 struct Outlook {
-  double share = endless;    ///< byte/s
-  bool opposed = false;      ///< data the other way on the slowest link
-  double filling = 0;        ///< of the fullest shared queue, 0…1
-  double queue = endless;    ///< bytes: of the tightest link (of several, of that with the least queue for each)
-  double sharers = 1;        ///< there
-  double burst = endless;    ///< bytes that pass without a loss
+  double share = endless;  ///< byte/s
+  bool opposed = false;    ///< data the other way on the slowest link
+  double filling = 0;      ///< of the fullest shared queue, 0…1
+  double queue = endless;  ///< bytes: of the tightest link (of several, of that with the least queue for each)
+  double sharers = 1;      ///< there
+  double burst = endless;  ///< bytes that pass without a loss
 };
 
 Outlook look(std::span<const LinkState> path, bool cold) {
@@ -55,7 +56,8 @@ Outlook look(std::span<const LinkState> path, bool cold) {
 }
 
 /// Bytes to transfer for `bytes`, were `rate` the share of the connection.
-double transferred(std::span<const LinkState> path, const Outlook& outlook, double bytes, double round_trip, double rate) {
+double transferred(std::span<const LinkState> path, const Outlook& outlook, double bytes, double round_trip,
+                   double rate) {
   double both_ends = 0;  // 2: both ends equally contended
   for (const LinkState& link : path) {
     if (link.connections > 1) both_ends += std::pow(std::min(1.0, rate / share_of(link)), 2);
@@ -68,8 +70,8 @@ double transferred(std::span<const LinkState> path, const Outlook& outlook, doub
     const double slower = std::pow(1 + std::pow(needed / kept, corner), 1 / corner);
     result = outlook.burst + (bytes - outlook.burst) * slower;
   }
-  return result * (1 + (outlook.opposed ? acknowledgement : 0) +
-                   matching_loss * outlook.filling * std::max(0.0, both_ends - 1));
+  return result *
+         (1 + (outlook.opposed ? acknowledgement : 0) + matching_loss * outlook.filling * std::max(0.0, both_ends - 1));
 }
 
 }  // namespace
@@ -78,7 +80,8 @@ Fare fare(std::span<const LinkState> path, double bytes, double round_trip, bool
   const Outlook outlook = look(path, cold);
   Fare result;
   result.share = outlook.share;
-  while (result.tightest + 1 < path.size() && share_of(path[result.tightest]) > alike * outlook.share) ++result.tightest;
+  while (result.tightest + 1 < path.size() && share_of(path[result.tightest]) > alike * outlook.share)
+    ++result.tightest;
   if (!(bytes > 0)) return result;
   result.inflation = transferred(path, outlook, bytes, round_trip, outlook.share) / bytes;
   if (cold) return result;
@@ -89,11 +92,13 @@ Fare fare(std::span<const LinkState> path, double bytes, double round_trip, bool
     double repair = 0;
     for (const LinkState& other : path) {
       if (other.connections <= 1 || share_of(other) > alike * rate) continue;
-      repair += recovery * round_trip *
+      // Of a connection with many messages in line each takes its part of the repair: that of its part of the queue.
+      const double part = std::min(1.0, bytes / (other.queue / other.connections));
+      repair += part * recovery * round_trip *
                 std::clamp((waiting(other) - other.queue) / (overflow_width * other.queue), 0.0, 1.0);
     }
-    result.floor = std::max(result.floor, transferred(path, outlook, bytes, round_trip, rate) / rate +
-                                              std::max(first_answer, repair));
+    result.floor = std::max(
+        result.floor, transferred(path, outlook, bytes, round_trip, rate) / rate + std::max(first_answer, repair));
   }
   return result;
 }

@@ -1,9 +1,9 @@
 #include <fmt/format.h>
-#include <simgrid/kernel/Timer.hpp>
 
 #include <algorithm>
 #include <cmath>
 #include <deque>
+#include <simgrid/kernel/Timer.hpp>
 #include <utility>
 #include <vector>
 
@@ -132,7 +132,8 @@ class TcpConnection : public Connection {
 
   double latency() { return all_.network().latency_now(path_) + all_.network()[path_].use.overhead; }
 
-  /// Seconds until the news of a posted receive has come to the sender: it waits behind data that leaves by the same way.
+  /// Seconds until the news of a posted receive has come to the sender: it waits behind data that leaves by the same
+  /// way.
   double control_delay() {
     double seconds = latency();
     for (std::size_t i = 1; i < opposite_.size() || i == 1; ++i) {  // all but the link into the sender
@@ -202,7 +203,7 @@ class TcpConnection : public Connection {
   std::deque<Entry> queue_;             ///< sent, not yet transferred
   std::size_t written_ = 0;             ///< of these, from the front
   std::deque<double> posted_;           ///< seconds: when the sender learns of receivers that no message has met yet
-  std::int32_t under_way_ = 0;  ///< messages written and not delivered
+  std::int32_t under_way_ = 0;          ///< messages written and not delivered
   bool cold_ = true;
   bool idle_ = false;
   double last_end_ = -1;  ///< seconds: the end of the last transfer

@@ -8,7 +8,16 @@
 namespace dadsim {
 
 /// What a stream of random numbers is for: part of the counter, so that streams never share numbers.
-enum class Purpose : std::uint32_t { initial_weights = 1, shuffle, split, digits, factor_start, digit_noise, test, jitter };
+enum class Purpose : std::uint32_t {
+  initial_weights = 1,
+  shuffle,
+  split,
+  digits,
+  factor_start,
+  digit_noise,
+  test,
+  jitter
+};
 
 /// Counter-based random numbers (Philox4x32-10, Salmon et al., SC 2011): the numbers depend on (seed, purpose, worker,
 /// step) alone, never on which thread asks or in what order. A UniformRandomBitGenerator for Boost.Random's

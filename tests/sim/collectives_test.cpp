@@ -53,9 +53,7 @@ TEST(Collectives, GatherTakesTheLongestMessage) {
     EXPECT_EQ(timing.bounds[i].kind, "latency");
     expect_near_relative(timing.bounds[i].seconds, 0.01);
   }
-  const auto route = [&](const std::string& name) {
-    return std::ranges::count(timing.bounds, name, &Bound::resource);
-  };
+  const auto route = [&](const std::string& name) { return std::ranges::count(timing.bounds, name, &Bound::resource); };
   EXPECT_EQ(route("w1 → hub"), 1);
   EXPECT_EQ(route("hub → w0"), 1);  // who is done last: the first of equals
   expect_consistent(timing);

@@ -10,8 +10,8 @@ namespace dadsim {
 ///   efficiency  share of the bandwidth that payload reaches, 0…1
 ///   queue       bytes of the buffer in front of it (tcp)
 ///   class       name of the catalogue entry
-/// (on each direction of a split-duplex link), and every host the property `node`: hosts of one node have the same. Link
-/// bandwidths are nominal. Throws std::runtime_error if that cannot be built.
+/// (on each direction of a split-duplex link), and every host the property `node`: hosts of one node have the same.
+/// Link bandwidths are nominal. Throws std::runtime_error if that cannot be built.
 void build_platform(const PlatformSpec& platform);
 
 }  // namespace dadsim
