@@ -108,14 +108,11 @@ std::int32_t Network::path(const simgrid::s4u::Host* from, const simgrid::s4u::H
   path.latency = latency;  // what does not come from links, if anything
   for (simgrid::s4u::Link* on_route : links) {
     path.links.push_back(link(on_route));
-    const auto loaded = latency_of_.find(on_route);
-    path.latency += (loaded == latency_of_.end() ? 0 : loaded->second) - on_route->get_latency();
+    path.latency += links_[static_cast<std::size_t>(path.links.back())].latency - on_route->get_latency();
   }
   path.latency = path.latency > trifle ? path.latency : 0;
-  if (!varies_ && !links.empty() && !(links.front()->get_latency() > 0)) links.front()->set_latency(unit_latency);
-  std::vector<simgrid::s4u::Link*> again;
-  from->route_to(to, again, &path.simulated_latency);
   read_again(path);
+  if (!varies_ && !links.empty() && !(links.front()->get_latency() > 0)) links.front()->set_latency(unit_latency);
   return position->second;
 }
 
@@ -133,11 +130,10 @@ void Network::read_again(Path& path) {
 double Network::latency_now(std::int32_t index) {
   Path& path = paths_[static_cast<std::size_t>(index)];
   if (varies_) {
-    path.latency = path.simulated_latency = 0;
+    path.latency = 0;
     for (const std::int32_t link : path.links) {
       NetworkLink& entry = links_[static_cast<std::size_t>(link)];
       entry.latency = entry.link->get_latency();
-      path.simulated_latency += entry.latency;
       if (entry.latency > trifle) path.latency += entry.latency;
     }
     read_again(path);
@@ -148,7 +144,11 @@ double Network::latency_now(std::int32_t index) {
 double Network::delay_factor(std::int32_t path, double delay) const {
   // Who does not wait at all gets the weight 1, which is that of the others only where latencies are not SimGrid's.
   if (varies_) delay = std::max(delay, trifle);
-  return delay / paths_[static_cast<std::size_t>(path)].simulated_latency;
+  // Added up anew: a link in the middle of this path may have become the first of another since the path was looked up.
+  const Path& on = paths_[static_cast<std::size_t>(path)];
+  double simulated = on.links.empty() ? on.latency : 0;
+  for (const std::int32_t index : on.links) simulated += link(index).link->get_latency();
+  return delay / simulated;
 }
 
 void Network::enter(std::int32_t path, double bytes, std::vector<std::int32_t>& load) {

@@ -30,7 +30,6 @@ struct NetworkLink {
 struct Path {
   std::vector<std::int32_t> links;  ///< in order
   double latency = 0;               ///< seconds, of the links, now
-  double simulated_latency = 0;     ///< seconds, what SimGrid is told
   PathUse use;                      ///< what the transports make of it
   std::string name;                 ///< "a → b"
 };

@@ -401,5 +401,21 @@ TEST(Steps, RingsAndStarCollectivesInterleaveWithoutDeadlock) {
   expect_consistent(timing);
 }
 
+/// The way back takes the same links in the other order, as symmetrical routes of platform files do: each link is the
+/// first of one path and the last of the other.
+TEST(Connections, KeepTheirLatencyWhereALinkIsFirstAndLast) {
+  const test::TemporaryFile file(
+      test::platform_xml("<host id=\"w0\" speed=\"1Gf\"/><host id=\"w1\" speed=\"1Gf\"/>"
+                         "<link id=\"l0\" bandwidth=\"1MBps\" latency=\"10ms\" sharing_policy=\"FATPIPE\"/>"
+                         "<link id=\"l1\" bandwidth=\"1MBps\" latency=\"10ms\" sharing_policy=\"FATPIPE\"/>"
+                         "<route src=\"w0\" dst=\"w1\"><link_ctn id=\"l0\"/><link_ctn id=\"l1\"/></route>"));
+  CollectiveJob job;
+  job.algorithm = "ring";
+  job.request.bytes = {2e6};
+  const std::vector<CollectiveJob> jobs{job};
+  // Two rounds of 1 MB and 20 ms each.
+  EXPECT_NEAR(time_collectives(test::cluster_on(file.path(), 2, false), jobs).timings.at(0).seconds, 2.04, 2e-9);
+}
+
 }  // namespace
 }  // namespace dadsim
