@@ -26,11 +26,11 @@ void training_step(benchmark::State& state, const AlgorithmInfo& info) {
   const auto sites = state.range(0);
   ModelSpec spec;
   for (std::size_t l = 1; l < kWidths.size(); ++l) {
-    spec.layers.push_back({kWidths[l], l + 1 == kWidths.size() ? Activation::identity : Activation::relu, true});
+    spec.layers.push_back(
+        DenseSpec{kWidths[l], l + 1 == kWidths.size() ? Activation::identity : Activation::relu, true});
   }
   const Network network(kWidths.front(), spec, 1);
-  const ModelShape shape = network.shape();
-  TrainingStep step(network, shape, Topology::aggregator, 1);
+  TrainingStep step(network, Topology::aggregator, 1);
   Samples samples{random_matrix(sites * kRows, kWidths.front()), {}};
   std::vector<std::vector<std::int32_t>> batch(static_cast<std::size_t>(sites));
   for (std::int32_t i = 0; i < sites * kRows; ++i) {
@@ -41,11 +41,11 @@ void training_step(benchmark::State& state, const AlgorithmInfo& info) {
   std::int64_t number = 0;
   for (auto _ : state) {
     step.begin(number++, samples, batch);
-    algorithm->run(step);
-    benchmark::DoNotOptimize(step.gradient().data());
+    run_step(info, *algorithm, step);
+    benchmark::DoNotOptimize(step.gradient(0).weight.data());
   }
   state.counters["Gflop/s"] = benchmark::Counter(
-      static_cast<double>(state.iterations() * sites * kRows) * 6.0 * shape.forward_macs_per_sample() / 1e9,
+      static_cast<double>(state.iterations() * sites * kRows) * 6.0 * network.shape().forward_macs_per_sample() / 1e9,
       benchmark::Counter::kIsRate);
 }
 

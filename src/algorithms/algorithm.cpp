@@ -3,8 +3,9 @@
 namespace dadsim {
 
 void run_step(const AlgorithmInfo& info, Algorithm& algorithm, TrainingStep& step) {
+  step.set_sharing(info.sharing == Sharing::one_network);
   algorithm.run(step);
-  if (info.sharing == Sharing::one_network) step.exchange().sum_other_layers();
+  step.finish();
 }
 
 }  // namespace dadsim

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "algorithms/training_step.hpp"
+#include "plan/memory.hpp"
 #include "plan/parameter.hpp"
 
 namespace dadsim {
@@ -38,6 +39,11 @@ struct AlgorithmInfo {
   bool exact = false;  ///< the gradient equals the pooled one up to rounding
   std::vector<ParameterSpec> parameters;
   std::function<std::unique_ptr<Algorithm>(const ParameterValues&)> make;
+  /// What it keeps on every worker from step to step, or through most of a step, beyond what any training does; none:
+  /// nothing.
+  std::function<AlgorithmState(const ParameterValues&)> state = {};
+  /// What a result must say of the algorithm on this network; empty: nothing.
+  std::function<std::string(const Network&)> remark = nullptr;
 };
 
 /// One whole step but for the update: the algorithm, and the sum over sites of what a workload may have and this

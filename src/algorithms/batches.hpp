@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "models/dataset.hpp"
+#include "models/data/dataset.hpp"
 #include "plan/specification.hpp"
 
 namespace dadsim {

@@ -6,6 +6,9 @@ namespace {
 constexpr double kFloat = 4.0;  // bytes
 
 Expression rows_of(Span span) { return span == Span::own_rows ? extent::rows() : extent::all_rows(); }
+Expression inputs_of(Span span) {
+  return span == Span::own_rows ? extent::inputs() : extent::all_rows() * extent::in();
+}
 Expression outputs_of(Span span) { return span == Span::own_rows ? extent::outputs() : extent::all_outputs(); }
 
 }  // namespace
@@ -13,7 +16,7 @@ Expression outputs_of(Span span) { return span == Span::own_rows ? extent::outpu
 Work forward(Span span) {
   const Expression macs = span == Span::own_rows ? extent::forward_macs() : extent::all_forward_macs();
   return {.flops = 2.0 * macs,
-          .bytes_moved = kFloat * (rows_of(span) * extent::in() + extent::parameters() + 2.0 * outputs_of(span)),
+          .bytes_moved = kFloat * (inputs_of(span) + extent::parameters() + 2.0 * outputs_of(span)),
           .launches = 2.0};
 }
 
@@ -25,14 +28,16 @@ Work loss() {
 Work propagate(Span span) {
   const Expression macs = span == Span::own_rows ? extent::backward_macs() : extent::all_backward_macs();
   return {.flops = 2.0 * macs,
-          .bytes_moved = kFloat * (2.0 * outputs_of(span) + extent::parameters() + 2.0 * rows_of(span) * extent::in()),
+          .bytes_moved = kFloat * (2.0 * outputs_of(span) + extent::parameters() + 2.0 * inputs_of(span)),
           .launches = 2.0};
 }
 
 Work weight_gradient(Span span) {
   const Expression rows = rows_of(span);
-  return {.flops = 2.0 * rows * extent::in_with_bias() * extent::out(),
-          .bytes_moved = kFloat * (rows * (extent::in() + extent::out()) + extent::parameters()),
+  const Expression macs = span == Span::own_rows ? extent::gradient_macs() : extent::all_gradient_macs();
+  const Expression bias = extent::in_with_bias() + -1.0 * extent::in();
+  return {.flops = 2.0 * (macs + rows * bias * extent::out()),
+          .bytes_moved = kFloat * (inputs_of(span) + outputs_of(span) + extent::parameters()),
           .launches = 1.0};
 }
 

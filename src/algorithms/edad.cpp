@@ -1,18 +1,34 @@
 #include "algorithms/edad.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 namespace dadsim {
 
 void Edad::run(TrainingStep& step) {
   using namespace extent;  // NOLINT(google-build-using-namespace): the formulas read as in the paper
-  const Network& network = step.network();
   const std::size_t last = step.layers() - 1;
   std::vector<Pending<std::vector<Matrix>>> shared(step.layers());
+
+  // Where every Δ but the last can be recomputed and nothing else is learned, sites need no backward pass of their own.
+  bool recomputes_all = step.matrices() == step.layers() && step.network().parameters().vectors.empty();
+  for (std::size_t l = 0; l < last; ++l) recomputes_all = recomputes_all && step.chained(l);
 
   step.forward();
   step.backward([&](std::size_t l) {
     std::vector<Exchange::Part> parts{{rows() * in(), [&, l](std::size_t s) { return step.input(s, l); }}};
-    if (l == last) parts.push_back({rows() * out(), [&, l](std::size_t s) { return step.delta(s, l); }, true});
-    shared[l] = step.exchange().concatenate(parts, {all_rows() * in(), all_rows() * out()});
+    std::vector<Expression> all{all_rows() * in()};
+    if (!step.chained(l)) {
+      // Under another network's shapes only its last layer is taken as the last.
+      parts.push_back({rows() * out(), [&, l](std::size_t s) { return step.delta(s, l); }, l == last});
+      all.push_back(all_rows() * out());
+    }
+    shared[l] = step.exchange().concatenate(parts, all);
+    if (!recomputes_all) {
+      step.propagate(l);
+    } else if (l == 0) {
+      step.end_pass();
+    }
   });
 
   Matrix delta;                   // Δ̂ of the layer at hand; before ⊙ φ' while it comes from above
@@ -20,24 +36,39 @@ void Edad::run(TrainingStep& step) {
   step.backward([&](std::size_t l) {
     std::vector<Matrix>& received = shared[l].wait();
     const Matrix& input = received[0];
-    if (l == last) delta = std::move(received[1]);
-    const DenseLayer<float>& layer = network.layer(l);
-    if (l != last && derivative_from_output(layer.activation)) {
-      multiply_derivative_from_output(layer.activation, *above, delta);
-    } else if (!derivative_from_output(layer.activation)) {
-      step.compute(Phase::forward, Role::workers, {cost::forward(cost::Span::all_rows)});
-      if (l != last) {
+    const WeightsOf<float>& weights = step.weights(l);
+    if (const std::optional<Activation> activation = step.chained(l)) {
+      if (derivative_from_output(*activation)) {
+        multiply_derivative_from_output(*activation, *above, delta);
+      } else {
+        step.compute(Phase::forward, Role::workers, {cost::forward(cost::Span::all_rows)});
         Matrix pre_activation;
-        network.forward_layer(l, input, &pre_activation);
-        multiply_derivative(layer.activation, pre_activation, delta);
+        forward_rows<float>(weights, *activation, input, &pre_activation);
+        multiply_derivative(*activation, pre_activation, delta);
       }
+    } else {
+      delta = std::move(received[1]);
     }
     step.compute(Phase::weight_gradient, Role::workers, {cost::weight_gradient(cost::Span::all_rows)});
-    weight_gradient<float>(delta, input, layer.has_bias(), step.gradient()[l]);
-    step.compute(Phase::propagate, Role::workers, {cost::propagate(cost::Span::all_rows)}, true, true);
-    if (l > 0) delta = delta * layer.weight;
+    weight_gradient<float>(delta, input, weights.has_bias(), step.gradient(l));
+    if (l == 0 || step.chained(l - 1)) {
+      step.compute(Phase::propagate, Role::workers, {cost::propagate(cost::Span::all_rows)}, true, true);
+      if (l > 0) delta = delta * weights.weight;
+    }
     above = &input;
   });
+}
+
+std::vector<std::string> layers_that_share_deltas(const Network& network) {
+  std::vector<std::string> names;
+  std::vector<std::string> matrices;
+  for (const LayerShape& layer : network.shape().layers) {
+    if (layer.has_matrix()) matrices.push_back(layer.name);
+  }
+  for (std::size_t m = 0; m + 1 < network.layers(); ++m) {
+    if (!network.layer(m).table && !network.chained(m)) names.push_back(matrices[m]);
+  }
+  return names;
 }
 
 AlgorithmInfo edad_info() {
@@ -45,11 +76,22 @@ AlgorithmInfo edad_info() {
       .name = "edad",
       .description = "Sites share activations and the last delta; everyone recomputes the other deltas exactly (edAD).",
       .source = "Baker et al., arXiv 2102.09631",
-      .payload = "Np, and Nq of the last layer once",
+      .payload = "Np; Nq of the last layer and where deltas cannot be recomputed",
       .sharing = Sharing::one_network,
       .exact = true,
       .parameters = {},
-      .make = [](const ParameterValues&) { return std::make_unique<Edad>(); }};
+      .make = [](const ParameterValues&) { return std::make_unique<Edad>(); },
+      // A of all sites; the Δ̂ of one layer at a time counts for little.
+      .state = [](const ParameterValues&) { return AlgorithmState{extent::all_rows() * extent::in()}; },
+      .remark =
+          [](const Network& network) {
+            const std::vector<std::string> names = layers_that_share_deltas(network);
+            return names.empty() ? std::string()
+                                 : fmt::format(
+                                       "the deltas of {} cannot be recomputed from the layers above and are shared as "
+                                       "in dAD",
+                                       fmt::join(names, ", "));
+          }};
 }
 
 }  // namespace dadsim

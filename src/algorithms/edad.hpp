@@ -1,5 +1,8 @@
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "algorithms/algorithm.hpp"
 
 namespace dadsim {
@@ -8,11 +11,18 @@ namespace dadsim {
 /// recomputes the other Δ over the rows of all sites, Δ̂_{l−1} = (Δ̂_l W_l) ⊙ φ'(Â_{l−1}), with the weights that all
 /// have. Exact, about half of dAD's volume, for one more backward sweep over all rows. Where φ' cannot be had from φ
 /// (GELU), Z is recomputed from the shared activations and that is charged as well.
+///
+/// Δ_l can be recomputed only where layer l is dense and nothing but its activation stands between it and layer l+1
+/// (no norm, attention, recurrence, pooling, sum or dropout). The Δ of the other layers are shared as in dAD; the
+/// result names them.
 class Edad final : public Algorithm {
  public:
   void run(TrainingStep& step) override;
 };
 
 AlgorithmInfo edad_info();
+
+/// Names of the layers before the last whose Δ are shared as in dAD because they cannot be recomputed.
+std::vector<std::string> layers_that_share_deltas(const Network& network);
 
 }  // namespace dadsim

@@ -15,8 +15,7 @@ constexpr double kFloatBytes = 4.0;
 std::vector<Payload> payload_of(const std::vector<Exchange::Part>& parts) {
   std::vector<Payload> payload;
   payload.reserve(parts.size());
-  for (const Exchange::Part& part : parts)
-    payload.push_back({part.elements, ElementType::float32, part.last_layer_only});
+  for (const Exchange::Part& part : parts) payload.push_back({part.elements, part.type, part.last_layer_only});
   return payload;
 }
 
@@ -27,6 +26,14 @@ Work add(const Expression& elements, double workers) {
 
 }  // namespace
 
+Exchange::Exchange(StepRecorder& recorder, const ModelShape& shape, Topology topology)
+    : recorder_(recorder), shape_(shape), topology_(topology) {
+  for (const LayerShape& layer : shape_.layers) {
+    if (layer.has_outer_product()) outer_products_.push_back(&layer);
+    if (layer.has_matrix()) matrices_.push_back(&layer);
+  }
+}
+
 void Exchange::begin_step() {
   handed_over_.assign(sites(), 0.0);
   handed_down_ = 0;
@@ -34,7 +41,8 @@ void Exchange::begin_step() {
 
 const LayerShape& Exchange::layer() const {
   const std::int32_t index = recorder_.layer();
-  return index < 0 ? shape_.layers.back() : shape_.layers.at(static_cast<std::size_t>(index));
+  if (index < 0) return *outer_products_.back();
+  return *(recorder_.over_tables() ? matrices_ : outer_products_).at(static_cast<std::size_t>(index));
 }
 
 void Exchange::check(const Expression& elements, std::int32_t worker, std::int64_t actual) const {
@@ -135,11 +143,20 @@ std::int32_t Exchange::record_sum(const Expression& elements, const Work& adding
   return record(CollectiveKind::broadcast, payload);
 }
 
-void Exchange::sum_other_layers() {
+std::int32_t Exchange::sum_other_layers(Eigen::Index size, bool tables_seen_to) {
   recorder_.begin_sweep(Over::other_layers);
   recorder_.begin_group(-1);
-  const Work adding = cost::add_gradients(static_cast<double>(sites()));
-  recorder_.add(WaitOp{Role::workers, record_sum(extent::parameters(), adding)});
+  Eigen::Index known = 0;
+  for (const LayerShape& layer : shape_.layers) {
+    if (!layer.has_outer_product() && !(tables_seen_to && layer.has_matrix())) known += layer.parameters;
+  }
+  if (known != size) {
+    throw std::logic_error(fmt::format("{} numbers beside the matrices where the shapes say {}", size, known));
+  }
+  const double bytes = kFloatBytes * static_cast<double>(size);
+  for (double& handed_over : handed_over_) handed_over += bytes;
+  if (topology_ == Topology::aggregator) handed_down_ += bytes;
+  return record_sum(extent::parameters(), cost::add_gradients(static_cast<double>(sites())));
 }
 
 }  // namespace dadsim

@@ -46,11 +46,11 @@ class Exchange {
   struct Part {
     Expression elements;
     std::function<ConstBlock(std::size_t site)> of;
-    bool last_layer_only = false;  ///< part of the message of the last layer alone
+    bool last_layer_only = false;             ///< part of the message of the last layer alone
+    ElementType type = ElementType::float32;  ///< int32: integers as the bits of floats
   };
 
-  Exchange(StepRecorder& recorder, const ModelShape& shape, Topology topology)
-      : recorder_(recorder), shape_(shape), topology_(topology) {}
+  Exchange(StepRecorder& recorder, const ModelShape& shape, Topology topology);
 
   Topology topology() const { return topology_; }
 
@@ -73,9 +73,10 @@ class Exchange {
   /// over the rows of all at once: it comes in summed already.
   Pending<Matrix> sum(const Expression& elements, Matrix sum);
 
-  /// The same for the parameters of layers that this network does not have but a workload may (norms, embeddings …):
-  /// they have no outer product, so that their gradients are summed as they are. Waits at once.
-  void sum_other_layers();
+  /// The same for what is learned beside the matrices (norms, positions …; tables unless the algorithm sees to them):
+  /// without an outer product, summed as it is. `size` numbers of this network; a workload may have others. Gives the
+  /// serial of what to wait for.
+  std::int32_t sum_other_layers(Eigen::Index size, bool tables_seen_to);
 
   /// Bytes that each site has handed over since the step began, counted on the matrices.
   const std::vector<double>& bytes_handed_over() const { return handed_over_; }
@@ -100,6 +101,8 @@ class Exchange {
 
   StepRecorder& recorder_;
   const ModelShape& shape_;
+  /// The layers that groups are numbered over: without and with tables.
+  std::vector<const LayerShape*> outer_products_, matrices_;
   Topology topology_;
   std::vector<double> handed_over_;
   double handed_down_ = 0;

@@ -3,15 +3,15 @@
 namespace dadsim {
 
 void GradientSharing::run(TrainingStep& step) {
-  std::vector<Pending<LayerGradient>> sums(step.layers());
+  std::vector<Pending<LayerGradient>> sums(step.matrices());
   step.forward();
-  step.backward([&](std::size_t l) {
+  step.backward_with_tables([&](std::size_t l) {
     step.record_weight_gradient();
     sums[l] =
         step.exchange().sum([&](std::size_t site, LayerGradient& sum) { step.add_weight_gradient(site, l, sum); });
     step.propagate(l);
   });
-  step.backward([&](std::size_t l) { step.gradient()[l] = std::move(sums[l].wait()); });
+  step.backward_with_tables([&](std::size_t l) { step.gradient(l) = std::move(sums[l].wait()); });
 }
 
 AlgorithmInfo gradient_sharing_info() {

@@ -19,11 +19,10 @@ class Replica {
  public:
   Replica(const AlgorithmInfo& info, const RunSpec& run, const LearningProblem& problem)
       : info_(info),
-        network_(problem.data.train.features.cols(), problem.model, problem.seed),
-        shape_(network_.shape()),
+        network_(problem.data.shape, problem.model, problem.seed),
         algorithm_(info.make(run.parameters)),
         optimizer_(make_optimizer(problem.training.optimizer, network_)),
-        step_(network_, shape_, run.topology, problem.seed),
+        step_(network_, run.topology, problem.seed),
         update_(cost::update(update_floats_per_parameter(problem.training.optimizer),
                              update_flops_per_parameter(problem.training.optimizer))) {}
 
@@ -36,6 +35,7 @@ class Replica {
     run_step(info_, *algorithm_, step_);
     step_.backward([&](std::size_t) { step_.compute(Phase::update, Role::workers, {update_}, false, true); });
     optimizer_->update(network_, step_.gradient(), rate);
+    network_.follow(step_.tape());
   }
 
   TrainingStep& step() { return step_; }
@@ -44,7 +44,6 @@ class Replica {
  private:
   const AlgorithmInfo& info_;
   Network network_;
-  ModelShape shape_;
   std::unique_ptr<Algorithm> algorithm_;
   std::unique_ptr<Optimizer> optimizer_;
   TrainingStep step_;

@@ -5,7 +5,7 @@
 #include <functional>
 #include <stdexcept>
 
-#include "models/dataset.hpp"
+#include "models/data/dataset.hpp"
 #include "plan/specification.hpp"
 #include "plan/trajectory.hpp"
 

@@ -4,9 +4,9 @@ namespace dadsim {
 
 void LocalGradient::run(TrainingStep& step) {
   step.forward();
-  step.backward([&](std::size_t l) {
+  step.backward_with_tables([&](std::size_t l) {
     step.record_weight_gradient();
-    weight_gradient<float>(step.deltas(l), step.inputs(l), step.network().layer(l).has_bias(), step.gradient()[l]);
+    step.form_weight_gradient(l);
     step.propagate(l);
   });
 }

@@ -71,23 +71,13 @@ void orthonormalise(Matrix& columns) {
 }
 
 Eigen::Index PowerSgd::rank(const TrainingStep& step, std::size_t layer) const {
-  const DenseLayer<float>& dense = step.network().layer(layer);
-  return std::min({static_cast<Eigen::Index>(options_.rank), dense.in(), dense.out()});
-}
-
-Expression PowerSgd::rank_in_symbols(TrainingStep& step, std::size_t layer, std::int32_t slot) const {
-  // merged_rank is the rank asked for, limited by the layer at hand: also by its rows over all sites and by its bias,
-  // which do not limit what is sent here. Where they would, the number stands for itself.
-  const DenseLayer<float>& dense = step.network().layer(layer);
-  const auto kept = static_cast<double>(rank(step, layer));
-  const Expression limited = extent::merged_rank(slot);
-  const LayerShape shape = dense_shape("", dense.in(), dense.out(), dense.has_bias());
-  return limited.evaluate({&shape, &step.recorder().sizes(), -1}) == kept ? limited : Expression(kept);
+  const WeightsOf<float>& weights = step.weights(layer);
+  return std::min({static_cast<Eigen::Index>(options_.rank), weights.in(), weights.out()});
 }
 
 Matrix PowerSgd::project(const TrainingStep& step, std::size_t layer) {
   LayerState& state = layers_[layer];
-  const Matrix& gradient = step.gradient()[layer].weight;
+  const Matrix& gradient = step.gradient(layer).weight;
   if (state.memory.size() == 0) {
     state.memory.setZero(gradient.rows(), gradient.cols());
     state.basis.setZero(gradient.cols(), rank(step, layer));
@@ -105,41 +95,40 @@ void PowerSgd::run(TrainingStep& step) {
     return;
   }
   using namespace extent;  // NOLINT(google-build-using-namespace): the formulas read as in the paper
-  layers_.resize(step.layers());
+  layers_.resize(step.matrices());
   Exchange& exchange = step.exchange();
-  std::vector<Pending<Matrix>> biases(step.layers());
-  std::vector<Pending<Matrix>> p(step.layers());
-  std::vector<Pending<Matrix>> q(step.layers());
+  std::vector<Pending<Matrix>> biases(step.matrices());
+  std::vector<Pending<Matrix>> p(step.matrices());
+  std::vector<Pending<Matrix>> q(step.matrices());
 
   step.forward();
-  step.backward([&](std::size_t l) {
-    LayerGradient& gradient = step.gradient()[l];
+  step.backward_with_tables([&](std::size_t l) {
+    LayerGradient& gradient = step.gradient(l);
     step.record_weight_gradient();
-    weight_gradient<float>(step.deltas(l), step.inputs(l), step.network().layer(l).has_bias(), gradient);
+    step.form_weight_gradient(l);
     biases[l] = exchange.sum(beside_matrix(), gradient.bias);
     step.propagate(l);
   });
 
   const std::int32_t slot = step.recorder().add_ranks({static_cast<std::int32_t>(options_.rank)});
-  std::vector<Expression> r(step.layers());
-  step.backward([&](std::size_t l) {
-    r[l] = rank_in_symbols(step, l, slot);
-    step.gradient()[l].bias = biases[l].wait().reshaped();
-    step.compute(Phase::factorise, Role::workers, {project_work(r[l])});
-    p[l] = exchange.sum(r[l] * out(), project(step, l));
+  const Expression r = matrix_rank(slot);
+  step.backward_with_tables([&](std::size_t l) {
+    step.gradient(l).bias = biases[l].wait().reshaped();
+    step.compute(Phase::factorise, Role::workers, {project_work(r)});
+    p[l] = exchange.sum(r * out(), project(step, l));
   });
-  std::vector<Matrix> directions(step.layers());  // P̂
-  step.backward([&](std::size_t l) {
+  std::vector<Matrix> directions(step.matrices());  // P̂
+  step.backward_with_tables([&](std::size_t l) {
     directions[l] = std::move(p[l].wait());
-    step.compute(Phase::factorise, Role::workers, {project_back_work(r[l])});
+    step.compute(Phase::factorise, Role::workers, {project_back_work(r)});
     orthonormalise(directions[l]);
-    q[l] = exchange.sum(r[l] * in(), layers_[l].memory.transpose() * directions[l]);
+    q[l] = exchange.sum(r * in(), layers_[l].memory.transpose() * directions[l]);
   });
-  step.backward([&](std::size_t l) {
+  step.backward_with_tables([&](std::size_t l) {
     LayerState& state = layers_[l];
     state.basis = std::move(q[l].wait());
-    step.compute(Phase::weight_gradient, Role::workers, {reconstruct_work(r[l])});
-    Matrix& gradient = step.gradient()[l].weight;
+    step.compute(Phase::weight_gradient, Role::workers, {reconstruct_work(r)});
+    Matrix& gradient = step.gradient(l).weight;
     gradient.noalias() = directions[l] * state.basis.transpose();
     state.memory -= gradient;
   });
@@ -177,12 +166,19 @@ AlgorithmInfo power_sgd_info() {
                       .default_value = "0",
                       .choices = {},
                       .description = "steps of gradient sharing before the first that compresses"}},
-      .make = [](const ParameterValues& values) {
-        return std::make_unique<PowerSgd>(
-            PowerSgd::Options{.rank = std::stoll(values.at("rank")),
-                              .start = values.at("start") == "random" ? PowerSgd::Start::random : PowerSgd::Start::warm,
-                              .uncompressed_steps = std::stoll(values.at("uncompressed-steps"))});
-      }};
+      .make =
+          [](const ParameterValues& values) {
+            return std::make_unique<PowerSgd>(PowerSgd::Options{
+                .rank = std::stoll(values.at("rank")),
+                .start = values.at("start") == "random" ? PowerSgd::Start::random : PowerSgd::Start::warm,
+                .uncompressed_steps = std::stoll(values.at("uncompressed-steps"))});
+          },
+      // The memory of the error, P and Q.
+      .state =
+          [](const ParameterValues& values) {
+            return AlgorithmState{weights() + extent::matrix_rank(0) * (extent::in() + extent::out()),
+                                  static_cast<std::int32_t>(std::stoll(values.at("rank"))), true};
+          }};
 }
 
 }  // namespace dadsim

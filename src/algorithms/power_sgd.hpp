@@ -35,6 +35,9 @@ class PowerSgd final : public Algorithm {
   explicit PowerSgd(Options options) : options_(options) {}
   void run(TrainingStep& step) override;
 
+  /// E of matrix `layer`, out × in: of all sites together.
+  const Matrix& memory(std::size_t layer) const { return layers_[layer].memory; }
+
  private:
   struct LayerState {
     Matrix memory;  ///< out × in: E between steps, M within one
@@ -43,8 +46,6 @@ class PowerSgd final : public Algorithm {
 
   /// min(rank, in, out)
   Eigen::Index rank(const TrainingStep& step, std::size_t layer) const;
-  /// The same in symbols.
-  Expression rank_in_symbols(TrainingStep& step, std::size_t layer, std::int32_t slot) const;
   /// M Q, with M in the memory.
   Matrix project(const TrainingStep& step, std::size_t layer);
 

@@ -33,18 +33,18 @@ std::uint32_t stream_of(std::size_t layer, bool merging) {
 }  // namespace
 
 std::vector<Factors> RankDad::factorise_sites(TrainingStep& step, std::size_t layer) const {
-  const DenseLayer<float>& dense = step.network().layer(layer);
-  const std::int64_t in = dense.in() + (dense.has_bias() ? 1 : 0);
+  const WeightsOf<float>& weights = step.weights(layer);
+  const std::int64_t in = weights.in() + (weights.has_bias() ? 1 : 0);
   std::map<Eigen::Index, FactoriseBranch> branch;
   for (std::size_t site = 0; site < step.sites(); ++site) {
-    const Eigen::Index rows = step.rows(site);
-    if (!branch.contains(rows)) branch[rows] = cheaper_branch(rows, in, dense.out(), options_);
+    const Eigen::Index rows = step.delta(site, layer).rows();
+    if (!branch.contains(rows)) branch[rows] = cheaper_branch(rows, in, weights.out(), options_);
   }
   std::vector<Factors> factors(step.sites());
   parallel_for(step.sites(), [&](std::size_t site) {
-    factors[site] =
-        factorise(step.delta(site, layer), with_ones(step.input(site, layer), dense.has_bias()), options_, step.seed(),
-                  stream_of(layer, false), static_cast<std::uint32_t>(step.number()), branch.at(step.rows(site)));
+    factors[site] = factorise(step.delta(site, layer), with_ones(step.input(site, layer), weights.has_bias()), options_,
+                              step.seed(), stream_of(layer, false), static_cast<std::uint32_t>(step.number()),
+                              branch.at(step.delta(site, layer).rows()));
   });
   return factors;
 }
@@ -103,7 +103,7 @@ void RankDad::run(TrainingStep& step) {
   });
 
   step.backward([&](std::size_t l) {
-    const bool bias = step.network().layer(l).has_bias();
+    const bool bias = step.weights(l).has_bias();
     std::vector<Matrix>& pair = shared[l].wait();
     if (mode_ == Mode::two_way && !aggregated) {
       Factors merged = merge(pair[0], pair[1], step, l);
@@ -112,7 +112,7 @@ void RankDad::run(TrainingStep& step) {
                    factorise_work(total_rank(site_slot[l]), merged_rank(merged_slot[l]), options_));
       step.compute(Phase::weight_gradient, Role::workers, {cost::product_of_factors(merged_rank(merged_slot[l]))});
       ranks.merged[l] = static_cast<double>(merged.rank());
-      step.gradient()[l] = product(merged.left, merged.right, bias);
+      step.gradient(l) = product(merged.left, merged.right, bias);
       return;
     }
     if (mode_ == Mode::two_way) {
@@ -121,7 +121,7 @@ void RankDad::run(TrainingStep& step) {
       step.compute(Phase::weight_gradient, Role::workers, {cost::product_of_factors(total_rank(site_slot[l]))});
       ranks.merged[l] = static_cast<double>(pair[0].rows());
     }
-    step.gradient()[l] = product(pair[0], pair[1], bias);
+    step.gradient(l) = product(pair[0], pair[1], bias);
   });
 }
 
@@ -175,6 +175,12 @@ AlgorithmInfo rank_dad_info() {
                                            .tolerance = std::stod(values.at("tolerance"))};
             return std::make_unique<RankDad>(
                 options, values.at("mode") == "one-way" ? RankDad::Mode::one_way : RankDad::Mode::two_way);
+          },
+      // At most: its own factors, and those of all sites.
+      .state =
+          [](const ParameterValues& values) {
+            return AlgorithmState{(extent::rank(0) + extent::total_rank(0)) * (extent::in_with_bias() + extent::out()),
+                                  static_cast<std::int32_t>(std::stoll(values.at("cap")))};
           },
   };
 }

@@ -8,13 +8,14 @@
 #include "algorithms/local_gradient.hpp"
 #include "algorithms/power_sgd.hpp"
 #include "algorithms/rank_dad.hpp"
+#include "algorithms/top_k.hpp"
 
 namespace dadsim {
 
 const std::vector<AlgorithmInfo>& algorithm_registry() {
   static const std::vector<AlgorithmInfo> registry{
       pooled_info(), no_sharing_info(), gradient_sharing_info(), dad_info(),
-      edad_info(),   rank_dad_info(),   power_sgd_info(),
+      edad_info(),   rank_dad_info(),   power_sgd_info(),        top_k_info(),
   };
   return registry;
 }

@@ -1,55 +1,84 @@
 #include "algorithms/training_step.hpp"
 
+#include <algorithm>
 #include <stdexcept>
 
 namespace dadsim {
 
-TrainingStep::TrainingStep(const Network& network, const ModelShape& shape, Topology topology, std::uint64_t seed)
-    : network_(network), exchange_(recorder_, shape, topology), seed_(seed), gradient_(network.layers()) {}
+TrainingStep::TrainingStep(const Network& network, Topology topology, std::uint64_t seed)
+    : network_(network), exchange_(recorder_, network.shape(), topology), seed_(seed) {
+  for (const bool table : {false, true}) {
+    for (std::size_t m = 0; m < network.layers(); ++m) {
+      if (network.layer(m).table == table) matrix_.push_back(m);
+    }
+    if (!table) layers_ = matrix_.size();
+  }
+  gradient_.matrices.resize(network.layers());
+}
 
 void TrainingStep::begin(std::int64_t number, const Samples& samples,
                          const std::vector<std::vector<std::int32_t>>& batch) {
   number_ = number;
   offsets_.assign(1, 0);
-  std::vector<std::int32_t> rows_per_site;
+  std::vector<std::int32_t> samples_per_site;
   for (const auto& site : batch) {
-    rows_per_site.push_back(static_cast<std::int32_t>(site.size()));
-    offsets_.push_back(offsets_.back() + rows_per_site.back());
+    samples_per_site.push_back(static_cast<std::int32_t>(site.size()));
+    offsets_.push_back(offsets_.back() + samples_per_site.back());
   }
-  if (offsets_.back() == 0) throw std::logic_error("a step without rows");
+  if (offsets_.back() == 0) throw std::logic_error("a step without samples");
   // Gathered where the forward pass looks for it.
-  tape_.activations.resize(layers() + 1);
-  Matrix& inputs = tape_.activations.front();
+  if (tape_.values.empty()) tape_.values.resize(1);
+  Matrix& inputs = tape_.inputs();
   inputs.resize(offsets_.back(), samples.features.cols());
   labels_.clear();
+  Eigen::Index row = 0;
   for (const auto& site : batch) {
     for (const std::int32_t sample : site) {
-      inputs.row(static_cast<Eigen::Index>(labels_.size())) = samples.features.row(sample);
-      labels_.push_back(samples.labels[static_cast<std::size_t>(sample)]);
+      inputs.row(row++) = samples.features.row(sample);
+      const auto first = samples.labels.begin() + sample * samples.labels_per_sample;
+      labels_.insert(labels_.end(), first, first + samples.labels_per_sample);
     }
   }
-  recorder_.begin(std::move(rows_per_site));
+  recorder_.begin(std::move(samples_per_site));
   exchange_.begin_step();
   ranks_ = {};
+  passed_ = false;
+  rest_ = -1;
+}
+
+std::optional<Activation> TrainingStep::chained(std::size_t l) const {
+  // A table between two matrices would not be passed by Δ.
+  if (l + 1 >= layers_ || matrix_[l + 1] != matrix_[l] + 1) return std::nullopt;
+  return network_.chained(matrix_[l]);
 }
 
 void TrainingStep::forward() {
   recorder_.begin_sweep(Over::layers_forward);
-  for (std::size_t l = 0; l < layers(); ++l) {
+  for (std::size_t l = 0; l < layers_; ++l) {
     recorder_.begin_group(static_cast<std::int32_t>(l));
     compute(Phase::forward, Role::workers, {cost::forward(cost::Span::own_rows)}, false, true);
   }
-  network_.forward(inputs(0), tape_);
+  const Pass pass{.training = true, .sites = offsets_, .seed = seed_, .step = static_cast<std::uint32_t>(number_)};
+  network_.forward(tape_.inputs(), pass, tape_);
   at_last_layer([&] { compute(Phase::loss, Role::workers, {cost::loss()}); });
-  loss_ = network_.loss(labels_, static_cast<float>(inputs(0).rows()), tape_);
+  loss_ = network_.loss(labels_, static_cast<float>(labels_.size()), tape_);
 }
 
-void TrainingStep::backward(const std::function<void(std::size_t layer)>& body) {
-  recorder_.begin_sweep(Over::layers_backward);
-  for (std::size_t l = layers(); l-- > 0;) {
-    recorder_.begin_group(static_cast<std::int32_t>(l));
+void TrainingStep::backward(const std::function<void(std::size_t l)>& body) { sweep(false, body); }
+
+void TrainingStep::backward_with_tables(const std::function<void(std::size_t l)>& body) { sweep(true, body); }
+
+void TrainingStep::sweep(bool tables, const std::function<void(std::size_t l)>& body) {
+  std::vector<std::size_t> order(tables ? matrices() : layers_);
+  for (std::size_t l = 0; l < order.size(); ++l) order[l] = l;
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return matrix_[a] > matrix_[b]; });
+  recorder_.begin_sweep(Over::layers_backward, tables);
+  for (const std::size_t l : order) {
+    // Groups are numbered among the matrices that the sweep goes over, in the order of the forward pass.
+    recorder_.begin_group(static_cast<std::int32_t>(tables ? matrix_[l] : l));
     body(l);
   }
+  if (passed_ && rest_ < 0) sum_the_rest(tables);
 }
 
 void TrainingStep::at_last_layer(const std::function<void()>& body) {
@@ -58,20 +87,35 @@ void TrainingStep::at_last_layer(const std::function<void()>& body) {
   body();
 }
 
-void TrainingStep::propagate(std::size_t layer) {
+void TrainingStep::propagate(std::size_t l) {
   compute(Phase::propagate, Role::workers, {cost::propagate(cost::Span::own_rows)}, true, true);
-  if (layer > 0) network_.propagate(layer, tape_);
+  network_.propagate(matrix_[l], tape_);
+  if (l == 0) passed_ = true;
 }
 
 void TrainingStep::record_weight_gradient() {
   compute(Phase::weight_gradient, Role::workers, {cost::weight_gradient(cost::Span::own_rows)});
 }
 
-void TrainingStep::add_weight_gradient(std::size_t site, std::size_t layer, LayerGradient& sum) const {
-  if (rows(site) == 0) return;
-  const ConstBlock d = delta(site, layer);
-  sum.weight.noalias() += d.transpose() * input(site, layer);
+void TrainingStep::add_weight_gradient(std::size_t site, std::size_t l, LayerGradient& sum) const {
+  if (samples(site) == 0) return;
+  if (is_table(l)) {
+    network_.add_table_gradient(matrix_[l], tape_, offsets_[site], samples(site), sum.weight);
+    return;
+  }
+  const ConstBlock d = delta(site, l);
+  sum.weight.noalias() += d.transpose() * input(site, l);
   if (sum.bias.size() > 0) sum.bias += d.colwise().sum().transpose();
+}
+
+void TrainingStep::form_weight_gradient(std::size_t l) {
+  LayerGradient& sum = gradient(l);
+  if (is_table(l)) {
+    sum.weight.setZero(weights(l).out(), weights(l).in());
+    network_.add_table_gradient(matrix_[l], tape_, 0, offsets_.back(), sum.weight);
+    return;
+  }
+  weight_gradient<float>(deltas(l), inputs(l), weights(l).has_bias(), sum);
 }
 
 void TrainingStep::compute(Phase phase, Role who, std::vector<Work> branches, bool except_first_layer,
@@ -79,12 +123,38 @@ void TrainingStep::compute(Phase phase, Role who, std::vector<Work> branches, bo
   recorder_.add(ComputeOp{phase, who, std::move(branches), except_first_layer, every_layer});
 }
 
-ConstBlock TrainingStep::input(std::size_t site, std::size_t layer) const {
-  return tape_.activations[layer].middleRows(offset(site), rows(site));
+ConstBlock TrainingStep::input(std::size_t site, std::size_t l) const {
+  const RowsOf<float> all = inputs(l);
+  const Eigen::Index per_sample = all.rows() / offsets_.back();
+  return all.middleRows(offsets_[site] * per_sample, samples(site) * per_sample);
 }
 
-ConstBlock TrainingStep::delta(std::size_t site, std::size_t layer) const {
-  return tape_.deltas[layer].middleRows(offset(site), rows(site));
+ConstBlock TrainingStep::delta(std::size_t site, std::size_t l) const {
+  const RowsOf<float> all = deltas(l);
+  const Eigen::Index per_sample = all.rows() / offsets_.back();
+  return all.middleRows(offsets_[site] * per_sample, samples(site) * per_sample);
+}
+
+void TrainingStep::sum_the_rest(bool tables_seen_to) {
+  // Linear in the rows of the sites, and so summed over them already.
+  gradient_.vectors = tape_.vector_gradients;
+  Eigen::Index size = 0;
+  for (const Vector& vector : gradient_.vectors) size += vector.size();
+  if (!tables_seen_to) {
+    for (std::size_t l = layers_; l < matrices(); ++l) {
+      form_weight_gradient(l);
+      size += gradient(l).weight.size();
+    }
+  }
+  rest_ = sharing_ ? exchange_.sum_other_layers(size, tables_seen_to) : 0;
+}
+
+void TrainingStep::finish() {
+  if (rest_ < 0) throw std::logic_error("an algorithm that has not gone through the backward pass");
+  if (!sharing_) return;
+  recorder_.begin_sweep(Over::other_layers);
+  recorder_.begin_group(-1);
+  recorder_.add(WaitOp{Role::workers, rest_});
 }
 
 }  // namespace dadsim

@@ -2,90 +2,123 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "algorithms/cost.hpp"
 #include "algorithms/exchange.hpp"
-#include "models/dataset.hpp"
+#include "models/data/dataset.hpp"
 #include "models/network.hpp"
 #include "plan/step_recorder.hpp"
 
 namespace dadsim {
 
-/// Effective ranks of one step, per layer.
+/// Effective ranks of one step, per matrix that multiplies rows.
 struct StepRanks {
   std::vector<double> site;  ///< mean over sites; empty if the algorithm has no ranks
   std::vector<double> merged;
 };
 
-/// One training step of all sites that share a network, as an algorithm sees it. The rows of all sites are stacked in
-/// site order, so that one matrix product serves all; site s owns the rows [offset(s), offset(s) + rows(s)). What a
-/// piece computes for all sites at once is recorded as each site computing its own part.
+/// One training step of all sites that share a network, as an algorithm sees it. The samples of all sites are stacked
+/// in site order, so that one matrix product serves all; site s owns samples(s) of them. What a piece computes for all
+/// sites at once is recorded as each site computing its own part.
 ///
-/// An algorithm *requires* a batch that has been set; it *ensures* that gradient() holds, for every layer, the gradient
-/// that all sites apply. It starts with forward() and works through the layers with backward().
+/// Matrices are numbered in the order of the forward pass: 0 … layers() − 1 are those that multiply rows, whose
+/// gradient is Δᵀ A; layers() … matrices() − 1 are the tables of embeddings, which only algorithms on gradients treat
+/// like them. What is learned beside the matrices (norms, positions, tables unless the algorithm sees to them) is
+/// summed over sites as it is, without the algorithm's doing.
+///
+/// An algorithm *requires* a batch that has been set; it *ensures* that gradient(l) holds, for every matrix that it
+/// sees to, the gradient that all sites apply. It starts with forward() and works through the matrices with backward().
 class TrainingStep {
  public:
-  TrainingStep(const Network& network, const ModelShape& shape, Topology topology, std::uint64_t seed);
+  TrainingStep(const Network& network, Topology topology, std::uint64_t seed);
 
-  /// Sets the batch: per site, the indices of its rows in `samples` (a site may have none, not all of them).
+  /// Sets the batch: per site, the indices of its samples (a site may have none, not all of them).
   void begin(std::int64_t number, const Samples& samples, const std::vector<std::vector<std::int32_t>>& batch);
+  /// Whether sites share a network, so that what is beside the matrices is summed.
+  void set_sharing(bool sharing) { sharing_ = sharing; }
+  /// Records the wait for what is beside the matrices; gradient() is complete after it.
+  void finish();
 
-  std::size_t layers() const { return network_.layers(); }
+  std::size_t layers() const { return layers_; }
+  std::size_t matrices() const { return matrix_.size(); }
+  bool is_table(std::size_t l) const { return l >= layers_; }
+  const WeightsOf<float>& weights(std::size_t l) const { return network_.layer(matrix_[l]); }
+  /// Where Δ_l follows from Δ_{l+1} alone: Δ_l = (Δ_{l+1} W_{l+1}) ⊙ φ', this is φ.
+  std::optional<Activation> chained(std::size_t l) const;
   std::size_t sites() const { return offsets_.size() - 1; }
-  Eigen::Index offset(std::size_t site) const { return offsets_[site]; }
-  Eigen::Index rows(std::size_t site) const { return offsets_[site + 1] - offsets_[site]; }
+  Eigen::Index samples(std::size_t site) const { return offsets_[site + 1] - offsets_[site]; }
   const Network& network() const { return network_; }
   std::uint64_t seed() const { return seed_; }
   std::int64_t number() const { return number_; }
-  bool is_last(std::size_t layer) const { return layer + 1 == layers(); }
 
-  /// Forward pass of all sites, and the Δ of the last layer. Δ is scaled by N_s ÷ ΣN: contributions of sites just add
+  /// Forward pass of all sites, and the Δ of the last matrix. Δ is scaled by N_s ÷ ΣN: contributions of sites just add
   /// up.
   void forward();
 
-  /// Calls `body(l)` for the layers from the last to the first; what it records belongs to layer l.
-  void backward(const std::function<void(std::size_t layer)>& body);
+  /// Calls `body(l)` for the matrices that multiply rows, from the last to the first; what it records belongs to l.
+  void backward(const std::function<void(std::size_t l)>& body);
+  /// The same with tables at their place among them: the algorithm sees to their gradients.
+  void backward_with_tables(const std::function<void(std::size_t l)>& body);
   /// Calls `body()`; what it records belongs to the last layer alone.
   void at_last_layer(const std::function<void()>& body);
 
   // Pieces of the work: each computes for real and records what it costs.
 
-  /// Δ_{l−1} from Δ_l, for every site its own rows.
-  void propagate(std::size_t layer);
-  /// Records that every site forms its own gradient of this layer.
+  /// On to Δ_{l−1} from Δ_l, for every site its own rows. The sweep in which matrix 0 is propagated is the backward
+  /// pass.
+  void propagate(std::size_t l);
+  /// Ends the backward pass where the algorithm needs no Δ of the sites' own any more, and nothing is learned beside
+  /// the matrices.
+  void end_pass() { passed_ = true; }
+  /// Records that every site forms its own gradient of this matrix.
   void record_weight_gradient();
-  /// gradient()[l] += Δᵀ A of site s: the real numbers of what record_weight_gradient() charges.
-  void add_weight_gradient(std::size_t site, std::size_t layer, LayerGradient& sum) const;
+  /// gradient += Δᵀ A of site s: the real numbers of what record_weight_gradient() charges.
+  void add_weight_gradient(std::size_t site, std::size_t l, LayerGradient& sum) const;
+  /// gradient(l) = Δᵀ A over the rows of all sites.
+  void form_weight_gradient(std::size_t l);
   /// Records any other computation.
   void compute(Phase phase, Role who, std::vector<Work> branches, bool except_first_layer = false,
                bool every_layer = false);
 
-  /// A_{l−1}: the inputs of layer l at site s, rows(s) × in.
-  ConstBlock input(std::size_t site, std::size_t layer) const;
-  /// Δ_l at site s, rows(s) × out.
-  ConstBlock delta(std::size_t site, std::size_t layer) const;
+  /// A of matrix l at site s, rows × in.
+  ConstBlock input(std::size_t site, std::size_t l) const;
+  /// Δ of matrix l at site s, rows × out.
+  ConstBlock delta(std::size_t site, std::size_t l) const;
   /// The same of all sites, in site order.
-  const Matrix& inputs(std::size_t layer) const { return tape_.activations[layer]; }
-  const Matrix& deltas(std::size_t layer) const { return tape_.deltas[layer]; }
+  RowsOf<float> inputs(std::size_t l) const { return network_.input(matrix_[l], tape_); }
+  RowsOf<float> deltas(std::size_t l) const { return network_.delta(matrix_[l], tape_); }
 
   Exchange& exchange() { return exchange_; }
   StepRecorder& recorder() { return recorder_; }
-  Gradient& gradient() { return gradient_; }
+  LayerGradient& gradient(std::size_t l) { return gradient_.matrices[matrix_[l]]; }
+  const LayerGradient& gradient(std::size_t l) const { return gradient_.matrices[matrix_[l]]; }
+  /// Of everything that is learned, in the order of the network.
   const Gradient& gradient() const { return gradient_; }
   StepRanks& ranks() { return ranks_; }
   float loss() const { return loss_; }
+  const Tape& tape() const { return tape_; }
 
  private:
+  void sweep(bool tables, const std::function<void(std::size_t l)>& body);
+  /// Takes the gradients of what is beside the matrices from the tape, and sends them.
+  void sum_the_rest(bool tables_seen_to);
+
   const Network& network_;
+  std::vector<std::size_t> matrix_;  ///< number here → number in the network
+  std::size_t layers_ = 0;
   StepRecorder recorder_;
   Exchange exchange_;
   std::uint64_t seed_;
+  bool sharing_ = true;
   std::int64_t number_ = 0;
   std::vector<std::int32_t> labels_;
   std::vector<Eigen::Index> offsets_{0};
   Tape tape_;
   Gradient gradient_;
+  bool passed_ = false;     ///< the backward pass has come to its end
+  std::int32_t rest_ = -1;  ///< the collective of what is beside the matrices; −1: none yet
   StepRanks ranks_;
   float loss_ = 0;
 };

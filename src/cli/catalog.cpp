@@ -4,8 +4,7 @@
 
 #include "algorithms/registry.hpp"
 #include "collectives/collective.hpp"
-#include "models/digits.hpp"
-#include "models/idx.hpp"
+#include "models/data/dataset.hpp"
 #include "plan/workload.hpp"
 #include "sim/device.hpp"
 #include "sim/links.hpp"
@@ -21,7 +20,11 @@ Catalog make_catalog() {
     catalog.algorithms.push_back({info.name, info.parameters, info.sharing == Sharing::one_network});
   }
   for (const DeviceSpec& device : device_catalog()) catalog.devices.push_back(device.name);
-  for (const Workload& workload : workload_registry()) catalog.workloads.push_back(workload.name);
+  catalog.device_specs = device_catalog();
+  for (const Workload& workload : workload_registry()) {
+    catalog.workloads.push_back(workload.name);
+    if (workload.dataset_size > 0) catalog.dataset_sizes[workload.name] = workload.dataset_size;
+  }
   catalog.links = link_catalog();
   catalog.all_reduces = catalog.all_gathers = {"auto"};
   for (const CollectiveAlgorithm& algorithm : collective_registry()) {
@@ -48,19 +51,15 @@ Catalog make_catalog() {
     return Catalog::PlatformAnswer{std::move(findings.file_errors), std::move(findings.host_errors),
                                    std::move(findings.route_errors)};
   };
-  catalog.inspect_idx = [](const std::string& images, const std::string& labels) {
-    Catalog::DataFacts facts;
+  catalog.inspect_data = [](const DataSource& source) {
+    Catalog::DataAnswer answer;
     try {
-      const IdxFacts found = inspect_idx(images, labels);
-      facts.samples = found.samples;
-      facts.features = found.features;
-      facts.classes = found.classes;
+      answer.facts = inspect_data(source);
     } catch (const InputError& error) {
-      facts.errors = error.diagnostics();
+      answer.errors = error.diagnostics();
     }
-    return facts;
+    return answer;
   };
-  catalog.max_digits = kMaxDigits;
   return catalog;
 }
 

@@ -8,29 +8,20 @@
 
 #include "algorithms/learn.hpp"
 #include "algorithms/registry.hpp"
+#include "cli/device_lookup.hpp"
 #include "cli/interrupt.hpp"
+#include "cli/learn_runs.hpp"
+#include "cli/memory_check.hpp"
 #include "cli/progress.hpp"
-#include "models/dataset.hpp"
+#include "cli/scale.hpp"
 #include "plan/fuse.hpp"
 #include "plan/workload.hpp"
 #include "report/human.hpp"
-#include "sim/device.hpp"
 #include "sim/simulator.hpp"
-#include "support/parallel.hpp"
 #include "support/version.hpp"
 
 namespace dadsim {
 namespace {
-
-const DeviceSpec& find_device(const Scenario& scenario, const std::string& name) {
-  for (const DeviceSpec& device : scenario.devices) {
-    if (device.name == name) return device;
-  }
-  for (const DeviceSpec& device : device_catalog()) {
-    if (device.name == name) return device;
-  }
-  throw std::logic_error("the device '" + name + "' was not checked");
-}
 
 Cluster cluster_of(const Scenario& scenario) {
   Cluster cluster;
@@ -52,64 +43,75 @@ std::string describe(const std::string& name, const ModelShape& shape, std::int6
   return fmt::format("{} ({} parameters), batch {} per worker", name, human_count(shape.parameters()), batch);
 }
 
-/// The network of the scenario as shapes; it is not learned from.
-ModelShape learned_shape(const Scenario& scenario, const Dataset& data) {
-  return Network(data.train.features.cols(), scenario.model, scenario.seed).shape();
-}
+/// What the steps are timed as.
+struct TimedAs {
+  ModelShape shape;
+  std::string words;  ///< the network with its batch and precision
+  std::int64_t batch = 0;
+  double sample_scale = 1;  ///< timed samples ÷ learned samples
+  Precision precision = Precision::fp32;
+};
 
-std::vector<Trajectory> learn_all(const Scenario& scenario, const Dataset& data, const Partition& partition,
-                                  bool show_progress) {
-  const LearningProblem problem{data, partition, scenario.model, scenario.training, scenario.seed};
-  std::vector<Trajectory> trajectories(scenario.runs.size());
-  Progress progress("learning", scenario.runs.size(), show_progress);
-  parallel_for(scenario.runs.size(), [&](std::size_t i) {
-    LearningObserver observer;
-    observer.progress = [&progress, i](std::int64_t done, std::int64_t total) { progress.update(i, done, total); };
-    observer.cancelled = &interrupted();
-    trajectories[i] = learn(scenario.runs[i], problem, observer);
-  });
-  return trajectories;
+TimedAs timed_as_of(const Scenario& scenario, const ModelShape& learned) {
+  TimedAs timed{.shape = learned, .words = learned.name, .batch = scenario.training.batch};
+  if (scenario.timed_as) {
+    const TimedAsSpec& asked = *scenario.timed_as;
+    if (!asked.file.empty()) {
+      timed.shape = asked.own_shape;
+      timed.words = asked.own_shape.name;
+    } else if (!asked.workload.empty()) {
+      timed.shape = find_workload(asked.workload)->shape();
+      timed.words = asked.workload;
+    }
+    timed.batch = asked.batch;
+    timed.sample_scale = static_cast<double>(asked.batch) / static_cast<double>(scenario.training.batch);
+    timed.precision = asked.precision;
+  }
+  timed.words = describe(timed.words, timed.shape, timed.batch);
+  if (timed.precision != Precision::fp32) timed.words += fmt::format(", in {}", to_string(timed.precision));
+  return timed;
 }
 
 /// With the collectives that the run asks for.
 Schedule schedule_of(const RunSpec& run, const Trajectory& trajectory, const Step& step, const ModelShape& learned,
-                     const ModelShape& timed, double sample_scale) {
+                     const TimedAs& timed) {
   Schedule schedule = instantiate(trajectory.structures[static_cast<std::size_t>(step.structure)], step.sizes, learned,
-                                  timed, sample_scale);
+                                  timed.shape, timed.sample_scale, timed.precision);
   for (Task& task : schedule.tasks) {
     auto* collective = std::get_if<CollectiveTask>(&task.what);
     if (collective == nullptr) continue;
     if (collective->kind == CollectiveKind::all_reduce) collective->algorithm = run.all_reduce;
     if (collective->kind == CollectiveKind::all_gather) collective->algorithm = run.all_gather;
   }
-  return fuse_all_reduces(schedule, run.bucket_bytes);
+  return fuse_all_reduces(schedule, run.bucket_bytes, run.first_bucket_bytes);
 }
 
 TimedRun time_run(const RunSpec& run, const Trajectory& trajectory, const Cluster& cluster, const ModelShape& learned,
-                  const ModelShape& timed, double sample_scale, const std::function<void(std::size_t)>& progress) {
+                  const TimedAs& timed, const std::function<void(std::size_t)>& progress) {
   std::vector<Schedule> schedules;
   schedules.reserve(trajectory.distinct_steps.size());
   for (const Step& step : trajectory.distinct_steps) {
-    schedules.push_back(schedule_of(run, trajectory, step, learned, timed, sample_scale));
+    schedules.push_back(schedule_of(run, trajectory, step, learned, timed));
   }
   return time_schedules(cluster, schedules, progress);
 }
 
-std::vector<std::string> assumptions_of(const Scenario& scenario, const Result& result) {
+std::vector<std::string> assumptions_of(const Scenario& scenario, const Result& result, bool steps_known) {
   std::vector<std::string> assumptions;
   if (result.timed_as_other) {
     assumptions.push_back(
         fmt::format("Learned on {}, timed as {}: steps, accuracies and effective ranks are those of the learned "
                     "network (ranks by relative "
-                    "depth, limited to what each layer allows); sizes and times are those of the workload. The steps "
-                    "that the workload "
-                    "itself would need are not known here.",
-                    result.learned_on, result.timed_as));
+                    "depth, limited to what each layer allows); sizes and times are those of the workload. Times to "
+                    "accuracy in the first table are of the learned steps; the steps that the workload itself would "
+                    "need {}.",
+                    result.learned_on, result.timed_as,
+                    steps_known ? "are in the table of time to accuracy" : "are not known here"));
   }
   assumptions.emplace_back(
       "Every step is timed from an idle cluster and steps add up: a step begins when all workers have ended the one "
       "before it. "
-      "Evaluation and start-up are not charged.");
+      "Evaluation and start-up are not charged to learned steps.");
   if (!(scenario.network.jitter == JitterSpec{})) {
     assumptions.push_back(fmt::format(
         "Computing jitters: log-normal factors with mean 1, sigma {} from worker to worker and {} from step to "
@@ -127,14 +129,17 @@ std::vector<std::string> assumptions_of(const Scenario& scenario, const Result& 
     const DeviceSpec& device = find_device(scenario, name);
     assumptions.push_back(
         device.step_seconds > 0
-            ? fmt::format("{}: all computations of a step take {} s as measured, divided by their time on a roofline",
+            ? fmt::format("{}: forward, backward and update take {} s as measured, divided by their time on a "
+                          "roofline; what an algorithm computes beside them is by the roofline",
                           name, device.step_seconds)
-            : fmt::format("{} computes by a roofline: {}", name, device.source));
+            : fmt::format("{} computes by a roofline: {}", name,
+                          rates_in_words(device, scenario.timed_as ? scenario.timed_as->precision : Precision::fp32)));
   }
   return assumptions;
 }
 
-std::vector<std::string> notes_of(const RunSpec& run, const Trajectory& trajectory, bool timed_as_other) {
+std::vector<std::string> notes_of(const RunSpec& run, const Trajectory& trajectory, const Network& network,
+                                  bool timed_as_other) {
   std::vector<std::string> notes;
   const AlgorithmInfo& info = find_algorithm(run.algorithm);
   if (info.sharing == Sharing::pooled) {
@@ -142,9 +147,11 @@ std::vector<std::string> notes_of(const RunSpec& run, const Trajectory& trajecto
         "timed on the first worker alone, with the batches of all; the data are taken to be there already");
   }
   if (info.sharing == Sharing::no_sharing) notes.emplace_back("accuracy is the mean over the sites' own networks");
+  if (info.remark) {
+    if (std::string remark = info.remark(network); !remark.empty()) notes.push_back(std::move(remark));
+  }
   if (timed_as_other && run.algorithm == "edad") {
-    notes.emplace_back(
-        "timed as if edAD were exact for every layer of the workload; for attention and batch norm it is not");
+    notes.emplace_back("timed as if edAD were exact for the same share of the workload's layers, by relative depth");
   }
   if (trajectory.diverged_at > 0) {
     notes.push_back(
@@ -170,11 +177,19 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
 
 Result run_experiment(const Scenario& scenario, bool show_progress) {
   const auto learning_start = std::chrono::steady_clock::now();
-  const Dataset data = load_dataset(scenario.data, scenario.seed);
-  const Partition partition =
-      split_over_sites(scenario.data.split, data.train, data.classes, scenario.workers.size(), scenario.seed);
-  const ModelShape learned = learned_shape(scenario, data);
-  std::vector<Trajectory> trajectories = learn_all(scenario, data, partition, show_progress);
+  const SiteData sites = load_site_data(scenario, scenario.seed);
+  const Network network(sites.data.shape, scenario.model, scenario.seed);
+  const ModelShape& learned = network.shape();
+  const TimedAs timed = timed_as_of(scenario, learned);
+  std::vector<RunMemory> memory;
+  for (const RunSpec& run : scenario.runs)
+    memory.push_back(memory_of_run(scenario, run, timed.shape, timed.batch, timed.precision));
+  check_memory(scenario, memory);
+  std::vector<Trajectory> trajectories =
+      learn_runs(scenario.runs, scenario, sites, scenario.seed, scenario.training, show_progress);
+  const std::optional<ScaleSetting> scale = scale_setting(scenario);
+  SeedSteps seed_steps;
+  if (scale) seed_steps = steps_by_seed(scenario, sites, trajectories, show_progress);
 
   Result result;
   result.version = kVersion;
@@ -184,18 +199,29 @@ Result run_experiment(const Scenario& scenario, bool show_progress) {
   result.seed = scenario.seed;
   result.hash = scenario.hash;
   result.target_accuracy = scenario.training.target_accuracy;
-  result.learned_on = fmt::format("{} on {}", describe(learned.name, learned, scenario.training.batch), data.name);
-  result.timed_as = result.learned_on;
-  ModelShape timed = learned;
-  double sample_scale = 1;
-  if (scenario.timed_as) {
-    timed = find_workload(scenario.timed_as->workload)->shape();
-    result.timed_as = describe(scenario.timed_as->workload, timed, scenario.timed_as->batch);
-    result.timed_as_other = true;
-    sample_scale = static_cast<double>(scenario.timed_as->batch) / static_cast<double>(scenario.training.batch);
+  result.learned_on =
+      fmt::format("{} on {}", describe(learned.name, learned, scenario.training.batch), sites.data.name);
+  result.timed_as_other = scenario.timed_as && scenario.timed_as->of_other_network();
+  result.timed_as = scenario.timed_as ? timed.words : result.learned_on;
+  for (const LayerShape& layer : learned.layers) {
+    if (layer.has_outer_product()) result.layer_names.push_back(layer.name);
   }
-  for (const LayerShape& layer : learned.layers) result.layer_names.push_back(layer.name);
-  result.assumptions = assumptions_of(scenario, result);
+  result.assumptions = assumptions_of(scenario, result, scale && scale->known);
+  if (network.has_batch_statistics()) {
+    result.assumptions.emplace_back(
+        "Batch norms use the statistics of each site's own batch, as data parallelism does; pooled uses those of all, "
+        "and "
+        "so its gradient differs. Running statistics are averaged over sites when the network is evaluated, which is "
+        "not "
+        "charged.");
+  }
+  for (std::string& sentence : memory_assumptions(scenario, memory)) result.assumptions.push_back(std::move(sentence));
+  if (has_master_copies(timed.precision)) {
+    result.assumptions.push_back(fmt::format(
+        "In {} gradients, activations and factors take two bytes in memory and on the wire; the optimizer works on "
+        "fp32 masters. Learning was in fp32.",
+        to_string(timed.precision)));
+  }
   result.learning_wall_seconds = seconds_since(learning_start);
 
   const auto timing_start = std::chrono::steady_clock::now();
@@ -206,20 +232,21 @@ Result run_experiment(const Scenario& scenario, bool show_progress) {
   Progress progress("timing", scenario.runs.size(), show_progress);
   for (std::size_t i = 0; i < scenario.runs.size(); ++i) {
     const Trajectory& trajectory = trajectories[i];
-    const TimedRun timings =
-        time_run(scenario.runs[i], trajectory, cluster, learned, timed, sample_scale, [&](std::size_t done) {
-          if (interrupted().load()) throw Cancelled();
-          progress.update(i, static_cast<std::int64_t>(done),
-                          static_cast<std::int64_t>(trajectory.distinct_steps.size()));
-        });
+    const TimedRun timings = time_run(scenario.runs[i], trajectory, cluster, learned, timed, [&](std::size_t done) {
+      if (interrupted().load()) throw Cancelled();
+      progress.update(i, static_cast<std::int64_t>(done), static_cast<std::int64_t>(trajectory.distinct_steps.size()));
+    });
     if (interrupted().load()) throw Cancelled();
     const bool pooled = find_algorithm(scenario.runs[i].algorithm).sharing == Sharing::pooled;
     RunResult run = summarise(scenario.runs[i], trajectory, timings.steps, pooled ? 1 : scenario.workers.size(),
                               scenario.training.target_accuracy, timings.first);
     run.network = timings.network;
-    run.notes = notes_of(scenario.runs[i], trajectory, result.timed_as_other);
+    run.notes = notes_of(scenario.runs[i], trajectory, network, result.timed_as_other);
+    run.memory = memory[i].use;
+    run.device_memory = memory[i].available;
     result.runs.push_back(std::move(run));
   }
+  if (scale) tell_scale(*scale, seed_steps, result);
   result.timing_wall_seconds = seconds_since(timing_start);
   return result;
 }

@@ -7,8 +7,10 @@
 
 #include "algorithms/registry.hpp"
 #include "collectives/collective.hpp"
+#include "plan/preset.hpp"
 #include "plan/workload.hpp"
 #include "report/human.hpp"
+#include "scenario/vocabulary.hpp"
 #include "sim/device.hpp"
 #include "sim/links.hpp"
 #include "sim/links/efficiency.hpp"
@@ -36,6 +38,16 @@ std::string range_of(const ParameterSpec& parameter) {
   return {};
 }
 
+std::string list_parameters(const std::vector<ParameterSpec>& parameters) {
+  std::string text;
+  for (const ParameterSpec& parameter : parameters) {
+    text += paragraph(fmt::format("{}=\"{}\"  {}: {}", parameter.name, parameter.default_value, range_of(parameter),
+                                  parameter.description),
+                      4);
+  }
+  return text;
+}
+
 std::string list_algorithms() {
   std::string text =
       "Payload: floats that one site hands over per layer and step; N rows of its batch, p inputs, q outputs, r "
@@ -46,25 +58,49 @@ std::string list_algorithms() {
     text += paragraph(
         fmt::format("payload: {}{}", info.payload, info.exact ? "; exact: equals the pooled gradient" : ""), 2);
     text += paragraph("source: " + info.source, 2);
-    for (const ParameterSpec& parameter : info.parameters) {
-      text += paragraph(fmt::format("{}=\"{}\"  {}: {}", parameter.name, parameter.default_value, range_of(parameter),
-                                    parameter.description),
-                        4);
-    }
+    text += list_parameters(info.parameters);
   }
   return text;
 }
 
+/// "fp32 15.7, fp16 125 Tflop/s".
+std::string peaks_of(const DeviceSpec& device) {
+  std::string text;
+  for (const Precision precision : kPrecisions) {
+    if (!(device.peak(precision) > 0)) continue;
+    text += fmt::format("{}{} {:.4g}", text.empty() ? "" : ", ", to_string(precision), device.peak(precision) / 1e12);
+  }
+  return text + " Tflop/s";
+}
+
 std::string list_devices() {
-  std::string text =
-      "A computation takes launches × overhead + max(flops ÷ (peak × efficiency), bytes ÷ (bandwidth × efficiency)).\n";
+  std::string text = paragraph(
+      "A computation takes launches × overhead + max(flops ÷ (peak × efficiency), bytes ÷ (bandwidth × efficiency)); "
+      "docs/devices.md says how the efficiency of a matrix product falls with its size. Peaks are of dense products; "
+      "GB of memory are 2^30 bytes.",
+      0);
+  constexpr double kGib = 1024.0 * 1024.0 * 1024.0;
   for (const DeviceSpec& device : device_catalog()) {
     text += fmt::format("\n{}\n", device.name);
     text += paragraph(device.description, 2);
-    text += paragraph(fmt::format("peak {:.4g} Tflop/s × {:.3g}, memory {:.4g} GB/s × {:.3g}, {:.3g} µs per kernel",
-                                  device.peak_flops / 1e12, device.matrix_efficiency, device.memory_bandwidth / 1e9,
-                                  device.memory_efficiency, device.launch_overhead * 1e6),
-                      2);
+    text += paragraph(
+        fmt::format("{}; {} at {:.4g} GB/s; {}", peaks_of(device),
+                    device.memory_bytes > 0 ? fmt::format("{:.4g} GB", device.memory_bytes / kGib) : "memory unknown",
+                    device.memory_bandwidth / 1e9,
+                    device.power > 0 ? fmt::format("{:.4g} W", device.power) : "power unknown"),
+        2);
+    text += paragraph(
+        fmt::format("efficiency of products {:.3g}, of memory {:.3g}; {:.3g} µs per kernel, ramp {:.3g} µs, tiles of "
+                    "{:.0f} rows",
+                    device.matrix_efficiency, device.memory_efficiency, device.launch_overhead * 1e6,
+                    device.ramp_seconds * 1e6, device.tile_rows),
+        2);
+    for (const KindEfficiency& one : device.efficiencies) {
+      text += paragraph(
+          fmt::format("{}{} {:.3f}: {}", to_string(one.kind),
+                      one.precision ? fmt::format(" in {}", to_string(*one.precision)) : "", one.share, one.source),
+          2);
+    }
     text += paragraph("source: " + device.source, 2);
   }
   return text;
@@ -77,10 +113,33 @@ std::string list_workloads() {
     text += fmt::format("\n{}\n", workload.name);
     text += paragraph(workload.description, 2);
     text += paragraph(
+        fmt::format(
+            "a sample is {}{}", workload.sample,
+            workload.dataset_size > 0 ? fmt::format(", {} of them an epoch", human_count(workload.dataset_size)) : ""),
+        2);
+    text += paragraph(
         fmt::format("{} parameters, {:.4g} G multiply-adds forward per sample, {} layers",
                     human_count(shape.parameters()), shape.forward_macs_per_sample() / 1e9, shape.layers.size()),
         2);
     text += paragraph("source: " + workload.source, 2);
+  }
+  return text;
+}
+
+std::string list_models() {
+  std::string text =
+      "Networks that can learn (<model preset=\"…\"/>) with their parameters, and the layers of others.\n";
+  for (const Preset& preset : preset_registry()) {
+    text += fmt::format("\n{}\n", preset.name);
+    text += paragraph(preset.description, 2);
+    text += paragraph("source: " + preset.source, 2);
+    text += list_parameters(preset.parameters);
+  }
+  text += "\nlayers\n";
+  for (const std::string& layer : find_rule("model")->children) {
+    const ElementRule& rule = *find_rule(layer);
+    text += fmt::format("  <{}{}{}>{}\n", layer, rule.attributes.empty() ? "" : " ", fmt::join(rule.attributes, " "),
+                        rule.children.empty() ? "" : " with layers inside, and <shortcut> with others");
   }
   return text;
 }
@@ -142,6 +201,7 @@ std::string list_collectives() {
 const std::vector<Listing>& listings() {
   static const std::vector<Listing> all{
       {"algorithms", "list the algorithms with their parameters", list_algorithms},
+      {"models", "list the networks that can learn, and their layers", list_models},
       {"devices", "list the devices with their sources", list_devices},
       {"workloads", "list what a scenario can be timed as", list_workloads},
       {"links", "list the links of the catalogue with their sources", list_links},

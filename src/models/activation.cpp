@@ -1,10 +1,11 @@
-#include "models/activation.hpp"
-
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <numbers>
 #include <stdexcept>
+#include <type_traits>
 
+#include "models/activation.hpp"
 #include "support/parallel.hpp"
 
 namespace dadsim {
@@ -21,6 +22,71 @@ T normal_cdf(T z) {
 template <class T>
 T normal_density(T z) {
   return std::exp(T(-0.5) * z * z) * std::numbers::inv_sqrtpi_v<T> / std::numbers::sqrt2_v<T>;
+}
+
+/// ½ erfc(x ÷ √2) and, if wanted, φ(x) for x = |z|, for `size` ≤ kPiece numbers. In float erfc(y) = t exp(−y² + P(t))
+/// with t = 1 ÷ (1 + y/2), where P is fitted by least squares at 2000 Chebyshev nodes of 0 ≤ y ≤ 9.5: the relative
+/// error is 3e-7 wherever the result is a normal number, without calls in the loops.
+constexpr Eigen::Index kPiece = 256;
+template <class T>
+void upper_tail(const T* z, Eigen::Index size, T* tail, T* density) {
+  if constexpr (std::is_same_v<T, double>) {
+    for (Eigen::Index i = 0; i < size; ++i) {
+      tail[i] = normal_cdf(-std::abs(z[i]));
+      if (density != nullptr) density[i] = normal_density(z[i]);
+    }
+  } else {
+    using Array = Eigen::Map<Eigen::Array<T, Eigen::Dynamic, 1>>;
+    const Eigen::Map<const Eigen::Array<T, Eigen::Dynamic, 1>> x(z, size);
+    Array h(tail, size);
+    T polynomial[kPiece];
+    for (Eigen::Index i = 0; i < size; ++i) {
+      const T t = T(1) / (T(1) + std::abs(z[i]) * T(0.353553391));
+      T sum = T(0.140507134);
+      for (const T coefficient : {-0.656615832F, 1.09943846F, -0.619523332F, -0.144173503F, 0.0354678626F,
+                                  0.0228741432F, 0.389117147F, 0.998341449F, -1.26543349F}) {
+        sum = sum * t + coefficient;
+      }
+      polynomial[i] = sum;
+      tail[i] = T(0.5) * t;
+    }
+    const Array p(polynomial, size);
+    h *= (p - T(0.5) * x.square()).exp();
+    if (density != nullptr) Array(density, size) = (T(-0.5) * x.square()).exp() * T(0.398942280);
+  }
+}
+
+/// Calls `body(row, column, size)` for pieces of a block's rows.
+template <class Block, class Body>
+void for_pieces(const Block& block, const Body& body) {
+  for (Eigen::Index row = 0; row < block.rows(); ++row) {
+    for (Eigen::Index i = 0; i < block.cols(); i += kPiece) body(row, i, std::min(kPiece, block.cols() - i));
+  }
+}
+
+/// z Φ(z), which is max(z, 0) − |z| (1 − Φ(|z|)).
+template <class T>
+void gelu(MutableBlockOf<T>& block) {
+  for_pieces(block, [&](Eigen::Index row, Eigen::Index column, Eigen::Index size) {
+    T* z = block.data() + row * block.outerStride() + column;
+    T tail[kPiece];
+    upper_tail<T>(z, size, tail, nullptr);
+    for (Eigen::Index i = 0; i < size; ++i) z[i] = (z[i] < T(0) ? T(0) : z[i]) - std::abs(z[i]) * tail[i];
+  });
+}
+
+/// Δ ⊙ (Φ(z) + z φ(z))
+template <class T>
+void multiply_gelu_derivative(const ConstBlockOf<T>& pre_activation, MutableBlockOf<T>& block) {
+  for_pieces(block, [&](Eigen::Index row, Eigen::Index column, Eigen::Index size) {
+    const T* z = pre_activation.data() + row * pre_activation.outerStride() + column;
+    T* delta = block.data() + row * block.outerStride() + column;
+    T tail[kPiece], density[kPiece];
+    upper_tail<T>(z, size, tail, density);
+    for (Eigen::Index i = 0; i < size; ++i) {
+      delta[i] *= (z[i] > T(0) ? T(1) - tail[i] : tail[i]) + z[i] * density[i];
+    }
+  });
 }
 
 // Plain loops, which the compiler vectorises (Eigen does not vectorise select). A comparison that fails keeps NaN, so
@@ -64,7 +130,7 @@ void activate_block(Activation activation, MutableBlockOf<T> z) {
       z.array() = T(1) / (T(1) + (-z.array()).exp());
       return;
     case Activation::gelu:
-      z = z.unaryExpr([](T x) { return x * normal_cdf(x); });
+      gelu<T>(z);
       return;
   }
   throw std::logic_error("unknown activation");
@@ -108,7 +174,7 @@ void multiply_derivative_block(Activation activation, ConstBlockOf<T> pre_activa
       delta.array() *= (T(1) / (T(1) + (-z).exp())) * (T(1) / (T(1) + z.exp()));
       return;
     case Activation::gelu:
-      delta.array() *= z.unaryExpr([](T x) { return normal_cdf(x) + x * normal_density(x); });
+      multiply_gelu_derivative<T>(pre_activation, delta);
       return;
   }
   throw std::logic_error("unknown activation");

@@ -24,8 +24,8 @@ class Adam : public Optimizer {
  private:
   OptimizerSpec spec_;
   std::int64_t steps_ = 0;
-  std::vector<Eigen::ArrayXf> first_moment_;   ///< m, per layer
-  std::vector<Eigen::ArrayXf> second_moment_;  ///< v, per layer
+  std::vector<Eigen::ArrayXf> first_moment_;   ///< m, as zeros_like_parameters()
+  std::vector<Eigen::ArrayXf> second_moment_;  ///< v, likewise
 };
 
 }  // namespace dadsim

@@ -112,13 +112,21 @@ Quality evaluate_logits(const Matrix& logits, const std::vector<std::int32_t>& l
 Quality evaluate(const Network& network, const Samples& samples) {
   if (network.layers() == 0) throw std::logic_error("evaluate: the network has no layers");
   if (samples.size() == 0) throw std::logic_error("evaluate: no samples");
-  Matrix logits(samples.size(), network.layer(network.layers() - 1).out());
-  parallel_for_blocks(static_cast<std::size_t>(samples.size()), kBlockRows, [&](std::size_t begin, std::size_t end) {
+  const SampleShape out = network.output_shape();
+  if (out.positions() != samples.labels_per_sample) throw std::logic_error("evaluate: one label per position");
+  Matrix logits(samples.size() * out.positions(), out.channels);
+  // Blocks of samples whose values fill a few megabytes.
+  double floats = 1;
+  for (const LayerShape& layer : network.shape().layers) {
+    floats += layer.outputs_per_sample + static_cast<double>(layer.rows_per_sample * layer.in);
+  }
+  const auto block = static_cast<std::size_t>(std::clamp(4e6 / floats, 8.0, 256.0));
+  parallel_for_blocks(static_cast<std::size_t>(samples.size()), block, [&](std::size_t begin, std::size_t end) {
     const auto first = static_cast<Eigen::Index>(begin);
-    const auto rows = static_cast<Eigen::Index>(end - begin);
-    Matrix values = network.forward_layer(0, samples.features.middleRows(first, rows), nullptr);
-    for (std::size_t l = 1; l < network.layers(); ++l) values = network.forward_layer(l, values, nullptr);
-    logits.middleRows(first, rows) = values;
+    const auto count = static_cast<Eigen::Index>(end - begin);
+    Tape tape;
+    network.forward(samples.features.middleRows(first, count), Pass{}, tape);
+    logits.middleRows(first * out.positions(), count * out.positions()) = as_rows(tape.logits(), out.channels);
   });
   return evaluate_logits(logits, samples.labels);
 }

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "models/dataset.hpp"
+#include "models/data/dataset.hpp"
 #include "models/network.hpp"
 
 namespace dadsim {

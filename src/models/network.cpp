@@ -1,136 +1,194 @@
 #include "models/network.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <stdexcept>
 #include <utility>
 
-#include "models/uniform.hpp"
+#include "models/product.hpp"
+#include "plan/model_shape.hpp"
 #include "support/parallel.hpp"
-#include "support/random.hpp"
 
 namespace dadsim {
-namespace {
 
 using Eigen::Index;
 
-// Eigen cuts its products by the sizes of the machine's caches, and rounding follows the cuts. Fixed sizes (those of a
-// common server core) give the same bits on every machine with the same instruction set.
-[[maybe_unused]] const bool kCachesFixed = [] {
-  Eigen::setCpuCacheSizes(32L << 10U, 1L << 20U, 8L << 20U);
-  return true;
-}();
-
-// Products are cut into tiles of the result; a tile is big enough that packing its operands costs little.
-constexpr Index kTileRows = 256;
-constexpr Index kTileCols = 128;
-
-/// Calls `body(row, rows, col, cols)` for each tile of a rows × cols result.
-template <class Body>
-void for_tiles(Index rows, Index cols, Index tile_rows, Index tile_cols, Body&& body) {
-  if (rows == 0 || cols == 0) return;
-  const Index down = (rows + tile_rows - 1) / tile_rows;
-  const Index across = (cols + tile_cols - 1) / tile_cols;
-  parallel_for(static_cast<std::size_t>(down * across), [&](std::size_t tile) {
-    const Index row = static_cast<Index>(tile) / across * tile_rows;
-    const Index col = static_cast<Index>(tile) % across * tile_cols;
-    body(row, std::min(tile_rows, rows - row), col, std::min(tile_cols, cols - col));
-  });
-}
-
+/// Turns layers into operations.
 template <class T>
-void forward_into(const DenseLayer<T>& layer, const Eigen::Ref<const MatrixOf<T>>& input, MatrixOf<T>& output,
-                  MatrixOf<T>* pre_activation) {
-  if (input.cols() != layer.in()) throw std::logic_error("forward: the input is not as wide as the layer");
-  output.resize(input.rows(), layer.out());
-  if (pre_activation != nullptr) pre_activation->resize(input.rows(), layer.out());
-  for_tiles(input.rows(), layer.out(), kTileRows, kTileCols, [&](Index row, Index rows, Index col, Index cols) {
-    auto tile = output.block(row, col, rows, cols);
-    tile.noalias() = input.middleRows(row, rows) * layer.weight.middleRows(col, cols).transpose();
-    if (layer.has_bias()) tile.rowwise() += layer.bias.segment(col, cols).transpose();
-    if (pre_activation != nullptr) pre_activation->block(row, col, rows, cols) = tile;
-    activate_block<T>(layer.activation, tile);
-  });
-}
+class ProgramOf {
+ public:
+  ProgramOf(ParametersOf<T>& parameters, std::uint64_t seed) : builder_(parameters, seed) {}
 
-}  // namespace
+  struct Step {
+    OperationPointer<T> operation;
+    std::size_t in = 0;
+    std::optional<std::size_t> second;
+    std::optional<Activation> dense;  ///< φ of a dense layer
+  };
 
-template <class T>
-NetworkOf<T>::NetworkOf(std::int64_t features, const ModelSpec& spec, std::uint64_t seed) {
-  if (features < 1 || spec.layers.empty()) throw std::logic_error("a network needs features and layers");
-  std::int64_t in = features;
-  for (const DenseSpec& dense : spec.layers) {
-    if (dense.units < 1) throw std::logic_error("a dense layer needs units");
-    DenseLayer<T> layer;
-    layer.activation = dense.activation;
-    layer.weight.resize(dense.units, in);
-    if (dense.bias) layer.bias.setZero(dense.units);
-    const bool half_passes = dense.activation == Activation::relu || dense.activation == Activation::gelu;
-    const double limit = std::sqrt(6.0 / static_cast<double>(half_passes ? in : in + dense.units));
-    RandomStream random(seed, Purpose::initial_weights, static_cast<std::uint32_t>(layers_.size()));
-    for (Index i = 0; i < layer.weight.size(); ++i) {
-      layer.weight.data()[i] = static_cast<T>(uniform(random, -limit, limit));
+  /// Appends the layers behind value `value` of shape `shape`; both are those of the result afterwards.
+  void append(const std::vector<LayerSpec>& layers, std::size_t& value, SampleShape& shape) {
+    for (const LayerSpec& layer : layers) {
+      std::visit([&](const auto& spec) { add(spec, value, shape); }, layer.what);
     }
-    layers_.push_back(std::move(layer));
-    in = dense.units;
+  }
+
+  std::vector<Step> take() { return std::move(steps_); }
+
+ private:
+  void push(OperationPointer<T> operation, std::size_t& value, SampleShape& shape,
+            std::optional<std::size_t> second = {}, std::optional<Activation> dense = {}) {
+    shape = operation->out();
+    steps_.push_back({std::move(operation), value, second, dense});
+    value = steps_.size();
+  }
+
+  void add(const DenseSpec& spec, std::size_t& value, SampleShape& shape) {
+    push(make_dense<T>(spec, shape, builder_), value, shape, {}, spec.activation);
+  }
+  void add(const ConvolutionSpec& spec, std::size_t& value, SampleShape& shape) {
+    push(make_convolution<T>(spec, shape, builder_), value, shape);
+  }
+  void add(const PoolSpec& spec, std::size_t& value, SampleShape& shape) {
+    push(make_pool<T>(spec, shape), value, shape);
+  }
+  void add(const MeanSpec&, std::size_t& value, SampleShape& shape) { push(make_mean<T>(shape), value, shape); }
+  void add(const SelectSpec& spec, std::size_t& value, SampleShape& shape) {
+    push(make_select<T>(spec, shape), value, shape);
+  }
+  void add(const RecurrentSpec& spec, std::size_t& value, SampleShape& shape) {
+    push(spec.cell == RecurrentSpec::Cell::gru ? make_gru<T>(spec, shape, builder_)
+                                               : make_lstm<T>(spec, shape, builder_),
+         value, shape);
+  }
+  void add(const AttentionSpec& spec, std::size_t& value, SampleShape& shape) {
+    const std::int64_t channels = shape.channels;
+    shape = {1, shape.positions(), channels};
+    add(DenseSpec{3 * channels, Activation::identity, spec.bias, true}, value, shape);
+    push(make_attention_scores<T>(spec, shape), value, shape);
+    add(DenseSpec{channels, Activation::identity, spec.bias, true}, value, shape);
+  }
+  void add(const LayerNormSpec& spec, std::size_t& value, SampleShape& shape) {
+    push(make_layer_norm<T>(spec, shape, builder_), value, shape);
+  }
+  void add(const BatchNormSpec& spec, std::size_t& value, SampleShape& shape) {
+    push(make_batch_norm<T>(spec, shape, builder_), value, shape);
+  }
+  void add(const EmbeddingSpec& spec, std::size_t& value, SampleShape& shape) {
+    push(make_embedding<T>(spec, shape, builder_), value, shape);
+  }
+  void add(const PositionsSpec&, std::size_t& value, SampleShape& shape) {
+    push(make_positions<T>(shape, builder_), value, shape);
+  }
+  void add(const ClassTokenSpec&, std::size_t& value, SampleShape& shape) {
+    push(make_class_token<T>(shape, builder_), value, shape);
+  }
+  void add(const DropoutSpec& spec, std::size_t& value, SampleShape& shape) {
+    push(make_dropout<T>(spec, shape, dropouts_++), value, shape);
+  }
+  void add(const ResidualSpec& spec, std::size_t& value, SampleShape& shape) {
+    std::size_t beside = value;
+    SampleShape beside_shape = shape;
+    append(spec.layers, value, shape);
+    append(spec.shortcut, beside, beside_shape);
+    push(make_add<T>(spec.activation, shape), value, shape, beside);
+  }
+
+  ParameterBuilder<T> builder_;
+  std::vector<Step> steps_;
+  std::uint32_t dropouts_ = 0;
+};
+
+template <class T>
+NetworkOf<T>::NetworkOf(const SampleShape& sample, const ModelSpec& spec, std::uint64_t seed)
+    : sample_(sample), shape_(model_shape(spec, sample)) {
+  if (sample.size() < 1 || spec.layers.empty()) throw std::logic_error("a network needs features and layers");
+  ProgramOf<T> program(parameters_, seed);
+  std::size_t value = 0;
+  SampleShape shape = sample;
+  program.append(spec.layers, value, shape);
+  auto steps = program.take();
+
+  node_of_matrix_.resize(parameters_.matrices.size());
+  std::vector<bool> learned{false};  // per value: whether something is learned before it
+  for (const auto& step : steps) {
+    Node node{step.operation, step.in, step.second};
+    node.needs_in = learned[step.in];
+    node.needs_second = step.second && learned[*step.second];
+    learned.push_back(node.needs_in || node.needs_second || step.operation->learns());
+    for (std::size_t k = 0; k < step.operation->matrices(); ++k) {
+      node_of_matrix_[step.operation->first_matrix() + k] = nodes_.size();
+    }
+    nodes_.push_back(std::move(node));
+  }
+  // The last reader of a value comes first in the backward pass and sets its slope; the others add to it.
+  std::vector<bool> read(nodes_.size() + 1, false);
+  for (std::size_t n = nodes_.size(); n-- > 0;) {
+    Node& node = nodes_[n];
+    node.add_in = read[node.in];
+    read[node.in] = true;
+    if (node.second) {
+      node.add_second = read[*node.second];
+      read[*node.second] = true;
+    }
+  }
+  std::vector<std::size_t> readers(nodes_.size() + 1, 0);
+  for (const Node& node : nodes_) {
+    ++readers[node.in];
+    if (node.second) ++readers[*node.second];
+  }
+  chained_.resize(layers());
+  for (std::size_t l = 0; l + 1 < layers(); ++l) {
+    const std::size_t below = node_of_matrix_[l];
+    const std::size_t above = node_of_matrix_[l + 1];
+    const bool dense = steps[below].dense && steps[above].dense;
+    const bool direct = above > below && nodes_[above].in == below + 1 && readers[below + 1] == 1;
+    if (!dense || !direct) continue;
+    // The same rows: each position's own in both, or all positions together in both.
+    const Index rows_below = nodes_[below].operation->out().size() / layer(l).out();
+    const Index rows_above = nodes_[above].operation->in().size() / layer(l + 1).in();
+    if (rows_below == rows_above) chained_[l] = steps[below].dense;
   }
 }
 
 template <class T>
-std::string NetworkOf<T>::name() const {
-  if (layers_.empty()) return "MLP";
-  std::string text = fmt::format("MLP {}", layers_.front().in());
-  for (const DenseLayer<T>& layer : layers_) text += fmt::format("-{}", layer.out());
-  return text;
+FlowOf<T> NetworkOf<T>::flow(std::size_t node, TapeOf<T>& tape) const {
+  const Node& n = nodes_[node];
+  return {.parameters = parameters_,
+          .pass = tape.pass,
+          .input = tape.values[n.in],
+          .second = n.second ? &tape.values[*n.second] : nullptr,
+          .output = tape.values[node + 1],
+          .slope = tape.slopes[node + 1],
+          .scratch = tape.scratch[node],
+          .vector_gradients = tape.vector_gradients};
 }
 
 template <class T>
-ModelShape NetworkOf<T>::shape() const {
-  ModelShape shape;
-  shape.name = name();
-  for (const DenseLayer<T>& layer : layers_) {
-    shape.layers.push_back(
-        dense_shape(fmt::format("fc{}", shape.layers.size() + 1), layer.in(), layer.out(), layer.has_bias()));
-  }
-  return shape;
-}
-
-template <class T>
-void NetworkOf<T>::forward(const Eigen::Ref<const MatrixOf<T>>& inputs, TapeOf<T>& tape) const {
-  tape.activations.resize(layers_.size() + 1);
-  tape.pre_activations.resize(layers_.size());
-  tape.deltas.resize(layers_.size());
-  MatrixOf<T>& first = tape.activations.front();
+void NetworkOf<T>::forward(const Eigen::Ref<const MatrixOf<T>>& inputs, const Pass& pass, TapeOf<T>& tape) const {
+  if (inputs.cols() != sample_.size()) throw std::logic_error("forward: the inputs are not as wide as the network's");
+  tape.values.resize(nodes_.size() + 1);
+  tape.slopes.resize(nodes_.size() + 1);
+  tape.scratch.resize(nodes_.size());
+  tape.vector_gradients.resize(parameters_.vectors.size());
+  tape.pass = pass;
+  tape.reached = layers();
+  MatrixOf<T>& first = tape.inputs();
   const bool in_place = inputs.data() == first.data() && inputs.rows() == first.rows() && inputs.cols() == first.cols();
   if (!in_place) first = inputs;
-  for (std::size_t l = 0; l < layers_.size(); ++l) {
-    const bool keep = !derivative_from_output(layers_[l].activation);
-    forward_into<T>(layers_[l], tape.activations[l], tape.activations[l + 1],
-                    keep ? &tape.pre_activations[l] : nullptr);
-  }
-}
-
-template <class T>
-MatrixOf<T> NetworkOf<T>::forward_layer(std::size_t l, const Eigen::Ref<const MatrixOf<T>>& input,
-                                        MatrixOf<T>* pre_activation) const {
-  MatrixOf<T> output;
-  forward_into<T>(layers_.at(l), input, output, pre_activation);
-  return output;
+  for (std::size_t n = 0; n < nodes_.size(); ++n) nodes_[n].operation->forward(flow(n, tape));
 }
 
 template <class T>
 T NetworkOf<T>::loss(std::span<const std::int32_t> labels, T total_rows, TapeOf<T>& tape) const {
-  if (layers_.empty() || tape.activations.size() != layers_.size() + 1) {
-    throw std::logic_error("loss: forward comes first");
-  }
-  const MatrixOf<T>& logits = tape.activations.back();
+  if (nodes_.empty() || tape.values.size() != nodes_.size() + 1) throw std::logic_error("loss: forward comes first");
+  const Index classes = output_shape().channels;
+  const RowsOf<T> logits = as_rows(tape.logits(), classes);
   if (static_cast<Index>(labels.size()) != logits.rows()) throw std::logic_error("loss: one label per row");
   if (!(total_rows > T(0))) throw std::logic_error("loss: total_rows must be positive");
-  MatrixOf<T>& delta = tape.deltas.back();
-  delta.resize(logits.rows(), logits.cols());
+  tape.slopes.back().resize(tape.logits().rows(), tape.logits().cols());
+  MutableRowsOf<T> slope = as_rows(tape.slopes.back(), classes);
 
   constexpr std::size_t kRows = 128;
   std::vector<double> sums((labels.size() + kRows - 1) / kRows, 0.0);
@@ -138,11 +196,11 @@ T NetworkOf<T>::loss(std::span<const std::int32_t> labels, T total_rows, TapeOf<
     double sum = 0;
     for (std::size_t row = begin; row < end; ++row) {
       const std::int32_t label = labels[row];
-      if (label < 0 || label >= logits.cols()) throw std::logic_error("loss: a label is not one of the classes");
+      if (label < 0 || label >= classes) throw std::logic_error("loss: a label is not one of the classes");
       // log Σ exp(z) = m + log Σ exp(z − m): nothing overflows.
-      const auto z = logits.row(row).array();
+      const auto z = logits.row(static_cast<Index>(row)).array();
       const T largest = z.maxCoeff();
-      auto p = delta.row(row).array();
+      auto p = slope.row(static_cast<Index>(row)).array();
       p = (z - largest).exp();
       const T total = p.sum();
       sum += static_cast<double>(std::log(total) + largest - z(label));
@@ -150,56 +208,100 @@ T NetworkOf<T>::loss(std::span<const std::int32_t> labels, T total_rows, TapeOf<
       p(label) -= T(1) / total_rows;
     }
     sums[begin / kRows] = sum;
-    const Activation last = layers_.back().activation;
-    const auto rows = static_cast<Index>(end - begin);
-    if (derivative_from_output(last)) {
-      multiply_derivative_from_output_block<T>(last, logits.middleRows(begin, rows), delta.middleRows(begin, rows));
-    } else {
-      multiply_derivative_block<T>(last, tape.pre_activations.back().middleRows(begin, rows),
-                                   delta.middleRows(begin, rows));
-    }
   });
   double sum = 0;
   for (const double part : sums) sum += part;
+  backward_until_matrix(nodes_.size(), tape);
   return static_cast<T>(sum / static_cast<double>(total_rows));
 }
 
 template <class T>
-void NetworkOf<T>::propagate(std::size_t l, TapeOf<T>& tape) const {
-  if (l < 1 || l >= layers_.size() || tape.deltas.size() != layers_.size()) {
-    throw std::logic_error("propagate: no such layer, or nothing on the tape");
-  }
-  const MatrixOf<T>& weight = layers_[l].weight;
-  const MatrixOf<T>& delta = tape.deltas[l];
-  if (delta.cols() != weight.rows()) throw std::logic_error("propagate: the delta is not as wide as the layer");
-  const Activation activation = layers_[l - 1].activation;
-  const bool from_output = derivative_from_output(activation);
-  const MatrixOf<T>& source = from_output ? tape.activations[l] : tape.pre_activations[l - 1];
-  if (source.rows() != delta.rows()) throw std::logic_error("propagate: deltas and activations have different rows");
-  MatrixOf<T>& below = tape.deltas[l - 1];
-  below.resize(delta.rows(), weight.cols());
-  for_tiles(below.rows(), below.cols(), kTileRows, kTileCols, [&](Index row, Index rows, Index col, Index cols) {
-    auto tile = below.block(row, col, rows, cols);
-    tile.noalias() = delta.middleRows(row, rows) * weight.middleCols(col, cols);
-    if (from_output) {
-      multiply_derivative_from_output_block<T>(activation, source.block(row, col, rows, cols), tile);
-    } else {
-      multiply_derivative_block<T>(activation, source.block(row, col, rows, cols), tile);
+void NetworkOf<T>::backward_until_matrix(std::size_t end, TapeOf<T>& tape) const {
+  for (std::size_t n = end; n-- > 0;) {
+    const OperationOf<T>& operation = *nodes_[n].operation;
+    // What nothing learned comes before needs no slope, and has got none.
+    if (!nodes_[n].needs_in && !nodes_[n].needs_second && !operation.learns()) continue;
+    operation.backward(flow(n, tape));
+    if (operation.matrices() > 0 && !layer(operation.first_matrix()).table) {
+      tape.reached = operation.first_matrix();
+      return;
     }
-  });
+    propagate_node(n, tape);
+  }
+  tape.reached = 0;
 }
 
 template <class T>
-void weight_gradient(const Eigen::Ref<const MatrixOf<T>>& delta, const Eigen::Ref<const MatrixOf<T>>& input,
-                     bool with_bias, LayerGradientOf<T>& gradient) {
+void NetworkOf<T>::propagate_node(std::size_t node, TapeOf<T>& tape) const {
+  const Node& n = nodes_[node];
+  if (n.needs_in) n.operation->propagate(flow(node, tape), tape.slopes[n.in], n.add_in);
+  if (n.needs_second) n.operation->propagate_second(flow(node, tape), tape.slopes[*n.second], n.add_second);
+}
+
+template <class T>
+void NetworkOf<T>::propagate(std::size_t l, TapeOf<T>& tape) const {
+  if (l >= layers() || tape.values.size() != nodes_.size() + 1) {
+    throw std::logic_error("propagate: no such matrix, or nothing on the tape");
+  }
+  const std::size_t node = node_of_matrix_[l];
+  const OperationOf<T>& operation = *nodes_[node].operation;
+  if (layer(l).table || l > operation.first_matrix()) return;  // another matrix of the same operation comes next
+  if (tape.reached != l) throw std::logic_error("propagate: matrices in falling order");
+  propagate_node(node, tape);
+  backward_until_matrix(node, tape);
+}
+
+template <class T>
+RowsOf<T> NetworkOf<T>::input(std::size_t l, const TapeOf<T>& tape) const {
+  const std::size_t node = node_of_matrix_.at(l);
+  const OperationOf<T>& operation = *nodes_[node].operation;
+  // Operations only read the tape here.
+  return operation.rows(l - operation.first_matrix(), flow(node, const_cast<TapeOf<T>&>(tape)));
+}
+
+template <class T>
+RowsOf<T> NetworkOf<T>::delta(std::size_t l, const TapeOf<T>& tape) const {
+  const std::size_t node = node_of_matrix_.at(l);
+  const OperationOf<T>& operation = *nodes_[node].operation;
+  return operation.deltas(l - operation.first_matrix(), flow(node, const_cast<TapeOf<T>&>(tape)));
+}
+
+template <class T>
+void NetworkOf<T>::add_table_gradient(std::size_t l, const TapeOf<T>& tape, Index first_sample, Index samples,
+                                      MatrixOf<T>& sum) const {
+  const std::size_t node = node_of_matrix_.at(l);
+  const Index width = layer(l).in();
+  const RowsOf<T> symbols = as_rows(tape.values[nodes_[node].in], Index{1});
+  const RowsOf<T> slopes = as_rows(tape.slopes[node + 1], width);
+  const Index per_sample = nodes_[node].operation->out().positions();
+  for (Index row = first_sample * per_sample; row < (first_sample + samples) * per_sample; ++row) {
+    sum.row(static_cast<Index>(symbols(row, 0))) += slopes.row(row);
+  }
+}
+
+template <class T>
+void NetworkOf<T>::follow(const TapeOf<T>& tape) {
+  if (!has_batch_statistics()) return;
+  for (std::size_t n = 0; n < nodes_.size(); ++n) {
+    nodes_[n].operation->follow(flow(n, const_cast<TapeOf<T>&>(tape)), parameters_);
+  }
+}
+
+template <class T>
+MatrixOf<T> forward_rows(const WeightsOf<T>& weights, Activation activation, ConstBlockOf<T> rows,
+                         MatrixOf<T>* pre_activation) {
+  MatrixOf<T> output(rows.rows(), weights.out());
+  multiply_transposed<T>(rows, weights.weight, weights.bias, output);
+  if (pre_activation != nullptr) *pre_activation = output;
+  activate(activation, output);
+  return output;
+}
+
+template <class T>
+void weight_gradient(ConstBlockOf<T> delta, ConstBlockOf<T> input, bool with_bias, LayerGradientOf<T>& gradient) {
   if (delta.rows() != input.rows()) throw std::logic_error("weight_gradient: Δ and A have different rows");
   gradient.weight.resize(delta.cols(), input.cols());
-  constexpr Index kOutRows = 64;
-  constexpr Index kInCols = 1024;
-  for_tiles(delta.cols(), input.cols(), kOutRows, kInCols, [&](Index row, Index rows, Index col, Index cols) {
-    gradient.weight.block(row, col, rows, cols).noalias() =
-        delta.middleCols(row, rows).transpose() * input.middleCols(col, cols);
-  });
+  multiply_by_rows<T>(delta, input, gradient.weight);
   if (with_bias) {
     gradient.bias.setZero(delta.cols());
     for (Index row = 0; row < delta.rows(); ++row) gradient.bias += delta.row(row).transpose();
@@ -209,8 +311,7 @@ void weight_gradient(const Eigen::Ref<const MatrixOf<T>>& delta, const Eigen::Re
 }
 
 template <class T>
-LayerGradientOf<T> weight_gradient(const Eigen::Ref<const MatrixOf<T>>& delta,
-                                   const Eigen::Ref<const MatrixOf<T>>& input, bool with_bias) {
+LayerGradientOf<T> weight_gradient(ConstBlockOf<T> delta, ConstBlockOf<T> input, bool with_bias) {
   LayerGradientOf<T> gradient;
   weight_gradient<T>(delta, input, with_bias, gradient);
   return gradient;
@@ -219,13 +320,11 @@ LayerGradientOf<T> weight_gradient(const Eigen::Ref<const MatrixOf<T>>& delta,
 template class NetworkOf<float>;
 template class NetworkOf<double>;
 
-template void weight_gradient<float>(const Eigen::Ref<const MatrixOf<float>>&, const Eigen::Ref<const MatrixOf<float>>&,
-                                     bool, LayerGradientOf<float>&);
-template void weight_gradient<double>(const Eigen::Ref<const MatrixOf<double>>&,
-                                      const Eigen::Ref<const MatrixOf<double>>&, bool, LayerGradientOf<double>&);
-template LayerGradientOf<float> weight_gradient<float>(const Eigen::Ref<const MatrixOf<float>>&,
-                                                       const Eigen::Ref<const MatrixOf<float>>&, bool);
-template LayerGradientOf<double> weight_gradient<double>(const Eigen::Ref<const MatrixOf<double>>&,
-                                                         const Eigen::Ref<const MatrixOf<double>>&, bool);
+template MatrixOf<float> forward_rows(const WeightsOf<float>&, Activation, ConstBlockOf<float>, MatrixOf<float>*);
+template MatrixOf<double> forward_rows(const WeightsOf<double>&, Activation, ConstBlockOf<double>, MatrixOf<double>*);
+template void weight_gradient<float>(ConstBlockOf<float>, ConstBlockOf<float>, bool, LayerGradientOf<float>&);
+template void weight_gradient<double>(ConstBlockOf<double>, ConstBlockOf<double>, bool, LayerGradientOf<double>&);
+template LayerGradientOf<float> weight_gradient<float>(ConstBlockOf<float>, ConstBlockOf<float>, bool);
+template LayerGradientOf<double> weight_gradient<double>(ConstBlockOf<double>, ConstBlockOf<double>, bool);
 
 }  // namespace dadsim

@@ -1,97 +1,153 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "models/activation.hpp"
 #include "models/matrix.hpp"
+#include "models/operations/operations.hpp"
 #include "plan/layer_shape.hpp"
-#include "plan/specification.hpp"
+#include "plan/model_specification.hpp"
+#include "plan/sample_shape.hpp"
 
 namespace dadsim {
 
-/// y = φ(x Wᵀ + 1 bᵀ)
-template <class T>
-struct DenseLayer {
-  MatrixOf<T> weight;  ///< W: out × in
-  VectorOf<T> bias;    ///< b: out, or empty
-  Activation activation = Activation::identity;
-
-  Eigen::Index in() const { return weight.cols(); }
-  Eigen::Index out() const { return weight.rows(); }
-  bool has_bias() const { return bias.size() > 0; }
-};
-
-/// dLoss/dW and dLoss/db of one layer.
+/// dLoss/dW and dLoss/db of one matrix.
 template <class T>
 struct LayerGradientOf {
-  MatrixOf<T> weight;  ///< out × in
+  MatrixOf<T> weight;  ///< out × in; of a table entries × width
   VectorOf<T> bias;    ///< out, or empty
 };
 using LayerGradient = LayerGradientOf<float>;
-using Gradient = std::vector<LayerGradient>;
 
-/// What the passes over a batch leave behind, rows = samples. For L layers:
+/// dLoss/d of everything that is learned, laid out as ParametersOf.
+template <class T>
+struct GradientOf {
+  std::vector<LayerGradientOf<T>> matrices;
+  std::vector<VectorOf<T>> vectors;
+};
+using Gradient = GradientOf<float>;
+
+/// What the passes over a batch leave behind. The matrices are kept from batch to batch and get new memory only where
+/// their size changes.
 template <class T>
 struct TapeOf {
-  std::vector<MatrixOf<T>> activations;  ///< L+1: A₀ = the inputs (rows × in₁) … A_L = the logits (rows × classes)
-  std::vector<MatrixOf<T>> pre_activations;  ///< L: Z of layers whose derivative needs it (GELU), else empty
-  std::vector<MatrixOf<T>> deltas;           ///< L: Δ_l = dLoss/dZ_l (rows × out), filled from the last backwards
+  std::vector<MatrixOf<T>> values;    ///< samples × size: the inputs, and what each operation gave
+  std::vector<MatrixOf<T>> slopes;    ///< dLoss/dvalues; where an operation has matrices, its Δ once the pass is there
+  std::vector<ScratchOf<T>> scratch;  ///< per operation
+  std::vector<VectorOf<T>> vector_gradients;  ///< as ParametersOf::vectors
+  Pass pass;
+  std::size_t reached = 0;  ///< the lowest matrix whose Δ is there
+
+  MatrixOf<T>& inputs() { return values.front(); }
+  const MatrixOf<T>& logits() const { return values.back(); }
 };
 using Tape = TapeOf<float>;
 
-/// A multilayer perceptron. The last layer's activation applies to the logits (identity as a rule); softmax
-/// cross-entropy follows. Layers are numbered from 0.
+/// A network: operations one after the other, where sums may reach back to earlier values. Softmax cross-entropy
+/// follows the last one. Matrices are numbered from 0 in the order of the forward pass; those of embeddings are tables.
+///
+/// EXAMPLE: the gradient of a batch
+///     network.forward(inputs, pass, tape);
+///     network.loss(labels, rows, tape);
+///     for (std::size_t l = network.layers(); l-- > 0;) {
+///       if (!network.layer(l).table) weight_gradient<T>(network.delta(l, tape), network.input(l, tape), …);
+///       network.propagate(l, tape);
+///     }
+///     // tape.vector_gradients, and network.add_table_gradient(…), hold the rest
 template <class T>
 class NetworkOf {
  public:
   NetworkOf() = default;
-  /// Weights ~ U(−√(6/in), √(6/in)) (He, uniform) for ReLU and GELU, U(−√(6/(in+out)), …) (Glorot) otherwise; biases 0.
-  NetworkOf(std::int64_t features, const ModelSpec& spec, std::uint64_t seed);
+  /// Throws ModelMistake where the layers do not fit each other or the samples.
+  NetworkOf(const SampleShape& sample, const ModelSpec& spec, std::uint64_t seed);
+  /// Samples that are plain vectors.
+  NetworkOf(std::int64_t features, const ModelSpec& spec, std::uint64_t seed)
+      : NetworkOf(SampleShape{1, 1, features}, spec, seed) {}
 
-  std::size_t layers() const { return layers_.size(); }
-  DenseLayer<T>& layer(std::size_t l) { return layers_[l]; }
-  const DenseLayer<T>& layer(std::size_t l) const { return layers_[l]; }
+  /// Matrices, tables among them.
+  std::size_t layers() const { return parameters_.matrices.size(); }
+  WeightsOf<T>& layer(std::size_t l) { return parameters_.matrices[l]; }
+  const WeightsOf<T>& layer(std::size_t l) const { return parameters_.matrices[l]; }
+  ParametersOf<T>& parameters() { return parameters_; }
+  const ParametersOf<T>& parameters() const { return parameters_; }
 
-  /// E.g. "MLP 784-512-10".
-  std::string name() const;
-  ModelShape shape() const;
+  const SampleShape& input_shape() const { return sample_; }
+  SampleShape output_shape() const { return nodes_.empty() ? sample_ : nodes_.back().operation->out(); }
+  std::string name() const { return shape_.name; }
+  /// Its layers in the order of the forward pass, those without a matrix among them.
+  const ModelShape& shape() const { return shape_; }
+  /// Whether a batch norm is among them: then a site's pass depends on which samples it has together.
+  bool has_batch_statistics() const { return !parameters_.averages.empty(); }
 
-  /// Fills tape.activations (and pre_activations where needed) from the inputs (rows × in₁). The tape's matrices are
-  /// kept and get new memory only where their size changes; inputs that already lie in tape.activations[0] are not
+  /// Where Δ_l follows from Δ_{l+1} alone, Δ_l = (Δ_{l+1} W_{l+1}) ⊙ φ', the rows of both being the same: φ of matrix
+  /// l.
+  std::optional<Activation> chained(std::size_t l) const { return chained_[l]; }
+
+  /// Fills the tape from the inputs (samples × input_shape().size()). Inputs that already lie in tape.inputs() are not
   /// copied.
-  void forward(const Eigen::Ref<const MatrixOf<T>>& inputs, TapeOf<T>& tape) const;
+  void forward(const Eigen::Ref<const MatrixOf<T>>& inputs, const Pass& pass, TapeOf<T>& tape) const;
 
-  /// Forward through one layer: returns φ(x Wᵀ + b); leaves Z in `pre_activation` if that is not null.
-  MatrixOf<T> forward_layer(std::size_t l, const Eigen::Ref<const MatrixOf<T>>& input,
-                            MatrixOf<T>* pre_activation) const;
-
-  /// Δ_L of softmax cross-entropy: φ'_L ⊙ (softmax(logits) − onehot(labels)) ÷ total_rows; returns the summed loss ÷
-  /// total_rows. With total_rows = rows of all sites together, the Δ of each site carry the weight N_s ÷ ΣN. Throws
-  /// std::logic_error for labels that do not fit the logits.
+  /// Softmax cross-entropy of the logits; starts the backward pass: the Δ of the last matrix is there after it. One
+  /// label per position of the output. Returns the summed loss ÷ total_rows, and slopes are scaled alike: with
+  /// total_rows = labels of all sites together, the Δ of each site carry the weight N_s ÷ ΣN. Throws std::logic_error
+  /// for labels that do not fit the logits.
   T loss(std::span<const std::int32_t> labels, T total_rows, TapeOf<T>& tape) const;
 
-  /// Δ_{l−1} = (Δ_l W_l) ⊙ φ'_{l−1}, for l ≥ 1.
+  /// Goes on from matrix l, whose Δ is there, until the Δ of matrix l − 1 is there, or to the end. In falling order,
+  /// tables included (there is nothing to do at them).
   void propagate(std::size_t l, TapeOf<T>& tape) const;
 
+  /// A and Δ of matrix l: rows ordered by sample and position, rows_per_sample of them per sample. Not for tables.
+  RowsOf<T> input(std::size_t l, const TapeOf<T>& tape) const;
+  RowsOf<T> delta(std::size_t l, const TapeOf<T>& tape) const;
+
+  /// Adds the gradient of table l over the given samples to `sum` (entries × width). After the whole backward pass.
+  void add_table_gradient(std::size_t l, const TapeOf<T>& tape, Eigen::Index first_sample, Eigen::Index samples,
+                          MatrixOf<T>& sum) const;
+
+  /// Takes the statistics of a training pass into the running ones.
+  void follow(const TapeOf<T>& tape);
+
  private:
-  std::vector<DenseLayer<T>> layers_;
+  struct Node {
+    OperationPointer<T> operation;
+    std::size_t in = 0;                           ///< index into TapeOf::values; node n gives value n + 1
+    std::optional<std::size_t> second;            ///< of a sum
+    bool add_in = false, add_second = false;      ///< a later operation has left a slope there already
+    bool needs_in = false, needs_second = false;  ///< something is learned before it
+  };
+
+  FlowOf<T> flow(std::size_t node, TapeOf<T>& tape) const;
+  /// Goes backwards through the operations before `end` until one has a matrix.
+  void backward_until_matrix(std::size_t end, TapeOf<T>& tape) const;
+  void propagate_node(std::size_t node, TapeOf<T>& tape) const;
+
+  SampleShape sample_;
+  ModelShape shape_;
+  ParametersOf<T> parameters_;
+  std::vector<Node> nodes_;
+  std::vector<std::size_t> node_of_matrix_;
+  std::vector<std::optional<Activation>> chained_;
 };
 using Network = NetworkOf<float>;
 
 extern template class NetworkOf<float>;
 extern template class NetworkOf<double>;
 
-/// G = Δᵀ A for the given rows; bias gradient = column sums of Δ if `with_bias`.
+/// φ(x Wᵀ + b) of the given rows; leaves Z = x Wᵀ + b in `pre_activation` if that is not null.
 template <class T>
-LayerGradientOf<T> weight_gradient(const Eigen::Ref<const MatrixOf<T>>& delta,
-                                   const Eigen::Ref<const MatrixOf<T>>& input, bool with_bias);
+MatrixOf<T> forward_rows(const WeightsOf<T>& weights, Activation activation, ConstBlockOf<T> rows,
+                         MatrixOf<T>* pre_activation);
 
-/// The same into memory that is kept from step to step.
+/// G = Δᵀ A for the given rows; bias gradient = column sums of Δ if `with_bias`. The memory of `gradient` is kept where
+/// its size fits.
 template <class T>
-void weight_gradient(const Eigen::Ref<const MatrixOf<T>>& delta, const Eigen::Ref<const MatrixOf<T>>& input,
-                     bool with_bias, LayerGradientOf<T>& gradient);
+void weight_gradient(ConstBlockOf<T> delta, ConstBlockOf<T> input, bool with_bias, LayerGradientOf<T>& gradient);
+template <class T>
+LayerGradientOf<T> weight_gradient(ConstBlockOf<T> delta, ConstBlockOf<T> input, bool with_bias);
 
 }  // namespace dadsim

@@ -10,28 +10,31 @@
 
 namespace dadsim {
 
-/// Parameters of a network laid side by side, as an optimizer's state: per layer the weights, then the biases.
+/// State for every parameter of a network: per matrix the weights, then the biases; then per vector.
 inline std::vector<Eigen::ArrayXf> zeros_like_parameters(const Network& network) {
   std::vector<Eigen::ArrayXf> state;
-  for (std::size_t l = 0; l < network.layers(); ++l) {
-    const auto& layer = network.layer(l);
+  for (const auto& layer : network.parameters().matrices) {
     state.push_back(Eigen::ArrayXf::Zero(layer.weight.size() + layer.bias.size()));
   }
+  for (const auto& vector : network.parameters().vectors) state.push_back(Eigen::ArrayXf::Zero(vector.size()));
   return state;
 }
 
-/// Calls `body(layer, offset, parameters, gradient)` for blocks of the parameters of every layer, possibly at the same
-/// time; the two maps are arrays of one length, and `offset` is where the block stands in the layer's state. Throws
-/// std::logic_error where the gradient does not have the shape of the network.
+/// Calls `body(i, offset, parameters, gradient)` for blocks of all parameters, possibly at the same time; the two maps
+/// are arrays of one length, `i` and `offset` are where the block stands in the state. Throws std::logic_error where
+/// the gradient does not have the shape of the network.
 template <class Body>
 void for_parameter_blocks(Network& network, const Gradient& gradient, const Body& body) {
   using Map = Eigen::Map<Eigen::ArrayXf>;
   using ConstMap = Eigen::Map<const Eigen::ArrayXf>;
   constexpr std::size_t kBlock = 16384;  // four arrays of it stay in a core's second-level cache
-  if (gradient.size() != network.layers()) throw std::logic_error("update: one gradient per layer");
-  for (std::size_t l = 0; l < network.layers(); ++l) {
-    DenseLayer<float>& layer = network.layer(l);
-    const LayerGradient& slope = gradient[l];
+  auto& [matrices, vectors, averages] = network.parameters();
+  if (gradient.matrices.size() != matrices.size() || gradient.vectors.size() != vectors.size()) {
+    throw std::logic_error("update: one gradient per matrix and per vector");
+  }
+  for (std::size_t l = 0; l < matrices.size(); ++l) {
+    WeightsOf<float>& layer = matrices[l];
+    const LayerGradient& slope = gradient.matrices[l];
     if (slope.weight.rows() != layer.out() || slope.weight.cols() != layer.in() ||
         slope.bias.size() != layer.bias.size()) {
       throw std::logic_error("update: the gradient does not have the shape of the layer");
@@ -45,6 +48,13 @@ void for_parameter_blocks(Network& network, const Gradient& gradient, const Body
     if (layer.has_bias()) {
       body(l, weights, Map(layer.bias.data(), layer.bias.size()), ConstMap(slope.bias.data(), slope.bias.size()));
     }
+  }
+  for (std::size_t i = 0; i < vectors.size(); ++i) {
+    if (gradient.vectors[i].size() != vectors[i].size()) {
+      throw std::logic_error("update: the gradient does not have the shape of the vector");
+    }
+    body(matrices.size() + i, 0, Map(vectors[i].data(), vectors[i].size()),
+         ConstMap(gradient.vectors[i].data(), vectors[i].size()));
   }
 }
 

@@ -23,7 +23,7 @@ class Sgd : public Optimizer {
   float momentum_;
   float weight_decay_;
   bool nesterov_;
-  std::vector<Eigen::ArrayXf> velocity_;  ///< per layer; empty without momentum
+  std::vector<Eigen::ArrayXf> velocity_;  ///< as zeros_like_parameters(); empty without momentum
 };
 
 }  // namespace dadsim

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <stdexcept>
 
@@ -29,6 +30,8 @@ const char* name(Symbol symbol) {
       return "backward_macs";
     case Symbol::outputs:
       return "outputs";
+    case Symbol::inputs:
+      return "inputs";
     case Symbol::all_forward_macs:
       return "all_forward_macs";
     case Symbol::all_backward_macs:
@@ -41,6 +44,14 @@ const char* name(Symbol symbol) {
       return "total_rank";
     case Symbol::merged_rank:
       return "merged_rank";
+    case Symbol::matrix_rank:
+      return "matrix_rank";
+    case Symbol::gradient_macs:
+      return "gradient_macs";
+    case Symbol::all_gradient_macs:
+      return "all_gradient_macs";
+    case Symbol::kept:
+      return "kept";
   }
   throw std::logic_error("unknown symbol");
 }
@@ -67,11 +78,39 @@ double backward_macs_per_sample(const LayerShape& layer) {
   return (layer.has_outer_product() ? 1.0 : 2.0) * layer.forward_macs_per_sample;
 }
 
+/// A row of a table's gradient is added to the one entry that was read.
+double gradient_macs_per_sample(const LayerShape& layer) {
+  const auto row = static_cast<double>(layer.rows_per_sample * layer.in);
+  if (layer.has_outer_product()) return row * static_cast<double>(layer.out);
+  return layer.has_matrix() ? row : 0.0;
+}
+
+/// A fraction in billionths, so that it fits a slot and counts are exact.
+constexpr std::int64_t kBillion = 1'000'000'000;
+
+std::int32_t billionths(double fraction) {
+  const double count = std::round(fraction * static_cast<double>(kBillion));
+  if (!(count >= 1 && fraction <= 1)) throw std::logic_error("a fraction to keep lies in (0, 1]");
+  return static_cast<std::int32_t>(count);
+}
+
+std::int64_t kept_of(std::int64_t billionths, std::int64_t in, std::int64_t out) {
+  const std::int64_t entries = in * out;  // whole billions apart: billionths · entries may not fit
+  const std::int64_t rest = billionths * (entries % kBillion);
+  return billionths * (entries / kBillion) + (rest + kBillion - 1) / kBillion;
+}
+
 const std::vector<std::int32_t>& ranks_of(const Scope& scope, std::int32_t slot) {
   return scope.sizes->ranks.at(static_cast<std::size_t>(slot));
 }
 
 }  // namespace
+
+std::int64_t kept_entries(double fraction, std::int64_t in, std::int64_t out) {
+  return kept_of(billionths(fraction), in, out);
+}
+
+Expression extent::kept(double fraction) { return {Symbol::kept, billionths(fraction)}; }
 
 Expression::Expression(double constant) {
   if (constant != 0) terms_.push_back({constant, {}});
@@ -133,6 +172,8 @@ double Expression::value(const Factor& factor, const Scope& scope) {
       return static_cast<double>(samples_of_all(*scope.sizes)) * backward_macs_per_sample(layer);
     case Symbol::outputs:
       return static_cast<double>(samples_of(scope, factor.symbol)) * layer.outputs_per_sample;
+    case Symbol::inputs:
+      return static_cast<double>(samples_of(scope, factor.symbol)) * layer.inputs();
     case Symbol::all_outputs:
       return static_cast<double>(samples_of_all(*scope.sizes)) * layer.outputs_per_sample;
     case Symbol::rank: {
@@ -150,6 +191,14 @@ double Expression::value(const Factor& factor, const Scope& scope) {
     }
     case Symbol::merged_rank:
       return static_cast<double>(limited_rank(ranks_of(scope, factor.slot).at(0), layer, samples_of_all(*scope.sizes)));
+    case Symbol::matrix_rank:
+      return static_cast<double>(std::min({std::int64_t{ranks_of(scope, factor.slot).at(0)}, layer.in, layer.out}));
+    case Symbol::gradient_macs:
+      return static_cast<double>(samples_of(scope, factor.symbol)) * gradient_macs_per_sample(layer);
+    case Symbol::all_gradient_macs:
+      return static_cast<double>(samples_of_all(*scope.sizes)) * gradient_macs_per_sample(layer);
+    case Symbol::kept:
+      return static_cast<double>(kept_of(factor.slot, layer.in, layer.out));
   }
   throw std::logic_error("unknown symbol");
 }

@@ -28,6 +28,11 @@ enum class Symbol : std::uint8_t {
   rank,               ///< rank(slot): components that this worker kept
   total_rank,         ///< total_rank(slot): components of all workers together
   merged_rank,        ///< merged_rank(slot): components kept after merging
+  matrix_rank,        ///< matrix_rank(slot): components asked for, limited by the matrix alone: min(k, in, out)
+  gradient_macs,  ///< multiply-adds of the weight gradient over this worker's rows: rows·in·out; of a table rows·in
+  all_gradient_macs,  ///< the same over the rows of all workers
+  inputs,             ///< elements that the forward pass reads over this worker's samples, each once
+  kept,               ///< kept(fraction): kept_entries() of the matrix; the slot holds the fraction
 };
 
 /// The numbers of one recorded step that are not shapes: samples per worker and the ranks that turned out.
@@ -43,6 +48,9 @@ struct Scope {
   const StepSizes* sizes = nullptr;
   std::int32_t worker = -1;  ///< index of the worker, or -1 at the aggregator, which has no rows of its own
 };
+
+/// ⌈fraction · in · out⌉, the fraction to nine decimals.
+std::int64_t kept_entries(double fraction, std::int64_t in, std::int64_t out);
 
 /// A polynomial in symbols, e.g. rows × in + rows × out.
 class Expression {
@@ -91,12 +99,18 @@ inline Expression parameters() { return Symbol::parameters; }
 inline Expression forward_macs() { return Symbol::forward_macs; }
 inline Expression backward_macs() { return Symbol::backward_macs; }
 inline Expression outputs() { return Symbol::outputs; }
+inline Expression inputs() { return Symbol::inputs; }
 inline Expression all_forward_macs() { return Symbol::all_forward_macs; }
 inline Expression all_backward_macs() { return Symbol::all_backward_macs; }
 inline Expression all_outputs() { return Symbol::all_outputs; }
 inline Expression rank(std::int32_t slot) { return {Symbol::rank, slot}; }
 inline Expression total_rank(std::int32_t slot) { return {Symbol::total_rank, slot}; }
 inline Expression merged_rank(std::int32_t slot) { return {Symbol::merged_rank, slot}; }
+inline Expression matrix_rank(std::int32_t slot) { return {Symbol::matrix_rank, slot}; }
+inline Expression gradient_macs() { return Symbol::gradient_macs; }
+inline Expression all_gradient_macs() { return Symbol::all_gradient_macs; }
+/// `fraction` in (0, 1], to nine decimals.
+Expression kept(double fraction);
 }  // namespace extent
 
 enum class ElementType : std::uint8_t { float32, float16, int32, bit };

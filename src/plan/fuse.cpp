@@ -70,7 +70,7 @@ Schedule fuse_all_reduces(const Schedule& schedule, double bucket_bytes, double 
     for (const std::size_t member : bucket.members) bucket_of[member] = &bucket;
   }
 
-  Schedule result{schedule.workers, schedule.uses_aggregator, {}};
+  Schedule result{schedule.workers, schedule.uses_aggregator, {}, schedule.precision};
   std::vector<std::int32_t> now_at(schedule.tasks.size(), -1);  // old index of a collective → new index
   std::set<std::pair<const Bucket*, Role>> waited_for;
   for (std::size_t i = 0; i < schedule.tasks.size(); ++i) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "plan/layer_shape.hpp"
+#include "plan/precision.hpp"
 #include "plan/step.hpp"
 
 namespace dadsim {
@@ -17,6 +18,7 @@ class PerWorker {
   explicit PerWorker(std::vector<double> values);
   double operator[](std::size_t worker) const { return values_.size() == 1 ? values_[0] : values_.at(worker); }
   bool operator==(const PerWorker&) const = default;
+  PerWorker scaled(double factor) const;
   bool is_uniform() const { return values_.size() == 1; }
 
  private:
@@ -28,6 +30,10 @@ struct ComputeTask {
   Phase phase = Phase::forward;
   Role who = Role::workers;
   PerWorker flops, bytes_moved, launches;
+  LayerKind kind = LayerKind::dense;  ///< of its layer; element_wise where it is for several
+  double weights = 0;                 ///< in × out of its layer's matrix; 0 without
+  double sequential = 1;              ///< equal parts that the work is done in, one after the other
+  double overlap = 1;                 ///< how often the windows of a convolution hold each input
   bool operator==(const ComputeTask&) const = default;
 };
 
@@ -58,14 +64,17 @@ struct Schedule {
   std::size_t workers = 0;
   bool uses_aggregator = false;
   std::vector<Task> tasks;
+  Precision precision = Precision::fp32;  ///< of its computations
   bool operator==(const Schedule&) const = default;
 };
 
 /// Puts numbers in. `learned` is the network the step was recorded on, `timed` the one to time it as (the same, or a
 /// workload; groups of layers are then repeated by relative depth). `sample_scale` is timed samples ÷ learned samples
-/// per worker.
+/// per worker. In 16 bit, whatever the step has as floats takes two bytes on the wire and in memory, but for the
+/// optimizer: it reads a 16-bit gradient and writes a 16-bit copy of the weights beside its fp32 master, which is as
+/// much as it moves in fp32. Integers and bits keep their size.
 Schedule instantiate(const StepStructure& structure, const StepSizes& sizes, const ModelShape& learned,
-                     const ModelShape& timed, double sample_scale = 1.0);
+                     const ModelShape& timed, double sample_scale = 1.0, Precision precision = Precision::fp32);
 
 /// Which learned matrix layer stands for matrix layer `timed` of `timed_layers`: the same relative depth, ends mapped
 /// to ends.

@@ -6,55 +6,19 @@
 #include <variant>
 #include <vector>
 
+#include "plan/data_specification.hpp"
+#include "plan/device_specification.hpp"
+#include "plan/fuse.hpp"
+#include "plan/layer_shape.hpp"
+#include "plan/model_specification.hpp"
 #include "plan/parameter.hpp"
 #include "plan/platform_specification.hpp"
+#include "plan/precision.hpp"
 
 // What is to be learned and timed, complete and checked: the vocabulary that the scenario reader fills in and the other
 // folders read. Every default has been resolved; every path is absolute.
 
 namespace dadsim {
-
-/// The embedded, procedurally drawn digits.
-struct DigitsSource {
-  std::int64_t train = 8000;  ///< samples
-  std::int64_t test = 2000;
-};
-
-/// Images and labels in IDX files (plain or gzip).
-struct IdxSource {
-  std::string images, labels;            ///< training files
-  std::string test_images, test_labels;  ///< both empty: the test samples follow the training samples in the same files
-  std::int64_t train = 0;                ///< samples
-  std::int64_t test = 0;
-};
-
-/// How the training samples are dealt to the sites.
-struct SplitSpec {
-  enum class Kind { iid, by_class, dirichlet, shards, sizes };
-  Kind kind = Kind::iid;
-  double alpha = 0.5;               ///< dirichlet: concentration; small is uneven
-  std::int64_t shards = 2;          ///< shards: per site, of samples sorted by class
-  std::vector<std::int64_t> sizes;  ///< sizes: samples of each site, drawn at random
-};
-
-struct DataSpec {
-  std::variant<DigitsSource, IdxSource> source;
-  SplitSpec split;
-};
-
-enum class Activation : std::uint8_t { identity, relu, tanh, sigmoid, gelu };
-const char* to_string(Activation activation);
-
-struct DenseSpec {
-  std::int64_t units = 0;
-  Activation activation = Activation::relu;
-  bool bias = true;
-};
-
-/// A multilayer perceptron; the last layer's units are the classes. Softmax cross-entropy follows it.
-struct ModelSpec {
-  std::vector<DenseSpec> layers;
-};
 
 struct OptimizerSpec {
   enum class Kind { sgd, adam, adamw };
@@ -87,6 +51,7 @@ struct TrainingSpec {
   std::int64_t evaluate_every = 0;          ///< steps; 0: once per epoch
   OptimizerSpec optimizer;
   ScheduleSpec schedule;
+  std::int64_t seeds = 1;  ///< learned with: the scenario's, the next, …; the first is timed
 };
 
 enum class Topology { aggregator, peer };
@@ -104,26 +69,26 @@ struct RunSpec {
   /// them.
   double bucket_bytes = 0;
   bool communicates = true;  ///< false: one of the ends that algorithms are measured against; a topology means nothing
+  /// With buckets: the first of a step leaves once it holds this much, if that is less.
+  double first_bucket_bytes = kFirstBucketBytes;
 };
 
+/// What the steps are timed as.
 struct TimedAsSpec {
-  std::string workload;
+  std::string workload;     ///< of the registry; empty: of a file, or else the network that learns
   std::int64_t batch = 32;  ///< samples per worker and step
-};
+  Precision precision = Precision::fp32;
+  std::string file;     ///< of a workload of the user's own; empty: none
+  ModelShape own_shape;     ///< what stands in that file
+  std::int64_t own_dataset_size = 0;  ///< samples per epoch, as said in that file; 0: not said
+  /// The user's own number of steps with gradient sharing, or of epochs; none: published ones where there are some.
+  std::optional<double> steps, epochs;
+  std::string target;                 ///< what is reached after them, in words; may be empty
+  std::int64_t evaluation_every = 0;  ///< steps of the workload between evaluations; 0: none is charged
+  double evaluation_seconds = 0;      ///< of each
+  double start_up = 0;                ///< seconds before the first step
 
-/// A device by its roofline. Rates are of fp32 arithmetic unless the entry says otherwise.
-struct DeviceSpec {
-  std::string name;
-  std::string description;
-  double peak_flops = 0;         ///< flop/s, dense matrix products
-  double memory_bandwidth = 0;   ///< byte/s
-  double matrix_efficiency = 0;  ///< share of peak_flops that matrix products reach, 0…1
-  double memory_efficiency = 0;  ///< share of memory_bandwidth reached, 0…1
-  double launch_overhead = 0;    ///< seconds per kernel
-  std::string source;            ///< where the numbers are published, and which are assumptions
-  /// Seconds of all computations of a step, measured; 0: by the roofline. A measured step is divided among the
-  /// computations by their time on the roofline.
-  double step_seconds = 0;
+  bool of_other_network() const { return !workload.empty() || !file.empty(); }
 };
 
 /// How much the speed of computing scatters. Factors are log-normal with mean 1, drawn from the scenario's seed.

@@ -73,14 +73,19 @@ enum class Over : std::uint8_t {
 };
 
 struct Group {
-  std::int32_t layer = 0;  ///< index of the learned network's matrix layer; -1 where the sweep is not over layers
-  std::vector<Op> ops;     ///< in program order
+  /// Index among the learned network's layers with an outer product (with a matrix, in a sweep with tables); -1 where
+  /// the sweep is not over layers.
+  std::int32_t layer = 0;
+  std::vector<Op> ops;  ///< in program order
   bool operator==(const Group&) const = default;
 };
 
 struct Sweep {
   Over over = Over::layers_forward;
   std::vector<Group> groups;
+  /// A sweep over layers goes also over embedding tables, as matrices of their own: they are then no part of the other
+  /// layers of the step. What a table's layer has beside it (the biases of a decoder that shares it) stays there.
+  bool tables = false;
   bool operator==(const Sweep&) const = default;
 };
 

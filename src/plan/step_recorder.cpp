@@ -10,7 +10,7 @@ void StepRecorder::begin(std::vector<std::int32_t> samples) {
   next_serial_ = 0;
 }
 
-void StepRecorder::begin_sweep(Over over) { structure_.sweeps.push_back({over, {}}); }
+void StepRecorder::begin_sweep(Over over, bool tables) { structure_.sweeps.push_back({over, {}, tables}); }
 
 void StepRecorder::begin_group(std::int32_t layer) {
   if (structure_.sweeps.empty()) throw std::logic_error("a group outside a sweep");
@@ -21,6 +21,8 @@ std::int32_t StepRecorder::layer() const {
   if (structure_.sweeps.empty() || structure_.sweeps.back().groups.empty()) throw std::logic_error("no group is open");
   return structure_.sweeps.back().groups.back().layer;
 }
+
+bool StepRecorder::over_tables() const { return structure_.sweeps.back().tables; }
 
 std::int32_t StepRecorder::add(decltype(Op::what) what) {
   if (structure_.sweeps.empty() || structure_.sweeps.back().groups.empty())

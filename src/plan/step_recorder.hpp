@@ -14,11 +14,15 @@ class StepRecorder {
   /// Starts a new step. `samples` per worker.
   void begin(std::vector<std::int32_t> samples);
 
-  void begin_sweep(Over over);
+  /// `tables`: see Sweep.
+  void begin_sweep(Over over, bool tables = false);
   /// Ops that follow are for this layer; -1 in sweeps that are not over layers.
   void begin_group(std::int32_t layer);
   /// Layer of the current group.
   std::int32_t layer() const;
+
+  /// Whether the current sweep goes over tables too.
+  bool over_tables() const;
 
   /// Appends to the current group; returns the op's serial.
   std::int32_t add(decltype(Op::what) what);

@@ -1,20 +1,21 @@
 #include "plan/workload.hpp"
 
 #include <algorithm>
+#include <iterator>
 
-#include "plan/workloads/bert.hpp"
-#include "plan/workloads/resnet_50.hpp"
-#include "plan/workloads/vit_b_16.hpp"
+#include "plan/workloads/families.hpp"
 
 namespace dadsim {
 
 const std::vector<Workload>& workload_registry() {
-  static const std::vector<Workload> registry{
-      resnet_50_workload(),
-      vit_b_16_workload(),
-      bert_base_workload(),
-      bert_large_workload(),
-  };
+  static const std::vector<Workload> registry = [] {
+    std::vector<Workload> all;
+    for (const auto& family : {resnet_workloads, vgg_workloads, vit_workloads, bert_workloads, gpt_workloads,
+                               llama_workloads, lstm_workloads}) {
+      std::ranges::move(family(), std::back_inserter(all));
+    }
+    return all;
+  }();
   return registry;
 }
 

@@ -49,6 +49,43 @@ Json effective_rank(const EpochRanks& epoch, const std::vector<std::string>& lay
   return {{"epoch", epoch.epoch}, {"layers", std::move(layers)}};
 }
 
+Json to_json_object(const std::optional<Estimate>& estimate) {
+  const auto end = [](const std::optional<double>& value) { return value ? number(*value) : Json(nullptr); };
+  if (!estimate) return {{"value", nullptr}, {"low", nullptr}, {"high", nullptr}};
+  return {{"value", number(estimate->value)}, {"low", end(estimate->low)}, {"high", end(estimate->high)}};
+}
+
+Json to_json_object(const ScaleResult& scale, const RunResult& run, const ScaleSetting& setting) {
+  Json json;
+  Json& steps = json["steps_to_target"] = Json::array();
+  for (const auto& one : scale.steps_to_target) steps.push_back(one ? Json(*one) : Json(nullptr));
+  json["known_steps"] = setting.known ? number(setting.known->steps) : Json(nullptr);
+  json["relative_steps"] = to_json_object(scale.relative.ratio);
+  json["seconds_per_step"] = number(run.step_seconds);
+  json["seconds"] = to_json_object(scale.time);
+  json["why_not"] = scale.relative.why_not;
+  return json;
+}
+
+Json to_json_object(const ScaleSetting& setting) {
+  Json json;
+  const auto known = [&](double KnownSteps::*field) {
+    return setting.known ? number((*setting.known).*field) : Json(nullptr);
+  };
+  json["workload"] = setting.workload;
+  json["batch"] = setting.batch;
+  json["seeds"] = setting.seeds;
+  json["target"] = setting.known ? setting.known->target : "";
+  json["known_steps"] = {
+      {"value", known(&KnownSteps::steps)}, {"fewest", known(&KnownSteps::fewest)}, {"most", known(&KnownSteps::most)}};
+  json["source"] = setting.known ? setting.known->source : "";
+  json["why_not"] = setting.why_not;
+  json["charged"] = {{"evaluation_every", setting.charges.evaluation_every},
+                     {"evaluation_seconds", number(setting.charges.evaluation_seconds)},
+                     {"start_up_seconds", number(setting.charges.start_up_seconds)}};
+  return json;
+}
+
 Json to_json_object(const NetworkUse& use) {
   Json json;
   json["fidelity"] = use.fidelity;
@@ -117,6 +154,15 @@ Json to_json_object(const RunResult& run, const Result& result) {
                      {"auc", number(point.auc)}});
   }
   json["network"] = to_json_object(run.network);
+  Json& memory = json["memory"] = {{"bytes", number(run.memory.total())}};
+  memory["device_bytes"] = run.device_memory > 0 ? number(run.device_memory) : Json(nullptr);
+  memory["parameters"] = number(run.memory.parameters);
+  memory["master_copies"] = number(run.memory.master_copies);
+  memory["optimizer"] = number(run.memory.optimizer);
+  memory["gradients"] = number(run.memory.gradients);
+  memory["activations"] = number(run.memory.activations);
+  memory["algorithm"] = number(run.memory.algorithm);
+  if (run.at_scale) json["at_scale"] = to_json_object(*run.at_scale, run, result.scale.value());
   json["notes"] = run.notes;
   return json;
 }
@@ -131,6 +177,7 @@ std::string to_json(const Result& result) {
   json["learned_on"] = result.learned_on;
   json["timed_as"] = result.timed_as;
   json["assumptions"] = result.assumptions;
+  if (result.scale) json["at_scale"] = to_json_object(*result.scale);
   Json& runs = json["runs"] = Json::array();
   for (const RunResult& run : result.runs) runs.push_back(to_json_object(run, result));
   json["wall_clock"] = {{"learning_seconds", number(result.learning_wall_seconds)},

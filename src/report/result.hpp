@@ -5,6 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "plan/convergence.hpp"
+#include "plan/efficiency.hpp"
+#include "plan/memory.hpp"
 #include "plan/specification.hpp"
 #include "plan/timing.hpp"
 #include "plan/trajectory.hpp"
@@ -19,6 +22,23 @@ struct CurvePoint {
   double accuracy = 0;
   double auc = 0;
   double bytes = 0;  ///< sent by all nodes, from the start of training
+};
+
+/// A run's part of the time to accuracy at scale.
+struct ScaleResult {
+  StepsToTarget steps_to_target;  ///< on the network that learned, by seed
+  RelativeSteps relative;
+  std::optional<Estimate> time;  ///< seconds; none unless both steps and relative steps are known
+};
+
+/// What the time to accuracy at scale is of.
+struct ScaleSetting {
+  std::string workload;    ///< empty: the network that learned, of which only the relative steps are told
+  std::int64_t batch = 0;  ///< samples of all workers per step
+  std::int64_t seeds = 1;
+  std::optional<KnownSteps> known;
+  std::string why_not;  ///< where no steps are known
+  Charges charges;
 };
 
 /// Everything that is reported of one run. Computed by summarise() alone: the reports only print it.
@@ -49,7 +69,10 @@ struct RunResult {
   NetworkUse network;         ///< how the network was simulated
   std::vector<EpochRanks> ranks;
   std::vector<CurvePoint> curve;
-  std::vector<std::string> notes;  ///< assumptions that concern this run alone
+  std::vector<std::string> notes;       ///< assumptions that concern this run alone
+  MemoryUse memory;                     ///< of one worker, with the mean batch
+  double device_memory = 0;             ///< of the worker that has the least; 0: unknown
+  std::optional<ScaleResult> at_scale;  ///< where the result has a setting for it
 };
 
 struct Result {
@@ -64,6 +87,8 @@ struct Result {
   std::vector<std::string> layer_names;  ///< matrix layers of the learned network, for the ranks
   std::vector<std::string> assumptions;  ///< sentences that hold for every run
   std::vector<RunResult> runs;
+
+  std::optional<ScaleSetting> scale;  ///< with a workload to time, or several seeds
 
   double learning_wall_seconds = 0;  ///< wall clock: differs from run to run
   double timing_wall_seconds = 0;

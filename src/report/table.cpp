@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "report/human.hpp"
+#include "report/scale_table.hpp"
 
 namespace dadsim {
 namespace {
@@ -153,6 +154,18 @@ std::string rank_sentence(const RunResult& run, const std::vector<std::string>& 
   return text + ".";
 }
 
+/// What a worker's device must hold.
+std::string memory_sentence(const RunResult& run) {
+  std::string text = fmt::format("{}: {} of memory on a worker", run.spec.label, human_bytes(run.memory.total()));
+  if (run.device_memory > 0) text += fmt::format(" of {}", human_bytes(run.device_memory));
+  bool first = true;
+  for (const auto& [what, bytes] : run.memory.breakdown()) {
+    text += fmt::format("{} {} {}", first ? ":" : ",", what, human_bytes(bytes));
+    first = false;
+  }
+  return text + ".";
+}
+
 std::string paragraph(const std::string& sentence) { return wrapped(sentence, kTableWidth, 2); }
 
 /// "1.8 times": two digits, three from ten on, so that neither 1.02 nor 114 is rounded away.
@@ -243,6 +256,10 @@ std::string to_table(const Result& result) {
   for (const RunResult& run : result.runs) {
     if (!run.ranks.empty()) text += paragraph(rank_sentence(run, result.layer_names));
   }
+  for (const RunResult& run : result.runs) {
+    if (run.memory.total() > 0) text += paragraph(memory_sentence(run));
+  }
+  if (result.scale) text += '\n' + scale_table(result);
   text += '\n';
   for (const RunResult& run : result.runs) {
     for (const std::string& note : run.notes) text += paragraph(fmt::format("Note on {}: {}", run.spec.label, note));

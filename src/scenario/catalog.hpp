@@ -1,10 +1,13 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "plan/data_specification.hpp"
 #include "plan/parameter.hpp"
 #include "plan/specification.hpp"
 #include "support/diagnostics.hpp"
@@ -47,18 +50,15 @@ struct Catalog {
   };
   std::function<PlatformAnswer(const PlatformQuestion&)> check_platform;
 
-  /// What an IDX pair holds, or what is wrong with it.
-  struct DataFacts {
+  /// What a source of data holds, or everything that is wrong with its files.
+  struct DataAnswer {
     std::vector<Diagnostic> errors;
-    std::int64_t samples = 0;
-    std::int64_t features = 0;
-    std::int64_t classes = 0;
+    DataFacts facts;
   };
-  std::function<DataFacts(const std::string& images, const std::string& labels)> inspect_idx;
+  std::function<DataAnswer(const DataSource&)> inspect_data;
 
-  std::int64_t digit_classes = 10;
-  std::int64_t digit_features = 784;  ///< pixels of one digit
-  std::int64_t max_digits = 200000;   ///< largest train + test of the embedded set
+  std::vector<DeviceSpec> device_specs;               ///< of the names in `devices`
+  std::map<std::string, std::int64_t> dataset_sizes;  ///< samples per epoch of the workloads that have a number
 };
 
 }  // namespace dadsim

@@ -34,6 +34,7 @@ struct DocumentKind {
   const char* end;
 };
 inline constexpr DocumentKind kScenarioDocument{"scenario", "<scenario name=\"…\">", "</scenario>"};
+inline constexpr DocumentKind kWorkloadDocument{"workload", "<workload name=\"…\">", "</workload>"};
 inline constexpr DocumentKind kClusterPlatformDocument{"platform", "<cluster-platform>", "</cluster-platform>"};
 
 /// Whether `text` is well-formed UTF-8 of characters that XML 1.0 can carry.

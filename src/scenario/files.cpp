@@ -82,7 +82,7 @@ std::string beside(const std::string& scenario, const std::string& name) {
   return (fs::absolute(scenario).parent_path() / name).lexically_normal().string();
 }
 
-DataFile find_data_file(const std::string& scenario, const std::string& name) {
+DataFile find_data_file(const std::string& scenario, const std::string& name, const std::string& form) {
   const std::string other = name.ends_with(".gz") ? name.substr(0, name.size() - 3) : name + ".gz";
   const char* variable = std::getenv("DADSIM_DATA");
   const bool is_set = variable != nullptr && *variable != '\0';
@@ -98,7 +98,7 @@ DataFile find_data_file(const std::string& scenario, const std::string& name) {
   }
   const std::string published = is_mnist(name) ? "published at http://yann.lecun.com/exdb/mnist/" : "";
   const std::string separator = published.empty() ? "" : "; ";
-  if (absolute) return {"", "does not exist", published.empty() ? "the path of an IDX file" : published};
+  if (absolute) return {"", "does not exist", published.empty() ? form : published};
   const std::string here = beside(scenario, "");
   if (is_set) {
     return {"", fmt::format("is neither in '{}' nor in '{}' (DADSIM_DATA)", here, variable),

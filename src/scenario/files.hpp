@@ -24,12 +24,13 @@ std::optional<std::string> read_beginning(const std::string& path, std::size_t m
 std::string beside(const std::string& scenario, const std::string& name);
 
 /// Where a data file lies: beside the scenario, then in the folder named by the environment variable DADSIM_DATA; with
-/// or without .gz. If nowhere, `path` is empty and the rest says so.
+/// or without .gz. If nowhere, `path` is empty and the rest says so;
+/// `form` is what would be right, e.g. "the path of an IDX file".
 struct DataFile {
   std::string path;  ///< absolute
   std::string what, remedy;
 };
-DataFile find_data_file(const std::string& scenario, const std::string& name);
+DataFile find_data_file(const std::string& scenario, const std::string& name, const std::string& form);
 
 /// Fingerprint of a file's bytes. Throws InputError if it cannot be read.
 std::uint64_t fingerprint_file(const std::string& path);

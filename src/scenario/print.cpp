@@ -5,6 +5,7 @@
 
 #include "scenario/files.hpp"
 #include "scenario/load.hpp"
+#include "scenario/print_parts.hpp"
 #include "scenario/print_platform.hpp"
 #include "scenario/xml_writer.hpp"
 #include "support/fingerprint.hpp"
@@ -13,7 +14,6 @@ namespace dadsim {
 namespace {
 
 using Open = XmlWriter::Open;
-using PathText = std::function<std::string(const std::string&)>;
 
 void write_network(XmlWriter& xml, const NetworkSpec& network) {
   Open element(xml, "network");
@@ -23,24 +23,10 @@ void write_network(XmlWriter& xml, const NetworkSpec& network) {
   Open(xml, "jitter").set("spatial", network.jitter.spatial).set("temporal", network.jitter.temporal);
 }
 
-void write_devices(XmlWriter& xml, const std::vector<DeviceSpec>& devices) {
-  for (const DeviceSpec& device : devices) {
-    Open element(xml, "device");
-    element.set("name", device.name);
-    if (!device.description.empty()) element.set("description", device.description);
-    element
-        .set("peak-flops", fmt::format("{}f", device.peak_flops))  // SimGrid's f stands for a factor of one
-        .set_bandwidth("memory-bandwidth", device.memory_bandwidth)
-        .set("matrix-efficiency", device.matrix_efficiency)
-        .set("memory-efficiency", device.memory_efficiency)
-        .set_seconds("launch-overhead", device.launch_overhead);
-    if (device.step_seconds > 0) element.set_seconds("step-time", device.step_seconds);
-  }
-}
-
 void write_workers(XmlWriter& xml, const Scenario& scenario) {
   constexpr std::size_t kHostsPerElement = 100;
-  const Open workers(xml, "workers");
+  Open workers(xml, "workers");
+  workers.set("memory", scenario.ignore_memory ? "ignore" : "check");
   for (std::size_t i = 0; i < scenario.workers.size();) {
     const std::string& device = scenario.workers[i].device;
     std::string hosts;
@@ -54,49 +40,6 @@ void write_workers(XmlWriter& xml, const Scenario& scenario) {
     Open(xml, "aggregator").set("host", scenario.aggregator->host).set("device", scenario.aggregator->device);
 }
 
-void write_split(XmlWriter& xml, const SplitSpec& split) {
-  Open element(xml, "split");
-  switch (split.kind) {
-    case SplitSpec::Kind::iid:
-      element.set("by", "iid");
-      break;
-    case SplitSpec::Kind::by_class:
-      element.set("by", "class");
-      break;
-    case SplitSpec::Kind::dirichlet:
-      element.set("by", "dirichlet").set("alpha", split.alpha);
-      break;
-    case SplitSpec::Kind::shards:
-      element.set("by", "shards").set("shards", split.shards);
-      break;
-    case SplitSpec::Kind::sizes:
-      element.set("by", "sizes").set("sizes", fmt::format("{}", fmt::join(split.sizes, " ")));
-      break;
-  }
-}
-
-void write_data(XmlWriter& xml, const DataSpec& data, const PathText& file) {
-  const Open element(xml, "data");
-  if (const auto* idx = std::get_if<IdxSource>(&data.source)) {
-    Open source(xml, "idx");
-    source.set("images", file(idx->images)).set("labels", file(idx->labels));
-    if (!idx->test_images.empty())
-      source.set("test-images", file(idx->test_images)).set("test-labels", file(idx->test_labels));
-    source.set("train", idx->train).set("test", idx->test);
-  } else {
-    const auto& digits = std::get<DigitsSource>(data.source);
-    Open(xml, "digits").set("train", digits.train).set("test", digits.test);
-  }
-  write_split(xml, data.split);
-}
-
-void write_model(XmlWriter& xml, const ModelSpec& model) {
-  const Open element(xml, "model");
-  for (const DenseSpec& layer : model.layers) {
-    Open(xml, "dense").set("units", layer.units).set("activation", to_string(layer.activation)).set("bias", layer.bias);
-  }
-}
-
 void write_training(XmlWriter& xml, const TrainingSpec& training) {
   Open element(xml, "training");
   element.set("batch", training.batch)
@@ -104,7 +47,8 @@ void write_training(XmlWriter& xml, const TrainingSpec& training) {
       .set("epochs", training.epochs)
       .set("target-accuracy", training.target_accuracy)
       .set("stop", training.stop == TrainingSpec::Stop::target ? "target" : "budget")
-      .set("evaluate-every", training.evaluate_every == 0 ? "epoch" : std::to_string(training.evaluate_every));
+      .set("evaluate-every", training.evaluate_every == 0 ? "epoch" : std::to_string(training.evaluate_every))
+      .set("seeds", training.seeds);
   const OptimizerSpec& optimizer = training.optimizer;
   if (optimizer.kind == OptimizerSpec::Kind::sgd) {
     Open(xml, "sgd")
@@ -140,6 +84,19 @@ void write_training(XmlWriter& xml, const TrainingSpec& training) {
   if (schedule.kind == ScheduleSpec::Kind::cosine) kind.set("final-factor", schedule.final_factor);
 }
 
+void write_timed_as(XmlWriter& xml, const TimedAsSpec& timed, const PathText& file) {
+  Open element(xml, "timed-as");
+  if (!timed.workload.empty()) element.set("workload", timed.workload);
+  if (!timed.file.empty()) element.set("file", file(timed.file));
+  element.set("batch", timed.batch).set("precision", to_string(timed.precision));
+  if (timed.steps) element.set("steps", *timed.steps);
+  if (timed.epochs) element.set("epochs", *timed.epochs);
+  if (!timed.target.empty()) element.set("target", timed.target);
+  if (timed.evaluation_every > 0)
+    element.set("evaluation-every", timed.evaluation_every).set("evaluation-seconds", timed.evaluation_seconds);
+  if (timed.of_other_network()) element.set_seconds("start-up", timed.start_up);
+}
+
 void write_runs(XmlWriter& xml, const Scenario& scenario) {
   for (const RunSpec& run : scenario.runs) {
     Open element(xml, "run");
@@ -149,6 +106,7 @@ void write_runs(XmlWriter& xml, const Scenario& scenario) {
           .set("all-reduce", run.all_reduce)
           .set("all-gather", run.all_gather)
           .set_bytes("bucket", run.bucket_bytes);
+      if (run.bucket_bytes > 0) element.set_bytes("first-bucket", run.first_bucket_bytes);
     }
     for (const auto& [name, value] : run.parameters) element.set(name.c_str(), value);
   }
@@ -169,8 +127,7 @@ std::string write_scenario(const Scenario& scenario, const PathText& file) {
     write_data(xml, scenario.data, file);
     write_model(xml, scenario.model);
     write_training(xml, scenario.training);
-    if (scenario.timed_as)
-      Open(xml, "timed-as").set("workload", scenario.timed_as->workload).set("batch", scenario.timed_as->batch);
+    if (scenario.timed_as) write_timed_as(xml, *scenario.timed_as, file);
     write_runs(xml, scenario);
   }
   return xml.finish();

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <optional>
-#include <set>
 
 #include "scenario/declared_hosts.hpp"
 #include "scenario/host_list.hpp"
@@ -14,48 +14,9 @@
 namespace dadsim {
 namespace {
 
-constexpr std::size_t kMaxDevices = 1000;
-
 std::string trimmed(const std::string& text) {
   const std::size_t first = text.find_first_not_of(" \t\r\n");
   return first == std::string::npos ? "" : text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1);
-}
-
-std::vector<DeviceSpec> read_devices(const Node& scenario, const ReadContext& context) {
-  constexpr Range kPositive{.minimum = 0, .open_minimum = true};
-  constexpr Range kShare{.minimum = 0, .maximum = 1, .open_minimum = true};
-  constexpr QuantityForm kPeak{Catalog::Unit::flops, kPositive, "flop/s above 0 with their unit, e.g. 10TF"};
-  constexpr QuantityForm kMemory{Catalog::Unit::bytes_per_second, kPositive,
-                                 "bytes per second above 0 with their unit, e.g. 300GBps"};
-  constexpr QuantityForm kOverhead{
-      Catalog::Unit::seconds, {.minimum = 0}, "seconds with their unit, not below 0, e.g. 10us"};
-  constexpr QuantityForm kStep{Catalog::Unit::seconds, kPositive, "seconds above 0 with their unit, e.g. 30ms"};
-  std::vector<DeviceSpec> devices;
-  std::set<std::string> names(context.catalog.devices.begin(), context.catalog.devices.end());
-  const std::vector<const Element*> elements = scenario.children("device");
-  if (elements.size() > kMaxDevices) {
-    scenario.fail(fmt::format("{} <device>", elements.size()), fmt::format("at most {}", kMaxDevices));
-  }
-  for (const Element* element : elements) {
-    const Node node(*element, context.findings);
-    DeviceSpec device;
-    device.name = node.required_text("name", "a name for <worker device=\"…\">").value_or("");
-    const bool in_catalog = std::ranges::find(context.catalog.devices, device.name) != context.catalog.devices.end();
-    if (!device.name.empty() && !names.insert(device.name).second) {
-      node.fail_at("name", in_catalog ? "is a device of the catalogue" : "is taken by another <device>",
-                   "a name of its own");
-    }
-    device.description = node.text("description", "");
-    device.peak_flops = required_quantity(node, "peak-flops", kPeak, context.catalog).value_or(0);
-    device.memory_bandwidth = required_quantity(node, "memory-bandwidth", kMemory, context.catalog).value_or(0);
-    device.matrix_efficiency = node.real("matrix-efficiency", kShare).value_or(0);
-    device.memory_efficiency = node.real("memory-efficiency", kShare).value_or(0);
-    device.launch_overhead = required_quantity(node, "launch-overhead", kOverhead, context.catalog).value_or(0);
-    device.step_seconds = quantity(node, "step-time", kStep, 0, context.catalog);
-    device.source = "defined in the scenario";
-    devices.push_back(std::move(device));
-  }
-  return devices;
 }
 
 /// The workers and the aggregator with the lines they come from, to say where a host is wrong.
@@ -64,6 +25,7 @@ struct Cluster {
   std::vector<Origin> origins;  ///< per worker
   std::optional<Placement> aggregator;
   Origin aggregator_origin;
+  bool ignore_memory = false;
 };
 
 Cluster read_workers(const Element& element, const std::vector<DeviceSpec>& own_devices, const ReadContext& context) {
@@ -79,6 +41,7 @@ Cluster read_workers(const Element& element, const std::vector<DeviceSpec>& own_
 
   const Node node(element, context.findings);
   Cluster cluster;
+  cluster.ignore_memory = node.choice("memory", std::array<std::string, 2>{"check", "ignore"}, 0) == 1;
   const std::vector<const Element*> workers = node.children("worker");
   if (workers.empty())
     node.fail("<workers> lacks <worker>", "at least one, e.g. <worker hosts=\"gpu-[0-15]\" device=\"a100-sxm4-80\"/>");
@@ -163,18 +126,6 @@ void check_platform(const PlatformSpec& platform, const Cluster& cluster, const 
   }
 }
 
-TimedAsSpec read_timed_as(const Element& element, std::int64_t batch, const ReadContext& context) {
-  const Node node(element, context.findings);
-  TimedAsSpec timed;
-  const std::vector<std::string>& workloads = context.catalog.workloads;
-  timed.workload = node.required_text("workload", context.findings.suggest("", workloads)).value_or("");
-  if (!timed.workload.empty() && std::ranges::find(workloads, timed.workload) == workloads.end()) {
-    node.fail_at("workload", "is unknown", context.findings.suggest(timed.workload, workloads));
-  }
-  timed.batch = node.integer("batch", 1, 1'000'000, batch);
-  return timed;
-}
-
 }  // namespace
 
 Scenario read_scenario(const Element& root, const ReadContext& context) {
@@ -221,12 +172,14 @@ Scenario read_scenario(const Element& root, const ReadContext& context) {
       read_training(training == nullptr ? left_out : *training, cluster.workers.size(), data.train, context);
   if (const Element* timed = node.child("timed-as"))
     scenario.timed_as = read_timed_as(*timed, scenario.training.batch, context);
+  check_precision(scenario, cluster.workers, cluster.origins, node.child("timed-as"), context);
   scenario.runs = read_runs(node, cluster.aggregator.has_value(), context);
 
   if (given_platform && !cluster.workers.empty()) {
     check_platform(*given_platform, cluster, scenario.runs, context);
   }
   if (given_platform) scenario.platform = std::move(*given_platform);
+  scenario.ignore_memory = cluster.ignore_memory;
   scenario.workers = std::move(cluster.workers);
   scenario.aggregator = std::move(cluster.aggregator);
   scenario.data = std::move(data.spec);

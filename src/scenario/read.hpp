@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "plan/sample_shape.hpp"
 #include "scenario/catalog.hpp"
 #include "scenario/element.hpp"
 #include "scenario/findings.hpp"
@@ -17,13 +18,16 @@ struct ReadContext {
   Findings& findings;
 };
 
-/// The data as they turned out; classes and features are 0 if unknown because something is wrong.
+/// The data as they turned out; classes and the channels of the shape are 0 if unknown because something is wrong.
 struct DataFindings {
   DataSpec spec;
   std::int64_t train = 0;
   std::int64_t classes = 0;
-  std::int64_t features = 0;
+  SampleShape shape;
+  std::int64_t labels_per_sample = 1;
 };
+
+inline constexpr std::size_t kMaxDevices = 1000;
 
 // One function per element; the files follow. Each fills in defaults and goes on after errors.
 NetworkSpec read_network(const Element& element, const ReadContext& context);
@@ -31,6 +35,12 @@ DataFindings read_data(const Element& element, std::size_t workers, const ReadCo
 ModelSpec read_model(const Element& element, const DataFindings& data, const ReadContext& context);
 TrainingSpec read_training(const Element& element, std::size_t workers, std::int64_t samples,
                            const ReadContext& context);
+std::vector<DeviceSpec> read_devices(const Node& scenario, const ReadContext& context);
+/// That the devices of the workers have the precision that the scenario is timed in. `timed_as` may be nullptr;
+/// `origins` are of the workers.
+void check_precision(const Scenario& scenario, const std::vector<Placement>& workers,
+                     const std::vector<Origin>& origins, const Element* timed_as, const ReadContext& context);
+TimedAsSpec read_timed_as(const Element& element, std::int64_t batch, const ReadContext& context);
 std::vector<RunSpec> read_runs(const Node& scenario, bool has_aggregator, const ReadContext& context);
 
 /// Checks and completes the tree of a <scenario>. Without findings the result is complete except for its hash.

@@ -1,8 +1,11 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <utility>
+#include <variant>
 
 #include "scenario/files.hpp"
 #include "scenario/read.hpp"
@@ -11,82 +14,247 @@ namespace dadsim {
 namespace {
 
 constexpr std::int64_t kMaxSamples = 1'000'000'000;
+constexpr std::size_t kMaxFiles = 100;
 
-DataFindings read_digits(const Element& element, const ReadContext& context) {
-  const Node node(element, context.findings);
-  const std::int64_t most = context.catalog.max_digits;
-  DigitsSource digits;
-  digits.train = node.integer("train", 1, most, digits.train);
-  digits.test = node.integer("test", 1, most, digits.test);
-  if (digits.train + digits.test > most) {
-    node.fail(fmt::format("<digits> asks for {} samples", digits.train + digits.test),
-              fmt::format("train and test together are at most {}", most));
+/// Reads `train` and `test` of a drawn set and asks what it looks like.
+template <class Source>
+DataFindings finish_drawn(const Node& node, Source source, const ReadContext& context) {
+  source.train = node.integer("train", 1, kMaxDrawnSamples, source.train);
+  source.test = node.integer("test", 1, kMaxDrawnSamples, source.test);
+  if (source.train + source.test > kMaxDrawnSamples) {
+    node.fail(fmt::format("<{}> asks for {} samples", node.element().name, source.train + source.test),
+              fmt::format("train and test together are at most {}", kMaxDrawnSamples));
   }
-  return {{digits, {}}, digits.train, context.catalog.digit_classes, context.catalog.digit_features};
+  const Catalog::DataAnswer answer = context.catalog.inspect_data(source);
+  return {{source, {}, {}}, source.train, answer.facts.classes, answer.facts.shape, answer.facts.labels_per_sample};
 }
 
-/// Absolute path of the file that an attribute names, or empty with a finding.
-std::string data_file(const Node& node, const char* attribute, const ReadContext& context) {
-  const std::optional<std::string> name = node.required_text(attribute, "the path of an IDX file");
-  if (!name) return {};
-  DataFile file = find_data_file(context.path, *name);
+/// Reads `train` and `test` of a set in files and asks what those hold, where all of them were found. `own_test`:
+/// held-back samples have files of their own, or are set apart by the source itself.
+template <class Source>
+DataFindings finish_files(const Node& node, Source source, bool own_test, bool complete, const ReadContext& context) {
+  std::optional<DataFacts> facts;
+  if (complete) {
+    Catalog::DataAnswer answer = context.catalog.inspect_data(source);
+    if (answer.errors.empty()) facts = answer.facts;
+    for (Diagnostic& error : answer.errors) context.findings.add(std::move(error));
+  }
+  const auto samples = [&](const char* attribute, std::int64_t held) -> std::int64_t {
+    if (own_test && !node.has(attribute)) {
+      if (facts && held < 1) node.fail(fmt::format("the files for '{}' hold no samples", attribute), "at least one");
+      return held;
+    }
+    const std::optional<std::int64_t> asked = node.integer(attribute, 1, kMaxSamples);
+    if (asked && own_test && facts && *asked > held) {
+      node.fail_at(attribute, "is more than there is", fmt::format("the files hold {} samples", held));
+    }
+    return asked.value_or(0);
+  };
+  source.train = samples("train", facts ? facts->train : 0);
+  source.test = samples("test", facts ? facts->test.value_or(0) : 0);
+  if (!own_test && facts && source.train + source.test > facts->train) {
+    node.fail(fmt::format("<{}> asks for {} + {} samples", node.element().name, source.train, source.test),
+              fmt::format("the files hold {}; train and test together are at most that", facts->train));
+  }
+  DataFindings data;
+  data.spec.source = source;
+  data.train = source.train;
+  if (facts) {
+    data.classes = facts->classes;
+    data.shape = facts->shape;
+    data.labels_per_sample = facts->labels_per_sample;
+  }
+  return data;
+}
+
+/// Absolute path of a data file, or empty with a finding at the attribute that names it.
+std::string found_file(const Node& node, const char* attribute, const std::string& name, const std::string& form,
+                       const ReadContext& context) {
+  DataFile file = find_data_file(context.path, name, form);
   if (file.path.empty()) node.fail_at(attribute, file.what, file.remedy);
   return file.path;
 }
 
-/// What the pair holds, or nullopt where it has been found wrong.
-std::optional<Catalog::DataFacts> inspect(const std::string& images, const std::string& labels,
-                                          const ReadContext& context) {
-  if (images.empty() || labels.empty()) return std::nullopt;
-  Catalog::DataFacts facts = context.catalog.inspect_idx(images, labels);
-  for (Diagnostic& error : facts.errors) context.findings.add(std::move(error));
-  if (!facts.errors.empty()) return std::nullopt;
-  return facts;
+std::string data_file(const Node& node, const char* attribute, const std::string& form, const ReadContext& context) {
+  const std::optional<std::string> name = node.required_text(attribute, form);
+  return name ? found_file(node, attribute, *name, form, context) : std::string();
 }
 
-DataFindings read_idx(const Element& element, const ReadContext& context) {
-  const Node node(element, context.findings);
+/// Files with commas between them; empty with a finding where one of them is not found.
+std::vector<std::string> data_files(const Node& node, const char* attribute, const std::string& form,
+                                    const ReadContext& context) {
+  const std::optional<std::string> names = node.required_text(attribute, form);
+  std::vector<std::string> files;
+  if (!names) return files;
+  bool complete = true;
+  for (std::size_t begin = 0; begin <= names->size();) {
+    const std::size_t end = std::min(names->find(',', begin), names->size());
+    const std::vector<std::string> parts = words(std::string_view(*names).substr(begin, end - begin));
+    begin = end + 1;
+    if (files.size() == kMaxFiles) {
+      node.fail_at(attribute, fmt::format("names more than {} files", kMaxFiles), "fewer");
+      return {};
+    }
+    if (parts.empty()) {
+      node.fail_at(attribute, "lacks a name between commas", form);
+      return {};
+    }
+    const std::string name = fmt::format("{}", fmt::join(parts, " "));
+    files.push_back(found_file(node, attribute, name, form, context));
+    complete = complete && !files.back().empty();
+    // The scenario that is written back names it by its whole path.
+    if (files.back().find(',') != std::string::npos) {
+      node.fail_at(attribute, fmt::format("is found in '{}', a path with a comma", printable(files.back())),
+                   "a folder without one: commas part the files");
+      complete = false;
+    }
+  }
+  if (!complete) files.clear();
+  return files;
+}
+
+DataFindings read_digits(const Node& node, const ReadContext& context) {
+  return finish_drawn(node, DigitsSource(), context);
+}
+
+DataFindings read_shapes(const Node& node, const ReadContext& context) {
+  return finish_drawn(node, ShapesSource(), context);
+}
+
+DataFindings read_utterances(const Node& node, const ReadContext& context) {
+  UtterancesSource source;
+  source.length = node.integer("length", kMinUtteranceLength, kMaxUtteranceLength, source.length);
+  return finish_drawn(node, source, context);
+}
+
+DataFindings read_grammar(const Node& node, const ReadContext& context) {
+  GrammarSource source;
+  source.length = node.integer("length", kMinTextLength, kMaxTextLength, source.length);
+  return finish_drawn(node, source, context);
+}
+
+DataFindings read_tabular(const Node& node, const ReadContext& context) {
+  TabularSource source;
+  source.features = node.integer("features", 1, kMaxTabularFeatures, source.features);
+  source.classes = node.integer("classes", 2, kMaxTabularClasses, source.classes);
+  source.noise = node.real("noise", {.minimum = 0, .maximum = 1, .open_maximum = true}, source.noise);
+  return finish_drawn(node, source, context);
+}
+
+DataFindings read_idx(const Node& node, const ReadContext& context) {
+  const std::string form = "the path of an IDX file";
   IdxSource idx;
-  idx.images = data_file(node, "images", context);
-  idx.labels = data_file(node, "labels", context);
+  idx.images = data_file(node, "images", form, context);
+  idx.labels = data_file(node, "labels", form, context);
+  bool complete = !idx.images.empty() && !idx.labels.empty();
   const bool own_test = node.has("test-images") || node.has("test-labels");
   if (own_test) {
-    idx.test_images = data_file(node, "test-images", context);
-    idx.test_labels = data_file(node, "test-labels", context);
+    idx.test_images = data_file(node, "test-images", form, context);
+    idx.test_labels = data_file(node, "test-labels", form, context);
+    complete = complete && !idx.test_images.empty() && !idx.test_labels.empty();
   }
-  const std::optional<Catalog::DataFacts> train = inspect(idx.images, idx.labels, context);
-  const std::optional<Catalog::DataFacts> test =
-      own_test ? inspect(idx.test_images, idx.test_labels, context) : std::nullopt;
+  return finish_files(node, idx, own_test, complete, context);
+}
 
-  const auto samples = [&](const char* attribute, const std::optional<Catalog::DataFacts>& facts) -> std::int64_t {
-    if (own_test && !node.has(attribute)) {
-      if (facts && facts->samples < 1)
-        node.fail(fmt::format("the files for '{}' hold no samples", attribute), "at least one");
-      return facts ? facts->samples : 0;
-    }
-    const std::optional<std::int64_t> asked = node.integer(attribute, 1, kMaxSamples);
-    if (asked && own_test && facts && *asked > facts->samples) {
-      node.fail_at(attribute, "is more than there is", fmt::format("the files hold {} samples", facts->samples));
-    }
-    return asked.value_or(0);
-  };
-  idx.train = samples("train", train);
-  idx.test = samples("test", test);
-  if (!own_test && train && idx.train + idx.test > train->samples) {
-    node.fail(fmt::format("<idx> asks for {} + {} samples", idx.train, idx.test),
-              fmt::format("the files hold {}; train and test together are at most that", train->samples));
+DataFindings read_cifar10(const Node& node, const ReadContext& context) {
+  const std::string form = "paths of binary files of CIFAR-10 with commas between them";
+  Cifar10Source source;
+  source.files = data_files(node, "files", form, context);
+  bool complete = !source.files.empty();
+  const bool own_test = node.has("test-files");
+  if (own_test) {
+    source.test_files = data_files(node, "test-files", form, context);
+    complete = complete && !source.test_files.empty();
   }
+  return finish_files(node, source, own_test, complete, context);
+}
 
-  DataFindings data{{idx, {}}, idx.train, 0, 0};
-  if (train && (test || !own_test)) {
-    data.classes = std::max(train->classes, test ? test->classes : 0);
-    data.features = train->features;
-    if (test && test->features != train->features) {
-      node.fail(fmt::format("training images have {} pixels, test images {}", train->features, test->features),
-                "both need the same size");
+DataFindings read_ts(const Node& node, const ReadContext& context) {
+  const std::string form = "the path of a .ts file";
+  TsSource source;
+  source.train_file = data_file(node, "train-file", form, context);
+  source.test_file = data_file(node, "test-file", form, context);
+  return finish_files(node, source, true, !source.train_file.empty() && !source.test_file.empty(), context);
+}
+
+constexpr Range kTestShare{.minimum = 0, .maximum = 1, .open_minimum = true, .open_maximum = true};
+
+DataFindings read_csv(const Node& node, const ReadContext& context) {
+  const std::string form = "the path of a CSV file";
+  CsvSource source;
+  source.file = data_file(node, "file", form, context);
+  source.target = node.required_text("target", "the name of the column that holds the class").value_or("");
+  bool complete = !source.file.empty() && !source.target.empty();
+  if (node.has("test-file")) {
+    source.test_file = data_file(node, "test-file", form, context);
+    complete = complete && !source.test_file.empty();
+    node.refuse("test-share", "means nothing beside 'test-file'", "one of the two");
+  } else {
+    source.test_share = node.real("test-share", kTestShare, source.test_share);
+  }
+  return finish_files(node, source, true, complete, context);
+}
+
+DataFindings read_text(const Node& node, const ReadContext& context) {
+  TextSource source;
+  source.file = data_file(node, "file", "the path of a text", context);
+  source.length = node.integer("length", kMinTextLength, kMaxTextLength, source.length);
+  source.test_share = node.real("test-share", kTestShare, source.test_share);
+  return finish_files(node, source, true, !source.file.empty(), context);
+}
+
+using ReadSource = DataFindings (*)(const Node&, const ReadContext&);
+constexpr std::array<std::pair<const char*, ReadSource>, 10> kSources = {{{"digits", read_digits},
+                                                                          {"idx", read_idx},
+                                                                          {"cifar10", read_cifar10},
+                                                                          {"ts", read_ts},
+                                                                          {"csv", read_csv},
+                                                                          {"text", read_text},
+                                                                          {"shapes", read_shapes},
+                                                                          {"utterances", read_utterances},
+                                                                          {"grammar", read_grammar},
+                                                                          {"tabular", read_tabular}}};
+
+/// The first source; every further one is read too, so that what is wrong with it is said as well.
+DataFindings read_source(const Node& node, const ReadContext& context) {
+  DataFindings data;
+  const Element* first = nullptr;
+  for (const Element& child : node.element().children) {  // in document order
+    const auto* source = std::ranges::find(kSources, child.name, &std::pair<const char*, ReadSource>::first);
+    if (source == kSources.end()) continue;
+    const Node inside(child, context.findings);
+    DataFindings found = source->second(inside, context);
+    if (first == nullptr) {
+      first = &child;
+      data = std::move(found);
+      const auto asked = std::visit([](const auto& one) { return one.train + one.test; }, data.spec.source);
+      if (data.shape.size() > 0 && asked > kMaxSampleValues / data.shape.size()) {
+        inside.fail(fmt::format("<{}> asks for {} samples of {} values", child.name, asked, data.shape.size()),
+                    fmt::format("at most {} values together, which are 1 GiB", kMaxSampleValues));
+      }
+    } else if (child.name != first->name) {
+      context.findings.add(child.origin, fmt::format("<{}> and <{}> in <data>", first->name, child.name), "one source");
     }
+  }
+  if (first == nullptr) {
+    std::vector<std::string> names;
+    for (const auto& [name, read] : kSources) names.push_back(fmt::format("<{}>", name));
+    node.fail("<data> lacks a source", fmt::format("one of {}", fmt::join(names, ", ")));
   }
   return data;
+}
+
+ShiftSpec read_shift(const Element& element, const DataFindings& data, const ReadContext& context) {
+  const Node node(element, context.findings);
+  const ShiftSpec none;
+  ShiftSpec shift;
+  shift.gain = node.real("gain", {.minimum = 0, .maximum = 3}, none.gain);
+  shift.offset = node.real("offset", {.minimum = 0, .maximum = 1e6}, none.offset);
+  shift.noise = node.real("noise", {.minimum = 0, .maximum = 1e6}, none.noise);
+  if (data.shape.vocabulary > 0 && !shift.none()) {
+    node.fail("<shift> of data that are symbols", "data that are numbers, or no <shift>");
+  }
+  return shift;
 }
 
 SplitSpec read_split(const Element& element, std::size_t workers, const DataFindings& data,
@@ -102,7 +270,10 @@ SplitSpec read_split(const Element& element, std::size_t workers, const DataFind
   const std::string because = fmt::format("means nothing with by=\"{}\"", kKinds[static_cast<std::size_t>(split.kind)]);
   const auto count = static_cast<std::int64_t>(workers);
   const std::int64_t train = data.train;
-  if (split.kind == SplitSpec::Kind::by_class && data.classes > 0 && count > data.classes) {
+  if (data.labels_per_sample > 1 && split.kind != SplitSpec::Kind::iid && split.kind != SplitSpec::Kind::sizes) {
+    node.fail_at("by", fmt::format("needs samples of one class; these have {} labels each", data.labels_per_sample),
+                 "by=\"iid\" or by=\"sizes\"");
+  } else if (split.kind == SplitSpec::Kind::by_class && data.classes > 0 && count > data.classes) {
     node.fail(fmt::format("{} classes cannot be dealt to {} workers", data.classes, workers),
               "a class goes to one worker: at most as many workers as classes, or another split");
   }
@@ -143,22 +314,13 @@ SplitSpec read_split(const Element& element, std::size_t workers, const DataFind
 
 DataFindings read_data(const Element& element, std::size_t workers, const ReadContext& context) {
   const Node node(element, context.findings);
-  const Element* digits = node.child("digits");
-  const Element* idx = node.child("idx");
-  DataFindings data;
-  if (digits == nullptr && idx == nullptr) node.fail("<data> lacks a source", "<digits> or <idx>");
-  if (digits != nullptr && idx != nullptr) {
-    const Element& later = &digits->origin < &idx->origin ? *idx : *digits;  // children stand in document order
-    context.findings.add(later.origin, "<digits> and <idx> in <data>", "one source");
-  }
-  if (idx != nullptr) data = read_idx(*idx, context);
-  if (digits != nullptr) data = read_digits(*digits, context);
-
+  DataFindings data = read_source(node, context);
   const auto count = static_cast<std::int64_t>(workers);
   if (data.train > 0 && data.train < count) {
     node.fail(fmt::format("{} training samples for {} workers", data.train, workers), "at least one for each");
   }
   if (const Element* split = node.child("split")) data.spec.split = read_split(*split, workers, data, context);
+  if (const Element* shift = node.child("shift")) data.spec.shift = read_shift(*shift, data, context);
   return data;
 }
 

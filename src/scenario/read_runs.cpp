@@ -8,51 +8,13 @@
 
 #include "scenario/quantity.hpp"
 #include "scenario/read.hpp"
+#include "scenario/read_parameter.hpp"
 
 namespace dadsim {
 namespace {
 
 constexpr std::size_t kMaxRuns = 1000;
 constexpr std::size_t kMaxLabel = 100;  // bytes
-
-/// The value of a parameter in its shortest form, checked.
-std::string read_parameter(const Node& node, const ParameterSpec& parameter) {
-  switch (parameter.type) {
-    case ParameterSpec::Type::integer: {
-      const std::int64_t fallback = parse_integer(parameter.default_value).value_or(0);
-      return std::to_string(node.integer(parameter.name, static_cast<std::int64_t>(parameter.minimum),
-                                         static_cast<std::int64_t>(parameter.maximum), fallback));
-    }
-    case ParameterSpec::Type::real: {
-      const double fallback = parse_real(parameter.default_value).value_or(0);
-      return fmt::format(
-          "{}", node.real(parameter.name, {.minimum = parameter.minimum, .maximum = parameter.maximum}, fallback));
-    }
-    case ParameterSpec::Type::choice: {
-      const auto fallback = std::ranges::find(parameter.choices, parameter.default_value) - parameter.choices.begin();
-      return parameter.choices.at(node.choice(parameter.name, parameter.choices, static_cast<std::size_t>(fallback)));
-    }
-  }
-  throw std::logic_error("unknown type of parameter");
-}
-
-void check_parameter_names(const Node& node, const Catalog::Algorithm& algorithm, const ReadContext& context) {
-  std::vector<std::string> known = find_rule("run")->attributes;
-  for (const ParameterSpec& parameter : algorithm.parameters) known.push_back(parameter.name);
-  for (const Attribute& attribute : node.element().attributes) {
-    if (attribute.name.find(':') != std::string::npos || attribute.name == "xmlns") continue;  // refused already
-    if (std::ranges::find(known, attribute.name) != known.end()) continue;
-    std::vector<std::string> owners;
-    for (const Catalog::Algorithm& other : context.catalog.algorithms) {
-      if (std::ranges::find(other.parameters, attribute.name, &ParameterSpec::name) != other.parameters.end())
-        owners.push_back(other.name);
-    }
-    context.findings.add(attribute.origin,
-                         fmt::format("'{}' has no parameter '{}'", algorithm.name, printable(attribute.name)),
-                         owners.empty() ? context.findings.suggest(attribute.name, known)
-                                        : fmt::format("only {} has it", fmt::join(owners, ", ")));
-  }
-}
 
 Topology read_exchange(const Node& node, const Catalog::Algorithm& algorithm, bool has_aggregator) {
   static const std::array<std::string, 2> kExchanges = {"aggregator", "peer"};
@@ -71,7 +33,7 @@ Topology read_exchange(const Node& node, const Catalog::Algorithm& algorithm, bo
 /// How the collectives are carried out.
 void read_collectives(const Node& node, const Catalog::Algorithm& algorithm, RunSpec& run, const ReadContext& context) {
   if (!algorithm.communicates) {
-    for (const char* attribute : {"all-reduce", "all-gather", "bucket"}) {
+    for (const char* attribute : {"all-reduce", "all-gather", "bucket", "first-bucket"}) {
       node.refuse(attribute, fmt::format("means nothing to '{}'", algorithm.name), "remove it: nothing is exchanged");
     }
     return;
@@ -87,6 +49,12 @@ void read_collectives(const Node& node, const Catalog::Algorithm& algorithm, Run
   constexpr QuantityForm kBucket{
       Catalog::Unit::bytes, {.minimum = 0}, "bytes with their unit, e.g. 25MB, or 0 for no buckets"};
   run.bucket_bytes = quantity(node, "bucket", kBucket, run.bucket_bytes, context.catalog);
+  if (run.bucket_bytes == 0) {
+    node.refuse("first-bucket", "means nothing without buckets", "remove it, or give bucket=\"…\"");
+    return;
+  }
+  constexpr QuantityForm kFirstBucket{Catalog::Unit::bytes, {.minimum = 0}, "bytes with their unit, e.g. 1MiB"};
+  run.first_bucket_bytes = quantity(node, "first-bucket", kFirstBucket, run.first_bucket_bytes, context.catalog);
 }
 
 std::string bucket_label(double bytes) {
@@ -120,6 +88,9 @@ void complete_labels(std::vector<RunSpec>& runs) {
     if (differs([](const RunSpec& other) { return other.bucket_bytes; })) {
       label += ", " + bucket_label(run.bucket_bytes);
     }
+    if (run.bucket_bytes > 0 && differs([](const RunSpec& other) { return other.first_bucket_bytes; })) {
+      label += fmt::format(", the first of {:g} MB", run.first_bucket_bytes / 1e6);
+    }
     // Room for " (1000)"; the registries' names and values are ASCII.
     constexpr std::size_t kMaxStem = kMaxLabel - 7;
     const std::string mark = "…";
@@ -141,7 +112,11 @@ std::vector<RunSpec> read_runs(const Node& scenario, bool has_aggregator, const 
     scenario.fail(fmt::format("{} <run>", elements.size()), fmt::format("at most {}", kMaxRuns));
   }
   std::vector<std::string> names;
-  for (const Catalog::Algorithm& algorithm : context.catalog.algorithms) names.push_back(algorithm.name);
+  std::vector<ParameterOwner> owners;
+  for (const Catalog::Algorithm& algorithm : context.catalog.algorithms) {
+    names.push_back(algorithm.name);
+    owners.push_back({algorithm.name, algorithm.parameters});
+  }
 
   std::set<std::string> labels;
   for (const Element* element : elements) {
@@ -167,7 +142,7 @@ std::vector<RunSpec> read_runs(const Node& scenario, bool has_aggregator, const 
     read_collectives(node, *algorithm, run, context);
     for (const ParameterSpec& parameter : algorithm->parameters)
       run.parameters[parameter.name] = read_parameter(node, parameter);
-    check_parameter_names(node, *algorithm, context);
+    check_parameter_names(node, {algorithm->name, algorithm->parameters}, owners, context);
     runs.push_back(std::move(run));
   }
   if (runs.size() <= kMaxRuns) complete_labels(runs);

@@ -9,10 +9,6 @@
 namespace dadsim {
 namespace {
 
-constexpr std::int64_t kMaxUnits = 1'000'000;
-constexpr std::size_t kMaxLayers = 1000;
-// Learned for real, in floats, with gradients and the optimizer's moments: about 2 GB.
-constexpr double kMaxParameters = 1e8;
 constexpr std::int64_t kMaxBatch = 1'000'000;
 constexpr double kMaxEpochs = 1e6;
 
@@ -76,52 +72,6 @@ ScheduleSpec read_schedule(const Element& element, const ReadContext& context) {
 
 }  // namespace
 
-ModelSpec read_model(const Element& element, const DataFindings& data, const ReadContext& context) {
-  static const std::vector<std::string> kActivations = [] {
-    std::vector<std::string> names;
-    for (const Activation activation :
-         {Activation::identity, Activation::relu, Activation::tanh, Activation::sigmoid, Activation::gelu}) {
-      names.emplace_back(to_string(activation));
-    }
-    return names;
-  }();
-  const Node node(element, context.findings);
-  const std::vector<const Element*> layers = node.children("dense");
-  ModelSpec model;
-  if (layers.empty()) node.fail("<model> lacks <dense>", "at least one layer, the last with one unit per class");
-  if (layers.size() > kMaxLayers) {
-    node.fail(fmt::format("<model> has {} layers", layers.size()), fmt::format("at most {}", kMaxLayers));
-  }
-  bool units_known = true;
-  for (const Element* layer : layers) {
-    const Node dense(*layer, context.findings);
-    const std::optional<std::int64_t> units = dense.integer("units", 1, kMaxUnits);
-    units_known = units_known && units.has_value();
-    const Activation fallback = layer == layers.back() ? Activation::identity : Activation::relu;
-    model.layers.push_back(
-        {units.value_or(0),
-         static_cast<Activation>(dense.choice("activation", kActivations, static_cast<std::size_t>(fallback))),
-         dense.boolean("bias", true)});
-    if (layer == layers.back() && units && data.classes > 0 && *units != data.classes) {
-      dense.fail_at("units", "does not fit the data as the last layer",
-                    fmt::format("the data have {} classes", data.classes));
-    }
-  }
-
-  double parameters = 0;
-  double in = static_cast<double>(data.features);
-  for (const DenseSpec& layer : model.layers) {
-    const auto out = static_cast<double>(layer.units);
-    parameters += in * out + (layer.bias ? out : 0);
-    in = out;
-  }
-  if (units_known && parameters > kMaxParameters) {
-    node.fail(fmt::format("<model> has {:.3g} parameters", parameters),
-              fmt::format("at most {:g}: it is learned for real; time a larger one with <timed-as>", kMaxParameters));
-  }
-  return model;
-}
-
 TrainingSpec read_training(const Element& element, std::size_t workers, std::int64_t samples,
                            const ReadContext& context) {
   static const std::array<std::string, 2> kBatches = {"proportional", "equal"};
@@ -148,6 +98,8 @@ TrainingSpec read_training(const Element& element, std::size_t workers, std::int
       node.fail_at("evaluate-every", "is unknown", fmt::format("epoch, or a number of steps from 1 to {}", kMaxSteps));
     }
   }
+
+  training.seeds = node.integer("seeds", 1, 1000, training.seeds);
 
   const Element* optimizer = nullptr;
   for (const Element& child : element.children) {

@@ -28,6 +28,7 @@ struct Scenario {
   /// Of the resolved scenario with the contents of the files it names instead of their paths: equal scenarios have
   /// equal hashes wherever they lie.
   std::uint64_t hash = 0;
+  bool ignore_memory = false;  ///< runs that do not fit the memory of their devices are timed all the same
 };
 
 }  // namespace dadsim

@@ -3,6 +3,22 @@
 #include <algorithm>
 
 namespace dadsim {
+namespace {
+
+const std::vector<std::string>& layers() {
+  static const std::vector<std::string> kLayers = {
+      "dense",     "convolution", "max-pool",   "mean-pool", "mean",      "select",      "gru",     "lstm",
+      "attention", "layer-norm",  "batch-norm", "embedding", "positions", "class-token", "dropout", "residual"};
+  return kLayers;
+}
+
+std::vector<std::string> layers_and(const std::string& name) {
+  std::vector<std::string> names = layers();
+  names.push_back(name);
+  return names;
+}
+
+}  // namespace
 
 const std::vector<ElementRule>& vocabulary() {
   static const std::vector<ElementRule> kRules = {
@@ -45,34 +61,75 @@ const std::vector<ElementRule>& vocabulary() {
       {.name = "jitter", .attributes = {"spatial", "temporal"}},
       {.name = "device",
        .attributes = {"name", "description", "peak-flops", "memory-bandwidth", "matrix-efficiency", "memory-efficiency",
-                      "launch-overhead", "step-time"},
+                      "launch-overhead", "step-time", "tf32-flops", "fp16-flops", "bf16-flops", "memory", "watts",
+                      "ramp-time", "tile-rows", "winograd-share"},
+       .children = {"efficiency"},
        .repeatable = true},
-      {.name = "workers", .children = {"worker", "aggregator"}},
+      {.name = "efficiency", .attributes = {"of", "precision", "share"}, .repeatable = true},
+      {.name = "workers", .attributes = {"memory"}, .children = {"worker", "aggregator"}},
       {.name = "worker", .attributes = {"hosts", "device"}, .repeatable = true},
       {.name = "aggregator", .attributes = {"host", "device"}},
-      {.name = "data", .children = {"digits", "idx", "split"}},
+      {.name = "data",
+       .children = {"digits", "idx", "cifar10", "ts", "csv", "text", "shapes", "utterances", "grammar", "tabular",
+                    "split", "shift"}},
       {.name = "digits", .attributes = {"train", "test"}},
       {.name = "idx", .attributes = {"images", "labels", "test-images", "test-labels", "train", "test"}},
+      {.name = "cifar10", .attributes = {"files", "test-files", "train", "test"}},
+      {.name = "ts", .attributes = {"train-file", "test-file", "train", "test"}},
+      {.name = "csv", .attributes = {"file", "target", "test-share", "test-file", "train", "test"}},
+      {.name = "text", .attributes = {"file", "length", "test-share", "train", "test"}},
+      {.name = "shapes", .attributes = {"train", "test"}},
+      {.name = "utterances", .attributes = {"length", "train", "test"}},
+      {.name = "grammar", .attributes = {"length", "train", "test"}},
+      {.name = "tabular", .attributes = {"features", "classes", "noise", "train", "test"}},
+      {.name = "shift", .attributes = {"gain", "offset", "noise"}},
       {.name = "split", .attributes = {"by", "alpha", "shards", "sizes"}},
-      {.name = "model", .children = {"dense"}},
-      {.name = "dense", .attributes = {"units", "activation", "bias"}, .repeatable = true},
+      {.name = "model", .attributes = {"name", "preset"}, .children = layers(), .any_attribute = true},
+      {.name = "dense", .attributes = {"units", "activation", "bias", "positions"}, .repeatable = true},
+      {.name = "convolution",
+       .attributes = {"filters", "kernel", "stride", "padding", "activation", "bias"},
+       .repeatable = true},
+      {.name = "max-pool", .attributes = {"size", "stride"}, .repeatable = true},
+      {.name = "mean-pool", .attributes = {"size", "stride"}, .repeatable = true},
+      {.name = "mean", .repeatable = true},
+      {.name = "select", .attributes = {"position"}, .repeatable = true},
+      {.name = "gru", .attributes = {"units", "bias"}, .repeatable = true},
+      {.name = "lstm", .attributes = {"units", "bias"}, .repeatable = true},
+      {.name = "attention", .attributes = {"heads", "causal", "bias"}, .repeatable = true},
+      {.name = "layer-norm", .attributes = {"epsilon"}, .repeatable = true},
+      {.name = "batch-norm", .attributes = {"epsilon", "momentum", "activation"}, .repeatable = true},
+      {.name = "embedding", .attributes = {"units"}, .repeatable = true},
+      {.name = "positions", .repeatable = true},
+      {.name = "class-token", .repeatable = true},
+      {.name = "dropout", .attributes = {"rate"}, .repeatable = true},
+      {.name = "residual", .attributes = {"activation"}, .children = layers_and("shortcut"), .repeatable = true},
+      {.name = "shortcut", .children = layers()},
       {.name = "training",
-       .attributes = {"batch", "batches", "epochs", "target-accuracy", "stop", "evaluate-every"},
+       .attributes = {"batch", "batches", "epochs", "target-accuracy", "stop", "evaluate-every", "seeds"},
        .children = {"adam", "adamw", "sgd", "schedule"}},
       {.name = "adam", .attributes = {"learning-rate", "beta1", "beta2", "epsilon", "weight-decay"}},
       {.name = "adamw", .attributes = {"learning-rate", "beta1", "beta2", "epsilon", "weight-decay"}},
       {.name = "sgd", .attributes = {"learning-rate", "momentum", "nesterov", "weight-decay"}},
       {.name = "schedule", .attributes = {"kind", "warm-up-epochs", "milestones", "factor", "final-factor"}},
-      {.name = "timed-as", .attributes = {"workload", "batch"}},
+      {.name = "timed-as",
+       .attributes = {"workload", "file", "batch", "steps", "epochs", "target", "evaluation-every",
+                      "evaluation-seconds", "start-up", "precision"}},
+      {.name = "workload", .attributes = {"name", "samples-per-epoch"}, .children = {"layer"}},
+      {.name = "layer",
+       .attributes = {"name", "kind", "in", "out", "rows-per-sample", "parameters", "forward-macs-per-sample",
+                      "outputs-per-sample", "sequential"},
+       .repeatable = true},
       {.name = "run",
-       .attributes = {"algorithm", "label", "exchange", "all-reduce", "all-gather", "bucket"},
+       .attributes = {"algorithm", "label", "exchange", "all-reduce", "all-gather", "bucket", "first-bucket"},
        .repeatable = true,
        .any_attribute = true},
   };
   return kRules;
 }
 
-bool is_root(const ElementRule& rule) { return rule.name == "scenario" || rule.name == "cluster-platform"; }
+bool is_root(const ElementRule& rule) {
+  return rule.name == "scenario" || rule.name == "cluster-platform" || rule.name == "workload";
+}
 
 const ElementRule* find_rule(std::string_view name) {
   const auto found = std::ranges::find(vocabulary(), name, &ElementRule::name);

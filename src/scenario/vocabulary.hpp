@@ -13,7 +13,7 @@ struct ElementRule {
   std::vector<std::string> attributes{};
   std::vector<std::string> children{};
   bool repeatable = false;
-  bool any_attribute = false;  ///< further attributes are parameters of an algorithm
+  bool any_attribute = false;  ///< further attributes are parameters of an algorithm or a preset
   bool text = false;           ///< holds text
 };
 

@@ -1,9 +1,6 @@
 #include "sim/compute_time.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <stdexcept>
 #include <variant>
 
 #include "sim/device.hpp"
@@ -11,13 +8,13 @@
 namespace dadsim {
 namespace {
 
-double on_roofline(const DeviceSpec& device, const ComputeTask& task, std::size_t entry) {
-  return seconds_on(device, task.phase, task.flops[entry], task.bytes_moved[entry], task.launches[entry]);
-}
+/// Whether a step without communication does it too: measured, and not a matter of the algorithm.
+bool is_of_plain_step(Phase phase) { return phase != Phase::factorise && phase != Phase::merge && phase != Phase::add; }
 
 }  // namespace
 
-ComputeTime::ComputeTime(const std::vector<const DeviceSpec*>& devices, const Schedule& schedule) : devices_(devices) {
+ComputeTime::ComputeTime(const std::vector<const DeviceSpec*>& devices, const Schedule& schedule)
+    : devices_(devices), precision_(schedule.precision) {
   if (std::ranges::none_of(devices, [](const DeviceSpec* device) { return device->step_seconds > 0; })) return;
   factor_.assign(devices.size(), 1.0);
   for (std::size_t i = 0; i < devices.size(); ++i) {
@@ -27,15 +24,16 @@ ComputeTime::ComputeTime(const std::vector<const DeviceSpec*>& devices, const Sc
     for (const Task& task : schedule.tasks) {
       const auto* compute = std::get_if<ComputeTask>(&task.what);
       if (compute == nullptr || worker != (compute->who == Role::workers)) continue;
-      sum += on_roofline(*devices[i], *compute, worker ? i : 0);
+      if (!is_of_plain_step(compute->phase)) continue;
+      sum += seconds_on(*devices[i], *compute, worker ? i : 0, precision_);
     }
     if (sum > 0) factor_[i] = devices[i]->step_seconds / sum;
   }
 }
 
 double ComputeTime::seconds(std::size_t device, const ComputeTask& task, std::size_t entry) const {
-  const double seconds = on_roofline(*devices_[device], task, entry);
-  return factor_.empty() ? seconds : seconds * factor_[device];
+  const double seconds = seconds_on(*devices_[device], task, entry, precision_);
+  return factor_.empty() || !is_of_plain_step(task.phase) ? seconds : seconds * factor_[device];
 }
 
 }  // namespace dadsim

@@ -9,7 +9,8 @@
 namespace dadsim {
 
 /// Seconds of a schedule's computations on the devices of its nodes: by the roofline, or a measured step divided among
-/// the computations by their time on the roofline.
+/// the computations by their time on the roofline. What an algorithm computes beside the step (factorising, merging,
+/// adding up) was not measured with it and stays with the roofline.
 class ComputeTime {
  public:
   /// `devices`: per worker, then the aggregator's if there is one. The schedule's workers use the first ones.
@@ -20,6 +21,7 @@ class ComputeTime {
 
  private:
   const std::vector<const DeviceSpec*>& devices_;
+  Precision precision_;
   std::vector<double> factor_;  ///< per device: measured ÷ roofline; empty where nothing was measured
 };
 

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "sim/departures.hpp"
 #include "sim/event_graph.hpp"
 #include "sim/network.hpp"
 
@@ -112,6 +113,8 @@ class Connections {
   // For the connections themselves.
   Network& network() { return network_; }
   simgrid::s4u::Host* host(std::int32_t node) const { return hosts_[number(node)]; }
+  /// What leaves by a link over TCP.
+  Departures& departures(std::int32_t link) { return departures_[link]; }
   void deliver(const Message& message, double date, std::int32_t bottleneck, Outbox& outbox);
 
  private:
@@ -143,6 +146,7 @@ class Connections {
   std::vector<Peers> peers_;  ///< per node
   std::vector<std::unique_ptr<Connection>> connections_;
   std::unordered_map<Pair, std::vector<Connection*>, PairHash> between_;
+  std::unordered_map<std::int32_t, Departures> departures_;  ///< by link
   std::int64_t messages_ = 0;
   std::int64_t in_flight_ = 0;
   double last_delivery_ = 0;

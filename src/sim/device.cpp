@@ -9,12 +9,58 @@
 #include "sim/devices/families.hpp"
 
 namespace dadsim {
+namespace {
+
+/// Windows of 3×3 with a stride of one hold every input nine times (but for the border).
+constexpr double kThreeByThree = 9;
+
+bool is_layer_product(const ComputeTask& task) {
+  if (task.phase != Phase::forward && task.phase != Phase::propagate && task.phase != Phase::weight_gradient)
+    return false;
+  return task.kind == LayerKind::dense || task.kind == LayerKind::convolution || task.kind == LayerKind::attention;
+}
+
+/// The arithmetic units of everything but products of layers. A device that has only reduced precision does it there.
+double vector_peak(const DeviceSpec& device) {
+  if (device.peak_flops > 0) return device.peak_flops;
+  return std::max({device.tf32_flops, device.fp16_flops, device.bf16_flops});
+}
+
+void check(const DeviceSpec& device) {
+  const auto amount = [](double value) { return std::isfinite(value) && value >= 0; };
+  const auto share = [](double value) { return value > 0 && value <= 1; };
+  if (!(vector_peak(device) > 0) || !(device.memory_bandwidth > 0) || !share(device.matrix_efficiency) ||
+      !share(device.memory_efficiency) || !amount(device.launch_overhead) || !amount(device.ramp_seconds) ||
+      !(device.tile_rows >= 1) || !share(device.winograd_share) ||
+      !std::ranges::all_of(device.efficiencies, [&](const KindEfficiency& one) { return share(one.share); })) {
+    throw std::logic_error(fmt::format("device '{}' has a rate or an efficiency that is not above zero", device.name));
+  }
+}
+
+/// Seconds of the arithmetic of matrix products.
+double product_seconds(const DeviceSpec& device, const ComputeTask& task, double flops, Precision precision) {
+  if (flops == 0) return 0;
+  const double peak = device.peak(precision);
+  if (!(peak > 0)) throw std::logic_error(fmt::format("device '{}' has no {}", device.name, to_string(precision)));
+  const double rows = task.weights > 0 ? flops / task.sequential / (2 * task.weights) : device.tile_rows;
+  if (task.kind == LayerKind::convolution && precision == Precision::fp32 && task.overlap == kThreeByThree)
+    flops *= device.winograd_share;
+  // The gradient of weights sums over rows; what comes in fills others.
+  if (task.phase != Phase::weight_gradient) flops *= std::max(1.0, device.tile_rows / rows);
+  // W ÷ (W + peak × ramp) of the efficiency, written as what each kernel costs beside its arithmetic.
+  const double ramps = task.sequential * peak * device.ramp_seconds;
+  return (flops + ramps) / (peak * device.efficiency(task.kind, precision));
+}
+
+}  // namespace
 
 const std::vector<DeviceSpec>& device_catalog() {
   static const std::vector<DeviceSpec> catalog = [] {
     std::vector<DeviceSpec> all;
     for (const auto& family :
-         {devices::volta(), devices::ampere(), devices::hopper(), devices::geforce(), devices::xeon()}) {
+         {devices::kepler(), devices::pascal(), devices::volta(), devices::turing(), devices::ampere(), devices::ada(),
+          devices::hopper(), devices::blackwell(), devices::instinct(), devices::tpu(), devices::gaudi(),
+          devices::geforce(), devices::jetson(), devices::mobile(), devices::cpu()}) {
       all.insert(all.end(), family.begin(), family.end());
     }
     return all;
@@ -22,22 +68,26 @@ const std::vector<DeviceSpec>& device_catalog() {
   return catalog;
 }
 
-double seconds_on(const DeviceSpec& device, Phase phase, double flops, double bytes_moved, double launches) {
+double seconds_on(const DeviceSpec& device, const ComputeTask& task, std::size_t entry, Precision precision) {
+  check(device);
+  const double flops = task.flops[entry];
+  const double bytes = task.bytes_moved[entry];
+  const double launches = task.launches[entry];
   const auto amount = [](double value) { return std::isfinite(value) && value >= 0; };
-  const auto share = [](double value) { return value > 0 && value <= 1; };
-  if (!(device.peak_flops > 0) || !(device.memory_bandwidth > 0) || !share(device.matrix_efficiency) ||
-      !share(device.memory_efficiency) || !amount(device.launch_overhead)) {
-    throw std::logic_error(fmt::format("device '{}' has a rate or an efficiency that is not above zero", device.name));
-  }
-  if (!amount(flops) || !amount(bytes_moved) || !amount(launches)) {
+  if (!amount(flops) || !amount(bytes) || !amount(launches) || !(task.sequential >= 1)) {
     throw std::logic_error(
-        fmt::format("a computation of {} flop, {} byte and {} launches has no duration", flops, bytes_moved, launches));
+        fmt::format("a computation of {} flop, {} byte and {} launches has no duration", flops, bytes, launches));
   }
-  // Outside matrix products additions and multiplications are rarely fused: half of a peak that counts both.
-  const double efficiency = is_matrix_product(phase) ? device.matrix_efficiency : 0.5;
+  double arithmetic = 0;
+  if (is_layer_product(task)) {
+    arithmetic = product_seconds(device, task, flops, precision);
+  } else if (task.phase == Phase::factorise || task.phase == Phase::merge) {
+    arithmetic = flops / (vector_peak(device) * device.efficiency(LayerKind::dense, Precision::fp32));
+  } else {
+    arithmetic = flops / (0.5 * vector_peak(device));
+  }
   return launches * device.launch_overhead +
-         std::max(flops / (device.peak_flops * efficiency),
-                  bytes_moved / (device.memory_bandwidth * device.memory_efficiency));
+         std::max(arithmetic, bytes / (device.memory_bandwidth * device.memory_efficiency));
 }
 
 }  // namespace dadsim

@@ -1,17 +1,25 @@
 #pragma once
 
-#include <string>
+#include <cstddef>
 #include <vector>
 
+#include "plan/device_specification.hpp"
 #include "plan/schedule.hpp"
-#include "plan/specification.hpp"
 
 namespace dadsim {
 
-/// The catalogue of devices, each with its source. One file per vendor family under sim/devices/ and one line here.
+/// The catalogue of devices, each with its source. One file per family under sim/devices/ and one line here.
 const std::vector<DeviceSpec>& device_catalog();
 
-/// Roofline: launches × overhead + max(flops ÷ (peak × efficiency), bytes ÷ (bandwidth × efficiency)).
-double seconds_on(const DeviceSpec& device, Phase phase, double flops, double bytes_moved, double launches);
+/// Seconds of one computation by the roofline (Williams, Waterman, Patterson: Roofline, CACM 52(4), 2009), with the
+/// part of `entry` of what differs from worker to worker:
+///     launches × overhead + max(flops ÷ attainable rate, bytes ÷ (bandwidth × memory efficiency)).
+/// Products of matrices (forward, propagate and weight gradient of dense layers, convolutions and attention) attain
+///     peak × efficiency × W ÷ (W + peak × ramp),
+/// with W flops per kernel; fewer rows than a tile has are filled up to one. Compression (factorise, merge) is thin products: fp32 and the efficiency of dense layers,
+/// by the bandwidth as a rule. Everything else passes over memory; its additions and multiplications are rarely fused:
+/// half of the fp32 peak. Throws std::logic_error for a device without that precision, and for amounts that make no
+/// sense.
+double seconds_on(const DeviceSpec& device, const ComputeTask& task, std::size_t entry, Precision precision);
 
 }  // namespace dadsim

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <numeric>
 #include <unordered_map>
@@ -14,7 +15,7 @@ namespace dadsim {
 namespace {
 
 constexpr std::int64_t steps_by_steps = 4'000'000;  // ranks × rounds that are gone through one by one
-constexpr int most_endings = 64;                    // distinct ends of transfers of one round
+constexpr int most_changes = 64;                    // distinct beginnings and ends of transfers of one round
 constexpr double same_time = 1e-9;                  // relative
 constexpr double many_in_line = 100;                // messages of a pair
 constexpr double negligible = 1e-3;                 // relative
@@ -89,6 +90,7 @@ void FlowModel::prepare() {
     }
   }
   std::vector<tcp::LinkState> states;
+  std::unordered_map<std::int32_t, double> left;  // bytes that have left by a link before
   for (std::size_t i = 0; i < flows_.size(); ++i) {
     Flow& flow = flows_[i];
     if (network_[flow.path].use.transport != Transport::tcp) continue;
@@ -110,6 +112,14 @@ void FlowModel::prepare() {
                         .backlog = load.backlog,
                         .opposite_in_use = opposite >= 0 && opposite != there[k] &&
                                            loads[static_cast<std::size_t>(opposite)].connections > 0});
+    }
+    // As long as a host's messages fit into the queue in front of its link they leave one after the other.
+    const NetworkLink& first = network_.link(there.front());
+    if (first.use.transport == Transport::tcp &&
+        states.front().backlog / first.use.efficiency <= first.use.queue_bytes) {
+      double& before = left[there.front()];
+      flow.in_turn = before / first.payload_rate();
+      before += flow.bytes;
     }
     const double latency = path.latency + path.use.overhead;
     const tcp::Fare fare = tcp::fare(states, flow.bytes, 2 * latency, false);
@@ -154,36 +164,43 @@ void FlowModel::share_once() {
   std::iota(all.begin(), all.end(), std::size_t{0});
   const std::vector<double> rate = rates(all);
   for (std::size_t i = 0; i < flows_.size(); ++i) {
-    flows_[i].rate = rate[i];
     flows_[i].seconds = std::max(flows_[i].wire_bytes / rate[i], floors_[i]);
   }
 }
 
-/// All begin together; who is through leaves its share to the others.
+/// All begin together, or in turn; who is through leaves its share to the others.
 void FlowModel::share_and_finish() {
   std::vector<std::size_t> active;
+  std::vector<std::size_t> to_come;  // by when they begin, the last first
   std::vector<double> left(flows_.size());
   for (std::size_t i = 0; i < flows_.size(); ++i) {
     left[i] = flows_[i].wire_bytes;
-    flows_[i].seconds = floors_[i];
-    if (left[i] > 0) active.push_back(i);
+    flows_[i].seconds = std::max(0.0, floors_[i] - flows_[i].in_turn);
+    if (left[i] > 0) to_come.push_back(i);
   }
+  std::ranges::stable_sort(to_come, std::greater(), [this](std::size_t flow) { return flows_[flow].in_turn; });
   double time = 0;
-  for (int ending = 0; !active.empty(); ++ending) {
-    if (ending == most_endings) {
-      throw FlowRefused(fmt::format("messages of one round take more than {} different times", most_endings));
+  for (int change = 0; !active.empty() || !to_come.empty(); ++change) {
+    if (change == most_changes) {
+      throw FlowRefused(
+          fmt::format("messages of one round begin and end at more than {} different times", most_changes));
+    }
+    if (active.empty()) time = std::max(time, flows_[to_come.back()].in_turn);
+    while (!to_come.empty() && flows_[to_come.back()].in_turn <= time * (1 + same_time)) {
+      active.push_back(to_come.back());
+      to_come.pop_back();
     }
     const std::vector<double> rate = rates(active);
     double next = std::numeric_limits<double>::infinity();
     for (std::size_t i = 0; i < active.size(); ++i) next = std::min(next, left[active[i]] / rate[i]);
+    if (!to_come.empty()) next = std::min(next, flows_[to_come.back()].in_turn - time);
     time += next;
     std::vector<std::size_t> going_on;
     for (std::size_t i = 0; i < active.size(); ++i) {
       const std::size_t flow = active[i];
-      if (ending == 0) flows_[flow].rate = rate[i];
       left[flow] -= rate[i] * next;
       if (left[flow] <= same_time * flows_[flow].wire_bytes) {
-        flows_[flow].seconds = std::max(time, floors_[flow]);
+        flows_[flow].seconds = std::max(time, floors_[flow]) - flows_[flow].in_turn;
       } else {
         going_on.push_back(flow);
       }
@@ -195,7 +212,8 @@ void FlowModel::share_and_finish() {
 void FlowModel::one_round(std::vector<double>& dates) const {
   std::vector<double> after = dates;
   for (const Flow& flow : flows_) {
-    const double arrival = dates[static_cast<std::size_t>(flow.from)] + flow.before + flow.seconds + flow.after;
+    const double arrival =
+        dates[static_cast<std::size_t>(flow.from)] + flow.before + flow.in_turn + flow.seconds + flow.after;
     double& date = after[static_cast<std::size_t>(flow.to)];
     date = std::max(date, arrival);
   }
@@ -291,9 +309,10 @@ void FlowModel::around_rings(std::int64_t rounds, std::vector<double>& dates) co
 }
 
 void FlowModel::account(double seconds, std::int64_t rounds) {
+  const auto whole = [](const Flow& flow) { return flow.before + flow.in_turn + flow.seconds + flow.after; };
   const Flow* longest = &flows_.front();
   for (const Flow& flow : flows_) {
-    if (flow.before + flow.seconds + flow.after > longest->before + longest->seconds + longest->after) longest = &flow;
+    if (whole(flow) > whole(*longest)) longest = &flow;
   }
   const Path& path = network_[longest->path];
   const double latency = std::min(seconds, static_cast<double>(rounds) * (longest->before + longest->after));

@@ -42,9 +42,9 @@ class FlowModel {
     std::int32_t path = 0;
     double wire_bytes = 0;             ///< to transfer
     double before = 0;                 ///< seconds from sending to the transfer, if nothing of the pair is on its way
+    double in_turn = 0;                ///< tcp: seconds until what leaves the host before it has left
     double seconds = 0;                ///< of the transfer
     double after = 0;                  ///< seconds from its end to the delivery
-    double rate = 0;                   ///< byte/s of the wire
     bool fares_worse_in_line = false;  ///< tcp: what it takes depends on how many messages of the pairs wait
   };
 

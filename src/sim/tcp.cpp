@@ -97,6 +97,7 @@ Fare fare(std::span<const LinkState> path, double bytes, double round_trip, bool
       repair += part * recovery * round_trip *
                 std::clamp((waiting(other) - other.queue) / (overflow_width * other.queue), 0.0, 1.0);
     }
+    if (bytes <= outlook.burst && repair == 0) continue;  // nothing but sharing holds it up
     result.floor = std::max(
         result.floor, transferred(path, outlook, bytes, round_trip, rate) / rate + std::max(first_answer, repair));
   }

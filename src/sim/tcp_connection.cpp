@@ -30,6 +30,10 @@ class TcpConnection : public Connection {
     for (std::size_t i = 0; i < there.size(); ++i) {
       opposite_.push_back(there.size() == here.size() ? here[here.size() - 1 - i] : -1);
     }
+    // On a line that many hosts come to by others of their own packets mix.
+    if (!there.empty() && network.link(there.front()).use.transport == Transport::tcp) {
+      departures_ = &all_.departures(there.front());
+    }
     compat::add_actor(fmt::format("{}>{}", from, to), to_, [this] { guarded([this] { carry(); }); })->daemonize();
   }
 
@@ -38,8 +42,7 @@ class TcpConnection : public Connection {
     if (all_.rendezvous()) {
       meet();
     } else {
-      write(message.bytes, message.ready);
-      ++written_;
+      write(queue_[written_++]);
     }
     wake();
   }
@@ -65,7 +68,8 @@ class TcpConnection : public Connection {
   /// A message as the application writes it to the socket.
   struct Entry {
     Message message;
-    double written;  ///< seconds
+    double written;        ///< seconds
+    bool in_turn = false;  ///< leaves in turn with others of its host
   };
 
   /// With rendezvous a message is written when it has been sent and the news of its receiver is there.
@@ -74,12 +78,17 @@ class TcpConnection : public Connection {
       Entry& entry = queue_[written_++];
       entry.written = std::max(entry.message.ready, posted_.front());
       posted_.pop_front();
-      write(entry.message.bytes, entry.written);
+      write(entry);
     }
   }
 
-  /// Counts what is written at `date`.
-  void write(double bytes, double date) {
+  /// Counts what is written.
+  void write(Entry& entry) {
+    const double bytes = entry.message.bytes;
+    const double date = entry.written;
+    // Behind another of its connection a message follows that one; a cold connection sends by its windows.
+    entry.in_turn = departures_ != nullptr && !cold_ && written_ == 1 && date > last_end_;
+    if (entry.in_turn) departures_->write(entry.message.event, std::max(date, now()) + tcp::software, bytes);
     const auto count = [this, bytes] {
       if (under_way_++ == 0) {
         for (const std::int32_t index : links()) ++link(index).connections;
@@ -112,8 +121,11 @@ class TcpConnection : public Connection {
       const tcp::Fare fare = fare_of(entry.message.bytes);
       // The first bytes have to come to the tightest link before they take part of it.
       const double upstream = latency_before(fare.tightest);
+      const double least_end = now() + (follows ? 0 : upstream) + fare.floor;
+      if (entry.in_turn) sg4::this_actor::sleep_until(turn_of(entry.message));
       if (!follows) sg4::this_actor::sleep_for(upstream);
       transfer(entry.message, fare);
+      if (least_end > now()) sg4::this_actor::sleep_until(least_end);
       queue_.pop_front();
       --written_;
       for (const std::int32_t index : links()) link(index).backlog -= entry.message.bytes;
@@ -128,6 +140,13 @@ class TcpConnection : public Connection {
       });
       all_.deliver(entry.message, date, bottleneck_, outbox_);
     }
+  }
+
+  /// When the message begins to leave its host, seconds.
+  double turn_of(const Message& message) {
+    const NetworkLink& first = link(links().front());
+    const bool fits = first.backlog / first.use.efficiency <= first.use.queue_bytes;
+    return departures_->begin_of(message.event, first.payload_rate(), fits);
   }
 
   double latency() { return all_.network().latency_now(path_) + all_.network()[path_].use.overhead; }
@@ -169,7 +188,6 @@ class TcpConnection : public Connection {
   }
 
   void transfer(const Message& message, const tcp::Fare& fare) {
-    const double begin = now();
     double left = message.bytes;
     if (cold_) {
       // Slow start: a window per round trip, doubling until it covers the way there and back.
@@ -181,7 +199,6 @@ class TcpConnection : public Connection {
       }
     }
     move(left * fare.inflation);
-    if (begin + fare.floor > now()) sg4::this_actor::sleep_until(begin + fare.floor);
   }
 
   /// Payload over the links, shared by SimGrid with all the others.
@@ -199,6 +216,7 @@ class TcpConnection : public Connection {
   sg4::Host* from_;
   sg4::Host* to_;
   std::int32_t path_;
+  Departures* departures_ = nullptr;    ///< over the host's own link, if that is TCP's
   std::vector<std::int32_t> opposite_;  ///< per link of the path: its other direction, -1 if not known
   std::deque<Entry> queue_;             ///< sent, not yet transferred
   std::size_t written_ = 0;             ///< of these, from the front

@@ -108,8 +108,8 @@ std::string describe(Transport transport) {
     case Transport::tcp:
       return "one connection per pair, first in, first out: sending returns at once, a message is delivered a path "
              "latency after its transfer; headers (1448 of 1514 bytes), half a frame and 75 µs of software per access "
-             "link; slow start on cold connections (10 segments, doubling every round trip); acknowledgements of data "
-             "both ways; "
+             "link; slow start on cold connections (10 segments, doubling every round trip); a burst that lies in the "
+             "queue of its host's link leaves in the order of writing; acknowledgements of data both ways; "
              "windows, losses and recovery where messages overflow a queue (fitted, docs/validation.md)";
   }
   throw std::logic_error("unknown transport");

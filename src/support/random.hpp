@@ -16,7 +16,17 @@ enum class Purpose : std::uint32_t {
   factor_start,
   digit_noise,
   test,
-  jitter
+  jitter,
+  initial_vectors,
+  dropout,
+  held_back,
+  shapes,
+  utterances,
+  phones,
+  grammar,
+  tabular,
+  teacher,
+  site_shift,
 };
 
 /// Counter-based random numbers (Philox4x32-10, Salmon et al., SC 2011): the numbers depend on (seed, purpose, worker,

@@ -6,24 +6,18 @@
 
 #include "algorithms/learn.hpp"
 #include "algorithms/one_step.hpp"
-#include "models/digits.hpp"
+#include "models/data/digits.hpp"
 
 namespace dadsim {
 namespace {
 
 using test::OneStep;
+using test::without_loss;
 
 std::vector<std::int32_t> unequal_rows(std::size_t sites) {
   std::vector<std::int32_t> rows;
   for (std::size_t s = 0; s < sites; ++s) rows.push_back(static_cast<std::int32_t>(1 + (5 * s + 3) % 7));
   return rows;
-}
-
-/// Parameters with which an algorithm that compresses loses nothing of networks as small as those here.
-ParameterValues without_loss(const std::string& algorithm) {
-  if (algorithm == "rank-dad") return {{"cap", "64"}, {"tolerance", "0"}};
-  if (algorithm == "power-sgd") return {{"rank", "64"}};
-  return {};
 }
 
 class Contract : public testing::TestWithParam<std::string> {
@@ -134,7 +128,7 @@ TEST_P(Contract, SurvivesAGradientThatIsZero) {
     setup.bias = false;  // with no inputs and no biases every weight gradient is exactly zero
     setup.topology = topology;
     const OneStep step(GetParam(), setup);
-    for (const LayerGradient& gradient : step.gradient) EXPECT_EQ(gradient.weight.cwiseAbs().maxCoeff(), 0.0F);
+    for (const LayerGradient& gradient : step.gradient.matrices) EXPECT_EQ(gradient.weight.cwiseAbs().maxCoeff(), 0.0F);
   }
 }
 
@@ -142,11 +136,12 @@ TEST_P(Contract, SameSeedSameBitsForAnyNumberOfThreads) {
   Dataset data;
   data.train = draw_digits(0, 300, 3);
   data.test = draw_digits(300, 100, 3);
+  data.shape = {28, 28, 1};
   data.classes = 10;
   const Partition partition = split_over_sites(
       {.kind = SplitSpec::Kind::dirichlet, .alpha = 0.5, .shards = 2, .sizes = {}}, data.train, 10, 3, 3);
   LearningProblem problem{data, partition, {}, {}, 3};
-  problem.model.layers = {{64, Activation::relu, true}, {10, Activation::identity, true}};
+  problem.model.layers = {DenseSpec{64, Activation::relu, true}, DenseSpec{10, Activation::identity, true}};
   problem.training.batch = 10;
   problem.training.epochs = 1;
   for (const Topology topology : {Topology::aggregator, Topology::peer}) {

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "algorithms/registry.hpp"
-#include "models/digits.hpp"
+#include "models/data/digits.hpp"
 
 namespace dadsim {
 namespace {
@@ -13,10 +13,11 @@ class Learn : public testing::Test {
   Learn() {
     data_.train = draw_digits(0, 400, 3);
     data_.test = draw_digits(400, 200, 3);
+    data_.shape = {28, 28, 1};
     data_.classes = 10;
     partition_ =
         split_over_sites({.kind = SplitSpec::Kind::iid, .alpha = 0.5, .shards = 2, .sizes = {}}, data_.train, 10, 4, 3);
-    model_.layers = {{32, Activation::relu, true}, {10, Activation::identity, true}};
+    model_.layers = {DenseSpec{32, Activation::relu, true}, DenseSpec{10, Activation::identity, true}};
     training_.batch = 10;
     training_.epochs = 4;
   }

@@ -12,7 +12,7 @@
 
 #include "algorithms/learn.hpp"
 #include "algorithms/one_step.hpp"
-#include "models/digits.hpp"
+#include "models/data/digits.hpp"
 #include "plan/fuse.hpp"
 #include "plan/workloads/layers.hpp"
 
@@ -26,7 +26,7 @@ using MatrixD = MatrixOf<double>;
 class Steps {
  public:
   Steps(std::size_t sites, const PowerSgd::Options& options, Topology topology = Topology::peer)
-      : sites_(sites), algorithm_(options), step_(network_, shape_, topology, kSeed) {
+      : sites_(sites), algorithm_(options), step_(network_, topology, kSeed) {
     RandomStream random(kSeed, Purpose::test);
     boost::random::normal_distribution<float> normal;
     samples_.features.resize(1000, 12);
@@ -43,6 +43,7 @@ class Steps {
     }
     step_.begin(number_++, samples_, batch);
     algorithm_.run(step_);
+    step_.finish();
     return step_;
   }
 
@@ -56,8 +57,11 @@ class Steps {
  private:
   std::size_t sites_;
   Network network_{
-      12, {{{20, Activation::tanh, true}, {9, Activation::tanh, true}, {5, Activation::identity, true}}}, kSeed};
-  ModelShape shape_ = network_.shape();
+      12,
+      {.name = "",
+       .layers = {DenseSpec{20, Activation::tanh, true}, DenseSpec{9, Activation::tanh, true},
+                  DenseSpec{5, Activation::identity, true}}},
+      kSeed};
   Samples samples_;
   PowerSgd algorithm_;
   TrainingStep step_;
@@ -116,8 +120,8 @@ TEST(PowerSgd, IsThePapersStepByStep) {
           gradients.emplace_back(3.0 * step.delta(s, l).cast<double>().transpose() * step.input(s, l).cast<double>());
         }
         const Matrix expected = paper[l].step(gradients).cast<float>();
-        EXPECT_LT(relative(step.gradient()[l].weight, expected), 2e-5) << "step " << t << ", layer " << l;
-        EXPECT_LT(relative(step.gradient()[l].bias, steps.exact(l).bias), 1e-6) << "biases are summed as they are";
+        EXPECT_LT(relative(step.gradient(l).weight, expected), 2e-5) << "step " << t << ", layer " << l;
+        EXPECT_LT(relative(step.gradient(l).bias, steps.exact(l).bias), 1e-6) << "biases are summed as they are";
       }
     }
   }
@@ -163,7 +167,7 @@ TEST(PowerSgd, WhatIsLeftOutIsAppliedLater) {
     double worst = 0;
     for (std::size_t l = 0; l < 3; ++l) {
       const Matrix exact = steps.exact(l).weight;
-      const Matrix& given = step.gradient()[l].weight;
+      const Matrix& given = step.gradient(l).weight;
       if (t == 1) {
         applied[l] = Matrix::Zero(exact.rows(), exact.cols());
         wanted[l] = applied[l];
@@ -189,7 +193,7 @@ TEST(PowerSgd, AWarmStartKeepsLessBack) {
     double sum = 0;
     for (int t = 0; t < 200; ++t) {
       const TrainingStep& step = steps.next();
-      const Matrix missing = steps.exact(0).weight - step.gradient()[0].weight;
+      const Matrix missing = steps.exact(0).weight - step.gradient(0).weight;
       behind = t == 0 ? missing : Matrix(behind + missing);
       sum += behind.norm();
     }
@@ -203,7 +207,7 @@ TEST(PowerSgd, UncompressedStepsAreGradientSharing) {
   for (int t = 0; t < 3; ++t) {
     const TrainingStep& step = steps.next();
     for (std::size_t l = 0; l < 3; ++l) {
-      const double difference = relative(step.gradient()[l].weight, steps.exact(l).weight);
+      const double difference = relative(step.gradient(l).weight, steps.exact(l).weight);
       if (t < 2) {
         EXPECT_LT(difference, 1e-6);
       } else {
@@ -339,11 +343,12 @@ TEST(PowerSgd, LearnsNearlyAsMuch) {
   Dataset data;
   data.train = draw_digits(0, 800, 3);
   data.test = draw_digits(800, 300, 3);
+  data.shape = {28, 28, 1};
   data.classes = 10;
   const Partition partition =
       split_over_sites({.kind = SplitSpec::Kind::iid, .alpha = 0.5, .shards = 2, .sizes = {}}, data.train, 10, 4, 3);
   LearningProblem problem{data, partition, {}, {}, 3};
-  problem.model.layers = {{32, Activation::relu, true}, {10, Activation::identity, true}};
+  problem.model.layers = {DenseSpec{32, Activation::relu, true}, DenseSpec{10, Activation::identity, true}};
   problem.training.batch = 10;
   problem.training.epochs = 8;
   problem.training.optimizer = {.kind = OptimizerSpec::Kind::sgd, .learning_rate = 0.05, .momentum = 0.9};

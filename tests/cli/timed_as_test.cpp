@@ -1,10 +1,12 @@
 // Learned on the small network, timed as a large one.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "cli/process.hpp"
 #include "plan/workload.hpp"
+#include "support/temporary_folder.hpp"
 
 namespace dadsim {
 namespace {
@@ -20,19 +22,70 @@ nlohmann::json result_of(const std::vector<std::string>& more) {
 
 TEST(TimedAs, LearnsTheSameAndTimesTheOther) {
   const nlohmann::json plain = result_of({});
-  for (const Workload& workload : workload_registry()) {
-    const nlohmann::json timed = result_of({"--set", "timed-as.workload=" + workload.name});
-    EXPECT_NE(timed["timed_as"].get<std::string>().find(workload.name), std::string::npos);
+  // One of each family; memory is another question.
+  for (const char* name : {"resnet-18-cifar10", "vgg-16", "vit-b-16", "bert-base", "gpt-2-medium", "gpt-3-175b",
+                           "llama-2-70b", "lstm-wikitext-2"}) {
+    SCOPED_TRACE(name);
+    const nlohmann::json timed =
+        result_of({"--set", std::string("timed-as.workload=") + name, "--set", "workers.memory=ignore"});
+    EXPECT_NE(timed["timed_as"].get<std::string>().find(name), std::string::npos);
     EXPECT_EQ(timed["learned_on"], plain["learned_on"]);
     for (std::size_t run = 0; run < plain["runs"].size(); ++run) {
       EXPECT_EQ(timed["runs"][run]["accuracy"], plain["runs"][run]["accuracy"]);
       EXPECT_GT(timed["runs"][run]["per_step"]["seconds"], plain["runs"][run]["per_step"]["seconds"]);
     }
     // Gradient sharing sends every parameter of the workload up in every step.
-    const auto parameters = static_cast<double>(workload.shape().parameters());
+    const auto parameters = static_cast<double>(find_workload(name)->shape().parameters());
     EXPECT_NEAR(timed["runs"][2]["per_step"]["bytes_up_per_worker"].get<double>(), 4 * parameters, 1);
     EXPECT_NEAR(timed["runs"][2]["per_step"]["bytes_down_per_worker"].get<double>(), 4 * parameters, 1);
   }
+}
+
+// Three factors and their product, through the real program.
+TEST(TimedAs, MultipliesKnownStepsRelativeStepsAndTimePerStep) {
+  const nlohmann::json result =
+      result_of({"--set", "timed-as.workload=resnet-18-cifar10", "--set", "timed-as.steps=1000", "--set",
+                 "timed-as.evaluation-every=300", "--set", "timed-as.evaluation-seconds=2", "--set",
+                 "timed-as.start-up=10s", "--set", "training.seeds=3", "--set", "training.target-accuracy=0.2"});
+  EXPECT_EQ(result["at_scale"]["workload"], "resnet-18-cifar10");
+  EXPECT_EQ(result["at_scale"]["seeds"], 3);
+  EXPECT_EQ(result["at_scale"]["known_steps"]["value"], 1000);
+  int told = 0;
+  for (const nlohmann::json& run : result["runs"]) {
+    const nlohmann::json& scale = run["at_scale"];
+    SCOPED_TRACE(run["label"].dump() + scale.dump());
+    ASSERT_EQ(scale["steps_to_target"].size(), 3U);
+    EXPECT_EQ(scale["steps_to_target"][0], run["target"]["step"]) << "the first seed is the scenario's";
+    if (scale["relative_steps"]["value"].is_null()) {
+      EXPECT_NE(scale["why_not"], "");
+      continue;
+    }
+    const double steps = 1000 * scale["relative_steps"]["value"].get<double>();
+    EXPECT_NEAR(scale["seconds"]["value"].get<double>(),
+                steps * run["per_step"]["seconds"].get<double>() + std::ceil(steps / 300) * 2 + 10, 1e-6 * steps);
+    if (run["algorithm"] == "gradient-sharing") {
+      EXPECT_EQ(scale["relative_steps"]["value"], 1);
+    }
+    ++told;
+  }
+  EXPECT_GE(told, 2);
+}
+
+TEST(TimedAs, WithoutKnownStepsGivesNoTime) {
+  const nlohmann::json result = result_of({"--set", "timed-as.workload=vgg-16", "--set", "workers.memory=ignore"});
+  EXPECT_EQ(result["at_scale"]["why_not"], "no published results for vgg-16 are known here");
+  for (const nlohmann::json& run : result["runs"]) EXPECT_TRUE(run["at_scale"]["seconds"]["value"].is_null());
+}
+
+TEST(TimedAs, TakesAWorkloadOfOnesOwn) {
+  const test::TemporaryFolder folder;
+  const std::string file = folder.write("mine.csv",
+                                        "layer,kind,in,out,rows_per_sample,parameters,forward_macs_per_sample\n"
+                                        "words,embedding,50,1000,7,50000,0\nfc,dense,50,2000,7,102000,700000\n");
+  const nlohmann::json result = result_of({"--set", "timed-as.file=" + file, "--set", "timed-as.batch=4"});
+  EXPECT_EQ(result["timed_as"].get<std::string>().substr(0, 31), "mine (152,000 parameters), batc");
+  EXPECT_NEAR(result["runs"][2]["per_step"]["bytes_up_per_worker"].get<double>(), 4 * 152'000, 1e-6);
+  EXPECT_EQ(result["at_scale"]["why_not"], "nobody has published results for a workload of one's own");
 }
 
 }  // namespace

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include "cli/catalog.hpp"
-#include "cli/experiment.hpp"
 #include "cli/measured.hpp"
 #include "scenario/load.hpp"
 #include "sim/simulator.hpp"
@@ -77,42 +76,6 @@ TEST(PublishedValidation, AllReduceCurvesStayWithinTheirBounds) {
   }
   table.expect_in_document();
   summary.expect_in_document();
-}
-
-// Not tuned to, and without a bound on the throughput: the roofline's efficiencies are assumptions alike for all
-// workloads.
-TEST(PublishedValidation, TrainingThroughputIsAsDocumented) {
-  test::DocumentedTable table("throughput", {"workload", "GPUs", "predicted", "OneFlow", "error", "PyTorch", "error",
-                                             "predicted speed-up", "OneFlow", "PyTorch"});
-  double alone = 0;
-  double oneflow_alone = 0;
-  double pytorch_alone = 0;
-  for (auto& cells : test::measured("dlperf")) {
-    Scenario scenario =
-        load_scenario(std::string(DADSIM_SOURCE_DIR) + "/tests/validation/dlperf.xml",
-                      {"timed-as.workload=" + cells["workload"], "timed-as.batch=" + cells["batch"]}, make_catalog());
-    const double gpus = std::stod(cells["gpus"]);
-    scenario.workers.resize(std::stoul(cells["gpus"]));
-    const Result result = run_experiment(scenario, false);
-    const double predicted = gpus * std::stod(cells["batch"]) / result.runs.front().step_seconds;
-    const double oneflow = std::stod(cells["oneflow"]);
-    const double pytorch = std::stod(cells["pytorch"]);
-    if (gpus == 1) {
-      alone = predicted;
-      oneflow_alone = oneflow;
-      pytorch_alone = pytorch;
-    }
-    // Two frameworks on the same machine differ by up to 28 %; a speed-up is held to the range between half and one and
-    // a half.
-    const double speed_up = predicted / alone;
-    EXPECT_GT(speed_up, 0.5 * oneflow / oneflow_alone);
-    EXPECT_LT(speed_up, 1.5 * oneflow / oneflow_alone);
-    table.add({cells["workload"], cells["gpus"], fmt::format("{:.0f}", predicted), cells["oneflow"],
-               test::percent(predicted / oneflow - 1), cells["pytorch"], test::percent(predicted / pytorch - 1),
-               fmt::format("{:.2f}", speed_up), fmt::format("{:.2f}", oneflow / oneflow_alone),
-               fmt::format("{:.2f}", pytorch / pytorch_alone)});
-  }
-  table.expect_in_document();
 }
 
 }  // namespace

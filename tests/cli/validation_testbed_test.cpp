@@ -191,7 +191,7 @@ const std::vector<Bound> bounds{
     {"hetero5", "ring", "warm", 0.06},
     {"hetero5", "agring", "warm", 0.06},
     {"hetero5", "ps", "warm", 0.06},
-    {"hetero5", "agdirect", "warm", 0.15},
+    {"hetero5", "agdirect", "warm", 0.06},
     {"dumbbell44", "p2p", "warm", 0.06},
     {"dumbbell44", "p2p", "cold", 0.06},
     {"dumbbell44", "p2px", "warm", 0.06},

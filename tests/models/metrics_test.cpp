@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "models/digits.hpp"
+#include "models/data/digits.hpp"
 #include "models/thread_counts.hpp"
 #include "models/uniform.hpp"
 
@@ -110,11 +110,11 @@ TEST(Quality, RefusesWhatDoesNotFit) {
 TEST(Evaluate, EqualsTheForwardPassForAnyNumberOfThreads) {
   const Samples samples = draw_digits(0, 700, 3);
   ModelSpec spec;
-  spec.layers = {{150, Activation::gelu, true}, {10, Activation::identity, true}};
+  spec.layers = {DenseSpec{150, Activation::gelu, true}, DenseSpec{10, Activation::identity, true}};
   const Network network(784, spec, 1);
   Tape tape;
-  network.forward(samples.features, tape);
-  const Quality whole = evaluate_logits(tape.activations.back(), samples.labels);
+  network.forward(samples.features, Pass{}, tape);
+  const Quality whole = evaluate_logits(tape.logits(), samples.labels);
   const Quality blocks = evaluate(network, samples);
   EXPECT_NEAR(blocks.loss, whole.loss, 1e-6);
   EXPECT_NEAR(blocks.accuracy, whole.accuracy, 2.0 / 700);

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <tuple>
 
+#include "models/backward.hpp"
 #include "models/optimizer.hpp"
 #include "models/thread_counts.hpp"
 #include "models/uniform.hpp"
@@ -30,24 +31,12 @@ std::vector<std::int32_t> random_labels(std::size_t rows, std::int32_t classes, 
   return labels;
 }
 
-template <class T>
-T backward(const NetworkOf<T>& network, const MatrixOf<T>& inputs, const std::vector<std::int32_t>& labels,
-           TapeOf<T>& tape, std::vector<LayerGradientOf<T>>* gradient) {
-  network.forward(inputs, tape);
-  const T loss = network.loss(labels, static_cast<T>(labels.size()), tape);
-  if (gradient == nullptr) return loss;
-  gradient->resize(network.layers());
-  for (std::size_t l = network.layers(); l-- > 0;) {
-    weight_gradient<T>(tape.deltas[l], tape.activations[l], network.layer(l).has_bias(), (*gradient)[l]);
-    if (l > 0) network.propagate(l, tape);
-  }
-  return loss;
-}
+using test::backward;
 
 ModelSpec mlp(const std::vector<std::int64_t>& widths, Activation hidden, Activation last, bool bias) {
   ModelSpec spec;
   for (std::size_t i = 0; i < widths.size(); ++i) {
-    spec.layers.push_back({widths[i], i + 1 < widths.size() ? hidden : last, bias});
+    spec.layers.push_back(DenseSpec{widths[i], i + 1 < widths.size() ? hidden : last, bias});
   }
   return spec;
 }
@@ -69,7 +58,7 @@ TEST_P(GradientCheck, EqualsCentralDifferences) {
   const MatrixOf<double> inputs = random_matrix<double>(7, 5, 3);
   const auto labels = random_labels(7, 4, 4);
   TapeOf<double> tape;
-  std::vector<LayerGradientOf<double>> gradient;
+  GradientOf<double> gradient;
   backward(network, inputs, labels, tape, &gradient);
 
   const double h = 1e-5;
@@ -86,13 +75,13 @@ TEST_P(GradientCheck, EqualsCentralDifferences) {
   for (std::size_t l = 0; l < network.layers(); ++l) {
     MatrixOf<double> numeric(network.layer(l).out(), network.layer(l).in());
     for (Eigen::Index i = 0; i < numeric.size(); ++i) numeric.data()[i] = slope(network.layer(l).weight.data()[i]);
-    ASSERT_GT(gradient[l].weight.norm(), 1e-6);
-    EXPECT_LT((numeric - gradient[l].weight).norm() / gradient[l].weight.norm(), 1e-6) << "weights of layer " << l;
-    ASSERT_EQ(gradient[l].bias.size(), bias ? network.layer(l).out() : 0);
+    ASSERT_GT(gradient.matrices[l].weight.norm(), 1e-6);
+    EXPECT_LT((numeric - gradient.matrices[l].weight).norm() / gradient.matrices[l].weight.norm(), 1e-6) << "weights of layer " << l;
+    ASSERT_EQ(gradient.matrices[l].bias.size(), bias ? network.layer(l).out() : 0);
     if (bias) {
       VectorOf<double> numeric_bias(network.layer(l).out());
       for (Eigen::Index i = 0; i < numeric_bias.size(); ++i) numeric_bias[i] = slope(network.layer(l).bias[i]);
-      EXPECT_LT((numeric_bias - gradient[l].bias).norm() / gradient[l].bias.norm(), 1e-6) << "biases of layer " << l;
+      EXPECT_LT((numeric_bias - gradient.matrices[l].bias).norm() / gradient.matrices[l].bias.norm(), 1e-6) << "biases of layer " << l;
     }
   }
 }
@@ -164,28 +153,28 @@ TEST(Network, ForwardByHand) {
   MatrixOf<double> x(2, 2);
   x << 1, 1, -1, 0;
   TapeOf<double> tape;
-  network.forward(x, tape);
-  EXPECT_EQ(tape.activations[0], x);
-  EXPECT_EQ(tape.activations[1], (MatrixOf<double>(2, 2) << 3.5, 0, 0, 1.25).finished());
-  EXPECT_EQ(tape.activations[2], (MatrixOf<double>(2, 2) << 3.5, 8, 1.25, -0.25).finished());
+  network.forward(x, Pass{}, tape);
+  EXPECT_EQ(tape.values[0], x);
+  EXPECT_EQ(tape.values[1], (MatrixOf<double>(2, 2) << 3.5, 0, 0, 1.25).finished());
+  EXPECT_EQ(tape.values[2], (MatrixOf<double>(2, 2) << 3.5, 8, 1.25, -0.25).finished());
 
   // Loss −log softmax: rows with logit differences 4.5 and 1.5.
   const std::vector<std::int32_t> labels{0, 0};
   const double loss = network.loss(labels, 2.0, tape);
   EXPECT_NEAR(loss, 0.5 * (std::log1p(std::exp(4.5)) + std::log1p(std::exp(-1.5))), 1e-15);
   const double p = 1 / (1 + std::exp(-4.5));
-  EXPECT_NEAR(tape.deltas[1](0, 0), -p / 2, 1e-15);
-  EXPECT_NEAR(tape.deltas[1](0, 1), p / 2, 1e-15);
+  EXPECT_NEAR(tape.slopes[2](0, 0), -p / 2, 1e-15);
+  EXPECT_NEAR(tape.slopes[2](0, 1), p / 2, 1e-15);
 }
 
 TEST(Network, LossIsStableForHugeLogits) {
   Network network(1, mlp({3}, Activation::identity, Activation::identity, false), 1);
   network.layer(0).weight << 1e30F, 0.0F, -1e30F;
   Tape tape;
-  network.forward(Matrix::Ones(2, 1), tape);
+  network.forward(Matrix::Ones(2, 1), Pass{}, tape);
   const std::vector<std::int32_t> labels{0, 0};
   EXPECT_EQ(network.loss(labels, 2.0F, tape), 0.0F);
-  EXPECT_TRUE(tape.deltas[0].allFinite());
+  EXPECT_TRUE(tape.slopes[1].allFinite());
 }
 
 TEST(Network, SitesAddUpToThePooledGradient) {
@@ -193,7 +182,7 @@ TEST(Network, SitesAddUpToThePooledGradient) {
   const MatrixOf<double> inputs = random_matrix<double>(12, 9, 6);
   const auto labels = random_labels(12, 5, 7);
   TapeOf<double> pooled;
-  std::vector<LayerGradientOf<double>> gradient;
+  GradientOf<double> gradient;
   const double loss = backward(network, inputs, labels, pooled, &gradient);
 
   // Unequal sites, each on a tape of its own, with the rows of all sites in the denominator.
@@ -202,23 +191,23 @@ TEST(Network, SitesAddUpToThePooledGradient) {
   Eigen::Index first = 0;
   for (const Eigen::Index rows : {1, 4, 7}) {
     TapeOf<double> tape;
-    network.forward(inputs.middleRows(first, rows), tape);
+    network.forward(inputs.middleRows(first, rows), Pass{}, tape);
     sum_of_losses += network.loss(
         std::span(labels).subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(rows)), 12.0, tape);
     network.propagate(1, tape);
     for (std::size_t l = 0; l < 2; ++l) {
-      sums[l] += weight_gradient<double>(tape.deltas[l], tape.activations[l], true).weight;
+      sums[l] += weight_gradient<double>(tape.slopes[l + 1], tape.values[l], true).weight;
       // The block of the stacked pass is the site's own pass.
-      EXPECT_LT((pooled.deltas[l].middleRows(first, rows) - tape.deltas[l]).norm(), 1e-14);
-      const auto block = weight_gradient<double>(pooled.deltas[l].middleRows(first, rows),
-                                                 pooled.activations[l].middleRows(first, rows), true);
-      EXPECT_LT((block.weight - tape.deltas[l].transpose() * tape.activations[l]).norm(), 1e-14);
-      EXPECT_LT((block.bias - tape.deltas[l].colwise().sum().transpose()).norm(), 1e-14);
+      EXPECT_LT((network.delta(l, pooled).middleRows(first, rows) - tape.slopes[l + 1]).norm(), 1e-14);
+      const auto block = weight_gradient<double>(network.delta(l, pooled).middleRows(first, rows),
+                                                 network.input(l, pooled).middleRows(first, rows), true);
+      EXPECT_LT((block.weight - tape.slopes[l + 1].transpose() * tape.values[l]).norm(), 1e-14);
+      EXPECT_LT((block.bias - tape.slopes[l + 1].colwise().sum().transpose()).norm(), 1e-14);
     }
     first += rows;
   }
   EXPECT_NEAR(sum_of_losses, loss, 1e-14);
-  for (std::size_t l = 0; l < 2; ++l) EXPECT_LT((sums[l] - gradient[l].weight).norm(), 1e-14);
+  for (std::size_t l = 0; l < 2; ++l) EXPECT_LT((sums[l] - gradient.matrices[l].weight).norm(), 1e-14);
 }
 
 // Widths and rows beyond one tile, not multiples of it.
@@ -227,33 +216,33 @@ TEST(Network, TilesGiveThePlainProducts) {
   const MatrixOf<double> inputs = random_matrix<double>(515, 130, 9);
   const auto labels = random_labels(515, 11, 10);
   TapeOf<double> tape;
-  std::vector<LayerGradientOf<double>> gradient;
+  GradientOf<double> gradient;
   backward(network, inputs, labels, tape, &gradient);
   for (std::size_t l = 0; l < 3; ++l) {
-    MatrixOf<double> z = tape.activations[l] * network.layer(l).weight.transpose();
+    MatrixOf<double> z = tape.values[l] * network.layer(l).weight.transpose();
     z.rowwise() += network.layer(l).bias.transpose();
     if (l < 2) z = z.array().tanh();
-    EXPECT_LT((z - tape.activations[l + 1]).cwiseAbs().maxCoeff(), 1e-12);
-    const MatrixOf<double> g = tape.deltas[l].transpose() * tape.activations[l];
-    EXPECT_LT((g - gradient[l].weight).norm(), 1e-12 * g.norm());
+    EXPECT_LT((z - tape.values[l + 1]).cwiseAbs().maxCoeff(), 1e-12);
+    const MatrixOf<double> g = tape.slopes[l + 1].transpose() * tape.values[l];
+    EXPECT_LT((g - gradient.matrices[l].weight).norm(), 1e-12 * g.norm());
     if (l > 0) {
-      MatrixOf<double> below = tape.deltas[l] * network.layer(l).weight;
-      below.array() *= 1 - tape.activations[l].array().square();
-      EXPECT_LT((below - tape.deltas[l - 1]).norm(), 1e-12 * below.norm());
+      MatrixOf<double> below = tape.slopes[l + 1] * network.layer(l).weight;
+      below.array() *= 1 - tape.values[l].array().square();
+      EXPECT_LT((below - tape.slopes[l]).norm(), 1e-12 * below.norm());
     }
   }
 }
 
-TEST(Network, ForwardLayerEqualsForward) {
+TEST(Network, ForwardRowsEqualsForward) {
   const Network network(20, mlp({30, 4}, Activation::gelu, Activation::identity, true), 2);
   const Matrix inputs = random_matrix<float>(50, 20, 3);
   Tape tape;
-  network.forward(inputs, tape);
+  network.forward(inputs, Pass{}, tape);
   Matrix z;
-  const Matrix hidden = network.forward_layer(0, inputs, &z);
-  EXPECT_TRUE(test::same_bits(hidden, tape.activations[1]));
-  EXPECT_TRUE(test::same_bits(z, tape.pre_activations[0]));
-  EXPECT_TRUE(test::same_bits(network.forward_layer(1, hidden, nullptr), tape.activations[2]));
+  const Matrix hidden = forward_rows<float>(network.layer(0), Activation::gelu, inputs, &z);
+  EXPECT_TRUE(test::same_bits(hidden, tape.values[1]));
+  EXPECT_TRUE(test::same_bits(z, tape.scratch[0].matrices[0]));
+  EXPECT_TRUE(test::same_bits(forward_rows<float>(network.layer(1), Activation::identity, hidden, nullptr), tape.values[2]));
 }
 
 TEST(Network, KeepsItsMemoryFromStepToStep) {
@@ -265,26 +254,26 @@ TEST(Network, KeepsItsMemoryFromStepToStep) {
   std::vector<const float*> before;
   const auto places = [&] {
     std::vector<const float*> list;
-    for (const auto* group : {&tape.activations, &tape.pre_activations, &tape.deltas}) {
+    for (const auto* group : {&tape.values, &tape.scratch[0].matrices, &tape.slopes}) {
       for (const Matrix& m : *group) list.push_back(m.data());
     }
-    for (const LayerGradient& g : gradient) list.insert(list.end(), {g.weight.data(), g.bias.data()});
+    for (const LayerGradient& g : gradient.matrices) list.insert(list.end(), {g.weight.data(), g.bias.data()});
     return list;
   };
   before = places();
   const Matrix next = random_matrix<float>(50, 20, 4);
   backward<float>(network, next, labels, tape, &gradient);
   EXPECT_EQ(places(), before);
-  EXPECT_TRUE(test::same_bits(tape.activations[0], next));
+  EXPECT_TRUE(test::same_bits(tape.values[0], next));
   // Inputs that already lie on the tape stay where they are.
-  network.forward(tape.activations[0], tape);
+  network.forward(tape.inputs(), Pass{}, tape);
   EXPECT_EQ(places(), before);
-  EXPECT_TRUE(test::same_bits(tape.activations[0], next));
+  EXPECT_TRUE(test::same_bits(tape.values[0], next));
 }
 
 TEST(Network, InitialWeightsFillTheirRange) {
   const Network he(400, mlp({100, 50, 10}, Activation::relu, Activation::identity, true), 3);
-  const auto check = [](const DenseLayer<float>& layer, double limit) {
+  const auto check = [](const WeightsOf<float>& layer, double limit) {
     EXPECT_LE(layer.weight.cwiseAbs().maxCoeff(), static_cast<float>(limit));
     EXPECT_GT(layer.weight.maxCoeff(), 0.95 * limit);
     EXPECT_LT(layer.weight.minCoeff(), -0.95 * limit);
@@ -317,8 +306,8 @@ TEST(Network, RefusesWhatDoesNotFit) {
   const Network network(5, spec, 1);
   Tape tape;
   EXPECT_THROW(network.loss(std::vector<std::int32_t>{0}, 1.0F, tape), std::logic_error);
-  EXPECT_THROW(network.forward(Matrix::Zero(2, 4), tape), std::logic_error);
-  network.forward(Matrix::Zero(2, 5), tape);
+  EXPECT_THROW(network.forward(Matrix::Zero(2, 4), Pass{}, tape), std::logic_error);
+  network.forward(Matrix::Zero(2, 5), Pass{}, tape);
   EXPECT_THROW(network.loss(std::vector<std::int32_t>{0}, 1.0F, tape), std::logic_error);
   EXPECT_THROW(network.loss(std::vector<std::int32_t>{0, 3}, 2.0F, tape), std::logic_error);
   EXPECT_THROW(network.loss(std::vector<std::int32_t>{0, -1}, 2.0F, tape), std::logic_error);

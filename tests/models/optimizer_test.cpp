@@ -11,7 +11,7 @@ namespace {
 // A network of one layer of one weight and one bias, trained on losses whose gradient is known.
 Network tiny(float weight, float bias) {
   ModelSpec spec;
-  spec.layers = {{1, Activation::identity, true}};
+  spec.layers = {DenseSpec{1, Activation::identity, true}};
   Network network(1, spec, 1);
   network.layer(0).weight(0, 0) = weight;
   network.layer(0).bias[0] = bias;
@@ -19,9 +19,10 @@ Network tiny(float weight, float bias) {
 }
 
 Gradient gradient_of(float weight, float bias) {
-  Gradient gradient(1);
-  gradient[0].weight.setConstant(1, 1, weight);
-  gradient[0].bias.setConstant(1, bias);
+  Gradient gradient;
+  gradient.matrices.resize(1);
+  gradient.matrices[0].weight.setConstant(1, 1, weight);
+  gradient.matrices[0].bias.setConstant(1, bias);
   return gradient;
 }
 
@@ -158,16 +159,17 @@ TEST(AdamW, DecaysWithoutTheGradient) {
 
 TEST(Optimizer, UpdatesEveryParameterOfLargeLayersAlike) {
   ModelSpec spec;
-  spec.layers = {{300, Activation::relu, true},
-                 {70, Activation::identity, true}};  // beyond one block, and not a multiple
+  spec.layers = {DenseSpec{300, Activation::relu, true},
+                 DenseSpec{70, Activation::identity, true}};  // beyond one block, and not a multiple
   for (const OptimizerSpec& kind : {sgd(0.9, true, 0.1), adam(OptimizerSpec::Kind::adam, 0.1)}) {
     Network network(133, spec, 1);
-    Gradient gradient(2);
+    Gradient gradient;
+    gradient.matrices.resize(2);
     for (std::size_t l = 0; l < 2; ++l) {
       network.layer(l).weight.setConstant(1);
       network.layer(l).bias.setConstant(1);
-      gradient[l].weight.setConstant(network.layer(l).out(), network.layer(l).in(), 0.3F);
-      gradient[l].bias.setConstant(network.layer(l).out(), 0.3F);
+      gradient.matrices[l].weight.setConstant(network.layer(l).out(), network.layer(l).in(), 0.3F);
+      gradient.matrices[l].bias.setConstant(network.layer(l).out(), 0.3F);
     }
     const auto optimizer = make_optimizer(kind, network);
     Reference reference(kind);

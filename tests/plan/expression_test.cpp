@@ -62,6 +62,41 @@ TEST(Expression, RanksAreLimitedByWhatALayerAllows) {
   EXPECT_EQ(merged_rank(1).evaluate({&wide, &few, -1}), 4) << "four rows in all";
 }
 
+TEST(Expression, AMatrixRankIsLimitedByTheMatrixAlone) {
+  const StepSizes few{{1, 1}, {{3, 5}, {7}}};
+  const LayerShape wide = dense_shape("wide", 500, 400, true);
+  EXPECT_EQ(matrix_rank(1).evaluate({&wide, &few, 0}), 7) << "two rows in all do not limit it";
+  EXPECT_EQ(matrix_rank(1).evaluate({&wide, &few, -1}), 7);
+  const LayerShape narrow = dense_shape("narrow", 2, 20, true);
+  EXPECT_EQ(matrix_rank(1).evaluate({&narrow, &few, 0}), 2) << "nor does a bias add to it";
+  EXPECT_EQ(matrix_rank(1).to_string(), "matrix_rank");
+}
+
+TEST(Expression, KeptEntriesAreAShareOfTheMatrixRoundedUp) {
+  EXPECT_EQ(at(kept(0.01), -1), 6) << "of 600";
+  EXPECT_EQ(at(kept(0.011), 0), 7);
+  EXPECT_EQ(at(kept(1), 0), 600);
+  EXPECT_EQ(at(kept(1e-9), 0), 1);
+  EXPECT_EQ(at(2.0 * kept(0.5) + kept(0.1), 0), 660) << "fractions are told apart";
+  EXPECT_EQ(kept(0.5).to_string(), "kept");
+  EXPECT_EQ(kept_entries(0.07, 10, 10), 7) << "0.07 · 100 is a little above 7 in doubles";
+  EXPECT_EQ(kept_entries(0.999999999, 100'000, 100'000), 9'999'999'990) << "more than 64 bits hold on the way";
+  for (const double fraction : {0.0, -0.1, 1.1, 1e-12}) EXPECT_THROW(kept(fraction), std::logic_error);
+}
+
+TEST(Expression, ATablesGradientIsAddedRowByRow) {
+  LayerShape table = kLayer;
+  table.kind = LayerKind::embedding;
+  table.rows_per_sample = 5;
+  EXPECT_EQ(at(gradient_macs(), 0, table), 4 * 5 * 30);
+  EXPECT_EQ(at(all_gradient_macs(), -1, table), 10 * 5 * 30);
+  LayerShape norm;
+  norm.kind = LayerKind::normalisation;
+  norm.parameters = 40;
+  EXPECT_EQ(at(gradient_macs(), 0, norm), 0);
+  EXPECT_EQ(at(gradient_macs(), 1), 6 * 30 * 20);
+}
+
 TEST(Expression, TheAggregatorHasNoRowsOfItsOwn) {
   EXPECT_THROW(at(rows(), -1), std::logic_error);
   EXPECT_THROW(at(rank(0), -1), std::logic_error);

@@ -103,6 +103,112 @@ TEST(Schedule, OtherLayersAreSummedInOneCollectiveOrDropped) {
   EXPECT_EQ(std::get<CollectiveTask>(schedule.tasks[0].what).bytes[0], 4 * 18);
 }
 
+LayerShape table(std::string name, std::int64_t entries, std::int64_t width, std::int64_t beside = 0) {
+  LayerShape shape;
+  shape.name = std::move(name);
+  shape.kind = LayerKind::embedding;
+  shape.in = width;
+  shape.out = entries;
+  shape.rows_per_sample = 5;
+  shape.parameters = entries * width + beside;
+  return shape;
+}
+
+/// A sum per layer, then what the other layers have, then the waits in a sweep of their own; with or without tables.
+std::pair<StepStructure, StepSizes> sums(std::size_t layers, bool tables) {
+  StepRecorder recorder;
+  recorder.begin({2, 4});
+  std::vector<std::int32_t> serial(layers);
+  recorder.begin_sweep(Over::layers_backward, tables);
+  for (std::size_t l = layers; l-- > 0;) {
+    recorder.begin_group(static_cast<std::int32_t>(l));
+    serial[l] = recorder.add(CollectiveOp{CollectiveKind::all_reduce, {{parameters(), ElementType::float32}}});
+  }
+  recorder.begin_sweep(Over::other_layers);
+  recorder.begin_group(-1);
+  recorder.add(CollectiveOp{CollectiveKind::all_reduce, {{parameters(), ElementType::float32}}});
+  recorder.begin_sweep(Over::layers_forward, tables);
+  for (std::size_t l = 0; l < layers; ++l) {
+    recorder.begin_group(static_cast<std::int32_t>(l));
+    recorder.add(WaitOp{Role::workers, serial[l]});
+    recorder.add(ComputeOp{Phase::update, Role::workers, {{parameters(), 0.0, 1.0}}, false, true});
+  }
+  return recorder.take();
+}
+
+TEST(Schedule, TablesAreMatricesOfTheirOwnInASweepWithThem) {
+  ModelShape timed = mlp({10, 8, 4});
+  timed.layers.insert(timed.layers.begin(), table("words", 50, 10, 3));
+  timed.layers.push_back(table("last", 7, 2));
+
+  const auto [with, sizes] = sums(2, true);
+  const Schedule apart = instantiate(with, sizes, mlp({10, 8, 4}), timed);
+  const auto bytes = [](const Schedule& schedule, std::size_t i) {
+    return std::get<CollectiveTask>(schedule.tasks.at(i).what).bytes[0];
+  };
+  ASSERT_EQ(apart.tasks.size(), 4U + 1 + 2 * 4);
+  EXPECT_EQ(apart.tasks[0].layer, "last");
+  EXPECT_EQ(bytes(apart, 0), 4 * 14);
+  EXPECT_EQ(apart.tasks[3].layer, "words");
+  EXPECT_EQ(bytes(apart, 3), 4 * 500) << "the table alone";
+  EXPECT_EQ(bytes(apart, 4), 4 * 3) << "what is beside the table is summed with the other layers";
+  for (std::size_t i = 0; i < 4; ++i) {
+    EXPECT_EQ(std::get<WaitTask>(apart.tasks.at(5 + 2 * i).what).collective, static_cast<std::int32_t>(3 - i));
+  }
+  EXPECT_EQ(std::get<ComputeTask>(apart.tasks[6].what).flops[0], 503) << "updated with what is beside it";
+
+  const auto [without, same] = sums(2, false);
+  const Schedule together = instantiate(without, same, mlp({10, 8, 4}), timed);
+  ASSERT_EQ(together.tasks.size(), 2U + 1 + 2 + 4);
+  EXPECT_EQ(bytes(together, 2), 4 * (503 + 14));
+}
+
+TEST(Schedule, DepthIsCountedInTheMatricesOfTheSweep) {
+  // The first matrix sends 1 element per row, the last 100; the table is the first in a sweep with tables.
+  for (const bool tables : {false, true}) {
+    StepRecorder recorder;
+    recorder.begin({1});
+    recorder.begin_sweep(Over::layers_forward, tables);
+    for (const double elements : {1.0, 100.0}) {
+      recorder.begin_group(elements == 1.0 ? 0 : 1);
+      recorder.add(CollectiveOp{CollectiveKind::all_reduce, {{elements, ElementType::float32}}});
+    }
+    const auto [structure, sizes] = recorder.take();
+    ModelShape timed = mlp({10, 8});
+    timed.layers.insert(timed.layers.begin(), table("words", 50, 10));
+    const Schedule schedule = instantiate(structure, sizes, mlp({10, 8, 4}), timed);
+    ASSERT_EQ(schedule.tasks.size(), tables ? 2U : 1U);
+    EXPECT_EQ(std::get<CollectiveTask>(schedule.tasks.back().what).bytes[0], 400);
+    EXPECT_EQ(std::get<CollectiveTask>(schedule.tasks.front().what).bytes[0], tables ? 4 : 400);
+  }
+}
+
+TEST(Schedule, AWaitForAnotherLayerKeepsItsDistance) {
+  // Layer l waits for what layer l + 1 issued; among four layers timed, each for the one behind it.
+  StepRecorder recorder;
+  recorder.begin({1});
+  recorder.begin_sweep(Over::layers_backward, true);
+  std::vector<std::int32_t> serial(3);
+  for (std::size_t l = 3; l-- > 0;) {
+    recorder.begin_group(static_cast<std::int32_t>(l));
+    serial[l] = recorder.add(CollectiveOp{CollectiveKind::all_reduce, {{parameters(), ElementType::float32}}});
+    if (l < 2) recorder.add(WaitOp{Role::workers, serial[l + 1]});
+  }
+  const auto [structure, sizes] = recorder.take();
+  ModelShape timed = mlp({10, 8, 4});
+  timed.layers.insert(timed.layers.begin(), table("words", 50, 10));
+  LayerShape norm;
+  norm.name = "norm";
+  norm.kind = LayerKind::normalisation;
+  norm.parameters = 5;
+  timed.layers.insert(timed.layers.begin() + 1, norm);
+  const Schedule schedule = instantiate(structure, sizes, mlp({10, 8, 6, 4}), timed);
+  ASSERT_EQ(schedule.tasks.size(), 5U);
+  EXPECT_EQ(std::get<WaitTask>(schedule.tasks[2].what).collective, 0);
+  EXPECT_EQ(schedule.tasks[3].layer, "words");
+  EXPECT_EQ(std::get<WaitTask>(schedule.tasks[4].what).collective, 1);
+}
+
 TEST(Schedule, TakesTheBranchWithTheFewestFlopsPerWorker) {
   StepRecorder recorder;
   recorder.begin({2, 100});

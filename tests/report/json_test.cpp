@@ -42,7 +42,7 @@ NetworkUse sample_network() {
 }
 
 TEST(Json, DocumentsEveryFieldAndNoOther) {
-  Result result = sample_result();
+  Result result = sample_scale_result();
   result.runs[0].network = sample_network();
   std::set<std::string> written;
   collect_fields(Json::parse(to_json(result)), "", written);
@@ -91,6 +91,30 @@ TEST(Json, SaysHowTheNetworkWasSimulated) {
                  "directions": 64.0}]})"));
   result.runs[0].network.fidelity_note.clear();
   EXPECT_FALSE(Json::parse(to_json(result))["runs"][0]["network"].contains("fidelity_note"));
+}
+
+TEST(Json, HoldsTheThreeFactorsAndTheirProduct) {
+  Result result = sample_scale_result();
+  EXPECT_EQ(Json::parse(to_json(result))["runs"][0]["at_scale"],
+            Json::parse(R"({"steps_to_target": [30, 60], "known_steps": 1000.0,
+                            "relative_steps": {"value": 1.5, "low": 1.2, "high": 2.0}, "seconds_per_step": 0.5,
+                            "seconds": {"value": 840.0, "low": 684.0, "high": 1100.0}, "why_not": ""})"));
+  EXPECT_EQ(Json::parse(to_json(result))["at_scale"]["known_steps"],
+            Json::parse(R"({"value": 1000.0, "fewest": 900.0, "most": 1200.0})"));
+
+  result.scale->known.reset();
+  result.scale->why_not = "nobody knows";
+  result.runs[0].at_scale = ScaleResult{{30, std::nullopt}, {std::nullopt, "it did not"}, {}};
+  const Json json = Json::parse(to_json(result));
+  EXPECT_TRUE(json["at_scale"]["known_steps"]["value"].is_null());
+  EXPECT_EQ(json["at_scale"]["why_not"], "nobody knows");
+  const Json& scale = json["runs"][0]["at_scale"];
+  EXPECT_TRUE(scale["known_steps"].is_null());
+  EXPECT_TRUE(scale["relative_steps"]["value"].is_null());
+  EXPECT_TRUE(scale["seconds"]["value"].is_null());
+  EXPECT_TRUE(scale["steps_to_target"][1].is_null());
+  EXPECT_EQ(scale["why_not"], "it did not");
+  EXPECT_FALSE(Json::parse(to_json(sample_result())).contains("at_scale"));
 }
 
 TEST(Json, WritesParametersAsWhatTheyAre) {

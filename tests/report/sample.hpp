@@ -71,6 +71,24 @@ inline Result sample_result() {
   return result;
 }
 
+/// The same with several seeds, timed as something whose steps are known.
+inline Result sample_scale_result() {
+  Result result = sample_result();
+  result.timed_as = "resnet-50 (25,557,032 parameters), batch 256 per worker";
+  result.timed_as_other = true;
+  ScaleSetting setting;
+  setting.workload = "resnet-50";
+  setting.batch = 512;
+  setting.seeds = 2;
+  setting.known = KnownSteps{1000, 900, 1200, 512, "75.9 % top-1", "40 epochs (MLPerf)"};
+  setting.charges = {.evaluation_every = 100, .evaluation_seconds = 2, .start_up_seconds = 60};
+  result.scale = setting;
+  RunResult& run = result.runs[0];
+  run.step_seconds = 0.5;
+  run.at_scale = ScaleResult{{30, 60}, {Estimate{1.5, 1.2, 2.0}, ""}, Estimate{840, 684, 1100}};
+  return result;
+}
+
 /// A run that shares, with nothing but what the verdict reads.
 inline RunResult verdict_run(std::string algorithm, double best, double seconds_to_target) {
   RunResult run;

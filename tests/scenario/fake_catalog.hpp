@@ -1,10 +1,14 @@
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <fstream>
 #include <map>
 #include <sstream>
 #include <string>
+#include <type_traits>
+#include <variant>
 
 #include "scenario/catalog.hpp"
 
@@ -17,9 +21,67 @@ inline std::string file_content(const std::string& path) {
   return content.str();
 }
 
+/// What a source of data holds. A file holds three numbers (samples, values of each, classes), or has an error.
+inline Catalog::DataAnswer fake_data(const DataSource& source) {
+  Catalog::DataAnswer answer;
+  DataFacts& facts = answer.facts;
+  const auto numbers = [&](const std::string& path) {
+    std::istringstream text(file_content(path));
+    DataFacts found;
+    found.shape = {1, 0, 1};
+    if (!(text >> found.train >> found.shape.width >> found.classes)) {
+      answer.errors.push_back({path, 0, "not an IDX file", "magic number 2051"});
+    }
+    return found;
+  };
+  const auto pair = [&](const std::string& train, const std::string& test) {
+    facts = numbers(train);
+    if (test.empty()) return;
+    const DataFacts held_back = numbers(test);
+    facts.test = held_back.train;
+    facts.classes = std::max(facts.classes, held_back.classes);
+    if (held_back.shape != facts.shape) answer.errors.push_back({test, 0, "other images", "of the same size"});
+  };
+  const auto drawn = [&](const SampleShape& shape, std::int64_t classes) {
+    facts = {kMaxDrawnSamples, {}, shape, classes};
+  };
+  const auto share = [&](double test_share) {
+    facts.test = std::llround(static_cast<double>(facts.train) * test_share);
+    facts.train -= *facts.test;
+  };
+  std::visit(
+      [&](const auto& one) {
+        using Source = std::decay_t<decltype(one)>;
+        if constexpr (std::is_same_v<Source, DigitsSource>) drawn({28, 28, 1}, 10);
+        if constexpr (std::is_same_v<Source, ShapesSource>) drawn({32, 32, 3}, 10);
+        if constexpr (std::is_same_v<Source, UtterancesSource>) drawn({1, one.length, 13}, 10);
+        if constexpr (std::is_same_v<Source, TabularSource>) drawn({1, 1, one.features}, one.classes);
+        if constexpr (std::is_same_v<Source, IdxSource>) pair(one.images, one.test_images);
+        if constexpr (std::is_same_v<Source, TsSource>) pair(one.train_file, one.test_file);
+        if constexpr (std::is_same_v<Source, Cifar10Source>) {
+          pair(one.files.back(), one.test_files.empty() ? "" : one.test_files.back());
+        }
+        if constexpr (std::is_same_v<Source, CsvSource>) {
+          pair(one.file, one.test_file);
+          if (one.test_file.empty()) share(one.test_share);
+        }
+        if constexpr (std::is_same_v<Source, GrammarSource>) {
+          facts = {kMaxDrawnSamples, {}, {1, one.length, 1, 10}, 10, one.length};
+        }
+        if constexpr (std::is_same_v<Source, TextSource>) {
+          pair(one.file, "");
+          share(one.test_share);
+          facts.shape = {1, one.length, 1, facts.classes};
+          facts.labels_per_sample = one.length;
+        }
+      },
+      source);
+  return answer;
+}
+
 /// The real names and parameters, with simple stand-ins for what other folders do:
 /// a platform file of SimGrid has a host if it holds id="<host>", and a route between two hosts unless it holds "no
-/// route <a> <b>"; an IDX "images" file holds three numbers: samples, features, classes.
+/// route <a> <b>"; a file of data holds three numbers: samples, values of each, classes.
 inline Catalog fake_catalog() {
   Catalog catalog;
   const std::vector<ParameterSpec> none;
@@ -41,6 +103,7 @@ inline Catalog fake_catalog() {
                          true}};
   catalog.devices = {"v100-sxm2", "a100-sxm4-40", "a100-sxm4-80", "h100-sxm5", "rtx-3090", "rtx-4090", "xeon-8380"};
   catalog.workloads = {"resnet-50", "vit-b-16", "bert-base", "bert-large"};
+  catalog.dataset_sizes = {{"resnet-50", 1281167}, {"vit-b-16", 1281167}};
   const auto link = [](const char* name, double bandwidth, double latency, Transport transport, double efficiency) {
     return LinkSpec{name, bandwidth, latency, transport, efficiency, 3e5, "made up"};
   };
@@ -97,14 +160,7 @@ inline Catalog fake_catalog() {
     return answer;
   };
 
-  catalog.inspect_idx = [](const std::string& images, const std::string&) {
-    Catalog::DataFacts facts;
-    std::istringstream numbers(file_content(images));
-    if (!(numbers >> facts.samples >> facts.features >> facts.classes)) {
-      facts.errors.push_back({images, 0, "not an IDX file", "magic number 2051"});
-    }
-    return facts;
-  };
+  catalog.inspect_data = fake_data;
   return catalog;
 }
 

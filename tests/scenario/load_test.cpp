@@ -61,9 +61,8 @@ TEST(Load, FillsInEveryDefault) {
   EXPECT_EQ(scenario.data.split.kind, SplitSpec::Kind::iid);
 
   ASSERT_EQ(scenario.model.layers.size(), 2U);
-  EXPECT_EQ(scenario.model.layers[0].activation, Activation::relu);
-  EXPECT_EQ(scenario.model.layers[1].activation, Activation::identity);
-  EXPECT_TRUE(scenario.model.layers[0].bias);
+  EXPECT_EQ(scenario.model.layers[0], DenseSpec({16, Activation::relu, true, false}));
+  EXPECT_EQ(scenario.model.layers[1], DenseSpec({10, Activation::identity, true, false}));
 
   EXPECT_EQ(scenario.training.batch, 32);
   EXPECT_EQ(scenario.training.batches, TrainingSpec::Batches::proportional);
@@ -84,6 +83,7 @@ TEST(Load, FillsInEveryDefault) {
   EXPECT_EQ(scenario.runs[0].all_reduce, "auto");
   EXPECT_EQ(scenario.runs[0].all_gather, "auto");
   EXPECT_EQ(scenario.runs[0].bucket_bytes, 0);
+  EXPECT_EQ(scenario.runs[0].first_bucket_bytes, 1048576);
 }
 
 TEST(Load, ReadsEveryElementAndAttribute) {
@@ -94,7 +94,7 @@ TEST(Load, ReadsEveryElementAndAttribute) {
 <scenario xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:noNamespaceSchemaLocation="scenario.xsd"
           name="All &amp; every&#38;thing &amp;#38;" seed="18446744073709551615">
   <run algorithm="rank-dad" label="a" exchange="peer" cap="4" iterations="3" tolerance="5e-2" mode="one-way"
-       all-reduce="ring" all-gather="direct" bucket="25MB"/>
+       all-reduce="ring" all-gather="direct" bucket="25MB" first-bucket="2MB"/>
   <timed-as workload="bert-base" batch="4"/>
   <training batch="16" batches="equal" epochs="2.5" target-accuracy="0.9" stop="target" evaluate-every="7">
     <schedule kind="steps" warm-up-epochs="0.5" milestones="1 2" factor="0.2"/>
@@ -169,9 +169,8 @@ TEST(Load, ReadsEveryElementAndAttribute) {
   EXPECT_EQ(std::get<DigitsSource>(scenario.data.source).train, 100);
   EXPECT_EQ(scenario.data.split.kind, SplitSpec::Kind::sizes);
   EXPECT_EQ(scenario.data.split.sizes, (std::vector<std::int64_t>{10, 20, 30}));
-  EXPECT_EQ(scenario.model.layers[0].activation, Activation::gelu);
-  EXPECT_FALSE(scenario.model.layers[0].bias);
-  EXPECT_EQ(scenario.model.layers[1].activation, Activation::tanh);
+  EXPECT_EQ(scenario.model.layers[0], DenseSpec({8, Activation::gelu, false, false}));
+  EXPECT_EQ(scenario.model.layers[1], DenseSpec({10, Activation::tanh, true, false}));
 
   const TrainingSpec& training = scenario.training;
   EXPECT_EQ(training.batch, 16);
@@ -200,6 +199,7 @@ TEST(Load, ReadsEveryElementAndAttribute) {
   EXPECT_EQ(scenario.runs[0].all_reduce, "ring");
   EXPECT_EQ(scenario.runs[0].all_gather, "direct");
   EXPECT_EQ(scenario.runs[0].bucket_bytes, 25e6);
+  EXPECT_EQ(scenario.runs[0].first_bucket_bytes, 2e6);
 }
 
 TEST(Load, DefaultsThatDependOnTheKind) {
@@ -227,17 +227,18 @@ TEST(Load, LabelsTellRunsApart) {
     <run algorithm="dad"/>
     <run algorithm="edad" label="dad (2)"/>
     <run algorithm="gradient-sharing" all-reduce="ring"/>
-    <run algorithm="gradient-sharing" all-reduce="tree" all-gather="ring" bucket="25MB"/>)xml");
+    <run algorithm="gradient-sharing" all-reduce="tree" all-gather="ring" bucket="25MB" first-bucket="2MB"/>)xml");
   std::vector<std::string> labels;
   for (const RunSpec& run : scenario.runs) labels.push_back(run.label);
-  const std::vector<std::string> expected = {"rank-dad, cap 8, aggregator",
-                                             "rank-dad, cap 32, aggregator",
-                                             "rank-dad, cap 32, peer",
-                                             "dad",
-                                             "dad (3)",
-                                             "dad (2)",
-                                             "gradient-sharing, all-reduce ring, all-gather auto, no buckets",
-                                             "gradient-sharing, all-reduce tree, all-gather ring, buckets of 25 MB"};
+  const std::vector<std::string> expected = {
+      "rank-dad, cap 8, aggregator",
+      "rank-dad, cap 32, aggregator",
+      "rank-dad, cap 32, peer",
+      "dad",
+      "dad (3)",
+      "dad (2)",
+      "gradient-sharing, all-reduce ring, all-gather auto, no buckets",
+      "gradient-sharing, all-reduce tree, all-gather ring, buckets of 25 MB, the first of 2 MB"};
   EXPECT_EQ(labels, expected);
 }
 
@@ -337,9 +338,8 @@ TEST_F(IdxData, TakesAllOfOwnTestFiles) {
   EXPECT_EQ(refused(R"(images="a" labels="b" test-images="c" test-labels="b" test="51")"),
             folder_.path("scenario.xml") + ":1: test=\"51\" of <idx> is more than there is; the files hold 50 samples");
   folder_.write("c", "50 100 9");
-  EXPECT_EQ(
-      refused(R"(images="a" labels="b" test-images="c" test-labels="b")"),
-      folder_.path("scenario.xml") + ":1: training images have 784 pixels, test images 100; both need the same size");
+  EXPECT_EQ(refused(R"(images="a" labels="b" test-images="c" test-labels="b")"),
+            folder_.path("c") + ": other images; of the same size");
 }
 
 TEST_F(IdxData, ClassesComeFromTheLabels) {

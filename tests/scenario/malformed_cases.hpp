@@ -99,10 +99,24 @@ inline std::string repeated(std::string_view text, std::size_t times) {
   return result;
 }
 
+/// The fixture with another <model>, which has one line, so that what follows keeps its lines.
+inline std::string with_model(std::string_view model) {
+  return edited({{R"(  <model>
+    <dense units="32"/>
+    <dense units="10"/>
+  </model>
+)",
+                  std::string(model) + "\n\n\n\n"}});
+}
+inline std::string with_layers(std::string_view layers) {
+  return with_model("<model>" + std::string(layers) + R"(<dense units="10"/></model>)");
+}
+
 class MalformedCases {
  public:
   MalformedCases() {
     language();
+    models();
     platforms();
     variation();
     network();
@@ -126,6 +140,86 @@ class MalformedCases {
     return added;
   }
 
+  void models() {
+    exact(
+        "parameter without a preset", with_model(R"(<model width="8"><dense units="10"/></model>)"),
+        {R"(@FILE@:12: unknown attribute 'width' of <model>; one of name, preset; parameters belong to a preset="…")"});
+    exact("unknown preset", with_model(R"(<model preset="resnet-9"/>)"),
+          {R"(@FILE@:12: preset="resnet-9" of <model> is unknown; did you mean 'resnet-8'?)"});
+    exact("preset with layers", with_model(R"(<model preset="resnet-8"><dense units="10"/></model>)"),
+          {R"(@FILE@:12: layers beside preset="resnet-8"; either a preset or layers)"});
+    exact("parameter of a preset out of range", with_model(R"(<model preset="resnet-8" width="0"/>)"),
+          {R"(@FILE@:12: width="0" of <model> is out of range; a whole number from 1 to 65536)"});
+    exact("parameter of another preset", with_model(R"(<model preset="resnet-8" patch="4"/>)"),
+          {"@FILE@:12: 'resnet-8' has no parameter 'patch'; only vit has it"});
+    exact("choice of a preset", with_model(R"(<model preset="lenet" activation="rely"/>)"),
+          {R"(@FILE@:12: activation="rely" of <model> is unknown; did you mean 'relu'?)"});
+    exact("preset for other data", with_model(R"(<model preset="language-model"/>)"),
+          {"@FILE@:12: an embedding reads symbols, not numbers; data made of symbols (<text>, <grammar>), and the "
+           "embedding as the first layer"});
+    exact("preset too large", with_model(R"(<model preset="resnet-8" width="1000"/>)"),
+          {"@FILE@:12: <model> has 2.98e+08 parameters; at most 1e+08: it is learned for real; time a larger one with "
+           "<timed-as>"});
+    exact("name of a model too long", with_model("<model preset=\"lenet\" name=\"" + repeated("x", 101) + "\"/>"),
+          {"@FILE@:12: name=\"" + repeated("x", 60) + "…\" of <model> has 101 bytes; at most 100"});
+
+    exact("kernel larger than the image", with_layers(R"(<convolution filters="2" kernel="31" padding="0"/>)"),
+          {"@FILE@:12: a kernel of 31 × 31 does not fit an image of 28 × 28 with padding 0; at most 28"});
+    exact("convolution without filters", with_layers("<convolution/>"),
+          {"@FILE@:12: <convolution> lacks 'filters'; a whole number from 1 to 1000000"});
+    exact("kernel of no pixels", with_layers(R"(<convolution filters="2" kernel="0" stride="101" padding="-1"/>)"),
+          {R"(@FILE@:12: kernel="0" of <convolution> is out of range; a whole number from 1 to 100)",
+           R"(@FILE@:12: stride="101" of <convolution> is out of range; a whole number from 1 to 100)",
+           R"(@FILE@:12: padding="-1" of <convolution> is out of range; a whole number from 0 to 100)"});
+    exact("pool larger than the image", with_layers(R"(<max-pool size="14"/><mean-pool size="3"/>)"),
+          {"@FILE@:12: pooling over 3 × 3 does not fit an image of 2 × 2; at most 2"});
+    exact("more values than fit", with_layers(R"(<convolution filters="1000000"/>)"),
+          {"@FILE@:12: the layer gives 784000000 values per sample; at most 100000000"});
+    exact("heads that do not divide", with_layers(R"(<dense units="8" positions="each"/><attention heads="3"/>)"),
+          {"@FILE@:12: 8 channels cannot be dealt to 3 heads; heads that divide 8"});
+    exact("embedding of numbers", with_layers(R"(<embedding units="8"/>)"),
+          {"@FILE@:12: an embedding reads symbols, not numbers; data made of symbols (<text>, <grammar>), and the "
+           "embedding as the first layer"});
+    exact("everything dropped", with_layers(R"(<dropout rate="1"/>)"),
+          {R"(@FILE@:12: rate="1" of <dropout> is out of range; a number from 0 to below 1)"});
+    exact("epsilon of nothing", with_layers(R"(<layer-norm epsilon="0"/><batch-norm momentum="2"/>)"),
+          {R"(@FILE@:12: epsilon="0" of <layer-norm> is out of range; a number above 0, at most 1)",
+           R"(@FILE@:12: momentum="2" of <batch-norm> is out of range; a number above 0, at most 1)"});
+    exact("unknown position", with_layers(R"(<select position="middle"/>)"),
+          {R"(@FILE@:12: position="middle" of <select> is unknown; one of first, last)"});
+    exact("unknown positions", with_model(R"(<model><dense units="10" positions="all"/></model>)"),
+          {R"(@FILE@:12: positions="all" of <dense> is unknown; one of together, each)"});
+    exact("branches of different shapes", with_layers(R"(<residual><dense units="4" positions="each"/></residual>)"),
+          {"@FILE@:12: the layers give 28 × 28 × 4 values and the shortcut 28 × 28 × 1; both the same, e.g. by a "
+           "convolution of size 1 with the same stride as shortcut"});
+    exact("wrong inside a shortcut", with_layers(R"(<residual><mean/><shortcut><lstm/></shortcut></residual>)"),
+          {"@FILE@:12: <lstm> lacks 'units'; a whole number from 1 to 1000000"});
+    exact("empty branches", with_layers(R"(<residual><shortcut/></residual>)"),
+          {"@FILE@:12: <shortcut> lacks layers; at least one; without <shortcut> the input itself is added",
+           "@FILE@:12: <residual> lacks layers; at least one beside <shortcut>"});
+    exact("two shortcuts",
+          with_layers("<residual><mean/><shortcut><mean/></shortcut><shortcut><mean/></shortcut></residual>"),
+          {"@FILE@:12: a second <shortcut> in <residual>; at most one"});
+    exact("shortcut alone", with_layers("<shortcut/>"),
+          {"@FILE@:12: unknown element <shortcut> in <model>; one of dense, convolution, max-pool, mean-pool, mean, "
+           "select, gru, lstm, attention, layer-norm, batch-norm, embedding, positions, class-token, dropout, "
+           "residual"});
+    exact("logits at every position", with_model(R"(<model><dense units="10" positions="each"/></model>)"),
+          {"@FILE@:12: logits at 784 positions of a sample that has 1 label; <mean/>, <select/> or a <dense> with "
+           "positions=\"together\" before the end"});
+    exact("values that are no logits", with_model(R"(<model><gru units="7"/><select/></model>)"),
+          {R"(@FILE@:12: 7 logits, and the data have 10 classes; <dense units="10"/> as the last layer)"});
+    exact("layers of layers",
+          with_layers(repeated("<residual>", 20) + repeated("<dropout/></residual>", 20) +
+                      repeated("<residual><dropout/></residual>", 500)),
+          {"@FILE@:12: <model> has 1041 layers; at most 1000"});
+    exact("wrong in several layers",
+          with_layers(R"(<dense units="8" positions="each" activation="tan"/><attention heads="3"/><gru units="0"/>)"),
+          {R"(@FILE@:12: activation="tan" of <dense> is unknown; did you mean 'tanh'?)",
+           "@FILE@:12: 8 channels cannot be dealt to 3 heads; heads that divide 8",
+           R"(@FILE@:12: units="0" of <gru> is out of range; a whole number from 1 to 1000000)"});
+  }
+
   void language() {
     exact("unknown element", edited({{"<model>\n", "<modell/>\n  <model>\n"}}),
           {"@FILE@:12: unknown element <modell> in <scenario>; did you mean 'model'?"});
@@ -140,8 +234,8 @@ class MalformedCases {
           {"@FILE@:13: unknown element <adam> in <dense>; <dense> holds no elements"});
     exact("unknown attribute", edited({{R"(batch="16")", R"(batsh="16")"}}),
           {"@FILE@:16: unknown attribute 'batsh' of <training>; did you mean 'batch'?"});
-    exact("attribute of an element that has none", edited({{"<model>", R"(<model name="mlp">)"}}),
-          {"@FILE@:12: unknown attribute 'name' of <model>; <model> has no attributes"});
+    exact("attribute of an element that has none", edited({{R"(<dense units="32"/>)", R"(<mean units="32"/>)"}}),
+          {"@FILE@:13: unknown attribute 'units' of <mean>; <mean> has no attributes"});
     exact("attribute on its own line", edited({{R"(<training batch="16" epochs="2">)", R"(<training batch="16"
             epochs="2"
             stop="never">)"}}),
@@ -189,7 +283,9 @@ class MalformedCases {
           edited({{R"(    <digits train="800" test="200"/>
 )",
                    ""}}),
-          {"@FILE@:8: <data> lacks a source; <digits> or <idx>"});
+          {"@FILE@:8: <data> lacks a source; one of <digits>, <idx>, <cifar10>, <ts>, <csv>, <text>, <shapes>, "
+           "<utterances>, "
+           "<grammar>, <tabular>"});
     part("two sources", edited({{"    <split", R"(    <idx images="a" labels="b" train="1" test="1"/>
     <split)"}}),
          {"@FILE@:10: <digits> and <idx> in <data>; one source", R"(@FILE@:10: images="a" of <idx> is )",
@@ -301,6 +397,65 @@ class MalformedCases {
     exact(
         "sizes with a word", edited({{R"(by="dirichlet" alpha="0.3")", R"(by="sizes" sizes="100 100 many 100 100")"}}),
         {R"(@FILE@:10: sizes="100 100 many 100 100" of <split> holds 'many'; whole numbers from 1 to 1000000000 with spaces between them)"});
+    part("misspelt source", edited({{R"(<digits train="800" test="200"/>)", R"(<shape train="800"/>)"}}),
+         {R"(@FILE@:8: <data> lacks a source; one of )",
+          R"(@FILE@:9: unknown element <shape> in <data>; did you mean 'shapes'?)"});
+    part("misspelt attribute of a source",
+         edited({{R"(<digits train="800" test="200"/>)",
+                  R"(<tabular features="20" classes="10" nose="0.1" train="800"/>)"}}),
+         {R"(@FILE@:9: unknown attribute 'nose' of <tabular>; did you mean 'noise'?)"});
+    exact("two drawn sources",
+          edited({{R"(<digits train="800" test="200"/>)",
+                   R"(<shapes train="800" test="200"/><tabular classes="10" train="800" test="200"/>)"}}),
+          {R"(@FILE@:9: <shapes> and <tabular> in <data>; one source)"});
+    exact("noise of one",
+          edited({{R"(<digits train="800" test="200"/>)", R"(<tabular noise="1" classes="10" train="800"/>)"}}),
+          {R"(@FILE@:9: noise="1" of <tabular> is out of range; a number from 0 to below 1)"});
+    part("one class alone", edited({{R"(<digits train="800" test="200"/>)", R"(<tabular classes="1" train="800"/>)"}}),
+         {R"(@FILE@:9: classes="1" of <tabular> is out of range; a whole number from 2 to 1000)"});
+    exact("utterances too short", edited({{R"(<digits train="800" test="200"/>)", R"(<utterances length="7"/>)"}}),
+          {R"(@FILE@:9: length="7" of <utterances> is out of range; a whole number from 8 to 2000)"});
+    exact(
+        "drawn samples that take too much memory",
+        edited({{R"(<digits train="800" test="200"/>)", R"(<shapes train="80000" test="10000"/>)"}}),
+        {R"(@FILE@:9: <shapes> asks for 90000 samples of 3072 values; at most 268435456 values together, which are 1 GiB)"});
+    exact("CIFAR-10 without files",
+          edited({{R"(<digits train="800" test="200"/>)", R"(<cifar10 train="800" test="1"/>)"}}),
+          {R"(@FILE@:9: <cifar10> lacks 'files'; paths of binary files of CIFAR-10 with commas between them)"});
+    part("CIFAR-10 with a missing name",
+         edited({{R"(<digits train="800" test="200"/>)",
+                  R"(<cifar10 files="@PLATFORM@,,@PLATFORM@" train="1" test="1"/>)"}}),
+         {R"(of <cifar10> lacks a name between commas; paths of binary files of CIFAR-10)"});
+    exact(
+        "CIFAR-10 with a missing file",
+        edited({{R"(<digits train="800" test="200"/>)", R"(<cifar10 files="/no/a, /no/b" train="800" test="1"/>)"}}),
+        {R"(@FILE@:9: files="/no/a, /no/b" of <cifar10> does not exist; paths of binary files of CIFAR-10 with commas between them)",
+         R"(@FILE@:9: files="/no/a, /no/b" of <cifar10> does not exist; paths of binary files of CIFAR-10 with commas between them)"});
+    exact("series without a test file",
+          edited({{R"(<digits train="800" test="200"/>)", R"(<ts train-file="/no/a.ts"/>)"}}),
+          {R"(@FILE@:9: train-file="/no/a.ts" of <ts> does not exist; the path of a .ts file)",
+           R"(@FILE@:9: <ts> lacks 'test-file'; the path of a .ts file)"});
+    exact("table without a target",
+          edited({{R"(<digits train="800" test="200"/>)", R"(<csv file="/no/a.csv" target=" "/>)"}}),
+          {R"(@FILE@:9: file="/no/a.csv" of <csv> does not exist; the path of a CSV file)",
+           R"(@FILE@:9: target=" " of <csv> is empty; the name of the column that holds the class)"});
+    part("table with two ways of holding back",
+         edited({{R"(<digits train="800" test="200"/>)",
+                  R"(<csv file="/no/a" target="t" test-file="/no/b" test-share="0.1"/>)"}}),
+         {R"(@FILE@:9: test-share="0.1" of <csv> means nothing beside 'test-file'; one of the two)"});
+    part("test share of one",
+         edited({{R"(<digits train="800" test="200"/>)", R"(<csv file="/no/a" target="t" test-share="1"/>)"}}),
+         {R"(@FILE@:9: test-share="1" of <csv> is out of range; a number above 0 to below 1)"});
+    part(
+        "split by class of symbols",
+        edited({{R"(<digits train="800" test="200"/>)", R"(<grammar train="800" test="200"/>)"}}),
+        {R"(@FILE@:10: by="dirichlet" of <split> needs samples of one class; these have 64 labels each; by="iid" or by="sizes")"});
+    part("shift of symbols",
+         edited({{R"(<digits train="800" test="200"/>)", R"(<grammar train="800" test="200"/><shift noise="1"/>)"}}),
+         {R"(@FILE@:9: <shift> of data that are symbols; data that are numbers, or no <shift>)"});
+    exact("negative shift",
+          edited({{R"(<digits train="800" test="200"/>)", R"(<digits train="800" test="200"/><shift gain="-0.1"/>)"}}),
+          {R"(@FILE@:9: gain="-0.1" of <shift> is out of range; a number from 0 to 3)"});
     part(
         "IDX files missing",
         edited({{R"(<digits train="800" test="200"/>)",
@@ -321,12 +476,13 @@ class MalformedCases {
          R"(@FILE@:9: labels="/no/b" of <idx> does not exist; the path of an IDX file)",
          R"(@FILE@:9: test-images="/no/t10k-images-idx3-ubyte.gz" of <idx> does not exist; published at http://yann.lecun.com/exdb/mnist/)",
          "@FILE@:9: <idx> lacks 'test-labels'; the path of an IDX file"});
-    exact("empty model",
-          edited({{R"(    <dense units="32"/>
+    exact(
+        "empty model",
+        edited({{R"(    <dense units="32"/>
     <dense units="10"/>
 )",
-                   ""}}),
-          {"@FILE@:12: <model> lacks <dense>; at least one layer, the last with one unit per class"});
+                 ""}}),
+        {R"(@FILE@:12: <model> lacks layers; at least one, the last a <dense> with one unit per class; or preset="…")"});
     exact("last layer does not fit the classes", edited({{R"(units="10")", R"(units="12")"}}),
           {R"(@FILE@:14: units="12" of <dense> does not fit the data as the last layer; the data have 10 classes)"});
     exact("unknown activation", edited({{R"(units="32")", R"(units="32" activation="rellu")"}}),
@@ -795,6 +951,12 @@ class MalformedCases {
     exact("bucket without a unit", edited({{R"(algorithm="dad")", R"(algorithm="dad" bucket="25")"}}),
           {"@FILE@:21: bucket=\"25\" of <run> is not a number with such a unit; bytes with their unit, e.g. 25MB, or 0 "
            "for no buckets"});
+    exact("first bucket without buckets", edited({{R"(algorithm="dad")", R"(algorithm="dad" first-bucket="1MB")"}}),
+          {R"(@FILE@:21: first-bucket="1MB" of <run> means nothing without buckets; remove it, or give bucket="…")"});
+    exact(
+        "first bucket of a negative size",
+        edited({{R"(algorithm="dad")", R"(algorithm="dad" bucket="25MB" first-bucket="-1MB")"}}),
+        {R"(@FILE@:21: first-bucket="-1MB" of <run> is not a number with such a unit; bytes with their unit, e.g. 1MiB)"});
     exact("collectives of an algorithm without any",
           edited({{R"(algorithm="pooled")", R"(algorithm="pooled" all-reduce="ring" all-gather="ring" bucket="1MB")"}}),
           {R"(@FILE@:20: all-reduce="ring" of <run> means nothing to 'pooled'; remove it: nothing is exchanged)",
@@ -956,10 +1118,15 @@ class MalformedCases {
           {"training.batsh=5"});
     exact("override of an element", fixture(),
           {"--set training=5: <training> is an element; a path ends with an attribute: batch, batches, epochs, "
-           "target-accuracy, stop, evaluate-every"},
+           "target-accuracy, stop, evaluate-every, seeds"},
           {"training=5"});
-    exact("override of an element with choices", fixture(),
-          {"--set workers=5: <workers> is an element; go on to one of worker, aggregator"}, {"workers=5"});
+    exact(
+        "override of an element with choices", fixture(),
+        {"--set data=5: <data> is an element; go on to one of digits, idx, cifar10, ts, csv, text, shapes, utterances, "
+         "grammar, tabular, split, shift"},
+        {"data=5"});
+    exact("override of an element with an attribute", fixture(),
+          {"--set workers=5: <workers> is an element; a path ends with an attribute: memory"}, {"workers=5"});
     exact("override of a description", fixture(),
           {"--set description=x: <description> is an element; only attributes can be set; edit the file"},
           {"description=x"});

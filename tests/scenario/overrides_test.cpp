@@ -31,7 +31,7 @@ TEST_F(Overrides, SetAttributes) {
   EXPECT_EQ(load({"training.adam.learning-rate=0.01"}).training.optimizer.learning_rate, 0.01);
   EXPECT_EQ(load({"workers.aggregator.host=site-1"}).aggregator->host, "site-1");
   EXPECT_EQ(load({"workers.worker.hosts=gpu-[0-3]"}).workers.size(), 4U);
-  EXPECT_EQ(load({"model.dense[1].units=64"}).model.layers[0].units, 64);
+  EXPECT_EQ(std::get<DenseSpec>(load({"model.dense[1].units=64"}).model.layers[0].what).units, 64);
 }
 
 TEST_F(Overrides, ApplyInOrder) { EXPECT_EQ(load({"seed=3", "seed=4"}).seed, 4U); }
@@ -55,7 +55,7 @@ TEST_F(Overrides, ChooseAmongSeveral) {
   EXPECT_EQ(load({"run[2].exchange=peer"}).runs[1].topology, Topology::peer);
   EXPECT_EQ(load({"run[2].label=v1.0", "run[v1.0].exchange=peer"}).runs[1].topology, Topology::peer);
   EXPECT_EQ(load({"run[2].label=a=b", "run[a=b].exchange=peer"}).runs[1].topology, Topology::peer);
-  EXPECT_EQ(load({"model.dense[*].bias=false"}).model.layers[1].bias, false);
+  EXPECT_EQ(std::get<DenseSpec>(load({"model.dense[*].bias=false"}).model.layers[1].what).bias, false);
   EXPECT_EQ(load({"run[1].algorithm=edad", "run[*].exchange=peer"}).runs[0].topology, Topology::peer);
   EXPECT_EQ(load({"workers.worker[hospital-[1-5]].device=h100-sxm5"}).workers[0].device, "h100-sxm5");
 }

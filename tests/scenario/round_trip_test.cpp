@@ -19,6 +19,38 @@ namespace {
 /// Text as it stands in an attribute.
 std::string escaped(const std::string& text) { return replaced(text, "&", "&amp;"); }
 
+/// On a workload of the catalogue, on one of a file, or on the network that learns.
+std::string some_timed_as(const TemporaryFolder& folder) {
+  const std::string what = one_of("workload", "xml", "csv", "itself");
+  std::string xml = "<timed-as";
+  if (what == "workload") xml += fmt::format(" workload=\"{}\"", one_of("resnet-50", "vit-b-16"));
+  if (what == "xml") {
+    xml += " file=\"own.xml\"";
+    folder.write(
+        "own.xml",
+        fmt::format("<workload name=\"{}\" samples-per-epoch=\"{}\"><layer name=\"a\" kind=\"dense\" in=\"{}\" "
+                    "out=\"3\"{}{}/></workload>",
+                    some_text(), between(1, 1'000'000), between(1, 1000), maybe("rows-per-sample", between(0, 9)),
+                    maybe("sequential", between(1, 9))));
+  }
+  if (what == "csv") {
+    xml += " file=\"own.csv\"";
+    folder.write(
+        "own.csv",
+        fmt::format("layer,kind,in,out,rows_per_sample,parameters,forward_macs_per_sample\nfc,dense,{},7,1,70,70\n",
+                    between(1, 10)));
+  }
+  xml += maybe("batch", between(1, 512)) + maybe("precision", one_of("fp32", "tf32", "fp16", "bf16"));
+  if (what != "itself") {
+    const std::string known = one_of("", "steps", what == "csv" ? "steps" : "epochs");
+    if (!known.empty()) xml += fmt::format(" {}=\"{}\"{}", known, 1 + 100 * share(), maybe("target", some_text()));
+    if (coin())
+      xml += fmt::format(" evaluation-every=\"{}\" evaluation-seconds=\"{}\"", between(1, 1000), 100 * share());
+    xml += maybe("start-up", coin() ? "0" : fmt::format("{}s", 100 * share()));
+  }
+  return xml + "/>";
+}
+
 /// A right scenario at random: on a platform file of SimGrid, on a platform inside, or on a file of ours, which is
 /// written as cluster.xml.
 std::string some_scenario(const TemporaryFolder& folder) {
@@ -70,18 +102,13 @@ std::string some_scenario(const TemporaryFolder& folder) {
   const std::int64_t sites = workers + (another ? 1 : 0);
   if (star) xml += fmt::format("<aggregator host=\"{}\" device=\"xeon-8380\"/>", last);
   xml += "</workers><data>";
-  const bool idx = coin();
-  if (idx && coin()) {
-    xml += "<idx images=\"images\" labels=\"labels\" test-images=\"images\" test-labels=\"labels\"" +
-           maybe("train", between(3000, 4000)) + maybe("test", between(1, 4000)) + "/>";
-  } else if (idx) {
-    xml += fmt::format("<idx images=\"images\" labels=\"labels\" train=\"{}\" test=\"{}\"/>", between(2500, 3000),
-                       between(1, 1000));
-  } else {
-    xml += "<digits" + maybe("train", between(2500, 9000)) + maybe("test", between(1, 9000)) + "/>";
-  }
-  const std::string by = sites > 10 ? one_of("", "iid", "dirichlet", "shards", "sizes")  // a class goes to one site
-                                    : one_of("", "iid", "class", "dirichlet", "shards", "sizes");
+  bool whole_labels = true;
+  xml += some_source(whole_labels);
+  if (coin() && whole_labels)
+    xml += "<shift" + maybe("gain", share() * 3) + maybe("offset", share()) + maybe("noise", share()) + "/>";
+  const std::string by = !whole_labels ? one_of("", "iid", "sizes")
+                         : sites > 10  ? one_of("", "iid", "dirichlet", "shards", "sizes")  // a class goes to one site
+                                       : one_of("", "iid", "class", "dirichlet", "shards", "sizes");
   if (!by.empty()) {
     xml += fmt::format("<split by=\"{}\"", by);
     if (by == "dirichlet") xml += maybe("alpha", 0.001 + share());
@@ -93,17 +120,12 @@ std::string some_scenario(const TemporaryFolder& folder) {
     }
     xml += "/>";
   }
-  xml += "</data><model>";
-  for (std::int64_t i = between(0, 3); i > 0; --i) {
-    xml +=
-        fmt::format("<dense units=\"{}\"{}{}/>", between(1, 500),
-                    maybe("activation", one_of("identity", "relu", "tanh", "sigmoid", "gelu")), maybe("bias", coin()));
-  }
-  xml += "<dense units=\"10\"/></model>";
+  xml += "</data>" + some_model(whole_labels);
   if (coin()) {
     xml += "<training" + maybe("batch", between(1, 100)) + maybe("batches", one_of("proportional", "equal")) +
            maybe("epochs", share() * 100) + maybe("target-accuracy", share()) +
-           maybe("stop", one_of("budget", "target")) + maybe("evaluate-every", one_of("epoch", "1", "500")) + ">";
+           maybe("stop", one_of("budget", "target")) + maybe("evaluate-every", one_of("epoch", "1", "500")) +
+           maybe("seeds", between(1, 1000)) + ">";
     const std::string optimizer = one_of("", "adam", "adamw", "sgd");
     if (optimizer == "sgd") {
       xml += "<sgd" + maybe("learning-rate", share());
@@ -123,9 +145,7 @@ std::string some_scenario(const TemporaryFolder& folder) {
     }
     xml += "</training>";
   }
-  if (coin())
-    xml += fmt::format("<timed-as workload=\"{}\"{}/>", one_of("resnet-50", "vit-b-16", "bert-base"),
-                       maybe("batch", between(1, 512)));
+  if (coin()) xml += some_timed_as(folder);
   for (std::int64_t i = between(1, 4); i > 0; --i) {
     const std::string algorithm =
         one_of("pooled", "no-sharing", "gradient-sharing", "dad", "edad", "rank-dad", "rank-dad");
@@ -134,7 +154,9 @@ std::string some_scenario(const TemporaryFolder& folder) {
     if (algorithm != "pooled" && algorithm != "no-sharing") {
       xml += maybe("exchange", star ? one_of("aggregator", "peer") : "peer") +
              maybe("all-reduce", one_of("auto", "ring", "tree")) + maybe("all-gather", one_of("auto", "direct")) +
-             maybe("bucket", coin() ? "0" : fmt::format("{}B", share() * 1e8));
+             (coin() ? maybe("bucket", "0")
+                     : fmt::format(" bucket=\"{}B\"", share() * 1e8) +
+                           maybe("first-bucket", coin() ? "0" : fmt::format("{}B", share() * 1e7)));
     }
     if (algorithm == "rank-dad") {
       xml += maybe("cap", between(1, 65536)) + maybe("iterations", between(1, 1000)) + maybe("tolerance", share()) +
@@ -145,11 +167,41 @@ std::string some_scenario(const TemporaryFolder& folder) {
   return xml + "</scenario>";
 }
 
+TEST(RoundTrip, EverySourceOfDataReadsAsTheSame) {
+  const TemporaryFolder folder;
+  const TemporaryFolder elsewhere;
+  folder.write("platform.xml", fake_platform());
+  folder.write("a table", "5000 784 10");
+  folder.write("images", "5000 784 10");
+  folder.write("labels", "");
+  const Catalog catalog = fake_catalog();
+  const bool held = rc::check("printed data read as the same", [&] {
+    bool whole_labels = true;
+    std::string data = some_source(whole_labels);
+    if (whole_labels && coin()) {
+      data += "<shift" + maybe("gain", share() * 3) + maybe("offset", share()) + maybe("noise", share()) + "/>";
+    }
+    const std::string model = whole_labels ? "" : R"(<embedding units="4"/>)";
+    const std::string positions = whole_labels ? "" : R"( positions="each")";
+    const std::string xml = fmt::format(
+        R"(<scenario name="x"><platform file="platform.xml"/><workers><worker hosts="gpu-0" device="rtx-3090"/></workers>)"
+        R"(<data>{}</data><model>{}<dense units="10"{}/></model><run algorithm="pooled"/></scenario>)",
+        data, model, positions);
+    const Scenario scenario = load_scenario(folder.write("scenario.xml", xml), {}, catalog);
+    const Scenario again = load_scenario(elsewhere.write("printed.xml", print_scenario(scenario)), {}, catalog);
+    RC_LOG() << xml;
+    RC_ASSERT(Same::same(again.data, scenario.data));
+    RC_ASSERT(again.hash == scenario.hash);
+  });
+  EXPECT_TRUE(held);
+}
+
 TEST(RoundTrip, PrintedScenarioLoadsAsTheSame) {
   const TemporaryFolder folder;
   const TemporaryFolder elsewhere;
   folder.write("platform.xml", fake_platform());
-  folder.write("images", "4000 784 10");
+  folder.write("a table", "5000 784 10");
+  folder.write("images", "5000 784 10");
   folder.write("labels", "");
   const Catalog catalog = fake_catalog();
   const bool held = rc::check("load(print(s)) equals s", [&] {

@@ -104,21 +104,60 @@ struct Same {
            std::tie(b.images, b.labels, b.test_images, b.test_labels, b.train, b.test);
   }
 
+  static bool same(const Cifar10Source& a, const Cifar10Source& b) {
+    const auto& [files, test_files, train, test] = a;
+    return std::tie(files, test_files, train, test) == std::tie(b.files, b.test_files, b.train, b.test);
+  }
+
+  static bool same(const TsSource& a, const TsSource& b) {
+    const auto& [train_file, test_file, train, test] = a;
+    return std::tie(train_file, test_file, train, test) == std::tie(b.train_file, b.test_file, b.train, b.test);
+  }
+
+  static bool same(const CsvSource& a, const CsvSource& b) {
+    const auto& [file, target, test_file, test_share, train, test] = a;
+    return std::tie(file, target, test_file, test_share, train, test) ==
+           std::tie(b.file, b.target, b.test_file, b.test_share, b.train, b.test);
+  }
+
+  static bool same(const TextSource& a, const TextSource& b) {
+    const auto& [file, length, test_share, train, test] = a;
+    return std::tie(file, length, test_share, train, test) == std::tie(b.file, b.length, b.test_share, b.train, b.test);
+  }
+
+  static bool same(const ShapesSource& a, const ShapesSource& b) {
+    const auto& [train, test] = a;
+    return std::tie(train, test) == std::tie(b.train, b.test);
+  }
+
+  static bool same(const UtterancesSource& a, const UtterancesSource& b) {
+    const auto& [length, train, test] = a;
+    return std::tie(length, train, test) == std::tie(b.length, b.train, b.test);
+  }
+
+  static bool same(const GrammarSource& a, const GrammarSource& b) {
+    const auto& [length, train, test] = a;
+    return std::tie(length, train, test) == std::tie(b.length, b.train, b.test);
+  }
+
+  static bool same(const TabularSource& a, const TabularSource& b) {
+    const auto& [features, classes, noise, train, test] = a;
+    return std::tie(features, classes, noise, train, test) == std::tie(b.features, b.classes, b.noise, b.train, b.test);
+  }
+
+  static bool same(const ShiftSpec& a, const ShiftSpec& b) {
+    const auto& [gain, offset, noise] = a;
+    return std::tie(gain, offset, noise) == std::tie(b.gain, b.offset, b.noise);
+  }
+
   static bool same(const SplitSpec& a, const SplitSpec& b) {
     const auto& [kind, alpha, shards, sizes] = a;
     return std::tie(kind, alpha, shards, sizes) == std::tie(b.kind, b.alpha, b.shards, b.sizes);
   }
 
   static bool same(const DataSpec& a, const DataSpec& b) {
-    const auto& [source, split] = a;
-    if (source.index() != b.source.index() || !same(split, b.split)) return false;
-    if (const auto* digits = std::get_if<DigitsSource>(&source)) return same(*digits, std::get<DigitsSource>(b.source));
-    return same(std::get<IdxSource>(source), std::get<IdxSource>(b.source));
-  }
-
-  static bool same(const DenseSpec& a, const DenseSpec& b) {
-    const auto& [units, activation, bias] = a;
-    return std::tie(units, activation, bias) == std::tie(b.units, b.activation, b.bias);
+    const auto& [source, split, shift] = a;
+    return same(source, b.source) && same(split, b.split) && same(shift, b.shift);
   }
 
   static bool same(const OptimizerSpec& a, const OptimizerSpec& b) {
@@ -134,31 +173,45 @@ struct Same {
   }
 
   static bool same(const TrainingSpec& a, const TrainingSpec& b) {
-    const auto& [batch, batches, epochs, target_accuracy, stop, evaluate_every, optimizer, schedule] = a;
-    return std::tie(batch, batches, epochs, target_accuracy, stop, evaluate_every) ==
-               std::tie(b.batch, b.batches, b.epochs, b.target_accuracy, b.stop, b.evaluate_every) &&
+    const auto& [batch, batches, epochs, target_accuracy, stop, evaluate_every, optimizer, schedule, seeds] = a;
+    return std::tie(batch, batches, epochs, target_accuracy, stop, evaluate_every, seeds) ==
+               std::tie(b.batch, b.batches, b.epochs, b.target_accuracy, b.stop, b.evaluate_every, b.seeds) &&
            same(optimizer, b.optimizer) && same(schedule, b.schedule);
   }
 
   static bool same(const RunSpec& a, const RunSpec& b) {
-    const auto& [algorithm, label, topology, parameters, all_reduce, all_gather, bucket_bytes, communicates] = a;
-    return std::tie(algorithm, label, topology, parameters, all_reduce, all_gather, bucket_bytes, communicates) ==
-           std::tie(b.algorithm, b.label, b.topology, b.parameters, b.all_reduce, b.all_gather, b.bucket_bytes,
-                    b.communicates);
+    const auto& [algorithm, label, topology, parameters, all_reduce, all_gather, bucket_bytes, communicates,
+                 first_bucket_bytes] = a;
+    return std::tie(algorithm, label, topology, parameters, all_reduce, all_gather, bucket_bytes, communicates,
+                    first_bucket_bytes) == std::tie(b.algorithm, b.label, b.topology, b.parameters, b.all_reduce,
+                                                    b.all_gather, b.bucket_bytes, b.communicates, b.first_bucket_bytes);
   }
 
   static bool same(const TimedAsSpec& a, const TimedAsSpec& b) {
-    const auto& [workload, batch] = a;
-    return std::tie(workload, batch) == std::tie(b.workload, b.batch);
+    const auto& [workload, batch, precision, file, own_shape, own_dataset_size, steps, epochs, target, evaluation_every,
+                 evaluation_seconds, start_up] = a;
+    return std::tie(workload, batch, precision, file, own_shape, own_dataset_size, steps, epochs, target,
+                    evaluation_every, evaluation_seconds, start_up) ==
+           std::tie(b.workload, b.batch, b.precision, b.file, b.own_shape, b.own_dataset_size, b.steps, b.epochs,
+                    b.target, b.evaluation_every, b.evaluation_seconds, b.start_up);
+  }
+
+  static bool same(const KindEfficiency& a, const KindEfficiency& b) {
+    const auto& [kind, precision, share, source] = a;
+    return std::tie(kind, precision, share, source) == std::tie(b.kind, b.precision, b.share, b.source);
   }
 
   static bool same(const DeviceSpec& a, const DeviceSpec& b) {
     const auto& [name, description, peak_flops, memory_bandwidth, matrix_efficiency, memory_efficiency, launch_overhead,
-                 source, step_seconds] = a;
+                 source, step_seconds, tf32_flops, fp16_flops, bf16_flops, memory_bytes, power, ramp_seconds, tile_rows,
+                 winograd_share, efficiencies] = a;
     return std::tie(name, description, peak_flops, memory_bandwidth, matrix_efficiency, memory_efficiency,
-                    launch_overhead, source, step_seconds) ==
-           std::tie(b.name, b.description, b.peak_flops, b.memory_bandwidth, b.matrix_efficiency, b.memory_efficiency,
-                    b.launch_overhead, b.source, b.step_seconds);
+                    launch_overhead, source, step_seconds, tf32_flops, fp16_flops, bf16_flops, memory_bytes, power,
+                    ramp_seconds, tile_rows, winograd_share) ==
+               std::tie(b.name, b.description, b.peak_flops, b.memory_bandwidth, b.matrix_efficiency,
+                        b.memory_efficiency, b.launch_overhead, b.source, b.step_seconds, b.tf32_flops, b.fp16_flops,
+                        b.bf16_flops, b.memory_bytes, b.power, b.ramp_seconds, b.tile_rows, b.winograd_share) &&
+           same(efficiencies, b.efficiencies);
   }
 
   static bool same(const NetworkSpec& a, const NetworkSpec& b) {
@@ -176,13 +229,13 @@ struct Same {
   /// All but the path it was read from.
   static bool same(const Scenario& a, const Scenario& b) {
     const auto& [file, name, description, seed, platform, network, devices, workers, aggregator, data, model, training,
-                 timed_as, runs, hash] = a;
+                 timed_as, runs, hash, ignore_memory] = a;
     static_cast<void>(file);
-    return std::tie(name, description, seed, hash) == std::tie(b.name, b.description, b.seed, b.hash) &&
+    return std::tie(name, description, seed, hash, ignore_memory) ==
+               std::tie(b.name, b.description, b.seed, b.hash, b.ignore_memory) &&
            same(platform, b.platform) && same(network, b.network) && same(devices, b.devices) &&
-           same(workers, b.workers) && same(aggregator, b.aggregator) && same(data, b.data) &&
-           same(model.layers, b.model.layers) && same(training, b.training) && same(timed_as, b.timed_as) &&
-           same(runs, b.runs);
+           same(workers, b.workers) && same(aggregator, b.aggregator) && same(data, b.data) && model == b.model &&
+           same(training, b.training) && same(timed_as, b.timed_as) && same(runs, b.runs);
   }
 };
 

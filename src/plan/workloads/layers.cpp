@@ -29,15 +29,22 @@ LayerShape convolution_shape(std::string name, const Convolution& convolution) {
   LayerShape shape = repeated(dense_shape(std::move(name), patch, convolution.filters, convolution.bias),
                               convolution.size * convolution.size);
   shape.kind = LayerKind::convolution;
+  // A 1×1 window reads only where it is put.
+  const std::int64_t side = convolution.size * (convolution.kernel == 1 ? 1 : convolution.stride);
+  shape.inputs_per_sample = static_cast<double>(convolution.channels * side * side);
   return shape;
 }
 
-LayerShape token_dense_shape(std::string name, std::int64_t tokens, std::int64_t in, std::int64_t out) {
-  return repeated(dense_shape(std::move(name), in, out, true), tokens);
+LayerShape token_dense_shape(std::string name, std::int64_t tokens, std::int64_t in, std::int64_t out, bool bias) {
+  return repeated(dense_shape(std::move(name), in, out, bias), tokens);
 }
 
 LayerShape normalisation_shape(std::string name, std::int64_t rows, std::int64_t features) {
   return without_matrix(std::move(name), LayerKind::normalisation, 2 * features, rows * features);
+}
+
+LayerShape rms_normalisation_shape(std::string name, std::int64_t rows, std::int64_t features) {
+  return without_matrix(std::move(name), LayerKind::normalisation, features, rows * features);
 }
 
 LayerShape attention_shape(std::string name, std::int64_t tokens, std::int64_t width, std::int64_t heads) {
@@ -47,7 +54,26 @@ LayerShape attention_shape(std::string name, std::int64_t tokens, std::int64_t w
 }
 
 LayerShape embedding_shape(std::string name, std::int64_t tokens, std::int64_t entries, std::int64_t width) {
-  return without_matrix(std::move(name), LayerKind::embedding, entries * width, tokens * width);
+  LayerShape shape = without_matrix(std::move(name), LayerKind::embedding, entries * width, tokens * width);
+  shape.in = width;
+  shape.out = entries;
+  shape.rows_per_sample = tokens;
+  return shape;
+}
+
+LayerShape tied_decoder_shape(std::string name, std::int64_t tokens, std::int64_t entries, std::int64_t width,
+                              bool bias) {
+  LayerShape shape = without_matrix(std::move(name), LayerKind::dense, bias ? entries : 0, tokens * entries);
+  shape.rows_per_sample = tokens;
+  shape.forward_macs_per_sample = static_cast<double>(tokens * width * entries);
+  return shape;
+}
+
+LayerShape lstm_gates_shape(std::string name, std::int64_t tokens, std::int64_t width) {
+  LayerShape shape = without_matrix(std::move(name), LayerKind::recurrence, 0, 6 * tokens * width);
+  shape.rows_per_sample = tokens;
+  shape.sequential = tokens;
+  return shape;
 }
 
 }  // namespace dadsim

@@ -1,27 +1,85 @@
+#include "sim/devices/device_class.hpp"
 #include "sim/devices/families.hpp"
 
 namespace dadsim::devices {
 
+/// Rates of tensor cores with sums in fp32, which consumer boards halve.
 std::vector<DeviceSpec> geforce() {
   return {
-      {.name = "rtx-3090",
-       .description = "NVIDIA GeForce RTX 3090, fp32 without tensor cores",
-       .peak_flops = 35.6e12,
-       .memory_bandwidth = 936e9,
-       .matrix_efficiency = 0.6,
-       .memory_efficiency = 0.85,
-       .launch_overhead = 5e-6,
-       .source = "NVIDIA Ampere GA102 architecture white paper (2020): 35.6 TFLOP/s fp32, 936 GB/s; efficiencies and "
-                 "launch overhead are assumptions"},
-      {.name = "rtx-4090",
-       .description = "NVIDIA GeForce RTX 4090, fp32 without tensor cores",
-       .peak_flops = 82.6e12,
-       .memory_bandwidth = 1008e9,
-       .matrix_efficiency = 0.6,
-       .memory_efficiency = 0.85,
-       .launch_overhead = 5e-6,
-       .source = "NVIDIA Ada GPU architecture white paper (2022): 82.6 TFLOP/s fp32, 1008 GB/s; efficiencies and "
-                 "launch overhead are assumptions"},
+      of_class(kConsumerGpu,
+               {
+                   .name = "titan-x-maxwell",
+                   .description = "NVIDIA GeForce GTX Titan X (Maxwell)",
+                   .peak_flops = 6.6 * kTera,
+                   .memory_bandwidth = 336 * kGiga,
+                   .source = "NVIDIA GeForce GTX Titan X specification (2015), unverified",
+                   .memory_bytes = 12 * kGib,
+                   .power = 250,
+               }),
+      of_class(kConsumerGpu,
+               {
+                   .name = "gtx-1080-ti",
+                   .description = "NVIDIA GeForce GTX 1080 Ti",
+                   .peak_flops = 11.3 * kTera,
+                   .memory_bandwidth = 484 * kGiga,
+                   .source = "NVIDIA GeForce GTX 1080 Ti specification (2017), unverified",
+                   .memory_bytes = 11 * kGib,
+                   .power = 250,
+               }),
+      of_class(kConsumerGpu,
+               {
+                   .name = "rtx-2080-ti",
+                   .description = "NVIDIA GeForce RTX 2080 Ti",
+                   .peak_flops = 13.4 * kTera,
+                   .memory_bandwidth = 616 * kGiga,
+                   .source = "NVIDIA Turing architecture white paper (2018), unverified",
+                   .fp16_flops = 53.8 * kTera,
+                   .memory_bytes = 11 * kGib,
+                   .power = 250,
+               }),
+      of_class(kConsumerGpu,
+               {
+                   .name = "rtx-3090",
+                   .description = "NVIDIA GeForce RTX 3090",
+                   .peak_flops = 35.6 * kTera,
+                   .memory_bandwidth = 936 * kGiga,
+                   .source = "NVIDIA Ampere GA102 architecture white paper (2020): fp32, memory and power; tensor "
+                             "cores unverified",
+                   .tf32_flops = 35.6 * kTera,
+                   .fp16_flops = 71 * kTera,
+                   .bf16_flops = 71 * kTera,
+                   .memory_bytes = 24 * kGib,
+                   .power = 350,
+                   .efficiencies = {calibrated(LayerKind::convolution, Precision::fp16, 0.563,
+                                               kTimm + "ResNet-50, -101 and -152"),
+                                    calibrated(LayerKind::dense, Precision::fp16, 0.602, kTimm + "ViT-B/16")},
+               }),
+      of_class(kConsumerGpu,
+               {
+                   .name = "rtx-4090",
+                   .description = "NVIDIA GeForce RTX 4090",
+                   .peak_flops = 82.6 * kTera,
+                   .memory_bandwidth = 1008 * kGiga,
+                   .source = "NVIDIA Ada GPU architecture white paper (2022)",
+                   .tf32_flops = 82.6 * kTera,
+                   .fp16_flops = 165.2 * kTera,
+                   .bf16_flops = 165.2 * kTera,
+                   .memory_bytes = 24 * kGib,
+                   .power = 450,
+               }),
+      of_class(kConsumerGpu,
+               {
+                   .name = "rtx-5090",
+                   .description = "NVIDIA GeForce RTX 5090",
+                   .peak_flops = 104.8 * kTera,
+                   .memory_bandwidth = 1792 * kGiga,
+                   .source = "NVIDIA RTX Blackwell architecture white paper (2025), unverified",
+                   .tf32_flops = 104.8 * kTera,
+                   .fp16_flops = 209.5 * kTera,
+                   .bf16_flops = 209.5 * kTera,
+                   .memory_bytes = 32 * kGib,
+                   .power = 575,
+               }),
   };
 }
 

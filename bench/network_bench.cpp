@@ -1,0 +1,166 @@
+// One training step (forward, loss, backward, all gradients, Adam) of the networks that bench/torch_step.py trains with
+// PyTorch; scripts/bench-torch sets the two side by side. Names end in /SITES/THREADS (0: all); a site has 32 rows.
+#include <benchmark/benchmark.h>
+#include <tbb/global_control.h>
+#include <tbb/info.h>
+
+#include <algorithm>
+#include <boost/random/normal_distribution.hpp>
+#include <chrono>
+#include <ctime>
+#include <limits>
+#include <memory>
+#include <string>
+
+#include "models/network.hpp"
+#include "models/optimizer.hpp"
+#include "models/product.hpp"
+#include "plan/preset.hpp"
+#include "support/random.hpp"
+
+namespace dadsim {
+namespace {
+
+constexpr std::int64_t kRows = 32;
+
+Matrix random_matrix(Eigen::Index rows, Eigen::Index columns) {
+  RandomStream random(1, Purpose::test);
+  boost::random::normal_distribution<float> normal;
+  Matrix matrix(rows, columns);
+  for (float& x : matrix.reshaped()) x = normal(random);
+  return matrix;
+}
+
+tbb::global_control threads(std::int64_t count) {
+  return {tbb::global_control::max_allowed_parallelism,
+          count == 0 ? static_cast<std::size_t>(tbb::info::default_concurrency()) : static_cast<std::size_t>(count)};
+}
+
+/// Wall and processor time of the quickest call, as torch_step.py takes them: what other jobs on the machine disturb
+/// least.
+class Quickest {
+ public:
+  template <class Step>
+  void time(const Step& step) {
+    const auto wall = std::chrono::steady_clock::now();
+    const double cpu = processor_seconds();
+    step();
+    wall_ = std::min(wall_, std::chrono::duration<double>(std::chrono::steady_clock::now() - wall).count());
+    cpu_ = std::min(cpu_, processor_seconds() - cpu);
+  }
+  void report(benchmark::State& state) const {
+    state.counters["quickest_ms"] = 1e3 * wall_;
+    state.counters["quickest_cpu_ms"] = 1e3 * cpu_;
+  }
+
+ private:
+  static double processor_seconds() {
+    timespec now{};
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+  }
+
+  double wall_ = std::numeric_limits<double>::infinity(), cpu_ = wall_;
+};
+
+void training_step(benchmark::State& state, const ModelSpec& spec, const SampleShape& sample) {
+  const auto limit = threads(state.range(1));
+  const std::int64_t samples = state.range(0) * kRows;
+  Network network(sample, spec, 1);
+  Matrix inputs = random_matrix(samples, sample.size());
+  if (sample.vocabulary > 0) {
+    for (Eigen::Index i = 0; i < inputs.size(); ++i) inputs.data()[i] = static_cast<float>(i % sample.vocabulary);
+  }
+  const SampleShape out = network.output_shape();
+  std::vector<std::int32_t> labels(static_cast<std::size_t>(samples * out.positions()));
+  for (std::size_t i = 0; i < labels.size(); ++i) labels[i] = static_cast<std::int32_t>(i % out.channels);
+  const auto optimizer = make_optimizer({}, network);
+  Tape tape;
+  Gradient gradient;
+  gradient.matrices.resize(network.layers());
+  const Pass pass{.training = true, .sites = {}, .seed = 1, .step = 0};
+  const auto step = [&] {
+    network.forward(inputs, pass, tape);
+    benchmark::DoNotOptimize(network.loss(labels, static_cast<float>(labels.size()), tape));
+    for (std::size_t l = network.layers(); l-- > 0;) {
+      const WeightsOf<float>& weights = network.layer(l);
+      if (!weights.table) {
+        weight_gradient<float>(network.delta(l, tape), network.input(l, tape), weights.has_bias(),
+                               gradient.matrices[l]);
+      }
+      network.propagate(l, tape);
+    }
+    for (std::size_t l = 0; l < network.layers(); ++l) {
+      if (!network.layer(l).table) continue;
+      gradient.matrices[l].weight.setZero(network.layer(l).out(), network.layer(l).in());
+      network.add_table_gradient(l, tape, 0, samples, gradient.matrices[l].weight);
+    }
+    gradient.vectors = tape.vector_gradients;
+    optimizer->update(network, gradient, 1e-3);
+  };
+  step();
+  Quickest quickest;
+  for (auto _ : state) quickest.time(step);
+  quickest.report(state);
+  state.counters["Gflop/s"] = benchmark::Counter(
+      static_cast<double>(state.iterations() * samples) * 6.0 * network.shape().forward_macs_per_sample() / 1e9,
+      benchmark::Counter::kIsRate);
+}
+
+/// C = A B of n × n each.
+void product(benchmark::State& state, bool own) {
+  const auto limit = threads(state.range(1));
+  const auto n = state.range(0);
+  const Matrix a = random_matrix(n, n);
+  const Matrix b = random_matrix(n, n);
+  Matrix c(n, n);
+  Quickest quickest;
+  const auto step = [&] {
+    if (own) {
+      multiply<float>(a, b, c);
+    } else {
+      c.noalias() = a * b;
+    }
+    benchmark::DoNotOptimize(c.data());
+  };
+  for (auto _ : state) quickest.time(step);
+  quickest.report(state);
+  state.counters["Gflop/s"] =
+      benchmark::Counter(static_cast<double>(state.iterations() * 2 * n * n * n) / 1e9, benchmark::Counter::kIsRate);
+}
+
+void add(const std::string& name, const ModelSpec& spec, const SampleShape& sample) {
+  auto* bench = benchmark::RegisterBenchmark(
+      name.c_str(), [spec, sample](benchmark::State& state) { training_step(state, spec, sample); });
+  for (const std::int64_t count : {1, 0}) {
+    for (const std::int64_t sites : {2, 8, 64}) bench->Args({sites, count});
+  }
+  bench->Unit(benchmark::kMillisecond)->MeasureProcessCPUTime()->UseRealTime();
+}
+
+ModelSpec preset(const std::string& name, const SampleShape& sample, std::int64_t classes) {
+  const Preset& found = *find_preset(name);
+  return found.make(default_parameters(found), sample, classes);
+}
+
+const bool kRegistered = [] {
+  ModelSpec mlp;
+  mlp.layers = {DenseSpec{.units = 1024}, DenseSpec{.units = 1024},
+                DenseSpec{.units = 10, .activation = Activation::identity}};
+  add("mlp", mlp, {.height = 1, .width = 1, .channels = 784});
+  const SampleShape series{.height = 1, .width = 93, .channels = 13};
+  add("gru", preset("gru-classifier", series, 10), series);
+  const SampleShape text{.height = 1, .width = 64, .channels = 1, .vocabulary = 64};
+  add("transformer", preset("language-model", text, 64), text);
+  for (const bool own : {true, false}) {
+    benchmark::RegisterBenchmark(own ? "product" : "eigen", [own](benchmark::State& state) { product(state, own); })
+        ->Args({2048, 1})
+        ->Unit(benchmark::kMillisecond)
+        ->MeasureProcessCPUTime()
+        ->UseRealTime();
+  }
+  return true;
+}();
+
+}  // namespace
+}  // namespace dadsim

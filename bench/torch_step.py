@@ -1,0 +1,140 @@
+#!/usr/bin/env python3
+"""One training step (forward, loss, backward, Adam) of the networks of network_bench.cpp, with PyTorch.
+
+    torch_step.py [--threads N] [--seconds S] [NETWORK/SITES ...]
+
+Prints "NETWORK/SITES milliseconds cpu-milliseconds" a line: wall time and processor time of the quickest step. A site has
+32 rows. What PyTorch multiplies matrices with matters: Debian's takes whatever provides libblas.so.3, which should be
+OpenBLAS (libopenblas0-pthread), not the reference implementation (libblas3). OpenBLAS 0.3.21 chooses its kernels by the
+processor; where it does not know it (OPENBLAS_VERBOSE=2 prints its choice), set OPENBLAS_CORETYPE, e.g. SkylakeX on any
+with AVX-512.
+"""
+import argparse
+import os
+import sys
+import time
+
+ROWS = 32
+
+
+def mlp():
+    return torch.nn.Sequential(
+        torch.nn.Linear(784, 1024),
+        torch.nn.ReLU(),
+        torch.nn.Linear(1024, 1024),
+        torch.nn.ReLU(),
+        torch.nn.Linear(1024, 10),
+    )
+
+
+def gru():
+    class Gru(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.gru = torch.nn.GRU(13, 64, bias=False, batch_first=True)
+            self.classifier = torch.nn.Sequential(
+                torch.nn.Linear(93 * 64, 512, bias=False),
+                torch.nn.ReLU(),
+                torch.nn.Linear(512, 256, bias=False),
+                torch.nn.ReLU(),
+                torch.nn.Linear(256, 10, bias=False),
+            )
+
+        def forward(self, x):
+            h, _ = self.gru(x)
+            return self.classifier(h.flatten(1))
+
+    return Gru()
+
+
+def transformer():
+    class Block(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.norm1 = torch.nn.LayerNorm(64)
+            self.attention = torch.nn.MultiheadAttention(64, 4, batch_first=True)
+            self.norm2 = torch.nn.LayerNorm(64)
+            self.mlp = torch.nn.Sequential(torch.nn.Linear(64, 256), torch.nn.GELU(), torch.nn.Linear(256, 64))
+
+        def forward(self, x, mask):
+            y = self.norm1(x)
+            x = x + self.attention(y, y, y, attn_mask=mask, need_weights=False)[0]
+            return x + self.mlp(self.norm2(x))
+
+    class Transformer(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.table = torch.nn.Embedding(64, 64)
+            self.positions = torch.nn.Parameter(0.02 * torch.randn(64, 64))
+            self.blocks = torch.nn.ModuleList(Block() for _ in range(2))
+            self.norm = torch.nn.LayerNorm(64)
+            self.last = torch.nn.Linear(64, 64)
+            self.mask = torch.ones(64, 64, dtype=torch.bool).triu(1)
+
+        def forward(self, x):
+            x = self.table(x) + self.positions
+            for block in self.blocks:
+                x = block(x, self.mask)
+            return self.last(self.norm(x)).flatten(0, 1)
+
+    return Transformer()
+
+
+def batch(name, sites):
+    samples = sites * ROWS
+    if name == "mlp":
+        return torch.randn(samples, 784), torch.arange(samples) % 10
+    if name == "gru":
+        return torch.randn(samples, 93, 13), torch.arange(samples) % 10
+    return torch.arange(samples * 64).reshape(samples, 64) % 64, torch.arange(samples * 64) % 64
+
+
+def quickest(step, seconds):
+    """Wall and processor time of the quickest of the calls that fit into the time, in milliseconds; 3 at least."""
+    for _ in range(2):
+        step()
+    wall, cpu = [], []
+    end = time.perf_counter() + seconds
+    while len(wall) < 3 or time.perf_counter() < end:
+        start, used = time.perf_counter(), time.process_time()
+        step()
+        wall.append(time.perf_counter() - start)
+        cpu.append(time.process_time() - used)
+    return 1e3 * min(wall), 1e3 * min(cpu)
+
+
+def measure(case, seconds):
+    name, sites = case.split("/")
+    if name == "product":
+        a, b = torch.randn(int(sites), int(sites)), torch.randn(int(sites), int(sites))
+        return quickest(lambda: a @ b, seconds)
+    model = {"mlp": mlp, "gru": gru, "transformer": transformer}[name]()
+    inputs, labels = batch(name, int(sites))
+    optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
+
+    def step():
+        optimizer.zero_grad(set_to_none=True)
+        torch.nn.functional.cross_entropy(model(inputs), labels).backward()
+        optimizer.step()
+
+    return quickest(step, seconds)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--threads", type=int, default=1, help="0: all")
+    parser.add_argument("--seconds", type=float, default=1.0, help="per case")
+    parser.add_argument("cases", nargs="*")
+    arguments = parser.parse_args()
+    count = arguments.threads or len(os.sched_getaffinity(0))
+    for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+        os.environ[variable] = str(count)  # read when the libraries are loaded
+    import torch
+
+    torch.set_num_threads(count)
+    torch.manual_seed(1)
+    cases = arguments.cases or [f"{n}/{s}" for n in ("mlp", "gru", "transformer") for s in (2, 8, 64)]
+    for case in cases:
+        wall_ms, cpu_ms = measure(case, arguments.seconds)
+        print(f"{case} {wall_ms:.3f} {cpu_ms:.3f}")
+        sys.stdout.flush()

@@ -1,0 +1,43 @@
+#include <string>
+
+#include "scenario/element.hpp"
+#include "scenario/fake_catalog.hpp"
+#include "scenario/load.hpp"
+#include "scenario/read.hpp"
+#include "scenario/schema.hpp"
+#include "support/diagnostics.hpp"
+#include "target.hpp"
+
+using namespace dadsim;
+
+namespace {
+
+Scenario read(const std::string& content, const Catalog& catalog) {
+  const std::string path = "/nowhere/scenario.xml";
+  Findings findings(path);
+  const Element root = parse_xml(content, kScenarioDocument, findings);
+  findings.throw_if_any();
+  Scenario scenario = read_scenario(root, {path, catalog, findings});
+  check_against_schema(root, findings);
+  findings.throw_if_any();
+  return scenario;
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  static const Catalog catalog = test::fake_catalog();
+  std::string printed;
+  try {
+    printed = print_scenario(read(std::string(fuzz::text_of(data, size)), catalog));
+  } catch (const InputError&) {
+    return 0;
+  }
+  try {
+    fuzz::require(print_scenario(read(printed, catalog)) == printed, "a scenario that was written back is the same");
+  } catch (const InputError& error) {
+    std::fprintf(stderr, "%s\n%s\n", printed.c_str(), error.what());
+    fuzz::require(false, "a scenario that was written back is sound");
+  }
+  return 0;
+}

@@ -1,0 +1,142 @@
+#include "algorithms/top_k.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <stdexcept>
+#include <utility>
+
+#include "support/parallel.hpp"
+
+namespace dadsim {
+namespace {
+
+using Eigen::Index;
+
+constexpr double kFloat = 4.0;  // bytes
+
+Expression weights() { return extent::in() * extent::out(); }
+
+/// What a layer has beside its matrix: its biases.
+Expression beside_matrix() { return extent::parameters() + -1.0 * weights(); }
+
+/// M = G + E; the threshold by radix selection, 8 bits of the magnitudes in each of four passes (Alabi et al., ACM
+/// Journal of Experimental Algorithmics 17, 2012); one more pass that writes the kept entries and zeros in their place.
+Work select_work(const Expression& kept) {
+  constexpr double kPasses = 4.0;
+  return {.flops = (1.0 + kPasses + 1.0) * weights(),
+          .bytes_moved = kFloat * ((3.0 + kPasses + 1.0) * weights() + 3.0 * kept),
+          .launches = 1.0 + kPasses + 1.0};
+}
+
+/// G = 0, and the entries of all sites added one site after the other: value and index read, entry read and written.
+Work add_work(const Expression& kept, double sites) {
+  return {.flops = sites * kept, .bytes_moved = kFloat * (weights() + 4.0 * sites * kept), .launches = 1.0 + sites};
+}
+
+/// Of the magnitude: orders as it does, and NaN above all.
+std::uint32_t magnitude(float x) { return std::bit_cast<std::uint32_t>(x) & 0x7fffffffU; }
+
+}  // namespace
+
+Kept take_largest(Matrix& matrix, Index count) {
+  const Index size = matrix.size();
+  if (count < 1 || count > size || size > std::numeric_limits<std::int32_t>::max()) {
+    throw std::logic_error("top-k: as many entries as the matrix has, at most");
+  }
+  std::vector<std::uint32_t> magnitudes(static_cast<std::size_t>(size));
+  float* entries = matrix.data();
+  for (Index i = 0; i < size; ++i) magnitudes[static_cast<std::size_t>(i)] = magnitude(entries[i]);
+  const auto last = magnitudes.begin() + (count - 1);
+  std::nth_element(magnitudes.begin(), last, magnitudes.end(), std::greater<>());
+  const std::uint32_t threshold = *last;
+  auto equals_left = static_cast<Index>(std::count(magnitudes.begin(), last + 1, threshold));
+
+  Kept kept{Matrix(count, 1), Matrix(count, 1)};
+  Index at = 0;
+  for (Index i = 0; i < size; ++i) {
+    const std::uint32_t m = magnitude(entries[i]);
+    if (m < threshold || (m == threshold && equals_left-- <= 0)) continue;
+    kept.values(at) = entries[i];
+    kept.indices(at++) = std::bit_cast<float>(static_cast<std::int32_t>(i));
+    entries[i] = 0.0F;
+  }
+  return kept;
+}
+
+void add_kept(const Eigen::Ref<const Matrix>& values, const Eigen::Ref<const Matrix>& indices, Matrix& sum) {
+  for (Index i = 0; i < values.rows(); ++i) sum.data()[std::bit_cast<std::int32_t>(indices(i, 0))] += values(i, 0);
+}
+
+void TopK::run(TrainingStep& step) {
+  const Expression kept = extent::kept(fraction_);
+  const auto sites = static_cast<double>(step.sites());
+  Exchange& exchange = step.exchange();
+  memory_.resize(step.matrices());
+  std::vector<Pending<Matrix>> biases(step.matrices());
+  std::vector<Pending<std::vector<Matrix>>> all(step.matrices());
+
+  step.forward();
+  step.backward_with_tables([&](std::size_t l) {
+    const WeightsOf<float>& weights = step.weights(l);
+    step.record_weight_gradient();
+    step.compute(Phase::factorise, Role::workers, {select_work(kept)});
+    auto& memory = memory_[l];
+    memory.resize(step.sites());
+    std::vector<Kept> chosen(step.sites());
+    parallel_for(step.sites(), [&](std::size_t s) {
+      if (memory[s].weight.size() == 0) memory[s].weight.setZero(weights.out(), weights.in());
+      memory[s].bias.setZero(weights.bias.size());
+      step.add_weight_gradient(s, l, memory[s]);
+      chosen[s] = take_largest(memory[s].weight, kept_entries(fraction_, weights.in(), weights.out()));
+    });
+    Vector bias = Vector::Zero(weights.bias.size());
+    for (const LayerGradient& site : memory) bias += site.bias;
+    biases[l] = exchange.sum(beside_matrix(), bias);
+    all[l] =
+        exchange.concatenate({{.elements = kept, .of = [&](std::size_t s) -> ConstBlock { return chosen[s].values; }},
+                              {.elements = kept,
+                               .of = [&](std::size_t s) -> ConstBlock { return chosen[s].indices; },
+                               .last_layer_only = false,
+                               .type = ElementType::int32}},
+                             {sites * kept, sites * kept});
+    step.propagate(l);
+  });
+  step.backward_with_tables([&](std::size_t l) {
+    LayerGradient& gradient = step.gradient(l);
+    gradient.bias = biases[l].wait().reshaped();
+    const std::vector<Matrix>& entries = all[l].wait();
+    step.compute(Phase::weight_gradient, Role::workers, {add_work(kept, sites)});
+    gradient.weight.setZero(step.weights(l).out(), step.weights(l).in());
+    add_kept(entries[0], entries[1], gradient.weight);
+  });
+}
+
+AlgorithmInfo top_k_info() {
+  return {
+      .name = "top-k",
+      .description = "Sites share the largest entries of their gradients and keep the others for the next step.",
+      .source =
+          "Aji, Heafield, EMNLP 2017, arXiv 1704.05021; Stich, Cordonnier, Jaggi, Sparsified SGD with Memory, "
+          "NeurIPS 2018, arXiv 1809.07599",
+      .payload = "2k with k = fraction·pq (values and indices), and the q biases",
+      .sharing = Sharing::one_network,
+      .exact = false,
+      .parameters = {{.name = "fraction",
+                      .type = ParameterSpec::Type::real,
+                      .minimum = 1e-6,
+                      .maximum = 1,
+                      .default_value = "0.01",
+                      .choices = {},
+                      .description = "share of the entries of every matrix that a site sends, rounded up"}},
+      .make = [](const ParameterValues& values) { return std::make_unique<TopK>(std::stod(values.at("fraction"))); },
+      // The memory of the error.
+      .state =
+          [](const ParameterValues&) {
+            return AlgorithmState{weights(), 0, true};
+          }};
+}
+
+}  // namespace dadsim

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <vector>
+
+#include "algorithms/algorithm.hpp"
+#include "models/matrix.hpp"
+
+namespace dadsim {
+
+/// Top-k with error feedback (Aji, Heafield, EMNLP 2017, arXiv 1704.05021; Stich, Cordonnier, Jaggi, NeurIPS 2018,
+/// arXiv 1809.07599, algorithm 1). Per matrix, with M_s = G_s + E_s (out × in) the gradient of site s, with the weight
+/// N_s ÷ ΣN, and the error that it has kept:
+///     C_s = the k = ⌈fraction · in · out⌉ entries of M_s of the largest magnitude, each a value and an index
+///     G = Σ_s C_s, from an all-gather of the C_s
+///     E_s = M_s − C_s
+/// What is no matrix (biases) is summed as it is.
+///
+/// Which entries a site sends depends on its own error, so that an E_s per site is kept here: sites × matrices.
+class TopK final : public Algorithm {
+ public:
+  explicit TopK(double fraction) : fraction_(fraction) {}
+  void run(TrainingStep& step) override;
+
+  /// E_s of matrix `layer`, out × in; after the first step.
+  const Matrix& memory(std::size_t site, std::size_t layer) const { return memory_[layer][site].weight; }
+
+ private:
+  double fraction_;
+  std::vector<std::vector<LayerGradient>> memory_;  ///< per matrix and site: E_s between steps, M_s within one
+};
+
+/// The `count` entries of a matrix with the largest magnitudes (among equals those that come first), in the order in
+/// which they lie in it.
+struct Kept {
+  Matrix values;   ///< count × 1
+  Matrix indices;  ///< count × 1: row · columns + column, int32 as the bits of floats
+};
+
+/// Takes them out: zeros stay behind.
+Kept take_largest(Matrix& matrix, Eigen::Index count);
+
+/// Adds them to a matrix of the same shape.
+void add_kept(const Eigen::Ref<const Matrix>& values, const Eigen::Ref<const Matrix>& indices, Matrix& sum);
+
+AlgorithmInfo top_k_info();
+
+}  // namespace dadsim

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <string>
+
+#include "scenario/scenario.hpp"
+
+namespace dadsim {
+
+/// The device of that name, of the scenario itself or of the catalogue. Throws std::logic_error if there is none: names
+/// have been checked.
+const DeviceSpec& find_device(const Scenario& scenario, const std::string& name);
+
+/// Where the rates of a device are from, and the efficiencies of its own in this precision.
+std::string rates_in_words(const DeviceSpec& device, Precision precision);
+
+}  // namespace dadsim

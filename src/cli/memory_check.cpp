@@ -1,0 +1,77 @@
+#include "cli/memory_check.hpp"
+
+#include <fmt/format.h>
+
+#include "algorithms/registry.hpp"
+#include "cli/device_lookup.hpp"
+#include "report/human.hpp"
+#include "support/diagnostics.hpp"
+
+namespace dadsim {
+namespace {
+
+std::string in_words(const MemoryUse& use) {
+  std::string text;
+  for (const auto& [what, bytes] : use.breakdown())
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", what, human_bytes(bytes));
+  return text;
+}
+
+}  // namespace
+
+RunMemory memory_of_run(const Scenario& scenario, const RunSpec& run, const ModelShape& timed, std::int64_t batch,
+                        Precision precision) {
+  const AlgorithmInfo& info = find_algorithm(run.algorithm);
+  const auto workers = static_cast<std::int64_t>(scenario.workers.size());
+  const bool pooled = info.sharing == Sharing::pooled;
+  const std::vector<std::int32_t> samples(pooled ? 1 : scenario.workers.size(),
+                                          static_cast<std::int32_t>(pooled ? batch * workers : batch));
+  const AlgorithmState state = info.state ? info.state(run.parameters) : AlgorithmState{};
+  RunMemory memory;
+  memory.use = memory_use(timed, scenario.training.optimizer, state, samples, 0, precision);
+  memory.checked = run.communicates;
+  for (const Placement& worker : scenario.workers) {
+    const DeviceSpec& device = find_device(scenario, worker.device);
+    if (!(device.memory_bytes > 0)) {
+      memory.some_unknown = true;
+    } else if (memory.available == 0 || device.memory_bytes < memory.available) {
+      memory.available = device.memory_bytes;
+      memory.device = device.name;
+    }
+    if (pooled) break;
+  }
+  return memory;
+}
+
+void check_memory(const Scenario& scenario, const std::vector<RunMemory>& memory) {
+  if (scenario.ignore_memory) return;
+  std::vector<Diagnostic> errors;
+  for (std::size_t i = 0; i < memory.size(); ++i) {
+    const RunMemory& run = memory[i];
+    if (!run.checked || run.available == 0 || run.use.total() <= run.available) continue;
+    errors.push_back(
+        {scenario.file, 0,
+         fmt::format("run '{}' needs {} on a worker, and '{}' has {}: {}", scenario.runs[i].label,
+                     human_bytes(run.use.total()), run.device, human_bytes(run.available), in_words(run.use)),
+         "a smaller batch, 16 bit (<timed-as precision=\"fp16\">), devices with more memory, or <workers "
+         "memory=\"ignore\">"});
+  }
+  if (!errors.empty()) throw InputError(std::move(errors));
+}
+
+std::vector<std::string> memory_assumptions(const Scenario& scenario, const std::vector<RunMemory>& memory) {
+  std::vector<std::string> sentences;
+  bool unknown = false;
+  for (std::size_t i = 0; i < memory.size(); ++i) {
+    const RunMemory& run = memory[i];
+    unknown = unknown || run.some_unknown;
+    if (run.available == 0 || run.use.total() <= run.available) continue;
+    sentences.push_back(fmt::format("{} would need {} on one device, and '{}' has {}: timed all the same.",
+                                    scenario.runs[i].label, human_bytes(run.use.total()), run.device,
+                                    human_bytes(run.available)));
+  }
+  if (unknown) sentences.emplace_back("Devices whose memory is not known were not checked for it.");
+  return sentences;
+}
+
+}  // namespace dadsim

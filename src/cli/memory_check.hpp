@@ -1,0 +1,32 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "plan/layer_shape.hpp"
+#include "plan/memory.hpp"
+#include "scenario/scenario.hpp"
+
+namespace dadsim {
+
+/// What a run needs on the worker that has the least memory, and how much that is.
+struct RunMemory {
+  MemoryUse use;
+  std::string device;         ///< of that worker
+  double available = 0;       ///< byte; 0 where no worker's is known
+  bool some_unknown = false;  ///< for some worker it is not known
+  bool checked = true;        ///< false for the reference ends, which stand for no real placement
+};
+
+/// Of a run that is timed as `timed` with `batch` samples per worker on average.
+RunMemory memory_of_run(const Scenario& scenario, const RunSpec& run, const ModelShape& timed, std::int64_t batch,
+                        Precision precision);
+
+/// Throws InputError with the breakdown of every run that does not fit, unless the scenario ignores memory. `memory` is
+/// per run of the scenario.
+void check_memory(const Scenario& scenario, const std::vector<RunMemory>& memory);
+
+/// Sentences on what was not checked; may be empty.
+std::vector<std::string> memory_assumptions(const Scenario& scenario, const std::vector<RunMemory>& memory);
+
+}  // namespace dadsim

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "models/matrix.hpp"
+#include "plan/sample_shape.hpp"
+#include "plan/specification.hpp"
+
+namespace dadsim {
+
+/// Labelled samples.
+struct Samples {
+  Matrix features;  ///< samples × values of a sample (SampleShape::size()), 0…1 for images; symbols as whole numbers
+  /// samples × labels_per_sample values, 0 … classes−1, sample by sample
+  std::vector<std::int32_t> labels;
+  std::int64_t labels_per_sample = 1;  ///< more than one where every position has its own (the next symbol of a text)
+  Eigen::Index size() const { return features.rows(); }
+};
+
+struct Dataset {
+  Samples train;
+  Samples test;  ///< held back
+  SampleShape shape;
+  std::int64_t classes = 0;
+  std::string name;
+};
+
+/// What a source holds: files are read and checked, but nothing is kept. `train` and `test` of the source mean nothing
+/// here. Throws InputError with everything that is wrong with the files.
+DataFacts inspect_data(const DataSource& source);
+
+/// Loads or draws the data: training samples first, test samples after them where both come from one source. `seed`
+/// matters to drawn data and to the rows that a table holds back. Throws InputError where samples are too few or files
+/// are wrong.
+Dataset load_dataset(const DataSpec& spec, std::uint64_t seed);
+
+/// Per site, the indices of its training samples in rising order. Every sample is dealt exactly once (SplitSpec::sizes
+/// may leave some over). Samples of more than one label are split by iid or sizes alone. Throws InputError where the
+/// split cannot be made (a site would be left without a sample).
+using Partition = std::vector<std::vector<std::int32_t>>;
+Partition split_over_sites(const SplitSpec& spec, const Samples& train, std::int64_t classes, std::size_t sites,
+                           std::uint64_t seed);
+
+}  // namespace dadsim

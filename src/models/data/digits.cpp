@@ -1,0 +1,180 @@
+#include "models/data/digits.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "models/data/draw.hpp"
+#include "models/data/glyphs.hpp"
+#include "models/uniform.hpp"
+
+namespace dadsim {
+namespace {
+
+constexpr int kSide = 28;
+constexpr std::size_t kPixels = std::size_t{kSide} * kSide;
+
+// How much the samples vary: chosen so that the set is hard for a linear classifier and not for a small network
+// (measured in docs/data.md and tests/models/data/digits_test.cpp). Lengths are shares of the unit square unless they
+// say pixels.
+constexpr double kPointJitter = 0.022;  // standard deviation of each control point
+constexpr double kWarp = 0.022;         // amplitude of the smooth warp of the whole glyph
+constexpr double kSlant = 0.22;         // standard deviation of the shear dx/dy
+constexpr double kRotation = 0.13;      // standard deviation, radians
+constexpr double kSmallest = 16.0;      // pixels per unit square
+constexpr double kLargest = 21.0;
+constexpr double kAspect = 0.16;   // half range of log(width ÷ height)
+constexpr double kShift = 1.7;     // half range, pixels
+constexpr double kThinnest = 0.8;  // half width of the pen, pixels
+constexpr double kThickest = 1.6;
+constexpr double kSharpest = 0.45;  // half width of the pen's soft edge, pixels
+constexpr double kSoftest = 0.95;
+constexpr double kPressure = 0.25;     // relative change of the half width along a stroke
+constexpr double kPalest = 0.65;       // ink
+constexpr double kNoise = 0.10;        // half range of the (triangular) pixel noise
+constexpr double kSmudgeShare = 0.08;  // share of the samples with a stray stroke
+
+struct Segment {
+  Point a, b;
+  double half_a, half_b;  // half width of the pen at the ends, pixels
+  double ink;
+};
+
+/// Catmull–Rom spline between p1 and p2.
+Point spline(const Point& p0, const Point& p1, const Point& p2, const Point& p3, double t) {
+  const auto along = [t](double a, double b, double c, double d) {
+    return 0.5 * (2 * b + t * (c - a + t * (2 * a - 5 * b + 4 * c - d + t * (3 * (b - c) + d - a))));
+  };
+  return {along(p0.x, p1.x, p2.x, p3.x), along(p0.y, p1.y, p2.y, p3.y)};
+}
+
+/// The points of a stroke, smooth ones replaced by short chords.
+std::vector<Point> flatten(const Stroke& stroke, const std::vector<Point>& p) {
+  if (!stroke.smooth || p.size() < 3) return p;
+  constexpr int kChords = 5;
+  const auto n = static_cast<std::ptrdiff_t>(p.size());
+  const auto at = [&](std::ptrdiff_t i) {
+    const std::ptrdiff_t index = stroke.closed ? (i % n + n) % n : std::clamp<std::ptrdiff_t>(i, 0, n - 1);
+    return p[static_cast<std::size_t>(index)];
+  };
+  std::vector<Point> line;
+  const std::ptrdiff_t pieces = stroke.closed ? n : n - 1;
+  for (std::ptrdiff_t i = 0; i < pieces; ++i) {
+    for (int k = 0; k < kChords; ++k) {
+      line.push_back(spline(at(i - 1), at(i), at(i + 1), at(i + 2), static_cast<double>(k) / kChords));
+    }
+  }
+  line.push_back(at(pieces));
+  return line;
+}
+
+/// Adds a line drawn with a pen whose pressure rises and falls along it.
+void ink_line(const std::vector<Point>& line, double half, double pressure, double phase, double ink,
+              std::vector<Segment>& segments) {
+  const auto pen = [&](std::size_t i) {
+    const double share = static_cast<double>(i) / static_cast<double>(line.size() - 1);
+    return half * (1 + pressure * std::cos(phase + 3.0 * share));
+  };
+  for (std::size_t i = 0; i + 1 < line.size(); ++i) {
+    segments.push_back({line[i], line[i + 1], pen(i), pen(i + 1), ink});
+  }
+}
+
+/// Draws one digit: the darkest of the segments that cover a pixel, each falling off softly with the distance to its
+/// line.
+void draw(std::uint32_t index, std::uint64_t seed, float* pixels, std::int32_t& label) {
+  RandomStream random(seed, Purpose::digits, index);
+  label = static_cast<std::int32_t>(uniform01(random) * 10.0);
+  const auto& styles = glyphs(label);
+  const Glyph& glyph = styles[static_cast<std::size_t>(uniform01(random) * static_cast<double>(styles.size()))];
+
+  const double size = uniform(random, kSmallest, kLargest);
+  const double aspect = std::exp(uniform(random, -kAspect, kAspect));
+  const double width = size * aspect;
+  const double height = size / aspect;
+  const double slant = kSlant * bell(random);
+  const double rotation = kRotation * bell(random);
+  const double cosine = std::cos(rotation);
+  const double sine = std::sin(rotation);
+  const double centre_x = 0.5 * kSide + uniform(random, -kShift, kShift);
+  const double centre_y = 0.5 * kSide + uniform(random, -kShift, kShift);
+  std::array<double, 4> phases{};
+  for (double& phase : phases) phase = uniform(random, 0, 6.283185307179586);
+  const double half = uniform(random, kThinnest, kThickest);
+  const double edge = uniform(random, kSharpest, kSoftest);
+  const double ink = uniform(random, kPalest, 1.0);
+  const double pressure = uniform(random, 0, kPressure);
+
+  const auto to_pixels = [&](Point p) {
+    const double u = p.x + kPointJitter * bell(random);
+    const double v = p.y + kPointJitter * bell(random);
+    const double warped_u = u + kWarp * (std::sin(5 * v + phases[0]) + std::sin(8 * u + phases[1]));
+    const double warped_v = v + kWarp * (std::sin(5 * u + phases[2]) + std::sin(8 * v + phases[3]));
+    const double y = (warped_v - 0.5) * height;
+    const double x = (warped_u - 0.5) * width - slant * y;
+    return Point{centre_x + cosine * x - sine * y, centre_y + sine * x + cosine * y};
+  };
+
+  std::vector<Segment> segments;
+  for (const Stroke& stroke : glyph.strokes) {
+    std::vector<Point> points;
+    points.reserve(stroke.points.size());
+    for (const Point& point : stroke.points) points.push_back(to_pixels(point));
+    ink_line(flatten(stroke, points), half, pressure, uniform(random, 0, 6.283185307179586), ink, segments);
+  }
+  if (uniform01(random) < kSmudgeShare) {
+    const Point start{uniform(random, 2, kSide - 2), uniform(random, 2, kSide - 2)};
+    const double angle = uniform(random, 0, 6.283185307179586);
+    const double length = uniform(random, 2, 7);
+    const Point end{start.x + length * std::cos(angle), start.y + length * std::sin(angle)};
+    ink_line({start, end}, 0.7 * half, 0, 0, uniform(random, 0.3, 0.9) * ink, segments);
+  }
+
+  std::array<double, kPixels> grey{};
+  for (const Segment& s : segments) {
+    const double reach = std::max(s.half_a, s.half_b) + edge;
+    const int left = std::max(0, static_cast<int>(std::floor(std::min(s.a.x, s.b.x) - reach)));
+    const int right = std::min(kSide - 1, static_cast<int>(std::floor(std::max(s.a.x, s.b.x) + reach)));
+    const int top = std::max(0, static_cast<int>(std::floor(std::min(s.a.y, s.b.y) - reach)));
+    const int bottom = std::min(kSide - 1, static_cast<int>(std::floor(std::max(s.a.y, s.b.y) + reach)));
+    const double dx = s.b.x - s.a.x;
+    const double dy = s.b.y - s.a.y;
+    const double squared = std::max(dx * dx + dy * dy, 1e-12);
+    for (int row = top; row <= bottom; ++row) {
+      for (int col = left; col <= right; ++col) {
+        const double px = col + 0.5 - s.a.x;
+        const double py = row + 0.5 - s.a.y;
+        const double t = std::clamp((px * dx + py * dy) / squared, 0.0, 1.0);
+        const double ex = px - t * dx;
+        const double ey = py - t * dy;
+        const double distance = std::sqrt(ex * ex + ey * ey);
+        const double width_here = s.half_a + t * (s.half_b - s.half_a);
+        const double cover = std::clamp((width_here + edge - distance) / (2 * edge), 0.0, 1.0);
+        double& pixel = grey[static_cast<std::size_t>(row) * kSide + static_cast<std::size_t>(col)];
+        pixel = std::max(pixel, s.ink * cover);
+      }
+    }
+  }
+
+  RandomStream noise(seed, Purpose::digit_noise, index);
+  for (std::size_t i = 0; i < grey.size(); ++i) {
+    const std::uint32_t bits = noise();
+    const double triangular = (static_cast<double>(bits & 0xffffU) + static_cast<double>(bits >> 16U)) / 65535.0 - 1.0;
+    // 256 levels, as a scanned image has.
+    const double level = std::floor(0.5 + 255.0 * std::clamp(grey[i] + kNoise * triangular, 0.0, 1.0));
+    pixels[i] = static_cast<float>(level) / 255.0F;
+  }
+}
+
+}  // namespace
+
+Samples draw_digits(std::int64_t first, std::int64_t count, std::uint64_t seed) {
+  return draw_samples(
+      first, count, kDigitsShape.size(), 1,
+      [&](std::uint32_t index, float* pixels, std::int32_t* label) { draw(index, seed, pixels, *label); });
+}
+
+}  // namespace dadsim

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "models/data/dataset.hpp"
+#include "models/data/source_bytes.hpp"
+
+namespace dadsim {
+
+/// What a pair of IDX files holds (format: LeCun, http://yann.lecun.com/exdb/mnist/).
+struct IdxFacts {
+  std::int64_t samples = 0;
+  SampleShape shape;         ///< rows × columns × 1; of another rank: the product of the dimensions as width
+  std::int64_t classes = 0;  ///< largest label + 1
+};
+
+/// Reads a pair of unsigned-byte IDX files, plain or gzip; pixels are divided by 255. Throws InputError naming the file
+/// and what is wrong: bad magic, other element type, truncated, trailing bytes, labels that do not match the images,
+/// corrupt gzip. Never allocates more than the file can hold.
+Samples read_idx(const std::string& images, const std::string& labels);
+Samples read_idx(SourceBytes& images, SourceBytes& labels);
+
+/// The same checks.
+IdxFacts inspect_idx(const std::string& images, const std::string& labels);
+IdxFacts inspect_idx(SourceBytes& images, SourceBytes& labels);
+
+}  // namespace dadsim

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <cstdint>
+
+#include "models/data/dataset.hpp"
+
+namespace dadsim {
+
+inline constexpr std::int64_t kUtteranceChannels = 13;
+inline constexpr std::int64_t kUtteranceClasses = 10;
+
+/// Sequences in the manner of spoken digits (13 cepstral coefficients per frame), deterministic in (seed, index): ten
+/// words of three or four phones, in pairs that hold the same phones in the opposite order; durations, speaker and
+/// noise vary (docs/data.md). Features: count × (length · 13), frame by frame, zeros behind the end of a word.
+Samples draw_utterances(std::int64_t length, std::int64_t first, std::int64_t count, std::uint64_t seed);
+
+}  // namespace dadsim

@@ -1,0 +1,157 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "models/matrix.hpp"
+#include "plan/sample_shape.hpp"
+#include "support/random.hpp"
+
+namespace dadsim {
+
+/// A weight matrix with its biases.
+template <class T>
+struct WeightsOf {
+  MatrixOf<T> weight;  ///< out × in
+  VectorOf<T> bias;    ///< out, or empty
+  bool table = false;  ///< rows are looked up, not multiplied with: an embedding's entries × width
+
+  Eigen::Index in() const { return weight.cols(); }
+  Eigen::Index out() const { return weight.rows(); }
+  bool has_bias() const { return bias.size() > 0; }
+};
+
+/// Everything that a network has learned.
+template <class T>
+struct ParametersOf {
+  std::vector<WeightsOf<T>> matrices;      ///< in the order of the forward pass
+  std::vector<VectorOf<T>> vectors;        ///< what has no outer product: gains and shifts of norms, positions …
+  std::vector<VectorOf<double>> averages;  ///< running statistics of batch norms: followed, not learned
+};
+
+/// How a pass is made.
+struct Pass {
+  bool training = false;  ///< dropout drops; batch norms use the statistics of each site's samples
+  /// Where the samples of each site begin, and behind the last one where they end; empty: all belong to one site.
+  std::span<const Eigen::Index> sites;
+  std::uint64_t seed = 0;  ///< of dropout's masks, with the step
+  std::uint32_t step = 0;
+};
+
+/// What an operation keeps from its forward pass for its backward pass.
+template <class T>
+struct ScratchOf {
+  std::vector<MatrixOf<T>> matrices;
+  std::vector<std::int32_t> indices;
+};
+
+/// What an operation works on. Values are samples × SampleShape::size(): a sample's positions follow each other, so
+/// that the same memory is (samples × positions) rows of channels.
+template <class T>
+struct FlowOf {
+  const ParametersOf<T>& parameters;
+  const Pass& pass;
+  const MatrixOf<T>& input;
+  const MatrixOf<T>* second = nullptr;  ///< the other input of a sum
+  MatrixOf<T>& output;
+  MatrixOf<T>& slope;  ///< dLoss/doutput in the backward pass; an operation may change it in place (into Δ)
+  ScratchOf<T>& scratch;
+  std::vector<VectorOf<T>>& vector_gradients;  ///< dLoss/dvectors, summed over all samples; as parameters.vectors
+
+  Eigen::Index samples() const { return input.rows(); }
+};
+
+/// Rows of channels in memory that belongs to somebody else.
+template <class T>
+using RowsOf = Eigen::Map<const MatrixOf<T>>;
+template <class T>
+using MutableRowsOf = Eigen::Map<MatrixOf<T>>;
+
+/// Values as rows of `columns` numbers.
+template <class T>
+RowsOf<T> as_rows(const MatrixOf<T>& values, Eigen::Index columns) {
+  return {values.data(), values.size() / columns, columns};
+}
+template <class T>
+MutableRowsOf<T> as_rows(MatrixOf<T>& values, Eigen::Index columns) {
+  return {values.data(), values.size() / columns, columns};
+}
+
+/// One operation of a network: y = f(x), without a state of its own (weights lie in ParametersOf, what the backward
+/// pass needs in ScratchOf), so that the same operation serves any number of passes at once.
+///
+/// The backward pass calls, from the last operation to the first, backward() and then propagate(). Where the operation
+/// has matrices, the algorithms take their rows (A and Δ) between the two: rows are ordered by sample and, within one,
+/// by position, alike in A and Δ, so that dLoss/dW = Δᵀ A.
+///
+/// *Ensures*: the same bits for any number of threads; a sample's values depend on the samples of its site alone.
+template <class T>
+class OperationOf {
+ public:
+  OperationOf(const SampleShape& in, const SampleShape& out) : in_(in), out_(out) {}
+  virtual ~OperationOf() = default;
+  const SampleShape& in() const { return in_; }
+  const SampleShape& out() const { return out_; }
+
+  /// Fills flow.output (samples × out().size()).
+  virtual void forward(const FlowOf<T>& flow) const = 0;
+  /// From flow.slope: Δ of its matrices and the gradients of its vectors (to be assigned).
+  virtual void backward(const FlowOf<T>& flow) const = 0;
+  /// dLoss/dx of the first input (or of the `second`) into `slope` (samples × in().size()), added to it if `add`.
+  virtual void propagate(const FlowOf<T>& flow, MatrixOf<T>& slope, bool add) const = 0;
+  virtual void propagate_second(const FlowOf<T>&, MatrixOf<T>&, bool) const {}
+
+  /// Matrices that it owns: `count` of them from `first` on in ParametersOf::matrices.
+  std::size_t first_matrix() const { return first_matrix_; }
+  std::size_t matrices() const { return matrices_; }
+  /// Whether it has parameters of its own.
+  bool learns() const { return matrices_ > 0 || vectors_; }
+  /// A and Δ of its k-th matrix; Δ once backward() has been called.
+  virtual RowsOf<T> rows(std::size_t, const FlowOf<T>& flow) const { return as_rows(flow.input, in_.channels); }
+  virtual RowsOf<T> deltas(std::size_t, const FlowOf<T>& flow) const { return as_rows(std::as_const(flow.slope), out_.channels); }
+
+  /// Takes the statistics of a training pass into the running ones.
+  virtual void follow(const FlowOf<T>&, ParametersOf<T>&) const {}
+
+ protected:
+  void owns_matrices(std::size_t first, std::size_t count) { first_matrix_ = first, matrices_ = count; }
+  void owns_vectors() { vectors_ = true; }
+
+ private:
+  SampleShape in_, out_;
+  std::size_t first_matrix_ = 0, matrices_ = 0;
+  bool vectors_ = false;
+};
+
+/// Gives the operations of a network their parameters, with initial values that depend on the seed and on the place of
+/// the parameter in the network alone.
+template <class T>
+class ParameterBuilder {
+ public:
+  ParameterBuilder(ParametersOf<T>& parameters, std::uint64_t seed) : parameters_(parameters), seed_(seed) {}
+
+  /// out × in, entries ~ U(−limit, limit), biases 0. Returns its number.
+  std::size_t matrix(std::int64_t out, std::int64_t in, bool bias, double limit);
+  /// A table, entries ~ N(0, deviation²).
+  std::size_t table(std::int64_t entries, std::int64_t width, double deviation);
+  std::size_t vector(VectorOf<T> initial);
+  /// Entries ~ N(0, deviation²).
+  std::size_t vector(std::int64_t size, double deviation);
+  std::size_t average(VectorOf<double> initial);
+
+ private:
+  ParametersOf<T>& parameters_;
+  std::uint64_t seed_;
+};
+
+/// The bound of uniform initial weights: √(6/in) where half of what passes is cut off (ReLU, GELU; He et al., arXiv
+/// 1502.01852), √(6/(in+out)) otherwise (Glorot & Bengio, AISTATS 2010).
+double initial_limit(bool half_passes, std::int64_t in, std::int64_t out);
+
+extern template class ParameterBuilder<float>;
+extern template class ParameterBuilder<double>;
+
+}  // namespace dadsim

@@ -1,0 +1,258 @@
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+#include "models/activation.hpp"
+#include "models/operations/operations.hpp"
+#include "support/parallel.hpp"
+
+namespace dadsim {
+namespace {
+
+using Eigen::Index;
+
+/// Batch normalisation (Ioffe & Szegedy, arXiv 1502.03167), channel by channel over samples and positions:
+///     x̂ = (x − μ) ÷ √(σ² + ε),   y = φ(γ x̂ + β).
+/// In training each site has the μ and σ² (÷ n) of its own samples, as workers of data-parallel training that do not
+/// synchronise statistics; with D = dLoss/dy ⊙ φ' and means over the rows of the site
+///     dx = γ ÷ √(σ² + ε) · (D − mean(D) − x̂ mean(D ⊙ x̂)).
+/// In evaluation they are running averages, r ← (1 − momentum) r + momentum · v, where v is the mean over sites of
+/// their μ, or of their variances ÷ (n − 1).
+template <class T>
+class BatchNorm final : public OperationOf<T> {
+ public:
+  BatchNorm(const BatchNormSpec& spec, const SampleShape& in, ParameterBuilder<T>& parameters)
+      : OperationOf<T>(in, in), spec_(spec) {
+    const Index channels = in.channels;
+    gain_ = parameters.vector(VectorOf<T>::Ones(channels));
+    shift_ = parameters.vector(VectorOf<T>::Zero(channels));
+    mean_ = parameters.average(VectorOf<double>::Zero(channels));
+    variance_ = parameters.average(VectorOf<double>::Ones(channels));
+    this->owns_vectors();
+  }
+
+  void forward(const FlowOf<T>& flow) const override {
+    const Index channels = this->in().channels;
+    flow.output.resize(flow.samples(), this->out().size());
+    flow.scratch.matrices.resize(kMatrices);
+    const std::vector<Block> blocks = cut(flow);
+    measure(flow, blocks);
+    const VectorOf<T>& gain = flow.parameters.vectors[gain_];
+    const VectorOf<T>& shift = flow.parameters.vectors[shift_];
+    const auto x = as_rows(flow.input, channels);
+    auto y = as_rows(flow.output, channels);
+    if (keeps_pre_activation()) flow.scratch.matrices[kPreActivation].resize(y.rows(), channels);
+    parallel_for(blocks.size(), [&](std::size_t b) {
+      const auto [site, begin, rows] = blocks[b];
+      // y = scale x + offset
+      const ArrayOf scale =
+          gain.transpose().array() * flow.scratch.matrices[kInverseDeviation].row(static_cast<Index>(site)).array();
+      const ArrayOf offset =
+          shift.transpose().array() - flow.scratch.matrices[kMean].row(static_cast<Index>(site)).array() * scale;
+      for (Index row = begin; row < begin + rows; ++row) y.row(row).array() = x.row(row).array() * scale + offset;
+      auto values = y.middleRows(begin, rows);
+      if (keeps_pre_activation()) flow.scratch.matrices[kPreActivation].middleRows(begin, rows) = values;
+      activate_block<T>(spec_.activation, values);
+    });
+  }
+
+  void backward(const FlowOf<T>& flow) const override {
+    const Index channels = this->in().channels;
+    const std::vector<Block> blocks = cut(flow);
+    const auto x = as_rows(flow.input, channels);
+    const auto y = as_rows(std::as_const(flow.output), channels);
+    auto slope = as_rows(flow.slope, channels);
+    MatrixOf<T>& parts = flow.scratch.matrices[kParts];
+    parts.resize(static_cast<Index>(blocks.size()), 2 * channels);
+    parallel_for(blocks.size(), [&](std::size_t b) {
+      const auto [site, begin, rows] = blocks[b];
+      auto delta = slope.middleRows(begin, rows);
+      if (keeps_pre_activation()) {
+        multiply_derivative_block<T>(spec_.activation, flow.scratch.matrices[kPreActivation].middleRows(begin, rows),
+                                     delta);
+      } else {
+        multiply_derivative_from_output_block<T>(spec_.activation, y.middleRows(begin, rows), delta);
+      }
+      const auto mean = flow.scratch.matrices[kMean].row(static_cast<Index>(site)).array();
+      ArrayOf sum = ArrayOf::Zero(channels);
+      ArrayOf product = ArrayOf::Zero(channels);
+      for (Index row = 0; row < rows; ++row) {
+        sum += delta.row(row).array();
+        product += delta.row(row).array() * (x.row(begin + row).array() - mean);
+      }
+      parts.row(static_cast<Index>(b)).head(channels) = sum;
+      parts.row(static_cast<Index>(b)).tail(channels) = product;
+    });
+
+    // Sums of each site: of D, and of D ⊙ x̂.
+    MatrixOf<T>& sums = flow.scratch.matrices[kSlopeSums];
+    sums.setZero(static_cast<Index>(sites(flow)), 2 * channels);
+    for (std::size_t b = 0; b < blocks.size(); ++b) {
+      sums.row(static_cast<Index>(blocks[b].site)) += parts.row(static_cast<Index>(b));
+    }
+    for (Index site = 0; site < sums.rows(); ++site) {
+      sums.row(site).tail(channels).array() *= flow.scratch.matrices[kInverseDeviation].row(site).array();
+    }
+    flow.vector_gradients[shift_] = sums.leftCols(channels).colwise().sum().transpose();
+    flow.vector_gradients[gain_] = sums.rightCols(channels).colwise().sum().transpose();
+  }
+
+  void propagate(const FlowOf<T>& flow, MatrixOf<T>& slope, bool add) const override {
+    const Index channels = this->in().channels;
+    slope.resize(flow.samples(), this->in().size());
+    const std::vector<Block> blocks = cut(flow);
+    const VectorOf<T>& gain = flow.parameters.vectors[gain_];
+    const auto x = as_rows(flow.input, channels);
+    const auto delta = as_rows(std::as_const(flow.slope), channels);
+    auto dx = as_rows(slope, channels);
+    parallel_for(blocks.size(), [&](std::size_t b) {
+      const auto [site, begin, rows] = blocks[b];
+      const auto inverse = flow.scratch.matrices[kInverseDeviation].row(static_cast<Index>(site)).array();
+      const auto mean = flow.scratch.matrices[kMean].row(static_cast<Index>(site)).array();
+      const auto sums = flow.scratch.matrices[kSlopeSums].row(static_cast<Index>(site)).array();
+      // dx = scale D + along x + offset
+      const ArrayOf scale = gain.transpose().array() * inverse;
+      ArrayOf along = ArrayOf::Zero(channels);
+      ArrayOf offset = ArrayOf::Zero(channels);
+      if (flow.pass.training) {
+        const T share = T(1) / static_cast<T>(rows_of(flow, site));
+        along = -scale * inverse * sums.tail(channels) * share;
+        offset = -scale * sums.head(channels) * share - along * mean;
+      }
+      for (Index row = begin; row < begin + rows; ++row) {
+        const auto passed = delta.row(row).array() * scale + x.row(row).array() * along + offset;
+        if (add) {
+          dx.row(row).array() += passed;
+        } else {
+          dx.row(row).array() = passed;
+        }
+      }
+    });
+  }
+
+  void follow(const FlowOf<T>& flow, ParametersOf<T>& parameters) const override {
+    if (!flow.pass.training) return;
+    const Index channels = this->in().channels;
+    VectorOf<double> mean = VectorOf<double>::Zero(channels);
+    VectorOf<double> variance = VectorOf<double>::Zero(channels);
+    double counted = 0;
+    for (std::size_t site = 0; site < sites(flow); ++site) {
+      if (rows_of(flow, site) == 0) continue;
+      counted += 1;
+      mean += flow.scratch.matrices[kMean].row(static_cast<Index>(site)).transpose().template cast<double>();
+      variance += flow.scratch.matrices[kVariance].row(static_cast<Index>(site)).transpose().template cast<double>();
+    }
+    if (counted == 0) return;
+    const auto take = [&](VectorOf<double>& average, const VectorOf<double>& sum) {
+      average = (1 - spec_.momentum) * average + spec_.momentum / counted * sum;
+    };
+    take(parameters.averages[mean_], mean);
+    take(parameters.averages[variance_], variance);
+  }
+
+ private:
+  using ArrayOf = Eigen::Array<T, 1, Eigen::Dynamic>;
+  // In ScratchOf::matrices. Statistics have a row per site, in evaluation they are the same for all.
+  enum : std::size_t { kMean, kInverseDeviation, kVariance, kParts, kSlopeSums, kPreActivation, kMatrices };
+
+  /// Some rows (samples × positions) of one site.
+  struct Block {
+    std::size_t site;
+    Index begin, rows;
+  };
+
+  bool keeps_pre_activation() const { return !derivative_from_output(spec_.activation); }
+
+  static std::size_t sites(const FlowOf<T>& flow) { return flow.pass.sites.empty() ? 1 : flow.pass.sites.size() - 1; }
+  Index first_row(const FlowOf<T>& flow, std::size_t site) const {
+    if (flow.pass.sites.empty()) return site == 0 ? 0 : flow.samples() * this->in().positions();
+    return flow.pass.sites[site] * this->in().positions();
+  }
+  Index rows_of(const FlowOf<T>& flow, std::size_t site) const {
+    return first_row(flow, site + 1) - first_row(flow, site);
+  }
+
+  /// Cuts begin anew at each site, so that rounding at one site does not depend on the others.
+  std::vector<Block> cut(const FlowOf<T>& flow) const {
+    constexpr Index kRows = 256;
+    std::vector<Block> blocks;
+    for (std::size_t site = 0; site < sites(flow); ++site) {
+      const Index end = first_row(flow, site + 1);
+      for (Index row = first_row(flow, site); row < end; row += kRows) {
+        blocks.push_back({site, row, std::min(kRows, end - row)});
+      }
+    }
+    return blocks;
+  }
+
+  void measure(const FlowOf<T>& flow, const std::vector<Block>& blocks) const {
+    const Index channels = this->in().channels;
+    const auto count = static_cast<Index>(sites(flow));
+    MatrixOf<T>& means = flow.scratch.matrices[kMean];
+    MatrixOf<T>& inverses = flow.scratch.matrices[kInverseDeviation];
+    MatrixOf<T>& variances = flow.scratch.matrices[kVariance];
+    for (MatrixOf<T>* statistics : {&means, &inverses, &variances}) statistics->resize(count, channels);
+    if (!flow.pass.training) {
+      const auto& averages = flow.parameters.averages;
+      for (Index site = 0; site < count; ++site) {
+        means.row(site) = averages[mean_].template cast<T>().transpose();
+        inverses.row(site) =
+            (averages[variance_].array() + spec_.epsilon).rsqrt().matrix().template cast<T>().transpose();
+      }
+      return;
+    }
+
+    // Mean and sum of squared distances from it, of blocks and then of their union (Chan, Golub & LeVeque, The American
+    // Statistician 37, 1983): one pass, and no digits are lost where the mean is far from zero.
+    MatrixOf<T>& parts = flow.scratch.matrices[kParts];
+    parts.resize(static_cast<Index>(blocks.size()), 2 * channels);
+    const auto x = as_rows(flow.input, channels);
+    parallel_for(blocks.size(), [&](std::size_t b) {
+      const auto [site, begin, rows] = blocks[b];
+      ArrayOf mean = ArrayOf::Zero(channels);
+      for (Index row = begin; row < begin + rows; ++row) mean += x.row(row).array();
+      mean /= static_cast<T>(rows);
+      ArrayOf squares = ArrayOf::Zero(channels);
+      for (Index row = begin; row < begin + rows; ++row) squares += (x.row(row).array() - mean).square();
+      parts.row(static_cast<Index>(b)).head(channels) = mean;
+      parts.row(static_cast<Index>(b)).tail(channels) = squares;
+    });
+    using Doubles = Eigen::Array<double, 1, Eigen::Dynamic>;
+    Doubles mean(channels), squares(channels);
+    std::size_t b = 0;
+    for (std::size_t site = 0; site < sites(flow); ++site) {
+      mean.setZero();
+      squares.setZero();
+      double rows = 0;
+      for (; b < blocks.size() && blocks[b].site == site; ++b) {
+        const auto more = static_cast<double>(blocks[b].rows);
+        const Doubles distance = parts.row(static_cast<Index>(b)).head(channels).array().template cast<double>() - mean;
+        mean += distance * (more / (rows + more));
+        squares += parts.row(static_cast<Index>(b)).tail(channels).array().template cast<double>() +
+                   distance.square() * (rows * more / (rows + more));
+        rows += more;
+      }
+      const auto s = static_cast<Index>(site);
+      means.row(s) = mean.matrix().template cast<T>();
+      inverses.row(s) = (squares / std::max(rows, 1.0) + spec_.epsilon).rsqrt().matrix().template cast<T>();
+      variances.row(s) = (squares / std::max(rows - 1, 1.0)).matrix().template cast<T>();
+    }
+  }
+
+  BatchNormSpec spec_;
+  std::size_t gain_ = 0, shift_ = 0, mean_ = 0, variance_ = 0;
+};
+
+}  // namespace
+
+template <class T>
+OperationPointer<T> make_batch_norm(const BatchNormSpec& spec, const SampleShape& in, ParameterBuilder<T>& parameters) {
+  return std::make_shared<BatchNorm<T>>(spec, in, parameters);
+}
+
+template OperationPointer<float> make_batch_norm(const BatchNormSpec&, const SampleShape&, ParameterBuilder<float>&);
+template OperationPointer<double> make_batch_norm(const BatchNormSpec&, const SampleShape&, ParameterBuilder<double>&);
+
+}  // namespace dadsim

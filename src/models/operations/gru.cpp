@@ -1,0 +1,179 @@
+#include <cmath>
+#include <cstddef>
+
+#include "models/operations/operations.hpp"
+#include "models/panels.hpp"
+#include "models/product.hpp"
+#include "support/parallel.hpp"
+
+namespace dadsim {
+namespace {
+
+using Eigen::Index;
+
+/// Samples that one thread takes through the whole sequence, so that what they need stays in its cache.
+constexpr Index kBlock = 12;
+
+/// A gated recurrent unit (Cho et al., arXiv 1406.1078), in the form of PyTorch's GRU, where the reset gate acts behind
+/// the product with h:
+///     (r, z) = σ(x_t W_xᵀ + b_x + h_{t−1} W_hᵀ + b_h),  n = tanh(x_t W_xᵀ + b_x + r ⊙ (h_{t−1} W_hᵀ + b_h)),
+///     h_t = n + z ⊙ (h_{t−1} − n),  h_{−1} = 0.
+/// W_x is 3·units × channels and W_h is 3·units × units, their rows in the order r, z, n; x is samples × (positions ·
+/// channels), h samples × (positions · units). The backward pass goes back through the whole sequence. Row (sample, t)
+/// of A and Δ: x_t and the slopes of x_t W_xᵀ + b_x, h_{t−1} and those of h_{t−1} W_hᵀ + b_h, which differ in n alone,
+/// by the factor r.
+template <class T>
+class Gru final : public OperationOf<T> {
+ public:
+  Gru(const RecurrentSpec& spec, const SampleShape& in, std::size_t first)
+      : OperationOf<T>(in, {1, in.positions(), spec.units}), units_(spec.units), steps_(in.positions()) {
+    this->owns_matrices(first, 2);
+  }
+
+  void forward(const FlowOf<T>& flow) const override {
+    const WeightsOf<T>& x2h = flow.parameters.matrices[this->first_matrix()];
+    const WeightsOf<T>& h2h = flow.parameters.matrices[this->first_matrix() + 1];
+    const Index rows = flow.samples() * steps_;
+    auto& kept = flow.scratch.matrices;
+    kept.resize(kCount);
+    kept[kGates].resize(rows, 3 * units_);
+    kept[kReset].resize(rows, units_);
+    kept[kBefore].resize(rows, units_);
+    flow.output.resize(flow.samples(), steps_ * units_);
+    pack_transposed_panels<T>(x2h.weight, kept[kPackedX]);
+    pack_transposed_panels<T>(h2h.weight, kept[kPackedH]);
+    for_blocks(flow, [&](Index begin, Index end) { forward_block(flow, x2h.bias, h2h.bias, begin, end); });
+  }
+
+  void backward(const FlowOf<T>& flow) const override {
+    auto& kept = flow.scratch.matrices;
+    kept[kDeltaH].resize(kept[kGates].rows(), 3 * units_);
+    pack_panels<T>(flow.parameters.matrices[this->first_matrix() + 1].weight, kept[kPackedH]);
+    for_blocks(flow, [&](Index begin, Index end) { backward_block(flow, begin, end); });
+  }
+
+  void propagate(const FlowOf<T>& flow, MatrixOf<T>& slope, bool add) const override {
+    slope.resize(flow.samples(), this->in().size());
+    multiply<T>(flow.scratch.matrices[kGates], flow.parameters.matrices[this->first_matrix()].weight,
+                as_rows(slope, this->in().channels), add);
+  }
+
+  RowsOf<T> rows(std::size_t k, const FlowOf<T>& flow) const override {
+    if (k == 0) return as_rows(flow.input, this->in().channels);
+    return as_rows(std::as_const(flow.scratch.matrices[kBefore]), units_);
+  }
+  RowsOf<T> deltas(std::size_t k, const FlowOf<T>& flow) const override {
+    return as_rows(std::as_const(flow.scratch.matrices[k == 0 ? kGates : kDeltaH]), 3 * units_);
+  }
+
+ private:
+  /// What is kept; rows are (sample, t).
+  enum : std::size_t {
+    kGates,   ///< x_t W_xᵀ + b_x, then (r, z, n), then Δ of W_x
+    kReset,   ///< h_{t−1} W_hᵀ + b_h of n
+    kBefore,  ///< h_{t−1}
+    kDeltaH,  ///< Δ of W_h
+    kPackedX,
+    kPackedH,
+    kCount
+  };
+
+  template <class Body>
+  void for_blocks(const FlowOf<T>& flow, Body&& body) const {
+    parallel_for_blocks(static_cast<std::size_t>(flow.samples()), kBlock, [&](std::size_t begin, std::size_t end) {
+      body(static_cast<Index>(begin), static_cast<Index>(end));
+    });
+  }
+
+  void forward_block(const FlowOf<T>& flow, const VectorOf<T>& bias_x, const VectorOf<T>& bias_h, Index begin,
+                     Index end) const {
+    auto& kept = flow.scratch.matrices;
+    const Index u = units_;
+    auto gates = kept[kGates].middleRows(begin * steps_, (end - begin) * steps_);
+    const bool biased = bias_x.size() > 0;
+    if (biased) gates.rowwise() = bias_x.transpose();
+    multiply_panels<T>(as_rows(flow.input, this->in().channels).middleRows(begin * steps_, gates.rows()),
+                       kept[kPackedX], gates, biased);
+    auto state = as_rows(flow.output, u);
+    MatrixOf<T> product = MatrixOf<T>::Zero(end - begin, 3 * u);  // h_{t−1} W_hᵀ + b_h; 0 where h is
+    for (Index t = 0; t < steps_; ++t) {
+      if (biased) product.rowwise() = bias_h.transpose();
+      if (t > 0) {
+        multiply_panels<T>(flow.output.block(begin, (t - 1) * u, end - begin, u), kept[kPackedH], product, biased);
+      }
+      for (Index s = begin; s < end; ++s) {
+        const Index row = s * steps_ + t;
+        const auto h = product.row(s - begin).array();
+        auto before = kept[kBefore].row(row).array();
+        if (t == 0) {
+          before.setZero();
+        } else {
+          before = state.row(row - 1).array();
+        }
+        auto gate = kept[kGates].row(row).array();
+        auto r_z = gate.head(2 * u);
+        auto n = gate.tail(u);
+        r_z = (r_z + h.head(2 * u)).logistic();
+        kept[kReset].row(row).array() = h.tail(u);
+        n = (n + gate.head(u) * h.tail(u)).tanh();
+        state.row(row).array() = n + gate.segment(u, u) * (before - n);
+      }
+    }
+  }
+
+  void backward_block(const FlowOf<T>& flow, Index begin, Index end) const {
+    auto& kept = flow.scratch.matrices;
+    const Index u = units_;
+    const auto slope = as_rows(std::as_const(flow.slope), u);
+    MatrixOf<T> carried = MatrixOf<T>::Zero(end - begin, u);  // dLoss/dh_t by way of h_{t+1}
+    for (Index t = steps_; t-- > 0;) {
+      for (Index s = begin; s < end; ++s) {
+        const Index row = s * steps_ + t;
+        T* const gate = kept[kGates].data() + row * 3 * u;
+        T* const delta = kept[kDeltaH].data() + row * 3 * u;
+        step_back(u, gate, gate + u, gate + 2 * u, delta, delta + u, delta + 2 * u, kept[kReset].data() + row * u,
+                  kept[kBefore].data() + row * u, slope.data() + row * u, carried.data() + (s - begin) * u);
+      }
+      if (t == 0) break;
+      const RowsStepsApart deltas(kept[kDeltaH].data() + (begin * steps_ + t) * 3 * u, end - begin, 3 * u,
+                                  Eigen::OuterStride<>(steps_ * 3 * u));
+      multiply_panels<T>(deltas, kept[kPackedH], carried, true);
+    }
+  }
+
+  /// (r, z, n) into their slopes, also in `delta`, for one sample and step; nothing overlaps.
+  static void step_back(Index u, T* __restrict r, T* __restrict z, T* __restrict n, T* __restrict delta_r,
+                        T* __restrict delta_z, T* __restrict delta_n, const T* __restrict reset,
+                        const T* __restrict before, const T* __restrict from_above, T* __restrict back) {
+    for (Index j = 0; j < u; ++j) {
+      const T dh = from_above[j] + back[j];
+      const T dn = dh * (T(1) - z[j]) * (T(1) - n[j] * n[j]);
+      const T dr = dn * reset[j] * r[j] * (T(1) - r[j]);
+      const T dz = dh * (before[j] - n[j]) * z[j] * (T(1) - z[j]);
+      back[j] = dh * z[j];
+      delta_n[j] = dn * r[j];
+      r[j] = delta_r[j] = dr;
+      z[j] = delta_z[j] = dz;
+      n[j] = dn;
+    }
+  }
+
+  using RowsStepsApart = Eigen::Map<const MatrixOf<T>, 0, Eigen::OuterStride<>>;
+
+  Index units_, steps_;
+};
+
+}  // namespace
+
+template <class T>
+OperationPointer<T> make_gru(const RecurrentSpec& spec, const SampleShape& in, ParameterBuilder<T>& parameters) {
+  const double limit = 1 / std::sqrt(static_cast<double>(spec.units));  // as PyTorch
+  const std::size_t first = parameters.matrix(3 * spec.units, in.channels, spec.bias, limit);
+  parameters.matrix(3 * spec.units, spec.units, spec.bias, limit);
+  return std::make_shared<Gru<T>>(spec, in, first);
+}
+
+template OperationPointer<float> make_gru(const RecurrentSpec&, const SampleShape&, ParameterBuilder<float>&);
+template OperationPointer<double> make_gru(const RecurrentSpec&, const SampleShape&, ParameterBuilder<double>&);
+
+}  // namespace dadsim

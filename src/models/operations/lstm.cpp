@@ -1,0 +1,186 @@
+#include <cmath>
+#include <cstddef>
+
+#include "models/operations/operations.hpp"
+#include "models/panels.hpp"
+#include "models/product.hpp"
+#include "support/parallel.hpp"
+
+namespace dadsim {
+namespace {
+
+using Eigen::Index;
+
+/// Samples that one thread takes through the whole sequence, so that what they need stays in its cache.
+constexpr Index kBlock = 12;
+
+/// A long short-term memory (Hochreiter & Schmidhuber, Neural Computation 9(8), 1997; with the forget gate of Gers et
+/// al., Neural Computation 12(10), 2000), in the form of PyTorch's LSTM:
+///     (i, f, o) = σ(x_t W_xᵀ + b_x + h_{t−1} W_hᵀ + b_h),  g = tanh(x_t W_xᵀ + b_x + h_{t−1} W_hᵀ + b_h),
+///     c_t = f ⊙ c_{t−1} + i ⊙ g,  h_t = o ⊙ tanh(c_t),  h_{−1} = c_{−1} = 0.
+/// W_x is 4·units × channels and W_h is 4·units × units, their rows in the order i, f, g, o; x is samples × (positions
+/// · channels), h samples × (positions · units). The backward pass goes back through the whole sequence. Row (sample,
+/// t) of A: x_t, and h_{t−1}; Δ is the same for both.
+template <class T>
+class Lstm final : public OperationOf<T> {
+ public:
+  Lstm(const RecurrentSpec& spec, const SampleShape& in, std::size_t first)
+      : OperationOf<T>(in, {1, in.positions(), spec.units}), units_(spec.units), steps_(in.positions()) {
+    this->owns_matrices(first, 2);
+  }
+
+  void forward(const FlowOf<T>& flow) const override {
+    const WeightsOf<T>& x2h = flow.parameters.matrices[this->first_matrix()];
+    const WeightsOf<T>& h2h = flow.parameters.matrices[this->first_matrix() + 1];
+    const Index rows = flow.samples() * steps_;
+    auto& kept = flow.scratch.matrices;
+    kept.resize(kCount);
+    kept[kGates].resize(rows, 4 * units_);
+    kept[kCell].resize(rows, units_);
+    kept[kCellTanh].resize(rows, units_);
+    kept[kBefore].resize(rows, units_);
+    flow.output.resize(flow.samples(), steps_ * units_);
+    pack_transposed_panels<T>(x2h.weight, kept[kPackedX]);
+    pack_transposed_panels<T>(h2h.weight, kept[kPackedH]);
+    VectorOf<T> bias;
+    if (x2h.has_bias()) bias = x2h.bias + h2h.bias;
+    for_blocks(flow, [&](Index begin, Index end) { forward_block(flow, bias, begin, end); });
+  }
+
+  void backward(const FlowOf<T>& flow) const override {
+    pack_panels<T>(flow.parameters.matrices[this->first_matrix() + 1].weight, flow.scratch.matrices[kPackedH]);
+    for_blocks(flow, [&](Index begin, Index end) { backward_block(flow, begin, end); });
+  }
+
+  void propagate(const FlowOf<T>& flow, MatrixOf<T>& slope, bool add) const override {
+    slope.resize(flow.samples(), this->in().size());
+    multiply<T>(flow.scratch.matrices[kGates], flow.parameters.matrices[this->first_matrix()].weight,
+                as_rows(slope, this->in().channels), add);
+  }
+
+  RowsOf<T> rows(std::size_t k, const FlowOf<T>& flow) const override {
+    if (k == 0) return as_rows(flow.input, this->in().channels);
+    return as_rows(std::as_const(flow.scratch.matrices[kBefore]), units_);
+  }
+  RowsOf<T> deltas(std::size_t, const FlowOf<T>& flow) const override {
+    return as_rows(std::as_const(flow.scratch.matrices[kGates]), 4 * units_);
+  }
+
+ private:
+  /// What is kept; rows are (sample, t).
+  enum : std::size_t {
+    kGates,     ///< x_t W_xᵀ + biases, then (i, f, g, o), then Δ
+    kCell,      ///< c_t
+    kCellTanh,  ///< tanh(c_t)
+    kBefore,    ///< h_{t−1}
+    kPackedX,
+    kPackedH,
+    kCount
+  };
+
+  template <class Body>
+  void for_blocks(const FlowOf<T>& flow, Body&& body) const {
+    parallel_for_blocks(static_cast<std::size_t>(flow.samples()), kBlock, [&](std::size_t begin, std::size_t end) {
+      body(static_cast<Index>(begin), static_cast<Index>(end));
+    });
+  }
+
+  void forward_block(const FlowOf<T>& flow, const VectorOf<T>& bias, Index begin, Index end) const {
+    auto& kept = flow.scratch.matrices;
+    const Index u = units_;
+    auto gates = kept[kGates].middleRows(begin * steps_, (end - begin) * steps_);
+    const bool biased = bias.size() > 0;
+    if (biased) gates.rowwise() = bias.transpose();
+    multiply_panels<T>(as_rows(flow.input, this->in().channels).middleRows(begin * steps_, gates.rows()),
+                       kept[kPackedX], gates, biased);
+    auto state = as_rows(flow.output, u);
+    for (Index t = 0; t < steps_; ++t) {
+      if (t > 0) {
+        multiply_panels<T>(flow.output.block(begin, (t - 1) * u, end - begin, u), kept[kPackedH],
+                           RowsStepsApart(kept[kGates].data() + (begin * steps_ + t) * 4 * u, end - begin, 4 * u,
+                                          Eigen::OuterStride<>(steps_ * 4 * u)),
+                           true);
+      }
+      for (Index s = begin; s < end; ++s) {
+        const Index row = s * steps_ + t;
+        auto gate = kept[kGates].row(row).array();
+        auto i_f = gate.head(2 * u);
+        auto g = gate.segment(2 * u, u);
+        auto o = gate.tail(u);
+        i_f = i_f.logistic();
+        g = g.tanh();
+        o = o.logistic();
+        auto cell = kept[kCell].row(row).array();
+        auto before = kept[kBefore].row(row).array();
+        if (t == 0) {
+          before.setZero();
+          cell = gate.head(u) * g;
+        } else {
+          before = state.row(row - 1).array();
+          cell = gate.segment(u, u) * kept[kCell].row(row - 1).array() + gate.head(u) * g;
+        }
+        auto cell_tanh = kept[kCellTanh].row(row).array();
+        cell_tanh = cell.tanh();
+        state.row(row).array() = o * cell_tanh;
+      }
+    }
+  }
+
+  void backward_block(const FlowOf<T>& flow, Index begin, Index end) const {
+    auto& kept = flow.scratch.matrices;
+    const Index u = units_;
+    const auto slope = as_rows(std::as_const(flow.slope), u);
+    const VectorOf<T> zeros = VectorOf<T>::Zero(u);           // c_{−1}
+    MatrixOf<T> carried = MatrixOf<T>::Zero(end - begin, u);  // dLoss/dh_t by way of h_{t+1}
+    MatrixOf<T> carried_cell = MatrixOf<T>::Zero(end - begin, u);
+    for (Index t = steps_; t-- > 0;) {
+      for (Index s = begin; s < end; ++s) {
+        const Index row = s * steps_ + t;
+        T* const gate = kept[kGates].data() + row * 4 * u;
+        const T* cell_before = t == 0 ? zeros.data() : kept[kCell].data() + (row - 1) * u;
+        step_back(u, gate, gate + u, gate + 2 * u, gate + 3 * u, kept[kCellTanh].data() + row * u, cell_before,
+                  slope.data() + row * u, carried.data() + (s - begin) * u, carried_cell.data() + (s - begin) * u);
+      }
+      if (t == 0) break;
+      const RowsStepsApart deltas(kept[kGates].data() + (begin * steps_ + t) * 4 * u, end - begin, 4 * u,
+                                  Eigen::OuterStride<>(steps_ * 4 * u));
+      multiply_panels<T>(deltas, kept[kPackedH], carried, false);
+    }
+  }
+
+  /// (i, f, g, o) into their slopes, for one sample and step; nothing overlaps.
+  static void step_back(Index u, T* __restrict i, T* __restrict f, T* __restrict g, T* __restrict o,
+                        const T* __restrict cell_tanh, const T* __restrict cell_before, const T* __restrict from_above,
+                        const T* __restrict back, T* __restrict back_cell) {
+    for (Index j = 0; j < u; ++j) {
+      const T dh = from_above[j] + back[j];
+      const T dc = back_cell[j] + dh * o[j] * (T(1) - cell_tanh[j] * cell_tanh[j]);
+      const T di = dc * g[j] * i[j] * (T(1) - i[j]);
+      const T dg = dc * i[j] * (T(1) - g[j] * g[j]);
+      back_cell[j] = dc * f[j];
+      i[j] = di;
+      f[j] = dc * cell_before[j] * f[j] * (T(1) - f[j]);
+      g[j] = dg;
+      o[j] = dh * cell_tanh[j] * o[j] * (T(1) - o[j]);
+    }
+  }
+
+  using RowsStepsApart = Eigen::Map<MatrixOf<T>, 0, Eigen::OuterStride<>>;
+
+  Index units_, steps_;
+};
+
+}  // namespace
+
+template <class T>
+OperationPointer<T> make_lstm(const RecurrentSpec& spec, const SampleShape& in, ParameterBuilder<T>& parameters) {
+  const double limit = 1 / std::sqrt(static_cast<double>(spec.units));  // as PyTorch
+  const std::size_t first = parameters.matrix(4 * spec.units, in.channels, spec.bias, limit);
+  parameters.matrix(4 * spec.units, spec.units, spec.bias, limit);
+  return std::make_shared<Lstm<T>>(spec, in, first);
+}
+
+template OperationPointer<float> make_lstm(const RecurrentSpec&, const SampleShape&, ParameterBuilder<float>&);
+template OperationPointer<double> make_lstm(const RecurrentSpec&, const SampleShape&, ParameterBuilder<double>&);
+
+}  // namespace dadsim

@@ -1,0 +1,64 @@
+#include <cstddef>
+
+#include "models/operations/operations.hpp"
+#include "support/parallel.hpp"
+
+namespace dadsim {
+namespace {
+
+using Eigen::Index;
+
+/// The mean over all positions, channel by channel: y = Σ_p x_p ÷ positions.
+template <class T>
+class Mean final : public OperationOf<T> {
+ public:
+  explicit Mean(const SampleShape& in) : OperationOf<T>(in, {1, 1, in.channels}) {}
+
+  void forward(const FlowOf<T>& flow) const override {
+    flow.output.resize(flow.samples(), this->out().size());
+    for_samples(
+        flow, [&](Index sample) { flow.output.row(sample) = of_sample(flow.input, sample).colwise().sum() * share(); });
+  }
+
+  void backward(const FlowOf<T>&) const override {}
+
+  void propagate(const FlowOf<T>& flow, MatrixOf<T>& slope, bool add) const override {
+    slope.resize(flow.samples(), this->in().size());
+    for_samples(flow, [&](Index sample) {
+      auto pixels =
+          as_rows(slope, this->in().channels).middleRows(sample * this->in().positions(), this->in().positions());
+      if (add) {
+        pixels.rowwise() += flow.slope.row(sample) * share();
+      } else {
+        pixels.rowwise() = flow.slope.row(sample) * share();
+      }
+    });
+  }
+
+ private:
+  T share() const { return T(1) / static_cast<T>(this->in().positions()); }
+
+  auto of_sample(const MatrixOf<T>& values, Index sample) const {
+    return RowsOf<T>(values.data() + sample * this->in().size(), this->in().positions(), this->in().channels);
+  }
+
+  template <class Body>
+  static void for_samples(const FlowOf<T>& flow, const Body& body) {
+    constexpr std::size_t kBlock = 8;
+    parallel_for_blocks(static_cast<std::size_t>(flow.samples()), kBlock, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t sample = begin; sample < end; ++sample) body(static_cast<Index>(sample));
+    });
+  }
+};
+
+}  // namespace
+
+template <class T>
+OperationPointer<T> make_mean(const SampleShape& in) {
+  return std::make_shared<Mean<T>>(in);
+}
+
+template OperationPointer<float> make_mean(const SampleShape&);
+template OperationPointer<double> make_mean(const SampleShape&);
+
+}  // namespace dadsim

@@ -1,0 +1,116 @@
+#include <algorithm>
+#include <cstddef>
+
+#include "models/operations/operations.hpp"
+#include "support/parallel.hpp"
+
+namespace dadsim {
+namespace {
+
+using Eigen::Index;
+
+/// Pooling over windows of size × size pixels, channel by channel, without padding; H' = ⌊(H − size) ÷ stride⌋ + 1.
+/// Maximum: y = the largest value of the window, the first one of equals, whose pixel alone gets the slope; NaN wins.
+/// Mean: y = Σ x ÷ size².
+template <class T>
+class Pool final : public OperationOf<T> {
+ public:
+  Pool(const PoolSpec& spec, const SampleShape& in, const SampleShape& out) : OperationOf<T>(in, out), spec_(spec) {}
+
+  void forward(const FlowOf<T>& flow) const override {
+    flow.output.resize(flow.samples(), this->out().size());
+    const bool maximum = spec_.kind == PoolSpec::Kind::maximum;
+    if (maximum) flow.scratch.indices.resize(static_cast<std::size_t>(flow.output.size()));
+    for_samples(flow, [&](Index sample) {
+      const T* image = flow.input.data() + sample * this->in().size();
+      T* y = flow.output.data() + sample * this->out().size();
+      if (maximum) {
+        take_largest(image, y, flow.scratch.indices.data() + sample * this->out().size());
+      } else {
+        take_mean(image, y);
+      }
+    });
+  }
+
+  void backward(const FlowOf<T>&) const override {}
+
+  void propagate(const FlowOf<T>& flow, MatrixOf<T>& slope, bool add) const override {
+    slope.resize(flow.samples(), this->in().size());
+    for_samples(flow, [&](Index sample) {
+      T* image = slope.data() + sample * this->in().size();
+      const T* dy = flow.slope.data() + sample * this->out().size();
+      if (!add) std::fill_n(image, this->in().size(), T(0));
+      if (spec_.kind == PoolSpec::Kind::maximum) {
+        const std::int32_t* chosen = flow.scratch.indices.data() + sample * this->out().size();
+        for (Index i = 0; i < this->out().size(); ++i) image[chosen[i]] += dy[i];
+      } else {
+        for_windows([&](Index pixel, Index from, bool) {
+          for (Index c = 0; c < this->in().channels; ++c) image[pixel + c] += dy[from + c] * share();
+        });
+      }
+    });
+  }
+
+ private:
+  T share() const { return T(1) / static_cast<T>(spec_.size * spec_.size); }
+
+  template <class Body>
+  void for_samples(const FlowOf<T>& flow, const Body& body) const {
+    constexpr std::size_t kBlockValues = 16384;
+    const std::size_t block = std::max<std::size_t>(1, kBlockValues / static_cast<std::size_t>(this->in().size()));
+    parallel_for_blocks(static_cast<std::size_t>(flow.samples()), block, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t sample = begin; sample < end; ++sample) body(static_cast<Index>(sample));
+    });
+  }
+
+  /// Calls body(input pixel, output pixel, whether it is the first of its window) for every pixel of every window; both
+  /// as the place of their first channel.
+  template <class Body>
+  void for_windows(const Body& body) const {
+    const SampleShape& in = this->in();
+    const SampleShape& out = this->out();
+    for (Index oy = 0; oy < out.height; ++oy) {
+      for (Index ox = 0; ox < out.width; ++ox) {
+        for (Index ky = 0; ky < spec_.size; ++ky) {
+          for (Index kx = 0; kx < spec_.size; ++kx) {
+            const Index pixel = (oy * spec_.stride + ky) * in.width + ox * spec_.stride + kx;
+            body(pixel * in.channels, (oy * out.width + ox) * out.channels, ky == 0 && kx == 0);
+          }
+        }
+      }
+    }
+  }
+
+  void take_largest(const T* image, T* y, std::int32_t* chosen) const {
+    for_windows([&](Index pixel, Index to, bool first) {
+      for (Index c = 0; c < this->in().channels; ++c) {
+        const T value = image[pixel + c];
+        const bool better = first || value > y[to + c] || value != value;
+        y[to + c] = better ? value : y[to + c];
+        chosen[to + c] = better ? static_cast<std::int32_t>(pixel + c) : chosen[to + c];
+      }
+    });
+  }
+
+  void take_mean(const T* image, T* y) const {
+    for_windows([&](Index pixel, Index to, bool first) {
+      for (Index c = 0; c < this->in().channels; ++c) y[to + c] = (first ? T(0) : y[to + c]) + image[pixel + c];
+    });
+    for (Index i = 0; i < this->out().size(); ++i) y[i] *= share();
+  }
+
+  PoolSpec spec_;
+};
+
+}  // namespace
+
+template <class T>
+OperationPointer<T> make_pool(const PoolSpec& spec, const SampleShape& in) {
+  const auto side = [&](std::int64_t length) { return (length - spec.size) / spec.stride + 1; };
+  return std::make_shared<Pool<T>>(spec, in, SampleShape{side(in.height), side(in.width), in.channels});
+}
+
+template OperationPointer<float> make_pool(const PoolSpec&, const SampleShape&);
+template OperationPointer<double> make_pool(const PoolSpec&, const SampleShape&);
+
+}  // namespace dadsim

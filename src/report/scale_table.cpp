@@ -1,0 +1,132 @@
+#include "report/scale_table.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <stdexcept>
+#include <vector>
+
+#include "report/human.hpp"
+#include "report/table.hpp"
+
+namespace dadsim {
+namespace {
+
+constexpr std::size_t kLongestLabel = 23;
+
+std::string paragraph(const std::string& sentence) { return wrapped(sentence, kTableWidth, 2); }
+
+std::string ratio_text(double ratio) { return fmt::format("{:.3g}", ratio); }
+
+/// "1.31 (1.20 … 1.43)"
+template <class Text>
+std::string with_interval(const Estimate& estimate, Text&& text) {
+  std::string words = text(estimate.value);
+  if (estimate.low && estimate.high) words += fmt::format(" ({} … {})", text(*estimate.low), text(*estimate.high));
+  return words;
+}
+
+using Row = std::array<std::string, 5>;
+
+Row row_of(const RunResult& run, const ScaleSetting& setting) {
+  const ScaleResult& scale = run.at_scale.value();
+  return {run.spec.label, setting.known ? human_count(static_cast<std::int64_t>(setting.known->steps)) : "–",
+          scale.relative.ratio ? with_interval(*scale.relative.ratio, ratio_text) : "–",
+          human_seconds(run.step_seconds),
+          scale.time ? with_interval(*scale.time, [](double seconds) { return human_seconds(seconds); }) : "–"};
+}
+
+std::string grid(const Result& result) {
+  std::vector<Row> rows{
+      {"run", "known steps", "× relative steps (95 %)", "× time per step", "= time to accuracy (95 %)"}};
+  for (const RunResult& run : result.runs) {
+    if (run.at_scale) rows.push_back(row_of(run, *result.scale));
+  }
+  // What is not known has no column.
+  std::vector<std::size_t> columns{0, 1, 2, 3, 4};
+  if (!result.scale->known) columns = {0, 2, 3};
+  std::array<std::size_t, std::tuple_size_v<Row>> widths{};
+  for (const Row& row : rows) {
+    for (const std::size_t i : columns) widths.at(i) = std::max(widths.at(i), display_width(row.at(i)));
+  }
+  widths[0] = std::min(widths[0], kLongestLabel);
+  std::string text;
+  for (const Row& row : rows) {
+    for (const std::size_t i : columns) {
+      text += i == 0 ? left_aligned(row[0], widths[0]) : "  " + right_aligned(row.at(i), widths.at(i));
+    }
+    text += '\n';
+    if (&row != rows.data()) continue;
+    std::size_t total = 0;
+    for (const std::size_t i : columns) total += widths.at(i) + (i == 0 ? 0 : 2);
+    for (std::size_t i = 0; i < total; ++i) text += "─";
+    text += '\n';
+  }
+  return text;
+}
+
+std::string known_sentence(const ScaleSetting& setting) {
+  if (setting.known) {
+    const KnownSteps& known = *setting.known;
+    std::string text = fmt::format("Known steps: {}", known.source);
+    if (known.fewest < known.most)
+      text += fmt::format("; results from {:.0f} to {:.0f} steps", known.fewest, known.most);
+    return text + ".";
+  }
+  return fmt::format(
+      "The steps that {} needs are not known here: {}. What is said is the time per step and the relative steps alone, "
+      "not how long it takes; steps=\"…\" of <timed-as> is a number of one's own.",
+      setting.workload, setting.why_not);
+}
+
+std::string relative_sentence(const Result& result) {
+  const ScaleSetting& setting = *result.scale;
+  std::string text =
+      fmt::format("Relative steps: steps to {:.6g} % on {}", result.target_accuracy * 100, result.learned_on);
+  if (setting.seeds > 1) {
+    text += fmt::format(
+        ", mean over {} seeds, divided by those of gradient sharing with the same seeds; the interval is Fieller's",
+        setting.seeds);
+  } else {
+    text += ", divided by those of gradient sharing; one seed has no interval (seeds=\"5\" of <training> gives one)";
+  }
+  return text + ". They are counted from evaluation to evaluation.";
+}
+
+std::string charged_sentence(const Charges& charges) {
+  std::string text;
+  if (charges.evaluation_every > 0) {
+    text += fmt::format("{} per evaluation, every {} steps and at the end", human_seconds(charges.evaluation_seconds),
+                        charges.evaluation_every);
+  }
+  if (charges.start_up_seconds > 0) {
+    text += fmt::format("{}{} of start-up", text.empty() ? "" : ", ", human_seconds(charges.start_up_seconds));
+  }
+  if (text.empty()) return "Evaluation and start-up are not charged.";
+  return "Charged beside the product: " + text + ".";
+}
+
+}  // namespace
+
+std::string scale_table(const Result& result) {
+  if (!result.scale) return {};
+  const ScaleSetting& setting = *result.scale;
+  std::string heading = "Steps to accuracy against gradient sharing";
+  if (!setting.workload.empty()) {
+    heading = fmt::format("Time to accuracy as {}, {} samples per step of all workers", setting.workload,
+                          human_count(setting.batch));
+    if (setting.known && !setting.known->target.empty()) heading += fmt::format(", to {}", setting.known->target);
+  }
+  std::string text = heading + '\n' + grid(result);
+  for (const RunResult& run : result.runs) {
+    if (run.at_scale && !run.at_scale->relative.ratio)
+      text += paragraph(fmt::format("{}: no relative steps: {}.", run.spec.label, run.at_scale->relative.why_not));
+  }
+  if (!setting.workload.empty()) text += paragraph(known_sentence(setting));
+  text += paragraph(relative_sentence(result));
+  if (setting.known) text += paragraph(charged_sentence(setting.charges));
+  return text;
+}
+
+}  // namespace dadsim

@@ -1,0 +1,13 @@
+#pragma once
+
+#include <string>
+
+#include "report/result.hpp"
+
+namespace dadsim {
+
+/// Time to accuracy at scale for a terminal: the three factors of every run with their product, where the known steps
+/// come from, and what is not known. Empty where the result has none. At most kTableWidth columns wide.
+std::string scale_table(const Result& result);
+
+}  // namespace dadsim

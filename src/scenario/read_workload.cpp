@@ -1,0 +1,312 @@
+#include "scenario/read_workload.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <set>
+
+#include "scenario/files.hpp"
+#include "scenario/node.hpp"
+#include "scenario/schema.hpp"
+
+namespace dadsim {
+namespace {
+
+constexpr std::size_t kMaxLayers = 10'000;
+constexpr std::size_t kMaxLayerName = 200;  // bytes
+constexpr std::int64_t kMaxWidth = 1'000'000'000;
+constexpr std::int64_t kMaxParameters = 10'000'000'000'000;
+constexpr double kMaxMacs = 1e18;
+
+const std::vector<std::string>& kind_names() {
+  static const std::vector<std::string> kNames{"dense",     "convolution",   "attention",   "recurrence",
+                                               "embedding", "normalisation", "element-wise"};
+  return kNames;
+}
+constexpr std::array<LayerKind, 7> kKinds{LayerKind::dense,       LayerKind::convolution, LayerKind::attention,
+                                          LayerKind::recurrence,  LayerKind::embedding,   LayerKind::normalisation,
+                                          LayerKind::element_wise};
+
+/// What a line or an element says of a layer; nothing where it is left out or wrong.
+struct LayerFields {
+  std::optional<std::string> name;
+  std::optional<std::size_t> kind;  ///< index into kKinds
+  std::optional<std::int64_t> in, out, rows, parameters, sequential;
+  std::optional<double> macs, outputs;
+};
+
+/// Completes layers and checks them against each other, whatever they were read from.
+class LayerList {
+ public:
+  explicit LayerList(Findings& findings) : findings_(findings) {}
+
+  void add(const LayerFields& fields, const Origin& origin) {
+    if (fields.name && !names_.insert(*fields.name).second)
+      findings_.add(origin, fmt::format("a second layer '{}'", printable(*fields.name)), "a name of its own");
+    if (fields.name && fields.name->size() > kMaxLayerName)
+      findings_.add(origin, "the name of a layer is too long", fmt::format("at most {} bytes", kMaxLayerName));
+    if (!fields.name || !fields.kind) return;
+    LayerShape layer;
+    layer.name = *fields.name;
+    layer.kind = kKinds.at(*fields.kind);
+    layer.in = fields.in.value_or(0);
+    layer.out = fields.out.value_or(0);
+    // Layers without rows of their own are often listed with 0.
+    layer.rows_per_sample = std::max<std::int64_t>(1, fields.rows.value_or(1));
+    layer.sequential = fields.sequential.value_or(1);
+    const bool table = layer.kind == LayerKind::embedding;
+    const bool matrix = table || layer.kind == LayerKind::dense || layer.kind == LayerKind::convolution;
+    const std::string what = fmt::format("layer '{}' of kind {}", printable(layer.name), kind_names()[*fields.kind]);
+    if (matrix && (layer.in == 0 || layer.out == 0)) {
+      findings_.add(origin, what + " has no matrix",
+                    table ? "in: the width, out: the number of entries" : "in and out: inputs and outputs, above 0");
+      return;
+    }
+    if (!matrix && (layer.in > 0 || layer.out > 0)) {
+      findings_.add(origin, what + " has a matrix", "in and out 0: its matrices are dense layers beside it");
+      return;
+    }
+    const auto entries = static_cast<double>(layer.in) * static_cast<double>(layer.out);
+    const auto rows = static_cast<double>(layer.rows_per_sample);
+    if (entries > static_cast<double>(kMaxParameters)) {
+      findings_.add(origin, what + " is too large", fmt::format("at most {} parameters", kMaxParameters));
+      return;
+    }
+    layer.parameters = fields.parameters.value_or(static_cast<std::int64_t>(entries));
+    layer.bias = matrix && !table && layer.parameters == layer.in * layer.out + layer.out;
+    layer.forward_macs_per_sample = fields.macs.value_or(table ? 0 : entries * rows);
+    layer.outputs_per_sample = fields.outputs.value_or(rows * static_cast<double>(table ? layer.in : layer.out));
+    if (layer.forward_macs_per_sample > kMaxMacs) {
+      findings_.add(origin, what + " computes too much",
+                    fmt::format("at most {:g} multiply-adds per sample", kMaxMacs));
+      return;
+    }
+    layers_.push_back(std::move(layer));
+  }
+
+  /// With a finding where they are no network.
+  std::vector<LayerShape> take(const Origin& origin) {
+    if (findings_.empty() && std::ranges::none_of(layers_, &LayerShape::has_outer_product)) {
+      findings_.add(origin, "no layer has a matrix of its own",
+                    "at least one layer of kind dense or convolution with at least in × out parameters");
+    }
+    return std::move(layers_);
+  }
+
+ private:
+  Findings& findings_;
+  std::vector<LayerShape> layers_;
+  std::set<std::string> names_;
+};
+
+LayerFields read_layer(const Element& element, Findings& findings) {
+  const Node node(element, findings);
+  LayerFields fields;
+  fields.name = node.required_text("name", "a name of its own");
+  const std::string kinds = fmt::format("one of {}", fmt::join(kind_names(), ", "));
+  if (const auto kind = node.required_text("kind", kinds)) {
+    const auto found = std::ranges::find(kind_names(), *kind);
+    if (found == kind_names().end()) {
+      node.fail_at("kind", "is unknown", findings.suggest(*kind, kind_names()));
+    } else {
+      fields.kind = static_cast<std::size_t>(found - kind_names().begin());
+    }
+  }
+  const auto integer = [&](const char* name, std::int64_t minimum, std::int64_t maximum) {
+    return node.has(name) ? node.integer(name, minimum, maximum) : std::nullopt;
+  };
+  const auto real = [&](const char* name) {
+    return node.has(name) ? node.real(name, {.minimum = 0, .maximum = kMaxMacs}) : std::nullopt;
+  };
+  fields.in = integer("in", 0, kMaxWidth);
+  fields.out = integer("out", 0, kMaxWidth);
+  fields.rows = integer("rows-per-sample", 0, kMaxWidth);
+  fields.parameters = integer("parameters", 0, kMaxParameters);
+  fields.sequential = integer("sequential", 1, kMaxWidth);
+  fields.macs = real("forward-macs-per-sample");
+  fields.outputs = real("outputs-per-sample");
+  return fields;
+}
+
+OwnWorkload read_xml(const std::string& content, Findings& findings) {
+  OwnWorkload workload;
+  const Element root = parse_xml(content, kWorkloadDocument, findings);
+  if (root.name.empty()) return workload;
+  if (root.name != "workload" || root.in_namespace) {
+    findings.add(root.origin, fmt::format("the root element is <{}>", printable(root.name)),
+                 "a workload starts with <workload name=\"…\">, without a namespace");
+    return workload;
+  }
+  const Node node(root, findings);
+  workload.shape.name = node.required_text("name", "what the answer calls it").value_or("");
+  if (node.has("samples-per-epoch")) workload.dataset_size = node.integer("samples-per-epoch", 1, 1'000'000'000'000, 0);
+  const std::vector<const Element*> elements = node.children("layer");
+  if (elements.size() > kMaxLayers) {
+    node.fail(fmt::format("{} <layer>", elements.size()), fmt::format("at most {}", kMaxLayers));
+    return workload;
+  }
+  LayerList layers(findings);
+  for (const Element* element : elements) layers.add(read_layer(*element, findings), element->origin);
+  workload.shape.layers = layers.take(root.origin);
+  check_against_schema(root, findings);
+  return workload;
+}
+
+std::vector<std::string> cells_of(std::string_view line) {
+  std::vector<std::string> cells;
+  while (true) {
+    const std::size_t comma = line.find(',');
+    const std::vector<std::string> parts = words(line.substr(0, comma));
+    cells.push_back(fmt::format("{}", fmt::join(parts, " ")));
+    if (comma == std::string_view::npos) return cells;
+    line.remove_prefix(comma + 1);
+  }
+}
+
+/// A table with the names of its columns in the first line.
+class Csv {
+ public:
+  explicit Csv(Findings& findings) : findings_(findings) {}
+
+  OwnWorkload read(std::string_view content, std::string name) {
+    OwnWorkload workload;
+    workload.shape.name = std::move(name);
+    LayerList layers(findings_);
+    std::size_t count = 0;
+    for (int line = 1; !content.empty(); ++line) {
+      const std::size_t end = content.find('\n');
+      const std::string_view text = content.substr(0, end);
+      content.remove_prefix(end == std::string_view::npos ? content.size() : end + 1);
+      if (words(text).empty()) continue;
+      const Origin origin{"", line};
+      if (columns_.empty()) {
+        if (!read_heading(cells_of(text), origin)) return workload;
+        continue;
+      }
+      if (++count > kMaxLayers) {
+        findings_.add(origin, fmt::format("more than {} layers", kMaxLayers), fmt::format("at most {}", kMaxLayers));
+        return workload;
+      }
+      layers.add(read_line(cells_of(text), origin), origin);
+    }
+    if (columns_.empty()) findings_.add({"", 0}, "the file is empty", kForm);
+    workload.shape.layers = layers.take({"", 1});
+    return workload;
+  }
+
+ private:
+  static constexpr const char* kForm =
+      "a heading with layer,kind,in,out,rows_per_sample,parameters,forward_macs_per_sample, or <workload name=\"…\">";
+
+  bool read_heading(std::vector<std::string> cells, const Origin& origin) {
+    static const std::vector<std::string> kKnown{"layer",
+                                                 "kind",
+                                                 "in",
+                                                 "out",
+                                                 "rows_per_sample",
+                                                 "parameters",
+                                                 "forward_macs_per_sample",
+                                                 "outputs_per_sample",
+                                                 "sequential"};
+    constexpr std::size_t kRequired = 7;
+    const std::size_t before = findings_.added();
+    std::set<std::string> seen;
+    for (const std::string& cell : cells) {
+      if (std::ranges::find(kKnown, cell) == kKnown.end()) {
+        findings_.add(origin, fmt::format("unknown column '{}'", printable(cell)), findings_.suggest(cell, kKnown));
+      } else if (!seen.insert(cell).second) {
+        findings_.add(origin, fmt::format("a second column '{}'", cell), "each once");
+      }
+    }
+    for (std::size_t i = 0; i < kRequired; ++i) {
+      if (!seen.contains(kKnown[i])) findings_.add(origin, fmt::format("the column '{}' is missing", kKnown[i]), kForm);
+    }
+    columns_ = std::move(cells);
+    return findings_.added() == before;
+  }
+
+  LayerFields read_line(const std::vector<std::string>& cells, const Origin& origin) {
+    LayerFields fields;
+    if (cells.size() != columns_.size()) {
+      findings_.add(origin, fmt::format("{} cells", cells.size()),
+                    fmt::format("{} as in the heading, with commas between them and none inside", columns_.size()));
+      return fields;
+    }
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+      const std::string& column = columns_[i];
+      const std::string& cell = cells[i];
+      if (column == "layer") {
+        if (cell.empty()) {
+          findings_.add(origin, "a layer without a name", "a name of its own");
+        } else {
+          fields.name = cell;
+        }
+      } else if (column == "kind") {
+        const auto found = std::ranges::find(kind_names(), cell);
+        if (found == kind_names().end()) {
+          findings_.add(origin, fmt::format("kind '{}' is unknown", printable(cell)),
+                        findings_.suggest(cell, kind_names()));
+        } else {
+          fields.kind = static_cast<std::size_t>(found - kind_names().begin());
+        }
+      } else if (column == "forward_macs_per_sample" || column == "outputs_per_sample") {
+        const std::optional<double> value = parse_real(cell);
+        const bool right = value && *value >= 0 && *value <= kMaxMacs;
+        if (!right) wrong(origin, column, cell, fmt::format("a number from 0 to {:g}", kMaxMacs));
+        if (right) (column == "outputs_per_sample" ? fields.outputs : fields.macs) = value;
+      } else {
+        read_integer(column, cell, origin, fields);
+      }
+    }
+    return fields;
+  }
+
+  void read_integer(const std::string& column, const std::string& cell, const Origin& origin, LayerFields& fields) {
+    const std::int64_t minimum = column == "sequential" ? 1 : 0;
+    const std::int64_t maximum = column == "parameters" ? kMaxParameters : kMaxWidth;
+    const std::optional<std::int64_t> value = parse_integer(cell);
+    if (!value || *value < minimum || *value > maximum) {
+      wrong(origin, column, cell, fmt::format("a whole number from {} to {}", minimum, maximum));
+      return;
+    }
+    std::optional<std::int64_t>& field = column == "in"                ? fields.in
+                                         : column == "out"             ? fields.out
+                                         : column == "rows_per_sample" ? fields.rows
+                                         : column == "parameters"      ? fields.parameters
+                                                                       : fields.sequential;
+    field = value;
+  }
+
+  void wrong(const Origin& origin, const std::string& column, const std::string& cell, std::string remedy) {
+    findings_.add(origin, fmt::format("{} is '{}'", column, printable(cell)), std::move(remedy));
+  }
+
+  Findings& findings_;
+  std::vector<std::string> columns_;
+};
+
+}  // namespace
+
+std::optional<OwnWorkload> read_workload_file(const std::string& path, Findings& findings) {
+  const std::optional<std::string> content = read_document(path, kWorkloadDocument, findings);
+  if (!content) return std::nullopt;
+  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+  const std::string_view text =
+      std::string_view(*content).substr(content->starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0);
+  const std::size_t first = text.find_first_not_of(" \t\r\n");
+  const bool xml = first != std::string_view::npos && text[first] == '<';
+  // Names go into answers that have to be text.
+  if (!xml && !is_xml_text(text)) {
+    findings.add({"", 0}, "the file is not text in UTF-8", "a workload as XML or CSV");
+    return std::nullopt;
+  }
+  OwnWorkload workload =
+      xml ? read_xml(*content, findings) : Csv(findings).read(text, std::filesystem::path(path).stem().string());
+  if (!findings.empty()) return std::nullopt;
+  return workload;
+}
+
+}  // namespace dadsim

@@ -1,0 +1,136 @@
+// The laws of the algorithms over every kind of network: convolutions, recurrences, attention, norms and tables.
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "algorithms/one_step.hpp"
+#include "models/thread_counts.hpp"
+#include "plan/preset.hpp"
+
+namespace dadsim {
+namespace {
+
+using test::OneStep;
+using test::without_loss;
+
+/// A network in small. With statistics over a batch, which every site forms over its own samples, the gradient of the
+/// sites together is not that of all samples in one place.
+struct SmallNetwork {
+  std::string name;
+  SampleShape sample;
+  ModelSpec model;
+  bool batch_statistics = false;
+};
+
+ModelSpec preset(const std::string& name, const SampleShape& sample, std::int64_t classes,
+                 const ParameterValues& given) {
+  const Preset& preset = *find_preset(name);
+  ParameterValues values = default_parameters(preset);
+  for (const auto& [parameter, value] : given) values.at(parameter) = value;
+  return preset.make(values, sample, classes);
+}
+
+ModelSpec lstm(std::int64_t classes) {
+  return {.name = "lstm",
+          .layers = {RecurrentSpec{.cell = RecurrentSpec::Cell::lstm, .units = 6, .bias = true},
+                     SelectSpec{.last = true}, DenseSpec{.units = classes, .activation = Activation::identity}}};
+}
+
+std::vector<SmallNetwork> small_networks() {
+  const SampleShape digit{.height = 28, .width = 28, .channels = 1};
+  const SampleShape image{.height = 8, .width = 8, .channels = 3};
+  const SampleShape sequence{.height = 1, .width = 9, .channels = 3};
+  const SampleShape text{.height = 1, .width = 7, .channels = 1, .vocabulary = 11};
+  const ParameterValues transformer{{"width", "8"}, {"heads", "2"}, {"blocks", "2"}, {"hidden", "12"}};
+  ParameterValues patches = transformer;
+  patches["patch"] = "4";
+  ParameterValues dropping = transformer;
+  dropping["dropout"] = "0.2";
+  ParameterValues class_token = dropping;
+  class_token["pooling"] = "class-token";
+  return {
+      {"lenet", digit, preset("lenet", digit, 4, {})},
+      {"resnet_8", image, preset("resnet-8", image, 4, {{"width", "4"}}), true},
+      {"gru_classifier", sequence, preset("gru-classifier", sequence, 4, {{"hidden", "8"}})},
+      {"lstm", sequence, lstm(4)},
+      {"transformer_of_numbers", sequence, preset("transformer-classifier", sequence, 4, class_token)},
+      {"transformer_of_symbols", text, preset("transformer-classifier", text, 4, dropping)},
+      {"vit", image, preset("vit", image, 4, patches)},
+      {"language_model", text, preset("language-model", text, 11, transformer)},
+  };
+}
+
+class Networks : public testing::TestWithParam<std::tuple<std::string, SmallNetwork>> {
+ protected:
+  const std::string& algorithm() const { return std::get<0>(GetParam()); }
+  const AlgorithmInfo& info() const { return find_algorithm(algorithm()); }
+  const SmallNetwork& network() const { return std::get<1>(GetParam()); }
+  OneStep::Setup setup(Topology topology) const {
+    OneStep::Setup setup;
+    setup.model = network().model;
+    setup.sample = network().sample;
+    setup.rows = {3, 0, 5};
+    setup.topology = topology;
+    setup.parameters = without_loss(algorithm());
+    return setup;
+  }
+};
+
+TEST_P(Networks, WithoutLossTheGradientIsThePooledOne) {
+  for (const Topology topology : {Topology::aggregator, Topology::peer}) {
+    OneStep::Setup other = setup(topology);
+    other.parameters.clear();
+    const OneStep expected(network().batch_statistics ? "gradient-sharing" : "pooled", other);
+    EXPECT_LT(OneStep(algorithm(), setup(topology)).relative_difference(expected), info().exact ? 1e-5 : 1e-4)
+        << to_string(topology);
+  }
+}
+
+TEST_P(Networks, BytesRecordedAreBytesHandedOver) {
+  for (const Topology topology : {Topology::aggregator, Topology::peer}) {
+    OneStep::Setup compressing = setup(topology);
+    compressing.parameters.clear();
+    const OneStep step(algorithm(), compressing);
+    EXPECT_EQ(step.recorded().over, step.handed_over);
+    EXPECT_EQ(step.recorded().down, step.handed_down);
+    EXPECT_GT(step.handed_over[0], 0);
+  }
+}
+
+TEST_P(Networks, SameBitsForAnyNumberOfThreads) {
+  const auto everything = [&] {
+    const OneStep step(algorithm(), setup(Topology::aggregator));
+    std::vector<Matrix> all;
+    for (const LayerGradient& gradient : step.gradient.matrices) {
+      all.push_back(gradient.weight);
+      all.push_back(gradient.bias);
+    }
+    for (const Vector& vector : step.gradient.vectors) all.push_back(vector);
+    return all;
+  };
+  test::expect_same_for_thread_counts(everything, [](const std::vector<Matrix>& a, const std::vector<Matrix>& b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(), test::same_bits);
+  });
+}
+
+std::vector<std::string> sharing_algorithms() {
+  std::vector<std::string> names;
+  for (const AlgorithmInfo& info : algorithm_registry()) {
+    if (info.sharing == Sharing::one_network) names.push_back(info.name);
+  }
+  return names;
+}
+
+INSTANTIATE_TEST_SUITE_P(Registry, Networks,
+                         testing::Combine(testing::ValuesIn(sharing_algorithms()), testing::ValuesIn(small_networks())),
+                         [](const auto& param) {
+                           std::string name = std::get<0>(param.param) + "_" + std::get<1>(param.param).name;
+                           for (char& c : name) c = c == '-' ? '_' : c;
+                           return name;
+                         });
+
+}  // namespace
+}  // namespace dadsim

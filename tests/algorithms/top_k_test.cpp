@@ -1,0 +1,177 @@
+// Top-k with error feedback against its definition, and the law of every error feedback.
+#include "algorithms/top_k.hpp"
+
+#include <gtest/gtest.h>
+
+#include <boost/random/normal_distribution.hpp>
+#include <boost/random/uniform_int_distribution.hpp>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <utility>
+
+#include "algorithms/one_step.hpp"
+#include "algorithms/power_sgd.hpp"
+
+namespace dadsim {
+namespace {
+
+using test::OneStep;
+
+/// Several steps of one algorithm, each on rows of its own; sites of unequal size.
+class Steps {
+ public:
+  Steps(Algorithm& algorithm, Topology topology) : algorithm_(algorithm), step_(network_, topology, kSeed) {
+    RandomStream random(kSeed, Purpose::test);
+    boost::random::normal_distribution<float> normal;
+    samples_.features.resize(1000, 12);
+    for (float& x : samples_.features.reshaped()) x = normal(random);
+    boost::random::uniform_int_distribution<std::int32_t> label(0, 4);
+    for (Eigen::Index i = 0; i < samples_.features.rows(); ++i) samples_.labels.push_back(label(random));
+  }
+
+  const TrainingStep& next() {
+    std::vector<std::vector<std::int32_t>> batch;
+    for (const int rows : {5, 0, 3}) {
+      auto& site = batch.emplace_back();
+      for (int i = 0; i < rows; ++i) site.push_back(next_sample_++ % 1000);
+    }
+    step_.begin(number_++, samples_, batch);
+    algorithm_.run(step_);
+    step_.finish();
+    return step_;
+  }
+
+  /// What all would apply without compression.
+  LayerGradient exact(std::size_t layer) const {
+    return weight_gradient<float>(step_.deltas(layer), step_.inputs(layer), true);
+  }
+
+ private:
+  static constexpr std::uint64_t kSeed = 11;
+  Network network_{12,
+                   {.name = "",
+                    .layers = {DenseSpec{20, Activation::tanh, true}, DenseSpec{9, Activation::tanh, true},
+                               DenseSpec{5, Activation::identity, true}}},
+                   kSeed};
+  Samples samples_;
+  Algorithm& algorithm_;
+  TrainingStep step_;
+  std::int64_t number_ = 0;
+  std::int32_t next_sample_ = 0;
+};
+
+/// Over steps: Σ of what was applied + the memory after the last = Σ of the gradients, for every matrix.
+template <class A, class Memory>
+void expect_nothing_is_lost(A& algorithm, Topology topology, const Memory& memory) {
+  Steps steps(algorithm, topology);
+  std::vector<MatrixOf<double>> applied(3), wanted(3);
+  for (int t = 0; t < 30; ++t) {
+    const TrainingStep& step = steps.next();
+    for (std::size_t l = 0; l < 3; ++l) {
+      if (t == 0) {
+        applied[l].setZero(step.gradient(l).weight.rows(), step.gradient(l).weight.cols());
+        wanted[l] = applied[l];
+      }
+      applied[l] += step.gradient(l).weight.cast<double>();
+      wanted[l] += steps.exact(l).weight.cast<double>();
+      EXPECT_LT((step.gradient(l).bias - steps.exact(l).bias).norm(), 1e-6 * steps.exact(l).bias.norm());
+      const MatrixOf<double> left = memory(l);
+      EXPECT_GT(left.norm(), 1e-3 * wanted[l].norm()) << "something is always left out";
+      EXPECT_LT((applied[l] + left - wanted[l]).norm(), 1e-6 * wanted[l].norm()) << "step " << t << ", layer " << l;
+    }
+  }
+}
+
+TEST(ErrorFeedback, LosesNothing) {
+  for (const Topology topology : {Topology::aggregator, Topology::peer}) {
+    TopK top_k(0.05);
+    expect_nothing_is_lost(top_k, topology, [&](std::size_t l) {
+      MatrixOf<double> sum = top_k.memory(0, l).cast<double>();
+      for (const std::size_t site : {1U, 2U}) sum += top_k.memory(site, l).cast<double>();
+      return sum;
+    });
+    PowerSgd power_sgd({.rank = 1});
+    expect_nothing_is_lost(power_sgd, topology,
+                           [&](std::size_t l) { return power_sgd.memory(l).template cast<double>().eval(); });
+  }
+}
+
+TEST(TopK, KeepsTheLargestMagnitudes) {
+  Matrix matrix(2, 4);
+  matrix << 1, -5, 0, 3,  //
+      -3, 2, 4, 3;
+  Matrix rest = matrix;
+  const Kept kept = take_largest(rest, 4);  // of the three of magnitude 3, those that come first
+  EXPECT_EQ(kept.values, (Matrix(4, 1) << -5, 3, -3, 4).finished());
+  Matrix sent = Matrix::Zero(2, 4);
+  add_kept(kept.values, kept.indices, sent);
+  EXPECT_EQ(sent, (Matrix(2, 4) << 0, -5, 0, 3, -3, 0, 4, 0).finished());
+  EXPECT_EQ(sent + rest, matrix);
+}
+
+TEST(TopK, KeepsAllOfAMatrixOrFewerEntriesThanThereAreNonZeros) {
+  Matrix matrix = Matrix::Zero(3, 3);
+  matrix(1, 2) = -2;
+  Matrix rest = matrix;
+  const Kept two = take_largest(rest, 2);
+  EXPECT_EQ(two.values.sum(), -2.0F);
+  EXPECT_EQ(rest, Matrix::Zero(3, 3));
+  Matrix whole = Matrix::Random(7, 5);
+  const Matrix before = whole;
+  const Kept all = take_largest(whole, 35);
+  EXPECT_EQ(all.values, before.reshaped<Eigen::RowMajor>());
+  EXPECT_THROW(take_largest(whole, 36), std::logic_error);
+  EXPECT_THROW(take_largest(whole, 0), std::logic_error);
+}
+
+TEST(TopK, SendsWhatIsNotANumber) {
+  Matrix matrix = Matrix::Ones(4, 4);
+  matrix(2, 1) = std::numeric_limits<float>::quiet_NaN();
+  matrix(3, 3) = -std::numeric_limits<float>::infinity();
+  const Kept kept = take_largest(matrix, 2);
+  EXPECT_TRUE(std::isnan(kept.values(0)));
+  EXPECT_EQ(kept.values(1), -std::numeric_limits<float>::infinity());
+}
+
+TEST(TopK, AppliesTheSumOfWhatSitesSend) {
+  // Of the first step: no error yet, so that the entries are those of each site's own gradient.
+  for (const Topology topology : {Topology::aggregator, Topology::peer}) {
+    OneStep::Setup setup;
+    setup.rows = {5};
+    setup.topology = topology;
+    setup.activation = Activation::tanh;
+    setup.parameters = {{"fraction", "0.1"}};
+    const OneStep exact("pooled", setup);
+    const OneStep step("top-k", setup);
+    for (std::size_t l = 0; l < 3; ++l) {
+      Matrix gradient = exact.gradient.matrices[l].weight;
+      const Kept kept =
+          take_largest(gradient, static_cast<Eigen::Index>(std::ceil(0.1 * static_cast<double>(gradient.size()))));
+      Matrix expected = Matrix::Zero(gradient.rows(), gradient.cols());
+      add_kept(kept.values, kept.indices, expected);
+      EXPECT_LT((step.gradient.matrices[l].weight - expected).norm(), 1e-6 * expected.norm());
+    }
+  }
+}
+
+TEST(TopK, SendsEightBytesPerEntry) {
+  OneStep::Setup setup;  // 12-20-9-5
+  setup.rows = {2, 1, 0};
+  setup.parameters = {{"fraction", "0.07"}};
+  const double entries = 17 + 13 + 4;  // ⌈0.07 · 240⌉ + ⌈0.07 · 180⌉ + ⌈0.07 · 45⌉
+  const double biases = 20 + 9 + 5;
+  for (const Topology topology : {Topology::aggregator, Topology::peer}) {
+    setup.topology = topology;
+    const OneStep step("top-k", setup);
+    EXPECT_EQ(step.handed_over, std::vector<double>(3, 8 * entries + 4 * biases));
+    EXPECT_EQ(step.recorded().over, step.handed_over);
+    EXPECT_EQ(step.handed_down, topology == Topology::aggregator ? 3 * 8 * entries + 4 * biases : 0);
+    // A larger network: as large a share of its matrices.
+    const ModelShape timed{"timed", {dense_shape("a", 1000, 300, true), dense_shape("b", 30, 7, false)}};
+    EXPECT_EQ(step.recorded(timed).over[0], 8 * (21000 + 15) + 4 * 300);
+  }
+}
+
+}  // namespace
+}  // namespace dadsim

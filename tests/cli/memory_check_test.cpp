@@ -1,0 +1,75 @@
+// Runs that do not fit their devices, and 16 bit, through the real program.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/exit_code.hpp"
+#include "cli/process.hpp"
+
+namespace dadsim {
+namespace {
+
+/// Gradient sharing of ResNet-50 on two V100 of 16 GB.
+std::vector<std::string> training(const std::string& batch, const std::vector<std::string>& more = {}) {
+  std::vector<std::string> arguments{"tests/validation/training.xml",
+                                     "--set",
+                                     "workers.worker.hosts=gpu-[0-1]",
+                                     "--set",
+                                     "timed-as.batch=" + batch,
+                                     "--json",
+                                     "-"};
+  for (const std::string& one : more) {
+    arguments.emplace_back("--set");
+    arguments.push_back(one);
+  }
+  return arguments;
+}
+
+nlohmann::json run_of(const std::vector<std::string>& arguments) {
+  const test::Outcome outcome = test::run_dadsim(arguments);
+  EXPECT_EQ(outcome.exit_code, kSuccess) << outcome.err;
+  return nlohmann::json::parse(outcome.out)["runs"][0];
+}
+
+TEST(MemoryCheck, ARunThatDoesNotFitIsRefusedWithItsBreakdown) {
+  const test::Outcome outcome = test::run_dadsim(training("512"));
+  EXPECT_EQ(outcome.exit_code, kWrongInput);
+  for (const char* part :
+       {"tests/validation/training.xml: run 'gradient-sharing' needs 46", "'v100-sxm2' has 17.2 GB",
+        "parameters 102 MB", "optimizer 102 MB", "gradients 102 MB", "activations 4", "memory=\"ignore\""}) {
+    EXPECT_NE(outcome.err.find(part), std::string::npos) << part << " in " << outcome.err;
+  }
+  EXPECT_EQ(outcome.out, "");
+}
+
+TEST(MemoryCheck, ItIsTimedAllTheSameWhereMemoryIsIgnored) {
+  const nlohmann::json run = run_of(training("512", {"workers.memory=ignore"}));
+  EXPECT_GT(run["memory"]["bytes"], run["memory"]["device_bytes"]);
+  EXPECT_GT(run["per_step"]["seconds"], 1);
+}
+
+TEST(MemoryCheck, TheResultHasTheBreakdown) {
+  const nlohmann::json memory = run_of(training("128"))["memory"];
+  EXPECT_EQ(memory["device_bytes"], 16.0 * (1 << 30));
+  EXPECT_EQ(memory["parameters"], 4 * 25'557'032.0);
+  EXPECT_EQ(memory["master_copies"], 0);
+  EXPECT_EQ(memory["algorithm"], 0);
+  double sum = 0;
+  for (const char* part : {"parameters", "master_copies", "optimizer", "gradients", "activations", "algorithm"})
+    sum += memory[part].get<double>();
+  EXPECT_EQ(sum, memory["bytes"].get<double>());
+}
+
+TEST(MemoryCheck, SixteenBitHalvesWhatIsSentAndKept) {
+  const nlohmann::json full = run_of(training("128"));
+  const nlohmann::json half = run_of(training("128", {"timed-as.precision=fp16"}));
+  EXPECT_DOUBLE_EQ(2 * half["per_step"]["bytes_up_per_worker"].get<double>(),
+                   full["per_step"]["bytes_up_per_worker"].get<double>());
+  EXPECT_DOUBLE_EQ(2 * half["memory"]["activations"].get<double>(), full["memory"]["activations"].get<double>());
+  EXPECT_EQ(half["memory"]["master_copies"], 4 * 25'557'032.0);
+  EXPECT_LT(half["per_step"]["seconds"], full["per_step"]["seconds"]);
+  EXPECT_EQ(half["accuracy"], full["accuracy"]) << "learning is always in fp32";
+}
+
+}  // namespace
+}  // namespace dadsim

@@ -1,0 +1,42 @@
+#include "models/activation.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <numbers>
+
+namespace dadsim {
+namespace {
+
+double normal_cdf(double z) { return 0.5 * std::erfc(-z / std::numbers::sqrt2); }
+double normal_density(double z) { return std::exp(-0.5 * z * z) / std::sqrt(2 * std::numbers::pi); }
+
+TEST(Gelu, HasFloatPrecisionOverTheWholeRange) {
+  const Eigen::Index size = 3001;  // not a multiple of a piece
+  Matrix z(1, size);
+  for (Eigen::Index i = 0; i < size; ++i) z(0, i) = -12.0F + 0.008F * static_cast<float>(i);
+  Matrix value = z;
+  activate(Activation::gelu, value);
+  Matrix slope = Matrix::Ones(1, size);
+  multiply_derivative(Activation::gelu, z, slope);
+  for (Eigen::Index i = 0; i < size; ++i) {
+    const double x = z(0, i);
+    // Relative, also where Φ(z) is tiny: there z²/2, up to 72, is known to 24 bits, and its exponential to 1e-5.
+    const double expected = x * normal_cdf(x);
+    EXPECT_NEAR(value(0, i), expected, 1e-5 * std::abs(expected) + 1e-38) << x;
+    EXPECT_NEAR(slope(0, i), normal_cdf(x) + x * normal_density(x), 1e-6) << x;
+  }
+}
+
+TEST(Gelu, KeepsNanAndHugeValues) {
+  Matrix z(1, 2);
+  z << std::numeric_limits<float>::quiet_NaN(), 1e30F;
+  Matrix value = z;
+  activate(Activation::gelu, value);
+  EXPECT_TRUE(std::isnan(value(0, 0)));
+  EXPECT_EQ(value(0, 1), 1e30F);
+}
+
+}  // namespace
+}  // namespace dadsim

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "support/diagnostics.hpp"
+
+namespace dadsim::test {
+
+/// What `call` throws as InputError, one line per error; every error has a remedy.
+template <class Call>
+std::string refused(const Call& call) {
+  try {
+    call();
+  } catch (const InputError& error) {
+    for (const Diagnostic& diagnostic : error.diagnostics()) EXPECT_FALSE(diagnostic.remedy.empty()) << error.what();
+    return error.what();
+  }
+  return "";
+}
+
+inline bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+}  // namespace dadsim::test

@@ -1,0 +1,90 @@
+#include "models/data/text.hpp"
+
+#include <gtest/gtest.h>
+
+#include "models/data/refused.hpp"
+#include "support/temporary_folder.hpp"
+
+namespace dadsim::test {
+namespace {
+
+TextSymbols parsed(const std::string& content, double share) {
+  SourceBytes bytes("t.txt", content);
+  return read_text(bytes, share);
+}
+
+TEST(Text, NumbersTheCharactersOfTheTrainingPart) {
+  // 8 characters to train on, of which 4 differ; of the 2 held back, one is new.
+  const TextSymbols text = parsed(
+      "\xef\xbb\xbf"
+      "bäabb\naacb",
+      0.2);
+  EXPECT_EQ(text.train, 8);
+  EXPECT_EQ(text.vocabulary, 5);
+  EXPECT_EQ(text.symbols, (std::vector<std::uint32_t>{2, 3, 1, 2, 2, 0, 1, 1, 4, 2}));
+  EXPECT_EQ(parsed("abab", 0.5).vocabulary, 2);
+}
+
+TEST(Text, LabelsAreTheNextCharacters) {
+  const TemporaryFolder folder;
+  TextSource source;
+  source.file = folder.write("t", "abcabcabcabcabcabcabcabcabcabca");  // 31
+  source.length = 4;
+  source.test_share = 0.3;  // 9 characters
+  const DataFacts facts = inspect_text(source);
+  EXPECT_EQ(facts.train, 5);  // (22 − 1) / 4
+  EXPECT_EQ(facts.test, 2);
+  EXPECT_EQ(facts.labels_per_sample, 4);
+  EXPECT_EQ(facts.classes, 3);
+  EXPECT_EQ(facts.shape, (SampleShape{1, 4, 1, 3}));
+  source.train = 5;
+  source.test = 2;
+  const Dataset data = read_text(source);
+  ASSERT_EQ(data.train.size(), 5);
+  EXPECT_EQ(data.train.labels_per_sample, 4);
+  ASSERT_EQ(data.train.labels.size(), 20U);
+  for (std::size_t i = 0; i < 20; ++i) {
+    EXPECT_EQ(data.train.features.data()[i], static_cast<float>(i % 3));
+    EXPECT_EQ(data.train.labels[i], static_cast<std::int32_t>((i + 1) % 3));
+  }
+  EXPECT_EQ(data.test.features(0, 0), 1.0F) << "character 22";
+  source.train = 6;
+  EXPECT_TRUE(holds(refused([&] { read_text(source); }), "holds 5 samples to train and 2 to test"));
+  source.length = 30;
+  EXPECT_TRUE(holds(refused([&] { inspect_text(source); }), "22 characters to train on and 9 held back"));
+}
+
+TEST(Text, RefusesWhatIsNoUtf8) {
+  const auto message = [](const std::string& content) { return refused([&] { parsed(content, 0.1); }); };
+  const std::string two = message(
+      "ab\nc\xff"
+      "d\n\xc3(");
+  EXPECT_TRUE(holds(two, "t.txt:2: byte 4 is no UTF-8 (0xff); ")) << two;
+  EXPECT_TRUE(holds(two, "t.txt:3: byte 7 is no UTF-8 (0xc3); ")) << two;
+  EXPECT_TRUE(holds(message(std::string("a\0b", 3)), "t.txt:1: byte 1 is NUL; "));
+  for (const char* wrong :
+       {"\xc0\x80", "\xe0\x80\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xf0\x80\x80\x80", "\xe2\x82"}) {
+    EXPECT_TRUE(holds(message(wrong), "byte 0 is no UTF-8")) << wrong;
+  }
+  EXPECT_EQ(parsed("\xf4\x8f\xbf\xbf\xe2\x82\xac\xed\x9f\xbf", 0).vocabulary, 3);
+}
+
+TEST(Text, RefusesTooManyDifferentCharacters) {
+  std::string content;
+  for (unsigned point = 0x4e00; point < 0x4e00 + 5000; ++point) {
+    content += static_cast<char>(0xe0U | point >> 12U);
+    content += static_cast<char>(0x80U | (point >> 6U & 0x3fU));
+    content += static_cast<char>(0x80U | (point & 0x3fU));
+  }
+  EXPECT_TRUE(holds(refused([&] { parsed(content, 0.1); }), "t.txt: 4500 different characters; "));
+}
+
+TEST(Text, OfNothingHoldsNoWindow) {
+  EXPECT_EQ(parsed("", 0.1).vocabulary, 0);
+  EXPECT_EQ(windows_in(0, 5), 0);
+  EXPECT_EQ(windows_in(5, 5), 0);
+  EXPECT_EQ(windows_in(6, 5), 1);
+}
+
+}  // namespace
+}  // namespace dadsim::test

@@ -1,0 +1,154 @@
+#include "models/data/ts.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+
+#include "models/data/refused.hpp"
+#include "support/temporary_folder.hpp"
+
+namespace dadsim::test {
+namespace {
+
+const std::string kHeader =
+    "# a comment\n@problemName Small\n@timeStamps false\n@missing true\n@univariate false\n@dimensions 2\n"
+    "@equalLength false\n@classLabel true up down\n@data\n";
+
+TsFile parsed(const std::string& content, const std::string& name = "small.ts") {
+  SourceBytes bytes(name, content);
+  return read_ts(bytes);
+}
+std::string message(const std::string& content) {
+  return refused([&] { parsed(content); });
+}
+
+TEST(Ts, ReadsSeriesOfUnequalLength) {
+  const TsFile file = parsed(kHeader + "1,2,3:4,?,6:up\n\n 1.5 , -2e1:+7:down\r\n");
+  EXPECT_EQ(file.channels, 2);
+  EXPECT_EQ(file.longest, 3);
+  EXPECT_EQ(file.classes, (std::vector<std::string>{"up", "down"}));
+  EXPECT_EQ(file.labels, (std::vector<std::int32_t>{0, 1}));
+  EXPECT_EQ(file.starts, (std::vector<std::int64_t>{0, 3, 6, 8, 9}));
+  ASSERT_EQ(file.values.size(), 9U);
+  EXPECT_TRUE(std::isnan(file.values[4]));
+  EXPECT_EQ(file.values[7], -20.0F);
+  EXPECT_EQ(file.values[8], 7.0F);
+}
+
+// Channel 0 of the training part: 1, 3 (mean 2, deviation 1); channel 1: 10, 10, 40 (mean 20, deviation √200).
+TEST(Ts, StandardisesByTheTrainingPartFillsGapsAndPads) {
+  const TsFile train = parsed(kHeader + "1,3:?,10,10,?,40:up\n");
+  const TsFile test = parsed("@classLabel true down up\n@data\n4,?,0:20:down\n4:20:up\n");
+  const Dataset data = dataset_of(train, test, 1, 2);
+  const float deviation = std::sqrt(200.0F);
+  EXPECT_EQ(data.shape, (SampleShape{1, 5, 2}));
+  ASSERT_EQ(data.train.features.cols(), 10);
+  const float low = -10 / deviation;
+  const std::vector<float> expected = {-1, 0, 1, low, 0, low, 0, low, 0, 20 / deviation};
+  for (Eigen::Index i = 0; i < 10; ++i) {
+    EXPECT_NEAR(data.train.features(0, i), expected[static_cast<std::size_t>(i)], 1e-6) << i;
+  }
+  EXPECT_EQ(data.test.features(0, 0), 2.0F);
+  EXPECT_EQ(data.test.features(0, 2), 2.0F) << "the last value seen";
+  EXPECT_EQ(data.test.features(0, 4), -2.0F);
+  EXPECT_EQ(data.test.features.row(0).tail(4).cwiseAbs().sum(), 0.0F) << "padding";
+  EXPECT_EQ(data.test.labels, (std::vector<std::int32_t>{1, 0})) << "numbered as in the training file";
+  EXPECT_EQ(data.classes, 2);
+}
+
+TEST(Ts, ReadsUnivariateSeries) {
+  const TsFile file =
+      parsed("@univariate true\n@equalLength true\n@seriesLength 2\n@classLabel true 1 2\n@data\n1,2:1\n3,4:2");
+  EXPECT_EQ(file.channels, 1);
+  EXPECT_EQ(file.cases(), 2);
+}
+
+TEST(Ts, SaysWhereItIsWrong) {
+  const std::string many = message(kHeader + "1,x:2:up\n1:2:pu\n1:2:3:up\n1,2\n:2:up\n1:1e99:up\n1:2:up\n");
+  EXPECT_TRUE(holds(many, "small.ts:10: 'x' in dimension 1 is no number; ")) << many;
+  EXPECT_TRUE(holds(many, "small.ts:11: class 'pu', which the header does not name; did you mean 'up'?")) << many;
+  EXPECT_TRUE(holds(many, "small.ts:12: 3 dimensions; 2, ")) << many;
+  EXPECT_TRUE(holds(many, "small.ts:13: no ':' before a class; ")) << many;
+  EXPECT_TRUE(holds(many, "small.ts:14: no values in dimension 1; ")) << many;
+  EXPECT_TRUE(holds(many, "small.ts:15: '1e99' in dimension 2 is no number; ")) << many;
+  EXPECT_TRUE(
+      holds(message("@classLabels true a\n@data\n"), ":1: unknown '@classLabels true a'; did you mean 'classLabel'?"));
+  EXPECT_TRUE(holds(message("@data\n1:a"), ":1: no @classLabel above @data; "));
+  EXPECT_TRUE(holds(message("@classLabel false\n@data"), ":1: no classes; "));
+  EXPECT_TRUE(holds(message("@classLabel true a a\n@data"), ":1: class 'a' twice; "));
+  EXPECT_TRUE(
+      holds(message("@classLabel true a\n@missing false\n@data\n1,?:a"), ":4: a missing value in dimension 1; "));
+  EXPECT_TRUE(
+      holds(message("@classLabel true a\n@equalLength true\n@data\n1,2:a\n1:a"), ":5: 1 values in dimension 1; 2, "));
+  EXPECT_TRUE(holds(message("@timeStamps true\n@data"), ":1: series with timestamps; "));
+  EXPECT_TRUE(holds(message("@targetLabel true\n@data"), ":1: numbers to predict instead of classes; "));
+  EXPECT_TRUE(holds(message("@dimensions 2\n@univariate true\n"), ":2: 1 dimensions, but 2 in a line above; "));
+  EXPECT_TRUE(holds(message("@dimensions 0\n"), ":1: no such number; a whole number from 1 to 10000"));
+  EXPECT_TRUE(holds(message("1,2:a\n"), ":1: '1,2:a' before @data; "));
+  EXPECT_TRUE(holds(message("@classLabel true a\n@data\n"), "small.ts: no cases; "));
+  EXPECT_TRUE(holds(message(""), "small.ts: no @data; "));
+}
+
+TEST(Ts, StopsAfterTwentyErrors) {
+  std::string content = kHeader;
+  for (int i = 0; i < 1000; ++i) content += "x\n";
+  const std::string all = message(content);
+  EXPECT_TRUE(holds(all, "small.ts:29: ") && holds(all, "reading stopped")) << all;
+  EXPECT_FALSE(holds(all, "small.ts:30: ")) << all;
+}
+
+TEST(Ts, BothFilesMustFit) {
+  const TsFile train = parsed(kHeader + "1:2:up\n");
+  EXPECT_TRUE(holds(refused([&] { dataset_of(train, parsed("@classLabel true up\n@data\n1:up\n", "t"), 1, 1); }),
+                    "t: 1 dimensions, but the 2 of small.ts"));
+  EXPECT_TRUE(holds(refused([&] { dataset_of(train, parsed("@classLabel true upp\n@data\n1:2:upp\n", "t"), 1, 1); }),
+                    "t: class 'upp', which small.ts does not name; did you mean 'up'?"));
+  EXPECT_TRUE(holds(refused([&] { dataset_of(train, train, 2, 1); }), "holds 1 cases, fewer than are asked for"));
+}
+
+// One series of a million values among two thousand short ones.
+TEST(Ts, RefusesToPadWithoutBound) {
+  std::string content = "@classLabel true a\n@data\n0";
+  for (int i = 0; i < 1'000'000; ++i) content += ",1";
+  content += ":a\n";
+  for (int i = 0; i < 2000; ++i) content += "1:a\n";
+  const TsFile file = parsed(content);
+  EXPECT_TRUE(holds(refused([&] { dataset_of(file, file, 2001, 1); }), "2002 cases padded to 1000001 values"));
+}
+
+TEST(Ts, ReadsBasicMotions) {
+  const char* variable = std::getenv("DADSIM_DATA");
+  std::filesystem::path folder = variable == nullptr ? "" : variable;
+  if (!std::filesystem::exists(folder / "BasicMotions_TRAIN.ts")) {
+    folder = std::filesystem::path(DADSIM_SOURCE_DIR) / "../shared/data";
+  }
+  if (!std::filesystem::exists(folder / "BasicMotions_TRAIN.ts")) {
+    GTEST_SKIP() << "set DADSIM_DATA to a folder with BasicMotions_TRAIN.ts and BasicMotions_TEST.ts";
+  }
+  const TsSource source{(folder / "BasicMotions_TRAIN.ts").string(), (folder / "BasicMotions_TEST.ts").string(), 40,
+                        40};
+  const DataFacts facts = inspect_ts(source);
+  EXPECT_EQ(facts.train, 40);
+  EXPECT_EQ(facts.test, 40);
+  EXPECT_EQ(facts.classes, 4);
+  EXPECT_EQ(facts.shape, (SampleShape{1, 100, 6}));
+  const Dataset data = read_ts(source);
+  for (Eigen::Index channel = 0; channel < 6; ++channel) {
+    double sum = 0;
+    double squares = 0;
+    for (Eigen::Index row = 0; row < 40; ++row) {
+      for (Eigen::Index t = 0; t < 100; ++t) {
+        const double value = data.train.features(row, t * 6 + channel);
+        sum += value;
+        squares += value * value;
+      }
+    }
+    EXPECT_NEAR(sum / 4000, 0, 1e-6);
+    EXPECT_NEAR(squares / 4000, 1, 1e-5);
+  }
+}
+
+}  // namespace
+}  // namespace dadsim::test

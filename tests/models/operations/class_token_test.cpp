@@ -1,0 +1,70 @@
+#include <gtest/gtest.h>
+
+#include "models/golden.hpp"
+#include "models/gradient_check.hpp"
+#include "models/network.hpp"
+
+// The class token, positions and select: what a transformer has around its blocks.
+
+namespace dadsim {
+namespace {
+
+DenseSpec each(std::int64_t units) {
+  return {.units = units, .activation = Activation::identity, .bias = true, .each_position = true};
+}
+
+/// As a classifier reads them: attention mixes the positions.
+ModelSpec around_attention(bool last) {
+  return {
+      .name = "",
+      .layers = {each(6), ClassTokenSpec{}, PositionsSpec{}, AttentionSpec{.heads = 2, .causal = false, .bias = false},
+                 SelectSpec{last}, DenseSpec{.units = 3, .activation = Activation::identity}}};
+}
+
+TEST(ClassToken, HasRightGradients) {
+  for (const bool last : {false, true}) {
+    test::expect_right_gradients(around_attention(last), {.height = 2, .width = 3, .channels = 4});
+  }
+}
+
+TEST(ClassToken, IsPyTorchs) {
+  test::expect_golden("class_token", around_attention(false), {.height = 1, .width = 5, .channels = 3});
+  test::expect_golden("class_token_last", around_attention(true), {.height = 1, .width = 5, .channels = 3});
+}
+
+TEST(ClassToken, HasTheSameBitsForAnyNumberOfThreads) {
+  test::expect_same_bits_for_thread_counts(around_attention(false), {.height = 1, .width = 9, .channels = 3}, 300);
+}
+
+TEST(ClassToken, AddsToSlopesThatAreThere) {
+  // Each of the three beside another reader of its input.
+  const auto beside = [](std::vector<LayerSpec> layers, std::vector<LayerSpec> shortcut) {
+    return ResidualSpec{.layers = std::move(layers), .shortcut = std::move(shortcut), .activation = Activation::tanh};
+  };
+  const LayerSpec classifier = DenseSpec{.units = 3, .activation = Activation::identity};
+  const SampleShape sample{.height = 1, .width = 4, .channels = 3};
+  for (const std::vector<LayerSpec>& layers : std::vector<std::vector<LayerSpec>>{
+           {beside({ClassTokenSpec{}}, {ClassTokenSpec{}, PositionsSpec{}})},
+           {beside({PositionsSpec{}}, {})},
+           {beside({SelectSpec{false}}, {SelectSpec{true}})},
+       }) {
+    ModelSpec spec{.name = "", .layers = {each(5)}};
+    spec.layers.insert(spec.layers.end(), layers.begin(), layers.end());
+    spec.layers.push_back(classifier);
+    test::expect_right_gradients(spec, sample);
+  }
+}
+
+TEST(Select, ReadsOnePosition) {
+  const SampleShape sample{.height = 2, .width = 3, .channels = 4};
+  const Matrix inputs = test::random_inputs<float>(sample, 2, 3);
+  for (const bool last : {false, true}) {
+    const Network network(sample, {.name = "", .layers = {SelectSpec{last}}}, 1);
+    Tape tape;
+    network.forward(inputs, {}, tape);
+    EXPECT_EQ(tape.logits(), last ? Matrix(inputs.rightCols(4)) : Matrix(inputs.leftCols(4)));
+  }
+}
+
+}  // namespace
+}  // namespace dadsim

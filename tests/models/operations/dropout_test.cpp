@@ -1,0 +1,89 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "models/gradient_check.hpp"
+
+namespace dadsim {
+namespace {
+
+ModelSpec two_dropouts(double rate) {
+  ModelSpec model;
+  model.layers = {DenseSpec{6, Activation::tanh}, DropoutSpec{rate}, DenseSpec{5, Activation::tanh}, DropoutSpec{rate},
+                  DenseSpec{4, Activation::identity}};
+  return model;
+}
+
+ModelSpec alone(double rate) {
+  ModelSpec model;
+  model.layers = {DropoutSpec{rate}};
+  return model;
+}
+
+Matrix through(const ModelSpec& model, const Matrix& inputs, const Pass& pass) {
+  const Network network(inputs.cols(), model, 1);
+  Tape tape;
+  network.forward(inputs, pass, tape);
+  return tape.logits();
+}
+
+TEST(Dropout, GradientsEqualCentralDifferences) {
+  test::expect_right_gradients(two_dropouts(0.3), {.channels = 7});
+  // Without a mask.
+  test::expect_right_gradients(
+      two_dropouts(0.3), {.channels = 7},
+      {.samples = 4, .pass = {.training = false, .sites = {}, .seed = 0, .step = 0}, .seed = 12});
+}
+
+TEST(Dropout, BesideAShortcut) {
+  ModelSpec model;
+  model.layers = {DenseSpec{5, Activation::tanh},
+                  ResidualSpec{.layers = {DropoutSpec{0.4}}, .shortcut = {}, .activation = Activation::identity},
+                  ResidualSpec{.layers = {DenseSpec{5, Activation::tanh}},
+                               .shortcut = {DropoutSpec{0.4}},
+                               .activation = Activation::identity},
+                  DenseSpec{4, Activation::identity}};
+  test::expect_right_gradients(model, {.channels = 7});
+}
+
+TEST(Dropout, DropsTheRateAndScalesTheRest) {
+  const Matrix ones = Matrix::Ones(200, 501);
+  for (const double rate : {0.0, 0.1, 0.5, 0.9}) {
+    const Matrix y = through(alone(rate), ones, {.training = true, .sites = {}, .seed = 1, .step = 2});
+    const auto kept = static_cast<float>(1 / (1 - rate));
+    EXPECT_TRUE(((y.array() == 0.0F) || (y.array() == kept)).all()) << rate;
+    const double dropped = static_cast<double>((y.array() == 0.0F).count()) / static_cast<double>(y.size());
+    // Four standard deviations of a binomial share.
+    EXPECT_NEAR(dropped, rate, 4 * std::sqrt(rate * (1 - rate) / static_cast<double>(y.size())) + 1e-12) << rate;
+  }
+}
+
+TEST(Dropout, IsNothingInEvaluation) {
+  const Matrix x = test::random_matrix<float>(9, 13, 1);
+  EXPECT_EQ(through(alone(0.5), x, {.training = false, .sites = {}, .seed = 1, .step = 2}), x);
+}
+
+TEST(Dropout, MasksDifferBySeedStepSampleAndPlaceButNotBySites) {
+  const Matrix ones = Matrix::Ones(8, 64);
+  const Pass pass{.training = true, .sites = {}, .seed = 1, .step = 2};
+  const Matrix mask = through(alone(0.5), ones, pass);
+  EXPECT_EQ(through(alone(0.5), ones, pass), mask);
+  const std::vector<Eigen::Index> sites{0, 3, 8};
+  EXPECT_EQ(through(alone(0.5), ones, {.training = true, .sites = sites, .seed = 1, .step = 2}), mask);
+  EXPECT_EQ(through(alone(0.5), Matrix::Ones(5, 64), pass), mask.topRows(5));
+
+  EXPECT_NE(through(alone(0.5), ones, {.training = true, .sites = {}, .seed = 3, .step = 2}), mask);
+  EXPECT_NE(through(alone(0.5), ones, {.training = true, .sites = {}, .seed = 1, .step = 3}), mask);
+  EXPECT_NE(mask.row(0), mask.row(1));
+  // The same mask twice would leave 0 and 4.
+  ModelSpec twice;
+  twice.layers = {DropoutSpec{0.5}, DropoutSpec{0.5}};
+  EXPECT_NE(through(twice, ones, pass), Matrix(mask.array().square()));
+}
+
+TEST(Dropout, SameBitsForAnyNumberOfThreads) {
+  test::expect_same_bits_for_thread_counts(two_dropouts(0.5), {.channels = 30}, 300);
+}
+
+}  // namespace
+}  // namespace dadsim
