@@ -36,7 +36,7 @@ struct ParametersOf {
 struct Pass {
   bool training = false;  ///< dropout drops; batch norms use the statistics of each site's samples
   /// Where the samples of each site begin, and behind the last one where they end; empty: all belong to one site.
-  std::span<const Eigen::Index> sites;
+  std::span<const Eigen::Index> sites = {};
   std::uint64_t seed = 0;  ///< of dropout's masks, with the step
   std::uint32_t step = 0;
 };

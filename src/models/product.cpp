@@ -22,10 +22,12 @@ using Eigen::Index;
 }();
 
 // The result is cut into pieces that threads share out, each of about kPieceRows × kPieceColumns: big enough that
-// packing the operands costs little. A piece sums over kDepth at a time: a panel of 64 KiB, streamed from the
-// second-level cache, costs less than to take up the sums more often.
+// packing the operands costs little; smaller ones where the result is small, to keep more threads busy. A piece sums
+// over kDepth at a time: a panel of 64 KiB, streamed from the second-level cache, costs less than to take up the sums
+// more often.
 constexpr Index kPieceRows = 288;
-constexpr Index kPieceColumns = 128;
+constexpr Index kPieceColumns = 512;
+constexpr Index kSmallResult = Index{1} << 19U;
 template <class T>
 constexpr Index kDepth = (Index{64} << 10U) / static_cast<Index>(sizeof(T)) / kPanelColumns<T>;
 
@@ -34,6 +36,11 @@ constexpr Index kLine = Index{64} / static_cast<Index>(sizeof(T));
 
 void require(bool fits, const char* what) {
   if (!fits) throw std::logic_error(what);
+}
+
+template <class C>
+bool is_small(const C& c) {
+  return c.size() < kSmallResult;
 }
 
 /// Cuts [0, size) into parts of equal length, a multiple of `unit`, and at most
@@ -133,45 +140,45 @@ template <class T>
 void multiply_transposed(ConstBlockOf<T> a, ConstBlockOf<T> b, const VectorOf<T>& bias, MutableBlockOf<T> c) {
   require(a.cols() == b.cols() && c.rows() == a.rows() && c.cols() == b.rows(), "A·Bᵀ: the shapes do not fit");
   require(bias.size() == 0 || bias.size() == c.cols(), "A·Bᵀ: one bias per column");
-  for_pieces<T>(c.rows(), c.cols(), kPieceRows, kPieceColumns, [&](Index row, Index rows, Index column, Index columns) {
-    multiply_piece<T, Left::rows>(a.cols(), c.block(row, column, rows, columns), bias, column, false,
-                                  rows_from<T>(a, row, rows),
-                                  [&](Index k, Index terms, Index first, Index count, T* panel) {
-                                    pack_transposed_panel(b.data() + (column + first) * b.outerStride() + k,
-                                                          b.outerStride(), terms, count, panel);
-                                  });
-  });
+  for_pieces<T>(c.rows(), c.cols(), kPieceRows, is_small(c) ? 128 : kPieceColumns,
+                [&](Index row, Index rows, Index column, Index columns) {
+                  multiply_piece<T, Left::rows>(
+                      a.cols(), c.block(row, column, rows, columns), bias, column, false, rows_from<T>(a, row, rows),
+                      [&](Index k, Index terms, Index first, Index count, T* panel) {
+                        pack_transposed_panel(b.data() + (column + first) * b.outerStride() + k, b.outerStride(), terms,
+                                              count, panel);
+                      });
+                });
 }
 
 template <class T>
 void multiply(ConstBlockOf<T> a, ConstBlockOf<T> b, MutableBlockOf<T> c, bool add) {
   require(a.cols() == b.rows() && c.rows() == a.rows() && c.cols() == b.cols(), "A·B: the shapes do not fit");
-  for_pieces<T>(c.rows(), c.cols(), kPieceRows, kPieceColumns, [&](Index row, Index rows, Index column, Index columns) {
-    multiply_piece<T, Left::rows>(a.cols(), c.block(row, column, rows, columns), {}, 0, add, rows_from<T>(a, row, rows),
-                                  [&](Index k, Index terms, Index first, Index count, T* panel) {
-                                    pack_panel(b.data() + k * b.outerStride() + column + first, b.outerStride(), terms,
-                                               count, panel);
-                                  });
-  });
+  for_pieces<T>(c.rows(), c.cols(), kPieceRows, is_small(c) ? 128 : kPieceColumns,
+                [&](Index row, Index rows, Index column, Index columns) {
+                  multiply_piece<T, Left::rows>(a.cols(), c.block(row, column, rows, columns), {}, 0, add,
+                                                rows_from<T>(a, row, rows),
+                                                [&](Index k, Index terms, Index first, Index count, T* panel) {
+                                                  pack_panel(b.data() + k * b.outerStride() + column + first,
+                                                             b.outerStride(), terms, count, panel);
+                                                });
+                });
 }
 
 template <class T>
 void multiply_by_rows(ConstBlockOf<T> a, ConstBlockOf<T> b, MutableBlockOf<T> c, bool add) {
   require(a.rows() == b.rows() && c.rows() == a.cols() && c.cols() == b.cols(), "Aᵀ·B: the shapes do not fit");
-  // Where the result is small, the sums are long: smaller pieces keep more
-  // threads busy.
-  constexpr Index kMostRows = 96;
-  constexpr Index kMostColumns = 512;
-  for_pieces<T>(c.rows(), c.cols(), kMostRows, kMostColumns, [&](Index row, Index rows, Index column, Index columns) {
-    const auto left = [&](Index k, TileOf<T>& tile) {
-      copy_left(a.data() + k * a.outerStride() + row, a.outerStride(), tile.inner, rows, tile);
-    };
-    multiply_piece<T, Left::columns>(a.rows(), c.block(row, column, rows, columns), {}, 0, add, left,
-                                     [&](Index k, Index terms, Index first, Index count, T* panel) {
-                                       pack_panel(b.data() + k * b.outerStride() + column + first, b.outerStride(),
-                                                  terms, count, panel);
-                                     });
-  });
+  for_pieces<T>(c.rows(), c.cols(), is_small(c) ? 96 : kPieceRows, kPieceColumns,
+                [&](Index row, Index rows, Index column, Index columns) {
+                  const auto left = [&](Index k, TileOf<T>& tile) {
+                    copy_left(a.data() + k * a.outerStride() + row, a.outerStride(), tile.inner, rows, tile);
+                  };
+                  multiply_piece<T, Left::columns>(a.rows(), c.block(row, column, rows, columns), {}, 0, add, left,
+                                                   [&](Index k, Index terms, Index first, Index count, T* panel) {
+                                                     pack_panel(b.data() + k * b.outerStride() + column + first,
+                                                                b.outerStride(), terms, count, panel);
+                                                   });
+                });
 }
 
 template void multiply_transposed<float>(ConstBlockOf<float>, ConstBlockOf<float>, const VectorOf<float>&,

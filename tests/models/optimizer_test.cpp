@@ -192,10 +192,10 @@ TEST(Optimizer, RefusesAGradientOfAnotherShape) {
   const auto optimizer = make_optimizer(OptimizerSpec{}, network);
   EXPECT_THROW(optimizer->update(network, Gradient{}, 0.1), std::logic_error);
   Gradient wide = gradient_of(1, 1);
-  wide[0].weight.setZero(1, 2);
+  wide.matrices[0].weight.setZero(1, 2);
   EXPECT_THROW(optimizer->update(network, wide, 0.1), std::logic_error);
   Gradient unbiased = gradient_of(1, 1);
-  unbiased[0].bias.resize(0);
+  unbiased.matrices[0].bias.resize(0);
   EXPECT_THROW(optimizer->update(network, unbiased, 0.1), std::logic_error);
 }
 

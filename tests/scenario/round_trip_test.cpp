@@ -88,14 +88,24 @@ std::string some_scenario(const TemporaryFolder& folder) {
   if (own_device) {
     xml += fmt::format(
         "<device name=\"mine\"{} peak-flops=\"{}f\" memory-bandwidth=\"{}Bps\" matrix-efficiency=\"{}\" "
-        "memory-efficiency=\"{}\" launch-overhead=\"{}us\"{}/>",
+        "memory-efficiency=\"{}\" launch-overhead=\"{}us\"{}",
         maybe("description", some_text()), share() * 1e15, share() * 1e13, share(), share(), share() * 100,
         maybe("step-time", fmt::format("{}ms", share() * 100)));
+    // Every precision, as the one that is asked for is any of them.
+    for (const char* peak : {"tf32-flops", "fp16-flops", "bf16-flops"})
+      xml += fmt::format(" {}=\"{}f\"", peak, share() * 1e15);
+    xml += maybe("memory", fmt::format("{}MB", 1 + share() * 1e5)) + maybe("watts", fmt::format("{}", share() * 1e3)) +
+           maybe("ramp-time", fmt::format("{}us", share() * 100)) + maybe("tile-rows", one_of("1", "64")) +
+           maybe("winograd-share", fmt::format("{}", share())) + ">";
+    if (coin()) xml += fmt::format("<efficiency of=\"convolution\" precision=\"fp16\" share=\"{}\"/>", share());
+    if (coin()) xml += fmt::format("<efficiency of=\"{}\" share=\"{}\"/>", one_of("dense", "attention"), share());
+    xml += "</device>";
   }
   const std::string device = own_device ? one_of("mine", "rtx-3090") : one_of("v100-sxm2", "h100-sxm5");
   std::string hosts;
   for (std::size_t i = 0; i < static_cast<std::size_t>(workers); ++i) hosts += platform.hosts[i] + " ";
-  xml += fmt::format("<workers><worker hosts=\"{}\" device=\"{}\"/>", escaped(hosts), device);
+  xml += fmt::format("<workers{}><worker hosts=\"{}\" device=\"{}\"/>", maybe("memory", one_of("check", "ignore")),
+                     escaped(hosts), device);
   const std::string last = escaped(platform.hosts.back());
   const bool another = coin();
   if (another) xml += fmt::format("<worker hosts=\"{}\" device=\"rtx-4090\"/>", last);
