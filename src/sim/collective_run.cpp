@@ -43,7 +43,7 @@ void CollectiveRun::arrived(const Message& message, double date, std::int32_t bo
   graph_.set_bottleneck(message.event, bottleneck);
   State& state = states_[static_cast<std::size_t>(message.to)];
   const auto index = static_cast<std::size_t>(message.round - std::max<std::int64_t>(0, state.round));
-  if (state.rounds.size() <= index) state.rounds.resize(index + 1);
+  state.rounds.extend(index + 1);
   Round& round = state.rounds[index];
   ++round.arrived;
   if (round.cause == EventGraph::start || date > round.last) {

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <memory>
 #include <vector>
@@ -9,6 +8,7 @@
 #include "collectives/rounds.hpp"
 #include "sim/connection.hpp"
 #include "sim/event_graph.hpp"
+#include "sim/fifo.hpp"
 
 namespace dadsim {
 
@@ -41,7 +41,7 @@ class CollectiveRun {
     std::int32_t expected = 0;  ///< messages in this round
     double date = 0;            ///< seconds: its own progress
     EventGraph::Id cause = EventGraph::start;
-    std::deque<Round> rounds;         ///< from `round` on (from 0 before it has begun)
+    Fifo<Round> rounds;               ///< from `round` on (from 0 before it has begun)
     std::vector<Transfer> transfers;  ///< of the round; kept for its memory
   };
 

@@ -1,10 +1,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <deque>
 #include <utility>
 
 #include "sim/connection.hpp"
+#include "sim/fifo.hpp"
 
 namespace dadsim {
 namespace {
@@ -20,7 +20,7 @@ class FabricConnection : public Connection {
       : all_(all),
         path_(all.network().path(all.host(from), all.host(to))),
         mailbox_(sg4::Mailbox::by_name(fmt::format("{}>{}", from, to))) {
-    compat::add_actor(mailbox_->get_name(), all.host(to), [this, n = all.count()] { volatile char* pad = static_cast<volatile char*>(__builtin_alloca(64 * (n % 64) + 64)); pad[0] = 1; guarded([this] { carry(); }); })->daemonize();
+    compat::add_actor(mailbox_->get_name(), all.host(to), [this] { guarded([this] { carry(); }); })->daemonize();
   }
 
   void send(const Message& message, Outbox& outbox) override {
@@ -84,12 +84,12 @@ class FabricConnection : public Connection {
   Connections& all_;
   std::int32_t path_;
   sg4::Mailbox* mailbox_;
-  std::deque<Entry> queue_;  ///< handed over, not yet transferred
+  Fifo<Entry> queue_;  ///< handed over, not yet transferred
   std::int64_t put_ = 0, started_ = 0, ended_ = 0;
   std::vector<std::int32_t> load_;
   Outbox outbox_;    ///< of the receiving end
   double last_ = 0;  ///< seconds: the last delivery
-  std::deque<double> posted_;
+  Fifo<double> posted_;
   bool waits_for_post_ = false;
   sg4::SemaphorePtr post_ = sg4::Semaphore::create(0);
   char token_ = 0;  ///< what transfers carry: only their size counts

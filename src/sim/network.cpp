@@ -86,6 +86,7 @@ std::int32_t Network::link(simgrid::s4u::Link* link) {
   entry.name = link->get_name();
   entry.use = use_of(link, fallback_);
   entry.bandwidth = link->get_bandwidth();
+  entry.simulated = link->get_latency();
   const auto loaded = latency_of_.find(link);
   entry.latency = loaded == latency_of_.end() ? 0 : loaded->second;
   entry.shared = link->get_sharing_policy() != simgrid::s4u::Link::SharingPolicy::FATPIPE;
@@ -112,7 +113,10 @@ std::int32_t Network::path(const simgrid::s4u::Host* from, const simgrid::s4u::H
   }
   path.latency = path.latency > trifle ? path.latency : 0;
   read_again(path);
-  if (!varies_ && !links.empty() && !(links.front()->get_latency() > 0)) links.front()->set_latency(unit_latency);
+  if (!varies_ && !links.empty() && !(links.front()->get_latency() > 0)) {
+    links.front()->set_latency(unit_latency);
+    links_[static_cast<std::size_t>(path.links.front())].simulated = unit_latency;
+  }
   return position->second;
 }
 
@@ -147,7 +151,9 @@ double Network::delay_factor(std::int32_t path, double delay) const {
   // Added up anew: a link in the middle of this path may have become the first of another since the path was looked up.
   const Path& on = paths_[static_cast<std::size_t>(path)];
   double simulated = on.links.empty() ? on.latency : 0;
-  for (const std::int32_t index : on.links) simulated += link(index).link->get_latency();
+  for (const std::int32_t index : on.links) {
+    simulated += varies_ ? link(index).link->get_latency() : link(index).simulated;
+  }
   return delay / simulated;
 }
 

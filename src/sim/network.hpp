@@ -13,14 +13,16 @@ namespace dadsim {
 
 /// A link of the loaded platform in one direction, as messages see it.
 struct NetworkLink {
+  // What every message asks for comes first, beside each other.
+  double bandwidth = 0;       ///< byte/s, nominal, now
+  double bytes = 0;           ///< of the wire, carried so far
+  double simulated = 0;       ///< seconds: the latency that SimGrid has for it, where that does not change over time
+  std::int32_t messages = 0;  ///< being transferred over it now
+  bool shared = true;         ///< a fat pipe gives every message its whole bandwidth
   simgrid::s4u::Link* link = nullptr;
+  double latency = 0;  ///< seconds, now
   std::string name;
   LinkUse use;                   ///< transport, efficiency, queue, class
-  double bandwidth = 0;          ///< byte/s, nominal, now
-  double latency = 0;            ///< seconds, now
-  bool shared = true;            ///< a fat pipe gives every message its whole bandwidth
-  std::int32_t messages = 0;     ///< being transferred over it now
-  double bytes = 0;              ///< of the wire, carried so far
   std::int32_t connections = 0;  ///< tcp: that have something under way on it
   double backlog = 0;            ///< tcp: bytes of payload sent and not yet through
   double payload_rate() const { return bandwidth * use.efficiency; }

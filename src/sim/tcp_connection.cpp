@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <deque>
 #include <simgrid/kernel/Timer.hpp>
 #include <utility>
 #include <vector>
 
 #include "sim/connection.hpp"
+#include "sim/fifo.hpp"
 #include "sim/tcp.hpp"
 
 namespace dadsim {
@@ -218,9 +218,9 @@ class TcpConnection : public Connection {
   std::int32_t path_;
   Departures* departures_ = nullptr;    ///< over the host's own link, if that is TCP's
   std::vector<std::int32_t> opposite_;  ///< per link of the path: its other direction, -1 if not known
-  std::deque<Entry> queue_;             ///< sent, not yet transferred
+  Fifo<Entry> queue_;                   ///< sent, not yet transferred
   std::size_t written_ = 0;             ///< of these, from the front
-  std::deque<double> posted_;           ///< seconds: when the sender learns of receivers that no message has met yet
+  Fifo<double> posted_;                 ///< seconds: when the sender learns of receivers that no message has met yet
   std::int32_t under_way_ = 0;          ///< messages written and not delivered
   bool cold_ = true;
   bool idle_ = false;

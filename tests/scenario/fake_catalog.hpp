@@ -100,7 +100,8 @@ inline Catalog fake_catalog() {
                          {{"rank", ParameterSpec::Type::integer, 1, 65536, "2", {}, ""},
                           {"start", ParameterSpec::Type::choice, 0, 0, "warm", {"warm", "random"}, ""},
                           {"uncompressed-steps", ParameterSpec::Type::integer, 0, 1e9, "0", {}, ""}},
-                         true}};
+                         true},
+                        {"top-k", {{"fraction", ParameterSpec::Type::real, 1e-9, 1, "0.01", {}, ""}}, true}};
   catalog.devices = {"v100-sxm2", "a100-sxm4-40", "a100-sxm4-80", "h100-sxm5", "rtx-3090", "rtx-4090", "xeon-8380"};
   catalog.workloads = {"resnet-50", "vit-b-16", "bert-base", "bert-large"};
   catalog.dataset_sizes = {{"resnet-50", 1281167}, {"vit-b-16", 1281167}};

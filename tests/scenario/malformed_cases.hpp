@@ -625,7 +625,7 @@ class MalformedCases {
           {R"(@FILE@:21: algorithm="daad" of <run> is unknown; did you mean 'dad'?)"});
     exact("missing algorithm", edited({{R"( algorithm="dad")", ""}}),
           {"@FILE@:21: <run> lacks 'algorithm'; one of pooled, no-sharing, gradient-sharing, dad, edad, rank-dad, "
-           "power-sgd"});
+           "power-sgd, top-k"});
     exact("parameter that the algorithm lacks", edited({{R"(algorithm="dad")", R"(algorithm="dad" cap="4")"}}),
           {"@FILE@:21: 'dad' has no parameter 'cap'; only rank-dad has it"});
     exact("parameter with a typing error", edited({{R"(cap="8")", R"(capp="8")"}}),
