@@ -5,7 +5,9 @@
 
 #include "collectives/chain.hpp"
 #include "collectives/double_binary_tree.hpp"
+#include "collectives/hierarchical_pipelined.hpp"
 #include "collectives/layouts.hpp"
+#include "collectives/nvls.hpp"
 
 namespace dadsim {
 namespace {
@@ -16,6 +18,9 @@ constexpr double kTrees = 0.9;
 /// The same where everybody sends to everybody at once: on 4 to 8 hosts over TCP it reached, measured, 72 to 84 % of
 /// what ideally shared links would give.
 constexpr double kAllAtOnce = 0.8;
+/// Stages of a segment up to which the segmented hierarchical all-reduce is a candidate: its rounds of filling and
+/// draining differ from one another, so that with many nodes flow fidelity would have to share the links for each.
+constexpr Rank kMostStages = 128;
 
 struct Candidate {
   const char* name;
@@ -37,6 +42,7 @@ class Estimate {
         far_(slowest_channel(layout)) {}
 
   bool hierarchical() const { return per_node_ > 1; }
+  bool pipelined() const { return hierarchical() && 2 * (per_node_ - 1) + 2 * (nodes_ - 1) <= kMostStages; }
   bool power_of_two() const { return power_ == n_; }
 
   /// `passes` times N − 1 rounds of one block.
@@ -46,6 +52,23 @@ class Estimate {
   /// for each node.
   double hierarchical(int passes, double block) const {
     return passes * ((nodes_ - 1) * far(block) + (per_node_ - 1) * near(block * nodes_));
+  }
+
+  /// Segments one behind the other: the first goes through all stages, each further one takes a round of the busier
+  /// network.
+  double hierarchical_pipelined(double bytes, double segments) const {
+    const double shard = bytes / segments / per_node_;
+    const double part = shard / nodes_;
+    const int inside = 2 * (per_node_ - 1);
+    const int between = 2 * (nodes_ - 1);
+    return inside * near(shard) + between * far(part) +
+           (segments - 1) * std::max(near(inside * shard), far(between * part));
+  }
+
+  /// Inside the only node, through its switch.
+  double nvls(double bytes, double segments) const {
+    return 2 * (segments + 2) * near(0) +
+           (segments + 1) / segments * (n_ + 1) / n_ * bytes / nvls_efficiency / near_.bandwidth;
   }
 
   /// Partners at all powers of two below P, the bytes proportional to `distance` (all-gather) or, the other way round,
@@ -63,7 +86,8 @@ class Estimate {
 
   double double_binary_tree(double bytes, double segments) const {
     const double segment = bytes / segments / kTrees;
-    const int inside_levels = ceil_log2(inside_);
+    // A node's first rank has one child in the node before, at half the distance of a node.
+    const int inside_levels = std::max(0, ceil_log2(inside_) - 1);
     return 2 * inside_levels * near(segment) + 2 * (levels_ - inside_levels) * far(segment) +
            (segments - 1) * far(2 * segment);
   }
@@ -101,6 +125,10 @@ bool shares_nodes(const RankLayout& layout) {
          *std::ranges::max_element(layout.node_of) + 1 < static_cast<std::int32_t>(layout.node_of.size());
 }
 
+bool is_one_node(const RankLayout& layout) {
+  return layout.ranks() > 1 && std::ranges::all_of(layout.node_of, [](std::int32_t node) { return node == 0; });
+}
+
 std::vector<Candidate> candidates(const CollectiveRequest& request, const RankLayout& layout) {
   const Estimate estimate(layout);
   const Rank n = layout.ranks();
@@ -110,6 +138,7 @@ std::vector<Candidate> candidates(const CollectiveRequest& request, const RankLa
   const double total = blocks.total();
   std::vector<Candidate> result;
   const auto add = [&](const char* name, double seconds) { result.push_back({name, seconds}); };
+  const bool in_segments = layout.switched_nodes && estimate.pipelined();
   switch (request.kind) {
     case CollectiveKind::all_reduce:
       // The MPI libraries exchange halves with partners farther and farther away; NCCL, for nodes of GPUs, never does:
@@ -118,9 +147,18 @@ std::vector<Candidate> candidates(const CollectiveRequest& request, const RankLa
         add("halving-doubling",
             estimate.doubling(2, bytes / power_of_two_within(n), false) + estimate.fold(bytes, bytes));
       }
+      if (layout.switch_adds_up && is_one_node(layout)) {
+        add("nvls", estimate.nvls(bytes, static_cast<double>(nvls_segments(bytes, request.segment_bytes, layout))));
+      }
       add("double-binary-tree", estimate.double_binary_tree(bytes, static_cast<double>(double_binary_tree_segments(
                                                                        bytes, request.segment_bytes, layout))));
-      if (estimate.hierarchical()) add("hierarchical", estimate.hierarchical(2, bytes / n));
+      if (in_segments) {
+        add("hierarchical-pipelined",
+            estimate.hierarchical_pipelined(
+                bytes, static_cast<double>(hierarchical_pipelined_segments(bytes, request.segment_bytes, layout))));
+      }
+      // In one piece, as MPI libraries do it; NCCL's way between nodes behind switches is that in segments.
+      if (estimate.hierarchical() && !in_segments) add("hierarchical", estimate.hierarchical(2, bytes / n));
       add("ring", estimate.ring(2, bytes / n));
       break;
     case CollectiveKind::reduce_scatter:

@@ -18,7 +18,9 @@ struct RankLayout {
     double latency = 0;    ///< seconds of a message of no size
     double bandwidth = 1;  ///< byte/s of one pair by itself
   };
-  Channel inside, between;  ///< within a node, between nodes (equal where every node has one rank)
+  Channel inside, between;      ///< within a node, between nodes (equal where every node has one rank)
+  bool switch_adds_up = false;  ///< a node's switch can sum what its ranks send and copy the sum to all (NVLink SHARP)
+  bool switched_nodes = false;  ///< nodes of GPUs behind a switch each (NVSwitch), all on one fabric: NCCL's ground
   bool operator==(const RankLayout&) const = default;
 
   Rank ranks() const { return static_cast<Rank>(node_of.size()); }

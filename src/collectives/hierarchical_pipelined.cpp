@@ -6,6 +6,8 @@
 // before it: a reduce-scatter inside the nodes (L − 1 rounds), an all-reduce between them (2(M − 1)), an all-gather
 // inside (L − 1). What a rank has to send to the same peer in a round is one message. Without nodes of two ranks or
 // more it is a ring in segments.
+#include "collectives/hierarchical_pipelined.hpp"
+
 #include <algorithm>
 
 #include "collectives/layouts.hpp"
@@ -88,18 +90,21 @@ class HierarchicalPipelined final : public BlockRounds {
 
 }  // namespace
 
-std::unique_ptr<BlockRounds> hierarchical_pipelined_all_reduce(const CollectiveRequest& request,
-                                                               const RankLayout& layout) {
+std::int64_t hierarchical_pipelined_segments(double bytes, double segment_bytes, const RankLayout& layout) {
   const Rank n = layout.ranks();
-  const Rank each = layout.is_hierarchical() ? layout.ranks_per_node() : 1;
-  const Rank nodes = n / each;
-  const double bytes = request.bytes.front();
+  const Rank nodes = n / (layout.is_hierarchical() ? layout.ranks_per_node() : 1);
   // The rounds with messages between nodes are what counts; a rank has this much to send in them.
   const double between = 2.0 * (nodes - 1) / n * bytes;
-  const std::int64_t segments = request.segment_bytes > 0
-                                    ? segment_count(bytes, request.segment_bytes, 0, layout.between)
-                                    : segment_count(between, 0, 2.0 * (nodes - 1), slowest_channel(layout));
-  return std::make_unique<HierarchicalPipelined>(nodes, each, bytes, segments);
+  return segment_bytes > 0 ? segment_count(bytes, segment_bytes, 0, layout.between)
+                           : segment_count(between, 0, 2.0 * (nodes - 1), slowest_channel(layout));
+}
+
+std::unique_ptr<BlockRounds> hierarchical_pipelined_all_reduce(const CollectiveRequest& request,
+                                                               const RankLayout& layout) {
+  const Rank each = layout.is_hierarchical() ? layout.ranks_per_node() : 1;
+  const double bytes = request.bytes.front();
+  return std::make_unique<HierarchicalPipelined>(layout.ranks() / each, each, bytes,
+                                                 hierarchical_pipelined_segments(bytes, request.segment_bytes, layout));
 }
 
 }  // namespace dadsim

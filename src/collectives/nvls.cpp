@@ -9,15 +9,14 @@
 // NCCL works in four stages (src/device/all_reduce.h): copied in, added up, copied to all, copied out; segments follow
 // one another a stage apart. NVLS has the protocol Simple only: bytes, and when they are there the flag that says so.
 // So a stage is a round of bytes and a round of flags; copying in and out sends nothing but the flags.
+#include "collectives/nvls.hpp"
+
 #include "collectives/layouts.hpp"
 #include "collectives/segments.hpp"
 
 namespace dadsim {
 namespace {
 
-/// Share of the links' payload rate that NVLS reaches on Hopper, from NCCL's tuner (src/graph/tuning.cc,
-/// nvlsEfficiency).
-constexpr double kEfficiency = 0.85;
 constexpr std::int64_t kStages = 4;
 /// Seconds that Simple takes longer than LL per step over NVLink, from the same tuner (hwLat).
 constexpr double kSimpleLatency = 3.4e-6 - 0.6e-6;
@@ -28,7 +27,7 @@ class Nvls final : public BlockRounds {
   Nvls(Rank ranks, double bytes, std::int64_t segments)
       : BlockRounds(ranks, BlockSizes(segments * ranks, bytes / static_cast<double>(segments * ranks))),
         segments_(segments),
-        of_port_(bytes / static_cast<double>(segments) * (ranks + 1) / ranks / kEfficiency) {}
+        of_port_(bytes / static_cast<double>(segments) * (ranks + 1) / ranks / nvls_efficiency) {}
 
   std::int64_t count() const override {
     return 2 * (segments_ + 1) +
@@ -81,13 +80,16 @@ class Nvls final : public BlockRounds {
 
 }  // namespace
 
-std::unique_ptr<BlockRounds> nvls_all_reduce(const CollectiveRequest& request, const RankLayout& layout) {
-  const double bytes = request.bytes.front();
+std::int64_t nvls_segments(double bytes, double segment_bytes, const RankLayout& layout) {
   // Segments as large as suits the protocol Simple, the only one that NVLS has: layout.inside is for the quickest.
   RankLayout::Channel simple = layout.inside;
   simple.latency += kSimpleLatency;
-  return std::make_unique<Nvls>(layout.ranks(), bytes,
-                                segment_count(bytes, request.segment_bytes, kStages - 1, simple));
+  return segment_count(bytes, segment_bytes, kStages - 1, simple);
+}
+
+std::unique_ptr<BlockRounds> nvls_all_reduce(const CollectiveRequest& request, const RankLayout& layout) {
+  const double bytes = request.bytes.front();
+  return std::make_unique<Nvls>(layout.ranks(), bytes, nvls_segments(bytes, request.segment_bytes, layout));
 }
 
 }  // namespace dadsim

@@ -17,7 +17,6 @@ namespace {
 constexpr std::int64_t steps_by_steps = 4'000'000;  // ranks × rounds that are gone through one by one
 constexpr int most_changes = 64;                    // distinct beginnings and ends of transfers of one round
 constexpr double same_time = 1e-9;                  // relative
-constexpr double many_in_line = 100;                // messages of a pair
 constexpr double negligible = 1e-3;                 // relative
 
 constexpr const char* in_line =
@@ -128,10 +127,14 @@ void FlowModel::prepare() {
     for (std::size_t k = 0; k < fare.tightest; ++k) flow.before += network_.link(there[k]).latency;
     flow.after = latency - flow.before;
     floors_[i] = fare.floor;
-    for (tcp::LinkState& state : states) state.backlog *= many_in_line;
-    const tcp::Fare later = tcp::fare(states, flow.bytes, 2 * latency, false);
-    flow.fares_worse_in_line =
-        later.floor > (1 + negligible) * fare.floor || later.inflation > (1 + negligible) * fare.inflation;
+    for (std::int64_t messages = 2; messages <= many_in_line; messages *= 2) {
+      for (tcp::LinkState& state : states) state.backlog *= 2;
+      const tcp::Fare later = tcp::fare(states, flow.bytes, 2 * latency, false);
+      if (later.floor <= (1 + negligible) * fare.floor && later.inflation <= (1 + negligible) * fare.inflation)
+        continue;
+      flow.most_in_line = messages / 2;
+      break;
+    }
   }
 }
 
@@ -225,6 +228,8 @@ void FlowModel::many_rounds(std::int64_t rounds, std::vector<double>& dates) {
     around_rings(rounds, dates);
     return;
   }
+  std::int64_t most_in_line = many_in_line;
+  for (const Flow& flow : flows_) most_in_line = std::min(most_in_line, flow.most_in_line);
   std::vector<double> free(flows_.size(), -1);  // when the pair's last transfer was over
   std::vector<double> after(dates.size());
   for (std::int64_t round = 0; round < rounds; ++round) {
@@ -232,7 +237,9 @@ void FlowModel::many_rounds(std::int64_t rounds, std::vector<double>& dates) {
     for (std::size_t i = 0; i < flows_.size(); ++i) {
       const Flow& flow = flows_[i];
       const double sent = dates[static_cast<std::size_t>(flow.from)];
-      if (flow.fares_worse_in_line && sent < free[i]) throw FlowRefused(in_line);
+      if (sent + static_cast<double>(most_in_line - 1) * flow.seconds < free[i] && most_in_line < many_in_line) {
+        throw FlowRefused(in_line);
+      }
       free[i] = (sent > free[i] ? sent + flow.before : free[i]) + flow.seconds;
       double& date = after[static_cast<std::size_t>(flow.to)];
       date = std::max(date, free[i] + flow.after);
@@ -271,7 +278,7 @@ void FlowModel::around_rings(std::int64_t rounds, std::vector<double>& dates) co
       begin = std::max(begin, dates[static_cast<std::size_t>(flows_[flow].from)]);
     }
     for (const std::size_t flow : ring) {
-      if (!flows_[flow].fares_worse_in_line) continue;
+      if (flows_[flow].most_in_line == many_in_line) continue;
       // A quicker pair of the ring hands on faster than this one carries.
       for (const std::size_t other : ring) {
         if (flows_[other].seconds < (1 - same_time) * flows_[flow].seconds) throw FlowRefused(in_line);

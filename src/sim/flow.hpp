@@ -35,17 +35,18 @@ class FlowModel {
   const std::map<std::pair<std::string, std::string>, double>& spent() const { return spent_; }
 
  private:
+  static constexpr std::int64_t many_in_line = 128;
   /// One pair's message of a round.
   struct Flow {
     Rank from = 0, to = 0;
     double bytes = 0;  ///< payload
     std::int32_t path = 0;
-    double wire_bytes = 0;             ///< to transfer
-    double before = 0;                 ///< seconds from sending to the transfer, if nothing of the pair is on its way
-    double in_turn = 0;                ///< tcp: seconds until what leaves the host before it has left
-    double seconds = 0;                ///< of the transfer
-    double after = 0;                  ///< seconds from its end to the delivery
-    bool fares_worse_in_line = false;  ///< tcp: what it takes depends on how many messages of the pairs wait
+    double wire_bytes = 0;  ///< to transfer
+    double before = 0;      ///< seconds from sending to the transfer, if nothing of the pair is on its way
+    double in_turn = 0;     ///< tcp: seconds until what leaves the host before it has left
+    double seconds = 0;     ///< of the transfer
+    double after = 0;       ///< seconds from its end to the delivery
+    std::int64_t most_in_line = many_in_line;  ///< tcp: messages that every pair may have in line at no more cost each
   };
 
   void collect(const Rounds& rounds, std::int64_t round);

@@ -1,7 +1,11 @@
 #include "sim/rank_layout.hpp"
 
+#include <algorithm>
+#include <cstdlib>
+#include <limits>
 #include <map>
 #include <string>
+#include <string_view>
 
 namespace dadsim {
 namespace {
@@ -10,6 +14,18 @@ RankLayout::Channel channel(const simgrid::s4u::Host* from, const simgrid::s4u::
   const Path& path = network[network.path(from, to)];
   const double small = path.use.cost(1).overhead;  // of the protocol for small messages
   return {path.latency + small, path.use.payload_rate};
+}
+
+/// Of the NVLink with which the GPUs of a node are on a switch, two ports being all that is on the way; else 0.
+int nvlink_generation(const Path& path, const Network& network) {
+  if (path.links.size() != 2) return 0;
+  int least = std::numeric_limits<int>::max();
+  for (const std::int32_t index : path.links) {
+    constexpr std::string_view family = "nvlink-";
+    const std::string& name = network.link(index).use.link_class;
+    least = std::min(least, name.starts_with(family) ? std::atoi(name.c_str() + family.size()) : 0);
+  }
+  return least;
 }
 
 }  // namespace
@@ -28,12 +44,21 @@ RankLayout rank_layout(const std::vector<simgrid::s4u::Host*>& hosts, Network& n
   for (std::size_t i = 1; i < hosts.size() && !(inside && between); ++i) {
     if (!inside && layout.node_of[i] == layout.node_of[i - 1] && hosts[i] != hosts[i - 1]) {
       layout.inside = channel(hosts[i - 1], hosts[i], network);
+      const int generation = nvlink_generation(network[network.path(hosts[i - 1], hosts[i])], network);
+      layout.switched_nodes = generation > 0;
+      layout.switch_adds_up = generation >= 4;  // NVLink SHARP, from Hopper on
       inside = true;
     }
     if (!between && layout.node_of[i] != layout.node_of[0]) {
       layout.between = channel(hosts[0], hosts[i], network);
       between = true;
     }
+  }
+  // A WAN between clusters of such nodes: other switches of the same fabric are nearer than that.
+  constexpr double much_farther = 4;
+  if (layout.switched_nodes && between &&
+      channel(hosts.front(), hosts.back(), network).latency > much_farther * layout.between.latency) {
+    layout.switched_nodes = false;
   }
   if (!inside) layout.inside = layout.between;
   if (!between) layout.between = layout.inside;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "algorithms/one_step.hpp"
+#include "plan/preset.hpp"
 #include "plan/workload.hpp"
 
 namespace dadsim {
@@ -73,6 +74,34 @@ TEST(Payload, ABiasTravelsWithItsLayer) {
   EXPECT_EQ(floats_up(OneStep("power-sgd", setup)), 4660 + 512 + 256 + 10) << "uncompressed";
   setup.parameters = {{"cap", "8"}, {"tolerance", "0"}};
   EXPECT_EQ(floats_up(OneStep("rank-dad", setup)), 18640 + 3 * 8) << "one more column of A per component";
+}
+
+/// The paper's recurrent network on sequences of an archive's set: hidden 64, dense 512, 256, no biases, batch 32.
+OneStep::Setup recurrent_setup(std::int64_t length, std::int64_t features, std::int64_t classes) {
+  const Preset& preset = *find_preset("gru-classifier");
+  OneStep::Setup setup;
+  setup.sample = {1, length, features};
+  setup.model = preset.make(default_parameters(preset), setup.sample, classes);
+  setup.rows = {32};
+  return setup;
+}
+
+TEST(Payload, OfTheRecurrentNetworkOnArabicDigits) {
+  OneStep::Setup setup = recurrent_setup(93, 13, 10);
+  EXPECT_EQ(floats_up(OneStep("gradient-sharing", setup)), 3195840);
+  EXPECT_EQ(floats_up(OneStep("dad", setup)), 1611872);
+  setup.parameters = {{"cap", "8"}, {"tolerance", "0"}};
+  EXPECT_EQ(floats_up(OneStep("rank-dad", setup)), 63672);
+}
+
+// With 963 features dAD hands over more than the gradient.
+TEST(Payload, OfTheRecurrentNetworkOnPemsSf) {
+  OneStep::Setup setup = recurrent_setup(144, 963, 7);
+  EXPECT_EQ(floats_up(OneStep("gradient-sharing", setup)), 5048640);
+  EXPECT_EQ(floats_up(OneStep("dad", setup)), 6846176);
+  setup.parameters = {{"cap", "8"}, {"tolerance", "0"}};
+  // Eight components of every layer would be 97,097 floats; the last layer has seven outputs, and so seven components.
+  EXPECT_EQ(floats_up(OneStep("rank-dad", setup)), 97097 - (256 + 7));
 }
 
 class TimedAs : public testing::TestWithParam<std::string> {};

@@ -41,6 +41,36 @@ TEST(Auto, TakesHierarchicalForLargeAllReducesOnNodes) {
   EXPECT_EQ(all_reduce(1e9, 12, 4), "hierarchical");
 }
 
+TEST(Auto, TakesItInSegmentsOnNodesBehindSwitches) {
+  const auto on_switches = [](Rank nodes) {
+    RankLayout layout = ranks_on_nodes(8 * nodes, 8);
+    layout.switched_nodes = true;
+    return chosen(CollectiveKind::all_reduce, 1e9, layout);
+  };
+  EXPECT_EQ(on_switches(4), "hierarchical-pipelined");
+  // Every segment has 2·7 + 2(M − 1) stages: 128 with 58 nodes.
+  EXPECT_EQ(on_switches(58), "hierarchical-pipelined");
+  EXPECT_EQ(on_switches(59), "hierarchical");
+}
+
+TEST(Auto, LetsTheSwitchOfTheOnlyNodeAddUp) {
+  RankLayout node = ranks_on_nodes(8, 8);
+  node.between = node.inside;
+  const auto taken = [&](double bytes) { return chosen(CollectiveKind::all_reduce, bytes, node); };
+  for (double bytes = 1; bytes < 1e12; bytes *= 4) EXPECT_NE(taken(bytes), "nvls") << bytes;
+  node.switch_adds_up = true;
+  for (double bytes = 1; bytes < 1e12; bytes *= 4) EXPECT_EQ(taken(bytes), "nvls") << bytes;
+  // Two ranks have nothing to gain: b to each other against 1.5 b with the switch.
+  node = ranks_on_nodes(2, 2);
+  node.between = node.inside;
+  node.switch_adds_up = true;
+  for (double bytes = 1; bytes < 1e12; bytes *= 4) EXPECT_NE(taken(bytes), "nvls") << bytes;
+  // Nor does it reach beyond its node.
+  node = ranks_on_nodes(16, 8);
+  node.switch_adds_up = true;
+  for (double bytes = 1; bytes < 1e12; bytes *= 4) EXPECT_NE(taken(bytes), "nvls") << bytes;
+}
+
 TEST(Auto, NeverTakesHierarchicalWhereItCannotBe) {
   RankLayout uneven = ranks_on_nodes(5);
   uneven.node_of = {0, 0, 0, 1, 1};
