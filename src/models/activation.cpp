@@ -1,3 +1,5 @@
+#include "models/activation.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -5,7 +7,6 @@
 #include <stdexcept>
 #include <type_traits>
 
-#include "models/activation.hpp"
 #include "support/parallel.hpp"
 
 namespace dadsim {

@@ -111,7 +111,9 @@ class OperationOf {
   bool learns() const { return matrices_ > 0 || vectors_; }
   /// A and Δ of its k-th matrix; Δ once backward() has been called.
   virtual RowsOf<T> rows(std::size_t, const FlowOf<T>& flow) const { return as_rows(flow.input, in_.channels); }
-  virtual RowsOf<T> deltas(std::size_t, const FlowOf<T>& flow) const { return as_rows(std::as_const(flow.slope), out_.channels); }
+  virtual RowsOf<T> deltas(std::size_t, const FlowOf<T>& flow) const {
+    return as_rows(std::as_const(flow.slope), out_.channels);
+  }
 
   /// Takes the statistics of a training pass into the running ones.
   virtual void follow(const FlowOf<T>&, ParametersOf<T>&) const {}

@@ -1,9 +1,10 @@
+#include "models/product.hpp"
+
 #include <algorithm>
 #include <cstddef>
 #include <stdexcept>
 #include <vector>
 
-#include "models/product.hpp"
 #include "models/tile.hpp"
 #include "support/parallel.hpp"
 

@@ -26,7 +26,7 @@ struct LayerShape {
   /// their width.
   std::int64_t in = 0;
   std::int64_t out = 0;
-  bool bias = false;     ///< one bias per output beside the matrix
+  bool bias = false;  ///< one bias per output beside the matrix
   std::int64_t rows_per_sample =
       1;  ///< rows of A and Δ per sample: 1 in an MLP, tokens in a transformer, H·W in a convolution
   std::int64_t parameters = 0;         ///< learned floats, biases included

@@ -8,12 +8,8 @@ namespace dadsim {
 
 const std::vector<Preset>& preset_registry() {
   static const std::vector<Preset> registry{
-      lenet_preset(),
-      resnet_8_preset(),
-      gru_classifier_preset(),
-      transformer_classifier_preset(),
-      vit_preset(),
-      language_model_preset(),
+      lenet_preset(), resnet_8_preset(),       gru_classifier_preset(), transformer_classifier_preset(),
+      vit_preset(),   language_model_preset(),
   };
   return registry;
 }

@@ -78,8 +78,8 @@ struct TimedAsSpec {
   std::string workload;     ///< of the registry; empty: of a file, or else the network that learns
   std::int64_t batch = 32;  ///< samples per worker and step
   Precision precision = Precision::fp32;
-  std::string file;     ///< of a workload of the user's own; empty: none
-  ModelShape own_shape;     ///< what stands in that file
+  std::string file;                   ///< of a workload of the user's own; empty: none
+  ModelShape own_shape;               ///< what stands in that file
   std::int64_t own_dataset_size = 0;  ///< samples per epoch, as said in that file; 0: not said
   /// The user's own number of steps with gradient sharing, or of epochs; none: published ones where there are some.
   std::optional<double> steps, epochs;

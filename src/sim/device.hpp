@@ -16,10 +16,10 @@ const std::vector<DeviceSpec>& device_catalog();
 ///     launches × overhead + max(flops ÷ attainable rate, bytes ÷ (bandwidth × memory efficiency)).
 /// Products of matrices (forward, propagate and weight gradient of dense layers, convolutions and attention) attain
 ///     peak × efficiency × W ÷ (W + peak × ramp),
-/// with W flops per kernel; fewer rows than a tile has are filled up to one. Compression (factorise, merge) is thin products: fp32 and the efficiency of dense layers,
-/// by the bandwidth as a rule. Everything else passes over memory; its additions and multiplications are rarely fused:
-/// half of the fp32 peak. Throws std::logic_error for a device without that precision, and for amounts that make no
-/// sense.
+/// with W flops per kernel; fewer rows than a tile has are filled up to one. Compression (factorise, merge) is thin
+/// products: fp32 and the efficiency of dense layers, by the bandwidth as a rule. Everything else passes over memory;
+/// its additions and multiplications are rarely fused: half of the fp32 peak. Throws std::logic_error for a device
+/// without that precision, and for amounts that make no sense.
 double seconds_on(const DeviceSpec& device, const ComputeTask& task, std::size_t entry, Precision precision);
 
 }  // namespace dadsim

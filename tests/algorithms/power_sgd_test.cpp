@@ -56,12 +56,11 @@ class Steps {
 
  private:
   std::size_t sites_;
-  Network network_{
-      12,
-      {.name = "",
-       .layers = {DenseSpec{20, Activation::tanh, true}, DenseSpec{9, Activation::tanh, true},
-                  DenseSpec{5, Activation::identity, true}}},
-      kSeed};
+  Network network_{12,
+                   {.name = "",
+                    .layers = {DenseSpec{20, Activation::tanh, true}, DenseSpec{9, Activation::tanh, true},
+                               DenseSpec{5, Activation::identity, true}}},
+                   kSeed};
   Samples samples_;
   PowerSgd algorithm_;
   TrainingStep step_;

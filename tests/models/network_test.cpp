@@ -76,12 +76,14 @@ TEST_P(GradientCheck, EqualsCentralDifferences) {
     MatrixOf<double> numeric(network.layer(l).out(), network.layer(l).in());
     for (Eigen::Index i = 0; i < numeric.size(); ++i) numeric.data()[i] = slope(network.layer(l).weight.data()[i]);
     ASSERT_GT(gradient.matrices[l].weight.norm(), 1e-6);
-    EXPECT_LT((numeric - gradient.matrices[l].weight).norm() / gradient.matrices[l].weight.norm(), 1e-6) << "weights of layer " << l;
+    EXPECT_LT((numeric - gradient.matrices[l].weight).norm() / gradient.matrices[l].weight.norm(), 1e-6)
+        << "weights of layer " << l;
     ASSERT_EQ(gradient.matrices[l].bias.size(), bias ? network.layer(l).out() : 0);
     if (bias) {
       VectorOf<double> numeric_bias(network.layer(l).out());
       for (Eigen::Index i = 0; i < numeric_bias.size(); ++i) numeric_bias[i] = slope(network.layer(l).bias[i]);
-      EXPECT_LT((numeric_bias - gradient.matrices[l].bias).norm() / gradient.matrices[l].bias.norm(), 1e-6) << "biases of layer " << l;
+      EXPECT_LT((numeric_bias - gradient.matrices[l].bias).norm() / gradient.matrices[l].bias.norm(), 1e-6)
+          << "biases of layer " << l;
     }
   }
 }
@@ -242,7 +244,8 @@ TEST(Network, ForwardRowsEqualsForward) {
   const Matrix hidden = forward_rows<float>(network.layer(0), Activation::gelu, inputs, &z);
   EXPECT_TRUE(test::same_bits(hidden, tape.values[1]));
   EXPECT_TRUE(test::same_bits(z, tape.scratch[0].matrices[0]));
-  EXPECT_TRUE(test::same_bits(forward_rows<float>(network.layer(1), Activation::identity, hidden, nullptr), tape.values[2]));
+  EXPECT_TRUE(
+      test::same_bits(forward_rows<float>(network.layer(1), Activation::identity, hidden, nullptr), tape.values[2]));
 }
 
 TEST(Network, KeepsItsMemoryFromStepToStep) {

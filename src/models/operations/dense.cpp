@@ -43,7 +43,9 @@ class Dense final : public OperationOf<T> {
   }
 
   RowsOf<T> rows(std::size_t, const FlowOf<T>& flow) const override { return as_rows(flow.input, width_); }
-  RowsOf<T> deltas(std::size_t, const FlowOf<T>& flow) const override { return as_rows(std::as_const(flow.slope), spec_.units); }
+  RowsOf<T> deltas(std::size_t, const FlowOf<T>& flow) const override {
+    return as_rows(std::as_const(flow.slope), spec_.units);
+  }
 
  private:
   bool keeps_pre_activation() const { return !derivative_from_output(spec_.activation); }
