@@ -74,7 +74,7 @@ TEST_P(PaperNetworks, ExactAlgorithmsHaveThePooledGradient) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Embedded, PaperNetworks, testing::Values("paper-gru", "paper-transformer", "paper-vit"),
+INSTANTIATE_TEST_SUITE_P(Embedded, PaperNetworks, testing::Values("paper-gru", "paper-transformer-utterances", "paper-vit"),
                          [](const auto& param) {
                            std::string name = param.param;
                            std::replace(name.begin(), name.end(), '-', '_');
@@ -140,6 +140,15 @@ TEST(PaperGru, DisjointActivitiesOfBasicMotions) {
     EXPECT_LT(rank(ranks.back(), layer), rank(ranks.front(), layer)) << layer;
   }
   for (const char* algorithm : {"power-sgd", "top-k"}) EXPECT_GT(learned.accuracy.at(algorithm), 0.9) << algorithm;
+}
+
+TEST(PaperTransformer, DisjointActivitiesOfBasicMotions) {
+  const std::filesystem::path data = folder_with("BasicMotions_TRAIN.ts");
+  if (data.empty()) GTEST_SKIP() << "set DADSIM_DATA to a folder with BasicMotions_TRAIN.ts and BasicMotions_TEST.ts";
+  const Learned learned = learn("paper-transformer", data);
+  if (kSanitized) GTEST_SKIP() << "ran one epoch without a finding";
+  learned.expect_the_paper(0.52);
+  EXPECT_GT(learned.accuracy.at("pooled"), 0.9);
 }
 
 TEST(PaperVit, DisjointDigits) {
