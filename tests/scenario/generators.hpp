@@ -79,8 +79,10 @@ inline std::string some_source(bool& whole_labels) {
   std::string attributes = counts(5000, 5000);
   if (kind == "utterances") attributes += maybe("length", between(8, 1000));
   if (kind == "grammar") attributes += maybe("length", between(2, 4096));
-  if (kind == "tabular")
-    attributes += maybe("features", between(1, 10000)) + " classes=\"10\"" + maybe("noise", share());
+  if (kind == "tabular") {
+    // Few enough for the matrices of an attention over them.
+    attributes += maybe("features", between(1, 1000)) + " classes=\"10\"" + maybe("noise", share());
+  }
   return "<" + kind + attributes + "/>";
 }
 
