@@ -3,11 +3,11 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
-#include <stdexcept>
 
 #include "models/data/dataset.hpp"
 #include "plan/specification.hpp"
 #include "plan/trajectory.hpp"
+#include "support/interrupt.hpp"
 
 namespace dadsim {
 
@@ -23,12 +23,6 @@ struct LearningProblem {
 struct LearningObserver {
   std::function<void(std::int64_t step, std::int64_t steps)> progress;  ///< now and then
   const std::atomic<bool>* cancelled = nullptr;                         ///< checked after every step
-};
-
-/// The user asked to stop.
-class Cancelled : public std::runtime_error {
- public:
-  Cancelled() : std::runtime_error("cancelled") {}
 };
 
 /// Trains one run for real and records its steps. Same arguments, same bits, for any number of threads. A run whose

@@ -8,15 +8,15 @@
 
 #include "algorithms/learn.hpp"
 #include "cli/collective_options.hpp"
-#include "cli/interrupt.hpp"
 #include "cli/platform_argument.hpp"
-#include "cli/progress.hpp"
 #include "cli/usage_error.hpp"
 #include "report/collective_table.hpp"
 #include "sim/platform_hosts.hpp"
 #include "sim/simulator.hpp"
 #include "support/atomic_file.hpp"
 #include "support/diagnostics.hpp"
+#include "support/interrupt.hpp"
+#include "support/progress.hpp"
 #include "support/version.hpp"
 
 namespace dadsim {

@@ -9,24 +9,24 @@
 #include <thread>
 
 #include "algorithms/learn.hpp"
-#include "cli/catalog.hpp"
 #include "cli/collective_command.hpp"
 #include "cli/exit_code.hpp"
-#include "cli/experiment.hpp"
-#include "cli/interrupt.hpp"
 #include "cli/listings.hpp"
 #include "cli/options.hpp"
 #include "cli/platform_command.hpp"
-#include "cli/progress.hpp"
 #include "cli/usage_error.hpp"
 #include "report/csv.hpp"
 #include "report/json.hpp"
 #include "report/table.hpp"
 #include "scenario/load.hpp"
 #include "sim/simulator.hpp"
+#include "study/catalog.hpp"
+#include "study/experiment.hpp"
 #include "support/atomic_file.hpp"
 #include "support/diagnostics.hpp"
+#include "support/interrupt.hpp"
 #include "support/output_error.hpp"
+#include "support/progress.hpp"
 #include "support/version.hpp"
 
 namespace dadsim {

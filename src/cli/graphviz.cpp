@@ -14,7 +14,7 @@
 #include <string_view>
 
 #include "algorithms/learn.hpp"
-#include "cli/interrupt.hpp"
+#include "support/interrupt.hpp"
 #include "support/output_error.hpp"
 
 namespace dadsim {

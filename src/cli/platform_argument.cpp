@@ -4,11 +4,11 @@
 
 #include <fstream>
 
-#include "cli/catalog.hpp"
 #include "cli/usage_error.hpp"
 #include "scenario/load.hpp"
 #include "scenario/root_element.hpp"
 #include "sim/platform_check.hpp"
+#include "study/catalog.hpp"
 #include "support/diagnostics.hpp"
 
 namespace dadsim {

@@ -9,7 +9,6 @@
 #include "algorithms/learn.hpp"
 #include "cli/arguments.hpp"
 #include "cli/graphviz.hpp"
-#include "cli/interrupt.hpp"
 #include "cli/platform_argument.hpp"
 #include "cli/platform_report.hpp"
 #include "cli/usage_error.hpp"
@@ -17,6 +16,7 @@
 #include "sim/platform_hosts.hpp"
 #include "sim/simulator.hpp"
 #include "support/atomic_file.hpp"
+#include "support/interrupt.hpp"
 
 namespace dadsim {
 namespace {

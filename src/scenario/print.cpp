@@ -112,6 +112,8 @@ void write_runs(XmlWriter& xml, const Scenario& scenario) {
   }
 }
 
+std::string contents_of(const std::string& path) { return fmt::format("{:016x}", fingerprint_file(path)); }
+
 }  // namespace
 
 std::string write_scenario(const Scenario& scenario, const PathText& file) {
@@ -133,9 +135,27 @@ std::string write_scenario(const Scenario& scenario, const PathText& file) {
   return xml.finish();
 }
 
-std::uint64_t hash_of(const Scenario& scenario) {
-  return fingerprint(
-      write_scenario(scenario, [](const std::string& path) { return fmt::format("{:016x}", fingerprint_file(path)); }));
+std::uint64_t hash_of(const Scenario& scenario) { return fingerprint(write_scenario(scenario, contents_of)); }
+
+std::uint64_t learning_hash_of(const Scenario& scenario, const RunSpec& run, const TrainingSpec& training,
+                               std::uint64_t seed) {
+  TrainingSpec learned = training;
+  learned.seeds = 1;
+  // The target matters to what is learned where learning ends with it.
+  if (learned.stop == TrainingSpec::Stop::budget) learned.target_accuracy = 0;
+  XmlWriter xml;
+  {
+    Open root(xml, "learning");
+    root.set("seed", seed).set("workers", static_cast<std::int64_t>(scenario.workers.size()));
+    write_data(xml, scenario.data, contents_of);
+    write_model(xml, scenario.model);
+    write_training(xml, learned);
+    Open element(xml, "run");
+    element.set("algorithm", run.algorithm);
+    if (run.communicates) element.set("exchange", to_string(run.topology));
+    for (const auto& [name, value] : run.parameters) element.set(name.c_str(), value);
+  }
+  return fingerprint(xml.finish());
 }
 
 std::string print_scenario(const Scenario& scenario) {

@@ -14,4 +14,9 @@ std::string write_scenario(const Scenario& scenario, const std::function<std::st
 /// InputError if a file cannot be read.
 std::uint64_t hash_of(const Scenario& scenario);
 
+/// Of all that what a run learns depends on, and of nothing else: runs of equal hash learn the same, whatever they are
+/// timed on. `training` and `seed` instead of the scenario's. Throws InputError if a file cannot be read.
+std::uint64_t learning_hash_of(const Scenario& scenario, const RunSpec& run, const TrainingSpec& training,
+                               std::uint64_t seed);
+
 }  // namespace dadsim

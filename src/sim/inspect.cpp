@@ -18,7 +18,7 @@
 #include "sim/engine.hpp"
 #include "sim/links/efficiency.hpp"
 #include "sim/max_min.hpp"
-#include "sim/wire.hpp"
+#include "support/wire.hpp"
 
 namespace dadsim {
 namespace {

@@ -18,7 +18,7 @@
 #include "sim/compat.hpp"
 #include "sim/engine.hpp"
 #include "sim/platform_text.hpp"
-#include "sim/wire.hpp"
+#include "support/wire.hpp"
 
 namespace dadsim {
 namespace {

@@ -12,7 +12,7 @@
 #include "sim/child_process.hpp"
 #include "sim/compat.hpp"
 #include "sim/engine.hpp"
-#include "sim/wire.hpp"
+#include "support/wire.hpp"
 
 namespace dadsim {
 namespace {

@@ -23,7 +23,7 @@
 #include "sim/requests.hpp"
 #include "sim/slowness.hpp"
 #include "sim/step_by_flow.hpp"
-#include "sim/wire.hpp"
+#include "support/wire.hpp"
 #include "support/fingerprint.hpp"
 
 namespace dadsim {

@@ -6,10 +6,10 @@
 
 #include "algorithms/batches.hpp"
 #include "algorithms/registry.hpp"
-#include "cli/catalog.hpp"
 #include "cli/process.hpp"
 #include "plan/model_shape.hpp"
 #include "scenario/load.hpp"
+#include "study/catalog.hpp"
 
 namespace dadsim {
 namespace {
@@ -74,7 +74,8 @@ TEST_P(PaperNetworks, ExactAlgorithmsHaveThePooledGradient) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Embedded, PaperNetworks, testing::Values("paper-gru", "paper-transformer-utterances", "paper-vit"),
+INSTANTIATE_TEST_SUITE_P(Embedded, PaperNetworks,
+                         testing::Values("paper-gru", "paper-transformer-utterances", "paper-vit"),
                          [](const auto& param) {
                            std::string name = param.param;
                            std::replace(name.begin(), name.end(), '-', '_');

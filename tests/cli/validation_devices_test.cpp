@@ -2,12 +2,12 @@
 // (docs/validation.md).
 #include <gtest/gtest.h>
 
-#include "cli/catalog.hpp"
-#include "cli/experiment.hpp"
 #include "cli/measured.hpp"
 #include "plan/convergence.hpp"
 #include "plan/workload.hpp"
 #include "scenario/load.hpp"
+#include "study/catalog.hpp"
+#include "study/experiment.hpp"
 
 namespace dadsim {
 namespace {

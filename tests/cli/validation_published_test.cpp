@@ -2,10 +2,10 @@
 // (docs/validation.md).
 #include <gtest/gtest.h>
 
-#include "cli/catalog.hpp"
 #include "cli/measured.hpp"
 #include "scenario/load.hpp"
 #include "sim/simulator.hpp"
+#include "study/catalog.hpp"
 
 namespace dadsim {
 namespace {

@@ -17,7 +17,7 @@
 #include "sim/engine.hpp"
 #include "sim/rank_layout.hpp"
 #include "sim/replay.hpp"
-#include "sim/wire.hpp"
+#include "support/wire.hpp"
 
 // What must hold of every collective on every platform.
 

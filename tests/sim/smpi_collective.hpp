@@ -17,7 +17,7 @@
 #include "plan/platform_specification.hpp"
 #include "sim/child_process.hpp"
 #include "sim/engine.hpp"
-#include "sim/wire.hpp"
+#include "support/wire.hpp"
 
 // Collectives of SMPI, SimGrid's MPI, on a platform of ours.
 

@@ -1,10 +1,11 @@
-#include "cli/memory_check.hpp"
+#include "study/memory_check.hpp"
 
 #include <fmt/format.h>
 
 #include "algorithms/registry.hpp"
-#include "cli/device_lookup.hpp"
 #include "report/human.hpp"
+#include "study/device_lookup.hpp"
+#include "study/timed_as.hpp"
 #include "support/diagnostics.hpp"
 
 namespace dadsim {
@@ -17,18 +18,16 @@ std::string in_words(const MemoryUse& use) {
   return text;
 }
 
-}  // namespace
-
-RunMemory memory_of_run(const Scenario& scenario, const RunSpec& run, const ModelShape& timed, std::int64_t batch,
-                        Precision precision) {
+/// Of a run that is timed like this.
+RunMemory memory_of_run(const Scenario& scenario, const RunSpec& run, const TimedAs& timed) {
   const AlgorithmInfo& info = find_algorithm(run.algorithm);
   const auto workers = static_cast<std::int64_t>(scenario.workers.size());
   const bool pooled = info.sharing == Sharing::pooled;
   const std::vector<std::int32_t> samples(pooled ? 1 : scenario.workers.size(),
-                                          static_cast<std::int32_t>(pooled ? batch * workers : batch));
+                                          static_cast<std::int32_t>(pooled ? timed.batch * workers : timed.batch));
   const AlgorithmState state = info.state ? info.state(run.parameters) : AlgorithmState{};
   RunMemory memory;
-  memory.use = memory_use(timed, scenario.training.optimizer, state, samples, 0, precision);
+  memory.use = memory_use(timed.shape, scenario.training.optimizer, state, samples, 0, timed.precision);
   memory.checked = run.communicates;
   for (const Placement& worker : scenario.workers) {
     const DeviceSpec& device = find_device(scenario, worker.device);
@@ -43,8 +42,18 @@ RunMemory memory_of_run(const Scenario& scenario, const RunSpec& run, const Mode
   return memory;
 }
 
-void check_memory(const Scenario& scenario, const std::vector<RunMemory>& memory) {
+}  // namespace
+
+std::vector<RunMemory> memory_of_runs(const Scenario& scenario, const ModelShape& learned) {
+  const TimedAs timed = timed_as_of(scenario, learned);
+  std::vector<RunMemory> memory;
+  for (const RunSpec& run : scenario.runs) memory.push_back(memory_of_run(scenario, run, timed));
+  return memory;
+}
+
+void check_memory(const Scenario& scenario, const ModelShape& learned) {
   if (scenario.ignore_memory) return;
+  const std::vector<RunMemory> memory = memory_of_runs(scenario, learned);
   std::vector<Diagnostic> errors;
   for (std::size_t i = 0; i < memory.size(); ++i) {
     const RunMemory& run = memory[i];

@@ -1,4 +1,4 @@
-#include "cli/experiment.hpp"
+#include "study/experiment.hpp"
 
 #include <fmt/format.h>
 
@@ -6,71 +6,18 @@
 #include <numeric>
 #include <set>
 
-#include "algorithms/learn.hpp"
 #include "algorithms/registry.hpp"
-#include "cli/device_lookup.hpp"
-#include "cli/interrupt.hpp"
-#include "cli/learn_runs.hpp"
-#include "cli/memory_check.hpp"
-#include "cli/progress.hpp"
-#include "cli/scale.hpp"
 #include "plan/fuse.hpp"
-#include "plan/workload.hpp"
-#include "report/human.hpp"
-#include "sim/simulator.hpp"
+#include "study/device_lookup.hpp"
+#include "study/memory_check.hpp"
+#include "study/scale.hpp"
+#include "study/timed_as.hpp"
+#include "support/interrupt.hpp"
+#include "support/progress.hpp"
 #include "support/version.hpp"
 
 namespace dadsim {
 namespace {
-
-Cluster cluster_of(const Scenario& scenario) {
-  Cluster cluster;
-  cluster.platform = scenario.platform;
-  for (const Placement& worker : scenario.workers) {
-    cluster.hosts.push_back(worker.host);
-    cluster.devices.push_back(find_device(scenario, worker.device));
-  }
-  if (scenario.aggregator) {
-    cluster.aggregator_host = scenario.aggregator->host;
-    cluster.aggregator_device = find_device(scenario, scenario.aggregator->device);
-  }
-  cluster.network = scenario.network;
-  cluster.seed = scenario.seed;
-  return cluster;
-}
-
-std::string describe(const std::string& name, const ModelShape& shape, std::int64_t batch) {
-  return fmt::format("{} ({} parameters), batch {} per worker", name, human_count(shape.parameters()), batch);
-}
-
-/// What the steps are timed as.
-struct TimedAs {
-  ModelShape shape;
-  std::string words;  ///< the network with its batch and precision
-  std::int64_t batch = 0;
-  double sample_scale = 1;  ///< timed samples ÷ learned samples
-  Precision precision = Precision::fp32;
-};
-
-TimedAs timed_as_of(const Scenario& scenario, const ModelShape& learned) {
-  TimedAs timed{.shape = learned, .words = learned.name, .batch = scenario.training.batch};
-  if (scenario.timed_as) {
-    const TimedAsSpec& asked = *scenario.timed_as;
-    if (!asked.file.empty()) {
-      timed.shape = asked.own_shape;
-      timed.words = asked.own_shape.name;
-    } else if (!asked.workload.empty()) {
-      timed.shape = find_workload(asked.workload)->shape();
-      timed.words = asked.workload;
-    }
-    timed.batch = asked.batch;
-    timed.sample_scale = static_cast<double>(asked.batch) / static_cast<double>(scenario.training.batch);
-    timed.precision = asked.precision;
-  }
-  timed.words = describe(timed.words, timed.shape, timed.batch);
-  if (timed.precision != Precision::fp32) timed.words += fmt::format(", in {}", to_string(timed.precision));
-  return timed;
-}
 
 /// With the collectives that the run asks for.
 Schedule schedule_of(const RunSpec& run, const Trajectory& trajectory, const Step& step, const ModelShape& learned,
@@ -138,8 +85,7 @@ std::vector<std::string> assumptions_of(const Scenario& scenario, const Result& 
   return assumptions;
 }
 
-std::vector<std::string> notes_of(const RunSpec& run, const Trajectory& trajectory, const Network& network,
-                                  bool timed_as_other) {
+std::vector<std::string> notes_of(const RunSpec& run, const LearnedRun& learned, bool timed_as_other) {
   std::vector<std::string> notes;
   const AlgorithmInfo& info = find_algorithm(run.algorithm);
   if (info.sharing == Sharing::pooled) {
@@ -147,50 +93,30 @@ std::vector<std::string> notes_of(const RunSpec& run, const Trajectory& trajecto
         "timed on the first worker alone, with the batches of all; the data are taken to be there already");
   }
   if (info.sharing == Sharing::no_sharing) notes.emplace_back("accuracy is the mean over the sites' own networks");
-  if (info.remark) {
-    if (std::string remark = info.remark(network); !remark.empty()) notes.push_back(std::move(remark));
-  }
+  if (!learned.remark.empty()) notes.push_back(learned.remark);
   if (timed_as_other && run.algorithm == "edad") {
     notes.emplace_back("timed as if edAD were exact for the same share of the workload's layers, by relative depth");
   }
-  if (trajectory.diverged_at > 0) {
+  if (learned.trajectory.diverged_at > 0) {
     notes.push_back(
-        fmt::format("diverged: the loss was no longer a finite number after step {}", trajectory.diverged_at));
+        fmt::format("diverged: the loss was no longer a finite number after step {}", learned.trajectory.diverged_at));
   }
   return notes;
 }
 
 /// Every training step by itself, so that each is timed at its own date.
-void unfold(Trajectory& trajectory) {
-  std::vector<Step> steps;
+Trajectory unfolded(const Trajectory& trajectory) {
+  Trajectory result = trajectory;
+  result.distinct_steps.clear();
   for (const std::int32_t index : trajectory.steps)
-    steps.push_back(trajectory.distinct_steps[static_cast<std::size_t>(index)]);
-  trajectory.distinct_steps = std::move(steps);
-  std::iota(trajectory.steps.begin(), trajectory.steps.end(), 0);
+    result.distinct_steps.push_back(trajectory.distinct_steps[static_cast<std::size_t>(index)]);
+  std::iota(result.steps.begin(), result.steps.end(), 0);
+  return result;
 }
 
-double seconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
-}  // namespace
-
-Result run_experiment(const Scenario& scenario, bool show_progress) {
-  const auto learning_start = std::chrono::steady_clock::now();
-  const SiteData sites = load_site_data(scenario, scenario.seed);
-  const Network network(sites.data.shape, scenario.model, scenario.seed);
-  const ModelShape& learned = network.shape();
-  const TimedAs timed = timed_as_of(scenario, learned);
-  std::vector<RunMemory> memory;
-  for (const RunSpec& run : scenario.runs)
-    memory.push_back(memory_of_run(scenario, run, timed.shape, timed.batch, timed.precision));
-  check_memory(scenario, memory);
-  std::vector<Trajectory> trajectories =
-      learn_runs(scenario.runs, scenario, sites, scenario.seed, scenario.training, show_progress);
-  const std::optional<ScaleSetting> scale = scale_setting(scenario);
-  SeedSteps seed_steps;
-  if (scale) seed_steps = steps_by_seed(scenario, sites, trajectories, show_progress);
-
+/// All that holds for every run.
+Result preamble(const Scenario& scenario, const LearnedRun& learned, const TimedAs& timed,
+                const std::vector<RunMemory>& memory, bool steps_known) {
   Result result;
   result.version = kVersion;
   result.simgrid = simgrid_version();
@@ -199,21 +125,19 @@ Result run_experiment(const Scenario& scenario, bool show_progress) {
   result.seed = scenario.seed;
   result.hash = scenario.hash;
   result.target_accuracy = scenario.training.target_accuracy;
-  result.learned_on =
-      fmt::format("{} on {}", describe(learned.name, learned, scenario.training.batch), sites.data.name);
+  result.learned_on = fmt::format(
+      "{} on {}", describe_network(learned.shape.name, learned.shape, scenario.training.batch), learned.data);
   result.timed_as_other = scenario.timed_as && scenario.timed_as->of_other_network();
   result.timed_as = scenario.timed_as ? timed.words : result.learned_on;
-  for (const LayerShape& layer : learned.layers) {
+  for (const LayerShape& layer : learned.shape.layers) {
     if (layer.has_outer_product()) result.layer_names.push_back(layer.name);
   }
-  result.assumptions = assumptions_of(scenario, result, scale && scale->known);
-  if (network.has_batch_statistics()) {
+  result.assumptions = assumptions_of(scenario, result, steps_known);
+  if (learned.has_batch_statistics) {
     result.assumptions.emplace_back(
         "Batch norms use the statistics of each site's own batch, as data parallelism does; pooled uses those of all, "
-        "and "
-        "so its gradient differs. Running statistics are averaged over sites when the network is evaluated, which is "
-        "not "
-        "charged.");
+        "and so its gradient differs. Running statistics are averaged over sites when the network is evaluated, which "
+        "is not charged.");
   }
   for (std::string& sentence : memory_assumptions(scenario, memory)) result.assumptions.push_back(std::move(sentence));
   if (has_master_copies(timed.precision)) {
@@ -222,33 +146,62 @@ Result run_experiment(const Scenario& scenario, bool show_progress) {
         "fp32 masters. Learning was in fp32.",
         to_string(timed.precision)));
   }
-  result.learning_wall_seconds = seconds_since(learning_start);
+  return result;
+}
 
-  const auto timing_start = std::chrono::steady_clock::now();
-  const Cluster cluster = cluster_of(scenario);
-  if (every_step_differs(cluster)) {
-    for (Trajectory& trajectory : trajectories) unfold(trajectory);
+}  // namespace
+
+Cluster cluster_of(const Scenario& scenario) {
+  Cluster cluster;
+  cluster.platform = scenario.platform;
+  for (const Placement& worker : scenario.workers) {
+    cluster.hosts.push_back(worker.host);
+    cluster.devices.push_back(find_device(scenario, worker.device));
   }
+  if (scenario.aggregator) {
+    cluster.aggregator_host = scenario.aggregator->host;
+    cluster.aggregator_device = find_device(scenario, scenario.aggregator->device);
+  }
+  cluster.network = scenario.network;
+  cluster.seed = scenario.seed;
+  return cluster;
+}
+
+Result time_scenario(const Scenario& scenario, const Learned& learned, const Cluster& cluster, bool show_progress) {
+  const auto start = std::chrono::steady_clock::now();
+  const LearnedRun& any = *learned.runs.front();
+  const TimedAs timed = timed_as_of(scenario, any.shape);
+  const std::vector<RunMemory> memory = memory_of_runs(scenario, any.shape);
+  const std::optional<ScaleSetting> scale = scale_setting(scenario);
+  Result result = preamble(scenario, any, timed, memory, scale && scale->known);
+  result.learning_wall_seconds = learned.wall_seconds;
+  const bool in_order = every_step_differs(cluster);
   Progress progress("timing", scenario.runs.size(), show_progress);
   for (std::size_t i = 0; i < scenario.runs.size(); ++i) {
-    const Trajectory& trajectory = trajectories[i];
-    const TimedRun timings = time_run(scenario.runs[i], trajectory, cluster, learned, timed, [&](std::size_t done) {
+    const LearnedRun& run = *learned.runs[i];
+    const Trajectory trajectory = in_order ? unfolded(run.trajectory) : run.trajectory;
+    const TimedRun timings = time_run(scenario.runs[i], trajectory, cluster, run.shape, timed, [&](std::size_t done) {
       if (interrupted().load()) throw Cancelled();
       progress.update(i, static_cast<std::int64_t>(done), static_cast<std::int64_t>(trajectory.distinct_steps.size()));
     });
     if (interrupted().load()) throw Cancelled();
     const bool pooled = find_algorithm(scenario.runs[i].algorithm).sharing == Sharing::pooled;
-    RunResult run = summarise(scenario.runs[i], trajectory, timings.steps, pooled ? 1 : scenario.workers.size(),
-                              scenario.training.target_accuracy, timings.first);
-    run.network = timings.network;
-    run.notes = notes_of(scenario.runs[i], trajectory, network, result.timed_as_other);
-    run.memory = memory[i].use;
-    run.device_memory = memory[i].available;
-    result.runs.push_back(std::move(run));
+    RunResult told = summarise(scenario.runs[i], trajectory, timings.steps, pooled ? 1 : scenario.workers.size(),
+                               scenario.training.target_accuracy, timings.first);
+    told.network = timings.network;
+    told.notes = notes_of(scenario.runs[i], run, result.timed_as_other);
+    told.memory = memory[i].use;
+    told.device_memory = memory[i].available;
+    result.runs.push_back(std::move(told));
   }
-  if (scale) tell_scale(*scale, seed_steps, result);
-  result.timing_wall_seconds = seconds_since(timing_start);
+  if (scale) tell_scale(scenario, *scale, learned, result);
+  result.timing_wall_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return result;
+}
+
+Result run_experiment(const Scenario& scenario, bool show_progress) {
+  const Learned learned = learn_scenario(scenario, nullptr, show_progress);
+  return time_scenario(scenario, learned, cluster_of(scenario), show_progress);
 }
 
 }  // namespace dadsim

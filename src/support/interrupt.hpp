@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <stdexcept>
 
 namespace dadsim {
 
@@ -8,5 +9,11 @@ namespace dadsim {
 /// written.
 void catch_interrupts();
 const std::atomic<bool>& interrupted();
+
+/// The user asked to stop.
+class Cancelled : public std::runtime_error {
+ public:
+  Cancelled() : std::runtime_error("cancelled") {}
+};
 
 }  // namespace dadsim

@@ -1,4 +1,4 @@
-#include "cli/catalog.hpp"
+#include "study/catalog.hpp"
 
 #include <stdexcept>
 

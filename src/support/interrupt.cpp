@@ -1,4 +1,4 @@
-#include "cli/interrupt.hpp"
+#include "support/interrupt.hpp"
 
 #include <csignal>
 

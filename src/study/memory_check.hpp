@@ -18,13 +18,11 @@ struct RunMemory {
   bool checked = true;        ///< false for the reference ends, which stand for no real placement
 };
 
-/// Of a run that is timed as `timed` with `batch` samples per worker on average.
-RunMemory memory_of_run(const Scenario& scenario, const RunSpec& run, const ModelShape& timed, std::int64_t batch,
-                        Precision precision);
+/// Per run of the scenario, on a network learned as `learned`.
+std::vector<RunMemory> memory_of_runs(const Scenario& scenario, const ModelShape& learned);
 
-/// Throws InputError with the breakdown of every run that does not fit, unless the scenario ignores memory. `memory` is
-/// per run of the scenario.
-void check_memory(const Scenario& scenario, const std::vector<RunMemory>& memory);
+/// Throws InputError with the breakdown of every run that does not fit, unless the scenario ignores memory.
+void check_memory(const Scenario& scenario, const ModelShape& learned);
 
 /// Sentences on what was not checked; may be empty.
 std::vector<std::string> memory_assumptions(const Scenario& scenario, const std::vector<RunMemory>& memory);

@@ -1,4 +1,4 @@
-#include "cli/progress.hpp"
+#include "support/progress.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-#include "cli/scale.hpp"
+#include "study/scale.hpp"
 
 #include <fmt/format.h>
 
@@ -37,7 +37,32 @@ std::optional<KnownSteps> own_steps(const TimedAsSpec& timed, std::int64_t batch
   return known;
 }
 
-/// Exchange and collectives mean nothing to what is learned.
+/// Steps to the target by seed, and those of gradient sharing to compare with.
+struct SeedSteps {
+  std::vector<StepsToTarget> runs;  ///< per run of the scenario
+  StepsToTarget gradient_sharing;
+};
+
+SeedSteps steps_by_seed(const Scenario& scenario, const Learned& learned) {
+  const double target = scenario.training.target_accuracy;
+  const auto steps_of = [&](const LearnedRunPtr& run) { return steps_to_target(run->trajectory, target); };
+  SeedSteps steps;
+  for (const LearnedRunPtr& run : learned.runs) steps.runs.push_back({steps_of(run)});
+  for (const std::vector<LearnedRunPtr>& seed : learned.other_seeds) {
+    for (std::size_t run = 0; run < seed.size(); ++run) steps.runs[run].push_back(steps_of(seed[run]));
+  }
+  if (has_reference_run(scenario)) {
+    const auto reference = std::ranges::find(scenario.runs, kReference, &RunSpec::algorithm) - scenario.runs.begin();
+    steps.gradient_sharing = steps.runs[static_cast<std::size_t>(reference)];
+  } else {
+    for (const LearnedRunPtr& run : learned.reference) steps.gradient_sharing.push_back(steps_of(run));
+  }
+  return steps;
+}
+
+}  // namespace
+
+// Exchange and collectives mean nothing to what is learned.
 RunSpec reference_run() {
   RunSpec run;
   run.algorithm = run.label = kReference;
@@ -45,7 +70,9 @@ RunSpec reference_run() {
   return run;
 }
 
-}  // namespace
+bool has_reference_run(const Scenario& scenario) {
+  return std::ranges::find(scenario.runs, kReference, &RunSpec::algorithm) != scenario.runs.end();
+}
 
 std::optional<ScaleSetting> scale_setting(const Scenario& scenario) {
   const bool other = scenario.timed_as && scenario.timed_as->of_other_network();
@@ -75,35 +102,8 @@ std::optional<ScaleSetting> scale_setting(const Scenario& scenario) {
   return setting;
 }
 
-SeedSteps steps_by_seed(const Scenario& scenario, const SiteData& sites, const std::vector<Trajectory>& trajectories,
-                        bool show_progress) {
-  const double target = scenario.training.target_accuracy;
-  // Only the steps to the target are asked of what follows.
-  TrainingSpec training = scenario.training;
-  training.stop = TrainingSpec::Stop::target;
-
-  SeedSteps steps;
-  for (const Trajectory& trajectory : trajectories) steps.runs.push_back({steps_to_target(trajectory, target)});
-  std::vector<RunSpec> runs = scenario.runs;
-  auto reference = static_cast<std::size_t>(std::ranges::find(runs, kReference, &RunSpec::algorithm) - runs.begin());
-  if (reference == runs.size()) {
-    runs.push_back(reference_run());
-    const auto learned = learn_runs({runs.back()}, scenario, sites, scenario.seed, training, show_progress);
-    steps.runs.push_back({steps_to_target(learned.front(), target)});
-  }
-  for (std::int64_t i = 1; i < training.seeds; ++i) {
-    const std::uint64_t seed = scenario.seed + static_cast<std::uint64_t>(i);
-    const SiteData others = load_site_data(scenario, seed);
-    const auto learned = learn_runs(runs, scenario, others, seed, training, show_progress);
-    for (std::size_t run = 0; run < runs.size(); ++run)
-      steps.runs[run].push_back(steps_to_target(learned[run], target));
-  }
-  steps.gradient_sharing = steps.runs[reference];
-  steps.runs.resize(scenario.runs.size());
-  return steps;
-}
-
-void tell_scale(const ScaleSetting& setting, const SeedSteps& steps, Result& result) {
+void tell_scale(const Scenario& scenario, const ScaleSetting& setting, const Learned& learned, Result& result) {
+  const SeedSteps steps = steps_by_seed(scenario, learned);
   result.scale = setting;
   for (std::size_t i = 0; i < result.runs.size(); ++i) {
     ScaleResult scale{steps.runs.at(i), relative_steps(steps.runs.at(i), steps.gradient_sharing), {}};

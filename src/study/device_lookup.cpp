@@ -1,4 +1,4 @@
-#include "cli/device_lookup.hpp"
+#include "study/device_lookup.hpp"
 
 #include <fmt/format.h>
 

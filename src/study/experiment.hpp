@@ -1,0 +1,22 @@
+#pragma once
+
+#include "report/result.hpp"
+#include "scenario/scenario.hpp"
+#include "sim/simulator.hpp"
+#include "study/learned.hpp"
+
+namespace dadsim {
+
+/// The cluster that a scenario describes.
+Cluster cluster_of(const Scenario& scenario);
+
+/// Times what was learned on a cluster (the scenario's, or that with changes), and puts the result together. Learning
+/// is not needed again where only the platform, its use or what is timed differ. `show_progress` on standard error.
+/// Throws SimulationError, Cancelled.
+Result time_scenario(const Scenario& scenario, const Learned& learned, const Cluster& cluster, bool show_progress);
+
+/// Learns every run of the scenario for real and times it on its cluster. Throws InputError, SimulationError, and
+/// Cancelled when interrupted() is set.
+Result run_experiment(const Scenario& scenario, bool show_progress);
+
+}  // namespace dadsim

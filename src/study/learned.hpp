@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "plan/layer_shape.hpp"
+#include "plan/trajectory.hpp"
+#include "scenario/scenario.hpp"
+
+namespace dadsim {
+
+/// What one run learned with one seed, and all that timing asks of the network that learned.
+struct LearnedRun {
+  ModelShape shape;
+  std::string data;                   ///< name of the data set
+  bool has_batch_statistics = false;  ///< batch norms
+  std::string remark;                 ///< of the algorithm on this network; may be empty
+  Trajectory trajectory;
+};
+
+using LearnedRunPtr = std::shared_ptr<const LearnedRun>;
+
+/// Where learned runs are kept, so that a learning problem is learned once for any number of clusters. Keys are of
+/// learning_hash_of.
+class LearningStore {
+ public:
+  virtual ~LearningStore() = default;
+  virtual LearnedRunPtr find(std::uint64_t key) = 0;  ///< null if it is not there
+  virtual void keep(std::uint64_t key, const LearnedRunPtr& run) = 0;
+};
+
+/// The learned half of a scenario.
+struct Learned {
+  std::vector<LearnedRunPtr> runs;  ///< per run of the scenario, with its own seed
+  /// With the seeds after it, each per run of the scenario; those end at the target. Only where steps at scale are
+  /// asked for.
+  std::vector<std::vector<LearnedRunPtr>> other_seeds;
+  std::vector<LearnedRunPtr> reference;  ///< gradient sharing per seed, where no run of the scenario is of it
+  double wall_seconds = 0;
+};
+
+/// Learns for real what `store` (may be null) does not have yet, and keeps it there. `show_progress` on standard error.
+/// Throws InputError if a run does not fit the memory of its devices, Cancelled.
+Learned learn_scenario(const Scenario& scenario, LearningStore* store, bool show_progress);
+
+}  // namespace dadsim
