@@ -1,21 +1,55 @@
 #include "algorithms/dad.hpp"
 
 namespace dadsim {
+namespace {
+
+using namespace extent;  // NOLINT(google-build-using-namespace): the formulas read as in the paper
+
+Exchange::Part inputs_of(TrainingStep& step, std::size_t l) {
+  return {rows() * in(), [&step, l](std::size_t s) { return step.input(s, l); }};
+}
+
+Exchange::Part deltas_of(TrainingStep& step, std::size_t l) {
+  return {rows() * out(), [&step, l](std::size_t s) { return step.delta(s, l); }};
+}
+
+/// Δ̂ᵀ Â of all sites.
+void form_gradient(TrainingStep& step, std::size_t l, const Matrix& inputs, const Matrix& deltas) {
+  step.compute(Phase::weight_gradient, Role::workers, {cost::weight_gradient(cost::Span::all_rows)});
+  weight_gradient<float>(deltas, inputs, step.weights(l).has_bias(), step.gradient(l));
+}
+
+}  // namespace
 
 void Dad::run(TrainingStep& step) {
-  using namespace extent;  // NOLINT(google-build-using-namespace): the formulas read as in the paper
-  std::vector<Pending<std::vector<Matrix>>> pending(step.layers());
   step.forward();
+  if (separate_) {
+    share_one_by_one(step);
+  } else {
+    share_beside_the_pass(step);
+  }
+}
+
+void Dad::share_beside_the_pass(TrainingStep& step) {
+  std::vector<Pending<std::vector<Matrix>>> pending(step.layers());
   step.backward([&](std::size_t l) {
-    pending[l] = step.exchange().concatenate({{rows() * in(), [&](std::size_t s) { return step.input(s, l); }},
-                                              {rows() * out(), [&](std::size_t s) { return step.delta(s, l); }}},
-                                             {all_rows() * in(), all_rows() * out()});
+    pending[l] =
+        step.exchange().concatenate({inputs_of(step, l), deltas_of(step, l)}, {all_rows() * in(), all_rows() * out()});
     step.propagate(l);
   });
   step.backward([&](std::size_t l) {
     const std::vector<Matrix>& all = pending[l].wait();
-    step.compute(Phase::weight_gradient, Role::workers, {cost::weight_gradient(cost::Span::all_rows)});
-    weight_gradient<float>(all[1], all[0], step.weights(l).has_bias(), step.gradient(l));
+    form_gradient(step, l, all[0], all[1]);
+  });
+}
+
+void Dad::share_one_by_one(TrainingStep& step) {
+  Exchange& exchange = step.exchange();
+  step.backward([&](std::size_t l) { step.propagate(l); });
+  step.backward([&](std::size_t l) {
+    const std::vector<Matrix> inputs = exchange.concatenate({inputs_of(step, l)}, {all_rows() * in()}).wait();
+    const std::vector<Matrix> deltas = exchange.concatenate({deltas_of(step, l)}, {all_rows() * out()}).wait();
+    form_gradient(step, l, inputs[0], deltas[0]);
   });
 }
 
@@ -28,9 +62,17 @@ AlgorithmInfo dad_info() {
       .payload = "N(p + q)",
       .sharing = Sharing::one_network,
       .exact = true,
-      .parameters = {},
-      .make = [](const ParameterValues&) { return std::make_unique<Dad>(); },
-      // A and Δ of all sites, layer by layer until the second sweep.
+      .parameters = {{.name = "separate",
+                      .type = ParameterSpec::Type::choice,
+                      .minimum = 0,
+                      .maximum = 0,
+                      .default_value = "false",
+                      .choices = {"false", "true"},
+                      .description = "true: activations and deltas of a layer travel one after the other once the "
+                                     "backward pass is over; false: together, beside it"}},
+      .make = [](const ParameterValues& values) { return std::make_unique<Dad>(values.at("separate") == "true"); },
+      // A and Δ of all sites, layer by layer until the second sweep. Separately those of a layer at a time: this is an
+      // upper bound then.
       .state =
           [](const ParameterValues&) { return AlgorithmState{extent::all_rows() * (extent::in() + extent::out())}; }};
 }

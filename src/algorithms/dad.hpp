@@ -9,7 +9,17 @@ namespace dadsim {
 /// × (in + out) < in × out.
 class Dad final : public Algorithm {
  public:
+  /// `separate`: A and Δ in a collective each, after the backward pass and one waited for before the next, as a plain
+  /// loop over the layers does it. Otherwise both travel together, beside the rest of the backward pass.
+  explicit Dad(bool separate) : separate_(separate) {}
+
   void run(TrainingStep& step) override;
+
+ private:
+  void share_beside_the_pass(TrainingStep& step);
+  void share_one_by_one(TrainingStep& step);
+
+  bool separate_;
 };
 
 AlgorithmInfo dad_info();

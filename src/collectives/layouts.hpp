@@ -27,6 +27,8 @@ Layout hierarchical_all_reduce, hierarchical_all_gather;
 Layout hierarchical_pipelined_all_reduce;
 // gloo.cpp
 Layout gloo_all_reduce, gloo_all_gather;
+// gloo_parameter_server.cpp
+Layout gloo_parameter_server_all_reduce;
 // nvls.cpp
 Layout nvls_all_reduce;
 // direct.cpp

@@ -47,6 +47,8 @@ const std::vector<Entry>& entries() {
        direct_all_reduce},
       {{all_reduce, "parameter-server", "everybody to the root, the root to everybody", "Li et al. 2014"},
        parameter_server_all_reduce},
+      {{all_reduce, "gloo-parameter-server", "everybody to the root when it is ready, down a tree from it", "gloo"},
+       gloo_parameter_server_all_reduce},
       {{all_reduce, "reduce-broadcast", "up a binomial tree and down again", thakur}, reduce_broadcast_all_reduce},
       {{reduce_scatter, "ring", "blocks of b/N around a ring", "Patarasu, Yuan 2009"}, ring_reduce_scatter},
       {{reduce_scatter, "recursive-halving", "half as much with a partner half as far, each round", thakur},

@@ -1,4 +1,5 @@
-// The laws that every registered algorithm obeys. A new algorithm is tested here by being registered.
+// The laws that every registered algorithm obeys, with every choice that a parameter of it leaves. A new algorithm is
+// tested here by being registered.
 #include <gtest/gtest.h>
 #include <tbb/global_control.h>
 
@@ -20,9 +21,29 @@ std::vector<std::int32_t> unequal_rows(std::size_t sites) {
   return rows;
 }
 
-class Contract : public testing::TestWithParam<std::string> {
+/// An algorithm as it is by default, or with one of its choices made otherwise.
+struct Variant {
+  std::string algorithm;
+  ParameterValues chosen;
+};
+
+std::string to_string(const Variant& variant) {
+  std::string name = variant.algorithm;
+  for (const auto& [parameter, value] : variant.chosen) name += "_" + parameter + "_" + value;
+  for (char& c : name) c = c == '-' ? '_' : c;
+  return name;
+}
+
+void PrintTo(const Variant& variant, std::ostream* out) { *out << to_string(variant); }
+
+class Contract : public testing::TestWithParam<Variant> {
  protected:
-  const AlgorithmInfo& info() const { return find_algorithm(GetParam()); }
+  const std::string& name() const { return GetParam().algorithm; }
+  const AlgorithmInfo& info() const { return find_algorithm(name()); }
+  OneStep one_step(OneStep::Setup setup) const {
+    setup.parameters.insert(GetParam().chosen.begin(), GetParam().chosen.end());
+    return {name(), setup};
+  }
 };
 
 TEST_P(Contract, ExactAlgorithmsEqualThePooledGradient) {
@@ -39,7 +60,7 @@ TEST_P(Contract, ExactAlgorithmsEqualThePooledGradient) {
             setup.activation = activation;
             setup.bias = bias;
             const OneStep pooled("pooled", setup);
-            const OneStep step(GetParam(), setup);
+            const OneStep step = one_step(setup);
             EXPECT_LT(step.relative_difference(pooled), 1e-5)
                 << sites << " sites, " << to_string(activation) << ", " << to_string(topology) << ", bias " << bias;
           }
@@ -59,8 +80,8 @@ TEST_P(Contract, CompressingNothingIsExact) {
         setup.topology = topology;
         setup.bias = bias;
         const OneStep pooled("pooled", setup);
-        setup.parameters = without_loss(GetParam());
-        EXPECT_LT(OneStep(GetParam(), setup).relative_difference(pooled), 1e-4)
+        setup.parameters = without_loss(name());
+        EXPECT_LT(one_step(setup).relative_difference(pooled), 1e-4)
             << sites << " sites, " << to_string(topology) << ", bias " << bias;
       }
     }
@@ -75,7 +96,7 @@ TEST_P(Contract, ASiteWithoutRowsChangesNothing) {
     with.topology = topology;
     OneStep::Setup without = with;
     without.rows = {5, 7};
-    EXPECT_LT(OneStep(GetParam(), with).relative_difference(OneStep(GetParam(), without)), 1e-5);
+    EXPECT_LT(one_step(with).relative_difference(one_step(without)), 1e-5);
   }
 }
 
@@ -86,7 +107,7 @@ TEST_P(Contract, BytesRecordedAreBytesHandedOver) {
       setup.rows = unequal_rows(5);
       setup.topology = topology;
       setup.bias = bias;
-      const OneStep step(GetParam(), setup);
+      const OneStep step = one_step(setup);
       const OneStep::Recorded recorded = step.recorded();
       EXPECT_EQ(recorded.over, step.handed_over);
       EXPECT_EQ(recorded.down, step.handed_down);
@@ -107,10 +128,10 @@ TEST_P(Contract, PermutingSitesChangesNothing) {
     setup.rows = unequal_rows(5);
     setup.topology = topology;
     // Approximations are compared where they are not cut off: at the cut, rounding may decide.
-    if (GetParam() == "rank-dad") setup.parameters = without_loss(GetParam());
-    const OneStep step(GetParam(), setup);
+    if (name() == "rank-dad") setup.parameters = without_loss(name());
+    const OneStep step = one_step(setup);
     setup.site_order = {3, 0, 4, 2, 1};
-    EXPECT_LT(OneStep(GetParam(), setup).relative_difference(step), 2e-5);
+    EXPECT_LT(one_step(setup).relative_difference(step), 2e-5);
   }
 }
 
@@ -118,7 +139,7 @@ TEST_P(Contract, OneSiteIsPlainTraining) {
   if (!info().exact) GTEST_SKIP() << "compresses even at one site";
   OneStep::Setup setup;
   setup.rows = {11};
-  EXPECT_LT(OneStep(GetParam(), setup).relative_difference(OneStep("pooled", setup)), 1e-6);
+  EXPECT_LT(one_step(setup).relative_difference(OneStep("pooled", setup)), 1e-6);
 }
 
 TEST_P(Contract, SurvivesAGradientThatIsZero) {
@@ -127,7 +148,7 @@ TEST_P(Contract, SurvivesAGradientThatIsZero) {
     setup.zero_inputs = true;
     setup.bias = false;  // with no inputs and no biases every weight gradient is exactly zero
     setup.topology = topology;
-    const OneStep step(GetParam(), setup);
+    const OneStep step = one_step(setup);
     for (const LayerGradient& gradient : step.gradient.matrices) EXPECT_EQ(gradient.weight.cwiseAbs().maxCoeff(), 0.0F);
   }
 }
@@ -145,7 +166,8 @@ TEST_P(Contract, SameSeedSameBitsForAnyNumberOfThreads) {
   problem.training.batch = 10;
   problem.training.epochs = 1;
   for (const Topology topology : {Topology::aggregator, Topology::peer}) {
-    RunSpec run{GetParam(), GetParam(), topology, default_parameters(info())};
+    RunSpec run{name(), name(), topology, default_parameters(info())};
+    for (const auto& [parameter, value] : GetParam().chosen) run.parameters[parameter] = value;
     std::vector<Trajectory> results;
     for (const std::size_t threads : {1, 2, 4, 1}) {
       const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads);
@@ -181,7 +203,7 @@ TEST_P(Contract, CanBeTimedAsAnyShape) {
       OneStep::Setup setup;
       setup.topology = topology;
       setup.widths = widths;
-      const OneStep step(GetParam(), setup);
+      const OneStep step = one_step(setup);
       for (const ModelShape& shape : {mixed, single, deep, step.shape}) {
         const OneStep::Recorded bytes = step.recorded(shape, 2.0);
         EXPECT_EQ(bytes.over[0] > 0, info().sharing == Sharing::one_network) << shape.name;
@@ -190,17 +212,21 @@ TEST_P(Contract, CanBeTimedAsAnyShape) {
   }
 }
 
-std::vector<std::string> names() {
-  std::vector<std::string> all;
-  for (const AlgorithmInfo& info : algorithm_registry()) all.push_back(info.name);
+std::vector<Variant> variants() {
+  std::vector<Variant> all;
+  for (const AlgorithmInfo& info : algorithm_registry()) {
+    all.push_back({info.name, {}});
+    for (const ParameterSpec& parameter : info.parameters) {
+      for (const std::string& value : parameter.choices) {
+        if (value != parameter.default_value) all.push_back({info.name, {{parameter.name, value}}});
+      }
+    }
+  }
   return all;
 }
 
-INSTANTIATE_TEST_SUITE_P(Registry, Contract, testing::ValuesIn(names()), [](const auto& param) {
-  std::string name = param.param;
-  for (char& c : name) c = c == '-' ? '_' : c;
-  return name;
-});
+INSTANTIATE_TEST_SUITE_P(Registry, Contract, testing::ValuesIn(variants()),
+                         [](const auto& param) { return to_string(param.param); });
 
 }  // namespace
 }  // namespace dadsim

@@ -5,10 +5,10 @@
 #include <cmath>
 #include <set>
 
-#include "cli/catalog.hpp"
 #include "cli/measured.hpp"
 #include "scenario/load.hpp"
 #include "sim/simulator.hpp"
+#include "study/catalog.hpp"
 
 namespace dadsim {
 namespace {
@@ -37,9 +37,12 @@ CollectiveJob job_of(const Row& row) {
   CollectiveJob job;
   job.request.bytes = {row.bytes};
   const auto is = [&](const char* operation) { return row.operation == operation; };
-  if (is("ring") || is("ps") || is("gloo_allreduce")) {
+  if (is("ring") || is("ps") || is("gloo_allreduce") || is("gloo_ps")) {
     job.request.kind = CollectiveKind::all_reduce;
-    job.algorithm = is("ring") ? "ring" : is("ps") ? "parameter-server" : "gloo";
+    job.algorithm = is("ring")      ? "ring"
+                    : is("ps")      ? "parameter-server"
+                    : is("gloo_ps") ? "gloo-parameter-server"
+                                    : "gloo";
   } else if (is("agring") || is("agdirect") || is("gloo_allgather")) {
     job.request.kind = CollectiveKind::all_gather;
     job.algorithm = is("agring") ? "ring" : is("agdirect") ? "direct" : "gloo";
@@ -63,7 +66,7 @@ const std::vector<Row>& rows() {
     std::vector<Row> result;
     for (auto& cells : test::measured("testbed")) {
       const std::string& operation = cells["operation"];
-      if (operation.starts_with("train_") || operation == "gloo_ps") continue;
+      if (operation.starts_with("train_")) continue;
       result.push_back({cells["topology"],
                         operation,
                         cells["connection"] == "c" ? "cold" : "warm",

@@ -1,11 +1,10 @@
 // Measured steps of PyTorch over gloo against the shipped scenarios testbed-train-*.xml (docs/validation.md).
 #include <gtest/gtest.h>
 
-#include "cli/catalog.hpp"
-#include "cli/experiment.hpp"
 #include "cli/measured.hpp"
 #include "scenario/load.hpp"
-#include "sim/simulator.hpp"
+#include "study/catalog.hpp"
+#include "study/experiment.hpp"
 
 namespace dadsim {
 namespace {
@@ -16,39 +15,10 @@ struct Row {
   test::Compared by_roofline;   ///< computing by the roofline of the scenario's device
 };
 
-constexpr double parameters = 1'863'690;  // of the network
-/// Bytes per rank: inputs and deltas of the layers, the last one first.
-const std::vector<double> in_order{131072, 1280, 131072, 131072, 100352, 131072};
-
 /// Seconds of a step on warm connections.
 double warm_step(const RunResult& run) {
   const auto steps = static_cast<double>(run.steps);
   return (run.step_seconds * steps - run.first_step_seconds) / (steps - 1);
-}
-
-PerWorker same(double value) { return PerWorker(std::vector<double>{value}); }
-
-/// Seconds of a step that computes and then gathers these bytes in order, all at the end. That is how the measured
-/// program does dad; a run gathers what a layer needs at once.
-double step_in_order(const Scenario& scenario, const std::vector<double>& bytes) {
-  Cluster cluster;
-  cluster.platform = scenario.platform;
-  for (const Placement& worker : scenario.workers) {
-    cluster.hosts.push_back(worker.host);
-    cluster.devices.push_back(scenario.devices.front());
-  }
-  const double rows = static_cast<double>(scenario.training.batch);
-  Schedule schedule;
-  schedule.workers = cluster.hosts.size();
-  schedule.tasks.push_back(
-      {"all", ComputeTask{Phase::forward, Role::workers, same(6 * rows * parameters), same(4 * parameters), same(10)}});
-  for (const double each : bytes) {
-    const auto index = static_cast<std::int32_t>(schedule.tasks.size());
-    schedule.tasks.push_back({"all", CollectiveTask{CollectiveKind::all_gather, same(each), "gloo"}});
-    schedule.tasks.push_back({"all", WaitTask{Role::workers, index}});
-  }
-  const std::vector<Schedule> schedules{schedule};
-  return time_schedules(cluster, schedules).steps.front().seconds;
 }
 
 std::vector<Row> predict(const std::string& delay) {
@@ -66,15 +36,10 @@ std::vector<Row> predict(const std::string& delay) {
   for (const bool roofline : {false, true}) {
     if (roofline) scenario.devices.front().step_seconds = 0;
     const Result result = run_experiment(scenario, false);
-    std::vector<std::pair<std::string, double>> steps;
-    for (const RunResult& run : result.runs) {
-      steps.emplace_back(run.spec.label,
-                         run.spec.algorithm == "dad" ? step_in_order(scenario, in_order) : warm_step(run));
-    }
-    for (std::size_t i = 0; i < steps.size(); ++i) {
-      const auto& [name, seconds] = steps[i];
+    for (std::size_t i = 0; i < result.runs.size(); ++i) {
+      const std::string& name = result.runs[i].spec.label;
       if (!roofline) rows.push_back({network, name, {}, {}});
-      (roofline ? rows[i].by_roofline : rows[i].by_step_time) = {seconds, measured.at(name)};
+      (roofline ? rows[i].by_roofline : rows[i].by_step_time) = {warm_step(result.runs[i]), measured.at(name)};
     }
   }
   return rows;

@@ -54,6 +54,8 @@ TEST_P(ClosedForm, IsTheTextbooks) {
   if (is_power_of_two(n)) {
     expect(all_reduce, "halving-doubling", 2 * levels, 2 * share * b);
     expect(all_reduce, "recursive-doubling", levels, levels * b);
+    // The root sends to log₂N children, and the busiest of every round to one less than that of the round before.
+    expect(all_reduce, "gloo-parameter-server", 2 + levels, (n - 1) * b + levels * (levels + 1) / 2.0 * b);
     expect(reduce_scatter, "recursive-halving", levels, share * b);
     expect(all_gather, "recursive-doubling", levels, (n - 1) * b);
   } else {

@@ -73,5 +73,30 @@ TEST(Gloo, IsTheRingWithAWordBeforeEachMessageUpToTwoMebibytesABlock) {
   EXPECT_EQ(lay_out(request, "gloo", ranks_on_nodes(n))->count(), 2 * 2 * (n - 1) * 5);
 }
 
+TEST(GlooParameterServer, TheRootSaysThatItIsReadyAndTheSumGoesDownATreeLowestBitFirst) {
+  // Six ranks with root 2: place v, counted from the root, is rank v + 2. Place 0 has the children 1, 2 and 4, place 1
+  // the children 3 and 5.
+  CollectiveRequest request = request_for(CollectiveKind::all_reduce, 6, false, 2);
+  const std::unique_ptr<Rounds> rounds = lay_out(request, "gloo-parameter-server", ranks_on_nodes(6));
+  ASSERT_EQ(rounds->count(), 4);
+  const auto sends = [&](Rank rank, std::int64_t round) {
+    std::vector<Transfer> transfers;
+    rounds->sends(rank, round, transfers);
+    return transfers;
+  };
+  const double b = request.bytes.front();
+  using Transfers = std::vector<Transfer>;
+  EXPECT_EQ(sends(2, 0), (Transfers{{3, 0}, {4, 0}, {5, 0}, {0, 0}, {1, 0}})) << "ready";
+  EXPECT_EQ(sends(2, 2), (Transfers{{3, b}, {4, b}, {0, b}}));
+  EXPECT_EQ(sends(3, 3), (Transfers{{5, b}, {1, b}}));
+  const Transfers vector{{2, b}};
+  for (const Rank leaf : {0, 1, 3, 4, 5}) {
+    EXPECT_EQ(sends(leaf, 1), vector) << leaf;
+    EXPECT_TRUE(sends(leaf, 0).empty()) << leaf;
+    EXPECT_TRUE(sends(leaf, 2).empty()) << leaf;
+  }
+  for (const Rank done : {0, 1, 2, 4, 5}) EXPECT_TRUE(sends(done, 3).empty()) << done;
+}
+
 }  // namespace
 }  // namespace dadsim

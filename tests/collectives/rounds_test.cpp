@@ -214,6 +214,7 @@ TEST(Bytes, OfAllRanksTogetherAreTheTextbooks) {
     // Every rank but the root sends and gets the vector once in each tree.
     EXPECT_NEAR(all(CollectiveKind::all_reduce, "double-binary-tree"), 2 * (n - 1) * b, 1e-3);
     EXPECT_NEAR(all(CollectiveKind::all_reduce, "reduce-broadcast"), 2 * (n - 1) * b, 1e-3);
+    EXPECT_NEAR(all(CollectiveKind::all_reduce, "gloo-parameter-server"), 2 * (n - 1) * b, 1e-3);
     EXPECT_NEAR(all(CollectiveKind::broadcast, "flat"), (n - 1) * b, 1e-3);
     EXPECT_NEAR(all(CollectiveKind::broadcast, "binomial"), (n - 1) * b, 1e-3);
     EXPECT_NEAR(all(CollectiveKind::broadcast, "chain"), (n - 1) * b, 1e-3);
@@ -270,6 +271,7 @@ TEST(Rounds, AreAsManyAsTheTextbookSays) {
     EXPECT_EQ(count(CollectiveKind::all_reduce, "double-binary-tree"), 2 * up + 5 - 1);  // halves of 5e5 in 1e5
     EXPECT_EQ(count(CollectiveKind::all_reduce, "reduce-broadcast"), 2 * up);
     EXPECT_EQ(count(CollectiveKind::all_reduce, "parameter-server"), 2);
+    EXPECT_EQ(count(CollectiveKind::all_reduce, "gloo-parameter-server"), 2 + (is_power_of_two(n) ? up : up - 1));
     EXPECT_EQ(count(CollectiveKind::all_reduce, "direct"), 2);
     EXPECT_EQ(count(CollectiveKind::reduce_scatter, "recursive-halving"), folded);
     EXPECT_EQ(count(CollectiveKind::all_gather, "recursive-doubling"), folded);
@@ -378,7 +380,7 @@ TEST(ManyRanks, AreLaidOutWithoutWorkOrMemoryForEachRankAndRound) {
     EXPECT_LT(laid_out - start, 1) << algorithm.name;
     std::vector<Transfer> sent, received;
     const bool to_all = algorithm.name == "direct" || algorithm.name == "nvls" || algorithm.name == "flat" ||
-                        algorithm.name == "parameter-server";
+                        algorithm.name == "parameter-server" || algorithm.name == "gloo-parameter-server";
     const std::int64_t questions = to_all ? 5 : 1000;
     for (std::int64_t i = 0; i < questions; ++i) {
       const auto rank = static_cast<Rank>(i * 7919 % kRanks);

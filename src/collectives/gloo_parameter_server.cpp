@@ -1,0 +1,83 @@
+// torch.distributed's gather to the root and broadcast from it over gloo (github.com/facebookincubator/gloo, gather.cc
+// and broadcast.cc): the root posts all its receives, which tells every rank that it is ready, and all send. The sum
+// goes down a tree: a place, counted from the root on, gets it from the place with its highest bit cleared, and then
+// sends it to places with one higher bit set each, lowest bit first, without waiting for one send before the next.
+//
+// gloo's broadcast sends when the receiver has said that it is ready, too. A rank says so right behind its vector, over
+// the same line and long before its parent has anything to send: no round of its own.
+#include <algorithm>
+#include <bit>
+
+#include "collectives/layouts.hpp"
+
+namespace dadsim {
+namespace {
+
+class GlooParameterServer final : public BlockRounds {
+ public:
+  GlooParameterServer(const CollectiveRequest& request, Rank ranks)
+      : BlockRounds(ranks, BlockSizes(1, request.bytes.front())), root_(request.root) {}
+
+  /// The sum reaches a place in as many rounds as it has bits; the place below N with the most has ⌊log₂ N⌋.
+  std::int64_t count() const override { return kGather + std::bit_width(static_cast<std::uint32_t>(ranks())) - 1; }
+
+  void sent(Rank rank, std::int64_t round, std::vector<Parcel>& out) const override {
+    const Rank place = wrap(rank - root_);
+    if (round < kGather) {
+      add_gather(place, place == 0 ? 0 : 1, round, out);
+      return;
+    }
+    if (depth(place) != round - kGather) return;
+    // Bits above the highest one of the place.
+    for (std::int64_t bit = std::bit_ceil(static_cast<std::uint64_t>(place) + 1); place + bit < ranks(); bit *= 2) {
+      out.push_back({wrap(place + bit + root_), 0, 1, false});
+    }
+  }
+
+  void received(Rank rank, std::int64_t round, std::vector<Parcel>& out) const override {
+    const Rank place = wrap(rank - root_);
+    if (round < kGather) {
+      add_gather(place, place == 0 ? 1 : 0, round, out);
+    } else if (depth(place) == round - kGather + 1) {
+      out.push_back({wrap(place - power_of_two_within(place) + root_), 0, 1, false});
+    }
+  }
+
+  /// Of the places that send in a round, 2^k − 1 has the most children: those of k bits at the lowest positions.
+  double busiest_bytes(std::int64_t round) const override {
+    if (round == 0) return 0;
+    if (round < kGather) return (ranks() - 1) * sizes().largest();
+    const std::int64_t place = (std::int64_t{1} << (round - kGather)) - 1;
+    double children = 0;
+    for (std::int64_t bit = place + 1; place + bit < ranks(); bit *= 2) ++children;
+    return children * sizes().largest();
+  }
+
+ private:
+  static constexpr std::int64_t kGather = 2;  ///< rounds: ready, vectors
+
+  static int depth(Rank place) { return std::popcount(static_cast<std::uint32_t>(place)); }
+
+  /// The messages between `place` and the root, or all others if it is the root, in the round of that number.
+  void add_gather(Rank place, std::int64_t of_round, std::int64_t round, std::vector<Parcel>& out) const {
+    if (round != of_round) return;
+    const std::int64_t blocks = round;  // being ready has no bytes
+    const bool reduce = round == 1;
+    if (place != 0) {
+      out.push_back({root_, 0, blocks, reduce});
+      return;
+    }
+    for (Rank other = 1; other < ranks(); ++other) out.push_back({wrap(other + root_), 0, blocks, reduce});
+  }
+
+  Rank root_;
+};
+
+}  // namespace
+
+std::unique_ptr<BlockRounds> gloo_parameter_server_all_reduce(const CollectiveRequest& request,
+                                                              const RankLayout& layout) {
+  return std::make_unique<GlooParameterServer>(request, layout.ranks());
+}
+
+}  // namespace dadsim
