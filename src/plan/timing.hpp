@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,25 @@ struct StepTiming {
   std::vector<double> bytes_sent;      ///< per node: workers, then the aggregator if it is used
   std::vector<double> bytes_received;  ///< per node
   std::vector<Bound> bounds;           ///< the critical path by resource, longest first; seconds add up to the step
+  std::vector<double> busy_seconds;    ///< per node: its compute stream, computing
+  /// Of compute_seconds: what an algorithm computes beside a plain step (factorising, merging, adding up).
+  double compression_seconds = 0;
+  /// Of exposed_seconds: the stream waits for a collective that not all of those it gets something from have issued
+  /// yet. Whatever else a wait takes is the network's: the transfer itself, and transfers that are before it in line.
+  /// At a star all the way up and what the aggregator computes are waiting, until it sends.
+  double waiting_seconds = 0;
+};
+
+/// What a link of the platform, in one direction, carried for the training.
+struct LinkUse {
+  std::string link;           ///< name in the platform
+  std::string link_class;     ///< of the catalogue; may be empty
+  double bandwidth = 0;       ///< byte/s, nominal; the last, where it changes over time
+  double latency = 0;         ///< seconds, the same
+  double bytes_per_step = 0;  ///< of payload, in a mean step
+  /// Time that its transfers would take at full bandwidth, one after the other, ÷ time of the steps: with headers,
+  /// protocols, losses. Above 1 where transfers go on after the last worker is done, or on a fat pipe.
+  double busy_share = 0;
 };
 
 /// How the network was simulated.
@@ -44,7 +64,11 @@ struct NetworkUse {
     double links = 0;  ///< directions of them
   };
   std::vector<LinkClass> links;
-  double messages = 0;  ///< that were simulated one by one
+  double messages = 0;            ///< that were simulated one by one
+  std::vector<LinkUse> link_use;  ///< the busiest first, most_links at most
+  double links_used = 0;          ///< directions of links that carried something; all of them, also those not listed
+
+  static constexpr std::size_t most_links = 4096;
 };
 
 }  // namespace dadsim

@@ -6,12 +6,8 @@
 #include "sim/device.hpp"
 
 namespace dadsim {
-namespace {
 
-/// Whether a step without communication does it too: measured, and not a matter of the algorithm.
-bool is_of_plain_step(Phase phase) { return phase != Phase::factorise && phase != Phase::merge && phase != Phase::add; }
-
-}  // namespace
+bool is_compression(Phase phase) { return phase == Phase::factorise || phase == Phase::merge || phase == Phase::add; }
 
 ComputeTime::ComputeTime(const std::vector<const DeviceSpec*>& devices, const Schedule& schedule)
     : devices_(devices), precision_(schedule.precision) {
@@ -24,7 +20,7 @@ ComputeTime::ComputeTime(const std::vector<const DeviceSpec*>& devices, const Sc
     for (const Task& task : schedule.tasks) {
       const auto* compute = std::get_if<ComputeTask>(&task.what);
       if (compute == nullptr || worker != (compute->who == Role::workers)) continue;
-      if (!is_of_plain_step(compute->phase)) continue;
+      if (is_compression(compute->phase)) continue;
       sum += seconds_on(*devices[i], *compute, worker ? i : 0, precision_);
     }
     if (sum > 0) factor_[i] = devices[i]->step_seconds / sum;
@@ -33,7 +29,7 @@ ComputeTime::ComputeTime(const std::vector<const DeviceSpec*>& devices, const Sc
 
 double ComputeTime::seconds(std::size_t device, const ComputeTask& task, std::size_t entry) const {
   const double seconds = seconds_on(*devices_[device], task, entry, precision_);
-  return factor_.empty() || !is_of_plain_step(task.phase) ? seconds : seconds * factor_[device];
+  return factor_.empty() || is_compression(task.phase) ? seconds : seconds * factor_[device];
 }
 
 }  // namespace dadsim

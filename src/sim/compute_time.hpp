@@ -8,6 +8,9 @@
 
 namespace dadsim {
 
+/// Whether a computation is one that an algorithm has beside a step without communication.
+bool is_compression(Phase phase);
+
 /// Seconds of a schedule's computations on the devices of its nodes: by the roofline, or a measured step divided among
 /// the computations by their time on the roofline. What an algorithm computes beside the step (factorising, merging,
 /// adding up) was not measured with it and stays with the roofline.

@@ -108,6 +108,7 @@ void Connections::send(Message message, EventGraph& graph, EventGraph::Id cause,
   ++messages_;
   ++in_flight_;
   Connection& connection = find(message.from, message.to);
+  network_.hand_over(connection.path(), message.bytes);
   message.event = graph.add_message(connection.path(), message.ready, cause);
   connection.send(message, outbox);
 }

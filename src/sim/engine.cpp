@@ -38,11 +38,12 @@ constexpr std::array<std::pair<const char*, const char*>, 12> settings{{
 
 }  // namespace
 
-std::unique_ptr<simgrid::s4u::Engine> load_engine(const PlatformSpec& platform) {
+std::unique_ptr<simgrid::s4u::Engine> load_engine(const PlatformSpec& platform, std::span<const LinkChange> changes) {
   auto engine = std::make_unique<simgrid::s4u::Engine>("dadsim");
   xbt_log_control_set("root.thres:critical");
   for (const auto& [name, value] : settings) simgrid::s4u::Engine::set_config(fmt::format("{}:{}", name, value));
   build_platform(platform);
+  apply_link_changes(changes, platform, *engine);
   apply_profiles(platform, *engine);
   engine->seal_platform();
   return engine;

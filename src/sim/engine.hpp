@@ -1,10 +1,12 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 
 #include "plan/platform_specification.hpp"
+#include "sim/link_changes.hpp"
 
 namespace simgrid::s4u {
 class Engine;
@@ -13,8 +15,10 @@ class Engine;
 namespace dadsim {
 
 /// SimGrid's engine with dadsim's settings and the platform loaded. Only in a forked child: it is a singleton, and
-/// SimGrid may end the process. Throws simgrid::ParseError with the file and the line.
-std::unique_ptr<simgrid::s4u::Engine> load_engine(const PlatformSpec& platform);
+/// SimGrid may end the process. `changes` are made to its links (see apply_link_changes). Throws simgrid::ParseError
+/// with the file and the line.
+std::unique_ptr<simgrid::s4u::Engine> load_engine(const PlatformSpec& platform,
+                                                  std::span<const LinkChange> changes = {});
 
 /// Seconds. SimGrid weighs a transfer with the latency of its route, and one that needs not wait with 1. Equal shares
 /// need equal weights: so this is what every route has for a latency as far as SimGrid knows. The true latencies are

@@ -39,6 +39,7 @@ class FabricConnection : public Connection {
     double date = std::max(now(), queue_.front().message.ready);
     if (all_.rendezvous()) date = std::max(date, posted_.front() + latency());
     delay = date - now();
+    begin_ = date;
     all_.network().enter(path_, wire_bytes, load_);
     return true;
   }
@@ -73,7 +74,7 @@ class FabricConnection : public Connection {
       mailbox_->get_init()->set_dst_data(reinterpret_cast<void**>(&token), sizeof token)->wait();
       ++ended_;
       if (all_.rendezvous()) posted_.pop_front();
-      const std::int32_t bottleneck = all_.network().leave(path_, load_);
+      const std::int32_t bottleneck = all_.network().leave(path_, load_, begin_, queue_.front().message.bytes);
       last_ = std::max(last_, now() + latency());  // no message overtakes the one before
       const Message message = queue_.front().message;
       queue_.pop_front();
@@ -87,8 +88,9 @@ class FabricConnection : public Connection {
   Fifo<Entry> queue_;  ///< handed over, not yet transferred
   std::int64_t put_ = 0, started_ = 0, ended_ = 0;
   std::vector<std::int32_t> load_;
-  Outbox outbox_;    ///< of the receiving end
-  double last_ = 0;  ///< seconds: the last delivery
+  Outbox outbox_;     ///< of the receiving end
+  double last_ = 0;   ///< seconds: the last delivery
+  double begin_ = 0;  ///< seconds: the transfer that is under way, or the last
   Fifo<double> posted_;
   bool waits_for_post_ = false;
   sg4::SemaphorePtr post_ = sg4::Semaphore::create(0);

@@ -26,6 +26,7 @@ constexpr const char* in_line =
 
 void FlowModel::run(const Rounds& rounds, std::vector<double>& dates) {
   spent_.clear();
+  loads_.clear();
   for (const RoundPhase& phase : rounds.phases()) {
     const std::int64_t times = phase.alike ? 1 : phase.rounds;
     for (std::int64_t i = 0; i < times; ++i) {
@@ -42,6 +43,7 @@ void FlowModel::run(const Rounds& rounds, std::vector<double>& dates) {
         many_rounds(repeated, dates);
       }
       account(*std::ranges::max_element(dates) - begin, repeated);
+      count(repeated);
     }
   }
 }
@@ -312,6 +314,17 @@ void FlowModel::around_rings(std::int64_t rounds, std::vector<double>& dates) co
     const double seconds =
         static_cast<double>(rounds) * slowest + std::max(last, static_cast<double>(turns) * whole + best);
     for (const std::size_t flow : ring) dates[static_cast<std::size_t>(flows_[flow].to)] = begin + seconds;
+  }
+}
+
+void FlowModel::count(std::int64_t rounds) {
+  loads_.resize(network_.links().size());
+  for (const Flow& flow : flows_) {
+    for (const std::int32_t link : network_[flow.path].links) {
+      LinkLoad& load = loads_[static_cast<std::size_t>(link)];
+      load.payload += static_cast<double>(rounds) * flow.bytes;
+      load.wire += static_cast<double>(rounds) * flow.wire_bytes;
+    }
   }
 }
 

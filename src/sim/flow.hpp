@@ -34,6 +34,9 @@ class FlowModel {
   /// ("bandwidth", name), of the pair that took longest in each phase.
   const std::map<std::pair<std::string, std::string>, double>& spent() const { return spent_; }
 
+  /// What the last run carried, per link of the network (those behind the end: nothing).
+  const std::vector<LinkLoad>& loads() const { return loads_; }
+
  private:
   static constexpr std::int64_t many_in_line = 128;
   /// One pair's message of a round.
@@ -59,6 +62,7 @@ class FlowModel {
   void many_rounds(std::int64_t rounds, std::vector<double>& dates);
   void around_rings(std::int64_t rounds, std::vector<double>& dates) const;
   void account(double seconds, std::int64_t rounds);
+  void count(std::int64_t rounds);
 
   Network& network_;
   std::vector<simgrid::s4u::Host*> hosts_;
@@ -66,6 +70,7 @@ class FlowModel {
   std::vector<double> floors_;  ///< seconds, per flow
   std::vector<Transfer> transfers_;
   std::map<std::pair<std::string, std::string>, double> spent_;
+  std::vector<LinkLoad> loads_;
 };
 
 }  // namespace dadsim

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdlib>
 #include <functional>
 #include <limits>
@@ -207,11 +208,12 @@ std::vector<Way> ways_to_look_at(std::size_t hosts) {
 
 struct RouteFigures {
   double bandwidth = 0, payload_rate = 0, latency = 0;  ///< all 0: no route
+  std::vector<std::string> links{};                     ///< where they were asked for
 };
 
 /// For each of `ways`. Where SimGrid ends the child over a route that is missing, another one goes on behind it.
 std::vector<RouteFigures> look_at_routes(const PlatformSpec& platform, const std::vector<HostOf>& hosts,
-                                         const std::vector<Way>& ways) {
+                                         const std::vector<Way>& ways, bool with_names) {
   std::vector<RouteFigures> figures;
   std::size_t failures = 0;
   while (figures.size() < ways.size()) {
@@ -219,17 +221,22 @@ std::vector<RouteFigures> look_at_routes(const PlatformSpec& platform, const std
       load(platform);
       for (std::size_t i = figures.size(); i < ways.size(); ++i) {
         const PlatformReport::Route found =
-            route(hosts[ways[i].first].name, hosts[ways[i].second].name, fallback_transport(platform), false);
+            route(hosts[ways[i].first].name, hosts[ways[i].second].name, fallback_transport(platform), with_names);
         WireWriter message;
-        message << found.bandwidth << found.payload_rate << found.latency;
+        message << found.bandwidth << found.payload_rate << found.latency
+                << static_cast<std::int64_t>(found.links.size());
+        for (const std::string& link : found.links) message << std::string_view(link);
         sink.send(message.bytes());
       }
     };
     const auto listen = [&](std::string_view bytes) {
       WireReader message(bytes);
       RouteFigures found;
-      message >> found.bandwidth >> found.payload_rate >> found.latency;
-      figures.push_back(found);
+      std::int64_t links = 0;
+      message >> found.bandwidth >> found.payload_rate >> found.latency >> links;
+      found.links.resize(static_cast<std::size_t>(links));
+      for (std::string& link : found.links) message >> link;
+      figures.push_back(std::move(found));
     };
     const ChildOutcome outcome = run_in_child(look, listen, time_limit);
     if (outcome.complete()) break;
@@ -279,6 +286,24 @@ void look_closer(const PlatformSpec& platform, const std::vector<HostOf>& hosts,
   run_in_child(look, listen, time_limit);
 }
 
+/// Per host, the links over which every route begins or ends there.
+std::vector<std::vector<std::string>> own_links(std::size_t hosts, const std::vector<Way>& ways,
+                                                const std::vector<RouteFigures>& figures) {
+  std::map<std::string, std::vector<std::size_t>> owners;
+  for (std::size_t i = 0; i < ways.size(); ++i) {
+    for (const std::string& link : figures[i].links) {
+      const auto [place, added] = owners.try_emplace(link, std::vector<std::size_t>{ways[i].first, ways[i].second});
+      if (added) continue;
+      std::erase_if(place->second, [&](std::size_t one) { return one != ways[i].first && one != ways[i].second; });
+    }
+  }
+  std::vector<std::vector<std::string>> own(hosts);
+  for (const auto& [link, of] : owners) {
+    for (const std::size_t one : of) own[one].push_back(link);
+  }
+  return own;
+}
+
 /// The hosts of a file around a network, each with the bandwidth of its widest route out and in.
 Picture picture_of_file(const std::vector<HostOf>& hosts, const std::vector<Way>& ways,
                         const std::vector<RouteFigures>& figures) {
@@ -293,13 +318,14 @@ Picture picture_of_file(const std::vector<HostOf>& hosts, const std::vector<Way>
     out[ways[i].first] = std::max(out[ways[i].first], figures[i].bandwidth);
     in[ways[i].second] = std::max(in[ways[i].second], figures[i].bandwidth);
   }
+  const std::vector<std::vector<std::string>> own = own_links(hosts.size(), ways, figures);
   const std::string network = "the network";
   picture.boxes.push_back({network, network, Picture::Kind::network, ""});
   for (std::size_t i = 0; i < hosts.size(); ++i) {
     picture.boxes.push_back({hosts[i].name, hosts[i].name, Picture::Kind::host,
                              hosts[i].node == hosts[i].name ? std::string{} : hosts[i].node});
     picture.edges.push_back(
-        {hosts[i].name, network, fmt::format("up {}, down {}", rate_in_words(out[i]), rate_in_words(in[i]))});
+        {hosts[i].name, network, fmt::format("up {}, down {}", rate_in_words(out[i]), rate_in_words(in[i])), own[i]});
   }
   return picture;
 }
@@ -330,6 +356,31 @@ std::string style_of(Picture::Kind kind) {
   return {};
 }
 
+/// Busy edges differ by lightness alone, so that no colour has to be told from another.
+std::string style_of(const Picture::Edge& edge, const std::map<std::string, double>& busy_shares) {
+  std::optional<double> busiest;
+  for (const std::string& link : edge.links) {
+    const auto found = busy_shares.find(link);
+    if (found != busy_shares.end()) busiest = std::max(busiest.value_or(0), found->second);
+  }
+  if (!busiest) {
+    const std::string style = "color=\"#c4c8cd\", penwidth=1";
+    return edge.label.empty() ? style : fmt::format("label={}, {}", quoted(edge.label), style);
+  }
+  constexpr std::array idle{0xa9, 0xbf, 0xd6};  // red, green, blue
+  constexpr std::array busy{0x06, 0x2a, 0x5e};
+  const double share = std::clamp(*busiest, 0.0, 1.0);
+  const auto mixed = [&](std::size_t i) {
+    return static_cast<int>(std::lround(idle.at(i) + share * (busy.at(i) - idle.at(i))));
+  };
+  const std::string words =
+      *busiest > 0 && *busiest < 0.005 ? std::string("busy under 1 %") : fmt::format("busy {:.0f} %", 100 * *busiest);
+  const std::string label = edge.label.empty() ? words : edge.label + "\n" + words;
+  return fmt::format("label={}, tooltip={}, color=\"#{:02x}{:02x}{:02x}\", penwidth={:.1f}", quoted(label),
+                     quoted(fmt::format("{} -- {}: {}", edge.from, edge.to, words)), mixed(0), mixed(1), mixed(2),
+                     1 + 5 * share);
+}
+
 }  // namespace
 
 PlatformReport inspect_platform(const PlatformSpec& platform) {
@@ -344,7 +395,9 @@ PlatformReport inspect_platform(const PlatformSpec& platform) {
   report.nodes = std::unique(nodes.begin(), nodes.end()) - nodes.begin();
 
   const std::vector<Way> ways = ways_to_look_at(hosts.size());
-  const std::vector<RouteFigures> figures = look_at_routes(platform, hosts, ways);
+  const bool is_file = std::holds_alternative<PlatformFileSpec>(platform.what);
+  const bool drawn_as_file = is_file && hosts.size() <= drawn_one_by_one;
+  const std::vector<RouteFigures> figures = look_at_routes(platform, hosts, ways, drawn_as_file);
   report.routes = static_cast<std::int64_t>(ways.size());
   report.all_routes = hosts.size() <= hosts_all_pairs;
   const auto better = [&](const RouteFigures& a, const RouteFigures& b) {
@@ -376,12 +429,11 @@ PlatformReport inspect_platform(const PlatformSpec& platform) {
   report.bisection_pairs = static_cast<std::int64_t>(across.size());
   if (!across.empty()) look_closer(platform, hosts, across, report);
 
-  report.picture =
-      std::holds_alternative<PlatformFileSpec>(platform.what) ? picture_of_file(hosts, ways, figures) : draw(platform);
+  report.picture = is_file ? picture_of_file(hosts, ways, figures) : draw(platform);
   return report;
 }
 
-std::string to_dot(const PlatformReport& report) {
+std::string to_dot(const PlatformReport& report, const std::map<std::string, double>& busy_shares) {
   const std::string title =
       report.description.empty() ? fmt::format("{}, {} hosts", report.kind, report.hosts) : report.description;
   std::string dot = fmt::format(
@@ -404,7 +456,11 @@ std::string to_dot(const PlatformReport& report) {
   }
   for (const Picture::Edge& edge : report.picture.edges) {
     dot += fmt::format("  {} -- {}", quoted(edge.from), quoted(edge.to));
-    dot += edge.label.empty() ? ";\n" : fmt::format(" [label={}];\n", quoted(edge.label));
+    if (!busy_shares.empty()) {
+      dot += fmt::format(" [{}];\n", style_of(edge, busy_shares));
+    } else {
+      dot += edge.label.empty() ? ";\n" : fmt::format(" [label={}];\n", quoted(edge.label));
+    }
   }
   return dot + "}\n";
 }

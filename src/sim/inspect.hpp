@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -55,7 +56,8 @@ struct PlatformReport {
 /// std::runtime_error if the platform cannot be built.
 PlatformReport inspect_platform(const PlatformSpec& platform);
 
-/// A picture of it in the language of Graphviz (`dot`).
-std::string to_dot(const PlatformReport& report);
+/// A picture of it in the language of Graphviz (`dot`). With `busy_shares`, by the names of links, edges are the darker
+/// and thicker the busier their busiest link is, and say so; those with no link in it stay thin and grey.
+std::string to_dot(const PlatformReport& report, const std::map<std::string, double>& busy_shares = {});
 
 }  // namespace dadsim

@@ -8,33 +8,19 @@
 #include <limits>
 #include <stdexcept>
 #include <string_view>
+#include <utility>
 
 #include "sim/engine.hpp"
+#include "sim/link_changes.hpp"
+#include "sim/timeline_recorder.hpp"
 
 namespace dadsim {
 namespace {
 
 constexpr double trifle = 1e-12;  // seconds: where latencies stay with SimGrid none may be zero
 
-/// A property of a link, or of the full-duplex link of a platform file that it is a direction of: SimGrid calls those
-/// NAME_UP and NAME_DOWN and leaves the properties at NAME.
-const char* property_of(const simgrid::s4u::Link* link, const char* key) {
-  if (const char* own = link->get_property(key)) return own;
-  std::string name = link->get_name();
-  for (const std::string_view ending : {"_UP", "_DOWN"}) {
-    if (!name.ends_with(ending)) continue;
-    name.resize(name.size() - ending.size());
-    try {
-      return simgrid::s4u::SplitDuplexLink::by_name(name)->get_property(key);
-    } catch (const std::exception&) {
-      return nullptr;  // a name that only looks like it
-    }
-  }
-  return nullptr;
-}
-
-LinkUse use_of(const simgrid::s4u::Link* link, Transport fallback) {
-  LinkUse use;
+LinkProperties use_of(const simgrid::s4u::Link* link, Transport fallback) {
+  LinkProperties use;
   use.transport = fallback;
   if (const char* text = property_of(link, "transport")) {
     bool known = false;
@@ -166,7 +152,7 @@ void Network::enter(std::int32_t path, double bytes, std::vector<std::int32_t>& 
   }
 }
 
-std::int32_t Network::leave(std::int32_t path, const std::vector<std::int32_t>& load) {
+std::int32_t Network::leave(std::int32_t path, const std::vector<std::int32_t>& load, double begin, double payload) {
   std::int32_t narrowest = -1;
   double least = std::numeric_limits<double>::infinity();
   const auto& indices = paths_[static_cast<std::size_t>(path)].links;
@@ -180,7 +166,21 @@ std::int32_t Network::leave(std::int32_t path, const std::vector<std::int32_t>& 
       narrowest = indices[i];
     }
   }
+  if (trace_ != nullptr) {
+    for (const std::int32_t link : indices) trace_->carried(link, begin, simgrid::s4u::Engine::get_clock(), payload);
+  }
   return narrowest;
+}
+
+std::vector<LinkLoad> Network::take_loads() {
+  std::vector<LinkLoad> loads(links_.size());
+  for (std::size_t i = 0; i < links_.size(); ++i) loads[i].wire = std::exchange(links_[i].bytes, 0);
+  for (Path& path : paths_) {
+    if (!(path.payload > 0)) continue;
+    for (const std::int32_t link : path.links) loads[static_cast<std::size_t>(link)].payload += path.payload;
+    path.payload = 0;
+  }
+  return loads;
 }
 
 }  // namespace dadsim

@@ -15,14 +15,14 @@ namespace dadsim {
 struct NetworkLink {
   // What every message asks for comes first, beside each other.
   double bandwidth = 0;       ///< byte/s, nominal, now
-  double bytes = 0;           ///< of the wire, carried so far
+  double bytes = 0;           ///< of the wire, carried since take_loads
   double simulated = 0;       ///< seconds: the latency that SimGrid has for it, where that does not change over time
   std::int32_t messages = 0;  ///< being transferred over it now
   bool shared = true;         ///< a fat pipe gives every message its whole bandwidth
   simgrid::s4u::Link* link = nullptr;
   double latency = 0;  ///< seconds, now
   std::string name;
-  LinkUse use;                   ///< transport, efficiency, queue, class
+  LinkProperties use;            ///< transport, efficiency, queue, class
   std::int32_t connections = 0;  ///< tcp: that have something under way on it
   double backlog = 0;            ///< tcp: bytes of payload sent and not yet through
   double payload_rate() const { return bandwidth * use.efficiency; }
@@ -33,7 +33,16 @@ struct Path {
   std::vector<std::int32_t> links;  ///< in order
   double latency = 0;               ///< seconds, of the links, now
   PathUse use;                      ///< what the transports make of it
+  double payload = 0;               ///< bytes handed over since take_loads
   std::string name;                 ///< "a → b"
+};
+
+class LinkTrace;
+
+/// What a link has carried.
+struct LinkLoad {
+  double payload = 0;  ///< bytes
+  double wire = 0;     ///< bytes
 };
 
 /// The routes and links that messages use, and what is on them. The sharing itself is SimGrid's.
@@ -61,13 +70,24 @@ class Network {
   /// What SimGrid has to multiply the latency of the path with, so that a transfer waits for `delay` seconds.
   double delay_factor(std::int32_t path, double delay) const;
 
+  /// A message of `payload` bytes takes this path.
+  void hand_over(std::int32_t path, double payload) { paths_[static_cast<std::size_t>(path)].payload += payload; }
+
   /// A message of `bytes` (of the wire) enters every link of the path. `load` gets how many messages each of them then
   /// carries.
   void enter(std::int32_t path, double bytes, std::vector<std::int32_t>& load);
 
   /// It leaves again. The index of the link with the least bandwidth per message, counting the messages on it when this
   /// one came or went, whichever are more; the first of equals; -1 if the path has no links.
-  std::int32_t leave(std::int32_t path, const std::vector<std::int32_t>& load);
+  ///
+  /// `payload` bytes of it were under way since `begin`, seconds.
+  std::int32_t leave(std::int32_t path, const std::vector<std::int32_t>& load, double begin, double payload);
+
+  /// From now on what links carry is taken down; nullptr: no longer.
+  void trace(LinkTrace* trace) { trace_ = trace; }
+
+  /// What messages have carried since this was last asked, per link.
+  std::vector<LinkLoad> take_loads();
 
  private:
   std::int32_t link(simgrid::s4u::Link* link);
@@ -81,6 +101,7 @@ class Network {
   std::unordered_map<const simgrid::s4u::Link*, double> latency_of_;  ///< seconds, as loaded
   std::vector<Path> paths_;
   std::vector<NetworkLink> links_;
+  LinkTrace* trace_ = nullptr;
 };
 
 }  // namespace dadsim

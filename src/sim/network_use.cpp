@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <stdexcept>
 #include <tuple>
@@ -17,6 +18,31 @@ void describe_links(const Network& network, NetworkUse& use) {
     const auto& [transport, name, bandwidth, efficiency] = kind;
     use.links.push_back({name, to_string(transport), describe(transport), bandwidth, efficiency, links});
   }
+}
+
+void LinkUseCount::add(const std::vector<LinkLoad>& loads, double seconds, double times) {
+  loads_.resize(std::max(loads_.size(), loads.size()));
+  for (std::size_t i = 0; i < loads.size(); ++i) {
+    loads_[i].payload += times * loads[i].payload;
+    loads_[i].wire += times * loads[i].wire;
+  }
+  seconds_ += times * seconds;
+  steps_ += times;
+}
+
+void LinkUseCount::describe(const Network& network, NetworkUse& use) const {
+  use.link_use.clear();
+  for (std::size_t i = 0; i < loads_.size(); ++i) {
+    if (!(loads_[i].wire > 0)) continue;
+    const NetworkLink& link = network.links()[i];
+    use.link_use.push_back({link.name, link.use.link_class, link.bandwidth, link.latency, loads_[i].payload / steps_,
+                            loads_[i].wire / link.bandwidth / seconds_});
+  }
+  use.links_used = static_cast<double>(use.link_use.size());
+  std::ranges::stable_sort(use.link_use, [](const LinkUse& a, const LinkUse& b) {
+    return std::tie(b.busy_share, b.bytes_per_step) < std::tie(a.busy_share, a.bytes_per_step);
+  });
+  if (use.link_use.size() > NetworkUse::most_links) use.link_use.resize(NetworkUse::most_links);
 }
 
 }  // namespace dadsim

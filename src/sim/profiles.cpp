@@ -34,6 +34,7 @@ void apply_profiles(const PlatformSpec& platform, const simgrid::s4u::Engine& en
     bool used = false;
     std::vector<std::string> names;
     for (simgrid::s4u::Link* link : engine.get_all_links()) {
+      if (link->get_name() == "__loopback__") continue;  // SimGrid's own, which is sealed
       names.push_back(link->get_name());
       if (!fits(profile.link, link->get_name())) continue;
       used = true;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -11,6 +12,7 @@
 #include "sim/collective_run.hpp"
 #include "sim/compute_time.hpp"
 #include "sim/requests.hpp"
+#include "sim/timeline_recorder.hpp"
 
 namespace dadsim {
 namespace {
@@ -24,6 +26,7 @@ double now() { return sg4::Engine::get_clock(); }
 struct ComputeStream {
   EventId cause = EventGraph::start;     ///< whose end let it come to where it is now
   double busy = 0, end = 0;              ///< seconds
+  double compressing = 0, waiting = 0;   ///< seconds: parts of what it is busy and of what it stands still
   std::optional<std::size_t> waits_for;  ///< task
   sg4::SemaphorePtr wake = sg4::Semaphore::create(0);
   Outbox outbox;
@@ -32,6 +35,8 @@ struct ComputeStream {
 /// A node's part in a collective.
 struct Part {
   bool issued = false;
+  double begun_at = 0;    ///< when its collectives before that were done
+  double through_at = 0;  ///< when the last of what it sent had arrived; only where that is recorded
   double issued_at = 0;
   EventId issued_by = EventGraph::start;
   bool done = false;
@@ -43,17 +48,19 @@ struct Operation {
   std::unique_ptr<Rounds> rounds;
   std::unique_ptr<CollectiveRun> run;
   std::vector<Part> parts;  ///< per node
+  double last_issued = 0;   ///< seconds: by who issued it last, so far
 };
 
 class Replay {
  public:
   Replay(const Nodes& nodes, const RankLayout& layout, const Schedule& schedule, Network& network,
-         Connections& connections, const std::vector<double>& slowness)
+         Connections& connections, const std::vector<double>& slowness, TimelineRecorder* recorder)
       : nodes_(nodes),
         schedule_(schedule),
         network_(network),
         connections_(connections),
         slowness_(slowness),
+        recorder_(recorder),
         measured_(nodes.devices, schedule),
         begin_(now()),
         graph_(begin_) {
@@ -88,7 +95,12 @@ class Replay {
     connections_.on_arrival([this](const Message& message, double date, std::int32_t bottleneck, Outbox& outbox) {
       timing_.bytes_sent[static_cast<std::size_t>(message.from)] += message.bytes;
       timing_.bytes_received[static_cast<std::size_t>(message.to)] += message.bytes;
-      operations_[static_cast<std::size_t>(message.operation)].run->arrived(message, date, bottleneck, outbox);
+      Operation& operation = operations_[static_cast<std::size_t>(message.operation)];
+      if (recorder_ != nullptr) {
+        double& through = operation.parts[static_cast<std::size_t>(message.from)].through_at;
+        through = std::max(through, date);
+      }
+      operation.run->arrived(message, date, bottleneck, outbox);
     });
     std::vector<sg4::ActorPtr> actors;
     for (std::size_t node = 0; node < streams_.size(); ++node) {
@@ -105,7 +117,14 @@ class Replay {
     timing_.seconds = streams_[last].end - begin_;
     timing_.compute_seconds = std::min(streams_[last].busy, timing_.seconds);
     timing_.exposed_seconds = timing_.seconds - timing_.compute_seconds;
+    timing_.compression_seconds = std::min(streams_[last].compressing, timing_.compute_seconds);
+    timing_.waiting_seconds = std::min(streams_[last].waiting, timing_.exposed_seconds);
+    for (const ComputeStream& stream : streams_) timing_.busy_seconds.push_back(stream.busy);
     timing_.bounds = graph_.critical_path(streams_[last].cause, names());
+    if (recorder_ != nullptr) {
+      record_collectives();
+      recorder_->ended(timing_.seconds, last);
+    }
     return timing_;
   }
 
@@ -122,18 +141,18 @@ class Replay {
     for (std::size_t i = 0; i < schedule_.tasks.size(); ++i) {
       const Task& task = schedule_.tasks[i];
       if (const auto* compute = std::get_if<ComputeTask>(&task.what)) {
-        if (takes_part(node, compute->who)) execute(node, *compute);
+        if (takes_part(node, compute->who)) execute(node, i, *compute);
       } else if (std::holds_alternative<CollectiveTask>(task.what)) {
         issue(i, node);
       } else if (const auto* wait = std::get_if<WaitTask>(&task.what); takes_part(node, wait->who)) {
-        wait_for(static_cast<std::size_t>(wait->collective), node);
+        wait_for(i, static_cast<std::size_t>(wait->collective), node);
       }
     }
     own.end = now();
     own.outbox.drain();
   }
 
-  void execute(std::size_t node, const ComputeTask& task) {
+  void execute(std::size_t node, std::size_t index, const ComputeTask& task) {
     ComputeStream& own = streams_[node];
     double seconds = measured_.seconds(host_index(node), task, is_worker(node) ? node : 0);
     if (!slowness_.empty()) seconds *= slowness_[host_index(node)];
@@ -141,19 +160,26 @@ class Replay {
     const double begin = now();
     sg4::this_actor::execute(seconds * hosts_[node]->get_speed());
     own.busy += now() - begin;
+    if (is_compression(task.phase)) own.compressing += now() - begin;
+    if (recorder_ != nullptr) recorder_->computed(node, index, begin, now());
     own.cause = graph_.add_computation(static_cast<std::int32_t>(node), begin, now(), own.cause);
   }
 
-  void wait_for(std::size_t task, std::size_t node) {
+  void wait_for(std::size_t index, std::size_t task, std::size_t node) {
     ComputeStream& own = streams_[node];
     const Part& part = operations_[task].parts[node];
+    const double begin = now();
     if (!part.done) {
       own.waits_for = task;
       own.wake->acquire();
     }
-    if (part.done_at <= now()) return;
-    sg4::this_actor::sleep_until(part.done_at);
+    if (part.done_at <= begin) return;
+    if (part.done_at > now()) sg4::this_actor::sleep_until(part.done_at);
     own.cause = part.done_by;
+    if (recorder_ != nullptr) recorder_->waited(node, index, begin, now());
+    // Who is done with a collective that it gets something from gets it from all who issue it: they have by now.
+    if (collective(task).kind == CollectiveKind::gather && is_worker(node)) return;
+    own.waiting += std::max(0.0, operations_[task].last_issued - begin);
   }
 
   // ---- collectives ----
@@ -187,6 +213,7 @@ class Replay {
     Part& part = operations_[task].parts[node];
     part.issued = true;
     part.issued_at = now();
+    operations_[task].last_issued = now();
     part.issued_by = streams_[node].cause;
     begin_next(node, streams_[node].outbox);
   }
@@ -200,6 +227,7 @@ class Replay {
     if (!part.issued || begun_[node]) return;
     begun_[node] = true;
     const bool waited = free_at_[node] > part.issued_at;
+    part.begun_at = waited ? free_at_[node] : part.issued_at;
     operations_[next].run->begin(static_cast<Rank>(node), waited ? free_at_[node] : part.issued_at,
                                  waited ? free_by_[node] : part.issued_by, outbox);
   }
@@ -222,6 +250,30 @@ class Replay {
     begin_next(node, outbox);
   }
 
+  /// The nodes' parts, from when they began to when they were done. Who only receives begins when the first of the
+  /// others does; who only sends is done when the last has arrived.
+  void record_collectives() {
+    for (std::size_t i = 0; i < operations_.size(); ++i) {
+      if (!operations_[i].run) continue;
+      const CollectiveTask& task = collective(i);
+      const std::vector<Part>& parts = operations_[i].parts;
+      const bool star = task.kind == CollectiveKind::gather || task.kind == CollectiveKind::broadcast;
+      double first = std::numeric_limits<double>::infinity();
+      for (std::size_t node = 0; node < parts.size(); ++node) {
+        if (issues(task, node)) first = std::min(first, parts[node].begun_at);
+      }
+      for (std::size_t node = 0; node < parts.size(); ++node) {
+        const Part& part = parts[node];
+        if (only_receives(task, node)) {
+          recorder_->communicated(node, i, first, part.done_at, true);
+        } else if (issues(task, node)) {
+          recorder_->communicated(node, i, part.begun_at, star ? std::max(part.done_at, part.through_at) : part.done_at,
+                                  false);
+        }
+      }
+    }
+  }
+
   EventGraph::Names names() const {
     EventGraph::Names names;
     for (std::size_t node = 0; node < streams_.size(); ++node) {
@@ -241,6 +293,7 @@ class Replay {
   Network& network_;
   Connections& connections_;
   const std::vector<double>& slowness_;
+  TimelineRecorder* recorder_;
   ComputeTime measured_;
   double begin_;
   EventGraph graph_;
@@ -257,8 +310,8 @@ class Replay {
 }  // namespace
 
 StepTiming replay(const Nodes& nodes, const RankLayout& layout, const Schedule& schedule, Network& network,
-                  Connections& connections, const std::vector<double>& slowness) {
-  return Replay(nodes, layout, schedule, network, connections, slowness).run();
+                  Connections& connections, const std::vector<double>& slowness, TimelineRecorder* recorder) {
+  return Replay(nodes, layout, schedule, network, connections, slowness, recorder).run();
 }
 
 double replay(const Nodes& nodes, const Rounds& rounds, Connections& connections) {

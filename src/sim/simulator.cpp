@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <exception>
 #include <memory>
+#include <stdexcept>
 #include <unordered_map>
 #include <utility>
 #include <variant>
@@ -23,13 +24,14 @@
 #include "sim/requests.hpp"
 #include "sim/slowness.hpp"
 #include "sim/step_by_flow.hpp"
-#include "support/wire.hpp"
+#include "sim/timeline_recorder.hpp"
 #include "support/fingerprint.hpp"
+#include "support/wire.hpp"
 
 namespace dadsim {
 namespace {
 
-enum class Topic : std::uint8_t { timing, first, collective, network, failure };
+enum class Topic : std::uint8_t { timing, first, collective, network, timeline, first_timeline, failure };
 
 // ---- what a schedule must be like: the simulation relies on it ----
 
@@ -151,7 +153,8 @@ Distinct in_order(std::size_t count) {
 
 void pack(WireWriter& message, const StepTiming& timing) {
   message << timing.seconds << timing.compute_seconds << timing.exposed_seconds << timing.bytes_sent
-          << timing.bytes_received << std::uint64_t{timing.bounds.size()};
+          << timing.bytes_received << timing.busy_seconds << timing.compression_seconds << timing.waiting_seconds
+          << std::uint64_t{timing.bounds.size()};
   for (const Bound& bound : timing.bounds) {
     message << std::string_view(bound.resource) << std::string_view(bound.kind) << bound.seconds << bound.share;
   }
@@ -161,7 +164,7 @@ StepTiming unpack_timing(WireReader& message) {
   StepTiming timing;
   std::uint64_t bounds = 0;
   message >> timing.seconds >> timing.compute_seconds >> timing.exposed_seconds >> timing.bytes_sent >>
-      timing.bytes_received >> bounds;
+      timing.bytes_received >> timing.busy_seconds >> timing.compression_seconds >> timing.waiting_seconds >> bounds;
   for (std::uint64_t i = 0; i < bounds; ++i) {
     Bound& bound = timing.bounds.emplace_back();
     message >> bound.resource >> bound.kind >> bound.seconds >> bound.share;
@@ -181,6 +184,11 @@ void pack(WireWriter& message, const NetworkUse& use) {
     message << std::string_view(one.name) << std::string_view(one.transport) << std::string_view(one.model)
             << one.bandwidth << one.efficiency << one.links;
   }
+  message << use.links_used << std::uint64_t{use.link_use.size()};
+  for (const LinkUse& one : use.link_use) {
+    message << std::string_view(one.link) << std::string_view(one.link_class) << one.bandwidth << one.latency
+            << one.bytes_per_step << one.busy_share;
+  }
 }
 
 NetworkUse unpack_network(WireReader& message) {
@@ -196,7 +204,56 @@ NetworkUse unpack_network(WireReader& message) {
     NetworkUse::LinkClass& one = use.links.emplace_back();
     message >> one.name >> one.transport >> one.model >> one.bandwidth >> one.efficiency >> one.links;
   }
+  message >> use.links_used >> count;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    LinkUse& one = use.link_use.emplace_back();
+    message >> one.link >> one.link_class >> one.bandwidth >> one.latency >> one.bytes_per_step >> one.busy_share;
+  }
   return use;
+}
+
+void pack(WireWriter& message, const Timeline& timeline) {
+  message << timeline.seconds << timeline.last << std::string_view(timeline.fidelity) << timeline.workers
+          << timeline.workers_shown << timeline.links << timeline.links_shown << timeline.cut;
+  message << std::uint64_t{timeline.labels.size()};
+  for (const Timeline::Label& label : timeline.labels) {
+    message << static_cast<std::uint8_t>(label.activity) << std::string_view(label.name)
+            << std::string_view(label.layer) << std::string_view(label.kind) << std::string_view(label.algorithm);
+  }
+  message << std::uint64_t{timeline.tracks.size()};
+  for (const Timeline::Track& track : timeline.tracks) {
+    message << static_cast<std::uint8_t>(track.stream) << track.node << std::string_view(track.name);
+  }
+  message << std::uint64_t{timeline.spans.size()};
+  for (const Timeline::Span& span : timeline.spans) {
+    message << span.track << span.label << span.begin << span.seconds << span.amount << span.cut;
+  }
+}
+
+Timeline unpack_timeline(WireReader& message) {
+  Timeline timeline;
+  std::uint64_t count = 0;
+  std::uint8_t kind = 0;
+  message >> timeline.seconds >> timeline.last >> timeline.fidelity >> timeline.workers >> timeline.workers_shown >>
+      timeline.links >> timeline.links_shown >> timeline.cut;
+  message >> count;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    Timeline::Label& label = timeline.labels.emplace_back();
+    message >> kind >> label.name >> label.layer >> label.kind >> label.algorithm;
+    label.activity = static_cast<Timeline::Activity>(kind);
+  }
+  message >> count;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    Timeline::Track& track = timeline.tracks.emplace_back();
+    message >> kind >> track.node >> track.name;
+    track.stream = static_cast<Timeline::Stream>(kind);
+  }
+  message >> count;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    Timeline::Span& span = timeline.spans.emplace_back();
+    message >> span.track >> span.label >> span.begin >> span.seconds >> span.amount >> span.cut;
+  }
+  return timeline;
 }
 
 WireWriter about(Topic topic) {
@@ -217,7 +274,7 @@ WireWriter about(Topic topic) {
 
 /// The cluster on a loaded platform.
 struct Stage {
-  Stage(const Cluster& asked, const MessageSink& sink) : engine(load_engine(asked.platform)) {
+  Stage(const Cluster& asked, const MessageSink& sink) : engine(load_engine(asked.platform, asked.changes)) {
     namespace sg4 = simgrid::s4u;
     const auto add = [&](const std::string& name, const DeviceSpec& device) {
       sg4::Host* host = engine->host_by_name_or_null(name);
@@ -382,9 +439,17 @@ class FidelityChoice {
   std::string note_;
 };
 
+/// What of distinct schedules is wanted.
+struct Wanted {
+  std::vector<double> times;  ///< steps that each stands for
+  std::vector<bool> trace;
+  bool trace_first = false;
+  std::size_t most_spans = 0;
+};
+
 /// In the child: every schedule of `first`, one after the other.
 void simulate(const Cluster& cluster, std::span<const Schedule> schedules, const std::vector<std::size_t>& first,
-              const MessageSink& sink) {
+              const Wanted& wanted, const MessageSink& sink) {
   Stage stage(cluster, sink);
   stage.act(sink, [&] {
     NetworkUse use;
@@ -405,34 +470,67 @@ void simulate(const Cluster& cluster, std::span<const Schedule> schedules, const
       pack(message, timing);
       sink.send(message.bytes());
     };
+    const auto send_timeline = [&](Topic topic, const TimelineRecorder& recorder) {
+      WireWriter message = about(topic);
+      pack(message, recorder.timeline(*stage.network, use.fidelity));
+      sink.send(message.bytes());
+    };
+    LinkUseCount link_use;
+    std::vector<std::unique_ptr<TimelineRecorder>> recorders(settled.size());
     std::vector<StepTiming> by_flow;
     for (std::size_t i = 0; fidelity.by_flow() && i < settled.size(); ++i) {
       try {
+        std::vector<LinkLoad> loads;
+        if (wanted.trace[i] || (i == 0 && wanted.trace_first)) {
+          recorders[i] = std::make_unique<TimelineRecorder>(stage.nodes, settled[i], 0, wanted.most_spans);
+        }
         by_flow.push_back(step_by_flow(stage.nodes, first_ranks(layout, settled[i].workers), settled[i], *stage.network,
-                                       fidelity.closed_form()));
+                                       fidelity.closed_form(), loads, recorders[i].get()));
+        link_use.add(loads, by_flow.back().seconds, wanted.times[i]);
       } catch (const FlowRefused& refusal) {
         fidelity.refuse(refusal.what());
       }
     }
+    fidelity.describe(use);
     if (fidelity.by_flow()) {
-      for (const StepTiming& timing : by_flow) send(Topic::timing, timing);
+      for (std::size_t i = 0; i < by_flow.size(); ++i) {
+        if (recorders[i]) send_timeline(Topic::timeline, *recorders[i]);
+        send(Topic::timing, by_flow[i]);
+      }
     } else {
+      recorders.clear();
+      link_use = {};
       for (std::size_t i = 0; i < settled.size(); ++i) {
-        const auto time = [&] {
-          return replay(stage.nodes, first_ranks(layout, settled[i].workers), settled[i], *stage.network,
-                        *stage.connections, slowness.of_step(i));
+        std::unique_ptr<TimelineRecorder> recorder;
+        const auto time = [&](bool trace) {
+          recorder.reset();
+          if (trace) {
+            recorder = std::make_unique<TimelineRecorder>(stage.nodes, settled[i], simgrid::s4u::Engine::get_clock(),
+                                                          wanted.most_spans);
+            stage.network->trace(&recorder->links());
+          }
+          const StepTiming timing = replay(stage.nodes, first_ranks(layout, settled[i].workers), settled[i],
+                                           *stage.network, *stage.connections, slowness.of_step(i), recorder.get());
+          stage.network->trace(nullptr);
+          return timing;
         };
-        StepTiming timing = time();
+        StepTiming timing = time(wanted.trace[i] || (i == 0 && wanted.trace_first));
+        double left = wanted.times[i];
         // The first messages of a run go over connections that are new; a step is what it is on those that are not.
         if (i == 0 && !in_order && stage.has_tcp()) {
+          if (recorder && wanted.trace_first) send_timeline(Topic::first_timeline, *recorder);
           send(Topic::first, timing);
-          timing = time();
+          link_use.add(stage.network->take_loads(), timing.seconds, std::min(1.0, left));
+          left -= std::min(1.0, left);
+          timing = time(wanted.trace[i]);
         }
+        if (recorder) send_timeline(Topic::timeline, *recorder);
+        link_use.add(stage.network->take_loads(), timing.seconds, left);
         send(Topic::timing, timing);
       }
     }
-    fidelity.describe(use);
     describe_links(*stage.network, use);
+    link_use.describe(*stage.network, use);
     use.messages = static_cast<double>(stage.connections->messages());
     WireWriter message = about(Topic::network);
     pack(message, use);
@@ -506,7 +604,7 @@ bool every_step_differs(const Cluster& cluster) {
 }
 
 TimedRun time_schedules(const Cluster& cluster, std::span<const Schedule> schedules,
-                        const std::function<void(std::size_t)>& progress) {
+                        const std::function<void(std::size_t)>& progress, const TimingRequest& request) {
   TimedRun result;
   if (schedules.empty()) return result;
   if (cluster.devices.size() != cluster.hosts.size()) {
@@ -518,6 +616,20 @@ TimedRun time_schedules(const Cluster& cluster, std::span<const Schedule> schedu
     if (!fault.empty()) throw SimulationError(fmt::format("schedule {} {}", i, fault));
   }
   const Distinct plan = every_step_differs(cluster) ? in_order(schedules.size()) : distinct(schedules);
+  if (!request.occurrences.empty() && request.occurrences.size() != schedules.size()) {
+    throw std::invalid_argument(
+        fmt::format("{} occurrences for {} schedules", request.occurrences.size(), schedules.size()));
+  }
+  Wanted wanted;
+  wanted.times.resize(plan.first.size());
+  for (std::size_t i = 0; i < schedules.size(); ++i) {
+    wanted.times[plan.of[i]] += request.occurrences.empty() ? 1 : request.occurrences[i];
+  }
+  wanted.trace.resize(plan.first.size());
+  for (const std::size_t schedule : request.trace) wanted.trace[plan.of.at(schedule)] = true;
+  wanted.trace_first = request.trace_first;
+  wanted.most_spans = request.most_spans;
+  std::vector<std::shared_ptr<const Timeline>> timelines(plan.first.size());
   std::vector<StepTiming> simulated;
   std::string failure;
   std::size_t done = 0;
@@ -537,6 +649,12 @@ TimedRun time_schedules(const Cluster& cluster, std::span<const Schedule> schedu
         result.network = unpack_network(message);
         complete = true;
         return;
+      case Topic::timeline:  // comes before the timing of its schedule
+        timelines[simulated.size()] = std::make_shared<const Timeline>(unpack_timeline(message));
+        return;
+      case Topic::first_timeline:
+        result.first_timeline = std::make_shared<const Timeline>(unpack_timeline(message));
+        return;
       case Topic::timing:
         simulated.push_back(unpack_timing(message));
         while (done < plan.of.size() && plan.of[done] < simulated.size()) ++done;
@@ -546,11 +664,13 @@ TimedRun time_schedules(const Cluster& cluster, std::span<const Schedule> schedu
         return;
     }
   };
-  const ChildOutcome outcome =
-      run_in_child([&](const MessageSink& sink) { simulate(cluster, schedules, plan.first, sink); }, on_message);
+  const ChildOutcome outcome = run_in_child(
+      [&](const MessageSink& sink) { simulate(cluster, schedules, plan.first, wanted, sink); }, on_message);
   if (!outcome.complete() || !complete) give_up(outcome, failure, "steps", simulated.size(), plan.first.size());
   result.steps.reserve(schedules.size());
   for (const std::size_t index : plan.of) result.steps.push_back(simulated[index]);
+  for (const std::size_t schedule : request.trace) result.timelines.push_back(timelines[plan.of[schedule]]);
+  if (request.trace_first && !result.first_timeline) result.first_timeline = timelines.front();
   return result;
 }
 

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <stdexcept>
@@ -11,7 +12,9 @@
 #include "collectives/collective.hpp"
 #include "plan/schedule.hpp"
 #include "plan/specification.hpp"
+#include "plan/timeline.hpp"
 #include "plan/timing.hpp"
+#include "sim/link_changes.hpp"
 
 namespace dadsim {
 
@@ -30,6 +33,9 @@ struct Cluster {
   DeviceSpec aggregator_device;
   NetworkSpec network;
   std::uint64_t seed = 1;  ///< of the jitter
+  /// To the platform, one after the other: a link that several fit gets the product. What changes over time does so
+  /// relative to the changed numbers.
+  std::vector<LinkChange> changes;
 };
 
 /// Steps of a run, timed.
@@ -37,6 +43,18 @@ struct TimedRun {
   std::vector<StepTiming> steps;    ///< per schedule, on connections that are warm
   std::optional<StepTiming> first;  ///< the first schedule on cold connections, where that makes a difference
   NetworkUse network;
+  std::vector<std::shared_ptr<const Timeline>> timelines;  ///< as asked for
+  std::shared_ptr<const Timeline> first_timeline;          ///< likewise; nullptr otherwise
+};
+
+/// What is wanted of time_schedules beside the times.
+struct TimingRequest {
+  /// Per schedule: how many steps of the run are it, for means over the run. Empty: one each.
+  std::vector<double> occurrences;
+  std::vector<std::size_t> trace;  ///< schedules of which a timeline is wanted
+  /// A timeline of the first schedule as the first of the run: on cold connections, where that makes a difference.
+  bool trace_first = false;
+  std::size_t most_spans = 300'000;  ///< that a timeline may have, roughly: workers and links are left out for it
 };
 
 /// Times every schedule on an idle cluster, one after the other, in one forked process (SimGrid's engine is a singleton
@@ -44,7 +62,7 @@ struct TimedRun {
 /// schedules are simulated once, unless times change from step to step: see every_step_differs. `progress` is called
 /// with the number done. Throws SimulationError.
 TimedRun time_schedules(const Cluster& cluster, std::span<const Schedule> schedules,
-                        const std::function<void(std::size_t)>& progress = {});
+                        const std::function<void(std::size_t)>& progress = {}, const TimingRequest& request = {});
 
 /// Whether equal steps take different times (the platform varies over time, others use it too, or computing jitters):
 /// then the schedules of time_schedules should be all steps of a run in order.

@@ -11,6 +11,7 @@
 #include "sim/compute_time.hpp"
 #include "sim/flow.hpp"
 #include "sim/requests.hpp"
+#include "sim/timeline_recorder.hpp"
 
 namespace dadsim {
 namespace {
@@ -42,21 +43,25 @@ double closed_form(const std::vector<simgrid::s4u::Host*>& hosts, const Rounds& 
 class StepByFlow {
  public:
   StepByFlow(const Nodes& nodes, const RankLayout& layout, const Schedule& schedule, Network& network,
-             bool by_closed_form)
+             bool by_closed_form, TimelineRecorder* recorder)
       : nodes_(nodes),
         layout_(layout),
         schedule_(schedule),
         network_(network),
         by_closed_form_(by_closed_form),
+        recorder_(recorder),
         compute_(nodes.devices, schedule) {
     const std::size_t count = schedule_.workers + (schedule_.uses_aggregator ? 1 : 0);
     for (std::size_t node = 0; node < count; ++node) hosts_.push_back(nodes_.hosts[device_of(node)]);
     clock_.assign(count, 0);
     busy_.assign(count, 0);
+    compressing_.assign(count, 0);
+    waiting_.assign(count, 0);
     free_.assign(count, 0);
     timing_.bytes_sent.assign(count, 0);
     timing_.bytes_received.assign(count, 0);
     done_.resize(schedule_.tasks.size());
+    all_issued_.resize(schedule_.tasks.size());
     std::map<std::string, std::size_t> first_of;
     for (std::size_t node = 0; node < count; ++node) {
       same_as_.push_back(first_of.try_emplace(nodes_.devices[device_of(node)]->name, node).first->second);
@@ -67,14 +72,14 @@ class StepByFlow {
     for (std::size_t i = 0; i < schedule_.tasks.size(); ++i) {
       const Task& task = schedule_.tasks[i];
       if (const auto* compute = std::get_if<ComputeTask>(&task.what)) {
-        execute(*compute);
+        execute(i, *compute);
       } else if (const auto* collective = std::get_if<CollectiveTask>(&task.what)) {
         communicate(i, *collective);
       } else {
         const auto& wait = std::get<WaitTask>(task.what);
-        const std::vector<double>& done = done_[static_cast<std::size_t>(wait.collective)];
+        const auto awaited = static_cast<std::size_t>(wait.collective);
         for (std::size_t node = 0; node < clock_.size(); ++node) {
-          if (is_worker(node) == (wait.who == Role::workers)) clock_[node] = std::max(clock_[node], done[node]);
+          if (is_worker(node) == (wait.who == Role::workers)) wait_for(i, awaited, node);
         }
       }
     }
@@ -89,17 +94,25 @@ class StepByFlow {
           fmt::format("workers come to a collective apart ({:.3g} s for {}; in all {:.3g} s of a step of {:.3g} s)",
                       worst_apart_, worst_, apart_, timing_.seconds));
     }
+    timing_.busy_seconds = busy_;
     timing_.compute_seconds = std::min(busy_[last], timing_.seconds);
     timing_.exposed_seconds = timing_.seconds - timing_.compute_seconds;
+    timing_.compression_seconds = std::min(compressing_[last], timing_.compute_seconds);
+    timing_.waiting_seconds = std::min(waiting_[last], timing_.exposed_seconds);
     bounds(last);
+    if (recorder_ != nullptr) recorder_->ended(timing_.seconds, last);
+    for (const Outcome& outcome : outcomes_) carry(outcome, static_cast<double>(outcome.times));
     return timing_;
   }
+
+  /// What links carried, once it has run.
+  std::vector<LinkLoad>& loads() { return loads_; }
 
  private:
   bool is_worker(std::size_t node) const { return node < schedule_.workers; }
   std::size_t device_of(std::size_t node) const { return is_worker(node) ? node : nodes_.workers; }
 
-  void execute(const ComputeTask& task) {
+  void execute(std::size_t index, const ComputeTask& task) {
     const bool uniform = task.flops.is_uniform() && task.bytes_moved.is_uniform() && task.launches.is_uniform();
     std::vector<double>& known = known_;
     known.assign(clock_.size(), -1);
@@ -110,9 +123,21 @@ class StepByFlow {
         seconds = compute_.seconds(device_of(node), task, is_worker(node) ? node : 0);
         if (uniform) known[same_as_[node]] = seconds;
       }
+      if (recorder_ != nullptr) recorder_->computed(node, index, clock_[node], clock_[node] + seconds);
       clock_[node] += seconds;
       busy_[node] += seconds;
+      if (is_compression(task.phase)) compressing_[node] += seconds;
     }
+  }
+
+  void wait_for(std::size_t index, std::size_t task, std::size_t node) {
+    const double begin = clock_[node];
+    const double end = done_[task][node];
+    if (end <= begin) return;
+    clock_[node] = end;
+    if (recorder_ != nullptr) recorder_->waited(node, index, begin, end);
+    if (std::get<CollectiveTask>(schedule_.tasks[task].what).kind == CollectiveKind::gather && is_worker(node)) return;
+    waiting_[node] += std::max(0.0, std::min(end, all_issued_[task]) - begin);
   }
 
   bool only_receives(const CollectiveTask& task, std::size_t node) const {
@@ -125,6 +150,8 @@ class StepByFlow {
     CollectiveTask task;
     std::vector<double> seconds;         ///< per rank, until it is done
     std::vector<double> sent, received;  ///< bytes, per rank
+    std::vector<LinkLoad> loads;         ///< per link of the network
+    std::int64_t times = 1;              ///< that it occurred
     std::map<std::pair<std::string, std::string>, double> spent;
   };
 
@@ -134,22 +161,30 @@ class StepByFlow {
     double earliest = std::numeric_limits<double>::infinity();
     double latest = 0;
     std::vector<double> dates(ranks, 0);
+    all_issued_[index] = 0;
     for (std::size_t rank = 0; rank < ranks; ++rank) {
       if (only_receives(task, rank)) continue;
+      all_issued_[index] = std::max(all_issued_[index], clock_[rank]);
       dates[rank] = std::max(clock_[rank], free_[rank]);
       earliest = std::min(earliest, dates[rank]);
       latest = std::max(latest, dates[rank]);
     }
     for (double& date : dates) date = std::max(date, earliest);
+    const std::vector<double> begins = recorder_ == nullptr ? std::vector<double>() : dates;
     const bool even = earliest >= latest;
     const auto known = std::ranges::find(outcomes_, task, &Outcome::task);
     if (even && known != outcomes_.end()) {
       for (std::size_t rank = 0; rank < ranks; ++rank) dates[rank] += known->seconds[rank];
       add(*known);
+      ++known->times;
     } else {
       Outcome outcome = carry_out(index, task, dates, earliest, latest);
       add(outcome);
-      if (even) outcomes_.push_back(std::move(outcome));
+      if (even) {
+        outcomes_.push_back(std::move(outcome));
+      } else {
+        carry(outcome, 1);
+      }
     }
     const double through = *std::ranges::max_element(dates);
     done_[index].assign(clock_.size(), 0);
@@ -159,6 +194,12 @@ class StepByFlow {
       if (only_receives(task, rank)) continue;
       const double free = task.kind == CollectiveKind::gather ? through - latency_to(rank) : dates[rank];
       free_[rank] = std::max(free_[rank], free);
+    }
+    if (recorder_ == nullptr) return;
+    // Who only sends is done when what it sent has arrived.
+    for (std::size_t rank = 0; rank < ranks; ++rank) {
+      const bool receives = only_receives(task, rank);
+      recorder_->communicated(rank, index, begins[rank], star && !receives ? through : dates[rank], receives);
     }
   }
 
@@ -182,6 +223,7 @@ class StepByFlow {
       }
       apart_ += latest - earliest;
       outcome.spent = flow.spent();
+      outcome.loads = flow.loads();
     }
     for (const double date : dates) outcome.seconds.push_back(date - earliest);
     outcome.sent.assign(dates.size(), 0);
@@ -196,11 +238,31 @@ class StepByFlow {
           for (const Transfer& transfer : transfers) {
             outcome.sent[rank] += times * transfer.bytes;
             outcome.received[static_cast<std::size_t>(transfer.peer)] += times * transfer.bytes;
+            if (by_closed_form_) load(static_cast<Rank>(rank), transfer, times, outcome.loads);
           }
         }
       }
     }
     return outcome;
+  }
+
+  /// The links that a message takes, `times` times.
+  void load(Rank from, const Transfer& transfer, double times, std::vector<LinkLoad>& loads) {
+    const Path& path = network_[network_.path(hosts_[static_cast<std::size_t>(from)],
+                                              hosts_[static_cast<std::size_t>(transfer.peer)])];
+    loads.resize(network_.links().size());
+    for (const std::int32_t link : path.links) {
+      loads[static_cast<std::size_t>(link)].payload += times * transfer.bytes;
+      loads[static_cast<std::size_t>(link)].wire += times * path.use.cost(transfer.bytes).wire_bytes;
+    }
+  }
+
+  void carry(const Outcome& outcome, double times) {
+    loads_.resize(network_.links().size());
+    for (std::size_t link = 0; link < outcome.loads.size(); ++link) {
+      loads_[link].payload += times * outcome.loads[link].payload;
+      loads_[link].wire += times * outcome.loads[link].wire;
+    }
   }
 
   void add(const Outcome& outcome) {
@@ -237,15 +299,19 @@ class StepByFlow {
   const Schedule& schedule_;
   Network& network_;
   bool by_closed_form_;
+  TimelineRecorder* recorder_;
   ComputeTime compute_;
   std::vector<simgrid::s4u::Host*> hosts_;
   std::vector<std::size_t> same_as_;  ///< per node: the first node with the same device
   std::vector<double> clock_;         ///< per node: the compute stream, seconds
   std::vector<double> busy_;
-  std::vector<double> free_;  ///< per node: when it may begin its next collective with sending
+  std::vector<double> compressing_, waiting_;  ///< parts of what it is busy and of what it stands still
+  std::vector<double> free_;                   ///< per node: when it may begin its next collective with sending
   std::vector<double> known_;
   std::vector<std::vector<double>> done_;  ///< per task and node
+  std::vector<double> all_issued_;         ///< per task: when the last of those who send in it had issued it
   std::vector<Outcome> outcomes_;
+  std::vector<LinkLoad> loads_;
   std::map<std::pair<std::string, std::string>, double> spent_;
   double apart_ = 0;        ///< seconds between the first and the last worker, of all collectives
   double worst_apart_ = 0;  ///< of one
@@ -256,8 +322,11 @@ class StepByFlow {
 }  // namespace
 
 StepTiming step_by_flow(const Nodes& nodes, const RankLayout& layout, const Schedule& schedule, Network& network,
-                        bool by_closed_form) {
-  return StepByFlow(nodes, layout, schedule, network, by_closed_form).run();
+                        bool by_closed_form, std::vector<LinkLoad>& loads, TimelineRecorder* recorder) {
+  StepByFlow step(nodes, layout, schedule, network, by_closed_form, recorder);
+  StepTiming timing = step.run();
+  loads = std::move(step.loads());
+  return timing;
 }
 
 double collective_by_flow(const Nodes& nodes, const Rounds& rounds, Network& network, bool by_closed_form) {

@@ -193,23 +193,24 @@ class TcpConnection : public Connection {
       // Slow start: a window per round trip, doubling until it covers the way there and back.
       const double round_trip = 2 * latency();
       for (double window = tcp::initial_window; window < fare.share * round_trip && left > window; window *= 2) {
-        move(window * fare.inflation);
+        move(window, fare.inflation);
         left -= window;
         sg4::this_actor::sleep_for(std::max(0.0, round_trip - window / fare.share));
       }
     }
-    move(left * fare.inflation);
+    move(left, fare.inflation);
   }
 
-  /// Payload over the links, shared by SimGrid with all the others.
-  void move(double bytes) {
-    const double wire_bytes = bytes / all_.network()[path_].use.efficiency;
+  /// Payload over the links, `inflation` times on average, shared by SimGrid with all the others.
+  void move(double payload, double inflation) {
+    const double begin = now();
+    const double wire_bytes = payload * inflation / all_.network()[path_].use.efficiency;
     all_.network().enter(path_, wire_bytes, load_);
     const sg4::CommPtr flow = sg4::Comm::sendto_init(from_, to_);
     flow->set_payload_size(static_cast<std::uint64_t>(std::llround(wire_bytes)));  // whole bytes only, here
     compat::start(flow);
     flow->wait();
-    bottleneck_ = all_.network().leave(path_, load_);
+    bottleneck_ = all_.network().leave(path_, load_, begin, payload);
   }
 
   Connections& all_;

@@ -10,12 +10,12 @@
 namespace dadsim {
 
 /// How a link is used.
-struct LinkUse {
+struct LinkProperties {
   Transport transport = Transport::plain;
   double efficiency = 1;     ///< share of the bandwidth that payload reaches
   double queue_bytes = 3e5;  ///< tcp: buffer in front of the link
   std::string link_class;    ///< catalogue entry; may be empty
-  bool operator==(const LinkUse&) const = default;
+  bool operator==(const LinkProperties&) const = default;
 };
 
 /// A way of sending a message over nvlink or rdma: small messages take one that is quick to start, large ones one that
@@ -46,7 +46,7 @@ struct PathUse {
 /// A link of a path as `path_use` needs it.
 struct PathLink {
   double bandwidth = 0;  ///< byte/s, nominal
-  const LinkUse* use = nullptr;
+  const LinkProperties* use = nullptr;
 };
 
 PathUse path_use(std::span<const PathLink> links);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "sim/built_platform.hpp"
+#include "sim/platform_hosts.hpp"
 #include "sim/star.hpp"
 
 namespace dadsim {
@@ -239,6 +240,106 @@ TEST(Picture, EveryEdgeJoinsTwoBoxes) {
     if (edge.from.substr(0, 2) != edge.to.substr(0, 2)) ++between;
   }
   EXPECT_EQ(between, 6U);  // each pair is drawn once
+}
+
+Names links_of(const PlatformReport& report, const std::string& from, const std::string& to) {
+  for (const Picture::Edge& edge : report.picture.edges) {
+    if (edge.from == from && edge.to == to) return edge.links;
+  }
+  ADD_FAILURE() << "no edge from " << from << " to " << to;
+  return {};
+}
+
+/// The line of the dot text that draws an edge.
+std::string drawn_edge(const std::string& dot, const std::string& from, const std::string& to) {
+  const std::size_t start = dot.find(fmt::format("\"{}\" -- \"{}\"", from, to));
+  return start == std::string::npos ? "" : dot.substr(start, dot.find('\n', start) - start);
+}
+
+// Edges stand for links that the platform has, each for its own.
+TEST(Picture, EdgesKnowTheirLinks) {
+  const std::vector<FabricSpec> fabrics{{FabricSpec::Kind::one_switch, {}, 0, 1, {}},
+                                        {FabricSpec::Kind::fat_tree, link_spec("up", 50, 1), 2, 1, {}},
+                                        {FabricSpec::Kind::dragonfly, link_spec("up", 50, 1), 0, 1, {3, 2, 2}},
+                                        {FabricSpec::Kind::torus, link_spec("up", 50, 1), 0, 1, {3, 2, 2}}};
+  CompositionSpec composition;
+  for (std::size_t i = 0; i < fabrics.size(); ++i) {
+    GpuClusterSpec cluster = gpu_cluster(12, 2);
+    cluster.name = fmt::format("c{}", i);
+    cluster.fabric = fabrics[i];
+    composition.clusters.emplace_back(cluster);
+    for (std::size_t j = 0; j < i; ++j) {
+      composition.pairs.push_back({fmt::format("c{}", i), fmt::format("c{}", j), 7, 2, Transport::tcp});
+      composition.pairs.push_back({fmt::format("c{}", j), fmt::format("c{}", i), 7, 2, Transport::tcp});
+    }
+  }
+  FederationSpec few, many;
+  few.sites = {{"site", 3, true, link_spec("u", 10, 1), link_spec("d", 20, 1)}};
+  many.sites = {{"phone", 80, true, link_spec("u", 10, 1), link_spec("d", 20, 1)}};
+  WanSpec wan;
+  wan.host = link_spec("host", 100, 1);
+  wan.regions = {{"east", 2}, {"west", 1}};
+  wan.pairs = {{"east", "west", 7, 2, Transport::tcp}, {"west", "east", 9, 2, Transport::tcp}};
+  GpuClusterSpec large = gpu_cluster(100, 8, 2);
+  large.fabric = fabrics[1];
+  large.fabric.nodes_per_switch = 1;
+  for (const PlatformSpec& platform :
+       {PlatformSpec{"", composition, {}, {}}, PlatformSpec{"", few, {}, {}}, PlatformSpec{"", many, {}, {}},
+        PlatformSpec{"", wan, {}, {}}, PlatformSpec{"", large, {}, {}}, cluster_of(2, 2, 2)}) {
+    Names there = platform_links(platform);
+    std::ranges::sort(there);
+    Names drawn;
+    for (const Picture::Edge& edge : inspect_platform(platform).picture.edges) {
+      for (const std::string& link : edge.links) {
+        EXPECT_TRUE(std::ranges::binary_search(there, link)) << link;
+        drawn.push_back(link);
+      }
+    }
+    EXPECT_FALSE(drawn.empty());
+    std::ranges::sort(drawn);
+    EXPECT_EQ(std::ranges::adjacent_find(drawn), drawn.end()) << "a link belongs to one edge";
+  }
+  EXPECT_EQ(links_of(inspect_platform({"", few, {}, {}}), "site-2", "hub"), (Names{"site-2 up", "site-2 down"}));
+  EXPECT_EQ(links_of(inspect_platform({"", many, {}, {}}), "phone", "hub").size(), 160U);
+  // Unlike directions are two edges.
+  EXPECT_EQ(links_of(inspect_platform({"", wan, {}, {}}), "east", "west"), Names{"east -> west"});
+  wan.pairs[1].bandwidth = 7;
+  EXPECT_EQ(links_of(inspect_platform({"", wan, {}, {}}), "east", "west"), (Names{"east -> west", "west -> east"}));
+}
+
+TEST(Picture, BusyEdgesAreDarkerAndThicker) {
+  FederationSpec spec;
+  spec.sites = {{"site", 4, true, link_spec("u", 1e6, 1), link_spec("d", 1e6, 1)}};
+  const PlatformReport report = inspect_platform({"", spec, {}, {}});
+  const std::string dot = to_dot(
+      report, {{"site-1 up", 0.25}, {"site-1 down", 0.5}, {"site-2 up", 1.25}, {"site-3 down", 0.001}, {"other", 1}});
+  const std::string label = "u 8 Mbit/s, down d 8 Mbit/s";
+  // Half of the way from the lightest to the darkest, by the busier direction.
+  EXPECT_EQ(drawn_edge(dot, "site-1", "hub"),
+            "\"site-1\" -- \"hub\" [label=\"up " + label +
+                "\\nbusy 50 %\", tooltip=\"site-1 -- hub: busy 50 %\", color=\"#58759a\", penwidth=3.5];");
+  EXPECT_NE(drawn_edge(dot, "site-2", "hub").find("busy 125 %\", color=\"#062a5e\", penwidth=6.0"), std::string::npos);
+  EXPECT_NE(drawn_edge(dot, "site-3", "hub").find("busy under 1 %\", color=\"#a9bfd6\", penwidth=1.0"),
+            std::string::npos);
+  EXPECT_EQ(drawn_edge(dot, "site-4", "hub"),
+            "\"site-4\" -- \"hub\" [label=\"up " + label + "\", color=\"#c4c8cd\", penwidth=1];");
+  EXPECT_EQ(to_dot(report).find("penwidth"), std::string::npos);
+}
+
+TEST(Picture, AHostOfAFileHasTheLinksThatLeadToItAlone) {
+  const PlatformReport report = inspect_file(
+      "<host id=\"a\" speed=\"1Gf\"/><host id=\"b\" speed=\"1Gf\"/><host id=\"c\" speed=\"1Gf\"/>"
+      "<link id=\"la\" bandwidth=\"100Bps\" latency=\"1s\"/><link id=\"lb\" bandwidth=\"100Bps\" latency=\"1s\"/>"
+      "<link id=\"lc\" bandwidth=\"100Bps\" latency=\"1s\"/><link id=\"middle\" bandwidth=\"100Bps\" latency=\"1s\"/>"
+      "<route src=\"a\" dst=\"b\"><link_ctn id=\"la\"/><link_ctn id=\"middle\"/><link_ctn id=\"lb\"/></route>"
+      "<route src=\"a\" dst=\"c\"><link_ctn id=\"la\"/><link_ctn id=\"middle\"/><link_ctn id=\"lc\"/></route>"
+      "<route src=\"b\" dst=\"c\"><link_ctn id=\"lb\"/><link_ctn id=\"middle\"/><link_ctn id=\"lc\"/></route>");
+  EXPECT_EQ(links_of(report, "a", "the network"), Names{"la"});
+  EXPECT_EQ(links_of(report, "b", "the network"), Names{"lb"});
+  EXPECT_EQ(links_of(report, "c", "the network"), Names{"lc"});
+  const std::string dot = to_dot(report, {{"lb", 1}, {"middle", 1}});
+  EXPECT_NE(drawn_edge(dot, "b", "the network").find("busy 100 %"), std::string::npos) << dot;
+  EXPECT_EQ(drawn_edge(dot, "a", "the network").find("busy"), std::string::npos) << dot;
 }
 
 TEST(Picture, WordsAreQuoted) {

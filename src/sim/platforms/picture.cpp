@@ -30,6 +30,11 @@ std::string pair_in_words(const WanSpec::Pair& pair) {
   return fmt::format("{}, {}", rate_in_words(pair.bandwidth), seconds_in_words(pair.round_trip / 2));
 }
 
+/// Both directions of a line (make_line in cluster_network.hpp).
+void add_line(std::vector<std::string>& links, const std::string& name) {
+  for (const char* direction : {"_UP", "_DOWN"}) links.push_back(name + direction);
+}
+
 /// Draws one cluster after the other; `draw` returns the box at which other clusters are joined.
 class Pen {
  public:
@@ -61,12 +66,12 @@ class Pen {
       const std::string line = both_ways(sites.up, sites.down);
       if (!few(all) && sites.count > 1) {
         join(add(spec.name, sites.name, fmt::format("{} x {}", sites.count, sites.name), Picture::Kind::host), hub,
-             line);
+             line, site_links(spec, sites, 1, sites.count));
         continue;
       }
       for (std::int64_t i = 1; i <= sites.count; ++i) {
-        const std::string host = sites.numbered ? fmt::format("{}-{}", sites.name, i) : sites.name;
-        join(add(spec.name, host, host, Picture::Kind::host), hub, line);
+        const std::string host = host_of(sites, i);
+        join(add(spec.name, host, host, Picture::Kind::host), hub, line, site_links(spec, sites, i, i));
       }
     }
     return hub;
@@ -93,7 +98,8 @@ class Pen {
       const auto found = std::ranges::find(borders, name, &std::pair<std::string, std::string>::first);
       return found == borders.end() ? name : found->second;
     };
-    for (const WanSpec::Pair& pair : spec.pairs) join_once(border(pair.from), border(pair.to), pair_in_words(pair));
+    for (const WanSpec::Pair& pair : spec.pairs)
+      join_once(border(pair.from), border(pair.to), pair_in_words(pair), link_of("", pair));
     return {};
   }
 
@@ -108,15 +114,56 @@ class Pen {
     picture_.boxes.push_back({id, label, kind, frame.empty() ? cluster : frame});
     return id;
   }
-  void join(const std::string& from, const std::string& to, const std::string& label) {
-    picture_.edges.push_back({from, to, label});
+  void join(const std::string& from, const std::string& to, const std::string& label,
+            std::vector<std::string> links = {}) {
+    picture_.edges.push_back({from, to, label, std::move(links)});
   }
   /// One edge for both directions.
-  void join_once(const std::string& from, const std::string& to, const std::string& label) {
-    const bool there = std::ranges::any_of(picture_.edges, [&](const Picture::Edge& edge) {
+  void join_once(const std::string& from, const std::string& to, const std::string& label, const std::string& link) {
+    const auto there = std::ranges::find_if(picture_.edges, [&](const Picture::Edge& edge) {
       return edge.from == to && edge.to == from && edge.label == label;
     });
-    if (!there) join(from, to, label);
+    if (there == picture_.edges.end()) {
+      join(from, to, label, {link});
+    } else {
+      there->links.push_back(link);
+    }
+  }
+
+  // Names of links, as the platforms beside this file give them.
+
+  static std::string host_of(const FederationSpec::Sites& sites, std::int64_t i) {
+    return sites.numbered ? fmt::format("{}-{}", sites.name, i) : sites.name;
+  }
+  static std::vector<std::string> site_links(const FederationSpec& spec, const FederationSpec::Sites& sites,
+                                             std::int64_t first, std::int64_t last) {
+    std::vector<std::string> links;
+    for (std::int64_t i = first; i <= last; ++i) {
+      const std::string host = name_in(spec.name, host_of(sites, i));
+      links.push_back(host + " up");
+      links.push_back(host + " down");
+    }
+    return links;
+  }
+  static std::string link_of(const std::string& cluster, const WanSpec::Pair& pair) {
+    return name_in(cluster, fmt::format("{} -> {}", pair.from, pair.to));
+  }
+  static std::vector<std::string> rail_links(const GpuClusterSpec& spec, std::int64_t first, std::int64_t last) {
+    std::vector<std::string> links;
+    for (std::int64_t node = first; node < last; ++node) {
+      for (std::int64_t rail = 0; rail < spec.rails; ++rail)
+        add_line(links, fmt::format("{} rail-{}", name_in(spec.name, fmt::format("node-{}", node)), rail));
+    }
+    return links;
+  }
+  static std::vector<std::string> spine_links(const GpuClusterSpec& spec, std::int64_t spines, std::int64_t first,
+                                              std::int64_t last) {
+    std::vector<std::string> links;
+    for (std::int64_t leaf = first; leaf < last; ++leaf) {
+      for (std::int64_t spine = 0; spine < spines; ++spine)
+        add_line(links, name_in(spec.name, fmt::format("leaf-{} spine-{}", leaf, spine)));
+    }
+    return links;
   }
 
   static std::string both_ways(const LinkSpec& up, const LinkSpec& down) {
@@ -126,7 +173,7 @@ class Pen {
 
   void draw_pairs(const std::string& cluster, const std::vector<WanSpec::Pair>& pairs) {
     for (const WanSpec::Pair& pair : pairs) {
-      join_once(name_in(cluster, pair.from), name_in(cluster, pair.to), pair_in_words(pair));
+      join_once(name_in(cluster, pair.from), name_in(cluster, pair.to), pair_in_words(pair), link_of(cluster, pair));
     }
   }
 
@@ -137,19 +184,19 @@ class Pen {
     if (!few(spec.nodes)) {
       join(add(spec.name, fmt::format("node-{}...", first), nodes_in_words(last - first, spec.gpus),
                Picture::Kind::node),
-           above, fmt::format("{} each", rails));
+           above, fmt::format("{} each", rails), rail_links(spec, first, last));
       return;
     }
     for (std::int64_t node = first; node < last; ++node) {
       const std::string name = fmt::format("node-{}", node);
       if (!few(spec.nodes * spec.gpus)) {
         join(add(spec.name, name, fmt::format("{}\n{}", name, nodes_in_words(1, spec.gpus)), Picture::Kind::node),
-             above, rails);
+             above, rails, rail_links(spec, node, node + 1));
         continue;
       }
       const std::string frame = name_in(spec.name, name);
       const std::string adapters = add(spec.name, name, "adapters", Picture::Kind::network, frame);
-      join(adapters, above, rails);
+      join(adapters, above, rails, rail_links(spec, node, node + 1));
       const std::string inside = spec.gpus == 1 ? std::string{}
                                                 : add(spec.name, name + " inside",
                                                       spec.inside == InsideNode::switched ? "switch" : "host bridge",
@@ -158,7 +205,10 @@ class Pen {
         const std::string host = fmt::format("gpu-{}", gpu);
         const std::string id = add(spec.name, host, host, Picture::Kind::host, frame);
         join(id, adapters, "");
-        if (!inside.empty()) join(id, inside, gpu == node * spec.gpus ? in_words(spec.port) : "");
+        if (inside.empty()) continue;
+        std::vector<std::string> links;
+        add_line(links, id + " port");
+        join(id, inside, gpu == node * spec.gpus ? in_words(spec.port) : "", std::move(links));
       }
     }
   }
@@ -172,13 +222,13 @@ class Pen {
     std::string leaf;
     if (!few(size.leaves)) {
       leaf = add(spec.name, "leaves", fmt::format("{} x leaf switch", size.leaves), Picture::Kind::network);
-      join(leaf, spines, fmt::format("{} each", up));
+      join(leaf, spines, fmt::format("{} each", up), spine_links(spec, size.spines, 0, size.leaves));
       draw_nodes(spec, 0, spec.nodes, leaf);
       return spines;
     }
     for (std::int64_t i = 0; i < size.leaves; ++i) {
       leaf = add(spec.name, fmt::format("leaf-{}", i), fmt::format("leaf-{}", i), Picture::Kind::network);
-      if (!spines.empty()) join(leaf, spines, up);
+      if (!spines.empty()) join(leaf, spines, up, spine_links(spec, size.spines, i, i + 1));
       draw_nodes(spec, i * spec.fabric.nodes_per_switch, std::min((i + 1) * spec.fabric.nodes_per_switch, spec.nodes),
                  leaf);
     }
@@ -190,7 +240,8 @@ class Pen {
     constexpr std::int64_t groups_drawn = 16;
     const std::string inside =
         fmt::format("{} routers, each with {}", sizes.at(1), nodes_in_words(sizes.at(2), spec.gpus));
-    const std::string lines = times(dragonfly_lines(spec.fabric), in_words(spec.fabric.link));
+    const std::int64_t parallel = dragonfly_lines(spec.fabric);
+    const std::string lines = times(parallel, in_words(spec.fabric.link));
     if (sizes[0] > groups_drawn) {
       return add(spec.name, "groups", fmt::format("{} groups of {}\n{} between any two", sizes[0], inside, lines),
                  Picture::Kind::node);
@@ -199,7 +250,12 @@ class Pen {
     for (std::int64_t i = 0; i < sizes[0]; ++i) {
       groups.push_back(
           add(spec.name, fmt::format("group-{}", i), fmt::format("group-{}\n{}", i, inside), Picture::Kind::node));
-      for (std::int64_t j = 0; j < i; ++j) join(groups[static_cast<std::size_t>(j)], groups.back(), lines);
+      for (std::int64_t j = 0; j < i; ++j) {
+        std::vector<std::string> links;
+        for (std::int64_t line = 0; line < parallel; ++line)
+          add_line(links, name_in(spec.name, fmt::format("group-{} to group-{} line-{}", j, i, line)));
+        join(groups[static_cast<std::size_t>(j)], groups.back(), lines, std::move(links));
+      }
     }
     return groups.front();
   }
@@ -224,8 +280,10 @@ class Pen {
         const std::int64_t next = node + ((here + 1) % size - here) * stride;
         stride *= size;
         if (size == 1 || (size == 2 && next < node)) continue;
+        std::vector<std::string> links;
+        add_line(links, name_in(spec.name, fmt::format("node-{} to node-{}", node, next)));
         join(name_in(spec.name, fmt::format("node-{}", node)), name_in(spec.name, fmt::format("node-{}", next)),
-             node == 0 ? link : "");
+             node == 0 ? link : "", std::move(links));
       }
     }
     return name_in(spec.name, "node-0");

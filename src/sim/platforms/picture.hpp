@@ -19,6 +19,7 @@ struct Picture {
   struct Edge {
     std::string from, to;  ///< ids
     std::string label;
+    std::vector<std::string> links{};  ///< of the platform, that it stands for, both directions
   };
   std::vector<Box> boxes;
   std::vector<Edge> edges;

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "plan/platform_specification.hpp"
+
+namespace simgrid::s4u {
+class Engine;
+class Link;
+}  // namespace simgrid::s4u
+
+namespace dadsim {
+
+/// What if links were faster or slower.
+struct LinkChange {
+  /// Name of a link of the platform as it stands in a result, or class of links ("ib-ndr"), or "*" for all.
+  std::string link;
+  double bandwidth_factor = 1;  ///< above 0
+  double latency_factor = 1;    ///< from 0 on; of the link's own latency, not of software and protocols
+};
+
+/// Multiplies the numbers of the links of a platform that is built and has no profiles yet (those are relative to the
+/// numbers that they find). Throws std::runtime_error where a name fits no link, a factor is no number, or the platform
+/// file has profiles of its own, which hold absolute numbers.
+void apply_link_changes(std::span<const LinkChange> changes, const PlatformSpec& platform,
+                        const simgrid::s4u::Engine& engine);
+
+/// A property of a link, or of the full-duplex link of a platform file that it is a direction of; nullptr if it has
+/// none.
+const char* property_of(const simgrid::s4u::Link* link, const char* key);
+
+}  // namespace dadsim

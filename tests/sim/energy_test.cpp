@@ -1,0 +1,93 @@
+// What nodes are busy for is what SimGrid's energy plugin bills them for.
+#include <gtest/gtest.h>
+#include <simgrid/plugins/energy.h>
+
+#include "sim/child_process.hpp"
+#include "sim/compat.hpp"
+#include "sim/engine.hpp"
+#include "sim/replay.hpp"
+#include "sim/star.hpp"
+#include "support/wire.hpp"
+
+namespace dadsim {
+namespace {
+
+constexpr double idle_watts = 40;
+constexpr double busy_watts = 250;
+
+DeviceSpec device_of(double flops) {
+  DeviceSpec device;
+  device.name = "device";
+  device.peak_flops = flops;
+  device.memory_bandwidth = 1e12;
+  device.matrix_efficiency = device.memory_efficiency = 1;
+  return device;
+}
+
+Task compute(double flops) {
+  return {"layer", ComputeTask{Phase::forward, Role::workers, PerWorker({flops}), PerWorker({0.0}), PerWorker({0.0})}};
+}
+
+TEST(Energy, IsThatOfSimGridsPlugin) {
+  const std::string power =
+      fmt::format("<prop id=\"wattage_per_state\" value=\"{0}:{1}:{1}\"/>", idle_watts, busy_watts);
+  const std::string body = fmt::format(
+      "<host id=\"a\" speed=\"1Gf\">{0}</host>\n<host id=\"b\" speed=\"2Gf\">{0}</host>\n"
+      "<link id=\"ab\" bandwidth=\"1MBps\" latency=\"10ms\"/>\n<link id=\"ba\" bandwidth=\"2MBps\" latency=\"10ms\"/>\n"
+      "<route src=\"a\" dst=\"b\" symmetrical=\"NO\"><link_ctn id=\"ab\"/></route>\n"
+      "<route src=\"b\" dst=\"a\" symmetrical=\"NO\"><link_ctn id=\"ba\"/></route>\n",
+      power);
+  const test::TemporaryFile file(test::platform_xml(body));
+  PlatformSpec platform;
+  platform.what = PlatformFileSpec{file.path()};
+
+  Schedule schedule;
+  schedule.workers = 2;
+  schedule.tasks = {compute(3e9),
+                    {"layer", CollectiveTask{CollectiveKind::all_reduce, PerWorker({4e5}), "ring"}},
+                    compute(1e9),
+                    {"layer", WaitTask{Role::workers, 1}},
+                    compute(5e8)};
+
+  std::vector<double> joules;
+  std::vector<double> busy;
+  double seconds = 0;
+  const auto body_of_child = [&](const MessageSink& sink) {
+    sg_host_energy_plugin_init();
+    const auto engine = load_engine(platform);
+    Nodes nodes;
+    for (const char* host : {"a", "b"}) nodes.hosts.push_back(engine->host_by_name(host));
+    nodes.workers = 2;
+    const DeviceSpec slow = device_of(1e9);
+    const DeviceSpec fast = device_of(2e9);
+    nodes.devices = {&slow, &fast};
+    Network network(*engine, false, Transport::plain);
+    Connections connections(network, nodes.hosts, false);
+    compat::add_actor("driver", nodes.hosts.front(), [&] {
+      RankLayout layout;
+      layout.node_of = {0, 1};
+      const StepTiming timing = replay(nodes, layout, schedule, network, connections);
+      std::vector<double> billed;
+      for (const simgrid::s4u::Host* host : nodes.hosts) billed.push_back(sg_host_get_consumed_energy(host));
+      WireWriter message;
+      message << timing.busy_seconds << simgrid::s4u::Engine::get_clock() << billed;
+      sink.send(message.bytes());
+      std::_Exit(0);
+    });
+    engine->run();
+  };
+  const auto on_message = [&](std::string_view bytes) { WireReader(bytes) >> busy >> seconds >> joules; };
+  const ChildOutcome outcome = run_in_child(body_of_child, on_message);
+  ASSERT_EQ(joules.size(), 2U) << outcome.words() << outcome.output;
+  // 4.5 Gflop each. The sum is through before the slower node has done its second computation; the quicker one waits.
+  EXPECT_NEAR(busy[0], 4.5, 1e-9);
+  EXPECT_NEAR(busy[1], 2.25, 1e-9);
+  EXPECT_NEAR(seconds, 4.5, 1e-9);
+  for (std::size_t node = 0; node < 2; ++node) {
+    const double own = busy[node] * busy_watts + (seconds - busy[node]) * idle_watts;
+    EXPECT_NEAR(joules[node], own, 1e-6 * own);
+  }
+}
+
+}  // namespace
+}  // namespace dadsim
