@@ -24,11 +24,13 @@ packages_for() {
   awk -v purposes=" $* " '!/^#/ && NF && (NF == 1 || index(purposes, " " $2 " ")) { print $1 }' "$DADSIM_PACKAGES"
 }
 
-# Of the packages given, those that dpkg does not know as installed, one per line.
+# Of the packages given, those that dpkg does not know as installed, one per line. What one of them provides is there too:
+# some builds of nodejs hold npm.
 missing_packages() {
   local installed
   # dpkg-query fails if it knows nothing of one of them, and lists the others all the same.
-  installed=$(dpkg-query -W -f '${Package} ${db:Status-Status}\n' "$@" 2>/dev/null | sed -n 's/ installed$//p') || true
+  installed=$(dpkg-query -W -f '${Package}, ${Provides}\t${db:Status-Status}\n' "$@" 2>/dev/null |
+    sed -n '/\tinstalled$/ { s/\t.*//; s/ *([^)]*)//g; s/, */\n/g; p }') || true
   printf '%s\n' "$@" | grep -Fxv -e "$installed" || true
 }
 
@@ -53,6 +55,24 @@ ensure_packages() {
     quietly "$root/build/packages.log" apt-get update
     quietly "$root/build/packages.log" apt-get install -y --no-install-recommends "${missing[@]}"
   ) 9>"$root/build/packages.lock"
+}
+
+# Puts what the tests in a browser need from npm into build/browser. Where that cannot be had they are skipped.
+ensure_browser_modules() {
+  local folder=$root/build/browser tests=$root/tests/browser
+  mkdir -p -- "$folder"
+  (
+    flock 9
+    # The mark is made last: what was interrupted is done again.
+    if cmp -s -- "$tests/package-lock.json" "$folder/installed.json"; then return 0; fi
+    cp -- "$tests/package.json" "$tests/package-lock.json" "$folder"
+    cd -- "$folder" || exit
+    if command -v npm >/dev/null && quietly npm.log npm ci --no-audit --no-fund; then
+      cp package-lock.json installed.json
+    else
+      say "the tests in a browser are skipped: npm could not put playwright-core into $folder"
+    fi
+  ) 9>"$folder/lock"
 }
 
 # Configures a preset where that has not been done in this folder yet.

@@ -1,0 +1,37 @@
+# Builds the pages into dadsim_report: templates, style, scripts, and Chart.js of Debian's libjs-chart.js.
+# A page must be one file that loads nothing, so all of it goes into the program.
+find_file(DADSIM_CHART_JS chart.min.js PATHS /usr/share/javascript/chart.js NO_DEFAULT_PATH DOC "Chart.js 3, minified")
+if(NOT DADSIM_CHART_JS)
+  message(FATAL_ERROR "chart.min.js of Chart.js 3 is missing: install libjs-chart.js, or give -DDADSIM_CHART_JS=FILE")
+endif()
+set(html_folder ${CMAKE_CURRENT_LIST_DIR})
+function(read_html_part variable file)
+  file(READ ${file} text)
+  set(${variable} "${${variable}}${text}" PARENT_SCOPE)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
+endfunction()
+
+# In the order in which a page reads them: what a file uses stands in one before it.
+set(html_scripts_shared format elements theme charts page)
+set(html_scripts_run
+  run/runs run/curves run/steps run/bounds run/scale run/costs run/ranks run/network run/memory run/provenance run/report)
+set(html_scripts_sweep
+  sweep/points sweep/map sweep/lines sweep/front sweep/provenance sweep/report)
+foreach(part shared run sweep)
+  set(DADSIM_SCRIPT_${part} "")
+  foreach(name IN LISTS html_scripts_${part})
+    read_html_part(DADSIM_SCRIPT_${part} ${html_folder}/script/${name}.js)
+  endforeach()
+endforeach()
+foreach(part run sweep)
+  set(DADSIM_SECTIONS_${part} "")
+  read_html_part(DADSIM_SECTIONS_${part} ${html_folder}/${part}.html)
+endforeach()
+set(DADSIM_PAGE "")
+set(DADSIM_STYLE "")
+set(DADSIM_CHART_JS_TEXT "")
+read_html_part(DADSIM_PAGE ${html_folder}/page.html)
+read_html_part(DADSIM_STYLE ${html_folder}/style.css)
+read_html_part(DADSIM_CHART_JS_TEXT ${DADSIM_CHART_JS})
+configure_file(${html_folder}/page_text.hpp.in ${PROJECT_BINARY_DIR}/generated/report/html/page_text.hpp @ONLY)
+set_source_files_properties(${html_folder}/page.cpp PROPERTIES INCLUDE_DIRECTORIES ${PROJECT_BINARY_DIR}/generated)

@@ -1,0 +1,24 @@
+#include "report/html/report.hpp"
+
+#include <string_view>
+
+#include "report/html/page.hpp"
+#include "report/json.hpp"
+#include "report/table.hpp"
+
+namespace dadsim {
+namespace {
+
+/// Without the XML declaration and document type before it, which HTML does not have.
+std::string_view from_svg_on(std::string_view picture) {
+  const std::size_t start = picture.find("<svg");
+  return start == std::string_view::npos ? std::string_view() : picture.substr(start);
+}
+
+}  // namespace
+
+std::string to_html(const Result& result, const std::string& platform_svg) {
+  return make_page(PageKind::run, {result.scenario_name, verdict(result), to_json(result), from_svg_on(platform_svg)});
+}
+
+}  // namespace dadsim

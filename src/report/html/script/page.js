@@ -1,0 +1,46 @@
+// What every page does: reads the result, fills its sections, and has its buttons work.
+
+/** Fills a section; one with nothing to say goes. */
+function addSection(page, id, fill) {
+  const section = document.getElementById(id);
+  fill(page, section);
+  if (section.children.length < 2) section.remove();
+}
+
+function addContents() {
+  const list = document.getElementById("contents");
+  for (const heading of document.querySelectorAll("main section > h2")) {
+    list.append(
+      element(
+        "li",
+        {},
+        element("a", { href: `#${heading.parentElement.id}` }, heading.dataset.short ?? heading.textContent),
+      ),
+    );
+  }
+}
+
+/** `fill(result, text)` draws the page of a result (and the text it was read from); it is saved as `fileName(result)`. */
+function startPage(fileName, fill) {
+  try {
+    const text = document.getElementById("result").textContent;
+    const result = JSON.parse(text);
+    const answer = document.querySelector(".verdict");
+    answer.textContent = kept(answer.textContent);
+    fill(result, text);
+    addContents();
+    followTheme(document.getElementById("theme"));
+    document.getElementById("print").addEventListener("click", () => window.print());
+    document.getElementById("save").addEventListener("click", () => {
+      const address = URL.createObjectURL(new Blob([text.trimStart()], { type: "application/json" }));
+      element("a", { href: address, download: fileName(result) }).click();
+      setTimeout(() => URL.revokeObjectURL(address), 1000);
+    });
+    document.documentElement.dataset.ready = "true";
+  } catch (error) {
+    const failure = document.getElementById("failure");
+    failure.textContent = `Not all of this page could be drawn (${error.message}); the result is in its source as JSON.`;
+    failure.hidden = false;
+    throw error;
+  }
+}

@@ -1,0 +1,102 @@
+// What bound each run: the critical path by kind, and what would help.
+
+/** Shares by kind, largest first: [{kind, share, parts: how many, top: the longest of them}]. */
+function boundKinds(run) {
+  const kinds = new Map();
+  for (const bound of run.bound_by) {
+    // longest first
+    const known = kinds.get(bound.kind);
+    if (known) {
+      known.share += bound.share ?? 0;
+      ++known.parts;
+    } else {
+      kinds.set(bound.kind, { kind: bound.kind, share: bound.share ?? 0, parts: 1, top: bound });
+    }
+  }
+  return [...kinds.values()].sort((a, b) => b.share - a.share);
+}
+
+const kHelp = {
+  bandwidth: "a faster such link, or fewer bytes over it, would help",
+  latency: "fewer, larger messages (buckets), or sites nearer to each other, would help",
+  compute: "a faster device, or a smaller batch on it, would help",
+};
+const helpFor = (kind) => kHelp[kind] ?? "less of it would help";
+
+/** Where a second kind takes at least this share of a step, it is named too. */
+const kWorthNaming = 0.2;
+
+/** What most of a step went into, what would shorten it, and what no such change can get below. */
+function adviceFor(run) {
+  const kinds = boundKinds(run);
+  if (kinds.length === 0) return "no step was taken, so nothing held it back.";
+  const [main, next] = kinds;
+  const { resource, share, seconds } = main.top;
+  let text = `${main.kind} takes ${shareText(main.share)} of the step`;
+  if (share < main.share / 2) {
+    text += `, spread over ${main.parts} resources (the longest is ${resource}, ${shareText(share)}): `;
+    text += helpFor(main.kind);
+  } else {
+    const alone = main.parts === 1 ? `, all of it on ${resource}` : `, ${shareText(share)} on ${resource} alone`;
+    text += `${alone}: ${helpFor(main.kind)}`;
+    const left = run.per_step.seconds - seconds;
+    if (run.bound_by.length > 1 && left > 0) {
+      const whole = humanSeconds(run.per_step.seconds);
+      text += `; even if it cost nothing there, ${humanSeconds(left)} of ${whole} would be left`;
+    }
+  }
+  text += ".";
+  if (next && next.share >= kWorthNaming) {
+    text += ` Then ${next.kind}, ${shareText(next.share)}, longest ${next.top.resource}: ${helpFor(next.kind)}.`;
+  }
+  return kept(text);
+}
+
+function addBounds(page, section) {
+  const runs = page.runs;
+  if (!runs.some((run) => run.bound_by.length > 0)) return;
+  const names = [
+    ...new Set(["bandwidth", "latency", "compute", ...runs.flatMap((run) => run.bound_by.map((b) => b.kind))]),
+  ];
+  const kindsOf = runs.map(boundKinds);
+  const parts = names
+    .map((name, i) => ({
+      label: name,
+      part: kParts[name] ?? partInTurn(i),
+      values: kindsOf.map((kinds) => kinds.find((entry) => entry.kind === name)?.share ?? 0),
+    }))
+    .filter((part) => part.values.some((value) => value > 0));
+  const described = runs.map((run, i) => {
+    const shares = kindsOf[i].map(({ kind, share }) => `${kind} ${shareText(share)}`).join(", ");
+    return `${run.label}: ${shares || "no step"}`;
+  });
+  const makeTable = () =>
+    table(
+      "The critical path of a step, by resource",
+      [
+        { title: "run" },
+        { title: "resource" },
+        { title: "kind" },
+        { title: "time per step", number: true },
+        { title: "share", number: true },
+      ],
+      runs.flatMap((run) =>
+        run.bound_by.map((bound) => [
+          run.label,
+          bound.resource,
+          bound.kind,
+          humanSeconds(bound.seconds),
+          shareText(bound.share),
+        ]),
+      ),
+    );
+  const figure = chartFigure(`Stacked bars of shares of a step. ${described.join("; ")}.`, [], makeTable);
+  section.append(
+    lead("The critical path of a step: what each moment of it was spent on, in all of a step."),
+    key(parts),
+    figure.figure,
+  );
+  bars(figure, { labels: runs.map((run) => run.label), parts, stacked: true, kind: "share", title: "", most: 1 });
+  const advice = runs.map((run) => element("li", {}, element("strong", {}, `${run.label}: `), adviceFor(run)));
+  section.append(element("ul", { class: "advice" }, ...advice));
+}

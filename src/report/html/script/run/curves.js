@@ -1,0 +1,129 @@
+// Accuracy, error, loss or AUC against simulated time, bytes or steps.
+
+const kAcross = {
+  seconds: { text: "simulated time", kind: "seconds" },
+  bytes: { text: "bytes sent in all", kind: "bytes" },
+  step: { text: "steps", kind: "count" },
+};
+const kUpwards = {
+  accuracy: { text: "accuracy", kind: "share", value: (point) => point.accuracy, target: (accuracy) => accuracy },
+  error: {
+    text: "error (1 − accuracy)",
+    kind: "share",
+    value: (point) => (isNumber(point.accuracy) ? 1 - point.accuracy : null),
+    target: (accuracy) => 1 - accuracy,
+  },
+  loss: { text: "loss (cross-entropy, nats)", kind: "number", value: (point) => point.loss },
+  auc: { text: "AUC", kind: "share", value: (point) => point.auc },
+};
+
+const pointText = (point) => [
+  `accuracy ${humanPercent(point.accuracy)}, loss ${withDigits(point.loss)}, AUC ${humanPercent(point.auc)}`,
+  `after ${humanSeconds(point.seconds)}, ${humanCount(point.step)} steps, ${humanBytes(point.bytes)}`,
+];
+
+function spread(runs) {
+  const times = runs
+    .filter(shares)
+    .map((run) => run.total_seconds)
+    .filter((seconds) => seconds > 0);
+  return times.length > 0 ? Math.max(...times) / Math.min(...times) : 1;
+}
+
+function addCurves(page, section) {
+  const state = { across: "seconds", upwards: "accuracy", logX: spread(page.runs) >= kSpreadForLog, logY: false };
+  const shown = new Set(page.runs.filter((run) => run.curve.length > 0));
+
+  const settings = () => {
+    const [x, y] = [kAcross[state.across], kUpwards[state.upwards]];
+    const target = y.target && { value: y.target(page.target), text: `target ${targetText(page.target)}` };
+    return {
+      lines: page.runs
+        .filter((run) => shown.has(run))
+        .map((run) => ({
+          label: run.label,
+          mark: page.marks[page.runs.indexOf(run)],
+          points: run.curve.map((point) => ({ x: point[state.across], y: y.value(point), text: pointText(point) })),
+        })),
+      x: { kind: x.kind, title: x.text, log: state.logX },
+      y: {
+        kind: y.kind,
+        title: y.text,
+        log: state.logY,
+        fromLeast: state.upwards === "accuracy" || state.upwards === "auc",
+        most: state.upwards === "accuracy" || state.upwards === "auc" ? 1 : null,
+      },
+      target: target && { value: target.value, text: target.text },
+    };
+  };
+  const description = () => {
+    const ends = page.runs
+      .filter((run) => shown.has(run) && run.curve.length > 0)
+      .map((run) => {
+        const last = run.curve[run.curve.length - 1];
+        return `${run.label} ends at ${humanPercent(last.accuracy)} after ${humanSeconds(last.seconds)}`;
+      });
+    return `Lines: ${kUpwards[state.upwards].text} against ${kAcross[state.across].text}. ${ends.join("; ")}.`;
+  };
+
+  let figure = null;
+  let redraw = null;
+  const change = () => {
+    figure.canvas.setAttribute("aria-label", description());
+    redraw(settings());
+  };
+  const set = (name) => (value) => {
+    state[name] = value;
+    change();
+  };
+  const options = (names) => Object.entries(names).map(([value, { text }]) => ({ value, text }));
+  const controls = [
+    choice("Across", options(kAcross), state.across, set("across")),
+    choice("Upwards", options(kUpwards), state.upwards, set("upwards")),
+    element(
+      "fieldset",
+      {},
+      element("legend", {}, "Logarithmic"),
+      checkbox("across", state.logX, set("logX")),
+      checkbox("upwards", false, set("logY")),
+    ),
+    checkboxes(
+      "Runs",
+      page.runs.map((run) => ({ value: run, label: nameOf(page, run) })),
+      shown,
+      () => {
+        change();
+        figure.refreshTable();
+      },
+    ),
+  ];
+  const makeTable = () =>
+    table(
+      "Every evaluation on the held-back data",
+      [
+        { title: "run" },
+        { title: "step", number: true },
+        { title: "simulated time", number: true },
+        { title: "bytes sent", number: true },
+        { title: "accuracy", number: true },
+        { title: "loss", number: true },
+        { title: "AUC", number: true },
+      ],
+      page.runs
+        .filter((run) => shown.has(run))
+        .flatMap((run) =>
+          run.curve.map((point) => [
+            run.label,
+            humanCount(point.step),
+            humanSeconds(point.seconds),
+            humanBytes(point.bytes),
+            humanPercent(point.accuracy),
+            withDigits(point.loss),
+            humanPercent(point.auc),
+          ]),
+        ),
+    );
+  figure = chartFigure(description(), controls, makeTable);
+  section.append(figure.figure);
+  redraw = lines(figure, settings());
+}

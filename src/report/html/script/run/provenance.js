@@ -1,0 +1,59 @@
+// Where the result comes from, and what was taken for granted.
+
+function addProvenance(page, section) {
+  const { result, runs } = page;
+  const facts = [
+    ["Scenario", `${result.scenario.name}, seed ${page.seed}, hash ${result.scenario.hash}`],
+    ["Learned on", result.learned_on],
+    ["Timed as", result.timed_as],
+    ["Target", `accuracy ${targetText(page.target)}`],
+    ["Network model", result.dadsim.network_model],
+    ["Simulated by", [...new Set(runs.map((run) => `${run.network.fidelity} fidelity`))].join(", ")],
+    ["Versions", `dadsim ${result.dadsim.version}, SimGrid ${result.dadsim.simgrid}, Chart.js ${Chart.version}`],
+    [
+      "Wall clock",
+      `learning ${humanSeconds(result.wall_clock.learning_seconds)}, ` +
+        `timing ${humanSeconds(result.wall_clock.timing_seconds)}`,
+    ],
+  ];
+  const terms = facts.flatMap(([term, text]) => [element("dt", {}, term), element("dd", {}, text)]);
+  section.append(element("dl", { class: "facts" }, ...terms));
+
+  const list = (title, sentences) => {
+    if (sentences.length === 0) return;
+    const entries = sentences.map((sentence) => element("li", {}, sentence));
+    section.append(element("h3", {}, title), element("ul", { class: "sentences" }, ...entries));
+  };
+  list("Assumed for every run", result.assumptions);
+  const notes = runs.flatMap((run) => run.notes.map((note) => `${run.label}: ${note}`));
+  for (const run of runs) if (run.network.fidelity_note) notes.push(`${run.label}: ${run.network.fidelity_note}`);
+  list("Notes on single runs", notes);
+
+  const rows = runs.map((run) => [
+    run.label,
+    run.algorithm,
+    run.exchange ?? "none",
+    humanCount(run.workers),
+    humanCount(run.steps),
+    humanCount(run.steps_per_epoch),
+    Object.entries(run.parameters)
+      .map(([name, value]) => `${name} = ${value}`)
+      .join(", ") || kNone,
+  ]);
+  section.append(
+    element("h3", {}, "Settings of the runs"),
+    table(
+      "As they were run, with every default filled in",
+      [
+        { title: "run" },
+        { title: "algorithm" },
+        { title: "exchange" },
+        { title: "workers", number: true },
+        { title: "steps", number: true },
+        { title: "steps per epoch", number: true },
+        { title: "parameters" },
+      ],
+      rows,
+    ),
+  );
+}

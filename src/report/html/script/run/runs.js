@@ -1,0 +1,90 @@
+// Who is first, and the table of runs.
+
+/** "link hospital-5-up, 34 %": the longest part of the critical path. */
+function boundText(bound) {
+  if (!bound) return kNone;
+  const names = { bandwidth: "link", latency: "latency", compute: "computing on" };
+  return `${names[bound.kind] ?? bound.kind} ${bound.resource}, ${shareText(bound.share)}`;
+}
+
+const shares = (run) => run.exchange !== null;
+
+/** The runs that share, fastest to the target first, then those that did not reach it, nearest first. */
+function ranked(runs) {
+  const sharing = runs.filter(shares);
+  const reached = sharing.filter((run) => run.target.reached);
+  reached.sort((a, b) => a.target.seconds - b.target.seconds);
+  const others = sharing.filter((run) => !run.target.reached);
+  others.sort((a, b) => (b.accuracy.best ?? 0) - (a.accuracy.best ?? 0));
+  return [...reached, ...others];
+}
+
+function nameOf(page, run) {
+  return element(
+    "span",
+    { class: "named" },
+    markSwatch(page.marks[page.runs.indexOf(run)]),
+    element("span", {}, run.label),
+  );
+}
+
+function addRanking(page, section) {
+  const order = ranked(page.runs);
+  if (order.length < 2 || !order[0].target.reached) return;
+  const slowest = Math.max(...order.filter((run) => run.target.reached).map((run) => run.target.seconds));
+  const best = order[0].target.seconds;
+  const entries = order.map((run) => {
+    const name = nameOf(page, run);
+    if (!run.target.reached) {
+      const text = `did not reach ${targetText(run.target.accuracy)}; best ${humanPercent(run.accuracy.best)}`;
+      return element("li", {}, name, element("span", { class: "none" }, text));
+    }
+    const width = slowest > 0 ? (100 * run.target.seconds) / slowest : 0;
+    return element(
+      "li",
+      {},
+      name,
+      element(
+        "span",
+        { class: "track", "aria-hidden": "true" },
+        element("span", { class: "length", style: `width:${width}%` }),
+      ),
+      element("span", { class: "number" }, humanSeconds(run.target.seconds)),
+      element("span", { class: "number" }, run === order[0] || best === 0 ? "" : factorText(run.target.seconds / best)),
+    );
+  });
+  section.append(
+    element("ol", { class: "ranking", "aria-label": "Runs that share, by time to the target" }, ...entries),
+  );
+}
+
+function addRuns(page, section) {
+  const target = `to ${targetText(page.target)}`;
+  const columns = [
+    { title: "run" },
+    { title: "time", number: true, group: target },
+    { title: "steps", number: true, group: target },
+    { title: "final", number: true, group: "accuracy" },
+    { title: "best", number: true, group: "accuracy" },
+    { title: "a step", number: true },
+    { title: "up", number: true, group: "bytes per worker and step" },
+    { title: "down", number: true, group: "bytes per worker and step" },
+    { title: "sent in all", number: true },
+    { title: "bound by most" },
+  ];
+  const rows = page.runs.map((run) => [
+    nameOf(page, run),
+    humanSeconds(run.target.seconds),
+    humanCount(run.target.step),
+    humanPercent(run.accuracy.final),
+    humanPercent(run.accuracy.best),
+    humanSeconds(run.per_step.seconds),
+    humanBytes(run.per_step.bytes_up_per_worker),
+    humanBytes(run.per_step.bytes_down_per_worker),
+    humanBytes(run.total_bytes),
+    kept(boundText(run.bound_by[0])),
+  ]);
+  const [winner] = ranked(page.runs);
+  const first = winner?.target.reached ? page.runs.indexOf(winner) : -1;
+  section.append(table("Every run; times are simulated, a step is the mean over the run", columns, rows, first));
+}

@@ -1,0 +1,103 @@
+// Time to accuracy of what is too large to learn here: known steps × relative steps × time per step.
+
+function chargedSentence(charged) {
+  const parts = [];
+  if (charged.evaluation_every > 0) {
+    parts.push(
+      `${humanSeconds(charged.evaluation_seconds)} per evaluation, ` +
+        `every ${humanCount(charged.evaluation_every)} steps and at the end`,
+    );
+  }
+  if (charged.start_up_seconds > 0) parts.push(`${humanSeconds(charged.start_up_seconds)} of start-up`);
+  return parts.length > 0
+    ? `Charged beside the product: ${parts.join(", ")}.`
+    : "Evaluation and start-up are not charged.";
+}
+
+function scaleSentences(page, scale) {
+  const sentences = [];
+  const known = scale.known_steps;
+  if (isNumber(known.value)) {
+    const range =
+      known.fewest < known.most ? `; results from ${humanCount(known.fewest)} to ${humanCount(known.most)} steps` : "";
+    sentences.push(`Known steps: ${scale.source}${range}.`);
+  } else if (scale.workload) {
+    sentences.push(
+      `The steps that ${scale.workload} needs are not known here: ${scale.why_not}. ` +
+        "What is said is the time per step and the relative steps alone.",
+    );
+  }
+  sentences.push(
+    `Relative steps: steps to ${targetText(page.target)} on ${page.result.learned_on}, ` +
+      (scale.seeds > 1
+        ? `mean over ${scale.seeds} seeds, divided by those of gradient sharing with the same seeds; ` +
+          "the interval is Fieller's."
+        : "divided by those of gradient sharing; one seed has no interval."),
+  );
+  if (isNumber(known.value)) sentences.push(chargedSentence(scale.charged));
+  for (const run of page.runs) {
+    if (run.at_scale?.why_not) sentences.push(`${run.label}: no relative steps: ${run.at_scale.why_not}.`);
+  }
+  return sentences;
+}
+
+function addScale(page, section) {
+  const scale = page.result.at_scale;
+  const runs = page.runs.filter((run) => run.at_scale);
+  if (!scale || runs.length === 0) return;
+  const known = isNumber(scale.known_steps.value);
+  if (scale.workload) {
+    const target = scale.target ? `, to ${scale.target}` : "";
+    section.append(lead(`As ${scale.workload}, ${humanCount(scale.batch)} samples per step of all workers${target}.`));
+  } else {
+    section.querySelector("h2").textContent = "Steps to accuracy against gradient sharing";
+  }
+  const columns = [{ title: "run" }];
+  if (known) columns.push({ title: "known steps", number: true });
+  columns.push({ title: "× relative steps (95 %)", number: true }, { title: "× time per step", number: true });
+  if (known) columns.push({ title: "= time to accuracy (95 %)", number: true });
+  columns.push({ title: "steps here, by seed", number: true });
+  const times = runs.map((run) => run.at_scale.seconds);
+  const rows = runs.map((run) => {
+    const at = run.at_scale;
+    const row = [nameOf(page, run)];
+    if (known) row.push(humanCount(at.known_steps));
+    row.push(withInterval(at.relative_steps, withDigits), humanSeconds(at.seconds_per_step));
+    if (known) row.push(withInterval(at.seconds, humanSeconds));
+    row.push(at.steps_to_target.map((steps) => (isNumber(steps) ? humanCount(steps) : "not reached")).join(", "));
+    return row;
+  });
+  // The chart is of the product where that is known, else of the relative steps.
+  const estimates = known ? times : runs.map((run) => run.at_scale.relative_steps);
+  const text = known ? humanSeconds : withDigits;
+  if (estimates.some((estimate) => isNumber(estimate.value))) {
+    const labels = runs.map((run) => run.label);
+    const described = labels.map((label, i) => `${label} ${withInterval(estimates[i], text)}`).join("; ");
+    const what = known ? "time to accuracy" : "steps relative to gradient sharing";
+    const figure = chartFigure(`Bars: ${what}, with 95 % intervals: ${described}.`, [], () =>
+      table(
+        "Factors and product",
+        columns,
+        rows.map((row, i) => [labels[i], ...row.slice(1)]),
+      ),
+    );
+    section.append(figure.figure);
+    const intervals = estimates.map((e) => (isNumber(e.value) && isNumber(e.low) && isNumber(e.high) ? e : null));
+    const ends = estimates.map((e, i) =>
+      isNumber(e.value) ? { at: Math.max(e.value, intervals[i]?.high ?? 0), text: text(e.value) } : null,
+    );
+    bars(figure, {
+      labels,
+      parts: [{ label: what, part: kParts.compute, values: estimates.map((e) => e.value) }],
+      stacked: false,
+      kind: known ? "seconds" : "number",
+      title: `${what}; whiskers are 95 % intervals`,
+      ends: [ends],
+      intervals,
+    });
+    figure.figure.querySelector("details").remove(); // the same table stands below
+  }
+  section.append(table("Factors and product", columns, rows));
+  const sentences = scaleSentences(page, scale).map((sentence) => element("li", {}, sentence));
+  section.append(element("ul", { class: "sentences" }, ...sentences));
+}

@@ -1,0 +1,140 @@
+// A sweep as the sections use it: axes with their values in words, points by their place, figures over the seeds.
+
+/** What is known of a run at a point. `time` is what points are decided by. */
+function figuresOf(result) {
+  const time = result.sweep.at_scale ? "scale_seconds" : "target_seconds";
+  const money = (value) => moneyText(value, result.sweep.currency);
+  kKinds.money = { units: [{ name: result.sweep.currency, factor: 1 }], text: money };
+  return [
+    { name: "target_seconds", title: "time to the target", kind: "seconds" },
+    { name: "scale_seconds", title: "time to accuracy at scale", kind: "seconds" },
+    { name: "target_step", title: "steps to the target", kind: "count" },
+    { name: "final_accuracy", title: "final accuracy", kind: "share" },
+    { name: "step_seconds", title: "time of a step", kind: "seconds" },
+    { name: "bytes", title: "bytes sent in all", kind: "bytes" },
+    { name: "money", title: "money", kind: "money" },
+    { name: "joules", title: "energy", kind: "energy" },
+  ].map((figure) => ({ ...figure, text: kKinds[figure.kind].text, decides: figure.name === time }));
+}
+
+/** Numbers of these units read as in the rest of the page, others as the sweep has them. */
+const kUnitKinds = { "bit/s": "rate", s: "seconds", B: "bytes" };
+
+function axisOf(axis, index) {
+  const numeric = axis.values.length > 0 && axis.values.every((value) => isNumber(value.number));
+  const numbers = axis.values.map((value) => value.number);
+  let kind = kUnitKinds[axis.unit];
+  let texts = axis.values.map((value) => value.text);
+  if (kind) {
+    const human = numbers.map(kKinds[kind].text);
+    if (new Set(human).size === human.length) texts = human;
+  } else {
+    kind = `axis-${index}`;
+    const name = axis.unit;
+    kKinds[kind] = {
+      units: [{ name, factor: 1 }],
+      text: (value) => `${withDigits(value, 4)}${name ? ` ${name}` : ""}`,
+    };
+  }
+  const wide = numeric && numbers[0] > 0 && numbers[numbers.length - 1] / numbers[0] >= kSpreadForLog;
+  return { ...axis, index, numeric, numbers, texts, kind, wide };
+}
+
+/** Mean over the seeds with its 95 % interval (Student's); null unless every seed has a value. */
+function meanOf(values, student) {
+  if (values.length === 0 || !values.every(isNumber)) return null;
+  const n = values.length;
+  const value = values.reduce((sum, one) => sum + one, 0) / n;
+  if (n < 2) return { value, low: null, high: null };
+  const variance = values.reduce((sum, one) => sum + (one - value) ** 2, 0) / (n - 1);
+  const half = student[n - 2] * Math.sqrt(variance / n);
+  return { value, low: Math.max(0, value - half), high: value + half };
+}
+
+function sweepOf(result) {
+  const field = Object.fromEntries(result.figures.fields.map((name, i) => [name, i]));
+  const points = result.points.map((point) => ({ ...point, rows: result.runs.map(() => []) }));
+  for (const row of result.figures.rows) points[row[field.point]].rows[row[field.run]].push(row);
+  const places = new Map(points.map((point) => [point.at.join(), point]));
+  const nobodyShares = !result.runs.some((run) => run.communicates);
+  const figure = (point, run, name) =>
+    meanOf(
+      point.rows[run].map((row) => row[field[name]]),
+      result.student_t,
+    );
+  const figures = figuresOf(result).filter(({ name }) => result.figures.rows.some((row) => isNumber(row[field[name]])));
+  return {
+    result,
+    axes: result.axes.map(axisOf),
+    points,
+    runs: result.runs.map((run, index) => ({ ...run, index, letter: letterOf(index) })),
+    marks: marks(result.runs.map((run) => run.communicates || nobodyShares)),
+    figures,
+    /** {value, low, high} over the seeds, or null. */
+    figure,
+    /** The point with these values of the axes, if the sweep has it. */
+    at: (place) => places.get(place.join()),
+    failed: new Set(result.failures.map((failure) => failure.point)),
+  };
+}
+
+/** a … z, then a1 … z1, a2 … */
+const letterOf = (index) => String.fromCharCode(97 + (index % 26)) + (index < 26 ? "" : Math.floor(index / 26));
+
+/** "sites.up 100 Mbit/s, sites.latency 1.00 ms" */
+const placeText = (sweep, at, axes = sweep.axes) =>
+  axes.map((axis) => `${axis.name} ${axis.texts[at[axis.index]]}`).join(", ");
+
+/** Who is first at a point: {run, seconds, low, high}, or null. */
+function winnerOf(point) {
+  if (!point || point.ranked.length === 0 || point.ranked[0].length < 2) return null;
+  const [run, seconds, low, high] = point.ranked[0];
+  return { run, seconds, low, high };
+}
+
+/** "dad first, after 12.3 s; then power-sgd, × 1.31" */
+function outcomeText(sweep, point) {
+  if (!point) return "not part of these results";
+  if (sweep.failed.has(point.id)) return "failed";
+  if (point.ranked.length === 0) return "no result yet";
+  const winner = winnerOf(point);
+  if (!winner) return "no run reaches the target";
+  const text = `${sweep.runs[winner.run].label} first, after ${withInterval({ ...winner, value: winner.seconds }, humanSeconds)}`;
+  const next = point.ranked[1];
+  if (!next || next.length < 2) return `${text}; no other run reaches the target`;
+  return winner.seconds > 0
+    ? `${text}; then ${sweep.runs[next[0]].label}, ${factorText(next[1] / winner.seconds)}`
+    : `${text}; then ${sweep.runs[next[0]].label}, ${humanSeconds(next[1])}`;
+}
+
+const runName = (sweep, run) =>
+  element("span", { class: "named" }, markSwatch(sweep.marks[run.index]), element("span", {}, run.label));
+
+/**
+ * Sliders for all axes but those in `shown`, each with its values; with `all`, "all" comes before them and is null.
+ * `place` has an index or null per axis; `change` is called when one is moved.
+ */
+function sliders(sweep, shown, place, change, all = false) {
+  return sweep.axes
+    .filter((axis) => !shown.includes(axis.index) && axis.texts.length > 1)
+    .map((axis) =>
+      slider(
+        axis.name,
+        all ? ["all", ...axis.texts] : axis.texts,
+        all ? (place[axis.index] ?? -1) + 1 : place[axis.index],
+        (index) => {
+          place[axis.index] = all ? (index === 0 ? null : index - 1) : index;
+          change();
+        },
+      ),
+    );
+}
+
+/** In the middle of every axis. */
+const middle = (sweep) => sweep.axes.map((axis) => Math.floor((axis.texts.length - 1) / 2));
+
+/** For `axisFor`: along an axis of the sweep, logarithmic or not. */
+const chartAxis = (axis, log) =>
+  axis.numeric ? { kind: axis.kind, title: axis.name, log, fromLeast: true } : { title: axis.name, labels: axis.texts };
+/** Where a point is along it. */
+const alongAxis = (axis, point) => (axis.numeric ? axis.numbers[point.at[axis.index]] : point.at[axis.index]);

@@ -1,0 +1,66 @@
+// What failed, and where the results come from.
+
+function addFailures(sweep, section) {
+  const { failures } = sweep.result;
+  if (failures.length === 0) return;
+  const byId = new Map(sweep.points.map((point) => [point.id, point]));
+  section.append(
+    table(
+      "Simulations that ended in an error; their points have no winner",
+      [
+        { title: "point" },
+        ...sweep.axes.map((axis) => ({ title: axis.name })),
+        { title: "seed", number: true },
+        { title: "what it said" },
+      ],
+      failures.map(({ point, seed, words }) => [
+        String(point),
+        ...sweep.axes.map((axis) => axis.texts[byId.get(point)?.at[axis.index]] ?? kNone),
+        String(seed),
+        words,
+      ]),
+    ),
+  );
+}
+
+function addSweepProvenance(sweep, section) {
+  const { scenario, sweep: about, dadsim } = sweep.result;
+  const facts = [
+    ["Scenario", `${scenario.name} (${scenario.file}), hash ${scenario.hash}`],
+    ["Target", `accuracy ${targetText(scenario.target_accuracy)}, unless the sweep changes it`],
+    ["Points", pointsText(sweep)],
+    [
+      "Seeds",
+      about.seeds === 1 ? "the scenario's" : `${humanCount(about.seeds)}: the scenario's and those that follow it`,
+    ],
+    ["Versions", `dadsim ${dadsim.version}, Chart.js ${Chart.version}`],
+  ];
+  const terms = facts.flatMap(([term, text]) => [element("dt", {}, term), element("dd", {}, text)]);
+  section.append(element("dl", { class: "facts" }, ...terms));
+  section.append(
+    table(
+      "What is varied",
+      [{ title: "path" }, { title: "values", number: true }, { title: "from" }, { title: "to" }, { title: "with it" }],
+      sweep.axes.map((axis) => [
+        element("code", {}, axis.path),
+        humanCount(axis.texts.length),
+        axis.values[0]?.text ?? kNone,
+        axis.values[axis.values.length - 1]?.text ?? kNone,
+        axis.linked.join(", ") || kNone,
+      ]),
+    ),
+  );
+}
+
+/** How many points there are, and what is missing. */
+function pointsText(sweep) {
+  const { points, shard, shards } = sweep.result.sweep;
+  const open = sweep.points.filter((point) => point.ranked.length === 0 && !sweep.failed.has(point.id)).length;
+  let text =
+    shards > 1
+      ? `${humanCount(sweep.points.length)} of ${humanCount(points)} (shard ${shard}/${shards})`
+      : humanCount(points);
+  if (sweep.failed.size > 0) text += `; ${humanCount(sweep.failed.size)} failed`;
+  if (open > 0) text += `; ${humanCount(open)} without a result yet`;
+  return text;
+}

@@ -1,0 +1,124 @@
+// Pages in Chromium, for tests that look at them as a reader would: with a mouse, with a keyboard, on a phone, in the
+// dark, on paper.
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { dirname, join, resolve } from "node:path";
+import test, { after, before } from "node:test";
+import { fileURLToPath, pathToFileURL } from "node:url";
+
+const { DADSIM, WRITE_SAMPLE_REPORTS, MODULES, BROWSER } = process.env;
+export const { ARTEFACTS } = process.env;
+const { chromium } = createRequire(join(resolve(MODULES), "/"))("playwright-core");
+export const root = resolve(dirname(fileURLToPath(import.meta.url)), "../..");
+export const kHostile = "</script><script>alert(1)</script><img src=x onerror=alert(2)>";
+export const kWidths = [360, 768, 1280];
+
+let browser;
+/** Files of pages, by name. */
+export const reports = {};
+
+export const dadsim = (...args) => execFileSync(DADSIM, args, { stdio: "inherit" });
+
+/** Writes the sample pages into a folder, lets `prepare(folder)` add to them, and starts the browser. */
+export function beforeAll(prepare) {
+  let folder;
+  before(async () => {
+    folder = mkdtempSync(join(tmpdir(), "dadsim-report-"));
+    mkdirSync(ARTEFACTS, { recursive: true });
+    execFileSync(WRITE_SAMPLE_REPORTS, [folder]);
+    prepare(folder);
+    browser = await chromium.launch({ executablePath: BROWSER, args: ["--no-sandbox"] });
+  });
+  after(async () => {
+    await browser?.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+}
+
+/** Opens a report and collects what goes wrong: messages, errors, dialogs, requests for anything but the page. */
+export async function open(name, { width = 1280, height = 900, ...options } = {}) {
+  const context = await browser.newContext({ viewport: { width, height }, colorScheme: "light", ...options });
+  const page = await context.newPage();
+  const address = pathToFileURL(reports[name]).href;
+  const wrong = [];
+  page.on("console", (message) => wrong.push(`${message.type()}: ${message.text()}`));
+  page.on("pageerror", (error) => wrong.push(String(error)));
+  page.on("dialog", (dialog) => {
+    wrong.push(`dialog: ${dialog.message()}`);
+    dialog.dismiss();
+  });
+  page.on("request", (request) => {
+    if (request.url() !== address && !request.url().startsWith("blob:")) wrong.push(`request: ${request.url()}`);
+  });
+  await page.goto(address);
+  await page.waitForFunction(() => document.documentElement.dataset.ready === "true", null, { timeout: 10000 });
+  const close = async () => {
+    await context.close();
+    assert.deepEqual(wrong, []);
+  };
+  return { page, close };
+}
+
+/** The table below the chart of a section. */
+export async function openTable(page, section) {
+  await page.locator(`${section} summary`).click();
+  await page.locator(`${section} details table`).waitFor();
+}
+
+export const resultOf = (page) => page.evaluate(() => JSON.parse(document.getElementById("result").textContent));
+export const pixels = (page, selector) => page.evaluate((s) => document.querySelector(s).toDataURL(), selector);
+export const background = (page) => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+
+/** Tests that every page must pass. */
+export function testLayout(name) {
+  test(`${name}: every chart is drawn, and nothing is wider than the page`, async () => {
+    for (const [width, colorScheme] of [...kWidths.map((width) => [width, "light"]), [1280, "dark"]]) {
+      const { page, close } = await open(name, { width, colorScheme });
+      const blank = await page.evaluate(() =>
+        [...document.querySelectorAll("canvas")]
+          .filter((canvas) => {
+            const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+            return !new Uint32Array(data.buffer).some((pixel) => pixel !== 0);
+          })
+          .map((canvas) => canvas.closest("section")?.id),
+      );
+      assert.deepEqual(blank, []);
+      const tooWide = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+      assert.ok(tooWide <= 0, `${tooWide} px too wide at ${width} px`);
+      await page.screenshot({ path: join(ARTEFACTS, `${name}-${width}-${colorScheme}.png`), fullPage: true });
+      await close();
+    }
+  });
+
+  test(`${name}: parts have names for those who do not see them`, async () => {
+    const { page, close } = await open(name);
+    const faults = await page.evaluate(() => {
+      const faults = [];
+      const say = (what, node) => faults.push(`${what}: ${node.outerHTML.slice(0, 100)}`);
+      for (const canvas of document.querySelectorAll("canvas")) {
+        if (canvas.getAttribute("aria-hidden") !== "true" && !(canvas.getAttribute("aria-label")?.length > 10))
+          say("unnamed", canvas);
+      }
+      for (const input of document.querySelectorAll("input, select"))
+        if (input.labels.length === 0) say("unlabelled", input);
+      for (const button of document.querySelectorAll("button")) if (!button.textContent.trim()) say("unnamed", button);
+      for (const section of document.querySelectorAll("section")) {
+        if (!document.getElementById(section.getAttribute("aria-labelledby"))) say("no heading", section);
+      }
+      for (const link of document.querySelectorAll("a[href^='#']")) {
+        if (!document.querySelector(link.getAttribute("href"))) say("leads nowhere", link);
+      }
+      const ids = [...document.querySelectorAll("[id]")].map((node) => node.id);
+      for (const id of ids) if (ids.indexOf(id) !== ids.lastIndexOf(id)) faults.push(`${id} twice`);
+      for (const tag of ["h1", "main", "nav", "header", "footer"]) {
+        if (document.querySelectorAll(tag).length !== 1) faults.push(`not one ${tag}`);
+      }
+      return faults;
+    });
+    assert.deepEqual(faults, []);
+    await close();
+  });
+}

@@ -1,0 +1,404 @@
+// The reports of runs: of hand-made results (sample_reports.cpp) and of a real run.
+import assert from "node:assert/strict";
+import { readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import test from "node:test";
+import vm from "node:vm";
+import {
+  ARTEFACTS,
+  background,
+  beforeAll,
+  dadsim,
+  kHostile,
+  open,
+  openTable,
+  pixels,
+  reports,
+  resultOf,
+  root,
+  testLayout,
+} from "./pages.mjs";
+
+const kLargestPage = 1.5e6; // bytes
+const kFirstPaint = 1000; // ms
+
+beforeAll((folder) => {
+  reports.everything = join(folder, "everything.html");
+  reports.nothing = join(folder, "nothing.html");
+  reports.more = join(folder, "more.html");
+  writeFileSync(reports.more, withMore(readFileSync(reports.everything, "utf8")));
+  reports.hospitals = join(folder, "hospitals.html");
+  const scenario = join(root, "scenarios/hospitals.xml");
+  dadsim(scenario, "--set", "training.epochs=4", "--quiet", "--report", reports.hospitals);
+});
+
+/** A report whose result has the parts that only some results have: costs, use of links, and more parts of a step. */
+function withMore(html) {
+  return html.replace(/(id="result">)([^<]*)(<\/script)/, (_, before, json, after) => {
+    const result = JSON.parse(json);
+    result.currency = "EUR";
+    const [run] = result.runs;
+    const costs = { money: 12.5, joules: 3.6e6, grams_co2e: 1400 };
+    run.costs = { whole: costs, to_target: { ...costs, money: null }, at_scale: null };
+    run.link_use = [
+      {
+        link: kHostile,
+        class: "wan",
+        bytes_per_second: 1.25e7,
+        latency_seconds: 0.005,
+        bytes_per_step: 2e6,
+        busy_share: 0.75,
+      },
+      { link: "b", class: "", bytes_per_second: 1e9, latency_seconds: 1e-6, bytes_per_step: 1e6, busy_share: 1.25 },
+    ];
+    run.per_step.compression_seconds = 0.25;
+    run.per_step.waiting_seconds = 0.125;
+    return before + JSON.stringify(result).replaceAll("<", "\\u003c") + after;
+  });
+}
+
+test("numbers read as those of the table", () => {
+  // The expectations of tests/support/human_test.cpp hold for the page's own copy of those functions.
+  const context = vm.createContext({});
+  vm.runInContext(readFileSync(join(root, "src/report/html/script/format.js"), "utf8"), context);
+  const text = readFileSync(join(root, "tests/support/human_test.cpp"), "utf8");
+  const names = {
+    human_seconds: "humanSeconds",
+    human_bytes: "humanBytes",
+    human_percent: "humanPercent",
+    human_count: "humanCount",
+    human_energy: "humanEnergy",
+  };
+  let checked = 0;
+  for (const [, name, argument, expected] of text.matchAll(/EXPECT_EQ\((human_\w+)\(([-+*/.\de ]+)\), "([^"]*)"\)/g)) {
+    assert.equal(vm.runInContext(`${names[name]}(${argument})`, context), expected, `${name}(${argument})`);
+    ++checked;
+  }
+  assert.ok(checked > 15, `only ${checked} expectations found`);
+  assert.equal(vm.runInContext("humanSeconds(null) + humanBytes(null) + humanPercent(null)", context), "–––");
+});
+
+for (const name of ["everything", "more", "nothing", "hospitals"]) testLayout(name);
+
+test("text keeps its contrast in the light and in the dark", async () => {
+  // WCAG 2.2, 1.4.3 and 1.4.11.
+  for (const colorScheme of ["light", "dark"]) {
+    const { page, close } = await open("everything", { colorScheme });
+    const ratios = await page.evaluate(() => {
+      const style = getComputedStyle(document.documentElement);
+      const luminance = (name) => {
+        const hex = style.getPropertyValue(name).trim();
+        const [r, g, b] = [1, 3, 5].map((at) => {
+          const c = parseInt(hex.slice(at, at + 2), 16) / 255;
+          return c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4;
+        });
+        return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+      };
+      const ratio = (a, b) =>
+        (Math.max(luminance(a), luminance(b)) + 0.05) / (Math.min(luminance(a), luminance(b)) + 0.05);
+      const texts = ["--ink", "--soft", "--accent"];
+      return texts.flatMap((text) =>
+        ["--paper", "--panel", "--winner"].map((ground) => [text, ground, ratio(text, ground)]),
+      );
+    });
+    for (const [text, ground, ratio] of ratios)
+      assert.ok(ratio >= 4.5, `${text} on ${ground}: ${ratio} (${colorScheme})`);
+    await close();
+  }
+});
+
+test("names that would be markup stay text", async () => {
+  const { page, close } = await open("everything");
+  assert.equal(await page.locator("h1").textContent(), kHostile);
+  assert.equal(await page.title(), `${kHostile} – dadsim`);
+  assert.equal(await page.locator("#runs tbody th").first().textContent(), kHostile);
+  assert.equal((await page.locator(".verdict").textContent()).startsWith(kHostile), true);
+  assert.ok((await page.locator("#provenance").textContent()).includes(kHostile));
+  for (const summary of await page.locator("summary").all()) await summary.click();
+  for (const details of await page.locator("details").all()) await details.locator("table").waitFor();
+  assert.equal(await page.locator("img").count(), 0);
+  assert.equal(await page.locator("script").count(), 3);
+  await close();
+});
+
+test("the sections are those that the result has something for", async () => {
+  const sections = (page) => page.locator("main section").evaluateAll((all) => all.map((section) => section.id));
+  const all = await open("everything");
+  for (const id of [
+    "answer",
+    "runs",
+    "accuracy",
+    "step",
+    "bytes",
+    "bounds",
+    "scale",
+    "ranks",
+    "network",
+    "memory",
+    "provenance",
+  ]) {
+    assert.ok((await sections(all.page)).includes(id), id);
+  }
+  assert.equal(await all.page.locator("#platform svg").count(), 1);
+  await all.close();
+  const few = await open("nothing");
+  assert.deepEqual(await sections(few.page), ["answer", "runs", "accuracy", "provenance"]);
+  assert.equal(await few.page.locator("#platform").count(), 0);
+  assert.ok(
+    (await few.page.locator("#provenance").textContent()).includes("18446744073709551615"),
+    "the seed is whole",
+  );
+  await few.close();
+});
+
+test("tables show the numbers of the result", async () => {
+  const { page, close } = await open("everything");
+  const cells = (row) => page.locator(`#runs tbody tr:nth-child(${row}) td`).allTextContents();
+  assert.deepEqual((await cells(1)).slice(0, 8), [
+    "6.50 s",
+    "2",
+    "94.0 %",
+    "96.0 %",
+    "500 ms",
+    "1.00 kB",
+    "1.67 kB",
+    "16.0 kB",
+  ]);
+  assert.deepEqual((await cells(3)).slice(0, 2), ["–", "–"]);
+  const scale = await page.locator("#scale tbody tr:nth-child(1) td").allTextContents();
+  assert.deepEqual(scale, ["1,000", "1.5 (1.2 … 2)", "500 ms", "14 min 0 s (11 min 24 s … 18 min 20 s)", "30, 60"]);
+  await openTable(page, "#memory");
+  const memory = await page.locator("#memory tbody tr:nth-child(1) td").allTextContents();
+  assert.deepEqual(memory, ["4.00 MB", "2.00 MB", "8.00 MB", "4.00 MB", "30.0 MB", "1.00 MB", "49.0 MB", "24.0 GB"]);
+  await openTable(page, "#ranks");
+  assert.deepEqual(await page.locator("#ranks tbody tr:nth-child(2) td").allTextContents(), ["5.5 → 5", "2.25 → 2"]);
+  await close();
+});
+
+test("costs, the use of links and the finer parts of a step are shown where the result has them", async () => {
+  const { page, close } = await open("more");
+  assert.deepEqual(await page.locator("#costs tbody td").allTextContents(), [
+    "–",
+    "1.00 kWh",
+    "1.4 kg",
+    "12.50 EUR",
+    "1.00 kWh",
+    "1.4 kg",
+  ]);
+  await openTable(page, "#network");
+  assert.deepEqual(await page.locator("#network details tbody tr").last().locator("td").allTextContents(), [
+    "wan",
+    "12.5 MB/s",
+    "5.00 ms",
+    "2.00 MB",
+    "75.0 %",
+  ]);
+  await openTable(page, "#step");
+  const { runs } = await resultOf(page);
+  const [compute, exposed] = [
+    runs[0].per_step.compute_seconds - 0.25,
+    runs[0].per_step.exposed_communication_seconds - 0.125,
+  ];
+  assert.deepEqual(await page.locator("#step tbody tr").first().locator("td").allTextContents(), [
+    `${compute * 1000} ms`,
+    "250 ms",
+    `${exposed.toFixed(2)} s`,
+    "125 ms",
+    "500 ms",
+  ]);
+  await close();
+});
+
+test("the lines of the platform's picture are darker and thicker the busier they are", async () => {
+  const { page, close } = await open("hospitals");
+  const edges = await page.locator("#platform svg g.edge").evaluateAll((all) =>
+    all.map((edge) => {
+      const path = edge.querySelector("path");
+      const style = getComputedStyle(path);
+      const [red, green, blue] = style.stroke.match(/\d+/g).map(Number);
+      const text = [...edge.querySelectorAll("text")].map((line) => line.textContent).join(" ");
+      return {
+        share: Number(/busy (\d+) %/.exec(text)?.[1]),
+        light: red + green + blue,
+        width: parseFloat(style.strokeWidth),
+      };
+    }),
+  );
+  const { runs } = await resultOf(page);
+  const busiest = Math.max(...runs.flatMap((run) => run.link_use.map((use) => use.busy_share)));
+  assert.equal(edges.length, 6);
+  edges.sort((a, b) => a.share - b.share);
+  assert.equal(edges[5].share, Math.round(100 * busiest));
+  assert.ok(edges[0].share < edges[5].share);
+  for (let i = 1; i < edges.length; ++i) {
+    if (edges[i].share === edges[i - 1].share) continue;
+    assert.ok(edges[i].light < edges[i - 1].light && edges[i].width > edges[i - 1].width, JSON.stringify(edges));
+  }
+  assert.ok((await page.locator("#network > .lead").first().textContent()).startsWith("Lines are the darker"));
+  await close();
+});
+
+test("switches change what is drawn", async () => {
+  const { page, close } = await open("hospitals");
+  const chart = "#accuracy figure > .drawing > canvas";
+  const seen = new Set([await pixels(page, chart)]);
+  const changed = async (what) => {
+    const now = await pixels(page, chart);
+    assert.ok(!seen.has(now), `${what} changed nothing`);
+    seen.add(now);
+  };
+  const section = page.locator("#accuracy");
+  for (const choice of ["bytes sent in all", "steps", "error (1 − accuracy)", "loss (cross-entropy, nats)", "AUC"]) {
+    await section.getByLabel(choice, { exact: true }).check();
+    await changed(choice);
+  }
+  assert.match(await page.locator(chart).getAttribute("aria-label"), /AUC against steps/);
+  for (const box of ["across", "upwards"]) {
+    await section.getByLabel(box, { exact: true }).check();
+    await changed(`logarithmic ${box}`);
+  }
+  await section.getByLabel("gradient-sharing", { exact: true }).uncheck();
+  await changed("a run left out");
+  assert.doesNotMatch(await page.locator(chart).getAttribute("aria-label"), /gradient-sharing/);
+
+  const ranks = "#ranks figure > .drawing > canvas";
+  const first = await pixels(page, ranks);
+  await page.locator("#ranks").getByLabel("Run", { exact: true }).selectOption({ index: 1 });
+  const second = await pixels(page, ranks);
+  assert.notEqual(second, first);
+  await page.locator("#ranks").getByLabel("fc2", { exact: true }).uncheck();
+  assert.notEqual(await pixels(page, ranks), second);
+
+  const bytes = "#bytes figure > .drawing > canvas";
+  const linear = await pixels(page, bytes);
+  await page.locator("#bytes").getByLabel("Logarithmic").check();
+  assert.notEqual(await pixels(page, bytes), linear);
+  await close();
+});
+
+test("hovering shows the values of a point", async () => {
+  const { page, close } = await open("hospitals");
+  const canvas = page.locator("#accuracy figure > .drawing > canvas");
+  await canvas.scrollIntoViewIfNeeded();
+  const at = await canvas.evaluate((node) => {
+    const { x, y } = Chart.getChart(node).getDatasetMeta(2).data.at(-1);
+    return { x, y };
+  });
+  await canvas.hover({ position: at });
+  const shown = await canvas.evaluate((node) => {
+    const { tooltip } = Chart.getChart(node);
+    return { opacity: tooltip.opacity, title: tooltip.title, lines: tooltip.body.flatMap((part) => part.lines) };
+  });
+  const { runs } = await resultOf(page);
+  assert.equal(shown.opacity, 1);
+  assert.deepEqual(shown.title, [runs[2].label]);
+  assert.match(
+    shown.lines.join(" "),
+    new RegExp(`accuracy ${(runs[2].accuracy.final * 100).toFixed(1)} %.*${runs[2].steps} steps`),
+  );
+  await close();
+});
+
+test("everything can be reached and used with the keyboard", async () => {
+  const { page, close } = await open("hospitals");
+  await page.keyboard.press("Tab");
+  const focus = () =>
+    page.evaluate(() => {
+      const node = document.activeElement;
+      const { outlineStyle, outlineWidth } = getComputedStyle(node);
+      return {
+        text: node.textContent.slice(0, 40),
+        tag: node.tagName,
+        visible: outlineStyle !== "none" && outlineWidth !== "0px",
+      };
+    });
+  assert.equal((await focus()).text, "Skip to the answer");
+  await page.keyboard.press("Enter");
+  assert.equal(await page.evaluate(() => document.activeElement.id), "answer");
+
+  // From the top to the end: every control is on the way, and shows that it is.
+  await page.reload();
+  await page.waitForFunction(() => document.documentElement.dataset.ready === "true");
+  const reached = { INPUT: 0, BUTTON: 0, SUMMARY: 0, SELECT: 0, A: 0 };
+  for (let i = 0; i < 150; ++i) {
+    await page.keyboard.press("Tab");
+    const now = await focus();
+    if (now.tag === "BODY") break;
+    assert.ok(now.visible, `no visible focus on ${now.tag} ${now.text}`);
+    if (now.tag in reached) ++reached[now.tag];
+  }
+  const count = (selector) => page.locator(selector).count();
+  assert.equal(reached.SUMMARY, await count("summary"));
+  assert.equal(reached.BUTTON, 3);
+  assert.equal(reached.SELECT, await count("select"));
+  assert.equal(reached.INPUT, (await count("input[type=checkbox]")) + (await count("fieldset:has(input[type=radio])")));
+
+  const time = page.locator("#accuracy").getByLabel("simulated time", { exact: true });
+  await time.focus();
+  await page.keyboard.press("ArrowRight");
+  assert.equal(await page.locator("#accuracy").getByLabel("bytes sent in all", { exact: true }).isChecked(), true);
+  const box = page.locator("#accuracy").getByLabel("upwards", { exact: true });
+  await box.focus();
+  await page.keyboard.press("Space");
+  assert.equal(await box.isChecked(), true);
+  await page.locator("#step summary").focus();
+  await page.keyboard.press("Enter");
+  await page.locator("#step details table").waitFor();
+  await close();
+});
+
+test("light and dark follow the system until the button is pressed; paper is light", async () => {
+  const chart = "#step figure > .drawing > canvas";
+  const light = await open("hospitals");
+  const lightPaper = await background(light.page);
+  const lightChart = await pixels(light.page, chart);
+  const button = light.page.locator("#theme");
+  assert.equal(await button.getAttribute("aria-pressed"), "false");
+  await button.click();
+  assert.equal(await button.getAttribute("aria-pressed"), "true");
+  assert.notEqual(await background(light.page), lightPaper);
+  assert.notEqual(await pixels(light.page, chart), lightChart);
+  await button.click();
+  assert.equal(await background(light.page), lightPaper);
+  await light.close();
+
+  const dark = await open("hospitals", { colorScheme: "dark" });
+  const darkPaper = await background(dark.page);
+  assert.notEqual(darkPaper, lightPaper);
+  assert.equal(await dark.page.locator("#theme").getAttribute("aria-pressed"), "true");
+  await dark.page.emulateMedia({ media: "print" });
+  await dark.page.evaluate(() => window.dispatchEvent(new Event("beforeprint")));
+  assert.equal(await background(dark.page), lightPaper);
+  const corner = () =>
+    dark.page.evaluate((s) => {
+      const { config } = Chart.getChart(document.querySelector(s));
+      return config.options.scales.y.ticks.color;
+    }, chart);
+  const onPaper = await corner();
+  await dark.page.evaluate(() => window.dispatchEvent(new Event("afterprint")));
+  await dark.page.emulateMedia({ media: "screen" });
+  assert.notEqual(await corner(), onPaper);
+  writeFileSync(join(ARTEFACTS, "hospitals.pdf"), await dark.page.pdf({ format: "A4" }));
+  await dark.close();
+});
+
+test("the JSON can be saved from the page", async () => {
+  const { page, close } = await open("hospitals");
+  const [download] = await Promise.all([page.waitForEvent("download"), page.locator("#save").click()]);
+  const saved = JSON.parse(readFileSync(await download.path(), "utf8"));
+  assert.deepEqual(saved, await resultOf(page));
+  assert.equal(download.suggestedFilename(), `${saved.scenario.hash}.json`);
+  await close();
+});
+
+test("it is small, and there at once", async () => {
+  assert.ok(statSync(reports.hospitals).size <= kLargestPage);
+  const paints = [];
+  for (let i = 0; i < 3; ++i) {
+    const { page, close } = await open("hospitals");
+    await page.waitForFunction(() => performance.getEntriesByName("first-contentful-paint").length > 0);
+    paints.push(await page.evaluate(() => performance.getEntriesByName("first-contentful-paint")[0].startTime));
+    await close();
+  }
+  assert.ok(Math.min(...paints) < kFirstPaint, `first paint after ${paints} ms`);
+});

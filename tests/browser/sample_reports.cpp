@@ -1,0 +1,124 @@
+// Writes reports of results made by hand, which have a part for every section of the page:
+//   write_sample_reports FOLDER
+#include <cstdlib>
+#include <fstream>
+#include <iostream>
+#include <limits>
+#include <string>
+
+#include "report/html/report.hpp"
+#include "report/html/sweep.hpp"
+#include "report/sample.hpp"
+#include "report/sweep_sample.hpp"
+
+namespace dadsim {
+namespace {
+
+const char* const kHostile = "</script><script>alert(1)</script><img src=x onerror=alert(2)>";
+
+constexpr const char* kPicture =
+    "<?xml version=\"1.0\"?>\n"
+    "<svg width=\"400pt\" height=\"60pt\" viewBox=\"0 0 400 60\" xmlns=\"http://www.w3.org/2000/svg\">"
+    "<text x=\"20\" y=\"30\">hub and two sites</text></svg>\n";
+
+RunResult with_parts(RunResult run, double scale) {
+  run.step_seconds *= scale;
+  run.exposed_seconds *= scale;
+  run.memory = {4e6, 2e6, 8e6, 4e6, 3e7, 1e6};
+  run.device_memory = 2.4e10;
+  run.network.fidelity = "flow";
+  run.network.fidelity_note = "by flow: messages are more than the budget";
+  run.network.collectives = {{"all-reduce", "ring", 1000, 2000, 3}};
+  run.network.links = {{"ib-ndr", "rdma", "a stated share", 5e10, 0.92, 64}};
+  return run;
+}
+
+/// At scale, with ranks, memory, links, and names that would be markup if they were not text.
+Result everything() {
+  Result result = sample_scale_result();
+  result.scenario_name = kHostile;
+  result.learned_on = kHostile;
+  result.assumptions.emplace_back(kHostile);
+  result.layer_names = {kHostile, "dense2"};
+  RunResult first = with_parts(result.runs[0], 1);
+  first.spec.label = kHostile;
+  first.spec.parameters = {{"cap", "8"}, {"way", kHostile}};
+  first.notes = {kHostile};
+  first.bounds[0].resource = kHostile;
+
+  RunResult plain = with_parts(sample_run("gradient-sharing", "gradient-sharing"), 2);
+  plain.ranks.clear();
+  plain.target_seconds *= 3;
+  plain.at_scale = ScaleResult{{40, 40}, {Estimate{1, 1, 1}, ""}, Estimate{1100, 1100, 1100}};
+
+  RunResult alone = with_parts(sample_run("no-sharing", "no-sharing", 2), 0.001);
+  alone.ranks.clear();
+  alone.at_scale = ScaleResult{{std::nullopt, 50}, {std::nullopt, "the target was not reached with every seed"}, {}};
+  result.runs = {first, plain, alone};
+  return result;
+}
+
+/// The target was met before training: no step was taken, and means over steps are not numbers.
+Result nothing() {
+  constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+  Result result = sample_result();
+  RunResult& run = result.runs[0];
+  run = RunResult();
+  run.spec = sample_spec("gradient-sharing", "gradient-sharing");
+  run.workers = 2;
+  run.target_reached = true;
+  run.final_accuracy = run.best_accuracy = 0.96;
+  run.final_auc = kNone;
+  run.step_seconds = run.compute_seconds = run.exposed_seconds = run.first_step_seconds = kNone;
+  run.bytes_up_per_worker = run.bytes_down_per_worker = kNone;
+  run.curve = {{0, 0, kNone, 0.96, kNone, 0}};
+  return result;
+}
+
+/// Three axes, three seeds, costs, a point that failed and one at which no run gets there, and names that would be
+/// markup.
+SweepReport sweep_of_three() {
+  SampleSweep sample(3);
+  sample.rates(5).texts("collective", {"ring", kHostile}).numbers("batch", 4).grid().costs("EUR");
+  sample.fail(0, kHostile).nobody(39);
+  SweepReport report = sample.report();
+  report.scenario_name = kHostile;
+  report.runs[2].label = kHostile;
+  return report;
+}
+
+/// Points that are no grid.
+SweepReport drawn_sweep() { return SampleSweep().rates(6).numbers("batch", 6).drawn(6).report(); }
+
+/// One axis, of texts.
+SweepReport sweep_of_one() { return SampleSweep().texts("collective", {"ring", "tree", "flat"}).grid().report(); }
+
+SweepReport large_sweep() { return SampleSweep().rates(10).numbers("a", 10).numbers("b", 10).grid().report(); }
+
+void write(const std::string& path, const std::string& html) {
+  std::ofstream file(path, std::ios::binary);
+  file << html;
+  file.close();
+  if (!file) {
+    std::cerr << path << " could not be written\n";
+    std::exit(1);
+  }
+}
+
+}  // namespace
+}  // namespace dadsim
+
+int main(int argc, char** argv) {
+  if (argc != 2) {
+    std::cerr << "usage: write_sample_reports FOLDER\n";
+    return 2;
+  }
+  const std::string folder = argv[1];
+  dadsim::write(folder + "/everything.html", dadsim::to_html(dadsim::everything(), dadsim::kPicture));
+  dadsim::write(folder + "/nothing.html", dadsim::to_html(dadsim::nothing()));
+  dadsim::write(folder + "/sweep-three.html", dadsim::to_html(dadsim::sweep_of_three()));
+  dadsim::write(folder + "/sweep-drawn.html", dadsim::to_html(dadsim::drawn_sweep()));
+  dadsim::write(folder + "/sweep-one.html", dadsim::to_html(dadsim::sweep_of_one()));
+  dadsim::write(folder + "/sweep-large.html", dadsim::to_html(dadsim::large_sweep()));
+  return 0;
+}
