@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """One training step (forward, loss, backward, Adam) of the networks of network_bench.cpp, with PyTorch.
 
-    torch_step.py [--threads N] [--seconds S] [NETWORK/SITES ...]
+    torch_step.py [--threads N] [--seconds S] [--by-site] [NETWORK/SITES ...]
 
 Prints "NETWORK/SITES milliseconds cpu-milliseconds" a line: wall time and processor time of the quickest step. A site has
-32 rows. What PyTorch multiplies matrices with matters: Debian's takes whatever provides libblas.so.3, which should be
+32 rows. Those of all sites are one batch, which gives the sum of the sites' gradients alone; with --by-site every site's are
+a batch of their own and their gradients are added up. What PyTorch multiplies matrices with matters: Debian's takes whatever provides libblas.so.3, which should be
 OpenBLAS (libopenblas0-pthread), not the reference implementation (libblas3). OpenBLAS 0.3.21 chooses its kernels by the
 processor; where it does not know it (OPENBLAS_VERBOSE=2 prints its choice), set OPENBLAS_CORETYPE, e.g. SkylakeX on any
 with AVX-512.
@@ -103,7 +104,7 @@ def quickest(step, seconds):
     return 1e3 * min(wall), 1e3 * min(cpu)
 
 
-def measure(case, seconds):
+def measure(case, seconds, by_site):
     name, sites = case.split("/")
     if name == "product":
         a, b = torch.randn(int(sites), int(sites)), torch.randn(int(sites), int(sites))
@@ -112,9 +113,14 @@ def measure(case, seconds):
     inputs, labels = batch(name, int(sites))
     optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
 
+    parts = int(sites) if by_site else 1
+    per_input = [part.contiguous() for part in inputs.chunk(parts)]
+    per_label = [part.contiguous() for part in labels.chunk(parts)]
+
     def step():
         optimizer.zero_grad(set_to_none=True)
-        torch.nn.functional.cross_entropy(model(inputs), labels).backward()
+        for some, wanted in zip(per_input, per_label):
+            torch.nn.functional.cross_entropy(model(some), wanted).backward()
         optimizer.step()
 
     return quickest(step, seconds)
@@ -124,6 +130,7 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("--threads", type=int, default=1, help="0: all")
     parser.add_argument("--seconds", type=float, default=1.0, help="per case")
+    parser.add_argument("--by-site", action="store_true")
     parser.add_argument("cases", nargs="*")
     arguments = parser.parse_args()
     count = arguments.threads or len(os.sched_getaffinity(0))
@@ -135,6 +142,6 @@ if __name__ == "__main__":
     torch.manual_seed(1)
     cases = arguments.cases or [f"{n}/{s}" for n in ("mlp", "gru", "transformer") for s in (2, 8, 64)]
     for case in cases:
-        wall_ms, cpu_ms = measure(case, arguments.seconds)
+        wall_ms, cpu_ms = measure(case, arguments.seconds, arguments.by_site)
         print(f"{case} {wall_ms:.3f} {cpu_ms:.3f}")
         sys.stdout.flush()

@@ -3,22 +3,31 @@
 #include <fmt/format.h>
 #include <tbb/global_control.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <exception>
+#include <map>
 #include <string_view>
-#include <thread>
 
 #include "algorithms/learn.hpp"
 #include "cli/collective_command.hpp"
 #include "cli/exit_code.hpp"
+#include "cli/explain_command.hpp"
+#include "cli/graphviz.hpp"
 #include "cli/listings.hpp"
 #include "cli/options.hpp"
+#include "cli/plan_command.hpp"
 #include "cli/platform_command.hpp"
+#include "cli/study_options.hpp"
+#include "cli/sweep_command.hpp"
 #include "cli/usage_error.hpp"
 #include "report/csv.hpp"
+#include "report/html/report.hpp"
 #include "report/json.hpp"
 #include "report/table.hpp"
+#include "report/trace.hpp"
 #include "scenario/load.hpp"
+#include "sim/inspect.hpp"
 #include "sim/simulator.hpp"
 #include "study/catalog.hpp"
 #include "study/experiment.hpp"
@@ -34,17 +43,54 @@ namespace {
 
 void print(const std::string& text) { write_file_atomically("-", text); }
 
+/// By the names of links, in the run that keeps them busiest.
+std::map<std::string, double> busy_shares(const Result& result) {
+  std::map<std::string, double> shares;
+  for (const RunResult& run : result.runs) {
+    for (const LinkUse& use : run.network.link_use) {
+      double& share = shares[use.link];
+      share = std::max(share, use.busy_share);
+    }
+  }
+  return shares;
+}
+
+/// Of the platform and how busy its links are, for a page; empty where it cannot be drawn, which is no reason to have
+/// no page.
+std::string picture_of(const Scenario& scenario, const Result& result, bool quiet) {
+  try {
+    return draw_svg(find_dot(), to_dot(inspect_platform(scenario.platform), busy_shares(result)));
+  } catch (const Cancelled&) {
+    throw;
+  } catch (const std::runtime_error& error) {
+    if (!quiet) fmt::print(stderr, "dadsim: the page has no picture of the platform: {}\n", error.what());
+    return {};
+  }
+}
+
 void run_scenario(const Options& options, const Scenario& scenario) {
-  for (const std::string& path : {options.json, options.csv}) {
+  for (const std::string& path : {options.json, options.csv, options.report, options.trace}) {
     if (!path.empty()) check_writable(path);
   }
-  const std::size_t threads = options.threads > 0 ? options.threads : std::max(1U, std::thread::hardware_concurrency());
-  const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads);
-  const Result result = run_experiment(scenario, !options.quiet && standard_error_is_terminal());
+  const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads_to_use(options.threads));
+  TraceRequest trace;
+  if (!options.trace.empty()) trace.steps = options.trace_steps;
+  const Result result = run_experiment(scenario, !options.quiet && standard_error_is_terminal(), trace);
   if (!options.json.empty()) write_file_atomically(options.json, to_json(result));
   if (!options.csv.empty()) write_file_atomically(options.csv, to_csv(result));
+  if (!options.report.empty())
+    write_file_atomically(options.report, to_html(result, picture_of(scenario, result, options.quiet)));
+  if (!options.trace.empty()) {
+    write_file_atomically(options.trace, to_trace(result));
+    if (!options.quiet) {
+      for (const std::string& sentence : left_out_of_trace(result)) {
+        fmt::print(stderr, "dadsim: not in the trace: {}\n", sentence);
+      }
+    }
+  }
   // A result that goes to standard output is not mixed with the table.
-  if (!options.quiet && options.json != "-" && options.csv != "-") print(to_table(result));
+  const bool taken = options.json == "-" || options.csv == "-" || options.report == "-" || options.trace == "-";
+  if (!options.quiet && !taken) print(to_table(result));
 }
 
 void execute(const Options& options) {
@@ -59,6 +105,14 @@ void execute(const Options& options) {
       return run_platform_command(options.arguments);
     case Options::Command::collective:
       return run_collective_command(options.arguments);
+    case Options::Command::explain:
+      return run_explain_command(options.arguments);
+    case Options::Command::plan:
+      return run_plan_command(options.arguments);
+    case Options::Command::sweep:
+      return run_sweep_command(options.arguments);
+    case Options::Command::merge:
+      return run_merge_command(options.arguments);
     case Options::Command::run:
     case Options::Command::check:
     case Options::Command::print_scenario:
@@ -91,8 +145,8 @@ int run_command_line(int argc, char** argv) {
     return complain(kWrongInput, error.what());
   } catch (const OutputError& error) {
     return complain(kOutputFailed, fmt::format("dadsim: {}", error.what()));
-  } catch (const Cancelled&) {
-    return complain(kInterrupted, "dadsim: interrupted; nothing was written");
+  } catch (const Cancelled& cancelled) {
+    return complain(kInterrupted, fmt::format("dadsim: interrupted; {}", cancelled.what()));
   } catch (const SimulationError& error) {
     if (interrupted().load()) return complain(kInterrupted, "dadsim: interrupted; nothing was written");
     const std::string_view words = error.what();

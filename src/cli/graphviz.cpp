@@ -50,8 +50,9 @@ std::string find_dot() {
     rest.remove_prefix(std::min(colon + 1, rest.size()));
   }
   throw OutputError(
-      "--svg needs the program 'dot', which is not in PATH; install the package graphviz, or write --dot and draw that "
-      "elsewhere");
+      "a picture needs the program 'dot', which is not in PATH; install the package graphviz, or write --dot of "
+      "'dadsim "
+      "platform' and draw that elsewhere");
 }
 
 std::string draw_svg(const std::string& dot, const std::string& source) {

@@ -8,14 +8,15 @@
 #include "algorithms/registry.hpp"
 #include "collectives/collective.hpp"
 #include "plan/preset.hpp"
+#include "plan/prices.hpp"
 #include "plan/workload.hpp"
-#include "report/human.hpp"
 #include "scenario/vocabulary.hpp"
 #include "sim/device.hpp"
 #include "sim/links.hpp"
 #include "sim/links/efficiency.hpp"
 #include "sim/platforms/picture.hpp"
 #include "sim/regions.hpp"
+#include "support/human.hpp"
 
 namespace dadsim {
 namespace {
@@ -196,6 +197,25 @@ std::string list_collectives() {
   return text;
 }
 
+std::string list_prices() {
+  std::string text = paragraph(
+      "Dated examples of what was asked, not today's prices: <costs> takes those of devices where a scenario names "
+      "none "
+      "of its own.",
+      0);
+  text += "\nOne device for an hour, on demand, USD\n";
+  for (const DevicePrice& price : device_prices()) {
+    text +=
+        paragraph(fmt::format("{:<14} {:>6.2f}  {}: {}", price.device, price.per_hour, price.date, price.source), 23);
+  }
+  text += "\n10^9 bytes that leave, USD\n";
+  for (const EgressPrice& price : egress_prices()) {
+    text += paragraph(
+        fmt::format("{:.3f}  {} to {}, {}: {}", price.per_gb, price.from, price.to, price.date, price.source), 9);
+  }
+  return text;
+}
+
 }  // namespace
 
 const std::vector<Listing>& listings() {
@@ -206,6 +226,7 @@ const std::vector<Listing>& listings() {
       {"workloads", "list what a scenario can be timed as", list_workloads},
       {"links", "list the links of the catalogue with their sources", list_links},
       {"regions", "list the cloud regions and what was measured between them", list_regions},
+      {"prices", "list prices of devices and of bytes that leave, with dates and sources", list_prices},
       {"collectives", "list how each collective can be carried out", list_collectives},
   };
   return all;

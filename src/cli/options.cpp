@@ -6,10 +6,13 @@
 #include <charconv>
 #include <filesystem>
 #include <optional>
+#include <set>
 #include <sstream>
+#include <string_view>
 
 #include "cli/arguments.hpp"
 #include "cli/listings.hpp"
+#include "cli/study_options.hpp"
 #include "cli/usage_error.hpp"
 #include "support/diagnostics.hpp"
 
@@ -18,8 +21,6 @@ namespace {
 
 namespace po = boost::program_options;
 
-constexpr std::size_t kMostThreads = 1024;
-
 po::options_description visible_options() {
   po::options_description description("Options");
   description.add_options()  //
@@ -27,6 +28,13 @@ po::options_description visible_options() {
        "write the result as JSON (docs/output-json.md); - is standard output")  //
       ("csv", po::value<std::string>()->value_name("FILE"),
        "write the learning curves as CSV (docs/output-csv.md); - is standard output")  //
+      ("report", po::value<std::string>()->value_name("FILE"),
+       "write the result as a page for a browser, with charts (docs/report.md); - is standard output")  //
+      ("trace", po::value<std::string>()->value_name("FILE"),
+       "write what happens in steps, for ui.perfetto.dev (docs/trace.md); - is standard output")  //
+      ("trace-steps", po::value<std::string>()->value_name("STEPS"),
+       "the steps of each run that --trace writes, e.g. 1,10-12; without it 1 and 2: on new connections and on warm "
+       "ones")  //
       ("set", po::value<std::vector<std::string>>()->value_name("PATH=VALUE")->composing(),
        "change the scenario before it is checked, e.g. --set training.batch=64 or --set 'run[rank-dad].cap=4'; "
        "repeatable")                                                                   //
@@ -41,20 +49,46 @@ po::options_description visible_options() {
   return description;
 }
 
-std::size_t parse_threads(const std::string& text) {
-  std::size_t threads = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), threads);
-  if (error != std::errc() || end != text.data() + text.size() || threads < 1 || threads > kMostThreads) {
-    throw UsageError(
-        fmt::format("--threads '{}' is no number of threads; a whole number from 1 to {}", text, kMostThreads));
+/// "1,10-12". Steps of all are many spans, and no trace is meant to hold many.
+std::vector<std::int64_t> parse_steps(const std::string& text) {
+  constexpr std::size_t most = 100;
+  const auto refuse = [&](const std::string& why) {
+    return UsageError(
+        fmt::format("--trace-steps '{}' {}; numbers of steps from 1 on and ranges of them, as 1,10-12", text, why));
+  };
+  const auto number = [&](std::string_view word) {
+    std::int64_t value = 0;
+    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
+    if (error != std::errc() || end != word.data() + word.size() || value < 1) throw refuse("are no steps");
+    return value;
+  };
+  std::set<std::int64_t> steps;
+  std::string_view rest = text;
+  for (bool more = true; more;) {
+    const std::size_t comma = rest.find(',');
+    const std::string_view word = rest.substr(0, comma);
+    more = comma != std::string_view::npos;
+    if (more) rest.remove_prefix(comma + 1);
+    const std::size_t dash = word.find('-');
+    const std::int64_t first = number(word.substr(0, dash));
+    const std::int64_t last = dash == std::string_view::npos ? first : number(word.substr(dash + 1));
+    if (last < first) throw refuse("has a range that ends before it begins");
+    for (std::int64_t step = first; step <= last; ++step) {
+      steps.insert(step);
+      if (steps.size() > most) throw refuse(fmt::format("are more than {} steps", most));
+    }
   }
-  return threads;
+  return {steps.begin(), steps.end()};
 }
 
 /// Commands with options of their own.
 std::optional<Options::Command> command_with_options(const std::string& word) {
   if (word == "platform") return Options::Command::platform;
   if (word == "collective") return Options::Command::collective;
+  if (word == "explain") return Options::Command::explain;
+  if (word == "plan") return Options::Command::plan;
+  if (word == "sweep") return Options::Command::sweep;
+  if (word == "merge") return Options::Command::merge;
   return std::nullopt;
 }
 
@@ -64,7 +98,7 @@ void check_misspelt_command(const std::string& word) {
   if (word.starts_with('-') || word.find_first_of("./") != std::string::npos || std::filesystem::exists(word, error)) {
     return;
   }
-  std::vector<std::string> commands{"platform", "collective"};
+  std::vector<std::string> commands{"platform", "collective", "explain", "plan", "sweep", "merge"};
   for (const Listing& listing : listings()) commands.push_back(listing.name);
   const std::string meant = closest(word, commands);
   if (!meant.empty()) {
@@ -107,14 +141,21 @@ Options parse_options(int argc, const char* const* argv) {
   if (values.contains("seed")) options.overrides.push_back("seed=" + values["seed"].as<std::string>());
   options.json = text_of(values, "json");
   options.csv = text_of(values, "csv");
+  options.report = text_of(values, "report");
+  options.trace = text_of(values, "trace");
+  if (values.contains("trace-steps")) {
+    if (options.trace.empty()) throw UsageError("--trace-steps says which steps --trace FILE writes, which is missing");
+    options.trace_steps = parse_steps(values["trace-steps"].as<std::string>());
+  }
   if (values.contains("threads")) options.threads = parse_threads(values["threads"].as<std::string>());
   options.quiet = values.contains("quiet");
-  check_files_differ({{"json", options.json}, {"csv", options.csv}});
+  check_files_differ(
+      {{"json", options.json}, {"csv", options.csv}, {"report", options.report}, {"trace", options.trace}});
   if (values.contains("check") && values.contains("print-scenario")) {
     throw UsageError("--check and --print-scenario do not go together; --print-scenario checks as well");
   }
   if (options.command != Options::Command::run) {
-    for (const char* name : {"set", "seed", "json", "csv", "check", "print-scenario", "threads"}) {
+    for (const char* name : {"set", "seed", "json", "csv", "report", "trace", "check", "print-scenario", "threads"}) {
       if (values.contains(name)) throw UsageError(fmt::format("--{} means nothing to 'dadsim {}'", name, words[0]));
     }
     return options;
@@ -122,7 +163,7 @@ Options parse_options(int argc, const char* const* argv) {
   if (values.contains("check")) options.command = Options::Command::check;
   if (values.contains("print-scenario")) options.command = Options::Command::print_scenario;
   if (options.command != Options::Command::run) {
-    for (const char* name : {"json", "csv"}) {
+    for (const char* name : {"json", "csv", "report", "trace"}) {
       if (values.contains(name)) throw UsageError(fmt::format("--{} has no result to write when nothing is run", name));
     }
   }
@@ -135,9 +176,13 @@ std::string usage() {
           "real\n"
           "with each algorithm of a scenario and times every step on a simulated cluster.\n\n"
           "  dadsim [options] scenario.xml   run a scenario (docs/scenario.md)\n"
+          "  dadsim sweep scenario.xml       run it at every point of its <sweep> (docs/sweep.md, --help)\n"
+          "  dadsim merge OUT FILE...        put the shards of a sweep together (--help)\n"
           "  dadsim platform FILE            look at a platform: links, routes, bisection; pictures (--help)\n"
           "  dadsim collective --platform FILE --op OP\n"
-          "                                  time a collective alone, size by size (--help)\n";
+          "                                  time a collective alone, size by size (--help)\n"
+          "  dadsim explain scenario.xml     what holds each run back, and what would help (--help)\n"
+          "  dadsim plan scenario.xml        how its <goal> can be reached (docs/plan.md, --help)\n";
   for (const Listing& listing : listings()) text << fmt::format("  dadsim {:<25}{}\n", listing.name, listing.summary);
   text << '\n'
        << visible_options()

@@ -1,20 +1,36 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
 namespace dadsim {
 
 struct Options {
-  enum class Command { run, check, print_scenario, listing, platform, collective, help, version };
+  enum class Command {
+    run,
+    check,
+    print_scenario,
+    listing,
+    platform,
+    collective,
+    explain,
+    plan,
+    sweep,
+    merge,
+    help,
+    version
+  };
   Command command = Command::run;
   std::string listing;                 ///< name of a catalogue (see listings.hpp)
-  std::vector<std::string> arguments;  ///< platform, collective: what stands behind the command
+  std::vector<std::string> arguments;  ///< commands with options of their own: what stands behind
   std::string scenario;
-  std::vector<std::string> overrides;  ///< "path=value"; --seed N is "seed=N"
-  std::string json, csv;               ///< paths; empty if not wanted; "-" is standard output
-  std::size_t threads = 0;             ///< 0: as many as the machine has
+  std::vector<std::string> overrides;           ///< "path=value"; --seed N is "seed=N"
+  std::string json, csv, report;                ///< paths; empty if not wanted; "-" is standard output
+  std::string trace;                            ///< path, likewise
+  std::vector<std::int64_t> trace_steps{1, 2};  ///< rising, from 1
+  std::size_t threads = 0;                      ///< 0: as many as the machine has
   bool quiet = false;
 };
 

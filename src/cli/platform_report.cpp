@@ -9,10 +9,10 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "report/human.hpp"
 #include "sim/platforms/picture.hpp"
 #include "sim/simulator.hpp"
 #include "sim/transport.hpp"
+#include "support/human.hpp"
 #include "support/version.hpp"
 
 namespace dadsim {

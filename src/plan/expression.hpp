@@ -73,6 +73,7 @@ class Expression {
   bool is_zero() const { return terms_.empty(); }
 
  private:
+  friend struct ExpressionBytes;  // of trajectory_bytes.cpp
   struct Factor {
     Symbol symbol;
     std::int32_t slot;

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "report/human.hpp"
 #include "report/table.hpp"
+#include "support/human.hpp"
 
 namespace dadsim {
 namespace {

@@ -86,6 +86,11 @@ Json to_json_object(const ScaleSetting& setting) {
   return json;
 }
 
+Json to_json_object(const Costs& costs) {
+  const auto known = [](const std::optional<double>& value) { return value ? number(*value) : Json(nullptr); };
+  return {{"money", known(costs.money)}, {"joules", known(costs.joules)}, {"grams_co2e", known(costs.carbon)}};
+}
+
 Json to_json_object(const NetworkUse& use) {
   Json json;
   json["fidelity"] = use.fidelity;
@@ -110,6 +115,19 @@ Json to_json_object(const NetworkUse& use) {
   return json;
 }
 
+Json to_json_array(const std::vector<LinkUse>& links) {
+  Json json = Json::array();
+  for (const LinkUse& one : links) {
+    json.push_back({{"link", one.link},
+                    {"class", one.link_class},
+                    {"bytes_per_second", number(one.bandwidth)},
+                    {"latency_seconds", number(one.latency)},
+                    {"bytes_per_step", number(one.bytes_per_step)},
+                    {"busy_share", number(one.busy_share)}});
+  }
+  return json;
+}
+
 Json to_json_object(const RunResult& run, const Result& result) {
   Json json;
   json["label"] = run.spec.label;
@@ -130,7 +148,9 @@ Json to_json_object(const RunResult& run, const Result& result) {
                       {"exposed_communication_seconds", number(run.exposed_seconds)},
                       {"bytes_up_per_worker", number(run.bytes_up_per_worker)},
                       {"bytes_down_per_worker", number(run.bytes_down_per_worker)},
-                      {"first_seconds", number(run.first_step_seconds)}};
+                      {"first_seconds", number(run.first_step_seconds)},
+                      {"compression_seconds", number(run.compression_seconds)},
+                      {"waiting_seconds", number(run.waiting_seconds)}};
   json["total_seconds"] = number(run.total_seconds);
   json["total_bytes"] = number(run.total_bytes);
 
@@ -154,6 +174,8 @@ Json to_json_object(const RunResult& run, const Result& result) {
                      {"auc", number(point.auc)}});
   }
   json["network"] = to_json_object(run.network);
+  json["links_used"] = number(run.network.links_used);
+  json["link_use"] = to_json_array(run.network.link_use);
   Json& memory = json["memory"] = {{"bytes", number(run.memory.total())}};
   memory["device_bytes"] = run.device_memory > 0 ? number(run.device_memory) : Json(nullptr);
   memory["parameters"] = number(run.memory.parameters);
@@ -163,6 +185,13 @@ Json to_json_object(const RunResult& run, const Result& result) {
   memory["activations"] = number(run.memory.activations);
   memory["algorithm"] = number(run.memory.algorithm);
   if (run.at_scale) json["at_scale"] = to_json_object(*run.at_scale, run, result.scale.value());
+  if (run.costs) {
+    json["costs"] = {{"whole", to_json_object(run.costs->whole)},
+                     {"to_target", run.costs->to_target ? to_json_object(*run.costs->to_target) : Json(nullptr)}};
+    if (run.at_scale) {
+      json["costs"]["at_scale"] = run.costs->at_scale ? to_json_object(*run.costs->at_scale) : Json(nullptr);
+    }
+  }
   json["notes"] = run.notes;
   return json;
 }
@@ -178,6 +207,7 @@ std::string to_json(const Result& result) {
   json["timed_as"] = result.timed_as;
   json["assumptions"] = result.assumptions;
   if (result.scale) json["at_scale"] = to_json_object(*result.scale);
+  if (!result.currency.empty()) json["currency"] = result.currency;
   Json& runs = json["runs"] = Json::array();
   for (const RunResult& run : result.runs) runs.push_back(to_json_object(run, result));
   json["wall_clock"] = {{"learning_seconds", number(result.learning_wall_seconds)},

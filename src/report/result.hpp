@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "plan/efficiency.hpp"
 #include "plan/memory.hpp"
 #include "plan/specification.hpp"
+#include "plan/timeline.hpp"
 #include "plan/timing.hpp"
 #include "plan/trajectory.hpp"
 
@@ -31,6 +33,20 @@ struct ScaleResult {
   std::optional<Estimate> time;  ///< seconds; none unless both steps and relative steps are known
 };
 
+/// What a stretch of training costs. What is not known is left out, never zero.
+struct Costs {
+  std::optional<double> money = {};   ///< in the scenario's currency
+  std::optional<double> joules = {};  ///< of devices, and of the network where the scenario says what that takes
+  std::optional<double> carbon = {};  ///< grams of CO2 equivalent
+};
+
+/// Of a run.
+struct RunCosts {
+  Costs whole;
+  std::optional<Costs> to_target;  ///< of the learned steps; none if the target was not reached
+  std::optional<Costs> at_scale;   ///< of the steps that the workload needs; none where they are not known
+};
+
 /// What the time to accuracy at scale is of.
 struct ScaleSetting {
   std::string workload;    ///< empty: the network that learned, of which only the relative steps are told
@@ -39,6 +55,14 @@ struct ScaleSetting {
   std::optional<KnownSteps> known;
   std::string why_not;  ///< where no steps are known
   Charges charges;
+};
+
+/// A step of a run with what happened in it.
+struct TracedStep {
+  std::int64_t number = 0;  ///< the first step of training is 1
+  bool cold = false;        ///< on connections that were new
+  double begin = 0;         ///< seconds, simulated, from the start of training
+  std::shared_ptr<const Timeline> timeline;
 };
 
 /// Everything that is reported of one run. Computed by summarise() alone: the reports only print it.
@@ -73,6 +97,11 @@ struct RunResult {
   MemoryUse memory;                     ///< of one worker, with the mean batch
   double device_memory = 0;             ///< of the worker that has the least; 0: unknown
   std::optional<ScaleResult> at_scale;  ///< where the result has a setting for it
+  std::vector<double> busy_seconds;     ///< per node: computing, mean per step
+  std::optional<RunCosts> costs;        ///< where the scenario asks for them
+  std::vector<TracedStep> traced;       ///< those asked for that the run has, in order
+  double compression_seconds = 0;       ///< of compute_seconds: what the algorithm computes beside a plain step
+  double waiting_seconds = 0;           ///< of exposed_seconds: until others have issued what is waited for
 };
 
 struct Result {
@@ -88,7 +117,9 @@ struct Result {
   std::vector<std::string> assumptions;  ///< sentences that hold for every run
   std::vector<RunResult> runs;
 
-  std::optional<ScaleSetting> scale;  ///< with a workload to time, or several seeds
+  std::optional<ScaleSetting> scale;      ///< with a workload to time, or several seeds
+  std::vector<std::int64_t> trace_steps;  ///< of which timelines were asked for, from 1
+  std::string currency;                   ///< of costs; empty where the scenario does not ask for them
 
   double learning_wall_seconds = 0;  ///< wall clock: differs from run to run
   double timing_wall_seconds = 0;

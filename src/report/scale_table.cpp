@@ -7,8 +7,8 @@
 #include <stdexcept>
 #include <vector>
 
-#include "report/human.hpp"
 #include "report/table.hpp"
+#include "support/human.hpp"
 
 namespace dadsim {
 namespace {

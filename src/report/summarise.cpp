@@ -77,6 +77,7 @@ void average_steps(const Trajectory& trajectory, const std::vector<StepTiming>& 
     const double none = std::numeric_limits<double>::quiet_NaN();
     run.step_seconds = run.compute_seconds = run.exposed_seconds = run.first_step_seconds = none;
     run.bytes_up_per_worker = run.bytes_down_per_worker = none;
+    run.compression_seconds = run.waiting_seconds = none;
     return;
   }
   std::vector<std::int64_t> occurrences(timings.size());
@@ -87,8 +88,13 @@ void average_steps(const Trajectory& trajectory, const std::vector<StepTiming>& 
   const auto add = [&](const StepTiming& timing, double weight) {
     run.compute_seconds += weight * timing.compute_seconds;
     run.exposed_seconds += weight * timing.exposed_seconds;
+    run.compression_seconds += weight * timing.compression_seconds;
+    run.waiting_seconds += weight * timing.waiting_seconds;
     run.bytes_up_per_worker += weight * mean_of_first(timing.bytes_sent, run.workers);
     run.bytes_down_per_worker += weight * mean_of_first(timing.bytes_received, run.workers);
+    run.busy_seconds.resize(timing.busy_seconds.size());
+    for (std::size_t node = 0; node < timing.busy_seconds.size(); ++node)
+      run.busy_seconds[node] += weight * timing.busy_seconds[node];
     for (const Bound& bound : timing.bounds) path[{bound.resource, bound.kind}] += weight * bound.seconds;
   };
   if (first) {

@@ -8,8 +8,9 @@
 #include <stdexcept>
 #include <vector>
 
-#include "report/human.hpp"
+#include "report/cost_sentence.hpp"
 #include "report/scale_table.hpp"
+#include "support/human.hpp"
 
 namespace dadsim {
 namespace {
@@ -258,6 +259,9 @@ std::string to_table(const Result& result) {
   }
   for (const RunResult& run : result.runs) {
     if (run.memory.total() > 0) text += paragraph(memory_sentence(run));
+  }
+  for (const RunResult& run : result.runs) {
+    if (const std::string sentence = cost_sentence(run, result); !sentence.empty()) text += paragraph(sentence);
   }
   if (result.scale) text += '\n' + scale_table(result);
   text += '\n';

@@ -1,6 +1,7 @@
 #include "scenario/files.hpp"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <array>
@@ -9,7 +10,10 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <map>
 #include <memory>
+#include <mutex>
+#include <tuple>
 #include <vector>
 
 #include "support/fingerprint.hpp"
@@ -26,6 +30,20 @@ FilePointer open_to_read(const std::string& path) { return {std::fopen(path.c_st
 bool is_file(const std::string& path) {
   std::error_code error;
   return fs::is_regular_file(path, error);
+}
+
+std::uint64_t fingerprint_of_content(const std::string& path) {
+  const FilePointer file = open_to_read(path);
+  if (file == nullptr)
+    throw InputError(Diagnostic{path, 0, fmt::format("cannot be read: {}", std::strerror(errno)), ""});
+  std::vector<char> block(std::size_t{1} << 20U);
+  std::uint64_t hash = fingerprint({});
+  while (const std::size_t count = std::fread(block.data(), 1, block.size(), file.get())) {
+    hash = fingerprint({block.data(), count}, hash);
+  }
+  if (std::ferror(file.get()) != 0)
+    throw InputError(Diagnostic{path, 0, fmt::format("cannot be read: {}", std::strerror(errno)), ""});
+  return hash;
 }
 
 /// The MNIST files by their published names.
@@ -109,17 +127,18 @@ DataFile find_data_file(const std::string& scenario, const std::string& name, co
 }
 
 std::uint64_t fingerprint_file(const std::string& path) {
-  const FilePointer file = open_to_read(path);
-  if (file == nullptr)
+  // A sweep asks for the same files many times. One that has been written again has another date.
+  using Identity = std::tuple<std::string, dev_t, ino_t, off_t, time_t, long>;
+  static std::mutex mutex;
+  static std::map<Identity, std::uint64_t> known;
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0)
     throw InputError(Diagnostic{path, 0, fmt::format("cannot be read: {}", std::strerror(errno)), ""});
-  std::vector<char> block(std::size_t{1} << 20U);
-  std::uint64_t hash = fingerprint({});
-  while (const std::size_t count = std::fread(block.data(), 1, block.size(), file.get())) {
-    hash = fingerprint({block.data(), count}, hash);
-  }
-  if (std::ferror(file.get()) != 0)
-    throw InputError(Diagnostic{path, 0, fmt::format("cannot be read: {}", std::strerror(errno)), ""});
-  return hash;
+  const Identity identity{path,           status.st_dev,         status.st_ino,
+                          status.st_size, status.st_mtim.tv_sec, status.st_mtim.tv_nsec};
+  const std::lock_guard lock(mutex);
+  if (const auto found = known.find(identity); found != known.end()) return found->second;
+  return known[identity] = fingerprint_of_content(path);
 }
 
 }  // namespace dadsim

@@ -13,21 +13,42 @@
 
 namespace dadsim {
 
-Scenario load_scenario(const std::string& path, const std::vector<std::string>& overrides, const Catalog& catalog) {
-  Findings findings(path);
-  const std::optional<std::string> content = read_document(path, kScenarioDocument, findings);
+ScenarioSource::ScenarioSource(std::string path) : path_(std::move(path)) {
+  Findings findings(path_);
+  std::optional<std::string> content = read_document(path_, kScenarioDocument, findings);
   findings.throw_if_any();
-  Element root = parse_xml(*content, kScenarioDocument, findings);
+  text_ = std::move(*content);
+  root_ = parse_xml(text_, kScenarioDocument, findings);
   findings.throw_if_any();
+}
+
+Scenario ScenarioSource::load(const std::vector<std::string>& overrides, const Catalog& catalog) const {
+  return complete(overrides, catalog, true);
+}
+
+Scenario ScenarioSource::load_point(const std::vector<std::string>& overrides, const Catalog& catalog) const {
+  return complete(overrides, catalog, false);
+}
+
+Scenario ScenarioSource::complete(const std::vector<std::string>& overrides, const Catalog& catalog,
+                                  bool with_questions) const {
+  Findings findings(path_);
+  Element root = root_;
   if (root.name == "scenario") {
     for (const std::string& text : overrides) apply_override(root, text, findings);
   }
+  if (!with_questions)
+    std::erase_if(root.children, [](const Element& child) { return child.name == "sweep" || child.name == "goal"; });
 
-  Scenario scenario = read_scenario(root, {path, catalog, findings});
+  Scenario scenario = read_scenario(root, {path_, catalog, findings});
   check_against_schema(root, findings);
   findings.throw_if_any();
   scenario.hash = hash_of(scenario);
   return scenario;
+}
+
+Scenario load_scenario(const std::string& path, const std::vector<std::string>& overrides, const Catalog& catalog) {
+  return ScenarioSource(path).load(overrides, catalog);
 }
 
 PlatformSpec load_platform_file(const std::string& path, const Catalog& catalog) {

@@ -4,9 +4,31 @@
 #include <vector>
 
 #include "scenario/catalog.hpp"
+#include "scenario/element.hpp"
 #include "scenario/scenario.hpp"
 
 namespace dadsim {
+
+/// A scenario file, read once, to be completed many times with other overrides. What it refers to is read each time.
+class ScenarioSource {
+ public:
+  /// Throws InputError if there is no such file or it is no XML.
+  explicit ScenarioSource(std::string path);
+
+  const std::string& path() const { return path_; }
+  const std::string& text() const { return text_; }
+
+  /// As load_scenario.
+  Scenario load(const std::vector<std::string>& overrides, const Catalog& catalog) const;
+  /// Without its <sweep> and its <goal>, which overrides may still name: a scenario that one of them asks.
+  Scenario load_point(const std::vector<std::string>& overrides, const Catalog& catalog) const;
+
+ private:
+  Scenario complete(const std::vector<std::string>& overrides, const Catalog& catalog, bool with_questions) const;
+
+  std::string path_, text_;
+  Element root_;
+};
 
 /// Reads, validates and completes a scenario. `overrides` are "path=value" of --set, applied in order before anything
 /// is checked. Throws InputError with everything that is wrong.

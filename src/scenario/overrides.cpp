@@ -239,4 +239,6 @@ void apply_override(Element& scenario, const std::string& text, Findings& findin
   Override(scenario, text, findings).apply(text);
 }
 
+bool is_override_path(const std::string& path) { return is_xml_text(path) && parse_path(path).has_value(); }
+
 }  // namespace dadsim

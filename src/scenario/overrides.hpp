@@ -13,4 +13,7 @@ namespace dadsim {
 /// the value is right is for the reader to say.
 void apply_override(Element& scenario, const std::string& text, Findings& findings);
 
+/// Whether `path` has the form of such a path; what it leads to is another matter.
+bool is_override_path(const std::string& path);
+
 }  // namespace dadsim

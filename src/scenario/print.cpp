@@ -116,7 +116,7 @@ std::string contents_of(const std::string& path) { return fmt::format("{:016x}",
 
 }  // namespace
 
-std::string write_scenario(const Scenario& scenario, const PathText& file) {
+std::string write_scenario(const Scenario& scenario, const PathText& file, bool with_questions) {
   XmlWriter xml;
   {
     Open root(xml, "scenario");
@@ -131,11 +131,14 @@ std::string write_scenario(const Scenario& scenario, const PathText& file) {
     write_training(xml, scenario.training);
     if (scenario.timed_as) write_timed_as(xml, *scenario.timed_as, file);
     write_runs(xml, scenario);
+    if (scenario.costs) write_costs(xml, *scenario.costs);
+    if (scenario.goal && with_questions) write_goal(xml, *scenario.goal);
+    if (scenario.sweep && with_questions) write_sweep(xml, *scenario.sweep);
   }
   return xml.finish();
 }
 
-std::uint64_t hash_of(const Scenario& scenario) { return fingerprint(write_scenario(scenario, contents_of)); }
+std::uint64_t hash_of(const Scenario& scenario) { return fingerprint(write_scenario(scenario, contents_of, false)); }
 
 std::uint64_t learning_hash_of(const Scenario& scenario, const RunSpec& run, const TrainingSpec& training,
                                std::uint64_t seed) {

@@ -7,11 +7,13 @@
 
 namespace dadsim {
 
-/// The resolved scenario as XML; `file` turns each path of the scenario into what is printed for it.
-std::string write_scenario(const Scenario& scenario, const std::function<std::string(const std::string&)>& file);
+/// The resolved scenario as XML; `file` turns each path of the scenario into what is printed for it. Without questions
+/// it has neither <sweep> nor <goal>.
+std::string write_scenario(const Scenario& scenario, const std::function<std::string(const std::string&)>& file,
+                           bool with_questions = true);
 
-/// Scenario::hash: of the resolved scenario with the fingerprints of the files' contents for their paths. Throws
-/// InputError if a file cannot be read.
+/// Scenario::hash: of the resolved scenario with the fingerprints of the files' contents for their paths, and without
+/// its <sweep> and its <goal>, which ask other scenarios. Throws InputError if a file cannot be read.
 std::uint64_t hash_of(const Scenario& scenario);
 
 /// Of all that what a run learns depends on, and of nothing else: runs of equal hash learn the same, whatever they are

@@ -174,6 +174,9 @@ Scenario read_scenario(const Element& root, const ReadContext& context) {
     scenario.timed_as = read_timed_as(*timed, scenario.training.batch, context);
   check_precision(scenario, cluster.workers, cluster.origins, node.child("timed-as"), context);
   scenario.runs = read_runs(node, cluster.aggregator.has_value(), context);
+  if (const Element* costs = node.child("costs")) scenario.costs = read_costs(*costs, scenario.devices, context);
+  if (const Element* goal = node.child("goal")) scenario.goal = read_goal(*goal, scenario, context);
+  if (const Element* sweep = node.child("sweep")) scenario.sweep = read_sweep(*sweep, context);
 
   if (given_platform && !cluster.workers.empty()) {
     check_platform(*given_platform, cluster, scenario.runs, context);

@@ -42,6 +42,10 @@ void check_precision(const Scenario& scenario, const std::vector<Placement>& wor
                      const std::vector<Origin>& origins, const Element* timed_as, const ReadContext& context);
 TimedAsSpec read_timed_as(const Element& element, std::int64_t batch, const ReadContext& context);
 std::vector<RunSpec> read_runs(const Node& scenario, bool has_aggregator, const ReadContext& context);
+CostSpec read_costs(const Element& element, const std::vector<DeviceSpec>& own_devices, const ReadContext& context);
+/// `scenario` is complete but for hosts and data.
+GoalSpec read_goal(const Element& element, const Scenario& scenario, const ReadContext& context);
+SweepSpec read_sweep(const Element& element, const ReadContext& context);
 
 /// Checks and completes the tree of a <scenario>. Without findings the result is complete except for its hash.
 Scenario read_scenario(const Element& root, const ReadContext& context);

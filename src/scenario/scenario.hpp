@@ -5,7 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "plan/cost_specification.hpp"
+#include "plan/goal_specification.hpp"
 #include "plan/specification.hpp"
+#include "plan/sweep_specification.hpp"
 
 namespace dadsim {
 
@@ -28,7 +31,10 @@ struct Scenario {
   /// Of the resolved scenario with the contents of the files it names instead of their paths: equal scenarios have
   /// equal hashes wherever they lie.
   std::uint64_t hash = 0;
-  bool ignore_memory = false;  ///< runs that do not fit the memory of their devices are timed all the same
+  bool ignore_memory = false;      ///< runs that do not fit the memory of their devices are timed all the same
+  std::optional<SweepSpec> sweep;  ///< what `dadsim sweep` varies; it is no part of the hash
+  std::optional<CostSpec> costs;
+  std::optional<GoalSpec> goal;  ///< what `dadsim plan` is to reach; no part of the hash either
 };
 
 }  // namespace dadsim

@@ -48,6 +48,20 @@ void collect(std::vector<SchemaError>& errors, const xmlError& error) {
   errors.push_back({element_of(static_cast<const xmlNode*>(error.node)), std::move(what)});
 }
 
+/// Compiled once: that takes longer than to validate by it. Validation only reads it, in several threads at once too.
+xmlSchema* compiled_schema() {
+  static const std::unique_ptr<xmlSchema, decltype(&xmlSchemaFree)> kSchema = [] {
+    xmlInitParser();
+    const std::unique_ptr<xmlSchemaParserCtxt, decltype(&xmlSchemaFreeParserCtxt)> parser(
+        xmlSchemaNewMemParserCtxt(kScenarioSchema, static_cast<int>(scenario_schema().size())),
+        &xmlSchemaFreeParserCtxt);
+    std::unique_ptr<xmlSchema, decltype(&xmlSchemaFree)> schema(xmlSchemaParse(parser.get()), &xmlSchemaFree);
+    if (schema == nullptr) throw std::logic_error("scenario.xsd is no schema");
+    return schema;
+  }();
+  return kSchema.get();
+}
+
 /// Whether the reader has found something wrong with the element: at its tag, an attribute, or its text.
 bool said_already(const Findings& findings, const Element* element) {
   if (element == nullptr) return !findings.empty();
@@ -61,12 +75,8 @@ bool said_already(const Findings& findings, const Element* element) {
 std::string_view scenario_schema() { return kScenarioSchema; }
 
 std::vector<SchemaError> validate_against_schema(const Element& root) {
-  const std::unique_ptr<xmlSchemaParserCtxt, decltype(&xmlSchemaFreeParserCtxt)> parser(
-      xmlSchemaNewMemParserCtxt(kScenarioSchema, static_cast<int>(scenario_schema().size())), &xmlSchemaFreeParserCtxt);
-  const std::unique_ptr<xmlSchema, decltype(&xmlSchemaFree)> schema(xmlSchemaParse(parser.get()), &xmlSchemaFree);
-  if (schema == nullptr) throw std::logic_error("scenario.xsd is no schema");
   const std::unique_ptr<xmlSchemaValidCtxt, decltype(&xmlSchemaFreeValidCtxt)> validator(
-      xmlSchemaNewValidCtxt(schema.get()), &xmlSchemaFreeValidCtxt);
+      xmlSchemaNewValidCtxt(compiled_schema()), &xmlSchemaFreeValidCtxt);
   const std::unique_ptr<xmlDoc, decltype(&xmlFreeDoc)> document(xmlNewDoc(text("1.0")), &xmlFreeDoc);
   if (validator == nullptr || document == nullptr) throw std::bad_alloc();
   append(document.get(), nullptr, root);

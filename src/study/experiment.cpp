@@ -2,12 +2,15 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <numeric>
 #include <set>
 
 #include "algorithms/registry.hpp"
 #include "plan/fuse.hpp"
+#include "report/trace.hpp"
+#include "study/costs.hpp"
 #include "study/device_lookup.hpp"
 #include "study/memory_check.hpp"
 #include "study/scale.hpp"
@@ -33,14 +36,49 @@ Schedule schedule_of(const RunSpec& run, const Trajectory& trajectory, const Ste
   return fuse_all_reduces(schedule, run.bucket_bytes, run.first_bucket_bytes);
 }
 
+/// Of the steps that are asked for, those that the run has.
+std::vector<std::int64_t> steps_of(const Trajectory& trajectory, const TraceRequest& trace) {
+  std::vector<std::int64_t> steps = trace.steps;
+  std::erase_if(steps, [&](std::int64_t step) { return step > static_cast<std::int64_t>(trajectory.steps.size()); });
+  return steps;
+}
+
 TimedRun time_run(const RunSpec& run, const Trajectory& trajectory, const Cluster& cluster, const ModelShape& learned,
-                  const TimedAs& timed, const std::function<void(std::size_t)>& progress) {
+                  const TimedAs& timed, const TraceRequest& trace, std::size_t most_spans,
+                  const std::function<void(std::size_t)>& progress) {
   std::vector<Schedule> schedules;
   schedules.reserve(trajectory.distinct_steps.size());
   for (const Step& step : trajectory.distinct_steps) {
     schedules.push_back(schedule_of(run, trajectory, step, learned, timed));
   }
-  return time_schedules(cluster, schedules, progress);
+  TimingRequest request;
+  request.occurrences.resize(schedules.size());
+  for (const std::int32_t step : trajectory.steps) ++request.occurrences[static_cast<std::size_t>(step)];
+  for (const std::int64_t step : steps_of(trajectory, trace)) {
+    if (step == 1) {
+      request.trace_first = true;
+    } else {
+      request.trace.push_back(static_cast<std::size_t>(trajectory.steps[static_cast<std::size_t>(step - 1)]));
+    }
+  }
+  request.most_spans = most_spans;
+  return time_schedules(cluster, schedules, progress, request);
+}
+
+/// The timelines with the dates of their steps.
+std::vector<TracedStep> traced_steps(const Trajectory& trajectory, const TimedRun& timings, const TraceRequest& trace) {
+  std::vector<TracedStep> traced;
+  double date = 0;
+  std::int64_t done = 0;
+  auto timeline = timings.timelines.begin();
+  for (const std::int64_t step : steps_of(trajectory, trace)) {
+    for (; done < step - 1; ++done) {
+      const auto index = static_cast<std::size_t>(trajectory.steps[static_cast<std::size_t>(done)]);
+      date += (done == 0 && timings.first ? *timings.first : timings.steps[index]).seconds;
+    }
+    traced.push_back({step, step == 1 && timings.first, date, step == 1 ? timings.first_timeline : *timeline++});
+  }
+  return traced;
 }
 
 std::vector<std::string> assumptions_of(const Scenario& scenario, const Result& result, bool steps_known) {
@@ -167,7 +205,8 @@ Cluster cluster_of(const Scenario& scenario) {
   return cluster;
 }
 
-Result time_scenario(const Scenario& scenario, const Learned& learned, const Cluster& cluster, bool show_progress) {
+Result time_scenario(const Scenario& scenario, const Learned& learned, const Cluster& cluster, bool show_progress,
+                     const TraceRequest& trace) {
   const auto start = std::chrono::steady_clock::now();
   const LearnedRun& any = *learned.runs.front();
   const TimedAs timed = timed_as_of(scenario, any.shape);
@@ -175,33 +214,39 @@ Result time_scenario(const Scenario& scenario, const Learned& learned, const Clu
   const std::optional<ScaleSetting> scale = scale_setting(scenario);
   Result result = preamble(scenario, any, timed, memory, scale && scale->known);
   result.learning_wall_seconds = learned.wall_seconds;
+  result.trace_steps = trace.steps;
+  const std::size_t most_spans = kMostTraceSpans / std::max<std::size_t>(1, scenario.runs.size() * trace.steps.size());
   const bool in_order = every_step_differs(cluster);
   Progress progress("timing", scenario.runs.size(), show_progress);
   for (std::size_t i = 0; i < scenario.runs.size(); ++i) {
     const LearnedRun& run = *learned.runs[i];
     const Trajectory trajectory = in_order ? unfolded(run.trajectory) : run.trajectory;
-    const TimedRun timings = time_run(scenario.runs[i], trajectory, cluster, run.shape, timed, [&](std::size_t done) {
+    const auto on_progress = [&](std::size_t done) {
       if (interrupted().load()) throw Cancelled();
       progress.update(i, static_cast<std::int64_t>(done), static_cast<std::int64_t>(trajectory.distinct_steps.size()));
-    });
+    };
+    const TimedRun timings =
+        time_run(scenario.runs[i], trajectory, cluster, run.shape, timed, trace, most_spans, on_progress);
     if (interrupted().load()) throw Cancelled();
     const bool pooled = find_algorithm(scenario.runs[i].algorithm).sharing == Sharing::pooled;
     RunResult told = summarise(scenario.runs[i], trajectory, timings.steps, pooled ? 1 : scenario.workers.size(),
                                scenario.training.target_accuracy, timings.first);
     told.network = timings.network;
+    told.traced = traced_steps(trajectory, timings, trace);
     told.notes = notes_of(scenario.runs[i], run, result.timed_as_other);
     told.memory = memory[i].use;
     told.device_memory = memory[i].available;
     result.runs.push_back(std::move(told));
   }
   if (scale) tell_scale(scenario, *scale, learned, result);
+  tell_costs(scenario, result);
   result.timing_wall_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return result;
 }
 
-Result run_experiment(const Scenario& scenario, bool show_progress) {
+Result run_experiment(const Scenario& scenario, bool show_progress, const TraceRequest& trace) {
   const Learned learned = learn_scenario(scenario, nullptr, show_progress);
-  return time_scenario(scenario, learned, cluster_of(scenario), show_progress);
+  return time_scenario(scenario, learned, cluster_of(scenario), show_progress, trace);
 }
 
 }  // namespace dadsim

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <cstdint>
+#include <vector>
+
 #include "report/result.hpp"
 #include "scenario/scenario.hpp"
 #include "sim/simulator.hpp"
@@ -10,13 +13,19 @@ namespace dadsim {
 /// The cluster that a scenario describes.
 Cluster cluster_of(const Scenario& scenario);
 
+/// Steps of each run of which a timeline is wanted.
+struct TraceRequest {
+  std::vector<std::int64_t> steps;  ///< rising, the first step of training is 1; empty: no timelines
+};
+
 /// Times what was learned on a cluster (the scenario's, or that with changes), and puts the result together. Learning
 /// is not needed again where only the platform, its use or what is timed differ. `show_progress` on standard error.
 /// Throws SimulationError, Cancelled.
-Result time_scenario(const Scenario& scenario, const Learned& learned, const Cluster& cluster, bool show_progress);
+Result time_scenario(const Scenario& scenario, const Learned& learned, const Cluster& cluster, bool show_progress,
+                     const TraceRequest& trace = {});
 
 /// Learns every run of the scenario for real and times it on its cluster. Throws InputError, SimulationError, and
 /// Cancelled when interrupted() is set.
-Result run_experiment(const Scenario& scenario, bool show_progress);
+Result run_experiment(const Scenario& scenario, bool show_progress, const TraceRequest& trace = {});
 
 }  // namespace dadsim

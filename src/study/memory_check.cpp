@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include "algorithms/registry.hpp"
-#include "report/human.hpp"
 #include "study/device_lookup.hpp"
 #include "study/timed_as.hpp"
 #include "support/diagnostics.hpp"
+#include "support/human.hpp"
 
 namespace dadsim {
 namespace {

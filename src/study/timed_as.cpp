@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "plan/workload.hpp"
-#include "report/human.hpp"
+#include "support/human.hpp"
 
 namespace dadsim {
 

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <stdexcept>
+#include <string>
 
 namespace dadsim {
 
@@ -10,10 +11,10 @@ namespace dadsim {
 void catch_interrupts();
 const std::atomic<bool>& interrupted();
 
-/// The user asked to stop.
+/// The user asked to stop. The message says what was kept.
 class Cancelled : public std::runtime_error {
  public:
-  Cancelled() : std::runtime_error("cancelled") {}
+  explicit Cancelled(const std::string& kept = "nothing was written") : std::runtime_error(kept) {}
 };
 
 }  // namespace dadsim

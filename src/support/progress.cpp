@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <numeric>
 
-#include "report/human.hpp"
+#include "support/human.hpp"
 
 namespace dadsim {
 namespace {

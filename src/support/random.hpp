@@ -27,6 +27,7 @@ enum class Purpose : std::uint32_t {
   tabular,
   teacher,
   site_shift,
+  sweep_points,
 };
 
 /// Counter-based random numbers (Philox4x32-10, Salmon et al., SC 2011): the numbers depend on (seed, purpose, worker,

@@ -7,8 +7,8 @@
 
 #include "report/collective_table.hpp"
 #include "report/documented_fields.hpp"
-#include "report/human.hpp"
 #include "report/table.hpp"
+#include "support/human.hpp"
 
 namespace dadsim {
 namespace {

@@ -38,6 +38,8 @@ NetworkUse sample_network() {
   use.collectives = {{"all-reduce", "ring", 1000, 2000, 3}};
   use.links = {{"ib-ndr", "rdma", "a stated share", 5e10, 0.92, 64}};
   use.messages = 12;
+  use.links_used = 3;
+  use.link_use = {{"node-0 nic_UP", "ib-ndr", 5e10, 1e-6, 2e6, 0.75}};
   return use;
 }
 
@@ -89,6 +91,10 @@ TEST(Json, SaysHowTheNetworkWasSimulated) {
                        "count": 3.0}],
       "links": [{"class": "ib-ndr", "transport": "rdma", "bytes_per_second": 5e10, "efficiency": 0.92,
                  "directions": 64.0}]})"));
+  EXPECT_EQ(Json::parse(to_json(result))["runs"][0]["links_used"], 3.0);
+  EXPECT_EQ(Json::parse(to_json(result))["runs"][0]["link_use"],
+            Json::parse(R"([{"link": "node-0 nic_UP", "class": "ib-ndr", "bytes_per_second": 5e10,
+                             "latency_seconds": 1e-6, "bytes_per_step": 2e6, "busy_share": 0.75}])"));
   result.runs[0].network.fidelity_note.clear();
   EXPECT_FALSE(Json::parse(to_json(result))["runs"][0]["network"].contains("fidelity_note"));
 }

@@ -5,8 +5,8 @@
 #include <sstream>
 #include <stdexcept>
 
-#include "report/human.hpp"
 #include "report/sample.hpp"
+#include "support/human.hpp"
 
 namespace dadsim {
 namespace {

@@ -220,12 +220,50 @@ class MalformedCases {
            R"(@FILE@:12: units="0" of <gru> is out of range; a whole number from 1 to 1000000)"});
   }
 
+  /// <costs> and <goal>.
+  void questions() {
+    const auto with = [this](const std::string& element) {
+      return edited({{R"(  <run algorithm="pooled"/>)", element + R"(
+  <run algorithm="pooled"/>)"}});
+    };
+    exact("price of nothing", with(R"(<costs><price device="rtx-3090"/></costs>)"),
+          {R"(@FILE@:20: <price> says nothing; per-hour="2.95" or idle-power="60", or both)"});
+    exact("price of an unknown device", with(R"(<costs><price device="rtx-390" per-hour="1"/></costs>)"),
+          {R"(@FILE@:20: device="rtx-390" of <price> is unknown; did you mean 'rtx-3090'?)"});
+    exact("two prices of a device",
+          with(R"(<costs><price device="rtx-3090" per-hour="1"/><price device="rtx-3090" idle-power="9"/></costs>)"),
+          {R"(@FILE@:20: device="rtx-3090" of <price> has a price already; one <price> for a device)"});
+    exact("negative price", with(R"(<costs electricity="-1"/>)"),
+          {R"(@FILE@:20: electricity="-1" of <costs> is out of range; a number from 0 to 1000000000)"});
+    exact("egress without a price", with("<costs><egress/></costs>"),
+          {"@FILE@:20: <egress> lacks 'per-gb'; a number from 0 to 1000000000"});
+    exact("limit on what is not told", with(R"(<goal cost="3"/>)"),
+          {R"(@FILE@:20: cost="3" of <goal> is a limit on what is not told; <costs> in the scenario)"});
+    exact("goal of an unknown run", with(R"(<goal run="dadd"/>)"),
+          {R"(@FILE@:20: run="dadd" of <goal> is no label of a run; did you mean 'dad'?)"});
+    exact(
+        "goal without a unit", with(R"(<goal within="60"/>)"),
+        {R"(@FILE@:20: within="60" of <goal> is not a number with such a unit; seconds above 0 with their unit, e.g. 30s)"});
+    exact("change of nothing", with(R"(<goal><allow path="training.batch"/></goal>)"),
+          {R"(@FILE@:20: <allow> lacks 'values'; values="16 32 64", or from="1" to="1000")"});
+    exact("goal with a range that falls", with(R"(<goal><allow path="training.batch" from="8" to="4"/></goal>)"),
+          {R"(@FILE@:20: to="4" of <allow> is not above from; the smaller number first)"});
+    exact(
+        "change of the goal itself", with(R"(<goal><allow path="goal.within" values="1s"/></goal>)"),
+        {R"(@FILE@:20: path="goal.within" of <allow> is of the question itself; a path of the rest of the scenario)"});
+    exact("change allowed twice",
+          with(R"(<goal><allow path="seed" values="1"/><allow path="seed" values="2"/></goal>)"),
+          {R"(@FILE@:20: path="seed" of <allow> is allowed already; each path once)"});
+    exact("list and range at once", with(R"(<goal><allow path="seed" values="1" from="2"/></goal>)"),
+          {R"(@FILE@:20: from="2" of <allow> stands beside values="…"; a list of values, or a range)"});
+  }
+
   void language() {
     exact("unknown element", edited({{"<model>\n", "<modell/>\n  <model>\n"}}),
           {"@FILE@:12: unknown element <modell> in <scenario>; did you mean 'model'?"});
     exact("unknown element without a near name", edited({{"<model>\n", "<zebra/>\n  <model>\n"}}),
           {"@FILE@:12: unknown element <zebra> in <scenario>; one of description, platform, network, device, workers, "
-           "data, model, training, timed-as, run"});
+           "data, model, training, timed-as, run, costs, goal, sweep"});
     exact("element in the wrong place",
           edited({{R"(    <dense units="32"/>
 )",
@@ -657,6 +695,7 @@ class MalformedCases {
     exact("unknown workload", edited({{R"(  <run algorithm="pooled"/>)", R"(  <timed-as workload="resnet50"/>
   <run algorithm="pooled"/>)"}}),
           {R"(@FILE@:20: workload="resnet50" of <timed-as> is unknown; did you mean 'resnet-50'?)"});
+    questions();
     exact("several at once, by line",
           edited({{R"(seed="7")", R"(seed="x")"},
                   {"rtx-3090", "rtx-390"},

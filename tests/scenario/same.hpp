@@ -226,16 +226,51 @@ struct Same {
     return std::tie(host, device) == std::tie(b.host, b.device);
   }
 
+  static bool same(const GoalSpec& a, const GoalSpec& b) {
+    const auto& [accuracy, seconds, money, joules, carbon, run, allowed] = a;
+    return std::tie(accuracy, seconds, money, joules, carbon, run) ==
+               std::tie(b.accuracy, b.seconds, b.money, b.joules, b.carbon, b.run) &&
+           std::ranges::equal(allowed, b.allowed, [](const AllowedChange& x, const AllowedChange& y) {
+             return same(x.varied, y.varied) && x.prefers_least == y.prefers_least;
+           });
+  }
+
+  static bool same(const CostSpec& a, const CostSpec& b) {
+    const auto& [currency, prices, egress_per_gb, egress_links, electricity, carbon, overhead, network_energy] = a;
+    return std::tie(currency, egress_per_gb, egress_links, electricity, carbon, overhead, network_energy) ==
+               std::tie(b.currency, b.egress_per_gb, b.egress_links, b.electricity, b.carbon, b.overhead,
+                        b.network_energy) &&
+           std::ranges::equal(prices, b.prices, [](const CostSpec::Price& x, const CostSpec::Price& y) {
+             const auto& [device, per_hour, idle_power] = x;
+             return std::tie(device, per_hour, idle_power) == std::tie(y.device, y.per_hour, y.idle_power);
+           });
+  }
+
+  /// All but the line it stands in.
+  static bool same(const VariedPath& a, const VariedPath& b) {
+    const auto& [path, values, from, to, steps, logarithmic, whole, form, line] = a;
+    static_cast<void>(line);
+    return std::tie(path, values, from, to, steps, logarithmic, whole, form) ==
+           std::tie(b.path, b.values, b.from, b.to, b.steps, b.logarithmic, b.whole, b.form);
+  }
+
+  static bool same(const SweepSpec& a, const SweepSpec& b) {
+    const auto& [method, points, seed, seeds, axes] = a;
+    return std::tie(method, points, seed, seeds) == std::tie(b.method, b.points, b.seed, b.seeds) &&
+           std::ranges::equal(axes, b.axes, [](const SweepAxis& x, const SweepAxis& y) { return same(x, y); });
+  }
+
   /// All but the path it was read from.
   static bool same(const Scenario& a, const Scenario& b) {
     const auto& [file, name, description, seed, platform, network, devices, workers, aggregator, data, model, training,
-                 timed_as, runs, hash, ignore_memory] = a;
+                 timed_as, runs, hash, ignore_memory, sweep, costs, goal] = a;
     static_cast<void>(file);
     return std::tie(name, description, seed, hash, ignore_memory) ==
                std::tie(b.name, b.description, b.seed, b.hash, b.ignore_memory) &&
            same(platform, b.platform) && same(network, b.network) && same(devices, b.devices) &&
            same(workers, b.workers) && same(aggregator, b.aggregator) && same(data, b.data) && model == b.model &&
-           same(training, b.training) && same(timed_as, b.timed_as) && same(runs, b.runs);
+           same(training, b.training) && same(timed_as, b.timed_as) && same(runs, b.runs) && same(sweep, b.sweep) &&
+           same(costs, b.costs) && same(goal, b.goal);
   }
 };
 

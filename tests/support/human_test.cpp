@@ -1,4 +1,4 @@
-#include "report/human.hpp"
+#include "support/human.hpp"
 
 #include <gtest/gtest.h>
 

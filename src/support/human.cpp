@@ -1,4 +1,4 @@
-#include "report/human.hpp"
+#include "support/human.hpp"
 
 #include <fmt/format.h>
 
@@ -117,6 +117,21 @@ std::string human_bytes(double bytes) {
 std::string human_percent(double share) {
   if (!std::isfinite(share)) return kNone;
   return fmt::format("{:.1f} %", share * 100);
+}
+
+std::string human_energy(double joules) {
+  constexpr double kJoulesPerWh = 3600;
+  if (!std::isfinite(joules)) return kNone;
+  if (joules == 0) return "0 J";
+  if (joules < kJoulesPerWh) return three_digits(joules) + " J";
+  static constexpr std::array<const char*, 4> kUnits{"Wh", "kWh", "MWh", "GWh"};
+  double hours = joules / kJoulesPerWh;
+  std::size_t unit = 0;
+  while (hours >= 999.5 && unit + 1 < kUnits.size()) {
+    hours /= 1000;
+    ++unit;
+  }
+  return fmt::format("{} {}", three_digits(hours), kUnits.at(unit));
 }
 
 std::string human_count(std::int64_t count) {

@@ -1,0 +1,88 @@
+// Learn once, time anywhere: what it costs to time one learned trajectory on 100 platforms, beside learning it.
+#include <benchmark/benchmark.h>
+#include <sys/resource.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <stdexcept>
+#include <string>
+
+#include "scenario/load.hpp"
+#include "study/catalog.hpp"
+#include "study/experiment.hpp"
+
+namespace dadsim {
+namespace {
+
+constexpr int kPlatforms = 100;
+
+/// CPU seconds of this process and of all its children so far: simulations run in one each.
+double cpu_seconds() {
+  double sum = 0;
+  for (const int who : {RUSAGE_SELF, RUSAGE_CHILDREN}) {
+    rusage usage{};
+    getrusage(who, &usage);
+    for (const timeval& time : {usage.ru_utime, usage.ru_stime})
+      sum += static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
+  }
+  return sum;
+}
+
+/// hospitals.xml with one algorithm, on lines that are declared in it.
+std::string hospitals(const std::string& run) {
+  std::ifstream file(std::string(DADSIM_SOURCE_DIR) + "/scenarios/hospitals.xml");
+  std::string text((std::istreambuf_iterator<char>(file)), {});
+  const auto replace = [&](const std::string& begin, const std::string& end, const std::string& by) {
+    const std::size_t from = text.find(begin);
+    const std::size_t to = text.rfind(end);
+    if (from == std::string::npos || to == std::string::npos) throw std::logic_error("another hospitals.xml");
+    text.replace(from, to + end.size() - from, by);
+  };
+  replace("<platform", "transport=\"tcp\"/>",
+          "<platform><federation><sites name=\"hospital\" count=\"5\" up=\"20Mbps\" down=\"100Mbps\" latency=\"10ms\"/>"
+          "<hub up=\"1Gbps\" down=\"1Gbps\" latency=\"0ms\"/></federation></platform>");
+  replace("<run", "</scenario>", run + "</scenario>");
+  const std::filesystem::path path = std::filesystem::temp_directory_path() / "dadsim-sweep-bench.xml";
+  std::ofstream(path) << text;
+  return path.string();
+}
+
+void retiming(benchmark::State& state, const std::string& run) {
+  const ScenarioSource source(hospitals(run));
+  const Catalog catalog = make_catalog();
+  const double start = cpu_seconds();
+  const Learned learned = learn_scenario(source.load({}, catalog), nullptr, false);
+  const double learning = cpu_seconds() - start;
+  double timing = 0;
+  for (auto _ : state) {
+    const double before = cpu_seconds();
+    for (int i = 0; i < kPlatforms; ++i) {
+      const std::string up = std::to_string(std::pow(10.0, 3.0 * i / (kPlatforms - 1)));  // 1 … 1,000 Mbit/s
+      const Scenario scenario = source.load_point({"platform.federation.sites.up=" + up + "Mbps"}, catalog);
+      benchmark::DoNotOptimize(time_scenario(scenario, learned, cluster_of(scenario), false));
+    }
+    timing = cpu_seconds() - before;
+    state.SetIterationTime(timing);
+  }
+  state.counters["learning_s"] = learning;
+  state.counters["ms_per_platform"] = 1e3 * timing / kPlatforms;
+  state.counters["distinct_steps"] = static_cast<double>(learned.runs.front()->trajectory.distinct_steps.size());
+  state.counters["retiming/learning"] = timing / learning;
+}
+
+BENCHMARK_CAPTURE(retiming, gradient_sharing, "<run algorithm=\"gradient-sharing\"/>")
+    ->UseManualTime()
+    ->Iterations(1)
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(retiming, dad, "<run algorithm=\"dad\"/>")
+    ->UseManualTime()
+    ->Iterations(1)
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(retiming, rank_dad, "<run algorithm=\"rank-dad\" cap=\"16\"/>")
+    ->UseManualTime()
+    ->Iterations(1)
+    ->Unit(benchmark::kMillisecond);
+
+}  // namespace
+}  // namespace dadsim

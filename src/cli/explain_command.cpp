@@ -1,0 +1,56 @@
+#include "cli/explain_command.hpp"
+
+#include <tbb/global_control.h>
+
+#include <sstream>
+
+#include "cli/arguments.hpp"
+#include "cli/study_options.hpp"
+#include "report/explanation.hpp"
+#include "scenario/load.hpp"
+#include "study/catalog.hpp"
+#include "study/explain.hpp"
+#include "support/atomic_file.hpp"
+#include "support/progress.hpp"
+
+namespace dadsim {
+namespace {
+
+namespace po = boost::program_options;
+
+po::options_description explain_options() {
+  po::options_description options("Options");
+  options.add_options()("json", po::value<std::string>()->value_name("FILE"),
+                        "write the same as JSON (docs/explain.md); - is standard output");
+  add_study_options(options);
+  return options;
+}
+
+std::string usage_of_explain() {
+  std::ostringstream text;
+  text << "dadsim explain [options] scenario.xml\n"
+          "says what a step of each run spends its time on, and what would help: it learns once and times that again\n"
+          "with one thing changed at a time (docs/explain.md).\n\n"
+       << explain_options();
+  return text.str();
+}
+
+}  // namespace
+
+void run_explain_command(const std::vector<std::string>& arguments) {
+  const po::variables_map values = read_arguments(arguments, explain_options());
+  if (values.contains("help")) return write_file_atomically("-", usage_of_explain());
+  const StudyOptions options = study_options_of(values, "explain");
+  const std::string json = text_of(values, "json");
+  if (!json.empty()) check_writable(json);
+
+  const Scenario scenario = load_scenario(options.scenario, options.overrides, make_catalog());
+  const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads_to_use(options.threads));
+  const bool show_progress = !options.quiet && standard_error_is_terminal();
+  const Learned learned = learn_scenario(scenario, nullptr, show_progress);
+  const Explanation explanation = explain_scenario(scenario, learned, show_progress);
+  if (!json.empty()) write_file_atomically(json, to_json(explanation));
+  if (!options.quiet && json != "-") write_file_atomically("-", to_table(explanation));
+}
+
+}  // namespace dadsim

@@ -1,0 +1,51 @@
+#include "cli/plan_command.hpp"
+
+#include <tbb/global_control.h>
+
+#include <sstream>
+
+#include "cli/arguments.hpp"
+#include "cli/study_options.hpp"
+#include "study/planning/plan_scenario.hpp"
+#include "support/atomic_file.hpp"
+#include "support/progress.hpp"
+
+namespace dadsim {
+namespace {
+
+namespace po = boost::program_options;
+
+po::options_description plan_options() {
+  po::options_description options("Options");
+  options.add_options()("json", po::value<std::string>()->value_name("FILE"),
+                        "write the same as JSON (docs/plan.md); - is standard output");
+  add_study_options(options);
+  return options;
+}
+
+std::string usage_of_plan() {
+  std::ostringstream text;
+  text << "dadsim plan [options] scenario.xml\n"
+          "finds how the <goal> of a scenario can be reached with the changes that it allows, each answer by a full\n"
+          "timing run, with the neighbour that misses it (docs/plan.md).\n\n"
+       << plan_options();
+  return text.str();
+}
+
+}  // namespace
+
+void run_plan_command(const std::vector<std::string>& arguments) {
+  const po::variables_map values = read_arguments(arguments, plan_options());
+  if (values.contains("help")) return write_file_atomically("-", usage_of_plan());
+  const StudyOptions options = study_options_of(values, "plan");
+  const std::string json = text_of(values, "json");
+  if (!json.empty()) check_writable(json);
+
+  const ScenarioSource source(options.scenario);
+  const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads_to_use(options.threads));
+  const PlanReport report = plan_scenario(source, options.overrides, !options.quiet && standard_error_is_terminal());
+  if (!json.empty()) write_file_atomically(json, to_json(report));
+  if (!options.quiet && json != "-") write_file_atomically("-", to_table(report));
+}
+
+}  // namespace dadsim

@@ -1,0 +1,63 @@
+#include "cli/study_options.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <thread>
+
+#include "cli/arguments.hpp"
+#include "cli/usage_error.hpp"
+
+namespace dadsim {
+namespace {
+
+namespace po = boost::program_options;
+
+constexpr std::size_t kMostThreads = 1024;
+
+}  // namespace
+
+std::size_t parse_threads(const std::string& text) {
+  std::size_t threads = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), threads);
+  if (error != std::errc() || end != text.data() + text.size() || threads < 1 || threads > kMostThreads) {
+    throw UsageError(
+        fmt::format("--threads '{}' is no number of threads; a whole number from 1 to {}", text, kMostThreads));
+  }
+  return threads;
+}
+
+std::size_t threads_to_use(std::size_t asked) {
+  return asked > 0 ? asked : std::max(1U, std::thread::hardware_concurrency());
+}
+
+void add_study_options(po::options_description& description) {
+  description.add_options()  //
+      ("set", po::value<std::vector<std::string>>()->value_name("PATH=VALUE")->composing(),
+       "change the scenario before it is checked, e.g. --set training.batch=64; repeatable")  //
+      ("seed", po::value<std::string>()->value_name("N"), "the same as --set seed=N")         //
+      ("threads", po::value<std::string>()->value_name("N"),
+       "threads for learning; the result does not depend on it")  //
+      ("quiet", "no text and no progress")                        //
+      ("help", "this text");
+}
+
+StudyOptions study_options_of(const po::variables_map& values, const std::string& command) {
+  const std::vector<std::string> words = words_of(values);
+  if (words.empty()) {
+    throw UsageError(fmt::format("no scenario is named; dadsim {0} scenario.xml, or see dadsim {0} --help", command));
+  }
+  if (words.size() > 1) {
+    throw UsageError(fmt::format("'{}' is one argument too many; one scenario at a time", words[1]));
+  }
+  StudyOptions options;
+  options.scenario = words[0];
+  if (values.contains("set")) options.overrides = values["set"].as<std::vector<std::string>>();
+  if (values.contains("seed")) options.overrides.push_back("seed=" + values["seed"].as<std::string>());
+  if (values.contains("threads")) options.threads = parse_threads(values["threads"].as<std::string>());
+  options.quiet = values.contains("quiet");
+  return options;
+}
+
+}  // namespace dadsim

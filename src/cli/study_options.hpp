@@ -1,0 +1,29 @@
+#pragma once
+
+#include <boost/program_options.hpp>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace dadsim {
+
+/// What every command that studies a scenario takes.
+struct StudyOptions {
+  std::string scenario;
+  std::vector<std::string> overrides;  ///< "path=value"; --seed N is "seed=N"
+  std::size_t threads = 0;             ///< 0: as many as the machine has
+  bool quiet = false;
+};
+
+/// --set, --seed, --threads, --quiet and --help, each with its text.
+void add_study_options(boost::program_options::options_description& description);
+
+/// `command` is named in messages. Throws UsageError.
+StudyOptions study_options_of(const boost::program_options::variables_map& values, const std::string& command);
+
+/// From 1 to 1024; throws UsageError.
+std::size_t parse_threads(const std::string& text);
+/// `asked`, or as many as the machine has where that is 0.
+std::size_t threads_to_use(std::size_t asked);
+
+}  // namespace dadsim

@@ -1,0 +1,240 @@
+#include "cli/sweep_command.hpp"
+
+#include <fmt/format.h>
+#include <tbb/global_control.h>
+
+#include <boost/program_options.hpp>
+#include <charconv>
+#include <filesystem>
+#include <sstream>
+
+#include "cli/arguments.hpp"
+#include "cli/study_options.hpp"
+#include "cli/usage_error.hpp"
+#include "report/html/sweep.hpp"
+#include "sim/simulator.hpp"
+#include "study/catalog.hpp"
+#include "study/sweep/merge.hpp"
+#include "study/sweep/run.hpp"
+#include "study/sweep/sweep_page.hpp"
+#include "study/sweep/sweep_text.hpp"
+#include "support/atomic_file.hpp"
+#include "support/human.hpp"
+#include "support/interrupt.hpp"
+#include "support/progress.hpp"
+
+namespace dadsim {
+namespace {
+
+namespace po = boost::program_options;
+
+constexpr std::int64_t kMostShards = 100'000;
+
+void print(const std::string& text) { write_file_atomically("-", text); }
+
+po::options_description sweep_options() {
+  po::options_description options("Options");
+  options.add_options()  //
+      ("out", po::value<std::string>()->value_name("FILE"),
+       "the SQLite file that results go to as they are found; started again, the sweep goes on there. Default: named "
+       "after the scenario, in the current folder")  //
+      ("csv", po::value<std::string>()->value_name("FILE"),
+       "write all results as CSV at the end (docs/sweep.md); - is standard output")  //
+      ("report", po::value<std::string>()->value_name("FILE"),
+       "write all results as a page for a browser, with maps and charts (docs/sweep.md); - is standard output")  //
+      ("shard", po::value<std::string>()->value_name("I/N"),
+       "only every N-th point, from the I-th on; for another process or machine each, then dadsim merge")  //
+      ("learned", po::value<std::string>()->value_name("FILE"),
+       "use what was learned for another file of results, e.g. by --learn-only")  //
+      ("learn-only", "learn all that there is to learn, and time nothing")        //
+      ("retry-failed", "try points again that failed before")                     //
+      ("check", "say what is wrong with the scenario and all points, and run nothing");
+  add_study_options(options);
+  return options;
+}
+
+std::string usage_of_sweep() {
+  std::ostringstream text;
+  text << "dadsim sweep [options] scenario.xml\n"
+          "runs a scenario at every point of its <sweep>. What points have in common is learned once. Killed at any\n"
+          "moment, it goes on from there when it is started again.\n\n"
+       << sweep_options();
+  return text.str();
+}
+
+Shard parse_shard(const std::string& text) {
+  Shard shard;
+  if (text.empty()) return shard;
+  const char* end = text.data() + text.size();
+  const auto number = std::from_chars(text.data(), end, shard.number);
+  bool right = number.ec == std::errc() && number.ptr != end && *number.ptr == '/';
+  if (right) {
+    const auto count = std::from_chars(number.ptr + 1, end, shard.count);
+    right = count.ec == std::errc() && count.ptr == end;
+  }
+  if (!right || shard.count < 1 || shard.count > kMostShards || shard.number < 1 || shard.number > shard.count)
+    throw UsageError(fmt::format("--shard '{}' is no shard; I/N with I from 1 to N, e.g. 3/20", text));
+  return shard;
+}
+
+std::string default_file(const std::string& scenario, const Shard& shard) {
+  const std::string stem = std::filesystem::path(scenario).stem().string();
+  if (shard.count == 1) return stem + ".sweep.sqlite";
+  return fmt::format("{}.sweep-{}-of-{}.sqlite", stem, shard.number, shard.count);
+}
+
+std::string points_in_words(std::int64_t count) {
+  return fmt::format("{} point{}", human_count(count), count == 1 ? "" : "s");
+}
+
+/// How to name trials: with one seed they are the points.
+std::string trials_in_words(std::int64_t count, const SweepPlan& plan) {
+  if (plan.seeds() == 1) return points_in_words(count);
+  return fmt::format("{} of points and seeds", human_count(count));
+}
+
+struct SweepArguments {
+  std::string scenario, out, csv, report;
+  std::vector<std::string> overrides;
+  Shard shard;
+  SweepOptions options;
+  bool check = false, quiet = false;
+};
+
+SweepArguments understand(const po::variables_map& values) {
+  const StudyOptions study = study_options_of(values, "sweep");
+  SweepArguments arguments;
+  arguments.scenario = study.scenario;
+  arguments.overrides = study.overrides;
+  arguments.quiet = study.quiet;
+  arguments.shard = parse_shard(text_of(values, "shard"));
+  arguments.out = text_of(values, "out");
+  if (arguments.out == "-") throw UsageError("--out cannot be standard output; --csv - writes results there");
+  if (arguments.out.empty()) arguments.out = default_file(study.scenario, arguments.shard);
+  arguments.csv = text_of(values, "csv");
+  arguments.report = text_of(values, "report");
+  arguments.options.learned = text_of(values, "learned");
+  arguments.options.learn_only = values.contains("learn-only");
+  arguments.options.retry_failed = values.contains("retry-failed");
+  arguments.options.threads = threads_to_use(study.threads);
+  arguments.check = values.contains("check");
+  arguments.options.show_progress = !arguments.quiet && standard_error_is_terminal();
+  check_files_differ({{"out", arguments.out},
+                      {"csv", arguments.csv},
+                      {"report", arguments.report},
+                      {"learned", arguments.options.learned}});
+  if (arguments.options.learn_only && !arguments.csv.empty())
+    throw UsageError("--csv has no result to write with --learn-only");
+  if (arguments.options.learn_only && !arguments.report.empty())
+    throw UsageError("--report has no result to show with --learn-only");
+  return arguments;
+}
+
+void report(const SweepArguments& arguments, Database& database, const SweepPlan& plan,
+            const SweepProgressNumbers& numbers) {
+  const SweepResults results = read_results(database);
+  if (!arguments.csv.empty()) write_file_atomically(arguments.csv, sweep_csv(results));
+  if (!arguments.report.empty()) write_file_atomically(arguments.report, to_html(sweep_report_of(results)));
+  if (!arguments.quiet && arguments.csv != "-" && arguments.report != "-") {
+    std::string text = sweep_table(results);
+    text += fmt::format("\n{}: {} new, {} there before; {} learned.\n", arguments.out,
+                        trials_in_words(numbers.finished, plan), human_count(numbers.before),
+                        numbers.learned == 1 ? "1 run" : fmt::format("{} runs", human_count(numbers.learned)));
+    print(text);
+  }
+  if (numbers.failed > 0) {
+    const FailedTrial& first = results.failed.front();
+    throw SimulationError(fmt::format("the simulation of {} failed, the first of point {}: {}",
+                                      trials_in_words(numbers.failed, plan), first.trial.point, first.words));
+  }
+}
+
+std::string usage_of_merge() {
+  return "dadsim merge OUT.sqlite A.sqlite B.sqlite ...\n"
+         "puts the results of the shards of a sweep (dadsim sweep --shard) into one new file, and says what is "
+         "missing.\n"
+         "dadsim sweep --out OUT.sqlite goes on with that.\n\n"
+         "Options:\n"
+         "  --csv FILE     write all results as CSV (docs/sweep.md); - is standard output\n"
+         "  --report FILE  write them as a page for a browser (docs/sweep.md); - is standard output\n"
+         "  --quiet        no text\n"
+         "  --help         this text\n";
+}
+
+po::options_description merge_options() {
+  po::options_description options;
+  options.add_options()("csv", po::value<std::string>(), "")("report", po::value<std::string>(), "")("quiet", "")(
+      "help", "");
+  return options;
+}
+
+}  // namespace
+
+void run_sweep_command(const std::vector<std::string>& arguments) {
+  const po::variables_map values = read_arguments(arguments, sweep_options());
+  if (values.contains("help")) return print(usage_of_sweep());
+  const SweepArguments asked = understand(values);
+  if (!asked.check) {
+    for (const std::string& path : {asked.out, asked.csv, asked.report}) {
+      if (!path.empty()) check_writable(path);
+    }
+  }
+  const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, asked.options.threads);
+  const SweepPlan plan(asked.scenario, asked.overrides, make_catalog(), asked.options.show_progress);
+  if (asked.check) {
+    if (!asked.quiet) {
+      print(fmt::format("{}: nothing wrong with its {}; {} runs to learn\n", asked.scenario,
+                        points_in_words(static_cast<std::int64_t>(plan.points().size())),
+                        human_count(static_cast<std::int64_t>(plan.distinct_runs()))));
+    }
+    return;
+  }
+  const std::unique_ptr<Database> database = open_sweep(asked.out, plan, asked.shard);
+  try {
+    const SweepProgressNumbers numbers = run_sweep(plan, *database, asked.shard, asked.options);
+    if (!asked.options.learn_only) return report(asked, *database, plan, numbers);
+    if (!asked.quiet) {
+      print(fmt::format("{}: {} runs learned; dadsim sweep goes on there, and --learned uses it\n", asked.out,
+                        human_count(numbers.learned)));
+    }
+  } catch (const Cancelled&) {
+    const std::int64_t done = database->number("SELECT COUNT(*) FROM trial").value_or(0);
+    throw Cancelled(fmt::format("{} {} in '{}'; the same command goes on", trials_in_words(done, plan),
+                                done == 1 ? "is" : "are", asked.out));
+  }
+}
+
+void run_merge_command(const std::vector<std::string>& arguments) {
+  const po::variables_map values = read_arguments(arguments, merge_options());
+  if (values.contains("help")) return print(usage_of_merge());
+  const std::vector<std::string> words = words_of(values);
+  if (words.size() < 2)
+    throw UsageError(
+        "a merge needs the file to make and those to put together; dadsim merge OUT.sqlite A.sqlite B.sqlite");
+  const std::string csv = text_of(values, "csv");
+  const std::string report = text_of(values, "report");
+  check_files_differ({{"csv", csv}, {"report", report}});
+  for (const std::string& path : {csv, report}) {
+    if (!path.empty()) check_writable(path);
+  }
+  const MergedSweep merged = merge_sweeps(words[0], {words.begin() + 1, words.end()});
+  if (!csv.empty() || !report.empty() || !values.contains("quiet")) {
+    Database database(words[0], Database::Access::read);
+    const SweepResults results = read_results(database);
+    if (!csv.empty()) write_file_atomically(csv, sweep_csv(results));
+    if (!report.empty()) write_file_atomically(report, to_html(sweep_report_of(results)));
+    if (!values.contains("quiet") && csv != "-" && report != "-") {
+      std::string text = sweep_table(results);
+      text += fmt::format("\n{}: {} of {} complete", words[0], human_count(merged.points),
+                          points_in_words(merged.identity.points));
+      text += merged.missing.empty() ? ".\n" : fmt::format("; missing: {}.\n", ranges_in_words(merged.missing));
+      if (!merged.missing.empty())
+        text += fmt::format("dadsim sweep --out {} {} goes on with them.\n", words[0], merged.identity.scenario_file);
+      print(text);
+    }
+  }
+  if (merged.failed > 0)
+    throw SimulationError(fmt::format("the simulation of {} of the merged trials failed", human_count(merged.failed)));
+}
+
+}  // namespace dadsim

@@ -1,0 +1,21 @@
+#pragma once
+
+#include "plan/layer_shape.hpp"
+#include "plan/trajectory.hpp"
+#include "support/wire.hpp"
+
+// What was learned as bytes, to be kept and read again by the same build. Enumerations are written as their numbers:
+// whoever reorders one raises kTrajectoryFormat.
+
+namespace dadsim {
+
+inline constexpr std::uint32_t kTrajectoryFormat = 1;
+
+void write_trajectory(WireWriter& bytes, const Trajectory& trajectory);
+/// Throws std::out_of_range where the bytes end too early, or hold a number that means nothing.
+Trajectory read_trajectory(WireReader& bytes);
+
+void write_shape(WireWriter& bytes, const ModelShape& shape);
+ModelShape read_shape(WireReader& bytes);
+
+}  // namespace dadsim

@@ -1,0 +1,62 @@
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "report/explanation.hpp"
+
+namespace dadsim {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::size_t kMostUseful = 3;
+
+Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+
+}  // namespace
+
+std::string to_json(const Explanation& explanation) {
+  const Result& result = explanation.result;
+  Json json;
+  json["dadsim"] = {{"version", result.version}, {"simgrid", result.simgrid}, {"network_model", result.network_model}};
+  json["scenario"] = {{"name", result.scenario_name}, {"seed", result.seed}};
+  json["learned_on"] = result.learned_on;
+  json["timed_as"] = result.timed_as;
+  Json& runs = json["runs"] = Json::array();
+  for (std::size_t i = 0; i < result.runs.size(); ++i) {
+    const RunResult& run = result.runs[i];
+    Json one;
+    one["label"] = run.spec.label;
+    one["step_seconds"] = number(run.step_seconds);
+    one["compute_seconds"] = number(run.compute_seconds);
+    one["exposed_communication_seconds"] = number(run.exposed_seconds);
+    one["target_seconds"] = run.target_reached ? number(run.target_seconds) : Json(nullptr);
+    Json& path = one["critical_path"] = Json::array();
+    for (const Bound& bound : run.bounds) {
+      path.push_back({{"resource", bound.resource},
+                      {"kind", bound.kind},
+                      {"seconds", number(bound.seconds)},
+                      {"share", number(bound.share)}});
+    }
+    Json& what_ifs = one["what_if"] = Json::array();
+    for (const WhatIf& what_if : explanation.what_ifs) {
+      const Effect& effect = what_if.effects.at(i);
+      what_ifs.push_back({{"kind", to_string(what_if.kind)},
+                          {"on", what_if.on},
+                          {"factor", number(what_if.factor)},
+                          {"words", what_if.words},
+                          {"assumption", what_if.assumption},
+                          {"step_seconds", number(effect.step_seconds)},
+                          {"target_seconds", effect.target_seconds ? number(*effect.target_seconds) : Json(nullptr)},
+                          {"saving", number(saving_of(explanation, i, what_if))}});
+    }
+    Json& useful = one["most_useful"] = Json::array();
+    for (const WhatIf* best : most_useful(explanation, i, kMostUseful)) useful.push_back(best->words);
+    runs.push_back(std::move(one));
+  }
+  json["links_left_out"] = explanation.links_left_out;
+  json["notes"] = explanation.notes;
+  json["assumptions"] = result.assumptions;
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
+}
+
+}  // namespace dadsim

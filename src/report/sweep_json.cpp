@@ -1,0 +1,89 @@
+#include <fmt/format.h>
+
+#include <boost/math/distributions/students_t.hpp>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "report/sweep_report.hpp"
+
+namespace dadsim {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr double kTail = 0.975;  // of a two-sided interval of 95 %
+
+Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+Json number(const std::optional<double>& value) { return value ? number(*value) : Json(nullptr); }
+
+Json to_json_object(const SweepReport::Axis& axis) {
+  Json json{{"name", axis.name}, {"path", axis.path}, {"linked", axis.linked}, {"unit", axis.unit}};
+  Json& values = json["values"] = Json::array();
+  for (const SweepReport::Value& value : axis.values) {
+    values.push_back({{"text", value.text}, {"number", number(value.number)}});
+  }
+  return json;
+}
+
+Json to_json_object(const SweepReport::Point& point) {
+  Json ranked = Json::array();
+  for (const SweepReport::Time& time : point.ranked) {
+    Json one = Json::array({time.run});
+    if (time.seconds) {
+      for (const Json& end : {number(time.seconds->value), number(time.seconds->low), number(time.seconds->high)})
+        one.push_back(end);
+    }
+    ranked.push_back(std::move(one));
+  }
+  return {{"id", point.id}, {"at", point.at}, {"ranked", std::move(ranked)}};
+}
+
+}  // namespace
+
+std::string to_json(const SweepReport& report) {
+  Json json;
+  json["dadsim"] = {{"version", report.version}};
+  json["scenario"] = {{"name", report.scenario_name},
+                      {"file", report.scenario_file},
+                      {"hash", fmt::format("{:016x}", report.hash)},
+                      {"target_accuracy", number(report.target_accuracy)}};
+  json["sweep"] = {{"points", report.points_of_sweep}, {"seeds", report.seeds},       {"shard", report.shard},
+                   {"shards", report.shards},          {"at_scale", report.at_scale}, {"grid", report.grid()},
+                   {"currency", report.currency}};
+  json["verdict"] = verdict(report);
+  // By degrees of freedom from 1 on: half an interval is this times the standard error.
+  Json& student = json["student_t"] = Json::array();
+  for (std::int64_t freedom = 1; freedom < report.seeds; ++freedom) {
+    const boost::math::students_t_distribution<double> t(static_cast<double>(freedom));
+    student.push_back(boost::math::quantile(t, kTail));
+  }
+  Json& axes = json["axes"] = Json::array();
+  for (const SweepReport::Axis& axis : report.axes) axes.push_back(to_json_object(axis));
+  Json& runs = json["runs"] = Json::array();
+  for (const SweepReport::Run& run : report.runs) {
+    runs.push_back({{"label", run.label}, {"algorithm", run.algorithm}, {"communicates", run.communicates}});
+  }
+  Json& points = json["points"] = Json::array();
+  for (const SweepReport::Point& point : report.points) points.push_back(to_json_object(point));
+  // Rows instead of objects: there may be thousands.
+  Json& figures = json["figures"];
+  figures["fields"] = {"point",          "seed",         "run",   "target_seconds", "target_step", "scale_seconds",
+                       "final_accuracy", "step_seconds", "bytes", "money",          "joules"};
+  Json& rows = figures["rows"] = Json::array();
+  for (const SweepReport::Figures& one : report.figures) {
+    Json row = Json::array({one.point, one.seed, one.run});
+    for (const double value : {one.target_seconds, one.target_step, one.scale_seconds, one.final_accuracy,
+                               one.step_seconds, one.bytes, one.money, one.joules}) {
+      row.push_back(number(value));
+    }
+    rows.push_back(std::move(row));
+  }
+  Json& failures = json["failures"] = Json::array();
+  for (const SweepReport::Failure& one : report.failures) {
+    failures.push_back({{"point", one.point}, {"seed", one.seed}, {"words", one.words}});
+  }
+  // Names may be in another encoding; JSON must be UTF-8.
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n';
+}
+
+}  // namespace dadsim

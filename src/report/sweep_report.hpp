@@ -1,0 +1,86 @@
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "plan/efficiency.hpp"
+
+namespace dadsim {
+
+/// The results of a sweep as its page shows them.
+struct SweepReport {
+  static constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+
+  struct Value {
+    std::string text;              ///< as the sweep sets it; of paths that differ, "10Mbps / 100Mbps"
+    std::optional<double> number;  ///< in the axis' unit
+  };
+  /// A dimension of the sweep.
+  struct Axis {
+    std::string name;                 ///< the end of the path, as short as the axes can be told apart
+    std::string path;                 ///< as in --set
+    std::vector<std::string> linked;  ///< further paths that take their values with it
+    std::string unit;                 ///< of the numbers: "bit/s", "s", "B", or what stands behind them all
+    std::vector<Value> values;        ///< distinct; numbers ascend, texts come as they were first used
+    bool numeric() const;             ///< every value has a number
+  };
+  struct Run {
+    std::string label, algorithm;
+    bool communicates = true;
+  };
+  struct Time {
+    std::size_t run = 0;
+    std::optional<Estimate> seconds;  ///< over the seeds; none unless every seed reaches the target
+  };
+  struct Point {
+    std::int64_t id = 0;
+    std::vector<std::size_t> at;  ///< per axis: index of its value
+    std::vector<Time> ranked;     ///< quickest first, without the ends that others are measured against
+    bool won() const { return !ranked.empty() && ranked.front().seconds.has_value(); }
+  };
+  /// Of one run of one point with one of its seeds. Not a number: not known.
+  struct Figures {
+    std::size_t point = 0;  ///< index
+    std::int64_t seed = 0;  ///< from 0
+    std::size_t run = 0;
+    double target_seconds = kNone, target_step = kNone;  ///< where it was reached
+    double scale_seconds = kNone;                        ///< time to accuracy at scale
+    double final_accuracy = kNone;
+    double step_seconds = kNone;  ///< mean
+    double bytes = kNone;         ///< sent by all nodes over the whole run
+    double money = kNone;         ///< in `currency`, to the target, or at scale where that is what is timed
+    double joules = kNone;        ///< likewise
+  };
+  struct Failure {
+    std::int64_t point = 0;  ///< id
+    std::int64_t seed = 0;
+    std::string words;
+  };
+
+  std::string version, scenario_name, scenario_file;
+  std::uint64_t hash = 0;
+  double target_accuracy = 0;  ///< of the scenario as it stands
+  std::int64_t points_of_sweep = 0, seeds = 1;
+  std::int64_t shard = 1, shards = 1;
+  bool at_scale = false;  ///< points are decided by the time to accuracy at scale
+  std::string currency;   ///< of money; empty: none is known
+  std::vector<Axis> axes;
+  std::vector<Run> runs;  ///< most points won first
+  std::vector<Point> points;
+  std::vector<Figures> figures;
+  std::vector<Failure> failures;
+
+  /// Every value of each axis stands with every value of the others, once.
+  bool grid() const;
+};
+
+/// Who is first at how many points, and where most of them are: a sentence or two.
+std::string verdict(const SweepReport& report);
+
+/// What the page is drawn from; docs/sweep.md explains the fields. Not a number is null.
+std::string to_json(const SweepReport& report);
+
+}  // namespace dadsim

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "plan/sweep_specification.hpp"
+#include "scenario/node.hpp"
+
+namespace dadsim {
+
+// What <vary> and <allow> have in common: a path, its values, and the form in which they are set.
+
+inline constexpr double kLargestWhole = 9007199254740992.0;  // 2⁵³: whole numbers up to it are exact
+
+/// Words, or with semicolons what stands between these; what is empty at the end counts for nothing.
+std::vector<std::string> values_of(const std::string& text);
+/// The same the other way round: semicolons where a value is empty or holds white space.
+std::string values_text(const std::vector<std::string>& values);
+
+/// The attribute `unit` or `form`.
+void read_form(const Node& node, VariedPath& varied);
+
+}  // namespace dadsim

@@ -1,0 +1,157 @@
+#include "study/costs.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "plan/prices.hpp"
+#include "study/device_lookup.hpp"
+
+namespace dadsim {
+namespace {
+
+constexpr double kSecondsPerHour = 3600;
+constexpr double kJoulesPerKwh = 3.6e6;
+constexpr double kGigabyte = 1e9;
+
+/// What a device costs while it is there.
+struct Terms {
+  std::optional<double> per_second;
+  std::optional<double> busy_watts, idle_watts;
+};
+
+const CostSpec::Price* own_price(const CostSpec& costs, const std::string& device) {
+  const auto found = std::ranges::find(costs.prices, device, &CostSpec::Price::device);
+  return found == costs.prices.end() ? nullptr : &*found;
+}
+
+class Bill {
+ public:
+  explicit Bill(const Scenario& scenario) : costs_(*scenario.costs) {
+    for (const Placement& worker : scenario.workers) nodes_.push_back(terms_of(scenario, worker.device));
+    if (scenario.aggregator) nodes_.push_back(terms_of(scenario, scenario.aggregator->device));
+    workers_ = scenario.workers.size();
+  }
+
+  /// Of `steps` steps that take `seconds` in all and send `bytes`.
+  Costs of(const RunResult& run, double steps, double seconds, double bytes, double paid_bytes) const {
+    Costs costs;
+    double money = paid_bytes / kGigabyte * costs_.egress_per_gb;
+    double joules = bytes / kGigabyte * costs_.network_energy * kJoulesPerKwh;
+    bool priced = true;
+    bool powered = true;
+    for (std::size_t node = 0; node < run.busy_seconds.size(); ++node) {
+      // A run of fewer workers uses the first; the aggregator comes after those it uses.
+      const Terms& terms = nodes_[node < run.workers ? node : workers_];
+      priced = priced && terms.per_second;
+      powered = powered && terms.busy_watts;
+      if (terms.per_second) money += seconds * *terms.per_second;
+      if (!terms.busy_watts) continue;
+      const double busy = std::min(steps * run.busy_seconds[node], seconds);
+      joules += costs_.overhead * (busy * *terms.busy_watts + (seconds - busy) * *terms.idle_watts);
+    }
+    if (powered) costs.joules = joules;
+    if (powered && costs_.carbon > 0) costs.carbon = joules / kJoulesPerKwh * costs_.carbon;
+    const bool pays_energy = costs_.electricity > 0;
+    if (priced && (powered || !pays_energy))
+      costs.money = money + (pays_energy ? joules / kJoulesPerKwh * costs_.electricity : 0);
+    return costs;
+  }
+
+  /// Sentences on what was taken for granted.
+  std::vector<std::string> terms_in_words() const {
+    std::vector<std::string> sentences;
+    for (const auto& [device, words] : words_) sentences.push_back(fmt::format("{}: {}", device, words));
+    std::string shared = "Costs are of the devices named, from the first step to the last";
+    if (costs_.egress_per_gb > 0) {
+      shared += fmt::format(
+          "; {} {} per 10^9 bytes {}", costs_.egress_per_gb, costs_.currency,
+          costs_.egress_links.empty() ? "that a node sends" : fmt::format("on links '{}'", costs_.egress_links));
+    }
+    if (costs_.electricity > 0) shared += fmt::format("; {} {} per kWh", costs_.electricity, costs_.currency);
+    if (costs_.overhead > 1) shared += fmt::format("; a building that takes {} times its machines", costs_.overhead);
+    shared += costs_.network_energy > 0 ? fmt::format("; {} kWh per 10^9 bytes sent", costs_.network_energy)
+                                        : "; the energy of the network is not counted";
+    sentences.push_back(shared + ".");
+    return sentences;
+  }
+
+ private:
+  Terms terms_of(const Scenario& scenario, const std::string& name) {
+    const DeviceSpec& device = find_device(scenario, name);
+    const CostSpec::Price* own = own_price(costs_, name);
+    Terms terms;
+    std::string words;
+    if (own != nullptr && own->per_hour) {
+      terms.per_second = *own->per_hour / kSecondsPerHour;
+      words = fmt::format("{} {} an hour as the scenario says", *own->per_hour, costs_.currency);
+    } else if (const DevicePrice* price = find_price(name); price != nullptr && costs_.currency == "USD") {
+      terms.per_second = price->per_hour / kSecondsPerHour;
+      words = fmt::format("{:.4g} USD an hour ({}, {})", price->per_hour, price->source, price->date);
+    } else {
+      words = "no price known, so the money is not";
+    }
+    if (device.power > 0) {
+      terms.busy_watts = device.power;
+      terms.idle_watts = own != nullptr && own->idle_power ? *own->idle_power : kIdleShare * device.power;
+      words += fmt::format("; {:.4g} W computing, {:.4g} W waiting{}", device.power, *terms.idle_watts,
+                           own != nullptr && own->idle_power ? "" : " (assumed)");
+    } else {
+      words += "; its power is not known, so the energy is not";
+    }
+    words_[name] = words;
+    return terms;
+  }
+
+  const CostSpec& costs_;
+  std::size_t workers_ = 0;
+  std::vector<Terms> nodes_;  ///< workers, then the aggregator
+  std::map<std::string, std::string> words_;
+};
+
+/// Bytes that are paid for, per byte that a node sends: on the links named, however many of them a byte passes.
+double paid_bytes_per_byte(const CostSpec& costs, const RunResult& run) {
+  if (costs.egress_links.empty() || run.total_bytes == 0) return 1;
+  double paid = 0;
+  for (const LinkUse& use : run.network.link_use) {
+    if (use.link == costs.egress_links || use.link_class == costs.egress_links) paid += use.bytes_per_step;
+  }
+  return paid * static_cast<double>(run.steps) / run.total_bytes;
+}
+
+double bytes_to_target(const RunResult& run) {
+  const auto at = std::ranges::find(run.curve, run.target_step, &CurvePoint::step);
+  return at == run.curve.end() ? 0 : at->bytes;
+}
+
+}  // namespace
+
+void tell_costs(const Scenario& scenario, Result& result) {
+  if (!scenario.costs) return;
+  result.currency = scenario.costs->currency;
+  Bill bill(scenario);
+  for (RunResult& run : result.runs) {
+    const auto steps = static_cast<double>(run.steps);
+    if (run.steps == 0) continue;
+    const double paid_share = paid_bytes_per_byte(*scenario.costs, run);
+    const auto cost_of = [&](double of_steps, double seconds, double bytes) {
+      return bill.of(run, of_steps, seconds, bytes, bytes * paid_share);
+    };
+    RunCosts costs;
+    costs.whole = cost_of(steps, run.total_seconds, run.total_bytes);
+    if (run.target_reached) {
+      costs.to_target = cost_of(static_cast<double>(run.target_step), run.target_seconds, bytes_to_target(run));
+    }
+    if (run.at_scale && run.at_scale->time && result.scale && result.scale->known) {
+      const double needed = result.scale->known->steps * run.at_scale->relative.ratio->value;
+      costs.at_scale = cost_of(needed, run.at_scale->time->value, needed * run.total_bytes / steps);
+    }
+    run.costs = costs;
+  }
+  for (std::string& sentence : bill.terms_in_words()) result.assumptions.push_back(std::move(sentence));
+}
+
+}  // namespace dadsim

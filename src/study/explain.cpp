@@ -1,0 +1,370 @@
+#include "study/explain.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "sim/simulator.hpp"
+#include "study/device_lookup.hpp"
+#include "study/experiment.hpp"
+#include "support/human.hpp"
+#include "support/interrupt.hpp"
+#include "support/parallel.hpp"
+#include "support/progress.hpp"
+
+namespace dadsim {
+namespace {
+
+constexpr double kTwice = 2;
+constexpr std::size_t kMostLinksAlone = 12;  // that are changed one by one, the busiest first
+constexpr double kLeastEffect = 0.001;       // of the time: less says nothing
+constexpr double kLeastBusy = 0.01;          // of the step, in some run: what is idle more than that changes nothing
+constexpr double kBeyondMeasure = 1e6;       // as good as no limit, and still a number that SimGrid takes
+constexpr double kBuckets = 25e6;            // bytes: what PyTorch's DistributedDataParallel takes
+
+/// Something to change, with what it makes of scenario and cluster.
+struct Variation {
+  WhatIf what_if;
+  std::function<void(Scenario&, Cluster&)> make;
+};
+
+/// Links that are of one kind: their names differ in numbers alone.
+struct LinkGroup {
+  std::string pattern;  ///< "hospital-#-up"
+  std::vector<std::string> links;
+  double least_bandwidth = std::numeric_limits<double>::infinity(), most_bandwidth = 0;
+  double least_latency = std::numeric_limits<double>::infinity(), most_latency = 0;
+  double busy_share = 0;  ///< the most of any of them in any run
+
+  void add(const LinkUse& use) {
+    if (std::ranges::find(links, use.link) == links.end()) links.push_back(use.link);
+    least_bandwidth = std::min(least_bandwidth, use.bandwidth);
+    most_bandwidth = std::max(most_bandwidth, use.bandwidth);
+    least_latency = std::min(least_latency, use.latency);
+    most_latency = std::max(most_latency, use.latency);
+    busy_share = std::max(busy_share, use.busy_share);
+  }
+};
+
+/// Of a link whose two directions SimGrid has made one of each: both are one link to who buys it.
+std::string name_of(const std::string& direction) {
+  for (const std::string_view suffix : {"_UP", "_DOWN"}) {
+    if (direction.ends_with(suffix)) return direction.substr(0, direction.size() - suffix.size());
+  }
+  return direction;
+}
+
+/// The name with a # for every number in it.
+std::string pattern_of(const std::string& direction) {
+  std::string pattern;
+  for (const char c : name_of(direction)) {
+    const bool digit = c >= '0' && c <= '9';
+    if (!digit) {
+      pattern += c;
+    } else if (pattern.empty() || pattern.back() != '#') {
+      pattern += '#';
+    }
+  }
+  return pattern;
+}
+
+std::string rate_in_words(double bytes_per_second) {
+  const double bits = 8 * bytes_per_second;
+  if (bits >= 1e9) return fmt::format("{:.4g} Gbit/s", bits / 1e9);
+  if (bits >= 1e6) return fmt::format("{:.4g} Mbit/s", bits / 1e6);
+  return fmt::format("{:.4g} kbit/s", bits / 1e3);
+}
+
+std::string range_in_words(double least, double most, std::string (*in_words)(double)) {
+  return least == most ? in_words(least) : fmt::format("{} to {}", in_words(least), in_words(most));
+}
+
+std::string links_in_words(const LinkGroup& group) {
+  const std::string numbers =
+      fmt::format("{}, {}", range_in_words(group.least_bandwidth, group.most_bandwidth, rate_in_words),
+                  range_in_words(group.least_latency, group.most_latency, human_seconds));
+  const bool one = name_of(group.links.front()) == name_of(group.links.back());
+  if (one) return fmt::format("{} ({})", name_of(group.links.front()), numbers);
+  return fmt::format("the links {} ({}; {} directions)", group.pattern, numbers, group.links.size());
+}
+
+std::vector<LinkChange> changes_of(const std::vector<std::string>& links, double bandwidth, double latency) {
+  std::vector<LinkChange> changes;
+  for (const std::string& link : links) changes.push_back({link, bandwidth, latency});
+  return changes;
+}
+
+void change_links(Cluster& cluster, const std::vector<LinkChange>& changes) {
+  cluster.changes.insert(cluster.changes.end(), changes.begin(), changes.end());
+}
+
+/// Everything that the device does, measured times included.
+void speed_up(DeviceSpec& device, double factor) {
+  for (double* rate :
+       {&device.peak_flops, &device.memory_bandwidth, &device.tf32_flops, &device.fp16_flops, &device.bf16_flops}) {
+    *rate *= factor;
+  }
+  for (double* seconds : {&device.launch_overhead, &device.step_seconds, &device.ramp_seconds}) *seconds /= factor;
+}
+
+class Explainer {
+ public:
+  Explainer(const Scenario& scenario, const Learned& learned, bool show_progress)
+      : scenario_(scenario), learned_(learned), show_progress_(show_progress) {}
+
+  Explanation run() {
+    explanation_.result = time_scenario(scenario_, learned_, cluster_of(scenario_), show_progress_);
+    vary_groups();
+    vary_devices();
+    vary_batch();
+    vary_buckets();
+    vary_limits();
+    try_all(show_progress_);
+    vary_single_links();
+    try_all(show_progress_);
+    return std::move(explanation_);
+  }
+
+ private:
+  /// What is there to be tried, side by side.
+  void try_all(bool show_progress) {
+    std::vector<std::optional<WhatIf>> tried(variations_.size());
+    std::vector<std::string> failures(variations_.size());
+    Progress progress("what if", variations_.size(), show_progress);
+    parallel_for(variations_.size(), [&](std::size_t i) {
+      if (interrupted().load()) throw Cancelled();
+      try {
+        tried[i] = try_out(variations_[i]);
+      } catch (const SimulationError& error) {
+        failures[i] = fmt::format("{} could not be tried: {}", variations_[i].what_if.words, error.what());
+      }
+      progress.update(i, 1, 1);
+    });
+    for (std::size_t i = 0; i < tried.size(); ++i) {
+      if (tried[i]) explanation_.what_ifs.push_back(std::move(*tried[i]));
+      if (!failures[i].empty()) explanation_.notes.push_back(std::move(failures[i]));
+    }
+    variations_.clear();
+  }
+
+  WhatIf try_out(const Variation& variation) const {
+    Scenario scenario = scenario_;
+    Cluster cluster = cluster_of(scenario_);
+    variation.make(scenario, cluster);
+    const Result result = time_scenario(scenario, learned_, cluster, false);
+    WhatIf what_if = variation.what_if;
+    for (const RunResult& run : result.runs) {
+      Effect effect{run.step_seconds, std::nullopt};
+      if (run.target_reached) {
+        // The steps were learned with the batch as it is.
+        const double fewer = variation.what_if.kind == WhatIf::Kind::batch ? variation.what_if.factor : 1;
+        effect.target_seconds = run.target_seconds / fewer;
+      }
+      what_if.effects.push_back(effect);
+    }
+    return what_if;
+  }
+
+  void add(WhatIf what_if, std::function<void(Scenario&, Cluster&)> make) {
+    variations_.push_back({std::move(what_if), std::move(make)});
+  }
+
+  // ---- links ----
+
+  /// All links that carry something, together as `key` says, the busiest first.
+  std::vector<LinkGroup> groups(std::string (*key)(const std::string&)) const {
+    std::map<std::string, LinkGroup> groups;
+    for (const RunResult& run : explanation_.result.runs) {
+      for (const LinkUse& use : run.network.link_use) {
+        LinkGroup& group = groups[key(use.link)];
+        group.pattern = key(use.link);
+        group.add(use);
+      }
+    }
+    std::vector<LinkGroup> all;
+    for (auto& [pattern, group] : groups) all.push_back(std::move(group));
+    std::ranges::stable_sort(all, std::greater<>(), &LinkGroup::busy_share);
+    return all;
+  }
+
+  void vary_bandwidth(const LinkGroup& group) {
+    if (group.busy_share < kLeastBusy) return;
+    add({.kind = WhatIf::Kind::bandwidth,
+         .on = group.pattern,
+         .factor = kTwice,
+         .words = "twice the bandwidth of " + links_in_words(group)},
+        [links = group.links](Scenario&, Cluster& cluster) { change_links(cluster, changes_of(links, kTwice, 1)); });
+  }
+
+  void vary_latency(const LinkGroup& group) {
+    if (group.most_latency <= 0) return;
+    add({.kind = WhatIf::Kind::latency,
+         .on = group.pattern,
+         .factor = kTwice,
+         .words = "half the latency of " + links_in_words(group)},
+        [links = group.links](Scenario&, Cluster& cluster) {
+          change_links(cluster, changes_of(links, 1, 1 / kTwice));
+        });
+  }
+
+  /// Whether a group makes a difference: then its links are looked at one by one.
+  bool matters(WhatIf::Kind kind, const std::string& pattern) const {
+    for (const WhatIf& tried : explanation_.what_ifs) {
+      if (tried.kind != kind || tried.on != pattern) continue;
+      for (std::size_t run = 0; run < tried.effects.size(); ++run) {
+        if (std::abs(saving_of(explanation_, run, tried)) >= kLeastEffect) return true;
+      }
+    }
+    return false;
+  }
+
+  void vary_single_links() {
+    std::map<std::string, std::size_t> sizes;
+    for (const LinkGroup& link : groups(name_of)) ++sizes[pattern_of(link.pattern)];
+    std::size_t alone = 0;
+    for (const LinkGroup& link : groups(name_of)) {
+      const std::string group = pattern_of(link.pattern);
+      if (sizes[group] == 1) continue;  // it is the group
+      const bool by_bandwidth = matters(WhatIf::Kind::bandwidth, group);
+      const bool by_latency = matters(WhatIf::Kind::latency, group);
+      if (!by_bandwidth && !by_latency) continue;
+      if (++alone > kMostLinksAlone) {
+        ++explanation_.links_left_out;
+        continue;
+      }
+      if (by_bandwidth) vary_bandwidth(link);
+      if (by_latency) vary_latency(link);
+    }
+  }
+
+  void vary_groups() {
+    const std::vector<LinkGroup> all = groups(pattern_of);
+    for (const LinkGroup& group : all) {
+      vary_bandwidth(group);
+      vary_latency(group);
+    }
+    if (all.size() > 1) {
+      const auto everywhere = [](double bandwidth, double latency) {
+        return [=](Scenario&, Cluster& cluster) { change_links(cluster, {{"*", bandwidth, latency}}); };
+      };
+      add({.kind = WhatIf::Kind::bandwidth, .on = "*", .factor = kTwice, .words = "twice the bandwidth of all links"},
+          everywhere(kTwice, 1));
+      add({.kind = WhatIf::Kind::latency, .on = "*", .factor = kTwice, .words = "half the latency of all links"},
+          everywhere(1, 1 / kTwice));
+    }
+  }
+
+  // ---- what computes ----
+
+  void vary_devices() {
+    std::set<std::string> names;
+    for (const Placement& worker : scenario_.workers) names.insert(worker.device);
+    for (const std::string& name : names) {
+      add({.kind = WhatIf::Kind::device,
+           .on = name,
+           .factor = kTwice,
+           .words = fmt::format("workers twice as fast as {}", name),
+           .assumption = "everything the device does takes half the time"},
+          [name](Scenario& scenario, Cluster& cluster) {
+            for (std::size_t i = 0; i < scenario.workers.size(); ++i) {
+              if (scenario.workers[i].device == name) speed_up(cluster.devices[i], kTwice);
+            }
+          });
+    }
+    if (!scenario_.aggregator) return;
+    add({.kind = WhatIf::Kind::device,
+         .on = scenario_.aggregator->device,
+         .factor = kTwice,
+         .words = fmt::format("an aggregator twice as fast as {}", scenario_.aggregator->device),
+         .assumption = "everything the device does takes half the time"},
+        [](Scenario&, Cluster& cluster) { speed_up(cluster.aggregator_device, kTwice); });
+  }
+
+  // ---- how the step is made ----
+
+  void vary_batch() {
+    const std::int64_t batch = scenario_.timed_as ? scenario_.timed_as->batch : scenario_.training.batch;
+    const auto with_batch = [](std::int64_t samples) {
+      return [samples](Scenario& scenario, Cluster&) {
+        if (!scenario.timed_as) scenario.timed_as = TimedAsSpec{};
+        scenario.timed_as->batch = samples;
+      };
+    };
+    add({.kind = WhatIf::Kind::batch,
+         .on = "",
+         .factor = kTwice,
+         .words = fmt::format("twice the batch ({} per worker)", 2 * batch),
+         .assumption = "if it needs half the steps, which larger batches do at best"},
+        with_batch(2 * batch));
+    if (batch % 2 != 0) return;
+    add({.kind = WhatIf::Kind::batch,
+         .on = "",
+         .factor = 1 / kTwice,
+         .words = fmt::format("half the batch ({} per worker)", batch / 2),
+         .assumption = "if it needs twice the steps, which smaller batches do at worst"},
+        with_batch(batch / 2));
+  }
+
+  void vary_buckets() {
+    const bool some = std::ranges::any_of(
+        scenario_.runs, [](const RunSpec& run) { return run.communicates && run.topology == Topology::peer; });
+    if (!some) return;
+    add({.kind = WhatIf::Kind::overlap,
+         .on = "",
+         .factor = 1,
+         .words = "sums put into buckets of 25 MB",
+         .assumption = "runs that share without sums, or do so already, stay as they are"},
+        [](Scenario& scenario, Cluster&) {
+          for (RunSpec& run : scenario.runs) run.bucket_bytes = kBuckets;
+        });
+    add({.kind = WhatIf::Kind::overlap,
+         .on = "",
+         .factor = 1,
+         .words = "every layer's sum by itself, as soon as it is there",
+         .assumption = "runs that share without sums, or do so already, stay as they are"},
+        [](Scenario& scenario, Cluster&) {
+          for (RunSpec& run : scenario.runs) run.bucket_bytes = 0;
+        });
+  }
+
+  void vary_limits() {
+    add({.kind = WhatIf::Kind::limit,
+         .on = "",
+         .factor = kBeyondMeasure,
+         .words = "a network without limits",
+         .assumption =
+             "all bandwidths times a million, latencies of links zero; what protocols and software take stays"},
+        [](Scenario&, Cluster& cluster) {
+          change_links(cluster, {{"*", kBeyondMeasure, 0}});
+        });
+    add({.kind = WhatIf::Kind::limit,
+         .on = "",
+         .factor = kBeyondMeasure,
+         .words = "computing that takes no time",
+         .assumption = "all devices a million times as fast"},
+        [](Scenario&, Cluster& cluster) {
+          for (DeviceSpec& device : cluster.devices) speed_up(device, kBeyondMeasure);
+          speed_up(cluster.aggregator_device, kBeyondMeasure);
+        });
+  }
+
+  const Scenario& scenario_;
+  const Learned& learned_;
+  bool show_progress_;
+  Explanation explanation_;
+  std::vector<Variation> variations_;
+};
+
+}  // namespace
+
+Explanation explain_scenario(const Scenario& scenario, const Learned& learned, bool show_progress) {
+  return Explainer(scenario, learned, show_progress).run();
+}
+
+}  // namespace dadsim

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "study/learned.hpp"
+
+namespace dadsim {
+
+/// A learned run as bytes, compressed, to be kept in a file.
+std::string to_bytes(const LearnedRun& run);
+
+/// Null where the bytes are none of to_bytes of this build: of another format or byte order, cut off, damaged.
+LearnedRunPtr learned_from_bytes(std::string_view bytes);
+
+}  // namespace dadsim

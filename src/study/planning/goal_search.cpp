@@ -1,0 +1,217 @@
+#include "study/planning/goal_search.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+namespace dadsim {
+namespace {
+
+constexpr std::size_t kTriedBetween = 8;  // numbers of a range neither end of which meets the goal
+
+bool is_range(const AllowedChange& change) { return change.varied.values.empty(); }
+
+/// `count` of the numbers, evenly spread, ends included.
+std::vector<double> spread(const std::vector<double>& numbers, std::size_t count) {
+  if (numbers.size() <= count) return numbers;
+  std::vector<double> some;
+  for (std::size_t i = 0; i < count; ++i) some.push_back(numbers[i * (numbers.size() - 1) / (count - 1)]);
+  return some;
+}
+
+/// All that is searched: per change its values as they are set.
+std::vector<std::vector<Change>> searched_of(const GoalSpec& goal, const AllowedChange* bisected) {
+  std::vector<std::vector<Change>> searched;
+  for (const AllowedChange& change : goal.allowed) {
+    if (&change == bisected) continue;
+    std::vector<Change>& values = searched.emplace_back();
+    for (std::size_t i = 0; i < change.varied.values.size(); ++i)
+      values.push_back({change.varied.path, change.varied.at(i)});
+    if (!is_range(change)) continue;
+    for (const double number : spread(numbers_of(change.varied), kTriedOfARange))
+      values.push_back({change.varied.path, change.varied.with(number)});
+  }
+  return searched;
+}
+
+const AllowedChange* bisected_of(const GoalSpec& goal) {
+  const auto found = std::ranges::find_if(goal.allowed, is_range);
+  return found == goal.allowed.end() ? nullptr : &*found;
+}
+
+/// One choice and one run.
+class Search {
+ public:
+  Search(const GoalSpec& goal, std::vector<Change> choices, std::string label, const Evaluate& evaluate)
+      : goal_(goal), evaluate_(evaluate) {
+    answer_.run = std::move(label);
+    answer_.choices = std::move(choices);
+  }
+
+  /// Index of the answer, the most preferred number first.
+  std::size_t preference() const { return preference_; }
+
+  GoalAnswer run(const AllowedChange* bisected) {
+    if (bisected == nullptr) {
+      answer_.trial = trial({});
+      answer_.met = meets(goal_, answer_.trial);
+      return std::move(answer_);
+    }
+    varied_ = &bisected->varied;
+    numbers_ = numbers_of(*varied_);
+    // From the most preferred to the least.
+    if (!bisected->prefers_least) std::ranges::reverse(numbers_);
+    bisect();
+    return std::move(answer_);
+  }
+
+ private:
+  void bisect() {
+    if (met(0)) return take(0, true);
+    const std::optional<std::size_t> meeting = some_that_meets();
+    if (!meeting) return take(best_of_tried(), false);
+    std::size_t misses = 0;
+    std::size_t meets_it = *meeting;
+    while (meets_it - misses > 1) {
+      const std::size_t middle = misses + (meets_it - misses) / 2;
+      (met(middle) ? meets_it : misses) = middle;
+    }
+    take(meets_it, true);
+    answer_.neighbour = change(misses);
+    answer_.neighbour_trial = at(misses);
+  }
+
+  /// The last number, or else one of a few between.
+  std::optional<std::size_t> some_that_meets() {
+    const std::size_t last = numbers_.size() - 1;
+    if (last == 0) return std::nullopt;
+    if (met(last)) return last;
+    for (std::size_t i = 1; i <= kTriedBetween; ++i) {
+      const std::size_t between = i * last / (kTriedBetween + 1);
+      if (between > 0 && met(between)) return between;
+    }
+    return std::nullopt;
+  }
+
+  std::size_t best_of_tried() const {
+    std::size_t best = trials_.begin()->first;
+    for (const auto& [index, trial] : trials_) {
+      if (better(trial, trials_.at(best))) best = index;
+    }
+    return best;
+  }
+
+  bool better(const Trial& a, const Trial& b) const {
+    if (a.reached != b.reached) return a.reached;
+    return a.reached ? excess(goal_, a) < excess(goal_, b) : a.accuracy > b.accuracy;
+  }
+
+  bool met(std::size_t index) { return meets(goal_, at(index)); }
+
+  const Trial& at(std::size_t index) {
+    const auto known = trials_.find(index);
+    return known != trials_.end() ? known->second : trials_.emplace(index, trial({change(index)})).first->second;
+  }
+
+  Trial trial(const std::vector<Change>& more) const {
+    std::vector<std::string> assignments;
+    for (const Change& choice : answer_.choices) assignments.push_back(choice.assignment());
+    for (const Change& one : more) assignments.push_back(one.assignment());
+    return evaluate_(assignments, answer_.run);
+  }
+
+  Change change(std::size_t index) const { return {varied_->path, varied_->with(numbers_[index])}; }
+
+  void take(std::size_t index, bool met) {
+    answer_.answer = change(index);
+    answer_.trial = at(index);
+    answer_.met = met;
+    preference_ = index;
+  }
+
+  const GoalSpec& goal_;
+  const Evaluate& evaluate_;
+  const VariedPath* varied_ = nullptr;
+  std::vector<double> numbers_;
+  std::map<std::size_t, Trial> trials_;
+  GoalAnswer answer_;
+  std::size_t preference_ = 0;
+};
+
+}  // namespace
+
+std::vector<double> numbers_of(const VariedPath& range) {
+  constexpr double kMostWhole = 100'000;  // beyond that three digits are enough for whole numbers too
+  std::vector<double> numbers{range.from};
+  if (range.whole && range.to - range.from <= kMostWhole) {
+    for (double number = std::floor(range.from) + 1; number < range.to; ++number) numbers.push_back(number);
+  } else if (range.from > 0) {
+    constexpr int kLeast = 100;
+    constexpr int kMost = 999;  // three digits
+    for (int exponent = static_cast<int>(std::floor(std::log10(range.from))) - 2; std::pow(10.0, exponent) < range.to;
+         ++exponent) {
+      for (int digits = kLeast; digits <= kMost; ++digits) {
+        // As it reads in decimal, not as a product that is off by a rounding.
+        const double number = std::stod(fmt::format("{}e{}", digits, exponent));
+        if (range.whole && number != std::floor(number)) continue;
+        if (number > range.from && number < range.to) numbers.push_back(number);
+      }
+    }
+  } else {
+    constexpr int kParts = 1000;
+    for (int i = 1; i < kParts; ++i) numbers.push_back(range.from + (range.to - range.from) * i / kParts);
+  }
+  if (range.to > range.from) numbers.push_back(range.to);
+  return numbers;
+}
+
+std::size_t count_choices(const GoalSpec& goal) {
+  std::size_t count = 1;
+  for (const std::vector<Change>& values : searched_of(goal, bisected_of(goal))) {
+    count *= std::max<std::size_t>(values.size(), 1);
+    if (count > kMostChoices) return kMostChoices + 1;
+  }
+  return count;
+}
+
+std::vector<GoalAnswer> search_goal(const GoalSpec& goal, const std::vector<std::string>& labels,
+                                    const Evaluate& evaluate,
+                                    const std::function<void(std::size_t, std::size_t)>& progress) {
+  const AllowedChange* bisected = bisected_of(goal);
+  const std::vector<std::vector<Change>> searched = searched_of(goal, bisected);
+  const std::size_t choices = count_choices(goal);
+  struct Ranked {
+    GoalAnswer answer;
+    std::size_t preference;
+  };
+  std::vector<Ranked> ranked;
+  for (std::size_t choice = 0; choice < choices; ++choice) {
+    std::vector<Change> made;
+    std::size_t rest = choice;
+    for (const std::vector<Change>& values : searched) {
+      made.push_back(values[rest % values.size()]);
+      rest /= values.size();
+    }
+    for (std::size_t i = 0; i < labels.size(); ++i) {
+      Search search(goal, made, labels[i], evaluate);
+      GoalAnswer answer = search.run(bisected);
+      ranked.push_back({std::move(answer), search.preference()});
+      if (progress) progress(choice * labels.size() + i + 1, choices * labels.size());
+    }
+  }
+  std::ranges::stable_sort(ranked, [&](const Ranked& a, const Ranked& b) {
+    if (a.answer.met != b.answer.met) return a.answer.met;
+    if (a.answer.met && a.preference != b.preference) return a.preference < b.preference;
+    if (a.answer.met) return a.answer.trial.seconds < b.answer.trial.seconds;
+    if (a.answer.trial.reached != b.answer.trial.reached) return a.answer.trial.reached;
+    return a.answer.trial.reached ? excess(goal, a.answer.trial) < excess(goal, b.answer.trial)
+                                  : a.answer.trial.accuracy > b.answer.trial.accuracy;
+  });
+  std::vector<GoalAnswer> answers;
+  for (Ranked& one : ranked) answers.push_back(std::move(one.answer));
+  return answers;
+}
+
+}  // namespace dadsim

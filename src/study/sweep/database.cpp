@@ -1,0 +1,162 @@
+#include "study/sweep/database.hpp"
+
+#include <fmt/format.h>
+#include <sqlite3.h>
+
+#include <cmath>
+#include <limits>
+#include <new>
+#include <stdexcept>
+
+#include "support/diagnostics.hpp"
+#include "support/output_error.hpp"
+
+namespace dadsim {
+
+Database::Database(std::string path, Access access) : path_(std::move(path)), access_(access) {
+  const int flags =
+      access == Access::read ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;  // NOLINT
+  const int code = sqlite3_open_v2(path_.c_str(), &connection_, flags, nullptr);
+  try {
+    if (code != SQLITE_OK) fail(code);
+    sqlite3_extended_result_codes(connection_, 1);
+    sqlite3_busy_timeout(connection_, 2000);  // milliseconds
+    if (access == Access::write) {
+      // A write-ahead log costs one write a transaction and no wait for the disk. Locked by this process alone, it
+      // needs no memory shared between processes and so also works on network file systems.
+      execute(
+          "PRAGMA locking_mode=EXCLUSIVE; PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; BEGIN IMMEDIATE; COMMIT");
+    } else if (access == Access::scratch) {
+      execute("PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF");
+    } else {
+      number("SELECT COUNT(*) FROM sqlite_schema");  // whether it is a database
+    }
+  } catch (...) {
+    sqlite3_close(connection_);
+    throw;
+  }
+}
+
+Database::~Database() {
+  // One file without a log beside it, which can be read where nothing can be written. If that fails, the log stays and
+  // is read with the file.
+  if (access_ == Access::write) sqlite3_exec(connection_, "PRAGMA journal_mode=DELETE", nullptr, nullptr, nullptr);
+  sqlite3_close(connection_);
+}
+
+void Database::fail(int code) const {
+  const std::string words = connection_ == nullptr ? sqlite3_errstr(code) : sqlite3_errmsg(connection_);
+  switch (code & 0xFF) {  // NOLINT: the primary code
+    case SQLITE_NOTADB:
+    case SQLITE_CORRUPT:
+      throw InputError(Diagnostic{path_, 0, fmt::format("is no results of a sweep: {}", words), "name another file"});
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+      throw OutputError(fmt::format("cannot use '{}': another program is using it", path_));
+    case SQLITE_FULL:
+      throw OutputError(fmt::format("cannot write '{}': the disk is full", path_));
+    case SQLITE_IOERR:
+    case SQLITE_READONLY:
+    case SQLITE_CANTOPEN:
+    case SQLITE_PERM:
+    case SQLITE_TOOBIG:
+      if (access_ == Access::read)
+        throw InputError(Diagnostic{path_, 0, fmt::format("cannot be read: {}", words), "the file of a sweep"});
+      throw OutputError(fmt::format("cannot write '{}': {}", path_, words));
+    case SQLITE_NOMEM:
+      throw std::bad_alloc();
+    case SQLITE_ERROR:
+      if (access_ == Access::read)
+        throw InputError(Diagnostic{path_, 0, fmt::format("is no results of a sweep: {}", words), "name another file"});
+      break;
+    default:
+      break;
+  }
+  throw std::logic_error(fmt::format("SQLite, '{}': {}", path_, words));
+}
+
+void Database::execute(const std::string& statements) {
+  const int code = sqlite3_exec(connection_, statements.c_str(), nullptr, nullptr, nullptr);
+  if (code != SQLITE_OK) fail(code);
+}
+
+std::optional<std::int64_t> Database::number(const std::string& statement) {
+  Statement one(*this, statement);
+  if (!one.step()) return std::nullopt;
+  return one.integer(0);
+}
+
+Database::Transaction::Transaction(Database& database) : database_(database), lock_(database.mutex_) {
+  database_.execute("BEGIN IMMEDIATE");
+}
+
+Database::Transaction::~Transaction() {
+  if (open_) sqlite3_exec(database_.connection_, "ROLLBACK", nullptr, nullptr, nullptr);
+}
+
+void Database::Transaction::commit() {
+  database_.execute("COMMIT");
+  open_ = false;
+}
+
+Statement::Statement(Database& database, const std::string& text) : database_(database) {
+  const int code =
+      sqlite3_prepare_v2(database.connection_, text.c_str(), static_cast<int>(text.size()), &statement_, nullptr);
+  if (code != SQLITE_OK) database.fail(code);
+}
+
+Statement::~Statement() { sqlite3_finalize(statement_); }
+
+Statement& Statement::operator<<(std::int64_t value) {
+  sqlite3_bind_int64(statement_, ++bound_, value);
+  return *this;
+}
+
+Statement& Statement::operator<<(double value) {
+  sqlite3_bind_double(statement_, ++bound_, value);  // not a number becomes NULL
+  return *this;
+}
+
+Statement& Statement::operator<<(std::string_view text) {
+  sqlite3_bind_text64(statement_, ++bound_, text.data(), text.size(), SQLITE_TRANSIENT, SQLITE_UTF8);  // NOLINT
+  return *this;
+}
+
+Statement& Statement::operator<<(const std::optional<double>& value) {
+  return *this << value.value_or(std::numeric_limits<double>::quiet_NaN());
+}
+
+Statement& Statement::blob(std::string_view bytes) {
+  sqlite3_bind_blob64(statement_, ++bound_, bytes.data(), bytes.size(), SQLITE_TRANSIENT);  // NOLINT
+  return *this;
+}
+
+bool Statement::step() {
+  const int code = sqlite3_step(statement_);
+  if (code == SQLITE_ROW) return true;
+  sqlite3_reset(statement_);
+  sqlite3_clear_bindings(statement_);
+  bound_ = 0;
+  if (code != SQLITE_DONE) database_.fail(code);
+  return false;
+}
+
+std::int64_t Statement::integer(int column) const { return sqlite3_column_int64(statement_, column); }
+
+double Statement::real(int column) const {
+  return is_null(column) ? std::numeric_limits<double>::quiet_NaN() : sqlite3_column_double(statement_, column);
+}
+
+std::string Statement::text(int column) const {
+  const auto* text = reinterpret_cast<const char*>(sqlite3_column_text(statement_, column));
+  return text == nullptr ? "" : std::string(text, static_cast<std::size_t>(sqlite3_column_bytes(statement_, column)));
+}
+
+std::string Statement::bytes(int column) const {
+  const auto* blob = static_cast<const char*>(sqlite3_column_blob(statement_, column));
+  return blob == nullptr ? "" : std::string(blob, static_cast<std::size_t>(sqlite3_column_bytes(statement_, column)));
+}
+
+bool Statement::is_null(int column) const { return sqlite3_column_type(statement_, column) == SQLITE_NULL; }
+
+}  // namespace dadsim

@@ -1,0 +1,95 @@
+#pragma once
+
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+
+struct sqlite3;
+struct sqlite3_stmt;
+
+namespace dadsim {
+
+/// A connection to an SQLite file. What fails while writing (a full disk, a folder that is not writable, a file that
+/// another program has locked) throws OutputError; a file that is no database throws InputError.
+class Database {
+ public:
+  enum class Access {
+    read,     ///< a file that is there
+    write,    ///< a file that is there or is made; locked for others until it is closed
+    scratch,  ///< written once by nobody else: no journal, the file is thrown away if that fails
+  };
+  Database(std::string path, Access access);
+  ~Database();
+  Database(const Database&) = delete;
+  Database& operator=(const Database&) = delete;
+
+  const std::string& path() const { return path_; }
+  /// Statements without parameters and results, with semicolons between them.
+  void execute(const std::string& statements);
+  /// The first column of the first row, nothing where there is no row.
+  std::optional<std::int64_t> number(const std::string& statement);
+
+  /// To be locked around statements where several threads use the database.
+  std::mutex& mutex() { return mutex_; }
+
+  /// All or nothing, whatever happens to the process: rolled back unless committed. Locks the mutex while it is open.
+  class Transaction {
+   public:
+    explicit Transaction(Database& database);
+    ~Transaction();
+    Transaction(const Transaction&) = delete;
+    Transaction& operator=(const Transaction&) = delete;
+    void commit();
+
+   private:
+    Database& database_;
+    std::unique_lock<std::mutex> lock_;
+    bool open_ = true;
+  };
+
+ private:
+  friend class Statement;
+  [[noreturn]] void fail(int code) const;
+
+  std::string path_;
+  Access access_;
+  sqlite3* connection_ = nullptr;
+  std::mutex mutex_;
+};
+
+/// A prepared statement, used as often as needed: bind all, then step; rows are read by column from 0.
+class Statement {
+ public:
+  Statement(Database& database, const std::string& text);
+  ~Statement();
+  Statement(const Statement&) = delete;
+  Statement& operator=(const Statement&) = delete;
+
+  // One parameter after the other. Not a number is stored as NULL.
+  Statement& operator<<(std::int64_t value);
+  Statement& operator<<(double value);
+  Statement& operator<<(std::string_view text);
+  Statement& operator<<(const char* text) { return *this << std::string_view(text); }
+  Statement& operator<<(const std::optional<double>& value);
+  Statement& blob(std::string_view bytes);
+
+  /// Whether there is a (further) row. After the last one the statement is ready to be bound again.
+  bool step();
+  /// For a statement without rows.
+  void run() { static_cast<void>(step()); }
+
+  std::int64_t integer(int column) const;
+  double real(int column) const;  ///< NULL is not a number
+  std::string text(int column) const;
+  std::string bytes(int column) const;
+  bool is_null(int column) const;
+
+ private:
+  Database& database_;
+  sqlite3_stmt* statement_ = nullptr;
+  int bound_ = 0;
+};
+
+}  // namespace dadsim

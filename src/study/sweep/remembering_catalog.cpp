@@ -1,0 +1,115 @@
+#include "study/sweep/remembering_catalog.hpp"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <utility>
+
+#include "scenario/print_parts.hpp"
+#include "scenario/print_platform.hpp"
+#include "support/fingerprint.hpp"
+
+namespace dadsim {
+namespace {
+
+template <class Answer>
+class Memory {
+ public:
+  template <class Ask>
+  Answer answer(const std::string& text, const Ask& ask) {
+    const Question question{fingerprint(text), text.size()};  // the text itself may list 100,000 hosts
+    {
+      const std::lock_guard lock(mutex_);
+      if (const auto found = known_.find(question); found != known_.end()) return found->second;
+    }
+    Answer answer = ask();
+    const std::lock_guard lock(mutex_);
+    if (known_.size() >= kMost) known_.clear();
+    known_.emplace(question, answer);
+    return answer;
+  }
+
+ private:
+  using Question = std::pair<std::uint64_t, std::size_t>;
+  static constexpr std::size_t kMost = 1000;
+  std::mutex mutex_;
+  std::map<Question, Answer> known_;
+};
+
+/// Whether there is a link matters to hosts and routes; which one it is does not.
+LinkSpec some_link(const LinkSpec& link) {
+  LinkSpec some;
+  if (link.bandwidth > 0) {
+    some.name = "link";
+    some.bandwidth = 1;
+  }
+  return some;
+}
+
+void unify(GpuClusterSpec& cluster) {
+  for (LinkSpec* link : {&cluster.port, &cluster.bridge, &cluster.nic, &cluster.fabric.link}) *link = some_link(*link);
+}
+
+void unify(FederationSpec& federation) {
+  for (FederationSpec::Sites& sites : federation.sites) {
+    sites.up = some_link(sites.up);
+    sites.down = some_link(sites.down);
+  }
+  federation.hub_up = some_link(federation.hub_up);
+  federation.hub_down = some_link(federation.hub_down);
+}
+
+void unify(std::vector<WanSpec::Pair>& pairs) {
+  for (WanSpec::Pair& pair : pairs) {
+    pair.bandwidth = 1;
+    pair.round_trip = 0;
+  }
+}
+
+void unify(WanSpec& wan) {
+  wan.host = some_link(wan.host);
+  unify(wan.pairs);
+}
+
+void unify(CompositionSpec& composition) {
+  for (auto& cluster : composition.clusters) std::visit([](auto& one) { unify(one); }, cluster);
+  unify(composition.pairs);
+}
+
+void unify(PlatformFileSpec&) {}
+
+std::string as_text(const Catalog::PlatformQuestion& question) {
+  PlatformSpec platform = question.platform;
+  std::visit([](auto& what) { unify(what); }, platform.what);
+  platform.description.clear();
+  XmlWriter xml;
+  write_platform(xml, platform, [](const std::string& path) { return path; });
+  std::string text = xml.finish();
+  for (const std::string& host : question.hosts) text += host + '\n';
+  for (const auto& [from, to] : question.pairs) text += fmt::format("{}>{}\n", from, to);
+  return text;
+}
+
+std::string as_text(const DataSource& source) {
+  XmlWriter xml;
+  write_data(xml, DataSpec{source, {}, {}}, [](const std::string& path) { return path; });
+  return xml.finish();
+}
+
+}  // namespace
+
+Catalog remembering(Catalog catalog) {
+  const auto platforms = std::make_shared<Memory<Catalog::PlatformAnswer>>();
+  catalog.check_platform = [ask = catalog.check_platform, platforms](const Catalog::PlatformQuestion& question) {
+    return platforms->answer(as_text(question), [&] { return ask(question); });
+  };
+  const auto data = std::make_shared<Memory<Catalog::DataAnswer>>();
+  catalog.inspect_data = [ask = catalog.inspect_data, data](const DataSource& source) {
+    return data->answer(as_text(source), [&] { return ask(source); });
+  };
+  return catalog;
+}
+
+}  // namespace dadsim

@@ -1,0 +1,253 @@
+#include "study/sweep/results.hpp"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <map>
+
+#include "scenario/findings.hpp"
+#include "support/diagnostics.hpp"
+
+namespace dadsim {
+namespace {
+
+constexpr std::int64_t kApplication = 0x44414453;  // "DADS": PRAGMA application_id
+constexpr std::int64_t kTables = 2;                // PRAGMA user_version: raised when a table changes
+
+constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+
+constexpr const char* kCreate = R"(
+CREATE TABLE sweep(version TEXT NOT NULL, hash TEXT NOT NULL, scenario_file TEXT NOT NULL, scenario_name TEXT NOT NULL,
+  scenario TEXT NOT NULL, resolved TEXT NOT NULL, points INTEGER NOT NULL, seeds INTEGER NOT NULL,
+  target_accuracy REAL NOT NULL, shard INTEGER NOT NULL, shards INTEGER NOT NULL,
+  currency TEXT NOT NULL);
+CREATE TABLE axis(number INTEGER PRIMARY KEY, axis INTEGER NOT NULL, path TEXT NOT NULL);
+CREATE TABLE point(id INTEGER PRIMARY KEY, hash TEXT NOT NULL);
+CREATE TABLE value(point INTEGER NOT NULL REFERENCES point, number INTEGER NOT NULL REFERENCES axis, value TEXT NOT NULL,
+  PRIMARY KEY(point, number)) WITHOUT ROWID;
+CREATE TABLE trial(point INTEGER NOT NULL REFERENCES point, seed INTEGER NOT NULL, status TEXT NOT NULL,
+  words TEXT NOT NULL, PRIMARY KEY(point, seed)) WITHOUT ROWID;
+CREATE TABLE run(point INTEGER NOT NULL, seed INTEGER NOT NULL, number INTEGER NOT NULL, label TEXT NOT NULL,
+  algorithm TEXT NOT NULL, communicates INTEGER NOT NULL, exchange TEXT NOT NULL, workers INTEGER NOT NULL,
+  steps INTEGER NOT NULL, final_accuracy REAL, best_accuracy REAL, final_auc REAL, target_reached INTEGER NOT NULL,
+  target_step REAL, target_seconds REAL, step_seconds REAL, compute_seconds REAL, exposed_seconds REAL,
+  first_step_seconds REAL, bytes_up REAL, bytes_down REAL, total_bytes REAL, total_seconds REAL, bound_by TEXT NOT NULL,
+  bound_kind TEXT NOT NULL, bound_share REAL, memory_bytes REAL, relative_steps REAL, scale_seconds REAL,
+  scale_low REAL, scale_high REAL, money REAL, joules REAL, PRIMARY KEY(point, seed, number),
+  FOREIGN KEY(point, seed) REFERENCES trial) WITHOUT ROWID;
+CREATE TABLE learning(key TEXT PRIMARY KEY, run BLOB NOT NULL);
+)";
+
+std::string hex(std::uint64_t value) { return fmt::format("{:016x}", value); }
+
+std::uint64_t from_hex(const std::string& text) {
+  std::uint64_t value = 0;
+  std::from_chars(text.data(), text.data() + text.size(), value, 16);
+  return value;
+}
+
+}  // namespace
+
+SweepRun sweep_run_of(const SweepTrial& trial, std::int64_t number, const RunResult& run) {
+  SweepRun kept;
+  kept.trial = trial;
+  kept.number = number;
+  kept.label = run.spec.label;
+  kept.algorithm = run.spec.algorithm;
+  kept.communicates = run.spec.communicates;
+  if (run.spec.communicates) kept.exchange = to_string(run.spec.topology);
+  kept.workers = static_cast<std::int64_t>(run.workers);
+  kept.steps = run.steps;
+  kept.final_accuracy = run.final_accuracy;
+  kept.best_accuracy = run.best_accuracy;
+  kept.final_auc = run.final_auc;
+  kept.target_reached = run.target_reached;
+  kept.target_step = run.target_reached ? static_cast<double>(run.target_step) : kNone;
+  kept.target_seconds = run.target_reached ? run.target_seconds : kNone;
+  kept.step_seconds = run.step_seconds;
+  kept.compute_seconds = run.compute_seconds;
+  kept.exposed_seconds = run.exposed_seconds;
+  kept.first_step_seconds = run.first_step_seconds;
+  kept.bytes_up = run.bytes_up_per_worker;
+  kept.bytes_down = run.bytes_down_per_worker;
+  kept.total_bytes = run.total_bytes;
+  kept.total_seconds = run.total_seconds;
+  kept.bound_share = kNone;
+  if (!run.bounds.empty()) {
+    kept.bound_by = run.bounds.front().resource;
+    kept.bound_kind = run.bounds.front().kind;
+    kept.bound_share = run.bounds.front().share;
+  }
+  kept.memory_bytes = run.memory.total();
+  kept.relative_steps = kept.scale_seconds = kept.scale_low = kept.scale_high = kNone;
+  if (run.at_scale) {
+    if (run.at_scale->relative.ratio) kept.relative_steps = run.at_scale->relative.ratio->value;
+    if (const std::optional<Estimate>& time = run.at_scale->time) {
+      kept.scale_seconds = time->value;
+      kept.scale_low = time->low.value_or(kNone);
+      kept.scale_high = time->high.value_or(kNone);
+    }
+  }
+  if (run.costs) {
+    const std::optional<Costs>& costs = run.costs->at_scale ? run.costs->at_scale : run.costs->to_target;
+    if (costs) {
+      kept.money = costs->money.value_or(kNone);
+      kept.joules = costs->joules.value_or(kNone);
+    }
+  }
+  return kept;
+}
+
+void create_tables(Database& database) {
+  database.execute(fmt::format("{}PRAGMA application_id={}; PRAGMA user_version={};", kCreate, kApplication, kTables));
+}
+
+bool has_tables(Database& database) {
+  const std::int64_t application = database.number("PRAGMA application_id").value_or(0);
+  const std::int64_t tables = database.number("PRAGMA user_version").value_or(0);
+  if (application == 0 && database.number("SELECT COUNT(*) FROM sqlite_schema").value_or(0) == 0) return false;
+  if (application != kApplication)
+    throw InputError(Diagnostic{database.path(), 0, "is a database of another program", "name another file"});
+  if (tables != kTables) {
+    throw InputError(Diagnostic{
+        database.path(), 0, fmt::format("has tables of version {}, and this dadsim writes version {}", tables, kTables),
+        "name another file, or use the dadsim that made it"});
+  }
+  return true;
+}
+
+void write_identity(Database& database, const SweepIdentity& identity) {
+  Statement insert(database, "INSERT INTO sweep VALUES(?,?,?,?,?,?,?,?,?,?,?,?)");
+  insert << identity.version << hex(identity.hash) << identity.scenario_file << identity.scenario_name
+         << identity.scenario << identity.resolved << identity.points << identity.seeds << identity.target_accuracy
+         << identity.shard << identity.shards << identity.currency;
+  insert.run();
+}
+
+SweepIdentity read_identity(Database& database) {
+  Statement select(database,
+                   "SELECT version, hash, scenario_file, scenario_name, scenario, resolved, points, seeds, "
+                   "target_accuracy, shard, shards, currency FROM sweep");
+  if (!select.step())
+    throw InputError(Diagnostic{database.path(), 0, "does not say of what sweep it is", "another file"});
+  SweepIdentity identity;
+  identity.version = select.text(0);
+  identity.hash = from_hex(select.text(1));
+  identity.scenario_file = select.text(2);
+  identity.scenario_name = select.text(3);
+  identity.scenario = select.text(4);
+  identity.resolved = select.text(5);
+  identity.points = select.integer(6);
+  identity.seeds = select.integer(7);
+  identity.target_accuracy = select.real(8);
+  identity.shard = select.integer(9);
+  identity.shards = select.integer(10);
+  identity.currency = select.text(11);
+  return identity;
+}
+
+void write_column(Database& database, const SweepColumn& column, std::int64_t number) {
+  Statement insert(database, "INSERT INTO axis VALUES(?,?,?)");
+  insert << number << column.axis << column.path;
+  insert.run();
+}
+
+void write_point(Database& database, const SweepResults::Point& point) {
+  Statement insert(database, "INSERT OR IGNORE INTO point VALUES(?,?)");
+  insert << point.id << point.hash;
+  insert.run();
+  Statement value(database, "INSERT OR IGNORE INTO value VALUES(?,?,?)");
+  for (std::size_t i = 0; i < point.values.size(); ++i) {
+    value << point.id << static_cast<std::int64_t>(i) + 1 << point.values[i];
+    value.run();
+  }
+}
+
+void write_trial(Database& database, const SweepTrial& trial, const std::vector<SweepRun>& runs,
+                 const std::string& words) {
+  Database::Transaction transaction(database);
+  Statement insert_trial(database, "INSERT INTO trial VALUES(?,?,?,?)");
+  insert_trial << trial.point << trial.seed << (words.empty() ? "done" : "failed") << words;
+  insert_trial.run();
+  Statement insert(database,
+                   "INSERT INTO run VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
+  for (const SweepRun& run : runs) {
+    insert << trial.point << trial.seed << run.number << run.label << run.algorithm << std::int64_t{run.communicates}
+           << run.exchange << run.workers << run.steps << run.final_accuracy << run.best_accuracy << run.final_auc
+           << std::int64_t{run.target_reached} << run.target_step << run.target_seconds << run.step_seconds
+           << run.compute_seconds << run.exposed_seconds << run.first_step_seconds << run.bytes_up << run.bytes_down
+           << run.total_bytes << run.total_seconds << run.bound_by << run.bound_kind << run.bound_share
+           << run.memory_bytes << run.relative_steps << run.scale_seconds << run.scale_low << run.scale_high
+           << run.money << run.joules;
+    insert.run();
+  }
+  transaction.commit();
+}
+
+SweepResults read_results(Database& database) {
+  SweepResults results;
+  results.identity = read_identity(database);
+  Statement axes(database, "SELECT axis, path FROM axis ORDER BY number");
+  while (axes.step()) results.columns.push_back({axes.integer(0), axes.text(1)});
+  std::map<std::int64_t, std::size_t> index;
+  Statement points(database, "SELECT id, hash FROM point ORDER BY id");
+  while (points.step()) {
+    index[points.integer(0)] = results.points.size();
+    results.points.push_back({points.integer(0), points.text(1), std::vector<std::string>(results.columns.size())});
+  }
+  Statement values(database, "SELECT point, number, value FROM value");
+  while (values.step()) {
+    results.points.at(index.at(values.integer(0))).values.at(static_cast<std::size_t>(values.integer(1) - 1)) =
+        values.text(2);
+  }
+  Statement failed(database, "SELECT point, seed, words FROM trial WHERE status = 'failed' ORDER BY point, seed");
+  while (failed.step()) results.failed.push_back({{failed.integer(0), failed.integer(1)}, failed.text(2)});
+  Statement runs(database, "SELECT * FROM run ORDER BY point, seed, number");
+  while (runs.step()) {
+    int column = 0;
+    const auto integer = [&] { return runs.integer(column++); };
+    const auto real = [&] { return runs.real(column++); };
+    const auto text = [&] { return runs.text(column++); };
+    SweepRun run;
+    run.trial.point = integer();
+    run.trial.seed = integer();
+    run.number = integer();
+    run.label = text();
+    run.algorithm = text();
+    run.communicates = integer() != 0;
+    run.exchange = text();
+    run.workers = integer();
+    run.steps = integer();
+    run.final_accuracy = real();
+    run.best_accuracy = real();
+    run.final_auc = real();
+    run.target_reached = integer() != 0;
+    for (double* number :
+         {&run.target_step, &run.target_seconds, &run.step_seconds, &run.compute_seconds, &run.exposed_seconds,
+          &run.first_step_seconds, &run.bytes_up, &run.bytes_down, &run.total_bytes, &run.total_seconds}) {
+      *number = real();
+    }
+    run.bound_by = text();
+    run.bound_kind = text();
+    for (double* number : {&run.bound_share, &run.memory_bytes, &run.relative_steps, &run.scale_seconds, &run.scale_low,
+                           &run.scale_high, &run.money, &run.joules}) {
+      *number = real();
+    }
+    results.runs.push_back(std::move(run));
+  }
+  return results;
+}
+
+std::string difference(const SweepIdentity& a, const SweepIdentity& b) {
+  if (a.version != b.version) return fmt::format("is of dadsim {}, not of {}", a.version, b.version);
+  if (a.hash != b.hash) {
+    return a.scenario_name == b.scenario_name ? "is of another sweep: its scenario, or what it varies, was not the same"
+                                              : fmt::format("is of another sweep, of '{}', not of '{}'",
+                                                            printable(a.scenario_name), printable(b.scenario_name));
+  }
+  return {};
+}
+
+}  // namespace dadsim

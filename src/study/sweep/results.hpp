@@ -1,0 +1,102 @@
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "report/result.hpp"
+#include "study/sweep/database.hpp"
+
+namespace dadsim {
+
+/// Of what sweep a file holds results.
+struct SweepIdentity {
+  std::string version;  ///< of dadsim
+  std::uint64_t hash = 0;
+  std::string scenario_file, scenario_name;
+  std::string scenario;  ///< the file's text
+  std::string resolved;  ///< with every default filled in
+  std::int64_t points = 0, seeds = 1;
+  double target_accuracy = 0;  ///< of the scenario as it stands
+  std::int64_t shard = 1, shards = 1;
+  std::string currency;  ///< of money; empty where the scenario does not ask for costs
+};
+
+/// A dimension of the sweep, or one of several paths that are linked.
+struct SweepColumn {
+  std::int64_t axis = 0;  ///< from 1
+  std::string path;
+};
+
+/// A point with one of its seeds.
+struct SweepTrial {
+  std::int64_t point = 0;  ///< from 1
+  std::int64_t seed = 0;   ///< from 0: the scenario's, the next …
+  bool operator==(const SweepTrial&) const = default;
+  auto operator<=>(const SweepTrial&) const = default;
+};
+
+/// What is kept of a run of a trial. Not a number where there is none: no steps, nothing known at scale.
+struct SweepRun {
+  SweepTrial trial;
+  std::int64_t number = 0;  ///< from 1, in the order of the scenario
+  std::string label, algorithm;
+  bool communicates = true;
+  std::string exchange;  ///< empty unless it communicates
+  std::int64_t workers = 0, steps = 0;
+  double final_accuracy = 0, best_accuracy = 0, final_auc = 0;
+  bool target_reached = false;
+  double target_step = 0, target_seconds = 0;
+  double step_seconds = 0, compute_seconds = 0, exposed_seconds = 0, first_step_seconds = 0;
+  double bytes_up = 0, bytes_down = 0;  ///< of a worker per step
+  double total_bytes = 0, total_seconds = 0;
+  std::string bound_by, bound_kind;  ///< the resource that the critical path is on for longest
+  double bound_share = 0;
+  double memory_bytes = 0;
+  double relative_steps = 0;
+  double scale_seconds = 0, scale_low = 0, scale_high = 0;  ///< time to accuracy at scale
+  double money = std::numeric_limits<double>::quiet_NaN();  ///< to the target; at scale where steps there are known
+  double joules = std::numeric_limits<double>::quiet_NaN();
+};
+
+struct FailedTrial {
+  SweepTrial trial;
+  std::string words;
+};
+
+/// All that a file holds but what was learned, points and trials in order.
+struct SweepResults {
+  SweepIdentity identity;
+  std::vector<SweepColumn> columns;
+  struct Point {
+    std::int64_t id = 0;
+    std::string hash;                 ///< Scenario::hash, 16 hexadecimal digits
+    std::vector<std::string> values;  ///< per column
+  };
+  std::vector<Point> points;
+  std::vector<SweepRun> runs;
+  std::vector<FailedTrial> failed;
+};
+
+SweepRun sweep_run_of(const SweepTrial& trial, std::int64_t number, const RunResult& run);
+
+// The tables of a file of results; docs/sweep.md explains them.
+
+void create_tables(Database& database);
+/// Whether the tables are there. Throws InputError where the file holds others.
+bool has_tables(Database& database);
+void write_identity(Database& database, const SweepIdentity& identity);
+SweepIdentity read_identity(Database& database);
+void write_column(Database& database, const SweepColumn& column, std::int64_t number);
+void write_point(Database& database, const SweepResults::Point& point);
+/// `words`: empty if it is done, else why it failed. One transaction.
+void write_trial(Database& database, const SweepTrial& trial, const std::vector<SweepRun>& runs,
+                 const std::string& words);
+SweepResults read_results(Database& database);
+
+/// Why results of these two do not belong together; empty if they do.
+std::string difference(const SweepIdentity& a, const SweepIdentity& b);
+
+}  // namespace dadsim

@@ -1,0 +1,362 @@
+#include "study/sweep/run.hpp"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdio>
+#include <deque>
+#include <exception>
+#include <map>
+#include <set>
+#include <thread>
+#include <utility>
+
+#include "scenario/print.hpp"
+#include "sim/simulator.hpp"
+#include "study/experiment.hpp"
+#include "study/sweep/results.hpp"
+#include "study/sweep/store.hpp"
+#include "support/diagnostics.hpp"
+#include "support/human.hpp"
+#include "support/interrupt.hpp"
+#include "support/version.hpp"
+
+namespace dadsim {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// Simulations are forked while other threads go on; the allocator of AddressSanitizer (g++ 12) does not survive that.
+#ifdef __SANITIZE_ADDRESS__
+constexpr bool kOneAtATime = true;
+#else
+constexpr bool kOneAtATime = false;
+#endif
+
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+SweepIdentity identity_of(const SweepPlan& plan, const Shard& shard) {
+  const Scenario& base = plan.base();
+  return {.version = kVersion,
+          .hash = plan.hash(),
+          .scenario_file = base.file,
+          .scenario_name = base.name,
+          .scenario = plan.text(),
+          .resolved = print_scenario(base),
+          .points = static_cast<std::int64_t>(plan.points().size()),
+          .seeds = plan.seeds(),
+          .target_accuracy = base.training.target_accuracy,
+          .shard = shard.number,
+          .shards = shard.count,
+          .currency = base.costs ? base.costs->currency : ""};
+}
+
+/// Those of the shard, as far as they are not there.
+void write_points(Database& database, const SweepPlan& plan, const Shard& shard) {
+  for (std::size_t i = 0; i < plan.points().size(); ++i) {
+    const auto id = static_cast<std::int64_t>(i) + 1;
+    if (!shard.holds(id)) continue;
+    write_point(database, {id, fmt::format("{:016x}", plan.points()[i].hash), plan.points()[i].values});
+  }
+}
+
+void fill_in(Database& database, const SweepPlan& plan, const Shard& shard) {
+  Database::Transaction transaction(database);
+  create_tables(database);
+  write_identity(database, identity_of(plan, shard));
+  std::int64_t number = 0;
+  std::int64_t axis = 0;
+  for (const SweepAxis& paths : plan.sweep().axes) {
+    ++axis;
+    for (const VariedPath& varied : paths) write_column(database, {axis, varied.path}, ++number);
+  }
+  write_points(database, plan, shard);
+  transaction.commit();
+}
+
+/// How far a sweep is, on one line of the terminal.
+class SweepLine {
+ public:
+  SweepLine(std::int64_t done, std::int64_t trials, std::int64_t to_learn, std::size_t threads, bool enabled)
+      : done_(done),
+        open_(trials - done),
+        trials_(trials),
+        to_learn_(to_learn),
+        threads_(static_cast<double>(threads)),
+        enabled_(enabled) {}
+  ~SweepLine() {
+    if (enabled_) fmt::print(stderr, "\r\033[K");
+  }
+  SweepLine(const SweepLine&) = delete;
+  SweepLine& operator=(const SweepLine&) = delete;
+
+  void learned(std::int64_t problems, double seconds) {
+    const std::lock_guard lock(mutex_);
+    learned_ += problems;
+    learning_seconds_ += seconds;
+    print();
+  }
+  void timed(double seconds) {
+    const std::lock_guard lock(mutex_);
+    ++done_;
+    ++timed_;
+    timing_seconds_ += seconds;
+    print();
+  }
+  bool idle() {
+    const std::lock_guard lock(mutex_);
+    return timed_ == 0;
+  }
+
+ private:
+  void print() {
+    if (!enabled_ || seconds_since(last_) < 0.2) return;
+    last_ = Clock::now();
+    std::string line = fmt::format("sweep: {} of {} done", done_, trials_);
+    if (to_learn_ > 1) line += fmt::format(", {} of {} learned", learned_, to_learn_);
+    if (timed_ > 0) {
+      const double timing =
+          timing_seconds_ / static_cast<double>(timed_) * static_cast<double>(open_ - timed_) / threads_;
+      const double learning =
+          learned_ > 0 ? learning_seconds_ / static_cast<double>(learned_) * static_cast<double>(to_learn_ - learned_)
+                       : 0;
+      line += fmt::format(", about {} left", human_seconds(timing + learning));
+    }
+    fmt::print(stderr, "\r\033[K{}", line);
+    std::fflush(stderr);
+  }
+
+  std::mutex mutex_;
+  std::int64_t done_, open_, trials_, to_learn_;
+  double threads_;
+  bool enabled_;
+  std::int64_t learned_ = 0, timed_ = 0;
+  double learning_seconds_ = 0, timing_seconds_ = 0;
+  Clock::time_point last_{};
+};
+
+/// Trials that learn the same with the same seed.
+struct Batch {
+  std::int64_t seed = 0;  ///< from 0
+  std::vector<std::size_t> points;
+};
+
+/// Times trials with several threads; each simulation is a process of its own.
+class Timers {
+ public:
+  Timers(const SweepPlan& plan, Database& database, SweepLine& line, std::size_t threads)
+      : plan_(plan), database_(database), line_(line), room_(2 * threads) {
+    for (std::size_t i = 0; i < threads; ++i) threads_.emplace_back([this] { work(); });
+  }
+  ~Timers() {
+    {
+      const std::lock_guard lock(mutex_);
+      queue_.clear();
+      closed_ = true;
+    }
+    changed_.notify_all();
+    for (std::thread& thread : threads_) thread.join();
+  }
+  Timers(const Timers&) = delete;
+  Timers& operator=(const Timers&) = delete;
+
+  using LearnedPtr = std::shared_ptr<const Learned>;
+
+  /// Waits for room. Throws what a thread has thrown.
+  void time(std::size_t point, std::int64_t seed, LearnedPtr learned) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return error_ || queue_.size() < room_; });
+    if (error_) std::rethrow_exception(error_);
+    queue_.push_back({point, seed, std::move(learned)});
+    lock.unlock();
+    changed_.notify_all();
+  }
+
+  /// Waits until all are timed. Throws what a thread has thrown.
+  void finish() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return error_ || (queue_.empty() && busy_ == 0); });
+    if (error_) std::rethrow_exception(error_);
+  }
+
+  void note_failure(std::size_t point, std::int64_t seed, const std::string& words) {
+    write_trial(database_, {static_cast<std::int64_t>(point) + 1, seed}, {}, words.empty() ? "failed" : words);
+    line_.timed(0);
+  }
+
+ private:
+  struct Job {
+    std::size_t point = 0;
+    std::int64_t seed = 0;
+    LearnedPtr learned;
+  };
+
+  void work() {
+    for (;;) {
+      Job job;
+      {
+        std::unique_lock lock(mutex_);
+        changed_.wait(lock, [&] { return closed_ || !queue_.empty(); });
+        if (closed_ && queue_.empty()) return;
+        job = std::move(queue_.front());
+        queue_.pop_front();
+        ++busy_;
+      }
+      changed_.notify_all();
+      std::exception_ptr error;
+      try {
+        run(job);
+      } catch (...) {
+        error = std::current_exception();
+      }
+      {
+        const std::lock_guard lock(mutex_);
+        --busy_;
+        if (error) {
+          if (!error_) error_ = error;
+          queue_.clear();
+          closed_ = true;
+        }
+      }
+      changed_.notify_all();
+    }
+  }
+
+  void run(const Job& job) {
+    const Clock::time_point start = Clock::now();
+    const SweepTrial trial{static_cast<std::int64_t>(job.point) + 1, job.seed};
+    Result result;
+    try {
+      const Scenario scenario = plan_.scenario(job.point, job.seed);
+      result = time_scenario(scenario, *job.learned, cluster_of(scenario), false);
+    } catch (const SimulationError& error) {
+      // What ends the terminal's processes ends the simulations too.
+      if (interrupted().load()) throw Cancelled();
+      return note_failure(job.point, job.seed, error.what());
+    } catch (const InputError& error) {
+      return note_failure(job.point, job.seed, error.what());
+    }
+    std::vector<SweepRun> runs;
+    for (const RunResult& one : result.runs)
+      runs.push_back(sweep_run_of(trial, static_cast<std::int64_t>(runs.size()) + 1, one));
+    write_trial(database_, trial, runs, {});
+    line_.timed(seconds_since(start));
+  }
+
+  const SweepPlan& plan_;
+  Database& database_;
+  SweepLine& line_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<Job> queue_;
+  std::size_t room_;
+  std::size_t busy_ = 0;
+  bool closed_ = false;
+  std::exception_ptr error_;
+  std::vector<std::thread> threads_;
+};
+
+/// What has still to be done, in the order in which it is learned.
+std::vector<Batch> open_batches(const SweepPlan& plan, const Shard& shard, const std::set<SweepTrial>& finished) {
+  std::map<std::pair<std::size_t, std::int64_t>, Batch> by_problem;
+  for (std::size_t i = 0; i < plan.points().size(); ++i) {
+    const auto id = static_cast<std::int64_t>(i) + 1;
+    if (!shard.holds(id)) continue;
+    for (std::int64_t seed = 0; seed < plan.seeds(); ++seed) {
+      if (finished.contains({id, seed})) continue;
+      Batch& batch = by_problem[{plan.points()[i].problem, seed}];
+      batch.seed = seed;
+      batch.points.push_back(i);
+    }
+  }
+  std::vector<Batch> batches;
+  for (auto& [problem, batch] : by_problem) batches.push_back(std::move(batch));
+  return batches;
+}
+
+std::set<SweepTrial> finished_trials(Database& database) {
+  std::set<SweepTrial> finished;
+  Statement select(database, "SELECT point, seed FROM trial");
+  while (select.step()) finished.insert({select.integer(0), select.integer(1)});
+  return finished;
+}
+
+}  // namespace
+
+std::unique_ptr<Database> open_sweep(const std::string& path, const SweepPlan& plan, const Shard& shard) {
+  auto database = std::make_unique<Database>(path, Database::Access::write);
+  if (!has_tables(*database)) {
+    fill_in(*database, plan, shard);
+    return database;
+  }
+  const SweepIdentity there = read_identity(*database);
+  const SweepIdentity asked = identity_of(plan, shard);
+  const std::string why = difference(there, asked);
+  if (!why.empty()) {
+    throw InputError(Diagnostic{path, 0, why, "name another file with --out, or remove this one to start anew"});
+  }
+  if (there.shard != asked.shard || there.shards != asked.shards) {
+    throw InputError(Diagnostic{
+        path, 0, fmt::format("holds shard {}/{} and not {}/{}", there.shard, there.shards, asked.shard, asked.shards),
+        "a file of its own for each shard"});
+  }
+  // Merged from some shards alone, it lacks the points of the others.
+  Database::Transaction transaction(*database);
+  const std::int64_t held = (asked.points - shard.number) / shard.count + 1;
+  if (database->number("SELECT COUNT(*) FROM point") < held) write_points(*database, plan, shard);
+  transaction.commit();
+  return database;
+}
+
+SweepProgressNumbers run_sweep(const SweepPlan& plan, Database& database, const Shard& shard,
+                               const SweepOptions& options) {
+  if (options.retry_failed) database.execute("DELETE FROM trial WHERE status = 'failed'");
+  const std::unique_ptr<Database> other =
+      options.learned.empty() ? nullptr : std::make_unique<Database>(options.learned, Database::Access::read);
+  if (other && !has_tables(*other))
+    throw InputError(Diagnostic{options.learned, 0, "holds no results of a sweep", "the file of one"});
+
+  SweepProgressNumbers numbers;
+  const std::set<SweepTrial> finished = finished_trials(database);
+  const std::vector<Batch> batches = open_batches(plan, shard, finished);
+  numbers.before = static_cast<std::int64_t>(finished.size());
+  for (const Batch& batch : batches) numbers.trials += static_cast<std::int64_t>(batch.points.size());
+  const std::int64_t open = numbers.trials;
+  numbers.trials += numbers.before;
+
+  SweepLearningStore store(database, other.get());
+  const std::size_t threads =
+      std::max<std::size_t>(1, std::min(options.threads, static_cast<std::size_t>(std::max<std::int64_t>(open, 1))));
+  SweepLine line(numbers.before, numbers.trials, static_cast<std::int64_t>(batches.size()), threads,
+                 options.show_progress);
+  {
+    Timers timers(plan, database, line, threads);
+    for (const Batch& batch : batches) {
+      if (interrupted().load()) throw Cancelled();
+      const Clock::time_point start = Clock::now();
+      Timers::LearnedPtr learned;
+      try {
+        learned = std::make_shared<const Learned>(learn_scenario(plan.scenario(batch.points.front(), batch.seed),
+                                                                 &store, options.show_progress && line.idle()));
+      } catch (const InputError& error) {
+        // The data cannot be dealt so, for example: that shows when they are.
+        for (const std::size_t point : batch.points) timers.note_failure(point, batch.seed, error.what());
+        continue;
+      }
+      line.learned(1, seconds_since(start));
+      if (options.learn_only) continue;
+      for (const std::size_t point : batch.points) {
+        timers.time(point, batch.seed, learned);
+        if (kOneAtATime) timers.finish();
+      }
+    }
+    timers.finish();
+  }
+  numbers.learned = store.learned();
+  if (!options.learn_only) numbers.finished = open;
+  numbers.failed = database.number("SELECT COUNT(*) FROM trial WHERE status = 'failed'").value_or(0);
+  return numbers;
+}
+
+}  // namespace dadsim

@@ -1,0 +1,67 @@
+#include "study/sweep/store.hpp"
+
+#include <fmt/format.h>
+
+#include "study/learned_bytes.hpp"
+
+namespace dadsim {
+namespace {
+
+constexpr double kMemory = 1e9;                // bytes
+constexpr std::size_t kLargest = 900'000'000;  // bytes: SQLite takes at most 10⁹ in one value
+
+std::string key_text(std::uint64_t key) { return fmt::format("{:016x}", key); }
+
+double bytes_of(const LearnedRun& run) {
+  double bytes = 0;
+  for (const Step& step : run.trajectory.distinct_steps) {
+    bytes += sizeof step + 4.0 * static_cast<double>(step.sizes.samples.size());
+    for (const auto& ranks : step.sizes.ranks) bytes += sizeof ranks + 4.0 * static_cast<double>(ranks.size());
+  }
+  return bytes + 4.0 * static_cast<double>(run.trajectory.steps.size());
+}
+
+LearnedRunPtr read(Database& database, std::uint64_t key) {
+  const std::lock_guard lock(database.mutex());
+  Statement select(database, "SELECT run FROM learning WHERE key = ?");
+  select << key_text(key);
+  return select.step() ? learned_from_bytes(select.bytes(0)) : nullptr;
+}
+
+}  // namespace
+
+LearnedRunPtr SweepLearningStore::find(std::uint64_t key) {
+  if (const auto found = index_.find(key); found != index_.end()) {
+    held_.splice(held_.begin(), held_, found->second);
+    return found->second->run;
+  }
+  LearnedRunPtr run = read(file_, key);
+  if (!run && other_ != nullptr) run = read(*other_, key);
+  if (run) hold(key, run);
+  return run;
+}
+
+void SweepLearningStore::keep(std::uint64_t key, const LearnedRunPtr& run) {
+  ++learned_;
+  hold(key, run);
+  const std::string bytes = to_bytes(*run);
+  if (bytes.size() > kLargest) return;
+  Database::Transaction transaction(file_);
+  Statement insert(file_, "INSERT OR REPLACE INTO learning VALUES(?,?)");
+  insert << key_text(key);
+  insert.blob(bytes).run();
+  transaction.commit();
+}
+
+void SweepLearningStore::hold(std::uint64_t key, const LearnedRunPtr& run) {
+  held_.push_front({key, run, bytes_of(*run)});
+  index_[key] = held_.begin();
+  bytes_ += held_.front().bytes;
+  while (bytes_ > kMemory && held_.size() > 1) {
+    bytes_ -= held_.back().bytes;
+    index_.erase(held_.back().key);
+    held_.pop_back();
+  }
+}
+
+}  // namespace dadsim

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <list>
+#include <map>
+
+#include "study/learned.hpp"
+#include "study/sweep/database.hpp"
+
+namespace dadsim {
+
+/// Learned runs in memory, as far as there is room for them, and in a file of results. For one thread; others may use
+/// the file meanwhile.
+class SweepLearningStore : public LearningStore {
+ public:
+  /// `file` keeps what is learned; `other`, if there is one, is only read.
+  SweepLearningStore(Database& file, Database* other) : file_(file), other_(other) {}
+
+  LearnedRunPtr find(std::uint64_t key) override;
+  void keep(std::uint64_t key, const LearnedRunPtr& run) override;
+
+  std::int64_t learned() const { return learned_; }  ///< kept, and so learned, since it was made
+
+ private:
+  struct Held {
+    std::uint64_t key = 0;
+    LearnedRunPtr run;
+    double bytes = 0;
+  };
+  void hold(std::uint64_t key, const LearnedRunPtr& run);
+
+  Database& file_;
+  Database* other_;
+  std::list<Held> held_;  ///< last used first
+  std::map<std::uint64_t, std::list<Held>::iterator> index_;
+  double bytes_ = 0;
+  std::int64_t learned_ = 0;
+};
+
+}  // namespace dadsim

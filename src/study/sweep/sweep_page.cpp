@@ -1,0 +1,196 @@
+#include "study/sweep/sweep_page.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <numeric>
+#include <string_view>
+
+#include "sim/units.hpp"
+#include "study/sweep/winners.hpp"
+
+namespace dadsim {
+namespace {
+
+using Axis = SweepReport::Axis;
+using Value = SweepReport::Value;
+
+std::string joined(const std::vector<std::string>& texts) {
+  std::string text = texts.front();
+  if (std::ranges::all_of(texts, [&](const std::string& one) { return one == texts.front(); })) return text;
+  for (std::size_t i = 1; i < texts.size(); ++i) text += " / " + texts[i];
+  return text;
+}
+
+/// What stands behind a number, and the number.
+std::optional<std::pair<double, std::string>> number_and_rest(const std::string& text) {
+  double number = 0;
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, number);
+  if (error != std::errc()) return std::nullopt;
+  return std::pair{number, std::string(stop, end)};
+}
+
+/// Numbers of all texts, or nothing if one has none.
+template <class Parse>
+std::optional<std::vector<double>> all_of(const std::vector<std::string>& texts, const Parse& parse) {
+  std::vector<double> numbers;
+  for (const std::string& text : texts) {
+    const std::optional<double> number = parse(text);
+    if (!number) return std::nullopt;
+    numbers.push_back(*number);
+  }
+  return numbers;
+}
+
+/// Reads the texts as numbers with a common unit, if they are that.
+std::optional<std::vector<double>> numbers_of(const std::vector<std::string>& texts, std::string& unit) {
+  const auto plain = all_of(texts, [](const std::string& text) -> std::optional<double> {
+    const auto parts = number_and_rest(text);
+    return parts && parts->second.empty() ? std::optional(parts->first) : std::nullopt;
+  });
+  if (plain) return plain;
+  if (auto rates = all_of(texts, parse_bytes_per_second)) {
+    for (double& rate : *rates) rate *= 8;
+    unit = "bit/s";
+    return rates;
+  }
+  for (const auto& [name, parse] : {std::pair{"s", &parse_seconds}, std::pair{"B", &parse_bytes}}) {
+    if (auto numbers = all_of(texts, parse)) {
+      unit = name;
+      return numbers;
+    }
+  }
+  const auto first = number_and_rest(texts.front());
+  if (!first) return std::nullopt;
+  unit = first->second;
+  return all_of(texts, [&](const std::string& text) -> std::optional<double> {
+    const auto parts = number_and_rest(text);
+    return parts && parts->second == first->second ? std::optional(parts->first) : std::nullopt;
+  });
+}
+
+/// "sites.up" of "platform.federation.sites.up".
+std::string end_of(const std::string& path) {
+  std::size_t dot = path.rfind('.');
+  if (dot != std::string::npos && dot > 0) dot = path.rfind('.', dot - 1);
+  return dot == std::string::npos ? path : path.substr(dot + 1);
+}
+
+/// The axes with their values in order; fills in where the points are.
+std::vector<Axis> axes_of(const SweepResults& results, std::vector<SweepReport::Point>& points) {
+  std::map<std::int64_t, std::vector<std::size_t>> columns;
+  for (std::size_t i = 0; i < results.columns.size(); ++i) columns[results.columns[i].axis].push_back(i);
+  std::vector<Axis> axes;
+  for (const auto& [number, of_axis] : columns) {
+    Axis axis;
+    axis.path = results.columns[of_axis.front()].path;
+    axis.name = end_of(axis.path);
+    for (std::size_t i = 1; i < of_axis.size(); ++i) axis.linked.push_back(results.columns[of_axis[i]].path);
+    std::map<std::vector<std::string>, std::size_t> index;
+    std::vector<std::vector<std::string>> distinct;
+    std::vector<std::size_t> at;
+    for (const SweepResults::Point& point : results.points) {
+      std::vector<std::string> texts;
+      for (const std::size_t column : of_axis) texts.push_back(point.values[column]);
+      const auto [place, added] = index.try_emplace(texts, distinct.size());
+      if (added) distinct.push_back(std::move(texts));
+      at.push_back(place->second);
+    }
+    std::vector<std::string> firsts;
+    for (const auto& texts : distinct) firsts.push_back(texts.front());
+    std::optional<std::vector<double>> numbers;
+    if (!firsts.empty()) numbers = numbers_of(firsts, axis.unit);
+    if (!numbers) axis.unit.clear();
+    std::vector<std::size_t> order(distinct.size());
+    std::iota(order.begin(), order.end(), 0U);
+    if (numbers) std::ranges::stable_sort(order, {}, [&](std::size_t i) { return (*numbers)[i]; });
+    std::vector<std::size_t> place(order.size());
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      place[order[i]] = i;
+      axis.values.push_back({joined(distinct[order[i]]), numbers ? std::optional((*numbers)[order[i]]) : std::nullopt});
+    }
+    for (std::size_t i = 0; i < points.size(); ++i) points[i].at.push_back(place[at[i]]);
+    axes.push_back(std::move(axis));
+  }
+  for (Axis& axis : axes) {
+    if (std::ranges::count(axes, end_of(axis.path), [](const Axis& one) { return end_of(one.path); }) > 1)
+      axis.name = axis.path;
+  }
+  return axes;
+}
+
+/// Labels of all runs: those that win most points first, then in the order of the ranks, then those that take no part.
+std::vector<SweepReport::Run> runs_of(const SweepResults& results, const std::vector<PointOutcome>& all) {
+  std::map<std::string, std::int64_t> won;
+  std::vector<SweepReport::Run> runs;
+  const auto add = [&](const std::string& label) {
+    if (won.emplace(label, 0).second) runs.push_back({label, "", true});
+  };
+  for (const PointOutcome& outcome : all) {
+    for (const TimeToTarget& run : outcome.ranked) add(run.label);
+    if (outcome.won()) ++won[outcome.ranked.front().label];
+  }
+  std::ranges::stable_sort(runs, std::greater<>(), [&](const SweepReport::Run& run) { return won[run.label]; });
+  for (const SweepRun& run : results.runs) add(run.label);
+  std::map<std::string, const SweepRun*> first;
+  for (const SweepRun& run : results.runs) first.try_emplace(run.label, &run);
+  for (SweepReport::Run& run : runs) {
+    run.algorithm = first.at(run.label)->algorithm;
+    run.communicates = first.at(run.label)->communicates;
+  }
+  return runs;
+}
+
+}  // namespace
+
+SweepReport sweep_report_of(const SweepResults& results) {
+  const SweepIdentity& identity = results.identity;
+  const std::vector<PointOutcome> all = outcomes(results);
+  SweepReport report;
+  report.version = identity.version;
+  report.scenario_name = identity.scenario_name;
+  report.scenario_file = identity.scenario_file;
+  report.hash = identity.hash;
+  report.target_accuracy = identity.target_accuracy;
+  report.points_of_sweep = identity.points;
+  report.seeds = identity.seeds;
+  report.shard = identity.shard;
+  report.shards = identity.shards;
+  report.currency = identity.currency;
+  report.at_scale = std::ranges::any_of(all, &PointOutcome::at_scale);
+  report.runs = runs_of(results, all);
+  std::map<std::string, std::size_t> run_index;
+  for (std::size_t i = 0; i < report.runs.size(); ++i) run_index[report.runs[i].label] = i;
+  std::map<std::int64_t, std::size_t> point_index;
+  for (const PointOutcome& outcome : all) {
+    const std::int64_t id = results.points[outcome.point].id;
+    point_index[id] = report.points.size();
+    SweepReport::Point point{id, {}, {}};
+    for (const TimeToTarget& time : outcome.ranked) point.ranked.push_back({run_index.at(time.label), time.seconds});
+    report.points.push_back(std::move(point));
+  }
+  report.axes = axes_of(results, report.points);
+  for (const SweepRun& run : results.runs) {
+    SweepReport::Figures figures;
+    figures.point = point_index.at(run.trial.point);
+    figures.seed = run.trial.seed;
+    figures.run = run_index.at(run.label);
+    if (run.target_reached) {
+      figures.target_seconds = run.target_seconds;
+      figures.target_step = run.target_step;
+    }
+    figures.scale_seconds = run.scale_seconds;
+    figures.final_accuracy = run.final_accuracy;
+    figures.step_seconds = run.step_seconds;
+    figures.bytes = run.total_bytes;
+    figures.money = run.money;
+    figures.joules = run.joules;
+    report.figures.push_back(figures);
+  }
+  for (const FailedTrial& failed : results.failed)
+    report.failures.push_back({failed.trial.point, failed.trial.seed, failed.words});
+  return report;
+}
+
+}  // namespace dadsim

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <string>
+
+#include "study/sweep/results.hpp"
+
+namespace dadsim {
+
+/// For a terminal, fewer than 40 lines: the quickest run of every point where there are few points; else how often each
+/// run is the quickest, and over two axes a map.
+std::string sweep_table(const SweepResults& results);
+
+/// One line per point, seed and run, documented in docs/sweep.md.
+std::string sweep_csv(const SweepResults& results);
+
+}  // namespace dadsim

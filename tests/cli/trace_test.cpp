@@ -1,0 +1,88 @@
+// Traces of a shipped scenario, through the real program.
+#include <gtest/gtest.h>
+
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "cli/exit_code.hpp"
+#include "cli/options.hpp"
+#include "cli/process.hpp"
+#include "cli/usage_error.hpp"
+
+namespace dadsim {
+namespace {
+
+using Json = nlohmann::json;
+
+/// Everything but how long it took here.
+Json without_wall_clock(const std::string& text) {
+  Json json = Json::parse(text);
+  json.erase("wall_clock");
+  return json;
+}
+
+TEST(TraceOption, OnInfiniBandCommunicationIsPartlyHidden) {
+  const test::TemporaryFolder folder;
+  const std::string file = (folder.path() / "trace.json").string();
+  const auto run = [&](std::vector<std::string> more) {
+    std::vector<std::string> arguments = test::small({"scenarios/infiniband.xml", "--json", "-"});
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const test::Outcome outcome = test::run_dadsim(arguments);
+    EXPECT_EQ(outcome.exit_code, kSuccess) << outcome.err;
+    return outcome;
+  };
+  const test::Outcome traced = run({"--trace", file, "--trace-steps", "1-2"});
+  EXPECT_EQ(without_wall_clock(traced.out), without_wall_clock(run({}).out));  // bit for bit
+  const Json result = Json::parse(traced.out);
+  const Json trace = Json::parse(test::read_file(file));
+
+  // Per run and category, seconds in the first step on the tracks of each worker.
+  ASSERT_EQ(result["runs"].size(), 4U);
+  for (std::size_t i = 0; i < 4; ++i) {
+    const Json& told = result["runs"][i];
+    double step = 0;  // of the first step, microseconds
+    std::map<std::string, double> spent;
+    std::map<int, std::string> tracks;
+    for (const Json& event : trace["traceEvents"]) {
+      if (event["pid"] != static_cast<int>(i) + 1) continue;
+      if (event["name"] == "thread_name") tracks[event["tid"]] = event["args"]["name"];
+      if (event["ph"] != "X") continue;
+      if (event["name"] == "step 1") step = event["dur"];
+      if (event["ts"].get<double>() < step && tracks.at(event["tid"]).starts_with("worker 0 ")) {
+        spent[event["cat"]] += event["dur"].get<double>();
+      }
+    }
+    EXPECT_DOUBLE_EQ(step, 1e6 * told["per_step"]["first_seconds"].get<double>());
+    // All workers have the same to do here: the first is hardly ahead of the last.
+    EXPECT_LE(spent["compute"] + spent["wait"], step * (1 + 1e-9));
+    EXPECT_GE(spent["compute"] + spent["wait"], 0.99 * step);
+    const std::string label = told["label"];
+    EXPECT_GT(spent["network"], 0) << label;
+    EXPECT_LT(spent["wait"], spent["network"]) << label;
+    if (label == "gradient-sharing") {
+      EXPECT_GT(spent["wait"], 0);
+    }
+  }
+}
+
+std::vector<std::int64_t> steps_of(const std::string& text) {
+  const char* arguments[] = {"dadsim", "a.xml", "--trace", "t.json", "--trace-steps", text.c_str()};
+  return parse_options(6, arguments).trace_steps;
+}
+
+TEST(TraceOption, TakesStepsAndRangesOfThem) {
+  EXPECT_EQ(steps_of("3"), (std::vector<std::int64_t>{3}));
+  EXPECT_EQ(steps_of("10-12,1,11"), (std::vector<std::int64_t>{1, 10, 11, 12}));
+  const char* plain[] = {"dadsim", "a.xml", "--trace", "t.json"};
+  EXPECT_EQ(parse_options(4, plain).trace_steps, (std::vector<std::int64_t>{1, 2}));
+  for (const char* wrong : {"", "0", "1,", "-3", "3-", "x", "1;2", "5-4", "1-101", "99999999999999999999"}) {
+    EXPECT_THROW(steps_of(wrong), UsageError) << wrong;
+  }
+  const char* alone[] = {"dadsim", "a.xml", "--trace-steps", "1"};
+  EXPECT_THROW(parse_options(4, alone), UsageError);
+  const char* twice[] = {"dadsim", "a.xml", "--trace", "f", "--json", "f"};
+  EXPECT_THROW(parse_options(6, twice), UsageError);
+}
+
+}  // namespace
+}  // namespace dadsim

@@ -1,0 +1,116 @@
+#include "study/explain.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "scenario/load.hpp"
+#include "study/catalog.hpp"
+#include "study/experiment.hpp"
+#include "study/one_line.hpp"
+#include "support/temporary_folder.hpp"
+
+namespace dadsim {
+namespace {
+
+using namespace test::one_line;  // NOLINT(google-build-using-namespace): its numbers
+
+class Explain : public ::testing::Test {
+ protected:
+  Explain() {
+    path_ = folder_.path("scenario.xml");
+    std::ofstream(path_) << scenario();
+    scenario_ = load_scenario(path_, {}, make_catalog());
+    learned_ = learn_scenario(scenario_, nullptr, false);
+    explanation_ = explain_scenario(scenario_, learned_, false);
+  }
+
+  const WhatIf& what_if(WhatIf::Kind kind, const std::string& on) const {
+    const auto found = std::ranges::find_if(explanation_.what_ifs,
+                                            [&](const WhatIf& one) { return one.kind == kind && one.on == on; });
+    if (found == explanation_.what_ifs.end()) throw std::runtime_error("no such what-if");
+    return *found;
+  }
+
+  /// The scenario itself with something set, learned and timed afresh.
+  RunResult fresh(const std::string& override_text) const {
+    return run_experiment(load_scenario(path_, {override_text}, make_catalog()), false).runs.front();
+  }
+
+  test::TemporaryFolder folder_;
+  std::string path_;
+  Scenario scenario_;
+  Learned learned_;
+  Explanation explanation_;
+};
+
+TEST_F(Explain, TheCriticalPathIsTheStep) {
+  const RunResult& run = explanation_.result.runs.front();
+  double sum = 0;
+  for (const Bound& bound : run.bounds) sum += bound.seconds;
+  EXPECT_NEAR(sum, run.step_seconds, 1e-9);
+  const double step = computing + 2 * latency + bytes / up + bytes / down;
+  EXPECT_NEAR(run.step_seconds, step, 1e-4 * step);
+}
+
+TEST_F(Explain, ChangesAreAsIfTheScenarioHadThem) {
+  // Bit for bit: the same numbers go into the simulation.
+  const Effect& line = what_if(WhatIf::Kind::bandwidth, "site-# up").effects.front();
+  EXPECT_EQ(line.target_seconds, fresh("platform.federation.sites.up=20Mbps").target_seconds);
+  EXPECT_EQ(line.step_seconds, fresh("platform.federation.sites.up=20Mbps").step_seconds);
+  const Effect& latencies = what_if(WhatIf::Kind::latency, "*").effects.front();
+  EXPECT_EQ(latencies.target_seconds, fresh("platform.federation.sites.latency=2.5ms").target_seconds);
+  const Effect& device = what_if(WhatIf::Kind::device, "worker").effects.front();
+  EXPECT_NEAR(*device.target_seconds, fresh("device[worker].step-time=5ms").target_seconds, 1e-4);
+}
+
+TEST_F(Explain, WhatIsSavedIsWhatTheFormulaSaysAndComesInItsOrder) {
+  const double step = computing + 2 * latency + bytes / up + bytes / down;
+  const WhatIf& line = what_if(WhatIf::Kind::bandwidth, "site-# up");
+  EXPECT_NEAR(saving_of(explanation_, 0, line), bytes / up / 2 / step, 1e-3);
+  EXPECT_NEAR(saving_of(explanation_, 0, what_if(WhatIf::Kind::latency, "*")), latency / step, 1e-3);
+  EXPECT_NEAR(saving_of(explanation_, 0, what_if(WhatIf::Kind::device, "worker")), computing / 2 / step, 1e-3);
+  const std::vector<const WhatIf*> best = most_useful(explanation_, 0, 3);
+  ASSERT_EQ(best.size(), 3U);
+  EXPECT_EQ(best[0], &line);
+  EXPECT_GE(saving_of(explanation_, 0, *best[0]), saving_of(explanation_, 0, *best[1]));
+  EXPECT_GE(saving_of(explanation_, 0, *best[1]), saving_of(explanation_, 0, *best[2]));
+}
+
+TEST_F(Explain, ALargerBatchIsPromisedFewerStepsAndNoAdvice) {
+  const WhatIf& batch = explanation_.what_ifs[static_cast<std::size_t>(
+      std::ranges::find(explanation_.what_ifs, WhatIf::Kind::batch, &WhatIf::kind) - explanation_.what_ifs.begin())];
+  EXPECT_EQ(batch.factor, 2);
+  EXPECT_FALSE(batch.assumption.empty());
+  for (const WhatIf* best : most_useful(explanation_, 0, 100)) {
+    EXPECT_NE(best->kind, WhatIf::Kind::batch);
+    EXPECT_NE(best->kind, WhatIf::Kind::limit);
+  }
+}
+
+TEST_F(Explain, LimitsBoundWhatCanBeHad) {
+  double network = 0;
+  double devices = 0;
+  for (const WhatIf& one : explanation_.what_ifs) {
+    if (one.kind != WhatIf::Kind::limit) continue;
+    (one.words.starts_with("a network") ? network : devices) = saving_of(explanation_, 0, one);
+  }
+  const double step = computing + 2 * latency + bytes / up + bytes / down;
+  EXPECT_NEAR(network, 1 - computing / step, 1e-3);
+  EXPECT_NEAR(devices, computing / step, 1e-3);
+}
+
+TEST_F(Explain, TableAndJsonSayTheSame) {
+  const std::string table = to_table(explanation_);
+  EXPECT_NE(table.find("Most useful"), std::string::npos);
+  EXPECT_NE(table.find("twice the bandwidth of site-1 up (10 Mbit/s, 5.00 ms)"), std::string::npos) << table;
+  const auto json = nlohmann::json::parse(to_json(explanation_));
+  EXPECT_EQ(json["runs"][0]["what_if"].size(), explanation_.what_ifs.size());
+  EXPECT_EQ(json["runs"][0]["most_useful"][0], "twice the bandwidth of site-1 up (10 Mbit/s, 5.00 ms)");
+}
+
+}  // namespace
+}  // namespace dadsim

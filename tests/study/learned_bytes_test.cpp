@@ -1,0 +1,68 @@
+#include "study/learned_bytes.hpp"
+
+#include <gtest/gtest.h>
+
+#include "algorithms/registry.hpp"
+#include "scenario/load.hpp"
+#include "study/catalog.hpp"
+#include "study/sweep/tiny_sweep.hpp"
+#include "support/temporary_folder.hpp"
+
+namespace dadsim {
+namespace {
+
+/// One run of every algorithm there is.
+Learned learn_all() {
+  std::string runs;
+  for (const AlgorithmInfo& info : algorithm_registry()) runs += "<run algorithm=\"" + info.name + "\"/>\n";
+  const test::TemporaryFolder folder;
+  const std::string path = folder.write("scenario.xml", test::tiny_scenario("", runs));
+  return learn_scenario(load_scenario(path, {}, make_catalog()), nullptr, false);
+}
+
+bool same(const Evaluation& a, const Evaluation& b) {
+  return a.step == b.step && a.loss == b.loss && a.accuracy == b.accuracy && a.auc == b.auc;
+}
+
+bool same(const EpochRanks& a, const EpochRanks& b) {
+  return a.epoch == b.epoch && a.site == b.site && a.merged == b.merged;
+}
+
+TEST(LearnedBytes, EveryAlgorithmComesBackAsItWas) {
+  const Learned learned = learn_all();
+  ASSERT_GE(learned.runs.size(), 7U);
+  for (const LearnedRunPtr& run : learned.runs) {
+    const LearnedRunPtr back = learned_from_bytes(to_bytes(*run));
+    ASSERT_NE(back, nullptr);
+    EXPECT_EQ(back->shape, run->shape);
+    EXPECT_EQ(back->data, run->data);
+    EXPECT_EQ(back->remark, run->remark);
+    EXPECT_EQ(back->has_batch_statistics, run->has_batch_statistics);
+    const Trajectory& a = back->trajectory;
+    const Trajectory& b = run->trajectory;
+    EXPECT_EQ(a.structures, b.structures);
+    EXPECT_EQ(a.distinct_steps, b.distinct_steps);
+    EXPECT_EQ(a.steps, b.steps);
+    EXPECT_EQ(a.steps_per_epoch, b.steps_per_epoch);
+    EXPECT_EQ(a.diverged_at, b.diverged_at);
+    EXPECT_TRUE(std::ranges::equal(a.curve, b.curve, [](const auto& x, const auto& y) { return same(x, y); }));
+    EXPECT_TRUE(std::ranges::equal(a.ranks, b.ranks, [](const auto& x, const auto& y) { return same(x, y); }));
+    EXPECT_GT(b.curve.size(), 1U);
+  }
+}
+
+TEST(LearnedBytes, DamagedBytesAreNoRun) {
+  const Learned learned = learn_all();
+  const std::string bytes = to_bytes(*learned.runs.back());
+  for (std::size_t size = 0; size < bytes.size(); size += 1 + size / 10)
+    EXPECT_EQ(learned_from_bytes(bytes.substr(0, size)), nullptr) << size;
+  for (std::size_t i = 0; i < bytes.size(); i += 1 + i / 50) {
+    std::string damaged = bytes;
+    damaged[i] = static_cast<char>(damaged[i] ^ 0x10);
+    EXPECT_EQ(learned_from_bytes(damaged), nullptr) << "byte " << i;
+  }
+  EXPECT_EQ(learned_from_bytes(""), nullptr);
+}
+
+}  // namespace
+}  // namespace dadsim

@@ -1,0 +1,80 @@
+// The shipped map of who is the quickest on which network, against a closed form.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include "study/sweep/run.hpp"
+#include "study/sweep/sweep_text.hpp"
+#include "study/sweep/tiny_sweep.hpp"
+#include "study/sweep/winners.hpp"
+#include "support/temporary_folder.hpp"
+
+namespace dadsim {
+namespace {
+
+constexpr std::size_t kLatencies = 9;
+constexpr std::size_t kBandwidths = 11;
+using Map = std::array<std::array<std::string, kBandwidths>, kLatencies>;
+
+/// Times through the hub and back that follow one another in a step: PowerSGD waits for biases, then P, then Q.
+double rounds_of(const std::string& algorithm) { return algorithm == "power-sgd" ? 3 : 1; }
+
+/// Seconds to the target on a star whose hub is never the limit: per step computing, every byte once over the site's
+/// line, and the latency of the line there and back for every round.
+double closed_form(const SweepRun& run, double bandwidth, double latency) {
+  const double step =
+      run.compute_seconds + (run.bytes_up + run.bytes_down) / bandwidth + 2 * latency * rounds_of(run.algorithm);
+  return step * run.target_step;
+}
+
+TEST(Crossover, EveryCellHasTheWinnerOfTheClosedFormOrIsNextToOneThatHas) {
+  const test::TemporaryFolder folder;
+  const SweepPlan plan = test::plan_of(std::string(DADSIM_SOURCE_DIR) + "/scenarios/crossover.xml");
+  ASSERT_EQ(plan.points().size(), kLatencies * kBandwidths);
+  EXPECT_EQ(plan.distinct_runs(), 4U) << "one learning of each algorithm";
+  const auto database = open_sweep(folder.path("c.sqlite"), plan, {});
+  EXPECT_EQ(run_sweep(plan, *database, {}, {.threads = 2}).learned, 4);
+  const SweepResults results = read_results(*database);
+
+  Map simulated;
+  Map expected;
+  std::map<std::string, int> wins;
+  const std::vector<PointOutcome> all = outcomes(results);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const std::vector<std::string>& values = results.points[i].values;
+    const double latency = std::stod(values[0]) * 1e-3;
+    const double bandwidth = std::stod(values[1]) * 1e6 / 8;
+    ASSERT_TRUE(all[i].won()) << "point " << i + 1;
+    ASSERT_EQ(all[i].ranked.size(), 4U);
+    const auto runs = std::span(results.runs).subspan(4 * i, 4);
+    for (const SweepRun& run : runs) ASSERT_TRUE(run.target_reached) << run.label;
+    const SweepRun& best =
+        *std::ranges::min_element(runs, {}, [&](const SweepRun& run) { return closed_form(run, bandwidth, latency); });
+    simulated.at(i / kBandwidths).at(i % kBandwidths) = all[i].ranked.front().label;
+    expected.at(i / kBandwidths).at(i % kBandwidths) = best.label;
+    ++wins[best.label];
+  }
+  EXPECT_GE(wins.size(), 3U) << "a map with borders";
+
+  int equal = 0;
+  for (std::size_t y = 0; y < kLatencies; ++y) {
+    for (std::size_t x = 0; x < kBandwidths; ++x) {
+      bool near = false;
+      for (std::size_t v = y > 0 ? y - 1 : 0; v <= std::min(y + 1, kLatencies - 1); ++v) {
+        for (std::size_t u = x > 0 ? x - 1 : 0; u <= std::min(x + 1, kBandwidths - 1); ++u)
+          near = near || expected.at(v).at(u) == simulated.at(y).at(x);
+      }
+      EXPECT_TRUE(near) << "row " << y << ", column " << x << ": " << simulated.at(y).at(x) << ", not "
+                        << expected.at(y).at(x);
+      if (expected.at(y).at(x) == simulated.at(y).at(x)) ++equal;
+    }
+  }
+  EXPECT_GE(equal, 90) << "of 99 cells; the closed form has no overlap of computing, sending and receiving";
+  RecordProperty("equal_cells", equal);
+  std::printf("%d of 99 cells have the winner of the closed form\n", equal);
+}
+
+}  // namespace
+}  // namespace dadsim

@@ -1,0 +1,214 @@
+// Sweeps through the real program that are killed, interrupted, or run out of room.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <fstream>
+#include <random>
+#include <set>
+#include <thread>
+
+#include "cli/exit_code.hpp"
+#include "cli/process.hpp"
+#include "study/sweep/results.hpp"
+#include "study/sweep/tiny_sweep.hpp"
+
+namespace dadsim {
+namespace {
+
+using namespace std::chrono_literals;
+using test::Outcome;
+using test::run_dadsim;
+
+constexpr const char* kSweep = R"(<sweep>
+    <vary path="platform.federation.sites.up" from="1" to="1000" steps="10" scale="log" unit="Mbps"/>
+    <vary path="platform.federation.sites.latency" from="0.1" to="100" steps="10" scale="log" unit="ms"/>
+    <vary path="training.batch" values="8 16"/>
+  </sweep>)";
+constexpr std::int64_t kPoints = 200;
+constexpr std::int64_t kLearned = 6;  // three algorithms, two batches
+
+/// The program, running. Its output goes nowhere.
+class Running {
+ public:
+  Running(const std::vector<std::string>& arguments, const std::filesystem::path& folder) {
+    pid_ = ::fork();
+    if (pid_ != 0) return;
+    const int null = ::open("/dev/null", O_RDWR);
+    for (const int descriptor : {0, 1, 2}) ::dup2(null, descriptor);
+    if (::chdir(folder.c_str()) != 0) ::_exit(127);
+    std::vector<std::string> copies = arguments;
+    std::string binary = DADSIM_BINARY;
+    std::vector<char*> argv{binary.data()};
+    for (std::string& copy : copies) argv.push_back(copy.data());
+    argv.push_back(nullptr);
+    ::execv(binary.c_str(), argv.data());
+    ::_exit(127);
+  }
+  pid_t pid() const { return pid_; }
+  /// Whether it was still there to be killed.
+  bool kill() const {
+    ::kill(pid_, SIGKILL);
+    int status = 0;
+    ::waitpid(pid_, &status, 0);
+    return WIFSIGNALED(status);
+  }
+  int wait() const {
+    int status = 0;
+    ::waitpid(pid_, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  }
+
+ private:
+  pid_t pid_ = 0;
+};
+
+/// A file system in memory with room for 200 kB.
+class SmallDisk {
+ public:
+  explicit SmallDisk(const std::string& folder) : folder_(folder) {
+    std::filesystem::create_directory(folder);
+    mounted_ = ::mount("none", folder.c_str(), "tmpfs", 0, "size=200k") == 0;
+  }
+  ~SmallDisk() {
+    if (mounted_) ::umount(folder_.c_str());
+  }
+  SmallDisk(const SmallDisk&) = delete;
+  SmallDisk& operator=(const SmallDisk&) = delete;
+  bool mounted() const { return mounted_; }
+  void grow() const { EXPECT_EQ(::mount("none", folder_.c_str(), "tmpfs", MS_REMOUNT, "size=10m"), 0); }
+
+ private:
+  std::string folder_;
+  bool mounted_ = false;
+};
+
+class KilledSweep : public testing::Test {
+ protected:
+  void SetUp() override { folder_.write("tiny.xml", test::tiny_scenario(kSweep)); }
+
+  /// What a sweep writes that nobody disturbs.
+  std::string undisturbed() const {
+    const Outcome outcome = run_dadsim({"sweep", "tiny.xml", "--out", "u.sqlite", "--csv", "u.csv"}, folder_.path());
+    EXPECT_EQ(outcome.exit_code, kSuccess) << outcome.err;
+    return test::read_file(folder_.path("u.csv"));
+  }
+  std::int64_t count(const std::string& file, const std::string& table) const {
+    // A killed process leaves its log beside the file, which only a connection that may write takes up.
+    Database database(folder_.path(file), Database::Access::write);
+    return has_tables(database) ? database.number("SELECT COUNT(*) FROM " + table).value_or(-1) : 0;
+  }
+
+  test::TemporaryFolder folder_;
+};
+
+TEST_F(KilledSweep, TwentyTimesItEndsAsIfNothingHadHappened) {
+  const std::string expected = undisturbed();
+  std::mt19937 random(7);  // of the moments
+  std::set<std::int64_t> seen;
+  int kills = 0;
+  for (int i = 0; i < 200 && kills < 20; ++i) {
+    const Running running({"sweep", "tiny.xml", "--out", "k.sqlite", "--threads", "1"}, folder_.path());
+    // Ever later on the whole, so that some find it checking, some learning and some timing, however quick the machine.
+    std::this_thread::sleep_for(std::chrono::milliseconds(10 + random() % (100 + 25 * static_cast<unsigned>(kills))));
+    if (running.kill()) ++kills;
+    seen.insert(count("k.sqlite", "trial"));
+  }
+  EXPECT_EQ(kills, 20);
+  EXPECT_GE(seen.size(), 3U) << "killed before, while and after results came";
+  const Outcome last = run_dadsim({"sweep", "tiny.xml", "--out", "k.sqlite", "--csv", "k.csv"}, folder_.path());
+  EXPECT_EQ(last.exit_code, kSuccess) << last.err;
+  EXPECT_EQ(test::read_file(folder_.path("k.csv")), expected);
+  EXPECT_EQ(count("k.sqlite", "trial"), kPoints);
+  EXPECT_EQ(count("k.sqlite", "run"), 3 * kPoints);
+  EXPECT_EQ(count("k.sqlite", "learning"), kLearned);
+  EXPECT_FALSE(std::filesystem::exists(folder_.path("k.sqlite-wal"))) << "one file is left";
+}
+
+TEST_F(KilledSweep, AnInterruptLeavesAllThatIsFinishedAndSaysHowToGoOn) {
+  const std::string expected = undisturbed();
+  const Outcome outcome =
+      run_dadsim({"sweep", "tiny.xml", "--out", "i.sqlite", "--threads", "1"}, folder_.path(), 400ms);
+  ASSERT_EQ(outcome.exit_code, kInterrupted) << outcome.err;
+  EXPECT_NE(outcome.err.find("dadsim: interrupted; "), std::string::npos) << outcome.err;
+  EXPECT_NE(outcome.err.find("in 'i.sqlite'; the same command goes on"), std::string::npos) << outcome.err;
+  EXPECT_LT(count("i.sqlite", "trial"), kPoints);
+  const Outcome last = run_dadsim({"sweep", "tiny.xml", "--out", "i.sqlite", "--csv", "-"}, folder_.path());
+  EXPECT_EQ(last.out, expected);
+}
+
+TEST_F(KilledSweep, ASimulationThatIsKilledIsNotedAndTheOthersGoOn) {
+  const Running running({"sweep", "tiny.xml", "--out", "s.sqlite", "--threads", "1"}, folder_.path());
+  bool killed = false;
+  for (int i = 0; i < 100000 && !killed; ++i) {
+    std::error_code error;
+    for (const auto& task :
+         std::filesystem::directory_iterator("/proc/" + std::to_string(running.pid()) + "/task", error)) {
+      pid_t child = 0;
+      std::ifstream(task.path() / "children") >> child;
+      // The first children look at the platform; simulations come when there are results to be made.
+      if (child > 0 && std::filesystem::exists(folder_.path("s.sqlite")) && ::kill(child, SIGKILL) == 0) killed = true;
+      if (killed) break;
+    }
+  }
+  ASSERT_TRUE(killed);
+  EXPECT_EQ(running.wait(), kSimulationFailed);
+  EXPECT_EQ(count("s.sqlite", "trial WHERE status = 'failed'"), 1);
+  EXPECT_EQ(count("s.sqlite", "trial"), kPoints);
+  const Outcome again =
+      run_dadsim({"sweep", "tiny.xml", "--out", "s.sqlite", "--retry-failed", "--csv", "-"}, folder_.path());
+  EXPECT_EQ(again.exit_code, kSuccess) << again.err;
+  EXPECT_EQ(again.out, undisturbed());
+}
+
+// A limit on the size of files stands for a disk that is full: it can be had without being root.
+TEST_F(KilledSweep, AFullDiskIsSaidAndNothingIsLost) {
+  const std::string expected = undisturbed();
+  const Outcome full = [&] {
+    rlimit before{};
+    ::getrlimit(RLIMIT_FSIZE, &before);
+    const rlimit tight{120'000, before.rlim_max};  // bytes
+    const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+    ::setrlimit(RLIMIT_FSIZE, &tight);
+    Outcome outcome = run_dadsim({"sweep", "tiny.xml", "--out", "f.sqlite"}, folder_.path());
+    ::setrlimit(RLIMIT_FSIZE, &before);
+    std::signal(SIGXFSZ, handler);
+    return outcome;
+  }();
+  EXPECT_EQ(full.exit_code, kOutputFailed) << full.err;
+  EXPECT_NE(full.err.find("dadsim: cannot write 'f.sqlite': "), std::string::npos) << full.err;
+  EXPECT_GT(count("f.sqlite", "trial"), 0);
+  EXPECT_LT(count("f.sqlite", "trial"), kPoints);
+  const Outcome last = run_dadsim({"sweep", "tiny.xml", "--out", "f.sqlite", "--csv", "-"}, folder_.path());
+  EXPECT_EQ(last.exit_code, kSuccess) << last.err;
+  EXPECT_EQ(last.out, expected);
+}
+
+TEST_F(KilledSweep, ADiskThatIsReallyFullToo) {
+  const SmallDisk disk(folder_.path("small"));
+  if (!disk.mounted()) GTEST_SKIP() << "only root can mount";
+  const Outcome full = run_dadsim({"sweep", "tiny.xml", "--out", "small/f.sqlite"}, folder_.path());
+  EXPECT_EQ(full.exit_code, kOutputFailed) << full.err;
+  EXPECT_NE(full.err.find("'small/f.sqlite': the disk is full"), std::string::npos) << full.err;
+  // Room is made, and it goes on.
+  disk.grow();
+  const Outcome last = run_dadsim({"sweep", "tiny.xml", "--out", "small/f.sqlite", "--csv", "-"}, folder_.path());
+  EXPECT_EQ(last.exit_code, kSuccess) << last.err;
+  EXPECT_EQ(last.out, undisturbed());
+}
+
+TEST_F(KilledSweep, AFolderThatCannotBeWrittenIsSaidBeforeAnythingRuns) {
+  for (const char* out : {"no/folder/x.sqlite", "/proc/x.sqlite"}) {
+    const Outcome outcome = run_dadsim({"sweep", "tiny.xml", "--out", out}, folder_.path());
+    EXPECT_EQ(outcome.exit_code, kOutputFailed) << outcome.err;
+    EXPECT_NE(outcome.err.find(std::string("cannot write '") + out + "'"), std::string::npos) << outcome.err;
+  }
+}
+
+}  // namespace
+}  // namespace dadsim

@@ -1,0 +1,315 @@
+#include "study/sweep/run.hpp"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <set>
+
+#include "scenario/print.hpp"
+#include "study/experiment.hpp"
+#include "study/sweep/merge.hpp"
+#include "study/sweep/results.hpp"
+#include "study/sweep/sweep_text.hpp"
+#include "study/sweep/tiny_sweep.hpp"
+#include "support/diagnostics.hpp"
+#include "support/output_error.hpp"
+#include "support/temporary_folder.hpp"
+
+namespace dadsim {
+namespace {
+
+using test::plan_of;
+using test::tiny_scenario;
+
+constexpr const char* kSweep = R"(<sweep>
+    <vary path="platform.federation.sites.up" values="1Mbps 100Mbps"/>
+    <vary path="run[rank-dad].cap" values="2 4 8"/>
+  </sweep>)";
+
+class SweepRuns : public testing::Test {
+ protected:
+  std::string scenario(const std::string& sweep, const std::string& name = "tiny.xml") const {
+    return folder_.write(name, tiny_scenario(sweep));
+  }
+  /// Runs it into a file of that name; returns what is in the file.
+  SweepResults run(const SweepPlan& plan, const std::string& file, const SweepOptions& options = {.threads = 2},
+                   const Shard& shard = {}) {
+    const auto database = open_sweep(folder_.path(file), plan, shard);
+    numbers_ = run_sweep(plan, *database, shard, options);
+    return read_results(*database);
+  }
+  std::int64_t count(const std::string& file, const std::string& table) const {
+    Database database(folder_.path(file), Database::Access::read);
+    return database.number("SELECT COUNT(*) FROM " + table).value_or(-1);
+  }
+
+  test::TemporaryFolder folder_;
+  SweepProgressNumbers numbers_;
+};
+
+/// Equal to the last bit, or both not a number.
+void expect_same(double a, double b, const char* what) {
+  EXPECT_TRUE(a == b || (std::isnan(a) && std::isnan(b))) << what << ": " << a << " and " << b;
+}
+
+TEST_F(SweepRuns, EveryPointEqualsARunOfItsOwn) {
+  const std::string path = scenario(kSweep);
+  const SweepPlan plan = plan_of(path);
+  const SweepResults results = run(plan, "a.sqlite");
+  ASSERT_EQ(results.points.size(), 6U);
+  ASSERT_EQ(results.runs.size(), 18U);
+  EXPECT_EQ(results.points[4].values, (std::vector<std::string>{"100Mbps", "4"}));
+  for (std::size_t point = 0; point < 6; ++point) {
+    const Scenario alone = load_scenario(path, plan.overrides(point, 0), make_catalog());
+    EXPECT_EQ(results.points[point].hash, fmt::format("{:016x}", alone.hash));
+    const Result result = run_experiment(alone, false);
+    for (std::size_t i = 0; i < 3; ++i) {
+      const SweepRun& kept = results.runs.at(3 * point + i);
+      const RunResult& run = result.runs[i];
+      EXPECT_EQ(kept.label, run.spec.label);
+      EXPECT_EQ(kept.target_reached, run.target_reached);
+      EXPECT_EQ(kept.steps, run.steps);
+      expect_same(kept.final_accuracy, run.final_accuracy, "accuracy");
+      expect_same(kept.step_seconds, run.step_seconds, "step");
+      expect_same(kept.total_seconds, run.total_seconds, "total");
+      expect_same(kept.total_bytes, run.total_bytes, "bytes");
+      expect_same(kept.compute_seconds, run.compute_seconds, "compute");
+      expect_same(kept.exposed_seconds, run.exposed_seconds, "exposed");
+      if (run.target_reached) expect_same(kept.target_seconds, run.target_seconds, "target");
+      EXPECT_EQ(kept.bound_by, run.bounds.front().resource);
+    }
+  }
+}
+
+TEST_F(SweepRuns, WhatPointsShareIsLearnedOnce) {
+  const SweepPlan plan = plan_of(scenario(kSweep));
+  run(plan, "a.sqlite");
+  // Two algorithms that the sweep does not change, and three caps.
+  EXPECT_EQ(plan.distinct_runs(), 5U);
+  EXPECT_EQ(plan.problems(), 3U);
+  EXPECT_EQ(numbers_.learned, 5);
+  EXPECT_EQ(count("a.sqlite", "learning"), 5);
+}
+
+TEST_F(SweepRuns, StartedAgainItFindsEverythingThere) {
+  const SweepPlan plan = plan_of(scenario(kSweep));
+  const std::string first = sweep_csv(run(plan, "a.sqlite"));
+  EXPECT_EQ(numbers_.finished, 6);
+  EXPECT_EQ(sweep_csv(run(plan, "a.sqlite")), first);
+  EXPECT_EQ(numbers_.before, 6);
+  EXPECT_EQ(numbers_.finished, 0);
+  EXPECT_EQ(numbers_.learned, 0);
+}
+
+TEST_F(SweepRuns, WhatIsMissingIsDoneWithoutLearningAgain) {
+  const SweepPlan plan = plan_of(scenario(kSweep));
+  const std::string first = sweep_csv(run(plan, "a.sqlite"));
+  {
+    Database database(folder_.path("a.sqlite"), Database::Access::write);
+    database.execute("DELETE FROM run WHERE point IN (2, 5); DELETE FROM trial WHERE point IN (2, 5)");
+  }
+  EXPECT_EQ(sweep_csv(run(plan, "a.sqlite")), first);
+  EXPECT_EQ(numbers_.finished, 2);
+  EXPECT_EQ(numbers_.learned, 0);
+}
+
+TEST_F(SweepRuns, ThreadsDoNotChangeResults) {
+  const SweepPlan plan = plan_of(scenario(kSweep));
+  EXPECT_EQ(sweep_csv(run(plan, "a.sqlite", {.threads = 1})), sweep_csv(run(plan, "b.sqlite", {.threads = 4})));
+}
+
+TEST_F(SweepRuns, SeedsAreThoseOfTheScenarioAndTheNext) {
+  const std::string path = scenario(R"(<sweep seeds="3"><vary path="training.batch" values="8 16"/></sweep>)");
+  const SweepPlan plan = plan_of(path);
+  const SweepResults results = run(plan, "a.sqlite");
+  ASSERT_EQ(results.runs.size(), 18U);
+  EXPECT_EQ(numbers_.learned, 18);
+  for (const SweepRun& run : results.runs) {
+    if (run.number != 1) continue;
+    const std::string batch = run.trial.point == 1 ? "8" : "16";
+    const Result alone = run_experiment(
+        load_scenario(path, {"training.batch=" + batch, fmt::format("seed={}", 1 + run.trial.seed)}, make_catalog()),
+        false);
+    expect_same(run.final_accuracy, alone.runs[0].final_accuracy, "accuracy");
+    expect_same(run.total_seconds, alone.runs[0].total_seconds, "seconds");
+  }
+}
+
+TEST_F(SweepRuns, AnotherSweepIsRefused) {
+  run(plan_of(scenario(kSweep)), "a.sqlite");
+  const auto refusal = [&](const SweepPlan& plan, const Shard& shard = {}) -> std::string {
+    try {
+      open_sweep(folder_.path("a.sqlite"), plan, shard);
+    } catch (const InputError& error) {
+      return error.what();
+    }
+    return "none";
+  };
+  const std::string other = R"(<sweep><vary path="training.batch" values="8 16"/></sweep>)";
+  EXPECT_NE(refusal(plan_of(scenario(other, "other.xml"))).find("is of another sweep"), std::string::npos);
+  EXPECT_NE(refusal(plan_of(scenario(kSweep), {"training.epochs=1"})).find("is of another sweep"), std::string::npos);
+  EXPECT_NE(refusal(plan_of(scenario(kSweep)), {1, 2}).find("holds shard 1/1 and not 1/2"), std::string::npos);
+  EXPECT_EQ(refusal(plan_of(scenario(kSweep, "moved.xml"))), "none") << "the same wherever its file lies";
+  {
+    Database database(folder_.path("a.sqlite"), Database::Access::write);
+    database.execute("UPDATE sweep SET version = '0.0.1'");
+  }
+  EXPECT_NE(refusal(plan_of(scenario(kSweep))).find("is of dadsim 0.0.1, not of"), std::string::npos);
+}
+
+TEST_F(SweepRuns, AFileThatIsNoDatabaseIsRefused) {
+  const SweepPlan plan = plan_of(scenario(kSweep));
+  const std::string path = folder_.write("a.sqlite", std::string(5000, 'x'));
+  EXPECT_THROW(open_sweep(path, plan, {}), InputError);
+  {
+    Database other(folder_.path("b.sqlite"), Database::Access::write);
+    other.execute("CREATE TABLE mine(x)");
+  }
+  EXPECT_THROW(open_sweep(folder_.path("b.sqlite"), plan, {}), InputError);
+  EXPECT_THROW(open_sweep(folder_.path("no/such/folder.sqlite"), plan, {}), OutputError);
+}
+
+TEST_F(SweepRuns, ASecondProcessIsToldThatTheFileIsInUse) {
+  const SweepPlan plan = plan_of(scenario(kSweep));
+  const auto held = open_sweep(folder_.path("a.sqlite"), plan, {});
+  try {
+    open_sweep(folder_.path("a.sqlite"), plan, {});
+    FAIL() << "no error";
+  } catch (const OutputError& error) {
+    EXPECT_NE(std::string(error.what()).find("another program is using it"), std::string::npos) << error.what();
+  }
+}
+
+TEST_F(SweepRuns, APointThatFailsIsNotedAndTheOthersGoOn) {
+  std::filesystem::copy_file(std::string(DADSIM_SOURCE_DIR) + "/platforms/hospitals.xml", folder_.path("good.xml"));
+  std::filesystem::copy_file(folder_.path("good.xml"), folder_.path("bad.xml"));
+  std::string text = tiny_scenario(R"(<sweep><vary path="platform.file" values="good.xml bad.xml"/></sweep>)");
+  const std::size_t begin = text.find("<platform>");
+  const std::size_t end = text.find("</platform>") + std::string("</platform>").size();
+  text.replace(begin, end - begin, "<platform file=\"good.xml\"/>");
+  text.replace(text.find("site-[1-3]"), 10, "hospital-[1-3]");
+  const SweepPlan plan = plan_of(folder_.write("tiny.xml", text));
+  std::filesystem::remove(folder_.path("bad.xml"));
+  const SweepResults results = run(plan, "a.sqlite");
+  ASSERT_EQ(results.failed.size(), 1U);
+  EXPECT_EQ(results.failed[0].trial.point, 2);
+  EXPECT_NE(results.failed[0].words.find("does not exist"), std::string::npos) << results.failed[0].words;
+  EXPECT_EQ(results.runs.size(), 3U);
+  EXPECT_EQ(numbers_.failed, 1);
+  EXPECT_NE(sweep_csv(results).find("does not exist"), std::string::npos);
+  EXPECT_NE(sweep_table(results).find("(failed)"), std::string::npos);
+
+  // Started again it is left as it is, unless that is asked for.
+  run(plan, "a.sqlite");
+  EXPECT_EQ(numbers_.failed, 1);
+  std::filesystem::copy_file(folder_.path("good.xml"), folder_.path("bad.xml"));
+  EXPECT_EQ(run(plan, "a.sqlite", {.threads = 2, .retry_failed = true}).failed.size(), 0U);
+  EXPECT_EQ(numbers_.finished, 1);
+}
+
+TEST_F(SweepRuns, ShardsPutTogetherAreTheWholeSweep) {
+  const SweepPlan plan = plan_of(scenario(kSweep));
+  const std::string whole = sweep_csv(run(plan, "whole.sqlite"));
+  std::vector<std::string> files;
+  for (std::int64_t i = 1; i <= 4; ++i) {
+    const std::string name = fmt::format("{}.sqlite", i);
+    const SweepResults part = run(plan, name, {.threads = 2, .learned = folder_.path("whole.sqlite")}, {i, 4});
+    EXPECT_EQ(part.points.size(), i <= 2 ? 2U : 1U);
+    EXPECT_EQ(numbers_.learned, 0) << "it is all in the other file";
+    files.push_back(folder_.path(name));
+  }
+  const MergedSweep merged = merge_sweeps(folder_.path("merged.sqlite"), files);
+  EXPECT_EQ(merged.points, 6);
+  EXPECT_TRUE(merged.missing.empty());
+  Database database(folder_.path("merged.sqlite"), Database::Access::read);
+  EXPECT_EQ(sweep_csv(read_results(database)), whole);
+}
+
+TEST_F(SweepRuns, AMergeSaysWhatIsMissingAndTheSweepGoesOnWithIt) {
+  const SweepPlan plan = plan_of(scenario(kSweep));
+  const std::string whole = sweep_csv(run(plan, "whole.sqlite"));
+  run(plan, "1.sqlite", {.threads = 2}, {1, 3});
+  run(plan, "3.sqlite", {.threads = 2}, {3, 3});
+  const MergedSweep merged =
+      merge_sweeps(folder_.path("merged.sqlite"), {folder_.path("1.sqlite"), folder_.path("3.sqlite")});
+  EXPECT_EQ(merged.points, 4);
+  EXPECT_EQ(merged.missing, (std::vector<std::int64_t>{2, 5}));
+  EXPECT_EQ(sweep_csv(run(plan, "merged.sqlite")), whole);
+  EXPECT_EQ(numbers_.finished, 2);
+}
+
+TEST_F(SweepRuns, AMergeRefusesWhatDoesNotBelongTogether) {
+  run(plan_of(scenario(kSweep)), "1.sqlite", {.threads = 2}, {1, 2});
+  run(plan_of(scenario(kSweep)), "2.sqlite", {.threads = 2}, {2, 2});
+  run(plan_of(scenario(R"(<sweep><vary path="training.batch" values="8 16"/></sweep>)", "other.xml")), "other.sqlite");
+  const auto merge = [&](const std::string& out, const std::string& a, const std::string& b) -> std::string {
+    try {
+      merge_sweeps(folder_.path(out), {folder_.path(a), folder_.path(b)});
+    } catch (const std::runtime_error& error) {
+      return error.what();
+    }
+    return "none";
+  };
+  EXPECT_NE(merge("m.sqlite", "1.sqlite", "other.sqlite").find("is of another sweep"), std::string::npos);
+  EXPECT_NE(merge("m.sqlite", "1.sqlite", "tiny.xml").find("is no results of a sweep"), std::string::npos);
+  EXPECT_NE(merge("m.sqlite", "1.sqlite", "none.sqlite").find("cannot be read"), std::string::npos);
+  EXPECT_NE(merge("1.sqlite", "1.sqlite", "2.sqlite").find("is there already"), std::string::npos);
+  {
+    Database database(folder_.path("1.sqlite"), Database::Access::write);
+    database.execute("UPDATE run SET total_seconds = total_seconds + 1 WHERE point = 3");
+    Database copy(folder_.path("copy.sqlite"), Database::Access::write);
+  }
+  const std::size_t before = folder_.files();
+  std::filesystem::copy_file(folder_.path("1.sqlite"), folder_.path("4.sqlite"));
+  {
+    Database database(folder_.path("4.sqlite"), Database::Access::write);
+    database.execute("UPDATE run SET total_seconds = total_seconds + 1 WHERE point = 3");
+  }
+  const std::string words = merge("m.sqlite", "1.sqlite", "4.sqlite");
+  EXPECT_NE(words.find("has other results than"), std::string::npos) << words;
+  EXPECT_NE(words.find("for point 3"), std::string::npos) << words;
+  EXPECT_EQ(folder_.files(), before + 1) << "nothing half merged is left";
+}
+
+TEST_F(SweepRuns, WrongPointsAreReportedAtTheirLinesBeforeAnythingRuns) {
+  const std::string path = scenario(R"(<sweep>
+    <vary path="platform.federation.sites.up" values="1Mbps fast"/>
+    <vary path="training.batch" values="16 200"/>
+    <vary path="training.epoch" values="1 2 3"/>
+  </sweep>)");
+  try {
+    plan_of(path);
+    FAIL() << "no error";
+  } catch (const InputError& error) {
+    const std::string words = error.what();
+    for (const char* part :
+         {"tiny.xml:25: platform.federation.sites.up=fast: ", "tiny.xml:26: training.batch=200: ",
+          "tiny.xml:27: training.epoch=1 and 2 more values: unknown attribute 'epoch' of <training>; did you mean "
+          "'epochs'?"}) {
+      EXPECT_NE(words.find(part), std::string::npos) << part << " in\n" << words;
+    }
+    EXPECT_EQ(error.diagnostics().size(), 3U) << words;
+  }
+}
+
+TEST_F(SweepRuns, AMistakeThatNoValueAloneMakesNamesItsPoints) {
+  const std::string path = scenario(R"(<sweep><vary path="data.digits.train" values="300 40"/>
+    <vary path="training.epochs" values="1 2 3"/></sweep>)");
+  try {
+    plan_of(path);
+    FAIL() << "no error";
+  } catch (const InputError& error) {
+    const std::string words = error.what();
+    EXPECT_NE(words.find("tiny.xml:24: point 4 (data.digits.train=40, training.epochs=1) and 2 more points: "),
+              std::string::npos)
+        << words;
+    EXPECT_NE(words.find("tiny.xml:19: batch=\"16\" of <training> for 3 workers is more than the 40 training samples"),
+              std::string::npos)
+        << words;
+    EXPECT_EQ(error.diagnostics().size(), 1U) << words;
+  }
+}
+
+}  // namespace
+}  // namespace dadsim

@@ -1,0 +1,129 @@
+#include "study/sweep/sweep_text.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "study/sweep/winners.hpp"
+
+namespace dadsim {
+namespace {
+
+constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+
+SweepRun run(std::int64_t point, std::int64_t number, const std::string& label, double seconds, std::int64_t seed = 0) {
+  SweepRun one;
+  one.trial = {point, seed};
+  one.number = number;
+  one.label = one.algorithm = label;
+  one.target_reached = std::isfinite(seconds);
+  one.target_seconds = seconds;
+  one.scale_seconds = one.scale_low = one.scale_high = one.relative_steps = kNone;
+  return one;
+}
+
+/// A grid of `down` × `across` points on which a wins while across < down.
+SweepResults grid(int down, int across) {
+  SweepResults results;
+  results.identity.scenario_name = "Grid";
+  results.identity.points = down * across;
+  results.columns = {{1, "platform.latency"}, {2, "platform.up"}};
+  for (int y = 0; y < down; ++y) {
+    for (int x = 0; x < across; ++x) {
+      const std::int64_t id = y * across + x + 1;
+      results.points.push_back({id, "0", {std::to_string(y) + "ms", std::to_string(x) + "Mbps"}});
+      results.runs.push_back(run(id, 1, "a", x < y ? 1 : 3));
+      results.runs.push_back(run(id, 2, "b", 2));
+    }
+  }
+  return results;
+}
+
+std::ptrdiff_t lines(const std::string& text) { return std::ranges::count(text, '\n'); }
+
+TEST(SweepTable, FewPointsHaveALineEach) {
+  SweepResults results = grid(2, 3);
+  results.runs[0] = run(1, 1, "a", kNone);
+  results.runs[1] = run(1, 2, "b", kNone);
+  const std::string text = sweep_table(results);
+  EXPECT_EQ(text,
+            "Grid: 6 points\n"
+            "\n"
+            "point  latency     up  quickest  time to target     next\n"
+            "    1      0ms  0Mbps  (none)\n"
+            "    2      0ms  1Mbps  b                 2.00 s  a 1.50×\n"
+            "    3      0ms  2Mbps  b                 2.00 s  a 1.50×\n"
+            "    4      1ms  0Mbps  a                 1.00 s  b 2.00×\n"
+            "    5      1ms  1Mbps  b                 2.00 s  a 1.50×\n"
+            "    6      1ms  2Mbps  b                 2.00 s  a 1.50×\n");
+}
+
+TEST(SweepTable, ManyPointsHaveASummaryAndAMap) {
+  const std::string text = sweep_table(grid(9, 11));
+  EXPECT_LT(lines(text), 40);
+  EXPECT_NE(text.find("a  b                    63  63.6 %"), std::string::npos) << text;
+  EXPECT_NE(text.find("b  a                    36  36.4 %"), std::string::npos) << text;
+  EXPECT_NE(text.find("  0ms  a a a a a a a a a a a\n  1ms  b a a a a a a a a a a\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("  8ms  b b b b b b b b a a a\n"), std::string::npos) << text;
+}
+
+TEST(SweepTable, IsNeverLong) {
+  for (const auto& [down, across] : {std::pair{1, 1}, {28, 1}, {29, 1}, {24, 40}, {25, 40}, {200, 200}})
+    EXPECT_LT(lines(sweep_table(grid(down, across))), 40) << down << " × " << across;
+}
+
+TEST(Winners, AreMeansOverSeedsWithTheirIntervals) {
+  SweepResults results = grid(1, 1);
+  results.identity.seeds = 3;
+  results.runs.clear();
+  for (std::int64_t seed = 0; seed < 3; ++seed) {
+    results.runs.push_back(run(1, 1, "a", 10 + static_cast<double>(seed), seed));
+    results.runs.push_back(run(1, 2, "b", seed == 1 ? kNone : 1, seed));
+  }
+  const PointOutcome outcome = outcomes(results).at(0);
+  ASSERT_TRUE(outcome.won());
+  EXPECT_EQ(outcome.ranked[0].label, "a") << "b does not reach the target with every seed";
+  EXPECT_FALSE(outcome.ranked[1].seconds);
+  // Student's t with two degrees of freedom, 4.302653; the standard error of 10, 11, 12 is 1/√3.
+  EXPECT_DOUBLE_EQ(outcome.ranked[0].seconds->value, 11);
+  EXPECT_NEAR(outcome.ranked[0].seconds->low.value(), 11 - 4.302653 / std::sqrt(3), 1e-5);
+  EXPECT_NEAR(outcome.ranked[0].seconds->high.value(), 11 + 4.302653 / std::sqrt(3), 1e-5);
+}
+
+TEST(Winners, ReferenceEndsTakeNoPartBesideOthers) {
+  SweepResults results = grid(1, 1);
+  results.runs.push_back(run(1, 3, "pooled", 0.1));
+  results.runs.back().communicates = false;
+  EXPECT_EQ(outcomes(results).at(0).ranked.front().label, "b");
+  results.runs.erase(results.runs.begin(), results.runs.begin() + 2);
+  EXPECT_EQ(outcomes(results).at(0).ranked.front().label, "pooled");
+}
+
+TEST(Winners, AreThoseAtScaleWhereThatIsKnown) {
+  SweepResults results = grid(1, 1);
+  results.runs[0].scale_seconds = 100;
+  results.runs[1].scale_seconds = 200;
+  const PointOutcome outcome = outcomes(results).at(0);
+  EXPECT_TRUE(outcome.at_scale);
+  EXPECT_EQ(outcome.ranked.front().label, "a");
+  EXPECT_EQ(outcome.ranked.front().seconds->value, 100);
+}
+
+TEST(SweepCsv, HasAColumnForEveryNameAndQuotesWhatNeedsIt) {
+  SweepResults results = grid(1, 2);
+  results.points[0].values[0] = "a, \"b\"";
+  results.failed.push_back({{2, 0}, "lost, all"});
+  results.runs.erase(results.runs.begin() + 2, results.runs.end());
+  const std::string csv = sweep_csv(results);
+  EXPECT_EQ(lines(csv), 4);
+  const std::string head = csv.substr(0, csv.find('\n'));
+  const std::string last = csv.substr(csv.rfind('\n', csv.size() - 2) + 1);
+  EXPECT_EQ(std::ranges::count(head, ','), std::ranges::count(last, ',') - 1) << "one comma is inside quotes";
+  EXPECT_NE(csv.find("1,0,\"a, \"\"b\"\"\",0Mbps,a,a,"), std::string::npos) << csv;
+  EXPECT_TRUE(last.ends_with(",\"lost, all\"\n")) << last;
+}
+
+}  // namespace
+}  // namespace dadsim

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <fmt/format.h>
+
+#include <string>
+
+#include "study/catalog.hpp"
+#include "study/sweep/plan.hpp"
+
+namespace dadsim::test {
+
+/// A scenario that learns in a moment: three sites, a few hundred digits. `sweep` is its <sweep>.
+inline std::string tiny_scenario(const std::string& sweep, const std::string& runs =
+                                                               "<run algorithm=\"gradient-sharing\"/>\n"
+                                                               "<run algorithm=\"dad\"/>\n"
+                                                               "<run algorithm=\"rank-dad\" cap=\"4\"/>\n") {
+  return fmt::format(R"(<?xml version="1.0" encoding="UTF-8"?>
+<scenario name="Tiny" seed="1">
+  <platform>
+    <federation>
+      <sites name="site" count="3" up="10Mbps" down="10Mbps" latency="1ms"/>
+    </federation>
+  </platform>
+  <workers>
+    <worker hosts="site-[1-3]" device="rtx-3090"/>
+    <aggregator host="hub" device="xeon-8380"/>
+  </workers>
+  <data>
+    <digits train="300" test="100"/>
+  </data>
+  <model>
+    <dense units="16"/>
+    <dense units="10"/>
+  </model>
+  <training batch="16" epochs="2" target-accuracy="0.2" evaluate-every="2"/>
+  {}
+  {}
+</scenario>
+)",
+                     runs, sweep);
+}
+
+inline SweepPlan plan_of(const std::string& path, const std::vector<std::string>& overrides = {}) {
+  return {path, overrides, make_catalog(), false};
+}
+
+}  // namespace dadsim::test
