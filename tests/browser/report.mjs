@@ -29,7 +29,7 @@ beforeAll((folder) => {
   writeFileSync(reports.more, withMore(readFileSync(reports.everything, "utf8")));
   reports.hospitals = join(folder, "hospitals.html");
   const scenario = join(root, "scenarios/hospitals.xml");
-  dadsim(scenario, "--set", "training.epochs=4", "--quiet", "--report", reports.hospitals);
+  dadsim(scenario, "--set", "training.epochs=2", "--quiet", "--report", reports.hospitals);
 });
 
 /** A report whose result has the parts that only some results have: costs, use of links, and more parts of a step. */

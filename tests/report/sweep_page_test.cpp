@@ -139,10 +139,9 @@ TEST(SweepReport, TheVerdictSaysWhoIsFirstWhere) {
   // small: (10 s, 1 s, 0.1 s, 0.01 s) + (3, 5, 7) s; fast: (400 s, 40 s, 4 s, 0.4 s) + 1 s: small is first up to
   // 10 Mbit/s, and at 100 Mbit/s with the smallest batch.
   const SweepReport report = SampleSweep().rates(4).numbers("batch", 3).grid().report();
-  EXPECT_EQ(
-      verdict(report),
-      "small reaches the target first at 7 of 12 points (all 6 with sites.up at most 10 Mbit/s); fast at 5 "
-      "(5 of the 6 with sites.up at least 100 Mbit/s); slow nowhere.");
+  EXPECT_EQ(verdict(report),
+            "small reaches the target first at 7 of 12 points (all 6 with sites.up at most 10 Mbit/s); fast at 5 "
+            "(5 of the 6 with sites.up at least 100 Mbit/s); slow nowhere.");
 }
 
 TEST(SweepReport, TheVerdictOfTextsNamesOne) {

@@ -40,8 +40,16 @@ function addSweepProvenance(sweep, section) {
   section.append(
     table(
       "What is varied",
-      [{ title: "path" }, { title: "values", number: true }, { title: "from" }, { title: "to" }, { title: "with it" }],
+      [
+        { title: "axis" },
+        { title: "path" },
+        { title: "values", number: true },
+        { title: "from" },
+        { title: "to" },
+        { title: "with it" },
+      ],
       sweep.axes.map((axis) => [
+        axis.name,
         element("code", {}, axis.path),
         humanCount(axis.texts.length),
         axis.values[0]?.text ?? kNone,
