@@ -42,6 +42,7 @@ std::vector<std::string> hubs_of(const PlatformSpec& platform) {
 std::string who_is_meant(const std::string& name, const std::vector<PlatformHost>& all) {
   constexpr std::size_t kTold = 20;
   std::vector<std::string> names;
+  names.reserve(all.size());
   for (const PlatformHost& host : all) names.push_back(host.name);
   if (closest(name, names).empty() && names.size() > kTold) {
     return fmt::format("it has {} hosts, from {} to {}", names.size(), names.front(), names.back());

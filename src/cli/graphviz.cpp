@@ -45,14 +45,13 @@ std::string find_dot() {
   std::string_view rest = path == nullptr ? "" : path;
   while (!rest.empty()) {
     const std::size_t colon = std::min(rest.find(':'), rest.size());
-    const std::string candidate = fmt::format("{}/dot", rest.substr(0, colon));
+    std::string candidate = fmt::format("{}/dot", rest.substr(0, colon));
     if (colon > 0 && ::access(candidate.c_str(), X_OK) == 0) return candidate;
     rest.remove_prefix(std::min(colon + 1, rest.size()));
   }
   throw OutputError(
       "a picture needs the program 'dot', which is not in PATH; install the package graphviz, or write --dot of "
-      "'dadsim "
-      "platform' and draw that elsewhere");
+      "'dadsim platform' and draw that elsewhere");
 }
 
 std::string draw_svg(const std::string& dot, const std::string& source) {

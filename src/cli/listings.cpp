@@ -198,6 +198,7 @@ std::string list_collectives() {
 }
 
 std::string list_prices() {
+  constexpr std::size_t kSource = 25;  // column
   std::string text = paragraph(
       "Dated examples of what was asked, not today's prices: <costs> takes those of devices where a scenario names "
       "none "
@@ -205,13 +206,14 @@ std::string list_prices() {
       0);
   text += "\nOne device for an hour, on demand, USD\n";
   for (const DevicePrice& price : device_prices()) {
-    text +=
-        paragraph(fmt::format("{:<14} {:>6.2f}  {}: {}", price.device, price.per_hour, price.date, price.source), 23);
+    text += wrapped(fmt::format("  {:<14} {:>6.2f}  {}: {}", price.device, price.per_hour, price.date, price.source),
+                    kWidth, kSource);
   }
   text += "\n10^9 bytes that leave, USD\n";
   for (const EgressPrice& price : egress_prices()) {
-    text += paragraph(
-        fmt::format("{:.3f}  {} to {}, {}: {}", price.per_gb, price.from, price.to, price.date, price.source), 9);
+    text +=
+        wrapped(fmt::format("  {:.3f}  {} to {}, {}: {}", price.per_gb, price.from, price.to, price.date, price.source),
+                kWidth, 9);
   }
   return text;
 }

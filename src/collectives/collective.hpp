@@ -17,6 +17,7 @@ struct RankLayout {
   struct Channel {
     double latency = 0;    ///< seconds of a message of no size
     double bandwidth = 1;  ///< byte/s of one pair by itself
+    bool operator==(const Channel&) const = default;
   };
   Channel inside, between;      ///< within a node, between nodes (equal where every node has one rank)
   bool switch_adds_up = false;  ///< a node's switch can sum what its ranks send and copy the sum to all (NVLink SHARP)

@@ -99,11 +99,11 @@ std::string grid(const std::vector<std::vector<std::string>>& rows, const std::v
     for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], display_width(row[i]));
   }
   std::string text;
-  for (std::size_t r = 0; r < rows.size(); ++r) {
+  for (const auto& row : rows) {
     std::string line;
-    for (std::size_t i = 0; i < rows[r].size(); ++i) {
+    for (std::size_t i = 0; i < row.size(); ++i) {
       line += i == 0 ? "  " : "   ";
-      line += of_words[i] ? left_aligned(rows[r][i], widths[i]) : right_aligned(rows[r][i], widths[i]);
+      line += of_words[i] ? left_aligned(row[i], widths[i]) : right_aligned(row[i], widths[i]);
     }
     line.erase(line.find_last_not_of(' ') + 1);
     text += line + '\n';

@@ -120,6 +120,12 @@ std::optional<DeclaredHosts> declared_hosts(const Node& node, const PlatformSpec
 /// What varies, after what there is. `before`: findings added before anything of the platform was read.
 void read_variation(const Node& node, PlatformSpec& platform, std::size_t before, const ReadContext& context) {
   const std::optional<DeclaredHosts> hosts = declared_hosts(node, platform, before, context);
+  const std::vector<const Element*> profiles = node.children("profile");
+  if (std::holds_alternative<PlatformFileSpec>(platform.what) && !profiles.empty()) {
+    // SimGrid seals the links of a file while it reads it.
+    context.findings.add(profiles.front()->origin, "<profile> beside a platform file of SimGrid",
+                         "bandwidth_file=\"…\" or latency_file=\"…\" of the link in that file");
+  }
   for (PlatformSpec::Profile& profile : read_profiles(node, context)) platform.profiles.push_back(std::move(profile));
   for (PlatformSpec::Background& flow : read_background(node, hosts ? &*hosts : nullptr, context)) {
     platform.background.push_back(std::move(flow));

@@ -113,7 +113,6 @@ TEST(Load, ReadsEveryElementAndAttribute) {
   <device name="mine" description="a card" peak-flops="10TF" memory-bandwidth="300GBps" matrix-efficiency="0.4"
           memory-efficiency="0.7" launch-overhead="10us" step-time="32ms"/>
   <platform file="./x/../platform.xml" transport="tcp" description="a file">
-    <profile link="line *" of="latency" times="0s 60s" factors="1 0.5" period="2e2s"/>
     <background from="site-1" to="hub" bytes="1kB" every="2s"/>
   </platform>
   <network fidelity="flow" rendezvous="true"><jitter spatial="0.25" temporal="0.5"/></network>
@@ -129,13 +128,6 @@ TEST(Load, ReadsEveryElementAndAttribute) {
   EXPECT_EQ(platform.path, folder.path("platform.xml"));
   EXPECT_EQ(platform.transport, Transport::tcp);
   EXPECT_EQ(scenario.platform.description, "a file");
-  ASSERT_EQ(scenario.platform.profiles.size(), 1U);
-  const PlatformSpec::Profile& profile = scenario.platform.profiles[0];
-  EXPECT_EQ(profile.link, "line *");
-  EXPECT_EQ(profile.of, PlatformSpec::Profile::Of::latency);
-  EXPECT_EQ(profile.times, (std::vector<double>{0, 60}));
-  EXPECT_EQ(profile.factors, (std::vector<double>{1, 0.5}));
-  EXPECT_EQ(profile.period, 200);
   ASSERT_EQ(scenario.platform.background.size(), 1U);
   EXPECT_EQ(scenario.platform.background[0].from, "site-1");
   EXPECT_EQ(scenario.platform.background[0].to, "hub");
@@ -200,6 +192,21 @@ TEST(Load, ReadsEveryElementAndAttribute) {
   EXPECT_EQ(scenario.runs[0].all_gather, "direct");
   EXPECT_EQ(scenario.runs[0].bucket_bytes, 25e6);
   EXPECT_EQ(scenario.runs[0].first_bucket_bytes, 2e6);
+}
+
+TEST(Load, ReadsWhatVariesOnADeclaredPlatform) {
+  const TemporaryFolder folder;
+  const Scenario scenario = load(folder, R"(<platform>
+    <federation><sites name="site" count="2" up="1Mbps" down="1Mbps" latency="1ms"/></federation>
+    <profile link="line *" of="latency" times="0s 60s" factors="1 0.5" period="2e2s"/></platform>)" +
+                                             kWorkers + kData + kModel + kRun);
+  ASSERT_EQ(scenario.platform.profiles.size(), 1U);
+  const PlatformSpec::Profile& profile = scenario.platform.profiles[0];
+  EXPECT_EQ(profile.link, "line *");
+  EXPECT_EQ(profile.of, PlatformSpec::Profile::Of::latency);
+  EXPECT_EQ(profile.times, (std::vector<double>{0, 60}));
+  EXPECT_EQ(profile.factors, (std::vector<double>{1, 0.5}));
+  EXPECT_EQ(profile.period, 200);
 }
 
 TEST(Load, DefaultsThatDependOnTheKind) {

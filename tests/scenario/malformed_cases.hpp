@@ -254,6 +254,11 @@ class MalformedCases {
     exact("change allowed twice",
           with(R"(<goal><allow path="seed" values="1"/><allow path="seed" values="2"/></goal>)"),
           {R"(@FILE@:20: path="seed" of <allow> is allowed already; each path once)"});
+    exact(
+        "profile beside a file",
+        edited({{R"(<platform file="@PLATFORM@"/>)",
+                 R"(<platform file="@PLATFORM@"><profile link="*" times="0s" factors="1"/></platform>)"}}),
+        {R"(@FILE@:3: <profile> beside a platform file of SimGrid; bandwidth_file="…" or latency_file="…" of the link in that file)"});
     exact("list and range at once", with(R"(<goal><allow path="seed" values="1" from="2"/></goal>)"),
           {R"(@FILE@:20: from="2" of <allow> stands beside values="…"; a list of values, or a range)"});
   }

@@ -64,7 +64,7 @@ std::string some_scenario(const TemporaryFolder& folder) {
     for (std::int64_t i = 0; i < 16; ++i) platform.hosts.push_back(fmt::format("gpu-{}", i));
     platform.hosts.push_back("hub");
     xml += fmt::format("<platform file=\"platform.xml\"{}{}>{}</platform>", maybe("transport", some_transport()),
-                       maybe("description", some_text()), some_variation(platform.hosts));
+                       maybe("description", some_text()), some_background(platform.hosts));
   } else {
     platform = some_declared_platform();
     if (place == "inside") {

@@ -157,6 +157,17 @@ inline void add_composition(SomePlatform& platform) {
   }
 }
 
+inline std::string some_background(const std::vector<std::string>& hosts) {
+  std::string text;
+  const auto plain = [](const std::string& host) { return host.find('&') == std::string::npos; };
+  if (coin() && plain(hosts.front())) {
+    text += fmt::format("<background from=\"{}\" to=\"{}\" bytes=\"{}B\"{}/>", hosts.back(), hosts.front(),
+                        1 + share() * 1e9, maybe("every", fmt::format("{}s", share())));
+  }
+  return text;
+}
+
+/// Of a declared platform; the links of SimGrid's files have profiles of their own.
 inline std::string some_variation(const std::vector<std::string>& hosts) {
   std::string text;
   if (coin()) {
@@ -165,12 +176,7 @@ inline std::string some_variation(const std::vector<std::string>& hosts) {
                         maybe("of", one_of("bandwidth", "latency")), first, share(), share(),
                         maybe("period", fmt::format("{}s", first + share())));
   }
-  const auto plain = [](const std::string& host) { return host.find('&') == std::string::npos; };
-  if (coin() && plain(hosts.front())) {
-    text += fmt::format("<background from=\"{}\" to=\"{}\" bytes=\"{}B\"{}/>", hosts.back(), hosts.front(),
-                        1 + share() * 1e9, maybe("every", fmt::format("{}s", share())));
-  }
-  return text;
+  return text + some_background(hosts);
 }
 
 inline SomePlatform some_declared_platform() {
