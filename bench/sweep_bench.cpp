@@ -48,18 +48,19 @@ std::string hospitals(const std::string& run) {
   return path.string();
 }
 
-void retiming(benchmark::State& state, const std::string& run) {
+void retiming(benchmark::State& state, const std::string& run, const std::string& units) {
   const ScenarioSource source(hospitals(run));
   const Catalog catalog = make_catalog();
+  const std::string network = "model.dense[1].units=" + units;
   const double start = cpu_seconds();
-  const Learned learned = learn_scenario(source.load({}, catalog), nullptr, false);
+  const Learned learned = learn_scenario(source.load({network}, catalog), nullptr, false);
   const double learning = cpu_seconds() - start;
   double timing = 0;
   for (auto _ : state) {
     const double before = cpu_seconds();
     for (int i = 0; i < kPlatforms; ++i) {
       const std::string up = std::to_string(std::pow(10.0, 3.0 * i / (kPlatforms - 1)));  // 1 … 1,000 Mbit/s
-      const Scenario scenario = source.load_point({"platform.federation.sites.up=" + up + "Mbps"}, catalog);
+      const Scenario scenario = source.load_point({network, "platform.federation.sites.up=" + up + "Mbps"}, catalog);
       benchmark::DoNotOptimize(time_scenario(scenario, learned, cluster_of(scenario), false));
     }
     timing = cpu_seconds() - before;
@@ -71,15 +72,27 @@ void retiming(benchmark::State& state, const std::string& run) {
   state.counters["retiming/learning"] = timing / learning;
 }
 
-BENCHMARK_CAPTURE(retiming, gradient_sharing, "<run algorithm=\"gradient-sharing\"/>")
+BENCHMARK_CAPTURE(retiming, gradient_sharing_256, "<run algorithm=\"gradient-sharing\"/>", "256")
     ->UseManualTime()
     ->Iterations(1)
     ->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(retiming, dad, "<run algorithm=\"dad\"/>")
+BENCHMARK_CAPTURE(retiming, gradient_sharing_1024, "<run algorithm=\"gradient-sharing\"/>", "1024")
     ->UseManualTime()
     ->Iterations(1)
     ->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(retiming, rank_dad, "<run algorithm=\"rank-dad\" cap=\"16\"/>")
+BENCHMARK_CAPTURE(retiming, dad_256, "<run algorithm=\"dad\"/>", "256")
+    ->UseManualTime()
+    ->Iterations(1)
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(retiming, dad_1024, "<run algorithm=\"dad\"/>", "1024")
+    ->UseManualTime()
+    ->Iterations(1)
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(retiming, rank_dad_256, "<run algorithm=\"rank-dad\" cap=\"16\"/>", "256")
+    ->UseManualTime()
+    ->Iterations(1)
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(retiming, rank_dad_1024, "<run algorithm=\"rank-dad\" cap=\"16\"/>", "1024")
     ->UseManualTime()
     ->Iterations(1)
     ->Unit(benchmark::kMillisecond);

@@ -5,8 +5,8 @@
 #include <memory>
 #include <string>
 
-struct _xmlBuffer;
-struct _xmlTextWriter;
+struct _xmlBuffer;      // NOLINT(bugprone-reserved-identifier): libxml2 names it so
+struct _xmlTextWriter;  // NOLINT(bugprone-reserved-identifier)
 
 namespace dadsim {
 
