@@ -108,6 +108,15 @@ struct PlatformFileSpec {
   Transport transport = Transport::plain;
 };
 
+/// What if links were faster or slower.
+struct LinkChange {
+  /// Name of a link of the platform as it stands in a result, in which * stands for anything, or class of links
+  /// ("ib-ndr").
+  std::string link;
+  double bandwidth_factor = 1;  ///< above 0
+  double latency_factor = 1;    ///< from 0 on; of the link's own latency, not of software and protocols
+};
+
 struct PlatformSpec {
   std::string description;  ///< one line; may be empty
   std::variant<PlatformFileSpec, GpuClusterSpec, FederationSpec, WanSpec, CompositionSpec> what;
@@ -130,6 +139,9 @@ struct PlatformSpec {
     double every = 0;  ///< seconds between starts; 0: the next starts when the last is through
   };
   std::vector<Background> background;
+
+  /// To what the platform is built with, one after the other: a link that several fit gets the product.
+  std::vector<LinkChange> changes = {};
 };
 
 /// Names of the hosts of a declared platform in the order in which they are built (empty for a file).

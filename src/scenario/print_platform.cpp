@@ -128,6 +128,12 @@ void write_wan(XmlWriter& xml, const WanSpec& wan) {
 }
 
 void write_variation(XmlWriter& xml, const PlatformSpec& platform) {
+  for (const LinkChange& change : platform.changes) {
+    Open(xml, "change")
+        .set("link", change.link)
+        .set("bandwidth-factor", change.bandwidth_factor)
+        .set("latency-factor", change.latency_factor);
+  }
   for (const PlatformSpec::Profile& profile : platform.profiles) {
     Open element(xml, "profile");
     std::string times;

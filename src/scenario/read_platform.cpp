@@ -126,6 +126,15 @@ void read_variation(const Node& node, PlatformSpec& platform, std::size_t before
     context.findings.add(profiles.front()->origin, "<profile> beside a platform file of SimGrid",
                          "bandwidth_file=\"…\" or latency_file=\"…\" of the link in that file");
   }
+  for (const Element* element : node.children("change")) {
+    const Node one(*element, context.findings);
+    constexpr Range kFactor{.minimum = 0, .maximum = 1e9, .open_minimum = true};
+    LinkChange& change = platform.changes.emplace_back();
+    change.link =
+        one.required_text("link", "a name of links, in which * stands for anything, or a class of links").value_or("");
+    change.bandwidth_factor = one.real("bandwidth-factor", kFactor, 1);
+    change.latency_factor = one.real("latency-factor", {.minimum = 0, .maximum = 1e9}, 1);
+  }
   for (PlatformSpec::Profile& profile : read_profiles(node, context)) platform.profiles.push_back(std::move(profile));
   for (PlatformSpec::Background& flow : read_background(node, hosts ? &*hosts : nullptr, context)) {
     platform.background.push_back(std::move(flow));

@@ -43,6 +43,7 @@ std::unique_ptr<simgrid::s4u::Engine> load_engine(const PlatformSpec& platform, 
   xbt_log_control_set("root.thres:critical");
   for (const auto& [name, value] : settings) simgrid::s4u::Engine::set_config(fmt::format("{}:{}", name, value));
   build_platform(platform);
+  apply_link_changes(platform.changes, platform, *engine);
   apply_link_changes(changes, platform, *engine);
   apply_profiles(platform, *engine);
   engine->seal_platform();

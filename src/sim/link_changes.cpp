@@ -1,6 +1,7 @@
 #include "sim/link_changes.hpp"
 
 #include <fmt/format.h>
+#include <fnmatch.h>
 
 #include <cmath>
 #include <set>
@@ -64,7 +65,8 @@ void apply_link_changes(std::span<const LinkChange> changes, const PlatformSpec&
       const std::string link_class = text == nullptr ? "" : text;
       names.insert(name);
       if (!link_class.empty()) names.insert(link_class);
-      if (change.link != "*" && change.link != name && change.link != link_class) continue;
+      const bool fits = change.link == name || ::fnmatch(change.link.c_str(), name.c_str(), 0) == 0;
+      if (!fits && change.link != link_class) continue;
       used = true;
       if (change.bandwidth_factor == 1 && change.latency_factor == 1) continue;
       if (has_own_profiles) {

@@ -12,14 +12,6 @@ class Link;
 
 namespace dadsim {
 
-/// What if links were faster or slower.
-struct LinkChange {
-  /// Name of a link of the platform as it stands in a result, or class of links ("ib-ndr"), or "*" for all.
-  std::string link;
-  double bandwidth_factor = 1;  ///< above 0
-  double latency_factor = 1;    ///< from 0 on; of the link's own latency, not of software and protocols
-};
-
 /// Multiplies the numbers of the links of a platform that is built and has no profiles yet (those are relative to the
 /// numbers that they find). Throws std::runtime_error where a name fits no link, a factor is no number, or the platform
 /// file has profiles of its own, which hold absolute numbers.

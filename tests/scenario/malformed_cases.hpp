@@ -259,6 +259,10 @@ class MalformedCases {
         edited({{R"(<platform file="@PLATFORM@"/>)",
                  R"(<platform file="@PLATFORM@"><profile link="*" times="0s" factors="1"/></platform>)"}}),
         {R"(@FILE@:3: <profile> beside a platform file of SimGrid; bandwidth_file="…" or latency_file="…" of the link in that file)"});
+    exact("change that stops a link",
+          edited({{R"(<platform file="@PLATFORM@"/>)",
+                   R"(<platform file="@PLATFORM@"><change link="*" bandwidth-factor="0"/></platform>)"}}),
+          {R"(@FILE@:3: bandwidth-factor="0" of <change> is out of range; a number above 0, at most 1000000000)"});
     exact("list and range at once", with(R"(<goal><allow path="seed" values="1" from="2"/></goal>)"),
           {R"(@FILE@:20: from="2" of <allow> stands beside values="…"; a list of values, or a range)"});
   }

@@ -91,9 +91,14 @@ struct Same {
   }
 
   static bool same(const PlatformSpec& a, const PlatformSpec& b) {
-    const auto& [description, what, profiles, background] = a;
+    const auto& [description, what, profiles, background, changes] = a;
     return description == b.description && same(what, b.what) && same(profiles, b.profiles) &&
-           same(background, b.background);
+           same(background, b.background) &&
+           std::ranges::equal(changes, b.changes, [](const LinkChange& x, const LinkChange& y) {
+             const auto& [link, bandwidth_factor, latency_factor] = x;
+             return std::tie(link, bandwidth_factor, latency_factor) ==
+                    std::tie(y.link, y.bandwidth_factor, y.latency_factor);
+           });
   }
 
   static bool same(const DigitsSource& a, const DigitsSource& b) { return a.train == b.train && a.test == b.test; }

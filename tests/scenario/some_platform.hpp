@@ -159,6 +159,10 @@ inline void add_composition(SomePlatform& platform) {
 
 inline std::string some_background(const std::vector<std::string>& hosts) {
   std::string text;
+  if (coin()) {
+    text += fmt::format("<change link=\"{}\"{}{}/>", some_text(), maybe("bandwidth-factor", 0.1 + share()),
+                        maybe("latency-factor", 3 * share()));
+  }
   const auto plain = [](const std::string& host) { return host.find('&') == std::string::npos; };
   if (coin() && plain(hosts.front())) {
     text += fmt::format("<background from=\"{}\" to=\"{}\" bytes=\"{}B\"{}/>", hosts.back(), hosts.front(),

@@ -11,6 +11,7 @@
 #include "study/catalog.hpp"
 #include "study/experiment.hpp"
 #include "study/one_line.hpp"
+#include "support/diagnostics.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace dadsim {
@@ -110,6 +111,24 @@ TEST_F(Explain, TableAndJsonSayTheSame) {
   const auto json = nlohmann::json::parse(to_json(explanation_));
   EXPECT_EQ(json["runs"][0]["what_if"].size(), explanation_.what_ifs.size());
   EXPECT_EQ(json["runs"][0]["most_useful"][0], "twice the bandwidth of site-1 up (10 Mbit/s, 5.00 ms)");
+}
+
+TEST(Change, OfAPlatformIsAsIfItHadBeenBuiltSo) {
+  const test::TemporaryFolder folder;
+  const auto seconds_with = [&](const std::string& line, const std::string& change) {
+    std::string text = scenario();
+    const std::string old = R"(up="10Mbps" down="1Gbps" latency="5ms" transport="plain"/></federation>)";
+    const std::size_t at = text.find(old);
+    if (at == std::string::npos) throw std::logic_error("another scenario");
+    text.replace(at, old.size(), line + R"( transport="plain"/></federation>)" + change);
+    const std::string path = folder.write("changed.xml", text);
+    return run_experiment(load_scenario(path, {}, make_catalog()), false).runs.front().total_seconds;
+  };
+  const double built = seconds_with(R"(up="40Mbps" down="1Gbps" latency="2.5ms")", "");
+  EXPECT_EQ(seconds_with(R"(up="10Mbps" down="1Gbps" latency="5ms")",
+                         R"(<change link="site-* up" bandwidth-factor="4"/><change link="*" latency-factor="0.5"/>)"),
+            built);
+  EXPECT_THROW(seconds_with(R"(up="10Mbps" down="1Gbps" latency="5ms")", R"(<change link="nowhere"/>)"), InputError);
 }
 
 }  // namespace
