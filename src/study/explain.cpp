@@ -10,6 +10,7 @@
 #include <optional>
 #include <set>
 
+#include "sim/platforms/picture.hpp"
 #include "sim/simulator.hpp"
 #include "study/device_lookup.hpp"
 #include "study/experiment.hpp"
@@ -72,13 +73,6 @@ std::string pattern_of(const std::string& direction) {
     }
   }
   return pattern;
-}
-
-std::string rate_in_words(double bytes_per_second) {
-  const double bits = 8 * bytes_per_second;
-  if (bits >= 1e9) return fmt::format("{:.4g} Gbit/s", bits / 1e9);
-  if (bits >= 1e6) return fmt::format("{:.4g} Mbit/s", bits / 1e6);
-  return fmt::format("{:.4g} kbit/s", bits / 1e3);
 }
 
 std::string range_in_words(double least, double most, std::string (*in_words)(double)) {

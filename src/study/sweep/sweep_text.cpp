@@ -8,6 +8,7 @@
 #include <set>
 #include <string_view>
 
+#include "report/csv_field.hpp"
 #include "study/sweep/winners.hpp"
 #include "support/human.hpp"
 
@@ -180,20 +181,6 @@ std::string summary(const SweepResults& results, const std::vector<PointOutcome>
   return text + map_of(results, all, letters);
 }
 
-// ---- CSV ----
-
-std::string quoted(std::string_view text) {
-  if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
-  std::string field = "\"";
-  for (const char c : text) {
-    if (c == '"') field += '"';
-    field += c;
-  }
-  return field + '"';
-}
-
-std::string number(double value) { return std::isfinite(value) ? fmt::format("{}", value) : std::string(); }
-
 }  // namespace
 
 std::string sweep_table(const SweepResults& results) {
@@ -211,7 +198,7 @@ std::string sweep_table(const SweepResults& results) {
 
 std::string sweep_csv(const SweepResults& results) {
   std::string csv = "point,seed";
-  for (const SweepColumn& column : results.columns) csv += "," + quoted(column.path);
+  for (const SweepColumn& column : results.columns) csv += "," + csv_field(column.path);
   csv +=
       ",run,algorithm,exchange,workers,steps,final_accuracy,best_accuracy,final_auc,target_reached,target_step,"
       "target_seconds,step_seconds,compute_seconds,exposed_seconds,first_step_seconds,bytes_up,bytes_down,total_bytes,"
@@ -221,30 +208,30 @@ std::string sweep_csv(const SweepResults& results) {
   for (const SweepResults::Point& point : results.points) points[point.id] = &point;
   const auto begin = [&](const SweepTrial& trial) {
     std::string line = fmt::format("{},{}", trial.point, trial.seed);
-    for (const std::string& value : points.at(trial.point)->values) line += "," + quoted(value);
+    for (const std::string& value : points.at(trial.point)->values) line += "," + csv_field(value);
     return line;
   };
   std::map<std::pair<SweepTrial, std::int64_t>, std::string> lines;
   for (const SweepRun& run : results.runs) {
     std::string line = begin(run.trial);
-    line +=
-        fmt::format(",{},{},{},{},{}", quoted(run.label), quoted(run.algorithm), run.exchange, run.workers, run.steps);
-    for (const double value : {run.final_accuracy, run.best_accuracy, run.final_auc}) line += "," + number(value);
+    line += fmt::format(",{},{},{},{},{}", csv_field(run.label), csv_field(run.algorithm), run.exchange, run.workers,
+                        run.steps);
+    for (const double value : {run.final_accuracy, run.best_accuracy, run.final_auc}) line += "," + csv_field(value);
     line += run.target_reached ? ",true" : ",false";
     for (const double value :
          {run.target_step, run.target_seconds, run.step_seconds, run.compute_seconds, run.exposed_seconds,
           run.first_step_seconds, run.bytes_up, run.bytes_down, run.total_bytes, run.total_seconds}) {
-      line += "," + number(value);
+      line += "," + csv_field(value);
     }
-    line += fmt::format(",{},{}", quoted(run.bound_by), quoted(run.bound_kind));
+    line += fmt::format(",{},{}", csv_field(run.bound_by), csv_field(run.bound_kind));
     for (const double value : {run.bound_share, run.memory_bytes, run.relative_steps, run.scale_seconds, run.scale_low,
                                run.scale_high, run.money, run.joules}) {
-      line += "," + number(value);
+      line += "," + csv_field(value);
     }
     lines[{run.trial, run.number}] = line + ",\n";
   }
   for (const FailedTrial& failed : results.failed)
-    lines[{failed.trial, 0}] = begin(failed.trial) + std::string(kColumns, ',') + quoted(failed.words) + "\n";
+    lines[{failed.trial, 0}] = begin(failed.trial) + std::string(kColumns, ',') + csv_field(failed.words) + "\n";
   for (const auto& [key, line] : lines) csv += line;
   return csv;
 }
