@@ -21,7 +21,9 @@ namespace dadsim {
 namespace {
 
 constexpr std::size_t output_kept = 65536;  // bytes
-constexpr int failure_status = 70;          // EX_SOFTWARE of sysexits.h: the body threw
+constexpr std::size_t most_posted = 32768;  // bytes: no more than half of what a pipe holds
+constexpr std::chrono::milliseconds longest_posted{20};
+constexpr int failure_status = 70;  // EX_SOFTWARE of sysexits.h: the body threw
 
 class Descriptor {
  public:
@@ -154,12 +156,27 @@ class MessageReader {
 
 }  // namespace
 
-void MessageSink::send(std::string_view message) const {
+void MessageSink::add(std::string_view message) const {
   const std::uint64_t length = message.size();
-  std::string frame(sizeof length, '\0');
-  std::memcpy(frame.data(), &length, sizeof length);
-  frame += message;
-  if (!write_all(descriptor_, frame.data(), frame.size())) ::_exit(failure_status);
+  posted_.append(reinterpret_cast<const char*>(&length), sizeof length);
+  posted_ += message;
+}
+
+void MessageSink::flush() const {
+  if (!write_all(descriptor_, posted_.data(), posted_.size())) ::_exit(failure_status);
+  posted_.clear();
+}
+
+void MessageSink::send(std::string_view message) const {
+  add(message);
+  flush();
+}
+
+void MessageSink::post(std::string_view message) const {
+  using std::chrono::steady_clock;
+  if (posted_.empty()) first_posted_ = steady_clock::now();
+  add(message);
+  if (posted_.size() >= most_posted || steady_clock::now() - first_posted_ >= longest_posted) flush();
 }
 
 std::string ChildOutcome::words() const {

@@ -1,20 +1,30 @@
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <string>
 #include <string_view>
 
 namespace dadsim {
 
-/// Where code that runs in a child process hands over what it found: whole messages, in order.
+/// Where code that runs in a child process hands over what it found: whole messages, in order. They end the child where
+/// the parent no longer listens.
 class MessageSink {
  public:
   explicit MessageSink(int descriptor) : descriptor_(descriptor) {}
-  /// Ends the child where the parent no longer listens.
+  /// At once, after all that was posted.
   void send(std::string_view message) const;
+  /// With others, some hundredths of a second later or with the next that is sent: waking the parent for every small
+  /// message takes both as long as what it tells of.
+  void post(std::string_view message) const;
 
  private:
+  void add(std::string_view message) const;
+  void flush() const;
+
   int descriptor_;
+  mutable std::string posted_;
+  mutable std::chrono::steady_clock::time_point first_posted_;
 };
 
 /// How a child process ended.

@@ -64,6 +64,9 @@ class Network {
   const std::vector<NetworkLink>& links() const { return links_; }
   const std::vector<Path>& paths() const { return paths_; }
 
+  /// Whether bandwidths, latencies or speeds change while time passes.
+  bool varies() const { return varies_; }
+
   /// Latency of the path as it is now, seconds.
   double latency_now(std::int32_t path);
 

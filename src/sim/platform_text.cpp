@@ -6,11 +6,14 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdint>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <optional>
 #include <string_view>
+#include <system_error>
 
 #include "sim/engine.hpp"
 #include "sim/platform_check.hpp"
@@ -174,6 +177,18 @@ bool is_plain_doctype(std::string_view tag) {
          text.find("simgrid.dtd") != std::string::npos;
 }
 
+bool has_profiles(const std::string& file) {
+  std::ifstream stream(file, std::ios::binary);
+  const std::string text{std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+  Markup markup(text);
+  while (const auto tag = markup.next()) {
+    const auto named = [&](const char* attribute_name) { return attribute(*tag, attribute_name).has_value(); };
+    if (std::ranges::count(profile_elements, std::string(name_of(*tag))) > 0) return true;
+    if (std::ranges::any_of(profile_attributes, named)) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 std::vector<Diagnostic> check_platform_text(const std::string& file) {
@@ -265,15 +280,21 @@ std::vector<Diagnostic> check_platform_text(const std::string& file) {
 }
 
 bool file_varies_over_time(const std::string& file) {
-  std::ifstream stream(file, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
-  Markup markup(text);
-  while (const auto tag = markup.next()) {
-    const auto named = [&](const char* attribute_name) { return attribute(*tag, attribute_name).has_value(); };
-    if (std::ranges::count(profile_elements, std::string(name_of(*tag))) > 0) return true;
-    if (std::ranges::any_of(profile_attributes, named)) return true;
+  // Asked several times for every simulation, and in its child, where a lock of another thread's would stay locked.
+  struct Known {
+    std::string file;
+    std::filesystem::file_time_type written;
+    std::uintmax_t size = 0;
+    bool varies = false;
+  };
+  thread_local Known last;
+  std::error_code ignored;
+  const auto written = std::filesystem::last_write_time(file, ignored);
+  const auto size = std::filesystem::file_size(file, ignored);
+  if (file != last.file || written != last.written || size != last.size) {
+    last = {file, written, size, has_profiles(file)};
   }
-  return false;
+  return last.varies;
 }
 
 }  // namespace dadsim

@@ -6,6 +6,7 @@
 #include <limits>
 #include <memory>
 #include <optional>
+#include <simgrid/kernel/Timer.hpp>
 #include <utility>
 #include <variant>
 
@@ -18,6 +19,7 @@ namespace dadsim {
 namespace {
 
 namespace sg4 = simgrid::s4u;
+using simgrid::kernel::timer::Timer;
 using EventId = EventGraph::Id;
 
 double now() { return sg4::Engine::get_clock(); }
@@ -30,6 +32,12 @@ struct ComputeStream {
   std::optional<std::size_t> waits_for;  ///< task
   sg4::SemaphorePtr wake = sg4::Semaphore::create(0);
   Outbox outbox;
+  /// Computations that follow one another.
+  struct Piece {
+    std::size_t task;
+    double until;  ///< seconds of computing since the first began
+  };
+  std::vector<Piece> pieces;
 };
 
 /// A node's part in a collective.
@@ -51,6 +59,7 @@ struct Operation {
   double last_issued = 0;   ///< seconds: by who issued it last, so far
 };
 
+/// One step.
 class Replay {
  public:
   Replay(const Nodes& nodes, const RankLayout& layout, const Schedule& schedule, Network& network,
@@ -91,7 +100,12 @@ class Replay {
     }
   }
 
-  StepTiming run() {
+  std::size_t nodes() const { return streams_.size(); }
+  /// Index of the node's host among those of the cluster.
+  std::size_t host_index(std::size_t node) const { return is_worker(node) ? node : nodes_.workers; }
+
+  /// Before the streams start.
+  void begin() {
     connections_.on_arrival([this](const Message& message, double date, std::int32_t bottleneck, Outbox& outbox) {
       timing_.bytes_sent[static_cast<std::size_t>(message.from)] += message.bytes;
       timing_.bytes_received[static_cast<std::size_t>(message.to)] += message.bytes;
@@ -102,14 +116,30 @@ class Replay {
       }
       operation.run->arrived(message, date, bottleneck, outbox);
     });
-    std::vector<sg4::ActorPtr> actors;
-    for (std::size_t node = 0; node < streams_.size(); ++node) {
-      actors.push_back(compat::add_actor(fmt::format("compute stream of node {}", node), hosts_[node],
-                                         [this, node] { guarded([this, node] { compute_in_order(node); }); }));
-    }
-    for (const sg4::ActorPtr& actor : actors) actor->join();
-    connections_.wait_until_idle();
+  }
 
+  /// The compute stream of a node, in its actor.
+  void compute_in_order(std::size_t node) {
+    ComputeStream& own = streams_[node];
+    begin_receiving(node);
+    for (std::size_t i = 0; i < schedule_.tasks.size(); ++i) {
+      const Task& task = schedule_.tasks[i];
+      if (!concerns(task, node)) continue;
+      if (std::holds_alternative<ComputeTask>(task.what)) {
+        i = execute_from(i, node) - 1;
+      } else if (const auto* wait = std::get_if<WaitTask>(&task.what)) {
+        wait_for(i, static_cast<std::size_t>(wait->collective), node);
+      } else {
+        issue(i, node);
+      }
+    }
+    own.end = now();
+    own.outbox.drain();
+  }
+
+  /// When all streams have ended.
+  StepTiming end() {
+    connections_.wait_until_idle();
     std::size_t last = 0;
     for (std::size_t worker = 1; worker < schedule_.workers; ++worker) {
       if (streams_[worker].end > streams_[last].end) last = worker;
@@ -130,39 +160,48 @@ class Replay {
 
  private:
   bool is_worker(std::size_t node) const { return node < schedule_.workers; }
-  std::size_t host_index(std::size_t node) const { return is_worker(node) ? node : nodes_.workers; }
   bool takes_part(std::size_t node, Role who) const { return is_worker(node) == (who == Role::workers); }
 
   // ---- the compute stream ----
 
-  void compute_in_order(std::size_t node) {
-    ComputeStream& own = streams_[node];
-    begin_receiving(node);
-    for (std::size_t i = 0; i < schedule_.tasks.size(); ++i) {
-      const Task& task = schedule_.tasks[i];
-      if (const auto* compute = std::get_if<ComputeTask>(&task.what)) {
-        if (takes_part(node, compute->who)) execute(node, i, *compute);
-      } else if (std::holds_alternative<CollectiveTask>(task.what)) {
-        issue(i, node);
-      } else if (const auto* wait = std::get_if<WaitTask>(&task.what); takes_part(node, wait->who)) {
-        wait_for(i, static_cast<std::size_t>(wait->collective), node);
-      }
-    }
-    own.end = now();
-    own.outbox.drain();
+  /// Whether a node has anything to do with a task.
+  bool concerns(const Task& task, std::size_t node) const {
+    if (const auto* compute = std::get_if<ComputeTask>(&task.what)) return takes_part(node, compute->who);
+    if (const auto* wait = std::get_if<WaitTask>(&task.what)) return takes_part(node, wait->who);
+    return issues(std::get<CollectiveTask>(task.what), node);
   }
 
-  void execute(std::size_t node, std::size_t index, const ComputeTask& task) {
+  /// Computations that follow one another are one for SimGrid, unless speeds change meanwhile: who computes sees
+  /// nothing of the others in between. Returns the task behind them.
+  std::size_t execute_from(std::size_t first, std::size_t node) {
     ComputeStream& own = streams_[node];
-    double seconds = measured_.seconds(host_index(node), task, is_worker(node) ? node : 0);
-    if (!slowness_.empty()) seconds *= slowness_[host_index(node)];
-    if (seconds <= 0) return;
+    std::size_t next = first;
+    double together = 0;
+    own.pieces.clear();
+    for (; next < schedule_.tasks.size(); ++next) {
+      if (!concerns(schedule_.tasks[next], node)) continue;
+      const auto* task = std::get_if<ComputeTask>(&schedule_.tasks[next].what);
+      if (task == nullptr || (together > 0 && network_.varies())) break;
+      double seconds = measured_.seconds(host_index(node), *task, is_worker(node) ? node : 0);
+      if (!slowness_.empty()) seconds *= slowness_[host_index(node)];
+      if (seconds <= 0) continue;
+      together += seconds;
+      own.pieces.push_back({next, together});
+    }
+    if (together <= 0) return next;
     const double begin = now();
-    sg4::this_actor::execute(seconds * hosts_[node]->get_speed());
-    own.busy += now() - begin;
-    if (is_compression(task.phase)) own.compressing += now() - begin;
-    if (recorder_ != nullptr) recorder_->computed(node, index, begin, now());
-    own.cause = graph_.add_computation(static_cast<std::int32_t>(node), begin, now(), own.cause);
+    sg4::this_actor::execute(together * hosts_[node]->get_speed());
+    const double end = now();
+    own.busy += end - begin;
+    double since = begin;
+    for (const auto& [task, seconds] : own.pieces) {
+      const double until = seconds < together ? begin + (end - begin) * (seconds / together) : end;
+      if (is_compression(std::get<ComputeTask>(schedule_.tasks[task].what).phase)) own.compressing += until - since;
+      if (recorder_ != nullptr) recorder_->computed(node, task, since, until);
+      since = until;
+    }
+    own.cause = graph_.add_computation(static_cast<std::int32_t>(node), begin, end, own.cause);
+    return next;
   }
 
   void wait_for(std::size_t index, std::size_t task, std::size_t node) {
@@ -172,9 +211,10 @@ class Replay {
     if (!part.done) {
       own.waits_for = task;
       own.wake->acquire();
+    } else if (part.done_at > begin) {
+      sg4::this_actor::sleep_until(part.done_at);
     }
     if (part.done_at <= begin) return;
-    if (part.done_at > now()) sg4::this_actor::sleep_until(part.done_at);
     own.cause = part.done_by;
     if (recorder_ != nullptr) recorder_->waited(node, index, begin, now());
     // Who is done with a collective that it gets something from gets it from all who issue it: they have by now.
@@ -209,7 +249,6 @@ class Replay {
   }
 
   void issue(std::size_t task, std::size_t node) {
-    if (!issues(collective(task), node)) return;
     Part& part = operations_[task].parts[node];
     part.issued = true;
     part.issued_at = now();
@@ -240,7 +279,11 @@ class Replay {
     ComputeStream& stream = streams_[node];
     if (stream.waits_for == task) {
       stream.waits_for.reset();
-      stream.wake->release();
+      if (date > now()) {
+        Timer::set(date, [&stream] { stream.wake->release(); });
+      } else {
+        stream.wake->release();
+      }
     }
     if (only_receives(collective(task), node)) return;
     free_at_[node] = date;
@@ -309,9 +352,65 @@ class Replay {
 
 }  // namespace
 
-StepTiming replay(const Nodes& nodes, const RankLayout& layout, const Schedule& schedule, Network& network,
-                  Connections& connections, const std::vector<double>& slowness, TimelineRecorder* recorder) {
-  return Replay(nodes, layout, schedule, network, connections, slowness, recorder).run();
+// ---- the actors ----
+
+class StepReplayer::Streams : public std::enable_shared_from_this<StepReplayer::Streams> {
+ public:
+  Streams(const Nodes& nodes, Network& network, Connections& connections)
+      : nodes_(nodes), network_(network), connections_(connections), actors_(nodes.hosts.size()) {}
+
+  StepTiming replay(const RankLayout& layout, const Schedule& schedule, const std::vector<double>& slowness,
+                    TimelineRecorder* recorder) {
+    Replay step(nodes_, layout, schedule, network_, connections_, slowness, recorder);
+    step.begin();
+    step_ = &step;
+    running_ = step.nodes();
+    for (std::size_t node = 0; node < step.nodes(); ++node) {
+      Actor& actor = actors_[step.host_index(node)];
+      actor.node = node;
+      if (!actor.go) make(actor, step.host_index(node));
+      actor.go->release();
+    }
+    all_ended_->acquire();
+    return step.end();
+  }
+
+ private:
+  struct Actor {
+    std::size_t node = 0;  ///< of the step
+    sg4::SemaphorePtr go;  ///< null before it is first needed
+  };
+
+  void make(Actor& actor, std::size_t host) {
+    actor.go = sg4::Semaphore::create(0);
+    // What it uses lives as long as it does.
+    const auto code = [this, self = shared_from_this(), &actor] {
+      guarded([&] {
+        for (;;) {
+          actor.go->acquire();
+          step_->compute_in_order(actor.node);
+          if (--running_ == 0) all_ended_->release();
+        }
+      });
+    };
+    compat::add_actor(fmt::format("compute stream {}", host), nodes_.hosts[host], code)->daemonize();
+  }
+
+  const Nodes& nodes_;
+  Network& network_;
+  Connections& connections_;
+  std::vector<Actor> actors_;  ///< per host of the cluster
+  Replay* step_ = nullptr;
+  std::size_t running_ = 0;  ///< streams that have not ended
+  sg4::SemaphorePtr all_ended_ = sg4::Semaphore::create(0);
+};
+
+StepReplayer::StepReplayer(const Nodes& nodes, Network& network, Connections& connections)
+    : streams_(std::make_shared<Streams>(nodes, network, connections)) {}
+
+StepTiming StepReplayer::replay(const RankLayout& layout, const Schedule& schedule, const std::vector<double>& slowness,
+                                TimelineRecorder* recorder) {
+  return streams_->replay(layout, schedule, slowness, recorder);
 }
 
 double replay(const Nodes& nodes, const Rounds& rounds, Connections& connections) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <vector>
 
 #include "collectives/collective.hpp"
@@ -20,15 +21,25 @@ struct Nodes {
 
 class TimelineRecorder;
 
-/// Simulates one schedule from now on, every message of it, on a network that nobody else of the training uses; to be
-/// called inside an actor of its own. `layout` is of the schedule's workers. `slowness` multiplies the seconds of
-/// computations, per node (empty: 1). `recorder`, if any, takes down what happens. Returns when all messages are
-/// through.
-StepTiming replay(const Nodes& nodes, const RankLayout& layout, const Schedule& schedule, Network& network,
-                  Connections& connections, const std::vector<double>& slowness = {},
-                  TimelineRecorder* recorder = nullptr);
+/// Simulates schedules one after the other, every message of them, on a network that nobody else of the training uses.
+/// The nodes' compute streams are actors that live as long as this object: to make them again for every step would take
+/// as long as a small step itself.
+class StepReplayer {
+ public:
+  StepReplayer(const Nodes& nodes, Network& network, Connections& connections);
 
-/// The same for one collective by itself, which all ranks begin now. Seconds until the last rank is done.
+  /// From now on; to be called inside an actor of its own. `layout` is of the schedule's workers. `slowness` multiplies
+  /// the seconds of computations, per node (empty: 1). `recorder`, if any, takes down what happens. Returns when all
+  /// messages are through.
+  StepTiming replay(const RankLayout& layout, const Schedule& schedule, const std::vector<double>& slowness = {},
+                    TimelineRecorder* recorder = nullptr);
+
+ private:
+  class Streams;
+  std::shared_ptr<Streams> streams_;
+};
+
+/// One collective by itself, which all ranks begin now. Seconds until the last rank is done.
 double replay(const Nodes& nodes, const Rounds& rounds, Connections& connections);
 
 }  // namespace dadsim

@@ -468,7 +468,7 @@ void simulate(const Cluster& cluster, std::span<const Schedule> schedules, const
     const auto send = [&](Topic topic, const StepTiming& timing) {
       WireWriter message = about(topic);
       pack(message, timing);
-      sink.send(message.bytes());
+      sink.post(message.bytes());
     };
     const auto send_timeline = [&](Topic topic, const TimelineRecorder& recorder) {
       WireWriter message = about(topic);
@@ -500,6 +500,7 @@ void simulate(const Cluster& cluster, std::span<const Schedule> schedules, const
     } else {
       recorders.clear();
       link_use = {};
+      StepReplayer replayer(stage.nodes, *stage.network, *stage.connections);
       for (std::size_t i = 0; i < settled.size(); ++i) {
         std::unique_ptr<TimelineRecorder> recorder;
         const auto time = [&](bool trace) {
@@ -509,8 +510,8 @@ void simulate(const Cluster& cluster, std::span<const Schedule> schedules, const
                                                           wanted.most_spans);
             stage.network->trace(&recorder->links());
           }
-          const StepTiming timing = replay(stage.nodes, first_ranks(layout, settled[i].workers), settled[i],
-                                           *stage.network, *stage.connections, slowness.of_step(i), recorder.get());
+          const StepTiming timing =
+              replayer.replay(first_ranks(layout, settled[i].workers), settled[i], slowness.of_step(i), recorder.get());
           stage.network->trace(nullptr);
           return timing;
         };

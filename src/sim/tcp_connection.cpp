@@ -103,35 +103,54 @@ class TcpConnection : public Connection {
   }
 
   void wake() {
-    if (!idle_) return;
+    if (!idle_ || written_ == 0) return;
     idle_ = false;
-    wake_->release();
+    if (take_up()) wake_->release();
+  }
+
+  /// Lets the front of the queue leave when its time comes, by timers: they cost SimGrid a fraction of what it costs to
+  /// let an actor sleep. Returns true if it leaves now; otherwise the actor will be woken.
+  bool take_up() {
+    const Entry& entry = queue_.front();
+    // What is written while the one before is on its way follows it without a pause.
+    follows_ = entry.written <= last_end_;
+    if (follows_) return aim();
+    Timer::set(std::max(entry.written, now()) + tcp::software, [this] {
+      guarded([this] {
+        if (aim()) wake_->release();
+      });
+    });
+    return false;
+  }
+
+  /// The front of the queue is through its host's software: how it fares now. Returns true if it leaves at once.
+  bool aim() {
+    const Entry& entry = queue_.front();
+    fare_ = fare_of(entry.message.bytes);
+    // The first bytes have to come to the tightest link before they take part of it.
+    upstream_ = latency_before(fare_.tightest);
+    least_end_ = now() + (follows_ ? 0 : upstream_) + fare_.floor;
+    double begin = now();
+    if (entry.in_turn) begin = std::max(begin, turn_of(entry.message));
+    if (!follows_) begin += upstream_;
+    if (begin <= now()) return true;
+    Timer::set(begin, [this] { wake_->release(); });
+    return false;
   }
 
   void carry() {
     for (;;) {
-      while (written_ == 0) {
-        idle_ = true;
-        wake_->acquire();
-      }
+      idle_ = written_ == 0;
+      if (idle_ || !take_up()) wake_->acquire();
       const Entry entry = queue_.front();
-      // What is written while the one before is on its way follows it without a pause.
-      const bool follows = entry.written <= last_end_;
-      if (!follows) sg4::this_actor::sleep_until(std::max(entry.written, now()) + tcp::software);
-      const tcp::Fare fare = fare_of(entry.message.bytes);
-      // The first bytes have to come to the tightest link before they take part of it.
-      const double upstream = latency_before(fare.tightest);
-      const double least_end = now() + (follows ? 0 : upstream) + fare.floor;
-      if (entry.in_turn) sg4::this_actor::sleep_until(turn_of(entry.message));
-      if (!follows) sg4::this_actor::sleep_for(upstream);
-      transfer(entry.message, fare);
-      if (least_end > now()) sg4::this_actor::sleep_until(least_end);
+      transfer(entry.message, fare_);
+      if (least_end_ > now()) sg4::this_actor::sleep_until(least_end_);
       queue_.pop_front();
       --written_;
       for (const std::int32_t index : links()) link(index).backlog -= entry.message.bytes;
       last_end_ = now();
       if (written_ == 0 || queue_.front().written > last_end_) cold_ = false;
-      last_delivery_ = std::max(last_delivery_, last_end_ + latency() - tcp::software - upstream);
+      last_delivery_ = std::max(last_delivery_, last_end_ + latency() - tcp::software - upstream_);
       const double date = last_delivery_;
       Timer::set(date, [this] {
         if (--under_way_ == 0) {
@@ -226,6 +245,10 @@ class TcpConnection : public Connection {
   bool cold_ = true;
   bool idle_ = false;
   double last_end_ = -1;  ///< seconds: the end of the last transfer
+  bool follows_ = false;  ///< the message that leaves now or next follows the one before without a pause
+  tcp::Fare fare_;        ///< its fare
+  double upstream_ = 0;   ///< seconds: from its host to its tightest link
+  double least_end_ = 0;  ///< seconds: it does not end before
   double last_delivery_ = -1;
   std::vector<tcp::LinkState> states_;
   std::vector<std::int32_t> load_;

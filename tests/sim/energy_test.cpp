@@ -66,7 +66,7 @@ TEST(Energy, IsThatOfSimGridsPlugin) {
     compat::add_actor("driver", nodes.hosts.front(), [&] {
       RankLayout layout;
       layout.node_of = {0, 1};
-      const StepTiming timing = replay(nodes, layout, schedule, network, connections);
+      const StepTiming timing = StepReplayer(nodes, network, connections).replay(layout, schedule);
       std::vector<double> billed;
       for (const simgrid::s4u::Host* host : nodes.hosts) billed.push_back(sg_host_get_consumed_energy(host));
       WireWriter message;
