@@ -1,6 +1,8 @@
 #include "algorithms/rank_dad.hpp"
 
+#include <algorithm>
 #include <map>
+#include <utility>
 
 #include "support/parallel.hpp"
 
@@ -54,50 +56,73 @@ Factors RankDad::merge(const Matrix& left, const Matrix& right, const TrainingSt
                    static_cast<std::uint32_t>(step.number()));
 }
 
+Factors RankDad::padded(Factors factors) const {
+  if (padding_ == Padding::none) return factors;
+  const Eigen::Index found = factors.rank();
+  const Eigen::Index most =
+      std::min({static_cast<Eigen::Index>(options_.cap), factors.right.cols(), factors.left.cols()});
+  for (Matrix* matrix : {&factors.left, &factors.right}) {
+    matrix->conservativeResize(most, Eigen::NoChange);
+    matrix->bottomRows(most - found).setZero();
+  }
+  return factors;
+}
+
 void RankDad::run(TrainingStep& step) {
   using namespace extent;  // NOLINT(google-build-using-namespace): the formulas read as in the paper
   const bool aggregated = step.exchange().topology() == Topology::aggregator;
   const Expression width = in_with_bias() + out();
   StepRecorder& recorder = step.recorder();
   StepRanks& ranks = step.ranks();
+  // Components that travel where `found` have been found, by one or by all sites together.
+  const std::int32_t most =
+      padding_ == Padding::none ? 0 : recorder.add_ranks({static_cast<std::int32_t>(options_.cap)});
+  const auto sent = [&](const Expression& found, std::size_t sites) {
+    return padding_ == Padding::none ? found : static_cast<double>(sites) * biased_rank(most);
+  };
   ranks.site.resize(step.layers());
   ranks.merged.resize(step.layers());
 
   std::vector<Pending<std::vector<Matrix>>> shared(step.layers());
   std::vector<std::int32_t> site_slot(step.layers());
   std::vector<std::int32_t> merged_slot(step.layers());
+  std::vector<double> total(step.layers());  // components that the sites found together
 
   step.forward();
   step.backward([&](std::size_t l) {
-    const std::vector<Factors> factors = factorise_sites(step, l);
+    std::vector<Factors> factors = factorise_sites(step, l);
     std::vector<std::int32_t> found;
     double sum = 0;
     for (const Factors& f : factors) {
       found.push_back(static_cast<std::int32_t>(f.rank()));
       sum += static_cast<double>(f.rank());
     }
+    total[l] = sum;
     ranks.site[l] = sum / static_cast<double>(step.sites());
     const std::int32_t slot = site_slot[l] = recorder.add_ranks(std::move(found));
     step.compute(Phase::factorise, Role::workers, factorise_work(rows(), rank(slot), options_));
 
+    for (Factors& f : factors) f = padded(std::move(f));
+    const Expression own = sent(rank(slot), 1);
+    const Expression all_together = sent(total_rank(slot), step.sites());
     const std::vector<Exchange::Part> parts{
-        {rank(slot) * out(), [&](std::size_t s) { return ConstBlock(factors[s].left); }},
-        {rank(slot) * in_with_bias(), [&](std::size_t s) { return ConstBlock(factors[s].right); }}};
+        {own * out(), [&](std::size_t s) { return ConstBlock(factors[s].left); }},
+        {own * in_with_bias(), [&](std::size_t s) { return ConstBlock(factors[s].right); }}};
     if (mode_ == Mode::two_way && aggregated) {
       const std::vector<Matrix> all = step.exchange().gather(parts).wait();
       Factors merged = merge(all[0], all[1], step, l);
       merged_slot[l] = recorder.add_ranks({static_cast<std::int32_t>(merged.rank())});
-      step.compute(Phase::merge, Role::aggregator,
-                   factorise_work(total_rank(slot), merged_rank(merged_slot[l]), options_));
+      step.compute(Phase::merge, Role::aggregator, factorise_work(all_together, merged_rank(merged_slot[l]), options_));
       ranks.merged[l] = static_cast<double>(merged.rank());
+      merged = padded(std::move(merged));
+      const Expression handed_back = sent(merged_rank(merged_slot[l]), 1);
       std::vector<Matrix> pair;
       pair.push_back(std::move(merged.left));
       pair.push_back(std::move(merged.right));
-      shared[l] = step.exchange().broadcast(std::move(pair),
-                                            {{merged_rank(merged_slot[l]) * out(), ElementType::float32},
-                                             {merged_rank(merged_slot[l]) * in_with_bias(), ElementType::float32}});
+      shared[l] = step.exchange().broadcast(std::move(pair), {{handed_back * out(), ElementType::float32},
+                                                              {handed_back * in_with_bias(), ElementType::float32}});
     } else {
-      shared[l] = step.exchange().concatenate(parts, {total_rank(slot) * out(), total_rank(slot) * in_with_bias()});
+      shared[l] = step.exchange().concatenate(parts, {all_together * out(), all_together * in_with_bias()});
     }
     step.propagate(l);
   });
@@ -109,17 +134,19 @@ void RankDad::run(TrainingStep& step) {
       Factors merged = merge(pair[0], pair[1], step, l);
       merged_slot[l] = recorder.add_ranks({static_cast<std::int32_t>(merged.rank())});
       step.compute(Phase::merge, Role::workers,
-                   factorise_work(total_rank(site_slot[l]), merged_rank(merged_slot[l]), options_));
+                   factorise_work(sent(total_rank(site_slot[l]), step.sites()), merged_rank(merged_slot[l]), options_));
       step.compute(Phase::weight_gradient, Role::workers, {cost::product_of_factors(merged_rank(merged_slot[l]))});
       ranks.merged[l] = static_cast<double>(merged.rank());
       step.gradient(l) = product(merged.left, merged.right, bias);
       return;
     }
     if (mode_ == Mode::two_way) {
-      step.compute(Phase::weight_gradient, Role::workers, {cost::product_of_factors(merged_rank(merged_slot[l]))});
+      step.compute(Phase::weight_gradient, Role::workers,
+                   {cost::product_of_factors(sent(merged_rank(merged_slot[l]), 1))});
     } else {
-      step.compute(Phase::weight_gradient, Role::workers, {cost::product_of_factors(total_rank(site_slot[l]))});
-      ranks.merged[l] = static_cast<double>(pair[0].rows());
+      step.compute(Phase::weight_gradient, Role::workers,
+                   {cost::product_of_factors(sent(total_rank(site_slot[l]), step.sites()))});
+      ranks.merged[l] = total[l];
     }
     step.gradient(l) = product(pair[0], pair[1], bias);
   });
@@ -137,44 +164,54 @@ AlgorithmInfo rank_dad_info() {
       .payload = "r(p + q)",
       .sharing = Sharing::one_network,
       .exact = false,
-      .parameters = {{.name = "cap",
-                      .type = ParameterSpec::Type::integer,
-                      .minimum = 1,
-                      .maximum = 65536,
-                      .default_value = "8",
-                      .choices = {},
-                      .description = "most components a site sends per layer and step"},
-                     {.name = "iterations",
-                      .type = ParameterSpec::Type::integer,
-                      .minimum = 1,
-                      .maximum = 1000,
-                      .default_value = "10",
-                      .choices = {},
-                      .description = "power iterations per component"},
-                     {.name = "tolerance",
-                      .type = ParameterSpec::Type::real,
-                      .minimum = 0,
-                      .maximum = 1,
-                      .default_value = "0.01",
-                      .choices = {},
-                      .description =
-                          "components whose singular value is at most this share of the largest are not sent"},
-                     {.name = "mode",
-                      .type = ParameterSpec::Type::choice,
-                      .minimum = 0,
-                      .maximum = 0,
-                      .default_value = "two-way",
-                      .choices = {"two-way", "one-way"},
-                      .description =
-                          "two-way: the components of all sites are compressed once more before they are handed back; "
-                          "one-way: they are handed back as they are"}},
+      .parameters =
+          {{.name = "cap",
+            .type = ParameterSpec::Type::integer,
+            .minimum = 1,
+            .maximum = 65536,
+            .default_value = "8",
+            .choices = {},
+            .description = "most components a site sends per layer and step"},
+           {.name = "iterations",
+            .type = ParameterSpec::Type::integer,
+            .minimum = 1,
+            .maximum = 1000,
+            .default_value = "10",
+            .choices = {},
+            .description = "power iterations per component"},
+           {.name = "tolerance",
+            .type = ParameterSpec::Type::real,
+            .minimum = 0,
+            .maximum = 1,
+            .default_value = "0.01",
+            .choices = {},
+            .description = "components whose singular value is at most this share of the largest are not sent"},
+           {.name = "mode",
+            .type = ParameterSpec::Type::choice,
+            .minimum = 0,
+            .maximum = 0,
+            .default_value = "two-way",
+            .choices = {"two-way", "one-way"},
+            .description = "two-way: the components of all sites are compressed once more before they are handed back; "
+                           "one-way: they are handed back as they are"},
+           {.name = "padding",
+            .type = ParameterSpec::Type::choice,
+            .minimum = 0,
+            .maximum = 0,
+            .default_value = "none",
+            .choices = {"none", "cap"},
+            .description =
+                "none: only the components that were found are sent, and receivers are taken to know how "
+                "many; cap: zeros fill them up to the cap (or what the matrix allows), so that all messages of a "
+                "layer have one size"}},
       .make =
           [](const ParameterValues& values) {
             const FactoriseOptions options{.cap = std::stoll(values.at("cap")),
                                            .iterations = std::stoll(values.at("iterations")),
                                            .tolerance = std::stod(values.at("tolerance"))};
             return std::make_unique<RankDad>(
-                options, values.at("mode") == "one-way" ? RankDad::Mode::one_way : RankDad::Mode::two_way);
+                options, values.at("mode") == "one-way" ? RankDad::Mode::one_way : RankDad::Mode::two_way,
+                values.at("padding") == "cap" ? RankDad::Padding::cap : RankDad::Padding::none);
           },
       // At most: its own factors, and those of all sites.
       .state =

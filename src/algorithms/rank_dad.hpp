@@ -13,7 +13,12 @@ namespace dadsim {
 class RankDad final : public Algorithm {
  public:
   enum class Mode { one_way, two_way };
-  RankDad(FactoriseOptions options, Mode mode) : options_(options), mode_(mode) {}
+  /// What is sent where fewer components are found than the cap allows.
+  enum class Padding {
+    none,  ///< those alone; messages differ in size, and who receives one is taken to know it
+    cap,   ///< zeros behind them up to the cap or what the matrix allows: all messages of a layer have one known size
+  };
+  RankDad(FactoriseOptions options, Mode mode, Padding padding) : options_(options), mode_(mode), padding_(padding) {}
   void run(TrainingStep& step) override;
 
  private:
@@ -22,8 +27,12 @@ class RankDad final : public Algorithm {
   /// The components of all sites, compressed once more.
   Factors merge(const Matrix& left, const Matrix& right, const TrainingStep& step, std::size_t layer) const;
 
+  /// As they are sent.
+  Factors padded(Factors factors) const;
+
   FactoriseOptions options_;
   Mode mode_;
+  Padding padding_;
 };
 
 AlgorithmInfo rank_dad_info();

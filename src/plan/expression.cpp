@@ -46,6 +46,8 @@ const char* name(Symbol symbol) {
       return "merged_rank";
     case Symbol::matrix_rank:
       return "matrix_rank";
+    case Symbol::biased_rank:
+      return "biased_rank";
     case Symbol::gradient_macs:
       return "gradient_macs";
     case Symbol::all_gradient_macs:
@@ -193,6 +195,9 @@ double Expression::value(const Factor& factor, const Scope& scope) {
       return static_cast<double>(limited_rank(ranks_of(scope, factor.slot).at(0), layer, samples_of_all(*scope.sizes)));
     case Symbol::matrix_rank:
       return static_cast<double>(std::min({std::int64_t{ranks_of(scope, factor.slot).at(0)}, layer.in, layer.out}));
+    case Symbol::biased_rank:
+      return static_cast<double>(std::min(
+          {std::int64_t{ranks_of(scope, factor.slot).at(0)}, layer.in + std::int64_t{layer.bias ? 1 : 0}, layer.out}));
     case Symbol::gradient_macs:
       return static_cast<double>(samples_of(scope, factor.symbol)) * gradient_macs_per_sample(layer);
     case Symbol::all_gradient_macs:

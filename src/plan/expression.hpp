@@ -29,6 +29,7 @@ enum class Symbol : std::uint8_t {
   total_rank,         ///< total_rank(slot): components of all workers together
   merged_rank,        ///< merged_rank(slot): components kept after merging
   matrix_rank,        ///< matrix_rank(slot): components asked for, limited by the matrix alone: min(k, in, out)
+  biased_rank,        ///< biased_rank(slot): the same of the matrix with its bias: min(k, in_with_bias, out)
   gradient_macs,  ///< multiply-adds of the weight gradient over this worker's rows: rows·in·out; of a table rows·in
   all_gradient_macs,  ///< the same over the rows of all workers
   inputs,             ///< elements that the forward pass reads over this worker's samples, each once
@@ -108,6 +109,7 @@ inline Expression rank(std::int32_t slot) { return {Symbol::rank, slot}; }
 inline Expression total_rank(std::int32_t slot) { return {Symbol::total_rank, slot}; }
 inline Expression merged_rank(std::int32_t slot) { return {Symbol::merged_rank, slot}; }
 inline Expression matrix_rank(std::int32_t slot) { return {Symbol::matrix_rank, slot}; }
+inline Expression biased_rank(std::int32_t slot) { return {Symbol::biased_rank, slot}; }
 inline Expression gradient_macs() { return Symbol::gradient_macs; }
 inline Expression all_gradient_macs() { return Symbol::all_gradient_macs; }
 /// `fraction` in (0, 1], to nine decimals.

@@ -150,5 +150,26 @@ TEST(RankDad, WithoutACutItIsDad) {
   }
 }
 
+// Zeros behind the components change what is sent, and nothing else.
+TEST(RankDad, PaddingFindsTheSameAndSendsOneSize) {
+  for (const Topology topology : {Topology::aggregator, Topology::peer}) {
+    for (const std::string mode : {"two-way", "one-way"}) {
+      test::OneStep::Setup setup;
+      setup.topology = topology;
+      setup.rows = {3, 6};  // the first site has three components at most
+      setup.parameters = {{"cap", "5"}, {"mode", mode}};
+      const test::OneStep plain("rank-dad", setup);
+      setup.parameters["padding"] = "cap";
+      const test::OneStep padded("rank-dad", setup);
+      EXPECT_LT(padded.relative_difference(plain), 1e-6) << mode;
+      EXPECT_EQ(padded.ranks.site, plain.ranks.site);
+      EXPECT_EQ(padded.ranks.merged, plain.ranks.merged);
+      const double floats = 5 * (13 + 20) + 5 * (21 + 9) + 5 * (10 + 5);
+      EXPECT_EQ(padded.handed_over, (std::vector<double>{4 * floats, 4 * floats}));
+      EXPECT_LT(plain.handed_over[0], plain.handed_over[1]);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace dadsim

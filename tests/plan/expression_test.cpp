@@ -70,6 +70,9 @@ TEST(Expression, AMatrixRankIsLimitedByTheMatrixAlone) {
   const LayerShape narrow = dense_shape("narrow", 2, 20, true);
   EXPECT_EQ(matrix_rank(1).evaluate({&narrow, &few, 0}), 2) << "nor does a bias add to it";
   EXPECT_EQ(matrix_rank(1).to_string(), "matrix_rank");
+  EXPECT_EQ(biased_rank(1).evaluate({&wide, &few, -1}), 7);
+  EXPECT_EQ(biased_rank(1).evaluate({&narrow, &few, 0}), 3) << "here a bias does";
+  EXPECT_EQ(biased_rank(1).to_string(), "biased_rank");
 }
 
 TEST(Expression, KeptEntriesAreAShareOfTheMatrixRoundedUp) {
