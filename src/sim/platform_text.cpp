@@ -270,6 +270,12 @@ std::vector<Diagnostic> check_platform_text(const std::string& file) {
                              fmt::format("<{}> deploys a program, which is not part of a platform", name),
                              "take the element out; the scenario says which hosts are workers"});
     }
+    const std::string kind = name == "trace_connect" ? attribute(*tag, "kind").value_or("") : "";
+    if (kind == "BANDWIDTH" || kind == "LATENCY") {
+      diagnostics.push_back({file, markup.line(),
+                             fmt::format("<trace_connect kind=\"{}\"> comes too late for a link, SimGrid says", kind),
+                             "write bandwidth_file or latency_file on the <link> instead"});
+    }
     if (attribute(*tag, "state_file").has_value()) {
       diagnostics.push_back({file, markup.line(),
                              "'state_file' turns a host or a link off, and a step needs all of its workers",

@@ -153,6 +153,8 @@ TEST(PlatformCheck, WhatATimedStepCannotFollowIsRefused) {
                     "FILE:5: <config> sets 'network/model', which dadsim sets itself", "take it out");
   expect_file_error(platform_xml(hosts + "<actor host=\"north\" function=\"f\"/>"), "FILE:7: <actor> deploys a program",
                     "take the element out");
+  expect_file_error(platform_xml(hosts + link + "<trace_connect trace=\"t\" element=\"line\" kind=\"BANDWIDTH\"/>"),
+                    "FILE:8: <trace_connect kind=\"BANDWIDTH\"> comes too late for a link", "write bandwidth_file");
   const PlatformFindings both =
       check(platform_xml("<config><prop id=\"network/model\" value=\"LV08\"/></config>\n<host id=\"north\" "
                          "speed=\"1Gf\" state_file=\"x\"/>"));
