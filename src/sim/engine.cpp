@@ -1,7 +1,6 @@
 #include "sim/engine.hpp"
 
 #include <fmt/format.h>
-#include <xbt/log.h>
 
 #include <algorithm>
 #include <array>
@@ -39,9 +38,14 @@ constexpr std::array<std::pair<const char*, const char*>, 12> settings{{
 }  // namespace
 
 std::unique_ptr<simgrid::s4u::Engine> load_engine(const PlatformSpec& platform, std::span<const LinkChange> changes) {
-  auto engine = std::make_unique<simgrid::s4u::Engine>("dadsim");
-  xbt_log_control_set("root.thres:critical");
-  for (const auto& [name, value] : settings) simgrid::s4u::Engine::set_config(fmt::format("{}:{}", name, value));
+  // The kind of contexts is settled when the engine is made; the other settings can follow.
+  std::string name = "dadsim";
+  std::string quiet = "--log=root.thres:critical";
+  std::string contexts = fmt::format("--cfg=contexts/factory:{}", compat::context_factory);
+  std::array<char*, 4> arguments{name.data(), quiet.data(), contexts.data(), nullptr};
+  int count = 3;
+  auto engine = std::make_unique<simgrid::s4u::Engine>(&count, arguments.data());
+  for (const auto& [option, value] : settings) simgrid::s4u::Engine::set_config(fmt::format("{}:{}", option, value));
   build_platform(platform);
   apply_link_changes(platform.changes, platform, *engine);
   apply_link_changes(changes, platform, *engine);
