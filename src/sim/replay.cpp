@@ -424,6 +424,7 @@ double replay(const Nodes& nodes, const Rounds& rounds, Connections& connections
     run.arrived(message, date, bottleneck, outbox);
   });
   std::vector<sg4::ActorPtr> actors;
+  actors.reserve(static_cast<std::size_t>(rounds.ranks()));
   for (Rank rank = 0; rank < rounds.ranks(); ++rank) {
     actors.push_back(
         compat::add_actor(fmt::format("rank {}", rank), nodes.hosts[static_cast<std::size_t>(rank)], [&, rank] {

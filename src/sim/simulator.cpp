@@ -547,13 +547,11 @@ void simulate_collectives(const Cluster& cluster, std::span<const CollectiveJob>
     const RankLayout layout = rank_layout(stage.nodes.hosts, *stage.network);
     Choices choices(layout, use);
     start_background(cluster.platform, *stage.engine);
-    double messages = 0;
     for (const CollectiveJob& job : jobs) {
       CollectiveTiming timing;
       timing.algorithm = job.algorithm == "auto" ? choose_collective(job.request, layout) : job.algorithm;
       const std::unique_ptr<Rounds> rounds = lay_out(job.request, timing.algorithm, layout);
       timing.messages = Choices::messages_of(*rounds);
-      messages += timing.messages;
       FidelityChoice fidelity(cluster, timing.messages);
       if (fidelity.by_flow()) {
         try {

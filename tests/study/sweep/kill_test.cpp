@@ -93,9 +93,11 @@ class KilledSweep : public testing::Test {
   void SetUp() override { folder_.write("tiny.xml", test::tiny_scenario(kSweep)); }
 
   /// What a sweep writes that nobody disturbs.
-  std::string undisturbed() const {
+  std::string undisturbed() {
+    const auto start = std::chrono::steady_clock::now();
     const Outcome outcome = run_dadsim({"sweep", "tiny.xml", "--out", "u.sqlite", "--csv", "u.csv"}, folder_.path());
     EXPECT_EQ(outcome.exit_code, kSuccess) << outcome.err;
+    undisturbed_time_ = std::chrono::steady_clock::now() - start;
     return test::read_file(folder_.path("u.csv"));
   }
   std::int64_t count(const std::string& file, const std::string& table) const {
@@ -105,6 +107,7 @@ class KilledSweep : public testing::Test {
   }
 
   test::TemporaryFolder folder_;
+  std::chrono::duration<double> undisturbed_time_{};
 };
 
 TEST_F(KilledSweep, TwentyTimesItEndsAsIfNothingHadHappened) {
@@ -115,7 +118,8 @@ TEST_F(KilledSweep, TwentyTimesItEndsAsIfNothingHadHappened) {
   for (int i = 0; i < 200 && kills < 20; ++i) {
     const Running running({"sweep", "tiny.xml", "--out", "k.sqlite", "--threads", "1"}, folder_.path());
     // Ever later on the whole, so that some find it checking, some learning and some timing, however quick the machine.
-    std::this_thread::sleep_for(std::chrono::milliseconds(10 + random() % (100 + 25 * static_cast<unsigned>(kills))));
+    std::uniform_real_distribution<double> share(0, 0.05 + 0.0125 * kills);
+    std::this_thread::sleep_for(undisturbed_time_ * (0.005 + share(random)));
     if (running.kill()) ++kills;
     seen.insert(count("k.sqlite", "trial"));
   }
