@@ -90,6 +90,7 @@ std::string links_in_words(const LinkGroup& group) {
 
 std::vector<LinkChange> changes_of(const std::vector<std::string>& links, double bandwidth, double latency) {
   std::vector<LinkChange> changes;
+  changes.reserve(links.size());
   for (const std::string& link : links) changes.push_back({link, bandwidth, latency});
   return changes;
 }
@@ -182,6 +183,7 @@ class Explainer {
       }
     }
     std::vector<LinkGroup> all;
+    all.reserve(groups.size());
     for (auto& [pattern, group] : groups) all.push_back(std::move(group));
     std::ranges::stable_sort(all, std::greater<>(), &LinkGroup::busy_share);
     return all;

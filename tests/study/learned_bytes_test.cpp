@@ -51,7 +51,7 @@ TEST(LearnedBytes, EveryAlgorithmComesBackAsItWas) {
   }
 }
 
-TEST(LearnedBytes, DamagedBytesAreNoRun) {
+TEST(LearnedBytes, DamagedBytesAreNoOtherRun) {
   const Learned learned = learn_all();
   const std::string bytes = to_bytes(*learned.runs.back());
   for (std::size_t size = 0; size < bytes.size(); size += 1 + size / 10)
@@ -59,7 +59,11 @@ TEST(LearnedBytes, DamagedBytesAreNoRun) {
   for (std::size_t i = 0; i < bytes.size(); i += 1 + i / 50) {
     std::string damaged = bytes;
     damaged[i] = static_cast<char>(damaged[i] ^ 0x10);
-    EXPECT_EQ(learned_from_bytes(damaged), nullptr) << "byte " << i;
+    // Compressed bytes may be damaged without a loss: another of two equal places is copied.
+    const LearnedRunPtr read = learned_from_bytes(damaged);
+    if (read) {
+      EXPECT_EQ(to_bytes(*read), bytes) << "byte " << i;
+    }
   }
   EXPECT_EQ(learned_from_bytes(""), nullptr);
 }

@@ -146,7 +146,10 @@ std::vector<double> numbers_of(const VariedPath& range) {
   constexpr double kMostWhole = 100'000;  // beyond that three digits are enough for whole numbers too
   std::vector<double> numbers{range.from};
   if (range.whole && range.to - range.from <= kMostWhole) {
-    for (double number = std::floor(range.from) + 1; number < range.to; ++number) numbers.push_back(number);
+    for (auto number = static_cast<std::int64_t>(std::floor(range.from)) + 1; static_cast<double>(number) < range.to;
+         ++number) {
+      numbers.push_back(static_cast<double>(number));
+    }
   } else if (range.from > 0) {
     constexpr int kLeast = 100;
     constexpr int kMost = 999;  // three digits
@@ -210,6 +213,7 @@ std::vector<GoalAnswer> search_goal(const GoalSpec& goal, const std::vector<std:
                                   : a.answer.trial.accuracy > b.answer.trial.accuracy;
   });
   std::vector<GoalAnswer> answers;
+  answers.reserve(ranked.size());
   for (Ranked& one : ranked) answers.push_back(std::move(one.answer));
   return answers;
 }

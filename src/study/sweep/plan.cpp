@@ -82,7 +82,7 @@ class PointErrors {
   struct Mistake {
     int line = 0;
     std::string what, remedy;
-    auto operator<=>(const Mistake&) const = default;
+    auto operator<=>(const Mistake&) const = default;  // NOLINT(modernize-use-nullptr): clang-tidy looks into it
   };
   struct Found {
     std::size_t first = 0;        ///< point

@@ -35,7 +35,7 @@ struct SweepTrial {
   std::int64_t point = 0;  ///< from 1
   std::int64_t seed = 0;   ///< from 0: the scenario's, the next …
   bool operator==(const SweepTrial&) const = default;
-  auto operator<=>(const SweepTrial&) const = default;
+  auto operator<=>(const SweepTrial&) const = default;  // NOLINT(modernize-use-nullptr): clang-tidy looks into it
 };
 
 /// What is kept of a run of a trial. Not a number where there is none: no steps, nothing known at scale.

@@ -271,6 +271,7 @@ std::vector<Batch> open_batches(const SweepPlan& plan, const Shard& shard, const
     }
   }
   std::vector<Batch> batches;
+  batches.reserve(by_problem.size());
   for (auto& [problem, batch] : by_problem) batches.push_back(std::move(batch));
   return batches;
 }

@@ -45,7 +45,7 @@ std::optional<std::vector<double>> all_of(const std::vector<std::string>& texts,
 
 /// Reads the texts as numbers with a common unit, if they are that.
 std::optional<std::vector<double>> numbers_of(const std::vector<std::string>& texts, std::string& unit) {
-  const auto plain = all_of(texts, [](const std::string& text) -> std::optional<double> {
+  auto plain = all_of(texts, [](const std::string& text) -> std::optional<double> {
     const auto parts = number_and_rest(text);
     return parts && parts->second.empty() ? std::optional(parts->first) : std::nullopt;
   });
@@ -98,6 +98,7 @@ std::vector<Axis> axes_of(const SweepResults& results, std::vector<SweepReport::
       at.push_back(place->second);
     }
     std::vector<std::string> firsts;
+    firsts.reserve(distinct.size());
     for (const auto& texts : distinct) firsts.push_back(texts.front());
     std::optional<std::vector<double>> numbers;
     if (!firsts.empty()) numbers = numbers_of(firsts, axis.unit);

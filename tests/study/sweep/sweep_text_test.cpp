@@ -28,7 +28,7 @@ SweepRun run(std::int64_t point, std::int64_t number, const std::string& label, 
 SweepResults grid(int down, int across) {
   SweepResults results;
   results.identity.scenario_name = "Grid";
-  results.identity.points = down * across;
+  results.identity.points = static_cast<std::int64_t>(down) * across;
   results.columns = {{1, "platform.latency"}, {2, "platform.up"}};
   for (int y = 0; y < down; ++y) {
     for (int x = 0; x < across; ++x) {
