@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -64,9 +65,17 @@ struct NetworkUse {
     double links = 0;  ///< directions of them
   };
   std::vector<LinkClass> links;
-  double messages = 0;            ///< that were simulated one by one
-  std::vector<LinkUse> link_use;  ///< the busiest first, most_links at most
-  double links_used = 0;          ///< directions of links that carried something; all of them, also those not listed
+  double messages = 0;  ///< that were simulated one by one
+  /// Of steps that differ, some were simulated, and the others interpolated between them by their bytes.
+  struct Sampling {
+    double steps = 0;       ///< that differ
+    double simulated = 0;   ///< of them
+    double step_error = 0;  ///< root mean square of what one of the others is off by ÷ the mean step; estimated
+    double mean_error = 0;  ///< standard error of the mean step ÷ the mean step; estimated
+  };
+  std::optional<Sampling> sampling;  ///< nothing: every step that differs was simulated
+  std::vector<LinkUse> link_use;     ///< the busiest first, most_links at most
+  double links_used = 0;             ///< directions of links that carried something; all of them, also those not listed
 
   static constexpr std::size_t most_links = 4096;
 };

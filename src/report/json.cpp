@@ -96,6 +96,12 @@ Json to_json_object(const NetworkUse& use) {
   json["fidelity"] = use.fidelity;
   if (!use.fidelity_note.empty()) json["fidelity_note"] = use.fidelity_note;
   json["messages"] = number(use.messages);
+  if (use.sampling) {
+    json["sampling"] = {{"steps", number(use.sampling->steps)},
+                        {"simulated", number(use.sampling->simulated)},
+                        {"step_error", number(use.sampling->step_error)},
+                        {"mean_error", number(use.sampling->mean_error)}};
+  }
   Json& collectives = json["collectives"] = Json::array();
   for (const NetworkUse::Collective& one : use.collectives) {
     collectives.push_back({{"kind", one.kind},

@@ -183,6 +183,14 @@ std::string faster_than(const RunResult& winner, const RunResult& other) {
                      time);
 }
 
+/// What was not simulated, and how far off that may be.
+std::string sampling_sentence(const std::string& label, const NetworkUse::Sampling& sampling) {
+  return fmt::format(
+      "{}: of {:.0f} steps that differ {:.0f} were simulated, the others interpolated between them by their bytes: one "
+      "is off by {:.2g} % (root mean square), the mean step by {:.2g} % (standard error).",
+      label, sampling.steps, sampling.simulated, 100 * sampling.step_error, 100 * sampling.mean_error);
+}
+
 /// How each kind of link was used, and what collectives were carried out as.
 std::string network_sentences(const Result& result) {
   std::vector<std::string> known;
@@ -204,6 +212,7 @@ std::string network_sentences(const Result& result) {
     }
     if (!how.empty()) say(fmt::format("Carried out: {} ({} fidelity).", how, run.network.fidelity));
     if (!run.network.fidelity_note.empty()) say(fmt::format("{}: {}.", run.spec.label, run.network.fidelity_note));
+    if (run.network.sampling) say(sampling_sentence(run.spec.label, *run.network.sampling));
   }
   return text;
 }

@@ -19,6 +19,7 @@ void write_network(XmlWriter& xml, const NetworkSpec& network) {
   Open element(xml, "network");
   element.set("fidelity", to_string(network.fidelity));
   if (network.fidelity == Fidelity::automatic) element.set("message-budget", network.message_budget);
+  if (network.timed_steps > 0) element.set("timed-steps", network.timed_steps);
   element.set("rendezvous", network.rendezvous);
   Open(xml, "jitter").set("spatial", network.jitter.spatial).set("temporal", network.jitter.temporal);
 }

@@ -3,17 +3,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <exception>
 #include <memory>
+#include <optional>
 #include <stdexcept>
-#include <unordered_map>
+#include <string_view>
 #include <utility>
 #include <variant>
 
+#include "collectives/traffic.hpp"
 #include "sim/child_process.hpp"
 #include "sim/engine.hpp"
 #include "sim/flow.hpp"
@@ -24,14 +25,14 @@
 #include "sim/requests.hpp"
 #include "sim/slowness.hpp"
 #include "sim/step_by_flow.hpp"
+#include "sim/step_plan.hpp"
 #include "sim/timeline_recorder.hpp"
-#include "support/fingerprint.hpp"
 #include "support/wire.hpp"
 
 namespace dadsim {
 namespace {
 
-enum class Topic : std::uint8_t { timing, first, collective, network, timeline, first_timeline, failure };
+enum class Topic : std::uint8_t { timing, traffic, first, collective, network, timeline, first_timeline, failure };
 
 // ---- what a schedule must be like: the simulation relies on it ----
 
@@ -52,101 +53,41 @@ std::string fault_of(const Cluster& cluster, const Schedule& schedule) {
   };
   for (std::size_t i = 0; i < schedule.tasks.size(); ++i) {
     const Task& task = schedule.tasks[i];
-    const std::string place = fmt::format("task {} ({})", i, task.layer);
+    const auto fault = [&](std::string_view words) { return fmt::format("task {} ({}) {}", i, task.layer, words); };
     try {
       if (const auto* compute = std::get_if<ComputeTask>(&task.what)) {
         const std::size_t count = compute->who == Role::workers ? workers : 1;
         if (compute->who == Role::aggregator && !schedule.uses_aggregator)
-          return place + " is for an aggregator that is not used";
+          return fault("is for an aggregator that is not used");
         if (!amounts(compute->flops, count) || !amounts(compute->bytes_moved, count) ||
             !amounts(compute->launches, count)) {
-          return place + " computes an amount that is no number from 0 on";
+          return fault("computes an amount that is no number from 0 on");
         }
       } else if (const auto* collective = std::get_if<CollectiveTask>(&task.what)) {
         const bool star = collective->kind == CollectiveKind::gather || collective->kind == CollectiveKind::broadcast;
-        if (star && !schedule.uses_aggregator) return place + " needs an aggregator that is not used";
+        if (star && !schedule.uses_aggregator) return fault("needs an aggregator that is not used");
         const std::size_t count = collective->kind == CollectiveKind::broadcast ? 1 : workers;
-        if (!amounts(collective->bytes, count)) return place + " sends an amount that is no number from 0 on";
+        if (!amounts(collective->bytes, count)) return fault("sends an amount that is no number from 0 on");
         for (std::size_t worker = 1; collective->kind == CollectiveKind::all_reduce && worker < workers; ++worker) {
-          if (collective->bytes[worker] != collective->bytes[0]) return place + " reduces vectors of unequal size";
+          if (collective->bytes[worker] != collective->bytes[0]) return fault("reduces vectors of unequal size");
         }
       } else if (const auto* wait = std::get_if<WaitTask>(&task.what)) {
         const auto awaited = static_cast<std::size_t>(wait->collective);
         const auto* awaited_task =
             wait->collective >= 0 && awaited < i ? std::get_if<CollectiveTask>(&schedule.tasks[awaited].what) : nullptr;
         if (awaited_task == nullptr)
-          return fmt::format("{} waits for task {}, which is no collective before it", place, wait->collective);
+          return fault(fmt::format("waits for task {}, which is no collective before it", wait->collective));
         const bool ring =
             awaited_task->kind == CollectiveKind::all_reduce || awaited_task->kind == CollectiveKind::all_gather;
         if (wait->who == Role::aggregator && (ring || !schedule.uses_aggregator)) {
-          return place + " lets the aggregator wait for a collective it has no part in";
+          return fault("lets the aggregator wait for a collective it has no part in");
         }
       }
     } catch (const std::out_of_range&) {
-      return place + " has values for fewer workers than take part";
+      return fault("has values for fewer workers than take part");
     }
   }
   return {};
-}
-
-// ---- distinct schedules ----
-
-std::uint64_t fingerprint_of(const Schedule& schedule) {
-  std::string bytes;
-  const auto add = [&bytes](double value) {
-    const auto pattern = std::bit_cast<std::uint64_t>(value);
-    bytes.append(reinterpret_cast<const char*>(&pattern), sizeof pattern);
-  };
-  const auto add_all = [&](const PerWorker& values, std::size_t count) {
-    for (std::size_t i = 0; i < count; ++i) add(values[i]);
-  };
-  add(static_cast<double>(schedule.workers));
-  for (const Task& task : schedule.tasks) {
-    add(static_cast<double>(task.what.index()));
-    if (const auto* compute = std::get_if<ComputeTask>(&task.what)) {
-      const std::size_t count = compute->who == Role::workers ? schedule.workers : 1;
-      add_all(compute->flops, count);
-      add_all(compute->bytes_moved, count);
-    } else if (const auto* collective = std::get_if<CollectiveTask>(&task.what)) {
-      add(static_cast<double>(collective->kind));
-      add_all(collective->bytes, collective->kind == CollectiveKind::broadcast ? 1 : schedule.workers);
-    }
-  }
-  return fingerprint(bytes);
-}
-
-struct Distinct {
-  std::vector<std::size_t> first;  ///< per distinct schedule: where it occurs first
-  std::vector<std::size_t> of;     ///< per schedule: which distinct one it is
-};
-
-Distinct distinct(std::span<const Schedule> schedules) {
-  Distinct result;
-  std::unordered_multimap<std::uint64_t, std::size_t> known;
-  for (std::size_t i = 0; i < schedules.size(); ++i) {
-    const std::uint64_t key = fingerprint_of(schedules[i]);
-    const auto [from, to] = known.equal_range(key);
-    auto found = from;
-    while (found != to && !(schedules[result.first[found->second]] == schedules[i])) ++found;
-    if (found == to) {
-      known.emplace(key, result.first.size());
-      result.of.push_back(result.first.size());
-      result.first.push_back(i);
-    } else {
-      result.of.push_back(found->second);
-    }
-  }
-  return result;
-}
-
-/// Every schedule by itself, in order: where equal ones take different times.
-Distinct in_order(std::size_t count) {
-  Distinct result;
-  for (std::size_t i = 0; i < count; ++i) {
-    result.first.push_back(i);
-    result.of.push_back(i);
-  }
-  return result;
 }
 
 // ---- between the processes ----
@@ -328,15 +269,12 @@ RankLayout first_ranks(const RankLayout& layout, std::size_t workers) {
   return result;
 }
 
-/// Whether workers send to one another in any of these schedules. If all they know is an aggregator, the platform needs
-/// no routes between them.
-bool workers_meet(std::span<const Schedule> schedules, const std::vector<std::size_t>& which) {
-  return std::ranges::any_of(which, [&](std::size_t i) {
-    return std::ranges::any_of(schedules[i].tasks, [](const Task& task) {
-      const auto* collective = std::get_if<CollectiveTask>(&task.what);
-      return collective != nullptr && collective->kind != CollectiveKind::gather &&
-             collective->kind != CollectiveKind::broadcast;
-    });
+/// Whether workers send to one another. If all they know is an aggregator, the platform needs no routes between them.
+bool workers_meet(const Schedule& schedule) {
+  return std::ranges::any_of(schedule.tasks, [](const Task& task) {
+    const auto* collective = std::get_if<CollectiveTask>(&task.what);
+    return collective != nullptr && collective->kind != CollectiveKind::gather &&
+           collective->kind != CollectiveKind::broadcast;
   });
 }
 
@@ -359,14 +297,40 @@ class Choices {
     for (Task& task : schedule.tasks) {
       auto* collective = std::get_if<CollectiveTask>(&task.what);
       if (collective == nullptr) continue;
-      Request request = request_of(*collective, layout);
-      if (request.algorithm == "auto") request.algorithm = choose_collective(request.collective, request.layout);
+      const Request request = choose(*collective, layout);
       collective->algorithm = request.algorithm;
-      const double own = *std::ranges::max_element(request.collective.bytes);
-      note(to_string(collective->kind), request.algorithm, own);
       messages += messages_of(*lay_out(request.collective, request.algorithm, request.layout));
     }
     return messages;
+  }
+
+  /// Of a schedule as it is before it is settled.
+  Traffic traffic_of(const Schedule& schedule) {
+    const std::size_t workers = schedule.workers;
+    const std::size_t nodes = workers + (schedule.uses_aggregator ? 1 : 0);
+    Traffic traffic{std::vector<double>(nodes), std::vector<double>(nodes)};
+    std::optional<RankLayout> layout;
+    for (const Task& task : schedule.tasks) {
+      const auto* collective = std::get_if<CollectiveTask>(&task.what);
+      if (collective == nullptr) continue;
+      if (collective->kind == CollectiveKind::gather || collective->kind == CollectiveKind::broadcast) {
+        // Straight to and from the aggregator, without being laid out: there may be thousands of such steps.
+        const bool up = collective->kind == CollectiveKind::gather;
+        double most = 0;
+        for (std::size_t worker = 0; worker < workers; ++worker) {
+          const double bytes = collective->bytes[up ? worker : 0];
+          most = std::max(most, bytes);
+          traffic.sent[up ? worker : workers] += bytes;
+          traffic.received[up ? workers : worker] += bytes;
+        }
+        note(to_string(collective->kind), "flat", most);
+      } else {
+        if (!layout) layout = first_ranks(layout_, workers);
+        const Request request = choose(*collective, *layout);
+        add_traffic(*lay_out(request.collective, request.algorithm, request.layout), traffic.sent, traffic.received);
+      }
+    }
+    return traffic;
   }
 
   static double messages_of(const Rounds& rounds) {
@@ -380,11 +344,12 @@ class Choices {
     return messages;
   }
 
-  void note(const std::string& kind, const std::string& algorithm, double bytes) {
+  void note(std::string_view kind, std::string_view algorithm, double bytes) {
     auto found = std::ranges::find_if(use_.collectives,
                                       [&](const auto& one) { return one.kind == kind && one.algorithm == algorithm; });
     if (found == use_.collectives.end()) {
-      found = use_.collectives.insert(use_.collectives.end(), {kind, algorithm, bytes, bytes, 0});
+      found =
+          use_.collectives.insert(use_.collectives.end(), {std::string(kind), std::string(algorithm), bytes, bytes, 0});
     }
     found->least_bytes = std::min(found->least_bytes, bytes);
     found->most_bytes = std::max(found->most_bytes, bytes);
@@ -392,6 +357,13 @@ class Choices {
   }
 
  private:
+  Request choose(const CollectiveTask& task, const RankLayout& layout) {
+    Request request = request_of(task, layout);
+    if (request.algorithm == "auto") request.algorithm = choose_collective(request.collective, request.layout);
+    note(to_string(task.kind), request.algorithm, *std::ranges::max_element(request.collective.bytes));
+    return request;
+  }
+
   const RankLayout& layout_;
   NetworkUse& use_;
 };
@@ -439,28 +411,30 @@ class FidelityChoice {
   std::string note_;
 };
 
-/// What of distinct schedules is wanted.
-struct Wanted {
-  std::vector<double> times;  ///< steps that each stands for
-  std::vector<bool> trace;
-  bool trace_first = false;
-  std::size_t most_spans = 0;
-};
-
-/// In the child: every schedule of `first`, one after the other.
-void simulate(const Cluster& cluster, std::span<const Schedule> schedules, const std::vector<std::size_t>& first,
-              const Wanted& wanted, const MessageSink& sink) {
+/// In the child: one schedule after the other.
+void simulate(const Cluster& cluster, std::span<const Schedule> schedules, const StepPlan& plan,
+              const TimingRequest& request, const MessageSink& sink) {
   Stage stage(cluster, sink);
   stage.act(sink, [&] {
     NetworkUse use;
     const std::vector<simgrid::s4u::Host*> workers(
         stage.nodes.hosts.begin(), stage.nodes.hosts.begin() + static_cast<std::ptrdiff_t>(stage.nodes.workers));
-    const RankLayout layout =
-        workers_meet(schedules, first) ? rank_layout(workers, *stage.network) : ranks_apart(workers.size());
+    const RankLayout layout = std::ranges::any_of(schedules, workers_meet) ? rank_layout(workers, *stage.network)
+                                                                           : ranks_apart(workers.size());
     Choices choices(layout, use);
     std::vector<Schedule> settled;
     double messages = 0;
-    for (const std::size_t i : first) messages += choices.settle(settled.emplace_back(schedules[i]));
+    const std::vector<StepPlan::Simulated>& wanted = plan.simulated();
+    for (std::size_t i = 0; i < wanted.size(); ++i) {
+      const double own = choices.settle(settled.emplace_back(schedules[wanted[i].schedule]));
+      if (i < plan.of_run()) messages += own;  // a trace changes nothing about the run
+    }
+    for (const std::size_t i : plan.others()) {
+      WireWriter message = about(Topic::traffic);
+      const Traffic traffic = choices.traffic_of(schedules[i]);
+      message << traffic.sent << traffic.received;
+      sink.post(message.bytes());
+    }
     FidelityChoice fidelity(cluster, messages);
     const Slowness slowness(cluster.network.jitter, cluster.seed, stage.nodes.hosts.size());
     start_background(cluster.platform, *stage.engine);
@@ -481,12 +455,12 @@ void simulate(const Cluster& cluster, std::span<const Schedule> schedules, const
     for (std::size_t i = 0; fidelity.by_flow() && i < settled.size(); ++i) {
       try {
         std::vector<LinkLoad> loads;
-        if (wanted.trace[i] || (i == 0 && wanted.trace_first)) {
-          recorders[i] = std::make_unique<TimelineRecorder>(stage.nodes, settled[i], 0, wanted.most_spans);
+        if (wanted[i].trace || (i == 0 && request.trace_first)) {
+          recorders[i] = std::make_unique<TimelineRecorder>(stage.nodes, settled[i], 0, request.most_spans);
         }
         by_flow.push_back(step_by_flow(stage.nodes, first_ranks(layout, settled[i].workers), settled[i], *stage.network,
                                        fidelity.closed_form(), loads, recorders[i].get()));
-        link_use.add(loads, by_flow.back().seconds, wanted.times[i]);
+        link_use.add(loads, by_flow.back().seconds, wanted[i].times);
       } catch (const FlowRefused& refusal) {
         fidelity.refuse(refusal.what());
       }
@@ -507,7 +481,7 @@ void simulate(const Cluster& cluster, std::span<const Schedule> schedules, const
           recorder.reset();
           if (trace) {
             recorder = std::make_unique<TimelineRecorder>(stage.nodes, settled[i], simgrid::s4u::Engine::get_clock(),
-                                                          wanted.most_spans);
+                                                          request.most_spans);
             stage.network->trace(&recorder->links());
           }
           const StepTiming timing =
@@ -515,15 +489,15 @@ void simulate(const Cluster& cluster, std::span<const Schedule> schedules, const
           stage.network->trace(nullptr);
           return timing;
         };
-        StepTiming timing = time(wanted.trace[i] || (i == 0 && wanted.trace_first));
-        double left = wanted.times[i];
+        StepTiming timing = time(wanted[i].trace || (i == 0 && request.trace_first));
+        double left = wanted[i].times;
         // The first messages of a run go over connections that are new; a step is what it is on those that are not.
         if (i == 0 && !in_order && stage.has_tcp()) {
-          if (recorder && wanted.trace_first) send_timeline(Topic::first_timeline, *recorder);
+          if (recorder && request.trace_first) send_timeline(Topic::first_timeline, *recorder);
           send(Topic::first, timing);
           link_use.add(stage.network->take_loads(), timing.seconds, std::min(1.0, left));
           left -= std::min(1.0, left);
-          timing = time(wanted.trace[i]);
+          timing = time(wanted[i].trace);
         }
         if (recorder) send_timeline(Topic::timeline, *recorder);
         link_use.add(stage.network->take_loads(), timing.seconds, left);
@@ -614,24 +588,14 @@ TimedRun time_schedules(const Cluster& cluster, std::span<const Schedule> schedu
     const std::string fault = fault_of(cluster, schedules[i]);
     if (!fault.empty()) throw SimulationError(fmt::format("schedule {} {}", i, fault));
   }
-  const Distinct plan = every_step_differs(cluster) ? in_order(schedules.size()) : distinct(schedules);
-  if (!request.occurrences.empty() && request.occurrences.size() != schedules.size()) {
-    throw std::invalid_argument(
-        fmt::format("{} occurrences for {} schedules", request.occurrences.size(), schedules.size()));
-  }
-  Wanted wanted;
-  wanted.times.resize(plan.first.size());
-  for (std::size_t i = 0; i < schedules.size(); ++i) {
-    wanted.times[plan.of[i]] += request.occurrences.empty() ? 1 : request.occurrences[i];
-  }
-  wanted.trace.resize(plan.first.size());
-  for (const std::size_t schedule : request.trace) wanted.trace[plan.of.at(schedule)] = true;
-  wanted.trace_first = request.trace_first;
-  wanted.most_spans = request.most_spans;
-  std::vector<std::shared_ptr<const Timeline>> timelines(plan.first.size());
+  const bool every_step = every_step_differs(cluster);
+  const auto most = static_cast<std::size_t>(cluster.network.timed_steps);
+  const StepPlan plan(
+      schedules, {.every_step = every_step, .most = most, .occurrences = request.occurrences, .trace = request.trace});
+  std::vector<std::shared_ptr<const Timeline>> timelines(plan.simulated().size());
   std::vector<StepTiming> simulated;
+  std::vector<Traffic> others;
   std::string failure;
-  std::size_t done = 0;
   bool complete = false;
   const auto on_message = [&](std::string_view bytes) {
     WireReader message(bytes);
@@ -656,19 +620,29 @@ TimedRun time_schedules(const Cluster& cluster, std::span<const Schedule> schedu
         return;
       case Topic::timing:
         simulated.push_back(unpack_timing(message));
-        while (done < plan.of.size() && plan.of[done] < simulated.size()) ++done;
-        if (progress) progress(done);
+        if (progress) progress(plan.done_after(simulated.size()));
+        return;
+      case Topic::traffic:
+        message >> others.emplace_back().sent >> others.back().received;
         return;
       case Topic::collective:
         return;
     }
   };
-  const ChildOutcome outcome = run_in_child(
-      [&](const MessageSink& sink) { simulate(cluster, schedules, plan.first, wanted, sink); }, on_message);
-  if (!outcome.complete() || !complete) give_up(outcome, failure, "steps", simulated.size(), plan.first.size());
-  result.steps.reserve(schedules.size());
-  for (const std::size_t index : plan.of) result.steps.push_back(simulated[index]);
-  for (const std::size_t schedule : request.trace) result.timelines.push_back(timelines[plan.of[schedule]]);
+  const ChildOutcome outcome =
+      run_in_child([&](const MessageSink& sink) { simulate(cluster, schedules, plan, request, sink); }, on_message);
+  if (!outcome.complete() || !complete) {
+    give_up(outcome, failure, "steps", simulated.size(), plan.simulated().size());
+  }
+  result.network.sampling = plan.sampling(simulated);
+  result.steps = plan.timings_of_all(std::move(simulated), std::move(others));
+  if (every_step && most > 0 && most < schedules.size()) {
+    std::string& note = result.network.fidelity_note;
+    note +=
+        fmt::format("{}every step simulated: the network or the speed of computing changes over time, or others use it",
+                    note.empty() ? "" : "; ");
+  }
+  for (const std::size_t schedule : request.trace) result.timelines.push_back(timelines[plan.place_of(schedule)]);
   if (request.trace_first && !result.first_timeline) result.first_timeline = timelines.front();
   return result;
 }

@@ -8,12 +8,12 @@
 #include <set>
 
 #include "algorithms/registry.hpp"
-#include "plan/fuse.hpp"
 #include "report/trace.hpp"
 #include "study/costs.hpp"
 #include "study/device_lookup.hpp"
 #include "study/memory_check.hpp"
 #include "study/scale.hpp"
+#include "study/schedule_memory.hpp"
 #include "study/timed_as.hpp"
 #include "support/interrupt.hpp"
 #include "support/progress.hpp"
@@ -22,20 +22,6 @@
 namespace dadsim {
 namespace {
 
-/// With the collectives that the run asks for.
-Schedule schedule_of(const RunSpec& run, const Trajectory& trajectory, const Step& step, const ModelShape& learned,
-                     const TimedAs& timed) {
-  Schedule schedule = instantiate(trajectory.structures[static_cast<std::size_t>(step.structure)], step.sizes, learned,
-                                  timed.shape, timed.sample_scale, timed.precision);
-  for (Task& task : schedule.tasks) {
-    auto* collective = std::get_if<CollectiveTask>(&task.what);
-    if (collective == nullptr) continue;
-    if (collective->kind == CollectiveKind::all_reduce) collective->algorithm = run.all_reduce;
-    if (collective->kind == CollectiveKind::all_gather) collective->algorithm = run.all_gather;
-  }
-  return fuse_all_reduces(schedule, run.bucket_bytes, run.first_bucket_bytes);
-}
-
 /// Of the steps that are asked for, those that the run has.
 std::vector<std::int64_t> steps_of(const Trajectory& trajectory, const TraceRequest& trace) {
   std::vector<std::int64_t> steps = trace.steps;
@@ -43,14 +29,8 @@ std::vector<std::int64_t> steps_of(const Trajectory& trajectory, const TraceRequ
   return steps;
 }
 
-TimedRun time_run(const RunSpec& run, const Trajectory& trajectory, const Cluster& cluster, const ModelShape& learned,
-                  const TimedAs& timed, const TraceRequest& trace, std::size_t most_spans,
-                  const std::function<void(std::size_t)>& progress) {
-  std::vector<Schedule> schedules;
-  schedules.reserve(trajectory.distinct_steps.size());
-  for (const Step& step : trajectory.distinct_steps) {
-    schedules.push_back(schedule_of(run, trajectory, step, learned, timed));
-  }
+TimedRun time_run(std::span<const Schedule> schedules, const Trajectory& trajectory, const Cluster& cluster,
+                  const TraceRequest& trace, std::size_t most_spans, const std::function<void(std::size_t)>& progress) {
   TimingRequest request;
   request.occurrences.resize(schedules.size());
   for (const std::int32_t step : trajectory.steps) ++request.occurrences[static_cast<std::size_t>(step)];
@@ -152,6 +132,13 @@ Trajectory unfolded(const Trajectory& trajectory) {
   return result;
 }
 
+ScheduleMemory::Schedules unfolded(const std::vector<Schedule>& schedules, const Trajectory& trajectory) {
+  std::vector<Schedule> result;
+  result.reserve(trajectory.steps.size());
+  for (const std::int32_t index : trajectory.steps) result.push_back(schedules[static_cast<std::size_t>(index)]);
+  return std::make_shared<const std::vector<Schedule>>(std::move(result));
+}
+
 /// All that holds for every run.
 Result preamble(const Scenario& scenario, const LearnedRun& learned, const TimedAs& timed,
                 const std::vector<RunMemory>& memory, bool steps_known) {
@@ -220,13 +207,18 @@ Result time_scenario(const Scenario& scenario, const Learned& learned, const Clu
   Progress progress("timing", scenario.runs.size(), show_progress);
   for (std::size_t i = 0; i < scenario.runs.size(); ++i) {
     const LearnedRun& run = *learned.runs[i];
-    const Trajectory trajectory = in_order ? unfolded(run.trajectory) : run.trajectory;
+    ScheduleMemory::Schedules schedules = learned.schedules->of(scenario.runs[i], run.trajectory, run.shape, timed);
+    std::optional<Trajectory> every_step;
+    if (in_order) {
+      every_step = unfolded(run.trajectory);
+      schedules = unfolded(*schedules, run.trajectory);
+    }
+    const Trajectory& trajectory = in_order ? *every_step : run.trajectory;
     const auto on_progress = [&](std::size_t done) {
       if (interrupted().load()) throw Cancelled();
       progress.update(i, static_cast<std::int64_t>(done), static_cast<std::int64_t>(trajectory.distinct_steps.size()));
     };
-    const TimedRun timings =
-        time_run(scenario.runs[i], trajectory, cluster, run.shape, timed, trace, most_spans, on_progress);
+    const TimedRun timings = time_run(*schedules, trajectory, cluster, trace, most_spans, on_progress);
     if (interrupted().load()) throw Cancelled();
     const bool pooled = find_algorithm(scenario.runs[i].algorithm).sharing == Sharing::pooled;
     RunResult told = summarise(scenario.runs[i], trajectory, timings.steps, pooled ? 1 : scenario.workers.size(),

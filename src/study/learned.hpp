@@ -8,6 +8,7 @@
 #include "plan/layer_shape.hpp"
 #include "plan/trajectory.hpp"
 #include "scenario/scenario.hpp"
+#include "study/schedule_memory.hpp"
 
 namespace dadsim {
 
@@ -39,6 +40,8 @@ struct Learned {
   std::vector<std::vector<LearnedRunPtr>> other_seeds;
   std::vector<LearnedRunPtr> reference;  ///< gradient sharing per seed, where no run of the scenario is of it
   double wall_seconds = 0;
+  /// Of the runs above, for whoever times them on several platforms.
+  std::shared_ptr<ScheduleMemory> schedules = std::make_shared<ScheduleMemory>();
 };
 
 /// Learns for real what `store` (may be null) does not have yet, and keeps it there. `show_progress` on standard error.

@@ -49,6 +49,7 @@ TEST(Load, FillsInEveryDefault) {
   EXPECT_EQ(platform.transport, Transport::plain);
   EXPECT_EQ(scenario.network.fidelity, Fidelity::automatic);
   EXPECT_EQ(scenario.network.message_budget, 2'000'000);
+  EXPECT_EQ(scenario.network.timed_steps, 0);
   EXPECT_FALSE(scenario.network.rendezvous);
   EXPECT_EQ(scenario.network.jitter, JitterSpec{});
   EXPECT_TRUE(scenario.devices.empty());

@@ -985,6 +985,8 @@ class MalformedCases {
            "only fidelity=\"auto\" has a budget"});
     exact("no budget", with_network(R"(<network message-budget="0"/>)"),
           {R"(@FILE@:4: message-budget="0" of <network> is out of range; a whole number from 1 to 1000000000000)"});
+    exact("too few timed steps", with_network(R"(<network timed-steps="7"/>)"),
+          {R"(@FILE@:4: timed-steps="7" of <network> is out of range; a whole number from 8 to 1000000)"});
     exact("rendezvous as a number", with_network(R"(<network rendezvous="1"/>)"),
           {R"(@FILE@:4: rendezvous="1" of <network> is unknown; one of false, true)"});
     exact("two networks", with_network("<network/><network/>"),

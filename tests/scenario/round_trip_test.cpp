@@ -78,7 +78,7 @@ std::string some_scenario(const TemporaryFolder& folder) {
   }
   const std::int64_t workers = between(1, std::min<std::int64_t>(16, static_cast<std::int64_t>(platform.hosts.size())));
   if (coin()) {
-    xml += fmt::format("<network{}{}", maybe("rendezvous", coin()),
+    xml += fmt::format("<network{}{}{}", maybe("rendezvous", coin()), maybe("timed-steps", between(8, 1'000'000)),
                        coin() ? maybe("message-budget", between(1, 1'000'000'000))
                               : maybe("fidelity", one_of("auto", "message", "flow", "closed-form")));
     xml += coin() ? "/>"

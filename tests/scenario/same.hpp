@@ -220,10 +220,10 @@ struct Same {
   }
 
   static bool same(const NetworkSpec& a, const NetworkSpec& b) {
-    const auto& [fidelity, message_budget, rendezvous, jitter] = a;
+    const auto& [fidelity, message_budget, timed_steps, rendezvous, jitter] = a;
     const auto& [spatial, temporal] = jitter;
-    return std::tie(fidelity, message_budget, rendezvous, spatial, temporal) ==
-           std::tie(b.fidelity, b.message_budget, b.rendezvous, b.jitter.spatial, b.jitter.temporal);
+    return std::tie(fidelity, message_budget, timed_steps, rendezvous, spatial, temporal) ==
+           std::tie(b.fidelity, b.message_budget, b.timed_steps, b.rendezvous, b.jitter.spatial, b.jitter.temporal);
   }
 
   static bool same(const Placement& a, const Placement& b) {

@@ -26,7 +26,18 @@ function addProvenance(page, section) {
   };
   list("Assumed for every run", result.assumptions);
   const notes = runs.flatMap((run) => run.notes.map((note) => `${run.label}: ${note}`));
-  for (const run of runs) if (run.network.fidelity_note) notes.push(`${run.label}: ${run.network.fidelity_note}`);
+  for (const run of runs) {
+    if (run.network.fidelity_note) notes.push(`${run.label}: ${run.network.fidelity_note}`);
+    const sampling = run.network.sampling;
+    if (sampling) {
+      notes.push(
+        `${run.label}: of ${humanCount(sampling.steps)} steps that differ ${humanCount(sampling.simulated)} were ` +
+          "simulated, the others interpolated between them by their bytes: one is off by " +
+          `${(100 * sampling.step_error).toPrecision(2)} % (root mean square), the mean step by ` +
+          `${(100 * sampling.mean_error).toPrecision(2)} % (standard error)`,
+      );
+    }
+  }
   list("Notes on single runs", notes);
 
   const rows = runs.map((run) => [

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <list>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "plan/layer_shape.hpp"
+#include "plan/schedule.hpp"
+#include "plan/specification.hpp"
+#include "plan/trajectory.hpp"
+#include "study/timed_as.hpp"
+
+namespace dadsim {
+
+/// Puts numbers in one learned step, with the collectives that the run asks for.
+Schedule schedule_of(const RunSpec& run, const Trajectory& trajectory, const Step& step, const ModelShape& learned,
+                     const TimedAs& timed);
+
+/// Schedules of learned runs' distinct steps, kept for the next platform that they are timed on: a sweep asks for the
+/// same ones hundreds of times, and making them can take longer than their simulation. May be asked by several threads
+/// at once.
+class ScheduleMemory {
+ public:
+  using Schedules = std::shared_ptr<const std::vector<Schedule>>;
+
+  /// Per distinct step of the trajectory, which must live as long as this object.
+  Schedules of(const RunSpec& run, const Trajectory& trajectory, const ModelShape& learned, const TimedAs& timed);
+
+ private:
+  struct Entry {
+    const Trajectory* trajectory = nullptr;
+    std::string all_reduce, all_gather;
+    double bucket_bytes = 0, first_bucket_bytes = 0;
+    ModelShape shape;
+    double sample_scale = 1;
+    Precision precision = Precision::fp32;
+    Schedules schedules;
+    double bytes = 0;  ///< of memory, roughly
+  };
+  static bool is_of(const Entry& entry, const RunSpec& run, const Trajectory& trajectory, const TimedAs& timed);
+
+  static constexpr double most_bytes = 256e6;
+  std::mutex mutex_;
+  std::list<Entry> entries_;  ///< the last asked for first
+  double bytes_ = 0;
+};
+
+}  // namespace dadsim
