@@ -126,9 +126,11 @@ struct Result {
 };
 
 /// Puts the learned half and the timed half together. `timings` has one entry per trajectory.distinct_steps, each with
-/// at least `workers` nodes; `first`, if given, is what the very first step takes. Throws std::logic_error where the
+/// at least `workers` nodes; `first`, if given, is what the very first step takes. `stand_for`, if not empty, says per
+/// timing how many steps the parts of its time stand for, where some have no parts. Throws std::logic_error where the
 /// halves do not fit.
 RunResult summarise(const RunSpec& spec, const Trajectory& trajectory, const std::vector<StepTiming>& timings,
-                    std::size_t workers, double target_accuracy, const std::optional<StepTiming>& first = {});
+                    std::size_t workers, double target_accuracy, const std::optional<StepTiming>& first = {},
+                    const std::vector<double>& stand_for = {});
 
 }  // namespace dadsim

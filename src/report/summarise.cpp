@@ -20,8 +20,12 @@ double mean_of_first(const std::vector<double>& values, std::size_t count) {
 
 double sum(const std::vector<double>& values) { return std::accumulate(values.begin(), values.end(), 0.0); }
 
-void check(const Trajectory& trajectory, const std::vector<StepTiming>& timings, std::size_t workers) {
+void check(const Trajectory& trajectory, const std::vector<StepTiming>& timings, std::size_t workers,
+           const std::vector<double>& stand_for) {
   if (workers == 0) throw std::logic_error("a run without workers cannot be summarised");
+  if (!stand_for.empty() && stand_for.size() != timings.size()) {
+    throw std::logic_error(fmt::format("{} weights for {} timings", stand_for.size(), timings.size()));
+  }
   if (timings.size() != trajectory.distinct_steps.size()) {
     throw std::logic_error(
         fmt::format("{} timings for {} distinct steps", timings.size(), trajectory.distinct_steps.size()));
@@ -70,9 +74,10 @@ void follow_curve(const Trajectory& trajectory, const std::vector<StepTiming>& t
   run.total_bytes = bytes;
 }
 
-/// Means over the steps: every distinct timing counts as often as its step occurred.
+/// Means over the steps: every distinct timing counts as often as its step occurred, but for the parts of its time as
+/// often as `stand_for` says, if it does.
 void average_steps(const Trajectory& trajectory, const std::vector<StepTiming>& timings,
-                   const std::optional<StepTiming>& first, RunResult& run) {
+                   const std::optional<StepTiming>& first, const std::vector<double>& stand_for, RunResult& run) {
   if (trajectory.steps.empty()) {
     const double none = std::numeric_limits<double>::quiet_NaN();
     run.step_seconds = run.compute_seconds = run.exposed_seconds = run.first_step_seconds = none;
@@ -80,18 +85,21 @@ void average_steps(const Trajectory& trajectory, const std::vector<StepTiming>& 
     run.compression_seconds = run.waiting_seconds = none;
     return;
   }
-  std::vector<std::int64_t> occurrences(timings.size());
+  std::vector<double> occurrences(timings.size());
   for (const std::int32_t step : trajectory.steps) ++occurrences[static_cast<std::size_t>(step)];
+  std::vector<double> weights = stand_for.empty() ? occurrences : stand_for;
 
   const auto steps = static_cast<double>(trajectory.steps.size());
   std::map<std::pair<std::string, std::string>, double> path;  // (resource, kind) → seconds
-  const auto add = [&](const StepTiming& timing, double weight) {
+  const auto add_bytes = [&](const StepTiming& timing, double weight) {
+    run.bytes_up_per_worker += weight * mean_of_first(timing.bytes_sent, run.workers);
+    run.bytes_down_per_worker += weight * mean_of_first(timing.bytes_received, run.workers);
+  };
+  const auto add_parts = [&](const StepTiming& timing, double weight) {
     run.compute_seconds += weight * timing.compute_seconds;
     run.exposed_seconds += weight * timing.exposed_seconds;
     run.compression_seconds += weight * timing.compression_seconds;
     run.waiting_seconds += weight * timing.waiting_seconds;
-    run.bytes_up_per_worker += weight * mean_of_first(timing.bytes_sent, run.workers);
-    run.bytes_down_per_worker += weight * mean_of_first(timing.bytes_received, run.workers);
     run.busy_seconds.resize(timing.busy_seconds.size());
     for (std::size_t node = 0; node < timing.busy_seconds.size(); ++node)
       run.busy_seconds[node] += weight * timing.busy_seconds[node];
@@ -99,10 +107,13 @@ void average_steps(const Trajectory& trajectory, const std::vector<StepTiming>& 
   };
   if (first) {
     --occurrences[static_cast<std::size_t>(trajectory.steps.front())];
-    add(*first, 1 / steps);
+    --weights[static_cast<std::size_t>(trajectory.steps.front())];
+    add_bytes(*first, 1 / steps);
+    add_parts(*first, 1 / steps);
   }
   for (std::size_t i = 0; i < timings.size(); ++i) {
-    if (occurrences[i] > 0) add(timings[i], static_cast<double>(occurrences[i]) / steps);
+    if (occurrences[i] > 0) add_bytes(timings[i], occurrences[i] / steps);
+    if (weights[i] > 0) add_parts(timings[i], weights[i] / steps);
   }
   run.step_seconds = run.total_seconds / steps;
   run.first_step_seconds = first ? first->seconds : timings[static_cast<std::size_t>(trajectory.steps.front())].seconds;
@@ -127,8 +138,9 @@ void find_target(double target_accuracy, RunResult& run) {
 }  // namespace
 
 RunResult summarise(const RunSpec& spec, const Trajectory& trajectory, const std::vector<StepTiming>& timings,
-                    std::size_t workers, double target_accuracy, const std::optional<StepTiming>& first) {
-  check(trajectory, timings, workers);
+                    std::size_t workers, double target_accuracy, const std::optional<StepTiming>& first,
+                    const std::vector<double>& stand_for) {
+  check(trajectory, timings, workers, stand_for);
   RunResult run;
   run.spec = spec;
   run.steps = static_cast<std::int64_t>(trajectory.steps.size());
@@ -137,7 +149,7 @@ RunResult summarise(const RunSpec& spec, const Trajectory& trajectory, const std
   run.ranks = trajectory.ranks;
 
   follow_curve(trajectory, timings, first, run);
-  average_steps(trajectory, timings, first, run);
+  average_steps(trajectory, timings, first, stand_for, run);
   find_target(target_accuracy, run);
 
   run.final_accuracy = run.curve.back().accuracy;

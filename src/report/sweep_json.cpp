@@ -47,9 +47,14 @@ std::string to_json(const SweepReport& report) {
                       {"file", report.scenario_file},
                       {"hash", fmt::format("{:016x}", report.hash)},
                       {"target_accuracy", number(report.target_accuracy)}};
-  json["sweep"] = {{"points", report.points_of_sweep}, {"seeds", report.seeds},       {"shard", report.shard},
-                   {"shards", report.shards},          {"at_scale", report.at_scale}, {"grid", report.grid()},
-                   {"currency", report.currency}};
+  json["sweep"] = {{"points", report.points_of_sweep},
+                   {"seeds", report.seeds},
+                   {"shard", report.shard},
+                   {"shards", report.shards},
+                   {"at_scale", report.at_scale},
+                   {"grid", report.grid()},
+                   {"currency", report.currency},
+                   {"sampling_error", number(report.sampling_error)}};
   json["verdict"] = verdict(report);
   // By degrees of freedom from 1 on: half an interval is this times the standard error.
   Json& student = json["student_t"] = Json::array();

@@ -65,8 +65,9 @@ struct SweepReport {
   double target_accuracy = 0;  ///< of the scenario as it stands
   std::int64_t points_of_sweep = 0, seeds = 1;
   std::int64_t shard = 1, shards = 1;
-  bool at_scale = false;  ///< points are decided by the time to accuracy at scale
-  std::string currency;   ///< of money; empty: none is known
+  bool at_scale = false;      ///< points are decided by the time to accuracy at scale
+  std::string currency;       ///< of money; empty: none is known
+  double sampling_error = 0;  ///< the worst standard error of a mean step ÷ that step; 0: all steps were simulated
   std::vector<Axis> axes;
   std::vector<Run> runs;  ///< most points won first
   std::vector<Point> points;

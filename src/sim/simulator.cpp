@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <cstdio>
 #include <exception>
+#include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -25,6 +27,7 @@
 #include "sim/requests.hpp"
 #include "sim/slowness.hpp"
 #include "sim/step_by_flow.hpp"
+#include "sim/step_kinds.hpp"
 #include "sim/step_plan.hpp"
 #include "sim/timeline_recorder.hpp"
 #include "support/wire.hpp"
@@ -269,12 +272,18 @@ RankLayout first_ranks(const RankLayout& layout, std::size_t workers) {
   return result;
 }
 
-/// Whether workers send to one another. If all they know is an aggregator, the platform needs no routes between them.
-bool workers_meet(const Schedule& schedule) {
-  return std::ranges::any_of(schedule.tasks, [](const Task& task) {
-    const auto* collective = std::get_if<CollectiveTask>(&task.what);
-    return collective != nullptr && collective->kind != CollectiveKind::gather &&
-           collective->kind != CollectiveKind::broadcast;
+/// Whether workers send to one another in any of the schedules. If all they know is an aggregator, the platform needs
+/// no routes between them.
+bool workers_meet(std::span<const Schedule> schedules, const StepKinds* kinds) {
+  if (kinds != nullptr) {
+    return std::ranges::any_of(kinds->kinds(), [](const StepKinds::Kind& kind) { return !kind.elsewhere.empty(); });
+  }
+  return std::ranges::any_of(schedules, [](const Schedule& schedule) {
+    return std::ranges::any_of(schedule.tasks, [](const Task& task) {
+      const auto* collective = std::get_if<CollectiveTask>(&task.what);
+      return collective != nullptr && collective->kind != CollectiveKind::gather &&
+             collective->kind != CollectiveKind::broadcast;
+    });
   });
 }
 
@@ -304,33 +313,21 @@ class Choices {
     return messages;
   }
 
-  /// Of a schedule as it is before it is settled.
-  Traffic traffic_of(const Schedule& schedule) {
-    const std::size_t workers = schedule.workers;
-    const std::size_t nodes = workers + (schedule.uses_aggregator ? 1 : 0);
+  /// What is sent and received in the collectives that the kind of schedule has elsewhere than at a star.
+  Traffic traffic_elsewhere(const StepKinds::Kind& kind, const Schedule& schedule) {
+    const std::size_t nodes = kind.star_traffic.sent.size();
+    const RankLayout layout = first_ranks(layout_, schedule.workers);
     Traffic traffic{std::vector<double>(nodes), std::vector<double>(nodes)};
-    std::optional<RankLayout> layout;
-    for (const Task& task : schedule.tasks) {
-      const auto* collective = std::get_if<CollectiveTask>(&task.what);
-      if (collective == nullptr) continue;
-      if (collective->kind == CollectiveKind::gather || collective->kind == CollectiveKind::broadcast) {
-        // Straight to and from the aggregator, without being laid out: there may be thousands of such steps.
-        const bool up = collective->kind == CollectiveKind::gather;
-        double most = 0;
-        for (std::size_t worker = 0; worker < workers; ++worker) {
-          const double bytes = collective->bytes[up ? worker : 0];
-          most = std::max(most, bytes);
-          traffic.sent[up ? worker : workers] += bytes;
-          traffic.received[up ? workers : worker] += bytes;
-        }
-        note(to_string(collective->kind), "flat", most);
-      } else {
-        if (!layout) layout = first_ranks(layout_, workers);
-        const Request request = choose(*collective, *layout);
-        add_traffic(*lay_out(request.collective, request.algorithm, request.layout), traffic.sent, traffic.received);
-      }
+    for (const std::size_t task : kind.elsewhere) {
+      const Request request = choose(std::get<CollectiveTask>(schedule.tasks[task].what), layout);
+      add_traffic(*lay_out(request.collective, request.algorithm, request.layout), traffic.sent, traffic.received);
     }
     return traffic;
+  }
+
+  /// What the kind of schedule does at a star.
+  void note(const StepKinds::Kind& kind) {
+    for (const StepKinds::Collective& one : kind.at_star) note(to_string(one.kind), "flat", one.bytes);
   }
 
   static double messages_of(const Rounds& rounds) {
@@ -412,15 +409,15 @@ class FidelityChoice {
 };
 
 /// In the child: one schedule after the other.
-void simulate(const Cluster& cluster, std::span<const Schedule> schedules, const StepPlan& plan,
+void simulate(const Cluster& cluster, std::span<const Schedule> schedules, const StepKinds* kinds, const StepPlan& plan,
               const TimingRequest& request, const MessageSink& sink) {
   Stage stage(cluster, sink);
   stage.act(sink, [&] {
     NetworkUse use;
     const std::vector<simgrid::s4u::Host*> workers(
         stage.nodes.hosts.begin(), stage.nodes.hosts.begin() + static_cast<std::ptrdiff_t>(stage.nodes.workers));
-    const RankLayout layout = std::ranges::any_of(schedules, workers_meet) ? rank_layout(workers, *stage.network)
-                                                                           : ranks_apart(workers.size());
+    const RankLayout layout =
+        workers_meet(schedules, kinds) ? rank_layout(workers, *stage.network) : ranks_apart(workers.size());
     Choices choices(layout, use);
     std::vector<Schedule> settled;
     double messages = 0;
@@ -430,9 +427,12 @@ void simulate(const Cluster& cluster, std::span<const Schedule> schedules, const
       if (i < plan.of_run()) messages += own;  // a trace changes nothing about the run
     }
     for (const std::size_t i : plan.others()) {
+      const StepKinds::Kind& kind = kinds->kinds()[i];
+      choices.note(kind);
+      if (kind.elsewhere.empty()) continue;
       WireWriter message = about(Topic::traffic);
-      const Traffic traffic = choices.traffic_of(schedules[i]);
-      message << traffic.sent << traffic.received;
+      const Traffic traffic = choices.traffic_elsewhere(kind, schedules[kind.first]);
+      message << std::uint64_t{i} << traffic.sent << traffic.received;
       sink.post(message.bytes());
     }
     FidelityChoice fidelity(cluster, messages);
@@ -584,17 +584,32 @@ TimedRun time_schedules(const Cluster& cluster, std::span<const Schedule> schedu
     throw SimulationError(fmt::format("{} hosts and {} devices; every worker needs one of each", cluster.hosts.size(),
                                       cluster.devices.size()));
   }
-  for (std::size_t i = 0; i < schedules.size(); ++i) {
+  const auto check = [&](std::size_t i) {
     const std::string fault = fault_of(cluster, schedules[i]);
     if (!fault.empty()) throw SimulationError(fmt::format("schedule {} {}", i, fault));
-  }
+  };
   const bool every_step = every_step_differs(cluster);
+  const StepKinds* kinds = every_step ? nullptr : request.kinds;
+  std::optional<StepKinds> own_kinds;
+  if (kinds == nullptr) {
+    for (std::size_t i = 0; i < schedules.size(); ++i) check(i);
+    if (!every_step) kinds = &own_kinds.emplace(schedules);
+  }
   const auto most = static_cast<std::size_t>(cluster.network.timed_steps);
-  const StepPlan plan(
-      schedules, {.every_step = every_step, .most = most, .occurrences = request.occurrences, .trace = request.trace});
+  const StepPlan plan(schedules.size(), kinds,
+                      {.most = most, .occurrences = request.occurrences, .trace = request.trace});
+  if (kinds == request.kinds) {
+    for (const StepPlan::Simulated& one : plan.simulated()) check(one.schedule);
+  }
+  std::vector<Traffic> others;
+  others.reserve(plan.others().size());
+  std::map<std::size_t, std::size_t> place_of;  // kind → where it is in `others`
+  for (const std::size_t kind : plan.others()) {
+    place_of.emplace_hint(place_of.end(), kind, others.size());
+    others.push_back(kinds->kinds()[kind].star_traffic);
+  }
   std::vector<std::shared_ptr<const Timeline>> timelines(plan.simulated().size());
   std::vector<StepTiming> simulated;
-  std::vector<Traffic> others;
   std::string failure;
   bool complete = false;
   const auto on_message = [&](std::string_view bytes) {
@@ -622,18 +637,25 @@ TimedRun time_schedules(const Cluster& cluster, std::span<const Schedule> schedu
         simulated.push_back(unpack_timing(message));
         if (progress) progress(plan.done_after(simulated.size()));
         return;
-      case Topic::traffic:
-        message >> others.emplace_back().sent >> others.back().received;
+      case Topic::traffic: {
+        std::uint64_t kind = 0;
+        Traffic more;
+        message >> kind >> more.sent >> more.received;
+        Traffic& all = others.at(place_of.at(kind));
+        std::ranges::transform(all.sent, more.sent, all.sent.begin(), std::plus{});
+        std::ranges::transform(all.received, more.received, all.received.begin(), std::plus{});
         return;
+      }
       case Topic::collective:
         return;
     }
   };
-  const ChildOutcome outcome =
-      run_in_child([&](const MessageSink& sink) { simulate(cluster, schedules, plan, request, sink); }, on_message);
+  const ChildOutcome outcome = run_in_child(
+      [&](const MessageSink& sink) { simulate(cluster, schedules, kinds, plan, request, sink); }, on_message);
   if (!outcome.complete() || !complete) {
     give_up(outcome, failure, "steps", simulated.size(), plan.simulated().size());
   }
+  result.stand_for = plan.stand_for();
   result.network.sampling = plan.sampling(simulated);
   result.steps = plan.timings_of_all(std::move(simulated), std::move(others));
   if (every_step && most > 0 && most < schedules.size()) {

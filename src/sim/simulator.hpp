@@ -15,6 +15,7 @@
 #include "plan/timeline.hpp"
 #include "plan/timing.hpp"
 #include "sim/link_changes.hpp"
+#include "sim/step_kinds.hpp"
 
 namespace dadsim {
 
@@ -40,7 +41,10 @@ struct Cluster {
 
 /// Steps of a run, timed.
 struct TimedRun {
-  std::vector<StepTiming> steps;    ///< per schedule, on connections that are warm
+  std::vector<StepTiming> steps;  ///< per schedule, on connections that are warm; interpolated: seconds and bytes alone
+  /// Where some are interpolated: per schedule, how many steps of the run the parts of its time stand for in means over
+  /// the run. Empty: as many as it occurs.
+  std::vector<double> stand_for;
   std::optional<StepTiming> first;  ///< the first schedule on cold connections, where that makes a difference
   NetworkUse network;
   std::vector<std::shared_ptr<const Timeline>> timelines;  ///< as asked for
@@ -51,7 +55,8 @@ struct TimedRun {
 struct TimingRequest {
   /// Per schedule: how many steps of the run are it, for means over the run. Empty: one each.
   std::vector<double> occurrences;
-  std::vector<std::size_t> trace;  ///< schedules of which a timeline is wanted
+  const StepKinds* kinds = nullptr;  ///< of the schedules, where they are known already
+  std::vector<std::size_t> trace;    ///< schedules of which a timeline is wanted
   /// A timeline of the first schedule as the first of the run: on cold connections, where that makes a difference.
   bool trace_first = false;
   std::size_t most_spans = 300'000;  ///< that a timeline may have, roughly: workers and links are left out for it
@@ -59,8 +64,8 @@ struct TimingRequest {
 
 /// Times every schedule on an idle cluster, one after the other, in one forked process (SimGrid's engine is a singleton
 /// with a clock that never goes back). A schedule of fewer workers than the cluster has uses the first ones. Distinct
-/// schedules are simulated once, unless times change from step to step: see every_step_differs. `progress` is called
-/// with the number done. Throws SimulationError.
+/// schedules are simulated once, or a sample of them (NetworkSpec::timed_steps), unless times change from step to step:
+/// see every_step_differs. `progress` is called with the number done. Throws SimulationError.
 TimedRun time_schedules(const Cluster& cluster, std::span<const Schedule> schedules,
                         const std::function<void(std::size_t)>& progress = {}, const TimingRequest& request = {});
 

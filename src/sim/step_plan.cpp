@@ -2,103 +2,34 @@
 
 #include <fmt/format.h>
 
-#include <bit>
-#include <cstdint>
 #include <stdexcept>
-#include <unordered_map>
 #include <utility>
 
 namespace dadsim {
-namespace {
 
-/// Of what most often makes a difference; whether two are equal is looked at where it is the same.
-std::uint64_t fingerprint_of(const Schedule& schedule) {
-  std::uint64_t mixed = schedule.workers;
-  const auto add = [&mixed](double value) {
-    mixed = std::rotl(mixed ^ std::bit_cast<std::uint64_t>(value), 23) * 0x9e3779b97f4a7c15U;
-  };
-  const auto add_all = [&](const PerWorker& values, std::size_t count) {
-    for (std::size_t i = 0; i < (values.is_uniform() ? 1 : count); ++i) add(values[i]);
-  };
-  for (const Task& task : schedule.tasks) {
-    if (const auto* compute = std::get_if<ComputeTask>(&task.what)) {
-      add_all(compute->flops, schedule.workers);
-      add_all(compute->bytes_moved, schedule.workers);
-    } else if (const auto* collective = std::get_if<CollectiveTask>(&task.what)) {
-      add_all(collective->bytes, schedule.workers);
-    }
+StepPlan::StepPlan(std::size_t schedules, const StepKinds* kinds, const Asked& asked) {
+  if (!asked.occurrences.empty() && asked.occurrences.size() != schedules) {
+    throw std::invalid_argument(fmt::format("{} occurrences for {} schedules", asked.occurrences.size(), schedules));
   }
-  return mixed;
-}
-
-/// How large a schedule is, to put it in order among others of its run.
-StepSample::Step size_of(const Schedule& schedule) {
-  StepSample::Step size{.occurrences = 0};
-  for (const Task& task : schedule.tasks) {
-    if (const auto* compute = std::get_if<ComputeTask>(&task.what)) {
-      const std::size_t count = compute->who == Role::workers ? schedule.workers : 1;
-      for (std::size_t i = 0; i < count; ++i) size.flops += compute->flops[i];
-    } else if (const auto* collective = std::get_if<CollectiveTask>(&task.what)) {
-      for (std::size_t i = 0; i < schedule.workers; ++i)
-        size.bytes += collective->bytes[collective->kind == CollectiveKind::broadcast ? 0 : i];
-    }
-  }
-  return size;
-}
-
-/// Schedules of which no two are equal.
-class Kinds {
- public:
-  explicit Kinds(std::span<const Schedule> schedules) : schedules_(schedules) {}
-
-  std::size_t add_new(std::size_t schedule) {
-    first_.push_back(schedule);
-    return first_.size() - 1;
-  }
-  std::size_t find_or_add(std::size_t schedule) {
-    const std::uint64_t key = fingerprint_of(schedules_[schedule]);
-    const auto [from, to] = known_.equal_range(key);
-    for (auto one = from; one != to; ++one) {
-      if (schedules_[first_[one->second]] == schedules_[schedule]) return one->second;
-    }
-    known_.emplace(key, first_.size());
-    return add_new(schedule);
-  }
-  const std::vector<std::size_t>& first() const { return first_; }  ///< per kind: where it occurs first
-
- private:
-  std::span<const Schedule> schedules_;
-  std::vector<std::size_t> first_;
-  std::unordered_multimap<std::uint64_t, std::size_t> known_;
-};
-
-}  // namespace
-
-StepPlan::StepPlan(std::span<const Schedule> schedules, const Asked& asked) {
-  if (!asked.occurrences.empty() && asked.occurrences.size() != schedules.size()) {
-    throw std::invalid_argument(
-        fmt::format("{} occurrences for {} schedules", asked.occurrences.size(), schedules.size()));
-  }
-  Kinds kinds(schedules);
-  std::vector<double> occurrences;  // per kind
-  for (std::size_t i = 0; i < schedules.size(); ++i) {
-    kind_of_.push_back(asked.every_step ? kinds.add_new(i) : kinds.find_or_add(i));
-    occurrences.resize(kinds.first().size());
+  const std::size_t count = kinds == nullptr ? schedules : kinds->kinds().size();
+  std::vector<double> occurrences(count);  // per kind
+  for (std::size_t i = 0; i < schedules; ++i) {
+    kind_of_.push_back(kinds == nullptr ? i : kinds->of().at(i));
     occurrences[kind_of_.back()] += asked.occurrences.empty() ? 1 : asked.occurrences[i];
   }
-  const std::size_t count = kinds.first().size();
   std::vector<bool> traced(count);
   for (const std::size_t schedule : asked.trace) traced[kind_of_.at(schedule)] = true;
 
   place_of_kind_.assign(count, count);
   const auto simulate = [&](std::size_t kind, double times) {
     place_of_kind_[kind] = simulated_.size();
-    simulated_.push_back({kinds.first()[kind], times, traced[kind]});
+    simulated_.push_back({kinds == nullptr ? kind : kinds->kinds()[kind].first, times, traced[kind]});
   };
-  if (!asked.every_step && asked.most > 0 && asked.most < count) {
+  if (kinds != nullptr && asked.most > 0 && asked.most < count) {
     std::vector<StepSample::Step> sizes;
+    sizes.reserve(count);
     for (std::size_t kind = 0; kind < count; ++kind) {
-      sizes.push_back(size_of(schedules[kinds.first()[kind]]));
+      sizes.push_back(kinds->kinds()[kind].size);
       sizes.back().occurrences = occurrences[kind];
     }
     sample_.emplace(std::move(sizes), asked.most);
@@ -113,7 +44,7 @@ StepPlan::StepPlan(std::span<const Schedule> schedules, const Asked& asked) {
   for (std::size_t kind = 0; kind < count; ++kind) {
     if (place_of_kind_[kind] < count) continue;
     place_of_kind_[kind] = simulated_.size() + others_.size();
-    others_.push_back(kinds.first()[kind]);
+    others_.push_back(kind);
   }
 }
 
@@ -125,16 +56,30 @@ std::size_t StepPlan::done_after(std::size_t simulated) const {
 }
 
 std::vector<StepTiming> StepPlan::timings_of_all(std::vector<StepTiming> simulated, std::vector<Traffic> others) const {
+  if (simulated.size() != simulated_.size() || others.size() != others_.size()) {
+    throw std::logic_error(fmt::format("{} timings and {} of bytes for {} and {}", simulated.size(), others.size(),
+                                       simulated_.size(), others_.size()));
+  }
   std::vector<StepTiming> kinds;
   if (sample_) {
-    kinds = sample_->interpolate(simulated);
+    const std::vector<double> seconds = sample_->interpolate(seconds_of_run(simulated));
+    kinds.resize(place_of_kind_.size());
     for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
       const std::size_t place = place_of_kind_[kind];
-      const bool is_simulated = place < simulated_.size();
-      kinds[kind].bytes_sent =
-          is_simulated ? simulated.at(place).bytes_sent : others.at(place - simulated_.size()).sent;
-      kinds[kind].bytes_received =
-          is_simulated ? simulated.at(place).bytes_received : others.at(place - simulated_.size()).received;
+      if (place < of_run_) {
+        kinds[kind] = std::move(simulated[place]);
+        continue;
+      }
+      const bool for_trace = place < simulated_.size();
+      Traffic traffic;
+      if (for_trace) {
+        traffic = {std::move(simulated[place].bytes_sent), std::move(simulated[place].bytes_received)};
+      } else {
+        traffic = std::move(others[place - simulated_.size()]);
+      }
+      kinds[kind].seconds = seconds[kind];
+      kinds[kind].bytes_sent = std::move(traffic.sent);
+      kinds[kind].bytes_received = std::move(traffic.received);
     }
   } else {
     kinds = std::move(simulated);
@@ -146,13 +91,32 @@ std::vector<StepTiming> StepPlan::timings_of_all(std::vector<StepTiming> simulat
   return timings;
 }
 
+std::vector<double> StepPlan::stand_for() const {
+  std::vector<double> times;
+  if (!sample_) return times;
+  times.reserve(kind_of_.size());
+  std::vector<bool> told(place_of_kind_.size());
+  for (const std::size_t kind : kind_of_) {
+    const std::size_t place = place_of_kind_[kind];
+    times.push_back(place < of_run_ && !told[kind] ? simulated_[place].times : 0);
+    told[kind] = true;
+  }
+  return times;
+}
+
 std::optional<NetworkUse::Sampling> StepPlan::sampling(const std::vector<StepTiming>& simulated) const {
   if (!sample_) return std::nullopt;
-  const StepSample::Error error = sample_->error(simulated);
+  const StepSample::Error error = sample_->error(seconds_of_run(simulated));
   return NetworkUse::Sampling{.steps = static_cast<double>(place_of_kind_.size()),
                               .simulated = static_cast<double>(of_run_),
                               .step_error = error.step,
                               .mean_error = error.mean};
+}
+
+std::vector<double> StepPlan::seconds_of_run(const std::vector<StepTiming>& simulated) const {
+  std::vector<double> seconds;
+  for (std::size_t i = 0; i < of_run_; ++i) seconds.push_back(simulated.at(i).seconds);
+  return seconds;
 }
 
 }  // namespace dadsim

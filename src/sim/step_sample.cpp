@@ -9,39 +9,6 @@
 #include <utility>
 
 namespace dadsim {
-namespace {
-
-StepTiming between(const StepTiming& a, const StepTiming& b, double share) {
-  const auto mix = [share](double x, double y) { return (1 - share) * x + share * y; };
-  StepTiming timing;
-  timing.seconds = mix(a.seconds, b.seconds);
-  timing.compute_seconds = mix(a.compute_seconds, b.compute_seconds);
-  timing.exposed_seconds = mix(a.exposed_seconds, b.exposed_seconds);
-  timing.compression_seconds = mix(a.compression_seconds, b.compression_seconds);
-  timing.waiting_seconds = mix(a.waiting_seconds, b.waiting_seconds);
-  for (std::size_t node = 0; node < a.busy_seconds.size(); ++node)
-    timing.busy_seconds.push_back(mix(a.busy_seconds[node], b.busy_seconds.at(node)));
-
-  for (const Bound& bound : a.bounds) {
-    timing.bounds.push_back({bound.resource, bound.kind, (1 - share) * bound.seconds, 0});
-  }
-  for (const Bound& bound : b.bounds) {
-    const auto same = std::ranges::find_if(
-        timing.bounds, [&](const Bound& one) { return one.resource == bound.resource && one.kind == bound.kind; });
-    if (same != timing.bounds.end()) {
-      same->seconds += share * bound.seconds;
-    } else {
-      timing.bounds.push_back({bound.resource, bound.kind, share * bound.seconds, 0});
-    }
-  }
-  std::erase_if(timing.bounds, [](const Bound& bound) { return bound.seconds <= 0; });
-  for (Bound& bound : timing.bounds) bound.share = bound.seconds / timing.seconds;
-  std::ranges::stable_sort(timing.bounds, std::greater{}, &Bound::seconds);
-  return timing;
-}
-
-}  // namespace
-
 StepSample::StepSample(std::vector<Step> steps, std::size_t most) : steps_(std::move(steps)) {
   if (most < 3) throw std::invalid_argument("a sample has three steps at least");
   const std::size_t count = steps_.size();
@@ -119,17 +86,15 @@ double StepSample::share_between(std::size_t below, std::size_t above, std::size
   return static_cast<double>(place - below) / static_cast<double>(above - below);
 }
 
-std::vector<StepTiming> StepSample::interpolate(const std::vector<StepTiming>& picked) const {
-  std::vector<StepTiming> timings;
-  timings.reserve(of_.size());
-  for (const Between& of : of_) {
-    timings.push_back(of.below == of.above ? picked.at(of.below)
-                                           : between(picked.at(of.below), picked.at(of.above), of.share));
-  }
-  return timings;
+std::vector<double> StepSample::interpolate(const std::vector<double>& picked) const {
+  std::vector<double> seconds;
+  seconds.reserve(of_.size());
+  for (const Between& of : of_)
+    seconds.push_back((1 - of.share) * picked.at(of.below) + of.share * picked.at(of.above));
+  return seconds;
 }
 
-StepSample::Error StepSample::error(const std::vector<StepTiming>& picked) const {
+StepSample::Error StepSample::error(const std::vector<double>& picked) const {
   // A step's seconds are taken to be a line by pieces, and noise of deviation s. What leaving one out is off by has the
   // noise of three steps: its own, and that of its neighbours in their shares.
   double squares = 0;  // of what is off
@@ -137,8 +102,8 @@ StepSample::Error StepSample::error(const std::vector<StepTiming>& picked) const
   double count = 0;
   for (std::size_t i = 1; i + 1 < by_size_.size(); ++i) {
     const double share = share_between(by_size_[i - 1], by_size_[i + 1], by_size_[i]);
-    const double off = (1 - share) * picked.at(rank_of_[i - 1]).seconds + share * picked.at(rank_of_[i + 1]).seconds -
-                       picked.at(rank_of_[i]).seconds;
+    const double off =
+        (1 - share) * picked.at(rank_of_[i - 1]) + share * picked.at(rank_of_[i + 1]) - picked.at(rank_of_[i]);
     squares += off * off;
     noise += off * off / (1 + share * share + (1 - share) * (1 - share));
     ++count;
@@ -155,7 +120,7 @@ StepSample::Error StepSample::error(const std::vector<StepTiming>& picked) const
   for (std::size_t i = 0; i < picked_.size(); ++i) {
     const double for_others = weights_[i] - steps_[picked_[i]].occurrences;
     variance += for_others * for_others;
-    seconds += weights_[i] * picked.at(i).seconds;
+    seconds += weights_[i] * picked.at(i);
   }
   if (count == 0 || seconds <= 0) return {};
   return {.step = std::sqrt(squares / count) * steps / seconds, .mean = std::sqrt(noise / count * variance) / seconds};

@@ -3,8 +3,6 @@
 #include <cstddef>
 #include <vector>
 
-#include "plan/timing.hpp"
-
 namespace dadsim {
 
 /// Which steps of a run are simulated where all would take too long, and what the others are taken to be.
@@ -28,15 +26,15 @@ class StepSample {
   const std::vector<std::size_t>& picked() const { return picked_; }
   /// Per picked: how many steps of the run it stands for. They add up to all.
   const std::vector<double>& weights() const { return weights_; }
-  /// All steps' timings, from those of the picked. Bytes of the others are left empty: they are known without.
-  std::vector<StepTiming> interpolate(const std::vector<StepTiming>& picked) const;
+  /// Seconds of all steps, from those of the picked.
+  std::vector<double> interpolate(const std::vector<double>& picked) const;
 
   struct Error {
     double step = 0;  ///< of one step that was not picked: root mean square of what it is off by ÷ the mean step
     double mean = 0;  ///< standard error of the mean step ÷ the mean step
   };
   /// Estimated by leaving out every picked step but the two at the ends, and interpolating it from its neighbours.
-  Error error(const std::vector<StepTiming>& picked) const;
+  Error error(const std::vector<double>& picked) const;
 
  private:
   /// Two picked steps (places in picked_) and how far a step lies from the first to the second, 0 … 1.

@@ -29,9 +29,11 @@ std::vector<std::int64_t> steps_of(const Trajectory& trajectory, const TraceRequ
   return steps;
 }
 
-TimedRun time_run(std::span<const Schedule> schedules, const Trajectory& trajectory, const Cluster& cluster,
-                  const TraceRequest& trace, std::size_t most_spans, const std::function<void(std::size_t)>& progress) {
+TimedRun time_run(std::span<const Schedule> schedules, const StepKinds* kinds, const Trajectory& trajectory,
+                  const Cluster& cluster, const TraceRequest& trace, std::size_t most_spans,
+                  const std::function<void(std::size_t)>& progress) {
   TimingRequest request;
+  request.kinds = kinds;
   request.occurrences.resize(schedules.size());
   for (const std::int32_t step : trajectory.steps) ++request.occurrences[static_cast<std::size_t>(step)];
   for (const std::int64_t step : steps_of(trajectory, trace)) {
@@ -132,11 +134,11 @@ Trajectory unfolded(const Trajectory& trajectory) {
   return result;
 }
 
-ScheduleMemory::Schedules unfolded(const std::vector<Schedule>& schedules, const Trajectory& trajectory) {
+std::vector<Schedule> unfolded(const std::vector<Schedule>& schedules, const Trajectory& trajectory) {
   std::vector<Schedule> result;
   result.reserve(trajectory.steps.size());
   for (const std::int32_t index : trajectory.steps) result.push_back(schedules[static_cast<std::size_t>(index)]);
-  return std::make_shared<const std::vector<Schedule>>(std::move(result));
+  return result;
 }
 
 /// All that holds for every run.
@@ -207,22 +209,25 @@ Result time_scenario(const Scenario& scenario, const Learned& learned, const Clu
   Progress progress("timing", scenario.runs.size(), show_progress);
   for (std::size_t i = 0; i < scenario.runs.size(); ++i) {
     const LearnedRun& run = *learned.runs[i];
-    ScheduleMemory::Schedules schedules = learned.schedules->of(scenario.runs[i], run.trajectory, run.shape, timed);
+    const ScheduleMemory::Pointer known = learned.schedules->of(scenario.runs[i], run.trajectory, run.shape, timed);
     std::optional<Trajectory> every_step;
+    std::vector<Schedule> every_schedule;
     if (in_order) {
       every_step = unfolded(run.trajectory);
-      schedules = unfolded(*schedules, run.trajectory);
+      every_schedule = unfolded(known->schedules, run.trajectory);
     }
     const Trajectory& trajectory = in_order ? *every_step : run.trajectory;
     const auto on_progress = [&](std::size_t done) {
       if (interrupted().load()) throw Cancelled();
       progress.update(i, static_cast<std::int64_t>(done), static_cast<std::int64_t>(trajectory.distinct_steps.size()));
     };
-    const TimedRun timings = time_run(*schedules, trajectory, cluster, trace, most_spans, on_progress);
+    const TimedRun timings =
+        in_order ? time_run(every_schedule, nullptr, trajectory, cluster, trace, most_spans, on_progress)
+                 : time_run(known->schedules, &known->kinds, trajectory, cluster, trace, most_spans, on_progress);
     if (interrupted().load()) throw Cancelled();
     const bool pooled = find_algorithm(scenario.runs[i].algorithm).sharing == Sharing::pooled;
     RunResult told = summarise(scenario.runs[i], trajectory, timings.steps, pooled ? 1 : scenario.workers.size(),
-                               scenario.training.target_accuracy, timings.first);
+                               scenario.training.target_accuracy, timings.first, timings.stand_for);
     told.network = timings.network;
     told.traced = traced_steps(trajectory, timings, trace);
     told.notes = notes_of(scenario.runs[i], run, result.timed_as_other);

@@ -35,8 +35,8 @@ bool ScheduleMemory::is_of(const Entry& entry, const RunSpec& run, const Traject
          entry.sample_scale == timed.sample_scale && entry.precision == timed.precision && entry.shape == timed.shape;
 }
 
-ScheduleMemory::Schedules ScheduleMemory::of(const RunSpec& run, const Trajectory& trajectory,
-                                             const ModelShape& learned, const TimedAs& timed) {
+ScheduleMemory::Pointer ScheduleMemory::of(const RunSpec& run, const Trajectory& trajectory, const ModelShape& learned,
+                                           const TimedAs& timed) {
   {
     const std::lock_guard lock(mutex_);
     const auto found =
@@ -53,7 +53,8 @@ ScheduleMemory::Schedules ScheduleMemory::of(const RunSpec& run, const Trajector
     schedules.push_back(schedule_of(run, trajectory, step, learned, timed));
     bytes += bytes_of(schedules.back());
   }
-  auto made = std::make_shared<const std::vector<Schedule>>(std::move(schedules));
+  StepKinds kinds(schedules);
+  auto made = std::make_shared<const Schedules>(Schedules{std::move(schedules), std::move(kinds)});
   if (bytes > most_bytes) return made;
   const std::lock_guard lock(mutex_);
   entries_.push_front({&trajectory, run.all_reduce, run.all_gather, run.bucket_bytes, run.first_bucket_bytes,

@@ -3,12 +3,14 @@
 #include <list>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <vector>
 
 #include "plan/layer_shape.hpp"
 #include "plan/schedule.hpp"
 #include "plan/specification.hpp"
 #include "plan/trajectory.hpp"
+#include "sim/step_kinds.hpp"
 #include "study/timed_as.hpp"
 
 namespace dadsim {
@@ -22,10 +24,14 @@ Schedule schedule_of(const RunSpec& run, const Trajectory& trajectory, const Ste
 /// at once.
 class ScheduleMemory {
  public:
-  using Schedules = std::shared_ptr<const std::vector<Schedule>>;
+  struct Schedules {
+    std::vector<Schedule> schedules;  ///< per distinct step of the trajectory
+    StepKinds kinds;
+  };
+  using Pointer = std::shared_ptr<const Schedules>;
 
-  /// Per distinct step of the trajectory, which must live as long as this object.
-  Schedules of(const RunSpec& run, const Trajectory& trajectory, const ModelShape& learned, const TimedAs& timed);
+  /// The trajectory must live as long as this object.
+  Pointer of(const RunSpec& run, const Trajectory& trajectory, const ModelShape& learned, const TimedAs& timed);
 
  private:
   struct Entry {
@@ -35,7 +41,7 @@ class ScheduleMemory {
     ModelShape shape;
     double sample_scale = 1;
     Precision precision = Precision::fp32;
-    Schedules schedules;
+    Pointer schedules;
     double bytes = 0;  ///< of memory, roughly
   };
   static bool is_of(const Entry& entry, const RunSpec& run, const Trajectory& trajectory, const TimedAs& timed);

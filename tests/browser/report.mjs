@@ -114,6 +114,7 @@ test("names that would be markup stay text", async () => {
   assert.equal(await page.locator("#runs tbody th").first().textContent(), kHostile);
   assert.equal((await page.locator(".verdict").textContent()).startsWith(kHostile), true);
   assert.ok((await page.locator("#provenance").textContent()).includes(kHostile));
+  assert.ok((await page.locator("#provenance").textContent()).includes("of 750 steps that differ 32 were simulated"));
   for (const summary of await page.locator("summary").all()) await summary.click();
   for (const details of await page.locator("details").all()) await details.locator("table").waitFor();
   assert.equal(await page.locator("img").count(), 0);

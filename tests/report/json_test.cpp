@@ -38,6 +38,7 @@ NetworkUse sample_network() {
   use.collectives = {{"all-reduce", "ring", 1000, 2000, 3}};
   use.links = {{"ib-ndr", "rdma", "a stated share", 5e10, 0.92, 64}};
   use.messages = 12;
+  use.sampling = {750, 32, 0.02, 0.003};
   use.links_used = 3;
   use.link_use = {{"node-0 nic_UP", "ib-ndr", 5e10, 1e-6, 2e6, 0.75}};
   return use;
@@ -87,6 +88,7 @@ TEST(Json, SaysHowTheNetworkWasSimulated) {
   const Json network = Json::parse(to_json(result))["runs"][0]["network"];
   EXPECT_EQ(network, Json::parse(R"({"fidelity": "flow",
       "fidelity_note": "by flow: 3e+06 messages are more than the budget", "messages": 12.0,
+      "sampling": {"steps": 750.0, "simulated": 32.0, "step_error": 0.02, "mean_error": 0.003},
       "collectives": [{"kind": "all-reduce", "algorithm": "ring", "least_bytes": 1000.0, "most_bytes": 2000.0,
                        "count": 3.0}],
       "links": [{"class": "ib-ndr", "transport": "rdma", "bytes_per_second": 5e10, "efficiency": 0.92,
@@ -96,6 +98,8 @@ TEST(Json, SaysHowTheNetworkWasSimulated) {
             Json::parse(R"([{"link": "node-0 nic_UP", "class": "ib-ndr", "bytes_per_second": 5e10,
                              "latency_seconds": 1e-6, "bytes_per_step": 2e6, "busy_share": 0.75}])"));
   result.runs[0].network.fidelity_note.clear();
+  result.runs[0].network.sampling.reset();
+  EXPECT_FALSE(Json::parse(to_json(result))["runs"][0]["network"].contains("sampling"));
   EXPECT_FALSE(Json::parse(to_json(result))["runs"][0]["network"].contains("fidelity_note"));
 }
 

@@ -68,6 +68,38 @@ TEST(Summarise, AddsUpTheCriticalPathByResourceAndKind) {
   EXPECT_DOUBLE_EQ(share, 1);
 }
 
+TEST(Summarise, PartsStandForAsManyStepsAsASampleSays) {
+  // The second step is interpolated: it has seconds and bytes, and the first stands for the parts of all three.
+  std::vector<StepTiming> timings = sample_timings();
+  const StepTiming whole = timings[0];
+  timings[1].seconds = 4;
+  timings[1].compute_seconds = timings[1].exposed_seconds = 0;
+  timings[1].bounds.clear();
+  const auto with = [&](const std::optional<StepTiming>& first) {
+    return summarise(sample_spec("dad", "dad"), sample_trajectory(), timings, 2, 0.95, first, {3, 0});
+  };
+  const RunResult run = with({});
+  EXPECT_DOUBLE_EQ(run.step_seconds, 4);
+  EXPECT_DOUBLE_EQ(run.compute_seconds, 1);
+  EXPECT_DOUBLE_EQ(run.exposed_seconds, 3);
+  EXPECT_DOUBLE_EQ(run.bytes_up_per_worker, 1000);
+  EXPECT_EQ(run.total_bytes, 16000);
+  ASSERT_EQ(run.bounds.size(), 2U);
+  EXPECT_DOUBLE_EQ(run.bounds[0].seconds, 3);
+  EXPECT_DOUBLE_EQ(run.bounds[0].share, 0.75);
+  // A first step of its own takes one of them away.
+  StepTiming slower = whole;
+  slower.seconds = 7;
+  slower.exposed_seconds = 6;
+  slower.bounds[0].seconds = 6;
+  const RunResult cold = with(slower);
+  EXPECT_DOUBLE_EQ(cold.step_seconds, 5);
+  EXPECT_DOUBLE_EQ(cold.exposed_seconds, (6 + 2 * 3) / 3.0);
+  EXPECT_DOUBLE_EQ(cold.bounds[0].share, 0.8);
+  EXPECT_THROW(summarise(sample_spec("dad", "dad"), sample_trajectory(), timings, 2, 0.95, {}, {3, 0, 0}),
+               std::logic_error);
+}
+
 TEST(Summarise, LeavesOutTimingsThatNeverOccur) {
   Trajectory trajectory = sample_trajectory();
   trajectory.steps = {1, 1, 1};

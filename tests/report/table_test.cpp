@@ -62,6 +62,18 @@ TEST(Table, StaysAlignedAndNarrow) {
   }
 }
 
+TEST(Table, SaysWhatWasNotSimulated) {
+  Result result = sample_result();
+  EXPECT_EQ(to_table(result).find("steps that differ"), std::string::npos);
+  result.runs[0].network.sampling = {750, 32, 0.0234, 0.00312};
+  EXPECT_NE(
+      to_table(result).find("rank-dad: of 750 steps that differ 32 were simulated, the others interpolated between "
+                            "them by their bytes: one is off by 2.3 % (root\n"
+                            "  mean square), the mean step by 0.31 % (standard error)."),
+      std::string::npos)
+      << to_table(result);
+}
+
 TEST(Table, ShowsADashWhereTheTargetWasNotReached) {
   Result result = sample_result();
   result.runs[0].target_reached = false;

@@ -14,7 +14,7 @@ namespace dadsim {
 namespace {
 
 constexpr std::int64_t kApplication = 0x44414453;  // "DADS": PRAGMA application_id
-constexpr std::int64_t kTables = 2;                // PRAGMA user_version: raised when a table changes
+constexpr std::int64_t kTables = 3;                // PRAGMA user_version: raised when a table changes
 
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
@@ -34,7 +34,7 @@ CREATE TABLE run(point INTEGER NOT NULL, seed INTEGER NOT NULL, number INTEGER N
   steps INTEGER NOT NULL, final_accuracy REAL, best_accuracy REAL, final_auc REAL, target_reached INTEGER NOT NULL,
   target_step REAL, target_seconds REAL, step_seconds REAL, compute_seconds REAL, exposed_seconds REAL,
   first_step_seconds REAL, bytes_up REAL, bytes_down REAL, total_bytes REAL, total_seconds REAL, bound_by TEXT NOT NULL,
-  bound_kind TEXT NOT NULL, bound_share REAL, memory_bytes REAL, relative_steps REAL, scale_seconds REAL,
+  bound_kind TEXT NOT NULL, bound_share REAL, sampling_error REAL, memory_bytes REAL, relative_steps REAL, scale_seconds REAL,
   scale_low REAL, scale_high REAL, money REAL, joules REAL, PRIMARY KEY(point, seed, number),
   FOREIGN KEY(point, seed) REFERENCES trial) WITHOUT ROWID;
 CREATE TABLE learning(key TEXT PRIMARY KEY, run BLOB NOT NULL);
@@ -80,6 +80,7 @@ SweepRun sweep_run_of(const SweepTrial& trial, std::int64_t number, const RunRes
     kept.bound_kind = run.bounds.front().kind;
     kept.bound_share = run.bounds.front().share;
   }
+  kept.sampling_error = run.network.sampling ? run.network.sampling->mean_error : kNone;
   kept.memory_bytes = run.memory.total();
   kept.relative_steps = kept.scale_seconds = kept.scale_low = kept.scale_high = kNone;
   if (run.at_scale) {
@@ -172,15 +173,15 @@ void write_trial(Database& database, const SweepTrial& trial, const std::vector<
   insert_trial << trial.point << trial.seed << (words.empty() ? "done" : "failed") << words;
   insert_trial.run();
   Statement insert(database,
-                   "INSERT INTO run VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
+                   "INSERT INTO run VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
   for (const SweepRun& run : runs) {
     insert << trial.point << trial.seed << run.number << run.label << run.algorithm << std::int64_t{run.communicates}
            << run.exchange << run.workers << run.steps << run.final_accuracy << run.best_accuracy << run.final_auc
            << std::int64_t{run.target_reached} << run.target_step << run.target_seconds << run.step_seconds
            << run.compute_seconds << run.exposed_seconds << run.first_step_seconds << run.bytes_up << run.bytes_down
            << run.total_bytes << run.total_seconds << run.bound_by << run.bound_kind << run.bound_share
-           << run.memory_bytes << run.relative_steps << run.scale_seconds << run.scale_low << run.scale_high
-           << run.money << run.joules;
+           << run.sampling_error << run.memory_bytes << run.relative_steps << run.scale_seconds << run.scale_low
+           << run.scale_high << run.money << run.joules;
     insert.run();
   }
   transaction.commit();
@@ -231,13 +232,21 @@ SweepResults read_results(Database& database) {
     }
     run.bound_by = text();
     run.bound_kind = text();
-    for (double* number : {&run.bound_share, &run.memory_bytes, &run.relative_steps, &run.scale_seconds, &run.scale_low,
-                           &run.scale_high, &run.money, &run.joules}) {
+    for (double* number : {&run.bound_share, &run.sampling_error, &run.memory_bytes, &run.relative_steps,
+                           &run.scale_seconds, &run.scale_low, &run.scale_high, &run.money, &run.joules}) {
       *number = real();
     }
     results.runs.push_back(std::move(run));
   }
   return results;
+}
+
+double worst_sampling_error(const SweepResults& results) {
+  double worst = 0;
+  for (const SweepRun& run : results.runs) {
+    if (run.sampling_error > worst) worst = run.sampling_error;
+  }
+  return worst;
 }
 
 std::string difference(const SweepIdentity& a, const SweepIdentity& b) {

@@ -54,6 +54,8 @@ struct SweepRun {
   double total_bytes = 0, total_seconds = 0;
   std::string bound_by, bound_kind;  ///< the resource that the critical path is on for longest
   double bound_share = 0;
+  /// Standard error of step_seconds ÷ step_seconds; not a number: nothing was interpolated.
+  double sampling_error = std::numeric_limits<double>::quiet_NaN();
   double memory_bytes = 0;
   double relative_steps = 0;
   double scale_seconds = 0, scale_low = 0, scale_high = 0;  ///< time to accuracy at scale
@@ -98,5 +100,8 @@ SweepResults read_results(Database& database);
 
 /// Why results of these two do not belong together; empty if they do.
 std::string difference(const SweepIdentity& a, const SweepIdentity& b);
+
+/// Of all runs' SweepRun::sampling_error; 0 where nothing was interpolated.
+double worst_sampling_error(const SweepResults& results);
 
 }  // namespace dadsim

@@ -159,6 +159,7 @@ SweepReport sweep_report_of(const SweepResults& results) {
   report.shard = identity.shard;
   report.shards = identity.shards;
   report.currency = identity.currency;
+  report.sampling_error = worst_sampling_error(results);
   report.at_scale = std::ranges::any_of(all, &PointOutcome::at_scale);
   report.runs = runs_of(results, all);
   std::map<std::string, std::size_t> run_index;

@@ -20,7 +20,7 @@ constexpr std::size_t kMostLabels = 8;   // in a summary; the rest are counted t
 constexpr std::size_t kMostAcross = 40;  // columns of a map
 constexpr std::size_t kMostDown = 24;    // and rows
 constexpr std::size_t kLongestValue = 24;
-constexpr std::size_t kColumns = 30;  // of the CSV, behind the values of a point
+constexpr std::size_t kColumns = 31;  // of the CSV, behind the values of a point
 
 // ---- table ----
 
@@ -192,6 +192,11 @@ std::string sweep_table(const SweepResults& results) {
                         identity.shard, identity.shards);
   if (identity.seeds > 1) text += fmt::format(", {} seeds each (means with 95 % intervals)", identity.seeds);
   if (std::ranges::any_of(all, &PointOutcome::at_scale)) text += "; times to accuracy at scale";
+  const double error = worst_sampling_error(results);
+  if (error > 0)
+    text += fmt::format(
+        "; of steps that differ a sample was simulated, mean steps are off by {:.2g} % at most (standard error)",
+        100 * error);
   text += "\n\n";
   return text + (results.points.size() <= kMostRows ? table_of_points(results, all) : summary(results, all));
 }
@@ -202,7 +207,8 @@ std::string sweep_csv(const SweepResults& results) {
   csv +=
       ",run,algorithm,exchange,workers,steps,final_accuracy,best_accuracy,final_auc,target_reached,target_step,"
       "target_seconds,step_seconds,compute_seconds,exposed_seconds,first_step_seconds,bytes_up,bytes_down,total_bytes,"
-      "total_seconds,bound_by,bound_kind,bound_share,memory_bytes,relative_steps,scale_seconds,scale_low,scale_high,"
+      "total_seconds,bound_by,bound_kind,bound_share,sampling_error,memory_bytes,relative_steps,scale_seconds,scale_"
+      "low,scale_high,"
       "money,joules,failed\n";
   std::map<std::int64_t, const SweepResults::Point*> points;
   for (const SweepResults::Point& point : results.points) points[point.id] = &point;
@@ -224,8 +230,8 @@ std::string sweep_csv(const SweepResults& results) {
       line += "," + csv_field(value);
     }
     line += fmt::format(",{},{}", csv_field(run.bound_by), csv_field(run.bound_kind));
-    for (const double value : {run.bound_share, run.memory_bytes, run.relative_steps, run.scale_seconds, run.scale_low,
-                               run.scale_high, run.money, run.joules}) {
+    for (const double value : {run.bound_share, run.sampling_error, run.memory_bytes, run.relative_steps,
+                               run.scale_seconds, run.scale_low, run.scale_high, run.money, run.joules}) {
       line += "," + csv_field(value);
     }
     lines[{run.trial, run.number}] = line + ",\n";

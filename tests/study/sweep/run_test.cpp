@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <set>
@@ -80,6 +82,39 @@ TEST_F(SweepRuns, EveryPointEqualsARunOfItsOwn) {
       EXPECT_EQ(kept.bound_by, run.bounds.front().resource);
     }
   }
+}
+
+TEST_F(SweepRuns, ASampleOfTheStepsIsThatOfARunOfItsOwn) {
+  std::string xml =
+      tiny_scenario(R"(<sweep><vary path="platform.federation.sites.up" values="1Mbps 10Mbps 100Mbps"/></sweep>)",
+                    R"(<run algorithm="dad"/><run algorithm="rank-dad" cap="16"/>)");
+  xml.replace(xml.find("<workers"), 0, R"(<network timed-steps="8"/>)");
+  xml.replace(xml.find("train=\"300\""), 11, "train=\"2400\"");
+  const std::string path = folder_.write("sampled.xml", xml);
+  const SweepPlan plan = plan_of(path);
+  const SweepResults results = run(plan, "a.sqlite");
+  double worst = 0;
+  for (std::size_t point = 0; point < 3; ++point) {
+    const Result result = run_experiment(load_scenario(path, plan.overrides(point, 0), make_catalog()), false);
+    for (std::size_t i = 0; i < 2; ++i) {
+      const SweepRun& kept = results.runs.at(2 * point + i);
+      const RunResult& run = result.runs[i];
+      expect_same(kept.step_seconds, run.step_seconds, "step");
+      expect_same(kept.exposed_seconds, run.exposed_seconds, "exposed");
+      expect_same(kept.total_bytes, run.total_bytes, "bytes");
+      const bool sampled = run.spec.algorithm == "rank-dad";
+      ASSERT_EQ(run.network.sampling.has_value(), sampled) << run.spec.label;
+      EXPECT_EQ(!std::isnan(kept.sampling_error), sampled);
+      if (sampled) {
+        expect_same(kept.sampling_error, run.network.sampling->mean_error, "error");
+        worst = std::max(worst, kept.sampling_error);
+      }
+    }
+  }
+  EXPECT_GT(worst, 0);
+  EXPECT_EQ(worst_sampling_error(results), worst);
+  EXPECT_NE(sweep_table(results).find("a sample was simulated"), std::string::npos);
+  EXPECT_EQ(sweep_table(run(plan_of(scenario(kSweep)), "b.sqlite")).find("a sample"), std::string::npos);
 }
 
 TEST_F(SweepRuns, WhatPointsShareIsLearnedOnce) {

@@ -33,6 +33,15 @@ function addSweepProvenance(sweep, section) {
       "Seeds",
       about.seeds === 1 ? "the scenario's" : `${humanCount(about.seeds)}: the scenario's and those that follow it`,
     ],
+    ...(about.sampling_error > 0
+      ? [
+          [
+            "Steps",
+            "of those that differ a sample was simulated, the others interpolated: mean steps are off by " +
+              `${(100 * about.sampling_error).toPrecision(2)} % at most (standard error)`,
+          ],
+        ]
+      : []),
     ["Versions", `dadsim ${dadsim.version}, Chart.js ${Chart.version}`],
   ];
   const terms = facts.flatMap(([term, text]) => [element("dt", {}, term), element("dd", {}, text)]);

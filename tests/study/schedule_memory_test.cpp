@@ -1,0 +1,72 @@
+#include "study/schedule_memory.hpp"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "scenario/load.hpp"
+#include "study/catalog.hpp"
+#include "study/learned.hpp"
+#include "study/one_line.hpp"
+#include "support/temporary_folder.hpp"
+
+namespace dadsim {
+namespace {
+
+class ScheduleMemories : public testing::Test {
+ protected:
+  ScheduleMemories() {
+    const std::string path = folder_.path("scenario.xml");
+    std::ofstream(path) << test::one_line::scenario();
+    scenario_ = load_scenario(path, {}, make_catalog());
+    learned_ = learn_scenario(scenario_, nullptr, false);
+    timed_ = timed_as_of(scenario_, run().shape);
+  }
+  const LearnedRun& run() const { return *learned_.runs.front(); }
+  ScheduleMemory::Pointer ask(const RunSpec& spec, const TimedAs& timed) {
+    return memory_.of(spec, run().trajectory, run().shape, timed);
+  }
+
+  test::TemporaryFolder folder_;
+  Scenario scenario_;
+  Learned learned_;
+  TimedAs timed_;
+  ScheduleMemory memory_;
+};
+
+TEST_F(ScheduleMemories, HoldTheSchedulesOfEveryDistinctStep) {
+  const auto schedules = ask(scenario_.runs[0], timed_);
+  const Trajectory& trajectory = run().trajectory;
+  ASSERT_EQ(schedules->schedules.size(), trajectory.distinct_steps.size());
+  for (std::size_t i = 0; i < trajectory.distinct_steps.size(); ++i) {
+    EXPECT_EQ(schedules->schedules[i],
+              schedule_of(scenario_.runs[0], trajectory, trajectory.distinct_steps[i], run().shape, timed_));
+  }
+  EXPECT_EQ(schedules->kinds.of().size(), schedules->schedules.size());
+}
+
+TEST_F(ScheduleMemories, MakeThemOnceForWhatIsTheSame) {
+  const auto first = ask(scenario_.runs[0], timed_);
+  EXPECT_EQ(ask(scenario_.runs[0], timed_), first);
+  RunSpec ring = scenario_.runs[0];
+  ring.all_reduce = "ring";
+  RunSpec buckets = scenario_.runs[0];
+  buckets.bucket_bytes = 1e6;
+  TimedAs larger = timed_;
+  larger.sample_scale = 2;
+  TimedAs half = timed_;
+  half.precision = Precision::fp16;
+  TimedAs other = timed_;
+  other.shape.layers.front().name = "another";
+  EXPECT_NE(ask(ring, timed_), first);
+  EXPECT_NE(ask(buckets, timed_), first);
+  EXPECT_NE(ask(scenario_.runs[0], larger), first);
+  EXPECT_NE(ask(scenario_.runs[0], half), first);
+  EXPECT_NE(ask(scenario_.runs[0], other), first);
+  const Trajectory another = run().trajectory;
+  EXPECT_NE(memory_.of(scenario_.runs[0], another, run().shape, timed_), first);
+  EXPECT_EQ(ask(scenario_.runs[0], timed_), first);
+}
+
+}  // namespace
+}  // namespace dadsim
