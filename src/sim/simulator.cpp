@@ -8,7 +8,6 @@
 #include <cstdio>
 #include <exception>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -591,23 +590,17 @@ TimedRun time_schedules(const Cluster& cluster, std::span<const Schedule> schedu
   const bool every_step = every_step_differs(cluster);
   const StepKinds* kinds = every_step ? nullptr : request.kinds;
   std::optional<StepKinds> own_kinds;
-  if (kinds == nullptr) {
+  if (kinds == nullptr && !every_step) {
     for (std::size_t i = 0; i < schedules.size(); ++i) check(i);
-    if (!every_step) kinds = &own_kinds.emplace(schedules);
+    kinds = &own_kinds.emplace(schedules);
   }
   const auto most = static_cast<std::size_t>(cluster.network.timed_steps);
   const StepPlan plan(schedules.size(), kinds,
                       {.most = most, .occurrences = request.occurrences, .trace = request.trace});
-  if (kinds == request.kinds) {
-    for (const StepPlan::Simulated& one : plan.simulated()) check(one.schedule);
-  }
+  for (const StepPlan::Simulated& one : plan.simulated()) check(one.schedule);
   std::vector<Traffic> others;
   others.reserve(plan.others().size());
-  std::map<std::size_t, std::size_t> place_of;  // kind → where it is in `others`
-  for (const std::size_t kind : plan.others()) {
-    place_of.emplace_hint(place_of.end(), kind, others.size());
-    others.push_back(kinds->kinds()[kind].star_traffic);
-  }
+  for (const std::size_t kind : plan.others()) others.push_back(kinds->kinds()[kind].star_traffic);
   std::vector<std::shared_ptr<const Timeline>> timelines(plan.simulated().size());
   std::vector<StepTiming> simulated;
   std::string failure;
@@ -641,7 +634,8 @@ TimedRun time_schedules(const Cluster& cluster, std::span<const Schedule> schedu
         std::uint64_t kind = 0;
         Traffic more;
         message >> kind >> more.sent >> more.received;
-        Traffic& all = others.at(place_of.at(kind));
+        const auto place = std::ranges::lower_bound(plan.others(), kind) - plan.others().begin();
+        Traffic& all = others.at(static_cast<std::size_t>(place));
         std::ranges::transform(all.sent, more.sent, all.sent.begin(), std::plus{});
         std::ranges::transform(all.received, more.received, all.received.begin(), std::plus{});
         return;

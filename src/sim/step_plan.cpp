@@ -50,9 +50,8 @@ StepPlan::StepPlan(std::size_t schedules, const StepKinds* kinds, const Asked& a
 
 std::size_t StepPlan::done_after(std::size_t simulated) const {
   if (sample_) return kind_of_.size() * simulated / simulated_.size();
-  std::size_t done = 0;
-  while (done < kind_of_.size() && kind_of_[done] < simulated) ++done;
-  return done;
+  // Kinds are numbered as they first occur: all schedules before the next kind are of those that are done.
+  return simulated < simulated_.size() ? simulated_[simulated].schedule : kind_of_.size();
 }
 
 std::vector<StepTiming> StepPlan::timings_of_all(std::vector<StepTiming> simulated, std::vector<Traffic> others) const {

@@ -7,10 +7,10 @@ namespace dadsim {
 
 /// Which steps of a run are simulated where all would take too long, and what the others are taken to be.
 ///
-/// Systematic sampling (Cochran, Sampling Techniques, 3rd ed. 1977, chapter 8; in simulators Wunderlich et al., SMARTS,
-/// ISCA 2003): steps are put in order by the bytes that they hand over, equal ones by flops. The least and the most are
-/// picked, the first of the run, and then always the one in the middle of the gap that most steps of the run lie in.
-/// Between two that were picked, times follow the bytes linearly.
+/// In the manner of systematic sampling (Cochran, Sampling Techniques, 3rd ed. 1977, chapter 8; in simulators
+/// Wunderlich et al., SMARTS, ISCA 2003): steps are put in order by the bytes that they hand over, equal ones by flops.
+/// The least and the most are picked, the first of the run, and then always the one in the middle of the gap that most
+/// steps of the run lie in. Between two that were picked, times follow the bytes linearly.
 class StepSample {
  public:
   struct Step {
