@@ -483,7 +483,7 @@ void simulate(const Cluster& cluster, std::span<const Schedule> schedules, const
                                                           request.most_spans);
             stage.network->trace(&recorder->links());
           }
-          const StepTiming timing =
+          StepTiming timing =
               replayer.replay(first_ranks(layout, settled[i].workers), settled[i], slowness.of_step(i), recorder.get());
           stage.network->trace(nullptr);
           return timing;
