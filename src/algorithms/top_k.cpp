@@ -39,6 +39,40 @@ Work add_work(const Expression& kept, double sites) {
 /// Of the magnitude: orders as it does, and NaN above all.
 std::uint32_t magnitude(float x) { return std::bit_cast<std::uint32_t>(x) & 0x7fffffffU; }
 
+struct Threshold {
+  std::uint32_t magnitude = 0;  ///< the least that is kept
+  Index equals = 0;             ///< entries of just that magnitude that are kept
+};
+
+/// Of the `count` largest: one radix pass over exponents and three bits of mantissas, and a selection within the one
+/// bin that the last of them is in. Selecting among all entries takes several times
+/// as long.
+Threshold threshold_of(const float* entries, Index size, Index count) {
+  constexpr int kShift = 20;
+  constexpr std::size_t kBins = std::size_t{1} << (31 - kShift);
+  constexpr std::size_t kLanes = 4;  // neighbours often are of the same bin: counting one must not wait for the other
+  std::vector<std::uint32_t> counts(kLanes * kBins);
+  for (Index i = 0; i < size; ++i)
+    ++counts[(static_cast<std::size_t>(i) % kLanes) * kBins + (magnitude(entries[i]) >> kShift)];
+  const auto in_bin = [&](std::size_t bin) {
+    Index sum = 0;
+    for (std::size_t lane = 0; lane < kLanes; ++lane) sum += counts[lane * kBins + bin];
+    return sum;
+  };
+  std::size_t bin = kBins - 1;
+  Index above = 0;
+  while (above + in_bin(bin) < count) above += in_bin(bin--);
+
+  std::vector<std::uint32_t> members;
+  members.reserve(static_cast<std::size_t>(in_bin(bin)));
+  for (Index i = 0; i < size; ++i) {
+    if (const std::uint32_t m = magnitude(entries[i]); m >> kShift == bin) members.push_back(m);
+  }
+  const auto last = members.begin() + (count - above - 1);
+  std::nth_element(members.begin(), last, members.end(), std::greater<>());
+  return {*last, static_cast<Index>(std::count(members.begin(), last + 1, *last))};
+}
+
 }  // namespace
 
 Kept take_largest(Matrix& matrix, Index count) {
@@ -46,14 +80,8 @@ Kept take_largest(Matrix& matrix, Index count) {
   if (count < 1 || count > size || size > std::numeric_limits<std::int32_t>::max()) {
     throw std::logic_error("top-k: as many entries as the matrix has, at most");
   }
-  std::vector<std::uint32_t> magnitudes(static_cast<std::size_t>(size));
   float* entries = matrix.data();
-  for (Index i = 0; i < size; ++i) magnitudes[static_cast<std::size_t>(i)] = magnitude(entries[i]);
-  const auto last = magnitudes.begin() + (count - 1);
-  std::nth_element(magnitudes.begin(), last, magnitudes.end(), std::greater<>());
-  const std::uint32_t threshold = *last;
-  auto equals_left = static_cast<Index>(std::count(magnitudes.begin(), last + 1, threshold));
-
+  auto [threshold, equals_left] = threshold_of(entries, size, count);
   Kept kept{Matrix(count, 1), Matrix(count, 1)};
   Index at = 0;
   for (Index i = 0; i < size; ++i) {

@@ -3,9 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <bit>
 #include <boost/random/normal_distribution.hpp>
 #include <boost/random/uniform_int_distribution.hpp>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <numeric>
 #include <utility>
@@ -108,6 +111,36 @@ TEST(TopK, KeepsTheLargestMagnitudes) {
   add_kept(kept.values, kept.indices, sent);
   EXPECT_EQ(sent, (Matrix(2, 4) << 0, -5, 0, 3, -3, 0, 4, 0).finished());
   EXPECT_EQ(sent + rest, matrix);
+}
+
+TEST(TopK, KeepsWhatASortByMagnitudeAndPlaceHasFirst) {
+  RandomStream random(3, Purpose::test);
+  boost::random::normal_distribution<float> normal;
+  for (const Eigen::Index size : {1, 7, 100, 5000}) {
+    for (const int kind : {0, 1, 2}) {
+      Matrix matrix(size, 1);
+      for (Eigen::Index i = 0; i < size; ++i) {
+        const float x = normal(random);
+        // As gradients are; with many ties; over all magnitudes there are, to infinity.
+        matrix(i) = kind == 0 ? 1e-3F * x : kind == 1 ? std::round(2 * x) : std::copysign(std::exp(60 * x), x);
+      }
+      std::vector<std::int32_t> order(static_cast<std::size_t>(size));
+      std::iota(order.begin(), order.end(), 0);
+      std::ranges::stable_sort(order, std::greater{}, [&](std::int32_t i) { return std::abs(matrix(i)); });
+      for (const Eigen::Index count : {Eigen::Index{1}, (size + 9) / 10, (size + 1) / 2, size}) {
+        std::vector<std::int32_t> wanted(order.begin(), order.begin() + count);
+        std::ranges::sort(wanted);
+        Matrix rest = matrix;
+        const Kept kept = take_largest(rest, count);
+        for (Eigen::Index i = 0; i < count; ++i) {
+          const std::int32_t place = wanted[static_cast<std::size_t>(i)];
+          ASSERT_EQ(std::bit_cast<std::int32_t>(kept.indices(i)), place) << size << ' ' << kind << ' ' << count;
+          ASSERT_EQ(kept.values(i), matrix(place));
+          ASSERT_EQ(rest(place), 0);
+        }
+      }
+    }
+  }
 }
 
 TEST(TopK, KeepsAllOfAMatrixOrFewerEntriesThanThereAreNonZeros) {
