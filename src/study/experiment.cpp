@@ -209,7 +209,8 @@ Result time_scenario(const Scenario& scenario, const Learned& learned, const Clu
   Progress progress("timing", scenario.runs.size(), show_progress);
   for (std::size_t i = 0; i < scenario.runs.size(); ++i) {
     const LearnedRun& run = *learned.runs[i];
-    const ScheduleMemory::Pointer known = learned.schedules->of(scenario.runs[i], run.trajectory, run.shape, timed);
+    const ScheduleMemory::Pointer known =
+        learned.schedules->of(scenario.runs[i], {learned.runs[i], &run.trajectory}, run.shape, timed);
     std::optional<Trajectory> every_step;
     std::vector<Schedule> every_schedule;
     if (in_order) {

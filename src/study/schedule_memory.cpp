@@ -29,14 +29,15 @@ Schedule schedule_of(const RunSpec& run, const Trajectory& trajectory, const Ste
   return fuse_all_reduces(schedule, run.bucket_bytes, run.first_bucket_bytes);
 }
 
-bool ScheduleMemory::is_of(const Entry& entry, const RunSpec& run, const Trajectory& trajectory, const TimedAs& timed) {
-  return entry.trajectory == &trajectory && entry.all_reduce == run.all_reduce && entry.all_gather == run.all_gather &&
+bool ScheduleMemory::is_of(const Entry& entry, const RunSpec& run, const TrajectoryPtr& trajectory,
+                           const TimedAs& timed) {
+  return entry.trajectory == trajectory && entry.all_reduce == run.all_reduce && entry.all_gather == run.all_gather &&
          entry.bucket_bytes == run.bucket_bytes && entry.first_bucket_bytes == run.first_bucket_bytes &&
          entry.sample_scale == timed.sample_scale && entry.precision == timed.precision && entry.shape == timed.shape;
 }
 
-ScheduleMemory::Pointer ScheduleMemory::of(const RunSpec& run, const Trajectory& trajectory, const ModelShape& learned,
-                                           const TimedAs& timed) {
+ScheduleMemory::Pointer ScheduleMemory::of(const RunSpec& run, const TrajectoryPtr& trajectory,
+                                           const ModelShape& learned, const TimedAs& timed) {
   {
     const std::lock_guard lock(mutex_);
     const auto found =
@@ -47,17 +48,17 @@ ScheduleMemory::Pointer ScheduleMemory::of(const RunSpec& run, const Trajectory&
     }
   }
   std::vector<Schedule> schedules;
-  schedules.reserve(trajectory.distinct_steps.size());
+  schedules.reserve(trajectory->distinct_steps.size());
   double bytes = 0;
-  for (const Step& step : trajectory.distinct_steps) {
-    schedules.push_back(schedule_of(run, trajectory, step, learned, timed));
+  for (const Step& step : trajectory->distinct_steps) {
+    schedules.push_back(schedule_of(run, *trajectory, step, learned, timed));
     bytes += bytes_of(schedules.back());
   }
   StepKinds kinds(schedules);
   auto made = std::make_shared<const Schedules>(Schedules{std::move(schedules), std::move(kinds)});
   if (bytes > most_bytes) return made;
   const std::lock_guard lock(mutex_);
-  entries_.push_front({&trajectory, run.all_reduce, run.all_gather, run.bucket_bytes, run.first_bucket_bytes,
+  entries_.push_front({trajectory, run.all_reduce, run.all_gather, run.bucket_bytes, run.first_bucket_bytes,
                        timed.shape, timed.sample_scale, timed.precision, made, bytes});
   bytes_ += bytes;
   while (bytes_ > most_bytes) {

@@ -30,12 +30,12 @@ class ScheduleMemory {
   };
   using Pointer = std::shared_ptr<const Schedules>;
 
-  /// The trajectory must live as long as this object.
-  Pointer of(const RunSpec& run, const Trajectory& trajectory, const ModelShape& learned, const TimedAs& timed);
+  using TrajectoryPtr = std::shared_ptr<const Trajectory>;
+  Pointer of(const RunSpec& run, const TrajectoryPtr& trajectory, const ModelShape& learned, const TimedAs& timed);
 
  private:
   struct Entry {
-    const Trajectory* trajectory = nullptr;
+    TrajectoryPtr trajectory;  ///< kept, so that no other comes to lie in its place
     std::string all_reduce, all_gather;
     double bucket_bytes = 0, first_bucket_bytes = 0;
     ModelShape shape;
@@ -44,7 +44,7 @@ class ScheduleMemory {
     Pointer schedules;
     double bytes = 0;  ///< of memory, roughly
   };
-  static bool is_of(const Entry& entry, const RunSpec& run, const Trajectory& trajectory, const TimedAs& timed);
+  static bool is_of(const Entry& entry, const RunSpec& run, const TrajectoryPtr& trajectory, const TimedAs& timed);
 
   static constexpr double most_bytes = 256e6;
   std::mutex mutex_;

@@ -24,7 +24,7 @@ class ScheduleMemories : public testing::Test {
   }
   const LearnedRun& run() const { return *learned_.runs.front(); }
   ScheduleMemory::Pointer ask(const RunSpec& spec, const TimedAs& timed) {
-    return memory_.of(spec, run().trajectory, run().shape, timed);
+    return memory_.of(spec, {learned_.runs.front(), &run().trajectory}, run().shape, timed);
   }
 
   test::TemporaryFolder folder_;
@@ -63,7 +63,7 @@ TEST_F(ScheduleMemories, MakeThemOnceForWhatIsTheSame) {
   EXPECT_NE(ask(scenario_.runs[0], larger), first);
   EXPECT_NE(ask(scenario_.runs[0], half), first);
   EXPECT_NE(ask(scenario_.runs[0], other), first);
-  const Trajectory another = run().trajectory;
+  const auto another = std::make_shared<const Trajectory>(run().trajectory);
   EXPECT_NE(memory_.of(scenario_.runs[0], another, run().shape, timed_), first);
   EXPECT_EQ(ask(scenario_.runs[0], timed_), first);
 }
