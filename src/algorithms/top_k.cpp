@@ -45,8 +45,7 @@ struct Threshold {
 };
 
 /// Of the `count` largest: one radix pass over exponents and three bits of mantissas, and a selection within the one
-/// bin that the last of them is in. Selecting among all entries takes several times
-/// as long.
+/// bin that the last of them is in. Selecting among all entries takes several times as long.
 Threshold threshold_of(const float* entries, Index size, Index count) {
   constexpr int kShift = 20;
   constexpr std::size_t kBins = std::size_t{1} << (31 - kShift);

@@ -589,15 +589,18 @@ TimedRun time_schedules(const Cluster& cluster, std::span<const Schedule> schedu
   };
   const bool every_step = every_step_differs(cluster);
   const StepKinds* kinds = every_step ? nullptr : request.kinds;
+  const bool known = kinds != nullptr;
   std::optional<StepKinds> own_kinds;
-  if (kinds == nullptr && !every_step) {
+  if (!known) {
     for (std::size_t i = 0; i < schedules.size(); ++i) check(i);
-    kinds = &own_kinds.emplace(schedules);
+    if (!every_step) kinds = &own_kinds.emplace(schedules);
   }
   const auto most = static_cast<std::size_t>(cluster.network.timed_steps);
   const StepPlan plan(schedules.size(), kinds,
                       {.most = most, .occurrences = request.occurrences, .trace = request.trace});
-  for (const StepPlan::Simulated& one : plan.simulated()) check(one.schedule);
+  if (known) {
+    for (const StepPlan::Simulated& one : plan.simulated()) check(one.schedule);
+  }
   std::vector<Traffic> others;
   others.reserve(plan.others().size());
   for (const std::size_t kind : plan.others()) others.push_back(kinds->kinds()[kind].star_traffic);

@@ -70,12 +70,9 @@ std::vector<StepTiming> StepPlan::timings_of_all(std::vector<StepTiming> simulat
         continue;
       }
       const bool for_trace = place < simulated_.size();
-      Traffic traffic;
-      if (for_trace) {
-        traffic = {std::move(simulated[place].bytes_sent), std::move(simulated[place].bytes_received)};
-      } else {
-        traffic = std::move(others[place - simulated_.size()]);
-      }
+      Traffic traffic =
+          for_trace ? Traffic{std::move(simulated[place].bytes_sent), std::move(simulated[place].bytes_received)}
+                    : std::move(others[place - simulated_.size()]);
       kinds[kind].seconds = seconds[kind];
       kinds[kind].bytes_sent = std::move(traffic.sent);
       kinds[kind].bytes_received = std::move(traffic.received);

@@ -9,6 +9,7 @@
 #include <utility>
 
 namespace dadsim {
+
 StepSample::StepSample(std::vector<Step> steps, std::size_t most) : steps_(std::move(steps)) {
   if (most < 3) throw std::invalid_argument("a sample has three steps at least");
   const std::size_t count = steps_.size();
@@ -41,7 +42,7 @@ StepSample::StepSample(std::vector<Step> steps, std::size_t most) : steps_(std::
     open(0, first);
     open(first, count - 1);
   }
-  for (; left > 0 && !gaps.empty();) {
+  while (left > 0 && !gaps.empty()) {
     const auto [full, places, below] = gaps.top();
     gaps.pop();
     const std::size_t above = below + places + 1;

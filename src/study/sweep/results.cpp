@@ -34,8 +34,8 @@ CREATE TABLE run(point INTEGER NOT NULL, seed INTEGER NOT NULL, number INTEGER N
   steps INTEGER NOT NULL, final_accuracy REAL, best_accuracy REAL, final_auc REAL, target_reached INTEGER NOT NULL,
   target_step REAL, target_seconds REAL, step_seconds REAL, compute_seconds REAL, exposed_seconds REAL,
   first_step_seconds REAL, bytes_up REAL, bytes_down REAL, total_bytes REAL, total_seconds REAL, bound_by TEXT NOT NULL,
-  bound_kind TEXT NOT NULL, bound_share REAL, sampling_error REAL, memory_bytes REAL, relative_steps REAL, scale_seconds REAL,
-  scale_low REAL, scale_high REAL, money REAL, joules REAL, PRIMARY KEY(point, seed, number),
+  bound_kind TEXT NOT NULL, bound_share REAL, sampling_error REAL, memory_bytes REAL, relative_steps REAL,
+  scale_seconds REAL, scale_low REAL, scale_high REAL, money REAL, joules REAL, PRIMARY KEY(point, seed, number),
   FOREIGN KEY(point, seed) REFERENCES trial) WITHOUT ROWID;
 CREATE TABLE learning(key TEXT PRIMARY KEY, run BLOB NOT NULL);
 )";

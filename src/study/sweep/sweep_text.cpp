@@ -207,8 +207,8 @@ std::string sweep_csv(const SweepResults& results) {
   csv +=
       ",run,algorithm,exchange,workers,steps,final_accuracy,best_accuracy,final_auc,target_reached,target_step,"
       "target_seconds,step_seconds,compute_seconds,exposed_seconds,first_step_seconds,bytes_up,bytes_down,total_bytes,"
-      "total_seconds,bound_by,bound_kind,bound_share,sampling_error,memory_bytes,relative_steps,scale_seconds,scale_"
-      "low,scale_high,"
+      "total_seconds,bound_by,bound_kind,bound_share,sampling_error,memory_bytes,relative_steps,scale_seconds,"
+      "scale_low,scale_high,"
       "money,joules,failed\n";
   std::map<std::int64_t, const SweepResults::Point*> points;
   for (const SweepResults::Point& point : results.points) points[point.id] = &point;
