@@ -22,26 +22,17 @@ using Eigen::Index;
   return true;
 }();
 
-// The result is cut into pieces that threads share out, each of about kPieceRows × kPieceColumns: big enough that
-// packing the operands costs little; smaller ones where the result is small, to keep more threads busy. A piece sums
-// over kDepth at a time: a panel of 64 KiB, streamed from the second-level cache, costs less than to take up the sums
-// more often.
+// The result is cut into pieces of at most kPieceRows rows, and across only where there are threads to share them out:
+// every piece packs its part of both operands. A piece sums over kDepth at a time: a panel of 64 KiB, streamed from the
+// second-level cache, costs less than to take up the sums more often.
 constexpr Index kPieceRows = 288;
-constexpr Index kPieceColumns = 512;
-constexpr Index kSmallResult = Index{1} << 19U;
+constexpr Index kPieceColumns = 128;  ///< at least
+constexpr Index kPiecesOfThread = 2;
 template <class T>
 constexpr Index kDepth = (Index{64} << 10U) / static_cast<Index>(sizeof(T)) / kPanelColumns<T>;
 
-template <class T>
-constexpr Index kLine = Index{64} / static_cast<Index>(sizeof(T));
-
 void require(bool fits, const char* what) {
   if (!fits) throw std::logic_error(what);
-}
-
-template <class C>
-bool is_small(const C& c) {
-  return c.size() < kSmallResult;
 }
 
 /// Cuts [0, size) into parts of equal length, a multiple of `unit`, and at most
@@ -69,11 +60,32 @@ struct Packed {
   }
 };
 
+/// The right operand: B, or Bᵀ, of which entry (k, j) is at j · stride + k.
+template <class T, bool transposed>
+struct RightOf {
+  const T* data;
+  Index stride;
+
+  /// `terms` rows from `k` on of `columns` columns, as a panel.
+  void pack(Index k, Index terms, Index column, Index columns, T* panel) const {
+    if constexpr (transposed) {
+      pack_transposed_panel(data + column * stride + k, stride, terms, columns, panel);
+    } else {
+      pack_panel(data + k * stride + column, stride, terms, columns, panel);
+    }
+  }
+  /// What that will read.
+  AheadOf<T> ahead(Index k, Index terms, Index column, Index columns) const {
+    if constexpr (transposed) return {data + column * stride + k, stride, columns, terms};
+    return {data + k * stride + column, stride, terms, columns};
+  }
+};
+
 /// C = start + A B for one piece of C and `inner` terms: `left(k, tile)` gives the tile its left operand from term k
-/// on, `pack_right(k, terms, column, columns, panel)` packs the right one.
-template <class T, Left side, class GiveLeft, class PackRight>
+/// on.
+template <class T, Left side, class GiveLeft, bool transposed>
 void multiply_piece(Index inner, MutableBlockOf<T> c, const VectorOf<T>& bias, Index bias_column, bool add,
-                    const GiveLeft& left, const PackRight& pack_right) {
+                    const GiveLeft& left, const RightOf<T, transposed>& right) {
   Packed<T>& memory = Packed<T>::mine();
   memory.panel.resize(1, (kDepth<T> + 1) * kPanelColumns<T>);
   T* padded_bias = memory.panel.data() + kDepth<T> * kPanelColumns<T>;
@@ -87,7 +99,12 @@ void multiply_piece(Index inner, MutableBlockOf<T> c, const VectorOf<T>& bias, I
     tile.start = add || k > 0 ? TileStart::result : bias.size() > 0 ? TileStart::bias : TileStart::zero;
     for (Index column = 0; column < c.cols(); column += kPanelColumns<T>) {
       tile.columns = std::min(kPanelColumns<T>, c.cols() - column);
-      pack_right(k, tile.inner, column, tile.columns, memory.panel.data());
+      right.pack(k, tile.inner, column, tile.columns, memory.panel.data());
+      if (const Index next = column + kPanelColumns<T>; next < c.cols()) {
+        tile.ahead = right.ahead(k, tile.inner, next, std::min(kPanelColumns<T>, c.cols() - next));
+      } else if (const Index rest = inner - k - kDepth<T>; rest > 0) {
+        tile.ahead = right.ahead(k + kDepth<T>, std::min(kDepth<T>, rest), 0, std::min(kPanelColumns<T>, c.cols()));
+      }
       if (tile.start == TileStart::bias) {
         std::fill(padded_bias, padded_bias + kPanelColumns<T>, T(0));
         std::copy_n(bias.data() + bias_column + column, tile.columns, padded_bias);
@@ -98,11 +115,15 @@ void multiply_piece(Index inner, MutableBlockOf<T> c, const VectorOf<T>& bias, I
   }
 }
 
-/// Calls `body(row, rows, column, columns)` for each piece of a result.
+/// Calls `body(row, rows, column, columns)` for each piece of a result. No entry depends on where the pieces end, so
+/// that they may be fewer where there are fewer threads.
 template <class T, class Body>
-void for_pieces(Index rows, Index columns, Index most_rows, Index most_columns, const Body& body) {
-  const Cuts down(rows, most_rows, kTileRows);
-  const Cuts across(columns, most_columns, kPanelColumns<T>);
+void for_pieces(Index rows, Index columns, const Body& body) {
+  const Cuts down(rows, kPieceRows, kTileRows);
+  if (down.count == 0) return;
+  const auto threads = static_cast<Index>(thread_limit());
+  const Index side_by_side = threads == 1 ? 1 : (kPiecesOfThread * threads + down.count - 1) / down.count;
+  const Cuts across(columns, std::max(kPieceColumns, (columns + side_by_side - 1) / side_by_side), kPanelColumns<T>);
   parallel_for(static_cast<std::size_t>(down.count * across.count), [&](std::size_t piece) {
     const Index i = static_cast<Index>(piece) / across.count;
     const Index j = static_cast<Index>(piece) % across.count;
@@ -141,45 +162,32 @@ template <class T>
 void multiply_transposed(ConstBlockOf<T> a, ConstBlockOf<T> b, const VectorOf<T>& bias, MutableBlockOf<T> c) {
   require(a.cols() == b.cols() && c.rows() == a.rows() && c.cols() == b.rows(), "A·Bᵀ: the shapes do not fit");
   require(bias.size() == 0 || bias.size() == c.cols(), "A·Bᵀ: one bias per column");
-  for_pieces<T>(c.rows(), c.cols(), kPieceRows, is_small(c) ? 128 : kPieceColumns,
-                [&](Index row, Index rows, Index column, Index columns) {
-                  multiply_piece<T, Left::rows>(
-                      a.cols(), c.block(row, column, rows, columns), bias, column, false, rows_from<T>(a, row, rows),
-                      [&](Index k, Index terms, Index first, Index count, T* panel) {
-                        pack_transposed_panel(b.data() + (column + first) * b.outerStride() + k, b.outerStride(), terms,
-                                              count, panel);
-                      });
-                });
+  for_pieces<T>(c.rows(), c.cols(), [&](Index row, Index rows, Index column, Index columns) {
+    multiply_piece<T, Left::rows>(a.cols(), c.block(row, column, rows, columns), bias, column, false,
+                                  rows_from<T>(a, row, rows),
+                                  RightOf<T, true>{b.data() + column * b.outerStride(), b.outerStride()});
+  });
 }
 
 template <class T>
 void multiply(ConstBlockOf<T> a, ConstBlockOf<T> b, MutableBlockOf<T> c, bool add) {
   require(a.cols() == b.rows() && c.rows() == a.rows() && c.cols() == b.cols(), "A·B: the shapes do not fit");
-  for_pieces<T>(c.rows(), c.cols(), kPieceRows, is_small(c) ? 128 : kPieceColumns,
-                [&](Index row, Index rows, Index column, Index columns) {
-                  multiply_piece<T, Left::rows>(a.cols(), c.block(row, column, rows, columns), {}, 0, add,
-                                                rows_from<T>(a, row, rows),
-                                                [&](Index k, Index terms, Index first, Index count, T* panel) {
-                                                  pack_panel(b.data() + k * b.outerStride() + column + first,
-                                                             b.outerStride(), terms, count, panel);
-                                                });
-                });
+  for_pieces<T>(c.rows(), c.cols(), [&](Index row, Index rows, Index column, Index columns) {
+    multiply_piece<T, Left::rows>(a.cols(), c.block(row, column, rows, columns), {}, 0, add, rows_from<T>(a, row, rows),
+                                  RightOf<T, false>{b.data() + column, b.outerStride()});
+  });
 }
 
 template <class T>
 void multiply_by_rows(ConstBlockOf<T> a, ConstBlockOf<T> b, MutableBlockOf<T> c, bool add) {
   require(a.rows() == b.rows() && c.rows() == a.cols() && c.cols() == b.cols(), "Aᵀ·B: the shapes do not fit");
-  for_pieces<T>(c.rows(), c.cols(), is_small(c) ? 96 : kPieceRows, kPieceColumns,
-                [&](Index row, Index rows, Index column, Index columns) {
-                  const auto left = [&](Index k, TileOf<T>& tile) {
-                    copy_left(a.data() + k * a.outerStride() + row, a.outerStride(), tile.inner, rows, tile);
-                  };
-                  multiply_piece<T, Left::columns>(a.rows(), c.block(row, column, rows, columns), {}, 0, add, left,
-                                                   [&](Index k, Index terms, Index first, Index count, T* panel) {
-                                                     pack_panel(b.data() + k * b.outerStride() + column + first,
-                                                                b.outerStride(), terms, count, panel);
-                                                   });
-                });
+  for_pieces<T>(c.rows(), c.cols(), [&](Index row, Index rows, Index column, Index columns) {
+    const auto left = [&](Index k, TileOf<T>& tile) {
+      copy_left(a.data() + k * a.outerStride() + row, a.outerStride(), tile.inner, rows, tile);
+    };
+    multiply_piece<T, Left::columns>(a.rows(), c.block(row, column, rows, columns), {}, 0, add, left,
+                                     RightOf<T, false>{b.data() + column, b.outerStride()});
+  });
 }
 
 template void multiply_transposed<float>(ConstBlockOf<float>, ConstBlockOf<float>, const VectorOf<float>&,

@@ -24,6 +24,8 @@ constexpr int kTileVectors = 4;
 constexpr int kTileVectors = 2;
 #endif
 template <class T>
+constexpr Eigen::Index kLine = Eigen::Index{64} / static_cast<Eigen::Index>(sizeof(T));  ///< of memory
+template <class T>
 constexpr Eigen::Index kPanelColumns = kTileVectors* kLanes<T>;
 
 /// The left operand of a tile: entry (i, k) is at i · stride + k, or where it is used transposed at k · stride + i.
@@ -31,6 +33,31 @@ enum class Left { rows, columns };
 
 /// What a tile is added to.
 enum class TileStart { zero, result, bias };
+
+/// Memory that will be read soon, `runs` of `length` numbers each `stride` after the other: asked for line by line
+/// while tiles are computed.
+template <class T>
+class AheadOf {
+ public:
+  AheadOf() = default;
+  AheadOf(const T* data, Eigen::Index stride, Eigen::Index runs, Eigen::Index length)
+      : run_(data), stride_(stride), runs_(runs), length_(length) {}
+
+  /// Asks for the next line, into the second-level cache.
+  void fetch() {
+    if (runs_ == 0) return;
+    __builtin_prefetch(run_ + at_, 0, 2);
+    at_ += kLine<T>;
+    if (at_ < length_) return;
+    at_ = 0;
+    run_ += stride_;
+    --runs_;
+  }
+
+ private:
+  const T* run_ = nullptr;
+  Eigen::Index stride_ = 0, runs_ = 0, length_ = 0, at_ = 0;
+};
 
 template <class T>
 struct TileOf {
@@ -43,11 +70,12 @@ struct TileOf {
   Eigen::Index columns = 0;  ///< up to kPanelColumns
   TileStart start = TileStart::zero;
   const T* bias = nullptr;  ///< kPanelColumns
+  AheadOf<T> ahead = {};
 };
 
 /// Rows × columns of C = start + A B, with `Vectors` vectors of columns.
 template <class T, Left left, int Rows, int Vectors>
-void multiply_tile(const TileOf<T>& tile) {
+void multiply_tile(TileOf<T>& tile) {
   using Eigen::internal::ploadu;
   using Eigen::internal::pset1;
   using Eigen::internal::pstoreu;
@@ -59,16 +87,29 @@ void multiply_tile(const TileOf<T>& tile) {
           tile.start == TileStart::bias ? ploadu<PacketOf<T>>(tile.bias + v * kLanes<T>) : pset1<PacketOf<T>>(T(0));
     }
   }
+  // What the sums are added to is far away by now.
+  for (int i = 0; i < Rows; ++i) {
+    for (int v = 0; v < Vectors; ++v) Eigen::internal::prefetch(tile.c + i * tile.c_stride + v * kLanes<T>);
+  }
   const T* panel = tile.panel;
-  for (Eigen::Index k = 0; k < tile.inner; ++k, panel += kPanelColumns<T>) {
+  const T* column = tile.a;
+  const auto add_term = [&] {
     PacketOf<T> b[Vectors];
     for (int v = 0; v < Vectors; ++v) b[v] = ploadu<PacketOf<T>>(panel + v * kLanes<T>);
     for (int i = 0; i < Rows; ++i) {
-      const T* a = left == Left::rows ? tile.a + i * tile.a_stride + k : tile.a + k * tile.a_stride + i;
-      const PacketOf<T> factor = pset1<PacketOf<T>>(*a);
+      const PacketOf<T> factor = pset1<PacketOf<T>>(left == Left::rows ? column[i * tile.a_stride] : column[i]);
       for (int v = 0; v < Vectors; ++v) sum[i][v] = Eigen::internal::pmadd(factor, b[v], sum[i][v]);
     }
+    panel += kPanelColumns<T>;
+    column += left == Left::rows ? 1 : tile.a_stride;
+  };
+  constexpr int kUnrolled = 8;
+  Eigen::Index k = 0;
+  for (; k + kUnrolled <= tile.inner; k += kUnrolled) {
+    tile.ahead.fetch();
+    for (int i = 0; i < kUnrolled; ++i) add_term();
   }
+  for (; k < tile.inner; ++k) add_term();
   const bool add = tile.start == TileStart::result;
   if (tile.columns == kWidth) {
     for (int i = 0; i < Rows; ++i) {
@@ -89,7 +130,7 @@ void multiply_tile(const TileOf<T>& tile) {
 
 /// As many vectors as the columns need.
 template <class T, Left left, int Rows>
-void multiply_tile(const TileOf<T>& tile) {
+void multiply_tile(TileOf<T>& tile) {
   const Eigen::Index vectors = (tile.columns + kLanes<T> - 1) / kLanes<T>;
   if (vectors == 1) return multiply_tile<T, left, Rows, 1>(tile);
   if constexpr (kTileVectors == 4) {

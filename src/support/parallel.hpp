@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tbb/blocked_range.h>
+#include <tbb/global_control.h>
 #include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
 
@@ -8,6 +9,12 @@
 #include <cstddef>
 
 namespace dadsim {
+
+/// Threads that parallel_for may use here.
+inline std::size_t thread_limit() {
+  return std::min(tbb::global_control::active_value(tbb::global_control::max_allowed_parallelism),
+                  static_cast<std::size_t>(tbb::this_task_arena::max_concurrency()));
+}
 
 /// Calls `body(i)` for every i in [0, count), possibly at the same time. Bodies must not depend on each other, so that
 /// the result is the same for any number of threads.
