@@ -51,11 +51,12 @@ std::string hospitals(const std::string& run, const std::string& network) {
   return path.string();
 }
 
-void retiming(benchmark::State& state, const std::string& run, const std::string& network, const std::string& units,
-              const std::string& images) {
-  const ScenarioSource source(hospitals(run, network));
+using Settings = std::vector<std::string>;
+
+/// Learns what `problem` sets once and times it as each of the points does.
+void retime(benchmark::State& state, const ScenarioSource& source, const Settings& problem,
+            const std::vector<Settings>& points) {
   const Catalog catalog = remembering(make_catalog());  // as a sweep asks it
-  const std::vector<std::string> problem{"model.dense[1].units=" + units, "data.digits.train=" + images};
   const double start = cpu_seconds();
   const Learned learned = learn_scenario(source.load(problem, catalog), nullptr, false);
   const double learning = cpu_seconds() - start;
@@ -63,11 +64,8 @@ void retiming(benchmark::State& state, const std::string& run, const std::string
   double loading = 0;
   for (auto _ : state) {
     const double before = cpu_seconds();
-    for (int i = 0; i < kPlatforms; ++i) {
-      const std::string up = std::to_string(std::pow(10.0, 3.0 * i / (kPlatforms - 1)));  // 1 … 1,000 Mbit/s
+    for (const Settings& point : points) {
       const double start_of_point = cpu_seconds();
-      std::vector<std::string> point = problem;
-      point.push_back("platform.federation.sites.up=" + up + "Mbps");
       const Scenario scenario = source.load_point(point, catalog);
       loading += cpu_seconds() - start_of_point;
       benchmark::DoNotOptimize(time_scenario(scenario, learned, cluster_of(scenario), false));
@@ -78,8 +76,27 @@ void retiming(benchmark::State& state, const std::string& run, const std::string
   state.counters["learning_s"] = learning;
   state.counters["ms_per_platform"] = 1e3 * timing / kPlatforms;
   state.counters["of_it_loading"] = 1e3 * loading / kPlatforms;
-  state.counters["distinct_steps"] = static_cast<double>(learned.runs.front()->trajectory.distinct_steps.size());
+  double steps = 0;
+  for (const auto& run : learned.runs) steps += static_cast<double>(run->trajectory.distinct_steps.size());
+  state.counters["distinct_steps"] = steps;
   state.counters["retiming/learning"] = timing / learning;
+}
+
+void retiming(benchmark::State& state, const std::string& run, const std::string& network, const std::string& units,
+              const std::string& images) {
+  const Settings problem{"model.dense[1].units=" + units, "data.digits.train=" + images};
+  std::vector<Settings> points(kPlatforms, problem);
+  for (int i = 0; i < kPlatforms; ++i) {
+    const double up = std::pow(10.0, 3.0 * i / (kPlatforms - 1));  // 1 … 1,000 Mbit/s
+    points[static_cast<std::size_t>(i)].push_back("platform.federation.sites.up=" + std::to_string(up) + "Mbps");
+  }
+  retime(state, ScenarioSource(hospitals(run, network)), problem, points);
+}
+
+/// A scenario as it is, on its own platform every time.
+void whole(benchmark::State& state, const std::string& scenario) {
+  const ScenarioSource source(std::string(DADSIM_SOURCE_DIR) + "/scenarios/" + scenario + ".xml");
+  retime(state, source, {}, std::vector<Settings>(kPlatforms));
 }
 
 /// Every case is of one iteration and takes its own time: a minute to learn 60,000 images, as many as MNIST has.
@@ -103,6 +120,12 @@ const bool registered = [] {
             ->Unit(benchmark::kMillisecond);
       }
     }
+  }
+  for (const std::string scenario : {"hospitals", "paper-gru", "paper-vit"}) {
+    benchmark::RegisterBenchmark(("whole/" + scenario).c_str(), whole, scenario)
+        ->UseManualTime()
+        ->Iterations(1)
+        ->Unit(benchmark::kMillisecond);
   }
   return true;
 }();

@@ -6,7 +6,7 @@
 Prints "NETWORK/SITES milliseconds cpu-milliseconds" a line: wall time and processor time of the quickest step. A site has
 32 rows. Those of all sites are one batch, which gives the sum of the sites' gradients alone; with --by-site every site's are
 a batch of their own and their gradients are added up. What PyTorch multiplies matrices with matters: Debian's takes whatever provides libblas.so.3, which should be
-OpenBLAS (libopenblas0-pthread), not the reference implementation (libblas3). OpenBLAS 0.3.21 chooses its kernels by the
+OpenBLAS (libopenblas0-openmp), not the reference implementation (libblas3). OpenBLAS 0.3.21 chooses its kernels by the
 processor; where it does not know it (OPENBLAS_VERBOSE=2 prints its choice), set OPENBLAS_CORETYPE, e.g. SkylakeX on any
 with AVX-512.
 """
