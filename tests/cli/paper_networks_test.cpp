@@ -31,11 +31,21 @@ std::filesystem::path folder_with(const char* file) {
   return {};
 }
 
-class PaperNetworks : public testing::TestWithParam<const char*> {};
+struct PaperScenario {
+  std::string name;
+  const char* file = nullptr;  ///< of its data, where they are not drawn
+};
+
+class PaperNetworks : public testing::TestWithParam<PaperScenario> {};
 
 // On the scenario's own data: its first batch, and one after some training would show nothing else.
 TEST_P(PaperNetworks, ExactAlgorithmsHaveThePooledGradient) {
-  const std::string path = std::string(DADSIM_SOURCE_DIR) + "/scenarios/" + GetParam() + ".xml";
+  if (const char* file = GetParam().file) {
+    const std::filesystem::path data = folder_with(file);
+    if (data.empty()) GTEST_SKIP() << "set DADSIM_DATA to a folder with " << file;
+    setenv("DADSIM_DATA", data.c_str(), 1);
+  }
+  const std::string path = std::string(DADSIM_SOURCE_DIR) + "/scenarios/" + GetParam().name + ".xml";
   const Scenario scenario = load_scenario(path, {}, make_catalog());
   const Dataset data = load_dataset(scenario.data, scenario.seed);
   const Partition partition =
@@ -74,13 +84,22 @@ TEST_P(PaperNetworks, ExactAlgorithmsHaveThePooledGradient) {
   }
 }
 
+std::string name_of(const testing::TestParamInfo<PaperScenario>& info) {
+  std::string name = info.param.name;
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+}
+
 INSTANTIATE_TEST_SUITE_P(Embedded, PaperNetworks,
-                         testing::Values("paper-gru", "paper-transformer-utterances", "paper-vit"),
-                         [](const auto& param) {
-                           std::string name = param.param;
-                           std::replace(name.begin(), name.end(), '-', '_');
-                           return name;
-                         });
+                         testing::Values(PaperScenario{"paper-gru"}, PaperScenario{"paper-transformer-utterances"},
+                                         PaperScenario{"paper-vit"}),
+                         name_of);
+INSTANTIATE_TEST_SUITE_P(Files, PaperNetworks,
+                         testing::Values(PaperScenario{"paper-gru-motions", "BasicMotions_TRAIN.ts"},
+                                         PaperScenario{"paper-transformer", "BasicMotions_TRAIN.ts"},
+                                         PaperScenario{"paper-mnist-small", "t10k-images-idx3-ubyte.gz"},
+                                         PaperScenario{"paper-mnist", "train-images-idx3-ubyte.gz"}),
+                         name_of);
 
 /// Final accuracy by algorithm, and the runs.
 struct Learned {
