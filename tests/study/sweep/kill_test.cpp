@@ -116,21 +116,26 @@ TEST_F(KilledSweep, TwentyTimesItEndsAsIfNothingHadHappened) {
   std::set<std::int64_t> seen;
   int kills = 0;
   double pace = 1;
+  const auto begin_anew = [&](double change) {
+    kills = 0;
+    seen.clear();
+    pace *= change;
+    for (const char* suffix : {"", "-wal", "-shm"})
+      std::filesystem::remove(folder_.path(std::string("k.sqlite") + suffix));
+  };
   for (int i = 0; i < 200 && kills < 20; ++i) {
     const Running running({"sweep", "tiny.xml", "--out", "k.sqlite", "--threads", "1"}, folder_.path());
     // Ever later on the whole, so that some find it checking, some learning and some timing, however quick the machine.
     std::uniform_real_distribution<double> share(0, 0.05 + 0.0125 * kills);
     std::this_thread::sleep_for(undisturbed_time_ * (pace * (0.005 + share(random))));
-    if (running.kill()) {
-      ++kills;
-      seen.insert(count("k.sqlite", "trial"));
-    } else {  // too late: all of it anew
-      kills = 0;
-      seen.clear();
-      pace *= 0.7;
-      for (const char* suffix : {"", "-wal", "-shm"})
-        std::filesystem::remove(folder_.path(std::string("k.sqlite") + suffix));
+    if (!running.kill()) {
+      begin_anew(0.7);  // it had ended: too late
+      continue;
     }
+    ++kills;
+    seen.insert(count("k.sqlite", "trial"));
+    // Other work on the machine may have slowed it down since it ran undisturbed: all too early.
+    if (kills == 20 && seen.size() < 3) begin_anew(1.5);
   }
   EXPECT_EQ(kills, 20);
   EXPECT_GE(seen.size(), 3U) << "killed before, while and after results came";
