@@ -13,25 +13,25 @@ namespace {
 constexpr std::int64_t kRows = 32;
 const std::vector<std::int64_t> kWidths{784, 1024, 1024, 10};
 
-Matrix random_matrix(Eigen::Index rows, Eigen::Index columns) {
+models::Matrix random_matrix(Eigen::Index rows, Eigen::Index columns) {
   RandomStream random(1, Purpose::test);
   boost::random::normal_distribution<float> normal;
-  Matrix matrix(rows, columns);
+  models::Matrix matrix(rows, columns);
   for (float& x : matrix.reshaped()) x = normal(random);
   return matrix;
 }
 
-void training_step(benchmark::State& state, const AlgorithmInfo& info) {
+void training_step(benchmark::State& state, const algorithms::AlgorithmInfo& info) {
   const tbb::global_control one_thread(tbb::global_control::max_allowed_parallelism, 1);
   const auto sites = state.range(0);
-  ModelSpec spec;
+  spec::ModelSpec spec;
   for (std::size_t l = 1; l < kWidths.size(); ++l) {
-    spec.layers.push_back(
-        DenseSpec{kWidths[l], l + 1 == kWidths.size() ? Activation::identity : Activation::relu, true});
+    spec.layers.push_back(spec::DenseSpec{
+        kWidths[l], l + 1 == kWidths.size() ? spec::Activation::identity : spec::Activation::relu, true});
   }
-  const Network network(kWidths.front(), spec, 1);
-  TrainingStep step(network, Topology::aggregator, 1);
-  Samples samples{random_matrix(sites * kRows, kWidths.front()), {}};
+  const models::Network network(kWidths.front(), spec, 1);
+  algorithms::TrainingStep step(network, spec::ExchangeMode::aggregator, 1);
+  models::Samples samples{random_matrix(sites * kRows, kWidths.front()), {}};
   std::vector<std::vector<std::int32_t>> batch(static_cast<std::size_t>(sites));
   for (std::int32_t i = 0; i < sites * kRows; ++i) {
     samples.labels.push_back(i % 10);
@@ -53,15 +53,15 @@ void training_step(benchmark::State& state, const AlgorithmInfo& info) {
 /// else.
 void bare_products(benchmark::State& state) {
   const auto rows = state.range(0) * kRows;
-  std::vector<Matrix> activations;
-  std::vector<Matrix> weights;
-  std::vector<Matrix> deltas;
+  std::vector<models::Matrix> activations;
+  std::vector<models::Matrix> weights;
+  std::vector<models::Matrix> deltas;
   for (std::size_t l = 0; l + 1 < kWidths.size(); ++l) {
     activations.push_back(random_matrix(rows, kWidths[l]));
     weights.push_back(random_matrix(kWidths[l + 1], kWidths[l]));
     deltas.push_back(random_matrix(rows, kWidths[l + 1]));
   }
-  Matrix out;
+  models::Matrix out;
   for (auto _ : state) {
     for (std::size_t l = 0; l < weights.size(); ++l) {
       out.noalias() = activations[l] * weights[l].transpose();
@@ -77,8 +77,8 @@ void bare_products(benchmark::State& state) {
 BENCHMARK(bare_products)->Arg(2)->Arg(8)->Arg(64)->Unit(benchmark::kMillisecond);
 
 const bool kRegistered = [] {
-  for (const AlgorithmInfo& info : algorithm_registry()) {
-    if (info.sharing == Sharing::one_network) {
+  for (const algorithms::AlgorithmInfo& info : algorithms::algorithm_registry()) {
+    if (info.sharing == algorithms::Sharing::one_network) {
       benchmark::RegisterBenchmark(("training_step/" + info.name).c_str(),
                                    [&info](benchmark::State& s) { training_step(s, info); })
           ->Arg(2)

@@ -12,10 +12,10 @@
 #include <memory>
 #include <string>
 
+#include "models/gemm/product.hpp"
 #include "models/network.hpp"
 #include "models/optimizer.hpp"
-#include "models/product.hpp"
-#include "plan/preset.hpp"
+#include "spec/preset.hpp"
 #include "support/random.hpp"
 
 namespace dadsim {
@@ -23,10 +23,10 @@ namespace {
 
 constexpr std::int64_t kRows = 32;
 
-Matrix random_matrix(Eigen::Index rows, Eigen::Index columns) {
+models::Matrix random_matrix(Eigen::Index rows, Eigen::Index columns) {
   RandomStream random(1, Purpose::test);
   boost::random::normal_distribution<float> normal;
-  Matrix matrix(rows, columns);
+  models::Matrix matrix(rows, columns);
   for (float& x : matrix.reshaped()) x = normal(random);
   return matrix;
 }
@@ -63,37 +63,37 @@ class Quickest {
   double wall_ = std::numeric_limits<double>::infinity(), cpu_ = wall_;
 };
 
-void training_step(benchmark::State& state, const ModelSpec& spec, const SampleShape& sample) {
+void training_step(benchmark::State& state, const spec::ModelSpec& spec, const spec::SampleShape& sample) {
   const auto limit = threads(state.range(1));
   const std::int64_t samples = state.range(0) * kRows;
-  Network network(sample, spec, 1);
-  Matrix inputs = random_matrix(samples, sample.size());
+  models::Network network(sample, spec, 1);
+  models::Matrix inputs = random_matrix(samples, sample.size());
   if (sample.vocabulary > 0) {
     for (Eigen::Index i = 0; i < inputs.size(); ++i) inputs.data()[i] = static_cast<float>(i % sample.vocabulary);
   }
-  const SampleShape out = network.output_shape();
+  const spec::SampleShape out = network.output_shape();
   std::vector<std::int32_t> labels(static_cast<std::size_t>(samples * out.positions()));
   for (std::size_t i = 0; i < labels.size(); ++i) labels[i] = static_cast<std::int32_t>(i % out.channels);
   const auto optimizer = make_optimizer({}, network);
-  Tape tape;
-  Gradient gradient;
+  models::Tape tape;
+  models::Gradient gradient;
   gradient.matrices.resize(network.layers());
-  const Pass pass{.training = true, .sites = {}, .seed = 1, .step = 0};
+  const models::Pass pass{.training = true, .sites = {}, .seed = 1, .step = 0};
   const auto step = [&] {
     network.forward(inputs, pass, tape);
     benchmark::DoNotOptimize(network.loss(labels, static_cast<float>(labels.size()), tape));
     for (std::size_t l = network.layers(); l-- > 0;) {
-      const WeightsOf<float>& weights = network.layer(l);
-      if (!weights.table) {
+      const models::WeightsOf<float>& weights = network.layer(l);
+      if (!weights.embedding) {
         weight_gradient<float>(network.delta(l, tape), network.input(l, tape), weights.has_bias(),
                                gradient.matrices[l]);
       }
-      network.propagate(l, tape);
+      network.backpropagate(l, tape);
     }
     for (std::size_t l = 0; l < network.layers(); ++l) {
-      if (!network.layer(l).table) continue;
+      if (!network.layer(l).embedding) continue;
       gradient.matrices[l].weight.setZero(network.layer(l).out(), network.layer(l).in());
-      network.add_table_gradient(l, tape, 0, samples, gradient.matrices[l].weight);
+      network.add_embedding_gradient(l, tape, 0, samples, gradient.matrices[l].weight);
     }
     gradient.vectors = tape.vector_gradients;
     optimizer->update(network, gradient, 1e-3);
@@ -103,7 +103,7 @@ void training_step(benchmark::State& state, const ModelSpec& spec, const SampleS
   for (auto _ : state) quickest.time(step);
   quickest.report(state);
   // Forward, weight gradient, and back to what lies below, which the first layer has nothing of.
-  const ModelShape& shape = network.shape();
+  const spec::ModelShape& shape = network.shape();
   const double macs = 3.0 * shape.forward_macs_per_sample() - shape.layers.front().forward_macs_per_sample;
   state.counters["Gflop/s"] = benchmark::Counter(static_cast<double>(state.iterations() * samples) * 2.0 * macs / 1e9,
                                                  benchmark::Counter::kIsRate);
@@ -113,13 +113,13 @@ void training_step(benchmark::State& state, const ModelSpec& spec, const SampleS
 void product(benchmark::State& state, bool own) {
   const auto limit = threads(state.range(1));
   const auto n = state.range(0);
-  const Matrix a = random_matrix(n, n);
-  const Matrix b = random_matrix(n, n);
-  Matrix c(n, n);
+  const models::Matrix a = random_matrix(n, n);
+  const models::Matrix b = random_matrix(n, n);
+  models::Matrix c(n, n);
   Quickest quickest;
   const auto step = [&] {
     if (own) {
-      multiply<float>(a, b, c);
+      models::multiply<float>(a, b, c);
     } else {
       c.noalias() = a * b;
     }
@@ -131,7 +131,7 @@ void product(benchmark::State& state, bool own) {
       benchmark::Counter(static_cast<double>(state.iterations() * 2 * n * n * n) / 1e9, benchmark::Counter::kIsRate);
 }
 
-void add(const std::string& name, const ModelSpec& spec, const SampleShape& sample) {
+void add(const std::string& name, const spec::ModelSpec& spec, const spec::SampleShape& sample) {
   auto* bench = benchmark::RegisterBenchmark(
       name.c_str(), [spec, sample](benchmark::State& state) { training_step(state, spec, sample); });
   for (const std::int64_t count : {1, 0}) {
@@ -140,19 +140,19 @@ void add(const std::string& name, const ModelSpec& spec, const SampleShape& samp
   bench->Unit(benchmark::kMillisecond)->MeasureProcessCPUTime()->UseRealTime();
 }
 
-ModelSpec preset(const std::string& name, const SampleShape& sample, std::int64_t classes) {
-  const Preset& found = *find_preset(name);
+spec::ModelSpec preset(const std::string& name, const spec::SampleShape& sample, std::int64_t classes) {
+  const spec::Preset& found = *spec::find_preset(name);
   return found.make(default_parameters(found), sample, classes);
 }
 
 const bool kRegistered = [] {
-  ModelSpec mlp;
-  mlp.layers = {DenseSpec{.units = 1024}, DenseSpec{.units = 1024},
-                DenseSpec{.units = 10, .activation = Activation::identity}};
+  spec::ModelSpec mlp;
+  mlp.layers = {spec::DenseSpec{.units = 1024}, spec::DenseSpec{.units = 1024},
+                spec::DenseSpec{.units = 10, .activation = spec::Activation::identity}};
   add("mlp", mlp, {.height = 1, .width = 1, .channels = 784});
-  const SampleShape series{.height = 1, .width = 93, .channels = 13};
+  const spec::SampleShape series{.height = 1, .width = 93, .channels = 13};
   add("gru", preset("gru-classifier", series, 10), series);
-  const SampleShape text{.height = 1, .width = 64, .channels = 1, .vocabulary = 64};
+  const spec::SampleShape text{.height = 1, .width = 64, .channels = 1, .vocabulary = 64};
   add("transformer", preset("language-model", text, 64), text);
   for (const bool own : {true, false}) {
     benchmark::RegisterBenchmark(own ? "product" : "eigen", [own](benchmark::State& state) { product(state, own); })

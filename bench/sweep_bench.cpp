@@ -54,11 +54,11 @@ std::string hospitals(const std::string& run, const std::string& network) {
 using Settings = std::vector<std::string>;
 
 /// Learns what `problem` sets once and times it as each of the points does.
-void retime(benchmark::State& state, const ScenarioSource& source, const Settings& problem,
+void retime(benchmark::State& state, const scenario::ScenarioSource& source, const Settings& problem,
             const std::vector<Settings>& points) {
-  const Catalog catalog = remembering(make_catalog());  // as a sweep asks it
+  const scenario::Catalog catalog = study::remembering(study::make_catalog());  // as a sweep asks it
   const double start = cpu_seconds();
-  const Learned learned = learn_scenario(source.load(problem, catalog), nullptr, false);
+  const study::Learned learned = study::learn_scenario(source.load(problem, catalog), nullptr, false);
   const double learning = cpu_seconds() - start;
   double timing = 0;
   double loading = 0;
@@ -66,9 +66,9 @@ void retime(benchmark::State& state, const ScenarioSource& source, const Setting
     const double before = cpu_seconds();
     for (const Settings& point : points) {
       const double start_of_point = cpu_seconds();
-      const Scenario scenario = source.load_point(point, catalog);
+      const scenario::Scenario scenario = source.load_point(point, catalog);
       loading += cpu_seconds() - start_of_point;
-      benchmark::DoNotOptimize(time_scenario(scenario, learned, cluster_of(scenario), false));
+      benchmark::DoNotOptimize(time_scenario(scenario, learned, study::cluster_of(scenario), false));
     }
     timing = cpu_seconds() - before;
     state.SetIterationTime(timing);
@@ -90,12 +90,12 @@ void retiming(benchmark::State& state, const std::string& run, const std::string
     const double up = std::pow(10.0, 3.0 * i / (kPlatforms - 1));  // 1 … 1,000 Mbit/s
     points[static_cast<std::size_t>(i)].push_back("platform.federation.sites.up=" + std::to_string(up) + "Mbps");
   }
-  retime(state, ScenarioSource(hospitals(run, network)), problem, points);
+  retime(state, scenario::ScenarioSource(hospitals(run, network)), problem, points);
 }
 
 /// A scenario as it is, on its own platform every time.
 void whole(benchmark::State& state, const std::string& scenario) {
-  const ScenarioSource source(std::string(DADSIM_SOURCE_DIR) + "/scenarios/" + scenario + ".xml");
+  const scenario::ScenarioSource source(std::string(DADSIM_SOURCE_DIR) + "/scenarios/" + scenario + ".xml");
   retime(state, source, {}, std::vector<Settings>(kPlatforms));
 }
 

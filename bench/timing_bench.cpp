@@ -6,12 +6,12 @@
 #include <string>
 #include <vector>
 
-#include "plan/fuse.hpp"
-#include "plan/step_recorder.hpp"
 #include "sim/declared.hpp"
 #include "sim/device.hpp"
 #include "sim/smpi_collective.hpp"
 #include "sim/star.hpp"
+#include "step/fuse.hpp"
+#include "step/step_recorder.hpp"
 
 // clang-format off
 #include <benchmark/benchmark.h>  // after SMPI, which redefines names of the standard library
@@ -40,26 +40,26 @@ double children_megabytes() {
 // ---- recorded steps ----
 
 /// Distinct gather–broadcast steps of five hospitals, three layers.
-std::vector<Schedule> hospital_steps(std::size_t count) {
-  using namespace extent;
-  ModelShape model{
-      "mlp",
-      {dense_shape("fc1", 784, 512, true), dense_shape("fc2", 512, 256, true), dense_shape("fc3", 256, 10, true)}};
-  std::vector<Schedule> schedules;
+std::vector<step::Schedule> hospital_steps(std::size_t count) {
+  using namespace step::extent;
+  spec::ModelShape model{"mlp",
+                         {spec::dense_shape("fc1", 784, 512, true), spec::dense_shape("fc2", 512, 256, true),
+                          spec::dense_shape("fc3", 256, 10, true)}};
+  std::vector<step::Schedule> schedules;
   for (std::size_t i = 0; i < count; ++i) {
-    StepRecorder recorder;
+    step::StepRecorder recorder;
     recorder.begin(std::vector<std::int32_t>(5, static_cast<std::int32_t>(8 + i)));
-    recorder.begin_sweep(Over::layers_backward);
+    recorder.begin_sweep(step::Over::layers_backward);
     for (std::int32_t l = 2; l >= 0; --l) {
       recorder.begin_group(l);
-      recorder.add(
-          ComputeOp{Phase::propagate, Role::workers, {{2.0 * backward_macs(), parameters(), 2.0}}, true, true});
-      const std::int32_t up =
-          recorder.add(CollectiveOp{CollectiveKind::gather, {{rows() * (in() + out()), ElementType::float32}}});
-      recorder.add(WaitOp{Role::aggregator, up});
-      const std::int32_t down =
-          recorder.add(CollectiveOp{CollectiveKind::broadcast, {{all_rows() * (in() + out()), ElementType::float32}}});
-      recorder.add(WaitOp{Role::workers, down});
+      recorder.add(step::ComputeOp{
+          step::Phase::backpropagate, step::Role::workers, {{2.0 * backward_macs(), parameters(), 2.0}}, true, true});
+      const std::int32_t up = recorder.add(
+          step::CollectiveOp{step::CollectiveKind::gather, {{rows() * (in() + out()), step::ElementType::float32}}});
+      recorder.add(step::WaitOp{step::Role::aggregator, up});
+      const std::int32_t down = recorder.add(step::CollectiveOp{
+          step::CollectiveKind::broadcast, {{all_rows() * (in() + out()), step::ElementType::float32}}});
+      recorder.add(step::WaitOp{step::Role::workers, down});
     }
     const auto [structure, sizes] = recorder.take();
     schedules.push_back(instantiate(structure, sizes, model, model));
@@ -68,14 +68,14 @@ std::vector<Schedule> hospital_steps(std::size_t count) {
 }
 
 void timing(benchmark::State& state) {
-  Cluster cluster;
+  sim::Cluster cluster;
   const auto folder = std::filesystem::path(__FILE__).parent_path().parent_path() / "platforms";
-  cluster.platform.what = PlatformFileSpec{folder / "hospitals.xml", Transport::plain};
+  cluster.platform.what = spec::PlatformFileSpec{folder / "hospitals.xml", spec::Transport::plain};
   for (int i = 1; i <= 5; ++i) cluster.hosts.push_back("hospital-" + std::to_string(i));
-  cluster.devices.assign(5, device_catalog().front());
+  cluster.devices.assign(5, sim::device_catalog().front());
   cluster.aggregator_host = "hub";
-  cluster.aggregator_device = device_catalog().front();
-  const std::vector<Schedule> schedules = hospital_steps(static_cast<std::size_t>(state.range(0)));
+  cluster.aggregator_device = sim::device_catalog().front();
+  const std::vector<step::Schedule> schedules = hospital_steps(static_cast<std::size_t>(state.range(0)));
   for (auto _ : state) benchmark::DoNotOptimize(time_schedules(cluster, schedules));
   state.counters["s/step"] = benchmark::Counter(static_cast<double>(state.iterations() * state.range(0)),
                                                 benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
@@ -86,8 +86,8 @@ BENCHMARK(timing)->Arg(1)->Arg(100)->Arg(1000)->Unit(benchmark::kMillisecond)->U
 // ---- collectives, message by message ----
 
 /// Hosts with 100 Gbit/s and 1 µs each around one switch.
-PlatformSpec star(std::int64_t hosts) {
-  const LinkSpec nic = test::line(12.5e9, 1e-6);
+spec::PlatformSpec star(std::int64_t hosts) {
+  const spec::LinkSpec nic = test::line(12.5e9, 1e-6);
   return {"", test::cluster_of(hosts, 1, nic, nic), {}, {}};
 }
 
@@ -101,19 +101,19 @@ void count_messages(benchmark::State& state, double seconds) {
 }
 
 void ring_by_message(benchmark::State& state) {
-  const PlatformSpec platform = star(state.range(0));
-  const std::vector<CollectiveJob> jobs{
-      test::job(CollectiveKind::all_reduce, "ring", 4.0 * kBlockFloats * static_cast<double>(state.range(0)))};
+  const spec::PlatformSpec platform = star(state.range(0));
+  const std::vector<sim::CollectiveJob> jobs{
+      test::job(step::CollectiveKind::all_reduce, "ring", 4.0 * kBlockFloats * static_cast<double>(state.range(0)))};
   const double before = children_seconds();
   for (auto _ : state) {
-    benchmark::DoNotOptimize(time_collectives(test::workers_on(platform, Fidelity::message), jobs));
+    benchmark::DoNotOptimize(time_collectives(test::workers_on(platform, spec::Fidelity::message), jobs));
   }
   count_messages(state, children_seconds() - before);
 }
 
 /// The peer: SMPI's own ring on the same platform, with real sums as there are in SMPI.
 void ring_by_smpi(benchmark::State& state) {
-  const PlatformSpec platform = star(state.range(0));
+  const spec::PlatformSpec platform = star(state.range(0));
   const double before = children_seconds();
   for (auto _ : state) {
     benchmark::DoNotOptimize(test::by_smpi(platform, simgrid::smpi::allreduce__lr, nullptr, kBlockFloats));
@@ -127,21 +127,22 @@ BENCHMARK(ring_by_smpi)->Arg(64)->Arg(256)->Unit(benchmark::kMillisecond)->UseRe
 // ---- by flow ----
 
 /// Nodes of eight H100: NVLink 4 inside, four 400 Gbit/s adapters into a fat tree without oversubscription.
-PlatformSpec pod(std::int64_t gpus) {
-  const LinkSpec nic = test::line(50e9, 1e-6, Transport::rdma, 0.9);
-  GpuClusterSpec cluster = test::cluster_of(gpus / 8, 8, test::line(450e9, 5e-7, Transport::nvlink, 0.8), nic);
+spec::PlatformSpec pod(std::int64_t gpus) {
+  const spec::LinkSpec nic = test::line(50e9, 1e-6, spec::Transport::rdma, 0.9);
+  spec::GpuClusterSpec cluster =
+      test::cluster_of(gpus / 8, 8, test::line(450e9, 5e-7, spec::Transport::nvlink, 0.8), nic);
   cluster.rails = 4;
   // Leaves of 16 nodes; each has one wide line to each of eight spines.
-  LinkSpec trunk = nic;
+  spec::LinkSpec trunk = nic;
   trunk.bandwidth = 8 * nic.bandwidth;
   cluster.fabric = test::fat_tree(16, trunk);
   return {"", cluster, {}, {}};
 }
 
 void ring_by_flow(benchmark::State& state) {
-  const PlatformSpec platform = pod(state.range(0));
-  const std::vector<CollectiveJob> jobs{test::job(CollectiveKind::all_reduce, "ring", 1e8)};
-  const Cluster cluster = test::workers_on(platform, Fidelity::flow);
+  const spec::PlatformSpec platform = pod(state.range(0));
+  const std::vector<sim::CollectiveJob> jobs{test::job(step::CollectiveKind::all_reduce, "ring", 1e8)};
+  const sim::Cluster cluster = test::workers_on(platform, spec::Fidelity::flow);
   double messages = 0;
   for (auto _ : state) messages += time_collectives(cluster, jobs).network.messages;
   if (messages > 0) state.SkipWithError("was not timed by flow");
@@ -150,19 +151,19 @@ void ring_by_flow(benchmark::State& state) {
 
 /// The platform by itself: what is left of the above when there is nothing to send.
 void platform_alone(benchmark::State& state) {
-  const PlatformSpec platform = pod(state.range(0));
-  std::vector<CollectiveJob> jobs{test::job(CollectiveKind::broadcast, "flat", 1)};
-  Cluster cluster = test::workers_on(platform, Fidelity::flow, 1);
+  const spec::PlatformSpec platform = pod(state.range(0));
+  std::vector<sim::CollectiveJob> jobs{test::job(step::CollectiveKind::broadcast, "flat", 1)};
+  sim::Cluster cluster = test::workers_on(platform, spec::Fidelity::flow, 1);
   for (auto _ : state) benchmark::DoNotOptimize(time_collectives(cluster, jobs));
 }
 
 /// Gradient sharing of BERT-large (335 M parameters): backward layer by layer, gradients into buckets of 25 MB.
-Schedule bert_step(std::size_t workers) {
+step::Schedule bert_step(std::size_t workers) {
   test::Script script(workers, false);
   std::vector<std::int32_t> sums;
   const auto layer = [&](double parameters) {
     script.compute(1e-4);
-    sums.push_back(script.collective(CollectiveKind::all_reduce, test::same(4 * parameters), "halving-doubling"));
+    sums.push_back(script.collective(step::CollectiveKind::all_reduce, test::same(4 * parameters), "halving-doubling"));
   };
   script.compute(0.03);
   for (int block = 0; block < 24; ++block) {
@@ -176,9 +177,9 @@ Schedule bert_step(std::size_t workers) {
 }
 
 void bert_step_by_flow(benchmark::State& state) {
-  Cluster cluster = test::workers_on(pod(state.range(0)), Fidelity::flow);
+  sim::Cluster cluster = test::workers_on(pod(state.range(0)), spec::Fidelity::flow);
   cluster.devices.assign(cluster.hosts.size(), test::clockwork());
-  const std::vector<Schedule> schedules{bert_step(cluster.hosts.size())};
+  const std::vector<step::Schedule> schedules{bert_step(cluster.hosts.size())};
   double messages = 0;
   for (auto _ : state) messages += time_schedules(cluster, schedules).network.messages;
   if (messages > 0) state.SkipWithError("was not timed by flow");

@@ -12,12 +12,12 @@ using namespace dadsim;
 
 namespace {
 
-Scenario read(const std::string& content, const Catalog& catalog) {
+scenario::Scenario read(const std::string& content, const scenario::Catalog& catalog) {
   const std::string path = "/nowhere/scenario.xml";
-  Findings findings(path);
-  const Element root = parse_xml(content, kScenarioDocument, findings);
+  scenario::Findings findings(path);
+  const scenario::Element root = parse_xml(content, scenario::kScenarioDocument, findings);
   findings.throw_if_any();
-  Scenario scenario = read_scenario(root, {path, catalog, findings});
+  scenario::Scenario scenario = read_scenario(root, {path, catalog, findings});
   check_against_schema(root, findings);
   findings.throw_if_any();
   return scenario;
@@ -26,7 +26,7 @@ Scenario read(const std::string& content, const Catalog& catalog) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  static const Catalog catalog = test::fake_catalog();
+  static const scenario::Catalog catalog = test::fake_catalog();
   std::string printed;
   try {
     printed = print_scenario(read(std::string(fuzz::text_of(data, size)), catalog));

@@ -31,7 +31,7 @@ inline std::pair<std::string_view, std::string_view> two_files(std::string_view 
   return {input.substr(0, at + 1), input.substr(at + kBetween.size())};
 }
 
-inline void require_sound(const Samples& samples, const SampleShape& shape, std::int64_t classes) {
+inline void require_sound(const models::Samples& samples, const spec::SampleShape& shape, std::int64_t classes) {
   require(samples.features.cols() == shape.size(), "samples have their shape");
   require(std::ssize(samples.labels) == samples.size() * samples.labels_per_sample, "every sample has its labels");
   require(samples.features.allFinite(), "features are finite");

@@ -1,6 +1,6 @@
 #include "algorithms/algorithm.hpp"
 
-namespace dadsim {
+namespace dadsim::algorithms {
 
 void run_step(const AlgorithmInfo& info, Algorithm& algorithm, TrainingStep& step) {
   step.set_sharing(info.sharing == Sharing::one_network);
@@ -8,4 +8,4 @@ void run_step(const AlgorithmInfo& info, Algorithm& algorithm, TrainingStep& ste
   step.finish();
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::algorithms

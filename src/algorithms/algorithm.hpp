@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "algorithms/training_step.hpp"
-#include "plan/memory.hpp"
-#include "plan/parameter.hpp"
+#include "estimate/memory.hpp"
+#include "spec/parameter.hpp"
 
-namespace dadsim {
+namespace dadsim::algorithms {
 
 /// A synchronous algorithm: how the sites turn their batches into the gradient that all of them apply. An instance
 /// belongs to one run and may keep state from step to step.
@@ -37,17 +37,17 @@ struct AlgorithmInfo {
   std::string payload;  ///< floats one site hands over per layer and step; N rows, p inputs, q outputs, r rank, S sites
   Sharing sharing = Sharing::one_network;
   bool exact = false;  ///< the gradient equals the pooled one up to rounding
-  std::vector<ParameterSpec> parameters;
-  std::function<std::unique_ptr<Algorithm>(const ParameterValues&)> make;
+  std::vector<spec::ParameterSpec> parameters;
+  std::function<std::unique_ptr<Algorithm>(const spec::ParameterValues&)> make;
   /// What it keeps on every worker from step to step, or through most of a step, beyond what any training does; none:
   /// nothing.
-  std::function<AlgorithmState(const ParameterValues&)> state = {};
+  std::function<estimate::AlgorithmState(const spec::ParameterValues&)> state = {};
   /// What a result must say of the algorithm on this network; empty: nothing.
-  std::function<std::string(const Network&)> remark = nullptr;
+  std::function<std::string(const models::Network&)> remark = nullptr;
 };
 
 /// One whole step but for the update: the algorithm, and the sum over sites of what a workload may have and this
 /// network does not.
 void run_step(const AlgorithmInfo& info, Algorithm& algorithm, TrainingStep& step);
 
-}  // namespace dadsim
+}  // namespace dadsim::algorithms

@@ -6,9 +6,9 @@
 
 #include "support/random.hpp"
 
-namespace dadsim {
+namespace dadsim::algorithms {
 
-Batches::Batches(const TrainingSpec& training, const Partition& partition, std::uint64_t seed)
+Batches::Batches(const spec::TrainingSpec& training, const models::Partition& partition, std::uint64_t seed)
     : training_(training),
       partition_(partition),
       seed_(seed),
@@ -22,7 +22,7 @@ Batches::Batches(const TrainingSpec& training, const Partition& partition, std::
     total += static_cast<std::int64_t>(site.size());
     largest = std::max(largest, static_cast<std::int64_t>(site.size()));
   }
-  const bool proportional = training.batches == TrainingSpec::Batches::proportional;
+  const bool proportional = training.batches == spec::TrainingSpec::Batches::proportional;
   const std::int64_t samples = proportional ? total : largest;
   const std::int64_t per_step = proportional ? sites * training.batch : training.batch;
   steps_per_epoch_ = (samples + per_step - 1) / per_step;
@@ -47,7 +47,7 @@ std::vector<std::vector<std::int32_t>> Batches::next() {
   const std::int64_t in_epoch = step_ % steps_per_epoch_;
   for (std::size_t site = 0; site < partition_.size(); ++site) {
     const auto samples = static_cast<std::int64_t>(partition_[site].size());
-    if (training_.batches == TrainingSpec::Batches::proportional) {
+    if (training_.batches == spec::TrainingSpec::Batches::proportional) {
       const auto& indices = order(site, epoch);
       batch[site].assign(indices.begin() + in_epoch * samples / steps_per_epoch_,
                          indices.begin() + (in_epoch + 1) * samples / steps_per_epoch_);
@@ -62,4 +62,4 @@ std::vector<std::vector<std::int32_t>> Batches::next() {
   return batch;
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::algorithms

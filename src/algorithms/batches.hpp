@@ -4,9 +4,9 @@
 #include <vector>
 
 #include "models/data/dataset.hpp"
-#include "plan/specification.hpp"
+#include "spec/specification.hpp"
 
-namespace dadsim {
+namespace dadsim::algorithms {
 
 /// Which samples each site takes in which step. The order within a site is shuffled anew for every pass over its
 /// samples and depends on (seed, site, pass) alone, so that all algorithms see the same batches.
@@ -17,7 +17,7 @@ namespace dadsim {
 /// step and starts over when it is through; an epoch is one pass of the largest site.
 class Batches {
  public:
-  Batches(const TrainingSpec& training, const Partition& partition, std::uint64_t seed);
+  Batches(const spec::TrainingSpec& training, const models::Partition& partition, std::uint64_t seed);
 
   std::int64_t steps_per_epoch() const { return steps_per_epoch_; }
 
@@ -27,8 +27,8 @@ class Batches {
  private:
   const std::vector<std::int32_t>& order(std::size_t site, std::int64_t pass);
 
-  TrainingSpec training_;
-  Partition partition_;
+  spec::TrainingSpec training_;
+  models::Partition partition_;
   std::uint64_t seed_;
   std::int64_t steps_per_epoch_ = 0;
   std::int64_t step_ = 0;
@@ -36,4 +36,4 @@ class Batches {
   std::vector<std::int64_t> order_pass_;
 };
 
-}  // namespace dadsim
+}  // namespace dadsim::algorithms

@@ -1,62 +1,68 @@
 #include "algorithms/cost.hpp"
 
-namespace dadsim::cost {
+namespace dadsim::algorithms::cost {
 namespace {
 
 constexpr double kFloat = 4.0;  // bytes
 
-Expression rows_of(Span span) { return span == Span::own_rows ? extent::rows() : extent::all_rows(); }
-Expression inputs_of(Span span) {
-  return span == Span::own_rows ? extent::inputs() : extent::all_rows() * extent::in();
+step::Expression rows_of(Span span) { return span == Span::own_rows ? step::extent::rows() : step::extent::all_rows(); }
+step::Expression inputs_of(Span span) {
+  return span == Span::own_rows ? step::extent::inputs() : step::extent::all_rows() * step::extent::in();
 }
-Expression outputs_of(Span span) { return span == Span::own_rows ? extent::outputs() : extent::all_outputs(); }
+step::Expression outputs_of(Span span) {
+  return span == Span::own_rows ? step::extent::outputs() : step::extent::all_outputs();
+}
 
 }  // namespace
 
-Work forward(Span span) {
-  const Expression macs = span == Span::own_rows ? extent::forward_macs() : extent::all_forward_macs();
+step::Work forward(Span span) {
+  const step::Expression macs =
+      span == Span::own_rows ? step::extent::forward_macs() : step::extent::all_forward_macs();
   return {.flops = 2.0 * macs,
-          .bytes_moved = kFloat * (inputs_of(span) + extent::parameters() + 2.0 * outputs_of(span)),
+          .bytes_moved = kFloat * (inputs_of(span) + step::extent::parameters() + 2.0 * outputs_of(span)),
           .launches = 2.0};
 }
 
-Work loss() {
-  const Expression logits = extent::rows() * extent::out();
+step::Work loss() {
+  const step::Expression logits = step::extent::rows() * step::extent::out();
   return {.flops = 5.0 * logits, .bytes_moved = 4.0 * kFloat * logits, .launches = 3.0};
 }
 
-Work propagate(Span span) {
-  const Expression macs = span == Span::own_rows ? extent::backward_macs() : extent::all_backward_macs();
+step::Work backpropagate(Span span) {
+  const step::Expression macs =
+      span == Span::own_rows ? step::extent::backward_macs() : step::extent::all_backward_macs();
   return {.flops = 2.0 * macs,
-          .bytes_moved = kFloat * (2.0 * outputs_of(span) + extent::parameters() + 2.0 * inputs_of(span)),
+          .bytes_moved = kFloat * (2.0 * outputs_of(span) + step::extent::parameters() + 2.0 * inputs_of(span)),
           .launches = 2.0};
 }
 
-Work weight_gradient(Span span) {
-  const Expression rows = rows_of(span);
-  const Expression macs = span == Span::own_rows ? extent::gradient_macs() : extent::all_gradient_macs();
-  const Expression bias = extent::in_with_bias() + -1.0 * extent::in();
-  return {.flops = 2.0 * (macs + rows * bias * extent::out()),
-          .bytes_moved = kFloat * (inputs_of(span) + outputs_of(span) + extent::parameters()),
+step::Work weight_gradient(Span span) {
+  const step::Expression rows = rows_of(span);
+  const step::Expression macs =
+      span == Span::own_rows ? step::extent::gradient_macs() : step::extent::all_gradient_macs();
+  const step::Expression bias = step::extent::in_with_bias() + -1.0 * step::extent::in();
+  return {.flops = 2.0 * (macs + rows * bias * step::extent::out()),
+          .bytes_moved = kFloat * (inputs_of(span) + outputs_of(span) + step::extent::parameters()),
           .launches = 1.0};
 }
 
-Work product_of_factors(const Expression& components) {
-  return {.flops = 2.0 * components * extent::in_with_bias() * extent::out(),
-          .bytes_moved = kFloat * (components * (extent::in_with_bias() + extent::out()) + extent::parameters()),
+step::Work product_of_factors(const step::Expression& components) {
+  return {.flops = 2.0 * components * step::extent::in_with_bias() * step::extent::out(),
+          .bytes_moved =
+              kFloat * (components * (step::extent::in_with_bias() + step::extent::out()) + step::extent::parameters()),
           .launches = 1.0};
 }
 
-Work add_gradients(double workers) {
-  return {.flops = workers * extent::parameters(),
-          .bytes_moved = kFloat * (workers + 1.0) * extent::parameters(),
+step::Work add_gradients(double workers) {
+  return {.flops = workers * step::extent::parameters(),
+          .bytes_moved = kFloat * (workers + 1.0) * step::extent::parameters(),
           .launches = 1.0};
 }
 
-Work update(double floats_per_parameter, double flops_per_parameter) {
-  return {.flops = flops_per_parameter * extent::parameters(),
-          .bytes_moved = kFloat * floats_per_parameter * extent::parameters(),
+step::Work update(double floats_per_parameter, double flops_per_parameter) {
+  return {.flops = flops_per_parameter * step::extent::parameters(),
+          .bytes_moved = kFloat * floats_per_parameter * step::extent::parameters(),
           .launches = 1.0};
 }
 
-}  // namespace dadsim::cost
+}  // namespace dadsim::algorithms::cost

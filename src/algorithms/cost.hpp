@@ -1,28 +1,28 @@
 #pragma once
 
-#include "plan/expression.hpp"
+#include "step/expression.hpp"
 
 // What the pieces of a training step cost, as formulas in the layer's extents. Flops count a multiply-add as two; bytes
 // count every operand once, in fp32; launches count kernels.
 
-namespace dadsim::cost {
+namespace dadsim::algorithms::cost {
 
 /// Whose rows a pass goes over: those of the worker itself, or those of all workers on every worker.
 enum class Span { own_rows, all_rows };
 
 /// Z = A Wᵀ + b and φ(Z).
-Work forward(Span span);
+step::Work forward(Span span);
 /// Softmax cross-entropy and its Δ.
-Work loss();
+step::Work loss();
 /// Δ_{l−1} = (Δ_l W_l) ⊙ φ'.
-Work propagate(Span span);
+step::Work backpropagate(Span span);
 /// G = Δᵀ A and the column sums of Δ.
-Work weight_gradient(Span span);
+step::Work weight_gradient(Span span);
 /// G = Lᵀ R from factor pairs with `components` rows.
-Work product_of_factors(const Expression& components);
+step::Work product_of_factors(const step::Expression& components);
 /// Sum of one gradient per worker, at the aggregator.
-Work add_gradients(double workers);
+step::Work add_gradients(double workers);
 /// One step of the optimizer.
-Work update(double floats_per_parameter, double flops_per_parameter);
+step::Work update(double floats_per_parameter, double flops_per_parameter);
 
-}  // namespace dadsim::cost
+}  // namespace dadsim::algorithms::cost

@@ -2,7 +2,7 @@
 
 #include "algorithms/algorithm.hpp"
 
-namespace dadsim {
+namespace dadsim::algorithms {
 
 /// dAD (distributed auto-differentiation): instead of G = Δᵀ A (out × in) the sites share its factors, A (rows × in)
 /// and Δ (rows × out), and every site forms Δ̂ᵀ Â over the rows of all sites. Exact. Smaller than a gradient where rows
@@ -24,4 +24,4 @@ class Dad final : public Algorithm {
 
 AlgorithmInfo dad_info();
 
-}  // namespace dadsim
+}  // namespace dadsim::algorithms

@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-namespace dadsim {
+namespace dadsim::algorithms {
 
 void Edad::run(TrainingStep& step) {
-  using namespace extent;  // NOLINT(google-build-using-namespace): the formulas read as in the paper
+  using namespace step::extent;  // NOLINT(google-build-using-namespace): the formulas read as in the paper
   const std::size_t last = step.layers() - 1;
-  std::vector<Pending<std::vector<Matrix>>> shared(step.layers());
+  std::vector<Pending<std::vector<models::Matrix>>> shared(step.layers());
 
   // Where every Δ but the last can be recomputed and nothing else is learned, sites need no backward pass of their own.
   bool recomputes_all = step.matrices() == step.layers() && step.network().parameters().vectors.empty();
@@ -17,7 +17,7 @@ void Edad::run(TrainingStep& step) {
   step.forward();
   step.backward([&](std::size_t l) {
     std::vector<Exchange::Part> parts{{rows() * in(), [&, l](std::size_t s) { return step.input(s, l); }}};
-    std::vector<Expression> all{all_rows() * in()};
+    std::vector<step::Expression> all{all_rows() * in()};
     if (!step.chained(l)) {
       // Under another network's shapes only its last layer is taken as the last.
       parts.push_back({rows() * out(), [&, l](std::size_t s) { return step.delta(s, l); }, l == last});
@@ -25,48 +25,49 @@ void Edad::run(TrainingStep& step) {
     }
     shared[l] = step.exchange().concatenate(parts, all);
     if (!recomputes_all) {
-      step.propagate(l);
+      step.backpropagate(l);
     } else if (l == 0) {
       step.end_pass();
     }
   });
 
-  Matrix delta;                   // Δ̂ of the layer at hand; before ⊙ φ' while it comes from above
-  const Matrix* above = nullptr;  // the inputs of the layer above: this layer's outputs
+  models::Matrix delta;                   // Δ̂ of the layer at hand; before ⊙ φ' while it comes from above
+  const models::Matrix* above = nullptr;  // the inputs of the layer above: this layer's outputs
   step.backward([&](std::size_t l) {
-    std::vector<Matrix>& received = shared[l].wait();
-    const Matrix& input = received[0];
-    const WeightsOf<float>& weights = step.weights(l);
-    if (const std::optional<Activation> activation = step.chained(l)) {
-      if (derivative_from_output(*activation)) {
-        multiply_derivative_from_output(*activation, *above, delta);
+    std::vector<models::Matrix>& received = shared[l].wait();
+    const models::Matrix& input = received[0];
+    const models::WeightsOf<float>& weights = step.weights(l);
+    if (const std::optional<spec::Activation> activation = step.chained(l)) {
+      if (models::derivative_from_output(*activation)) {
+        models::multiply_derivative_from_output(*activation, *above, delta);
       } else {
-        step.compute(Phase::forward, Role::workers, {cost::forward(cost::Span::all_rows)});
-        Matrix pre_activation;
+        step.compute(step::Phase::forward, step::Role::workers, {cost::forward(cost::Span::all_rows)});
+        models::Matrix pre_activation;
         forward_rows<float>(weights, *activation, input, &pre_activation);
-        multiply_derivative(*activation, pre_activation, delta);
+        models::multiply_derivative(*activation, pre_activation, delta);
       }
     } else {
       delta = std::move(received[1]);
     }
-    step.compute(Phase::weight_gradient, Role::workers, {cost::weight_gradient(cost::Span::all_rows)});
+    step.compute(step::Phase::weight_gradient, step::Role::workers, {cost::weight_gradient(cost::Span::all_rows)});
     weight_gradient<float>(delta, input, weights.has_bias(), step.gradient(l));
     if (l == 0 || step.chained(l - 1)) {
-      step.compute(Phase::propagate, Role::workers, {cost::propagate(cost::Span::all_rows)}, true, true);
+      step.compute(step::Phase::backpropagate, step::Role::workers, {cost::backpropagate(cost::Span::all_rows)}, true,
+                   true);
       if (l > 0) delta = delta * weights.weight;
     }
     above = &input;
   });
 }
 
-std::vector<std::string> layers_that_share_deltas(const Network& network) {
+std::vector<std::string> layers_that_share_deltas(const models::Network& network) {
   std::vector<std::string> names;
   std::vector<std::string> matrices;
-  for (const LayerShape& layer : network.shape().layers) {
+  for (const spec::LayerShape& layer : network.shape().layers) {
     if (layer.has_matrix()) matrices.push_back(layer.name);
   }
   for (std::size_t m = 0; m + 1 < network.layers(); ++m) {
-    if (!network.layer(m).table && !network.chained(m)) names.push_back(matrices[m]);
+    if (!network.layer(m).embedding && !network.chained(m)) names.push_back(matrices[m]);
   }
   return names;
 }
@@ -80,11 +81,14 @@ AlgorithmInfo edad_info() {
       .sharing = Sharing::one_network,
       .exact = true,
       .parameters = {},
-      .make = [](const ParameterValues&) { return std::make_unique<Edad>(); },
+      .make = [](const spec::ParameterValues&) { return std::make_unique<Edad>(); },
       // A of all sites; the Δ̂ of one layer at a time counts for little.
-      .state = [](const ParameterValues&) { return AlgorithmState{extent::all_rows() * extent::in()}; },
+      .state =
+          [](const spec::ParameterValues&) {
+            return estimate::AlgorithmState{step::extent::all_rows() * step::extent::in()};
+          },
       .remark =
-          [](const Network& network) {
+          [](const models::Network& network) {
             const std::vector<std::string> names = layers_that_share_deltas(network);
             return names.empty() ? std::string()
                                  : fmt::format(
@@ -94,4 +98,4 @@ AlgorithmInfo edad_info() {
           }};
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::algorithms

@@ -5,7 +5,7 @@
 
 #include "algorithms/algorithm.hpp"
 
-namespace dadsim {
+namespace dadsim::algorithms {
 
 /// edAD (efficient dAD): the sites share the activations of every layer and the Δ of the last one only; every site
 /// recomputes the other Δ over the rows of all sites, Δ̂_{l−1} = (Δ̂_l W_l) ⊙ φ'(Â_{l−1}), with the weights that all
@@ -23,6 +23,6 @@ class Edad final : public Algorithm {
 AlgorithmInfo edad_info();
 
 /// Names of the layers before the last whose Δ are shared as in dAD because they cannot be recomputed.
-std::vector<std::string> layers_that_share_deltas(const Network& network);
+std::vector<std::string> layers_that_share_deltas(const models::Network& network);
 
-}  // namespace dadsim
+}  // namespace dadsim::algorithms

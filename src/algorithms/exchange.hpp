@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "models/network.hpp"
-#include "plan/specification.hpp"
-#include "plan/step_recorder.hpp"
+#include "spec/specification.hpp"
+#include "step/step_recorder.hpp"
 
-namespace dadsim {
+namespace dadsim::algorithms {
 
 /// The result of a collective that is under way in the simulated world (here it has been carried out already). Taking
 /// the data is what makes the compute stream wait.
@@ -16,21 +16,21 @@ template <class T>
 class Pending {
  public:
   Pending() = default;
-  Pending(T data, StepRecorder& recorder, std::int32_t collective, Role who)
+  Pending(T data, step::StepRecorder& recorder, std::int32_t collective, step::Role who)
       : data_(std::move(data)), recorder_(&recorder), collective_(collective), who_(who) {}
 
   /// Records that the participants stand still here until the collective is done, and gives the data.
   T& wait() & {
-    recorder_->add(WaitOp{who_, collective_});
+    recorder_->add(step::WaitOp{who_, collective_});
     return data_;
   }
   T wait() && { return std::move(wait()); }
 
  private:
   T data_{};
-  StepRecorder* recorder_ = nullptr;
+  step::StepRecorder* recorder_ = nullptr;
   std::int32_t collective_ = 0;
-  Role who_ = Role::workers;
+  step::Role who_ = step::Role::workers;
 };
 
 /// Carries out collectives on the real matrices at once and records them with symbolic sizes. Whatever is handed over
@@ -44,39 +44,41 @@ class Exchange {
  public:
   /// A matrix at every site, with its size in symbols.
   struct Part {
-    Expression elements;
-    std::function<ConstBlock(std::size_t site)> of;
-    bool last_layer_only = false;             ///< part of the message of the last layer alone
-    ElementType type = ElementType::float32;  ///< int32: integers as the bits of floats
+    step::Expression elements;
+    std::function<models::ConstBlock(std::size_t site)> of;
+    bool last_layer_only = false;                         ///< part of the message of the last layer alone
+    step::ElementType type = step::ElementType::float32;  ///< int32: integers as the bits of floats
   };
 
-  Exchange(StepRecorder& recorder, const ModelShape& shape, Topology topology);
+  Exchange(step::StepRecorder& recorder, const spec::ModelShape& shape, spec::ExchangeMode mode);
 
-  Topology topology() const { return topology_; }
+  spec::ExchangeMode mode() const { return mode_; }
 
   /// Everyone ends with the rows of all sites, in site order: an all-gather among peers; a gather and a broadcast of
   /// the whole through the aggregator. Several parts travel in one message. `all_elements` per part is the size of the
   /// whole at the aggregator.
-  Pending<std::vector<Matrix>> concatenate(const std::vector<Part>& parts, const std::vector<Expression>& all_elements);
+  Pending<std::vector<models::Matrix>> concatenate(const std::vector<Part>& parts,
+                                                   const std::vector<step::Expression>& all_elements);
 
   /// The aggregator ends with the rows of all sites, in site order. Only with an aggregator.
-  Pending<std::vector<Matrix>> gather(const std::vector<Part>& parts);
+  Pending<std::vector<models::Matrix>> gather(const std::vector<Part>& parts);
 
   /// Everyone ends with what the aggregator has. Only with an aggregator.
-  Pending<std::vector<Matrix>> broadcast(std::vector<Matrix> matrices, std::vector<Payload> payload);
+  Pending<std::vector<models::Matrix>> broadcast(std::vector<models::Matrix> matrices,
+                                                 std::vector<step::Payload> payload);
 
   /// Everyone ends with the sum over sites of one layer's gradient: a ring all-reduce among peers; gathered, added and
   /// broadcast by the aggregator otherwise. `add_to` adds site s's gradient to the sum; its size is that of the layer.
-  Pending<LayerGradient> sum(const std::function<void(std::size_t site, LayerGradient& sum)>& add_to);
+  Pending<models::LayerGradient> sum(const std::function<void(std::size_t site, models::LayerGradient& sum)>& add_to);
 
   /// The same for a matrix of `elements` that every site has. What is linear in the rows of the sites can be formed
   /// over the rows of all at once: it comes in summed already.
-  Pending<Matrix> sum(const Expression& elements, Matrix sum);
+  Pending<models::Matrix> sum(const step::Expression& elements, models::Matrix sum);
 
   /// The same for what is learned beside the matrices (norms, positions …; tables unless the algorithm sees to them):
   /// without an outer product, summed as it is. `size` numbers of this network; a workload may have others. Gives the
   /// serial of what to wait for.
-  std::int32_t sum_other_layers(Eigen::Index size, bool tables_seen_to);
+  std::int32_t sum_other_layers(Eigen::Index size, bool embeddings_seen_to);
 
   /// Bytes that each site has handed over since the step began, counted on the matrices.
   const std::vector<double>& bytes_handed_over() const { return handed_over_; }
@@ -87,25 +89,25 @@ class Exchange {
   void begin_step();
 
  private:
-  const LayerShape& layer() const;
+  const spec::LayerShape& layer() const;
   std::size_t sites() const { return recorder_.sizes().samples.size(); }
-  void check(const Expression& elements, std::int32_t worker, std::int64_t actual) const;
-  std::int32_t record(CollectiveKind kind, std::vector<Payload> payload);
+  void check(const step::Expression& elements, std::int32_t worker, std::int64_t actual) const;
+  std::int32_t record(step::CollectiveKind kind, std::vector<step::Payload> payload);
   /// The collective, or the way through the aggregator with what adding costs there, by which `elements` per site are
   /// summed; returns what to wait for.
-  std::int32_t record_sum(const Expression& elements, const Work& adding);
+  std::int32_t record_sum(const step::Expression& elements, const step::Work& adding);
   /// Every site hands over, and gets back, `size` elements.
-  void count_sum(const Expression& elements, Eigen::Index size);
-  std::vector<Matrix> collect(const std::vector<Part>& parts);
+  void count_sum(const step::Expression& elements, Eigen::Index size);
+  std::vector<models::Matrix> collect(const std::vector<Part>& parts);
   void require_aggregator() const;
 
-  StepRecorder& recorder_;
-  const ModelShape& shape_;
+  step::StepRecorder& recorder_;
+  const spec::ModelShape& shape_;
   /// The layers that groups are numbered over: without and with tables.
-  std::vector<const LayerShape*> outer_products_, matrices_;
-  Topology topology_;
+  std::vector<const spec::LayerShape*> outer_products_, matrices_;
+  spec::ExchangeMode mode_;
   std::vector<double> handed_over_;
   double handed_down_ = 0;
 };
 
-}  // namespace dadsim
+}  // namespace dadsim::algorithms

@@ -6,24 +6,24 @@
 
 #include "support/random.hpp"
 
-namespace dadsim {
+namespace dadsim::algorithms {
 namespace {
 
 /// Below this share of σ₁ a component is rounding noise of fp32, whatever the tolerance says.
 constexpr float kNoise = 1e-6F;
 
-void orthogonalise(const Matrix& directions, Eigen::Index count, Vector& v) {
+void orthogonalise(const models::Matrix& directions, Eigen::Index count, models::Vector& v) {
   if (count == 0) return;
   const auto before = directions.topRows(count);
   for (int pass = 0; pass < 2; ++pass) {
-    const Vector projections = before * v;
+    const models::Vector projections = before * v;
     v.noalias() -= before.transpose() * projections;
   }
 }
 
 /// The largest magnitude, or 1 where there is none: what a matrix is divided by so that squares of its entries neither
 /// vanish nor overflow in fp32.
-float magnitude(const ConstBlock& matrix) {
+float magnitude(const models::ConstBlock& matrix) {
   const float largest = matrix.size() > 0 ? matrix.cwiseAbs().maxCoeff() : 0.0F;
   return largest > 0 ? largest : 1.0F;
 }
@@ -31,13 +31,13 @@ float magnitude(const ConstBlock& matrix) {
 /// M = Δᵀ A and M Mᵀ as operators, with M scaled to the order of 1.
 class Product {
  public:
-  Product(const ConstBlock& delta, const ConstBlock& input, FactoriseBranch branch)
+  Product(const models::ConstBlock& delta, const models::ConstBlock& input, FactoriseBranch branch)
       : scale_(magnitude(delta) * magnitude(input)),
         delta_(delta / magnitude(delta)),
         input_(input / magnitude(input)),
         branch_(branch) {
     if (branch_ == FactoriseBranch::gram) {
-      Matrix gram(input.rows(), input.rows());
+      models::Matrix gram(input.rows(), input.rows());
       gram.noalias() = input_ * input_.transpose();
       left_.noalias() = gram * delta_;  // (A Aᵀ) Δ: rows × out
     } else {
@@ -50,18 +50,18 @@ class Product {
   float scale() const { return scale_; }
 
   /// M Mᵀ v
-  Vector apply_gram(const Vector& v) const {
+  models::Vector apply_gram(const models::Vector& v) const {
     if (branch_ == FactoriseBranch::gram) {
-      const Vector u = delta_ * v;
+      const models::Vector u = delta_ * v;
       return left_.transpose() * u;
     }
     return left_ * v;
   }
 
   /// Mᵀ v
-  Vector apply_transpose(const Vector& v) const {
+  models::Vector apply_transpose(const models::Vector& v) const {
     if (branch_ == FactoriseBranch::gram) {
-      const Vector u = delta_ * v;
+      const models::Vector u = delta_ * v;
       return input_.transpose() * u;
     }
     return product_.transpose() * v;
@@ -69,43 +69,43 @@ class Product {
 
  private:
   float scale_;
-  Matrix delta_;
-  Matrix input_;
+  models::Matrix delta_;
+  models::Matrix input_;
   FactoriseBranch branch_;
-  Matrix left_;
-  Matrix product_;
+  models::Matrix left_;
+  models::Matrix product_;
 };
 
 }  // namespace
 
-Factors factorise(const ConstBlock& delta, const ConstBlock& input, const FactoriseOptions& options, std::uint64_t seed,
-                  std::uint32_t stream, std::uint32_t step) {
+Factors factorise(const models::ConstBlock& delta, const models::ConstBlock& input, const FactoriseOptions& options,
+                  std::uint64_t seed, std::uint32_t stream, std::uint32_t step) {
   return factorise(delta, input, options, seed, stream, step,
                    cheaper_branch(delta.rows(), input.cols(), delta.cols(), options));
 }
 
-Factors factorise(const ConstBlock& delta, const ConstBlock& input, const FactoriseOptions& options, std::uint64_t seed,
-                  std::uint32_t stream, std::uint32_t step, FactoriseBranch branch) {
+Factors factorise(const models::ConstBlock& delta, const models::ConstBlock& input, const FactoriseOptions& options,
+                  std::uint64_t seed, std::uint32_t stream, std::uint32_t step, FactoriseBranch branch) {
   const Eigen::Index out = delta.cols();
   const Eigen::Index in = input.cols();
   const Eigen::Index most = std::min({static_cast<Eigen::Index>(options.cap), delta.rows(), in, out});
-  Factors factors{Matrix(most, out), Matrix(most, in)};
+  Factors factors{models::Matrix(most, out), models::Matrix(most, in)};
   Eigen::Index found = 0;
   if (most > 0) {
     const Product product(delta, input, branch);
     const float tolerance = std::max(static_cast<float>(options.tolerance), kNoise);
-    Matrix directions(most, out);  // b_k as rows
+    models::Matrix directions(most, out);  // b_k as rows
     RandomStream random(seed, Purpose::factor_start, stream, step);
     boost::random::normal_distribution<float> normal;
     float largest = 0;
     while (found < most) {
-      Vector v(out);
+      models::Vector v(out);
       for (float& x : v) x = normal(random);
       orthogonalise(directions, found, v);
       v.normalize();
       bool exhausted = false;
       for (std::int64_t i = 0; i < options.iterations && !exhausted; ++i) {
-        Vector image = product.apply_gram(v);
+        models::Vector image = product.apply_gram(v);
         orthogonalise(directions, found, image);
         const float norm = image.norm();
         exhausted = !(norm > 0);  // also where a NaN came in
@@ -115,7 +115,7 @@ Factors factorise(const ConstBlock& delta, const ConstBlock& input, const Factor
       // Rounding of the last projection matters once v is scaled up again: keep the directions orthonormal to ε.
       orthogonalise(directions, found, v);
       v.normalize();
-      const Vector image = product.apply_transpose(v);
+      const models::Vector image = product.apply_transpose(v);
       const float sigma = image.norm();
       largest = std::max(largest, sigma);
       if (!(sigma > 0) || sigma <= tolerance * largest) break;
@@ -130,19 +130,20 @@ Factors factorise(const ConstBlock& delta, const ConstBlock& input, const Factor
   return factors;
 }
 
-std::vector<Work> factorise_work(const Expression& rows, const Expression& rank, const FactoriseOptions& options) {
+std::vector<step::Work> factorise_work(const step::Expression& rows, const step::Expression& rank,
+                                       const FactoriseOptions& options) {
   const auto iterations = static_cast<double>(options.iterations);
-  const Expression in = extent::in_with_bias();
-  const Expression out = extent::out();
+  const step::Expression in = step::extent::in_with_bias();
+  const step::Expression out = step::extent::out();
   // Keeping component k orthogonal costs 8(k−1)·out per iteration: 4·rank²·out over all components.
-  const Expression orthogonal = 4.0 * (iterations + 1.0) * rank * rank * out;
-  const Expression kernels = 2.0 + rank * (6.0 * iterations + 6.0);
-  const Work gram{.flops = 2.0 * rows * rows * (in + out) + 4.0 * iterations * rank * rows * out +
-                           2.0 * rank * rows * (in + out) + orthogonal,
-                  .bytes_moved = 4.0 * (rows * in + 2.0 * rows * out + 2.0 * iterations * rank * rows * out +
-                                        rank * rows * (in + out) + rank * (in + out)),
-                  .launches = kernels};
-  const Work explicit_product{
+  const step::Expression orthogonal = 4.0 * (iterations + 1.0) * rank * rank * out;
+  const step::Expression kernels = 2.0 + rank * (6.0 * iterations + 6.0);
+  const step::Work gram{.flops = 2.0 * rows * rows * (in + out) + 4.0 * iterations * rank * rows * out +
+                                 2.0 * rank * rows * (in + out) + orthogonal,
+                        .bytes_moved = 4.0 * (rows * in + 2.0 * rows * out + 2.0 * iterations * rank * rows * out +
+                                              rank * rows * (in + out) + rank * (in + out)),
+                        .launches = kernels};
+  const step::Work explicit_product{
       .flops = 2.0 * rows * in * out + 2.0 * out * out * in + 2.0 * iterations * rank * out * out +
                2.0 * rank * in * out + orthogonal,
       .bytes_moved = 4.0 * (rows * (in + out) + 2.0 * in * out + out * out + iterations * rank * out * out +
@@ -152,13 +153,13 @@ std::vector<Work> factorise_work(const Expression& rows, const Expression& rank,
 }
 
 FactoriseBranch cheaper_branch(std::int64_t rows, std::int64_t in, std::int64_t out, const FactoriseOptions& options) {
-  const LayerShape shape = dense_shape("", in, out, false);
-  const StepSizes sizes;
+  const spec::LayerShape shape = spec::dense_shape("", in, out, false);
+  const step::StepSizes sizes;
   const auto rank = static_cast<double>(std::min({options.cap, rows, in, out}));
-  const std::vector<Work> work = factorise_work(static_cast<double>(rows), rank, options);
-  const Scope scope{&shape, &sizes, -1};
+  const std::vector<step::Work> work = factorise_work(static_cast<double>(rows), rank, options);
+  const step::Scope scope{&shape, &sizes, -1};
   return work[0].flops.evaluate(scope) <= work[1].flops.evaluate(scope) ? FactoriseBranch::gram
                                                                         : FactoriseBranch::explicit_;
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::algorithms

@@ -3,9 +3,9 @@
 #include <cstdint>
 
 #include "models/matrix.hpp"
-#include "plan/expression.hpp"
+#include "step/expression.hpp"
 
-namespace dadsim {
+namespace dadsim::algorithms {
 
 struct FactoriseOptions {
   std::int64_t cap = 8;          ///< most components
@@ -16,8 +16,8 @@ struct FactoriseOptions {
 /// Lᵀ R ≈ M with r ≤ cap components: L = r × out has the orthonormal directions b_k scaled by σ_k, R = r × in the unit
 /// vectors c_k, so that M ≈ Σ σ_k b_k c_kᵀ. r may be 0.
 struct Factors {
-  Matrix left;   ///< r × out
-  Matrix right;  ///< r × in
+  models::Matrix left;   ///< r × out
+  models::Matrix right;  ///< r × in
   Eigen::Index rank() const { return left.rows(); }
 };
 
@@ -34,15 +34,16 @@ enum class FactoriseBranch {
 /// b_k, so that with as many components as M has rank it is M whatever the iterations. Zero matrices and zero rows give
 /// rank 0. `delta` is rows × out, `input` rows × in; `stream` tells this factorisation's random start from others
 /// (seed, stream, step).
-Factors factorise(const ConstBlock& delta, const ConstBlock& input, const FactoriseOptions& options, std::uint64_t seed,
-                  std::uint32_t stream, std::uint32_t step);
-Factors factorise(const ConstBlock& delta, const ConstBlock& input, const FactoriseOptions& options, std::uint64_t seed,
-                  std::uint32_t stream, std::uint32_t step, FactoriseBranch branch);
+Factors factorise(const models::ConstBlock& delta, const models::ConstBlock& input, const FactoriseOptions& options,
+                  std::uint64_t seed, std::uint32_t stream, std::uint32_t step);
+Factors factorise(const models::ConstBlock& delta, const models::ConstBlock& input, const FactoriseOptions& options,
+                  std::uint64_t seed, std::uint32_t stream, std::uint32_t step, FactoriseBranch branch);
 
 /// The branch with fewer flops when all components up to the cap are sought.
 FactoriseBranch cheaper_branch(std::int64_t rows, std::int64_t in, std::int64_t out, const FactoriseOptions& options);
 
 /// What the factorisation costs in each branch, for the number of rows and of components found.
-std::vector<Work> factorise_work(const Expression& rows, const Expression& rank, const FactoriseOptions& options);
+std::vector<step::Work> factorise_work(const step::Expression& rows, const step::Expression& rank,
+                                       const FactoriseOptions& options);
 
-}  // namespace dadsim
+}  // namespace dadsim::algorithms

@@ -1,17 +1,17 @@
 #include "algorithms/gradient_sharing.hpp"
 
-namespace dadsim {
+namespace dadsim::algorithms {
 
 void GradientSharing::run(TrainingStep& step) {
-  std::vector<Pending<LayerGradient>> sums(step.matrices());
+  std::vector<Pending<models::LayerGradient>> sums(step.matrices());
   step.forward();
-  step.backward_with_tables([&](std::size_t l) {
+  step.backward_with_embeddings([&](std::size_t l) {
     step.record_weight_gradient();
-    sums[l] =
-        step.exchange().sum([&](std::size_t site, LayerGradient& sum) { step.add_weight_gradient(site, l, sum); });
-    step.propagate(l);
+    sums[l] = step.exchange().sum(
+        [&](std::size_t site, models::LayerGradient& sum) { step.add_weight_gradient(site, l, sum); });
+    step.backpropagate(l);
   });
-  step.backward_with_tables([&](std::size_t l) { step.gradient(l) = std::move(sums[l].wait()); });
+  step.backward_with_embeddings([&](std::size_t l) { step.gradient(l) = std::move(sums[l].wait()); });
 }
 
 AlgorithmInfo gradient_sharing_info() {
@@ -23,7 +23,7 @@ AlgorithmInfo gradient_sharing_info() {
       .sharing = Sharing::one_network,
       .exact = true,
       .parameters = {},
-      .make = [](const ParameterValues&) { return std::make_unique<GradientSharing>(); }};
+      .make = [](const spec::ParameterValues&) { return std::make_unique<GradientSharing>(); }};
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::algorithms

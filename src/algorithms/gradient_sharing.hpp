@@ -2,7 +2,7 @@
 
 #include "algorithms/algorithm.hpp"
 
-namespace dadsim {
+namespace dadsim::algorithms {
 
 /// Distributed SGD (dSGD, data parallelism): every site forms G_s = Δ_sᵀ A_s and all apply Σ_s G_s. A layer's gradient
 /// leaves as soon as it is formed, while the layers below it are still being computed.
@@ -13,4 +13,4 @@ class GradientSharing final : public Algorithm {
 
 AlgorithmInfo gradient_sharing_info();
 
-}  // namespace dadsim
+}  // namespace dadsim::algorithms

@@ -11,52 +11,53 @@
 #include "models/optimizer.hpp"
 #include "support/fingerprint.hpp"
 
-namespace dadsim {
+namespace dadsim::algorithms {
 namespace {
 
 /// The weights of one site, or of all that share them, with everything that trains them.
 class Replica {
  public:
-  Replica(const AlgorithmInfo& info, const RunSpec& run, const LearningProblem& problem)
+  Replica(const AlgorithmInfo& info, const spec::RunSpec& run, const LearningProblem& problem)
       : info_(info),
         network_(problem.data.shape, problem.model, problem.seed),
         algorithm_(info.make(run.parameters)),
         optimizer_(make_optimizer(problem.training.optimizer, network_)),
-        step_(network_, run.topology, problem.seed),
-        update_(cost::update(update_floats_per_parameter(problem.training.optimizer),
-                             update_flops_per_parameter(problem.training.optimizer))) {}
+        step_(network_, run.exchange, problem.seed),
+        update_(cost::update(models::update_floats_per_parameter(problem.training.optimizer),
+                             models::update_flops_per_parameter(problem.training.optimizer))) {}
 
   Replica(const Replica&) = delete;
   Replica& operator=(const Replica&) = delete;
 
-  void train(std::int64_t number, const Samples& samples, const std::vector<std::vector<std::int32_t>>& batch,
+  void train(std::int64_t number, const models::Samples& samples, const std::vector<std::vector<std::int32_t>>& batch,
              double rate) {
     step_.begin(number, samples, batch);
     run_step(info_, *algorithm_, step_);
-    step_.backward([&](std::size_t) { step_.compute(Phase::update, Role::workers, {update_}, false, true); });
+    step_.backward(
+        [&](std::size_t) { step_.compute(step::Phase::update, step::Role::workers, {update_}, false, true); });
     optimizer_->update(network_, step_.gradient(), rate);
-    network_.follow(step_.tape());
+    network_.update_running_statistics(step_.tape());
   }
 
   TrainingStep& step() { return step_; }
-  const Network& network() const { return network_; }
+  const models::Network& network() const { return network_; }
 
  private:
   const AlgorithmInfo& info_;
-  Network network_;
+  models::Network network_;
   std::unique_ptr<Algorithm> algorithm_;
-  std::unique_ptr<Optimizer> optimizer_;
+  std::unique_ptr<models::Optimizer> optimizer_;
   TrainingStep step_;
-  Work update_;
+  step::Work update_;
 };
 
 /// Stores recorded steps once each.
 class StepStore {
  public:
-  explicit StepStore(Trajectory& trajectory) : trajectory_(trajectory) {}
+  explicit StepStore(step::Trajectory& trajectory) : trajectory_(trajectory) {}
 
-  void add(StepStructure structure, StepSizes sizes) {
-    Step step{index_of(std::move(structure)), std::move(sizes)};
+  void add(step::StepStructure structure, step::StepSizes sizes) {
+    step::Step step{index_of(std::move(structure)), std::move(sizes)};
     std::vector<std::int32_t>& candidates = by_hash_[hash(step)];
     for (const std::int32_t candidate : candidates) {
       if (trajectory_.distinct_steps[static_cast<std::size_t>(candidate)] == step) {
@@ -70,7 +71,7 @@ class StepStore {
   }
 
  private:
-  std::int32_t index_of(StepStructure structure) {
+  std::int32_t index_of(step::StepStructure structure) {
     for (std::size_t i = trajectory_.structures.size(); i-- > 0;) {
       if (trajectory_.structures[i] == structure) return static_cast<std::int32_t>(i);
     }
@@ -78,7 +79,7 @@ class StepStore {
     return static_cast<std::int32_t>(trajectory_.structures.size()) - 1;
   }
 
-  static std::uint64_t hash(const Step& step) {
+  static std::uint64_t hash(const step::Step& step) {
     const auto bytes = [](const std::vector<std::int32_t>& values) {
       return std::string_view(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(std::int32_t));
     };
@@ -87,7 +88,7 @@ class StepStore {
     return hash;
   }
 
-  Trajectory& trajectory_;
+  step::Trajectory& trajectory_;
   std::unordered_map<std::uint64_t, std::vector<std::int32_t>> by_hash_;
 };
 
@@ -103,7 +104,7 @@ class RankAverages {
     ++steps_;
   }
 
-  void close(std::int32_t epoch, std::vector<EpochRanks>& into) {
+  void close(std::int32_t epoch, std::vector<step::EpochRanks>& into) {
     if (steps_ == 0) return;
     for (double& rank : site_) rank /= static_cast<double>(steps_);
     for (double& rank : merged_) rank /= static_cast<double>(steps_);
@@ -122,12 +123,12 @@ std::vector<std::vector<std::int32_t>> in_one_place(const std::vector<std::vecto
   return pooled;
 }
 
-Evaluation evaluate_replicas(std::int64_t step, const std::vector<std::unique_ptr<Replica>>& replicas,
-                             const Samples& test) {
-  Evaluation mean{.step = step};
+step::Evaluation evaluate_replicas(std::int64_t step, const std::vector<std::unique_ptr<Replica>>& replicas,
+                                   const models::Samples& test) {
+  step::Evaluation mean{.step = step};
   const auto count = static_cast<double>(replicas.size());
   for (const auto& replica : replicas) {
-    const Quality quality = evaluate(replica->network(), test);
+    const models::Quality quality = evaluate(replica->network(), test);
     mean.loss += quality.loss / count;
     mean.accuracy += quality.accuracy / count;
     mean.auc += quality.auc / count;
@@ -137,13 +138,13 @@ Evaluation evaluate_replicas(std::int64_t step, const std::vector<std::unique_pt
 
 }  // namespace
 
-std::int64_t budget_in_steps(const TrainingSpec& training, std::int64_t steps_per_epoch) {
+std::int64_t budget_in_steps(const spec::TrainingSpec& training, std::int64_t steps_per_epoch) {
   return static_cast<std::int64_t>(std::ceil(training.epochs * static_cast<double>(steps_per_epoch) - 1e-9));
 }
 
-Trajectory learn(const RunSpec& run, const LearningProblem& problem, const LearningObserver& observer) {
+step::Trajectory learn(const spec::RunSpec& run, const LearningProblem& problem, const LearningObserver& observer) {
   const AlgorithmInfo& info = find_algorithm(run.algorithm);
-  const TrainingSpec& training = problem.training;
+  const spec::TrainingSpec& training = problem.training;
   const std::size_t sites = problem.partition.size();
 
   std::vector<std::unique_ptr<Replica>> replicas;
@@ -151,7 +152,7 @@ Trajectory learn(const RunSpec& run, const LearningProblem& problem, const Learn
   for (std::size_t i = 0; i < networks; ++i) replicas.push_back(std::make_unique<Replica>(info, run, problem));
 
   Batches batches(training, problem.partition, problem.seed);
-  Trajectory trajectory;
+  step::Trajectory trajectory;
   trajectory.steps_per_epoch = batches.steps_per_epoch();
   const std::int64_t steps = std::max<std::int64_t>(1, budget_in_steps(training, trajectory.steps_per_epoch));
   const std::int64_t every = training.evaluate_every > 0 ? training.evaluate_every : trajectory.steps_per_epoch;
@@ -160,13 +161,14 @@ Trajectory learn(const RunSpec& run, const LearningProblem& problem, const Learn
   trajectory.curve.push_back(evaluate_replicas(0, replicas, problem.data.test));
 
   for (std::int64_t step = 0; step < steps; ++step) {
-    const double rate = learning_rate(training.optimizer, training.schedule, step, trajectory.steps_per_epoch, steps);
+    const double rate =
+        models::learning_rate(training.optimizer, training.schedule, step, trajectory.steps_per_epoch, steps);
     const auto batch = batches.next();
     bool finite = true;
     if (info.sharing == Sharing::no_sharing) {
       // Every site records the same structure for its own rows: one step of all sites side by side.
-      StepSizes sizes;
-      StepStructure structure;
+      step::StepSizes sizes;
+      step::StepStructure structure;
       for (std::size_t site = 0; site < sites; ++site) {
         sizes.samples.push_back(static_cast<std::int32_t>(batch[site].size()));
         if (batch[site].empty()) continue;
@@ -197,7 +199,8 @@ Trajectory learn(const RunSpec& run, const LearningProblem& problem, const Learn
     }
     if (done % every == 0 || last) {
       trajectory.curve.push_back(evaluate_replicas(done, replicas, problem.data.test));
-      if (training.stop == TrainingSpec::Stop::target && trajectory.curve.back().accuracy >= training.target_accuracy) {
+      if (training.stop == spec::TrainingSpec::Stop::target &&
+          trajectory.curve.back().accuracy >= training.target_accuracy) {
         ranks.close(static_cast<std::int32_t>((done + trajectory.steps_per_epoch - 1) / trajectory.steps_per_epoch),
                     trajectory.ranks);
         break;
@@ -209,4 +212,4 @@ Trajectory learn(const RunSpec& run, const LearningProblem& problem, const Learn
   return trajectory;
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::algorithms

@@ -5,18 +5,18 @@
 #include <functional>
 
 #include "models/data/dataset.hpp"
-#include "plan/specification.hpp"
-#include "plan/trajectory.hpp"
+#include "spec/specification.hpp"
+#include "step/trajectory.hpp"
 #include "support/interrupt.hpp"
 
-namespace dadsim {
+namespace dadsim::algorithms {
 
 /// What is to be learned; the same for every run of a scenario.
 struct LearningProblem {
-  const Dataset& data;
-  const Partition& partition;  ///< one entry per worker
-  ModelSpec model;
-  TrainingSpec training;
+  const models::Dataset& data;
+  const models::Partition& partition;  ///< one entry per worker
+  spec::ModelSpec model;
+  spec::TrainingSpec training;
   std::uint64_t seed = 1;
 };
 
@@ -27,9 +27,9 @@ struct LearningObserver {
 
 /// Trains one run for real and records its steps. Same arguments, same bits, for any number of threads. A run whose
 /// loss is no longer finite ends there (Trajectory::diverged_at). Throws Cancelled.
-Trajectory learn(const RunSpec& run, const LearningProblem& problem, const LearningObserver& observer = {});
+step::Trajectory learn(const spec::RunSpec& run, const LearningProblem& problem, const LearningObserver& observer = {});
 
 /// Steps that the run may take: epochs × steps per epoch, rounded up.
-std::int64_t budget_in_steps(const TrainingSpec& training, std::int64_t steps_per_epoch);
+std::int64_t budget_in_steps(const spec::TrainingSpec& training, std::int64_t steps_per_epoch);
 
-}  // namespace dadsim
+}  // namespace dadsim::algorithms

@@ -1,13 +1,13 @@
 #include "algorithms/local_gradient.hpp"
 
-namespace dadsim {
+namespace dadsim::algorithms {
 
 void LocalGradient::run(TrainingStep& step) {
   step.forward();
-  step.backward_with_tables([&](std::size_t l) {
+  step.backward_with_embeddings([&](std::size_t l) {
     step.record_weight_gradient();
     step.form_weight_gradient(l);
-    step.propagate(l);
+    step.backpropagate(l);
   });
 }
 
@@ -19,7 +19,7 @@ AlgorithmInfo pooled_info() {
           .sharing = Sharing::pooled,
           .exact = true,
           .parameters = {},
-          .make = [](const ParameterValues&) { return std::make_unique<LocalGradient>(); }};
+          .make = [](const spec::ParameterValues&) { return std::make_unique<LocalGradient>(); }};
 }
 
 AlgorithmInfo no_sharing_info() {
@@ -31,7 +31,7 @@ AlgorithmInfo no_sharing_info() {
           .sharing = Sharing::no_sharing,
           .exact = false,
           .parameters = {},
-          .make = [](const ParameterValues&) { return std::make_unique<LocalGradient>(); }};
+          .make = [](const spec::ParameterValues&) { return std::make_unique<LocalGradient>(); }};
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::algorithms

@@ -2,7 +2,7 @@
 
 #include "algorithms/algorithm.hpp"
 
-namespace dadsim {
+namespace dadsim::algorithms {
 
 /// Plain training without any exchange: G = Δᵀ A of the rows at hand. The two reference ends are made of it: all data
 /// in one place (the accuracy to hope for), and every site on its own (what is to be gained).
@@ -14,4 +14,4 @@ class LocalGradient final : public Algorithm {
 AlgorithmInfo pooled_info();
 AlgorithmInfo no_sharing_info();
 
-}  // namespace dadsim
+}  // namespace dadsim::algorithms

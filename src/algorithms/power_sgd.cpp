@@ -7,43 +7,43 @@
 #include "algorithms/gradient_sharing.hpp"
 #include "support/random.hpp"
 
-namespace dadsim {
+namespace dadsim::algorithms {
 namespace {
 
 /// What is left of a column below this share of its length is rounding noise of fp32.
 constexpr float kNoise = 1e-6F;
 constexpr double kFloat = 4.0;  // bytes
 
-Expression weights() { return extent::in() * extent::out(); }
+step::Expression weights() { return step::extent::in() * step::extent::out(); }
 
 /// What a layer has beside its matrix: its biases.
-Expression beside_matrix() { return extent::parameters() + -1.0 * weights(); }
+step::Expression beside_matrix() { return step::extent::parameters() + -1.0 * weights(); }
 
 /// M = G + E and P = M Q.
-Work project_work(const Expression& rank) {
+step::Work project_work(const step::Expression& rank) {
   return {.flops = weights() + 2.0 * rank * weights(),
-          .bytes_moved = kFloat * (4.0 * weights() + rank * (extent::in() + extent::out())),
+          .bytes_moved = kFloat * (4.0 * weights() + rank * (step::extent::in() + step::extent::out())),
           .launches = 2.0};
 }
 
 /// P̂ from P: per column two passes of two products with the columns before it, a norm and a division. Q = Mᵀ P̂.
-Work project_back_work(const Expression& rank) {
-  const Expression gram_schmidt = 4.0 * rank * rank * extent::out();
+step::Work project_back_work(const step::Expression& rank) {
+  const step::Expression gram_schmidt = 4.0 * rank * rank * step::extent::out();
   return {.flops = gram_schmidt + 2.0 * rank * weights(),
-          .bytes_moved = kFloat * (0.5 * gram_schmidt + weights() + rank * (extent::in() + extent::out())),
+          .bytes_moved = kFloat * (0.5 * gram_schmidt + weights() + rank * (step::extent::in() + step::extent::out())),
           .launches = 6.0 * rank + 1.0};
 }
 
 /// G = P̂ Qᵀ and E = M − G.
-Work reconstruct_work(const Expression& rank) {
+step::Work reconstruct_work(const step::Expression& rank) {
   return {.flops = 2.0 * rank * weights() + weights(),
-          .bytes_moved = kFloat * (4.0 * weights() + rank * (extent::in() + extent::out())),
+          .bytes_moved = kFloat * (4.0 * weights() + rank * (step::extent::in() + step::extent::out())),
           .launches = 2.0};
 }
 
 }  // namespace
 
-void draw_missing_columns(Matrix& basis, std::uint64_t seed, std::uint32_t layer, std::uint32_t step) {
+void draw_missing_columns(models::Matrix& basis, std::uint64_t seed, std::uint32_t layer, std::uint32_t step) {
   RandomStream random(seed, Purpose::factor_start, layer, step);
   boost::random::normal_distribution<float> normal;
   for (auto column : basis.colwise()) {
@@ -52,13 +52,13 @@ void draw_missing_columns(Matrix& basis, std::uint64_t seed, std::uint32_t layer
   }
 }
 
-void orthonormalise(Matrix& columns) {
+void orthonormalise(models::Matrix& columns) {
   for (Eigen::Index k = 0; k < columns.cols(); ++k) {
-    Vector v = columns.col(k);
+    models::Vector v = columns.col(k);
     const auto before = columns.leftCols(k);
     const float length = v.stableNorm();
     for (int pass = 0; pass < 2; ++pass) {
-      const Vector projections = before.transpose() * v;
+      const models::Vector projections = before.transpose() * v;
       v.noalias() -= before * projections;
     }
     const float left = v.stableNorm();
@@ -71,13 +71,13 @@ void orthonormalise(Matrix& columns) {
 }
 
 Eigen::Index PowerSgd::rank(const TrainingStep& step, std::size_t layer) const {
-  const WeightsOf<float>& weights = step.weights(layer);
+  const models::WeightsOf<float>& weights = step.weights(layer);
   return std::min({static_cast<Eigen::Index>(options_.rank), weights.in(), weights.out()});
 }
 
-Matrix PowerSgd::project(const TrainingStep& step, std::size_t layer) {
+models::Matrix PowerSgd::project(const TrainingStep& step, std::size_t layer) {
   LayerState& state = layers_[layer];
-  const Matrix& gradient = step.gradient(layer).weight;
+  const models::Matrix& gradient = step.gradient(layer).weight;
   if (state.memory.size() == 0) {
     state.memory.setZero(gradient.rows(), gradient.cols());
     state.basis.setZero(gradient.cols(), rank(step, layer));
@@ -94,41 +94,41 @@ void PowerSgd::run(TrainingStep& step) {
     GradientSharing().run(step);
     return;
   }
-  using namespace extent;  // NOLINT(google-build-using-namespace): the formulas read as in the paper
+  using namespace step::extent;  // NOLINT(google-build-using-namespace): the formulas read as in the paper
   layers_.resize(step.matrices());
   Exchange& exchange = step.exchange();
-  std::vector<Pending<Matrix>> biases(step.matrices());
-  std::vector<Pending<Matrix>> p(step.matrices());
-  std::vector<Pending<Matrix>> q(step.matrices());
+  std::vector<Pending<models::Matrix>> biases(step.matrices());
+  std::vector<Pending<models::Matrix>> p(step.matrices());
+  std::vector<Pending<models::Matrix>> q(step.matrices());
 
   step.forward();
-  step.backward_with_tables([&](std::size_t l) {
-    LayerGradient& gradient = step.gradient(l);
+  step.backward_with_embeddings([&](std::size_t l) {
+    models::LayerGradient& gradient = step.gradient(l);
     step.record_weight_gradient();
     step.form_weight_gradient(l);
     biases[l] = exchange.sum(beside_matrix(), gradient.bias);
-    step.propagate(l);
+    step.backpropagate(l);
   });
 
   const std::int32_t slot = step.recorder().add_ranks({static_cast<std::int32_t>(options_.rank)});
-  const Expression r = matrix_rank(slot);
-  step.backward_with_tables([&](std::size_t l) {
+  const step::Expression r = matrix_rank(slot);
+  step.backward_with_embeddings([&](std::size_t l) {
     step.gradient(l).bias = biases[l].wait().reshaped();
-    step.compute(Phase::factorise, Role::workers, {project_work(r)});
+    step.compute(step::Phase::factorise, step::Role::workers, {project_work(r)});
     p[l] = exchange.sum(r * out(), project(step, l));
   });
-  std::vector<Matrix> directions(step.matrices());  // P̂
-  step.backward_with_tables([&](std::size_t l) {
+  std::vector<models::Matrix> directions(step.matrices());  // P̂
+  step.backward_with_embeddings([&](std::size_t l) {
     directions[l] = std::move(p[l].wait());
-    step.compute(Phase::factorise, Role::workers, {project_back_work(r)});
+    step.compute(step::Phase::factorise, step::Role::workers, {project_back_work(r)});
     orthonormalise(directions[l]);
     q[l] = exchange.sum(r * in(), layers_[l].memory.transpose() * directions[l]);
   });
-  step.backward_with_tables([&](std::size_t l) {
+  step.backward_with_embeddings([&](std::size_t l) {
     LayerState& state = layers_[l];
     state.basis = std::move(q[l].wait());
-    step.compute(Phase::weight_gradient, Role::workers, {reconstruct_work(r)});
-    Matrix& gradient = step.gradient(l).weight;
+    step.compute(step::Phase::weight_gradient, step::Role::workers, {reconstruct_work(r)});
+    models::Matrix& gradient = step.gradient(l).weight;
     gradient.noalias() = directions[l] * state.basis.transpose();
     state.memory -= gradient;
   });
@@ -145,14 +145,14 @@ AlgorithmInfo power_sgd_info() {
       .sharing = Sharing::one_network,
       .exact = false,
       .parameters = {{.name = "rank",
-                      .type = ParameterSpec::Type::integer,
+                      .type = spec::ParameterSpec::Type::integer,
                       .minimum = 1,
                       .maximum = 65536,
                       .default_value = "2",
                       .choices = {},
                       .description = "components of every matrix, as far as it has as many rows and columns"},
                      {.name = "start",
-                      .type = ParameterSpec::Type::choice,
+                      .type = spec::ParameterSpec::Type::choice,
                       .minimum = 0,
                       .maximum = 0,
                       .default_value = "warm",
@@ -160,14 +160,14 @@ AlgorithmInfo power_sgd_info() {
                       .description = "warm: from the directions of the step before; random: from directions drawn "
                                      "anew in every step"},
                      {.name = "uncompressed-steps",
-                      .type = ParameterSpec::Type::integer,
+                      .type = spec::ParameterSpec::Type::integer,
                       .minimum = 0,
                       .maximum = 1e9,
                       .default_value = "0",
                       .choices = {},
                       .description = "steps of gradient sharing before the first that compresses"}},
       .make =
-          [](const ParameterValues& values) {
+          [](const spec::ParameterValues& values) {
             return std::make_unique<PowerSgd>(PowerSgd::Options{
                 .rank = std::stoll(values.at("rank")),
                 .start = values.at("start") == "random" ? PowerSgd::Start::random : PowerSgd::Start::warm,
@@ -175,10 +175,11 @@ AlgorithmInfo power_sgd_info() {
           },
       // The memory of the error, P and Q.
       .state =
-          [](const ParameterValues& values) {
-            return AlgorithmState{weights() + extent::matrix_rank(0) * (extent::in() + extent::out()),
-                                  static_cast<std::int32_t>(std::stoll(values.at("rank"))), true};
+          [](const spec::ParameterValues& values) {
+            return estimate::AlgorithmState{
+                weights() + step::extent::matrix_rank(0) * (step::extent::in() + step::extent::out()),
+                static_cast<std::int32_t>(std::stoll(values.at("rank"))), true};
           }};
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::algorithms

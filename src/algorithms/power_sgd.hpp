@@ -6,7 +6,7 @@
 #include "algorithms/algorithm.hpp"
 #include "models/matrix.hpp"
 
-namespace dadsim {
+namespace dadsim::algorithms {
 
 /// PowerSGD (Vogels, Karimireddy, Jaggi, NeurIPS 2019, algorithms 1 and 2). Per matrix, with M_s = G_s + E_s (out × in)
 /// the gradient of site s and the error that it has kept, both with the weight N_s ÷ ΣN, and r = min(rank, in, out):
@@ -36,18 +36,18 @@ class PowerSgd final : public Algorithm {
   void run(TrainingStep& step) override;
 
   /// E of matrix `layer`, out × in: of all sites together.
-  const Matrix& memory(std::size_t layer) const { return layers_[layer].memory; }
+  const models::Matrix& memory(std::size_t layer) const { return layers_[layer].memory; }
 
  private:
   struct LayerState {
-    Matrix memory;  ///< out × in: E between steps, M within one
-    Matrix basis;   ///< in × r: Q
+    models::Matrix memory;  ///< out × in: E between steps, M within one
+    models::Matrix basis;   ///< in × r: Q
   };
 
   /// min(rank, in, out)
   Eigen::Index rank(const TrainingStep& step, std::size_t layer) const;
   /// M Q, with M in the memory.
-  Matrix project(const TrainingStep& step, std::size_t layer);
+  models::Matrix project(const TrainingStep& step, std::size_t layer);
 
   Options options_;
   std::vector<LayerState> layers_;
@@ -56,12 +56,12 @@ class PowerSgd final : public Algorithm {
 /// Draws columns that are zero anew from N(0, 1), the same at every site: all columns before the first step, and those
 /// that stand for nothing because the gradients of the step before had fewer directions (they would stay zero for
 /// ever).
-void draw_missing_columns(Matrix& basis, std::uint64_t seed, std::uint32_t layer, std::uint32_t step);
+void draw_missing_columns(models::Matrix& basis, std::uint64_t seed, std::uint32_t layer, std::uint32_t step);
 
 /// Makes the columns orthonormal by Gram–Schmidt, twice per column (once loses orthogonality where columns are nearly
 /// parallel). A column that lies in the span of those before it up to rounding becomes zero.
-void orthonormalise(Matrix& columns);
+void orthonormalise(models::Matrix& columns);
 
 AlgorithmInfo power_sgd_info();
 
-}  // namespace dadsim
+}  // namespace dadsim::algorithms

@@ -3,7 +3,7 @@
 #include "algorithms/algorithm.hpp"
 #include "algorithms/factorise.hpp"
 
-namespace dadsim {
+namespace dadsim::algorithms {
 
 /// rank-dAD: every site compresses its Δᵀ A to a few components by structured power iterations on the factors, without
 /// forming the gradient, and shares those: r × (in + out) instead of in × out. How many are needed is found per layer
@@ -25,7 +25,8 @@ class RankDad final : public Algorithm {
   /// Per site, the factors of its Δᵀ [A 1] at this layer.
   std::vector<Factors> factorise_sites(TrainingStep& step, std::size_t layer) const;
   /// The components of all sites, compressed once more.
-  Factors merge(const Matrix& left, const Matrix& right, const TrainingStep& step, std::size_t layer) const;
+  Factors merge(const models::Matrix& left, const models::Matrix& right, const TrainingStep& step,
+                std::size_t layer) const;
 
   /// As they are sent.
   Factors padded(Factors factors) const;
@@ -37,4 +38,4 @@ class RankDad final : public Algorithm {
 
 AlgorithmInfo rank_dad_info();
 
-}  // namespace dadsim
+}  // namespace dadsim::algorithms

@@ -10,7 +10,7 @@
 #include "algorithms/rank_dad.hpp"
 #include "algorithms/top_k.hpp"
 
-namespace dadsim {
+namespace dadsim::algorithms {
 
 const std::vector<AlgorithmInfo>& algorithm_registry() {
   static const std::vector<AlgorithmInfo> registry{
@@ -27,10 +27,10 @@ const AlgorithmInfo& find_algorithm(const std::string& name) {
   throw std::out_of_range("no algorithm '" + name + "'");
 }
 
-ParameterValues default_parameters(const AlgorithmInfo& info) {
-  ParameterValues values;
-  for (const ParameterSpec& parameter : info.parameters) values[parameter.name] = parameter.default_value;
+spec::ParameterValues default_parameters(const AlgorithmInfo& info) {
+  spec::ParameterValues values;
+  for (const spec::ParameterSpec& parameter : info.parameters) values[parameter.name] = parameter.default_value;
   return values;
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::algorithms

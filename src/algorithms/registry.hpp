@@ -5,7 +5,7 @@
 
 #include "algorithms/algorithm.hpp"
 
-namespace dadsim {
+namespace dadsim::algorithms {
 
 /// Every algorithm, in the order of presentation.
 const std::vector<AlgorithmInfo>& algorithm_registry();
@@ -14,6 +14,6 @@ const std::vector<AlgorithmInfo>& algorithm_registry();
 const AlgorithmInfo& find_algorithm(const std::string& name);
 
 /// The values of all parameters that are not given, as text.
-ParameterValues default_parameters(const AlgorithmInfo& info);
+spec::ParameterValues default_parameters(const AlgorithmInfo& info);
 
-}  // namespace dadsim
+}  // namespace dadsim::algorithms

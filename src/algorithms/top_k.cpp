@@ -10,21 +10,21 @@
 
 #include "support/parallel.hpp"
 
-namespace dadsim {
+namespace dadsim::algorithms {
 namespace {
 
 using Eigen::Index;
 
 constexpr double kFloat = 4.0;  // bytes
 
-Expression weights() { return extent::in() * extent::out(); }
+step::Expression weights() { return step::extent::in() * step::extent::out(); }
 
 /// What a layer has beside its matrix: its biases.
-Expression beside_matrix() { return extent::parameters() + -1.0 * weights(); }
+step::Expression beside_matrix() { return step::extent::parameters() + -1.0 * weights(); }
 
 /// M = G + E; the threshold by radix selection, 8 bits of the magnitudes in each of four passes (Alabi et al., ACM
 /// Journal of Experimental Algorithmics 17, 2012); one more pass that writes the kept entries and zeros in their place.
-Work select_work(const Expression& kept) {
+step::Work select_work(const step::Expression& kept) {
   constexpr double kPasses = 4.0;
   return {.flops = (1.0 + kPasses + 1.0) * weights(),
           .bytes_moved = kFloat * ((3.0 + kPasses + 1.0) * weights() + 3.0 * kept),
@@ -32,7 +32,7 @@ Work select_work(const Expression& kept) {
 }
 
 /// G = 0, and the entries of all sites added one site after the other: value and index read, entry read and written.
-Work add_work(const Expression& kept, double sites) {
+step::Work add_work(const step::Expression& kept, double sites) {
   return {.flops = sites * kept, .bytes_moved = kFloat * (weights() + 4.0 * sites * kept), .launches = 1.0 + sites};
 }
 
@@ -74,14 +74,14 @@ Threshold threshold_of(const float* entries, Index size, Index count) {
 
 }  // namespace
 
-Kept take_largest(Matrix& matrix, Index count) {
+Kept take_largest(models::Matrix& matrix, Index count) {
   const Index size = matrix.size();
   if (count < 1 || count > size || size > std::numeric_limits<std::int32_t>::max()) {
     throw std::logic_error("top-k: as many entries as the matrix has, at most");
   }
   float* entries = matrix.data();
   auto [threshold, equals_left] = threshold_of(entries, size, count);
-  Kept kept{Matrix(count, 1), Matrix(count, 1)};
+  Kept kept{models::Matrix(count, 1), models::Matrix(count, 1)};
   Index at = 0;
   for (Index i = 0; i < size; ++i) {
     const std::uint32_t m = magnitude(entries[i]);
@@ -93,23 +93,24 @@ Kept take_largest(Matrix& matrix, Index count) {
   return kept;
 }
 
-void add_kept(const Eigen::Ref<const Matrix>& values, const Eigen::Ref<const Matrix>& indices, Matrix& sum) {
+void add_kept(const Eigen::Ref<const models::Matrix>& values, const Eigen::Ref<const models::Matrix>& indices,
+              models::Matrix& sum) {
   for (Index i = 0; i < values.rows(); ++i) sum.data()[std::bit_cast<std::int32_t>(indices(i, 0))] += values(i, 0);
 }
 
 void TopK::run(TrainingStep& step) {
-  const Expression kept = extent::kept(fraction_);
+  const step::Expression kept = step::extent::kept(fraction_);
   const auto sites = static_cast<double>(step.sites());
   Exchange& exchange = step.exchange();
   memory_.resize(step.matrices());
-  std::vector<Pending<Matrix>> biases(step.matrices());
-  std::vector<Pending<std::vector<Matrix>>> all(step.matrices());
+  std::vector<Pending<models::Matrix>> biases(step.matrices());
+  std::vector<Pending<std::vector<models::Matrix>>> all(step.matrices());
 
   step.forward();
-  step.backward_with_tables([&](std::size_t l) {
-    const WeightsOf<float>& weights = step.weights(l);
+  step.backward_with_embeddings([&](std::size_t l) {
+    const models::WeightsOf<float>& weights = step.weights(l);
     step.record_weight_gradient();
-    step.compute(Phase::factorise, Role::workers, {select_work(kept)});
+    step.compute(step::Phase::factorise, step::Role::workers, {select_work(kept)});
     auto& memory = memory_[l];
     memory.resize(step.sites());
     std::vector<Kept> chosen(step.sites());
@@ -117,25 +118,25 @@ void TopK::run(TrainingStep& step) {
       if (memory[s].weight.size() == 0) memory[s].weight.setZero(weights.out(), weights.in());
       memory[s].bias.setZero(weights.bias.size());
       step.add_weight_gradient(s, l, memory[s]);
-      chosen[s] = take_largest(memory[s].weight, kept_entries(fraction_, weights.in(), weights.out()));
+      chosen[s] = take_largest(memory[s].weight, step::kept_entries(fraction_, weights.in(), weights.out()));
     });
-    Vector bias = Vector::Zero(weights.bias.size());
-    for (const LayerGradient& site : memory) bias += site.bias;
+    models::Vector bias = models::Vector::Zero(weights.bias.size());
+    for (const models::LayerGradient& site : memory) bias += site.bias;
     biases[l] = exchange.sum(beside_matrix(), bias);
-    all[l] =
-        exchange.concatenate({{.elements = kept, .of = [&](std::size_t s) -> ConstBlock { return chosen[s].values; }},
-                              {.elements = kept,
-                               .of = [&](std::size_t s) -> ConstBlock { return chosen[s].indices; },
-                               .last_layer_only = false,
-                               .type = ElementType::int32}},
-                             {sites * kept, sites * kept});
-    step.propagate(l);
+    all[l] = exchange.concatenate(
+        {{.elements = kept, .of = [&](std::size_t s) -> models::ConstBlock { return chosen[s].values; }},
+         {.elements = kept,
+          .of = [&](std::size_t s) -> models::ConstBlock { return chosen[s].indices; },
+          .last_layer_only = false,
+          .type = step::ElementType::int32}},
+        {sites * kept, sites * kept});
+    step.backpropagate(l);
   });
-  step.backward_with_tables([&](std::size_t l) {
-    LayerGradient& gradient = step.gradient(l);
+  step.backward_with_embeddings([&](std::size_t l) {
+    models::LayerGradient& gradient = step.gradient(l);
     gradient.bias = biases[l].wait().reshaped();
-    const std::vector<Matrix>& entries = all[l].wait();
-    step.compute(Phase::weight_gradient, Role::workers, {add_work(kept, sites)});
+    const std::vector<models::Matrix>& entries = all[l].wait();
+    step.compute(step::Phase::weight_gradient, step::Role::workers, {add_work(kept, sites)});
     gradient.weight.setZero(step.weights(l).out(), step.weights(l).in());
     add_kept(entries[0], entries[1], gradient.weight);
   });
@@ -152,18 +153,19 @@ AlgorithmInfo top_k_info() {
       .sharing = Sharing::one_network,
       .exact = false,
       .parameters = {{.name = "fraction",
-                      .type = ParameterSpec::Type::real,
+                      .type = spec::ParameterSpec::Type::real,
                       .minimum = 1e-6,
                       .maximum = 1,
                       .default_value = "0.01",
                       .choices = {},
                       .description = "share of the entries of every matrix that a site sends, rounded up"}},
-      .make = [](const ParameterValues& values) { return std::make_unique<TopK>(std::stod(values.at("fraction"))); },
+      .make =
+          [](const spec::ParameterValues& values) { return std::make_unique<TopK>(std::stod(values.at("fraction"))); },
       // The memory of the error.
       .state =
-          [](const ParameterValues&) {
-            return AlgorithmState{weights(), 0, true};
+          [](const spec::ParameterValues&) {
+            return estimate::AlgorithmState{weights(), 0, true};
           }};
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::algorithms

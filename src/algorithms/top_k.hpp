@@ -5,7 +5,7 @@
 #include "algorithms/algorithm.hpp"
 #include "models/matrix.hpp"
 
-namespace dadsim {
+namespace dadsim::algorithms {
 
 /// Top-k with error feedback (Aji, Heafield, EMNLP 2017, arXiv 1704.05021; Stich, Cordonnier, Jaggi, NeurIPS 2018,
 /// arXiv 1809.07599, algorithm 1). Per matrix, with M_s = G_s + E_s (out × in) the gradient of site s, with the weight
@@ -22,26 +22,27 @@ class TopK final : public Algorithm {
   void run(TrainingStep& step) override;
 
   /// E_s of matrix `layer`, out × in; after the first step.
-  const Matrix& memory(std::size_t site, std::size_t layer) const { return memory_[layer][site].weight; }
+  const models::Matrix& memory(std::size_t site, std::size_t layer) const { return memory_[layer][site].weight; }
 
  private:
   double fraction_;
-  std::vector<std::vector<LayerGradient>> memory_;  ///< per matrix and site: E_s between steps, M_s within one
+  std::vector<std::vector<models::LayerGradient>> memory_;  ///< per matrix and site: E_s between steps, M_s within one
 };
 
 /// The `count` entries of a matrix with the largest magnitudes (among equals those that come first), in the order in
 /// which they lie in it.
 struct Kept {
-  Matrix values;   ///< count × 1
-  Matrix indices;  ///< count × 1: row · columns + column, int32 as the bits of floats
+  models::Matrix values;   ///< count × 1
+  models::Matrix indices;  ///< count × 1: row · columns + column, int32 as the bits of floats
 };
 
 /// Takes them out: zeros stay behind.
-Kept take_largest(Matrix& matrix, Eigen::Index count);
+Kept take_largest(models::Matrix& matrix, Eigen::Index count);
 
 /// Adds them to a matrix of the same shape.
-void add_kept(const Eigen::Ref<const Matrix>& values, const Eigen::Ref<const Matrix>& indices, Matrix& sum);
+void add_kept(const Eigen::Ref<const models::Matrix>& values, const Eigen::Ref<const models::Matrix>& indices,
+              models::Matrix& sum);
 
 AlgorithmInfo top_k_info();
 
-}  // namespace dadsim
+}  // namespace dadsim::algorithms

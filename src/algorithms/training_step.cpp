@@ -3,20 +3,20 @@
 #include <algorithm>
 #include <stdexcept>
 
-namespace dadsim {
+namespace dadsim::algorithms {
 
-TrainingStep::TrainingStep(const Network& network, Topology topology, std::uint64_t seed)
-    : network_(network), exchange_(recorder_, network.shape(), topology), seed_(seed) {
-  for (const bool table : {false, true}) {
+TrainingStep::TrainingStep(const models::Network& network, spec::ExchangeMode mode, std::uint64_t seed)
+    : network_(network), exchange_(recorder_, network.shape(), mode), seed_(seed) {
+  for (const bool embedding : {false, true}) {
     for (std::size_t m = 0; m < network.layers(); ++m) {
-      if (network.layer(m).table == table) matrix_.push_back(m);
+      if (network.layer(m).embedding == embedding) matrix_.push_back(m);
     }
-    if (!table) layers_ = matrix_.size();
+    if (!embedding) layers_ = matrix_.size();
   }
   gradient_.matrices.resize(network.layers());
 }
 
-void TrainingStep::begin(std::int64_t number, const Samples& samples,
+void TrainingStep::begin(std::int64_t number, const models::Samples& samples,
                          const std::vector<std::vector<std::int32_t>>& batch) {
   number_ = number;
   offsets_.assign(1, 0);
@@ -28,7 +28,7 @@ void TrainingStep::begin(std::int64_t number, const Samples& samples,
   if (offsets_.back() == 0) throw std::logic_error("a step without samples");
   // Gathered where the forward pass looks for it.
   if (tape_.values.empty()) tape_.values.resize(1);
-  Matrix& inputs = tape_.inputs();
+  models::Matrix& inputs = tape_.inputs();
   inputs.resize(offsets_.back(), samples.features.cols());
   labels_.clear();
   Eigen::Index row = 0;
@@ -46,115 +46,116 @@ void TrainingStep::begin(std::int64_t number, const Samples& samples,
   rest_ = -1;
 }
 
-std::optional<Activation> TrainingStep::chained(std::size_t l) const {
+std::optional<spec::Activation> TrainingStep::chained(std::size_t l) const {
   // A table between two matrices would not be passed by Δ.
   if (l + 1 >= layers_ || matrix_[l + 1] != matrix_[l] + 1) return std::nullopt;
   return network_.chained(matrix_[l]);
 }
 
 void TrainingStep::forward() {
-  recorder_.begin_sweep(Over::layers_forward);
+  recorder_.begin_sweep(step::Over::layers_forward);
   for (std::size_t l = 0; l < layers_; ++l) {
     recorder_.begin_group(static_cast<std::int32_t>(l));
-    compute(Phase::forward, Role::workers, {cost::forward(cost::Span::own_rows)}, false, true);
+    compute(step::Phase::forward, step::Role::workers, {cost::forward(cost::Span::own_rows)}, false, true);
   }
-  const Pass pass{.training = true, .sites = offsets_, .seed = seed_, .step = static_cast<std::uint32_t>(number_)};
+  const models::Pass pass{
+      .training = true, .sites = offsets_, .seed = seed_, .step = static_cast<std::uint32_t>(number_)};
   network_.forward(tape_.inputs(), pass, tape_);
-  at_last_layer([&] { compute(Phase::loss, Role::workers, {cost::loss()}); });
+  at_last_layer([&] { compute(step::Phase::loss, step::Role::workers, {cost::loss()}); });
   loss_ = network_.loss(labels_, static_cast<float>(labels_.size()), tape_);
 }
 
 void TrainingStep::backward(const std::function<void(std::size_t l)>& body) { sweep(false, body); }
 
-void TrainingStep::backward_with_tables(const std::function<void(std::size_t l)>& body) { sweep(true, body); }
+void TrainingStep::backward_with_embeddings(const std::function<void(std::size_t l)>& body) { sweep(true, body); }
 
-void TrainingStep::sweep(bool tables, const std::function<void(std::size_t l)>& body) {
-  std::vector<std::size_t> order(tables ? matrices() : layers_);
+void TrainingStep::sweep(bool embeddings, const std::function<void(std::size_t l)>& body) {
+  std::vector<std::size_t> order(embeddings ? matrices() : layers_);
   for (std::size_t l = 0; l < order.size(); ++l) order[l] = l;
   std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return matrix_[a] > matrix_[b]; });
-  recorder_.begin_sweep(Over::layers_backward, tables);
+  recorder_.begin_sweep(step::Over::layers_backward, embeddings);
   for (const std::size_t l : order) {
     // Groups are numbered among the matrices that the sweep goes over, in the order of the forward pass.
-    recorder_.begin_group(static_cast<std::int32_t>(tables ? matrix_[l] : l));
+    recorder_.begin_group(static_cast<std::int32_t>(embeddings ? matrix_[l] : l));
     body(l);
   }
-  if (passed_ && rest_ < 0) sum_the_rest(tables);
+  if (passed_ && rest_ < 0) sum_the_rest(embeddings);
 }
 
 void TrainingStep::at_last_layer(const std::function<void()>& body) {
-  recorder_.begin_sweep(Over::last_layer);
+  recorder_.begin_sweep(step::Over::last_layer);
   recorder_.begin_group(-1);
   body();
 }
 
-void TrainingStep::propagate(std::size_t l) {
-  compute(Phase::propagate, Role::workers, {cost::propagate(cost::Span::own_rows)}, true, true);
-  network_.propagate(matrix_[l], tape_);
+void TrainingStep::backpropagate(std::size_t l) {
+  compute(step::Phase::backpropagate, step::Role::workers, {cost::backpropagate(cost::Span::own_rows)}, true, true);
+  network_.backpropagate(matrix_[l], tape_);
   if (l == 0) passed_ = true;
 }
 
 void TrainingStep::record_weight_gradient() {
-  compute(Phase::weight_gradient, Role::workers, {cost::weight_gradient(cost::Span::own_rows)});
+  compute(step::Phase::weight_gradient, step::Role::workers, {cost::weight_gradient(cost::Span::own_rows)});
 }
 
-void TrainingStep::add_weight_gradient(std::size_t site, std::size_t l, LayerGradient& sum) const {
+void TrainingStep::add_weight_gradient(std::size_t site, std::size_t l, models::LayerGradient& sum) const {
   if (samples(site) == 0) return;
-  if (is_table(l)) {
-    network_.add_table_gradient(matrix_[l], tape_, offsets_[site], samples(site), sum.weight);
+  if (is_embedding(l)) {
+    network_.add_embedding_gradient(matrix_[l], tape_, offsets_[site], samples(site), sum.weight);
     return;
   }
-  const ConstBlock d = delta(site, l);
+  const models::ConstBlock d = delta(site, l);
   sum.weight.noalias() += d.transpose() * input(site, l);
   if (sum.bias.size() > 0) sum.bias += d.colwise().sum().transpose();
 }
 
 void TrainingStep::form_weight_gradient(std::size_t l) {
-  LayerGradient& sum = gradient(l);
-  if (is_table(l)) {
+  models::LayerGradient& sum = gradient(l);
+  if (is_embedding(l)) {
     sum.weight.setZero(weights(l).out(), weights(l).in());
-    network_.add_table_gradient(matrix_[l], tape_, 0, offsets_.back(), sum.weight);
+    network_.add_embedding_gradient(matrix_[l], tape_, 0, offsets_.back(), sum.weight);
     return;
   }
   weight_gradient<float>(deltas(l), inputs(l), weights(l).has_bias(), sum);
 }
 
-void TrainingStep::compute(Phase phase, Role who, std::vector<Work> branches, bool except_first_layer,
+void TrainingStep::compute(step::Phase phase, step::Role who, std::vector<step::Work> branches, bool except_first_layer,
                            bool every_layer) {
-  recorder_.add(ComputeOp{phase, who, std::move(branches), except_first_layer, every_layer});
+  recorder_.add(step::ComputeOp{phase, who, std::move(branches), except_first_layer, every_layer});
 }
 
-ConstBlock TrainingStep::input(std::size_t site, std::size_t l) const {
-  const RowsOf<float> all = inputs(l);
+models::ConstBlock TrainingStep::input(std::size_t site, std::size_t l) const {
+  const models::RowsOf<float> all = inputs(l);
   const Eigen::Index per_sample = all.rows() / offsets_.back();
   return all.middleRows(offsets_[site] * per_sample, samples(site) * per_sample);
 }
 
-ConstBlock TrainingStep::delta(std::size_t site, std::size_t l) const {
-  const RowsOf<float> all = deltas(l);
+models::ConstBlock TrainingStep::delta(std::size_t site, std::size_t l) const {
+  const models::RowsOf<float> all = deltas(l);
   const Eigen::Index per_sample = all.rows() / offsets_.back();
   return all.middleRows(offsets_[site] * per_sample, samples(site) * per_sample);
 }
 
-void TrainingStep::sum_the_rest(bool tables_seen_to) {
+void TrainingStep::sum_the_rest(bool embeddings_seen_to) {
   // Linear in the rows of the sites, and so summed over them already.
   gradient_.vectors = tape_.vector_gradients;
   Eigen::Index size = 0;
-  for (const Vector& vector : gradient_.vectors) size += vector.size();
-  if (!tables_seen_to) {
+  for (const models::Vector& vector : gradient_.vectors) size += vector.size();
+  if (!embeddings_seen_to) {
     for (std::size_t l = layers_; l < matrices(); ++l) {
       form_weight_gradient(l);
       size += gradient(l).weight.size();
     }
   }
-  rest_ = sharing_ ? exchange_.sum_other_layers(size, tables_seen_to) : 0;
+  rest_ = sharing_ ? exchange_.sum_other_layers(size, embeddings_seen_to) : 0;
 }
 
 void TrainingStep::finish() {
   if (rest_ < 0) throw std::logic_error("an algorithm that has not gone through the backward pass");
   if (!sharing_) return;
-  recorder_.begin_sweep(Over::other_layers);
+  recorder_.begin_sweep(step::Over::other_layers);
   recorder_.begin_group(-1);
-  recorder_.add(WaitOp{Role::workers, rest_});
+  recorder_.add(step::WaitOp{step::Role::workers, rest_});
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::algorithms

@@ -9,9 +9,9 @@
 #include "algorithms/exchange.hpp"
 #include "models/data/dataset.hpp"
 #include "models/network.hpp"
-#include "plan/step_recorder.hpp"
+#include "step/step_recorder.hpp"
 
-namespace dadsim {
+namespace dadsim::algorithms {
 
 /// Effective ranks of one step, per matrix that multiplies rows.
 struct StepRanks {
@@ -32,10 +32,10 @@ struct StepRanks {
 /// sees to, the gradient that all sites apply. It starts with forward() and works through the matrices with backward().
 class TrainingStep {
  public:
-  TrainingStep(const Network& network, Topology topology, std::uint64_t seed);
+  TrainingStep(const models::Network& network, spec::ExchangeMode mode, std::uint64_t seed);
 
   /// Sets the batch: per site, the indices of its samples (a site may have none, not all of them).
-  void begin(std::int64_t number, const Samples& samples, const std::vector<std::vector<std::int32_t>>& batch);
+  void begin(std::int64_t number, const models::Samples& samples, const std::vector<std::vector<std::int32_t>>& batch);
   /// Whether sites share a network, so that what is beside the matrices is summed.
   void set_sharing(bool sharing) { sharing_ = sharing; }
   /// Records the wait for what is beside the matrices; gradient() is complete after it.
@@ -43,13 +43,13 @@ class TrainingStep {
 
   std::size_t layers() const { return layers_; }
   std::size_t matrices() const { return matrix_.size(); }
-  bool is_table(std::size_t l) const { return l >= layers_; }
-  const WeightsOf<float>& weights(std::size_t l) const { return network_.layer(matrix_[l]); }
+  bool is_embedding(std::size_t l) const { return l >= layers_; }
+  const models::WeightsOf<float>& weights(std::size_t l) const { return network_.layer(matrix_[l]); }
   /// Where Δ_l follows from Δ_{l+1} alone: Δ_l = (Δ_{l+1} W_{l+1}) ⊙ φ', this is φ.
-  std::optional<Activation> chained(std::size_t l) const;
+  std::optional<spec::Activation> chained(std::size_t l) const;
   std::size_t sites() const { return offsets_.size() - 1; }
   Eigen::Index samples(std::size_t site) const { return offsets_[site + 1] - offsets_[site]; }
-  const Network& network() const { return network_; }
+  const models::Network& network() const { return network_; }
   std::uint64_t seed() const { return seed_; }
   std::int64_t number() const { return number_; }
 
@@ -60,7 +60,7 @@ class TrainingStep {
   /// Calls `body(l)` for the matrices that multiply rows, from the last to the first; what it records belongs to l.
   void backward(const std::function<void(std::size_t l)>& body);
   /// The same with tables at their place among them: the algorithm sees to their gradients.
-  void backward_with_tables(const std::function<void(std::size_t l)>& body);
+  void backward_with_embeddings(const std::function<void(std::size_t l)>& body);
   /// Calls `body()`; what it records belongs to the last layer alone.
   void at_last_layer(const std::function<void()>& body);
 
@@ -68,59 +68,59 @@ class TrainingStep {
 
   /// On to Δ_{l−1} from Δ_l, for every site its own rows. The sweep in which matrix 0 is propagated is the backward
   /// pass.
-  void propagate(std::size_t l);
+  void backpropagate(std::size_t l);
   /// Ends the backward pass where the algorithm needs no Δ of the sites' own any more, and nothing is learned beside
   /// the matrices.
   void end_pass() { passed_ = true; }
   /// Records that every site forms its own gradient of this matrix.
   void record_weight_gradient();
   /// gradient += Δᵀ A of site s: the real numbers of what record_weight_gradient() charges.
-  void add_weight_gradient(std::size_t site, std::size_t l, LayerGradient& sum) const;
+  void add_weight_gradient(std::size_t site, std::size_t l, models::LayerGradient& sum) const;
   /// gradient(l) = Δᵀ A over the rows of all sites.
   void form_weight_gradient(std::size_t l);
   /// Records any other computation.
-  void compute(Phase phase, Role who, std::vector<Work> branches, bool except_first_layer = false,
+  void compute(step::Phase phase, step::Role who, std::vector<step::Work> branches, bool except_first_layer = false,
                bool every_layer = false);
 
   /// A of matrix l at site s, rows × in.
-  ConstBlock input(std::size_t site, std::size_t l) const;
+  models::ConstBlock input(std::size_t site, std::size_t l) const;
   /// Δ of matrix l at site s, rows × out.
-  ConstBlock delta(std::size_t site, std::size_t l) const;
+  models::ConstBlock delta(std::size_t site, std::size_t l) const;
   /// The same of all sites, in site order.
-  RowsOf<float> inputs(std::size_t l) const { return network_.input(matrix_[l], tape_); }
-  RowsOf<float> deltas(std::size_t l) const { return network_.delta(matrix_[l], tape_); }
+  models::RowsOf<float> inputs(std::size_t l) const { return network_.input(matrix_[l], tape_); }
+  models::RowsOf<float> deltas(std::size_t l) const { return network_.delta(matrix_[l], tape_); }
 
   Exchange& exchange() { return exchange_; }
-  StepRecorder& recorder() { return recorder_; }
-  LayerGradient& gradient(std::size_t l) { return gradient_.matrices[matrix_[l]]; }
-  const LayerGradient& gradient(std::size_t l) const { return gradient_.matrices[matrix_[l]]; }
+  step::StepRecorder& recorder() { return recorder_; }
+  models::LayerGradient& gradient(std::size_t l) { return gradient_.matrices[matrix_[l]]; }
+  const models::LayerGradient& gradient(std::size_t l) const { return gradient_.matrices[matrix_[l]]; }
   /// Of everything that is learned, in the order of the network.
-  const Gradient& gradient() const { return gradient_; }
+  const models::Gradient& gradient() const { return gradient_; }
   StepRanks& ranks() { return ranks_; }
   float loss() const { return loss_; }
-  const Tape& tape() const { return tape_; }
+  const models::Tape& tape() const { return tape_; }
 
  private:
-  void sweep(bool tables, const std::function<void(std::size_t l)>& body);
+  void sweep(bool embeddings, const std::function<void(std::size_t l)>& body);
   /// Takes the gradients of what is beside the matrices from the tape, and sends them.
-  void sum_the_rest(bool tables_seen_to);
+  void sum_the_rest(bool embeddings_seen_to);
 
-  const Network& network_;
+  const models::Network& network_;
   std::vector<std::size_t> matrix_;  ///< number here → number in the network
   std::size_t layers_ = 0;
-  StepRecorder recorder_;
+  step::StepRecorder recorder_;
   Exchange exchange_;
   std::uint64_t seed_;
   bool sharing_ = true;
   std::int64_t number_ = 0;
   std::vector<std::int32_t> labels_;
   std::vector<Eigen::Index> offsets_{0};
-  Tape tape_;
-  Gradient gradient_;
+  models::Tape tape_;
+  models::Gradient gradient_;
   bool passed_ = false;     ///< the backward pass has come to its end
   std::int32_t rest_ = -1;  ///< the collective of what is beside the matrices; −1: none yet
   StepRanks ranks_;
   float loss_ = 0;
 };
 
-}  // namespace dadsim
+}  // namespace dadsim::algorithms

@@ -5,7 +5,7 @@
 #include "cli/usage_error.hpp"
 #include "support/diagnostics.hpp"
 
-namespace dadsim {
+namespace dadsim::cli {
 
 namespace po = boost::program_options;
 
@@ -57,4 +57,4 @@ void check_files_differ(const std::vector<std::pair<std::string, std::string>>& 
   }
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::cli

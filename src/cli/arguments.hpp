@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-namespace dadsim {
+namespace dadsim::cli {
 
 /// Reads `arguments` as options of `options` and words that are none, which are kept under "positional". Nothing is
 /// abbreviated. Throws UsageError, with the option that was meant where one is near.
@@ -20,4 +20,4 @@ std::string text_of(const boost::program_options::variables_map& values, const s
 /// Throws UsageError where two options name the same file, or standard output twice.
 void check_files_differ(const std::vector<std::pair<std::string, std::string>>& option_and_path);
 
-}  // namespace dadsim
+}  // namespace dadsim::cli

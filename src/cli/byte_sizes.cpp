@@ -10,7 +10,7 @@
 
 #include "cli/usage_error.hpp"
 
-namespace dadsim {
+namespace dadsim::cli {
 namespace {
 
 constexpr const char* kForm = "e.g. 1KB:1GB, 1KB:1GB:4 or 1MB,4MB (powers of 1024, up to 1024TB)";
@@ -84,4 +84,4 @@ std::vector<double> parse_byte_sizes(const std::string& text) {
   return sizes;
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::cli

@@ -11,7 +11,7 @@
 #include "cli/platform_argument.hpp"
 #include "cli/usage_error.hpp"
 #include "report/collective_table.hpp"
-#include "sim/platform_hosts.hpp"
+#include "sim/platform/platform_hosts.hpp"
 #include "sim/simulator.hpp"
 #include "support/atomic_file.hpp"
 #include "support/diagnostics.hpp"
@@ -19,31 +19,31 @@
 #include "support/progress.hpp"
 #include "support/version.hpp"
 
-namespace dadsim {
+namespace dadsim::cli {
 namespace {
 
 constexpr std::size_t kAllPairs = 256;  // hosts; among more the routes of neighbours and of powers of two are checked
 
 /// The hubs of a federation, which hand parameters around but are no ranks.
-std::vector<std::string> hubs_of(const PlatformSpec& platform) {
+std::vector<std::string> hubs_of(const spec::PlatformSpec& platform) {
   std::vector<std::string> hubs;
-  const auto add = [&](const FederationSpec& federation) {
+  const auto add = [&](const spec::FederationSpec& federation) {
     hubs.push_back(federation.name.empty() ? "hub" : federation.name + ".hub");
   };
-  if (const auto* federation = std::get_if<FederationSpec>(&platform.what)) add(*federation);
-  if (const auto* composition = std::get_if<CompositionSpec>(&platform.what)) {
+  if (const auto* federation = std::get_if<spec::FederationSpec>(&platform.what)) add(*federation);
+  if (const auto* composition = std::get_if<spec::CompositionSpec>(&platform.what)) {
     for (const auto& cluster : composition->clusters) {
-      if (const auto* federation = std::get_if<FederationSpec>(&cluster)) add(*federation);
+      if (const auto* federation = std::get_if<spec::FederationSpec>(&cluster)) add(*federation);
     }
   }
   return hubs;
 }
 
-std::string who_is_meant(const std::string& name, const std::vector<PlatformHost>& all) {
+std::string who_is_meant(const std::string& name, const std::vector<sim::PlatformHost>& all) {
   constexpr std::size_t kTold = 20;
   std::vector<std::string> names;
   names.reserve(all.size());
-  for (const PlatformHost& host : all) names.push_back(host.name);
+  for (const sim::PlatformHost& host : all) names.push_back(host.name);
   if (closest(name, names).empty() && names.size() > kTold) {
     return fmt::format("it has {} hosts, from {} to {}", names.size(), names.front(), names.back());
   }
@@ -51,12 +51,12 @@ std::string who_is_meant(const std::string& name, const std::vector<PlatformHost
 }
 
 /// The hosts that take part, in the order of the ranks.
-std::vector<PlatformHost> ranks_of(const CollectiveOptions& options, const PlatformSpec& platform) {
-  const std::vector<PlatformHost> all = platform_hosts(platform);
-  std::vector<PlatformHost> ranks;
+std::vector<sim::PlatformHost> ranks_of(const CollectiveOptions& options, const spec::PlatformSpec& platform) {
+  const std::vector<sim::PlatformHost> all = sim::platform_hosts(platform);
+  std::vector<sim::PlatformHost> ranks;
   if (!options.hosts.empty()) {
-    std::map<std::string, const PlatformHost*> by_name;
-    for (const PlatformHost& host : all) by_name[host.name] = &host;
+    std::map<std::string, const sim::PlatformHost*> by_name;
+    for (const sim::PlatformHost& host : all) by_name[host.name] = &host;
     for (const std::string& name : options.hosts) {
       const auto found = by_name.find(name);
       if (found == by_name.end()) {
@@ -69,7 +69,7 @@ std::vector<PlatformHost> ranks_of(const CollectiveOptions& options, const Platf
     return ranks;
   }
   const std::vector<std::string> hubs = hubs_of(platform);
-  for (const PlatformHost& host : all) {
+  for (const sim::PlatformHost& host : all) {
     if (std::ranges::find(hubs, host.name) == hubs.end()) ranks.push_back(host);
   }
   if (options.ranks) {
@@ -108,18 +108,18 @@ std::vector<std::pair<std::size_t, std::size_t>> pairs_to_check(const Collective
 }
 
 /// The request of a size as it was given, and what the size is called in the report.
-std::pair<CollectiveRequest, CollectiveRow> request_of(const CollectiveOptions& options, double size,
-                                                       std::size_t ranks) {
+std::pair<collectives::CollectiveRequest, report::CollectiveRow> request_of(const CollectiveOptions& options,
+                                                                            double size, std::size_t ranks) {
   const auto n = static_cast<double>(ranks);
   const bool blocks = has_blocks(options.operation);
-  CollectiveRow row;
+  report::CollectiveRow row;
   row.size_bytes = blocks && options.per_rank ? size * n : size;
   row.block_bytes = blocks ? row.size_bytes / n : size;
-  CollectiveRequest request;
-  request.kind = kind_of(options.operation);
-  request.bytes = {options.operation == Operation::reduce_scatter ? row.size_bytes : row.block_bytes};
-  request.root = static_cast<Rank>(options.root.value_or(0));
-  if (request.kind == CollectiveKind::neighbour_exchange) {
+  collectives::CollectiveRequest request;
+  request.kind = cli::kind_of(options.operation);
+  request.bytes = {options.operation == report::Operation::reduce_scatter ? row.size_bytes : row.block_bytes};
+  request.root = static_cast<collectives::Rank>(options.root.value_or(0));
+  if (request.kind == step::CollectiveKind::neighbour_exchange) {
     request.neighbours.resize(ranks);
     for (const auto& [from, to] : options.pairs) request.neighbours[static_cast<std::size_t>(from)].push_back(to);
   }
@@ -127,10 +127,10 @@ std::pair<CollectiveRequest, CollectiveRow> request_of(const CollectiveOptions& 
 }
 
 /// Nodes are numbered anew among those that take part.
-RankLayout layout_of(const std::vector<PlatformHost>& ranks) {
-  RankLayout layout;
+collectives::RankLayout layout_of(const std::vector<sim::PlatformHost>& ranks) {
+  collectives::RankLayout layout;
   std::map<std::int32_t, std::int32_t> number_of;
-  for (const PlatformHost& host : ranks) {
+  for (const sim::PlatformHost& host : ranks) {
     layout.node_of.push_back(
         number_of.try_emplace(host.node, static_cast<std::int32_t>(number_of.size())).first->second);
   }
@@ -138,20 +138,21 @@ RankLayout layout_of(const std::vector<PlatformHost>& ranks) {
 }
 
 bool has_root(const CollectiveOptions& options) {
-  return options.root || options.operation == Operation::broadcast || options.operation == Operation::gather ||
-         options.operation == Operation::scatter;
+  return options.root || options.operation == report::Operation::broadcast ||
+         options.operation == report::Operation::gather || options.operation == report::Operation::scatter;
 }
 
-bool uses_tcp(const NetworkUse& network) {
+bool uses_tcp(const step::NetworkUse& network) {
   return std::ranges::any_of(network.links,
-                             [](const auto& link) { return link.transport == to_string(Transport::tcp); });
+                             [](const auto& link) { return link.transport == to_string(spec::Transport::tcp); });
 }
 
-CollectiveReport time_operation(const CollectiveOptions& options, const PlatformSpec& platform, bool show_progress) {
-  const std::vector<PlatformHost> ranks = ranks_of(options, platform);
+report::CollectiveReport time_operation(const CollectiveOptions& options, const spec::PlatformSpec& platform,
+                                        bool show_progress) {
+  const std::vector<sim::PlatformHost> ranks = ranks_of(options, platform);
   check_pairs(options, ranks.size());
-  CollectiveReport report;
-  std::vector<CollectiveJob> jobs;
+  report::CollectiveReport report;
+  std::vector<sim::CollectiveJob> jobs;
   for (const double size : options.sizes) {
     auto [request, row] = request_of(options, size, ranks.size());
     jobs.push_back({std::move(request), options.algorithm});
@@ -162,33 +163,33 @@ CollectiveReport time_operation(const CollectiveOptions& options, const Platform
   } catch (const std::invalid_argument& error) {
     throw UsageError(error.what());
   }
-  Cluster cluster;
+  sim::Cluster cluster;
   cluster.platform = platform;
-  for (const PlatformHost& host : ranks) cluster.hosts.push_back(host.name);
+  for (const sim::PlatformHost& host : ranks) cluster.hosts.push_back(host.name);
   check_routes_of_file(platform, cluster.hosts, pairs_to_check(options, ranks.size()));
   cluster.network.rendezvous = options.rendezvous;
   // New connections are simulated message by message.
-  cluster.network.fidelity = options.cold ? Fidelity::message : options.fidelity;
+  cluster.network.fidelity = options.cold ? spec::Fidelity::message : options.fidelity;
 
   Progress progress("timing", 1, show_progress);
-  const TimedCollectives timed = time_collectives(cluster, jobs, [&](std::size_t done) {
+  const sim::TimedCollectives timed = time_collectives(cluster, jobs, [&](std::size_t done) {
     if (interrupted().load()) throw Cancelled();
     progress.update(0, static_cast<std::int64_t>(done), static_cast<std::int64_t>(jobs.size()));
   });
   if (interrupted().load()) throw Cancelled();
   const bool tcp = uses_tcp(timed.network);
   for (std::size_t i = 0; i < report.rows.size(); ++i) {
-    CollectiveRow& row = report.rows[i];
-    const CollectiveTiming& timing = timed.timings.at(i);
+    report::CollectiveRow& row = report.rows[i];
+    const sim::CollectiveTiming& timing = timed.timings.at(i);
     row.algorithm = timing.algorithm;
     row.fidelity = timing.fidelity;
     row.warm_seconds = timing.seconds;
-    if (tcp && timing.fidelity == Fidelity::message) row.cold_seconds = timing.cold_seconds;
+    if (tcp && timing.fidelity == spec::Fidelity::message) row.cold_seconds = timing.cold_seconds;
     row.messages = timing.messages;
   }
   report.version = kVersion;
-  report.simgrid = simgrid_version();
-  report.network_model = network_model_description();
+  report.simgrid = sim::simgrid_version();
+  report.network_model = sim::network_model_description();
   report.platform_file = options.platform;
   report.platform_description = platform.description;
   report.operation = options.operation;
@@ -210,12 +211,13 @@ void run_collective_command(const std::vector<std::string>& arguments) {
   for (const std::string& path : {options.json, options.csv}) {
     if (!path.empty()) check_writable(path);
   }
-  const PlatformSpec platform = load_platform_argument(options.platform, options.transport);
-  const CollectiveReport report = time_operation(options, platform, !options.quiet && standard_error_is_terminal());
+  const spec::PlatformSpec platform = cli::load_platform_argument(options.platform, options.transport);
+  const report::CollectiveReport report =
+      time_operation(options, platform, !options.quiet && standard_error_is_terminal());
   if (!options.json.empty()) write_file_atomically(options.json, to_json(report));
   if (!options.csv.empty()) write_file_atomically(options.csv, to_csv(report));
   // A result that goes to standard output is not mixed with the table.
   if (!options.quiet && options.json != "-" && options.csv != "-") write_file_atomically("-", to_table(report));
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::cli

@@ -18,17 +18,23 @@
 #include "scenario/host_list.hpp"
 #include "support/diagnostics.hpp"
 
-namespace dadsim {
+namespace dadsim::cli {
 namespace {
 
 namespace po = boost::program_options;
 
 constexpr const char* kDefaultSizes = "1KB:1GB:4";
-constexpr std::array kOperations{
-    Operation::all_reduce, Operation::all_gather, Operation::reduce_scatter, Operation::broadcast,
-    Operation::gather,     Operation::scatter,    Operation::all_to_all,     Operation::neighbour_exchange,
-    Operation::send};
-constexpr std::array kFidelities{Fidelity::automatic, Fidelity::message, Fidelity::flow, Fidelity::closed_form};
+constexpr std::array kOperations{report::Operation::all_reduce,
+                                 report::Operation::all_gather,
+                                 report::Operation::reduce_scatter,
+                                 report::Operation::broadcast,
+                                 report::Operation::gather,
+                                 report::Operation::scatter,
+                                 report::Operation::all_to_all,
+                                 report::Operation::neighbour_exchange,
+                                 report::Operation::send};
+constexpr std::array kFidelities{spec::Fidelity::automatic, spec::Fidelity::message, spec::Fidelity::flow,
+                                 spec::Fidelity::closed_form};
 
 po::options_description collective_options() {
   po::options_description options("Options");
@@ -105,23 +111,23 @@ std::vector<std::pair<int, int>> parse_pairs(const std::string& text) {
   }
 }
 
-void check_algorithm(Operation operation, const std::string& algorithm) {
+void check_algorithm(report::Operation operation, const std::string& algorithm) {
   std::vector<std::string> names{"auto"};
-  for (const CollectiveAlgorithm& one : collective_registry()) {
-    if (one.kind == kind_of(operation)) names.push_back(one.name);
+  for (const collectives::CollectiveAlgorithm& one : collectives::collective_registry()) {
+    if (one.kind == cli::kind_of(operation)) names.push_back(one.name);
   }
   if (std::ranges::find(names, algorithm) != names.end()) return;
   throw UsageError(fmt::format("--algorithm: there is no '{}' for {}; {}", algorithm, to_string(operation),
                                suggestion(algorithm, names)));
 }
 
-bool may_have_root(Operation operation) {
-  return operation == Operation::broadcast || operation == Operation::gather || operation == Operation::scatter ||
-         operation == Operation::all_reduce;
+bool may_have_root(report::Operation operation) {
+  return operation == report::Operation::broadcast || operation == report::Operation::gather ||
+         operation == report::Operation::scatter || operation == report::Operation::all_reduce;
 }
 
-bool along_pairs(Operation operation) {
-  return operation == Operation::neighbour_exchange || operation == Operation::send;
+bool along_pairs(report::Operation operation) {
+  return operation == report::Operation::neighbour_exchange || operation == report::Operation::send;
 }
 
 /// What does not go together.
@@ -140,7 +146,7 @@ void check(const CollectiveOptions& options) {
   if (options.ranks && !options.hosts.empty()) {
     throw UsageError("--ranks and --hosts both say who takes part; one of them");
   }
-  if (options.cold && (options.fidelity == Fidelity::flow || options.fidelity == Fidelity::closed_form)) {
+  if (options.cold && (options.fidelity == spec::Fidelity::flow || options.fidelity == spec::Fidelity::closed_form)) {
     throw UsageError(fmt::format("--cold does not go with --fidelity {}, which has no new connections; message does",
                                  to_string(options.fidelity)));
   }
@@ -149,25 +155,25 @@ void check(const CollectiveOptions& options) {
 
 }  // namespace
 
-CollectiveKind kind_of(Operation operation) {
+step::CollectiveKind kind_of(report::Operation operation) {
   switch (operation) {
-    case Operation::all_reduce:
-      return CollectiveKind::all_reduce;
-    case Operation::all_gather:
-      return CollectiveKind::all_gather;
-    case Operation::reduce_scatter:
-      return CollectiveKind::reduce_scatter;
-    case Operation::broadcast:
-      return CollectiveKind::broadcast;
-    case Operation::gather:
-      return CollectiveKind::gather;
-    case Operation::scatter:
-      return CollectiveKind::scatter;
-    case Operation::all_to_all:
-      return CollectiveKind::all_to_all;
-    case Operation::neighbour_exchange:
-    case Operation::send:
-      return CollectiveKind::neighbour_exchange;
+    case report::Operation::all_reduce:
+      return step::CollectiveKind::all_reduce;
+    case report::Operation::all_gather:
+      return step::CollectiveKind::all_gather;
+    case report::Operation::reduce_scatter:
+      return step::CollectiveKind::reduce_scatter;
+    case report::Operation::broadcast:
+      return step::CollectiveKind::broadcast;
+    case report::Operation::gather:
+      return step::CollectiveKind::gather;
+    case report::Operation::scatter:
+      return step::CollectiveKind::scatter;
+    case report::Operation::all_to_all:
+      return step::CollectiveKind::all_to_all;
+    case report::Operation::neighbour_exchange:
+    case report::Operation::send:
+      return step::CollectiveKind::neighbour_exchange;
   }
   throw std::logic_error("unknown operation");
 }
@@ -193,21 +199,21 @@ CollectiveOptions parse_collective_options(const std::vector<std::string>& argum
   options.operation = one_of(kOperations, "op", required("op"));
   options.algorithm = given("algorithm").value_or("auto");
   options.sizes = parse_byte_sizes(given("sizes").value_or(kDefaultSizes));
-  if (const auto text = given("ranks")) options.ranks = whole_number("ranks", *text, 1, kMaxWorkers);
-  if (const auto text = given("root")) options.root = whole_number("root", *text, 0, kMaxWorkers - 1);
+  if (const auto text = given("ranks")) options.ranks = whole_number("ranks", *text, 1, scenario::kMaxWorkers);
+  if (const auto text = given("root")) options.root = whole_number("root", *text, 0, scenario::kMaxWorkers - 1);
   if (const auto text = given("hosts")) {
-    HostList list = expand_hosts(*text, kMaxWorkers);
+    scenario::HostList list = scenario::expand_hosts(*text, scenario::kMaxWorkers);
     if (!list.what.empty()) throw UsageError(fmt::format("--hosts {}; {}", list.what, list.remedy));
     if (list.hosts.empty()) throw UsageError("--hosts names no host; e.g. gpu-[0-15]");
     options.hosts = std::move(list.hosts);
   }
   if (const auto text = given("pairs")) options.pairs = parse_pairs(*text);
-  if (options.pairs.empty() && options.operation == Operation::send) options.pairs = {{0, 1}};
+  if (options.pairs.empty() && options.operation == report::Operation::send) options.pairs = {{0, 1}};
   options.per_rank = values.contains("per-rank");
   options.cold = values.contains("cold");
   options.rendezvous = values.contains("rendezvous");
   if (const auto text = given("fidelity")) options.fidelity = one_of(kFidelities, "fidelity", *text);
-  if (const auto text = given("transport")) options.transport = parse_transport(*text);
+  if (const auto text = given("transport")) options.transport = cli::parse_transport(*text);
   options.json = given("json").value_or("");
   options.csv = given("csv").value_or("");
   options.quiet = values.contains("quiet");
@@ -223,4 +229,4 @@ std::string usage_of_collective() {
   return text.str();
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::cli

@@ -5,17 +5,17 @@
 #include <utility>
 #include <vector>
 
-#include "plan/specification.hpp"
-#include "plan/step.hpp"
 #include "report/collective_report.hpp"
+#include "spec/specification.hpp"
+#include "step/step.hpp"
 
-namespace dadsim {
+namespace dadsim::cli {
 
 /// What `dadsim collective` is asked for, as far as it can be checked without the platform.
 struct CollectiveOptions {
   bool help = false;
   std::string platform;
-  Operation operation = Operation::all_reduce;
+  report::Operation operation = report::Operation::all_reduce;
   std::string algorithm = "auto";
   std::vector<double> sizes;  ///< bytes, as given
   std::optional<std::size_t> ranks;
@@ -25,8 +25,8 @@ struct CollectiveOptions {
   bool per_rank = false;
   bool cold = false;
   bool rendezvous = false;
-  Fidelity fidelity = Fidelity::automatic;
-  std::optional<Transport> transport;
+  spec::Fidelity fidelity = spec::Fidelity::automatic;
+  std::optional<spec::Transport> transport;
   std::string json, csv;  ///< paths; empty if not wanted; "-" is standard output
   bool quiet = false;
 };
@@ -37,6 +37,6 @@ CollectiveOptions parse_collective_options(const std::vector<std::string>& argum
 std::string usage_of_collective();
 
 /// The kind of collective that an operation is laid out as.
-CollectiveKind kind_of(Operation operation);
+step::CollectiveKind kind_of(report::Operation operation);
 
-}  // namespace dadsim
+}  // namespace dadsim::cli

@@ -27,7 +27,7 @@
 #include "report/table.hpp"
 #include "report/trace.hpp"
 #include "scenario/load.hpp"
-#include "sim/inspect.hpp"
+#include "sim/platform/inspect.hpp"
 #include "sim/simulator.hpp"
 #include "study/catalog.hpp"
 #include "study/experiment.hpp"
@@ -38,16 +38,16 @@
 #include "support/progress.hpp"
 #include "support/version.hpp"
 
-namespace dadsim {
+namespace dadsim::cli {
 namespace {
 
 void print(const std::string& text) { write_file_atomically("-", text); }
 
 /// By the names of links, in the run that keeps them busiest.
-std::map<std::string, double> busy_shares(const Result& result) {
+std::map<std::string, double> busy_shares(const report::Result& result) {
   std::map<std::string, double> shares;
-  for (const RunResult& run : result.runs) {
-    for (const LinkUse& use : run.network.link_use) {
+  for (const report::RunResult& run : result.runs) {
+    for (const step::LinkUse& use : run.network.link_use) {
       double& share = shares[use.link];
       share = std::max(share, use.busy_share);
     }
@@ -57,9 +57,9 @@ std::map<std::string, double> busy_shares(const Result& result) {
 
 /// Of the platform and how busy its links are, for a page; empty where it cannot be drawn, which is no reason to have
 /// no page.
-std::string picture_of(const Scenario& scenario, const Result& result, bool quiet) {
+std::string picture_of(const scenario::Scenario& scenario, const report::Result& result, bool quiet) {
   try {
-    return draw_svg(find_dot(), to_dot(inspect_platform(scenario.platform), busy_shares(result)));
+    return draw_svg(find_dot(), sim::to_dot(sim::inspect_platform(scenario.platform), busy_shares(result)));
   } catch (const Cancelled&) {
     throw;
   } catch (const std::runtime_error& error) {
@@ -68,14 +68,14 @@ std::string picture_of(const Scenario& scenario, const Result& result, bool quie
   }
 }
 
-void run_scenario(const Options& options, const Scenario& scenario) {
+void run_scenario(const Options& options, const scenario::Scenario& scenario) {
   for (const std::string& path : {options.json, options.csv, options.report, options.trace}) {
     if (!path.empty()) check_writable(path);
   }
   const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads_to_use(options.threads));
-  TraceRequest trace;
+  study::TraceRequest trace;
   if (!options.trace.empty()) trace.steps = options.trace_steps;
-  const Result result = run_experiment(scenario, !options.quiet && standard_error_is_terminal(), trace);
+  const report::Result result = study::run_experiment(scenario, !options.quiet && standard_error_is_terminal(), trace);
   if (!options.json.empty()) write_file_atomically(options.json, to_json(result));
   if (!options.csv.empty()) write_file_atomically(options.csv, to_csv(result));
   if (!options.report.empty())
@@ -98,7 +98,7 @@ void execute(const Options& options) {
     case Options::Command::help:
       return print(usage());
     case Options::Command::version:
-      return print(fmt::format("dadsim {} (SimGrid {})\n", kVersion, simgrid_version()));
+      return print(fmt::format("dadsim {} (SimGrid {})\n", kVersion, sim::simgrid_version()));
     case Options::Command::listing:
       return print(find_listing(options.listing)->text());
     case Options::Command::platform:
@@ -118,7 +118,8 @@ void execute(const Options& options) {
     case Options::Command::print_scenario:
       break;
   }
-  const Scenario scenario = load_scenario(options.scenario, options.overrides, make_catalog());
+  const scenario::Scenario scenario =
+      scenario::load_scenario(options.scenario, options.overrides, study::make_catalog());
   if (options.command == Options::Command::print_scenario) return print(print_scenario(scenario));
   if (options.command == Options::Command::check) {
     if (!options.quiet) print(fmt::format("{}: nothing wrong with it\n", options.scenario));
@@ -147,7 +148,7 @@ int run_command_line(int argc, char** argv) {
     return complain(kOutputFailed, fmt::format("dadsim: {}", error.what()));
   } catch (const Cancelled& cancelled) {
     return complain(kInterrupted, fmt::format("dadsim: interrupted; {}", cancelled.what()));
-  } catch (const SimulationError& error) {
+  } catch (const sim::SimulationError& error) {
     if (interrupted().load()) return complain(kInterrupted, "dadsim: interrupted; nothing was written");
     const std::string_view words = error.what();
     return complain(
@@ -160,4 +161,4 @@ int run_command_line(int argc, char** argv) {
   }
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::cli

@@ -1,6 +1,6 @@
 #pragma once
 
-namespace dadsim {
+namespace dadsim::cli {
 
 /// What the process tells its caller; documented in docs/command-line.md.
 enum ExitCode : int {
@@ -13,4 +13,4 @@ enum ExitCode : int {
   kInterrupted = 130,     ///< SIGINT or SIGTERM
 };
 
-}  // namespace dadsim
+}  // namespace dadsim::cli

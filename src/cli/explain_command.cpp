@@ -13,7 +13,7 @@
 #include "support/atomic_file.hpp"
 #include "support/progress.hpp"
 
-namespace dadsim {
+namespace dadsim::cli {
 namespace {
 
 namespace po = boost::program_options;
@@ -44,13 +44,14 @@ void run_explain_command(const std::vector<std::string>& arguments) {
   const std::string json = text_of(values, "json");
   if (!json.empty()) check_writable(json);
 
-  const Scenario scenario = load_scenario(options.scenario, options.overrides, make_catalog());
+  const scenario::Scenario scenario =
+      scenario::load_scenario(options.scenario, options.overrides, study::make_catalog());
   const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads_to_use(options.threads));
   const bool show_progress = !options.quiet && standard_error_is_terminal();
-  const Learned learned = learn_scenario(scenario, nullptr, show_progress);
-  const Explanation explanation = explain_scenario(scenario, learned, show_progress);
+  const study::Learned learned = study::learn_scenario(scenario, nullptr, show_progress);
+  const report::Explanation explanation = study::explain_scenario(scenario, learned, show_progress);
   if (!json.empty()) write_file_atomically(json, to_json(explanation));
   if (!options.quiet && json != "-") write_file_atomically("-", to_table(explanation));
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::cli

@@ -3,10 +3,10 @@
 #include <string>
 #include <vector>
 
-namespace dadsim {
+namespace dadsim::cli {
 
 /// `dadsim explain ARGUMENTS`: why the runs of a scenario take what they take, and what would help. Throws UsageError,
 /// InputError, SimulationError, OutputError, Cancelled.
 void run_explain_command(const std::vector<std::string>& arguments);
 
-}  // namespace dadsim
+}  // namespace dadsim::cli

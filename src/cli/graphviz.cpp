@@ -17,7 +17,7 @@
 #include "support/interrupt.hpp"
 #include "support/output_error.hpp"
 
-namespace dadsim {
+namespace dadsim::cli {
 namespace {
 
 using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
@@ -88,4 +88,4 @@ std::string draw_svg(const std::string& dot, const std::string& source) {
   return svg;
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::cli

@@ -2,7 +2,7 @@
 
 #include <string>
 
-namespace dadsim {
+namespace dadsim::cli {
 
 /// Where the program `dot` of Graphviz is. Throws OutputError with the name of the package if it is not in PATH.
 std::string find_dot();
@@ -11,4 +11,4 @@ std::string find_dot();
 /// Cancelled if the user interrupts.
 std::string draw_svg(const std::string& dot, const std::string& source);
 
-}  // namespace dadsim
+}  // namespace dadsim::cli

@@ -7,18 +7,18 @@
 
 #include "algorithms/registry.hpp"
 #include "collectives/collective.hpp"
-#include "plan/preset.hpp"
-#include "plan/prices.hpp"
-#include "plan/workload.hpp"
+#include "estimate/prices.hpp"
 #include "scenario/vocabulary.hpp"
 #include "sim/device.hpp"
-#include "sim/links.hpp"
-#include "sim/links/efficiency.hpp"
-#include "sim/platforms/picture.hpp"
-#include "sim/regions.hpp"
+#include "sim/platform/build/picture.hpp"
+#include "sim/platform/links.hpp"
+#include "sim/platform/links/efficiency.hpp"
+#include "sim/platform/regions.hpp"
+#include "spec/preset.hpp"
+#include "spec/workload.hpp"
 #include "support/human.hpp"
 
-namespace dadsim {
+namespace dadsim::cli {
 namespace {
 
 constexpr std::size_t kWidth = 110;
@@ -27,21 +27,21 @@ std::string paragraph(std::string_view text, std::size_t indent) {
   return std::string(indent, ' ') + wrapped(text, kWidth, indent);
 }
 
-std::string range_of(const ParameterSpec& parameter) {
+std::string range_of(const spec::ParameterSpec& parameter) {
   switch (parameter.type) {
-    case ParameterSpec::Type::integer:
+    case spec::ParameterSpec::Type::integer:
       return fmt::format("{:.0f} … {:.0f}", parameter.minimum, parameter.maximum);
-    case ParameterSpec::Type::real:
+    case spec::ParameterSpec::Type::real:
       return fmt::format("{} … {}", parameter.minimum, parameter.maximum);
-    case ParameterSpec::Type::choice:
+    case spec::ParameterSpec::Type::choice:
       return fmt::format("{}", fmt::join(parameter.choices, " | "));
   }
   return {};
 }
 
-std::string list_parameters(const std::vector<ParameterSpec>& parameters) {
+std::string list_parameters(const std::vector<spec::ParameterSpec>& parameters) {
   std::string text;
-  for (const ParameterSpec& parameter : parameters) {
+  for (const spec::ParameterSpec& parameter : parameters) {
     text += paragraph(fmt::format("{}=\"{}\"  {}: {}", parameter.name, parameter.default_value, range_of(parameter),
                                   parameter.description),
                       4);
@@ -53,7 +53,7 @@ std::string list_algorithms() {
   std::string text =
       "Payload: floats that one site hands over per layer and step; N rows of its batch, p inputs, q outputs, r "
       "rank.\n";
-  for (const AlgorithmInfo& info : algorithm_registry()) {
+  for (const algorithms::AlgorithmInfo& info : algorithms::algorithm_registry()) {
     text += fmt::format("\n{}\n", info.name);
     text += paragraph(info.description, 2);
     text += paragraph(
@@ -65,9 +65,9 @@ std::string list_algorithms() {
 }
 
 /// "fp32 15.7, fp16 125 Tflop/s".
-std::string peaks_of(const DeviceSpec& device) {
+std::string peaks_of(const spec::DeviceSpec& device) {
   std::string text;
-  for (const Precision precision : kPrecisions) {
+  for (const spec::Precision precision : spec::kPrecisions) {
     if (!(device.peak(precision) > 0)) continue;
     text += fmt::format("{}{} {:.4g}", text.empty() ? "" : ", ", to_string(precision), device.peak(precision) / 1e12);
   }
@@ -81,7 +81,7 @@ std::string list_devices() {
       "GB of memory are 2^30 bytes.",
       0);
   constexpr double kGib = 1024.0 * 1024.0 * 1024.0;
-  for (const DeviceSpec& device : device_catalog()) {
+  for (const spec::DeviceSpec& device : sim::device_catalog()) {
     text += fmt::format("\n{}\n", device.name);
     text += paragraph(device.description, 2);
     text += paragraph(
@@ -96,7 +96,7 @@ std::string list_devices() {
                     device.matrix_efficiency, device.memory_efficiency, device.launch_overhead * 1e6,
                     device.ramp_seconds * 1e6, device.tile_rows),
         2);
-    for (const KindEfficiency& one : device.efficiencies) {
+    for (const spec::KindEfficiency& one : device.efficiencies) {
       text += paragraph(
           fmt::format("{}{} {:.3f}: {}", to_string(one.kind),
                       one.precision ? fmt::format(" in {}", to_string(*one.precision)) : "", one.share, one.source),
@@ -109,8 +109,8 @@ std::string list_devices() {
 
 std::string list_workloads() {
   std::string text = "What a scenario can be timed as (<timed-as workload=\"…\"/>).\n";
-  for (const Workload& workload : workload_registry()) {
-    const ModelShape shape = workload.shape();
+  for (const spec::Workload& workload : spec::workload_registry()) {
+    const spec::ModelShape shape = workload.shape();
     text += fmt::format("\n{}\n", workload.name);
     text += paragraph(workload.description, 2);
     text += paragraph(
@@ -130,15 +130,15 @@ std::string list_workloads() {
 std::string list_models() {
   std::string text =
       "Networks that can learn (<model preset=\"…\"/>) with their parameters, and the layers of others.\n";
-  for (const Preset& preset : preset_registry()) {
+  for (const spec::Preset& preset : spec::preset_registry()) {
     text += fmt::format("\n{}\n", preset.name);
     text += paragraph(preset.description, 2);
     text += paragraph("source: " + preset.source, 2);
     text += list_parameters(preset.parameters);
   }
   text += "\nlayers\n";
-  for (const std::string& layer : find_rule("model")->children) {
-    const ElementRule& rule = *find_rule(layer);
+  for (const std::string& layer : scenario::find_rule("model")->children) {
+    const scenario::ElementRule& rule = *scenario::find_rule(layer);
     text += fmt::format("  <{}{}{}>{}\n", layer, rule.attributes.empty() ? "" : " ", fmt::join(rule.attributes, " "),
                         rule.children.empty() ? "" : " with layers inside, and <shortcut> with others");
   }
@@ -149,13 +149,13 @@ std::string list_links() {
   std::string text =
       "Bandwidth: one direction, of the wire. Latency: one way. Efficiency: share of the bandwidth that payload "
       "reaches.\n";
-  for (const LinkSpec& link : link_catalog()) {
+  for (const spec::LinkSpec& link : sim::link_catalog()) {
     text += fmt::format("\n{}\n", link.name);
     text += paragraph(
-        fmt::format("{}, {}, transport {}, efficiency {:.4g}{}", rate_in_words(link.bandwidth),
-                    seconds_in_words(link.latency), to_string(link.transport), link.efficiency,
-                    link.transport == Transport::tcp ? fmt::format(", queue {}", human_bytes(link.queue_bytes))
-                                                     : std::string()),
+        fmt::format("{}, {}, transport {}, efficiency {:.4g}{}", sim::rate_in_words(link.bandwidth),
+                    sim::seconds_in_words(link.latency), to_string(link.transport), link.efficiency,
+                    link.transport == spec::Transport::tcp ? fmt::format(", queue {}", human_bytes(link.queue_bytes))
+                                                           : std::string()),
         2);
     text += paragraph("source: " + link.source, 2);
   }
@@ -167,15 +167,15 @@ std::string list_regions() {
       "From each region to the others: throughput of 64 parallel TCP connections in Gbit/s (measured by the Skyplane "
       "project in January 2022) and round trip in ms (April 2022).",
       0);
-  for (const std::string& from : region_names()) {
+  for (const std::string& from : sim::region_names()) {
     text += fmt::format("\n{}\n", from);
     constexpr std::size_t kPerLine = 3;
     std::size_t told = 0;
-    for (const std::string& to : region_names()) {
-      const std::optional<WanSpec::Pair> pair = region_pair(from, to);
+    for (const std::string& to : sim::region_names()) {
+      const std::optional<spec::WanSpec::Pair> pair = sim::region_pair(from, to);
       if (!pair) continue;
       // The pair has the bandwidth of the wire; what was measured is payload.
-      text += fmt::format("  {:<24} {:>5.2f} {:>5.1f}", to, pair->bandwidth * efficiency::tcp * 8 / 1e9,
+      text += fmt::format("  {:<24} {:>5.2f} {:>5.1f}", to, pair->bandwidth * sim::efficiency::kTcp * 8 / 1e9,
                           pair->round_trip * 1e3);
       if (++told % kPerLine == 0) text += '\n';
     }
@@ -186,9 +186,9 @@ std::string list_regions() {
 
 std::string list_collectives() {
   std::string text = "How collectives can be carried out; auto takes the one that is estimated to be the soonest.\n";
-  CollectiveKind last{};
+  step::CollectiveKind last{};
   bool first = true;
-  for (const CollectiveAlgorithm& algorithm : collective_registry()) {
+  for (const collectives::CollectiveAlgorithm& algorithm : collectives::collective_registry()) {
     if (first || algorithm.kind != last) text += fmt::format("\n{}\n", to_string(algorithm.kind));
     first = false;
     last = algorithm.kind;
@@ -205,12 +205,12 @@ std::string list_prices() {
       "of its own.",
       0);
   text += "\nOne device for an hour, on demand, USD\n";
-  for (const DevicePrice& price : device_prices()) {
+  for (const estimate::DevicePrice& price : estimate::device_prices()) {
     text += wrapped(fmt::format("  {:<14} {:>6.2f}  {}: {}", price.device, price.per_hour, price.date, price.source),
                     kWidth, kSource);
   }
   text += "\n10^9 bytes that leave, USD\n";
-  for (const EgressPrice& price : egress_prices()) {
+  for (const estimate::EgressPrice& price : estimate::egress_prices()) {
     text +=
         wrapped(fmt::format("  {:.3f}  {} to {}, {}: {}", price.per_gb, price.from, price.to, price.date, price.source),
                 kWidth, 9);
@@ -239,4 +239,4 @@ const Listing* find_listing(const std::string& name) {
   return found == listings().end() ? nullptr : &*found;
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::cli

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-namespace dadsim {
+namespace dadsim::cli {
 
 /// A catalogue that a command of its own prints; docs/catalog/NAME.txt holds the same text.
 struct Listing {
@@ -17,4 +17,4 @@ const std::vector<Listing>& listings();
 /// nullptr if there is none of that name.
 const Listing* find_listing(const std::string& name);
 
-}  // namespace dadsim
+}  // namespace dadsim::cli

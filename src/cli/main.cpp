@@ -1,3 +1,3 @@
 #include "cli/command_line.hpp"
 
-int main(int argc, char** argv) { return dadsim::run_command_line(argc, argv); }
+int main(int argc, char** argv) { return dadsim::cli::run_command_line(argc, argv); }

@@ -16,7 +16,7 @@
 #include "cli/usage_error.hpp"
 #include "support/diagnostics.hpp"
 
-namespace dadsim {
+namespace dadsim::cli {
 namespace {
 
 namespace po = boost::program_options;
@@ -51,7 +51,7 @@ po::options_description visible_options() {
 
 /// "1,10-12". Steps of all are many spans, and no trace is meant to hold many.
 std::vector<std::int64_t> parse_steps(const std::string& text) {
-  constexpr std::size_t most = 100;
+  constexpr std::size_t kMost = 100;
   const auto refuse = [&](const std::string& why) {
     return UsageError(
         fmt::format("--trace-steps '{}' {}; numbers of steps from 1 on and ranges of them, as 1,10-12", text, why));
@@ -75,7 +75,7 @@ std::vector<std::int64_t> parse_steps(const std::string& text) {
     if (last < first) throw refuse("has a range that ends before it begins");
     for (std::int64_t step = first; step <= last; ++step) {
       steps.insert(step);
-      if (steps.size() > most) throw refuse(fmt::format("are more than {} steps", most));
+      if (steps.size() > kMost) throw refuse(fmt::format("are more than {} steps", kMost));
     }
   }
   return {steps.begin(), steps.end()};
@@ -191,4 +191,4 @@ std::string usage() {
   return text.str();
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::cli

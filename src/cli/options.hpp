@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace dadsim {
+namespace dadsim::cli {
 
 struct Options {
   enum class Command {
@@ -39,4 +39,4 @@ Options parse_options(int argc, const char* const* argv);
 
 std::string usage();
 
-}  // namespace dadsim
+}  // namespace dadsim::cli

@@ -10,7 +10,7 @@
 #include "support/atomic_file.hpp"
 #include "support/progress.hpp"
 
-namespace dadsim {
+namespace dadsim::cli {
 namespace {
 
 namespace po = boost::program_options;
@@ -41,11 +41,12 @@ void run_plan_command(const std::vector<std::string>& arguments) {
   const std::string json = text_of(values, "json");
   if (!json.empty()) check_writable(json);
 
-  const ScenarioSource source(options.scenario);
+  const scenario::ScenarioSource source(options.scenario);
   const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads_to_use(options.threads));
-  const PlanReport report = plan_scenario(source, options.overrides, !options.quiet && standard_error_is_terminal());
+  const report::PlanReport report =
+      study::plan_scenario(source, options.overrides, !options.quiet && standard_error_is_terminal());
   if (!json.empty()) write_file_atomically(json, to_json(report));
   if (!options.quiet && json != "-") write_file_atomically("-", to_table(report));
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::cli

@@ -7,11 +7,11 @@
 #include "cli/usage_error.hpp"
 #include "scenario/load.hpp"
 #include "scenario/root_element.hpp"
-#include "sim/platform_check.hpp"
+#include "sim/platform/platform_check.hpp"
 #include "study/catalog.hpp"
 #include "support/diagnostics.hpp"
 
-namespace dadsim {
+namespace dadsim::cli {
 namespace {
 
 constexpr std::size_t kBeginning = std::size_t{1} << 16U;  // bytes; a root element comes before
@@ -22,26 +22,27 @@ bool is_scenario(const std::string& path) {
   std::string beginning(kBeginning, '\0');
   file.read(beginning.data(), static_cast<std::streamsize>(beginning.size()));
   beginning.resize(static_cast<std::size_t>(file.gcount()));
-  const std::optional<RootElement> root = find_root_element(beginning);
+  const std::optional<scenario::RootElement> root = scenario::find_root_element(beginning);
   return root && root->name == "scenario";
 }
 
 }  // namespace
 
-Transport parse_transport(const std::string& text) {
+spec::Transport parse_transport(const std::string& text) {
   std::vector<std::string> names;
-  for (const Transport transport : {Transport::plain, Transport::tcp, Transport::rdma, Transport::nvlink}) {
+  for (const spec::Transport transport :
+       {spec::Transport::plain, spec::Transport::tcp, spec::Transport::rdma, spec::Transport::nvlink}) {
     if (text == to_string(transport)) return transport;
     names.emplace_back(to_string(transport));
   }
   throw UsageError(fmt::format("--transport '{}' is no transport; {}", text, suggestion(text, names)));
 }
 
-PlatformSpec load_platform_argument(const std::string& path, std::optional<Transport> transport) {
-  const Catalog catalog = make_catalog();
-  PlatformSpec platform =
-      is_scenario(path) ? load_scenario(path, {}, catalog).platform : load_platform_file(path, catalog);
-  auto* file = std::get_if<PlatformFileSpec>(&platform.what);
+spec::PlatformSpec load_platform_argument(const std::string& path, std::optional<spec::Transport> transport) {
+  const scenario::Catalog catalog = study::make_catalog();
+  spec::PlatformSpec platform =
+      is_scenario(path) ? load_scenario(path, {}, catalog).platform : scenario::load_platform_file(path, catalog);
+  auto* file = std::get_if<spec::PlatformFileSpec>(&platform.what);
   if (file == nullptr) {
     if (transport) {
       throw UsageError(fmt::format(
@@ -50,16 +51,16 @@ PlatformSpec load_platform_argument(const std::string& path, std::optional<Trans
     return platform;
   }
   if (transport) file->transport = *transport;
-  const PlatformFindings findings = check_platform(platform, {}, {});
+  const sim::PlatformFindings findings = sim::check_platform(platform, {}, {});
   if (!findings.file_errors.empty()) throw InputError(findings.file_errors);
   return platform;
 }
 
-void check_routes_of_file(const PlatformSpec& platform, const std::vector<std::string>& hosts,
+void check_routes_of_file(const spec::PlatformSpec& platform, const std::vector<std::string>& hosts,
                           const std::vector<std::pair<std::size_t, std::size_t>>& pairs) {
-  const auto* file = std::get_if<PlatformFileSpec>(&platform.what);
+  const auto* file = std::get_if<spec::PlatformFileSpec>(&platform.what);
   if (file == nullptr) return;
-  const PlatformFindings findings = check_platform(platform, hosts, pairs);
+  const sim::PlatformFindings findings = sim::check_platform(platform, hosts, pairs);
   std::vector<Diagnostic> errors = findings.file_errors;
   for (const auto* words : {&findings.host_errors, &findings.route_errors}) {
     for (const std::string& error : *words) {
@@ -69,4 +70,4 @@ void check_routes_of_file(const PlatformSpec& platform, const std::vector<std::s
   if (!errors.empty()) throw InputError(std::move(errors));
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::cli

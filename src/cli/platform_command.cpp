@@ -12,13 +12,13 @@
 #include "cli/platform_argument.hpp"
 #include "cli/platform_report.hpp"
 #include "cli/usage_error.hpp"
-#include "sim/inspect.hpp"
-#include "sim/platform_hosts.hpp"
+#include "sim/platform/inspect.hpp"
+#include "sim/platform/platform_hosts.hpp"
 #include "sim/simulator.hpp"
 #include "support/atomic_file.hpp"
 #include "support/interrupt.hpp"
 
-namespace dadsim {
+namespace dadsim::cli {
 namespace {
 
 namespace po = boost::program_options;
@@ -50,15 +50,15 @@ std::string usage_of_platform() {
 }
 
 /// As inspect_platform; an interrupt that ended its child process is one, not a fault of the platform.
-PlatformReport inspect(const PlatformSpec& platform) {
+sim::PlatformReport inspect(const spec::PlatformSpec& platform) {
   try {
-    PlatformReport report = inspect_platform(platform);
+    sim::PlatformReport report = sim::inspect_platform(platform);
     if (interrupted().load()) throw Cancelled();
     return report;
   } catch (const Cancelled&) {
     throw;
   } catch (const std::runtime_error& error) {
-    throw SimulationError(error.what());
+    throw sim::SimulationError(error.what());
   }
 }
 
@@ -78,19 +78,19 @@ void run_platform_command(const std::vector<std::string>& arguments) {
   const std::string svg = text_of(values, "svg");
   const std::string json = text_of(values, "json");
   check_files_differ({{"dot", dot}, {"svg", svg}, {"json", json}});
-  std::optional<Transport> transport;
-  if (const std::string text = text_of(values, "transport"); !text.empty()) transport = parse_transport(text);
+  std::optional<spec::Transport> transport;
+  if (const std::string text = text_of(values, "transport"); !text.empty()) transport = cli::parse_transport(text);
 
   for (const std::string& path : {dot, svg, json}) {
     if (!path.empty()) check_writable(path);
   }
   const std::string program = svg.empty() ? std::string() : find_dot();
-  const PlatformSpec platform = load_platform_argument(words[0], transport);
-  const PlatformReport report = inspect(platform);
+  const spec::PlatformSpec platform = cli::load_platform_argument(words[0], transport);
+  const sim::PlatformReport report = inspect(platform);
   std::string text = to_text(words[0], platform, report);
   if (values.contains("links")) {
     text += "\nNames of the links:\n";
-    for (const std::string& name : platform_links(platform)) text += fmt::format("  {}\n", name);
+    for (const std::string& name : sim::platform_links(platform)) text += fmt::format("  {}\n", name);
   }
   const std::string picture = svg.empty() ? std::string() : draw_svg(program, to_dot(report));
   // All there is to write is there before anything is written.
@@ -101,4 +101,4 @@ void run_platform_command(const std::vector<std::string>& arguments) {
   if (!values.contains("quiet") && !taken) write_file_atomically("-", text);
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::cli

@@ -3,9 +3,9 @@
 #include <string>
 #include <vector>
 
-namespace dadsim {
+namespace dadsim::cli {
 
 /// `dadsim platform …`: says what a platform is like, and draws it. Throws as the whole program does.
 void run_platform_command(const std::vector<std::string>& arguments);
 
-}  // namespace dadsim
+}  // namespace dadsim::cli

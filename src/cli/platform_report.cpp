@@ -9,13 +9,13 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "sim/platforms/picture.hpp"
+#include "sim/network/transport.hpp"
+#include "sim/platform/build/picture.hpp"
 #include "sim/simulator.hpp"
-#include "sim/transport.hpp"
 #include "support/human.hpp"
 #include "support/version.hpp"
 
-namespace dadsim {
+namespace dadsim::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -28,11 +28,11 @@ std::string counted(std::int64_t count, const std::string& noun) {
   return fmt::format("{} {}{}", human_count(count), noun, count == 1 ? "" : "s");
 }
 
-std::string table_of_links(const std::vector<PlatformReport::LinkClass>& links) {
+std::string table_of_links(const std::vector<sim::PlatformReport::LinkClass>& links) {
   std::vector<std::array<std::string, 6>> rows{{"count", "class", "bandwidth", "latency", "transport", "efficiency"}};
-  for (const PlatformReport::LinkClass& link : links) {
-    rows.push_back({human_count(link.count), link.name.empty() ? "–" : link.name, rate_in_words(link.bandwidth),
-                    seconds_in_words(link.latency), link.transport, fmt::format("{:.4g}", link.efficiency)});
+  for (const sim::PlatformReport::LinkClass& link : links) {
+    rows.push_back({human_count(link.count), link.name.empty() ? "–" : link.name, sim::rate_in_words(link.bandwidth),
+                    sim::seconds_in_words(link.latency), link.transport, fmt::format("{:.4g}", link.efficiency)});
   }
   std::array<std::size_t, 6> widths{};
   for (const auto& row : rows) {
@@ -47,13 +47,14 @@ std::string table_of_links(const std::vector<PlatformReport::LinkClass>& links) 
   return text;
 }
 
-std::string in_words(const char* which, const PlatformReport::Route& route) {
+std::string in_words(const char* which, const sim::PlatformReport::Route& route) {
   return fmt::format("{}: {} → {}, {} ({} of payload), {}, over {}", which, route.from, route.to,
-                     rate_in_words(route.bandwidth), rate_in_words(route.payload_rate), seconds_in_words(route.latency),
+                     sim::rate_in_words(route.bandwidth), sim::rate_in_words(route.payload_rate),
+                     sim::seconds_in_words(route.latency),
                      route.links.empty() ? "no link" : fmt::format("{}", fmt::join(route.links, ", ")));
 }
 
-std::string routes_in_words(const PlatformReport& report) {
+std::string routes_in_words(const sim::PlatformReport& report) {
   if (report.routes == 0) return "Routes: none, there is one host.\n";
   std::string text = paragraph(fmt::format(
       "Routes: {} looked at{}{}.", human_count(report.routes),
@@ -66,9 +67,10 @@ std::string routes_in_words(const PlatformReport& report) {
 }
 
 /// What transports do to the nominal numbers, for those that occur.
-std::vector<Transport> transports_of(const PlatformReport& report) {
-  std::vector<Transport> used;
-  for (const Transport transport : {Transport::plain, Transport::tcp, Transport::rdma, Transport::nvlink}) {
+std::vector<spec::Transport> transports_of(const sim::PlatformReport& report) {
+  std::vector<spec::Transport> used;
+  for (const spec::Transport transport :
+       {spec::Transport::plain, spec::Transport::tcp, spec::Transport::rdma, spec::Transport::nvlink}) {
     if (std::ranges::any_of(report.links, [&](const auto& link) { return link.transport == to_string(transport); })) {
       used.push_back(transport);
     }
@@ -76,11 +78,11 @@ std::vector<Transport> transports_of(const PlatformReport& report) {
   return used;
 }
 
-std::string variation_in_words(const PlatformSpec& platform) {
+std::string variation_in_words(const spec::PlatformSpec& platform) {
   std::vector<std::string> parts;
   if (!platform.profiles.empty()) {
     std::set<std::string> links;
-    for (const PlatformSpec::Profile& profile : platform.profiles) links.insert(profile.link);
+    for (const spec::PlatformSpec::Profile& profile : platform.profiles) links.insert(profile.link);
     parts.push_back(fmt::format("{} vary over time", fmt::join(links, ", ")));
   }
   if (!platform.background.empty()) {
@@ -92,7 +94,7 @@ std::string variation_in_words(const PlatformSpec& platform) {
 
 Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
 
-Json to_json_object(const std::optional<PlatformReport::Route>& route) {
+Json to_json_object(const std::optional<sim::PlatformReport::Route>& route) {
   if (!route) return nullptr;
   return {{"from", route->from},
           {"to", route->to},
@@ -104,7 +106,7 @@ Json to_json_object(const std::optional<PlatformReport::Route>& route) {
 
 }  // namespace
 
-std::string to_text(const std::string& file, const PlatformSpec& platform, const PlatformReport& report) {
+std::string to_text(const std::string& file, const spec::PlatformSpec& platform, const sim::PlatformReport& report) {
   std::string text = paragraph(report.description.empty() ? file : fmt::format("{}: {}", file, report.description)) +
                      paragraph(fmt::format("{}: {} on {}.", report.kind == "file" ? "SimGrid file" : report.kind,
                                            counted(report.hosts, "host"), counted(report.nodes, "node")));
@@ -117,19 +119,19 @@ std::string to_text(const std::string& file, const PlatformSpec& platform, const
     text += '\n' + paragraph(fmt::format(
                        "Bisection: {} one way, when host i of the first half sends to host i of the second half, {} at "
                        "once, sharing all links max-min fairly.",
-                       rate_in_words(*report.bisection), counted(report.bisection_pairs, "pair")));
+                       sim::rate_in_words(*report.bisection), counted(report.bisection_pairs, "pair")));
   }
-  const std::vector<Transport> transports = transports_of(report);
+  const std::vector<spec::Transport> transports = transports_of(report);
   if (!transports.empty()) text += "\nWhat transports do:\n";
-  for (const Transport transport : transports) {
-    text += paragraph(fmt::format("{}: {}.", to_string(transport), describe(transport)), 2);
+  for (const spec::Transport transport : transports) {
+    text += paragraph(fmt::format("{}: {}.", to_string(transport), sim::describe(transport)), 2);
   }
   return text;
 }
 
-std::string to_json(const std::string& file, const PlatformSpec& platform, const PlatformReport& report) {
+std::string to_json(const std::string& file, const spec::PlatformSpec& platform, const sim::PlatformReport& report) {
   Json json;
-  json["dadsim"] = {{"version", kVersion}, {"simgrid", simgrid_version()}};
+  json["dadsim"] = {{"version", kVersion}, {"simgrid", sim::simgrid_version()}};
   json["platform"] = {{"file", file},
                       {"description", report.description},
                       {"kind", report.kind},
@@ -138,7 +140,7 @@ std::string to_json(const std::string& file, const PlatformSpec& platform, const
                       {"profiles", platform.profiles.size()},
                       {"background_streams", platform.background.size()}};
   Json& links = json["links"] = Json::array();
-  for (const PlatformReport::LinkClass& link : report.links) {
+  for (const sim::PlatformReport::LinkClass& link : report.links) {
     links.push_back({{"class", link.name},
                      {"directions", link.count},
                      {"bytes_per_second", number(link.bandwidth)},
@@ -154,11 +156,11 @@ std::string to_json(const std::string& file, const PlatformSpec& platform, const
   json["bisection"] = {{"bytes_per_second", report.bisection ? number(*report.bisection) : Json(nullptr)},
                        {"pairs", report.bisection_pairs}};
   Json& transports = json["transports"] = Json::array();
-  for (const Transport transport : transports_of(report)) {
-    transports.push_back({{"name", to_string(transport)}, {"model", describe(transport)}});
+  for (const spec::Transport transport : transports_of(report)) {
+    transports.push_back({{"name", to_string(transport)}, {"model", sim::describe(transport)}});
   }
   // Names from a platform file may be in another encoding; JSON must be UTF-8.
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::cli

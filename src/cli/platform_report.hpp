@@ -2,17 +2,17 @@
 
 #include <string>
 
-#include "plan/platform_specification.hpp"
-#include "sim/inspect.hpp"
+#include "sim/platform/inspect.hpp"
+#include "spec/platform_specification.hpp"
 
-namespace dadsim {
+namespace dadsim::cli {
 
 /// What was built, for a terminal: at most kPlatformWidth columns wide, except for rows of the table of links.
-std::string to_text(const std::string& file, const PlatformSpec& platform, const PlatformReport& report);
+std::string to_text(const std::string& file, const spec::PlatformSpec& platform, const sim::PlatformReport& report);
 
 /// The same as JSON, indented, ending in a newline; every field is documented in docs/output-platform.md.
-std::string to_json(const std::string& file, const PlatformSpec& platform, const PlatformReport& report);
+std::string to_json(const std::string& file, const spec::PlatformSpec& platform, const sim::PlatformReport& report);
 
 inline constexpr std::size_t kPlatformWidth = 110;  ///< columns
 
-}  // namespace dadsim
+}  // namespace dadsim::cli

@@ -9,7 +9,7 @@
 #include "cli/arguments.hpp"
 #include "cli/usage_error.hpp"
 
-namespace dadsim {
+namespace dadsim::cli {
 namespace {
 
 namespace po = boost::program_options;
@@ -60,4 +60,4 @@ StudyOptions study_options_of(const po::variables_map& values, const std::string
   return options;
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::cli

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace dadsim {
+namespace dadsim::cli {
 
 /// What every command that studies a scenario takes.
 struct StudyOptions {
@@ -26,4 +26,4 @@ std::size_t parse_threads(const std::string& text);
 /// `asked`, or as many as the machine has where that is 0.
 std::size_t threads_to_use(std::size_t asked);
 
-}  // namespace dadsim
+}  // namespace dadsim::cli

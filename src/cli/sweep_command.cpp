@@ -23,7 +23,7 @@
 #include "support/interrupt.hpp"
 #include "support/progress.hpp"
 
-namespace dadsim {
+namespace dadsim::cli {
 namespace {
 
 namespace po = boost::program_options;
@@ -62,8 +62,8 @@ std::string usage_of_sweep() {
   return text.str();
 }
 
-Shard parse_shard(const std::string& text) {
-  Shard shard;
+study::Shard parse_shard(const std::string& text) {
+  study::Shard shard;
   if (text.empty()) return shard;
   const char* end = text.data() + text.size();
   const auto number = std::from_chars(text.data(), end, shard.number);
@@ -77,7 +77,7 @@ Shard parse_shard(const std::string& text) {
   return shard;
 }
 
-std::string default_file(const std::string& scenario, const Shard& shard) {
+std::string default_file(const std::string& scenario, const study::Shard& shard) {
   const std::string stem = std::filesystem::path(scenario).stem().string();
   if (shard.count == 1) return stem + ".sweep.sqlite";
   return fmt::format("{}.sweep-{}-of-{}.sqlite", stem, shard.number, shard.count);
@@ -88,7 +88,7 @@ std::string points_in_words(std::int64_t count) {
 }
 
 /// How to name trials: with one seed they are the points.
-std::string trials_in_words(std::int64_t count, const SweepPlan& plan) {
+std::string trials_in_words(std::int64_t count, const study::SweepPoints& plan) {
   if (plan.seeds() == 1) return points_in_words(count);
   return fmt::format("{} of points and seeds", human_count(count));
 }
@@ -96,8 +96,8 @@ std::string trials_in_words(std::int64_t count, const SweepPlan& plan) {
 struct SweepArguments {
   std::string scenario, out, csv, report;
   std::vector<std::string> overrides;
-  Shard shard;
-  SweepOptions options;
+  study::Shard shard;
+  study::SweepOptions options;
   bool check = false, quiet = false;
 };
 
@@ -130,11 +130,12 @@ SweepArguments understand(const po::variables_map& values) {
   return arguments;
 }
 
-void report(const SweepArguments& arguments, Database& database, const SweepPlan& plan,
-            const SweepProgressNumbers& numbers) {
-  const SweepResults results = read_results(database);
+void report(const SweepArguments& arguments, study::Database& database, const study::SweepPoints& plan,
+            const study::SweepProgressNumbers& numbers) {
+  const study::SweepResults results = read_results(database);
   if (!arguments.csv.empty()) write_file_atomically(arguments.csv, sweep_csv(results));
-  if (!arguments.report.empty()) write_file_atomically(arguments.report, to_html(sweep_report_of(results)));
+  if (!arguments.report.empty())
+    write_file_atomically(arguments.report, report::to_html(study::sweep_report_of(results)));
   if (!arguments.quiet && arguments.csv != "-" && arguments.report != "-") {
     std::string text = sweep_table(results);
     text += fmt::format("\n{}: {} new, {} there before; {} learned.\n", arguments.out,
@@ -143,9 +144,9 @@ void report(const SweepArguments& arguments, Database& database, const SweepPlan
     print(text);
   }
   if (numbers.failed > 0) {
-    const FailedTrial& first = results.failed.front();
-    throw SimulationError(fmt::format("the simulation of {} failed, the first of point {}: {}",
-                                      trials_in_words(numbers.failed, plan), first.trial.point, first.words));
+    const study::FailedTrial& first = results.failed.front();
+    throw sim::SimulationError(fmt::format("the simulation of {} failed, the first of point {}: {}",
+                                           trials_in_words(numbers.failed, plan), first.trial.point, first.words));
   }
 }
 
@@ -180,7 +181,7 @@ void run_sweep_command(const std::vector<std::string>& arguments) {
     }
   }
   const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, asked.options.threads);
-  const SweepPlan plan(asked.scenario, asked.overrides, make_catalog(), asked.options.show_progress);
+  const study::SweepPoints plan(asked.scenario, asked.overrides, study::make_catalog(), asked.options.show_progress);
   if (asked.check) {
     if (!asked.quiet) {
       print(fmt::format("{}: nothing wrong with its {}; {} runs to learn\n", asked.scenario,
@@ -189,9 +190,9 @@ void run_sweep_command(const std::vector<std::string>& arguments) {
     }
     return;
   }
-  const std::unique_ptr<Database> database = open_sweep(asked.out, plan, asked.shard);
+  const std::unique_ptr<study::Database> database = open_sweep(asked.out, plan, asked.shard);
   try {
-    const SweepProgressNumbers numbers = run_sweep(plan, *database, asked.shard, asked.options);
+    const study::SweepProgressNumbers numbers = run_sweep(plan, *database, asked.shard, asked.options);
     if (!asked.options.learn_only) return report(asked, *database, plan, numbers);
     if (!asked.quiet) {
       print(fmt::format("{}: {} runs learned; dadsim sweep goes on there, and --learned uses it\n", asked.out,
@@ -217,24 +218,25 @@ void run_merge_command(const std::vector<std::string>& arguments) {
   for (const std::string& path : {csv, report}) {
     if (!path.empty()) check_writable(path);
   }
-  const MergedSweep merged = merge_sweeps(words[0], {words.begin() + 1, words.end()});
+  const study::MergedSweep merged = study::merge_sweeps(words[0], {words.begin() + 1, words.end()});
   if (!csv.empty() || !report.empty() || !values.contains("quiet")) {
-    Database database(words[0], Database::Access::read);
-    const SweepResults results = read_results(database);
+    study::Database database(words[0], study::Database::Access::read);
+    const study::SweepResults results = read_results(database);
     if (!csv.empty()) write_file_atomically(csv, sweep_csv(results));
-    if (!report.empty()) write_file_atomically(report, to_html(sweep_report_of(results)));
+    if (!report.empty()) write_file_atomically(report, report::to_html(study::sweep_report_of(results)));
     if (!values.contains("quiet") && csv != "-" && report != "-") {
       std::string text = sweep_table(results);
       text += fmt::format("\n{}: {} of {} complete", words[0], human_count(merged.points),
                           points_in_words(merged.identity.points));
-      text += merged.missing.empty() ? ".\n" : fmt::format("; missing: {}.\n", ranges_in_words(merged.missing));
+      text += merged.missing.empty() ? ".\n" : fmt::format("; missing: {}.\n", study::ranges_in_words(merged.missing));
       if (!merged.missing.empty())
         text += fmt::format("dadsim sweep --out {} {} goes on with them.\n", words[0], merged.identity.scenario_file);
       print(text);
     }
   }
   if (merged.failed > 0)
-    throw SimulationError(fmt::format("the simulation of {} of the merged trials failed", human_count(merged.failed)));
+    throw sim::SimulationError(
+        fmt::format("the simulation of {} of the merged trials failed", human_count(merged.failed)));
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::cli

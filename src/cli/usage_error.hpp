@@ -2,7 +2,7 @@
 
 #include <stdexcept>
 
-namespace dadsim {
+namespace dadsim::cli {
 
 /// The command line is wrong. The message says what and what would be right.
 class UsageError : public std::runtime_error {
@@ -10,4 +10,4 @@ class UsageError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-}  // namespace dadsim
+}  // namespace dadsim::cli

@@ -5,7 +5,7 @@
 
 #include "collectives/layouts.hpp"
 
-namespace dadsim {
+namespace dadsim::collectives {
 namespace {
 
 /// Block s·N + d goes from s to d and is as large as all that s sends.
@@ -76,4 +76,4 @@ std::unique_ptr<BlockRounds> pairwise_all_to_all(const CollectiveRequest& reques
   return std::make_unique<PairwiseAllToAll>(layout.ranks(), one_block_per_rank(request, layout.ranks()));
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::collectives

@@ -4,7 +4,7 @@
 
 #include "collectives/layouts.hpp"
 
-namespace dadsim {
+namespace dadsim::collectives {
 namespace {
 
 class Binomial final : public BlockRounds {
@@ -77,4 +77,4 @@ std::unique_ptr<BlockRounds> binomial_scatter(const CollectiveRequest& request, 
   return per_rank(request, layout, Binomial::Way::down);
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::collectives

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <bit>
 
-namespace dadsim {
+namespace dadsim::collectives {
 
 BlockSizes::BlockSizes(const std::vector<double>& bytes) : blocks_(static_cast<std::int64_t>(bytes.size())) {
   if (bytes.empty()) return;
@@ -77,4 +77,4 @@ Rank power_of_two_within(Rank n) { return static_cast<Rank>(std::bit_floor(stati
 
 bool is_power_of_two(Rank n) { return std::has_single_bit(static_cast<std::uint32_t>(n)); }
 
-}  // namespace dadsim
+}  // namespace dadsim::collectives

@@ -5,7 +5,7 @@
 
 #include "collectives/collective.hpp"
 
-namespace dadsim {
+namespace dadsim::collectives {
 
 /// Sizes of the blocks that a collective moves: all alike, or one by one.
 class BlockSizes {
@@ -80,4 +80,4 @@ int ceil_log2(std::int64_t n);
 Rank power_of_two_within(Rank n);
 bool is_power_of_two(Rank n);
 
-}  // namespace dadsim
+}  // namespace dadsim::collectives

@@ -6,7 +6,7 @@
 
 #include "collectives/layouts.hpp"
 
-namespace dadsim {
+namespace dadsim::collectives {
 namespace {
 
 class Bruck final : public BlockRounds {
@@ -33,4 +33,4 @@ std::unique_ptr<BlockRounds> bruck_all_gather(const CollectiveRequest& request, 
   return std::make_unique<Bruck>(layout.ranks(), one_block_per_rank(request, layout.ranks()));
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::collectives

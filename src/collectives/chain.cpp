@@ -5,7 +5,7 @@
 #include "collectives/layouts.hpp"
 #include "collectives/segments.hpp"
 
-namespace dadsim {
+namespace dadsim::collectives {
 namespace {
 
 class Chain final : public BlockRounds {
@@ -55,4 +55,4 @@ std::unique_ptr<BlockRounds> chain_broadcast(const CollectiveRequest& request, c
                                  chain_segments(bytes, request.segment_bytes, layout));
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::collectives

@@ -4,9 +4,9 @@
 
 #include "collectives/collective.hpp"
 
-namespace dadsim {
+namespace dadsim::collectives {
 
 /// Into how many segments a chain cuts the vector: the time is (N − 2 + S)·(α + b/(S·β)).
 std::int64_t chain_segments(double bytes, double segment_bytes, const RankLayout& layout);
 
-}  // namespace dadsim
+}  // namespace dadsim::collectives

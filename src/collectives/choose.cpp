@@ -9,7 +9,7 @@
 #include "collectives/layouts.hpp"
 #include "collectives/nvls.hpp"
 
-namespace dadsim {
+namespace dadsim::collectives {
 namespace {
 
 /// Share of the bandwidth of a ring, which uses one steady pair of neighbours, that trees and changing, distant
@@ -68,7 +68,7 @@ class Estimate {
   /// Inside the only node, through its switch.
   double nvls(double bytes, double segments) const {
     return 2 * (segments + 2) * near(0) +
-           (segments + 1) / segments * (n_ + 1) / n_ * bytes / nvls_efficiency / near_.bandwidth;
+           (segments + 1) / segments * (n_ + 1) / n_ * bytes / kNvlsEfficiency / near_.bandwidth;
   }
 
   /// Partners at all powers of two below P, the bytes proportional to `distance` (all-gather) or, the other way round,
@@ -140,7 +140,7 @@ std::vector<Candidate> candidates(const CollectiveRequest& request, const RankLa
   const auto add = [&](const char* name, double seconds) { result.push_back({name, seconds}); };
   const bool in_segments = layout.switched_nodes && estimate.pipelined();
   switch (request.kind) {
-    case CollectiveKind::all_reduce:
+    case step::CollectiveKind::all_reduce:
       // The MPI libraries exchange halves with partners farther and farther away; NCCL, for nodes of GPUs, never does:
       // all GPUs of a node would cross to other nodes at once in most of the rounds.
       if (!shares_nodes(layout)) {
@@ -161,13 +161,13 @@ std::vector<Candidate> candidates(const CollectiveRequest& request, const RankLa
       if (estimate.hierarchical() && !in_segments) add("hierarchical", estimate.hierarchical(2, bytes / n));
       add("ring", estimate.ring(2, bytes / n));
       break;
-    case CollectiveKind::reduce_scatter:
+    case step::CollectiveKind::reduce_scatter:
       add("direct", estimate.direct(bytes));
       add("recursive-halving",
           estimate.doubling(1, bytes / power_of_two_within(n), true) + estimate.fold(bytes, bytes / n));
       add("ring", estimate.ring(1, bytes / n));
       break;
-    case CollectiveKind::all_gather:
+    case step::CollectiveKind::all_gather:
       add("direct", estimate.direct(total));
       if (estimate.power_of_two()) {
         add("recursive-doubling", estimate.doubling(1, total / n, true));
@@ -177,21 +177,21 @@ std::vector<Candidate> candidates(const CollectiveRequest& request, const RankLa
       if (estimate.hierarchical()) add("hierarchical", estimate.hierarchical(1, largest));
       add("ring", estimate.ring(1, largest));
       break;
-    case CollectiveKind::broadcast:
+    case step::CollectiveKind::broadcast:
       add("flat", estimate.flat(bytes * n));
       add("binomial", estimate.binomial_whole(bytes));
       add("chain", estimate.chain(bytes, static_cast<double>(chain_segments(bytes, request.segment_bytes, layout))));
       break;
-    case CollectiveKind::gather:
-    case CollectiveKind::scatter:
+    case step::CollectiveKind::gather:
+    case step::CollectiveKind::scatter:
       add("flat", estimate.flat(total));
       add("binomial", estimate.binomial_blocks(total));
       break;
-    case CollectiveKind::all_to_all:
+    case step::CollectiveKind::all_to_all:
       add("direct", estimate.direct(largest * n));
       add("pairwise", estimate.pairwise(largest));
       break;
-    case CollectiveKind::neighbour_exchange:
+    case step::CollectiveKind::neighbour_exchange:
       add("direct", 0);
       break;
   }
@@ -212,4 +212,4 @@ std::string choose_collective(const CollectiveRequest& request, const RankLayout
   return best->name;
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::collectives

@@ -4,7 +4,7 @@
 
 #include "collectives/blocks.hpp"
 
-namespace dadsim {
+namespace dadsim::collectives {
 namespace {
 
 double busiest_bytes(const Rounds& rounds, std::int64_t round) {
@@ -42,4 +42,4 @@ double closed_form_seconds(const Rounds& rounds, double latency, double bandwidt
   return seconds;
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::collectives

@@ -2,7 +2,7 @@
 
 #include "collectives/collective.hpp"
 
-namespace dadsim {
+namespace dadsim::collectives {
 
 /// The α-β model of a collective on a network in which every rank has one full-duplex link and nothing else limits: the
 /// sum over the rounds of latency + the most bytes that a rank sends or receives in the round ÷ bandwidth (R. Hockney,
@@ -10,4 +10,4 @@ namespace dadsim {
 /// Seconds, byte/s. Rounds count as if all ranks went through them in step.
 double closed_form_seconds(const Rounds& rounds, double latency, double bandwidth);
 
-}  // namespace dadsim
+}  // namespace dadsim::collectives

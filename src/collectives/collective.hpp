@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "collectives/rounds.hpp"
-#include "plan/step.hpp"
+#include "step/step.hpp"
 
-namespace dadsim {
+namespace dadsim::collectives {
 
 /// Where ranks are: which share a node (a fast network inside), and how the networks compare. Filled in from the
 /// platform.
@@ -32,7 +32,7 @@ struct RankLayout {
 
 /// What is to be carried out.
 struct CollectiveRequest {
-  CollectiveKind kind = CollectiveKind::all_reduce;
+  step::CollectiveKind kind = step::CollectiveKind::all_reduce;
   /// What each rank hands over: one value if all are equal. all_reduce, reduce_scatter, broadcast: the whole vector
   /// (one value). all_gather, gather: the rank's own block. scatter: the block each rank gets. all_to_all: what a rank
   /// sends to each other. neighbour_exchange: what a rank sends to each of its neighbours.
@@ -44,7 +44,7 @@ struct CollectiveRequest {
 
 /// An algorithm as the listings show it.
 struct CollectiveAlgorithm {
-  CollectiveKind kind = CollectiveKind::all_reduce;
+  step::CollectiveKind kind = step::CollectiveKind::all_reduce;
   std::string name;         ///< "ring"
   std::string description;  ///< one line
   std::string source;       ///< paper or library
@@ -61,4 +61,4 @@ std::unique_ptr<Rounds> lay_out(const CollectiveRequest& request, std::string_vi
 /// and between nodes) is the least, as NCCL's tuner does.
 std::string choose_collective(const CollectiveRequest& request, const RankLayout& layout);
 
-}  // namespace dadsim
+}  // namespace dadsim::collectives

@@ -4,7 +4,7 @@
 
 #include "collectives/layouts.hpp"
 
-namespace dadsim {
+namespace dadsim::collectives {
 namespace {
 
 class Direct final : public BlockRounds {
@@ -60,4 +60,4 @@ std::unique_ptr<BlockRounds> direct_all_gather(const CollectiveRequest& request,
   return std::make_unique<Direct>(layout.ranks(), one_block_per_rank(request, layout.ranks()), false, true);
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::collectives

@@ -9,7 +9,7 @@
 #include "collectives/layouts.hpp"
 #include "collectives/segments.hpp"
 
-namespace dadsim {
+namespace dadsim::collectives {
 namespace {
 
 /// A place in the binary tree over places 0 … n − 1: 0 is the root with one child, the others are in symmetric order: a
@@ -124,4 +124,4 @@ std::unique_ptr<BlockRounds> double_binary_tree_all_reduce(const CollectiveReque
                                             double_binary_tree_segments(bytes, request.segment_bytes, layout));
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::collectives

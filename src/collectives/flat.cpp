@@ -3,7 +3,7 @@
 // server, OSDI 2014, with a single server that is one of the ranks).
 #include "collectives/layouts.hpp"
 
-namespace dadsim {
+namespace dadsim::collectives {
 namespace {
 
 class Flat final : public BlockRounds {
@@ -60,4 +60,4 @@ std::unique_ptr<BlockRounds> flat_scatter(const CollectiveRequest& request, cons
   return std::make_unique<Flat>(request, n, one_block_per_rank(request, n), false, true);
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::collectives

@@ -1,6 +1,6 @@
 #include "collectives/fold.hpp"
 
-namespace dadsim {
+namespace dadsim::collectives {
 
 FoldedRounds::FoldedRounds(Rank ranks, BlockSizes sizes)
     : BlockRounds(ranks, std::move(sizes)),
@@ -45,4 +45,4 @@ void FoldedRounds::received(Rank rank, std::int64_t round, std::vector<Parcel>& 
   }
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::collectives

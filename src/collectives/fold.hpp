@@ -2,7 +2,7 @@
 
 #include "collectives/blocks.hpp"
 
-namespace dadsim {
+namespace dadsim::collectives {
 
 /// Algorithms in which ranks exchange with partners at distances that are powers of two. Other numbers of ranks are
 /// folded as MPICH does (R. Thakur, R. Rabenseifner, W. Gropp, Optimization of collective communication operations in
@@ -44,4 +44,4 @@ class FoldedRounds : public BlockRounds {
   std::int64_t exchanges_ = 0;
 };
 
-}  // namespace dadsim
+}  // namespace dadsim::collectives

@@ -11,7 +11,7 @@
 
 #include "collectives/layouts.hpp"
 
-namespace dadsim {
+namespace dadsim::collectives {
 namespace {
 
 constexpr double kSegment = 1 << 20;  // bytes
@@ -88,4 +88,4 @@ std::unique_ptr<BlockRounds> gloo_all_gather(const CollectiveRequest& request, c
   return std::make_unique<Gloo>(n, BlockSizes(sizes), pieces, false);
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::collectives

@@ -10,7 +10,7 @@
 
 #include "collectives/layouts.hpp"
 
-namespace dadsim {
+namespace dadsim::collectives {
 namespace {
 
 class GlooParameterServer final : public BlockRounds {
@@ -80,4 +80,4 @@ std::unique_ptr<BlockRounds> gloo_parameter_server_all_reduce(const CollectiveRe
   return std::make_unique<GlooParameterServer>(request, layout.ranks());
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::collectives

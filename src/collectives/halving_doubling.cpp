@@ -4,7 +4,7 @@
 #include "collectives/fold.hpp"
 #include "collectives/layouts.hpp"
 
-namespace dadsim {
+namespace dadsim::collectives {
 namespace {
 
 class HalvingDoubling final : public FoldedRounds {
@@ -42,4 +42,4 @@ std::unique_ptr<BlockRounds> halving_doubling_all_reduce(const CollectiveRequest
   return std::make_unique<HalvingDoubling>(layout.ranks(), request.bytes.front());
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::collectives

@@ -5,7 +5,7 @@
 // (2019).
 #include "collectives/layouts.hpp"
 
-namespace dadsim {
+namespace dadsim::collectives {
 namespace {
 
 /// Block l·M + m: part m of shard l, so that a shard is a run of blocks.
@@ -95,4 +95,4 @@ std::unique_ptr<BlockRounds> hierarchical_all_gather(const CollectiveRequest& re
   return std::make_unique<Hierarchical>(nodes, each, BlockSizes(bytes), false);
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::collectives

@@ -13,7 +13,7 @@
 #include "collectives/layouts.hpp"
 #include "collectives/segments.hpp"
 
-namespace dadsim {
+namespace dadsim::collectives {
 namespace {
 
 class HierarchicalPipelined final : public BlockRounds {
@@ -107,4 +107,4 @@ std::unique_ptr<BlockRounds> hierarchical_pipelined_all_reduce(const CollectiveR
                                                  hierarchical_pipelined_segments(bytes, request.segment_bytes, layout));
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::collectives

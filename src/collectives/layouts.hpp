@@ -4,7 +4,7 @@
 
 #include "collectives/blocks.hpp"
 
-namespace dadsim {
+namespace dadsim::collectives {
 
 // Lays out one algorithm each, for two ranks or more and a request that has been checked (see lay_out).
 using Layout = std::unique_ptr<BlockRounds>(const CollectiveRequest& request, const RankLayout& layout);
@@ -53,4 +53,4 @@ BlockSizes one_block_per_rank(const CollectiveRequest& request, Rank ranks);
 /// The network that holds a collective up: between the nodes if there are several, else inside the one.
 const RankLayout::Channel& slowest_channel(const RankLayout& layout);
 
-}  // namespace dadsim
+}  // namespace dadsim::collectives

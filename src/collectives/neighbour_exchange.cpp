@@ -2,7 +2,7 @@
 // neighbourhood collectives; gossip and decentralised training).
 #include "collectives/layouts.hpp"
 
-namespace dadsim {
+namespace dadsim::collectives {
 namespace {
 
 class NeighbourExchange final : public BlockRounds {
@@ -38,4 +38,4 @@ std::unique_ptr<BlockRounds> direct_neighbour_exchange(const CollectiveRequest& 
   return std::make_unique<NeighbourExchange>(n, one_block_per_rank(request, n), request.neighbours);
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::collectives

@@ -14,7 +14,7 @@
 #include "collectives/layouts.hpp"
 #include "collectives/segments.hpp"
 
-namespace dadsim {
+namespace dadsim::collectives {
 namespace {
 
 constexpr std::int64_t kStages = 4;
@@ -27,7 +27,7 @@ class Nvls final : public BlockRounds {
   Nvls(Rank ranks, double bytes, std::int64_t segments)
       : BlockRounds(ranks, BlockSizes(segments * ranks, bytes / static_cast<double>(segments * ranks))),
         segments_(segments),
-        of_port_(bytes / static_cast<double>(segments) * (ranks + 1) / ranks / nvls_efficiency) {}
+        of_port_(bytes / static_cast<double>(segments) * (ranks + 1) / ranks / kNvlsEfficiency) {}
 
   std::int64_t count() const override {
     return 2 * (segments_ + 1) +
@@ -92,4 +92,4 @@ std::unique_ptr<BlockRounds> nvls_all_reduce(const CollectiveRequest& request, c
   return std::make_unique<Nvls>(layout.ranks(), bytes, nvls_segments(bytes, request.segment_bytes, layout));
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::collectives

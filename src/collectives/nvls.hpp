@@ -4,14 +4,14 @@
 
 #include "collectives/collective.hpp"
 
-namespace dadsim {
+namespace dadsim::collectives {
 
 /// Share of the links' payload rate that NVLS reaches on Hopper, from NCCL's tuner (src/graph/tuning.cc,
 /// nvlsEfficiency).
-inline constexpr double nvls_efficiency = 0.85;
+inline constexpr double kNvlsEfficiency = 0.85;
 
 /// Into how many segments the vector is cut: S of them take about
 /// 2(S + 2)·α + (S + 1)/S · (N + 1)/N · b/(nvls_efficiency·β).
 std::int64_t nvls_segments(double bytes, double segment_bytes, const RankLayout& layout);
 
-}  // namespace dadsim
+}  // namespace dadsim::collectives

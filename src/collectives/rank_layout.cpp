@@ -1,6 +1,6 @@
 #include "collectives/collective.hpp"
 
-namespace dadsim {
+namespace dadsim::collectives {
 
 Rank RankLayout::ranks_per_node() const {
   Rank here = 0;
@@ -17,4 +17,4 @@ bool RankLayout::is_hierarchical() const {
   return true;
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::collectives

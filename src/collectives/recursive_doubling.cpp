@@ -3,7 +3,7 @@
 #include "collectives/fold.hpp"
 #include "collectives/layouts.hpp"
 
-namespace dadsim {
+namespace dadsim::collectives {
 namespace {
 
 class DoublingAllReduce final : public FoldedRounds {
@@ -48,4 +48,4 @@ std::unique_ptr<BlockRounds> recursive_doubling_all_gather(const CollectiveReque
   return std::make_unique<DoublingAllGather>(layout.ranks(), one_block_per_rank(request, layout.ranks()));
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::collectives

@@ -3,7 +3,7 @@
 #include "collectives/fold.hpp"
 #include "collectives/layouts.hpp"
 
-namespace dadsim {
+namespace dadsim::collectives {
 namespace {
 
 class RecursiveHalving final : public FoldedRounds {
@@ -32,4 +32,4 @@ std::unique_ptr<BlockRounds> recursive_halving_reduce_scatter(const CollectiveRe
   return std::make_unique<RecursiveHalving>(layout.ranks(), request.bytes.front());
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::collectives

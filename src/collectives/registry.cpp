@@ -5,7 +5,7 @@
 #include "collectives/layouts.hpp"
 #include "support/diagnostics.hpp"
 
-namespace dadsim {
+namespace dadsim::collectives {
 namespace {
 
 /// What a collective is when there is only one rank.
@@ -24,7 +24,7 @@ struct Entry {
 };
 
 const std::vector<Entry>& entries() {
-  using enum CollectiveKind;
+  using enum step::CollectiveKind;
   static const std::string thakur = "Thakur, Rabenseifner, Gropp 2005 (MPICH)";
   static const std::vector<Entry> all{
       {{all_reduce, "ring", "blocks of b/N around a ring, twice", "Patarasu, Yuan 2009"}, ring_all_reduce},
@@ -79,11 +79,11 @@ const std::vector<Entry>& entries() {
   return all;
 }
 
-[[noreturn]] void refuse(CollectiveKind kind, const std::string& what, const std::string& remedy) {
+[[noreturn]] void refuse(step::CollectiveKind kind, const std::string& what, const std::string& remedy) {
   throw std::invalid_argument(std::string(to_string(kind)) + ": " + what + "; " + remedy);
 }
 
-const Entry& find_entry(CollectiveKind kind, std::string_view name) {
+const Entry& find_entry(step::CollectiveKind kind, std::string_view name) {
   std::vector<std::string> names;
   for (const Entry& entry : entries()) {
     if (entry.info.kind != kind) continue;
@@ -94,9 +94,9 @@ const Entry& find_entry(CollectiveKind kind, std::string_view name) {
   refuse(kind, "there is no algorithm '" + std::string(name) + "'", suggestion(name, names));
 }
 
-bool takes_the_whole_vector(CollectiveKind kind) {
-  return kind == CollectiveKind::all_reduce || kind == CollectiveKind::reduce_scatter ||
-         kind == CollectiveKind::broadcast;
+bool takes_the_whole_vector(step::CollectiveKind kind) {
+  return kind == step::CollectiveKind::all_reduce || kind == step::CollectiveKind::reduce_scatter ||
+         kind == step::CollectiveKind::broadcast;
 }
 
 void check_bytes(const CollectiveRequest& request, Rank n) {
@@ -151,7 +151,7 @@ void check_request(const CollectiveRequest& request, Rank n) {
     refuse(request.kind, "root " + std::to_string(request.root),
            "with " + std::to_string(n) + " ranks the root is from 0 to " + std::to_string(n - 1));
   }
-  if (request.kind == CollectiveKind::neighbour_exchange) check_neighbours(request, n);
+  if (request.kind == step::CollectiveKind::neighbour_exchange) check_neighbours(request, n);
 }
 
 const std::vector<CollectiveAlgorithm>& collective_registry() {
@@ -188,4 +188,4 @@ const RankLayout::Channel& slowest_channel(const RankLayout& layout) {
   return one_node ? layout.inside : layout.between;
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::collectives

@@ -3,7 +3,7 @@
 // Distrib. Comput. 69 (2009): a reduce-scatter of N − 1 rounds, then an all-gather of N − 1 rounds, blocks of b/N.
 #include "collectives/layouts.hpp"
 
-namespace dadsim {
+namespace dadsim::collectives {
 namespace {
 
 class Ring final : public BlockRounds {
@@ -53,4 +53,4 @@ std::unique_ptr<BlockRounds> ring_all_gather(const CollectiveRequest& request, c
   return std::make_unique<Ring>(n, one_block_per_rank(request, n), n - 1, 0, 0);
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::collectives

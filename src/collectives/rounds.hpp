@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace dadsim {
+namespace dadsim::collectives {
 
 using Rank = std::int32_t;
 
@@ -47,4 +47,4 @@ class Rounds {
   virtual std::vector<RoundPhase> phases() const = 0;
 };
 
-}  // namespace dadsim
+}  // namespace dadsim::collectives

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace dadsim {
+namespace dadsim::collectives {
 
 std::int64_t segment_count(double bytes, double segment_bytes, double fill, const RankLayout::Channel& channel) {
   if (segment_bytes > 0) return std::max<std::int64_t>(1, static_cast<std::int64_t>(std::ceil(bytes / segment_bytes)));
@@ -15,4 +15,4 @@ std::int64_t segment_count(double bytes, double segment_bytes, double fill, cons
   return std::max<std::int64_t>(1, std::llround(ideal));
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::collectives

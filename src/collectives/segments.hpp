@@ -4,7 +4,7 @@
 
 #include "collectives/collective.hpp"
 
-namespace dadsim {
+namespace dadsim::collectives {
 
 /// Into how many segments of the same size a pipelined algorithm cuts `bytes`. With `segment_bytes` above 0: the fewest
 /// that are no larger. Otherwise the S that makes S·α + fill·bytes/(S·β), the part of the time that depends on S, the
@@ -13,4 +13,4 @@ namespace dadsim {
 /// would count.
 std::int64_t segment_count(double bytes, double segment_bytes, double fill, const RankLayout::Channel& channel);
 
-}  // namespace dadsim
+}  // namespace dadsim::collectives

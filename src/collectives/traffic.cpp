@@ -1,6 +1,6 @@
 #include "collectives/traffic.hpp"
 
-namespace dadsim {
+namespace dadsim::collectives {
 
 void add_traffic(const Rounds& rounds, std::vector<double>& sent, std::vector<double>& received) {
   std::vector<Transfer> transfers;
@@ -20,4 +20,4 @@ void add_traffic(const Rounds& rounds, std::vector<double>& sent, std::vector<do
   }
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::collectives

@@ -9,7 +9,7 @@
 
 #include "support/parallel.hpp"
 
-namespace dadsim {
+namespace dadsim::models {
 namespace {
 
 constexpr std::size_t kBlockRows = 128;
@@ -117,20 +117,20 @@ void require_same_shape(const MatrixOf<T>& a, const MatrixOf<T>& b) {
 }  // namespace
 
 template <class T>
-void activate_block(Activation activation, MutableBlockOf<T> z) {
+void activate_block(spec::Activation activation, MutableBlockOf<T> z) {
   switch (activation) {
-    case Activation::identity:
+    case spec::Activation::identity:
       return;
-    case Activation::relu:
+    case spec::Activation::relu:
       relu<T>(z);
       return;
-    case Activation::tanh:
+    case spec::Activation::tanh:
       z.array() = z.array().tanh();
       return;
-    case Activation::sigmoid:
+    case spec::Activation::sigmoid:
       z.array() = T(1) / (T(1) + (-z.array()).exp());
       return;
-    case Activation::gelu:
+    case spec::Activation::gelu:
       gelu<T>(z);
       return;
   }
@@ -138,43 +138,44 @@ void activate_block(Activation activation, MutableBlockOf<T> z) {
 }
 
 template <class T>
-void multiply_derivative_from_output_block(Activation activation, ConstBlockOf<T> output, MutableBlockOf<T> delta) {
+void multiply_derivative_from_output_block(spec::Activation activation, ConstBlockOf<T> output,
+                                           MutableBlockOf<T> delta) {
   const auto a = output.array();
   switch (activation) {
-    case Activation::identity:
+    case spec::Activation::identity:
       return;
-    case Activation::relu:
+    case spec::Activation::relu:
       keep_where_positive<T>(output, delta);
       return;
-    case Activation::tanh:
+    case spec::Activation::tanh:
       delta.array() *= T(1) - a.square();
       return;
-    case Activation::sigmoid:
+    case spec::Activation::sigmoid:
       delta.array() *= a * (T(1) - a);
       return;
-    case Activation::gelu:
+    case spec::Activation::gelu:
       throw std::logic_error("the derivative of GELU needs the pre-activation");
   }
   throw std::logic_error("unknown activation");
 }
 
 template <class T>
-void multiply_derivative_block(Activation activation, ConstBlockOf<T> pre_activation, MutableBlockOf<T> delta) {
+void multiply_derivative_block(spec::Activation activation, ConstBlockOf<T> pre_activation, MutableBlockOf<T> delta) {
   const auto z = pre_activation.array();
   switch (activation) {
-    case Activation::identity:
+    case spec::Activation::identity:
       return;
-    case Activation::relu:
+    case spec::Activation::relu:
       keep_where_positive<T>(pre_activation, delta);
       return;
-    case Activation::tanh:
+    case spec::Activation::tanh:
       delta.array() *= T(1) - z.tanh().square();
       return;
-    case Activation::sigmoid:
+    case spec::Activation::sigmoid:
       // σ' = σ(z)·σ(−z): the second factor keeps its digits where σ(z) is near 1.
       delta.array() *= (T(1) / (T(1) + (-z).exp())) * (T(1) / (T(1) + z.exp()));
       return;
-    case Activation::gelu:
+    case spec::Activation::gelu:
       multiply_gelu_derivative<T>(pre_activation, delta);
       return;
   }
@@ -182,18 +183,18 @@ void multiply_derivative_block(Activation activation, ConstBlockOf<T> pre_activa
 }
 
 template <class T>
-void activate(Activation activation, MatrixOf<T>& z) {
-  if (activation == Activation::identity) return;
+void activate(spec::Activation activation, MatrixOf<T>& z) {
+  if (activation == spec::Activation::identity) return;
   parallel_for_blocks(static_cast<std::size_t>(z.rows()), kBlockRows, [&](std::size_t begin, std::size_t end) {
     activate_block<T>(activation, z.middleRows(begin, end - begin));
   });
 }
 
 template <class T>
-void multiply_derivative_from_output(Activation activation, const MatrixOf<T>& output, MatrixOf<T>& delta) {
+void multiply_derivative_from_output(spec::Activation activation, const MatrixOf<T>& output, MatrixOf<T>& delta) {
   require_same_shape(output, delta);
   if (!derivative_from_output(activation)) throw std::logic_error("the derivative of GELU needs the pre-activation");
-  if (activation == Activation::identity) return;
+  if (activation == spec::Activation::identity) return;
   parallel_for_blocks(static_cast<std::size_t>(delta.rows()), kBlockRows, [&](std::size_t begin, std::size_t end) {
     multiply_derivative_from_output_block<T>(activation, output.middleRows(begin, end - begin),
                                              delta.middleRows(begin, end - begin));
@@ -201,28 +202,30 @@ void multiply_derivative_from_output(Activation activation, const MatrixOf<T>& o
 }
 
 template <class T>
-void multiply_derivative(Activation activation, const MatrixOf<T>& pre_activation, MatrixOf<T>& delta) {
+void multiply_derivative(spec::Activation activation, const MatrixOf<T>& pre_activation, MatrixOf<T>& delta) {
   require_same_shape(pre_activation, delta);
-  if (activation == Activation::identity) return;
+  if (activation == spec::Activation::identity) return;
   parallel_for_blocks(static_cast<std::size_t>(delta.rows()), kBlockRows, [&](std::size_t begin, std::size_t end) {
     multiply_derivative_block<T>(activation, pre_activation.middleRows(begin, end - begin),
                                  delta.middleRows(begin, end - begin));
   });
 }
 
-bool derivative_from_output(Activation activation) { return activation != Activation::gelu; }
+bool derivative_from_output(spec::Activation activation) { return activation != spec::Activation::gelu; }
 
-template void activate(Activation, MatrixOf<float>&);
-template void activate(Activation, MatrixOf<double>&);
-template void multiply_derivative_from_output(Activation, const MatrixOf<float>&, MatrixOf<float>&);
-template void multiply_derivative_from_output(Activation, const MatrixOf<double>&, MatrixOf<double>&);
-template void multiply_derivative(Activation, const MatrixOf<float>&, MatrixOf<float>&);
-template void multiply_derivative(Activation, const MatrixOf<double>&, MatrixOf<double>&);
-template void activate_block<float>(Activation, MutableBlockOf<float>);
-template void activate_block<double>(Activation, MutableBlockOf<double>);
-template void multiply_derivative_from_output_block<float>(Activation, ConstBlockOf<float>, MutableBlockOf<float>);
-template void multiply_derivative_from_output_block<double>(Activation, ConstBlockOf<double>, MutableBlockOf<double>);
-template void multiply_derivative_block<float>(Activation, ConstBlockOf<float>, MutableBlockOf<float>);
-template void multiply_derivative_block<double>(Activation, ConstBlockOf<double>, MutableBlockOf<double>);
+template void activate(spec::Activation, MatrixOf<float>&);
+template void activate(spec::Activation, MatrixOf<double>&);
+template void multiply_derivative_from_output(spec::Activation, const MatrixOf<float>&, MatrixOf<float>&);
+template void multiply_derivative_from_output(spec::Activation, const MatrixOf<double>&, MatrixOf<double>&);
+template void multiply_derivative(spec::Activation, const MatrixOf<float>&, MatrixOf<float>&);
+template void multiply_derivative(spec::Activation, const MatrixOf<double>&, MatrixOf<double>&);
+template void activate_block<float>(spec::Activation, MutableBlockOf<float>);
+template void activate_block<double>(spec::Activation, MutableBlockOf<double>);
+template void multiply_derivative_from_output_block<float>(spec::Activation, ConstBlockOf<float>,
+                                                           MutableBlockOf<float>);
+template void multiply_derivative_from_output_block<double>(spec::Activation, ConstBlockOf<double>,
+                                                            MutableBlockOf<double>);
+template void multiply_derivative_block<float>(spec::Activation, ConstBlockOf<float>, MutableBlockOf<float>);
+template void multiply_derivative_block<double>(spec::Activation, ConstBlockOf<double>, MutableBlockOf<double>);
 
-}  // namespace dadsim
+}  // namespace dadsim::models

@@ -4,9 +4,9 @@
 
 #include "models/parameter_blocks.hpp"
 
-namespace dadsim {
+namespace dadsim::models {
 
-Adam::Adam(const OptimizerSpec& spec, const Network& network)
+Adam::Adam(const spec::OptimizerSpec& spec, const Network& network)
     : spec_(spec), first_moment_(zeros_like_parameters(network)), second_moment_(first_moment_) {}
 
 void Adam::update(Network& network, const Gradient& gradient, double learning_rate) {
@@ -20,16 +20,16 @@ void Adam::update(Network& network, const Gradient& gradient, double learning_ra
   const auto scale = static_cast<float>(1 / std::sqrt(1 - std::pow(spec_.beta2, t)));
   const auto epsilon = static_cast<float>(spec_.epsilon);
   const auto decay = static_cast<float>(spec_.weight_decay);
-  const bool decoupled = spec_.kind == OptimizerSpec::Kind::adamw;
+  const bool decoupled = spec_.kind == spec::OptimizerSpec::Kind::adamw;
   const auto keep = static_cast<float>(1 - learning_rate * spec_.weight_decay);
 
   // In pieces that stay in the first-level cache from one expression to the next.
   constexpr Eigen::Index kPiece = 1024;
-  for_parameter_blocks(network, gradient, [&](std::size_t l, Eigen::Index offset, auto weights, auto slopes) {
+  for_parameter_blocks(network, gradient, [&](std::size_t l, Eigen::Index offset, auto weights, auto value_gradients) {
     for (Eigen::Index begin = 0; begin < weights.size(); begin += kPiece) {
       const Eigen::Index size = std::min(kPiece, weights.size() - begin);
       auto w = weights.segment(begin, size);
-      const auto g = slopes.segment(begin, size);
+      const auto g = value_gradients.segment(begin, size);
       auto m = first_moment_[l].segment(offset + begin, size);
       auto v = second_moment_[l].segment(offset + begin, size);
       if (decoupled || decay == 0) {
@@ -45,10 +45,10 @@ void Adam::update(Network& network, const Gradient& gradient, double learning_ra
   });
 }
 
-double Adam::flops_per_parameter(const OptimizerSpec& spec) {
+double Adam::flops_per_parameter(const spec::OptimizerSpec& spec) {
   // m: 3, v: 4, step: root, scale, + ε, rate, ÷, −.
-  const double decay = spec.weight_decay == 0 ? 0 : (spec.kind == OptimizerSpec::Kind::adamw ? 1 : 2);
+  const double decay = spec.weight_decay == 0 ? 0 : (spec.kind == spec::OptimizerSpec::Kind::adamw ? 1 : 2);
   return 13 + decay;
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::models

@@ -5,7 +5,7 @@
 
 #include "models/optimizer.hpp"
 
-namespace dadsim {
+namespace dadsim::models {
 
 /// Adam (Kingma & Ba, arXiv 1412.6980, algorithm 1) and AdamW (Loshchilov & Hutter, arXiv 1711.05101, algorithm 2),
 /// with PyTorch's placing of ε and η. In step t = 1, 2, …:
@@ -15,17 +15,17 @@ namespace dadsim {
 ///   w ← w − η · m/(1 − β₁ᵗ) ÷ (√(v/(1 − β₂ᵗ)) + ε)       (ε outside the root)
 class Adam : public Optimizer {
  public:
-  Adam(const OptimizerSpec& spec, const Network& network);
+  Adam(const spec::OptimizerSpec& spec, const Network& network);
   void update(Network& network, const Gradient& gradient, double learning_rate) override;
 
   static double floats_per_parameter() { return 7; }  ///< w, g, m, v read; w, m, v written
-  static double flops_per_parameter(const OptimizerSpec& spec);
+  static double flops_per_parameter(const spec::OptimizerSpec& spec);
 
  private:
-  OptimizerSpec spec_;
+  spec::OptimizerSpec spec_;
   std::int64_t steps_ = 0;
   std::vector<Eigen::ArrayXf> first_moment_;   ///< m, as zeros_like_parameters()
   std::vector<Eigen::ArrayXf> second_moment_;  ///< v, likewise
 };
 
-}  // namespace dadsim
+}  // namespace dadsim::models

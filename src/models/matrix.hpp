@@ -2,7 +2,7 @@
 
 #include <Eigen/Core>
 
-namespace dadsim {
+namespace dadsim::models {
 
 /// Row-major, so that the rows of a site (samples, tokens) are one block of memory. Learning runs in float; double is
 /// for gradient checks.
@@ -21,4 +21,4 @@ using Matrix = MatrixOf<float>;
 using Vector = VectorOf<float>;
 using ConstBlock = ConstBlockOf<float>;
 
-}  // namespace dadsim
+}  // namespace dadsim::models

@@ -8,7 +8,7 @@
 
 #include "support/parallel.hpp"
 
-namespace dadsim {
+namespace dadsim::models {
 namespace {
 
 using LogProbabilities = MatrixOf<double>;
@@ -112,12 +112,12 @@ Quality evaluate_logits(const Matrix& logits, const std::vector<std::int32_t>& l
 Quality evaluate(const Network& network, const Samples& samples) {
   if (network.layers() == 0) throw std::logic_error("evaluate: the network has no layers");
   if (samples.size() == 0) throw std::logic_error("evaluate: no samples");
-  const SampleShape out = network.output_shape();
+  const spec::SampleShape out = network.output_shape();
   if (out.positions() != samples.labels_per_sample) throw std::logic_error("evaluate: one label per position");
   Matrix logits(samples.size() * out.positions(), out.channels);
   // Blocks of samples whose values fill a few megabytes.
   double floats = 1;
-  for (const LayerShape& layer : network.shape().layers) {
+  for (const spec::LayerShape& layer : network.shape().layers) {
     floats += layer.outputs_per_sample + static_cast<double>(layer.rows_per_sample * layer.in);
   }
   const auto block = static_cast<std::size_t>(std::clamp(4e6 / floats, 8.0, 256.0));
@@ -131,4 +131,4 @@ Quality evaluate(const Network& network, const Samples& samples) {
   return evaluate_logits(logits, samples.labels);
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::models

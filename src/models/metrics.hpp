@@ -3,7 +3,7 @@
 #include "models/data/dataset.hpp"
 #include "models/network.hpp"
 
-namespace dadsim {
+namespace dadsim::models {
 
 struct Quality {
   double loss = 0;      ///< mean cross-entropy, nats; NaN if a logit is not finite
@@ -20,4 +20,4 @@ Quality evaluate(const Network& network, const Samples& samples);
 /// The same from logits (rows × classes).
 Quality evaluate_logits(const Matrix& logits, const std::vector<std::int32_t>& labels);
 
-}  // namespace dadsim
+}  // namespace dadsim::models

@@ -6,11 +6,11 @@
 #include <stdexcept>
 #include <utility>
 
-#include "models/product.hpp"
-#include "plan/model_shape.hpp"
+#include "models/gemm/product.hpp"
+#include "spec/model_shape.hpp"
 #include "support/parallel.hpp"
 
-namespace dadsim {
+namespace dadsim::models {
 
 using Eigen::Index;
 
@@ -24,12 +24,12 @@ class ProgramOf {
     OperationPointer<T> operation;
     std::size_t in = 0;
     std::optional<std::size_t> second;
-    std::optional<Activation> dense;  ///< φ of a dense layer
+    std::optional<spec::Activation> dense;  ///< φ of a dense layer
   };
 
   /// Appends the layers behind value `value` of shape `shape`; both are those of the result afterwards.
-  void append(const std::vector<LayerSpec>& layers, std::size_t& value, SampleShape& shape) {
-    for (const LayerSpec& layer : layers) {
+  void append(const std::vector<spec::LayerSpec>& layers, std::size_t& value, spec::SampleShape& shape) {
+    for (const spec::LayerSpec& layer : layers) {
       std::visit([&](const auto& spec) { add(spec, value, shape); }, layer.what);
     }
   }
@@ -37,59 +37,61 @@ class ProgramOf {
   std::vector<Step> take() { return std::move(steps_); }
 
  private:
-  void push(OperationPointer<T> operation, std::size_t& value, SampleShape& shape,
-            std::optional<std::size_t> second = {}, std::optional<Activation> dense = {}) {
+  void push(OperationPointer<T> operation, std::size_t& value, spec::SampleShape& shape,
+            std::optional<std::size_t> second = {}, std::optional<spec::Activation> dense = {}) {
     shape = operation->out();
     steps_.push_back({std::move(operation), value, second, dense});
     value = steps_.size();
   }
 
-  void add(const DenseSpec& spec, std::size_t& value, SampleShape& shape) {
+  void add(const spec::DenseSpec& spec, std::size_t& value, spec::SampleShape& shape) {
     push(make_dense<T>(spec, shape, builder_), value, shape, {}, spec.activation);
   }
-  void add(const ConvolutionSpec& spec, std::size_t& value, SampleShape& shape) {
+  void add(const spec::ConvolutionSpec& spec, std::size_t& value, spec::SampleShape& shape) {
     push(make_convolution<T>(spec, shape, builder_), value, shape);
   }
-  void add(const PoolSpec& spec, std::size_t& value, SampleShape& shape) {
+  void add(const spec::PoolSpec& spec, std::size_t& value, spec::SampleShape& shape) {
     push(make_pool<T>(spec, shape), value, shape);
   }
-  void add(const MeanSpec&, std::size_t& value, SampleShape& shape) { push(make_mean<T>(shape), value, shape); }
-  void add(const SelectSpec& spec, std::size_t& value, SampleShape& shape) {
+  void add(const spec::MeanSpec&, std::size_t& value, spec::SampleShape& shape) {
+    push(make_mean<T>(shape), value, shape);
+  }
+  void add(const spec::SelectSpec& spec, std::size_t& value, spec::SampleShape& shape) {
     push(make_select<T>(spec, shape), value, shape);
   }
-  void add(const RecurrentSpec& spec, std::size_t& value, SampleShape& shape) {
-    push(spec.cell == RecurrentSpec::Cell::gru ? make_gru<T>(spec, shape, builder_)
-                                               : make_lstm<T>(spec, shape, builder_),
+  void add(const spec::RecurrentSpec& spec, std::size_t& value, spec::SampleShape& shape) {
+    push(spec.cell == spec::RecurrentSpec::Cell::gru ? make_gru<T>(spec, shape, builder_)
+                                                     : make_lstm<T>(spec, shape, builder_),
          value, shape);
   }
-  void add(const AttentionSpec& spec, std::size_t& value, SampleShape& shape) {
+  void add(const spec::AttentionSpec& spec, std::size_t& value, spec::SampleShape& shape) {
     const std::int64_t channels = shape.channels;
     shape = {1, shape.positions(), channels};
-    add(DenseSpec{3 * channels, Activation::identity, spec.bias, true}, value, shape);
+    add(spec::DenseSpec{3 * channels, spec::Activation::identity, spec.bias, true}, value, shape);
     push(make_attention_scores<T>(spec, shape), value, shape);
-    add(DenseSpec{channels, Activation::identity, spec.bias, true}, value, shape);
+    add(spec::DenseSpec{channels, spec::Activation::identity, spec.bias, true}, value, shape);
   }
-  void add(const LayerNormSpec& spec, std::size_t& value, SampleShape& shape) {
+  void add(const spec::LayerNormSpec& spec, std::size_t& value, spec::SampleShape& shape) {
     push(make_layer_norm<T>(spec, shape, builder_), value, shape);
   }
-  void add(const BatchNormSpec& spec, std::size_t& value, SampleShape& shape) {
+  void add(const spec::BatchNormSpec& spec, std::size_t& value, spec::SampleShape& shape) {
     push(make_batch_norm<T>(spec, shape, builder_), value, shape);
   }
-  void add(const EmbeddingSpec& spec, std::size_t& value, SampleShape& shape) {
+  void add(const spec::EmbeddingSpec& spec, std::size_t& value, spec::SampleShape& shape) {
     push(make_embedding<T>(spec, shape, builder_), value, shape);
   }
-  void add(const PositionsSpec&, std::size_t& value, SampleShape& shape) {
+  void add(const spec::PositionsSpec&, std::size_t& value, spec::SampleShape& shape) {
     push(make_positions<T>(shape, builder_), value, shape);
   }
-  void add(const ClassTokenSpec&, std::size_t& value, SampleShape& shape) {
+  void add(const spec::ClassTokenSpec&, std::size_t& value, spec::SampleShape& shape) {
     push(make_class_token<T>(shape, builder_), value, shape);
   }
-  void add(const DropoutSpec& spec, std::size_t& value, SampleShape& shape) {
+  void add(const spec::DropoutSpec& spec, std::size_t& value, spec::SampleShape& shape) {
     push(make_dropout<T>(spec, shape, dropouts_++), value, shape);
   }
-  void add(const ResidualSpec& spec, std::size_t& value, SampleShape& shape) {
+  void add(const spec::ResidualSpec& spec, std::size_t& value, spec::SampleShape& shape) {
     std::size_t beside = value;
-    SampleShape beside_shape = shape;
+    spec::SampleShape beside_shape = shape;
     append(spec.layers, value, shape);
     append(spec.shortcut, beside, beside_shape);
     push(make_add<T>(spec.activation, shape), value, shape, beside);
@@ -101,12 +103,12 @@ class ProgramOf {
 };
 
 template <class T>
-NetworkOf<T>::NetworkOf(const SampleShape& sample, const ModelSpec& spec, std::uint64_t seed)
+NetworkOf<T>::NetworkOf(const spec::SampleShape& sample, const spec::ModelSpec& spec, std::uint64_t seed)
     : sample_(sample), shape_(model_shape(spec, sample)) {
   if (sample.size() < 1 || spec.layers.empty()) throw std::logic_error("a network needs features and layers");
   ProgramOf<T> program(parameters_, seed);
   std::size_t value = 0;
-  SampleShape shape = sample;
+  spec::SampleShape shape = sample;
   program.append(spec.layers, value, shape);
   auto steps = program.take();
 
@@ -122,7 +124,7 @@ NetworkOf<T>::NetworkOf(const SampleShape& sample, const ModelSpec& spec, std::u
     }
     nodes_.push_back(std::move(node));
   }
-  // The last reader of a value comes first in the backward pass and sets its slope; the others add to it.
+  // The last reader of a value comes first in the backward pass and sets its value_gradient; the others add to it.
   std::vector<bool> read(nodes_.size() + 1, false);
   for (std::size_t n = nodes_.size(); n-- > 0;) {
     Node& node = nodes_[n];
@@ -160,7 +162,7 @@ FlowOf<T> NetworkOf<T>::flow(std::size_t node, TapeOf<T>& tape) const {
           .input = tape.values[n.in],
           .second = n.second ? &tape.values[*n.second] : nullptr,
           .output = tape.values[node + 1],
-          .slope = tape.slopes[node + 1],
+          .value_gradient = tape.value_gradients[node + 1],
           .scratch = tape.scratch[node],
           .vector_gradients = tape.vector_gradients};
 }
@@ -169,7 +171,7 @@ template <class T>
 void NetworkOf<T>::forward(const Eigen::Ref<const MatrixOf<T>>& inputs, const Pass& pass, TapeOf<T>& tape) const {
   if (inputs.cols() != sample_.size()) throw std::logic_error("forward: the inputs are not as wide as the network's");
   tape.values.resize(nodes_.size() + 1);
-  tape.slopes.resize(nodes_.size() + 1);
+  tape.value_gradients.resize(nodes_.size() + 1);
   tape.scratch.resize(nodes_.size());
   tape.vector_gradients.resize(parameters_.vectors.size());
   tape.pass = pass;
@@ -187,8 +189,8 @@ T NetworkOf<T>::loss(std::span<const std::int32_t> labels, T total_rows, TapeOf<
   const RowsOf<T> logits = as_rows(tape.logits(), classes);
   if (static_cast<Index>(labels.size()) != logits.rows()) throw std::logic_error("loss: one label per row");
   if (!(total_rows > T(0))) throw std::logic_error("loss: total_rows must be positive");
-  tape.slopes.back().resize(tape.logits().rows(), tape.logits().cols());
-  MutableRowsOf<T> slope = as_rows(tape.slopes.back(), classes);
+  tape.value_gradients.back().resize(tape.logits().rows(), tape.logits().cols());
+  MutableRowsOf<T> value_gradient = as_rows(tape.value_gradients.back(), classes);
 
   constexpr std::size_t kRows = 128;
   std::vector<double> sums((labels.size() + kRows - 1) / kRows, 0.0);
@@ -200,7 +202,7 @@ T NetworkOf<T>::loss(std::span<const std::int32_t> labels, T total_rows, TapeOf<
       // log Σ exp(z) = m + log Σ exp(z − m): nothing overflows.
       const auto z = logits.row(static_cast<Index>(row)).array();
       const T largest = z.maxCoeff();
-      auto p = slope.row(static_cast<Index>(row)).array();
+      auto p = value_gradient.row(static_cast<Index>(row)).array();
       p = (z - largest).exp();
       const T total = p.sum();
       sum += static_cast<double>(std::log(total) + largest - z(label));
@@ -219,35 +221,36 @@ template <class T>
 void NetworkOf<T>::backward_until_matrix(std::size_t end, TapeOf<T>& tape) const {
   for (std::size_t n = end; n-- > 0;) {
     const OperationOf<T>& operation = *nodes_[n].operation;
-    // What nothing learned comes before needs no slope, and has got none.
+    // What nothing learned comes before needs no value_gradient, and has got none.
     if (!nodes_[n].needs_in && !nodes_[n].needs_second && !operation.learns()) continue;
     operation.backward(flow(n, tape));
-    if (operation.matrices() > 0 && !layer(operation.first_matrix()).table) {
+    if (operation.matrices() > 0 && !layer(operation.first_matrix()).embedding) {
       tape.reached = operation.first_matrix();
       return;
     }
-    propagate_node(n, tape);
+    backpropagate_node(n, tape);
   }
   tape.reached = 0;
 }
 
 template <class T>
-void NetworkOf<T>::propagate_node(std::size_t node, TapeOf<T>& tape) const {
+void NetworkOf<T>::backpropagate_node(std::size_t node, TapeOf<T>& tape) const {
   const Node& n = nodes_[node];
-  if (n.needs_in) n.operation->propagate(flow(node, tape), tape.slopes[n.in], n.add_in);
-  if (n.needs_second) n.operation->propagate_second(flow(node, tape), tape.slopes[*n.second], n.add_second);
+  if (n.needs_in) n.operation->backpropagate(flow(node, tape), tape.value_gradients[n.in], n.add_in);
+  if (n.needs_second)
+    n.operation->backpropagate_second(flow(node, tape), tape.value_gradients[*n.second], n.add_second);
 }
 
 template <class T>
-void NetworkOf<T>::propagate(std::size_t l, TapeOf<T>& tape) const {
+void NetworkOf<T>::backpropagate(std::size_t l, TapeOf<T>& tape) const {
   if (l >= layers() || tape.values.size() != nodes_.size() + 1) {
     throw std::logic_error("propagate: no such matrix, or nothing on the tape");
   }
   const std::size_t node = node_of_matrix_[l];
   const OperationOf<T>& operation = *nodes_[node].operation;
-  if (layer(l).table || l > operation.first_matrix()) return;  // another matrix of the same operation comes next
+  if (layer(l).embedding || l > operation.first_matrix()) return;  // another matrix of the same operation comes next
   if (tape.reached != l) throw std::logic_error("propagate: matrices in falling order");
-  propagate_node(node, tape);
+  backpropagate_node(node, tape);
   backward_until_matrix(node, tape);
 }
 
@@ -267,28 +270,28 @@ RowsOf<T> NetworkOf<T>::delta(std::size_t l, const TapeOf<T>& tape) const {
 }
 
 template <class T>
-void NetworkOf<T>::add_table_gradient(std::size_t l, const TapeOf<T>& tape, Index first_sample, Index samples,
-                                      MatrixOf<T>& sum) const {
+void NetworkOf<T>::add_embedding_gradient(std::size_t l, const TapeOf<T>& tape, Index first_sample, Index samples,
+                                          MatrixOf<T>& sum) const {
   const std::size_t node = node_of_matrix_.at(l);
   const Index width = layer(l).in();
   const RowsOf<T> symbols = as_rows(tape.values[nodes_[node].in], Index{1});
-  const RowsOf<T> slopes = as_rows(tape.slopes[node + 1], width);
+  const RowsOf<T> value_gradients = as_rows(tape.value_gradients[node + 1], width);
   const Index per_sample = nodes_[node].operation->out().positions();
   for (Index row = first_sample * per_sample; row < (first_sample + samples) * per_sample; ++row) {
-    sum.row(static_cast<Index>(symbols(row, 0))) += slopes.row(row);
+    sum.row(static_cast<Index>(symbols(row, 0))) += value_gradients.row(row);
   }
 }
 
 template <class T>
-void NetworkOf<T>::follow(const TapeOf<T>& tape) {
+void NetworkOf<T>::update_running_statistics(const TapeOf<T>& tape) {
   if (!has_batch_statistics()) return;
   for (std::size_t n = 0; n < nodes_.size(); ++n) {
-    nodes_[n].operation->follow(flow(n, const_cast<TapeOf<T>&>(tape)), parameters_);
+    nodes_[n].operation->update_running_statistics(flow(n, const_cast<TapeOf<T>&>(tape)), parameters_);
   }
 }
 
 template <class T>
-MatrixOf<T> forward_rows(const WeightsOf<T>& weights, Activation activation, ConstBlockOf<T> rows,
+MatrixOf<T> forward_rows(const WeightsOf<T>& weights, spec::Activation activation, ConstBlockOf<T> rows,
                          MatrixOf<T>* pre_activation) {
   MatrixOf<T> output(rows.rows(), weights.out());
   multiply_transposed<T>(rows, weights.weight, weights.bias, output);
@@ -320,11 +323,12 @@ LayerGradientOf<T> weight_gradient(ConstBlockOf<T> delta, ConstBlockOf<T> input,
 template class NetworkOf<float>;
 template class NetworkOf<double>;
 
-template MatrixOf<float> forward_rows(const WeightsOf<float>&, Activation, ConstBlockOf<float>, MatrixOf<float>*);
-template MatrixOf<double> forward_rows(const WeightsOf<double>&, Activation, ConstBlockOf<double>, MatrixOf<double>*);
+template MatrixOf<float> forward_rows(const WeightsOf<float>&, spec::Activation, ConstBlockOf<float>, MatrixOf<float>*);
+template MatrixOf<double> forward_rows(const WeightsOf<double>&, spec::Activation, ConstBlockOf<double>,
+                                       MatrixOf<double>*);
 template void weight_gradient<float>(ConstBlockOf<float>, ConstBlockOf<float>, bool, LayerGradientOf<float>&);
 template void weight_gradient<double>(ConstBlockOf<double>, ConstBlockOf<double>, bool, LayerGradientOf<double>&);
 template LayerGradientOf<float> weight_gradient<float>(ConstBlockOf<float>, ConstBlockOf<float>, bool);
 template LayerGradientOf<double> weight_gradient<double>(ConstBlockOf<double>, ConstBlockOf<double>, bool);
 
-}  // namespace dadsim
+}  // namespace dadsim::models

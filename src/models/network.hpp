@@ -9,11 +9,11 @@
 #include "models/activation.hpp"
 #include "models/matrix.hpp"
 #include "models/operations/operations.hpp"
-#include "plan/layer_shape.hpp"
-#include "plan/model_specification.hpp"
-#include "plan/sample_shape.hpp"
+#include "spec/layer_shape.hpp"
+#include "spec/model_specification.hpp"
+#include "spec/sample_shape.hpp"
 
-namespace dadsim {
+namespace dadsim::models {
 
 /// dLoss/dW and dLoss/db of one matrix.
 template <class T>
@@ -35,8 +35,9 @@ using Gradient = GradientOf<float>;
 /// their size changes.
 template <class T>
 struct TapeOf {
-  std::vector<MatrixOf<T>> values;    ///< samples × size: the inputs, and what each operation gave
-  std::vector<MatrixOf<T>> slopes;    ///< dLoss/dvalues; where an operation has matrices, its Δ once the pass is there
+  std::vector<MatrixOf<T>> values;  ///< samples × size: the inputs, and what each operation gave
+  std::vector<MatrixOf<T>>
+      value_gradients;                ///< dLoss/dvalues; where an operation has matrices, its Δ once the pass is there
   std::vector<ScratchOf<T>> scratch;  ///< per operation
   std::vector<VectorOf<T>> vector_gradients;  ///< as ParametersOf::vectors
   Pass pass;
@@ -54,19 +55,19 @@ using Tape = TapeOf<float>;
 ///     network.forward(inputs, pass, tape);
 ///     network.loss(labels, rows, tape);
 ///     for (std::size_t l = network.layers(); l-- > 0;) {
-///       if (!network.layer(l).table) weight_gradient<T>(network.delta(l, tape), network.input(l, tape), …);
-///       network.propagate(l, tape);
+///       if (!network.layer(l).embedding) weight_gradient<T>(network.delta(l, tape), network.input(l, tape), …);
+///       network.backpropagate(l, tape);
 ///     }
-///     // tape.vector_gradients, and network.add_table_gradient(…), hold the rest
+///     // tape.vector_gradients, and network.add_embedding_gradient(…), hold the rest
 template <class T>
 class NetworkOf {
  public:
   NetworkOf() = default;
   /// Throws ModelMistake where the layers do not fit each other or the samples.
-  NetworkOf(const SampleShape& sample, const ModelSpec& spec, std::uint64_t seed);
+  NetworkOf(const spec::SampleShape& sample, const spec::ModelSpec& spec, std::uint64_t seed);
   /// Samples that are plain vectors.
-  NetworkOf(std::int64_t features, const ModelSpec& spec, std::uint64_t seed)
-      : NetworkOf(SampleShape{1, 1, features}, spec, seed) {}
+  NetworkOf(std::int64_t features, const spec::ModelSpec& spec, std::uint64_t seed)
+      : NetworkOf(spec::SampleShape{1, 1, features}, spec, seed) {}
 
   /// Matrices, tables among them.
   std::size_t layers() const { return parameters_.matrices.size(); }
@@ -75,63 +76,63 @@ class NetworkOf {
   ParametersOf<T>& parameters() { return parameters_; }
   const ParametersOf<T>& parameters() const { return parameters_; }
 
-  const SampleShape& input_shape() const { return sample_; }
-  SampleShape output_shape() const { return nodes_.empty() ? sample_ : nodes_.back().operation->out(); }
+  const spec::SampleShape& input_shape() const { return sample_; }
+  spec::SampleShape output_shape() const { return nodes_.empty() ? sample_ : nodes_.back().operation->out(); }
   std::string name() const { return shape_.name; }
   /// Its layers in the order of the forward pass, those without a matrix among them.
-  const ModelShape& shape() const { return shape_; }
+  const spec::ModelShape& shape() const { return shape_; }
   /// Whether a batch norm is among them: then a site's pass depends on which samples it has together.
   bool has_batch_statistics() const { return !parameters_.averages.empty(); }
 
   /// Where Δ_l follows from Δ_{l+1} alone, Δ_l = (Δ_{l+1} W_{l+1}) ⊙ φ', the rows of both being the same: φ of matrix
   /// l.
-  std::optional<Activation> chained(std::size_t l) const { return chained_[l]; }
+  std::optional<spec::Activation> chained(std::size_t l) const { return chained_[l]; }
 
   /// Fills the tape from the inputs (samples × input_shape().size()). Inputs that already lie in tape.inputs() are not
   /// copied.
   void forward(const Eigen::Ref<const MatrixOf<T>>& inputs, const Pass& pass, TapeOf<T>& tape) const;
 
   /// Softmax cross-entropy of the logits; starts the backward pass: the Δ of the last matrix is there after it. One
-  /// label per position of the output. Returns the summed loss ÷ total_rows, and slopes are scaled alike: with
+  /// label per position of the output. Returns the summed loss ÷ total_rows, and value_gradients are scaled alike: with
   /// total_rows = labels of all sites together, the Δ of each site carry the weight N_s ÷ ΣN. Throws std::logic_error
   /// for labels that do not fit the logits.
   T loss(std::span<const std::int32_t> labels, T total_rows, TapeOf<T>& tape) const;
 
   /// Goes on from matrix l, whose Δ is there, until the Δ of matrix l − 1 is there, or to the end. In falling order,
   /// tables included (there is nothing to do at them).
-  void propagate(std::size_t l, TapeOf<T>& tape) const;
+  void backpropagate(std::size_t l, TapeOf<T>& tape) const;
 
   /// A and Δ of matrix l: rows ordered by sample and position, rows_per_sample of them per sample. Not for tables.
   RowsOf<T> input(std::size_t l, const TapeOf<T>& tape) const;
   RowsOf<T> delta(std::size_t l, const TapeOf<T>& tape) const;
 
   /// Adds the gradient of table l over the given samples to `sum` (entries × width). After the whole backward pass.
-  void add_table_gradient(std::size_t l, const TapeOf<T>& tape, Eigen::Index first_sample, Eigen::Index samples,
-                          MatrixOf<T>& sum) const;
+  void add_embedding_gradient(std::size_t l, const TapeOf<T>& tape, Eigen::Index first_sample, Eigen::Index samples,
+                              MatrixOf<T>& sum) const;
 
   /// Takes the statistics of a training pass into the running ones.
-  void follow(const TapeOf<T>& tape);
+  void update_running_statistics(const TapeOf<T>& tape);
 
  private:
   struct Node {
     OperationPointer<T> operation;
     std::size_t in = 0;                           ///< index into TapeOf::values; node n gives value n + 1
     std::optional<std::size_t> second;            ///< of a sum
-    bool add_in = false, add_second = false;      ///< a later operation has left a slope there already
+    bool add_in = false, add_second = false;      ///< a later operation has left a value_gradient there already
     bool needs_in = false, needs_second = false;  ///< something is learned before it
   };
 
   FlowOf<T> flow(std::size_t node, TapeOf<T>& tape) const;
   /// Goes backwards through the operations before `end` until one has a matrix.
   void backward_until_matrix(std::size_t end, TapeOf<T>& tape) const;
-  void propagate_node(std::size_t node, TapeOf<T>& tape) const;
+  void backpropagate_node(std::size_t node, TapeOf<T>& tape) const;
 
-  SampleShape sample_;
-  ModelShape shape_;
+  spec::SampleShape sample_;
+  spec::ModelShape shape_;
   ParametersOf<T> parameters_;
   std::vector<Node> nodes_;
   std::vector<std::size_t> node_of_matrix_;
-  std::vector<std::optional<Activation>> chained_;
+  std::vector<std::optional<spec::Activation>> chained_;
 };
 using Network = NetworkOf<float>;
 
@@ -140,7 +141,7 @@ extern template class NetworkOf<double>;
 
 /// φ(x Wᵀ + b) of the given rows; leaves Z = x Wᵀ + b in `pre_activation` if that is not null.
 template <class T>
-MatrixOf<T> forward_rows(const WeightsOf<T>& weights, Activation activation, ConstBlockOf<T> rows,
+MatrixOf<T> forward_rows(const WeightsOf<T>& weights, spec::Activation activation, ConstBlockOf<T> rows,
                          MatrixOf<T>* pre_activation);
 
 /// G = Δᵀ A for the given rows; bias gradient = column sums of Δ if `with_bias`. The memory of `gradient` is kept where
@@ -150,4 +151,4 @@ void weight_gradient(ConstBlockOf<T> delta, ConstBlockOf<T> input, bool with_bia
 template <class T>
 LayerGradientOf<T> weight_gradient(ConstBlockOf<T> delta, ConstBlockOf<T> input, bool with_bias);
 
-}  // namespace dadsim
+}  // namespace dadsim::models

@@ -5,7 +5,7 @@
 
 #include "models/uniform.hpp"
 
-namespace dadsim {
+namespace dadsim::models {
 
 template <class T>
 std::size_t ParameterBuilder<T>::matrix(std::int64_t out, std::int64_t in, bool bias, double limit) {
@@ -20,9 +20,9 @@ std::size_t ParameterBuilder<T>::matrix(std::int64_t out, std::int64_t in, bool 
 }
 
 template <class T>
-std::size_t ParameterBuilder<T>::table(std::int64_t entries, std::int64_t width, double deviation) {
+std::size_t ParameterBuilder<T>::embedding(std::int64_t entries, std::int64_t width, double deviation) {
   WeightsOf<T>& weights = parameters_.matrices.emplace_back();
-  weights.table = true;
+  weights.embedding = true;
   weights.weight.resize(entries, width);
   RandomStream random(seed_, Purpose::initial_weights, static_cast<std::uint32_t>(parameters_.matrices.size() - 1));
   boost::random::normal_distribution<double> normal(0.0, deviation);
@@ -58,4 +58,4 @@ double initial_limit(bool half_passes, std::int64_t in, std::int64_t out) {
 template class ParameterBuilder<float>;
 template class ParameterBuilder<double>;
 
-}  // namespace dadsim
+}  // namespace dadsim::models

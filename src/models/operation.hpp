@@ -7,17 +7,17 @@
 #include <vector>
 
 #include "models/matrix.hpp"
-#include "plan/sample_shape.hpp"
+#include "spec/sample_shape.hpp"
 #include "support/random.hpp"
 
-namespace dadsim {
+namespace dadsim::models {
 
 /// A weight matrix with its biases.
 template <class T>
 struct WeightsOf {
-  MatrixOf<T> weight;  ///< out × in
-  VectorOf<T> bias;    ///< out, or empty
-  bool table = false;  ///< rows are looked up, not multiplied with: an embedding's entries × width
+  MatrixOf<T> weight;      ///< out × in
+  VectorOf<T> bias;        ///< out, or empty
+  bool embedding = false;  ///< rows are looked up, not multiplied with: an embedding's entries × width
 
   Eigen::Index in() const { return weight.cols(); }
   Eigen::Index out() const { return weight.rows(); }
@@ -57,7 +57,7 @@ struct FlowOf {
   const MatrixOf<T>& input;
   const MatrixOf<T>* second = nullptr;  ///< the other input of a sum
   MatrixOf<T>& output;
-  MatrixOf<T>& slope;  ///< dLoss/doutput in the backward pass; an operation may change it in place (into Δ)
+  MatrixOf<T>& value_gradient;  ///< dLoss/doutput in the backward pass; an operation may change it in place (into Δ)
   ScratchOf<T>& scratch;
   std::vector<VectorOf<T>>& vector_gradients;  ///< dLoss/dvectors, summed over all samples; as parameters.vectors
 
@@ -83,26 +83,27 @@ MutableRowsOf<T> as_rows(MatrixOf<T>& values, Eigen::Index columns) {
 /// One operation of a network: y = f(x), without a state of its own (weights lie in ParametersOf, what the backward
 /// pass needs in ScratchOf), so that the same operation serves any number of passes at once.
 ///
-/// The backward pass calls, from the last operation to the first, backward() and then propagate(). Where the operation
-/// has matrices, the algorithms take their rows (A and Δ) between the two: rows are ordered by sample and, within one,
-/// by position, alike in A and Δ, so that dLoss/dW = Δᵀ A.
+/// The backward pass calls, from the last operation to the first, backward() and then backpropagate(). Where the
+/// operation has matrices, the algorithms take their rows (A and Δ) between the two: rows are ordered by sample and,
+/// within one, by position, alike in A and Δ, so that dLoss/dW = Δᵀ A.
 ///
 /// *Ensures*: the same bits for any number of threads; a sample's values depend on the samples of its site alone.
 template <class T>
 class OperationOf {
  public:
-  OperationOf(const SampleShape& in, const SampleShape& out) : in_(in), out_(out) {}
+  OperationOf(const spec::SampleShape& in, const spec::SampleShape& out) : in_(in), out_(out) {}
   virtual ~OperationOf() = default;
-  const SampleShape& in() const { return in_; }
-  const SampleShape& out() const { return out_; }
+  const spec::SampleShape& in() const { return in_; }
+  const spec::SampleShape& out() const { return out_; }
 
   /// Fills flow.output (samples × out().size()).
   virtual void forward(const FlowOf<T>& flow) const = 0;
-  /// From flow.slope: Δ of its matrices and the gradients of its vectors (to be assigned).
+  /// From flow.value_gradient: Δ of its matrices and the gradients of its vectors (to be assigned).
   virtual void backward(const FlowOf<T>& flow) const = 0;
-  /// dLoss/dx of the first input (or of the `second`) into `slope` (samples × in().size()), added to it if `add`.
-  virtual void propagate(const FlowOf<T>& flow, MatrixOf<T>& slope, bool add) const = 0;
-  virtual void propagate_second(const FlowOf<T>&, MatrixOf<T>&, bool) const {}
+  /// dLoss/dx of the first input (or of the `second`) into `value_gradient` (samples × in().size()), added to it if
+  /// `add`.
+  virtual void backpropagate(const FlowOf<T>& flow, MatrixOf<T>& value_gradient, bool add) const = 0;
+  virtual void backpropagate_second(const FlowOf<T>&, MatrixOf<T>&, bool) const {}
 
   /// Matrices that it owns: `count` of them from `first` on in ParametersOf::matrices.
   std::size_t first_matrix() const { return first_matrix_; }
@@ -112,18 +113,18 @@ class OperationOf {
   /// A and Δ of its k-th matrix; Δ once backward() has been called.
   virtual RowsOf<T> rows(std::size_t, const FlowOf<T>& flow) const { return as_rows(flow.input, in_.channels); }
   virtual RowsOf<T> deltas(std::size_t, const FlowOf<T>& flow) const {
-    return as_rows(std::as_const(flow.slope), out_.channels);
+    return as_rows(std::as_const(flow.value_gradient), out_.channels);
   }
 
   /// Takes the statistics of a training pass into the running ones.
-  virtual void follow(const FlowOf<T>&, ParametersOf<T>&) const {}
+  virtual void update_running_statistics(const FlowOf<T>&, ParametersOf<T>&) const {}
 
  protected:
   void owns_matrices(std::size_t first, std::size_t count) { first_matrix_ = first, matrices_ = count; }
   void owns_vectors() { vectors_ = true; }
 
  private:
-  SampleShape in_, out_;
+  spec::SampleShape in_, out_;
   std::size_t first_matrix_ = 0, matrices_ = 0;
   bool vectors_ = false;
 };
@@ -138,7 +139,7 @@ class ParameterBuilder {
   /// out × in, entries ~ U(−limit, limit), biases 0. Returns its number.
   std::size_t matrix(std::int64_t out, std::int64_t in, bool bias, double limit);
   /// A table, entries ~ N(0, deviation²).
-  std::size_t table(std::int64_t entries, std::int64_t width, double deviation);
+  std::size_t embedding(std::int64_t entries, std::int64_t width, double deviation);
   std::size_t vector(VectorOf<T> initial);
   /// Entries ~ N(0, deviation²).
   std::size_t vector(std::int64_t size, double deviation);
@@ -156,4 +157,4 @@ double initial_limit(bool half_passes, std::int64_t in, std::int64_t out);
 extern template class ParameterBuilder<float>;
 extern template class ParameterBuilder<double>;
 
-}  // namespace dadsim
+}  // namespace dadsim::models

@@ -8,9 +8,9 @@
 #include "models/adam.hpp"
 #include "models/sgd.hpp"
 
-namespace dadsim {
+namespace dadsim::models {
 
-double learning_rate(const OptimizerSpec& optimizer, const ScheduleSpec& schedule, std::int64_t step,
+double learning_rate(const spec::OptimizerSpec& optimizer, const spec::ScheduleSpec& schedule, std::int64_t step,
                      std::int64_t steps_per_epoch, std::int64_t total_steps) {
   if (step < 0 || steps_per_epoch < 1)
     throw std::logic_error("learning_rate: a step and an epoch with steps are needed");
@@ -19,14 +19,14 @@ double learning_rate(const OptimizerSpec& optimizer, const ScheduleSpec& schedul
   const auto now = static_cast<double>(step);
   if (now < warm_up) return rate * std::min(1.0, (now + 1) / warm_up);
   switch (schedule.kind) {
-    case ScheduleSpec::Kind::constant:
+    case spec::ScheduleSpec::Kind::constant:
       return rate;
-    case ScheduleSpec::Kind::steps: {
+    case spec::ScheduleSpec::Kind::steps: {
       const auto passed = std::count_if(schedule.milestones.begin(), schedule.milestones.end(),
                                         [&](std::int64_t epoch) { return step / steps_per_epoch >= epoch; });
       return rate * std::pow(schedule.factor, static_cast<double>(passed));
     }
-    case ScheduleSpec::Kind::cosine: {
+    case spec::ScheduleSpec::Kind::cosine: {
       const double length = static_cast<double>(total_steps) - warm_up;
       const double share = length > 0 ? std::min(1.0, (now - warm_up) / length) : 1.0;
       const double wave = 0.5 * (1 + std::cos(std::numbers::pi * share));
@@ -36,23 +36,23 @@ double learning_rate(const OptimizerSpec& optimizer, const ScheduleSpec& schedul
   throw std::logic_error("unknown schedule");
 }
 
-std::unique_ptr<Optimizer> make_optimizer(const OptimizerSpec& spec, const Network& network) {
+std::unique_ptr<Optimizer> make_optimizer(const spec::OptimizerSpec& spec, const Network& network) {
   switch (spec.kind) {
-    case OptimizerSpec::Kind::sgd:
+    case spec::OptimizerSpec::Kind::sgd:
       return std::make_unique<Sgd>(spec, network);
-    case OptimizerSpec::Kind::adam:
-    case OptimizerSpec::Kind::adamw:
+    case spec::OptimizerSpec::Kind::adam:
+    case spec::OptimizerSpec::Kind::adamw:
       return std::make_unique<Adam>(spec, network);
   }
   throw std::logic_error("unknown optimizer");
 }
 
-double update_floats_per_parameter(const OptimizerSpec& spec) {
-  return spec.kind == OptimizerSpec::Kind::sgd ? Sgd::floats_per_parameter(spec) : Adam::floats_per_parameter();
+double update_floats_per_parameter(const spec::OptimizerSpec& spec) {
+  return spec.kind == spec::OptimizerSpec::Kind::sgd ? Sgd::floats_per_parameter(spec) : Adam::floats_per_parameter();
 }
 
-double update_flops_per_parameter(const OptimizerSpec& spec) {
-  return spec.kind == OptimizerSpec::Kind::sgd ? Sgd::flops_per_parameter(spec) : Adam::flops_per_parameter(spec);
+double update_flops_per_parameter(const spec::OptimizerSpec& spec) {
+  return spec.kind == spec::OptimizerSpec::Kind::sgd ? Sgd::flops_per_parameter(spec) : Adam::flops_per_parameter(spec);
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::models

@@ -5,7 +5,7 @@
 
 #include "models/network.hpp"
 
-namespace dadsim {
+namespace dadsim::models {
 
 /// Learning rate at a step. `step` counts from 0; e = step ÷ steps_per_epoch; η = optimizer.learning_rate. With W =
 /// warm-up epochs × steps_per_epoch:
@@ -15,7 +15,7 @@ namespace dadsim {
 ///   cosine:    η · (f + (1 − f) · ½ (1 + cos(π t))), t = (step − W) ÷ (total_steps − W), f = final_factor: η after the
 ///              warm-up, f·η at total_steps (Loshchilov & Hutter, arXiv 1608.03983)
 /// Throws std::logic_error for a negative step or steps_per_epoch < 1.
-double learning_rate(const OptimizerSpec& optimizer, const ScheduleSpec& schedule, std::int64_t step,
+double learning_rate(const spec::OptimizerSpec& optimizer, const spec::ScheduleSpec& schedule, std::int64_t step,
                      std::int64_t steps_per_epoch, std::int64_t total_steps);
 
 /// Turns gradients into steps of the weights.
@@ -33,11 +33,11 @@ class Optimizer {
 };
 
 /// An optimizer with its state (momentum, moments) at zero, sized for `network`.
-std::unique_ptr<Optimizer> make_optimizer(const OptimizerSpec& spec, const Network& network);
+std::unique_ptr<Optimizer> make_optimizer(const spec::OptimizerSpec& spec, const Network& network);
 
 /// Floats read and written per parameter in one update, for the cost of the update (Adam: 4 read, 3 written).
-double update_floats_per_parameter(const OptimizerSpec& spec);
+double update_floats_per_parameter(const spec::OptimizerSpec& spec);
 /// Arithmetic per parameter in one update: additions, multiplications, divisions and square roots count one each.
-double update_flops_per_parameter(const OptimizerSpec& spec);
+double update_flops_per_parameter(const spec::OptimizerSpec& spec);
 
-}  // namespace dadsim
+}  // namespace dadsim::models

@@ -8,7 +8,7 @@
 #include "models/network.hpp"
 #include "support/parallel.hpp"
 
-namespace dadsim {
+namespace dadsim::models {
 
 /// State for every parameter of a network: per matrix the weights, then the biases; then per vector.
 inline std::vector<Eigen::ArrayXf> zeros_like_parameters(const Network& network) {
@@ -34,19 +34,20 @@ void for_parameter_blocks(Network& network, const Gradient& gradient, const Body
   }
   for (std::size_t l = 0; l < matrices.size(); ++l) {
     WeightsOf<float>& layer = matrices[l];
-    const LayerGradient& slope = gradient.matrices[l];
-    if (slope.weight.rows() != layer.out() || slope.weight.cols() != layer.in() ||
-        slope.bias.size() != layer.bias.size()) {
+    const LayerGradient& value_gradient = gradient.matrices[l];
+    if (value_gradient.weight.rows() != layer.out() || value_gradient.weight.cols() != layer.in() ||
+        value_gradient.bias.size() != layer.bias.size()) {
       throw std::logic_error("update: the gradient does not have the shape of the layer");
     }
     const Eigen::Index weights = layer.weight.size();
     parallel_for_blocks(static_cast<std::size_t>(weights), kBlock, [&](std::size_t begin, std::size_t end) {
       const auto size = static_cast<Eigen::Index>(end - begin);
       body(l, static_cast<Eigen::Index>(begin), Map(layer.weight.data() + begin, size),
-           ConstMap(slope.weight.data() + begin, size));
+           ConstMap(value_gradient.weight.data() + begin, size));
     });
     if (layer.has_bias()) {
-      body(l, weights, Map(layer.bias.data(), layer.bias.size()), ConstMap(slope.bias.data(), slope.bias.size()));
+      body(l, weights, Map(layer.bias.data(), layer.bias.size()),
+           ConstMap(value_gradient.bias.data(), value_gradient.bias.size()));
     }
   }
   for (std::size_t i = 0; i < vectors.size(); ++i) {
@@ -58,4 +59,4 @@ void for_parameter_blocks(Network& network, const Gradient& gradient, const Body
   }
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::models

@@ -2,9 +2,9 @@
 
 #include "models/parameter_blocks.hpp"
 
-namespace dadsim {
+namespace dadsim::models {
 
-Sgd::Sgd(const OptimizerSpec& spec, const Network& network)
+Sgd::Sgd(const spec::OptimizerSpec& spec, const Network& network)
     : momentum_(static_cast<float>(spec.momentum)),
       weight_decay_(static_cast<float>(spec.weight_decay)),
       nesterov_(spec.nesterov) {
@@ -34,14 +34,14 @@ void Sgd::update(Network& network, const Gradient& gradient, double learning_rat
   });
 }
 
-double Sgd::floats_per_parameter(const OptimizerSpec& spec) {
+double Sgd::floats_per_parameter(const spec::OptimizerSpec& spec) {
   return spec.momentum != 0 ? 5 : 3;  // w, g (and v) read; w (and v) written
 }
 
-double Sgd::flops_per_parameter(const OptimizerSpec& spec) {
+double Sgd::flops_per_parameter(const spec::OptimizerSpec& spec) {
   const double decay = spec.weight_decay != 0 ? 2 : 0;
   const double velocity = spec.momentum != 0 ? (spec.nesterov ? 4 : 2) : 0;
   return 2 + decay + velocity;
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::models

@@ -4,7 +4,7 @@
 
 #include "models/optimizer.hpp"
 
-namespace dadsim {
+namespace dadsim::models {
 
 /// Stochastic gradient descent in PyTorch's form, where the learning rate η stands outside the velocity:
 ///   g ← g + λ w                     (weight decay λ, L2)
@@ -13,11 +13,11 @@ namespace dadsim {
 /// Without momentum: w ← w − η g.
 class Sgd : public Optimizer {
  public:
-  Sgd(const OptimizerSpec& spec, const Network& network);
+  Sgd(const spec::OptimizerSpec& spec, const Network& network);
   void update(Network& network, const Gradient& gradient, double learning_rate) override;
 
-  static double floats_per_parameter(const OptimizerSpec& spec);
-  static double flops_per_parameter(const OptimizerSpec& spec);
+  static double floats_per_parameter(const spec::OptimizerSpec& spec);
+  static double flops_per_parameter(const spec::OptimizerSpec& spec);
 
  private:
   float momentum_;
@@ -26,4 +26,4 @@ class Sgd : public Optimizer {
   std::vector<Eigen::ArrayXf> velocity_;  ///< as zeros_like_parameters(); empty without momentum
 };
 
-}  // namespace dadsim
+}  // namespace dadsim::models

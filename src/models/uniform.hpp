@@ -7,7 +7,7 @@
 
 #include "support/random.hpp"
 
-namespace dadsim {
+namespace dadsim::models {
 
 /// Uniform in (0, 1), 24 bits: (x + ½)·2⁻²⁴. Never 0 or 1, and exact in float as well as in double.
 inline double uniform01(RandomStream& random) { return (static_cast<double>(random() >> 8U) + 0.5) * 0x1p-24; }
@@ -24,4 +24,4 @@ void shuffle(std::span<T> values, RandomStream& random) {
   }
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::models

@@ -5,7 +5,7 @@
 
 #include "report/collective_table.hpp"
 
-namespace dadsim {
+namespace dadsim::report {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -28,11 +28,11 @@ Json to_json_object(const CollectiveReport& report, const CollectiveRow& row) {
           {"cold_us", row.cold_seconds ? number(*row.cold_seconds * 1e6) : Json(nullptr)}};
 }
 
-Json to_json_object(const NetworkUse& network) {
+Json to_json_object(const step::NetworkUse& network) {
   Json json;
   json["fidelity_note"] = network.fidelity_note;
   Json& links = json["links"] = Json::array();
-  for (const NetworkUse::LinkClass& one : network.links) {
+  for (const step::NetworkUse::LinkClass& one : network.links) {
     links.push_back({{"class", one.name},
                      {"directions", number(one.links)},
                      {"bytes_per_second", number(one.bandwidth)},
@@ -80,4 +80,4 @@ std::string to_csv(const CollectiveReport& report) {
   return csv;
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::report

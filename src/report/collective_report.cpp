@@ -4,7 +4,7 @@
 #include <limits>
 #include <stdexcept>
 
-namespace dadsim {
+namespace dadsim::report {
 namespace {
 
 constexpr double kElementBytes = 4;  // float32
@@ -84,4 +84,4 @@ double average_bus_bandwidth(const CollectiveReport& report) {
 
 double count_of(const CollectiveRow& row) { return std::floor(row.block_bytes / kElementBytes); }
 
-}  // namespace dadsim
+}  // namespace dadsim::report

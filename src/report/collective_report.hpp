@@ -5,10 +5,10 @@
 #include <utility>
 #include <vector>
 
-#include "plan/specification.hpp"
-#include "plan/timing.hpp"
+#include "spec/specification.hpp"
+#include "step/timing.hpp"
 
-namespace dadsim {
+namespace dadsim::report {
 
 /// What is timed: a collective, or messages from one rank to another.
 enum class Operation {
@@ -41,7 +41,7 @@ struct CollectiveRow {
   /// size_bytes.
   double block_bytes = 0;
   std::string algorithm;  ///< what "auto" stood for
-  Fidelity fidelity = Fidelity::message;
+  spec::Fidelity fidelity = spec::Fidelity::message;
   double warm_seconds = 0;             ///< on connections that are warm
   std::optional<double> cold_seconds;  ///< on new ones, where that makes a difference
   double messages = 0;                 ///< that the operation takes
@@ -60,7 +60,7 @@ struct CollectiveReport {
   bool cold = false;                       ///< the times are those of new connections
   bool rendezvous = false;
   std::vector<CollectiveRow> rows;
-  NetworkUse network;
+  step::NetworkUse network;
 };
 
 /// Seconds that the bandwidths are of: cold or warm.
@@ -73,4 +73,4 @@ double average_bus_bandwidth(const CollectiveReport& report);
 /// Elements of 4 bytes that each rank names in its call of NCCL, rounded down: of the block where there are blocks.
 double count_of(const CollectiveRow& row);
 
-}  // namespace dadsim
+}  // namespace dadsim::report

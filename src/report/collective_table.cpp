@@ -9,7 +9,7 @@
 #include "report/table.hpp"
 #include "support/human.hpp"
 
-namespace dadsim {
+namespace dadsim::report {
 namespace {
 
 std::string paragraph(const std::string& sentence) { return wrapped(sentence, kTableWidth, 2); }
@@ -146,15 +146,15 @@ std::string table_of_rows(const CollectiveReport& report) {
   return grid(rows, of_words);
 }
 
-std::string links_in_words(const NetworkUse& network) {
+std::string links_in_words(const step::NetworkUse& network) {
   std::string text;
   std::vector<std::string> told;
-  for (const NetworkUse::LinkClass& link : network.links) {
+  for (const step::NetworkUse::LinkClass& link : network.links) {
     text += paragraph(fmt::format("Links: {:.0f} {}{}, transport {}, efficiency {:.4g}.", link.links,
                                   link.name.empty() ? "of " : link.name + " of ", rate(link.bandwidth), link.transport,
                                   link.efficiency));
   }
-  for (const NetworkUse::LinkClass& link : network.links) {
+  for (const step::NetworkUse::LinkClass& link : network.links) {
     if (std::ranges::find(told, link.transport) != told.end()) continue;
     told.push_back(link.transport);
     text += paragraph(fmt::format("Links as {}: {}.", link.transport, link.model));
@@ -167,7 +167,8 @@ std::string links_in_words(const NetworkUse& network) {
 std::string to_table(const CollectiveReport& report) {
   std::string text = heading(report) + '\n' + table_of_rows(report) + '\n';
   text += paragraph(fmt::format("Average bus bandwidth: {} GB/s.", gigabytes(average_bus_bandwidth(report))));
-  const bool by_flow = std::ranges::any_of(report.rows, [](const auto& r) { return r.fidelity != Fidelity::message; });
+  const bool by_flow =
+      std::ranges::any_of(report.rows, [](const auto& r) { return r.fidelity != spec::Fidelity::message; });
   if (by_flow) text += paragraph("By flow connections are always warm: there is no slow start.");
   if (!report.network.fidelity_note.empty())
     text += paragraph(fmt::format("Fidelity: {}.", report.network.fidelity_note));
@@ -177,4 +178,4 @@ std::string to_table(const CollectiveReport& report) {
   return text + links_in_words(report.network) + paragraph("Network model: " + report.network_model);
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::report

@@ -4,7 +4,7 @@
 
 #include "report/collective_report.hpp"
 
-namespace dadsim {
+namespace dadsim::report {
 
 /// For a terminal: what was timed, a row per size with the columns of nccl-tests, and what lies behind the numbers.
 std::string to_table(const CollectiveReport& report);
@@ -15,4 +15,4 @@ std::string to_json(const CollectiveReport& report);
 /// As CSV: a header, then one line per size; the columns are documented in docs/output-collective.md.
 std::string to_csv(const CollectiveReport& report);
 
-}  // namespace dadsim
+}  // namespace dadsim::report

@@ -4,7 +4,7 @@
 
 #include "support/human.hpp"
 
-namespace dadsim {
+namespace dadsim::report {
 
 std::string money_in_words(double money, const std::string& currency) {
   return money < 1 ? fmt::format("{:.3g} {}", money, currency) : fmt::format("{:.2f} {}", money, currency);
@@ -32,4 +32,4 @@ std::string cost_sentence(const RunResult& run, const Result& result) {
   return text + fmt::format("{} for all learned steps.", costs_in_words(run.costs->whole, result.currency));
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::report

@@ -4,14 +4,14 @@
 
 #include "report/csv_field.hpp"
 
-namespace dadsim {
+namespace dadsim::report {
 
 std::string to_csv(const Result& result) {
   std::string csv = "scenario,seed,run,algorithm,exchange,workers,step,epoch,seconds,bytes,loss,accuracy,auc\n";
   for (const RunResult& run : result.runs) {
     const std::string of_run = fmt::format("{},{},{},{},{},{}", csv_field(result.scenario_name), result.seed,
                                            csv_field(run.spec.label), csv_field(run.spec.algorithm),
-                                           run.spec.communicates ? to_string(run.spec.topology) : "", run.workers);
+                                           run.spec.communicates ? to_string(run.spec.exchange) : "", run.workers);
     for (const CurvePoint& point : run.curve) {
       const double epoch = static_cast<double>(point.step) / static_cast<double>(run.steps_per_epoch);
       csv +=
@@ -22,4 +22,4 @@ std::string to_csv(const Result& result) {
   return csv;
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::report

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace dadsim {
+namespace dadsim::report {
 
 /// Quoted as RFC 4180 asks, where the text needs it.
 inline std::string csv_field(std::string_view text) {
@@ -22,4 +22,4 @@ inline std::string csv_field(std::string_view text) {
 /// Reads back as the same number; what is not finite is left empty.
 inline std::string csv_field(double value) { return std::isfinite(value) ? fmt::format("{}", value) : std::string(); }
 
-}  // namespace dadsim
+}  // namespace dadsim::report

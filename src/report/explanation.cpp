@@ -4,7 +4,7 @@
 #include <cmath>
 #include <set>
 
-namespace dadsim {
+namespace dadsim::report {
 namespace {
 
 constexpr double kLeastSaving = 0.01;  // of the time
@@ -69,4 +69,4 @@ std::vector<const WhatIf*> most_useful(const Explanation& explanation, std::size
   return best;
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::report

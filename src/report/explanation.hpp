@@ -7,7 +7,7 @@
 
 #include "report/result.hpp"
 
-namespace dadsim {
+namespace dadsim::report {
 
 /// What a run would take with something changed.
 struct Effect {
@@ -49,4 +49,4 @@ std::string to_table(const Explanation& explanation);
 /// As JSON; every field is documented in docs/explain.md.
 std::string to_json(const Explanation& explanation);
 
-}  // namespace dadsim
+}  // namespace dadsim::report

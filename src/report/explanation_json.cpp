@@ -3,7 +3,7 @@
 
 #include "report/explanation.hpp"
 
-namespace dadsim {
+namespace dadsim::report {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -31,7 +31,7 @@ std::string to_json(const Explanation& explanation) {
     one["exposed_communication_seconds"] = number(run.exposed_seconds);
     one["target_seconds"] = run.target_reached ? number(run.target_seconds) : Json(nullptr);
     Json& path = one["critical_path"] = Json::array();
-    for (const Bound& bound : run.bounds) {
+    for (const step::Bound& bound : run.bounds) {
       path.push_back({{"resource", bound.resource},
                       {"kind", bound.kind},
                       {"seconds", number(bound.seconds)},
@@ -59,4 +59,4 @@ std::string to_json(const Explanation& explanation) {
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::report

@@ -7,7 +7,7 @@
 #include "report/table.hpp"
 #include "support/human.hpp"
 
-namespace dadsim {
+namespace dadsim::report {
 namespace {
 
 constexpr std::size_t kMostBounds = 8;
@@ -18,7 +18,7 @@ std::string paragraph(const std::string& sentence, std::size_t indent = 2) {
   return wrapped(sentence, kTableWidth, indent);
 }
 
-std::string in_words(const Bound& bound) {
+std::string in_words(const step::Bound& bound) {
   if (bound.kind == "compute") return "computing on " + bound.resource;
   return fmt::format("{} of {}", bound.kind, bound.resource);
 }
@@ -28,7 +28,7 @@ std::string critical_path(const RunResult& run) {
   double rest = 0;
   std::size_t others = 0;
   for (std::size_t i = 0; i < run.bounds.size(); ++i) {
-    const Bound& bound = run.bounds[i];
+    const step::Bound& bound = run.bounds[i];
     if (i >= kMostBounds || bound.share < kTold) {
       rest += bound.seconds;
       ++others;
@@ -124,4 +124,4 @@ std::string to_table(const Explanation& explanation) {
   return text;
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::report

@@ -9,7 +9,7 @@
 #include <stdexcept>
 #include <vector>
 
-namespace dadsim {
+namespace dadsim::report {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -32,13 +32,13 @@ Json parameter(const std::string& text) {
   return text;
 }
 
-Json parameters(const ParameterValues& values) {
+Json parameters(const spec::ParameterValues& values) {
   Json json = Json::object();
   for (const auto& [name, text] : values) json[name] = parameter(text);
   return json;
 }
 
-Json effective_rank(const EpochRanks& epoch, const std::vector<std::string>& layer_names) {
+Json effective_rank(const step::EpochRanks& epoch, const std::vector<std::string>& layer_names) {
   if (epoch.site.size() != layer_names.size() || epoch.merged.size() != layer_names.size()) {
     throw std::logic_error(fmt::format("ranks of {} layers for {} names", epoch.site.size(), layer_names.size()));
   }
@@ -49,7 +49,7 @@ Json effective_rank(const EpochRanks& epoch, const std::vector<std::string>& lay
   return {{"epoch", epoch.epoch}, {"layers", std::move(layers)}};
 }
 
-Json to_json_object(const std::optional<Estimate>& estimate) {
+Json to_json_object(const std::optional<estimate::Estimate>& estimate) {
   const auto end = [](const std::optional<double>& value) { return value ? number(*value) : Json(nullptr); };
   if (!estimate) return {{"value", nullptr}, {"low", nullptr}, {"high", nullptr}};
   return {{"value", number(estimate->value)}, {"low", end(estimate->low)}, {"high", end(estimate->high)}};
@@ -69,15 +69,16 @@ Json to_json_object(const ScaleResult& scale, const RunResult& run, const ScaleS
 
 Json to_json_object(const ScaleSetting& setting) {
   Json json;
-  const auto known = [&](double KnownSteps::*field) {
+  const auto known = [&](double estimate::KnownSteps::*field) {
     return setting.known ? number((*setting.known).*field) : Json(nullptr);
   };
   json["workload"] = setting.workload;
   json["batch"] = setting.batch;
   json["seeds"] = setting.seeds;
   json["target"] = setting.known ? setting.known->target : "";
-  json["known_steps"] = {
-      {"value", known(&KnownSteps::steps)}, {"fewest", known(&KnownSteps::fewest)}, {"most", known(&KnownSteps::most)}};
+  json["known_steps"] = {{"value", known(&estimate::KnownSteps::steps)},
+                         {"fewest", known(&estimate::KnownSteps::fewest)},
+                         {"most", known(&estimate::KnownSteps::most)}};
   json["source"] = setting.known ? setting.known->source : "";
   json["why_not"] = setting.why_not;
   json["charged"] = {{"evaluation_every", setting.charges.evaluation_every},
@@ -91,7 +92,7 @@ Json to_json_object(const Costs& costs) {
   return {{"money", known(costs.money)}, {"joules", known(costs.joules)}, {"grams_co2e", known(costs.carbon)}};
 }
 
-Json to_json_object(const NetworkUse& use) {
+Json to_json_object(const step::NetworkUse& use) {
   Json json;
   json["fidelity"] = use.fidelity;
   if (!use.fidelity_note.empty()) json["fidelity_note"] = use.fidelity_note;
@@ -103,7 +104,7 @@ Json to_json_object(const NetworkUse& use) {
                         {"mean_error", number(use.sampling->mean_error)}};
   }
   Json& collectives = json["collectives"] = Json::array();
-  for (const NetworkUse::Collective& one : use.collectives) {
+  for (const step::NetworkUse::Collective& one : use.collectives) {
     collectives.push_back({{"kind", one.kind},
                            {"algorithm", one.algorithm},
                            {"least_bytes", number(one.least_bytes)},
@@ -111,7 +112,7 @@ Json to_json_object(const NetworkUse& use) {
                            {"count", number(one.count)}});
   }
   Json& links = json["links"] = Json::array();
-  for (const NetworkUse::LinkClass& one : use.links) {
+  for (const step::NetworkUse::LinkClass& one : use.links) {
     links.push_back({{"class", one.name},
                      {"transport", one.transport},
                      {"bytes_per_second", number(one.bandwidth)},
@@ -121,9 +122,9 @@ Json to_json_object(const NetworkUse& use) {
   return json;
 }
 
-Json to_json_array(const std::vector<LinkUse>& links) {
+Json to_json_array(const std::vector<step::LinkUse>& links) {
   Json json = Json::array();
-  for (const LinkUse& one : links) {
+  for (const step::LinkUse& one : links) {
     json.push_back({{"link", one.link},
                     {"class", one.link_class},
                     {"bytes_per_second", number(one.bandwidth)},
@@ -138,7 +139,7 @@ Json to_json_object(const RunResult& run, const Result& result) {
   Json json;
   json["label"] = run.spec.label;
   json["algorithm"] = run.spec.algorithm;
-  json["exchange"] = run.spec.communicates ? Json(to_string(run.spec.topology)) : Json(nullptr);
+  json["exchange"] = run.spec.communicates ? Json(to_string(run.spec.exchange)) : Json(nullptr);
   json["parameters"] = parameters(run.spec.parameters);
   json["workers"] = run.workers;
   json["steps"] = run.steps;
@@ -161,14 +162,14 @@ Json to_json_object(const RunResult& run, const Result& result) {
   json["total_bytes"] = number(run.total_bytes);
 
   Json& bound_by = json["bound_by"] = Json::array();
-  for (const Bound& bound : run.bounds) {
+  for (const step::Bound& bound : run.bounds) {
     bound_by.push_back({{"resource", bound.resource},
                         {"kind", bound.kind},
                         {"seconds", number(bound.seconds)},
                         {"share", number(bound.share)}});
   }
   Json& ranks = json["effective_rank"] = Json::array();
-  for (const EpochRanks& epoch : run.ranks) ranks.push_back(effective_rank(epoch, result.layer_names));
+  for (const step::EpochRanks& epoch : run.ranks) ranks.push_back(effective_rank(epoch, result.layer_names));
 
   Json& curve = json["curve"] = Json::array();
   for (const CurvePoint& point : run.curve) {
@@ -222,4 +223,4 @@ std::string to_json(const Result& result) {
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::report

@@ -4,7 +4,7 @@
 
 #include "report/result.hpp"
 
-namespace dadsim {
+namespace dadsim::report {
 
 /// The result as JSON, indented, ending in a newline; every field is documented in docs/output-json.md. Numbers are
 /// written so that reading them back gives the same bits; what is not a finite number becomes null. Only `wall_clock`,
@@ -12,4 +12,4 @@ namespace dadsim {
 /// layer names.
 std::string to_json(const Result& result);
 
-}  // namespace dadsim
+}  // namespace dadsim::report

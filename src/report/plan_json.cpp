@@ -3,7 +3,7 @@
 
 #include "report/plan_report.hpp"
 
-namespace dadsim {
+namespace dadsim::report {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -61,4 +61,4 @@ std::string to_json(const PlanReport& report) {
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::report

@@ -9,14 +9,14 @@
 #include "report/cost_sentence.hpp"
 #include "support/human.hpp"
 
-namespace dadsim {
+namespace dadsim::report {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 }  // namespace
 
-double excess(const GoalSpec& goal, const Trial& trial) {
+double excess(const spec::GoalSpec& goal, const Trial& trial) {
   if (!trial.reached) return kInfinity;
   double most = 0;
   const auto check = [&](const std::optional<double>& limit, const std::optional<double>& value) {
@@ -34,11 +34,11 @@ double excess(const GoalSpec& goal, const Trial& trial) {
   return most;
 }
 
-bool meets(const GoalSpec& goal, const Trial& trial) { return excess(goal, trial) <= 1; }
+bool meets(const spec::GoalSpec& goal, const Trial& trial) { return excess(goal, trial) <= 1; }
 
 std::string margin_in_words(const PlanReport& report, const Trial& trial) {
   if (!trial.reached) return fmt::format("does not reach it: {} at best", human_percent(trial.accuracy));
-  const GoalSpec& goal = report.goal;
+  const spec::GoalSpec& goal = report.goal;
   // The limit that is exceeded the most, or else the tightest.
   std::string words;
   double tightest = -1;
@@ -63,4 +63,4 @@ std::string margin_in_words(const PlanReport& report, const Trial& trial) {
   return words.empty() ? "reaches it" : words;
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::report

@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "plan/goal_specification.hpp"
 #include "report/result.hpp"
+#include "spec/goal_specification.hpp"
 
-namespace dadsim {
+namespace dadsim::report {
 
 /// What one run takes to the target, with some changes made: a full timing run.
 struct Trial {
@@ -44,17 +44,17 @@ struct PlanReport {
   std::vector<std::string> assumptions;
   double target_accuracy = 0;
   std::string currency;  ///< of costs; empty where none are told
-  GoalSpec goal;
+  spec::GoalSpec goal;
   std::vector<GoalAnswer> answers;  ///< those that meet the goal first, the best first
   std::size_t timing_runs = 0;      ///< made for it
   std::size_t learned_runs = 0;
 };
 
 /// Whether it meets every limit of the goal.
-bool meets(const GoalSpec& goal, const Trial& trial);
+bool meets(const spec::GoalSpec& goal, const Trial& trial);
 /// By how much it exceeds the limits: the greatest of value ÷ limit, infinite where the target is not reached or a
 /// limited value is not known. A goal without limits is met by whatever reaches the target.
-double excess(const GoalSpec& goal, const Trial& trial);
+double excess(const spec::GoalSpec& goal, const Trial& trial);
 /// In words: "misses by 12 min", "stays 3.00 s below".
 std::string margin_in_words(const PlanReport& report, const Trial& trial);
 
@@ -63,4 +63,4 @@ std::string to_table(const PlanReport& report);
 /// As JSON; every field is documented in docs/plan.md.
 std::string to_json(const PlanReport& report);
 
-}  // namespace dadsim
+}  // namespace dadsim::report

@@ -7,7 +7,7 @@
 #include "report/table.hpp"
 #include "support/human.hpp"
 
-namespace dadsim {
+namespace dadsim::report {
 namespace {
 
 constexpr std::size_t kMostRows = 40;
@@ -15,7 +15,7 @@ constexpr std::size_t kMostRows = 40;
 std::string paragraph(const std::string& sentence) { return wrapped(sentence, kTableWidth, 2); }
 
 std::string goal_in_words(const PlanReport& report) {
-  const GoalSpec& goal = report.goal;
+  const spec::GoalSpec& goal = report.goal;
   std::string words = fmt::format("reach {:.6g} %", 100 * report.target_accuracy);
   if (goal.seconds) words += fmt::format(" within {}", human_seconds(*goal.seconds));
   if (goal.money) words += ", for at most " + money_in_words(*goal.money, report.currency);
@@ -93,4 +93,4 @@ std::string to_table(const PlanReport& report) {
   return text + '\n' + paragraph(verdict_of(report));
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::report

@@ -6,15 +6,15 @@
 #include <string>
 #include <vector>
 
-#include "plan/convergence.hpp"
-#include "plan/efficiency.hpp"
-#include "plan/memory.hpp"
-#include "plan/specification.hpp"
-#include "plan/timeline.hpp"
-#include "plan/timing.hpp"
-#include "plan/trajectory.hpp"
+#include "estimate/convergence.hpp"
+#include "estimate/efficiency.hpp"
+#include "estimate/memory.hpp"
+#include "spec/specification.hpp"
+#include "step/timeline.hpp"
+#include "step/timing.hpp"
+#include "step/trajectory.hpp"
 
-namespace dadsim {
+namespace dadsim::report {
 
 /// A point of a learning curve with the simulated time at which it was reached.
 struct CurvePoint {
@@ -28,9 +28,9 @@ struct CurvePoint {
 
 /// A run's part of the time to accuracy at scale.
 struct ScaleResult {
-  StepsToTarget steps_to_target;  ///< on the network that learned, by seed
-  RelativeSteps relative;
-  std::optional<Estimate> time;  ///< seconds; none unless both steps and relative steps are known
+  estimate::StepsToTarget steps_to_target;  ///< on the network that learned, by seed
+  estimate::RelativeSteps relative;
+  std::optional<estimate::Estimate> time;  ///< seconds; none unless both steps and relative steps are known
 };
 
 /// What a stretch of training costs. What is not known is left out, never zero.
@@ -52,9 +52,9 @@ struct ScaleSetting {
   std::string workload;    ///< empty: the network that learned, of which only the relative steps are told
   std::int64_t batch = 0;  ///< samples of all workers per step
   std::int64_t seeds = 1;
-  std::optional<KnownSteps> known;
+  std::optional<estimate::KnownSteps> known;
   std::string why_not;  ///< where no steps are known
-  Charges charges;
+  estimate::Charges charges;
 };
 
 /// A step of a run with what happened in it.
@@ -62,12 +62,12 @@ struct TracedStep {
   std::int64_t number = 0;  ///< the first step of training is 1
   bool cold = false;        ///< on connections that were new
   double begin = 0;         ///< seconds, simulated, from the start of training
-  std::shared_ptr<const Timeline> timeline;
+  std::shared_ptr<const step::Timeline> timeline;
 };
 
 /// Everything that is reported of one run. Computed by summarise() alone: the reports only print it.
 struct RunResult {
-  RunSpec spec;
+  spec::RunSpec spec;
   std::int64_t steps = 0;
   std::int64_t steps_per_epoch = 0;
   std::size_t workers = 0;  ///< that were timed: 1 if pooled
@@ -89,12 +89,13 @@ struct RunResult {
   double total_bytes = 0;            ///< sent by all nodes over the whole run
   double total_seconds = 0;
 
-  std::vector<Bound> bounds;  ///< critical path by resource, longest first; seconds are means per step of the whole run
-  NetworkUse network;         ///< how the network was simulated
-  std::vector<EpochRanks> ranks;
+  std::vector<step::Bound>
+      bounds;                ///< critical path by resource, longest first; seconds are means per step of the whole run
+  step::NetworkUse network;  ///< how the network was simulated
+  std::vector<step::EpochRanks> ranks;
   std::vector<CurvePoint> curve;
   std::vector<std::string> notes;       ///< assumptions that concern this run alone
-  MemoryUse memory;                     ///< of one worker, with the mean batch
+  estimate::MemoryUse memory;           ///< of one worker, with the mean batch
   double device_memory = 0;             ///< of the worker that has the least; 0: unknown
   std::optional<ScaleResult> at_scale;  ///< where the result has a setting for it
   std::vector<double> busy_seconds;     ///< per node: computing, mean per step
@@ -129,8 +130,8 @@ struct Result {
 /// at least `workers` nodes; `first`, if given, is what the very first step takes. `stand_for`, if not empty, says per
 /// timing how many steps the parts of its time stand for, where some have no parts. Throws std::logic_error where the
 /// halves do not fit.
-RunResult summarise(const RunSpec& spec, const Trajectory& trajectory, const std::vector<StepTiming>& timings,
-                    std::size_t workers, double target_accuracy, const std::optional<StepTiming>& first = {},
-                    const std::vector<double>& stand_for = {});
+RunResult summarise(const spec::RunSpec& spec, const step::Trajectory& trajectory,
+                    const std::vector<step::StepTiming>& timings, std::size_t workers, double target_accuracy,
+                    const std::optional<step::StepTiming>& first = {}, const std::vector<double>& stand_for = {});
 
-}  // namespace dadsim
+}  // namespace dadsim::report

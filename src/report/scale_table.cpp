@@ -10,7 +10,7 @@
 #include "report/table.hpp"
 #include "support/human.hpp"
 
-namespace dadsim {
+namespace dadsim::report {
 namespace {
 
 constexpr std::size_t kLongestLabel = 23;
@@ -21,7 +21,7 @@ std::string ratio_text(double ratio) { return fmt::format("{:.3g}", ratio); }
 
 /// "1.31 (1.20 … 1.43)"
 template <class Text>
-std::string with_interval(const Estimate& estimate, Text&& text) {
+std::string with_interval(const estimate::Estimate& estimate, Text&& text) {
   std::string words = text(estimate.value);
   if (estimate.low && estimate.high) words += fmt::format(" ({} … {})", text(*estimate.low), text(*estimate.high));
   return words;
@@ -68,7 +68,7 @@ std::string grid(const Result& result) {
 
 std::string known_sentence(const ScaleSetting& setting) {
   if (setting.known) {
-    const KnownSteps& known = *setting.known;
+    const estimate::KnownSteps& known = *setting.known;
     std::string text = fmt::format("Known steps: {}", known.source);
     if (known.fewest < known.most)
       text += fmt::format("; results from {:.0f} to {:.0f} steps", known.fewest, known.most);
@@ -94,7 +94,7 @@ std::string relative_sentence(const Result& result) {
   return text + ". They are counted from evaluation to evaluation.";
 }
 
-std::string charged_sentence(const Charges& charges) {
+std::string charged_sentence(const estimate::Charges& charges) {
   std::string text;
   if (charges.evaluation_every > 0) {
     text += fmt::format("{} per evaluation, every {} steps and at the end", human_seconds(charges.evaluation_seconds),
@@ -129,4 +129,4 @@ std::string scale_table(const Result& result) {
   return text;
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::report

@@ -10,7 +10,7 @@
 
 #include "report/result.hpp"
 
-namespace dadsim {
+namespace dadsim::report {
 namespace {
 
 double mean_of_first(const std::vector<double>& values, std::size_t count) {
@@ -20,7 +20,7 @@ double mean_of_first(const std::vector<double>& values, std::size_t count) {
 
 double sum(const std::vector<double>& values) { return std::accumulate(values.begin(), values.end(), 0.0); }
 
-void check(const Trajectory& trajectory, const std::vector<StepTiming>& timings, std::size_t workers,
+void check(const step::Trajectory& trajectory, const std::vector<step::StepTiming>& timings, std::size_t workers,
            const std::vector<double>& stand_for) {
   if (workers == 0) throw std::logic_error("a run without workers cannot be summarised");
   if (!stand_for.empty() && stand_for.size() != timings.size()) {
@@ -35,13 +35,13 @@ void check(const Trajectory& trajectory, const std::vector<StepTiming>& timings,
       throw std::logic_error(fmt::format("step refers to distinct step {} of {}", step, timings.size()));
     }
   }
-  for (const StepTiming& timing : timings) {
+  for (const step::StepTiming& timing : timings) {
     if (timing.bytes_sent.size() < workers || timing.bytes_received.size() < workers) {
       throw std::logic_error(fmt::format("a timing has {} nodes for {} workers", timing.bytes_sent.size(), workers));
     }
   }
   if (trajectory.curve.empty()) throw std::logic_error("a run without evaluations cannot be summarised");
-  const auto not_rising = [](const Evaluation& a, const Evaluation& b) { return a.step >= b.step; };
+  const auto not_rising = [](const step::Evaluation& a, const step::Evaluation& b) { return a.step >= b.step; };
   if (std::adjacent_find(trajectory.curve.begin(), trajectory.curve.end(), not_rising) != trajectory.curve.end()) {
     throw std::logic_error("the evaluations of a run are not in the order of their steps");
   }
@@ -52,20 +52,20 @@ void check(const Trajectory& trajectory, const std::vector<StepTiming>& timings,
 }
 
 /// Walks the steps once, so that the curve gets the clock and the bytes at each of its points.
-void follow_curve(const Trajectory& trajectory, const std::vector<StepTiming>& timings,
-                  const std::optional<StepTiming>& first, RunResult& run) {
+void follow_curve(const step::Trajectory& trajectory, const std::vector<step::StepTiming>& timings,
+                  const std::optional<step::StepTiming>& first, RunResult& run) {
   std::size_t done = 0;
   double seconds = 0;
   double bytes = 0;
   const auto advance_to = [&](std::size_t step) {
     for (; done < step; ++done) {
-      const StepTiming& timing =
+      const step::StepTiming& timing =
           done == 0 && first ? *first : timings[static_cast<std::size_t>(trajectory.steps[done])];
       seconds += timing.seconds;
       bytes += sum(timing.bytes_sent);
     }
   };
-  for (const Evaluation& at : trajectory.curve) {
+  for (const step::Evaluation& at : trajectory.curve) {
     advance_to(static_cast<std::size_t>(at.step));
     run.curve.push_back({at.step, seconds, at.loss, at.accuracy, at.auc, bytes});
   }
@@ -76,8 +76,8 @@ void follow_curve(const Trajectory& trajectory, const std::vector<StepTiming>& t
 
 /// Means over the steps: every distinct timing counts as often as its step occurred, but for the parts of its time as
 /// often as `stand_for` says, if it does.
-void average_steps(const Trajectory& trajectory, const std::vector<StepTiming>& timings,
-                   const std::optional<StepTiming>& first, const std::vector<double>& stand_for, RunResult& run) {
+void average_steps(const step::Trajectory& trajectory, const std::vector<step::StepTiming>& timings,
+                   const std::optional<step::StepTiming>& first, const std::vector<double>& stand_for, RunResult& run) {
   if (trajectory.steps.empty()) {
     const double none = std::numeric_limits<double>::quiet_NaN();
     run.step_seconds = run.compute_seconds = run.exposed_seconds = run.first_step_seconds = none;
@@ -91,11 +91,11 @@ void average_steps(const Trajectory& trajectory, const std::vector<StepTiming>& 
 
   const auto steps = static_cast<double>(trajectory.steps.size());
   std::map<std::pair<std::string, std::string>, double> path;  // (resource, kind) → seconds
-  const auto add_bytes = [&](const StepTiming& timing, double weight) {
+  const auto add_bytes = [&](const step::StepTiming& timing, double weight) {
     run.bytes_up_per_worker += weight * mean_of_first(timing.bytes_sent, run.workers);
     run.bytes_down_per_worker += weight * mean_of_first(timing.bytes_received, run.workers);
   };
-  const auto add_parts = [&](const StepTiming& timing, double weight) {
+  const auto add_parts = [&](const step::StepTiming& timing, double weight) {
     run.compute_seconds += weight * timing.compute_seconds;
     run.exposed_seconds += weight * timing.exposed_seconds;
     run.compression_seconds += weight * timing.compression_seconds;
@@ -103,7 +103,7 @@ void average_steps(const Trajectory& trajectory, const std::vector<StepTiming>& 
     run.busy_seconds.resize(timing.busy_seconds.size());
     for (std::size_t node = 0; node < timing.busy_seconds.size(); ++node)
       run.busy_seconds[node] += weight * timing.busy_seconds[node];
-    for (const Bound& bound : timing.bounds) path[{bound.resource, bound.kind}] += weight * bound.seconds;
+    for (const step::Bound& bound : timing.bounds) path[{bound.resource, bound.kind}] += weight * bound.seconds;
   };
   if (first) {
     --occurrences[static_cast<std::size_t>(trajectory.steps.front())];
@@ -121,7 +121,7 @@ void average_steps(const Trajectory& trajectory, const std::vector<StepTiming>& 
   for (const auto& [name, seconds] : path) {
     run.bounds.push_back({name.first, name.second, seconds, seconds / run.step_seconds});
   }
-  std::sort(run.bounds.begin(), run.bounds.end(), [](const Bound& a, const Bound& b) {
+  std::sort(run.bounds.begin(), run.bounds.end(), [](const step::Bound& a, const step::Bound& b) {
     return std::tie(b.seconds, a.resource, a.kind) < std::tie(a.seconds, b.resource, b.kind);
   });
 }
@@ -137,9 +137,9 @@ void find_target(double target_accuracy, RunResult& run) {
 
 }  // namespace
 
-RunResult summarise(const RunSpec& spec, const Trajectory& trajectory, const std::vector<StepTiming>& timings,
-                    std::size_t workers, double target_accuracy, const std::optional<StepTiming>& first,
-                    const std::vector<double>& stand_for) {
+RunResult summarise(const spec::RunSpec& spec, const step::Trajectory& trajectory,
+                    const std::vector<step::StepTiming>& timings, std::size_t workers, double target_accuracy,
+                    const std::optional<step::StepTiming>& first, const std::vector<double>& stand_for) {
   check(trajectory, timings, workers, stand_for);
   RunResult run;
   run.spec = spec;
@@ -161,4 +161,4 @@ RunResult summarise(const RunSpec& spec, const Trajectory& trajectory, const std
   return run;
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::report

@@ -6,7 +6,7 @@
 
 #include "report/sweep_report.hpp"
 
-namespace dadsim {
+namespace dadsim::report {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -91,4 +91,4 @@ std::string to_json(const SweepReport& report) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n';
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::report

@@ -10,7 +10,7 @@
 
 #include "support/human.hpp"
 
-namespace dadsim {
+namespace dadsim::report {
 namespace {
 
 constexpr std::size_t kMostNamed = 5;  // runs in the sentence
@@ -158,4 +158,4 @@ std::string verdict(const SweepReport& report) {
   return text;
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::report

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "plan/efficiency.hpp"
+#include "estimate/efficiency.hpp"
 
-namespace dadsim {
+namespace dadsim::report {
 
 /// The results of a sweep as its page shows them.
 struct SweepReport {
@@ -33,7 +33,7 @@ struct SweepReport {
   };
   struct Time {
     std::size_t run = 0;
-    std::optional<Estimate> seconds;  ///< over the seeds; none unless every seed reaches the target
+    std::optional<estimate::Estimate> seconds;  ///< over the seeds; none unless every seed reaches the target
   };
   struct Point {
     std::int64_t id = 0;
@@ -84,4 +84,4 @@ std::string verdict(const SweepReport& report);
 /// What the page is drawn from; docs/sweep.md explains the fields. Not a number is null.
 std::string to_json(const SweepReport& report);
 
-}  // namespace dadsim
+}  // namespace dadsim::report

@@ -12,7 +12,7 @@
 #include "report/scale_table.hpp"
 #include "support/human.hpp"
 
-namespace dadsim {
+namespace dadsim::report {
 namespace {
 
 constexpr std::size_t kLongestLabel = 23;
@@ -98,7 +98,7 @@ std::string grid(const Result& result) {
   return text;
 }
 
-std::string in_words(const Bound& bound) {
+std::string in_words(const step::Bound& bound) {
   if (bound.kind == "bandwidth") return "the link " + bound.resource;
   if (bound.kind == "latency") return "the latency " + bound.resource;
   if (bound.kind == "compute") return "computing on " + bound.resource;
@@ -111,7 +111,7 @@ std::string share_text(double share) {
 
 /// What bound a run: the longest two parts of the critical path, then all parts by kind.
 std::string bound_sentence(const RunResult& run) {
-  const std::vector<Bound>& bounds = run.bounds;
+  const std::vector<step::Bound>& bounds = run.bounds;
   if (bounds.empty()) return run.spec.label + ": no step was taken, so nothing held it back.";
   std::string text = fmt::format("{}: {} held it back: {} of the step", run.spec.label, in_words(bounds[0]),
                                  share_text(bounds[0].share));
@@ -120,7 +120,7 @@ std::string bound_sentence(const RunResult& run) {
   }
   if (bounds.size() > 2) {
     std::vector<std::pair<std::string, double>> kinds;  // in the order of their longest part
-    for (const Bound& bound : bounds) {
+    for (const step::Bound& bound : bounds) {
       const auto same = std::find_if(kinds.begin(), kinds.end(), [&](const auto& k) { return k.first == bound.kind; });
       if (same == kinds.end()) {
         kinds.emplace_back(bound.kind, bound.share);
@@ -139,8 +139,8 @@ std::string bound_sentence(const RunResult& run) {
 
 /// The paper calls this introspection: how the rank that the gradients need falls as the network learns.
 std::string rank_sentence(const RunResult& run, const std::vector<std::string>& layer_names) {
-  const EpochRanks& first = run.ranks.front();
-  const EpochRanks& last = run.ranks.back();
+  const step::EpochRanks& first = run.ranks.front();
+  const step::EpochRanks& last = run.ranks.back();
   if (first.site.size() != layer_names.size() || last.site.size() != layer_names.size()) {
     throw std::logic_error(fmt::format("ranks of {} layers for {} names", first.site.size(), layer_names.size()));
   }
@@ -184,7 +184,7 @@ std::string faster_than(const RunResult& winner, const RunResult& other) {
 }
 
 /// What was not simulated, and how far off that may be.
-std::string sampling_sentence(const std::string& label, const NetworkUse::Sampling& sampling) {
+std::string sampling_sentence(const std::string& label, const step::NetworkUse::Sampling& sampling) {
   return fmt::format(
       "{}: of {:.0f} steps that differ {:.0f} were simulated, the others interpolated between them by their bytes: one "
       "is off by {:.2g} % (root mean square), the mean step by {:.2g} % (standard error).",
@@ -201,13 +201,13 @@ std::string network_sentences(const Result& result) {
     text += paragraph(sentence);
   };
   for (const RunResult& run : result.runs) {
-    for (const NetworkUse::LinkClass& link : run.network.links) {
+    for (const step::NetworkUse::LinkClass& link : run.network.links) {
       say(fmt::format("Links as {}: {}.", link.transport, link.model));
     }
   }
   for (const RunResult& run : result.runs) {
     std::string how;
-    for (const NetworkUse::Collective& one : run.network.collectives) {
+    for (const step::NetworkUse::Collective& one : run.network.collectives) {
       how += fmt::format("{}{} as {}", how.empty() ? "" : ", ", one.kind, one.algorithm);
     }
     if (!how.empty()) say(fmt::format("Carried out: {} ({} fidelity).", how, run.network.fidelity));
@@ -286,4 +286,4 @@ std::string to_table(const Result& result) {
   return text + '\n' + paragraph(verdict(result));
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::report

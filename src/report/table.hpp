@@ -4,7 +4,7 @@
 
 #include "report/result.hpp"
 
-namespace dadsim {
+namespace dadsim::report {
 
 /// The result for a terminal: a table with one row per run, a sentence per run on what bound it, the assumptions, and a
 /// closing sentence that names the winner. At most kTableWidth columns wide, without colour. Throws std::logic_error if
@@ -16,4 +16,4 @@ std::string verdict(const Result& result);
 
 inline constexpr std::size_t kTableWidth = 132;  ///< columns
 
-}  // namespace dadsim
+}  // namespace dadsim::report

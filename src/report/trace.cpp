@@ -8,17 +8,17 @@
 #include <nlohmann/json.hpp>
 #include <tuple>
 
-namespace dadsim {
+namespace dadsim::report {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using Stream = Timeline::Stream;
-using Activity = Timeline::Activity;
+using Stream = step::Timeline::Stream;
+using Activity = step::Timeline::Activity;
 
 /// In quotes. Names from a platform file may be in another encoding; JSON must be UTF-8.
 std::string quoted(const std::string& text) { return Json(text).dump(-1, ' ', false, Json::error_handler_t::replace); }
 
-constexpr double microseconds = 1e6;  // in a second: the unit of the format
+constexpr double kMicroseconds = 1e6;  // in a second: the unit of the format
 
 /// Per run: how many of its steps fit, runs in order.
 std::vector<std::size_t> steps_that_fit(const Result& result) {
@@ -55,7 +55,7 @@ class TraceWriter {
  private:
   /// Tracks of a run in the order of the page: node by node, then links in the order of their names.
   using TrackKey = std::tuple<bool, std::int32_t, Stream, std::string>;
-  static TrackKey key_of(const Timeline::Track& track) {
+  static TrackKey key_of(const step::Timeline::Track& track) {
     return {track.stream == Stream::link, track.node, track.stream, track.name};
   }
 
@@ -85,7 +85,7 @@ class TraceWriter {
     name_thread(process, 0, "training steps");
     std::map<TrackKey, int> threads;
     for (std::size_t i = 0; i < steps; ++i) {
-      for (const Timeline::Track& track : run.traced[i].timeline->tracks) threads[key_of(track)] = 0;
+      for (const step::Timeline::Track& track : run.traced[i].timeline->tracks) threads[key_of(track)] = 0;
     }
     int thread = 0;
     for (auto& [key, number] : threads) {
@@ -98,20 +98,20 @@ class TraceWriter {
       begin_event();
       print(
           R"({{"ph":"X","name":"step {}{}","cat":"step","pid":{},"tid":0,"ts":{},"dur":{},"args":{{"fidelity":"{}"}}}})",
-          step.number, step.cold ? " (new connections)" : "", process, step.begin * microseconds,
-          step.timeline->seconds * microseconds, step.timeline->fidelity);
+          step.number, step.cold ? " (new connections)" : "", process, step.begin * kMicroseconds,
+          step.timeline->seconds * kMicroseconds, step.timeline->fidelity);
       write_spans(process, step, threads);
     }
   }
 
   void write_spans(int process, const TracedStep& step, const std::map<TrackKey, int>& threads) {
-    const Timeline& timeline = *step.timeline;
+    const step::Timeline& timeline = *step.timeline;
     std::vector<int> thread_of;
-    for (const Timeline::Track& track : timeline.tracks) thread_of.push_back(threads.at(key_of(track)));
+    for (const step::Timeline::Track& track : timeline.tracks) thread_of.push_back(threads.at(key_of(track)));
     // What all spans of a label have in common, written once.
     std::vector<std::string> heads;
     std::vector<std::string> arguments;
-    for (const Timeline::Label& label : timeline.labels) {
+    for (const step::Timeline::Label& label : timeline.labels) {
       constexpr const char* categories[] = {"compute", "wait", "network", "link"};
       heads.push_back(fmt::format(R"({{"ph":"X","name":{},"cat":"{}")", quoted(label.name),
                                   categories[static_cast<std::size_t>(label.activity)]));
@@ -123,13 +123,13 @@ class TraceWriter {
       }
       arguments.push_back(std::move(text));
     }
-    for (const Timeline::Span& span : timeline.spans) {
+    for (const step::Timeline::Span& span : timeline.spans) {
       const auto label = static_cast<std::size_t>(span.label);
       const Activity activity = timeline.labels[label].activity;
       begin_event();
       print(R"({},"pid":{},"tid":{},"ts":{},"dur":{},"args":{{{})", heads[label], process,
-            thread_of[static_cast<std::size_t>(span.track)], (step.begin + span.begin) * microseconds,
-            span.seconds * microseconds, arguments[label]);
+            thread_of[static_cast<std::size_t>(span.track)], (step.begin + span.begin) * kMicroseconds,
+            span.seconds * kMicroseconds, arguments[label]);
       const char* comma = arguments[label].empty() ? "" : ",";
       if (span.amount > 0 && activity != Activity::waiting) {
         const char* unit = activity == Activity::computing ? "flops" : "bytes";
@@ -167,7 +167,7 @@ std::vector<std::string> left_out_of_trace(const Result& result) {
       say(fmt::format("the run has {} steps and no step {}", run.steps, fmt::join(beyond, ", ")));
     }
     for (std::size_t step = 0; step < run.traced.size(); ++step) {
-      const Timeline& timeline = *run.traced[step].timeline;
+      const step::Timeline& timeline = *run.traced[step].timeline;
       if (step >= fit[i]) {
         say(fmt::format("step {} does not fit into a trace of {} spans", run.traced[step].number, kMostTraceSpans));
         continue;
@@ -192,4 +192,4 @@ std::vector<std::string> left_out_of_trace(const Result& result) {
   return sentences;
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::report

@@ -6,7 +6,7 @@
 
 #include "report/result.hpp"
 
-namespace dadsim {
+namespace dadsim::report {
 
 /// Spans in a trace, of all runs and steps: about 100 MB of text. Of runs and steps that do not fit the later ones are
 /// left out.
@@ -20,4 +20,4 @@ std::string to_trace(const Result& result);
 /// What is not in the trace, in sentences.
 std::vector<std::string> left_out_of_trace(const Result& result);
 
-}  // namespace dadsim
+}  // namespace dadsim::report

@@ -7,29 +7,29 @@
 #include <string>
 #include <vector>
 
-#include "plan/data_specification.hpp"
-#include "plan/parameter.hpp"
-#include "plan/specification.hpp"
+#include "spec/data_specification.hpp"
+#include "spec/parameter.hpp"
+#include "spec/specification.hpp"
 #include "support/diagnostics.hpp"
 
-namespace dadsim {
+namespace dadsim::scenario {
 
 /// What a scenario may refer to, told by the folders that own it: the reader itself knows no algorithm, device or
 /// workload.
 struct Catalog {
   struct Algorithm {
     std::string name;
-    std::vector<ParameterSpec> parameters;
-    bool communicates = true;  ///< false: a topology means nothing to it
+    std::vector<spec::ParameterSpec> parameters;
+    bool communicates = true;  ///< false: the way of exchanging means nothing to it
   };
   std::vector<Algorithm> algorithms;
   std::vector<std::string> devices;
   std::vector<std::string> workloads;
-  std::vector<LinkSpec> links;                        ///< the catalogue of links
+  std::vector<spec::LinkSpec> links;                  ///< the catalogue of links
   std::vector<std::string> all_reduces, all_gathers;  ///< algorithms of these collectives, "auto" among them
   /// Regions of the public table, and what lies between two of them (nullopt where nobody measured it).
   std::vector<std::string> regions;
-  std::function<std::optional<WanSpec::Pair>(const std::string& from, const std::string& to)> region_pair;
+  std::function<std::optional<spec::WanSpec::Pair>(const std::string& from, const std::string& to)> region_pair;
 
   enum class Unit { seconds, bytes, bytes_per_second, flops };
   /// "100Mbps" → 1.25e7; nullopt if the text is not a number with a unit of that kind (SimGrid's own parsers).
@@ -39,7 +39,7 @@ struct Catalog {
   /// workers on a host than it has cores, pairs of hosts without a route. `pairs` are indices into `hosts` that will
   /// communicate.
   struct PlatformQuestion {
-    PlatformSpec platform;
+    spec::PlatformSpec platform;
     std::vector<std::string> hosts;  ///< one per worker, then the aggregator
     std::vector<std::pair<std::size_t, std::size_t>> pairs;
   };
@@ -53,12 +53,12 @@ struct Catalog {
   /// What a source of data holds, or everything that is wrong with its files.
   struct DataAnswer {
     std::vector<Diagnostic> errors;
-    DataFacts facts;
+    spec::DataFacts facts;
   };
-  std::function<DataAnswer(const DataSource&)> inspect_data;
+  std::function<DataAnswer(const spec::DataSource&)> inspect_data;
 
-  std::vector<DeviceSpec> device_specs;               ///< of the names in `devices`
+  std::vector<spec::DeviceSpec> device_specs;         ///< of the names in `devices`
   std::map<std::string, std::int64_t> dataset_sizes;  ///< samples per epoch of the workloads that have a number
 };
 
-}  // namespace dadsim
+}  // namespace dadsim::scenario

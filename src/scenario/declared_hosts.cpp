@@ -9,7 +9,7 @@
 #include "scenario/node.hpp"
 #include "support/diagnostics.hpp"
 
-namespace dadsim {
+namespace dadsim::scenario {
 namespace {
 
 constexpr std::size_t kMaxPatterns = 1000;  // beyond, near names take too long to find
@@ -25,21 +25,21 @@ bool follows(const std::string& last, const std::string& next) {
   return before && after && *after == *before + 1 && next.front() != '0';
 }
 
-std::int64_t count(const GpuClusterSpec& cluster) { return cluster.nodes * cluster.gpus; }
+std::int64_t count(const spec::GpuClusterSpec& cluster) { return cluster.nodes * cluster.gpus; }
 
-std::int64_t count(const FederationSpec& federation) {
+std::int64_t count(const spec::FederationSpec& federation) {
   std::int64_t hosts = 1;  // the hub
-  for (const FederationSpec::Sites& sites : federation.sites) hosts += sites.count;
+  for (const spec::FederationSpec::Sites& sites : federation.sites) hosts += sites.count;
   return hosts;
 }
 
-std::int64_t count(const WanSpec& wan) {
+std::int64_t count(const spec::WanSpec& wan) {
   std::int64_t hosts = 0;
-  for (const WanSpec::Region& region : wan.regions) hosts += region.hosts;
+  for (const spec::WanSpec::Region& region : wan.regions) hosts += region.hosts;
   return hosts;
 }
 
-std::int64_t count(const CompositionSpec& composition) {
+std::int64_t count(const spec::CompositionSpec& composition) {
   std::int64_t hosts = 0;
   for (const auto& cluster : composition.clusters) {
     hosts += std::visit([](const auto& one) { return count(one); }, cluster);
@@ -47,11 +47,11 @@ std::int64_t count(const CompositionSpec& composition) {
   return hosts;
 }
 
-std::int64_t count(const PlatformFileSpec& /*file*/) { return 0; }
+std::int64_t count(const spec::PlatformFileSpec& /*file*/) { return 0; }
 
 }  // namespace
 
-DeclaredHosts::DeclaredHosts(const PlatformSpec& platform) {
+DeclaredHosts::DeclaredHosts(const spec::PlatformSpec& platform) {
   for (std::string& name : host_names(platform)) {
     const std::size_t at = number_at(name);
     std::string stem = name.substr(0, at);
@@ -89,8 +89,8 @@ std::string DeclaredHosts::suggest(std::string_view host) const {
   return patterns_.size() > kShownPatterns ? text + " …" : text;
 }
 
-std::int64_t count_hosts(const PlatformSpec& platform) {
+std::int64_t count_hosts(const spec::PlatformSpec& platform) {
   return std::visit([](const auto& what) { return count(what); }, platform.what);
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::scenario

@@ -5,14 +5,14 @@
 #include <unordered_set>
 #include <vector>
 
-#include "plan/platform_specification.hpp"
+#include "spec/platform_specification.hpp"
 
-namespace dadsim {
+namespace dadsim::scenario {
 
 /// The hosts of a declared platform by name: tells whether there is one, and what was meant where there is none.
 class DeclaredHosts {
  public:
-  explicit DeclaredHosts(const PlatformSpec& platform);
+  explicit DeclaredHosts(const spec::PlatformSpec& platform);
 
   bool contains(const std::string& host) const { return names_.contains(host); }
   std::size_t size() const { return names_.size(); }
@@ -37,6 +37,6 @@ class DeclaredHosts {
 };
 
 /// Hosts of a declared platform, counted without naming them; 0 for a file.
-std::int64_t count_hosts(const PlatformSpec& platform);
+std::int64_t count_hosts(const spec::PlatformSpec& platform);
 
-}  // namespace dadsim
+}  // namespace dadsim::scenario

@@ -10,7 +10,7 @@
 #include <map>
 #include <memory>
 
-namespace dadsim {
+namespace dadsim::scenario {
 namespace {
 
 /// Far beyond any scenario; keeps the tree of 16 MB of tags out of the gigabytes.
@@ -372,4 +372,4 @@ Element parse_xml(const std::string& content, const DocumentKind& kind, Findings
   return tree.take_root();
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::scenario

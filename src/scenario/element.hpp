@@ -6,7 +6,7 @@
 
 #include "scenario/findings.hpp"
 
-namespace dadsim {
+namespace dadsim::scenario {
 
 struct Attribute {
   std::string name;  ///< as written, with its prefix
@@ -44,4 +44,4 @@ bool is_xml_text(std::string_view text);
 /// nothing expands. On an error adds what is wrong to `findings` and returns an element without a name.
 Element parse_xml(const std::string& content, const DocumentKind& kind, Findings& findings);
 
-}  // namespace dadsim
+}  // namespace dadsim::scenario

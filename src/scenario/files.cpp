@@ -18,7 +18,7 @@
 
 #include "support/fingerprint.hpp"
 
-namespace dadsim {
+namespace dadsim::scenario {
 namespace {
 
 namespace fs = std::filesystem;
@@ -141,4 +141,4 @@ std::uint64_t fingerprint_file(const std::string& path) {
   return known[identity] = fingerprint_of_content(path);
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::scenario

@@ -7,7 +7,7 @@
 #include "scenario/element.hpp"
 #include "scenario/findings.hpp"
 
-namespace dadsim {
+namespace dadsim::scenario {
 
 /// A document is read whole; nobody writes one by hand that is larger.
 inline constexpr std::size_t kMaxDocumentBytes = std::size_t{16} << 20U;
@@ -35,4 +35,4 @@ DataFile find_data_file(const std::string& scenario, const std::string& name, co
 /// Fingerprint of a file's bytes. Throws InputError if it cannot be read.
 std::uint64_t fingerprint_file(const std::string& path);
 
-}  // namespace dadsim
+}  // namespace dadsim::scenario

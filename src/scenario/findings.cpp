@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace dadsim {
+namespace dadsim::scenario {
 namespace {
 
 constexpr std::size_t kShown = 100;
@@ -85,4 +85,4 @@ std::string printable(std::string_view text) {
   return result;
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::scenario

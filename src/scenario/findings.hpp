@@ -8,7 +8,7 @@
 
 #include "support/diagnostics.hpp"
 
-namespace dadsim {
+namespace dadsim::scenario {
 
 /// Where a piece of a scenario comes from: a line of the file, or an override.
 struct Origin {
@@ -51,4 +51,4 @@ class Findings {
 /// `text` as it can stand in a one-line message: cut to 60 characters, control characters replaced.
 std::string printable(std::string_view text);
 
-}  // namespace dadsim
+}  // namespace dadsim::scenario

@@ -7,7 +7,7 @@
 #include "scenario/findings.hpp"
 #include "scenario/node.hpp"
 
-namespace dadsim {
+namespace dadsim::scenario {
 namespace {
 
 constexpr const char* kForm = "a name with at most one range of numbers, e.g. gpu-[0-15]";
@@ -60,4 +60,4 @@ HostList expand_hosts(std::string_view text, std::size_t limit) {
   return {std::move(hosts), "", ""};
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::scenario

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-namespace dadsim {
+namespace dadsim::scenario {
 
 inline constexpr std::size_t kMaxWorkers = 100000;
 inline constexpr std::size_t kMaxHostName = 100;  ///< bytes
@@ -18,4 +18,4 @@ struct HostList {
 /// most one range of numbers, both ends included; leading zeros keep their width. At most `limit` names.
 HostList expand_hosts(std::string_view text, std::size_t limit);
 
-}  // namespace dadsim
+}  // namespace dadsim::scenario

@@ -11,7 +11,7 @@
 #include "scenario/read_platform.hpp"
 #include "scenario/schema.hpp"
 
-namespace dadsim {
+namespace dadsim::scenario {
 
 ScenarioSource::ScenarioSource(std::string path) : path_(std::move(path)) {
   Findings findings(path_);
@@ -51,12 +51,12 @@ Scenario load_scenario(const std::string& path, const std::vector<std::string>& 
   return ScenarioSource(path).load(overrides, catalog);
 }
 
-PlatformSpec load_platform_file(const std::string& path, const Catalog& catalog) {
+spec::PlatformSpec load_platform_file(const std::string& path, const Catalog& catalog) {
   Findings findings(path);
-  std::optional<PlatformSpec> platform = read_platform_file({path, catalog, findings});
+  std::optional<spec::PlatformSpec> platform = read_platform_file({path, catalog, findings});
   findings.throw_if_any();
   if (!platform) throw std::logic_error("a platform without findings was not read");
   return std::move(*platform);
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::scenario

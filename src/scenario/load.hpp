@@ -7,7 +7,7 @@
 #include "scenario/element.hpp"
 #include "scenario/scenario.hpp"
 
-namespace dadsim {
+namespace dadsim::scenario {
 
 /// A scenario file, read once, to be completed many times with other overrides. What it refers to is read each time.
 class ScenarioSource {
@@ -37,9 +37,9 @@ Scenario load_scenario(const std::string& path, const std::vector<std::string>& 
 /// Reads a platform file: one that starts with <cluster-platform> is read and checked; one of SimGrid, which starts
 /// with <platform>, is only recognised: what it holds is for Catalog::check_platform to say. Throws InputError with
 /// everything that is wrong.
-PlatformSpec load_platform_file(const std::string& path, const Catalog& catalog);
+spec::PlatformSpec load_platform_file(const std::string& path, const Catalog& catalog);
 
 /// The resolved scenario as XML, every default filled in and every path absolute: loading it gives an equal scenario.
 std::string print_scenario(const Scenario& scenario);
 
-}  // namespace dadsim
+}  // namespace dadsim::scenario

@@ -7,7 +7,7 @@
 #include <charconv>
 #include <cmath>
 
-namespace dadsim {
+namespace dadsim::scenario {
 namespace {
 
 template <class Number>
@@ -247,4 +247,4 @@ void Node::refuse(std::string_view attribute, const std::string& because, const 
   if (has(attribute)) fail_at(attribute, because, remedy);
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::scenario

@@ -13,7 +13,7 @@
 #include "scenario/element.hpp"
 #include "scenario/vocabulary.hpp"
 
-namespace dadsim {
+namespace dadsim::scenario {
 
 /// An interval of numbers; its bounds belong to it unless they are open.
 struct Range {
@@ -85,4 +85,4 @@ class Node {
   Findings& findings_;
 };
 
-}  // namespace dadsim
+}  // namespace dadsim::scenario

@@ -9,7 +9,7 @@
 
 #include "scenario/vocabulary.hpp"
 
-namespace dadsim {
+namespace dadsim::scenario {
 namespace {
 
 /// `run[rank-dad]`: a name and, in brackets, which of several.
@@ -241,4 +241,4 @@ void apply_override(Element& scenario, const std::string& text, Findings& findin
 
 bool is_override_path(const std::string& path) { return is_xml_text(path) && parse_path(path).has_value(); }
 
-}  // namespace dadsim
+}  // namespace dadsim::scenario

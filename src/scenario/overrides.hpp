@@ -6,7 +6,7 @@
 #include "scenario/element.hpp"
 #include "scenario/findings.hpp"
 
-namespace dadsim {
+namespace dadsim::scenario {
 
 /// Writes one "path=value" of --set into the tree: `seed`, `training.batch`, `run[2].cap`, `run[rank-dad].cap`,
 /// `run[*].exchange`. Elements that may be left out are made. What cannot be carried out goes to `findings`; whether
@@ -16,4 +16,4 @@ void apply_override(Element& scenario, const std::string& text, Findings& findin
 /// Whether `path` has the form of such a path; what it leads to is another matter.
 bool is_override_path(const std::string& path);
 
-}  // namespace dadsim
+}  // namespace dadsim::scenario

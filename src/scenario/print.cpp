@@ -10,15 +10,15 @@
 #include "scenario/xml_writer.hpp"
 #include "support/fingerprint.hpp"
 
-namespace dadsim {
+namespace dadsim::scenario {
 namespace {
 
 using Open = XmlWriter::Open;
 
-void write_network(XmlWriter& xml, const NetworkSpec& network) {
+void write_network(XmlWriter& xml, const spec::NetworkSpec& network) {
   Open element(xml, "network");
   element.set("fidelity", to_string(network.fidelity));
-  if (network.fidelity == Fidelity::automatic) element.set("message-budget", network.message_budget);
+  if (network.fidelity == spec::Fidelity::automatic) element.set("message-budget", network.message_budget);
   if (network.timed_steps > 0) element.set("timed-steps", network.timed_steps);
   element.set("rendezvous", network.rendezvous);
   Open(xml, "jitter").set("spatial", network.jitter.spatial).set("temporal", network.jitter.temporal);
@@ -41,51 +41,51 @@ void write_workers(XmlWriter& xml, const Scenario& scenario) {
     Open(xml, "aggregator").set("host", scenario.aggregator->host).set("device", scenario.aggregator->device);
 }
 
-void write_training(XmlWriter& xml, const TrainingSpec& training) {
+void write_training(XmlWriter& xml, const spec::TrainingSpec& training) {
   Open element(xml, "training");
   element.set("batch", training.batch)
-      .set("batches", training.batches == TrainingSpec::Batches::equal ? "equal" : "proportional")
+      .set("batches", training.batches == spec::TrainingSpec::Batches::equal ? "equal" : "proportional")
       .set("epochs", training.epochs)
       .set("target-accuracy", training.target_accuracy)
-      .set("stop", training.stop == TrainingSpec::Stop::target ? "target" : "budget")
+      .set("stop", training.stop == spec::TrainingSpec::Stop::target ? "target" : "budget")
       .set("evaluate-every", training.evaluate_every == 0 ? "epoch" : std::to_string(training.evaluate_every))
       .set("seeds", training.seeds);
-  const OptimizerSpec& optimizer = training.optimizer;
-  if (optimizer.kind == OptimizerSpec::Kind::sgd) {
+  const spec::OptimizerSpec& optimizer = training.optimizer;
+  if (optimizer.kind == spec::OptimizerSpec::Kind::sgd) {
     Open(xml, "sgd")
         .set("learning-rate", optimizer.learning_rate)
         .set("momentum", optimizer.momentum)
         .set("nesterov", optimizer.nesterov)
         .set("weight-decay", optimizer.weight_decay);
   } else {
-    Open(xml, optimizer.kind == OptimizerSpec::Kind::adamw ? "adamw" : "adam")
+    Open(xml, optimizer.kind == spec::OptimizerSpec::Kind::adamw ? "adamw" : "adam")
         .set("learning-rate", optimizer.learning_rate)
         .set("beta1", optimizer.beta1)
         .set("beta2", optimizer.beta2)
         .set("epsilon", optimizer.epsilon)
         .set("weight-decay", optimizer.weight_decay);
   }
-  const ScheduleSpec& schedule = training.schedule;
+  const spec::ScheduleSpec& schedule = training.schedule;
   Open kind(xml, "schedule");
   switch (schedule.kind) {
-    case ScheduleSpec::Kind::constant:
+    case spec::ScheduleSpec::Kind::constant:
       kind.set("kind", "constant");
       break;
-    case ScheduleSpec::Kind::steps:
+    case spec::ScheduleSpec::Kind::steps:
       kind.set("kind", "steps");
       break;
-    case ScheduleSpec::Kind::cosine:
+    case spec::ScheduleSpec::Kind::cosine:
       kind.set("kind", "cosine");
       break;
   }
   kind.set("warm-up-epochs", schedule.warm_up_epochs);
-  if (schedule.kind == ScheduleSpec::Kind::steps) {
+  if (schedule.kind == spec::ScheduleSpec::Kind::steps) {
     kind.set("milestones", fmt::format("{}", fmt::join(schedule.milestones, " "))).set("factor", schedule.factor);
   }
-  if (schedule.kind == ScheduleSpec::Kind::cosine) kind.set("final-factor", schedule.final_factor);
+  if (schedule.kind == spec::ScheduleSpec::Kind::cosine) kind.set("final-factor", schedule.final_factor);
 }
 
-void write_timed_as(XmlWriter& xml, const TimedAsSpec& timed, const PathText& file) {
+void write_timed_as(XmlWriter& xml, const spec::TimedAsSpec& timed, const PathText& file) {
   Open element(xml, "timed-as");
   if (!timed.workload.empty()) element.set("workload", timed.workload);
   if (!timed.file.empty()) element.set("file", file(timed.file));
@@ -99,11 +99,11 @@ void write_timed_as(XmlWriter& xml, const TimedAsSpec& timed, const PathText& fi
 }
 
 void write_runs(XmlWriter& xml, const Scenario& scenario) {
-  for (const RunSpec& run : scenario.runs) {
+  for (const spec::RunSpec& run : scenario.runs) {
     Open element(xml, "run");
     element.set("algorithm", run.algorithm).set("label", run.label);
     if (run.communicates) {
-      element.set("exchange", to_string(run.topology))
+      element.set("exchange", to_string(run.exchange))
           .set("all-reduce", run.all_reduce)
           .set("all-gather", run.all_gather)
           .set_bytes("bucket", run.bucket_bytes);
@@ -141,12 +141,12 @@ std::string write_scenario(const Scenario& scenario, const PathText& file, bool 
 
 std::uint64_t hash_of(const Scenario& scenario) { return fingerprint(write_scenario(scenario, contents_of, false)); }
 
-std::uint64_t learning_hash_of(const Scenario& scenario, const RunSpec& run, const TrainingSpec& training,
+std::uint64_t learning_hash_of(const Scenario& scenario, const spec::RunSpec& run, const spec::TrainingSpec& training,
                                std::uint64_t seed) {
-  TrainingSpec learned = training;
+  spec::TrainingSpec learned = training;
   learned.seeds = 1;
   // The target matters to what is learned where learning ends with it.
-  if (learned.stop == TrainingSpec::Stop::budget) learned.target_accuracy = 0;
+  if (learned.stop == spec::TrainingSpec::Stop::budget) learned.target_accuracy = 0;
   XmlWriter xml;
   {
     Open root(xml, "learning");
@@ -156,7 +156,7 @@ std::uint64_t learning_hash_of(const Scenario& scenario, const RunSpec& run, con
     write_training(xml, learned);
     Open element(xml, "run");
     element.set("algorithm", run.algorithm);
-    if (run.communicates) element.set("exchange", to_string(run.topology));
+    if (run.communicates) element.set("exchange", to_string(run.exchange));
     for (const auto& [name, value] : run.parameters) element.set(name.c_str(), value);
   }
   return fingerprint(xml.finish());
@@ -166,4 +166,4 @@ std::string print_scenario(const Scenario& scenario) {
   return write_scenario(scenario, [](const std::string& path) { return path; });
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::scenario

@@ -5,7 +5,7 @@
 
 #include "scenario/scenario.hpp"
 
-namespace dadsim {
+namespace dadsim::scenario {
 
 /// The resolved scenario as XML; `file` turns each path of the scenario into what is printed for it. Without questions
 /// it has neither <sweep> nor <goal>.
@@ -18,7 +18,7 @@ std::uint64_t hash_of(const Scenario& scenario);
 
 /// Of all that what a run learns depends on, and of nothing else: runs of equal hash learn the same, whatever they are
 /// timed on. `training` and `seed` instead of the scenario's. Throws InputError if a file cannot be read.
-std::uint64_t learning_hash_of(const Scenario& scenario, const RunSpec& run, const TrainingSpec& training,
+std::uint64_t learning_hash_of(const Scenario& scenario, const spec::RunSpec& run, const spec::TrainingSpec& training,
                                std::uint64_t seed);
 
-}  // namespace dadsim
+}  // namespace dadsim::scenario

@@ -1,10 +1,10 @@
 #include "scenario/print_parts.hpp"
 
-namespace dadsim {
+namespace dadsim::scenario {
 
 using Open = XmlWriter::Open;
 
-void write_costs(XmlWriter& xml, const CostSpec& costs) {
+void write_costs(XmlWriter& xml, const spec::CostSpec& costs) {
   Open element(xml, "costs");
   element.set("currency", costs.currency)
       .set("electricity", costs.electricity)
@@ -16,7 +16,7 @@ void write_costs(XmlWriter& xml, const CostSpec& costs) {
     egress.set("per-gb", costs.egress_per_gb);
     if (!costs.egress_links.empty()) egress.set("links", costs.egress_links);
   }
-  for (const CostSpec::Price& price : costs.prices) {
+  for (const spec::CostSpec::Price& price : costs.prices) {
     Open one(xml, "price");
     one.set("device", price.device);
     if (price.per_hour) one.set("per-hour", *price.per_hour);
@@ -24,4 +24,4 @@ void write_costs(XmlWriter& xml, const CostSpec& costs) {
   }
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::scenario

@@ -5,27 +5,27 @@
 
 #include "scenario/print_parts.hpp"
 
-namespace dadsim {
+namespace dadsim::scenario {
 namespace {
 
 using Open = XmlWriter::Open;
 
-void write_split(XmlWriter& xml, const SplitSpec& split) {
+void write_split(XmlWriter& xml, const spec::SplitSpec& split) {
   Open element(xml, "split");
   switch (split.kind) {
-    case SplitSpec::Kind::iid:
+    case spec::SplitSpec::Kind::iid:
       element.set("by", "iid");
       break;
-    case SplitSpec::Kind::by_class:
+    case spec::SplitSpec::Kind::by_class:
       element.set("by", "class");
       break;
-    case SplitSpec::Kind::dirichlet:
+    case spec::SplitSpec::Kind::dirichlet:
       element.set("by", "dirichlet").set("alpha", split.alpha);
       break;
-    case SplitSpec::Kind::shards:
+    case spec::SplitSpec::Kind::shards:
       element.set("by", "shards").set("shards", split.shards);
       break;
-    case SplitSpec::Kind::sizes:
+    case spec::SplitSpec::Kind::sizes:
       element.set("by", "sizes").set("sizes", fmt::format("{}", fmt::join(split.sizes, " ")));
       break;
   }
@@ -46,29 +46,29 @@ struct SourceWriter {
     return text;
   }
 
-  void operator()(const DigitsSource& source) const {
+  void operator()(const spec::DigitsSource& source) const {
     Open element(xml, "digits");
     counts(element, source);
   }
-  void operator()(const IdxSource& source) const {
+  void operator()(const spec::IdxSource& source) const {
     Open element(xml, "idx");
     element.set("images", file(source.images)).set("labels", file(source.labels));
     if (!source.test_images.empty())
       element.set("test-images", file(source.test_images)).set("test-labels", file(source.test_labels));
     counts(element, source);
   }
-  void operator()(const Cifar10Source& source) const {
+  void operator()(const spec::Cifar10Source& source) const {
     Open element(xml, "cifar10");
     element.set("files", list(source.files));
     if (!source.test_files.empty()) element.set("test-files", list(source.test_files));
     counts(element, source);
   }
-  void operator()(const TsSource& source) const {
+  void operator()(const spec::TsSource& source) const {
     Open element(xml, "ts");
     element.set("train-file", file(source.train_file)).set("test-file", file(source.test_file));
     counts(element, source);
   }
-  void operator()(const CsvSource& source) const {
+  void operator()(const spec::CsvSource& source) const {
     Open element(xml, "csv");
     element.set("file", file(source.file)).set("target", source.target);
     if (source.test_file.empty()) {
@@ -78,26 +78,26 @@ struct SourceWriter {
     }
     counts(element, source);
   }
-  void operator()(const TextSource& source) const {
+  void operator()(const spec::TextSource& source) const {
     Open element(xml, "text");
     element.set("file", file(source.file)).set("length", source.length).set("test-share", source.test_share);
     counts(element, source);
   }
-  void operator()(const ShapesSource& source) const {
+  void operator()(const spec::ShapesSource& source) const {
     Open element(xml, "shapes");
     counts(element, source);
   }
-  void operator()(const UtterancesSource& source) const {
+  void operator()(const spec::UtterancesSource& source) const {
     Open element(xml, "utterances");
     element.set("length", source.length);
     counts(element, source);
   }
-  void operator()(const GrammarSource& source) const {
+  void operator()(const spec::GrammarSource& source) const {
     Open element(xml, "grammar");
     element.set("length", source.length);
     counts(element, source);
   }
-  void operator()(const TabularSource& source) const {
+  void operator()(const spec::TabularSource& source) const {
     Open element(xml, "tabular");
     element.set("features", source.features).set("classes", source.classes).set("noise", source.noise);
     counts(element, source);
@@ -106,12 +106,12 @@ struct SourceWriter {
 
 }  // namespace
 
-void write_data(XmlWriter& xml, const DataSpec& data, const PathText& file) {
+void write_data(XmlWriter& xml, const spec::DataSpec& data, const PathText& file) {
   const Open element(xml, "data");
   std::visit(SourceWriter{xml, file}, data.source);
   write_split(xml, data.split);
-  const ShiftSpec& shift = data.shift;
+  const spec::ShiftSpec& shift = data.shift;
   if (!shift.none()) Open(xml, "shift").set("gain", shift.gain).set("offset", shift.offset).set("noise", shift.noise);
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::scenario

@@ -2,12 +2,12 @@
 
 #include "scenario/print_parts.hpp"
 
-namespace dadsim {
+namespace dadsim::scenario {
 
 using Open = XmlWriter::Open;
 
-void write_devices(XmlWriter& xml, const std::vector<DeviceSpec>& devices) {
-  for (const DeviceSpec& device : devices) {
+void write_devices(XmlWriter& xml, const std::vector<spec::DeviceSpec>& devices) {
+  for (const spec::DeviceSpec& device : devices) {
     Open element(xml, "device");
     element.set("name", device.name);
     if (!device.description.empty()) element.set("description", device.description);
@@ -29,7 +29,7 @@ void write_devices(XmlWriter& xml, const std::vector<DeviceSpec>& devices) {
     element.set_seconds("ramp-time", device.ramp_seconds)
         .set("tile-rows", device.tile_rows)
         .set("winograd-share", device.winograd_share);
-    for (const KindEfficiency& one : device.efficiencies) {
+    for (const spec::KindEfficiency& one : device.efficiencies) {
       Open efficiency(xml, "efficiency");
       efficiency.set("of", to_string(one.kind));
       if (one.precision) efficiency.set("precision", to_string(*one.precision));
@@ -38,4 +38,4 @@ void write_devices(XmlWriter& xml, const std::vector<DeviceSpec>& devices) {
   }
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::scenario

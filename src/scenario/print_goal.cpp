@@ -1,11 +1,11 @@
 #include "scenario/print_parts.hpp"
 #include "scenario/read_varied.hpp"
 
-namespace dadsim {
+namespace dadsim::scenario {
 
 using Open = XmlWriter::Open;
 
-void write_goal(XmlWriter& xml, const GoalSpec& goal) {
+void write_goal(XmlWriter& xml, const spec::GoalSpec& goal) {
   constexpr double kJoulesPerKwh = 3.6e6;
   constexpr double kGramsPerKilogram = 1e3;
   Open element(xml, "goal");
@@ -15,7 +15,7 @@ void write_goal(XmlWriter& xml, const GoalSpec& goal) {
   if (goal.joules) element.set("energy-kwh", *goal.joules / kJoulesPerKwh);
   if (goal.carbon) element.set("carbon-kg", *goal.carbon / kGramsPerKilogram);
   if (!goal.run.empty()) element.set("run", goal.run);
-  for (const AllowedChange& change : goal.allowed) {
+  for (const spec::AllowedChange& change : goal.allowed) {
     Open one(xml, "allow");
     one.set("path", change.varied.path);
     if (!change.varied.values.empty()) {
@@ -30,4 +30,4 @@ void write_goal(XmlWriter& xml, const GoalSpec& goal) {
   }
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::scenario

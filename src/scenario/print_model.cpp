@@ -1,13 +1,13 @@
 #include "scenario/print_parts.hpp"
 
-namespace dadsim {
+namespace dadsim::scenario {
 namespace {
 
 using Open = XmlWriter::Open;
 
-void write_layers(XmlWriter& xml, const std::vector<LayerSpec>& layers);
+void write_layers(XmlWriter& xml, const std::vector<spec::LayerSpec>& layers);
 
-void write(XmlWriter& xml, const DenseSpec& layer) {
+void write(XmlWriter& xml, const spec::DenseSpec& layer) {
   Open(xml, "dense")
       .set("units", layer.units)
       .set("activation", to_string(layer.activation))
@@ -15,7 +15,7 @@ void write(XmlWriter& xml, const DenseSpec& layer) {
       .set("positions", layer.each_position ? "each" : "together");
 }
 
-void write(XmlWriter& xml, const ConvolutionSpec& layer) {
+void write(XmlWriter& xml, const spec::ConvolutionSpec& layer) {
   Open(xml, "convolution")
       .set("filters", layer.filters)
       .set("kernel", layer.kernel)
@@ -25,44 +25,46 @@ void write(XmlWriter& xml, const ConvolutionSpec& layer) {
       .set("bias", layer.bias);
 }
 
-void write(XmlWriter& xml, const PoolSpec& layer) {
-  Open(xml, layer.kind == PoolSpec::Kind::maximum ? "max-pool" : "mean-pool")
+void write(XmlWriter& xml, const spec::PoolSpec& layer) {
+  Open(xml, layer.kind == spec::PoolSpec::Kind::maximum ? "max-pool" : "mean-pool")
       .set("size", layer.size)
       .set("stride", layer.stride);
 }
 
-void write(XmlWriter& xml, const MeanSpec&) { const Open mean(xml, "mean"); }
+void write(XmlWriter& xml, const spec::MeanSpec&) { const Open mean(xml, "mean"); }
 
-void write(XmlWriter& xml, const SelectSpec& layer) {
+void write(XmlWriter& xml, const spec::SelectSpec& layer) {
   Open(xml, "select").set("position", layer.last ? "last" : "first");
 }
 
-void write(XmlWriter& xml, const RecurrentSpec& layer) {
-  Open(xml, layer.cell == RecurrentSpec::Cell::gru ? "gru" : "lstm").set("units", layer.units).set("bias", layer.bias);
+void write(XmlWriter& xml, const spec::RecurrentSpec& layer) {
+  Open(xml, layer.cell == spec::RecurrentSpec::Cell::gru ? "gru" : "lstm")
+      .set("units", layer.units)
+      .set("bias", layer.bias);
 }
 
-void write(XmlWriter& xml, const AttentionSpec& layer) {
+void write(XmlWriter& xml, const spec::AttentionSpec& layer) {
   Open(xml, "attention").set("heads", layer.heads).set("causal", layer.causal).set("bias", layer.bias);
 }
 
-void write(XmlWriter& xml, const LayerNormSpec& layer) { Open(xml, "layer-norm").set("epsilon", layer.epsilon); }
+void write(XmlWriter& xml, const spec::LayerNormSpec& layer) { Open(xml, "layer-norm").set("epsilon", layer.epsilon); }
 
-void write(XmlWriter& xml, const BatchNormSpec& layer) {
+void write(XmlWriter& xml, const spec::BatchNormSpec& layer) {
   Open(xml, "batch-norm")
       .set("epsilon", layer.epsilon)
       .set("momentum", layer.momentum)
       .set("activation", to_string(layer.activation));
 }
 
-void write(XmlWriter& xml, const EmbeddingSpec& layer) { Open(xml, "embedding").set("units", layer.units); }
+void write(XmlWriter& xml, const spec::EmbeddingSpec& layer) { Open(xml, "embedding").set("units", layer.units); }
 
-void write(XmlWriter& xml, const PositionsSpec&) { const Open positions(xml, "positions"); }
+void write(XmlWriter& xml, const spec::PositionsSpec&) { const Open positions(xml, "positions"); }
 
-void write(XmlWriter& xml, const ClassTokenSpec&) { const Open token(xml, "class-token"); }
+void write(XmlWriter& xml, const spec::ClassTokenSpec&) { const Open token(xml, "class-token"); }
 
-void write(XmlWriter& xml, const DropoutSpec& layer) { Open(xml, "dropout").set("rate", layer.rate); }
+void write(XmlWriter& xml, const spec::DropoutSpec& layer) { Open(xml, "dropout").set("rate", layer.rate); }
 
-void write(XmlWriter& xml, const ResidualSpec& layer) {
+void write(XmlWriter& xml, const spec::ResidualSpec& layer) {
   Open element(xml, "residual");
   element.set("activation", to_string(layer.activation));
   write_layers(xml, layer.layers);
@@ -71,18 +73,18 @@ void write(XmlWriter& xml, const ResidualSpec& layer) {
   write_layers(xml, layer.shortcut);
 }
 
-void write_layers(XmlWriter& xml, const std::vector<LayerSpec>& layers) {
-  for (const LayerSpec& layer : layers) {
+void write_layers(XmlWriter& xml, const std::vector<spec::LayerSpec>& layers) {
+  for (const spec::LayerSpec& layer : layers) {
     std::visit([&](const auto& spec) { write(xml, spec); }, layer.what);
   }
 }
 
 }  // namespace
 
-void write_model(XmlWriter& xml, const ModelSpec& model) {
+void write_model(XmlWriter& xml, const spec::ModelSpec& model) {
   Open element(xml, "model");
   if (!model.name.empty()) element.set("name", model.name);
   write_layers(xml, model.layers);
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::scenario

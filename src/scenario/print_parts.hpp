@@ -4,22 +4,22 @@
 #include <string>
 #include <vector>
 
-#include "plan/cost_specification.hpp"
-#include "plan/goal_specification.hpp"
-#include "plan/specification.hpp"
-#include "plan/sweep_specification.hpp"
 #include "scenario/xml_writer.hpp"
+#include "spec/cost_specification.hpp"
+#include "spec/goal_specification.hpp"
+#include "spec/specification.hpp"
+#include "spec/sweep_specification.hpp"
 
-namespace dadsim {
+namespace dadsim::scenario {
 
 /// How the path of a file is written.
 using PathText = std::function<std::string(const std::string&)>;
 
-void write_devices(XmlWriter& xml, const std::vector<DeviceSpec>& devices);
-void write_data(XmlWriter& xml, const DataSpec& data, const PathText& file);
-void write_model(XmlWriter& xml, const ModelSpec& model);
-void write_costs(XmlWriter& xml, const CostSpec& costs);
-void write_goal(XmlWriter& xml, const GoalSpec& goal);
-void write_sweep(XmlWriter& xml, const SweepSpec& sweep);
+void write_devices(XmlWriter& xml, const std::vector<spec::DeviceSpec>& devices);
+void write_data(XmlWriter& xml, const spec::DataSpec& data, const PathText& file);
+void write_model(XmlWriter& xml, const spec::ModelSpec& model);
+void write_costs(XmlWriter& xml, const spec::CostSpec& costs);
+void write_goal(XmlWriter& xml, const spec::GoalSpec& goal);
+void write_sweep(XmlWriter& xml, const spec::SweepSpec& sweep);
 
-}  // namespace dadsim
+}  // namespace dadsim::scenario

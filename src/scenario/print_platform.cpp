@@ -8,7 +8,7 @@
 
 #include "scenario/read_link.hpp"
 
-namespace dadsim {
+namespace dadsim::scenario {
 namespace {
 
 using Open = XmlWriter::Open;
@@ -17,25 +17,25 @@ void set_name(Open& element, const std::string& name) {
   if (!name.empty()) element.set("name", name);
 }
 
-void write_fabric(XmlWriter& xml, const FabricSpec& fabric) {
+void write_fabric(XmlWriter& xml, const spec::FabricSpec& fabric) {
   switch (fabric.kind) {
-    case FabricSpec::Kind::one_switch:
+    case spec::FabricSpec::Kind::one_switch:
       Open(xml, "one-switch");
       return;
-    case FabricSpec::Kind::fat_tree:
+    case spec::FabricSpec::Kind::fat_tree:
       Open(xml, "fat-tree")
           .set("link", fabric.link.name)
           .set("nodes-per-switch", fabric.nodes_per_switch)
           .set("oversubscription", fabric.oversubscription);
       return;
-    case FabricSpec::Kind::dragonfly:
+    case spec::FabricSpec::Kind::dragonfly:
       Open(xml, "dragonfly")
           .set("link", fabric.link.name)
           .set("groups", fabric.dimensions.at(0))
           .set("routers", fabric.dimensions.at(1))
           .set("nodes", fabric.dimensions.at(2));
       return;
-    case FabricSpec::Kind::torus:
+    case spec::FabricSpec::Kind::torus:
       Open(xml, "torus")
           .set("link", fabric.link.name)
           .set("dimensions", fmt::format("{}", fmt::join(fabric.dimensions, "x")));
@@ -43,18 +43,18 @@ void write_fabric(XmlWriter& xml, const FabricSpec& fabric) {
   }
 }
 
-void write_cluster(XmlWriter& xml, const GpuClusterSpec& cluster) {
+void write_cluster(XmlWriter& xml, const spec::GpuClusterSpec& cluster) {
   Open element(xml, "gpu-cluster");
   set_name(element, cluster.name);
   element.set("nodes", cluster.nodes).set("gpus", cluster.gpus);
   if (!cluster.port.name.empty()) element.set("inside", cluster.port.name);
-  if (cluster.inside == InsideNode::shared) element.set("bridge", cluster.bridge.name);
+  if (cluster.inside == spec::InsideNode::shared) element.set("bridge", cluster.bridge.name);
   element.set("rails", cluster.rails).set("nic", cluster.nic.name);
   write_fabric(xml, cluster.fabric);
 }
 
 /// A link is named, or given by its bandwidth.
-void set_link(Open& element, const char* name, const LinkSpec& link) {
+void set_link(Open& element, const char* name, const spec::LinkSpec& link) {
   if (is_own_link(link)) {
     element.set_bandwidth(name, link.bandwidth);
   } else {
@@ -64,23 +64,23 @@ void set_link(Open& element, const char* name, const LinkSpec& link) {
 
 /// What both directions share is written once. What differs is what each brings by itself: an attribute would have made
 /// it equal.
-void set_line(Open& element, const LinkSpec& up, const LinkSpec& down) {
+void set_line(Open& element, const spec::LinkSpec& up, const spec::LinkSpec& down) {
   set_link(element, "up", up);
   set_link(element, "down", down);
   element.set_seconds("up-latency", up.latency).set_seconds("down-latency", down.latency);
   if (up.transport == down.transport) element.set("transport", to_string(up.transport));
   if (up.efficiency == down.efficiency) element.set("efficiency", up.efficiency);
-  const bool up_queues = up.transport == Transport::tcp;
-  const bool down_queues = down.transport == Transport::tcp;
+  const bool up_queues = up.transport == spec::Transport::tcp;
+  const bool down_queues = down.transport == spec::Transport::tcp;
   const double queue = up_queues ? up.queue_bytes : down.queue_bytes;
   const bool one_queue = up_queues != down_queues || (up_queues && up.queue_bytes == down.queue_bytes);
   if (one_queue) element.set_bytes("queue", queue);
 }
 
-void write_cluster(XmlWriter& xml, const FederationSpec& federation) {
+void write_cluster(XmlWriter& xml, const spec::FederationSpec& federation) {
   Open element(xml, "federation");
   set_name(element, federation.name);
-  for (const FederationSpec::Sites& sites : federation.sites) {
+  for (const spec::FederationSpec::Sites& sites : federation.sites) {
     Open line(xml, "sites");
     line.set("name", sites.name);
     if (sites.numbered) line.set("count", sites.count);
@@ -92,7 +92,7 @@ void write_cluster(XmlWriter& xml, const FederationSpec& federation) {
   }
 }
 
-void write_pair(XmlWriter& xml, const WanSpec::Pair& pair, bool one_way) {
+void write_pair(XmlWriter& xml, const spec::WanSpec::Pair& pair, bool one_way) {
   Open(xml, "pair")
       .set("from", pair.from)
       .set("to", pair.to)
@@ -103,11 +103,11 @@ void write_pair(XmlWriter& xml, const WanSpec::Pair& pair, bool one_way) {
 }
 
 /// Two directions with the same numbers are written as one.
-void write_pairs(XmlWriter& xml, const std::vector<WanSpec::Pair>& pairs) {
+void write_pairs(XmlWriter& xml, const std::vector<spec::WanSpec::Pair>& pairs) {
   std::map<std::pair<std::string, std::string>, std::size_t> index;
   for (std::size_t i = 0; i < pairs.size(); ++i) index.emplace(std::pair(pairs[i].from, pairs[i].to), i);
   for (std::size_t i = 0; i < pairs.size(); ++i) {
-    const WanSpec::Pair& pair = pairs[i];
+    const spec::WanSpec::Pair& pair = pairs[i];
     const auto back = index.find(std::pair(pair.to, pair.from));
     const bool symmetrical = back != index.end() && pairs[back->second].bandwidth == pair.bandwidth &&
                              pairs[back->second].round_trip == pair.round_trip &&
@@ -116,35 +116,35 @@ void write_pairs(XmlWriter& xml, const std::vector<WanSpec::Pair>& pairs) {
   }
 }
 
-void write_wan(XmlWriter& xml, const WanSpec& wan) {
+void write_wan(XmlWriter& xml, const spec::WanSpec& wan) {
   Open element(xml, "wan");
   set_name(element, wan.name);
   set_link(element, is_own_link(wan.host) ? "host-bandwidth" : "host", wan.host);
   element.set_seconds("host-latency", wan.host.latency);
-  if (wan.host.transport == Transport::tcp) element.set_bytes("queue", wan.host.queue_bytes);
-  for (const WanSpec::Region& region : wan.regions)
+  if (wan.host.transport == spec::Transport::tcp) element.set_bytes("queue", wan.host.queue_bytes);
+  for (const spec::WanSpec::Region& region : wan.regions)
     Open(xml, "region").set("name", region.name).set("hosts", region.hosts);
   write_pairs(xml, wan.pairs);
 }
 
-void write_variation(XmlWriter& xml, const PlatformSpec& platform) {
-  for (const LinkChange& change : platform.changes) {
+void write_variation(XmlWriter& xml, const spec::PlatformSpec& platform) {
+  for (const spec::LinkChange& change : platform.changes) {
     Open(xml, "change")
         .set("link", change.link)
         .set("bandwidth-factor", change.bandwidth_factor)
         .set("latency-factor", change.latency_factor);
   }
-  for (const PlatformSpec::Profile& profile : platform.profiles) {
+  for (const spec::PlatformSpec::Profile& profile : platform.profiles) {
     Open element(xml, "profile");
     std::string times;
     for (const double time : profile.times) times += fmt::format("{}{}s", times.empty() ? "" : " ", time);
     element.set("link", profile.link)
-        .set("of", profile.of == PlatformSpec::Profile::Of::latency ? "latency" : "bandwidth")
+        .set("of", profile.of == spec::PlatformSpec::Profile::Of::latency ? "latency" : "bandwidth")
         .set("times", times)
         .set("factors", fmt::format("{}", fmt::join(profile.factors, " ")));
     if (profile.period > 0) element.set_seconds("period", profile.period);
   }
-  for (const PlatformSpec::Background& background : platform.background) {
+  for (const spec::PlatformSpec::Background& background : platform.background) {
     Open element(xml, "background");
     element.set("from", background.from).set("to", background.to).set_bytes("bytes", background.bytes);
     if (background.every > 0) element.set_seconds("every", background.every);
@@ -153,20 +153,20 @@ void write_variation(XmlWriter& xml, const PlatformSpec& platform) {
 
 }  // namespace
 
-void write_platform(XmlWriter& xml, const PlatformSpec& platform,
+void write_platform(XmlWriter& xml, const spec::PlatformSpec& platform,
                     const std::function<std::string(const std::string&)>& file) {
   Open element(xml, "platform");
   if (!platform.description.empty()) element.set("description", platform.description);
-  if (const auto* given = std::get_if<PlatformFileSpec>(&platform.what)) {
+  if (const auto* given = std::get_if<spec::PlatformFileSpec>(&platform.what)) {
     element.set("file", file(given->path)).set("transport", to_string(given->transport));
-  } else if (const auto* cluster = std::get_if<GpuClusterSpec>(&platform.what)) {
+  } else if (const auto* cluster = std::get_if<spec::GpuClusterSpec>(&platform.what)) {
     write_cluster(xml, *cluster);
-  } else if (const auto* federation = std::get_if<FederationSpec>(&platform.what)) {
+  } else if (const auto* federation = std::get_if<spec::FederationSpec>(&platform.what)) {
     write_cluster(xml, *federation);
-  } else if (const auto* wan = std::get_if<WanSpec>(&platform.what)) {
+  } else if (const auto* wan = std::get_if<spec::WanSpec>(&platform.what)) {
     write_wan(xml, *wan);
   } else {
-    const auto& composition = std::get<CompositionSpec>(platform.what);
+    const auto& composition = std::get<spec::CompositionSpec>(platform.what);
     for (const auto& part : composition.clusters) {
       std::visit([&](const auto& one) { write_cluster(xml, one); }, part);
     }
@@ -175,4 +175,4 @@ void write_platform(XmlWriter& xml, const PlatformSpec& platform,
   write_variation(xml, platform);
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::scenario

@@ -3,14 +3,14 @@
 #include <functional>
 #include <string>
 
-#include "plan/platform_specification.hpp"
 #include "scenario/xml_writer.hpp"
+#include "spec/platform_specification.hpp"
 
-namespace dadsim {
+namespace dadsim::scenario {
 
 /// <platform>: a declared platform is written out, whatever file it came from; of a platform file of SimGrid stands
 /// what `file` makes of its path.
-void write_platform(XmlWriter& xml, const PlatformSpec& platform,
+void write_platform(XmlWriter& xml, const spec::PlatformSpec& platform,
                     const std::function<std::string(const std::string&)>& file);
 
-}  // namespace dadsim
+}  // namespace dadsim::scenario

@@ -6,12 +6,12 @@
 #include "scenario/print_parts.hpp"
 #include "scenario/read_varied.hpp"
 
-namespace dadsim {
+namespace dadsim::scenario {
 namespace {
 
 using Open = XmlWriter::Open;
 
-void write_vary(XmlWriter& xml, const VariedPath& varied, bool drawn) {
+void write_vary(XmlWriter& xml, const spec::VariedPath& varied, bool drawn) {
   Open element(xml, "vary");
   element.set("path", varied.path);
   if (!varied.values.empty()) {
@@ -26,19 +26,19 @@ void write_vary(XmlWriter& xml, const VariedPath& varied, bool drawn) {
 
 }  // namespace
 
-void write_sweep(XmlWriter& xml, const SweepSpec& sweep) {
+void write_sweep(XmlWriter& xml, const spec::SweepSpec& sweep) {
   Open element(xml, "sweep");
   element.set("method", to_string(sweep.method));
   if (sweep.drawn()) element.set("points", sweep.points).set("seed", sweep.seed);
   element.set("seeds", sweep.seeds);
-  for (const SweepAxis& axis : sweep.axes) {
+  for (const spec::SweepAxis& axis : sweep.axes) {
     if (axis.size() == 1) {
       write_vary(xml, axis.front(), sweep.drawn());
       continue;
     }
     const Open linked(xml, "linked");
-    for (const VariedPath& varied : axis) write_vary(xml, varied, sweep.drawn());
+    for (const spec::VariedPath& varied : axis) write_vary(xml, varied, sweep.drawn());
   }
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::scenario

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-namespace dadsim {
+namespace dadsim::scenario {
 
 std::optional<double> required_quantity(const Node& node, const char* attribute, const QuantityForm& form,
                                         const Catalog& catalog) {
@@ -25,4 +25,4 @@ double quantity(const Node& node, const char* attribute, const QuantityForm& for
   return node.has(attribute) ? required_quantity(node, attribute, form, catalog).value_or(fallback) : fallback;
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::scenario

@@ -6,7 +6,7 @@
 #include "scenario/catalog.hpp"
 #include "scenario/node.hpp"
 
-namespace dadsim {
+namespace dadsim::scenario {
 
 /// What a number with a unit has to be, and how to say so.
 struct QuantityForm {
@@ -33,4 +33,4 @@ std::optional<double> required_quantity(const Node& node, const char* attribute,
 double quantity(const Node& node, const char* attribute, const QuantityForm& form, double fallback,
                 const Catalog& catalog);
 
-}  // namespace dadsim
+}  // namespace dadsim::scenario

@@ -11,7 +11,7 @@
 #include "scenario/quantity.hpp"
 #include "scenario/read_platform.hpp"
 
-namespace dadsim {
+namespace dadsim::scenario {
 namespace {
 
 std::string trimmed(const std::string& text) {
@@ -21,14 +21,15 @@ std::string trimmed(const std::string& text) {
 
 /// The workers and the aggregator with the lines they come from, to say where a host is wrong.
 struct Cluster {
-  std::vector<Placement> workers;
+  std::vector<spec::Placement> workers;
   std::vector<Origin> origins;  ///< per worker
-  std::optional<Placement> aggregator;
+  std::optional<spec::Placement> aggregator;
   Origin aggregator_origin;
   bool ignore_memory = false;
 };
 
-Cluster read_workers(const Element& element, const std::vector<DeviceSpec>& own_devices, const ReadContext& context) {
+Cluster read_workers(const Element& element, const std::vector<spec::DeviceSpec>& own_devices,
+                     const ReadContext& context) {
   std::vector<std::string> devices;
   for (std::size_t i = 0; i < std::min(own_devices.size(), kMaxDevices); ++i) devices.push_back(own_devices[i].name);
   devices.insert(devices.end(), context.catalog.devices.begin(), context.catalog.devices.end());
@@ -60,7 +61,7 @@ Cluster read_workers(const Element& element, const std::vector<DeviceSpec>& own_
   }
   if (const Element* aggregator = node.child("aggregator")) {
     const Node one(*aggregator, context.findings);
-    Placement placement;
+    spec::Placement placement;
     placement.device = read_device(one);
     const std::string host = one.required_text("host", "the name of a host in the platform").value_or("");
     if (words(host).size() > 1) {
@@ -78,9 +79,9 @@ Cluster read_workers(const Element& element, const std::vector<DeviceSpec>& own_
 
 /// Which of the workers and the aggregator after them stand on hosts that a declared platform does not have: each with
 /// a finding.
-std::vector<bool> check_hosts(const PlatformSpec& platform, const Cluster& cluster, const ReadContext& context) {
+std::vector<bool> check_hosts(const spec::PlatformSpec& platform, const Cluster& cluster, const ReadContext& context) {
   std::vector<bool> unknown(cluster.workers.size() + 1);
-  if (std::holds_alternative<PlatformFileSpec>(platform.what)) return unknown;
+  if (std::holds_alternative<spec::PlatformFileSpec>(platform.what)) return unknown;
   const DeclaredHosts hosts(platform);
   const auto check = [&](const std::string& host, const Origin& origin, std::size_t i) {
     if (host.empty() || hosts.contains(host)) return;
@@ -93,23 +94,24 @@ std::vector<bool> check_hosts(const PlatformSpec& platform, const Cluster& clust
   return unknown;
 }
 
-void check_platform(const PlatformSpec& platform, const Cluster& cluster, const std::vector<RunSpec>& runs,
+void check_platform(const spec::PlatformSpec& platform, const Cluster& cluster, const std::vector<spec::RunSpec>& runs,
                     const ReadContext& context) {
   const std::vector<bool> unknown = check_hosts(platform, cluster, context);
   Catalog::PlatformQuestion question;
   question.platform = platform;
-  for (const Placement& worker : cluster.workers) question.hosts.push_back(worker.host);
+  for (const spec::Placement& worker : cluster.workers) question.hosts.push_back(worker.host);
   const std::size_t count = cluster.workers.size();
   const bool aggregator = cluster.aggregator && !cluster.aggregator->host.empty();
   if (aggregator) question.hosts.push_back(cluster.aggregator->host);
-  const auto uses = [&](Topology topology) {
-    return std::ranges::any_of(runs, [&](const RunSpec& run) { return run.topology == topology && run.communicates; });
+  const auto uses = [&](spec::ExchangeMode exchange) {
+    return std::ranges::any_of(runs,
+                               [&](const spec::RunSpec& run) { return run.exchange == exchange && run.communicates; });
   };
-  const bool star = aggregator && uses(Topology::aggregator);
+  const bool star = aggregator && uses(spec::ExchangeMode::aggregator);
   if (star) {
     for (std::size_t i = 0; i < count; ++i) question.pairs.emplace_back(i, count);
   }
-  if (uses(Topology::peer) && count > 1) {
+  if (uses(spec::ExchangeMode::peer) && count > 1) {
     // Each pair stands for both ways: two workers have one.
     for (std::size_t i = 0; i < (count == 2 ? 1 : count); ++i) question.pairs.emplace_back(i, (i + 1) % count);
   }
@@ -150,10 +152,10 @@ Scenario read_scenario(const Element& root, const ReadContext& context) {
     const Node text(*description, context.findings);
     scenario.description = trimmed(description->text);
   }
-  std::optional<PlatformSpec> given_platform;
+  std::optional<spec::PlatformSpec> given_platform;
   if (const Element* platform = node.required_child("platform", "the cluster, e.g. <platform file=\"cluster.xml\"/>"))
     given_platform = read_platform(*platform, context);
-  if (const Element* network = node.child("network")) scenario.network = read_network(*network, context);
+  if (const Element* network = node.child("network")) scenario.network = scenario::read_network(*network, context);
   scenario.devices = read_devices(node, context);
 
   Cluster cluster;
@@ -175,7 +177,7 @@ Scenario read_scenario(const Element& root, const ReadContext& context) {
   check_precision(scenario, cluster.workers, cluster.origins, node.child("timed-as"), context);
   scenario.runs = read_runs(node, cluster.aggregator.has_value(), context);
   if (const Element* costs = node.child("costs")) scenario.costs = read_costs(*costs, scenario.devices, context);
-  if (const Element* goal = node.child("goal")) scenario.goal = read_goal(*goal, scenario, context);
+  if (const Element* goal = node.child("goal")) scenario.goal = scenario::read_goal(*goal, scenario, context);
   if (const Element* sweep = node.child("sweep")) scenario.sweep = read_sweep(*sweep, context);
 
   if (given_platform && !cluster.workers.empty()) {
@@ -189,4 +191,4 @@ Scenario read_scenario(const Element& root, const ReadContext& context) {
   return scenario;
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::scenario

@@ -2,14 +2,14 @@
 
 #include <string>
 
-#include "plan/sample_shape.hpp"
 #include "scenario/catalog.hpp"
 #include "scenario/element.hpp"
 #include "scenario/findings.hpp"
 #include "scenario/node.hpp"
 #include "scenario/scenario.hpp"
+#include "spec/sample_shape.hpp"
 
-namespace dadsim {
+namespace dadsim::scenario {
 
 /// What every part of the reader needs.
 struct ReadContext {
@@ -20,34 +20,35 @@ struct ReadContext {
 
 /// The data as they turned out; classes and the channels of the shape are 0 if unknown because something is wrong.
 struct DataFindings {
-  DataSpec spec;
+  spec::DataSpec spec;
   std::int64_t train = 0;
   std::int64_t classes = 0;
-  SampleShape shape;
+  spec::SampleShape shape;
   std::int64_t labels_per_sample = 1;
 };
 
 inline constexpr std::size_t kMaxDevices = 1000;
 
 // One function per element; the files follow. Each fills in defaults and goes on after errors.
-NetworkSpec read_network(const Element& element, const ReadContext& context);
+spec::NetworkSpec read_network(const Element& element, const ReadContext& context);
 DataFindings read_data(const Element& element, std::size_t workers, const ReadContext& context);
-ModelSpec read_model(const Element& element, const DataFindings& data, const ReadContext& context);
-TrainingSpec read_training(const Element& element, std::size_t workers, std::int64_t samples,
-                           const ReadContext& context);
-std::vector<DeviceSpec> read_devices(const Node& scenario, const ReadContext& context);
+spec::ModelSpec read_model(const Element& element, const DataFindings& data, const ReadContext& context);
+spec::TrainingSpec read_training(const Element& element, std::size_t workers, std::int64_t samples,
+                                 const ReadContext& context);
+std::vector<spec::DeviceSpec> read_devices(const Node& scenario, const ReadContext& context);
 /// That the devices of the workers have the precision that the scenario is timed in. `timed_as` may be nullptr;
 /// `origins` are of the workers.
-void check_precision(const Scenario& scenario, const std::vector<Placement>& workers,
+void check_precision(const Scenario& scenario, const std::vector<spec::Placement>& workers,
                      const std::vector<Origin>& origins, const Element* timed_as, const ReadContext& context);
-TimedAsSpec read_timed_as(const Element& element, std::int64_t batch, const ReadContext& context);
-std::vector<RunSpec> read_runs(const Node& scenario, bool has_aggregator, const ReadContext& context);
-CostSpec read_costs(const Element& element, const std::vector<DeviceSpec>& own_devices, const ReadContext& context);
+spec::TimedAsSpec read_timed_as(const Element& element, std::int64_t batch, const ReadContext& context);
+std::vector<spec::RunSpec> read_runs(const Node& scenario, bool has_aggregator, const ReadContext& context);
+spec::CostSpec read_costs(const Element& element, const std::vector<spec::DeviceSpec>& own_devices,
+                          const ReadContext& context);
 /// `scenario` is complete but for hosts and data.
-GoalSpec read_goal(const Element& element, const Scenario& scenario, const ReadContext& context);
-SweepSpec read_sweep(const Element& element, const ReadContext& context);
+spec::GoalSpec read_goal(const Element& element, const Scenario& scenario, const ReadContext& context);
+spec::SweepSpec read_sweep(const Element& element, const ReadContext& context);
 
 /// Checks and completes the tree of a <scenario>. Without findings the result is complete except for its hash.
 Scenario read_scenario(const Element& root, const ReadContext& context);
 
-}  // namespace dadsim
+}  // namespace dadsim::scenario

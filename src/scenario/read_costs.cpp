@@ -6,15 +6,16 @@
 #include "scenario/quantity.hpp"
 #include "scenario/read.hpp"
 
-namespace dadsim {
+namespace dadsim::scenario {
 namespace {
 
 constexpr Range kPrice{.minimum = 0, .maximum = 1e9};
 constexpr Range kWatts{.minimum = 0, .maximum = 1e6};
 constexpr std::size_t kMaxCurrency = 20;  // bytes
 
-CostSpec::Price read_price(const Node& node, const std::vector<std::string>& devices, const ReadContext& context) {
-  CostSpec::Price price;
+spec::CostSpec::Price read_price(const Node& node, const std::vector<std::string>& devices,
+                                 const ReadContext& context) {
+  spec::CostSpec::Price price;
   price.device = node.required_text("device", "the name of a device; `dadsim devices` lists them").value_or("");
   if (!price.device.empty() && std::ranges::find(devices, price.device) == devices.end())
     node.fail_at("device", "is unknown", context.findings.suggest(price.device, devices));
@@ -27,9 +28,10 @@ CostSpec::Price read_price(const Node& node, const std::vector<std::string>& dev
 
 }  // namespace
 
-CostSpec read_costs(const Element& element, const std::vector<DeviceSpec>& own_devices, const ReadContext& context) {
+spec::CostSpec read_costs(const Element& element, const std::vector<spec::DeviceSpec>& own_devices,
+                          const ReadContext& context) {
   const Node node(element, context.findings);
-  CostSpec costs;
+  spec::CostSpec costs;
   costs.currency = node.text("currency", costs.currency);
   if (costs.currency.size() > kMaxCurrency)
     node.fail_at("currency", "is too long", fmt::format("at most {} bytes, e.g. USD", kMaxCurrency));
@@ -55,4 +57,4 @@ CostSpec read_costs(const Element& element, const std::vector<DeviceSpec>& own_d
   return costs;
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::scenario

@@ -10,7 +10,7 @@
 #include "scenario/files.hpp"
 #include "scenario/read.hpp"
 
-namespace dadsim {
+namespace dadsim::scenario {
 namespace {
 
 constexpr std::int64_t kMaxSamples = 1'000'000'000;
@@ -19,11 +19,11 @@ constexpr std::size_t kMaxFiles = 100;
 /// Reads `train` and `test` of a drawn set and asks what it looks like.
 template <class Source>
 DataFindings finish_drawn(const Node& node, Source source, const ReadContext& context) {
-  source.train = node.integer("train", 1, kMaxDrawnSamples, source.train);
-  source.test = node.integer("test", 1, kMaxDrawnSamples, source.test);
-  if (source.train + source.test > kMaxDrawnSamples) {
+  source.train = node.integer("train", 1, spec::kMaxDrawnSamples, source.train);
+  source.test = node.integer("test", 1, spec::kMaxDrawnSamples, source.test);
+  if (source.train + source.test > spec::kMaxDrawnSamples) {
     node.fail(fmt::format("<{}> asks for {} samples", node.element().name, source.train + source.test),
-              fmt::format("train and test together are at most {}", kMaxDrawnSamples));
+              fmt::format("train and test together are at most {}", spec::kMaxDrawnSamples));
   }
   const Catalog::DataAnswer answer = context.catalog.inspect_data(source);
   return {{source, {}, {}}, source.train, answer.facts.classes, answer.facts.shape, answer.facts.labels_per_sample};
@@ -33,7 +33,7 @@ DataFindings finish_drawn(const Node& node, Source source, const ReadContext& co
 /// held-back samples have files of their own, or are set apart by the source itself.
 template <class Source>
 DataFindings finish_files(const Node& node, Source source, bool own_test, bool complete, const ReadContext& context) {
-  std::optional<DataFacts> facts;
+  std::optional<spec::DataFacts> facts;
   if (complete) {
     Catalog::DataAnswer answer = context.catalog.inspect_data(source);
     if (answer.errors.empty()) facts = answer.facts;
@@ -114,36 +114,36 @@ std::vector<std::string> data_files(const Node& node, const char* attribute, con
 }
 
 DataFindings read_digits(const Node& node, const ReadContext& context) {
-  return finish_drawn(node, DigitsSource(), context);
+  return finish_drawn(node, spec::DigitsSource(), context);
 }
 
 DataFindings read_shapes(const Node& node, const ReadContext& context) {
-  return finish_drawn(node, ShapesSource(), context);
+  return finish_drawn(node, spec::ShapesSource(), context);
 }
 
 DataFindings read_utterances(const Node& node, const ReadContext& context) {
-  UtterancesSource source;
-  source.length = node.integer("length", kMinUtteranceLength, kMaxUtteranceLength, source.length);
+  spec::UtterancesSource source;
+  source.length = node.integer("length", spec::kMinUtteranceLength, spec::kMaxUtteranceLength, source.length);
   return finish_drawn(node, source, context);
 }
 
 DataFindings read_grammar(const Node& node, const ReadContext& context) {
-  GrammarSource source;
-  source.length = node.integer("length", kMinTextLength, kMaxTextLength, source.length);
+  spec::GrammarSource source;
+  source.length = node.integer("length", spec::kMinTextLength, spec::kMaxTextLength, source.length);
   return finish_drawn(node, source, context);
 }
 
 DataFindings read_tabular(const Node& node, const ReadContext& context) {
-  TabularSource source;
-  source.features = node.integer("features", 1, kMaxTabularFeatures, source.features);
-  source.classes = node.integer("classes", 2, kMaxTabularClasses, source.classes);
+  spec::TabularSource source;
+  source.features = node.integer("features", 1, spec::kMaxTabularFeatures, source.features);
+  source.classes = node.integer("classes", 2, spec::kMaxTabularClasses, source.classes);
   source.noise = node.real("noise", {.minimum = 0, .maximum = 1, .open_maximum = true}, source.noise);
   return finish_drawn(node, source, context);
 }
 
 DataFindings read_idx(const Node& node, const ReadContext& context) {
   const std::string form = "the path of an IDX file";
-  IdxSource idx;
+  spec::IdxSource idx;
   idx.images = data_file(node, "images", form, context);
   idx.labels = data_file(node, "labels", form, context);
   bool complete = !idx.images.empty() && !idx.labels.empty();
@@ -158,7 +158,7 @@ DataFindings read_idx(const Node& node, const ReadContext& context) {
 
 DataFindings read_cifar10(const Node& node, const ReadContext& context) {
   const std::string form = "paths of binary files of CIFAR-10 with commas between them";
-  Cifar10Source source;
+  spec::Cifar10Source source;
   source.files = data_files(node, "files", form, context);
   bool complete = !source.files.empty();
   const bool own_test = node.has("test-files");
@@ -171,7 +171,7 @@ DataFindings read_cifar10(const Node& node, const ReadContext& context) {
 
 DataFindings read_ts(const Node& node, const ReadContext& context) {
   const std::string form = "the path of a .ts file";
-  TsSource source;
+  spec::TsSource source;
   source.train_file = data_file(node, "train-file", form, context);
   source.test_file = data_file(node, "test-file", form, context);
   return finish_files(node, source, true, !source.train_file.empty() && !source.test_file.empty(), context);
@@ -181,7 +181,7 @@ constexpr Range kTestShare{.minimum = 0, .maximum = 1, .open_minimum = true, .op
 
 DataFindings read_csv(const Node& node, const ReadContext& context) {
   const std::string form = "the path of a CSV file";
-  CsvSource source;
+  spec::CsvSource source;
   source.file = data_file(node, "file", form, context);
   source.target = node.required_text("target", "the name of the column that holds the class").value_or("");
   bool complete = !source.file.empty() && !source.target.empty();
@@ -196,9 +196,9 @@ DataFindings read_csv(const Node& node, const ReadContext& context) {
 }
 
 DataFindings read_text(const Node& node, const ReadContext& context) {
-  TextSource source;
+  spec::TextSource source;
   source.file = data_file(node, "file", "the path of a text", context);
-  source.length = node.integer("length", kMinTextLength, kMaxTextLength, source.length);
+  source.length = node.integer("length", spec::kMinTextLength, spec::kMaxTextLength, source.length);
   source.test_share = node.real("test-share", kTestShare, source.test_share);
   return finish_files(node, source, true, !source.file.empty(), context);
 }
@@ -228,9 +228,9 @@ DataFindings read_source(const Node& node, const ReadContext& context) {
       first = &child;
       data = std::move(found);
       const auto asked = std::visit([](const auto& one) { return one.train + one.test; }, data.spec.source);
-      if (data.shape.size() > 0 && asked > kMaxSampleValues / data.shape.size()) {
+      if (data.shape.size() > 0 && asked > spec::kMaxSampleValues / data.shape.size()) {
         inside.fail(fmt::format("<{}> asks for {} samples of {} values", child.name, asked, data.shape.size()),
-                    fmt::format("at most {} values together, which are 1 GiB", kMaxSampleValues));
+                    fmt::format("at most {} values together, which are 1 GiB", spec::kMaxSampleValues));
       }
     } else if (child.name != first->name) {
       context.findings.add(child.origin, fmt::format("<{}> and <{}> in <data>", first->name, child.name), "one source");
@@ -244,10 +244,10 @@ DataFindings read_source(const Node& node, const ReadContext& context) {
   return data;
 }
 
-ShiftSpec read_shift(const Element& element, const DataFindings& data, const ReadContext& context) {
+spec::ShiftSpec read_shift(const Element& element, const DataFindings& data, const ReadContext& context) {
   const Node node(element, context.findings);
-  const ShiftSpec none;
-  ShiftSpec shift;
+  const spec::ShiftSpec none;
+  spec::ShiftSpec shift;
   shift.gain = node.real("gain", {.minimum = 0, .maximum = 3}, none.gain);
   shift.offset = node.real("offset", {.minimum = 0, .maximum = 1e6}, none.offset);
   shift.noise = node.real("noise", {.minimum = 0, .maximum = 1e6}, none.noise);
@@ -257,12 +257,12 @@ ShiftSpec read_shift(const Element& element, const DataFindings& data, const Rea
   return shift;
 }
 
-SplitSpec read_split(const Element& element, std::size_t workers, const DataFindings& data,
-                     const ReadContext& context) {
+spec::SplitSpec read_split(const Element& element, std::size_t workers, const DataFindings& data,
+                           const ReadContext& context) {
   static const std::array<std::string, 5> kKinds = {"iid", "class", "dirichlet", "shards", "sizes"};
   const Node node(element, context.findings);
-  SplitSpec split;
-  split.kind = static_cast<SplitSpec::Kind>(node.choice("by", kKinds, 0));
+  spec::SplitSpec split;
+  split.kind = static_cast<spec::SplitSpec::Kind>(node.choice("by", kKinds, 0));
   const Attribute* by = element.find("by");
   const bool kind_known = by == nullptr || std::ranges::find(kKinds, by->value) != kKinds.end();
   if (!kind_known) return split;
@@ -270,19 +270,20 @@ SplitSpec read_split(const Element& element, std::size_t workers, const DataFind
   const std::string because = fmt::format("means nothing with by=\"{}\"", kKinds[static_cast<std::size_t>(split.kind)]);
   const auto count = static_cast<std::int64_t>(workers);
   const std::int64_t train = data.train;
-  if (data.labels_per_sample > 1 && split.kind != SplitSpec::Kind::iid && split.kind != SplitSpec::Kind::sizes) {
+  if (data.labels_per_sample > 1 && split.kind != spec::SplitSpec::Kind::iid &&
+      split.kind != spec::SplitSpec::Kind::sizes) {
     node.fail_at("by", fmt::format("needs samples of one class; these have {} labels each", data.labels_per_sample),
                  "by=\"iid\" or by=\"sizes\"");
-  } else if (split.kind == SplitSpec::Kind::by_class && data.classes > 0 && count > data.classes) {
+  } else if (split.kind == spec::SplitSpec::Kind::by_class && data.classes > 0 && count > data.classes) {
     node.fail(fmt::format("{} classes cannot be dealt to {} workers", data.classes, workers),
               "a class goes to one worker: at most as many workers as classes, or another split");
   }
-  if (split.kind == SplitSpec::Kind::dirichlet) {
+  if (split.kind == spec::SplitSpec::Kind::dirichlet) {
     split.alpha = node.real("alpha", {.minimum = 1e-3, .maximum = 1e6}, split.alpha);
   } else {
     node.refuse("alpha", because, "only by=\"dirichlet\" has it");
   }
-  if (split.kind == SplitSpec::Kind::shards) {
+  if (split.kind == spec::SplitSpec::Kind::shards) {
     split.shards = node.integer("shards", 1, 10000, split.shards);
     if (workers > 0 && train > 0 && split.shards * count > train) {
       node.fail(fmt::format("{} shards for each of {} workers are more than {} training samples", split.shards, workers,
@@ -292,7 +293,7 @@ SplitSpec read_split(const Element& element, std::size_t workers, const DataFind
   } else {
     node.refuse("shards", because, "only by=\"shards\" has it");
   }
-  if (split.kind != SplitSpec::Kind::sizes) {
+  if (split.kind != spec::SplitSpec::Kind::sizes) {
     node.refuse("sizes", because, "only by=\"sizes\" has it");
     return split;
   }
@@ -324,4 +325,4 @@ DataFindings read_data(const Element& element, std::size_t workers, const ReadCo
   return data;
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::scenario

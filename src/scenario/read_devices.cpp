@@ -10,7 +10,7 @@
 #include "scenario/quantity.hpp"
 #include "scenario/read.hpp"
 
-namespace dadsim {
+namespace dadsim::scenario {
 namespace {
 
 constexpr Range kPositive{.minimum = 0, .open_minimum = true};
@@ -24,17 +24,17 @@ constexpr QuantityForm kOverhead{
 constexpr QuantityForm kStep{Catalog::Unit::seconds, kPositive, "seconds above 0 with their unit, e.g. 30ms"};
 
 /// Nullopt with a finding where it does not say what it is of.
-std::optional<KindEfficiency> read_efficiency(const Element& element, const ReadContext& context) {
+std::optional<spec::KindEfficiency> read_efficiency(const Element& element, const ReadContext& context) {
   static const std::array<std::string, 3> kKinds = {"dense", "convolution", "attention"};
-  constexpr std::array kOf{LayerKind::dense, LayerKind::convolution, LayerKind::attention};
+  constexpr std::array kOf{spec::LayerKind::dense, spec::LayerKind::convolution, spec::LayerKind::attention};
   const Node node(element, context.findings);
-  KindEfficiency efficiency;
+  spec::KindEfficiency efficiency;
   const std::optional<std::string> of = node.required_text("of", "dense, convolution or attention");
   if (of) efficiency.kind = kOf.at(node.choice("of", kKinds, 0));
   if (node.has("precision")) {
     std::vector<std::string> names;
-    for (const Precision precision : kPrecisions) names.emplace_back(to_string(precision));
-    efficiency.precision = kPrecisions.at(node.choice("precision", names, 0));
+    for (const spec::Precision precision : spec::kPrecisions) names.emplace_back(to_string(precision));
+    efficiency.precision = spec::kPrecisions.at(node.choice("precision", names, 0));
   }
   const std::optional<double> share = node.real("share", kShare);
   if (!of || std::ranges::find(kKinds, *of) == kKinds.end() || !share) return std::nullopt;
@@ -42,11 +42,11 @@ std::optional<KindEfficiency> read_efficiency(const Element& element, const Read
   return efficiency;
 }
 
-void read_efficiencies(const Node& node, DeviceSpec& device, const ReadContext& context) {
+void read_efficiencies(const Node& node, spec::DeviceSpec& device, const ReadContext& context) {
   for (const Element* element : node.children("efficiency")) {
-    std::optional<KindEfficiency> one = read_efficiency(*element, context);
+    std::optional<spec::KindEfficiency> one = read_efficiency(*element, context);
     if (!one) continue;
-    const bool twice = std::ranges::any_of(device.efficiencies, [&](const KindEfficiency& other) {
+    const bool twice = std::ranges::any_of(device.efficiencies, [&](const spec::KindEfficiency& other) {
       return other.kind == one->kind && other.precision == one->precision;
     });
     if (twice) {
@@ -57,8 +57,8 @@ void read_efficiencies(const Node& node, DeviceSpec& device, const ReadContext& 
   }
 }
 
-DeviceSpec read_device(const Node& node, const ReadContext& context) {
-  DeviceSpec device;
+spec::DeviceSpec read_device(const Node& node, const ReadContext& context) {
+  spec::DeviceSpec device;
   device.name = node.required_text("name", "a name for <worker device=\"…\">").value_or("");
   device.description = node.text("description", "");
   device.tf32_flops = quantity(node, "tf32-flops", kPeak, 0, context.catalog);
@@ -84,8 +84,8 @@ DeviceSpec read_device(const Node& node, const ReadContext& context) {
 
 }  // namespace
 
-std::vector<DeviceSpec> read_devices(const Node& scenario, const ReadContext& context) {
-  std::vector<DeviceSpec> devices;
+std::vector<spec::DeviceSpec> read_devices(const Node& scenario, const ReadContext& context) {
+  std::vector<spec::DeviceSpec> devices;
   std::set<std::string> names(context.catalog.devices.begin(), context.catalog.devices.end());
   const std::vector<const Element*> elements = scenario.children("device");
   if (elements.size() > kMaxDevices) {
@@ -103,12 +103,12 @@ std::vector<DeviceSpec> read_devices(const Node& scenario, const ReadContext& co
   return devices;
 }
 
-void check_precision(const Scenario& scenario, const std::vector<Placement>& workers,
+void check_precision(const Scenario& scenario, const std::vector<spec::Placement>& workers,
                      const std::vector<Origin>& origins, const Element* timed_as, const ReadContext& context) {
-  const Precision precision = scenario.timed_as ? scenario.timed_as->precision : Precision::fp32;
-  const auto find = [&](const std::string& name) -> const DeviceSpec* {
+  const spec::Precision precision = scenario.timed_as ? scenario.timed_as->precision : spec::Precision::fp32;
+  const auto find = [&](const std::string& name) -> const spec::DeviceSpec* {
     for (const auto* devices : {&scenario.devices, &context.catalog.device_specs}) {
-      const auto found = std::ranges::find(*devices, name, &DeviceSpec::name);
+      const auto found = std::ranges::find(*devices, name, &spec::DeviceSpec::name);
       if (found != devices->end()) return &*found;
     }
     return nullptr;
@@ -116,7 +116,7 @@ void check_precision(const Scenario& scenario, const std::vector<Placement>& wor
   std::set<std::string> checked;
   for (std::size_t i = 0; i < workers.size(); ++i) {
     if (!checked.insert(workers[i].device).second) continue;
-    const DeviceSpec* device = find(workers[i].device);
+    const spec::DeviceSpec* device = find(workers[i].device);
     // A device without any peak has its own finding already.
     if (device == nullptr || device->peak(precision) > 0 || device->precisions().empty()) continue;
     const Attribute* asked = timed_as == nullptr ? nullptr : timed_as->find("precision");
@@ -126,4 +126,4 @@ void check_precision(const Scenario& scenario, const std::vector<Placement>& wor
   }
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::scenario

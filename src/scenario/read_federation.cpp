@@ -3,16 +3,16 @@
 #include "scenario/read_link.hpp"
 #include "scenario/read_platform.hpp"
 
-namespace dadsim {
+namespace dadsim::scenario {
 namespace {
 
 constexpr std::size_t kMaxClasses = 1000;
 
 }  // namespace
 
-FederationSpec read_federation(const Element& element, const ReadContext& context) {
+spec::FederationSpec read_federation(const Element& element, const ReadContext& context) {
   const Node node(element, context.findings);
-  FederationSpec federation;
+  spec::FederationSpec federation;
   federation.name = read_cluster_name(node);
   const std::vector<const Element*> classes = node.children("sites");
   if (classes.empty()) {
@@ -25,21 +25,21 @@ FederationSpec read_federation(const Element& element, const ReadContext& contex
   }
   for (const Element* one : classes) {
     const Node sites(*one, context.findings);
-    FederationSpec::Sites spec;
+    spec::FederationSpec::Sites spec;
     spec.name = read_host_prefix(sites, "name", "what the hosts are called");
     spec.numbered = sites.has("count");
     spec.count = sites.integer("count", 1, kMaxHosts, 1);
-    const Line line = read_line(sites, spec.name, context);
+    const AccessLine line = read_access_line(sites, spec.name, context);
     spec.up = line.up;
     spec.down = line.down;
     federation.sites.push_back(std::move(spec));
   }
   if (const Element* hub = node.child("hub")) {
-    const Line line = read_line(Node(*hub, context.findings), "hub", context);
+    const AccessLine line = read_access_line(Node(*hub, context.findings), "hub", context);
     federation.hub_up = line.up;
     federation.hub_down = line.down;
   }
   return federation;
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::scenario

@@ -9,7 +9,7 @@
 #include "scenario/read.hpp"
 #include "scenario/read_varied.hpp"
 
-namespace dadsim {
+namespace dadsim::scenario {
 namespace {
 
 constexpr Range kAmount{.minimum = 0, .maximum = 1e15, .open_minimum = true};
@@ -21,7 +21,7 @@ class GoalReader {
   GoalReader(const Element& element, const Scenario& scenario, const ReadContext& context)
       : node_(element, context.findings), scenario_(scenario), context_(context) {}
 
-  GoalSpec read() {
+  spec::GoalSpec read() {
     if (node_.has("accuracy"))
       goal_.accuracy = node_.real("accuracy", {.minimum = 0, .maximum = 1, .open_minimum = true});
     if (node_.has("within")) goal_.seconds = required_quantity(node_, "within", kDurationForm, context_.catalog);
@@ -44,14 +44,14 @@ class GoalReader {
     goal_.run = node_.text("run", "");
     if (goal_.run.empty()) return;
     std::vector<std::string> labels;
-    for (const RunSpec& run : scenario_.runs) labels.push_back(run.label);
+    for (const spec::RunSpec& run : scenario_.runs) labels.push_back(run.label);
     if (std::ranges::find(labels, goal_.run) == labels.end())
       node_.fail_at("run", "is no label of a run", context_.findings.suggest(goal_.run, labels));
   }
 
   void read_allow(const Element& element) {
     const Node node(element, context_.findings);
-    AllowedChange change;
+    spec::AllowedChange change;
     change.varied.line = element.origin.line;
     change.varied.path = node.required_text("path", "a path as in --set, e.g. training.batch").value_or("");
     if (!change.varied.path.empty()) {
@@ -78,7 +78,7 @@ class GoalReader {
     goal_.allowed.push_back(std::move(change));
   }
 
-  void read_range(const Node& node, AllowedChange& change) {
+  void read_range(const Node& node, spec::AllowedChange& change) {
     constexpr Range kNumber{.minimum = 0, .maximum = kLargestWhole};
     const std::size_t before = context_.findings.added();
     change.varied.whole = node.boolean("whole", false);
@@ -92,14 +92,14 @@ class GoalReader {
   Node node_;
   const Scenario& scenario_;
   const ReadContext& context_;
-  GoalSpec goal_;
+  spec::GoalSpec goal_;
   std::set<std::string> paths_;
 };
 
 }  // namespace
 
-GoalSpec read_goal(const Element& element, const Scenario& scenario, const ReadContext& context) {
+spec::GoalSpec read_goal(const Element& element, const Scenario& scenario, const ReadContext& context) {
   return GoalReader(element, scenario, context).read();
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::scenario

@@ -6,7 +6,7 @@
 #include "scenario/read_link.hpp"
 #include "scenario/read_platform.hpp"
 
-namespace dadsim {
+namespace dadsim::scenario {
 namespace {
 
 constexpr std::size_t kMaxDimensions = 10;
@@ -45,17 +45,17 @@ void check_product(const Node& node, const std::vector<std::int64_t>& sizes, std
   }
 }
 
-FabricSpec read_fabric(const Element& element, std::int64_t nodes, const ReadContext& context) {
+spec::FabricSpec read_fabric(const Element& element, std::int64_t nodes, const ReadContext& context) {
   const Node node(element, context.findings);
-  FabricSpec fabric;
+  spec::FabricSpec fabric;
   if (element.name == "one-switch") return fabric;
-  fabric.link = read_catalog_link(node, "link", context);
+  fabric.link = scenario::read_catalog_link(node, "link", context);
   if (element.name == "fat-tree") {
-    fabric.kind = FabricSpec::Kind::fat_tree;
+    fabric.kind = spec::FabricSpec::Kind::fat_tree;
     fabric.nodes_per_switch = node.integer("nodes-per-switch", 1, kMaxHosts).value_or(1);
     fabric.oversubscription = node.real("oversubscription", {.minimum = 1, .maximum = 1e6}, fabric.oversubscription);
   } else if (element.name == "dragonfly") {
-    fabric.kind = FabricSpec::Kind::dragonfly;
+    fabric.kind = spec::FabricSpec::Kind::dragonfly;
     const std::array<std::optional<std::int64_t>, 3> sizes = {node.integer("groups", 1, kMaxHosts),
                                                               node.integer("routers", 1, kMaxHosts),
                                                               node.integer("nodes", 1, kMaxHosts)};
@@ -64,7 +64,7 @@ FabricSpec read_fabric(const Element& element, std::int64_t nodes, const ReadCon
       check_product(node, fabric.dimensions, nodes);
     }
   } else {
-    fabric.kind = FabricSpec::Kind::torus;
+    fabric.kind = spec::FabricSpec::Kind::torus;
     fabric.dimensions = read_dimensions(node);
     check_product(node, fabric.dimensions, nodes);
   }
@@ -73,9 +73,9 @@ FabricSpec read_fabric(const Element& element, std::int64_t nodes, const ReadCon
 
 }  // namespace
 
-GpuClusterSpec read_gpu_cluster(const Element& element, const ReadContext& context) {
+spec::GpuClusterSpec read_gpu_cluster(const Element& element, const ReadContext& context) {
   const Node node(element, context.findings);
-  GpuClusterSpec cluster;
+  spec::GpuClusterSpec cluster;
   cluster.name = read_cluster_name(node);
   const std::optional<std::int64_t> nodes = node.integer("nodes", 1, kMaxHosts);
   const std::optional<std::int64_t> gpus = node.integer("gpus", 1, kMaxHosts);
@@ -83,24 +83,24 @@ GpuClusterSpec read_gpu_cluster(const Element& element, const ReadContext& conte
   cluster.gpus = gpus.value_or(1);
 
   const bool alone = gpus == 1;
-  if (!alone || node.has("inside")) cluster.port = read_catalog_link(node, "inside", context);
+  if (!alone || node.has("inside")) cluster.port = scenario::read_catalog_link(node, "inside", context);
   if (node.has("bridge")) {
     if (alone) node.refuse("bridge", "means nothing to one GPU per node", "remove it");
-    cluster.inside = InsideNode::shared;
-    cluster.bridge = read_catalog_link(node, "bridge", context);
+    cluster.inside = spec::InsideNode::shared;
+    cluster.bridge = scenario::read_catalog_link(node, "bridge", context);
   }
   cluster.rails = node.integer("rails", 1, kMaxHosts, cluster.rails);
   if (gpus && cluster.rails > *gpus) {
     node.fail_at("rails", fmt::format("are more than the {} GPUs of a node", *gpus), "at most one for each GPU");
   }
-  cluster.nic = read_catalog_link(node, "nic", context);
+  cluster.nic = scenario::read_catalog_link(node, "nic", context);
 
   const Element* fabric = nullptr;
   for (const Element& child : element.children) {
     if (child.name != "one-switch" && child.name != "fat-tree" && child.name != "dragonfly" && child.name != "torus") {
       continue;
     }
-    FabricSpec spec = read_fabric(child, nodes.value_or(0), context);
+    spec::FabricSpec spec = read_fabric(child, nodes.value_or(0), context);
     if (fabric == nullptr) {
       fabric = &child;
       cluster.fabric = std::move(spec);
@@ -112,4 +112,4 @@ GpuClusterSpec read_gpu_cluster(const Element& element, const ReadContext& conte
   return cluster;
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::scenario

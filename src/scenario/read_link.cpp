@@ -8,7 +8,7 @@
 
 #include "scenario/quantity.hpp"
 
-namespace dadsim {
+namespace dadsim::scenario {
 namespace {
 
 constexpr const char* kOwnLink = "defined in the platform";
@@ -17,10 +17,10 @@ constexpr const char* kOwnLink = "defined in the platform";
 /// the Ethernet header), 1448 are payload behind the headers of IPv4 and of TCP with time stamps (RFC 791, 9293, 7323).
 constexpr double kTcpShare = 1448.0 / 1514.0;
 
-double usual_efficiency(Transport transport) { return transport == Transport::tcp ? kTcpShare : 1; }
+double usual_efficiency(spec::Transport transport) { return transport == spec::Transport::tcp ? kTcpShare : 1; }
 
-LinkSpec own_link(std::string name, double bandwidth, double latency, Transport transport) {
-  LinkSpec link;
+spec::LinkSpec own_link(std::string name, double bandwidth, double latency, spec::Transport transport) {
+  spec::LinkSpec link;
   link.name = std::move(name);
   link.bandwidth = bandwidth;
   link.latency = latency;
@@ -30,25 +30,26 @@ LinkSpec own_link(std::string name, double bandwidth, double latency, Transport 
   return link;
 }
 
-const LinkSpec* find_link(const std::string& name, const Catalog& catalog) {
-  const auto found = std::ranges::find(catalog.links, name, &LinkSpec::name);
+const spec::LinkSpec* find_link(const std::string& name, const Catalog& catalog) {
+  const auto found = std::ranges::find(catalog.links, name, &spec::LinkSpec::name);
   return found == catalog.links.end() ? nullptr : &*found;
 }
 
 std::vector<std::string> link_names(const Catalog& catalog) {
   std::vector<std::string> names;
-  for (const LinkSpec& link : catalog.links) names.push_back(link.name);
+  for (const spec::LinkSpec& link : catalog.links) names.push_back(link.name);
   return names;
 }
 
 /// A name of the catalogue or a bandwidth; its latency is −1 if that has to stand beside it.
-LinkSpec read_one_way(const Node& node, const char* attribute, const std::string& owner, const ReadContext& context) {
+spec::LinkSpec read_one_way(const Node& node, const char* attribute, const std::string& owner,
+                            const ReadContext& context) {
   constexpr const char* kForm = "a bandwidth above 0 with its unit, e.g. 100Mbps, or a link of the catalogue";
   constexpr double kUnknown = -1;
-  LinkSpec link = own_link(fmt::format("{} {}", owner, attribute), 0, kUnknown, Transport::tcp);
+  spec::LinkSpec link = own_link(fmt::format("{} {}", owner, attribute), 0, kUnknown, spec::Transport::tcp);
   const std::optional<std::string> text = node.required_text(attribute, kForm);
   if (!text) return link;
-  if (const LinkSpec* known = find_link(*text, context.catalog)) return *known;
+  if (const spec::LinkSpec* known = find_link(*text, context.catalog)) return *known;
   const std::optional<double> bandwidth = context.catalog.parse_unit(kBandwidthForm.unit, *text);
   if (bandwidth && std::isfinite(*bandwidth) && kBandwidthForm.range.contains(*bandwidth)) {
     link.bandwidth = *bandwidth;
@@ -62,29 +63,30 @@ LinkSpec read_one_way(const Node& node, const char* attribute, const std::string
 
 }  // namespace
 
-bool is_own_link(const LinkSpec& link) { return link.source == kOwnLink; }
+bool is_own_link(const spec::LinkSpec& link) { return link.source == kOwnLink; }
 
 std::span<const std::string> transport_names() {
-  static const std::array<std::string, 4> kNames = {to_string(Transport::plain), to_string(Transport::tcp),
-                                                    to_string(Transport::rdma), to_string(Transport::nvlink)};
+  static const std::array<std::string, 4> kNames = {to_string(spec::Transport::plain), to_string(spec::Transport::tcp),
+                                                    to_string(spec::Transport::rdma),
+                                                    to_string(spec::Transport::nvlink)};
   return kNames;
 }
 
-LinkSpec read_catalog_link(const Node& node, const char* attribute, const ReadContext& context) {
+spec::LinkSpec read_catalog_link(const Node& node, const char* attribute, const ReadContext& context) {
   const std::optional<std::string> name = node.required_text(attribute, "a link of the catalogue, e.g. ib-ndr");
   if (!name) return {};
-  if (const LinkSpec* known = find_link(*name, context.catalog)) return *known;
+  if (const spec::LinkSpec* known = find_link(*name, context.catalog)) return *known;
   node.fail_at(attribute, "is no link of the catalogue", context.findings.suggest(*name, link_names(context.catalog)));
   return {};
 }
 
-Line read_line(const Node& node, const std::string& owner, const ReadContext& context) {
-  Line line{read_one_way(node, "up", owner, context), read_one_way(node, "down", owner, context)};
-  const std::array<LinkSpec*, 2> both = {&line.up, &line.down};
+AccessLine read_access_line(const Node& node, const std::string& owner, const ReadContext& context) {
+  AccessLine line{read_one_way(node, "up", owner, context), read_one_way(node, "down", owner, context)};
+  const std::array<spec::LinkSpec*, 2> both = {&line.up, &line.down};
 
   if (node.has("transport")) {
-    const auto transport = static_cast<Transport>(node.choice("transport", transport_names(), 0));
-    for (LinkSpec* link : both) {
+    const auto transport = static_cast<spec::Transport>(node.choice("transport", transport_names(), 0));
+    for (spec::LinkSpec* link : both) {
       if (link->transport == transport) continue;
       link->transport = transport;
       link->efficiency = usual_efficiency(transport);  // the share it had was that of its own transport
@@ -92,12 +94,12 @@ Line read_line(const Node& node, const std::string& owner, const ReadContext& co
   }
   if (node.has("efficiency")) {
     const double share = node.real("efficiency", {.minimum = 0, .maximum = 1, .open_minimum = true}, 1);
-    for (LinkSpec* link : both) link->efficiency = share;
+    for (spec::LinkSpec* link : both) link->efficiency = share;
   }
 
   const double shared = quantity(node, "latency", kLatencyForm, -1, context.catalog);
   if (shared >= 0) {
-    for (LinkSpec* link : both) link->latency = shared;
+    for (spec::LinkSpec* link : both) link->latency = shared;
   }
   line.up.latency = quantity(node, "up-latency", kLatencyForm, line.up.latency, context.catalog);
   line.down.latency = quantity(node, "down-latency", kLatencyForm, line.down.latency, context.catalog);
@@ -116,19 +118,19 @@ Line read_line(const Node& node, const std::string& owner, const ReadContext& co
 
   if (node.has("queue")) {
     const double bytes = quantity(node, "queue", kBytesForm, 0, context.catalog);
-    if (line.up.transport != Transport::tcp && line.down.transport != Transport::tcp) {
+    if (line.up.transport != spec::Transport::tcp && line.down.transport != spec::Transport::tcp) {
       node.refuse("queue", fmt::format("means nothing with transport {}", to_string(line.up.transport)),
                   "remove it: only tcp has a queue");
     }
-    for (LinkSpec* link : both) {
-      if (link->transport == Transport::tcp) link->queue_bytes = bytes;
+    for (spec::LinkSpec* link : both) {
+      if (link->transport == spec::Transport::tcp) link->queue_bytes = bytes;
     }
   }
   return line;
 }
 
-LinkSpec read_host_link(const Node& node, const ReadContext& context) {
-  LinkSpec link = own_link("host", 0, 0, Transport::tcp);
+spec::LinkSpec read_host_link(const Node& node, const ReadContext& context) {
+  spec::LinkSpec link = own_link("host", 0, 0, spec::Transport::tcp);
   if (node.has("host")) {
     node.refuse("host-bandwidth", "stands beside 'host'", "one of them");
     link = read_catalog_link(node, "host", context);
@@ -142,7 +144,7 @@ LinkSpec read_host_link(const Node& node, const ReadContext& context) {
   }
   if (node.has("queue")) {
     link.queue_bytes = quantity(node, "queue", kBytesForm, link.queue_bytes, context.catalog);
-    if (link.transport != Transport::tcp && link.bandwidth > 0) {
+    if (link.transport != spec::Transport::tcp && link.bandwidth > 0) {
       node.refuse("queue", fmt::format("means nothing with transport {}", to_string(link.transport)),
                   "remove it: only tcp has a queue");
     }
@@ -150,4 +152,4 @@ LinkSpec read_host_link(const Node& node, const ReadContext& context) {
   return link;
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::scenario

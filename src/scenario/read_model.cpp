@@ -4,12 +4,12 @@
 #include <array>
 #include <optional>
 
-#include "plan/model_shape.hpp"
-#include "plan/preset.hpp"
 #include "scenario/read.hpp"
 #include "scenario/read_parameter.hpp"
+#include "spec/model_shape.hpp"
+#include "spec/preset.hpp"
 
-namespace dadsim {
+namespace dadsim::scenario {
 namespace {
 
 constexpr std::int64_t kMaxUnits = 1'000'000;
@@ -32,15 +32,15 @@ class LayersReader {
   }
 
   /// The layers inside an element. `last` is the one that gives the logits, if it is among them.
-  std::vector<LayerSpec> read_inside(const Element& element, const Element* last) {
-    std::vector<LayerSpec> layers;
+  std::vector<spec::LayerSpec> read_inside(const Element& element, const Element* last) {
+    std::vector<spec::LayerSpec> layers;
     for (const Element& child : element.children) {
       if (!is_layer(child)) continue;
       if (++count_ > kMaxLayers) {
         count_ += layers_inside(child);
         continue;
       }
-      std::optional<LayerSpec> layer = read(Node(child, context_.findings), &child == last);
+      std::optional<spec::LayerSpec> layer = read(Node(child, context_.findings), &child == last);
       if (layer) {
         pass(*layer, child.origin, child.name != "residual");
         layers.push_back(std::move(*layer));
@@ -52,10 +52,10 @@ class LayersReader {
   }
 
   /// Layers that an element stands for.
-  void follow(const std::vector<LayerSpec>& layers, const Origin& origin) {
-    for (const LayerSpec& layer : layers) {
+  void follow(const std::vector<spec::LayerSpec>& layers, const Origin& origin) {
+    for (const spec::LayerSpec& layer : layers) {
       ++count_;
-      const auto* residual = std::get_if<ResidualSpec>(&layer.what);
+      const auto* residual = std::get_if<spec::ResidualSpec>(&layer.what);
       if (residual != nullptr) {
         in_branches([&] { follow(residual->layers, origin); }, [&] { follow(residual->shortcut, origin); });
       }
@@ -71,27 +71,28 @@ class LayersReader {
   std::size_t count() const { return count_; }
   double parameters() const { return parameters_; }
   /// Of what the last layer gives; nullopt if something is wrong.
-  const std::optional<SampleShape>& shape() const { return shape_; }
+  const std::optional<spec::SampleShape>& shape() const { return shape_; }
 
  private:
   /// nullopt if its shape is not known.
-  std::optional<LayerSpec> read(const Node& node, bool last) {
+  std::optional<spec::LayerSpec> read(const Node& node, bool last) {
     const std::string& name = node.element().name;
     if (name == "dense") return read_dense(node, last);
     if (name == "convolution") return read_convolution(node);
-    if (name == "max-pool") return read_pool(node, PoolSpec::Kind::maximum);
-    if (name == "mean-pool") return read_pool(node, PoolSpec::Kind::mean);
-    if (name == "mean") return MeanSpec{};
-    if (name == "select") return SelectSpec{.last = node.choice("position", kSelected, 0) == 1};
-    if (name == "gru") return read_recurrent(node, RecurrentSpec::Cell::gru);
-    if (name == "lstm") return read_recurrent(node, RecurrentSpec::Cell::lstm);
+    if (name == "max-pool") return read_pool(node, spec::PoolSpec::Kind::maximum);
+    if (name == "mean-pool") return read_pool(node, spec::PoolSpec::Kind::mean);
+    if (name == "mean") return spec::MeanSpec{};
+    if (name == "select") return spec::SelectSpec{.last = node.choice("position", kSelected, 0) == 1};
+    if (name == "gru") return read_recurrent(node, spec::RecurrentSpec::Cell::gru);
+    if (name == "lstm") return read_recurrent(node, spec::RecurrentSpec::Cell::lstm);
     if (name == "attention") return read_attention(node);
-    if (name == "layer-norm") return LayerNormSpec{node.real("epsilon", kPositiveShare, LayerNormSpec{}.epsilon)};
+    if (name == "layer-norm")
+      return spec::LayerNormSpec{node.real("epsilon", kPositiveShare, spec::LayerNormSpec{}.epsilon)};
     if (name == "batch-norm") return read_batch_norm(node);
     if (name == "embedding") return read_embedding(node);
-    if (name == "positions") return PositionsSpec{};
-    if (name == "class-token") return ClassTokenSpec{};
-    if (name == "dropout") return DropoutSpec{node.real("rate", kRate, DropoutSpec{}.rate)};
+    if (name == "positions") return spec::PositionsSpec{};
+    if (name == "class-token") return spec::ClassTokenSpec{};
+    if (name == "dropout") return spec::DropoutSpec{node.real("rate", kRate, spec::DropoutSpec{}.rate)};
     if (name == "residual") return read_residual(node);
     throw std::logic_error("a layer without a reader: " + name);
   }
@@ -105,23 +106,23 @@ class LayersReader {
     return given.has_value();
   }
 
-  static Activation activation(const Node& node, Activation fallback) {
+  static spec::Activation activation(const Node& node, spec::Activation fallback) {
     static const std::vector<std::string> kActivations = [] {
       std::vector<std::string> names;
-      for (const Activation one :
-           {Activation::identity, Activation::relu, Activation::tanh, Activation::sigmoid, Activation::gelu}) {
+      for (const spec::Activation one : {spec::Activation::identity, spec::Activation::relu, spec::Activation::tanh,
+                                         spec::Activation::sigmoid, spec::Activation::gelu}) {
         names.emplace_back(to_string(one));
       }
       return names;
     }();
-    return static_cast<Activation>(node.choice("activation", kActivations, static_cast<std::size_t>(fallback)));
+    return static_cast<spec::Activation>(node.choice("activation", kActivations, static_cast<std::size_t>(fallback)));
   }
 
-  std::optional<LayerSpec> read_dense(const Node& node, bool last) {
-    DenseSpec dense;
+  std::optional<spec::LayerSpec> read_dense(const Node& node, bool last) {
+    spec::DenseSpec dense;
     const std::optional<std::int64_t> units = node.integer("units", 1, kMaxUnits);
     dense.units = units.value_or(0);
-    dense.activation = activation(node, last ? Activation::identity : Activation::relu);
+    dense.activation = activation(node, last ? spec::Activation::identity : spec::Activation::relu);
     dense.bias = node.boolean("bias", dense.bias);
     const std::size_t wrong = context_.findings.added();
     dense.each_position = node.choice("positions", kPositions, 0) == 1;
@@ -133,8 +134,8 @@ class LayersReader {
     return dense;
   }
 
-  static std::optional<LayerSpec> read_convolution(const Node& node) {
-    ConvolutionSpec spec;
+  static std::optional<spec::LayerSpec> read_convolution(const Node& node) {
+    spec::ConvolutionSpec spec;
     const std::optional<std::int64_t> filters = node.integer("filters", 1, kMaxUnits);
     spec.filters = filters.value_or(0);
     bool right = take(node, "kernel", 1, kMaxPixels, spec.kernel);
@@ -146,8 +147,8 @@ class LayersReader {
     return spec;
   }
 
-  static std::optional<LayerSpec> read_pool(const Node& node, PoolSpec::Kind kind) {
-    PoolSpec pool;
+  static std::optional<spec::LayerSpec> read_pool(const Node& node, spec::PoolSpec::Kind kind) {
+    spec::PoolSpec pool;
     pool.kind = kind;
     bool right = take(node, "size", 1, kMaxPixels, pool.size);
     pool.stride = pool.size;
@@ -156,16 +157,16 @@ class LayersReader {
     return pool;
   }
 
-  static std::optional<LayerSpec> read_recurrent(const Node& node, RecurrentSpec::Cell cell) {
+  static std::optional<spec::LayerSpec> read_recurrent(const Node& node, spec::RecurrentSpec::Cell cell) {
     const std::optional<std::int64_t> units = node.integer("units", 1, kMaxUnits);
-    RecurrentSpec spec{.cell = cell, .units = units.value_or(0)};
+    spec::RecurrentSpec spec{.cell = cell, .units = units.value_or(0)};
     spec.bias = node.boolean("bias", spec.bias);
     if (!units) return std::nullopt;
     return spec;
   }
 
-  static std::optional<LayerSpec> read_attention(const Node& node) {
-    AttentionSpec spec;
+  static std::optional<spec::LayerSpec> read_attention(const Node& node) {
+    spec::AttentionSpec spec;
     const bool right = take(node, "heads", 1, kMaxUnits, spec.heads);
     spec.causal = node.boolean("causal", spec.causal);
     spec.bias = node.boolean("bias", spec.bias);
@@ -173,22 +174,22 @@ class LayersReader {
     return spec;
   }
 
-  static std::optional<LayerSpec> read_batch_norm(const Node& node) {
-    BatchNormSpec spec;
+  static std::optional<spec::LayerSpec> read_batch_norm(const Node& node) {
+    spec::BatchNormSpec spec;
     spec.epsilon = node.real("epsilon", kPositiveShare, spec.epsilon);
     spec.momentum = node.real("momentum", kPositiveShare, spec.momentum);
     spec.activation = activation(node, spec.activation);
     return spec;
   }
 
-  static std::optional<LayerSpec> read_embedding(const Node& node) {
+  static std::optional<spec::LayerSpec> read_embedding(const Node& node) {
     const std::optional<std::int64_t> units = node.integer("units", 1, kMaxUnits);
     if (!units) return std::nullopt;
-    return EmbeddingSpec{*units};
+    return spec::EmbeddingSpec{*units};
   }
 
-  std::optional<LayerSpec> read_residual(const Node& node) {
-    ResidualSpec residual;
+  std::optional<spec::LayerSpec> read_residual(const Node& node) {
+    spec::ResidualSpec residual;
     residual.activation = activation(node, residual.activation);
     const auto read_shortcut = [&] {
       const Element* shortcut = node.child("shortcut");
@@ -215,7 +216,7 @@ class LayersReader {
   /// Reads two branches that begin at the same shape, and comes back to it, so that the whole can be followed.
   template <class First, class Second>
   void in_branches(const First& first, const Second& second) {
-    const std::optional<SampleShape> before = shape_;
+    const std::optional<spec::SampleShape> before = shape_;
     first();
     const bool known = shape_.has_value();
     shape_ = before;
@@ -224,17 +225,17 @@ class LayersReader {
   }
 
   /// On behind a layer. `counted`: with its parameters, which those inside a residual have told already.
-  void pass(const LayerSpec& layer, const Origin& origin, bool counted) {
+  void pass(const spec::LayerSpec& layer, const Origin& origin, bool counted) {
     if (!shape_) return;
     try {
-      const SampleShape out = output_shape(layer, *shape_);
+      const spec::SampleShape out = output_shape(layer, *shape_);
       if (counted) parameters_ += static_cast<double>(parameters_of(layer, *shape_));
       shape_ = out;
       if (out.size() <= kMaxValues) return;
       shape_.reset();
       context_.findings.add(origin, fmt::format("the layer gives {} values per sample", out.size()),
                             fmt::format("at most {}", kMaxValues));
-    } catch (const ModelMistake& mistake) {
+    } catch (const spec::ModelMistake& mistake) {
       shape_.reset();
       context_.findings.add(origin, mistake.what(), mistake.remedy());
     }
@@ -245,22 +246,22 @@ class LayersReader {
 
   const ReadContext& context_;
   std::int64_t classes_;
-  std::optional<SampleShape> shape_;
+  std::optional<spec::SampleShape> shape_;
   std::size_t count_ = 0;
   double parameters_ = 0;
 };
 
 /// Expands <model preset="…">.
-std::optional<ModelSpec> read_preset(const Node& node, const DataFindings& data, const ReadContext& context) {
+std::optional<spec::ModelSpec> read_preset(const Node& node, const DataFindings& data, const ReadContext& context) {
   std::vector<ParameterOwner> presets;
   std::vector<std::string> names;
-  for (const Preset& preset : preset_registry()) {
+  for (const spec::Preset& preset : spec::preset_registry()) {
     presets.push_back({preset.name, preset.parameters});
     names.push_back(preset.name);
   }
   const std::optional<std::string> name = node.required_text("preset", context.findings.suggest("", names));
   if (!name) return std::nullopt;
-  const Preset* preset = find_preset(*name);
+  const spec::Preset* preset = spec::find_preset(*name);
   if (preset == nullptr) {
     node.fail_at("preset", "is unknown", context.findings.suggest(*name, names));
     return std::nullopt;
@@ -269,13 +270,14 @@ std::optional<ModelSpec> read_preset(const Node& node, const DataFindings& data,
   if (!node.element().children.empty()) {
     node.fail(fmt::format("layers beside preset=\"{}\"", *name), "either a preset or layers");
   }
-  ParameterValues values;
-  for (const ParameterSpec& parameter : preset->parameters) values[parameter.name] = read_parameter(node, parameter);
+  spec::ParameterValues values;
+  for (const spec::ParameterSpec& parameter : preset->parameters)
+    values[parameter.name] = read_parameter(node, parameter);
   check_parameter_names(node, {preset->name, preset->parameters}, presets, context);
   if (context.findings.added() != wrong || data.classes < 1 || data.shape.size() < 1) return std::nullopt;
   try {
     return preset->make(values, data.shape, data.classes);
-  } catch (const ModelMistake& mistake) {
+  } catch (const spec::ModelMistake& mistake) {
     node.fail(mistake.what(), mistake.remedy());
     return std::nullopt;
   }
@@ -294,7 +296,7 @@ void refuse_parameters(const Node& node, const ReadContext& context) {
 }
 
 /// That there is one logit per class for every label.
-void check_logits(const SampleShape& logits, const Element* last, const Origin& origin, const DataFindings& data,
+void check_logits(const spec::SampleShape& logits, const Element* last, const Origin& origin, const DataFindings& data,
                   const ReadContext& context) {
   if (logits.positions() != data.labels_per_sample) {
     const bool one = data.labels_per_sample == 1;
@@ -312,13 +314,13 @@ void check_logits(const SampleShape& logits, const Element* last, const Origin& 
 
 }  // namespace
 
-ModelSpec read_model(const Element& element, const DataFindings& data, const ReadContext& context) {
+spec::ModelSpec read_model(const Element& element, const DataFindings& data, const ReadContext& context) {
   const Node node(element, context.findings);
-  ModelSpec model;
+  spec::ModelSpec model;
   LayersReader reader(data, context);
   const Element* last = nullptr;
   if (node.has("preset")) {
-    std::optional<ModelSpec> preset = read_preset(node, data, context);
+    std::optional<spec::ModelSpec> preset = read_preset(node, data, context);
     if (!preset) return model;
     model = std::move(*preset);
     reader.follow(model.layers, node.origin());
@@ -352,4 +354,4 @@ ModelSpec read_model(const Element& element, const DataFindings& data, const Rea
   return model;
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::scenario

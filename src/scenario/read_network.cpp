@@ -2,11 +2,12 @@
 
 #include "scenario/read.hpp"
 
-namespace dadsim {
+namespace dadsim::scenario {
 
-NetworkSpec read_network(const Element& element, const ReadContext& context) {
-  static const std::array<std::string, 4> kFidelities = {to_string(Fidelity::automatic), to_string(Fidelity::message),
-                                                         to_string(Fidelity::flow), to_string(Fidelity::closed_form)};
+spec::NetworkSpec read_network(const Element& element, const ReadContext& context) {
+  static const std::array<std::string, 4> kFidelities = {
+      to_string(spec::Fidelity::automatic), to_string(spec::Fidelity::message), to_string(spec::Fidelity::flow),
+      to_string(spec::Fidelity::closed_form)};
   constexpr std::int64_t kMaxBudget = 1'000'000'000'000;
   // A sample of which nothing can be said how good it is would be a guess.
   constexpr std::int64_t kLeastTimedSteps = 8;
@@ -14,9 +15,9 @@ NetworkSpec read_network(const Element& element, const ReadContext& context) {
   // Of a factor's logarithm: at 3, one computation in forty is 400 times slower than the median.
   constexpr Range kDeviation{.minimum = 0, .maximum = 3};
   const Node node(element, context.findings);
-  NetworkSpec network;
-  network.fidelity = static_cast<Fidelity>(node.choice("fidelity", kFidelities, 0));
-  if (node.has("message-budget") && network.fidelity != Fidelity::automatic) {
+  spec::NetworkSpec network;
+  network.fidelity = static_cast<spec::Fidelity>(node.choice("fidelity", kFidelities, 0));
+  if (node.has("message-budget") && network.fidelity != spec::Fidelity::automatic) {
     node.refuse("message-budget", "means nothing with that fidelity", "only fidelity=\"auto\" has a budget");
   }
   network.message_budget = node.integer("message-budget", 1, kMaxBudget, network.message_budget);
@@ -30,4 +31,4 @@ NetworkSpec read_network(const Element& element, const ReadContext& context) {
   return network;
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::scenario

@@ -6,7 +6,7 @@
 #include "scenario/read_link.hpp"
 #include "scenario/read_platform.hpp"
 
-namespace dadsim {
+namespace dadsim::scenario {
 
 GivenPairs::GivenPairs(const Node& parent, std::vector<std::string> ends, const std::string& noun,
                        const ReadContext& context)
@@ -26,12 +26,12 @@ void GivenPairs::read(const Element& element, const std::string& noun, const Rea
   };
   const std::optional<std::size_t> from = end("from");
   const std::optional<std::size_t> to = end("to");
-  WanSpec::Pair pair;
+  spec::WanSpec::Pair pair;
   pair.bandwidth = required_quantity(node, "bandwidth", kBandwidthForm, context.catalog).value_or(0);
   pair.round_trip = required_quantity(node, "round-trip", kLatencyForm, context.catalog).value_or(0);
   const bool one_way = node.boolean("one-way", false);
-  pair.transport =
-      static_cast<Transport>(node.choice("transport", transport_names(), static_cast<std::size_t>(Transport::tcp)));
+  pair.transport = static_cast<spec::Transport>(
+      node.choice("transport", transport_names(), static_cast<std::size_t>(spec::Transport::tcp)));
   if (!from || !to) {
     unclear_ = true;
     return;
@@ -41,7 +41,7 @@ void GivenPairs::read(const Element& element, const std::string& noun, const Rea
     return;
   }
   const auto give = [&](std::size_t a, std::size_t b) {
-    std::optional<WanSpec::Pair>& given = at(a, b);
+    std::optional<spec::WanSpec::Pair>& given = at(a, b);
     if (given) {
       node.fail(fmt::format("a second <pair> from '{}' to '{}'", printable(ends_[a]), printable(ends_[b])),
                 "each direction once; a pair stands for both unless one-way=\"true\"");
@@ -55,9 +55,9 @@ void GivenPairs::read(const Element& element, const std::string& noun, const Rea
   if (!one_way) give(*to, *from);
 }
 
-std::vector<WanSpec::Pair> GivenPairs::take() const {
-  std::vector<WanSpec::Pair> all;
-  for (const std::optional<WanSpec::Pair>& pair : pairs_) {
+std::vector<spec::WanSpec::Pair> GivenPairs::take() const {
+  std::vector<spec::WanSpec::Pair> all;
+  for (const std::optional<spec::WanSpec::Pair>& pair : pairs_) {
     if (pair) all.push_back(*pair);
   }
   return all;
@@ -75,4 +75,4 @@ MissingPair missing_between(GivenPairs& pairs, std::size_t a, std::size_t b) {
                       there && back ? "" : " one-way=\"true\"")};
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::scenario

@@ -6,21 +6,21 @@
 #include <algorithm>
 #include <stdexcept>
 
-namespace dadsim {
+namespace dadsim::scenario {
 
-std::string read_parameter(const Node& node, const ParameterSpec& parameter) {
+std::string read_parameter(const Node& node, const spec::ParameterSpec& parameter) {
   switch (parameter.type) {
-    case ParameterSpec::Type::integer: {
+    case spec::ParameterSpec::Type::integer: {
       const std::int64_t fallback = parse_integer(parameter.default_value).value_or(0);
       return std::to_string(node.integer(parameter.name, static_cast<std::int64_t>(parameter.minimum),
                                          static_cast<std::int64_t>(parameter.maximum), fallback));
     }
-    case ParameterSpec::Type::real: {
+    case spec::ParameterSpec::Type::real: {
       const double fallback = parse_real(parameter.default_value).value_or(0);
       return fmt::format(
           "{}", node.real(parameter.name, {.minimum = parameter.minimum, .maximum = parameter.maximum}, fallback));
     }
-    case ParameterSpec::Type::choice: {
+    case spec::ParameterSpec::Type::choice: {
       const auto fallback = std::ranges::find(parameter.choices, parameter.default_value) - parameter.choices.begin();
       return parameter.choices.at(node.choice(parameter.name, parameter.choices, static_cast<std::size_t>(fallback)));
     }
@@ -31,13 +31,13 @@ std::string read_parameter(const Node& node, const ParameterSpec& parameter) {
 void check_parameter_names(const Node& node, const ParameterOwner& owner, std::span<const ParameterOwner> all,
                            const ReadContext& context) {
   std::vector<std::string> known = find_rule(node.element().name)->attributes;
-  for (const ParameterSpec& parameter : owner.parameters) known.push_back(parameter.name);
+  for (const spec::ParameterSpec& parameter : owner.parameters) known.push_back(parameter.name);
   for (const Attribute& attribute : node.element().attributes) {
     if (attribute.name.find(':') != std::string::npos || attribute.name == "xmlns") continue;  // refused already
     if (std::ranges::find(known, attribute.name) != known.end()) continue;
     std::vector<std::string> others;
     for (const ParameterOwner& other : all) {
-      if (std::ranges::find(other.parameters, attribute.name, &ParameterSpec::name) != other.parameters.end())
+      if (std::ranges::find(other.parameters, attribute.name, &spec::ParameterSpec::name) != other.parameters.end())
         others.push_back(other.name);
     }
     context.findings.add(attribute.origin,
@@ -47,4 +47,4 @@ void check_parameter_names(const Node& node, const ParameterOwner& owner, std::s
   }
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::scenario

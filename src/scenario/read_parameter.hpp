@@ -4,23 +4,23 @@
 #include <string>
 #include <vector>
 
-#include "plan/parameter.hpp"
 #include "scenario/read.hpp"
+#include "spec/parameter.hpp"
 
-namespace dadsim {
+namespace dadsim::scenario {
 
 /// What has parameters that are written as attributes: an algorithm, or a preset.
 struct ParameterOwner {
   std::string name;
-  std::vector<ParameterSpec> parameters;
+  std::vector<spec::ParameterSpec> parameters;
 };
 
 /// The value of a parameter in its shortest form, checked.
-std::string read_parameter(const Node& node, const ParameterSpec& parameter);
+std::string read_parameter(const Node& node, const spec::ParameterSpec& parameter);
 
 /// That the element has no attributes but the language's own and the parameters of `owner`. `all` are the owners that
 /// could stand in its place.
 void check_parameter_names(const Node& node, const ParameterOwner& owner, std::span<const ParameterOwner> all,
                            const ReadContext& context);
 
-}  // namespace dadsim
+}  // namespace dadsim::scenario

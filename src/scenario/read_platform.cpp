@@ -12,7 +12,7 @@
 #include "scenario/root_element.hpp"
 #include "scenario/schema.hpp"
 
-namespace dadsim {
+namespace dadsim::scenario {
 namespace {
 
 constexpr std::size_t kMaxClusters = 100;
@@ -29,10 +29,10 @@ std::vector<const Element*> clusters_of(const Element& platform) {
   return clusters;
 }
 
-CompositionSpec read_composition(const Node& platform, const std::vector<const Element*>& clusters,
-                                 const ReadContext& context) {
+spec::CompositionSpec read_composition(const Node& platform, const std::vector<const Element*>& clusters,
+                                       const ReadContext& context) {
   const std::size_t before = context.findings.added();
-  CompositionSpec composition;
+  spec::CompositionSpec composition;
   std::vector<std::string> names;
   for (const Element* element : clusters) {
     std::string name;
@@ -42,11 +42,11 @@ CompositionSpec read_composition(const Node& platform, const std::vector<const E
       continue;
     }
     if (element->name == "gpu-cluster") {
-      GpuClusterSpec cluster = read_gpu_cluster(*element, context);
+      spec::GpuClusterSpec cluster = scenario::read_gpu_cluster(*element, context);
       name = cluster.name;
       composition.clusters.emplace_back(std::move(cluster));
     } else {
-      FederationSpec federation = read_federation(*element, context);
+      spec::FederationSpec federation = read_federation(*element, context);
       name = federation.name;
       composition.clusters.emplace_back(std::move(federation));
     }
@@ -77,7 +77,7 @@ CompositionSpec read_composition(const Node& platform, const std::vector<const E
 }
 
 /// The clusters inside <platform> or <cluster-platform>, at least one.
-void read_clusters(const Node& node, PlatformSpec& platform, const ReadContext& context) {
+void read_clusters(const Node& node, spec::PlatformSpec& platform, const ReadContext& context) {
   const std::vector<const Element*> clusters = clusters_of(node.element());
   if (clusters.size() > kMaxClusters) {
     node.fail(fmt::format("{} clusters", clusters.size()), fmt::format("at most {}", kMaxClusters));
@@ -88,7 +88,7 @@ void read_clusters(const Node& node, PlatformSpec& platform, const ReadContext& 
     return;
   }
   const Element& only = *clusters.front();
-  if (only.name == "gpu-cluster") platform.what = read_gpu_cluster(only, context);
+  if (only.name == "gpu-cluster") platform.what = scenario::read_gpu_cluster(only, context);
   if (only.name == "federation") platform.what = read_federation(only, context);
   if (only.name == "wan") platform.what = read_wan(only, context);
   for (const Element* pair : node.children("pair")) {
@@ -99,9 +99,9 @@ void read_clusters(const Node& node, PlatformSpec& platform, const ReadContext& 
 
 /// The hosts, for those who name them. Nullopt where they are not known: something has been found wrong since `before`,
 /// or it is a file.
-std::optional<DeclaredHosts> declared_hosts(const Node& node, const PlatformSpec& platform, std::size_t before,
+std::optional<DeclaredHosts> declared_hosts(const Node& node, const spec::PlatformSpec& platform, std::size_t before,
                                             const ReadContext& context) {
-  const bool file = std::holds_alternative<PlatformFileSpec>(platform.what);
+  const bool file = std::holds_alternative<spec::PlatformFileSpec>(platform.what);
   if (file || context.findings.added() > before) return std::nullopt;
   const std::int64_t count = count_hosts(platform);
   if (count > kMaxHosts) {
@@ -118,10 +118,10 @@ std::optional<DeclaredHosts> declared_hosts(const Node& node, const PlatformSpec
 }
 
 /// What varies, after what there is. `before`: findings added before anything of the platform was read.
-void read_variation(const Node& node, PlatformSpec& platform, std::size_t before, const ReadContext& context) {
+void read_variation(const Node& node, spec::PlatformSpec& platform, std::size_t before, const ReadContext& context) {
   const std::optional<DeclaredHosts> hosts = declared_hosts(node, platform, before, context);
   const std::vector<const Element*> profiles = node.children("profile");
-  if (std::holds_alternative<PlatformFileSpec>(platform.what) && !profiles.empty()) {
+  if (std::holds_alternative<spec::PlatformFileSpec>(platform.what) && !profiles.empty()) {
     // SimGrid seals the links of a file while it reads it.
     context.findings.add(profiles.front()->origin, "<profile> beside a platform file of SimGrid",
                          "bandwidth_file=\"…\" or latency_file=\"…\" of the link in that file");
@@ -129,22 +129,23 @@ void read_variation(const Node& node, PlatformSpec& platform, std::size_t before
   for (const Element* element : node.children("change")) {
     const Node one(*element, context.findings);
     constexpr Range kFactor{.minimum = 0, .maximum = 1e9, .open_minimum = true};
-    LinkChange& change = platform.changes.emplace_back();
+    spec::LinkChange& change = platform.changes.emplace_back();
     change.link =
         one.required_text("link", "a name of links, in which * stands for anything, or a class of links").value_or("");
     change.bandwidth_factor = one.real("bandwidth-factor", kFactor, 1);
     change.latency_factor = one.real("latency-factor", {.minimum = 0, .maximum = 1e9}, 1);
   }
-  for (PlatformSpec::Profile& profile : read_profiles(node, context)) platform.profiles.push_back(std::move(profile));
-  for (PlatformSpec::Background& flow : read_background(node, hosts ? &*hosts : nullptr, context)) {
+  for (spec::PlatformSpec::Profile& profile : read_profiles(node, context))
+    platform.profiles.push_back(std::move(profile));
+  for (spec::PlatformSpec::Background& flow : read_background(node, hosts ? &*hosts : nullptr, context)) {
     platform.background.push_back(std::move(flow));
   }
 }
 
 /// A <cluster-platform>.
-PlatformSpec read_cluster_platform(const std::string& content, const ReadContext& context) {
+spec::PlatformSpec read_cluster_platform(const std::string& content, const ReadContext& context) {
   const std::size_t before = context.findings.added();
-  PlatformSpec platform;
+  spec::PlatformSpec platform;
   const Element root = parse_xml(content, kClusterPlatformDocument, context.findings);
   if (root.name.empty()) return platform;
   if (root.in_namespace) {
@@ -165,7 +166,7 @@ PlatformSpec read_cluster_platform(const std::string& content, const ReadContext
 }
 
 /// The file that file="…" names, absolute, with what it holds; nullopt with a finding.
-std::optional<PlatformSpec> read_named_file(const Node& node, const ReadContext& context) {
+std::optional<spec::PlatformSpec> read_named_file(const Node& node, const ReadContext& context) {
   constexpr const char* kForm = "the path of a platform file";
   const std::optional<std::string> name = node.required_text("file", kForm);
   if (!name) return std::nullopt;
@@ -181,7 +182,7 @@ std::optional<PlatformSpec> read_named_file(const Node& node, const ReadContext&
     return std::nullopt;
   }
   Findings findings(path);
-  std::optional<PlatformSpec> platform = read_platform_file({path, context.catalog, findings});
+  std::optional<spec::PlatformSpec> platform = read_platform_file({path, context.catalog, findings});
   context.findings.take(findings);
   return platform;
 }
@@ -206,7 +207,7 @@ std::string read_cluster_name(const Node& node) {
                           : "";
 }
 
-std::optional<PlatformSpec> read_platform_file(const ReadContext& context) {
+std::optional<spec::PlatformSpec> read_platform_file(const ReadContext& context) {
   constexpr std::size_t kBeginning = std::size_t{1} << 20U;  // what comes before a root element is shorter
   constexpr const char* kKinds =
       "a platform of SimGrid, which starts with <platform version=\"4.1\">, or one that starts with <cluster-platform>";
@@ -220,9 +221,9 @@ std::optional<PlatformSpec> read_platform_file(const ReadContext& context) {
     return std::nullopt;
   }
   if (root->name == "platform") {
-    PlatformSpec platform;
-    platform.what =
-        PlatformFileSpec{std::filesystem::absolute(context.path).lexically_normal().string(), Transport::plain};
+    spec::PlatformSpec platform;
+    platform.what = spec::PlatformFileSpec{std::filesystem::absolute(context.path).lexically_normal().string(),
+                                           spec::Transport::plain};
     return platform;
   }
   if (root->name != "cluster-platform") {
@@ -233,29 +234,29 @@ std::optional<PlatformSpec> read_platform_file(const ReadContext& context) {
   const std::size_t before = context.findings.added();
   const std::optional<std::string> content = read_document(context.path, kClusterPlatformDocument, context.findings);
   if (!content) return std::nullopt;
-  PlatformSpec platform = read_cluster_platform(*content, context);
+  spec::PlatformSpec platform = read_cluster_platform(*content, context);
   if (context.findings.added() > before) return std::nullopt;
   return platform;
 }
 
-std::optional<PlatformSpec> read_platform(const Element& element, const ReadContext& context) {
+std::optional<spec::PlatformSpec> read_platform(const Element& element, const ReadContext& context) {
   const std::size_t before = context.findings.added();
   const Node node(element, context.findings);
-  PlatformSpec platform;
+  spec::PlatformSpec platform;
   if (node.has("file")) {
     for (const Element& child : element.children) {
       if (!is_cluster(child) && child.name != "pair") continue;
       context.findings.add(child.origin, fmt::format("<{}> beside file=\"…\" of <platform>", child.name),
                            "a file, or clusters inside");
     }
-    std::optional<PlatformSpec> given = read_named_file(node, context);
+    std::optional<spec::PlatformSpec> given = read_named_file(node, context);
     if (!given) {
       if (node.has("transport")) node.choice("transport", transport_names(), 0);
       return std::nullopt;
     }
     platform = std::move(*given);
-    if (auto* file = std::get_if<PlatformFileSpec>(&platform.what)) {
-      file->transport = static_cast<Transport>(node.choice("transport", transport_names(), 0));
+    if (auto* file = std::get_if<spec::PlatformFileSpec>(&platform.what)) {
+      file->transport = static_cast<spec::Transport>(node.choice("transport", transport_names(), 0));
     } else {
       node.refuse("transport", "means nothing to a <cluster-platform>", "remove it: its links say how they are used");
     }
@@ -275,4 +276,4 @@ std::optional<PlatformSpec> read_platform(const Element& element, const ReadCont
   return platform;
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::scenario

@@ -10,28 +10,30 @@
 #include "scenario/read.hpp"
 #include "scenario/read_parameter.hpp"
 
-namespace dadsim {
+namespace dadsim::scenario {
 namespace {
 
 constexpr std::size_t kMaxRuns = 1000;
 constexpr std::size_t kMaxLabel = 100;  // bytes
 
-Topology read_exchange(const Node& node, const Catalog::Algorithm& algorithm, bool has_aggregator) {
+spec::ExchangeMode read_exchange(const Node& node, const Catalog::Algorithm& algorithm, bool has_aggregator) {
   static const std::array<std::string, 2> kExchanges = {"aggregator", "peer"};
-  const Topology fallback = has_aggregator ? Topology::aggregator : Topology::peer;
+  const spec::ExchangeMode fallback = has_aggregator ? spec::ExchangeMode::aggregator : spec::ExchangeMode::peer;
   if (!algorithm.communicates) {
     node.refuse("exchange", fmt::format("means nothing to '{}'", algorithm.name), "remove it: nothing is exchanged");
     return fallback;
   }
-  const auto exchange = static_cast<Topology>(node.choice("exchange", kExchanges, static_cast<std::size_t>(fallback)));
-  if (exchange == Topology::aggregator && !has_aggregator) {
+  const auto exchange =
+      static_cast<spec::ExchangeMode>(node.choice("exchange", kExchanges, static_cast<std::size_t>(fallback)));
+  if (exchange == spec::ExchangeMode::aggregator && !has_aggregator) {
     node.fail_at("exchange", "needs an aggregator", "an <aggregator> in <workers>, or exchange=\"peer\"");
   }
   return exchange;
 }
 
 /// How the collectives are carried out.
-void read_collectives(const Node& node, const Catalog::Algorithm& algorithm, RunSpec& run, const ReadContext& context) {
+void read_collectives(const Node& node, const Catalog::Algorithm& algorithm, spec::RunSpec& run,
+                      const ReadContext& context) {
   if (!algorithm.communicates) {
     for (const char* attribute : {"all-reduce", "all-gather", "bucket", "first-bucket"}) {
       node.refuse(attribute, fmt::format("means nothing to '{}'", algorithm.name), "remove it: nothing is exchanged");
@@ -62,33 +64,34 @@ std::string bucket_label(double bytes) {
 }
 
 /// Labels for the runs that have none: the algorithm, told apart by what differs between its runs, then by a number.
-void complete_labels(std::vector<RunSpec>& runs) {
+void complete_labels(std::vector<spec::RunSpec>& runs) {
   std::set<std::string> taken;
-  for (const RunSpec& run : runs) taken.insert(run.label);
-  for (RunSpec& run : runs) {
+  for (const spec::RunSpec& run : runs) taken.insert(run.label);
+  for (spec::RunSpec& run : runs) {
     if (!run.label.empty()) continue;
     std::string label = run.algorithm;
     const auto differs = [&](auto&& value) {
-      return std::ranges::any_of(
-          runs, [&](const RunSpec& other) { return other.algorithm == run.algorithm && value(other) != value(run); });
+      return std::ranges::any_of(runs, [&](const spec::RunSpec& other) {
+        return other.algorithm == run.algorithm && value(other) != value(run);
+      });
     };
     for (const auto& parameter : run.parameters) {
       const std::string& name = parameter.first;
-      if (differs([&](const RunSpec& other) { return other.parameters.at(name); }))
+      if (differs([&](const spec::RunSpec& other) { return other.parameters.at(name); }))
         label += fmt::format(", {} {}", name, parameter.second);
     }
-    if (differs([](const RunSpec& other) { return other.topology; }))
-      label += fmt::format(", {}", to_string(run.topology));
-    if (differs([](const RunSpec& other) { return other.all_reduce; })) {
+    if (differs([](const spec::RunSpec& other) { return other.exchange; }))
+      label += fmt::format(", {}", to_string(run.exchange));
+    if (differs([](const spec::RunSpec& other) { return other.all_reduce; })) {
       label += fmt::format(", all-reduce {}", run.all_reduce);
     }
-    if (differs([](const RunSpec& other) { return other.all_gather; })) {
+    if (differs([](const spec::RunSpec& other) { return other.all_gather; })) {
       label += fmt::format(", all-gather {}", run.all_gather);
     }
-    if (differs([](const RunSpec& other) { return other.bucket_bytes; })) {
+    if (differs([](const spec::RunSpec& other) { return other.bucket_bytes; })) {
       label += ", " + bucket_label(run.bucket_bytes);
     }
-    if (run.bucket_bytes > 0 && differs([](const RunSpec& other) { return other.first_bucket_bytes; })) {
+    if (run.bucket_bytes > 0 && differs([](const spec::RunSpec& other) { return other.first_bucket_bytes; })) {
       label += fmt::format(", the first of {:g} MB", run.first_bucket_bytes / 1e6);
     }
     // Room for " (1000)"; the registries' names and values are ASCII.
@@ -103,9 +106,9 @@ void complete_labels(std::vector<RunSpec>& runs) {
 
 }  // namespace
 
-std::vector<RunSpec> read_runs(const Node& scenario, bool has_aggregator, const ReadContext& context) {
+std::vector<spec::RunSpec> read_runs(const Node& scenario, bool has_aggregator, const ReadContext& context) {
   const std::vector<const Element*> elements = scenario.children("run");
-  std::vector<RunSpec> runs;
+  std::vector<spec::RunSpec> runs;
   if (elements.empty())
     scenario.fail("<scenario> lacks <run>", "at least one, e.g. <run algorithm=\"gradient-sharing\"/>");
   if (elements.size() > kMaxRuns) {
@@ -121,7 +124,7 @@ std::vector<RunSpec> read_runs(const Node& scenario, bool has_aggregator, const 
   std::set<std::string> labels;
   for (const Element* element : elements) {
     const Node node(*element, context.findings);
-    RunSpec run;
+    spec::RunSpec run;
     if (node.has("label")) {
       run.label = node.required_text("label", "a name for the run").value_or("");
       if (run.label.size() > kMaxLabel)
@@ -138,9 +141,9 @@ std::vector<RunSpec> read_runs(const Node& scenario, bool has_aggregator, const 
     }
     run.algorithm = *name;
     run.communicates = algorithm->communicates;
-    run.topology = read_exchange(node, *algorithm, has_aggregator);
+    run.exchange = read_exchange(node, *algorithm, has_aggregator);
     read_collectives(node, *algorithm, run, context);
-    for (const ParameterSpec& parameter : algorithm->parameters)
+    for (const spec::ParameterSpec& parameter : algorithm->parameters)
       run.parameters[parameter.name] = read_parameter(node, parameter);
     check_parameter_names(node, {algorithm->name, algorithm->parameters}, owners, context);
     runs.push_back(std::move(run));
@@ -149,4 +152,4 @@ std::vector<RunSpec> read_runs(const Node& scenario, bool has_aggregator, const 
   return runs;
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::scenario

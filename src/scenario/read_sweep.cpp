@@ -10,7 +10,7 @@
 #include "scenario/read.hpp"
 #include "scenario/read_varied.hpp"
 
-namespace dadsim {
+namespace dadsim::scenario {
 namespace {
 
 class SweepReader {
@@ -18,11 +18,11 @@ class SweepReader {
   SweepReader(const Element& element, const ReadContext& context)
       : node_(element, context.findings), context_(context) {}
 
-  SweepSpec read() {
+  spec::SweepSpec read() {
     static const std::array<std::string, 4> kMethods = {"grid", "list", "random", "latin-hypercube"};
-    sweep_.method = static_cast<SweepSpec::Method>(node_.choice("method", kMethods, 0));
+    sweep_.method = static_cast<spec::SweepSpec::Method>(node_.choice("method", kMethods, 0));
     if (sweep_.drawn()) {
-      sweep_.points = node_.integer("points", 1, kMostSweepPoints).value_or(1);
+      sweep_.points = node_.integer("points", 1, spec::kMostSweepPoints).value_or(1);
       if (const Attribute* seed = node_.element().find("seed")) {
         const std::optional<std::uint64_t> value = parse_unsigned(seed->value);
         if (!value) node_.fail_at("seed", "is no seed", "a whole number from 0 to 18446744073709551615");
@@ -33,7 +33,7 @@ class SweepReader {
       node_.refuse("points", because, "what is varied says how many points there are");
       node_.refuse("seed", because, "nothing is drawn; the seeds of points are those of the scenario");
     }
-    sweep_.seeds = node_.integer("seeds", 1, kMostSweepSeeds, 1);
+    sweep_.seeds = node_.integer("seeds", 1, spec::kMostSweepSeeds, 1);
     const std::size_t before = context_.findings.added();
     read_axes();
     if (context_.findings.added() == before) check_counts();
@@ -46,7 +46,7 @@ class SweepReader {
       if (child.name == "vary") sweep_.axes.push_back({read_vary(child)});
       if (child.name != "linked") continue;
       const Node linked(child, context_.findings);
-      SweepAxis axis;
+      spec::SweepAxis axis;
       for (const Element* one : linked.children("vary")) axis.push_back(read_vary(*one));
       if (axis.size() < 2) linked.fail("<linked> has fewer than two <vary>", "those that vary together");
       sweep_.axes.push_back(std::move(axis));
@@ -55,9 +55,9 @@ class SweepReader {
       node_.fail("<sweep> lacks <vary>", "what is varied, e.g. <vary path=\"training.batch\" values=\"16 32 64\"/>");
   }
 
-  VariedPath read_vary(const Element& element) {
+  spec::VariedPath read_vary(const Element& element) {
     const Node node(element, context_.findings);
-    VariedPath varied;
+    spec::VariedPath varied;
     varied.line = element.origin.line;
     varied.path = node.required_text("path", "a path as in --set, e.g. training.batch").value_or("");
     check_path(node, varied.path);
@@ -86,7 +86,7 @@ class SweepReader {
     }
   }
 
-  void read_values(const Node& node, VariedPath& varied) {
+  void read_values(const Node& node, spec::VariedPath& varied) {
     for (const char* other : {"from", "to", "steps", "scale", "whole"}) {
       node.refuse(other, "stands beside values=\"…\"", "a list of values, or a range");
     }
@@ -97,14 +97,14 @@ class SweepReader {
     }
     std::set<std::string> seen;
     for (const std::string& value : varied.values) {
-      if (!seen.insert(value).second && sweep_.method == SweepSpec::Method::grid) {
+      if (!seen.insert(value).second && sweep_.method == spec::SweepSpec::Method::grid) {
         node.fail_at("values", fmt::format("holds '{}' twice", printable(value)), "each value once");
         return;
       }
     }
   }
 
-  void read_range(const Node& node, VariedPath& varied) {
+  void read_range(const Node& node, spec::VariedPath& varied) {
     const std::size_t before = context_.findings.added();
     varied.logarithmic = node.choice("scale", std::array<std::string, 2>{"linear", "log"}, 0) == 1;
     varied.whole = node.boolean("whole", false);
@@ -120,7 +120,7 @@ class SweepReader {
                   "numbers are drawn from the range, as many as there are points");
       return;
     }
-    varied.steps = node.integer("steps", 2, kMostSweepPoints).value_or(2);
+    varied.steps = node.integer("steps", 2, spec::kMostSweepPoints).value_or(2);
     if (context_.findings.added() > before) return;
     for (std::size_t i = 1; i < varied.count(); ++i) {
       if (varied.at(i) != varied.at(i - 1)) continue;
@@ -131,8 +131,8 @@ class SweepReader {
 
   void check_counts() {
     std::vector<std::size_t> counts;
-    for (const SweepAxis& axis : sweep_.axes) {
-      for (const VariedPath& varied : axis) {
+    for (const spec::SweepAxis& axis : sweep_.axes) {
+      for (const spec::VariedPath& varied : axis) {
         if (!sweep_.drawn() && varied.count() != axis.front().count()) {
           context_.findings.add({"", varied.line},
                                 fmt::format("{} values of '{}' are linked with {} of '{}'", varied.count(),
@@ -142,32 +142,33 @@ class SweepReader {
       }
       counts.push_back(axis.front().count());
     }
-    if (sweep_.method == SweepSpec::Method::list &&
+    if (sweep_.method == spec::SweepSpec::Method::list &&
         std::ranges::any_of(counts, [&](std::size_t count) { return count != counts.front(); })) {
       node_.fail(fmt::format("a list takes as many values of each, not {}", fmt::join(counts, ", ")),
                  "as many of each, or method=\"grid\"");
     }
-    if (count_points(sweep_) * sweep_.seeds > kMostSweepTrials && count_points(sweep_) <= kMostSweepPoints) {
+    if (count_points(sweep_) * sweep_.seeds > spec::kMostSweepTrials &&
+        count_points(sweep_) <= spec::kMostSweepPoints) {
       node_.fail(fmt::format("<sweep> has {} points with {} seeds each", count_points(sweep_), sweep_.seeds),
-                 fmt::format("at most {} altogether", kMostSweepTrials));
+                 fmt::format("at most {} altogether", spec::kMostSweepTrials));
     }
-    if (count_points(sweep_) > kMostSweepPoints) {
-      node_.fail(
-          fmt::format("<sweep> has {} points", fmt::join(counts, " × ")),
-          fmt::format("at most {}; method=\"latin-hypercube\" covers many axes with few points", kMostSweepPoints));
+    if (count_points(sweep_) > spec::kMostSweepPoints) {
+      node_.fail(fmt::format("<sweep> has {} points", fmt::join(counts, " × ")),
+                 fmt::format("at most {}; method=\"latin-hypercube\" covers many axes with few points",
+                             spec::kMostSweepPoints));
     }
   }
 
   Node node_;
   const ReadContext& context_;
-  SweepSpec sweep_;
+  spec::SweepSpec sweep_;
   std::set<std::string> paths_;
 };
 
 }  // namespace
 
-SweepSpec read_sweep(const Element& element, const ReadContext& context) {
+spec::SweepSpec read_sweep(const Element& element, const ReadContext& context) {
   return SweepReader(element, context).read();
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::scenario

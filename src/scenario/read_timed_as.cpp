@@ -9,11 +9,11 @@
 #include "scenario/read.hpp"
 #include "scenario/read_workload.hpp"
 
-namespace dadsim {
+namespace dadsim::scenario {
 namespace {
 
 /// Fills in what file="…" names.
-void read_own_workload(const Node& node, TimedAsSpec& timed, const ReadContext& context) {
+void read_own_workload(const Node& node, spec::TimedAsSpec& timed, const ReadContext& context) {
   const std::optional<std::string> name = node.required_text("file", "the path of a workload file");
   if (!name) return;
   timed.file = beside(context.path, *name);
@@ -32,7 +32,7 @@ void read_own_workload(const Node& node, TimedAsSpec& timed, const ReadContext& 
 }
 
 /// The user's own number of steps to accuracy.
-void read_known_steps(const Node& node, TimedAsSpec& timed, const ReadContext& context) {
+void read_known_steps(const Node& node, spec::TimedAsSpec& timed, const ReadContext& context) {
   constexpr Range kSteps{.minimum = 1, .maximum = 1e12};
   constexpr Range kEpochs{.minimum = 0, .maximum = 1e6, .open_minimum = true};
   if (node.has("steps")) timed.steps = node.real("steps", kSteps);
@@ -54,9 +54,9 @@ void read_known_steps(const Node& node, TimedAsSpec& timed, const ReadContext& c
 
 }  // namespace
 
-TimedAsSpec read_timed_as(const Element& element, std::int64_t batch, const ReadContext& context) {
+spec::TimedAsSpec read_timed_as(const Element& element, std::int64_t batch, const ReadContext& context) {
   const Node node(element, context.findings);
-  TimedAsSpec timed;
+  spec::TimedAsSpec timed;
   const std::vector<std::string>& workloads = context.catalog.workloads;
   if (node.has("workload")) {
     timed.workload = node.required_text("workload", context.findings.suggest("", workloads)).value_or("");
@@ -68,12 +68,13 @@ TimedAsSpec read_timed_as(const Element& element, std::int64_t batch, const Read
     read_own_workload(node, timed, context);
   }
   timed.batch = node.integer("batch", 1, 1'000'000, batch);
-  static const std::array<std::string, kPrecisions.size()> kPrecisionNames = [] {
-    std::array<std::string, kPrecisions.size()> names;
-    std::ranges::transform(kPrecisions, names.begin(), [](Precision precision) { return to_string(precision); });
+  static const std::array<std::string, spec::kPrecisions.size()> kPrecisionNames = [] {
+    std::array<std::string, spec::kPrecisions.size()> names;
+    std::ranges::transform(spec::kPrecisions, names.begin(),
+                           [](spec::Precision precision) { return to_string(precision); });
     return names;
   }();
-  timed.precision = kPrecisions.at(node.choice("precision", kPrecisionNames, 0));
+  timed.precision = spec::kPrecisions.at(node.choice("precision", kPrecisionNames, 0));
   if (node.has("workload") || node.has("file")) {
     read_known_steps(node, timed, context);
   } else {
@@ -95,4 +96,4 @@ TimedAsSpec read_timed_as(const Element& element, std::int64_t batch, const Read
   return timed;
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::scenario

@@ -6,7 +6,7 @@
 
 #include "scenario/read.hpp"
 
-namespace dadsim {
+namespace dadsim::scenario {
 namespace {
 
 constexpr std::int64_t kMaxBatch = 1'000'000;
@@ -18,11 +18,11 @@ constexpr Range kShare{.minimum = 0, .maximum = 1};
 constexpr Range kPositiveShare{.minimum = 0, .maximum = 1, .open_minimum = true};
 constexpr Range kDecay{.minimum = 0, .maximum = 1, .open_maximum = true};
 
-OptimizerSpec read_optimizer(const Element& element, const ReadContext& context) {
+spec::OptimizerSpec read_optimizer(const Element& element, const ReadContext& context) {
   const Node node(element, context.findings);
-  OptimizerSpec optimizer;
+  spec::OptimizerSpec optimizer;
   if (element.name == "sgd") {
-    optimizer.kind = OptimizerSpec::Kind::sgd;
+    optimizer.kind = spec::OptimizerSpec::Kind::sgd;
     optimizer.learning_rate = node.real("learning-rate", kPositive, 0.1);
     optimizer.momentum = node.real("momentum", kDecay, 0);
     optimizer.nesterov = node.boolean("nesterov", false);
@@ -30,7 +30,7 @@ OptimizerSpec read_optimizer(const Element& element, const ReadContext& context)
       node.fail_at("nesterov", "needs momentum", "a momentum above 0, e.g. momentum=\"0.9\"");
   } else {
     const bool decoupled = element.name == "adamw";
-    optimizer.kind = decoupled ? OptimizerSpec::Kind::adamw : OptimizerSpec::Kind::adam;
+    optimizer.kind = decoupled ? spec::OptimizerSpec::Kind::adamw : spec::OptimizerSpec::Kind::adam;
     optimizer.weight_decay = decoupled ? 0.01 : 0;
     optimizer.learning_rate = node.real("learning-rate", kPositive, optimizer.learning_rate);
     optimizer.beta1 = node.real("beta1", kDecay, optimizer.beta1);
@@ -41,18 +41,18 @@ OptimizerSpec read_optimizer(const Element& element, const ReadContext& context)
   return optimizer;
 }
 
-ScheduleSpec read_schedule(const Element& element, const ReadContext& context) {
+spec::ScheduleSpec read_schedule(const Element& element, const ReadContext& context) {
   static const std::array<std::string, 3> kKinds = {"constant", "steps", "cosine"};
   const Node node(element, context.findings);
-  ScheduleSpec schedule;
-  schedule.kind = static_cast<ScheduleSpec::Kind>(node.choice("kind", kKinds, 0));
+  spec::ScheduleSpec schedule;
+  schedule.kind = static_cast<spec::ScheduleSpec::Kind>(node.choice("kind", kKinds, 0));
   schedule.warm_up_epochs = node.real("warm-up-epochs", {.minimum = 0, .maximum = kMaxEpochs}, 0);
   const Attribute* kind = element.find("kind");
   if (kind != nullptr && std::ranges::find(kKinds, kind->value) == kKinds.end()) return schedule;
 
   const std::string because =
       fmt::format("means nothing with kind=\"{}\"", kKinds[static_cast<std::size_t>(schedule.kind)]);
-  if (schedule.kind == ScheduleSpec::Kind::steps) {
+  if (schedule.kind == spec::ScheduleSpec::Kind::steps) {
     schedule.milestones = node.integers("milestones", 1, static_cast<std::int64_t>(kMaxEpochs));
     if (std::ranges::adjacent_find(schedule.milestones, std::greater_equal{}) != schedule.milestones.end()) {
       node.fail_at("milestones", "does not increase", "epochs in rising order, each once");
@@ -62,7 +62,7 @@ ScheduleSpec read_schedule(const Element& element, const ReadContext& context) {
     node.refuse("milestones", because, "only kind=\"steps\" has it");
     node.refuse("factor", because, "only kind=\"steps\" has it");
   }
-  if (schedule.kind == ScheduleSpec::Kind::cosine) {
+  if (schedule.kind == spec::ScheduleSpec::Kind::cosine) {
     schedule.final_factor = node.real("final-factor", kShare, schedule.final_factor);
   } else {
     node.refuse("final-factor", because, "only kind=\"cosine\" has it");
@@ -72,12 +72,12 @@ ScheduleSpec read_schedule(const Element& element, const ReadContext& context) {
 
 }  // namespace
 
-TrainingSpec read_training(const Element& element, std::size_t workers, std::int64_t samples,
-                           const ReadContext& context) {
+spec::TrainingSpec read_training(const Element& element, std::size_t workers, std::int64_t samples,
+                                 const ReadContext& context) {
   static const std::array<std::string, 2> kBatches = {"proportional", "equal"};
   static const std::array<std::string, 2> kStops = {"budget", "target"};
   const Node node(element, context.findings);
-  TrainingSpec training;
+  spec::TrainingSpec training;
   training.batch = node.integer("batch", 1, kMaxBatch, training.batch);
   // A step takes batch × workers samples; an epoch is at least one step.
   const auto sites = static_cast<std::int64_t>(workers);
@@ -85,10 +85,10 @@ TrainingSpec read_training(const Element& element, std::size_t workers, std::int
     node.fail_at("batch", fmt::format("for {} workers is more than the {} training samples", sites, samples),
                  fmt::format("at most {}", samples / sites));
   }
-  training.batches = static_cast<TrainingSpec::Batches>(node.choice("batches", kBatches, 0));
+  training.batches = static_cast<spec::TrainingSpec::Batches>(node.choice("batches", kBatches, 0));
   training.epochs = node.real("epochs", {.minimum = 0, .maximum = kMaxEpochs, .open_minimum = true}, training.epochs);
   training.target_accuracy = node.real("target-accuracy", kPositiveShare, training.target_accuracy);
-  training.stop = static_cast<TrainingSpec::Stop>(node.choice("stop", kStops, 0));
+  training.stop = static_cast<spec::TrainingSpec::Stop>(node.choice("stop", kStops, 0));
   if (const Attribute* every = element.find("evaluate-every"); every != nullptr && every->value != "epoch") {
     constexpr std::int64_t kMaxSteps = 1'000'000'000;
     const std::optional<std::int64_t> steps = parse_integer(every->value);
@@ -104,7 +104,7 @@ TrainingSpec read_training(const Element& element, std::size_t workers, std::int
   const Element* optimizer = nullptr;
   for (const Element& child : element.children) {
     if (child.name != "adam" && child.name != "adamw" && child.name != "sgd") continue;
-    const OptimizerSpec spec = read_optimizer(child, context);
+    const spec::OptimizerSpec spec = read_optimizer(child, context);
     if (optimizer == nullptr) {
       optimizer = &child;
       training.optimizer = spec;
@@ -117,4 +117,4 @@ TrainingSpec read_training(const Element& element, std::size_t workers, std::int
   return training;
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::scenario

@@ -10,7 +10,7 @@
 #include "scenario/quantity.hpp"
 #include "scenario/read_platform.hpp"
 
-namespace dadsim {
+namespace dadsim::scenario {
 namespace {
 
 constexpr std::size_t kMaxProfiles = 1000;
@@ -39,9 +39,9 @@ std::vector<double> read_list(const Node& node, const char* attribute, const std
   return values;
 }
 
-PlatformSpec::Profile read_profile(const Node& node, const ReadContext& context) {
+spec::PlatformSpec::Profile read_profile(const Node& node, const ReadContext& context) {
   static const std::array<std::string, 2> kOf = {"bandwidth", "latency"};
-  PlatformSpec::Profile profile;
+  spec::PlatformSpec::Profile profile;
   profile.link =
       node.required_text("link", "the name of a link in the platform; * at its end stands for any rest").value_or("");
   if (profile.link.size() > kMaxLinkName) {
@@ -49,7 +49,7 @@ PlatformSpec::Profile read_profile(const Node& node, const ReadContext& context)
   } else if (profile.link.find('*') < profile.link.size() - 1) {
     node.fail_at("link", "has a * before its end", "a * at the end stands for any rest");
   }
-  profile.of = static_cast<PlatformSpec::Profile::Of>(node.choice("of", kOf, 0));
+  profile.of = static_cast<spec::PlatformSpec::Profile::Of>(node.choice("of", kOf, 0));
 
   constexpr const char* kTimes = "seconds with their units and spaces between them, rising from 0s, e.g. 0s 60s";
   constexpr const char* kFactors = "numbers above 0 with spaces between them, one for each of the times, e.g. 1 0.5";
@@ -85,16 +85,16 @@ PlatformSpec::Profile read_profile(const Node& node, const ReadContext& context)
 
 }  // namespace
 
-std::vector<PlatformSpec::Profile> read_profiles(const Node& platform, const ReadContext& context) {
-  std::vector<PlatformSpec::Profile> profiles;
+std::vector<spec::PlatformSpec::Profile> read_profiles(const Node& platform, const ReadContext& context) {
+  std::vector<spec::PlatformSpec::Profile> profiles;
   const std::vector<const Element*> elements = platform.children("profile");
   if (elements.size() > kMaxProfiles) {
     platform.fail(fmt::format("{} <profile>", elements.size()), fmt::format("at most {}", kMaxProfiles));
   }
-  std::set<std::pair<std::string, PlatformSpec::Profile::Of>> taken;
+  std::set<std::pair<std::string, spec::PlatformSpec::Profile::Of>> taken;
   for (const Element* element : elements) {
     const Node node(*element, context.findings);
-    PlatformSpec::Profile profile = read_profile(node, context);
+    spec::PlatformSpec::Profile profile = read_profile(node, context);
     if (!profile.link.empty() && !taken.emplace(profile.link, profile.of).second) {
       node.fail_at("link", "has another <profile> of the same", "one for bandwidth and one for latency at most");
     }
@@ -103,9 +103,9 @@ std::vector<PlatformSpec::Profile> read_profiles(const Node& platform, const Rea
   return profiles;
 }
 
-std::vector<PlatformSpec::Background> read_background(const Node& platform, const DeclaredHosts* hosts,
-                                                      const ReadContext& context) {
-  std::vector<PlatformSpec::Background> background;
+std::vector<spec::PlatformSpec::Background> read_background(const Node& platform, const DeclaredHosts* hosts,
+                                                            const ReadContext& context) {
+  std::vector<spec::PlatformSpec::Background> background;
   const std::vector<const Element*> elements = platform.children("background");
   if (elements.size() > kMaxBackground) {
     platform.fail(fmt::format("{} <background>", elements.size()), fmt::format("at most {}", kMaxBackground));
@@ -121,7 +121,7 @@ std::vector<PlatformSpec::Background> read_background(const Node& platform, cons
       }
       return name;
     };
-    PlatformSpec::Background flow;
+    spec::PlatformSpec::Background flow;
     flow.from = host("from");
     flow.to = host("to");
     if (!flow.from.empty() && flow.from == flow.to)
@@ -133,4 +133,4 @@ std::vector<PlatformSpec::Background> read_background(const Node& platform, cons
   return background;
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::scenario

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace dadsim {
+namespace dadsim::scenario {
 namespace {
 
 std::string trimmed(const std::string& text) {
@@ -37,7 +37,7 @@ std::string values_text(const std::vector<std::string>& values) {
   return text;
 }
 
-void read_form(const Node& node, VariedPath& varied) {
+void read_form(const Node& node, spec::VariedPath& varied) {
   constexpr const char* kForm = "{} once, where the value belongs, e.g. site-[1-{}]";
   if (node.has("unit")) {
     node.refuse("form", "stands beside unit=\"…\"", "form=\"{}Mbps\" is the same as unit=\"Mbps\"");
@@ -52,4 +52,4 @@ void read_form(const Node& node, VariedPath& varied) {
   }
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::scenario

@@ -3,10 +3,10 @@
 #include <string>
 #include <vector>
 
-#include "plan/sweep_specification.hpp"
 #include "scenario/node.hpp"
+#include "spec/sweep_specification.hpp"
 
-namespace dadsim {
+namespace dadsim::scenario {
 
 // What <vary> and <allow> have in common: a path, its values, and the form in which they are set.
 
@@ -18,6 +18,6 @@ std::vector<std::string> values_of(const std::string& text);
 std::string values_text(const std::vector<std::string>& values);
 
 /// The attribute `unit` or `form`.
-void read_form(const Node& node, VariedPath& varied);
+void read_form(const Node& node, spec::VariedPath& varied);
 
-}  // namespace dadsim
+}  // namespace dadsim::scenario

@@ -5,7 +5,7 @@
 #include "scenario/read_link.hpp"
 #include "scenario/read_platform.hpp"
 
-namespace dadsim {
+namespace dadsim::scenario {
 namespace {
 
 constexpr std::size_t kMaxRegions = 100;  // 9,900 pairs
@@ -56,11 +56,11 @@ void complete_pairs(GivenPairs& pairs, const Node& wan, const std::vector<const 
 
 }  // namespace
 
-WanSpec read_wan(const Element& element, const ReadContext& context) {
+spec::WanSpec read_wan(const Element& element, const ReadContext& context) {
   const Node node(element, context.findings);
-  WanSpec wan;
+  spec::WanSpec wan;
   wan.name = read_cluster_name(node);
-  wan.host = read_host_link(node, context);
+  wan.host = scenario::read_host_link(node, context);
   const std::vector<const Element*> regions = node.children("region");
   if (regions.empty()) {
     node.fail("<wan> lacks <region>", "at least one, e.g. <region name=\"aws:us-east-1\" hosts=\"4\"/>");
@@ -90,4 +90,4 @@ WanSpec read_wan(const Element& element, const ReadContext& context) {
   return wan;
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::scenario

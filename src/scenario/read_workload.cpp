@@ -12,7 +12,7 @@
 #include "scenario/node.hpp"
 #include "scenario/schema.hpp"
 
-namespace dadsim {
+namespace dadsim::scenario {
 namespace {
 
 constexpr std::size_t kMaxLayers = 10'000;
@@ -26,9 +26,10 @@ const std::vector<std::string>& kind_names() {
                                                "embedding", "normalisation", "element-wise"};
   return kNames;
 }
-constexpr std::array<LayerKind, 7> kKinds{LayerKind::dense,       LayerKind::convolution, LayerKind::attention,
-                                          LayerKind::recurrence,  LayerKind::embedding,   LayerKind::normalisation,
-                                          LayerKind::element_wise};
+constexpr std::array<spec::LayerKind, 7> kKinds{spec::LayerKind::dense,       spec::LayerKind::convolution,
+                                                spec::LayerKind::attention,   spec::LayerKind::recurrence,
+                                                spec::LayerKind::embedding,   spec::LayerKind::normalisation,
+                                                spec::LayerKind::element_wise};
 
 /// What a line or an element says of a layer; nothing where it is left out or wrong.
 struct LayerFields {
@@ -49,7 +50,7 @@ class LayerList {
     if (fields.name && fields.name->size() > kMaxLayerName)
       findings_.add(origin, "the name of a layer is too long", fmt::format("at most {} bytes", kMaxLayerName));
     if (!fields.name || !fields.kind) return;
-    LayerShape layer;
+    spec::LayerShape layer;
     layer.name = *fields.name;
     layer.kind = kKinds.at(*fields.kind);
     layer.in = fields.in.value_or(0);
@@ -57,8 +58,8 @@ class LayerList {
     // Layers without rows of their own are often listed with 0.
     layer.rows_per_sample = std::max<std::int64_t>(1, fields.rows.value_or(1));
     layer.sequential = fields.sequential.value_or(1);
-    const bool table = layer.kind == LayerKind::embedding;
-    const bool matrix = table || layer.kind == LayerKind::dense || layer.kind == LayerKind::convolution;
+    const bool table = layer.kind == spec::LayerKind::embedding;
+    const bool matrix = table || layer.kind == spec::LayerKind::dense || layer.kind == spec::LayerKind::convolution;
     const std::string what = fmt::format("layer '{}' of kind {}", printable(layer.name), kind_names()[*fields.kind]);
     if (matrix && (layer.in == 0 || layer.out == 0)) {
       findings_.add(origin, what + " has no matrix",
@@ -88,8 +89,8 @@ class LayerList {
   }
 
   /// With a finding where they are no network.
-  std::vector<LayerShape> take(const Origin& origin) {
-    if (findings_.empty() && std::ranges::none_of(layers_, &LayerShape::has_outer_product)) {
+  std::vector<spec::LayerShape> take(const Origin& origin) {
+    if (findings_.empty() && std::ranges::none_of(layers_, &spec::LayerShape::has_outer_product)) {
       findings_.add(origin, "no layer has a matrix of its own",
                     "at least one layer of kind dense or convolution with at least in × out parameters");
     }
@@ -98,7 +99,7 @@ class LayerList {
 
  private:
   Findings& findings_;
-  std::vector<LayerShape> layers_;
+  std::vector<spec::LayerShape> layers_;
   std::set<std::string> names_;
 };
 
@@ -309,4 +310,4 @@ std::optional<OwnWorkload> read_workload_file(const std::string& path, Findings&
   return workload;
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::scenario

@@ -4,14 +4,14 @@
 #include <optional>
 #include <string>
 
-#include "plan/layer_shape.hpp"
 #include "scenario/findings.hpp"
+#include "spec/layer_shape.hpp"
 
-namespace dadsim {
+namespace dadsim::scenario {
 
 /// A workload of the user's own.
 struct OwnWorkload {
-  ModelShape shape;
+  spec::ModelShape shape;
   std::int64_t dataset_size = 0;  ///< samples per epoch; 0: not said
 };
 
@@ -19,4 +19,4 @@ struct OwnWorkload {
 /// Everything wrong goes to `findings`, which are those of the file; nullopt then.
 std::optional<OwnWorkload> read_workload_file(const std::string& path, Findings& findings);
 
-}  // namespace dadsim
+}  // namespace dadsim::scenario

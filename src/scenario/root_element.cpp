@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace dadsim {
+namespace dadsim::scenario {
 namespace {
 
 constexpr std::string_view kWhiteSpace = " \t\r\n";
@@ -55,4 +55,4 @@ std::optional<RootElement> find_root_element(std::string_view document) {
   }
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::scenario

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-namespace dadsim {
+namespace dadsim::scenario {
 
 struct RootElement {
   std::string name;  ///< as written, with its prefix
@@ -15,4 +15,4 @@ struct RootElement {
 /// kinds of files apart before their own parser reads them. Nullopt where no element comes.
 std::optional<RootElement> find_root_element(std::string_view document);
 
-}  // namespace dadsim
+}  // namespace dadsim::scenario

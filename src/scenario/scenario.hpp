@@ -5,12 +5,12 @@
 #include <string>
 #include <vector>
 
-#include "plan/cost_specification.hpp"
-#include "plan/goal_specification.hpp"
-#include "plan/specification.hpp"
-#include "plan/sweep_specification.hpp"
+#include "spec/cost_specification.hpp"
+#include "spec/goal_specification.hpp"
+#include "spec/specification.hpp"
+#include "spec/sweep_specification.hpp"
 
-namespace dadsim {
+namespace dadsim::scenario {
 
 /// A scenario as the user meant it: complete, every default filled in, every reference checked.
 struct Scenario {
@@ -18,23 +18,23 @@ struct Scenario {
   std::string name;
   std::string description;  ///< may be empty
   std::uint64_t seed = 1;
-  PlatformSpec platform;
-  NetworkSpec network;
-  std::vector<DeviceSpec> devices;  ///< defined in the scenario itself
-  std::vector<Placement> workers;
-  std::optional<Placement> aggregator;
-  DataSpec data;
-  ModelSpec model;
-  TrainingSpec training;
-  std::optional<TimedAsSpec> timed_as;
-  std::vector<RunSpec> runs;
+  spec::PlatformSpec platform;
+  spec::NetworkSpec network;
+  std::vector<spec::DeviceSpec> devices;  ///< defined in the scenario itself
+  std::vector<spec::Placement> workers;
+  std::optional<spec::Placement> aggregator;
+  spec::DataSpec data;
+  spec::ModelSpec model;
+  spec::TrainingSpec training;
+  std::optional<spec::TimedAsSpec> timed_as;
+  std::vector<spec::RunSpec> runs;
   /// Of the resolved scenario with the contents of the files it names instead of their paths: equal scenarios have
   /// equal hashes wherever they lie.
   std::uint64_t hash = 0;
-  bool ignore_memory = false;      ///< runs that do not fit the memory of their devices are timed all the same
-  std::optional<SweepSpec> sweep;  ///< what `dadsim sweep` varies; it is no part of the hash
-  std::optional<CostSpec> costs;
-  std::optional<GoalSpec> goal;  ///< what `dadsim plan` is to reach; no part of the hash either
+  bool ignore_memory = false;            ///< runs that do not fit the memory of their devices are timed all the same
+  std::optional<spec::SweepSpec> sweep;  ///< what `dadsim sweep` varies; it is no part of the hash
+  std::optional<spec::CostSpec> costs;
+  std::optional<spec::GoalSpec> goal;  ///< what `dadsim plan` is to reach; no part of the hash either
 };
 
-}  // namespace dadsim
+}  // namespace dadsim::scenario

@@ -10,7 +10,7 @@
 
 #include "scenario/schema_text.hpp"
 
-namespace dadsim {
+namespace dadsim::scenario {
 namespace {
 
 constexpr std::size_t kMaxErrors = 1000;
@@ -105,4 +105,4 @@ void check_against_schema(const Element& root, Findings& findings) {
   }
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::scenario

@@ -6,7 +6,7 @@
 
 #include "scenario/element.hpp"
 
-namespace dadsim {
+namespace dadsim::scenario {
 
 /// The text of scenario.xsd, built in.
 std::string_view scenario_schema();
@@ -23,4 +23,4 @@ std::vector<SchemaError> validate_against_schema(const Element& root);
 /// better.
 void check_against_schema(const Element& root, Findings& findings);
 
-}  // namespace dadsim
+}  // namespace dadsim::scenario

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace dadsim {
+namespace dadsim::scenario {
 namespace {
 
 const std::vector<std::string>& layers() {
@@ -155,4 +155,4 @@ const ElementRule* find_rule(std::string_view name) {
   return found == vocabulary().end() ? nullptr : &*found;
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::scenario

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-namespace dadsim {
+namespace dadsim::scenario {
 
 /// What an element of the language may hold by name; how often and of what kind is said where it is read. Names are
 /// unique over the whole language.
@@ -25,4 +25,4 @@ bool is_root(const ElementRule& rule);
 /// The rule of that element, or nullptr.
 const ElementRule* find_rule(std::string_view name);
 
-}  // namespace dadsim
+}  // namespace dadsim::scenario

@@ -4,7 +4,7 @@
 
 #include <new>
 
-namespace dadsim {
+namespace dadsim::scenario {
 namespace {
 
 const xmlChar* text(const char* value) { return reinterpret_cast<const xmlChar*>(value); }
@@ -44,4 +44,4 @@ std::string XmlWriter::finish() {
   return reinterpret_cast<const char*>(xmlBufferContent(buffer_.get()));
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::scenario

@@ -8,7 +8,7 @@
 struct _xmlBuffer;      // NOLINT(bugprone-reserved-identifier): libxml2 names it so
 struct _xmlTextWriter;  // NOLINT(bugprone-reserved-identifier)
 
-namespace dadsim {
+namespace dadsim::scenario {
 
 /// Indented XML into a string; libxml2 escapes. Elements close where their scope does.
 class XmlWriter {
@@ -48,4 +48,4 @@ class XmlWriter {
   std::unique_ptr<_xmlTextWriter, void (*)(_xmlTextWriter*)> writer_;
 };
 
-}  // namespace dadsim
+}  // namespace dadsim::scenario

@@ -17,13 +17,13 @@
 #include <cstring>
 #include <exception>
 
-namespace dadsim {
+namespace dadsim::sim {
 namespace {
 
-constexpr std::size_t output_kept = 65536;  // bytes
-constexpr std::size_t most_posted = 32768;  // bytes: no more than half of what a pipe holds
-constexpr std::chrono::milliseconds longest_posted{20};
-constexpr int failure_status = 70;  // EX_SOFTWARE of sysexits.h: the body threw
+constexpr std::size_t kOutputKept = 65536;  // bytes
+constexpr std::size_t kMostPosted = 32768;  // bytes: no more than half of what a pipe holds
+constexpr std::chrono::milliseconds kLongestPosted{20};
+constexpr int kFailureStatus = 70;  // EX_SOFTWARE of sysexits.h: the body threw
 
 class Descriptor {
  public:
@@ -72,7 +72,7 @@ class Child {
     int status = 0;
     while (::waitpid(pid_, &status, 0) < 0) {
       if (errno != EINTR) {  // somebody else (SIGCHLD ignored) has taken the status
-        status = failure_status << 8;
+        status = kFailureStatus << 8;
         break;
       }
     }
@@ -125,7 +125,7 @@ class MessageReader {
   const int null = ::open("/dev/null", O_RDONLY);
   const int kept = ::fcntl(messages, F_DUPFD, 10);
   const int kept_output = ::fcntl(output, F_DUPFD, 10);
-  if (null < 0 || kept < 0 || kept_output < 0) ::_exit(failure_status);
+  if (null < 0 || kept < 0 || kept_output < 0) ::_exit(kFailureStatus);
   ::dup2(null, 0);
   ::dup2(kept_output, 1);
   ::dup2(kept_output, 2);
@@ -139,8 +139,8 @@ class MessageReader {
   ::pthread_sigmask(SIG_SETMASK, &none, nullptr);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   ::prctl(PR_SET_DUMPABLE, 0);  // an abort of SimGrid's is a message for the user, not worth a core file
-  if (::getppid() != parent) ::_exit(failure_status);
-  int status = failure_status;
+  if (::getppid() != parent) ::_exit(kFailureStatus);
+  int status = kFailureStatus;
   try {
     body(MessageSink(3));
     status = 0;
@@ -163,7 +163,7 @@ void MessageSink::add(std::string_view message) const {
 }
 
 void MessageSink::flush() const {
-  if (!write_all(descriptor_, posted_.data(), posted_.size())) ::_exit(failure_status);
+  if (!write_all(descriptor_, posted_.data(), posted_.size())) ::_exit(kFailureStatus);
   posted_.clear();
 }
 
@@ -176,7 +176,7 @@ void MessageSink::post(std::string_view message) const {
   using std::chrono::steady_clock;
   if (posted_.empty()) first_posted_ = steady_clock::now();
   add(message);
-  if (posted_.size() >= most_posted || steady_clock::now() - first_posted_ >= longest_posted) flush();
+  if (posted_.size() >= kMostPosted || steady_clock::now() - first_posted_ >= kLongestPosted) flush();
 }
 
 std::string ChildOutcome::words() const {
@@ -245,7 +245,7 @@ ChildOutcome run_in_child(const std::function<void(const MessageSink&)>& body,
       } else if (i == 0) {
         reader.add(chunk.data(), static_cast<std::size_t>(got), on_message);
       } else {
-        const std::size_t room = output_kept - std::min(output_kept, outcome.output.size());
+        const std::size_t room = kOutputKept - std::min(kOutputKept, outcome.output.size());
         outcome.output.append(chunk.data(), std::min(room, static_cast<std::size_t>(got)));
       }
     }
@@ -267,4 +267,4 @@ ChildOutcome run_in_child(const std::function<void(const MessageSink&)>& body,
   return outcome;
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::sim

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace dadsim {
+namespace dadsim::sim {
 
 /// Where code that runs in a child process hands over what it found: whole messages, in order. They end the child where
 /// the parent no longer listens.
@@ -45,4 +45,4 @@ struct ChildOutcome {
 ChildOutcome run_in_child(const std::function<void(const MessageSink&)>& body,
                           const std::function<void(std::string_view)>& on_message, double time_limit = 0);
 
-}  // namespace dadsim
+}  // namespace dadsim::sim

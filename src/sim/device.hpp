@@ -3,13 +3,13 @@
 #include <cstddef>
 #include <vector>
 
-#include "plan/device_specification.hpp"
-#include "plan/schedule.hpp"
+#include "spec/device_specification.hpp"
+#include "step/schedule.hpp"
 
-namespace dadsim {
+namespace dadsim::sim {
 
 /// The catalogue of devices, each with its source. One file per family under sim/devices/ and one line here.
-const std::vector<DeviceSpec>& device_catalog();
+const std::vector<spec::DeviceSpec>& device_catalog();
 
 /// Seconds of one computation by the roofline (Williams, Waterman, Patterson: Roofline, CACM 52(4), 2009), with the
 /// part of `entry` of what differs from worker to worker:
@@ -20,6 +20,7 @@ const std::vector<DeviceSpec>& device_catalog();
 /// products: fp32 and the efficiency of dense layers, by the bandwidth as a rule. Everything else passes over memory;
 /// its additions and multiplications are rarely fused: half of the fp32 peak. Throws std::logic_error for a device
 /// without that precision, and for amounts that make no sense.
-double seconds_on(const DeviceSpec& device, const ComputeTask& task, std::size_t entry, Precision precision);
+double seconds_on(const spec::DeviceSpec& device, const step::ComputeTask& task, std::size_t entry,
+                  spec::Precision precision);
 
-}  // namespace dadsim
+}  // namespace dadsim::sim

@@ -10,14 +10,14 @@
 #include <vector>
 
 #include "collectives/collective.hpp"
-#include "plan/schedule.hpp"
-#include "plan/specification.hpp"
-#include "plan/timeline.hpp"
-#include "plan/timing.hpp"
-#include "sim/link_changes.hpp"
-#include "sim/step_kinds.hpp"
+#include "sim/platform/link_changes.hpp"
+#include "sim/step/step_kinds.hpp"
+#include "spec/specification.hpp"
+#include "step/schedule.hpp"
+#include "step/timeline.hpp"
+#include "step/timing.hpp"
 
-namespace dadsim {
+namespace dadsim::sim {
 
 /// The simulation itself failed (a deadlock, a link that is down). The message carries SimGrid's words.
 class SimulationError : public std::runtime_error {
@@ -27,28 +27,29 @@ class SimulationError : public std::runtime_error {
 
 /// The simulated cluster: where each worker runs, and on what.
 struct Cluster {
-  PlatformSpec platform;
-  std::vector<std::string> hosts;   ///< per worker
-  std::vector<DeviceSpec> devices;  ///< per worker
-  std::string aggregator_host;      ///< empty if there is none
-  DeviceSpec aggregator_device;
-  NetworkSpec network;
+  spec::PlatformSpec platform;
+  std::vector<std::string> hosts;         ///< per worker
+  std::vector<spec::DeviceSpec> devices;  ///< per worker
+  std::string aggregator_host;            ///< empty if there is none
+  spec::DeviceSpec aggregator_device;
+  spec::NetworkSpec network;
   std::uint64_t seed = 1;  ///< of the jitter
   /// To the platform, one after the other: a link that several fit gets the product. What changes over time does so
   /// relative to the changed numbers.
-  std::vector<LinkChange> changes;
+  std::vector<spec::LinkChange> changes;
 };
 
 /// Steps of a run, timed.
 struct TimedRun {
-  std::vector<StepTiming> steps;  ///< per schedule, on connections that are warm; interpolated: seconds and bytes alone
+  std::vector<step::StepTiming>
+      steps;  ///< per schedule, on connections that are warm; interpolated: seconds and bytes alone
   /// Where some are interpolated: per schedule, how many steps of the run the parts of its time stand for in means over
   /// the run. Empty: as many as it occurs.
   std::vector<double> stand_for;
-  std::optional<StepTiming> first;  ///< the first schedule on cold connections, where that makes a difference
-  NetworkUse network;
-  std::vector<std::shared_ptr<const Timeline>> timelines;  ///< as asked for
-  std::shared_ptr<const Timeline> first_timeline;          ///< likewise; nullptr otherwise
+  std::optional<step::StepTiming> first;  ///< the first schedule on cold connections, where that makes a difference
+  step::NetworkUse network;
+  std::vector<std::shared_ptr<const step::Timeline>> timelines;  ///< as asked for
+  std::shared_ptr<const step::Timeline> first_timeline;          ///< likewise; nullptr otherwise
 };
 
 /// What is wanted of time_schedules beside the times.
@@ -66,7 +67,7 @@ struct TimingRequest {
 /// with a clock that never goes back). A schedule of fewer workers than the cluster has uses the first ones. Distinct
 /// schedules are simulated once, or a sample of them (NetworkSpec::timed_steps), unless times change from step to step:
 /// see every_step_differs. `progress` is called with the number done. Throws SimulationError.
-TimedRun time_schedules(const Cluster& cluster, std::span<const Schedule> schedules,
+TimedRun time_schedules(const Cluster& cluster, std::span<const step::Schedule> schedules,
                         const std::function<void(std::size_t)>& progress = {}, const TimingRequest& request = {});
 
 /// Whether equal steps take different times (the platform varies over time, others use it too, or computing jitters):
@@ -75,13 +76,13 @@ bool every_step_differs(const Cluster& cluster);
 
 /// A collective to be timed by itself; the hosts of the cluster are its ranks.
 struct CollectiveJob {
-  CollectiveRequest request;
+  collectives::CollectiveRequest request;
   std::string algorithm = "auto";
 };
 
 struct CollectiveTiming {
   std::string algorithm;  ///< what "auto" stood for
-  Fidelity fidelity = Fidelity::message;
+  spec::Fidelity fidelity = spec::Fidelity::message;
   double seconds = 0;       ///< until the last rank is done, on warm connections
   double cold_seconds = 0;  ///< on new connections
   double messages = 0;
@@ -89,7 +90,7 @@ struct CollectiveTiming {
 
 struct TimedCollectives {
   std::vector<CollectiveTiming> timings;  ///< per job
-  NetworkUse network;
+  step::NetworkUse network;
 };
 
 /// All ranks begin each job at the same time, on an idle cluster. Throws SimulationError.
@@ -102,4 +103,4 @@ std::string network_model_description();
 /// E.g. "3.32".
 std::string simgrid_version();
 
-}  // namespace dadsim
+}  // namespace dadsim::sim

@@ -2,10 +2,10 @@
 
 #include "scenario/catalog.hpp"
 
-namespace dadsim {
+namespace dadsim::study {
 
 /// What scenarios may refer to in this build: algorithms, devices, workloads, and the checks of platform and data
 /// files.
-Catalog make_catalog();
+scenario::Catalog make_catalog();
 
-}  // namespace dadsim
+}  // namespace dadsim::study

@@ -7,10 +7,10 @@
 #include <map>
 #include <set>
 
-#include "plan/prices.hpp"
+#include "estimate/prices.hpp"
 #include "study/device_lookup.hpp"
 
-namespace dadsim {
+namespace dadsim::study {
 namespace {
 
 constexpr double kSecondsPerHour = 3600;
@@ -23,22 +23,22 @@ struct Terms {
   std::optional<double> busy_watts, idle_watts;
 };
 
-const CostSpec::Price* own_price(const CostSpec& costs, const std::string& device) {
-  const auto found = std::ranges::find(costs.prices, device, &CostSpec::Price::device);
+const spec::CostSpec::Price* own_price(const spec::CostSpec& costs, const std::string& device) {
+  const auto found = std::ranges::find(costs.prices, device, &spec::CostSpec::Price::device);
   return found == costs.prices.end() ? nullptr : &*found;
 }
 
 class Bill {
  public:
-  explicit Bill(const Scenario& scenario) : costs_(*scenario.costs) {
-    for (const Placement& worker : scenario.workers) nodes_.push_back(terms_of(scenario, worker.device));
+  explicit Bill(const scenario::Scenario& scenario) : costs_(*scenario.costs) {
+    for (const spec::Placement& worker : scenario.workers) nodes_.push_back(terms_of(scenario, worker.device));
     if (scenario.aggregator) nodes_.push_back(terms_of(scenario, scenario.aggregator->device));
     workers_ = scenario.workers.size();
   }
 
   /// Of `steps` steps that take `seconds` in all and send `bytes`.
-  Costs of(const RunResult& run, double steps, double seconds, double bytes, double paid_bytes) const {
-    Costs costs;
+  report::Costs of(const report::RunResult& run, double steps, double seconds, double bytes, double paid_bytes) const {
+    report::Costs costs;
     double money = paid_bytes / kGigabyte * costs_.egress_per_gb;
     double joules = bytes / kGigabyte * costs_.network_energy * kJoulesPerKwh;
     bool priced = true;
@@ -80,15 +80,16 @@ class Bill {
   }
 
  private:
-  Terms terms_of(const Scenario& scenario, const std::string& name) {
-    const DeviceSpec& device = find_device(scenario, name);
-    const CostSpec::Price* own = own_price(costs_, name);
+  Terms terms_of(const scenario::Scenario& scenario, const std::string& name) {
+    const spec::DeviceSpec& device = find_device(scenario, name);
+    const spec::CostSpec::Price* own = own_price(costs_, name);
     Terms terms;
     std::string words;
     if (own != nullptr && own->per_hour) {
       terms.per_second = *own->per_hour / kSecondsPerHour;
       words = fmt::format("{} {} an hour as the scenario says", *own->per_hour, costs_.currency);
-    } else if (const DevicePrice* price = find_price(name); price != nullptr && costs_.currency == "USD") {
+    } else if (const estimate::DevicePrice* price = estimate::find_price(name);
+               price != nullptr && costs_.currency == "USD") {
       terms.per_second = price->per_hour / kSecondsPerHour;
       words = fmt::format("{:.4g} USD an hour ({}, {})", price->per_hour, price->source, price->date);
     } else {
@@ -96,7 +97,7 @@ class Bill {
     }
     if (device.power > 0) {
       terms.busy_watts = device.power;
-      terms.idle_watts = own != nullptr && own->idle_power ? *own->idle_power : kIdleShare * device.power;
+      terms.idle_watts = own != nullptr && own->idle_power ? *own->idle_power : spec::kIdleShare * device.power;
       words += fmt::format("; {:.4g} W computing, {:.4g} W waiting{}", device.power, *terms.idle_watts,
                            own != nullptr && own->idle_power ? "" : " (assumed)");
     } else {
@@ -106,41 +107,41 @@ class Bill {
     return terms;
   }
 
-  const CostSpec& costs_;
+  const spec::CostSpec& costs_;
   std::size_t workers_ = 0;
   std::vector<Terms> nodes_;  ///< workers, then the aggregator
   std::map<std::string, std::string> words_;
 };
 
 /// Bytes that are paid for, per byte that a node sends: on the links named, however many of them a byte passes.
-double paid_bytes_per_byte(const CostSpec& costs, const RunResult& run) {
+double paid_bytes_per_byte(const spec::CostSpec& costs, const report::RunResult& run) {
   if (costs.egress_links.empty() || run.total_bytes == 0) return 1;
   double paid = 0;
-  for (const LinkUse& use : run.network.link_use) {
+  for (const step::LinkUse& use : run.network.link_use) {
     if (use.link == costs.egress_links || use.link_class == costs.egress_links) paid += use.bytes_per_step;
   }
   return paid * static_cast<double>(run.steps) / run.total_bytes;
 }
 
-double bytes_to_target(const RunResult& run) {
-  const auto at = std::ranges::find(run.curve, run.target_step, &CurvePoint::step);
+double bytes_to_target(const report::RunResult& run) {
+  const auto at = std::ranges::find(run.curve, run.target_step, &report::CurvePoint::step);
   return at == run.curve.end() ? 0 : at->bytes;
 }
 
 }  // namespace
 
-void tell_costs(const Scenario& scenario, Result& result) {
+void add_costs(const scenario::Scenario& scenario, report::Result& result) {
   if (!scenario.costs) return;
   result.currency = scenario.costs->currency;
   Bill bill(scenario);
-  for (RunResult& run : result.runs) {
+  for (report::RunResult& run : result.runs) {
     const auto steps = static_cast<double>(run.steps);
     if (run.steps == 0) continue;
     const double paid_share = paid_bytes_per_byte(*scenario.costs, run);
     const auto cost_of = [&](double of_steps, double seconds, double bytes) {
       return bill.of(run, of_steps, seconds, bytes, bytes * paid_share);
     };
-    RunCosts costs;
+    report::RunCosts costs;
     costs.whole = cost_of(steps, run.total_seconds, run.total_bytes);
     if (run.target_reached) {
       costs.to_target = cost_of(static_cast<double>(run.target_step), run.target_seconds, bytes_to_target(run));
@@ -154,4 +155,4 @@ void tell_costs(const Scenario& scenario, Result& result) {
   for (std::string& sentence : bill.terms_in_words()) result.assumptions.push_back(std::move(sentence));
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::study

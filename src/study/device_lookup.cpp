@@ -7,19 +7,19 @@
 
 #include "sim/device.hpp"
 
-namespace dadsim {
+namespace dadsim::study {
 
-const DeviceSpec& find_device(const Scenario& scenario, const std::string& name) {
-  for (const auto* devices : {&scenario.devices, &device_catalog()}) {
-    const auto found = std::ranges::find(*devices, name, &DeviceSpec::name);
+const spec::DeviceSpec& find_device(const scenario::Scenario& scenario, const std::string& name) {
+  for (const auto* devices : {&scenario.devices, &sim::device_catalog()}) {
+    const auto found = std::ranges::find(*devices, name, &spec::DeviceSpec::name);
     if (found != devices->end()) return *found;
   }
   throw std::logic_error("the device '" + name + "' was not checked");
 }
 
-std::string rates_in_words(const DeviceSpec& device, Precision precision) {
+std::string rates_in_words(const spec::DeviceSpec& device, spec::Precision precision) {
   std::string text = device.source;
-  for (const KindEfficiency& one : device.efficiencies) {
+  for (const spec::KindEfficiency& one : device.efficiencies) {
     if (one.precision && *one.precision != precision) continue;
     text += fmt::format("; {} reaches {:.3g} of the {} peak", to_string(one.kind), one.share, to_string(precision));
     if (!one.source.empty()) text += fmt::format(" ({})", one.source);
@@ -27,4 +27,4 @@ std::string rates_in_words(const DeviceSpec& device, Precision precision) {
   return text;
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::study

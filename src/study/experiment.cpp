@@ -19,20 +19,20 @@
 #include "support/progress.hpp"
 #include "support/version.hpp"
 
-namespace dadsim {
+namespace dadsim::study {
 namespace {
 
 /// Of the steps that are asked for, those that the run has.
-std::vector<std::int64_t> steps_of(const Trajectory& trajectory, const TraceRequest& trace) {
+std::vector<std::int64_t> steps_of(const step::Trajectory& trajectory, const TraceRequest& trace) {
   std::vector<std::int64_t> steps = trace.steps;
   std::erase_if(steps, [&](std::int64_t step) { return step > static_cast<std::int64_t>(trajectory.steps.size()); });
   return steps;
 }
 
-TimedRun time_run(std::span<const Schedule> schedules, const StepKinds* kinds, const Trajectory& trajectory,
-                  const Cluster& cluster, const TraceRequest& trace, std::size_t most_spans,
-                  const std::function<void(std::size_t)>& progress) {
-  TimingRequest request;
+sim::TimedRun time_run(std::span<const step::Schedule> schedules, const sim::StepKinds* kinds,
+                       const step::Trajectory& trajectory, const sim::Cluster& cluster, const TraceRequest& trace,
+                       std::size_t most_spans, const std::function<void(std::size_t)>& progress) {
+  sim::TimingRequest request;
   request.kinds = kinds;
   request.occurrences.resize(schedules.size());
   for (const std::int32_t step : trajectory.steps) ++request.occurrences[static_cast<std::size_t>(step)];
@@ -48,8 +48,9 @@ TimedRun time_run(std::span<const Schedule> schedules, const StepKinds* kinds, c
 }
 
 /// The timelines with the dates of their steps.
-std::vector<TracedStep> traced_steps(const Trajectory& trajectory, const TimedRun& timings, const TraceRequest& trace) {
-  std::vector<TracedStep> traced;
+std::vector<report::TracedStep> traced_steps(const step::Trajectory& trajectory, const sim::TimedRun& timings,
+                                             const TraceRequest& trace) {
+  std::vector<report::TracedStep> traced;
   double date = 0;
   std::int64_t done = 0;
   auto timeline = timings.timelines.begin();
@@ -63,7 +64,8 @@ std::vector<TracedStep> traced_steps(const Trajectory& trajectory, const TimedRu
   return traced;
 }
 
-std::vector<std::string> assumptions_of(const Scenario& scenario, const Result& result, bool steps_known) {
+std::vector<std::string> assumptions_of(const scenario::Scenario& scenario, const report::Result& result,
+                                        bool steps_known) {
   std::vector<std::string> assumptions;
   if (result.timed_as_other) {
     assumptions.push_back(
@@ -79,7 +81,7 @@ std::vector<std::string> assumptions_of(const Scenario& scenario, const Result& 
       "Every step is timed from an idle cluster and steps add up: a step begins when all workers have ended the one "
       "before it. "
       "Evaluation and start-up are not charged to learned steps.");
-  if (!(scenario.network.jitter == JitterSpec{})) {
+  if (!(scenario.network.jitter == spec::JitterSpec{})) {
     assumptions.push_back(fmt::format(
         "Computing jitters: log-normal factors with mean 1, sigma {} from worker to worker and {} from step to "
         "step.",
@@ -90,29 +92,31 @@ std::vector<std::string> assumptions_of(const Scenario& scenario, const Result& 
         "A message leaves when its receiver has posted it and the news has come (rendezvous, as gloo).");
   }
   std::set<std::string> used;
-  for (const Placement& worker : scenario.workers) used.insert(worker.device);
+  for (const spec::Placement& worker : scenario.workers) used.insert(worker.device);
   if (scenario.aggregator) used.insert(scenario.aggregator->device);
   for (const std::string& name : used) {
-    const DeviceSpec& device = find_device(scenario, name);
+    const spec::DeviceSpec& device = find_device(scenario, name);
     assumptions.push_back(
         device.step_seconds > 0
             ? fmt::format("{}: forward, backward and update take {} s as measured, divided by their time on a "
                           "roofline; what an algorithm computes beside them is by the roofline",
                           name, device.step_seconds)
-            : fmt::format("{} computes by a roofline: {}", name,
-                          rates_in_words(device, scenario.timed_as ? scenario.timed_as->precision : Precision::fp32)));
+            : fmt::format(
+                  "{} computes by a roofline: {}", name,
+                  rates_in_words(device, scenario.timed_as ? scenario.timed_as->precision : spec::Precision::fp32)));
   }
   return assumptions;
 }
 
-std::vector<std::string> notes_of(const RunSpec& run, const LearnedRun& learned, bool timed_as_other) {
+std::vector<std::string> notes_of(const spec::RunSpec& run, const LearnedRun& learned, bool timed_as_other) {
   std::vector<std::string> notes;
-  const AlgorithmInfo& info = find_algorithm(run.algorithm);
-  if (info.sharing == Sharing::pooled) {
+  const algorithms::AlgorithmInfo& info = algorithms::find_algorithm(run.algorithm);
+  if (info.sharing == algorithms::Sharing::pooled) {
     notes.emplace_back(
         "timed on the first worker alone, with the batches of all; the data are taken to be there already");
   }
-  if (info.sharing == Sharing::no_sharing) notes.emplace_back("accuracy is the mean over the sites' own networks");
+  if (info.sharing == algorithms::Sharing::no_sharing)
+    notes.emplace_back("accuracy is the mean over the sites' own networks");
   if (!learned.remark.empty()) notes.push_back(learned.remark);
   if (timed_as_other && run.algorithm == "edad") {
     notes.emplace_back("timed as if edAD were exact for the same share of the workload's layers, by relative depth");
@@ -125,8 +129,8 @@ std::vector<std::string> notes_of(const RunSpec& run, const LearnedRun& learned,
 }
 
 /// Every training step by itself, so that each is timed at its own date.
-Trajectory unfolded(const Trajectory& trajectory) {
-  Trajectory result = trajectory;
+step::Trajectory unfolded(const step::Trajectory& trajectory) {
+  step::Trajectory result = trajectory;
   result.distinct_steps.clear();
   for (const std::int32_t index : trajectory.steps)
     result.distinct_steps.push_back(trajectory.distinct_steps[static_cast<std::size_t>(index)]);
@@ -134,20 +138,20 @@ Trajectory unfolded(const Trajectory& trajectory) {
   return result;
 }
 
-std::vector<Schedule> unfolded(const std::vector<Schedule>& schedules, const Trajectory& trajectory) {
-  std::vector<Schedule> result;
+std::vector<step::Schedule> unfolded(const std::vector<step::Schedule>& schedules, const step::Trajectory& trajectory) {
+  std::vector<step::Schedule> result;
   result.reserve(trajectory.steps.size());
   for (const std::int32_t index : trajectory.steps) result.push_back(schedules[static_cast<std::size_t>(index)]);
   return result;
 }
 
 /// All that holds for every run.
-Result preamble(const Scenario& scenario, const LearnedRun& learned, const TimedAs& timed,
-                const std::vector<RunMemory>& memory, bool steps_known) {
-  Result result;
+report::Result preamble(const scenario::Scenario& scenario, const LearnedRun& learned, const TimedAs& timed,
+                        const std::vector<RunMemory>& memory, bool steps_known) {
+  report::Result result;
   result.version = kVersion;
-  result.simgrid = simgrid_version();
-  result.network_model = network_model_description();
+  result.simgrid = sim::simgrid_version();
+  result.network_model = sim::network_model_description();
   result.scenario_name = scenario.name;
   result.seed = scenario.seed;
   result.hash = scenario.hash;
@@ -156,7 +160,7 @@ Result preamble(const Scenario& scenario, const LearnedRun& learned, const Timed
       "{} on {}", describe_network(learned.shape.name, learned.shape, scenario.training.batch), learned.data);
   result.timed_as_other = scenario.timed_as && scenario.timed_as->of_other_network();
   result.timed_as = scenario.timed_as ? timed.words : result.learned_on;
-  for (const LayerShape& layer : learned.shape.layers) {
+  for (const spec::LayerShape& layer : learned.shape.layers) {
     if (layer.has_outer_product()) result.layer_names.push_back(layer.name);
   }
   result.assumptions = assumptions_of(scenario, result, steps_known);
@@ -178,10 +182,10 @@ Result preamble(const Scenario& scenario, const LearnedRun& learned, const Timed
 
 }  // namespace
 
-Cluster cluster_of(const Scenario& scenario) {
-  Cluster cluster;
+sim::Cluster cluster_of(const scenario::Scenario& scenario) {
+  sim::Cluster cluster;
   cluster.platform = scenario.platform;
-  for (const Placement& worker : scenario.workers) {
+  for (const spec::Placement& worker : scenario.workers) {
     cluster.hosts.push_back(worker.host);
     cluster.devices.push_back(find_device(scenario, worker.device));
   }
@@ -194,41 +198,43 @@ Cluster cluster_of(const Scenario& scenario) {
   return cluster;
 }
 
-Result time_scenario(const Scenario& scenario, const Learned& learned, const Cluster& cluster, bool show_progress,
-                     const TraceRequest& trace) {
+report::Result time_scenario(const scenario::Scenario& scenario, const Learned& learned, const sim::Cluster& cluster,
+                             bool show_progress, const TraceRequest& trace) {
   const auto start = std::chrono::steady_clock::now();
   const LearnedRun& any = *learned.runs.front();
   const TimedAs timed = timed_as_of(scenario, any.shape);
   const std::vector<RunMemory> memory = memory_of_runs(scenario, any.shape);
-  const std::optional<ScaleSetting> scale = scale_setting(scenario);
-  Result result = preamble(scenario, any, timed, memory, scale && scale->known);
+  const std::optional<report::ScaleSetting> scale = scale_setting(scenario);
+  report::Result result = preamble(scenario, any, timed, memory, scale && scale->known);
   result.learning_wall_seconds = learned.wall_seconds;
   result.trace_steps = trace.steps;
-  const std::size_t most_spans = kMostTraceSpans / std::max<std::size_t>(1, scenario.runs.size() * trace.steps.size());
+  const std::size_t most_spans =
+      report::kMostTraceSpans / std::max<std::size_t>(1, scenario.runs.size() * trace.steps.size());
   const bool in_order = every_step_differs(cluster);
   Progress progress("timing", scenario.runs.size(), show_progress);
   for (std::size_t i = 0; i < scenario.runs.size(); ++i) {
     const LearnedRun& run = *learned.runs[i];
     const ScheduleMemory::Pointer known =
         learned.schedules->of(scenario.runs[i], {learned.runs[i], &run.trajectory}, run.shape, timed);
-    std::optional<Trajectory> every_step;
-    std::vector<Schedule> every_schedule;
+    std::optional<step::Trajectory> every_step;
+    std::vector<step::Schedule> every_schedule;
     if (in_order) {
       every_step = unfolded(run.trajectory);
       every_schedule = unfolded(known->schedules, run.trajectory);
     }
-    const Trajectory& trajectory = in_order ? *every_step : run.trajectory;
+    const step::Trajectory& trajectory = in_order ? *every_step : run.trajectory;
     const auto on_progress = [&](std::size_t done) {
       if (interrupted().load()) throw Cancelled();
       progress.update(i, static_cast<std::int64_t>(done), static_cast<std::int64_t>(trajectory.distinct_steps.size()));
     };
-    const TimedRun timings =
+    const sim::TimedRun timings =
         in_order ? time_run(every_schedule, nullptr, trajectory, cluster, trace, most_spans, on_progress)
                  : time_run(known->schedules, &known->kinds, trajectory, cluster, trace, most_spans, on_progress);
     if (interrupted().load()) throw Cancelled();
-    const bool pooled = find_algorithm(scenario.runs[i].algorithm).sharing == Sharing::pooled;
-    RunResult told = summarise(scenario.runs[i], trajectory, timings.steps, pooled ? 1 : scenario.workers.size(),
-                               scenario.training.target_accuracy, timings.first, timings.stand_for);
+    const bool pooled = algorithms::find_algorithm(scenario.runs[i].algorithm).sharing == algorithms::Sharing::pooled;
+    report::RunResult told =
+        report::summarise(scenario.runs[i], trajectory, timings.steps, pooled ? 1 : scenario.workers.size(),
+                          scenario.training.target_accuracy, timings.first, timings.stand_for);
     told.network = timings.network;
     told.traced = traced_steps(trajectory, timings, trace);
     told.notes = notes_of(scenario.runs[i], run, result.timed_as_other);
@@ -236,15 +242,15 @@ Result time_scenario(const Scenario& scenario, const Learned& learned, const Clu
     told.device_memory = memory[i].available;
     result.runs.push_back(std::move(told));
   }
-  if (scale) tell_scale(scenario, *scale, learned, result);
-  tell_costs(scenario, result);
+  if (scale) add_scale(scenario, *scale, learned, result);
+  add_costs(scenario, result);
   result.timing_wall_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return result;
 }
 
-Result run_experiment(const Scenario& scenario, bool show_progress, const TraceRequest& trace) {
+report::Result run_experiment(const scenario::Scenario& scenario, bool show_progress, const TraceRequest& trace) {
   const Learned learned = learn_scenario(scenario, nullptr, show_progress);
   return time_scenario(scenario, learned, cluster_of(scenario), show_progress, trace);
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::study

@@ -8,10 +8,10 @@
 #include "sim/simulator.hpp"
 #include "study/learned.hpp"
 
-namespace dadsim {
+namespace dadsim::study {
 
 /// The cluster that a scenario describes.
-Cluster cluster_of(const Scenario& scenario);
+sim::Cluster cluster_of(const scenario::Scenario& scenario);
 
 /// Steps of each run of which a timeline is wanted.
 struct TraceRequest {
@@ -21,11 +21,11 @@ struct TraceRequest {
 /// Times what was learned on a cluster (the scenario's, or that with changes), and puts the result together. Learning
 /// is not needed again where only the platform, its use or what is timed differ. `show_progress` on standard error.
 /// Throws SimulationError, Cancelled.
-Result time_scenario(const Scenario& scenario, const Learned& learned, const Cluster& cluster, bool show_progress,
-                     const TraceRequest& trace = {});
+report::Result time_scenario(const scenario::Scenario& scenario, const Learned& learned, const sim::Cluster& cluster,
+                             bool show_progress, const TraceRequest& trace = {});
 
 /// Learns every run of the scenario for real and times it on its cluster. Throws InputError, SimulationError, and
 /// Cancelled when interrupted() is set.
-Result run_experiment(const Scenario& scenario, bool show_progress, const TraceRequest& trace = {});
+report::Result run_experiment(const scenario::Scenario& scenario, bool show_progress, const TraceRequest& trace = {});
 
-}  // namespace dadsim
+}  // namespace dadsim::study

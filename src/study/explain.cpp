@@ -10,7 +10,7 @@
 #include <optional>
 #include <set>
 
-#include "sim/platforms/picture.hpp"
+#include "sim/platform/build/picture.hpp"
 #include "sim/simulator.hpp"
 #include "study/device_lookup.hpp"
 #include "study/experiment.hpp"
@@ -19,7 +19,7 @@
 #include "support/parallel.hpp"
 #include "support/progress.hpp"
 
-namespace dadsim {
+namespace dadsim::study {
 namespace {
 
 constexpr double kTwice = 2;
@@ -31,8 +31,8 @@ constexpr double kBuckets = 25e6;            // bytes: what PyTorch's Distribute
 
 /// Something to change, with what it makes of scenario and cluster.
 struct Variation {
-  WhatIf what_if;
-  std::function<void(Scenario&, Cluster&)> make;
+  report::WhatIf what_if;
+  std::function<void(scenario::Scenario&, sim::Cluster&)> make;
 };
 
 /// Links that are of one kind: their names differ in numbers alone.
@@ -43,7 +43,7 @@ struct LinkGroup {
   double least_latency = std::numeric_limits<double>::infinity(), most_latency = 0;
   double busy_share = 0;  ///< the most of any of them in any run
 
-  void add(const LinkUse& use) {
+  void add(const step::LinkUse& use) {
     if (std::ranges::find(links, use.link) == links.end()) links.push_back(use.link);
     least_bandwidth = std::min(least_bandwidth, use.bandwidth);
     most_bandwidth = std::max(most_bandwidth, use.bandwidth);
@@ -81,26 +81,26 @@ std::string range_in_words(double least, double most, std::string (*in_words)(do
 
 std::string links_in_words(const LinkGroup& group) {
   const std::string numbers =
-      fmt::format("{}, {}", range_in_words(group.least_bandwidth, group.most_bandwidth, rate_in_words),
+      fmt::format("{}, {}", range_in_words(group.least_bandwidth, group.most_bandwidth, sim::rate_in_words),
                   range_in_words(group.least_latency, group.most_latency, human_seconds));
   const bool one = name_of(group.links.front()) == name_of(group.links.back());
   if (one) return fmt::format("{} ({})", name_of(group.links.front()), numbers);
   return fmt::format("the links {} ({}; {} directions)", group.pattern, numbers, group.links.size());
 }
 
-std::vector<LinkChange> changes_of(const std::vector<std::string>& links, double bandwidth, double latency) {
-  std::vector<LinkChange> changes;
+std::vector<spec::LinkChange> changes_of(const std::vector<std::string>& links, double bandwidth, double latency) {
+  std::vector<spec::LinkChange> changes;
   changes.reserve(links.size());
   for (const std::string& link : links) changes.push_back({link, bandwidth, latency});
   return changes;
 }
 
-void change_links(Cluster& cluster, const std::vector<LinkChange>& changes) {
+void change_links(sim::Cluster& cluster, const std::vector<spec::LinkChange>& changes) {
   cluster.changes.insert(cluster.changes.end(), changes.begin(), changes.end());
 }
 
 /// Everything that the device does, measured times included.
-void speed_up(DeviceSpec& device, double factor) {
+void speed_up(spec::DeviceSpec& device, double factor) {
   for (double* rate :
        {&device.peak_flops, &device.memory_bandwidth, &device.tf32_flops, &device.fp16_flops, &device.bf16_flops}) {
     *rate *= factor;
@@ -110,11 +110,11 @@ void speed_up(DeviceSpec& device, double factor) {
 
 class Explainer {
  public:
-  Explainer(const Scenario& scenario, const Learned& learned, bool show_progress)
+  Explainer(const scenario::Scenario& scenario, const Learned& learned, bool show_progress)
       : scenario_(scenario), learned_(learned), show_progress_(show_progress) {}
 
-  Explanation run() {
-    explanation_.result = time_scenario(scenario_, learned_, cluster_of(scenario_), show_progress_);
+  report::Explanation run() {
+    explanation_.result = study::time_scenario(scenario_, learned_, study::cluster_of(scenario_), show_progress_);
     vary_groups();
     vary_devices();
     vary_batch();
@@ -129,14 +129,14 @@ class Explainer {
  private:
   /// What is there to be tried, side by side.
   void try_all(bool show_progress) {
-    std::vector<std::optional<WhatIf>> tried(variations_.size());
+    std::vector<std::optional<report::WhatIf>> tried(variations_.size());
     std::vector<std::string> failures(variations_.size());
     Progress progress("what if", variations_.size(), show_progress);
     parallel_for(variations_.size(), [&](std::size_t i) {
       if (interrupted().load()) throw Cancelled();
       try {
         tried[i] = try_out(variations_[i]);
-      } catch (const SimulationError& error) {
+      } catch (const sim::SimulationError& error) {
         failures[i] = fmt::format("{} could not be tried: {}", variations_[i].what_if.words, error.what());
       }
       progress.update(i, 1, 1);
@@ -148,17 +148,17 @@ class Explainer {
     variations_.clear();
   }
 
-  WhatIf try_out(const Variation& variation) const {
-    Scenario scenario = scenario_;
-    Cluster cluster = cluster_of(scenario_);
+  report::WhatIf try_out(const Variation& variation) const {
+    scenario::Scenario scenario = scenario_;
+    sim::Cluster cluster = study::cluster_of(scenario_);
     variation.make(scenario, cluster);
-    const Result result = time_scenario(scenario, learned_, cluster, false);
-    WhatIf what_if = variation.what_if;
-    for (const RunResult& run : result.runs) {
-      Effect effect{run.step_seconds, std::nullopt};
+    const report::Result result = study::time_scenario(scenario, learned_, cluster, false);
+    report::WhatIf what_if = variation.what_if;
+    for (const report::RunResult& run : result.runs) {
+      report::Effect effect{run.step_seconds, std::nullopt};
       if (run.target_reached) {
         // The steps were learned with the batch as it is.
-        const double fewer = variation.what_if.kind == WhatIf::Kind::batch ? variation.what_if.factor : 1;
+        const double fewer = variation.what_if.kind == report::WhatIf::Kind::batch ? variation.what_if.factor : 1;
         effect.target_seconds = run.target_seconds / fewer;
       }
       what_if.effects.push_back(effect);
@@ -166,7 +166,7 @@ class Explainer {
     return what_if;
   }
 
-  void add(WhatIf what_if, std::function<void(Scenario&, Cluster&)> make) {
+  void add(report::WhatIf what_if, std::function<void(scenario::Scenario&, sim::Cluster&)> make) {
     variations_.push_back({std::move(what_if), std::move(make)});
   }
 
@@ -175,8 +175,8 @@ class Explainer {
   /// All links that carry something, together as `key` says, the busiest first.
   std::vector<LinkGroup> groups(std::string (*key)(const std::string&)) const {
     std::map<std::string, LinkGroup> groups;
-    for (const RunResult& run : explanation_.result.runs) {
-      for (const LinkUse& use : run.network.link_use) {
+    for (const report::RunResult& run : explanation_.result.runs) {
+      for (const step::LinkUse& use : run.network.link_use) {
         LinkGroup& group = groups[key(use.link)];
         group.pattern = key(use.link);
         group.add(use);
@@ -191,27 +191,29 @@ class Explainer {
 
   void vary_bandwidth(const LinkGroup& group) {
     if (group.busy_share < kLeastBusy) return;
-    add({.kind = WhatIf::Kind::bandwidth,
+    add({.kind = report::WhatIf::Kind::bandwidth,
          .on = group.pattern,
          .factor = kTwice,
          .words = "twice the bandwidth of " + links_in_words(group)},
-        [links = group.links](Scenario&, Cluster& cluster) { change_links(cluster, changes_of(links, kTwice, 1)); });
+        [links = group.links](scenario::Scenario&, sim::Cluster& cluster) {
+          change_links(cluster, changes_of(links, kTwice, 1));
+        });
   }
 
   void vary_latency(const LinkGroup& group) {
     if (group.most_latency <= 0) return;
-    add({.kind = WhatIf::Kind::latency,
+    add({.kind = report::WhatIf::Kind::latency,
          .on = group.pattern,
          .factor = kTwice,
          .words = "half the latency of " + links_in_words(group)},
-        [links = group.links](Scenario&, Cluster& cluster) {
+        [links = group.links](scenario::Scenario&, sim::Cluster& cluster) {
           change_links(cluster, changes_of(links, 1, 1 / kTwice));
         });
   }
 
   /// Whether a group makes a difference: then its links are looked at one by one.
-  bool matters(WhatIf::Kind kind, const std::string& pattern) const {
-    for (const WhatIf& tried : explanation_.what_ifs) {
+  bool matters(report::WhatIf::Kind kind, const std::string& pattern) const {
+    for (const report::WhatIf& tried : explanation_.what_ifs) {
       if (tried.kind != kind || tried.on != pattern) continue;
       for (std::size_t run = 0; run < tried.effects.size(); ++run) {
         if (std::abs(saving_of(explanation_, run, tried)) >= kLeastEffect) return true;
@@ -227,8 +229,8 @@ class Explainer {
     for (const LinkGroup& link : groups(name_of)) {
       const std::string group = pattern_of(link.pattern);
       if (sizes[group] == 1) continue;  // it is the group
-      const bool by_bandwidth = matters(WhatIf::Kind::bandwidth, group);
-      const bool by_latency = matters(WhatIf::Kind::latency, group);
+      const bool by_bandwidth = matters(report::WhatIf::Kind::bandwidth, group);
+      const bool by_latency = matters(report::WhatIf::Kind::latency, group);
       if (!by_bandwidth && !by_latency) continue;
       if (++alone > kMostLinksAlone) {
         ++explanation_.links_left_out;
@@ -247,11 +249,17 @@ class Explainer {
     }
     if (all.size() > 1) {
       const auto everywhere = [](double bandwidth, double latency) {
-        return [=](Scenario&, Cluster& cluster) { change_links(cluster, {{"*", bandwidth, latency}}); };
+        return [=](scenario::Scenario&, sim::Cluster& cluster) { change_links(cluster, {{"*", bandwidth, latency}}); };
       };
-      add({.kind = WhatIf::Kind::bandwidth, .on = "*", .factor = kTwice, .words = "twice the bandwidth of all links"},
+      add({.kind = report::WhatIf::Kind::bandwidth,
+           .on = "*",
+           .factor = kTwice,
+           .words = "twice the bandwidth of all links"},
           everywhere(kTwice, 1));
-      add({.kind = WhatIf::Kind::latency, .on = "*", .factor = kTwice, .words = "half the latency of all links"},
+      add({.kind = report::WhatIf::Kind::latency,
+           .on = "*",
+           .factor = kTwice,
+           .words = "half the latency of all links"},
           everywhere(1, 1 / kTwice));
     }
   }
@@ -260,26 +268,26 @@ class Explainer {
 
   void vary_devices() {
     std::set<std::string> names;
-    for (const Placement& worker : scenario_.workers) names.insert(worker.device);
+    for (const spec::Placement& worker : scenario_.workers) names.insert(worker.device);
     for (const std::string& name : names) {
-      add({.kind = WhatIf::Kind::device,
+      add({.kind = report::WhatIf::Kind::device,
            .on = name,
            .factor = kTwice,
            .words = fmt::format("workers twice as fast as {}", name),
            .assumption = "everything the device does takes half the time"},
-          [name](Scenario& scenario, Cluster& cluster) {
+          [name](scenario::Scenario& scenario, sim::Cluster& cluster) {
             for (std::size_t i = 0; i < scenario.workers.size(); ++i) {
               if (scenario.workers[i].device == name) speed_up(cluster.devices[i], kTwice);
             }
           });
     }
     if (!scenario_.aggregator) return;
-    add({.kind = WhatIf::Kind::device,
+    add({.kind = report::WhatIf::Kind::device,
          .on = scenario_.aggregator->device,
          .factor = kTwice,
          .words = fmt::format("an aggregator twice as fast as {}", scenario_.aggregator->device),
          .assumption = "everything the device does takes half the time"},
-        [](Scenario&, Cluster& cluster) { speed_up(cluster.aggregator_device, kTwice); });
+        [](scenario::Scenario&, sim::Cluster& cluster) { speed_up(cluster.aggregator_device, kTwice); });
   }
 
   // ---- how the step is made ----
@@ -287,19 +295,19 @@ class Explainer {
   void vary_batch() {
     const std::int64_t batch = scenario_.timed_as ? scenario_.timed_as->batch : scenario_.training.batch;
     const auto with_batch = [](std::int64_t samples) {
-      return [samples](Scenario& scenario, Cluster&) {
-        if (!scenario.timed_as) scenario.timed_as = TimedAsSpec{};
+      return [samples](scenario::Scenario& scenario, sim::Cluster&) {
+        if (!scenario.timed_as) scenario.timed_as = spec::TimedAsSpec{};
         scenario.timed_as->batch = samples;
       };
     };
-    add({.kind = WhatIf::Kind::batch,
+    add({.kind = report::WhatIf::Kind::batch,
          .on = "",
          .factor = kTwice,
          .words = fmt::format("twice the batch ({} per worker)", 2 * batch),
          .assumption = "if it needs half the steps, which larger batches do at best"},
         with_batch(2 * batch));
     if (batch % 2 != 0) return;
-    add({.kind = WhatIf::Kind::batch,
+    add({.kind = report::WhatIf::Kind::batch,
          .on = "",
          .factor = 1 / kTwice,
          .words = fmt::format("half the batch ({} per worker)", batch / 2),
@@ -308,59 +316,60 @@ class Explainer {
   }
 
   void vary_buckets() {
-    const bool some = std::ranges::any_of(
-        scenario_.runs, [](const RunSpec& run) { return run.communicates && run.topology == Topology::peer; });
+    const bool some = std::ranges::any_of(scenario_.runs, [](const spec::RunSpec& run) {
+      return run.communicates && run.exchange == spec::ExchangeMode::peer;
+    });
     if (!some) return;
-    add({.kind = WhatIf::Kind::overlap,
+    add({.kind = report::WhatIf::Kind::overlap,
          .on = "",
          .factor = 1,
          .words = "sums put into buckets of 25 MB",
          .assumption = "runs that share without sums, or do so already, stay as they are"},
-        [](Scenario& scenario, Cluster&) {
-          for (RunSpec& run : scenario.runs) run.bucket_bytes = kBuckets;
+        [](scenario::Scenario& scenario, sim::Cluster&) {
+          for (spec::RunSpec& run : scenario.runs) run.bucket_bytes = kBuckets;
         });
-    add({.kind = WhatIf::Kind::overlap,
+    add({.kind = report::WhatIf::Kind::overlap,
          .on = "",
          .factor = 1,
          .words = "every layer's sum by itself, as soon as it is there",
          .assumption = "runs that share without sums, or do so already, stay as they are"},
-        [](Scenario& scenario, Cluster&) {
-          for (RunSpec& run : scenario.runs) run.bucket_bytes = 0;
+        [](scenario::Scenario& scenario, sim::Cluster&) {
+          for (spec::RunSpec& run : scenario.runs) run.bucket_bytes = 0;
         });
   }
 
   void vary_limits() {
-    add({.kind = WhatIf::Kind::limit,
+    add({.kind = report::WhatIf::Kind::limit,
          .on = "",
          .factor = kBeyondMeasure,
          .words = "a network without limits",
          .assumption =
              "all bandwidths times a million, latencies of links zero; what protocols and software take stays"},
-        [](Scenario&, Cluster& cluster) {
+        [](scenario::Scenario&, sim::Cluster& cluster) {
           change_links(cluster, {{"*", kBeyondMeasure, 0}});
         });
-    add({.kind = WhatIf::Kind::limit,
+    add({.kind = report::WhatIf::Kind::limit,
          .on = "",
          .factor = kBeyondMeasure,
          .words = "computing that takes no time",
          .assumption = "all devices a million times as fast"},
-        [](Scenario&, Cluster& cluster) {
-          for (DeviceSpec& device : cluster.devices) speed_up(device, kBeyondMeasure);
+        [](scenario::Scenario&, sim::Cluster& cluster) {
+          for (spec::DeviceSpec& device : cluster.devices) speed_up(device, kBeyondMeasure);
           speed_up(cluster.aggregator_device, kBeyondMeasure);
         });
   }
 
-  const Scenario& scenario_;
+  const scenario::Scenario& scenario_;
   const Learned& learned_;
   bool show_progress_;
-  Explanation explanation_;
+  report::Explanation explanation_;
   std::vector<Variation> variations_;
 };
 
 }  // namespace
 
-Explanation explain_scenario(const Scenario& scenario, const Learned& learned, bool show_progress) {
+report::Explanation explain_scenario(const scenario::Scenario& scenario, const Learned& learned, bool show_progress) {
   return Explainer(scenario, learned, show_progress).run();
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::study

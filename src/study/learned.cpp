@@ -18,27 +18,28 @@
 #include "support/parallel.hpp"
 #include "support/progress.hpp"
 
-namespace dadsim {
+namespace dadsim::study {
 namespace {
 
 /// The data of a scenario as one seed draws and deals them, and the network that learns from them.
 struct Problem {
-  Problem(const Scenario& scenario, std::uint64_t seed)
-      : data(load_dataset(scenario.data, seed)),
+  Problem(const scenario::Scenario& scenario, std::uint64_t seed)
+      : data(models::load_dataset(scenario.data, seed)),
         partition(split_over_sites(scenario.data.split, data.train, data.classes, scenario.workers.size(), seed)) {
     apply_site_shift(data, partition, scenario.data.shift, seed);
   }
-  Dataset data;
-  Partition partition;
+  models::Dataset data;
+  models::Partition partition;
 };
 
 class Learner {
  public:
-  Learner(const Scenario& scenario, LearningStore* store, bool show_progress)
+  Learner(const scenario::Scenario& scenario, LearningStore* store, bool show_progress)
       : scenario_(scenario), store_(store), show_progress_(show_progress) {}
 
   /// Those that the store lacks side by side.
-  std::vector<LearnedRunPtr> learn(const std::vector<RunSpec>& runs, const TrainingSpec& training, std::uint64_t seed) {
+  std::vector<LearnedRunPtr> learn(const std::vector<spec::RunSpec>& runs, const spec::TrainingSpec& training,
+                                   std::uint64_t seed) {
     std::vector<LearnedRunPtr> learned(runs.size());
     std::vector<std::uint64_t> keys(runs.size());
     std::vector<std::size_t> missing;
@@ -51,22 +52,22 @@ class Learner {
     }
     if (missing.empty()) return learned;
     const Problem& problem = problem_of(seed);
-    const Network network(problem.data.shape, scenario_.model, seed);
+    const models::Network network(problem.data.shape, scenario_.model, seed);
     if (!checked_) check_memory(scenario_, network.shape());
     checked_ = true;
-    const LearningProblem asked{problem.data, problem.partition, scenario_.model, training, seed};
+    const algorithms::LearningProblem asked{problem.data, problem.partition, scenario_.model, training, seed};
     Progress progress("learning", missing.size(), show_progress_);
     parallel_for(missing.size(), [&](std::size_t part) {
-      const RunSpec& run = runs[missing[part]];
-      LearningObserver observer;
+      const spec::RunSpec& run = runs[missing[part]];
+      algorithms::LearningObserver observer;
       observer.progress = [&progress, part](std::int64_t done, std::int64_t all) { progress.update(part, done, all); };
       observer.cancelled = &interrupted();
       auto result = std::make_shared<LearnedRun>();
-      result->trajectory = dadsim::learn(run, asked, observer);
+      result->trajectory = dadsim::algorithms::learn(run, asked, observer);
       result->shape = network.shape();
       result->data = problem.data.name;
       result->has_batch_statistics = network.has_batch_statistics();
-      const AlgorithmInfo& info = find_algorithm(run.algorithm);
+      const algorithms::AlgorithmInfo& info = algorithms::find_algorithm(run.algorithm);
       if (info.remark) result->remark = info.remark(network);
       learned[missing[part]] = std::move(result);
     });
@@ -83,7 +84,7 @@ class Learner {
     return *problem_;
   }
 
-  const Scenario& scenario_;
+  const scenario::Scenario& scenario_;
   LearningStore* store_;
   bool show_progress_;
   bool checked_ = false;  ///< the memory
@@ -93,20 +94,20 @@ class Learner {
 
 }  // namespace
 
-Learned learn_scenario(const Scenario& scenario, LearningStore* store, bool show_progress) {
+Learned learn_scenario(const scenario::Scenario& scenario, LearningStore* store, bool show_progress) {
   const auto start = std::chrono::steady_clock::now();
   Learner learner(scenario, store, show_progress);
   Learned learned;
   learned.runs = learner.learn(scenario.runs, scenario.training, scenario.seed);
   if (scale_setting(scenario)) {
     // Only the steps to the target are asked of what follows.
-    TrainingSpec training = scenario.training;
-    training.stop = TrainingSpec::Stop::target;
+    spec::TrainingSpec training = scenario.training;
+    training.stop = spec::TrainingSpec::Stop::target;
     const bool needs_reference = !has_reference_run(scenario);
-    if (needs_reference) learned.reference = learner.learn({reference_run()}, training, scenario.seed);
+    if (needs_reference) learned.reference = learner.learn({study::reference_run()}, training, scenario.seed);
     for (std::int64_t i = 1; i < training.seeds; ++i) {
-      std::vector<RunSpec> runs = scenario.runs;
-      if (needs_reference) runs.push_back(reference_run());
+      std::vector<spec::RunSpec> runs = scenario.runs;
+      if (needs_reference) runs.push_back(study::reference_run());
       std::vector<LearnedRunPtr> others = learner.learn(runs, training, scenario.seed + static_cast<std::uint64_t>(i));
       if (needs_reference) {
         learned.reference.push_back(others.back());
@@ -121,4 +122,4 @@ Learned learn_scenario(const Scenario& scenario, LearningStore* store, bool show
   return learned;
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::study

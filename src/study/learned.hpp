@@ -5,20 +5,20 @@
 #include <string>
 #include <vector>
 
-#include "plan/layer_shape.hpp"
-#include "plan/trajectory.hpp"
 #include "scenario/scenario.hpp"
+#include "spec/layer_shape.hpp"
+#include "step/trajectory.hpp"
 #include "study/schedule_memory.hpp"
 
-namespace dadsim {
+namespace dadsim::study {
 
 /// What one run learned with one seed, and all that timing asks of the network that learned.
 struct LearnedRun {
-  ModelShape shape;
+  spec::ModelShape shape;
   std::string data;                   ///< name of the data set
   bool has_batch_statistics = false;  ///< batch norms
   std::string remark;                 ///< of the algorithm on this network; may be empty
-  Trajectory trajectory;
+  step::Trajectory trajectory;
 };
 
 using LearnedRunPtr = std::shared_ptr<const LearnedRun>;
@@ -46,6 +46,6 @@ struct Learned {
 
 /// Learns for real what `store` (may be null) does not have yet, and keeps it there. `show_progress` on standard error.
 /// Throws InputError if a run does not fit the memory of its devices, Cancelled.
-Learned learn_scenario(const Scenario& scenario, LearningStore* store, bool show_progress);
+Learned learn_scenario(const scenario::Scenario& scenario, LearningStore* store, bool show_progress);
 
-}  // namespace dadsim
+}  // namespace dadsim::study

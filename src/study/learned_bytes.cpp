@@ -4,11 +4,11 @@
 
 #include <stdexcept>
 
-#include "plan/trajectory_bytes.hpp"
+#include "step/trajectory_bytes.hpp"
 #include "support/fingerprint.hpp"
 #include "support/wire.hpp"
 
-namespace dadsim {
+namespace dadsim::study {
 namespace {
 
 constexpr std::uint32_t kMark = 0x4C444144;  // "DADL" where the least significant byte comes first
@@ -18,14 +18,14 @@ constexpr int kCompression = 1;              // the quickest: ranks and samples 
 
 std::string to_bytes(const LearnedRun& run) {
   WireWriter content;
-  write_shape(content, run.shape);
+  step::write_shape(content, run.shape);
   content << std::string_view(run.data) << static_cast<std::uint8_t>(run.has_batch_statistics ? 1 : 0)
           << std::string_view(run.remark);
   write_trajectory(content, run.trajectory);
   const std::string& plain = content.bytes();
 
   WireWriter head;
-  head << kMark << kTrajectoryFormat << std::uint64_t{plain.size()} << fingerprint(plain);
+  head << kMark << step::kTrajectoryFormat << std::uint64_t{plain.size()} << fingerprint(plain);
   uLongf size = compressBound(plain.size());
   std::string packed(size, '\0');
   if (compress2(reinterpret_cast<Bytef*>(packed.data()), &size, reinterpret_cast<const Bytef*>(plain.data()),
@@ -46,7 +46,7 @@ LearnedRunPtr learned_from_bytes(std::string_view bytes) {
   std::uint64_t print = 0;
   head >> mark >> format >> size >> print;
   // zlib makes at most about 1,000 times as many bytes of some: a damaged size must not take all memory.
-  if (mark != kMark || format != kTrajectoryFormat || size / 1100 > bytes.size()) return nullptr;
+  if (mark != kMark || format != step::kTrajectoryFormat || size / 1100 > bytes.size()) return nullptr;
   std::string plain(size, '\0');
   uLongf got = size;
   const std::string_view packed = bytes.substr(kHead);
@@ -59,14 +59,14 @@ LearnedRunPtr learned_from_bytes(std::string_view bytes) {
     WireReader content(plain);
     auto run = std::make_shared<LearnedRun>();
     std::uint8_t batch_statistics = 0;
-    run->shape = read_shape(content);
+    run->shape = step::read_shape(content);
     content >> run->data >> batch_statistics >> run->remark;
     run->has_batch_statistics = batch_statistics != 0;
-    run->trajectory = read_trajectory(content);
+    run->trajectory = step::read_trajectory(content);
     return run;
   } catch (const std::out_of_range&) {
     return nullptr;
   }
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::study

@@ -5,7 +5,7 @@
 
 #include "study/learned.hpp"
 
-namespace dadsim {
+namespace dadsim::study {
 
 /// A learned run as bytes, compressed, to be kept in a file.
 std::string to_bytes(const LearnedRun& run);
@@ -13,4 +13,4 @@ std::string to_bytes(const LearnedRun& run);
 /// Null where the bytes are none of to_bytes of this build: of another format or byte order, cut off, damaged.
 LearnedRunPtr learned_from_bytes(std::string_view bytes);
 
-}  // namespace dadsim
+}  // namespace dadsim::study

@@ -8,10 +8,10 @@
 #include "support/diagnostics.hpp"
 #include "support/human.hpp"
 
-namespace dadsim {
+namespace dadsim::study {
 namespace {
 
-std::string in_words(const MemoryUse& use) {
+std::string in_words(const estimate::MemoryUse& use) {
   std::string text;
   for (const auto& [what, bytes] : use.breakdown())
     text += fmt::format("{}{} {}", text.empty() ? "" : ", ", what, human_bytes(bytes));
@@ -19,18 +19,18 @@ std::string in_words(const MemoryUse& use) {
 }
 
 /// Of a run that is timed like this.
-RunMemory memory_of_run(const Scenario& scenario, const RunSpec& run, const TimedAs& timed) {
-  const AlgorithmInfo& info = find_algorithm(run.algorithm);
+RunMemory memory_of_run(const scenario::Scenario& scenario, const spec::RunSpec& run, const TimedAs& timed) {
+  const algorithms::AlgorithmInfo& info = algorithms::find_algorithm(run.algorithm);
   const auto workers = static_cast<std::int64_t>(scenario.workers.size());
-  const bool pooled = info.sharing == Sharing::pooled;
+  const bool pooled = info.sharing == algorithms::Sharing::pooled;
   const std::vector<std::int32_t> samples(pooled ? 1 : scenario.workers.size(),
                                           static_cast<std::int32_t>(pooled ? timed.batch * workers : timed.batch));
-  const AlgorithmState state = info.state ? info.state(run.parameters) : AlgorithmState{};
+  const estimate::AlgorithmState state = info.state ? info.state(run.parameters) : estimate::AlgorithmState{};
   RunMemory memory;
   memory.use = memory_use(timed.shape, scenario.training.optimizer, state, samples, 0, timed.precision);
   memory.checked = run.communicates;
-  for (const Placement& worker : scenario.workers) {
-    const DeviceSpec& device = find_device(scenario, worker.device);
+  for (const spec::Placement& worker : scenario.workers) {
+    const spec::DeviceSpec& device = find_device(scenario, worker.device);
     if (!(device.memory_bytes > 0)) {
       memory.some_unknown = true;
     } else if (memory.available == 0 || device.memory_bytes < memory.available) {
@@ -44,14 +44,14 @@ RunMemory memory_of_run(const Scenario& scenario, const RunSpec& run, const Time
 
 }  // namespace
 
-std::vector<RunMemory> memory_of_runs(const Scenario& scenario, const ModelShape& learned) {
+std::vector<RunMemory> memory_of_runs(const scenario::Scenario& scenario, const spec::ModelShape& learned) {
   const TimedAs timed = timed_as_of(scenario, learned);
   std::vector<RunMemory> memory;
-  for (const RunSpec& run : scenario.runs) memory.push_back(memory_of_run(scenario, run, timed));
+  for (const spec::RunSpec& run : scenario.runs) memory.push_back(memory_of_run(scenario, run, timed));
   return memory;
 }
 
-void check_memory(const Scenario& scenario, const ModelShape& learned) {
+void check_memory(const scenario::Scenario& scenario, const spec::ModelShape& learned) {
   if (scenario.ignore_memory) return;
   const std::vector<RunMemory> memory = memory_of_runs(scenario, learned);
   std::vector<Diagnostic> errors;
@@ -68,7 +68,7 @@ void check_memory(const Scenario& scenario, const ModelShape& learned) {
   if (!errors.empty()) throw InputError(std::move(errors));
 }
 
-std::vector<std::string> memory_assumptions(const Scenario& scenario, const std::vector<RunMemory>& memory) {
+std::vector<std::string> memory_assumptions(const scenario::Scenario& scenario, const std::vector<RunMemory>& memory) {
   std::vector<std::string> sentences;
   bool unknown = false;
   for (std::size_t i = 0; i < memory.size(); ++i) {
@@ -83,4 +83,4 @@ std::vector<std::string> memory_assumptions(const Scenario& scenario, const std:
   return sentences;
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::study

@@ -3,15 +3,15 @@
 #include <string>
 #include <vector>
 
-#include "plan/layer_shape.hpp"
-#include "plan/memory.hpp"
+#include "estimate/memory.hpp"
 #include "scenario/scenario.hpp"
+#include "spec/layer_shape.hpp"
 
-namespace dadsim {
+namespace dadsim::study {
 
 /// What a run needs on the worker that has the least memory, and how much that is.
 struct RunMemory {
-  MemoryUse use;
+  estimate::MemoryUse use;
   std::string device;         ///< of that worker
   double available = 0;       ///< byte; 0 where no worker's is known
   bool some_unknown = false;  ///< for some worker it is not known
@@ -19,12 +19,12 @@ struct RunMemory {
 };
 
 /// Per run of the scenario, on a network learned as `learned`.
-std::vector<RunMemory> memory_of_runs(const Scenario& scenario, const ModelShape& learned);
+std::vector<RunMemory> memory_of_runs(const scenario::Scenario& scenario, const spec::ModelShape& learned);
 
 /// Throws InputError with the breakdown of every run that does not fit, unless the scenario ignores memory.
-void check_memory(const Scenario& scenario, const ModelShape& learned);
+void check_memory(const scenario::Scenario& scenario, const spec::ModelShape& learned);
 
 /// Sentences on what was not checked; may be empty.
-std::vector<std::string> memory_assumptions(const Scenario& scenario, const std::vector<RunMemory>& memory);
+std::vector<std::string> memory_assumptions(const scenario::Scenario& scenario, const std::vector<RunMemory>& memory);
 
-}  // namespace dadsim
+}  // namespace dadsim::study

@@ -4,7 +4,7 @@
 
 #include "study/learned.hpp"
 
-namespace dadsim {
+namespace dadsim::study {
 
 /// Learned runs in memory, as long as it lives.
 class MemoryLearningStore final : public LearningStore {
@@ -20,4 +20,4 @@ class MemoryLearningStore final : public LearningStore {
   std::map<std::uint64_t, LearnedRunPtr> runs_;
 };
 
-}  // namespace dadsim
+}  // namespace dadsim::study

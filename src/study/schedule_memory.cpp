@@ -3,41 +3,41 @@
 #include <algorithm>
 #include <utility>
 
-#include "plan/fuse.hpp"
+#include "step/fuse.hpp"
 
-namespace dadsim {
+namespace dadsim::study {
 namespace {
 
-double bytes_of(const Schedule& schedule) {
+double bytes_of(const step::Schedule& schedule) {
   // A computation has three values per worker where workers differ; most schedules have some that do.
   return static_cast<double>(schedule.tasks.size()) *
-         (sizeof(Task) + 3.0 * sizeof(double) * static_cast<double>(schedule.workers));
+         (sizeof(step::Task) + 3.0 * sizeof(double) * static_cast<double>(schedule.workers));
 }
 
 }  // namespace
 
-Schedule schedule_of(const RunSpec& run, const Trajectory& trajectory, const Step& step, const ModelShape& learned,
-                     const TimedAs& timed) {
-  Schedule schedule = instantiate(trajectory.structures[static_cast<std::size_t>(step.structure)], step.sizes, learned,
-                                  timed.shape, timed.sample_scale, timed.precision);
-  for (Task& task : schedule.tasks) {
-    auto* collective = std::get_if<CollectiveTask>(&task.what);
+step::Schedule schedule_of(const spec::RunSpec& run, const step::Trajectory& trajectory, const step::Step& step,
+                           const spec::ModelShape& learned, const TimedAs& timed) {
+  step::Schedule schedule = instantiate(trajectory.structures[static_cast<std::size_t>(step.structure)], step.sizes,
+                                        learned, timed.shape, timed.sample_scale, timed.precision);
+  for (step::Task& task : schedule.tasks) {
+    auto* collective = std::get_if<step::CollectiveTask>(&task.what);
     if (collective == nullptr) continue;
-    if (collective->kind == CollectiveKind::all_reduce) collective->algorithm = run.all_reduce;
-    if (collective->kind == CollectiveKind::all_gather) collective->algorithm = run.all_gather;
+    if (collective->kind == step::CollectiveKind::all_reduce) collective->algorithm = run.all_reduce;
+    if (collective->kind == step::CollectiveKind::all_gather) collective->algorithm = run.all_gather;
   }
   return fuse_all_reduces(schedule, run.bucket_bytes, run.first_bucket_bytes);
 }
 
-bool ScheduleMemory::is_of(const Entry& entry, const RunSpec& run, const TrajectoryPtr& trajectory,
+bool ScheduleMemory::is_of(const Entry& entry, const spec::RunSpec& run, const TrajectoryPtr& trajectory,
                            const TimedAs& timed) {
   return entry.trajectory == trajectory && entry.all_reduce == run.all_reduce && entry.all_gather == run.all_gather &&
          entry.bucket_bytes == run.bucket_bytes && entry.first_bucket_bytes == run.first_bucket_bytes &&
          entry.sample_scale == timed.sample_scale && entry.precision == timed.precision && entry.shape == timed.shape;
 }
 
-ScheduleMemory::Pointer ScheduleMemory::of(const RunSpec& run, const TrajectoryPtr& trajectory,
-                                           const ModelShape& learned, const TimedAs& timed) {
+ScheduleMemory::Pointer ScheduleMemory::of(const spec::RunSpec& run, const TrajectoryPtr& trajectory,
+                                           const spec::ModelShape& learned, const TimedAs& timed) {
   {
     const std::lock_guard lock(mutex_);
     const auto found =
@@ -47,25 +47,25 @@ ScheduleMemory::Pointer ScheduleMemory::of(const RunSpec& run, const TrajectoryP
       return found->schedules;
     }
   }
-  std::vector<Schedule> schedules;
+  std::vector<step::Schedule> schedules;
   schedules.reserve(trajectory->distinct_steps.size());
   double bytes = 0;
-  for (const Step& step : trajectory->distinct_steps) {
+  for (const step::Step& step : trajectory->distinct_steps) {
     schedules.push_back(schedule_of(run, *trajectory, step, learned, timed));
     bytes += bytes_of(schedules.back());
   }
-  StepKinds kinds(schedules);
+  sim::StepKinds kinds(schedules);
   auto made = std::make_shared<const Schedules>(Schedules{std::move(schedules), std::move(kinds)});
-  if (bytes > most_bytes) return made;
+  if (bytes > kMostBytes) return made;
   const std::lock_guard lock(mutex_);
   entries_.push_front({trajectory, run.all_reduce, run.all_gather, run.bucket_bytes, run.first_bucket_bytes,
                        timed.shape, timed.sample_scale, timed.precision, made, bytes});
   bytes_ += bytes;
-  while (bytes_ > most_bytes) {
+  while (bytes_ > kMostBytes) {
     bytes_ -= entries_.back().bytes;
     entries_.pop_back();
   }
   return made;
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::study

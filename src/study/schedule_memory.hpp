@@ -6,18 +6,18 @@
 #include <string>
 #include <vector>
 
-#include "plan/layer_shape.hpp"
-#include "plan/schedule.hpp"
-#include "plan/specification.hpp"
-#include "plan/trajectory.hpp"
-#include "sim/step_kinds.hpp"
+#include "sim/step/step_kinds.hpp"
+#include "spec/layer_shape.hpp"
+#include "spec/specification.hpp"
+#include "step/schedule.hpp"
+#include "step/trajectory.hpp"
 #include "study/timed_as.hpp"
 
-namespace dadsim {
+namespace dadsim::study {
 
 /// Puts numbers in one learned step, with the collectives that the run asks for.
-Schedule schedule_of(const RunSpec& run, const Trajectory& trajectory, const Step& step, const ModelShape& learned,
-                     const TimedAs& timed);
+step::Schedule schedule_of(const spec::RunSpec& run, const step::Trajectory& trajectory, const step::Step& step,
+                           const spec::ModelShape& learned, const TimedAs& timed);
 
 /// Schedules of learned runs' distinct steps, kept for the next platform that they are timed on: a sweep asks for the
 /// same ones hundreds of times, and making them can take longer than their simulation. May be asked by several threads
@@ -25,31 +25,33 @@ Schedule schedule_of(const RunSpec& run, const Trajectory& trajectory, const Ste
 class ScheduleMemory {
  public:
   struct Schedules {
-    std::vector<Schedule> schedules;  ///< per distinct step of the trajectory
-    StepKinds kinds;
+    std::vector<step::Schedule> schedules;  ///< per distinct step of the trajectory
+    sim::StepKinds kinds;
   };
   using Pointer = std::shared_ptr<const Schedules>;
 
-  using TrajectoryPtr = std::shared_ptr<const Trajectory>;
-  Pointer of(const RunSpec& run, const TrajectoryPtr& trajectory, const ModelShape& learned, const TimedAs& timed);
+  using TrajectoryPtr = std::shared_ptr<const step::Trajectory>;
+  Pointer of(const spec::RunSpec& run, const TrajectoryPtr& trajectory, const spec::ModelShape& learned,
+             const TimedAs& timed);
 
  private:
   struct Entry {
     TrajectoryPtr trajectory;  ///< kept, so that no other comes to lie in its place
     std::string all_reduce, all_gather;
     double bucket_bytes = 0, first_bucket_bytes = 0;
-    ModelShape shape;
+    spec::ModelShape shape;
     double sample_scale = 1;
-    Precision precision = Precision::fp32;
+    spec::Precision precision = spec::Precision::fp32;
     Pointer schedules;
     double bytes = 0;  ///< of memory, roughly
   };
-  static bool is_of(const Entry& entry, const RunSpec& run, const TrajectoryPtr& trajectory, const TimedAs& timed);
+  static bool is_of(const Entry& entry, const spec::RunSpec& run, const TrajectoryPtr& trajectory,
+                    const TimedAs& timed);
 
-  static constexpr double most_bytes = 256e6;
+  static constexpr double kMostBytes = 256e6;
   std::mutex mutex_;
   std::list<Entry> entries_;  ///< the last asked for first
   double bytes_ = 0;
 };
 
-}  // namespace dadsim
+}  // namespace dadsim::study

@@ -2,24 +2,24 @@
 
 #include <fmt/format.h>
 
-#include "plan/workload.hpp"
+#include "spec/workload.hpp"
 #include "support/human.hpp"
 
-namespace dadsim {
+namespace dadsim::study {
 
-std::string describe_network(const std::string& name, const ModelShape& shape, std::int64_t batch) {
+std::string describe_network(const std::string& name, const spec::ModelShape& shape, std::int64_t batch) {
   return fmt::format("{} ({} parameters), batch {} per worker", name, human_count(shape.parameters()), batch);
 }
 
-TimedAs timed_as_of(const Scenario& scenario, const ModelShape& learned) {
+TimedAs timed_as_of(const scenario::Scenario& scenario, const spec::ModelShape& learned) {
   TimedAs timed{.shape = learned, .words = learned.name, .batch = scenario.training.batch};
   if (scenario.timed_as) {
-    const TimedAsSpec& asked = *scenario.timed_as;
+    const spec::TimedAsSpec& asked = *scenario.timed_as;
     if (!asked.file.empty()) {
       timed.shape = asked.own_shape;
       timed.words = asked.own_shape.name;
     } else if (!asked.workload.empty()) {
-      timed.shape = find_workload(asked.workload)->shape();
+      timed.shape = spec::find_workload(asked.workload)->shape();
       timed.words = asked.workload;
     }
     timed.batch = asked.batch;
@@ -27,8 +27,8 @@ TimedAs timed_as_of(const Scenario& scenario, const ModelShape& learned) {
     timed.precision = asked.precision;
   }
   timed.words = describe_network(timed.words, timed.shape, timed.batch);
-  if (timed.precision != Precision::fp32) timed.words += fmt::format(", in {}", to_string(timed.precision));
+  if (timed.precision != spec::Precision::fp32) timed.words += fmt::format(", in {}", to_string(timed.precision));
   return timed;
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::study

@@ -3,25 +3,25 @@
 #include <cstdint>
 #include <string>
 
-#include "plan/layer_shape.hpp"
-#include "plan/precision.hpp"
 #include "scenario/scenario.hpp"
+#include "spec/layer_shape.hpp"
+#include "spec/precision.hpp"
 
-namespace dadsim {
+namespace dadsim::study {
 
 /// What the steps are timed as.
 struct TimedAs {
-  ModelShape shape;
+  spec::ModelShape shape;
   std::string words;  ///< the network with its batch and precision
   std::int64_t batch = 0;
   double sample_scale = 1;  ///< timed samples ÷ learned samples
-  Precision precision = Precision::fp32;
+  spec::Precision precision = spec::Precision::fp32;
 };
 
 /// `learned`: the network that learns, which is what is timed where the scenario names nothing else.
-TimedAs timed_as_of(const Scenario& scenario, const ModelShape& learned);
+TimedAs timed_as_of(const scenario::Scenario& scenario, const spec::ModelShape& learned);
 
 /// "MLP 784-256-10 (203,530 parameters), batch 32 per worker".
-std::string describe_network(const std::string& name, const ModelShape& shape, std::int64_t batch);
+std::string describe_network(const std::string& name, const spec::ModelShape& shape, std::int64_t batch);
 
-}  // namespace dadsim
+}  // namespace dadsim::study

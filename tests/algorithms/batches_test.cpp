@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <numeric>
 
-namespace dadsim {
+namespace dadsim::algorithms {
 namespace {
 
-Partition partition_of(const std::vector<std::int32_t>& sizes) {
-  Partition partition;
+models::Partition partition_of(const std::vector<std::int32_t>& sizes) {
+  models::Partition partition;
   std::int32_t next = 0;
   for (const std::int32_t size : sizes) {
     auto& site = partition.emplace_back(size);
@@ -19,8 +19,8 @@ Partition partition_of(const std::vector<std::int32_t>& sizes) {
   return partition;
 }
 
-TrainingSpec training(std::int64_t batch, TrainingSpec::Batches kind) {
-  TrainingSpec spec;
+spec::TrainingSpec training(std::int64_t batch, spec::TrainingSpec::Batches kind) {
+  spec::TrainingSpec spec;
   spec.batch = batch;
   spec.batches = kind;
   return spec;
@@ -29,7 +29,7 @@ TrainingSpec training(std::int64_t batch, TrainingSpec::Batches kind) {
 TEST(Batches, ProportionalTakesEverySampleOncePerEpoch) {
   for (const std::vector<std::int32_t>& sizes :
        {std::vector<std::int32_t>{100, 100}, std::vector<std::int32_t>{1, 1000, 57}, std::vector<std::int32_t>{3}}) {
-    Batches batches(training(8, TrainingSpec::Batches::proportional), partition_of(sizes), 5);
+    Batches batches(training(8, spec::TrainingSpec::Batches::proportional), partition_of(sizes), 5);
     const std::int32_t total = std::accumulate(sizes.begin(), sizes.end(), 0);
     for (int epoch = 0; epoch < 3; ++epoch) {
       std::vector<int> seen(static_cast<std::size_t>(total), 0);
@@ -48,7 +48,7 @@ TEST(Batches, ProportionalTakesEverySampleOncePerEpoch) {
 }
 
 TEST(Batches, EqualTakesTheBatchFromEverySite) {
-  Batches batches(training(8, TrainingSpec::Batches::equal), partition_of({20, 50, 5}), 5);
+  Batches batches(training(8, spec::TrainingSpec::Batches::equal), partition_of({20, 50, 5}), 5);
   EXPECT_EQ(batches.steps_per_epoch(), 7);
   std::vector<int> seen(75, 0);
   for (int step = 0; step < 50; ++step) {
@@ -66,7 +66,7 @@ TEST(Batches, EqualTakesTheBatchFromEverySite) {
 }
 
 TEST(Batches, OrderChangesFromPassToPassAndIsReproducible) {
-  const auto spec = training(10, TrainingSpec::Batches::proportional);
+  const auto spec = training(10, spec::TrainingSpec::Batches::proportional);
   Batches a(spec, partition_of({10, 10}), 5);
   Batches b(spec, partition_of({10, 10}), 5);
   Batches other(spec, partition_of({10, 10}), 6);
@@ -78,4 +78,4 @@ TEST(Batches, OrderChangesFromPassToPassAndIsReproducible) {
 }
 
 }  // namespace
-}  // namespace dadsim
+}  // namespace dadsim::algorithms

@@ -9,7 +9,7 @@
 #include "algorithms/one_step.hpp"
 #include "models/data/digits.hpp"
 
-namespace dadsim {
+namespace dadsim::algorithms {
 namespace {
 
 using test::OneStep;
@@ -24,7 +24,7 @@ std::vector<std::int32_t> unequal_rows(std::size_t sites) {
 /// An algorithm as it is by default, or with one of its choices made otherwise.
 struct Variant {
   std::string algorithm;
-  ParameterValues chosen;
+  spec::ParameterValues chosen;
 };
 
 std::string to_string(const Variant& variant) {
@@ -50,19 +50,20 @@ TEST_P(Contract, ExactAlgorithmsEqualThePooledGradient) {
   if (!info().exact) GTEST_SKIP() << "not an exact algorithm";
   for (const std::size_t sites : {1, 2, 5, 16}) {
     for (const bool equal : {true, false}) {
-      for (const Topology topology : {Topology::aggregator, Topology::peer}) {
-        for (const Activation activation :
-             {Activation::relu, Activation::tanh, Activation::sigmoid, Activation::gelu, Activation::identity}) {
+      for (const spec::ExchangeMode mode : {spec::ExchangeMode::aggregator, spec::ExchangeMode::peer}) {
+        for (const spec::Activation activation :
+             {spec::Activation::relu, spec::Activation::tanh, spec::Activation::sigmoid, spec::Activation::gelu,
+              spec::Activation::identity}) {
           for (const bool bias : {true, false}) {
             OneStep::Setup setup;
             setup.rows = equal ? std::vector<std::int32_t>(sites, 4) : unequal_rows(sites);
-            setup.topology = topology;
+            setup.exchange = mode;
             setup.activation = activation;
             setup.bias = bias;
             const OneStep pooled("pooled", setup);
             const OneStep step = one_step(setup);
             EXPECT_LT(step.relative_difference(pooled), 1e-5)
-                << sites << " sites, " << to_string(activation) << ", " << to_string(topology) << ", bias " << bias;
+                << sites << " sites, " << to_string(activation) << ", " << to_string(mode) << ", bias " << bias;
           }
         }
       }
@@ -73,16 +74,16 @@ TEST_P(Contract, ExactAlgorithmsEqualThePooledGradient) {
 TEST_P(Contract, CompressingNothingIsExact) {
   if (info().exact || info().sharing != Sharing::one_network) GTEST_SKIP() << "does not compress";
   for (const std::size_t sites : {1, 2, 5, 16}) {
-    for (const Topology topology : {Topology::aggregator, Topology::peer}) {
+    for (const spec::ExchangeMode mode : {spec::ExchangeMode::aggregator, spec::ExchangeMode::peer}) {
       for (const bool bias : {true, false}) {
         OneStep::Setup setup;
         setup.rows = unequal_rows(sites);
-        setup.topology = topology;
+        setup.exchange = mode;
         setup.bias = bias;
         const OneStep pooled("pooled", setup);
         setup.parameters = without_loss(name());
         EXPECT_LT(one_step(setup).relative_difference(pooled), 1e-4)
-            << sites << " sites, " << to_string(topology) << ", bias " << bias;
+            << sites << " sites, " << to_string(mode) << ", bias " << bias;
       }
     }
   }
@@ -90,10 +91,10 @@ TEST_P(Contract, CompressingNothingIsExact) {
 
 TEST_P(Contract, ASiteWithoutRowsChangesNothing) {
   if (info().sharing != Sharing::one_network) GTEST_SKIP() << "sites share nothing";
-  for (const Topology topology : {Topology::aggregator, Topology::peer}) {
+  for (const spec::ExchangeMode mode : {spec::ExchangeMode::aggregator, spec::ExchangeMode::peer}) {
     OneStep::Setup with;
     with.rows = {5, 0, 7};
-    with.topology = topology;
+    with.exchange = mode;
     OneStep::Setup without = with;
     without.rows = {5, 7};
     EXPECT_LT(one_step(with).relative_difference(one_step(without)), 1e-5);
@@ -101,11 +102,11 @@ TEST_P(Contract, ASiteWithoutRowsChangesNothing) {
 }
 
 TEST_P(Contract, BytesRecordedAreBytesHandedOver) {
-  for (const Topology topology : {Topology::aggregator, Topology::peer}) {
+  for (const spec::ExchangeMode mode : {spec::ExchangeMode::aggregator, spec::ExchangeMode::peer}) {
     for (const bool bias : {true, false}) {
       OneStep::Setup setup;
       setup.rows = unequal_rows(5);
-      setup.topology = topology;
+      setup.exchange = mode;
       setup.bias = bias;
       const OneStep step = one_step(setup);
       const OneStep::Recorded recorded = step.recorded();
@@ -123,10 +124,10 @@ TEST_P(Contract, BytesRecordedAreBytesHandedOver) {
 
 TEST_P(Contract, PermutingSitesChangesNothing) {
   if (info().sharing == Sharing::no_sharing) GTEST_SKIP() << "sites share nothing";
-  for (const Topology topology : {Topology::aggregator, Topology::peer}) {
+  for (const spec::ExchangeMode mode : {spec::ExchangeMode::aggregator, spec::ExchangeMode::peer}) {
     OneStep::Setup setup;
     setup.rows = unequal_rows(5);
-    setup.topology = topology;
+    setup.exchange = mode;
     // Approximations are compared where they are not cut off: at the cut, rounding may decide.
     if (name() == "rank-dad") setup.parameters = without_loss(name());
     const OneStep step = one_step(setup);
@@ -143,37 +144,39 @@ TEST_P(Contract, OneSiteIsPlainTraining) {
 }
 
 TEST_P(Contract, SurvivesAGradientThatIsZero) {
-  for (const Topology topology : {Topology::aggregator, Topology::peer}) {
+  for (const spec::ExchangeMode mode : {spec::ExchangeMode::aggregator, spec::ExchangeMode::peer}) {
     OneStep::Setup setup;
     setup.zero_inputs = true;
     setup.bias = false;  // with no inputs and no biases every weight gradient is exactly zero
-    setup.topology = topology;
+    setup.exchange = mode;
     const OneStep step = one_step(setup);
-    for (const LayerGradient& gradient : step.gradient.matrices) EXPECT_EQ(gradient.weight.cwiseAbs().maxCoeff(), 0.0F);
+    for (const models::LayerGradient& gradient : step.gradient.matrices)
+      EXPECT_EQ(gradient.weight.cwiseAbs().maxCoeff(), 0.0F);
   }
 }
 
 TEST_P(Contract, SameSeedSameBitsForAnyNumberOfThreads) {
-  Dataset data;
-  data.train = draw_digits(0, 300, 3);
-  data.test = draw_digits(300, 100, 3);
+  models::Dataset data;
+  data.train = models::draw_digits(0, 300, 3);
+  data.test = models::draw_digits(300, 100, 3);
   data.shape = {28, 28, 1};
   data.classes = 10;
-  const Partition partition = split_over_sites(
-      {.kind = SplitSpec::Kind::dirichlet, .alpha = 0.5, .shards = 2, .sizes = {}}, data.train, 10, 3, 3);
+  const models::Partition partition = split_over_sites(
+      {.kind = spec::SplitSpec::Kind::dirichlet, .alpha = 0.5, .shards = 2, .sizes = {}}, data.train, 10, 3, 3);
   LearningProblem problem{data, partition, {}, {}, 3};
-  problem.model.layers = {DenseSpec{64, Activation::relu, true}, DenseSpec{10, Activation::identity, true}};
+  problem.model.layers = {spec::DenseSpec{64, spec::Activation::relu, true},
+                          spec::DenseSpec{10, spec::Activation::identity, true}};
   problem.training.batch = 10;
   problem.training.epochs = 1;
-  for (const Topology topology : {Topology::aggregator, Topology::peer}) {
-    RunSpec run{name(), name(), topology, default_parameters(info())};
+  for (const spec::ExchangeMode mode : {spec::ExchangeMode::aggregator, spec::ExchangeMode::peer}) {
+    spec::RunSpec run{name(), name(), mode, default_parameters(info())};
     for (const auto& [parameter, value] : GetParam().chosen) run.parameters[parameter] = value;
-    std::vector<Trajectory> results;
+    std::vector<step::Trajectory> results;
     for (const std::size_t threads : {1, 2, 4, 1}) {
       const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads);
       results.push_back(learn(run, problem));
     }
-    for (const Trajectory& result : results) {
+    for (const step::Trajectory& result : results) {
       ASSERT_EQ(result.curve.size(), results[0].curve.size());
       for (std::size_t i = 0; i < result.curve.size(); ++i) {
         EXPECT_EQ(result.curve[i].loss, results[0].curve[i].loss);
@@ -187,24 +190,27 @@ TEST_P(Contract, SameSeedSameBitsForAnyNumberOfThreads) {
 
 TEST_P(Contract, CanBeTimedAsAnyShape) {
   // One layer, fewer and more layers than were learned, and layers without an outer product in between.
-  ModelShape mixed{
-      "mixed", {dense_shape("a", 30, 40, true), {}, dense_shape("b", 40, 50, false), dense_shape("c", 50, 7, true)}};
+  spec::ModelShape mixed{"mixed",
+                         {spec::dense_shape("a", 30, 40, true),
+                          {},
+                          spec::dense_shape("b", 40, 50, false),
+                          spec::dense_shape("c", 50, 7, true)}};
   mixed.layers[1].name = "norm";
-  mixed.layers[1].kind = LayerKind::normalisation;
+  mixed.layers[1].kind = spec::LayerKind::normalisation;
   mixed.layers[1].parameters = 80;
   mixed.layers[1].outputs_per_sample = 40;
-  const ModelShape single{"single", {dense_shape("only", 30, 10, true)}};
-  ModelShape deep{"deep", {}};
-  for (int i = 0; i < 50; ++i) deep.layers.push_back(dense_shape("l" + std::to_string(i), 64, 64, i % 2 == 0));
-  for (const Topology topology : {Topology::aggregator, Topology::peer}) {
+  const spec::ModelShape single{"single", {spec::dense_shape("only", 30, 10, true)}};
+  spec::ModelShape deep{"deep", {}};
+  for (int i = 0; i < 50; ++i) deep.layers.push_back(spec::dense_shape("l" + std::to_string(i), 64, 64, i % 2 == 0));
+  for (const spec::ExchangeMode mode : {spec::ExchangeMode::aggregator, spec::ExchangeMode::peer}) {
     for (const std::vector<std::int64_t>& widths :
          {std::vector<std::int64_t>{12, 5}, std::vector<std::int64_t>{12, 9, 5},
           std::vector<std::int64_t>{12, 20, 9, 5}}) {
       OneStep::Setup setup;
-      setup.topology = topology;
+      setup.exchange = mode;
       setup.widths = widths;
       const OneStep step = one_step(setup);
-      for (const ModelShape& shape : {mixed, single, deep, step.shape}) {
+      for (const spec::ModelShape& shape : {mixed, single, deep, step.shape}) {
         const OneStep::Recorded bytes = step.recorded(shape, 2.0);
         EXPECT_EQ(bytes.over[0] > 0, info().sharing == Sharing::one_network) << shape.name;
       }
@@ -216,7 +222,7 @@ std::vector<Variant> variants() {
   std::vector<Variant> all;
   for (const AlgorithmInfo& info : algorithm_registry()) {
     all.push_back({info.name, {}});
-    for (const ParameterSpec& parameter : info.parameters) {
+    for (const spec::ParameterSpec& parameter : info.parameters) {
       for (const std::string& value : parameter.choices) {
         if (value != parameter.default_value) all.push_back({info.name, {{parameter.name, value}}});
       }
@@ -229,4 +235,4 @@ INSTANTIATE_TEST_SUITE_P(Registry, Contract, testing::ValuesIn(variants()),
                          [](const auto& param) { return to_string(param.param); });
 
 }  // namespace
-}  // namespace dadsim
+}  // namespace dadsim::algorithms

@@ -8,18 +8,18 @@
 #include "algorithms/one_step.hpp"
 #include "support/random.hpp"
 
-namespace dadsim {
+namespace dadsim::algorithms {
 namespace {
 
-Matrix random_matrix(Eigen::Index rows, Eigen::Index columns, std::uint32_t stream) {
+models::Matrix random_matrix(Eigen::Index rows, Eigen::Index columns, std::uint32_t stream) {
   RandomStream random(11, Purpose::test, stream);
   boost::random::normal_distribution<float> normal;
-  Matrix matrix(rows, columns);
+  models::Matrix matrix(rows, columns);
   for (float& x : matrix.reshaped()) x = normal(random);
   return matrix;
 }
 
-float relative_error(const Factors& factors, const Matrix& exact) {
+float relative_error(const Factors& factors, const models::Matrix& exact) {
   return (factors.left.transpose() * factors.right - exact).norm() / exact.norm();
 }
 
@@ -28,9 +28,9 @@ constexpr FactoriseOptions kAll{.cap = 1000, .iterations = 3, .tolerance = 0};
 TEST(Factorise, AllComponentsGiveTheProductWhateverTheIterations) {
   for (const auto& [rows, out, in] :
        {std::tuple{4, 10, 20}, std::tuple{40, 10, 20}, std::tuple{40, 20, 10}, std::tuple{1, 7, 9}}) {
-    const Matrix delta = random_matrix(rows, out, 1);
-    const Matrix input = random_matrix(rows, in, 2);
-    const Matrix exact = delta.transpose() * input;
+    const models::Matrix delta = random_matrix(rows, out, 1);
+    const models::Matrix input = random_matrix(rows, in, 2);
+    const models::Matrix exact = delta.transpose() * input;
     for (const FactoriseBranch branch : {FactoriseBranch::gram, FactoriseBranch::explicit_}) {
       for (const std::int64_t iterations : {1, 10}) {
         FactoriseOptions options = kAll;
@@ -47,29 +47,29 @@ TEST(Factorise, DirectionsAreOrthonormal) {
   const Factors factors = factorise(random_matrix(32, 50, 1), random_matrix(32, 80, 2),
                                     {.cap = 12, .iterations = 2, .tolerance = 0}, 1, 0, 0);
   ASSERT_EQ(factors.rank(), 12);
-  Matrix directions = factors.left;
+  models::Matrix directions = factors.left;
   for (Eigen::Index k = 0; k < 12; ++k) directions.row(k).normalize();
-  EXPECT_LT((directions * directions.transpose() - Matrix::Identity(12, 12)).cwiseAbs().maxCoeff(), 1e-5F);
+  EXPECT_LT((directions * directions.transpose() - models::Matrix::Identity(12, 12)).cwiseAbs().maxCoeff(), 1e-5F);
   for (Eigen::Index k = 0; k < 12; ++k) EXPECT_NEAR(factors.right.row(k).norm(), 1.0F, 1e-5F);
 }
 
 TEST(Factorise, BranchesAgree) {
-  const Matrix delta = random_matrix(24, 16, 1);
-  const Matrix input = random_matrix(24, 30, 2);
+  const models::Matrix delta = random_matrix(24, 16, 1);
+  const models::Matrix input = random_matrix(24, 30, 2);
   const FactoriseOptions options{.cap = 5, .iterations = 60, .tolerance = 0};
   const Factors gram = factorise(delta, input, options, 1, 0, 0, FactoriseBranch::gram);
   const Factors explicit_product = factorise(delta, input, options, 1, 0, 0, FactoriseBranch::explicit_);
-  const Matrix a = gram.left.transpose() * gram.right;
-  const Matrix b = explicit_product.left.transpose() * explicit_product.right;
+  const models::Matrix a = gram.left.transpose() * gram.right;
+  const models::Matrix b = explicit_product.left.transpose() * explicit_product.right;
   EXPECT_LT((a - b).norm() / a.norm(), 2e-3F);
 }
 
 TEST(Factorise, IsCloseToTheBestApproximation) {
   // A decaying spectrum, as gradients have.
-  Matrix delta = random_matrix(32, 40, 1);
-  Matrix input = random_matrix(32, 60, 2);
+  models::Matrix delta = random_matrix(32, 40, 1);
+  models::Matrix input = random_matrix(32, 60, 2);
   for (Eigen::Index row = 0; row < 32; ++row) delta.row(row) *= std::pow(0.7F, static_cast<float>(row));
-  const Matrix exact = delta.transpose() * input;
+  const models::Matrix exact = delta.transpose() * input;
   const Eigen::JacobiSVD<Eigen::MatrixXf> svd(exact);
   for (const int cap : {1, 2, 5, 8}) {
     const Factors factors = factorise(delta, input, {.cap = cap, .iterations = 10, .tolerance = 0}, 1, 0, 0);
@@ -81,8 +81,8 @@ TEST(Factorise, IsCloseToTheBestApproximation) {
 }
 
 TEST(Factorise, FindsTheRankThatThereIs) {
-  const Matrix delta = random_matrix(3, 40, 1).replicate(10, 1);  // 30 rows, rank 3
-  const Matrix input = random_matrix(30, 50, 2);
+  const models::Matrix delta = random_matrix(3, 40, 1).replicate(10, 1);  // 30 rows, rank 3
+  const models::Matrix input = random_matrix(30, 50, 2);
   for (const FactoriseBranch branch : {FactoriseBranch::gram, FactoriseBranch::explicit_}) {
     const Factors factors = factorise(delta, input, {.cap = 20, .iterations = 5, .tolerance = 1e-4}, 1, 0, 0, branch);
     EXPECT_EQ(factors.rank(), 3);
@@ -91,33 +91,33 @@ TEST(Factorise, FindsTheRankThatThereIs) {
 }
 
 TEST(Factorise, NothingInNothingOut) {
-  EXPECT_EQ(factorise(Matrix::Zero(8, 5), random_matrix(8, 6, 2), kAll, 1, 0, 0).rank(), 0);
-  EXPECT_EQ(factorise(random_matrix(8, 5, 1), Matrix::Zero(8, 6), kAll, 1, 0, 0).rank(), 0);
-  const Factors empty = factorise(Matrix(0, 5), Matrix(0, 6), kAll, 1, 0, 0);
+  EXPECT_EQ(factorise(models::Matrix::Zero(8, 5), random_matrix(8, 6, 2), kAll, 1, 0, 0).rank(), 0);
+  EXPECT_EQ(factorise(random_matrix(8, 5, 1), models::Matrix::Zero(8, 6), kAll, 1, 0, 0).rank(), 0);
+  const Factors empty = factorise(models::Matrix(0, 5), models::Matrix(0, 6), kAll, 1, 0, 0);
   EXPECT_EQ(empty.rank(), 0);
   EXPECT_EQ(empty.left.cols(), 5);
   EXPECT_EQ(empty.right.cols(), 6);
 }
 
 TEST(Factorise, OneRowOneComponent) {
-  const Matrix delta = random_matrix(1, 5, 1);
-  const Matrix input = random_matrix(1, 6, 2);
+  const models::Matrix delta = random_matrix(1, 5, 1);
+  const models::Matrix input = random_matrix(1, 6, 2);
   const Factors factors = factorise(delta, input, {.cap = 1, .iterations = 1, .tolerance = 0.01}, 1, 0, 0);
   EXPECT_EQ(factors.rank(), 1);
   EXPECT_LT(relative_error(factors, delta.transpose() * input), 1e-6F);
 }
 
 TEST(Factorise, ScaleDoesNotMatter) {
-  const Matrix delta = random_matrix(16, 20, 1);
-  const Matrix input = random_matrix(16, 20, 2);
+  const models::Matrix delta = random_matrix(16, 20, 1);
+  const models::Matrix input = random_matrix(16, 20, 2);
   for (const float scale : {1e-15F, 1e-6F, 1e6F, 1e15F}) {
     for (const FactoriseBranch branch : {FactoriseBranch::gram, FactoriseBranch::explicit_}) {
       const Factors factors =
           factorise(scale * delta, input, {.cap = 16, .iterations = 3, .tolerance = 0}, 1, 0, 0, branch);
       EXPECT_EQ(factors.rank(), 16) << scale;
       // Compared at the order of 1, where a norm can be taken in fp32.
-      const Matrix product = (factors.left / scale).transpose() * factors.right;
-      const Matrix exact = delta.transpose() * input;
+      const models::Matrix product = (factors.left / scale).transpose() * factors.right;
+      const models::Matrix exact = delta.transpose() * input;
       EXPECT_LT((product - exact).norm() / exact.norm(), 5e-6F) << scale;
     }
   }
@@ -131,19 +131,19 @@ TEST(Factorise, TakesTheCheaperBranch) {
 
 TEST(RankDad, WithoutACutItIsDad) {
   for (const std::string mode : {"one-way", "two-way"}) {
-    for (const Topology topology : {Topology::aggregator, Topology::peer}) {
+    for (const spec::ExchangeMode exchange : {spec::ExchangeMode::aggregator, spec::ExchangeMode::peer}) {
       for (const std::vector<std::int32_t>& rows : {std::vector<std::int32_t>{6, 6}, std::vector<std::int32_t>{1, 9, 3},
                                                     std::vector<std::int32_t>{40, 2, 30}}) {
         for (const bool bias : {true, false}) {
           test::OneStep::Setup setup;
           setup.rows = rows;
-          setup.topology = topology;
+          setup.exchange = exchange;
           setup.bias = bias;
           setup.parameters = {{"cap", "64"}, {"tolerance", "0"}, {"mode", mode}};
           test::OneStep::Setup dad = setup;
           dad.parameters = {};
           EXPECT_LT(test::OneStep("rank-dad", setup).relative_difference(test::OneStep("dad", dad)), 1e-5)
-              << mode << ' ' << to_string(topology);
+              << mode << ' ' << to_string(exchange);
         }
       }
     }
@@ -152,10 +152,10 @@ TEST(RankDad, WithoutACutItIsDad) {
 
 // Zeros behind the components change what is sent, and nothing else.
 TEST(RankDad, PaddingFindsTheSameAndSendsOneSize) {
-  for (const Topology topology : {Topology::aggregator, Topology::peer}) {
+  for (const spec::ExchangeMode exchange : {spec::ExchangeMode::aggregator, spec::ExchangeMode::peer}) {
     for (const std::string mode : {"two-way", "one-way"}) {
       test::OneStep::Setup setup;
-      setup.topology = topology;
+      setup.exchange = exchange;
       setup.rows = {3, 6};  // the first site has three components at most
       setup.parameters = {{"cap", "5"}, {"mode", mode}};
       const test::OneStep plain("rank-dad", setup);
@@ -172,4 +172,4 @@ TEST(RankDad, PaddingFindsTheSameAndSendsOneSize) {
 }
 
 }  // namespace
-}  // namespace dadsim
+}  // namespace dadsim::algorithms

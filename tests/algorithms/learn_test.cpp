@@ -5,52 +5,53 @@
 #include "algorithms/registry.hpp"
 #include "models/data/digits.hpp"
 
-namespace dadsim {
+namespace dadsim::algorithms {
 namespace {
 
 class Learn : public testing::Test {
  protected:
   Learn() {
-    data_.train = draw_digits(0, 400, 3);
-    data_.test = draw_digits(400, 200, 3);
+    data_.train = models::draw_digits(0, 400, 3);
+    data_.test = models::draw_digits(400, 200, 3);
     data_.shape = {28, 28, 1};
     data_.classes = 10;
-    partition_ =
-        split_over_sites({.kind = SplitSpec::Kind::iid, .alpha = 0.5, .shards = 2, .sizes = {}}, data_.train, 10, 4, 3);
-    model_.layers = {DenseSpec{32, Activation::relu, true}, DenseSpec{10, Activation::identity, true}};
+    partition_ = split_over_sites({.kind = spec::SplitSpec::Kind::iid, .alpha = 0.5, .shards = 2, .sizes = {}},
+                                  data_.train, 10, 4, 3);
+    model_.layers = {spec::DenseSpec{32, spec::Activation::relu, true},
+                     spec::DenseSpec{10, spec::Activation::identity, true}};
     training_.batch = 10;
     training_.epochs = 4;
   }
 
-  Trajectory run(const std::string& algorithm, Topology topology = Topology::aggregator) const {
-    return learn({algorithm, algorithm, topology, default_parameters(find_algorithm(algorithm))},
+  step::Trajectory run(const std::string& algorithm, spec::ExchangeMode mode = spec::ExchangeMode::aggregator) const {
+    return learn({algorithm, algorithm, mode, default_parameters(find_algorithm(algorithm))},
                  {data_, partition_, model_, training_, 3});
   }
 
-  Dataset data_;
-  Partition partition_;
-  ModelSpec model_;
-  TrainingSpec training_;
+  models::Dataset data_;
+  models::Partition partition_;
+  spec::ModelSpec model_;
+  spec::TrainingSpec training_;
 };
 
 TEST_F(Learn, StepsAndEvaluationsAreCounted) {
   training_.evaluate_every = 7;
-  const Trajectory trajectory = run("gradient-sharing");
+  const step::Trajectory trajectory = run("gradient-sharing");
   EXPECT_EQ(trajectory.steps_per_epoch, 10);
   EXPECT_EQ(trajectory.steps.size(), 40U);
   std::vector<std::int64_t> at;
-  for (const Evaluation& evaluation : trajectory.curve) at.push_back(evaluation.step);
+  for (const step::Evaluation& evaluation : trajectory.curve) at.push_back(evaluation.step);
   EXPECT_EQ(at, (std::vector<std::int64_t>{0, 7, 14, 21, 28, 35, 40})) << "and once more at the end";
   EXPECT_EQ(trajectory.structures.size(), 1U);
   EXPECT_EQ(trajectory.distinct_steps.size(), 1U) << "equal steps are stored once";
 }
 
 TEST_F(Learn, ExactAlgorithmsLearnAlike) {
-  const Trajectory pooled = run("pooled");
+  const step::Trajectory pooled = run("pooled");
   EXPECT_GT(pooled.curve.back().accuracy, pooled.curve.front().accuracy + 0.2);
   for (const char* algorithm : {"gradient-sharing", "dad", "edad"}) {
-    for (const Topology topology : {Topology::aggregator, Topology::peer}) {
-      const Trajectory other = run(algorithm, topology);
+    for (const spec::ExchangeMode mode : {spec::ExchangeMode::aggregator, spec::ExchangeMode::peer}) {
+      const step::Trajectory other = run(algorithm, mode);
       ASSERT_EQ(other.curve.size(), pooled.curve.size());
       for (std::size_t i = 0; i < pooled.curve.size(); ++i) {
         EXPECT_NEAR(other.curve[i].loss, pooled.curve[i].loss, 2e-3) << algorithm << " evaluation " << i;
@@ -60,10 +61,10 @@ TEST_F(Learn, ExactAlgorithmsLearnAlike) {
 }
 
 TEST_F(Learn, StopsAtTheTarget) {
-  training_.stop = TrainingSpec::Stop::target;
+  training_.stop = spec::TrainingSpec::Stop::target;
   training_.evaluate_every = 5;
   training_.target_accuracy = 0.3;
-  const Trajectory trajectory = run("dad");
+  const step::Trajectory trajectory = run("dad");
   EXPECT_GE(trajectory.curve.back().accuracy, 0.3);
   EXPECT_LT(trajectory.curve[trajectory.curve.size() - 2].accuracy, 0.3);
   EXPECT_LT(trajectory.steps.size(), 40U);
@@ -71,7 +72,7 @@ TEST_F(Learn, StopsAtTheTarget) {
 }
 
 TEST_F(Learn, RanksAreReportedPerEpochAndLayer) {
-  const Trajectory trajectory = run("rank-dad");
+  const step::Trajectory trajectory = run("rank-dad");
   ASSERT_EQ(trajectory.ranks.size(), 4U);
   for (std::size_t epoch = 0; epoch < 4; ++epoch) {
     EXPECT_EQ(trajectory.ranks[epoch].epoch, static_cast<std::int32_t>(epoch) + 1);
@@ -88,16 +89,16 @@ TEST_F(Learn, RanksAreReportedPerEpochAndLayer) {
 TEST_F(Learn, WithoutSharingEverySiteLearnsAlone) {
   // One site alone learns what the same data in one place give.
   partition_ = {partition_[0]};
-  const Trajectory alone = run("no-sharing");
-  const Trajectory pooled = run("pooled");
+  const step::Trajectory alone = run("no-sharing");
+  const step::Trajectory pooled = run("pooled");
   ASSERT_EQ(alone.curve.size(), pooled.curve.size());
   for (std::size_t i = 0; i < alone.curve.size(); ++i) EXPECT_EQ(alone.curve[i].loss, pooled.curve[i].loss);
 }
 
 TEST_F(Learn, ADivergedRunEndsAndSaysSo) {
-  training_.optimizer.kind = OptimizerSpec::Kind::sgd;
+  training_.optimizer.kind = spec::OptimizerSpec::Kind::sgd;
   training_.optimizer.learning_rate = 1e8;
-  const Trajectory trajectory = run("gradient-sharing");
+  const step::Trajectory trajectory = run("gradient-sharing");
   EXPECT_GT(trajectory.diverged_at, 0);
   EXPECT_EQ(trajectory.steps.size(), static_cast<std::size_t>(trajectory.diverged_at));
   EXPECT_EQ(trajectory.curve.back().step, trajectory.diverged_at);
@@ -108,7 +109,7 @@ TEST_F(Learn, CanBeCancelled) {
   LearningObserver observer;
   observer.cancelled = &cancelled;
   const AlgorithmInfo& info = find_algorithm("dad");
-  EXPECT_THROW(learn({"dad", "dad", Topology::peer, default_parameters(info)},
+  EXPECT_THROW(learn({"dad", "dad", spec::ExchangeMode::peer, default_parameters(info)},
                      {data_, partition_, model_, training_, 3}, observer),
                Cancelled);
 }
@@ -122,4 +123,4 @@ TEST_F(Learn, FractionalEpochsRoundUp) {
 }
 
 }  // namespace
-}  // namespace dadsim
+}  // namespace dadsim::algorithms

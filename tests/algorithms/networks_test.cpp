@@ -8,9 +8,9 @@
 
 #include "algorithms/one_step.hpp"
 #include "models/thread_counts.hpp"
-#include "plan/preset.hpp"
+#include "spec/preset.hpp"
 
-namespace dadsim {
+namespace dadsim::algorithms {
 namespace {
 
 using test::OneStep;
@@ -20,36 +20,37 @@ using test::without_loss;
 /// sites together is not that of all samples in one place.
 struct SmallNetwork {
   std::string name;
-  SampleShape sample;
-  ModelSpec model;
+  spec::SampleShape sample;
+  spec::ModelSpec model;
   bool batch_statistics = false;
 };
 
-ModelSpec preset(const std::string& name, const SampleShape& sample, std::int64_t classes,
-                 const ParameterValues& given) {
-  const Preset& preset = *find_preset(name);
-  ParameterValues values = default_parameters(preset);
+spec::ModelSpec preset(const std::string& name, const spec::SampleShape& sample, std::int64_t classes,
+                       const spec::ParameterValues& given) {
+  const spec::Preset& preset = *spec::find_preset(name);
+  spec::ParameterValues values = default_parameters(preset);
   for (const auto& [parameter, value] : given) values.at(parameter) = value;
   return preset.make(values, sample, classes);
 }
 
-ModelSpec lstm(std::int64_t classes) {
+spec::ModelSpec lstm(std::int64_t classes) {
   return {.name = "lstm",
-          .layers = {RecurrentSpec{.cell = RecurrentSpec::Cell::lstm, .units = 6, .bias = true},
-                     SelectSpec{.last = true}, DenseSpec{.units = classes, .activation = Activation::identity}}};
+          .layers = {spec::RecurrentSpec{.cell = spec::RecurrentSpec::Cell::lstm, .units = 6, .bias = true},
+                     spec::SelectSpec{.last = true},
+                     spec::DenseSpec{.units = classes, .activation = spec::Activation::identity}}};
 }
 
 std::vector<SmallNetwork> small_networks() {
-  const SampleShape digit{.height = 28, .width = 28, .channels = 1};
-  const SampleShape image{.height = 8, .width = 8, .channels = 3};
-  const SampleShape sequence{.height = 1, .width = 9, .channels = 3};
-  const SampleShape text{.height = 1, .width = 7, .channels = 1, .vocabulary = 11};
-  const ParameterValues transformer{{"width", "8"}, {"heads", "2"}, {"blocks", "2"}, {"hidden", "12"}};
-  ParameterValues patches = transformer;
+  const spec::SampleShape digit{.height = 28, .width = 28, .channels = 1};
+  const spec::SampleShape image{.height = 8, .width = 8, .channels = 3};
+  const spec::SampleShape sequence{.height = 1, .width = 9, .channels = 3};
+  const spec::SampleShape text{.height = 1, .width = 7, .channels = 1, .vocabulary = 11};
+  const spec::ParameterValues transformer{{"width", "8"}, {"heads", "2"}, {"blocks", "2"}, {"hidden", "12"}};
+  spec::ParameterValues patches = transformer;
   patches["patch"] = "4";
-  ParameterValues dropping = transformer;
+  spec::ParameterValues dropping = transformer;
   dropping["dropout"] = "0.2";
-  ParameterValues class_token = dropping;
+  spec::ParameterValues class_token = dropping;
   class_token["pooling"] = "class-token";
   return {
       {"lenet", digit, preset("lenet", digit, 4, {})},
@@ -68,30 +69,30 @@ class Networks : public testing::TestWithParam<std::tuple<std::string, SmallNetw
   const std::string& algorithm() const { return std::get<0>(GetParam()); }
   const AlgorithmInfo& info() const { return find_algorithm(algorithm()); }
   const SmallNetwork& network() const { return std::get<1>(GetParam()); }
-  OneStep::Setup setup(Topology topology) const {
+  OneStep::Setup setup(spec::ExchangeMode mode) const {
     OneStep::Setup setup;
     setup.model = network().model;
     setup.sample = network().sample;
     setup.rows = {3, 0, 5};
-    setup.topology = topology;
+    setup.exchange = mode;
     setup.parameters = without_loss(algorithm());
     return setup;
   }
 };
 
 TEST_P(Networks, WithoutLossTheGradientIsThePooledOne) {
-  for (const Topology topology : {Topology::aggregator, Topology::peer}) {
-    OneStep::Setup other = setup(topology);
+  for (const spec::ExchangeMode mode : {spec::ExchangeMode::aggregator, spec::ExchangeMode::peer}) {
+    OneStep::Setup other = setup(mode);
     other.parameters.clear();
     const OneStep expected(network().batch_statistics ? "gradient-sharing" : "pooled", other);
-    EXPECT_LT(OneStep(algorithm(), setup(topology)).relative_difference(expected), info().exact ? 1e-5 : 1e-4)
-        << to_string(topology);
+    EXPECT_LT(OneStep(algorithm(), setup(mode)).relative_difference(expected), info().exact ? 1e-5 : 1e-4)
+        << to_string(mode);
   }
 }
 
 TEST_P(Networks, BytesRecordedAreBytesHandedOver) {
-  for (const Topology topology : {Topology::aggregator, Topology::peer}) {
-    OneStep::Setup compressing = setup(topology);
+  for (const spec::ExchangeMode mode : {spec::ExchangeMode::aggregator, spec::ExchangeMode::peer}) {
+    OneStep::Setup compressing = setup(mode);
     compressing.parameters.clear();
     const OneStep step(algorithm(), compressing);
     EXPECT_EQ(step.recorded().over, step.handed_over);
@@ -102,18 +103,19 @@ TEST_P(Networks, BytesRecordedAreBytesHandedOver) {
 
 TEST_P(Networks, SameBitsForAnyNumberOfThreads) {
   const auto everything = [&] {
-    const OneStep step(algorithm(), setup(Topology::aggregator));
-    std::vector<Matrix> all;
-    for (const LayerGradient& gradient : step.gradient.matrices) {
+    const OneStep step(algorithm(), setup(spec::ExchangeMode::aggregator));
+    std::vector<models::Matrix> all;
+    for (const models::LayerGradient& gradient : step.gradient.matrices) {
       all.push_back(gradient.weight);
       all.push_back(gradient.bias);
     }
-    for (const Vector& vector : step.gradient.vectors) all.push_back(vector);
+    for (const models::Vector& vector : step.gradient.vectors) all.push_back(vector);
     return all;
   };
-  test::expect_same_for_thread_counts(everything, [](const std::vector<Matrix>& a, const std::vector<Matrix>& b) {
-    return std::equal(a.begin(), a.end(), b.begin(), b.end(), test::same_bits);
-  });
+  test::expect_same_for_thread_counts(everything,
+                                      [](const std::vector<models::Matrix>& a, const std::vector<models::Matrix>& b) {
+                                        return std::equal(a.begin(), a.end(), b.begin(), b.end(), test::same_bits);
+                                      });
 }
 
 std::vector<std::string> sharing_algorithms() {
@@ -133,4 +135,4 @@ INSTANTIATE_TEST_SUITE_P(Registry, Networks,
                          });
 
 }  // namespace
-}  // namespace dadsim
+}  // namespace dadsim::algorithms

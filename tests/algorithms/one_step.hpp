@@ -9,13 +9,13 @@
 #include <vector>
 
 #include "algorithms/registry.hpp"
-#include "plan/schedule.hpp"
+#include "step/schedule.hpp"
 #include "support/random.hpp"
 
 namespace dadsim::test {
 
 /// Parameters with which an algorithm that compresses loses nothing of networks as small as those of tests.
-inline ParameterValues without_loss(const std::string& algorithm) {
+inline spec::ParameterValues without_loss(const std::string& algorithm) {
   if (algorithm == "rank-dad") return {{"cap", "64"}, {"tolerance", "0"}};
   if (algorithm == "power-sgd") return {{"rank", "64"}};
   if (algorithm == "top-k") return {{"fraction", "1"}};
@@ -26,40 +26,40 @@ inline ParameterValues without_loss(const std::string& algorithm) {
 struct OneStep {
   struct Setup {
     std::vector<std::int64_t> widths{12, 20, 9, 5};  ///< features, hidden …, classes
-    Activation activation = Activation::relu;
+    spec::Activation activation = spec::Activation::relu;
     bool bias = true;
     std::vector<std::int32_t> rows{6, 6};  ///< per site
-    Topology topology = Topology::aggregator;
-    ParameterValues parameters;  ///< those not given are at their defaults
+    spec::ExchangeMode exchange = spec::ExchangeMode::aggregator;
+    spec::ParameterValues parameters;  ///< those not given are at their defaults
     std::uint64_t seed = 7;
     std::vector<std::size_t> site_order;  ///< a permutation of the sites' data; empty: as they are
     bool zero_inputs = false;
-    std::optional<ModelSpec> model;  ///< instead of `widths`, `activation` and `bias`, for samples of `sample`
-    SampleShape sample{};
+    std::optional<spec::ModelSpec> model;  ///< instead of `widths`, `activation` and `bias`, for samples of `sample`
+    spec::SampleShape sample{};
   };
 
-  Gradient gradient;
-  StepStructure structure;
-  StepSizes sizes;
-  ModelShape shape;
+  models::Gradient gradient;
+  step::StepStructure structure;
+  step::StepSizes sizes;
+  spec::ModelShape shape;
   std::vector<double> handed_over;
   double handed_down = 0;
-  StepRanks ranks;
+  algorithms::StepRanks ranks;
 
   OneStep(const std::string& algorithm, const Setup& setup) {
-    const AlgorithmInfo& info = find_algorithm(algorithm);
-    ParameterValues values = default_parameters(info);
+    const algorithms::AlgorithmInfo& info = algorithms::find_algorithm(algorithm);
+    spec::ParameterValues values = algorithms::default_parameters(info);
     for (const auto& [name, value] : setup.parameters) values[name] = value;
 
-    const SampleShape sample = setup.model ? setup.sample : SampleShape{1, 1, setup.widths.front()};
-    Network network(sample, setup.model ? *setup.model : mlp(setup), setup.seed);
+    const spec::SampleShape sample = setup.model ? setup.sample : spec::SampleShape{1, 1, setup.widths.front()};
+    models::Network network(sample, setup.model ? *setup.model : mlp(setup), setup.seed);
     RandomStream random(setup.seed, Purpose::test);
     boost::random::normal_distribution<float> normal;
     // Biases start at zero, which would hide mistakes in them; so would gains of one.
-    for (WeightsOf<float>& weights : network.parameters().matrices) {
+    for (models::WeightsOf<float>& weights : network.parameters().matrices) {
       for (float& b : weights.bias) b = 0.1F * normal(random);
     }
-    for (Vector& vector : network.parameters().vectors) {
+    for (models::Vector& vector : network.parameters().vectors) {
       for (float& x : vector) x += 0.1F * normal(random);
     }
     shape = network.shape();
@@ -68,7 +68,7 @@ struct OneStep {
     const auto draw = [&](std::int64_t count) {
       return boost::random::uniform_int_distribution<std::int32_t>(0, static_cast<std::int32_t>(count) - 1)(random);
     };
-    Samples samples;
+    models::Samples samples;
     samples.features.resize(total, sample.size());
     for (float& x : samples.features.reshaped()) {
       x = sample.vocabulary > 0 ? static_cast<float>(draw(sample.vocabulary)) : normal(random);
@@ -91,16 +91,16 @@ struct OneStep {
     }
     std::vector<std::vector<std::int32_t>> batch;
     for (const std::size_t site : order) batch.push_back(rows_of[site]);
-    if (info.sharing == Sharing::pooled) {
+    if (info.sharing == algorithms::Sharing::pooled) {
       std::vector<std::vector<std::int32_t>> all(1);
       for (const auto& site : batch) all[0].insert(all[0].end(), site.begin(), site.end());
       batch = std::move(all);
     }
 
-    TrainingStep step(network, setup.topology, setup.seed);
+    algorithms::TrainingStep step(network, setup.exchange, setup.seed);
     step.begin(0, samples, batch);
-    const std::unique_ptr<Algorithm> instance = info.make(values);
-    run_step(info, *instance, step);
+    const std::unique_ptr<algorithms::Algorithm> instance = info.make(values);
+    algorithms::run_step(info, *instance, step);
     gradient = step.gradient();
     handed_over = step.exchange().bytes_handed_over();
     handed_down = step.exchange().bytes_handed_down();
@@ -117,13 +117,13 @@ struct OneStep {
                                            : std::max(worst, (ours - theirs).cwiseAbs().maxCoeff() / scale);
     };
     for (std::size_t l = 0; l < gradient.matrices.size(); ++l) {
-      const LayerGradient& theirs = other.gradient.matrices[l];
+      const models::LayerGradient& theirs = other.gradient.matrices[l];
       const double scale = theirs.weight.cwiseAbs().maxCoeff();
       compare(gradient.matrices[l].weight, theirs.weight, scale);
       compare(gradient.matrices[l].bias, theirs.bias, scale);
     }
     for (std::size_t v = 0; v < gradient.vectors.size(); ++v) {
-      const Vector& theirs = other.gradient.vectors[v];
+      const models::Vector& theirs = other.gradient.vectors[v];
       compare(gradient.vectors[v], theirs, theirs.cwiseAbs().maxCoeff());
     }
     return worst;
@@ -135,12 +135,12 @@ struct OneStep {
     std::vector<double> over;
     double down = 0;
   };
-  Recorded recorded(const ModelShape& timed, double sample_scale = 1) const {
-    const Schedule schedule = instantiate(structure, sizes, shape, timed, sample_scale);
+  Recorded recorded(const spec::ModelShape& timed, double sample_scale = 1) const {
+    const step::Schedule schedule = instantiate(structure, sizes, shape, timed, sample_scale);
     Recorded bytes{std::vector<double>(schedule.workers, 0.0), 0};
-    for (const Task& task : schedule.tasks) {
-      if (const auto* collective = std::get_if<CollectiveTask>(&task.what)) {
-        if (collective->kind == CollectiveKind::broadcast) {
+    for (const step::Task& task : schedule.tasks) {
+      if (const auto* collective = std::get_if<step::CollectiveTask>(&task.what)) {
+        if (collective->kind == step::CollectiveKind::broadcast) {
           bytes.down += collective->bytes[0];
         } else {
           for (std::size_t w = 0; w < schedule.workers; ++w) bytes.over[w] += collective->bytes[w];
@@ -152,11 +152,12 @@ struct OneStep {
   Recorded recorded() const { return recorded(shape); }
 
  private:
-  static ModelSpec mlp(const Setup& setup) {
-    ModelSpec model;
+  static spec::ModelSpec mlp(const Setup& setup) {
+    spec::ModelSpec model;
     for (std::size_t l = 1; l < setup.widths.size(); ++l) {
       const bool last = l + 1 == setup.widths.size();
-      model.layers.push_back(DenseSpec{setup.widths[l], last ? Activation::identity : setup.activation, setup.bias});
+      model.layers.push_back(
+          spec::DenseSpec{setup.widths[l], last ? spec::Activation::identity : setup.activation, setup.bias});
     }
     return model;
   }

@@ -3,10 +3,10 @@
 #include <gtest/gtest.h>
 
 #include "algorithms/one_step.hpp"
-#include "plan/preset.hpp"
-#include "plan/workload.hpp"
+#include "spec/preset.hpp"
+#include "spec/workload.hpp"
 
-namespace dadsim {
+namespace dadsim::algorithms {
 namespace {
 
 using test::OneStep;
@@ -58,7 +58,7 @@ TEST(Payload, PowerSgdSendsTwoFactors) {
 
 TEST(Payload, PeersHandOverTheSame) {
   OneStep::Setup setup = paper_setup();
-  setup.topology = Topology::peer;
+  setup.exchange = spec::ExchangeMode::peer;
   setup.parameters = {};
   EXPECT_EQ(floats_up(OneStep("gradient-sharing", setup)), 535040);
   EXPECT_EQ(floats_up(OneStep("dad", setup)), 74560);
@@ -78,7 +78,7 @@ TEST(Payload, ABiasTravelsWithItsLayer) {
 
 /// The paper's recurrent network on sequences of an archive's set: hidden 64, dense 512, 256, no biases, batch 32.
 OneStep::Setup recurrent_setup(std::int64_t length, std::int64_t features, std::int64_t classes) {
-  const Preset& preset = *find_preset("gru-classifier");
+  const spec::Preset& preset = *spec::find_preset("gru-classifier");
   OneStep::Setup setup;
   setup.sample = {1, length, features};
   setup.model = preset.make(default_parameters(preset), setup.sample, classes);
@@ -110,7 +110,7 @@ TEST(Payload, OfTheRecurrentNetworkOnPemsSf) {
 class TimedAs : public testing::TestWithParam<std::string> {};
 
 TEST_P(TimedAs, TheSameFormulasHold) {
-  const ModelShape shape = find_workload(GetParam())->shape();
+  const spec::ModelShape shape = spec::find_workload(GetParam())->shape();
   const std::int64_t batch = 4;
   double gradient = 0;
   double dad = 0;
@@ -118,8 +118,8 @@ TEST_P(TimedAs, TheSameFormulasHold) {
   double rank_dad = 0;
   double power_sgd = 0;
   double others = 0;
-  const LayerShape* last = nullptr;
-  for (const LayerShape& layer : shape.layers) {
+  const spec::LayerShape* last = nullptr;
+  for (const spec::LayerShape& layer : shape.layers) {
     gradient += static_cast<double>(layer.parameters);
     const double factors =
         static_cast<double>(std::min({std::int64_t{8}, layer.in, layer.out}) * (layer.in + layer.out));
@@ -144,8 +144,8 @@ TEST_P(TimedAs, TheSameFormulasHold) {
   OneStep::Setup setup = paper_setup();
   setup.parameters = {};
   const double scale = static_cast<double>(batch) / 32;
-  for (const Topology topology : {Topology::aggregator, Topology::peer}) {
-    setup.topology = topology;
+  for (const spec::ExchangeMode mode : {spec::ExchangeMode::aggregator, spec::ExchangeMode::peer}) {
+    setup.exchange = mode;
     EXPECT_EQ(OneStep("gradient-sharing", setup).recorded(shape, scale).over[0] / 4, gradient);
     EXPECT_EQ(OneStep("dad", setup).recorded(shape, scale).over[0] / 4, dad + others);
     EXPECT_EQ(OneStep("edad", setup).recorded(shape, scale).over[0] / 4, edad + others);
@@ -159,7 +159,7 @@ TEST_P(TimedAs, TheSameFormulasHold) {
 
 std::vector<std::string> workload_names() {
   std::vector<std::string> names;
-  for (const Workload& workload : workload_registry()) names.push_back(workload.name);
+  for (const spec::Workload& workload : spec::workload_registry()) names.push_back(workload.name);
   return names;
 }
 
@@ -170,4 +170,4 @@ INSTANTIATE_TEST_SUITE_P(Workloads, TimedAs, testing::ValuesIn(workload_names())
 });
 
 }  // namespace
-}  // namespace dadsim
+}  // namespace dadsim::algorithms

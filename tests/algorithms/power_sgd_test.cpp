@@ -13,20 +13,20 @@
 #include "algorithms/learn.hpp"
 #include "algorithms/one_step.hpp"
 #include "models/data/digits.hpp"
-#include "plan/fuse.hpp"
-#include "plan/workloads/layers.hpp"
+#include "spec/workloads/layers.hpp"
+#include "step/fuse.hpp"
 
-namespace dadsim {
+namespace dadsim::algorithms {
 namespace {
 
 using test::OneStep;
-using MatrixD = MatrixOf<double>;
+using MatrixD = models::MatrixOf<double>;
 
 /// Several steps of one instance, each on rows of its own.
 class Steps {
  public:
-  Steps(std::size_t sites, const PowerSgd::Options& options, Topology topology = Topology::peer)
-      : sites_(sites), algorithm_(options), step_(network_, topology, kSeed) {
+  Steps(std::size_t sites, const PowerSgd::Options& options, spec::ExchangeMode mode = spec::ExchangeMode::peer)
+      : sites_(sites), algorithm_(options), step_(network_, mode, kSeed) {
     RandomStream random(kSeed, Purpose::test);
     boost::random::normal_distribution<float> normal;
     samples_.features.resize(1000, 12);
@@ -48,27 +48,28 @@ class Steps {
   }
 
   /// What all would apply without compression.
-  LayerGradient exact(std::size_t layer) const {
-    return weight_gradient<float>(step_.deltas(layer), step_.inputs(layer), true);
+  models::LayerGradient exact(std::size_t layer) const {
+    return models::weight_gradient<float>(step_.deltas(layer), step_.inputs(layer), true);
   }
 
   static constexpr std::uint64_t kSeed = 11;
 
  private:
   std::size_t sites_;
-  Network network_{12,
-                   {.name = "",
-                    .layers = {DenseSpec{20, Activation::tanh, true}, DenseSpec{9, Activation::tanh, true},
-                               DenseSpec{5, Activation::identity, true}}},
-                   kSeed};
-  Samples samples_;
+  models::Network network_{
+      12,
+      {.name = "",
+       .layers = {spec::DenseSpec{20, spec::Activation::tanh, true}, spec::DenseSpec{9, spec::Activation::tanh, true},
+                  spec::DenseSpec{5, spec::Activation::identity, true}}},
+      kSeed};
+  models::Samples samples_;
   PowerSgd algorithm_;
   TrainingStep step_;
   std::int64_t number_ = 0;
   std::int32_t next_sample_ = 0;
 };
 
-double relative(const Matrix& a, const Matrix& b) { return (a - b).norm() / b.norm(); }
+double relative(const models::Matrix& a, const models::Matrix& b) { return (a - b).norm() / b.norm(); }
 
 /// Algorithms 1 and 2 as printed: every site with gradient and error of its own, means over sites, one pass of
 /// Gram–Schmidt, in double.
@@ -102,14 +103,14 @@ class Paper {
 
 TEST(PowerSgd, IsThePapersStepByStep) {
   constexpr std::size_t kSites = 3;
-  for (const Topology topology : {Topology::peer, Topology::aggregator}) {
-    Steps steps(kSites, {.rank = 2}, topology);
+  for (const spec::ExchangeMode mode : {spec::ExchangeMode::peer, spec::ExchangeMode::aggregator}) {
+    Steps steps(kSites, {.rank = 2}, mode);
     std::vector<Paper> paper;
     for (int t = 0; t < 8; ++t) {
       TrainingStep& step = steps.next();
       for (std::size_t l = 0; l < step.layers(); ++l) {
         if (t == 0) {
-          Matrix q = Matrix::Zero(step.network().layer(l).in(), 2);
+          models::Matrix q = models::Matrix::Zero(step.network().layer(l).in(), 2);
           draw_missing_columns(q, Steps::kSeed, static_cast<std::uint32_t>(l), 0);
           paper.emplace_back(kSites, q.cast<double>());
         }
@@ -118,7 +119,7 @@ TEST(PowerSgd, IsThePapersStepByStep) {
         for (std::size_t s = 0; s < kSites; ++s) {
           gradients.emplace_back(3.0 * step.delta(s, l).cast<double>().transpose() * step.input(s, l).cast<double>());
         }
-        const Matrix expected = paper[l].step(gradients).cast<float>();
+        const models::Matrix expected = paper[l].step(gradients).cast<float>();
         EXPECT_LT(relative(step.gradient(l).weight, expected), 2e-5) << "step " << t << ", layer " << l;
         EXPECT_LT(relative(step.gradient(l).bias, steps.exact(l).bias), 1e-6) << "biases are summed as they are";
       }
@@ -127,13 +128,13 @@ TEST(PowerSgd, IsThePapersStepByStep) {
 }
 
 TEST(PowerSgd, AllComponentsAreTheWholeGradient) {
-  for (const Topology topology : {Topology::aggregator, Topology::peer}) {
+  for (const spec::ExchangeMode mode : {spec::ExchangeMode::aggregator, spec::ExchangeMode::peer}) {
     for (const std::vector<std::int32_t>& rows : {std::vector<std::int32_t>{40}, {25, 3, 0, 12}}) {
       for (const bool bias : {true, false}) {
         OneStep::Setup setup;
         setup.rows = rows;
-        setup.topology = topology;
-        setup.activation = Activation::tanh;
+        setup.exchange = mode;
+        setup.activation = spec::Activation::tanh;
         setup.bias = bias;
         const OneStep pooled("pooled", setup);
         setup.parameters = {{"rank", "12"}};
@@ -148,7 +149,7 @@ TEST(PowerSgd, AllComponentsAreTheWholeGradient) {
 TEST(PowerSgd, AGradientOfFewDirectionsIsExactAtOnce) {
   OneStep::Setup setup;
   setup.rows = {1, 1};  // a gradient of two rows has rank 2
-  setup.activation = Activation::tanh;
+  setup.activation = spec::Activation::tanh;
   const OneStep pooled("pooled", setup);
   EXPECT_LT(OneStep("power-sgd", setup).relative_difference(pooled), 1e-5);
   setup.parameters = {{"rank", "4"}};
@@ -157,18 +158,18 @@ TEST(PowerSgd, AGradientOfFewDirectionsIsExactAtOnce) {
 
 TEST(PowerSgd, WhatIsLeftOutIsAppliedLater) {
   Steps steps(2, {.rank = 1});
-  std::vector<Matrix> applied(3);
-  std::vector<Matrix> wanted(3);
+  std::vector<models::Matrix> applied(3);
+  std::vector<models::Matrix> wanted(3);
   std::vector<double> behind;  // how far the sum of what was applied is behind, in single gradients; per step
   double compressed = 0;
   for (int t = 1; t <= 200; ++t) {
     const TrainingStep& step = steps.next();
     double worst = 0;
     for (std::size_t l = 0; l < 3; ++l) {
-      const Matrix exact = steps.exact(l).weight;
-      const Matrix& given = step.gradient(l).weight;
+      const models::Matrix exact = steps.exact(l).weight;
+      const models::Matrix& given = step.gradient(l).weight;
       if (t == 1) {
-        applied[l] = Matrix::Zero(exact.rows(), exact.cols());
+        applied[l] = models::Matrix::Zero(exact.rows(), exact.cols());
         wanted[l] = applied[l];
       }
       applied[l] += given;
@@ -188,12 +189,12 @@ TEST(PowerSgd, WhatIsLeftOutIsAppliedLater) {
 TEST(PowerSgd, AWarmStartKeepsLessBack) {
   const auto kept_back = [](PowerSgd::Start start) {
     Steps steps(2, {.rank = 2, .start = start});
-    Matrix behind;
+    models::Matrix behind;
     double sum = 0;
     for (int t = 0; t < 200; ++t) {
       const TrainingStep& step = steps.next();
-      const Matrix missing = steps.exact(0).weight - step.gradient(0).weight;
-      behind = t == 0 ? missing : Matrix(behind + missing);
+      const models::Matrix missing = steps.exact(0).weight - step.gradient(0).weight;
+      behind = t == 0 ? missing : models::Matrix(behind + missing);
       sum += behind.norm();
     }
     return sum;
@@ -219,14 +220,14 @@ TEST(PowerSgd, UncompressedStepsAreGradientSharing) {
 TEST(PowerSgd, DirectionsAreOrthonormalOrZero) {
   RandomStream random(3, Purpose::test);
   boost::random::normal_distribution<float> normal;
-  Matrix columns(30, 6);
+  models::Matrix columns(30, 6);
   for (float& x : columns.reshaped()) x = normal(random);
   columns.col(1) = columns.col(0) + 1e-4F * columns.col(1);  // nearly parallel
   columns.col(3) = 2 * columns.col(0) - columns.col(2);      // in the span of others
   columns.col(4).setZero();
   columns.col(5) *= 1e-25F;  // squares of its entries vanish in fp32
   orthonormalise(columns);
-  const Matrix gram = columns.transpose() * columns;
+  const models::Matrix gram = columns.transpose() * columns;
   for (Eigen::Index i = 0; i < 6; ++i) {
     for (Eigen::Index j = 0; j < 6; ++j) {
       EXPECT_NEAR(gram(i, j), i == j && i != 3 && i != 4 ? 1 : 0, 1e-5) << i << ", " << j;
@@ -236,11 +237,11 @@ TEST(PowerSgd, DirectionsAreOrthonormalOrZero) {
 
 TEST(PowerSgd, ComponentsThatVanishedComeBack) {
   // Whoever starts from Q = 0 stays there: P = M Q = 0, Q = Mᵀ P = 0.
-  Matrix basis = Matrix::Ones(4, 3);
+  models::Matrix basis = models::Matrix::Ones(4, 3);
   basis.col(1).setZero();
   draw_missing_columns(basis, 1, 2, 3);
-  EXPECT_EQ(basis.col(0), Vector::Ones(4));
-  EXPECT_EQ(basis.col(2), Vector::Ones(4));
+  EXPECT_EQ(basis.col(0), models::Vector::Ones(4));
+  EXPECT_EQ(basis.col(2), models::Vector::Ones(4));
   EXPECT_GT(basis.col(1).norm(), 0.1F);
 }
 
@@ -248,17 +249,17 @@ TEST(PowerSgd, ComponentsThatVanishedComeBack) {
 OneStep::Setup hook_setup(const std::string& rank) {
   OneStep::Setup setup;
   setup.widths = {784, 1024, 1024, 10};
-  setup.topology = Topology::peer;
+  setup.exchange = spec::ExchangeMode::peer;
   setup.rows = {2, 2};
   setup.parameters = {{"rank", rank}};
   return setup;
 }
 
-std::vector<double> all_reduces(const Schedule& schedule) {
+std::vector<double> all_reduces(const step::Schedule& schedule) {
   std::vector<double> bytes;
-  for (const Task& task : schedule.tasks) {
-    if (const auto* collective = std::get_if<CollectiveTask>(&task.what)) {
-      EXPECT_EQ(collective->kind, CollectiveKind::all_reduce);
+  for (const step::Task& task : schedule.tasks) {
+    if (const auto* collective = std::get_if<step::CollectiveTask>(&task.what)) {
+      EXPECT_EQ(collective->kind, step::CollectiveKind::all_reduce);
       bytes.push_back(collective->bytes[0]);
     }
   }
@@ -269,7 +270,7 @@ std::vector<double> all_reduces(const Schedule& schedule) {
 TEST(PowerSgd, InBucketsThreeAllReducesAreLeft) {
   for (const int rank : {1, 2, 4}) {
     const OneStep step("power-sgd", hook_setup(std::to_string(rank)));
-    const Schedule schedule = instantiate(step.structure, step.sizes, step.shape, step.shape);
+    const step::Schedule schedule = instantiate(step.structure, step.sizes, step.shape, step.shape);
     EXPECT_EQ(all_reduces(schedule).size(), 9U);
     EXPECT_EQ(all_reduces(fuse_all_reduces(schedule, 25e6)),
               (std::vector<double>{8232, rank * 2058.0 * 4, rank * 2832.0 * 4}));
@@ -280,12 +281,12 @@ TEST(PowerSgd, InBucketsThreeAllReducesAreLeft) {
 
 /// The ResNet-18 for images of 32 × 32 that the paper trains (github.com/kuangliu/pytorch-cifar): 11,173,962
 /// parameters.
-ModelShape resnet_18() {
-  ModelShape model{"ResNet-18", {}};
+spec::ModelShape resnet_18() {
+  spec::ModelShape model{"ResNet-18", {}};
   const auto convolve = [&](std::int64_t channels, std::int64_t filters, std::int64_t kernel, std::int64_t size) {
-    model.layers.push_back(convolution_shape(
+    model.layers.push_back(spec::convolution_shape(
         "conv", {.channels = channels, .filters = filters, .kernel = kernel, .size = size, .bias = false}));
-    model.layers.push_back(normalisation_shape("norm", size * size, filters));
+    model.layers.push_back(spec::normalisation_shape("norm", size * size, filters));
   };
   convolve(3, 64, 3, 32);
   std::int64_t channels = 64;
@@ -298,17 +299,17 @@ ModelShape resnet_18() {
     convolve(filters, filters, 3, size);
     channels = filters;
   }
-  model.layers.push_back(dense_shape("fc", 512, 10, true));
+  model.layers.push_back(spec::dense_shape("fc", 512, 10, true));
   return model;
 }
 
 // Table 3 of the paper: data sent per epoch (24 steps of 16 × 128 samples) for CIFAR-10.
 TEST(PowerSgd, SendsWhatThePaperSays) {
-  const ModelShape model = resnet_18();
+  const spec::ModelShape model = resnet_18();
   ASSERT_EQ(model.parameters(), 11'173'962);
-  const auto mebibytes_per_epoch = [&](const std::string& algorithm, const ParameterValues& parameters) {
+  const auto mebibytes_per_epoch = [&](const std::string& algorithm, const spec::ParameterValues& parameters) {
     OneStep::Setup setup;
-    setup.topology = Topology::peer;
+    setup.exchange = spec::ExchangeMode::peer;
     setup.parameters = parameters;
     return 24 * OneStep(algorithm, setup).recorded(model).over[0] / (1024 * 1024);
   };
@@ -334,30 +335,31 @@ TEST(PowerSgd, ARankIsLimitedByTheMatrixNotByTheBatch) {
   setup.rows = {16, 16};
   const OneStep step("power-sgd", setup);
   EXPECT_EQ(step.recorded().over[0] / 4, floats);
-  const ModelShape timed{"timed", {dense_shape("a", 100, 6, true), dense_shape("b", 6, 50, false)}};
+  const spec::ModelShape timed{"timed", {spec::dense_shape("a", 100, 6, true), spec::dense_shape("b", 6, 50, false)}};
   EXPECT_EQ(step.recorded(timed).over[0] / 4, 6 * 106 + 6 + 6 * 56);
 }
 
 TEST(PowerSgd, LearnsNearlyAsMuch) {
-  Dataset data;
-  data.train = draw_digits(0, 800, 3);
-  data.test = draw_digits(800, 300, 3);
+  models::Dataset data;
+  data.train = models::draw_digits(0, 800, 3);
+  data.test = models::draw_digits(800, 300, 3);
   data.shape = {28, 28, 1};
   data.classes = 10;
-  const Partition partition =
-      split_over_sites({.kind = SplitSpec::Kind::iid, .alpha = 0.5, .shards = 2, .sizes = {}}, data.train, 10, 4, 3);
+  const models::Partition partition = split_over_sites(
+      {.kind = spec::SplitSpec::Kind::iid, .alpha = 0.5, .shards = 2, .sizes = {}}, data.train, 10, 4, 3);
   LearningProblem problem{data, partition, {}, {}, 3};
-  problem.model.layers = {DenseSpec{32, Activation::relu, true}, DenseSpec{10, Activation::identity, true}};
+  problem.model.layers = {spec::DenseSpec{32, spec::Activation::relu, true},
+                          spec::DenseSpec{10, spec::Activation::identity, true}};
   problem.training.batch = 10;
   problem.training.epochs = 8;
-  problem.training.optimizer = {.kind = OptimizerSpec::Kind::sgd, .learning_rate = 0.05, .momentum = 0.9};
-  const auto accuracy = [&](const std::string& algorithm, ParameterValues given) {
-    ParameterValues values = default_parameters(find_algorithm(algorithm));
+  problem.training.optimizer = {.kind = spec::OptimizerSpec::Kind::sgd, .learning_rate = 0.05, .momentum = 0.9};
+  const auto accuracy = [&](const std::string& algorithm, spec::ParameterValues given) {
+    spec::ParameterValues values = default_parameters(find_algorithm(algorithm));
     for (const auto& [name, value] : given) values[name] = value;
-    return learn({algorithm, algorithm, Topology::peer, values}, problem).curve.back().accuracy;
+    return learn({algorithm, algorithm, spec::ExchangeMode::peer, values}, problem).curve.back().accuracy;
   };
   EXPECT_GT(accuracy("power-sgd", {}), accuracy("gradient-sharing", {}) - 0.05);
 }
 
 }  // namespace
-}  // namespace dadsim
+}  // namespace dadsim::algorithms

@@ -16,7 +16,7 @@
 #include "algorithms/one_step.hpp"
 #include "algorithms/power_sgd.hpp"
 
-namespace dadsim {
+namespace dadsim::algorithms {
 namespace {
 
 using test::OneStep;
@@ -24,7 +24,7 @@ using test::OneStep;
 /// Several steps of one algorithm, each on rows of its own; sites of unequal size.
 class Steps {
  public:
-  Steps(Algorithm& algorithm, Topology topology) : algorithm_(algorithm), step_(network_, topology, kSeed) {
+  Steps(Algorithm& algorithm, spec::ExchangeMode mode) : algorithm_(algorithm), step_(network_, mode, kSeed) {
     RandomStream random(kSeed, Purpose::test);
     boost::random::normal_distribution<float> normal;
     samples_.features.resize(1000, 12);
@@ -46,18 +46,19 @@ class Steps {
   }
 
   /// What all would apply without compression.
-  LayerGradient exact(std::size_t layer) const {
-    return weight_gradient<float>(step_.deltas(layer), step_.inputs(layer), true);
+  models::LayerGradient exact(std::size_t layer) const {
+    return models::weight_gradient<float>(step_.deltas(layer), step_.inputs(layer), true);
   }
 
  private:
   static constexpr std::uint64_t kSeed = 11;
-  Network network_{12,
-                   {.name = "",
-                    .layers = {DenseSpec{20, Activation::tanh, true}, DenseSpec{9, Activation::tanh, true},
-                               DenseSpec{5, Activation::identity, true}}},
-                   kSeed};
-  Samples samples_;
+  models::Network network_{
+      12,
+      {.name = "",
+       .layers = {spec::DenseSpec{20, spec::Activation::tanh, true}, spec::DenseSpec{9, spec::Activation::tanh, true},
+                  spec::DenseSpec{5, spec::Activation::identity, true}}},
+      kSeed};
+  models::Samples samples_;
   Algorithm& algorithm_;
   TrainingStep step_;
   std::int64_t number_ = 0;
@@ -66,9 +67,9 @@ class Steps {
 
 /// Over steps: Σ of what was applied + the memory after the last = Σ of the gradients, for every matrix.
 template <class A, class Memory>
-void expect_nothing_is_lost(A& algorithm, Topology topology, const Memory& memory) {
-  Steps steps(algorithm, topology);
-  std::vector<MatrixOf<double>> applied(3), wanted(3);
+void expect_nothing_is_lost(A& algorithm, spec::ExchangeMode mode, const Memory& memory) {
+  Steps steps(algorithm, mode);
+  std::vector<models::MatrixOf<double>> applied(3), wanted(3);
   for (int t = 0; t < 30; ++t) {
     const TrainingStep& step = steps.next();
     for (std::size_t l = 0; l < 3; ++l) {
@@ -79,7 +80,7 @@ void expect_nothing_is_lost(A& algorithm, Topology topology, const Memory& memor
       applied[l] += step.gradient(l).weight.cast<double>();
       wanted[l] += steps.exact(l).weight.cast<double>();
       EXPECT_LT((step.gradient(l).bias - steps.exact(l).bias).norm(), 1e-6 * steps.exact(l).bias.norm());
-      const MatrixOf<double> left = memory(l);
+      const models::MatrixOf<double> left = memory(l);
       EXPECT_GT(left.norm(), 1e-3 * wanted[l].norm()) << "something is always left out";
       EXPECT_LT((applied[l] + left - wanted[l]).norm(), 1e-6 * wanted[l].norm()) << "step " << t << ", layer " << l;
     }
@@ -87,29 +88,29 @@ void expect_nothing_is_lost(A& algorithm, Topology topology, const Memory& memor
 }
 
 TEST(ErrorFeedback, LosesNothing) {
-  for (const Topology topology : {Topology::aggregator, Topology::peer}) {
+  for (const spec::ExchangeMode mode : {spec::ExchangeMode::aggregator, spec::ExchangeMode::peer}) {
     TopK top_k(0.05);
-    expect_nothing_is_lost(top_k, topology, [&](std::size_t l) {
-      MatrixOf<double> sum = top_k.memory(0, l).cast<double>();
+    expect_nothing_is_lost(top_k, mode, [&](std::size_t l) {
+      models::MatrixOf<double> sum = top_k.memory(0, l).cast<double>();
       for (const std::size_t site : {1U, 2U}) sum += top_k.memory(site, l).cast<double>();
       return sum;
     });
     PowerSgd power_sgd({.rank = 1});
-    expect_nothing_is_lost(power_sgd, topology,
+    expect_nothing_is_lost(power_sgd, mode,
                            [&](std::size_t l) { return power_sgd.memory(l).template cast<double>().eval(); });
   }
 }
 
 TEST(TopK, KeepsTheLargestMagnitudes) {
-  Matrix matrix(2, 4);
+  models::Matrix matrix(2, 4);
   matrix << 1, -5, 0, 3,  //
       -3, 2, 4, 3;
-  Matrix rest = matrix;
+  models::Matrix rest = matrix;
   const Kept kept = take_largest(rest, 4);  // of the three of magnitude 3, those that come first
-  EXPECT_EQ(kept.values, (Matrix(4, 1) << -5, 3, -3, 4).finished());
-  Matrix sent = Matrix::Zero(2, 4);
+  EXPECT_EQ(kept.values, (models::Matrix(4, 1) << -5, 3, -3, 4).finished());
+  models::Matrix sent = models::Matrix::Zero(2, 4);
   add_kept(kept.values, kept.indices, sent);
-  EXPECT_EQ(sent, (Matrix(2, 4) << 0, -5, 0, 3, -3, 0, 4, 0).finished());
+  EXPECT_EQ(sent, (models::Matrix(2, 4) << 0, -5, 0, 3, -3, 0, 4, 0).finished());
   EXPECT_EQ(sent + rest, matrix);
 }
 
@@ -118,7 +119,7 @@ TEST(TopK, KeepsWhatASortByMagnitudeAndPlaceHasFirst) {
   boost::random::normal_distribution<float> normal;
   for (const Eigen::Index size : {1, 7, 100, 5000}) {
     for (const int kind : {0, 1, 2}) {
-      Matrix matrix(size, 1);
+      models::Matrix matrix(size, 1);
       for (Eigen::Index i = 0; i < size; ++i) {
         const float x = normal(random);
         // As gradients are; with many ties; over all magnitudes there are, to infinity.
@@ -130,7 +131,7 @@ TEST(TopK, KeepsWhatASortByMagnitudeAndPlaceHasFirst) {
       for (const Eigen::Index count : {Eigen::Index{1}, (size + 9) / 10, (size + 1) / 2, size}) {
         std::vector<std::int32_t> wanted(order.begin(), order.begin() + count);
         std::ranges::sort(wanted);
-        Matrix rest = matrix;
+        models::Matrix rest = matrix;
         const Kept kept = take_largest(rest, count);
         for (Eigen::Index i = 0; i < count; ++i) {
           const std::int32_t place = wanted[static_cast<std::size_t>(i)];
@@ -144,14 +145,14 @@ TEST(TopK, KeepsWhatASortByMagnitudeAndPlaceHasFirst) {
 }
 
 TEST(TopK, KeepsAllOfAMatrixOrFewerEntriesThanThereAreNonZeros) {
-  Matrix matrix = Matrix::Zero(3, 3);
+  models::Matrix matrix = models::Matrix::Zero(3, 3);
   matrix(1, 2) = -2;
-  Matrix rest = matrix;
+  models::Matrix rest = matrix;
   const Kept two = take_largest(rest, 2);
   EXPECT_EQ(two.values.sum(), -2.0F);
-  EXPECT_EQ(rest, Matrix::Zero(3, 3));
-  Matrix whole = Matrix::Random(7, 5);
-  const Matrix before = whole;
+  EXPECT_EQ(rest, models::Matrix::Zero(3, 3));
+  models::Matrix whole = models::Matrix::Random(7, 5);
+  const models::Matrix before = whole;
   const Kept all = take_largest(whole, 35);
   EXPECT_EQ(all.values, before.reshaped<Eigen::RowMajor>());
   EXPECT_THROW(take_largest(whole, 36), std::logic_error);
@@ -159,7 +160,7 @@ TEST(TopK, KeepsAllOfAMatrixOrFewerEntriesThanThereAreNonZeros) {
 }
 
 TEST(TopK, SendsWhatIsNotANumber) {
-  Matrix matrix = Matrix::Ones(4, 4);
+  models::Matrix matrix = models::Matrix::Ones(4, 4);
   matrix(2, 1) = std::numeric_limits<float>::quiet_NaN();
   matrix(3, 3) = -std::numeric_limits<float>::infinity();
   const Kept kept = take_largest(matrix, 2);
@@ -169,19 +170,19 @@ TEST(TopK, SendsWhatIsNotANumber) {
 
 TEST(TopK, AppliesTheSumOfWhatSitesSend) {
   // Of the first step: no error yet, so that the entries are those of each site's own gradient.
-  for (const Topology topology : {Topology::aggregator, Topology::peer}) {
+  for (const spec::ExchangeMode mode : {spec::ExchangeMode::aggregator, spec::ExchangeMode::peer}) {
     OneStep::Setup setup;
     setup.rows = {5};
-    setup.topology = topology;
-    setup.activation = Activation::tanh;
+    setup.exchange = mode;
+    setup.activation = spec::Activation::tanh;
     setup.parameters = {{"fraction", "0.1"}};
     const OneStep exact("pooled", setup);
     const OneStep step("top-k", setup);
     for (std::size_t l = 0; l < 3; ++l) {
-      Matrix gradient = exact.gradient.matrices[l].weight;
+      models::Matrix gradient = exact.gradient.matrices[l].weight;
       const Kept kept =
           take_largest(gradient, static_cast<Eigen::Index>(std::ceil(0.1 * static_cast<double>(gradient.size()))));
-      Matrix expected = Matrix::Zero(gradient.rows(), gradient.cols());
+      models::Matrix expected = models::Matrix::Zero(gradient.rows(), gradient.cols());
       add_kept(kept.values, kept.indices, expected);
       EXPECT_LT((step.gradient.matrices[l].weight - expected).norm(), 1e-6 * expected.norm());
     }
@@ -194,17 +195,18 @@ TEST(TopK, SendsEightBytesPerEntry) {
   setup.parameters = {{"fraction", "0.07"}};
   const double entries = 17 + 13 + 4;  // ⌈0.07 · 240⌉ + ⌈0.07 · 180⌉ + ⌈0.07 · 45⌉
   const double biases = 20 + 9 + 5;
-  for (const Topology topology : {Topology::aggregator, Topology::peer}) {
-    setup.topology = topology;
+  for (const spec::ExchangeMode mode : {spec::ExchangeMode::aggregator, spec::ExchangeMode::peer}) {
+    setup.exchange = mode;
     const OneStep step("top-k", setup);
     EXPECT_EQ(step.handed_over, std::vector<double>(3, 8 * entries + 4 * biases));
     EXPECT_EQ(step.recorded().over, step.handed_over);
-    EXPECT_EQ(step.handed_down, topology == Topology::aggregator ? 3 * 8 * entries + 4 * biases : 0);
+    EXPECT_EQ(step.handed_down, mode == spec::ExchangeMode::aggregator ? 3 * 8 * entries + 4 * biases : 0);
     // A larger network: as large a share of its matrices.
-    const ModelShape timed{"timed", {dense_shape("a", 1000, 300, true), dense_shape("b", 30, 7, false)}};
+    const spec::ModelShape timed{"timed",
+                                 {spec::dense_shape("a", 1000, 300, true), spec::dense_shape("b", 30, 7, false)}};
     EXPECT_EQ(step.recorded(timed).over[0], 8 * (21000 + 15) + 4 * 300);
   }
 }
 
 }  // namespace
-}  // namespace dadsim
+}  // namespace dadsim::algorithms

@@ -21,7 +21,7 @@ constexpr const char* kPicture =
     "<svg width=\"400pt\" height=\"60pt\" viewBox=\"0 0 400 60\" xmlns=\"http://www.w3.org/2000/svg\">"
     "<text x=\"20\" y=\"30\">hub and two sites</text></svg>\n";
 
-RunResult with_parts(RunResult run, double scale) {
+report::RunResult with_parts(report::RunResult run, double scale) {
   run.step_seconds *= scale;
   run.exposed_seconds *= scale;
   run.memory = {4e6, 2e6, 8e6, 4e6, 3e7, 1e6};
@@ -35,37 +35,39 @@ RunResult with_parts(RunResult run, double scale) {
 }
 
 /// At scale, with ranks, memory, links, and names that would be markup if they were not text.
-Result everything() {
-  Result result = sample_scale_result();
+report::Result everything() {
+  report::Result result = report::sample_scale_result();
   result.scenario_name = kHostile;
   result.learned_on = kHostile;
   result.assumptions.emplace_back(kHostile);
   result.layer_names = {kHostile, "dense2"};
-  RunResult first = with_parts(result.runs[0], 1);
+  report::RunResult first = with_parts(result.runs[0], 1);
   first.spec.label = kHostile;
   first.spec.parameters = {{"cap", "8"}, {"way", kHostile}};
   first.notes = {kHostile};
   first.bounds[0].resource = kHostile;
 
-  RunResult plain = with_parts(sample_run("gradient-sharing", "gradient-sharing"), 2);
+  report::RunResult plain = with_parts(report::sample_run("gradient-sharing", "gradient-sharing"), 2);
   plain.ranks.clear();
   plain.target_seconds *= 3;
-  plain.at_scale = ScaleResult{{40, 40}, {Estimate{1, 1, 1}, ""}, Estimate{1100, 1100, 1100}};
+  plain.at_scale =
+      report::ScaleResult{{40, 40}, {estimate::Estimate{1, 1, 1}, ""}, estimate::Estimate{1100, 1100, 1100}};
 
-  RunResult alone = with_parts(sample_run("no-sharing", "no-sharing", 2), 0.001);
+  report::RunResult alone = with_parts(report::sample_run("no-sharing", "no-sharing", 2), 0.001);
   alone.ranks.clear();
-  alone.at_scale = ScaleResult{{std::nullopt, 50}, {std::nullopt, "the target was not reached with every seed"}, {}};
+  alone.at_scale =
+      report::ScaleResult{{std::nullopt, 50}, {std::nullopt, "the target was not reached with every seed"}, {}};
   result.runs = {first, plain, alone};
   return result;
 }
 
 /// The target was met before training: no step was taken, and means over steps are not numbers.
-Result nothing() {
+report::Result nothing() {
   constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
-  Result result = sample_result();
-  RunResult& run = result.runs[0];
-  run = RunResult();
-  run.spec = sample_spec("gradient-sharing", "gradient-sharing");
+  report::Result result = report::sample_result();
+  report::RunResult& run = result.runs[0];
+  run = report::RunResult();
+  run.spec = report::sample_spec("gradient-sharing", "gradient-sharing");
   run.workers = 2;
   run.target_reached = true;
   run.final_accuracy = run.best_accuracy = 0.96;
@@ -78,23 +80,27 @@ Result nothing() {
 
 /// Three axes, three seeds, costs, a point that failed and one at which no run gets there, and names that would be
 /// markup.
-SweepReport sweep_of_three() {
-  SampleSweep sample(3);
+report::SweepReport sweep_of_three() {
+  report::SampleSweep sample(3);
   sample.rates(5).texts("collective", {"ring", kHostile}).numbers("batch", 4).grid().costs("EUR");
   sample.fail(0, kHostile).nobody(39);
-  SweepReport report = sample.report();
+  report::SweepReport report = sample.report();
   report.scenario_name = kHostile;
   report.runs[2].label = kHostile;
   return report;
 }
 
 /// Points that are no grid.
-SweepReport drawn_sweep() { return SampleSweep().rates(6).numbers("batch", 6).drawn(6).report(); }
+report::SweepReport drawn_sweep() { return report::SampleSweep().rates(6).numbers("batch", 6).drawn(6).report(); }
 
 /// One axis, of texts.
-SweepReport sweep_of_one() { return SampleSweep().texts("collective", {"ring", "tree", "flat"}).grid().report(); }
+report::SweepReport sweep_of_one() {
+  return report::SampleSweep().texts("collective", {"ring", "tree", "flat"}).grid().report();
+}
 
-SweepReport large_sweep() { return SampleSweep().rates(10).numbers("a", 10).numbers("b", 10).grid().report(); }
+report::SweepReport large_sweep() {
+  return report::SampleSweep().rates(10).numbers("a", 10).numbers("b", 10).grid().report();
+}
 
 void write(const std::string& path, const std::string& html) {
   std::ofstream file(path, std::ios::binary);
@@ -115,11 +121,11 @@ int main(int argc, char** argv) {
     return 2;
   }
   const std::string folder = argv[1];
-  dadsim::write(folder + "/everything.html", dadsim::to_html(dadsim::everything(), dadsim::kPicture));
-  dadsim::write(folder + "/nothing.html", dadsim::to_html(dadsim::nothing()));
-  dadsim::write(folder + "/sweep-three.html", dadsim::to_html(dadsim::sweep_of_three()));
-  dadsim::write(folder + "/sweep-drawn.html", dadsim::to_html(dadsim::drawn_sweep()));
-  dadsim::write(folder + "/sweep-one.html", dadsim::to_html(dadsim::sweep_of_one()));
-  dadsim::write(folder + "/sweep-large.html", dadsim::to_html(dadsim::large_sweep()));
+  dadsim::write(folder + "/everything.html", dadsim::report::to_html(dadsim::everything(), dadsim::kPicture));
+  dadsim::write(folder + "/nothing.html", dadsim::report::to_html(dadsim::nothing()));
+  dadsim::write(folder + "/sweep-three.html", dadsim::report::to_html(dadsim::sweep_of_three()));
+  dadsim::write(folder + "/sweep-drawn.html", dadsim::report::to_html(dadsim::drawn_sweep()));
+  dadsim::write(folder + "/sweep-one.html", dadsim::report::to_html(dadsim::sweep_of_one()));
+  dadsim::write(folder + "/sweep-large.html", dadsim::report::to_html(dadsim::large_sweep()));
   return 0;
 }

@@ -4,7 +4,7 @@
 
 #include "cli/usage_error.hpp"
 
-namespace dadsim {
+namespace dadsim::cli {
 namespace {
 
 using Sizes = std::vector<double>;
@@ -57,4 +57,4 @@ TEST(ByteSizes, WhatIsWrongIsSaid) {
 }
 
 }  // namespace
-}  // namespace dadsim
+}  // namespace dadsim::cli

@@ -10,7 +10,7 @@
 #include "algorithms/one_step.hpp"
 #include "sim/star.hpp"
 
-namespace dadsim {
+namespace dadsim::cli {
 namespace {
 
 using test::OneStep;
@@ -42,7 +42,7 @@ double forward(std::size_t l) {
   return product(2 * kRows * p(l) * q(l), kRows * p(l) + p(l) * q(l) + 2 * kRows * q(l), 2);
 }
 double loss() { return pass(5 * kRows * q(kLayers - 1), 4 * kRows * q(kLayers - 1), 3); }
-double propagate(std::size_t l, double rows) {
+double backpropagate(std::size_t l, double rows) {
   return l == 0 ? 0 : product(2 * rows * p(l) * q(l), 2 * rows * q(l) + p(l) * q(l) + 2 * rows * p(l), 2);
 }
 double weight_gradient(std::size_t l, double rows) {
@@ -113,31 +113,31 @@ std::vector<LayerTimes> from_last(const std::function<LayerTimes(std::size_t lay
   return layers;
 }
 
-double simulated(const std::string& algorithm, Topology topology, const ParameterValues& parameters = {}) {
+double simulated(const std::string& algorithm, spec::ExchangeMode mode, const spec::ParameterValues& parameters = {}) {
   OneStep::Setup setup;
   setup.widths.clear();
   for (const double width : kWidths) setup.widths.push_back(static_cast<std::int64_t>(width));
   setup.bias = false;
   setup.rows.assign(kSites, static_cast<std::int32_t>(kRows));
-  setup.topology = topology;
+  setup.exchange = mode;
   setup.parameters = parameters;
   const OneStep step(algorithm, setup);
-  std::vector<Schedule> schedules{instantiate(step.structure, step.sizes, step.shape, step.shape)};
-  for (Task& task : schedules[0].tasks) {
-    auto* collective = std::get_if<CollectiveTask>(&task.what);
+  std::vector<step::Schedule> schedules{instantiate(step.structure, step.sizes, step.shape, step.shape)};
+  for (step::Task& task : schedules[0].tasks) {
+    auto* collective = std::get_if<step::CollectiveTask>(&task.what);
     // What peers sum or gather goes around a ring; `auto` would take other ways for vectors as small as these.
-    if (collective != nullptr && topology == Topology::peer) collective->algorithm = "ring";
+    if (collective != nullptr && mode == spec::ExchangeMode::peer) collective->algorithm = "ring";
   }
   const TemporaryFile platform(kStar.xml());
-  Cluster cluster = test::cluster_on(platform.path(), kSites);
-  const DeviceSpec device{.name = "test",
-                          .description = "",
-                          .peak_flops = kPeak,
-                          .memory_bandwidth = kMemory,
-                          .matrix_efficiency = 1,
-                          .memory_efficiency = 1,
-                          .launch_overhead = kLaunch,
-                          .source = ""};
+  sim::Cluster cluster = test::cluster_on(platform.path(), kSites);
+  const spec::DeviceSpec device{.name = "test",
+                                .description = "",
+                                .peak_flops = kPeak,
+                                .memory_bandwidth = kMemory,
+                                .matrix_efficiency = 1,
+                                .memory_efficiency = 1,
+                                .launch_overhead = kLaunch,
+                                .source = ""};
   cluster.devices.assign(kSites, device);
   cluster.aggregator_device = device;
   return time_schedules(cluster, schedules).steps.at(0).seconds;
@@ -146,54 +146,54 @@ double simulated(const std::string& algorithm, Topology topology, const Paramete
 void expect_close(double measured, double closed_form) { EXPECT_NEAR(measured / closed_form, 1.0, 1e-3); }
 
 TEST(ClosedForm, GradientSharing) {
-  expect_close(simulated("gradient-sharing", Topology::aggregator), star_step(from_last([](std::size_t l) {
+  expect_close(simulated("gradient-sharing", spec::ExchangeMode::aggregator), star_step(from_last([](std::size_t l) {
                  return LayerTimes{.before = weight_gradient(l, kRows),
                                    .up = p(l) * q(l),
                                    .aggregate = add(l),
                                    .down = p(l) * q(l),
-                                   .meanwhile = propagate(l, kRows),
+                                   .meanwhile = backpropagate(l, kRows),
                                    .after = 0};
                })));
 }
 
 TEST(ClosedForm, Dad) {
-  expect_close(simulated("dad", Topology::aggregator), star_step(from_last([](std::size_t l) {
+  expect_close(simulated("dad", spec::ExchangeMode::aggregator), star_step(from_last([](std::size_t l) {
                  return LayerTimes{.before = 0,
                                    .up = kRows * (p(l) + q(l)),
                                    .aggregate = 0,
                                    .down = kAllRows * (p(l) + q(l)),
-                                   .meanwhile = propagate(l, kRows),
+                                   .meanwhile = backpropagate(l, kRows),
                                    .after = weight_gradient(l, kAllRows)};
                })));
 }
 
 TEST(ClosedForm, Edad) {
-  expect_close(simulated("edad", Topology::aggregator), star_step(from_last([](std::size_t l) {
+  expect_close(simulated("edad", spec::ExchangeMode::aggregator), star_step(from_last([](std::size_t l) {
                  const double width = p(l) + (l + 1 == kLayers ? q(l) : 0);
                  return LayerTimes{.before = 0,
                                    .up = kRows * width,
                                    .aggregate = 0,
                                    .down = kAllRows * width,
                                    .meanwhile = 0,
-                                   .after = weight_gradient(l, kAllRows) + propagate(l, kAllRows)};
+                                   .after = weight_gradient(l, kAllRows) + backpropagate(l, kAllRows)};
                })));
 }
 
 TEST(ClosedForm, RankDad) {
   constexpr double kRank = 3;
   constexpr double kIterations = 4;
-  const ParameterValues two_way{{"cap", "3"}, {"iterations", "4"}, {"tolerance", "0"}};
-  ParameterValues one_way = two_way;
+  const spec::ParameterValues two_way{{"cap", "3"}, {"iterations", "4"}, {"tolerance", "0"}};
+  spec::ParameterValues one_way = two_way;
   one_way["mode"] = "one-way";
   for (const bool twice : {true, false}) {
-    expect_close(simulated("rank-dad", Topology::aggregator, twice ? two_way : one_way),
+    expect_close(simulated("rank-dad", spec::ExchangeMode::aggregator, twice ? two_way : one_way),
                  star_step(from_last([&](std::size_t l) {
                    const double down_rank = twice ? kRank : kSites * kRank;
                    return LayerTimes{.before = factorise(l, kRows, kRank, kIterations),
                                      .up = kRank * (p(l) + q(l)),
                                      .aggregate = twice ? factorise(l, kSites * kRank, kRank, kIterations) : 0,
                                      .down = down_rank * (p(l) + q(l)),
-                                     .meanwhile = propagate(l, kRows),
+                                     .meanwhile = backpropagate(l, kRows),
                                      .after = product_of_factors(l, down_rank)};
                  })));
   }
@@ -205,12 +205,12 @@ TEST(ClosedForm, ReferenceEndsOnlyCompute) {
     const double rows = kRows * rows_share;
     for (std::size_t l = 0; l < kLayers; ++l) {
       time += product(2 * rows * p(l) * q(l), rows * p(l) + p(l) * q(l) + 2 * rows * q(l), 2);
-      time += weight_gradient(l, rows) + propagate(l, rows);
+      time += weight_gradient(l, rows) + backpropagate(l, rows);
     }
     return time + pass(5 * rows * q(kLayers - 1), 4 * rows * q(kLayers - 1), 3);
   };
-  expect_close(simulated("pooled", Topology::aggregator), alone(kSites));
-  expect_close(simulated("no-sharing", Topology::aggregator), alone(1));
+  expect_close(simulated("pooled", spec::ExchangeMode::aggregator), alone(kSites));
+  expect_close(simulated("no-sharing", spec::ExchangeMode::aggregator), alone(1));
 }
 
 /// Rings over the workers, every message through two links: one layer after the other on one lane.
@@ -231,36 +231,37 @@ double ring_step(const std::vector<LayerTimes>& layers, const std::function<doub
 TEST(ClosedForm, PeersInARing) {
   const auto all_reduce = [](double floats) { return 2 * (kSites - 1) * kStar.between(4 * floats / kSites); };
   const auto all_gather = [](double floats) { return (kSites - 1) * kStar.between(4 * floats); };
-  expect_close(simulated("gradient-sharing", Topology::peer), ring_step(from_last([](std::size_t l) {
-                                                                          return LayerTimes{
-                                                                              .before = weight_gradient(l, kRows),
-                                                                              .up = p(l) * q(l),
-                                                                              .aggregate = 0,
-                                                                              .down = 0,
-                                                                              .meanwhile = propagate(l, kRows),
-                                                                              .after = 0};
-                                                                        }),
-                                                                        all_reduce));
-  expect_close(simulated("dad", Topology::peer), ring_step(from_last([](std::size_t l) {
-                                                             return LayerTimes{.before = 0,
-                                                                               .up = kRows * (p(l) + q(l)),
-                                                                               .aggregate = 0,
-                                                                               .down = 0,
-                                                                               .meanwhile = propagate(l, kRows),
-                                                                               .after = weight_gradient(l, kAllRows)};
-                                                           }),
-                                                           all_gather));
-  expect_close(simulated("rank-dad", Topology::peer, {{"cap", "3"}, {"iterations", "4"}, {"tolerance", "0"}}),
+  expect_close(simulated("gradient-sharing", spec::ExchangeMode::peer),
+               ring_step(from_last([](std::size_t l) {
+                           return LayerTimes{.before = weight_gradient(l, kRows),
+                                             .up = p(l) * q(l),
+                                             .aggregate = 0,
+                                             .down = 0,
+                                             .meanwhile = backpropagate(l, kRows),
+                                             .after = 0};
+                         }),
+                         all_reduce));
+  expect_close(simulated("dad", spec::ExchangeMode::peer), ring_step(from_last([](std::size_t l) {
+                                                                       return LayerTimes{
+                                                                           .before = 0,
+                                                                           .up = kRows * (p(l) + q(l)),
+                                                                           .aggregate = 0,
+                                                                           .down = 0,
+                                                                           .meanwhile = backpropagate(l, kRows),
+                                                                           .after = weight_gradient(l, kAllRows)};
+                                                                     }),
+                                                                     all_gather));
+  expect_close(simulated("rank-dad", spec::ExchangeMode::peer, {{"cap", "3"}, {"iterations", "4"}, {"tolerance", "0"}}),
                ring_step(from_last([](std::size_t l) {
                            return LayerTimes{.before = factorise(l, kRows, 3, 4),
                                              .up = 3 * (p(l) + q(l)),
                                              .aggregate = 0,
                                              .down = 0,
-                                             .meanwhile = propagate(l, kRows),
+                                             .meanwhile = backpropagate(l, kRows),
                                              .after = factorise(l, kSites * 3, 3, 4) + product_of_factors(l, 3)};
                          }),
                          all_gather));
 }
 
 }  // namespace
-}  // namespace dadsim
+}  // namespace dadsim::cli

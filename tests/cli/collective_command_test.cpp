@@ -6,7 +6,7 @@
 #include "cli/process.hpp"
 #include "sim/star.hpp"
 
-namespace dadsim {
+namespace dadsim::cli {
 namespace {
 
 using nlohmann::json;
@@ -255,4 +255,4 @@ TEST(CollectiveCommand, MoreThanCanBeSimulatedIsToldAndExitsWithFive) {
 }
 
 }  // namespace
-}  // namespace dadsim
+}  // namespace dadsim::cli

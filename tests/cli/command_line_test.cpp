@@ -4,7 +4,7 @@
 
 #include "cli/process.hpp"
 
-namespace dadsim {
+namespace dadsim::cli {
 namespace {
 
 using test::Outcome;
@@ -192,4 +192,4 @@ TEST(CommandLine, ATrainingThatDivergesIsReportedNotHidden) {
 }
 
 }  // namespace
-}  // namespace dadsim
+}  // namespace dadsim::cli

@@ -6,7 +6,7 @@
 #include "cli/process.hpp"
 #include "scenario/malformed_cases.hpp"
 
-namespace dadsim {
+namespace dadsim::cli {
 namespace {
 
 constexpr int kWrongInput = 3;
@@ -115,4 +115,4 @@ TEST(Malformed, BrokenDataFilesAreRefused) {
 }
 
 }  // namespace
-}  // namespace dadsim
+}  // namespace dadsim::cli

@@ -6,7 +6,7 @@
 #include "cli/exit_code.hpp"
 #include "cli/process.hpp"
 
-namespace dadsim {
+namespace dadsim::cli {
 namespace {
 
 /// Gradient sharing of ResNet-50 on two V100 of 16 GB.
@@ -72,4 +72,4 @@ TEST(MemoryCheck, SixteenBitHalvesWhatIsSentAndKept) {
 }
 
 }  // namespace
-}  // namespace dadsim
+}  // namespace dadsim::cli

@@ -7,11 +7,11 @@
 #include "algorithms/batches.hpp"
 #include "algorithms/registry.hpp"
 #include "cli/process.hpp"
-#include "plan/model_shape.hpp"
 #include "scenario/load.hpp"
+#include "spec/model_shape.hpp"
 #include "study/catalog.hpp"
 
-namespace dadsim {
+namespace dadsim::cli {
 namespace {
 
 #ifdef __SANITIZE_ADDRESS__
@@ -46,34 +46,34 @@ TEST_P(PaperNetworks, ExactAlgorithmsHaveThePooledGradient) {
     setenv("DADSIM_DATA", data.c_str(), 1);
   }
   const std::string path = std::string(DADSIM_SOURCE_DIR) + "/scenarios/" + GetParam().name + ".xml";
-  const Scenario scenario = load_scenario(path, {}, make_catalog());
-  const Dataset data = load_dataset(scenario.data, scenario.seed);
-  const Partition partition =
+  const scenario::Scenario scenario = scenario::load_scenario(path, {}, study::make_catalog());
+  const models::Dataset data = models::load_dataset(scenario.data, scenario.seed);
+  const models::Partition partition =
       split_over_sites(scenario.data.split, data.train, data.classes, scenario.workers.size(), scenario.seed);
   for (std::size_t site = 0; site < 2; ++site) {
     std::set<std::int32_t> classes;
     for (const std::int32_t sample : partition[site]) classes.insert(data.train.labels[sample]);
     EXPECT_LE(static_cast<std::int64_t>(classes.size()), (data.classes + 1) / 2) << "each site has half of the classes";
   }
-  const Network network(data.shape, scenario.model, scenario.seed);
-  Batches batches(scenario.training, partition, scenario.seed);
+  const models::Network network(data.shape, scenario.model, scenario.seed);
+  algorithms::Batches batches(scenario.training, partition, scenario.seed);
   const auto batch = batches.next();
 
   const auto gradient = [&](const std::string& algorithm, const std::vector<std::vector<std::int32_t>>& rows) {
-    const AlgorithmInfo& info = find_algorithm(algorithm);
-    TrainingStep step(network, Topology::aggregator, scenario.seed);
+    const algorithms::AlgorithmInfo& info = algorithms::find_algorithm(algorithm);
+    algorithms::TrainingStep step(network, spec::ExchangeMode::aggregator, scenario.seed);
     step.begin(0, data.train, rows);
     run_step(info, *info.make(default_parameters(info)), step);
     return step.gradient();
   };
   std::vector<std::int32_t> all;
   for (const auto& site : batch) all.insert(all.end(), site.begin(), site.end());
-  const Gradient pooled = gradient("pooled", {all});
+  const models::Gradient pooled = gradient("pooled", {all});
   for (const char* algorithm : {"gradient-sharing", "dad", "edad"}) {
-    const Gradient shared = gradient(algorithm, batch);
+    const models::Gradient shared = gradient(algorithm, batch);
     ASSERT_EQ(shared.matrices.size(), pooled.matrices.size());
     for (std::size_t l = 0; l < pooled.matrices.size(); ++l) {
-      const Matrix& expected = pooled.matrices[l].weight;
+      const models::Matrix& expected = pooled.matrices[l].weight;
       ASSERT_GT(expected.norm(), 0);
       EXPECT_LT((shared.matrices[l].weight - expected).norm() / expected.norm(), 1e-4) << algorithm << ", matrix " << l;
     }
@@ -185,4 +185,4 @@ TEST(PaperVit, DisjointDigits) {
 }
 
 }  // namespace
-}  // namespace dadsim
+}  // namespace dadsim::cli

@@ -5,7 +5,7 @@
 
 #include "cli/process.hpp"
 
-namespace dadsim {
+namespace dadsim::cli {
 namespace {
 
 /// Where the image files are: the folder named by DADSIM_DATA, or a folder beside the source tree.
@@ -70,4 +70,4 @@ TEST(Paper, DisjointClassesAtTwoSites) {
 }
 
 }  // namespace
-}  // namespace dadsim
+}  // namespace dadsim::cli

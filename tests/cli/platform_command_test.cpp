@@ -6,7 +6,7 @@
 #include "cli/process.hpp"
 #include "report/documented_fields.hpp"
 
-namespace dadsim {
+namespace dadsim::cli {
 namespace {
 
 using test::Outcome;
@@ -171,4 +171,4 @@ TEST(PlatformCommand, WrongUseIsToldAndExitsWithTwo) {
 }
 
 }  // namespace
-}  // namespace dadsim
+}  // namespace dadsim::cli

@@ -5,10 +5,10 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/process.hpp"
-#include "plan/workload.hpp"
+#include "spec/workload.hpp"
 #include "support/temporary_folder.hpp"
 
-namespace dadsim {
+namespace dadsim::cli {
 namespace {
 
 nlohmann::json result_of(const std::vector<std::string>& more) {
@@ -35,7 +35,7 @@ TEST(TimedAs, LearnsTheSameAndTimesTheOther) {
       EXPECT_GT(timed["runs"][run]["per_step"]["seconds"], plain["runs"][run]["per_step"]["seconds"]);
     }
     // Gradient sharing sends every parameter of the workload up in every step.
-    const auto parameters = static_cast<double>(find_workload(name)->shape().parameters());
+    const auto parameters = static_cast<double>(spec::find_workload(name)->shape().parameters());
     EXPECT_NEAR(timed["runs"][2]["per_step"]["bytes_up_per_worker"].get<double>(), 4 * parameters, 1);
     EXPECT_NEAR(timed["runs"][2]["per_step"]["bytes_down_per_worker"].get<double>(), 4 * parameters, 1);
   }
@@ -89,4 +89,4 @@ TEST(TimedAs, TakesAWorkloadOfOnesOwn) {
 }
 
 }  // namespace
-}  // namespace dadsim
+}  // namespace dadsim::cli

@@ -9,7 +9,7 @@
 #include "cli/process.hpp"
 #include "cli/usage_error.hpp"
 
-namespace dadsim {
+namespace dadsim::cli {
 namespace {
 
 using Json = nlohmann::json;
@@ -85,4 +85,4 @@ TEST(TraceOption, TakesStepsAndRangesOfThem) {
 }
 
 }  // namespace
-}  // namespace dadsim
+}  // namespace dadsim::cli

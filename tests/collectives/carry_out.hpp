@@ -11,7 +11,7 @@
 
 #include "collectives/blocks.hpp"
 
-namespace dadsim {
+namespace dadsim::collectives {
 
 /// N ranks on nodes of `per_node`; ten times as fast inside.
 inline RankLayout ranks_on_nodes(Rank n, Rank per_node = 1) {
@@ -22,9 +22,9 @@ inline RankLayout ranks_on_nodes(Rank n, Rank per_node = 1) {
   return layout;
 }
 
-inline bool whole_vector(CollectiveKind kind) {
-  return kind == CollectiveKind::all_reduce || kind == CollectiveKind::reduce_scatter ||
-         kind == CollectiveKind::broadcast;
+inline bool whole_vector(step::CollectiveKind kind) {
+  return kind == step::CollectiveKind::all_reduce || kind == step::CollectiveKind::reduce_scatter ||
+         kind == step::CollectiveKind::broadcast;
 }
 
 /// Sizes of ranks that differ, some of them 0.
@@ -48,7 +48,7 @@ inline std::vector<std::vector<Rank>> some_graph(Rank n) {
 }
 
 /// A request for the algorithm at hand.
-inline CollectiveRequest request_for(CollectiveKind kind, Rank n, bool uneven, Rank root = 0,
+inline CollectiveRequest request_for(step::CollectiveKind kind, Rank n, bool uneven, Rank root = 0,
                                      double segment_bytes = 0) {
   CollectiveRequest request;
   request.kind = kind;
@@ -56,7 +56,7 @@ inline CollectiveRequest request_for(CollectiveKind kind, Rank n, bool uneven, R
   if (uneven && !whole_vector(kind)) request.bytes = uneven_sizes(n);
   request.root = root;
   request.segment_bytes = segment_bytes;
-  if (kind == CollectiveKind::neighbour_exchange) request.neighbours = some_graph(n);
+  if (kind == step::CollectiveKind::neighbour_exchange) request.neighbours = some_graph(n);
   return request;
 }
 
@@ -124,7 +124,7 @@ class CarryOut {
   };
 
   const BlockRounds& rounds() const { return *case_.rounds; }
-  CollectiveKind kind() const { return case_.request.kind; }
+  step::CollectiveKind kind() const { return case_.request.kind; }
   Blocks& of(Rank rank) { return has_[static_cast<std::size_t>(rank)]; }
   Content unit(Rank rank) const {
     Content content(static_cast<std::size_t>(n_), 0.0);
@@ -133,13 +133,13 @@ class CarryOut {
   }
   bool is_block_of(std::int64_t block, Rank rank) const {
     switch (kind()) {
-      case CollectiveKind::all_reduce:
-      case CollectiveKind::reduce_scatter:
+      case step::CollectiveKind::all_reduce:
+      case step::CollectiveKind::reduce_scatter:
         return true;
-      case CollectiveKind::broadcast:
-      case CollectiveKind::scatter:
+      case step::CollectiveKind::broadcast:
+      case step::CollectiveKind::scatter:
         return rank == case_.request.root;
-      case CollectiveKind::all_to_all:
+      case step::CollectiveKind::all_to_all:
         return block / n_ == rank;
       default:
         return rounds().origin(block) == rank;
@@ -198,28 +198,28 @@ class CarryOut {
     for (Rank rank = 0; rank < n_; ++rank) {
       for (std::int64_t block = 0; block < rounds().blocks(); ++block) {
         switch (kind()) {
-          case CollectiveKind::all_reduce:
+          case step::CollectiveKind::all_reduce:
             expect(rank, block, sum);
             break;
-          case CollectiveKind::reduce_scatter:
+          case step::CollectiveKind::reduce_scatter:
             if (n_ == 1 || block == rank) expect(rank, block, sum);
             break;
-          case CollectiveKind::broadcast:
+          case step::CollectiveKind::broadcast:
             expect(rank, block, unit(case_.request.root));
             break;
-          case CollectiveKind::scatter:
+          case step::CollectiveKind::scatter:
             if (block == rank) expect(rank, block, unit(case_.request.root));
             break;
-          case CollectiveKind::all_gather:
+          case step::CollectiveKind::all_gather:
             expect(rank, block, unit(rounds().origin(block)));
             break;
-          case CollectiveKind::gather:
+          case step::CollectiveKind::gather:
             if (rank == case_.request.root) expect(rank, block, unit(rounds().origin(block)));
             break;
-          case CollectiveKind::all_to_all:
+          case step::CollectiveKind::all_to_all:
             if (block % n_ == rank) expect(rank, block, unit(static_cast<Rank>(block / n_)));
             break;
-          case CollectiveKind::neighbour_exchange: {
+          case step::CollectiveKind::neighbour_exchange: {
             const auto from = static_cast<Rank>(block);
             const std::vector<Rank>& to = case_.request.neighbours[static_cast<std::size_t>(from)];
             if (std::find(to.begin(), to.end(), rank) != to.end()) expect(rank, block, unit(from));
@@ -236,4 +236,4 @@ class CarryOut {
   std::string wrong_;
 };
 
-}  // namespace dadsim
+}  // namespace dadsim::collectives

@@ -4,17 +4,17 @@
 #include "carry_out.hpp"
 #include "collectives/closed_form.hpp"
 
-namespace dadsim {
+namespace dadsim::collectives {
 namespace {
 
-std::string chosen(CollectiveKind kind, double bytes, const RankLayout& layout) {
+std::string chosen(step::CollectiveKind kind, double bytes, const RankLayout& layout) {
   CollectiveRequest request = request_for(kind, layout.ranks(), false);
   request.bytes = {bytes};
   return choose_collective(request, layout);
 }
 
 std::string all_reduce(double bytes, Rank n, Rank per_node = 1) {
-  return chosen(CollectiveKind::all_reduce, bytes, ranks_on_nodes(n, per_node));
+  return chosen(step::CollectiveKind::all_reduce, bytes, ranks_on_nodes(n, per_node));
 }
 
 TEST(Auto, TakesFewRoundsForSmallAllReduces) {
@@ -45,7 +45,7 @@ TEST(Auto, TakesItInSegmentsOnNodesBehindSwitches) {
   const auto on_switches = [](Rank nodes) {
     RankLayout layout = ranks_on_nodes(8 * nodes, 8);
     layout.switched_nodes = true;
-    return chosen(CollectiveKind::all_reduce, 1e9, layout);
+    return chosen(step::CollectiveKind::all_reduce, 1e9, layout);
   };
   EXPECT_EQ(on_switches(4), "hierarchical-pipelined");
   // Every segment has 2·7 + 2(M − 1) stages: 128 with 58 nodes.
@@ -56,7 +56,7 @@ TEST(Auto, TakesItInSegmentsOnNodesBehindSwitches) {
 TEST(Auto, LetsTheSwitchOfTheOnlyNodeAddUp) {
   RankLayout node = ranks_on_nodes(8, 8);
   node.between = node.inside;
-  const auto taken = [&](double bytes) { return chosen(CollectiveKind::all_reduce, bytes, node); };
+  const auto taken = [&](double bytes) { return chosen(step::CollectiveKind::all_reduce, bytes, node); };
   for (double bytes = 1; bytes < 1e12; bytes *= 4) EXPECT_NE(taken(bytes), "nvls") << bytes;
   node.switch_adds_up = true;
   for (double bytes = 1; bytes < 1e12; bytes *= 4) EXPECT_EQ(taken(bytes), "nvls") << bytes;
@@ -76,8 +76,8 @@ TEST(Auto, NeverTakesHierarchicalWhereItCannotBe) {
   uneven.node_of = {0, 0, 0, 1, 1};
   uneven.inside = {1e-6, 1e12};
   for (double bytes = 1; bytes < 1e12; bytes *= 4) {
-    EXPECT_NE(chosen(CollectiveKind::all_reduce, bytes, uneven), "hierarchical");
-    EXPECT_NE(chosen(CollectiveKind::all_gather, bytes, uneven), "hierarchical");
+    EXPECT_NE(chosen(step::CollectiveKind::all_reduce, bytes, uneven), "hierarchical");
+    EXPECT_NE(chosen(step::CollectiveKind::all_gather, bytes, uneven), "hierarchical");
   }
 }
 
@@ -92,7 +92,9 @@ TEST(Auto, CrossesFromHalvingDoublingToTheRingWhereTheFormulasDo) {
 }
 
 TEST(Auto, GoesFromOneRoundToTheRingForAllGathers) {
-  const auto gather = [](double bytes, Rank n) { return chosen(CollectiveKind::all_gather, bytes, ranks_on_nodes(n)); };
+  const auto gather = [](double bytes, Rank n) {
+    return chosen(step::CollectiveKind::all_gather, bytes, ranks_on_nodes(n));
+  };
   for (const Rank n : {4, 5, 8, 16, 33}) {
     EXPECT_EQ(gather(8, n), "direct") << n;
     EXPECT_EQ(gather(1e9, n), "ring") << n;
@@ -105,12 +107,12 @@ TEST(Auto, GoesFromOneRoundToTheRingForAllGathers) {
 }
 
 TEST(Auto, KeepsBlocksBetweenTheNodesApart) {
-  EXPECT_EQ(chosen(CollectiveKind::all_gather, 1e8, ranks_on_nodes(32, 8)), "hierarchical");
+  EXPECT_EQ(chosen(step::CollectiveKind::all_gather, 1e8, ranks_on_nodes(32, 8)), "hierarchical");
 }
 
 TEST(Auto, BroadcastsThroughATreeOrAChain) {
   const auto broadcast = [](double bytes, Rank n) {
-    return chosen(CollectiveKind::broadcast, bytes, ranks_on_nodes(n));
+    return chosen(step::CollectiveKind::broadcast, bytes, ranks_on_nodes(n));
   };
   EXPECT_EQ(broadcast(8, 16), "flat");
   EXPECT_EQ(broadcast(5e4, 64), "binomial");
@@ -121,25 +123,25 @@ TEST(Auto, OtherKinds) {
   const RankLayout layout = ranks_on_nodes(8);
   for (const double bytes : {0.0, 8.0, 1e9}) {
     // The root's link carries the same bytes whichever way: fewer rounds are better.
-    EXPECT_EQ(chosen(CollectiveKind::gather, bytes, layout), "flat");
-    EXPECT_EQ(chosen(CollectiveKind::scatter, bytes, layout), "flat");
-    EXPECT_EQ(chosen(CollectiveKind::neighbour_exchange, bytes, layout), "direct");
+    EXPECT_EQ(chosen(step::CollectiveKind::gather, bytes, layout), "flat");
+    EXPECT_EQ(chosen(step::CollectiveKind::scatter, bytes, layout), "flat");
+    EXPECT_EQ(chosen(step::CollectiveKind::neighbour_exchange, bytes, layout), "direct");
   }
-  EXPECT_EQ(chosen(CollectiveKind::all_to_all, 8, layout), "direct");
-  EXPECT_EQ(chosen(CollectiveKind::all_to_all, 1e9, layout), "pairwise");
-  EXPECT_EQ(chosen(CollectiveKind::reduce_scatter, 8, layout), "direct");
-  EXPECT_EQ(chosen(CollectiveKind::reduce_scatter, 1e9, layout), "ring");
+  EXPECT_EQ(chosen(step::CollectiveKind::all_to_all, 8, layout), "direct");
+  EXPECT_EQ(chosen(step::CollectiveKind::all_to_all, 1e9, layout), "pairwise");
+  EXPECT_EQ(chosen(step::CollectiveKind::reduce_scatter, 8, layout), "direct");
+  EXPECT_EQ(chosen(step::CollectiveKind::reduce_scatter, 1e9, layout), "ring");
 }
 
 TEST(Auto, TiesGoToTheSameOneAlways) {
-  for (const CollectiveKind kind :
-       {CollectiveKind::all_reduce, CollectiveKind::all_gather, CollectiveKind::broadcast}) {
+  for (const step::CollectiveKind kind :
+       {step::CollectiveKind::all_reduce, step::CollectiveKind::all_gather, step::CollectiveKind::broadcast}) {
     for (const Rank n : {1, 2, 4}) {
       const std::string first = chosen(kind, 0, ranks_on_nodes(n));
       EXPECT_EQ(chosen(kind, 0, ranks_on_nodes(n)), first);
-      EXPECT_EQ(first, kind == CollectiveKind::all_reduce   ? "halving-doubling"
-                       : kind == CollectiveKind::all_gather ? "direct"
-                                                            : "flat");
+      EXPECT_EQ(first, kind == step::CollectiveKind::all_reduce   ? "halving-doubling"
+                       : kind == step::CollectiveKind::all_gather ? "direct"
+                                                                  : "flat");
     }
   }
 }
@@ -163,7 +165,7 @@ TEST(Auto, IsNeverMuchSlowerThanTheBestOfItsCandidates) {
   for (const Rank n : {2, 3, 4, 6, 8, 13, 16, 32, 48}) {
     const RankLayout layout = ranks_on_nodes(n);
     for (double bytes = 10; bytes < 1e10; bytes *= 10) {
-      CollectiveRequest request = request_for(CollectiveKind::all_reduce, n, false);
+      CollectiveRequest request = request_for(step::CollectiveKind::all_reduce, n, false);
       request.bytes = {bytes};
       const auto seconds = [&](const std::string& algorithm) {
         return closed_form_seconds(*lay_out(request, algorithm, layout), layout.between.latency,
@@ -176,4 +178,4 @@ TEST(Auto, IsNeverMuchSlowerThanTheBestOfItsCandidates) {
 }
 
 }  // namespace
-}  // namespace dadsim
+}  // namespace dadsim::collectives

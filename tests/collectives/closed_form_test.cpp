@@ -7,14 +7,15 @@
 
 #include "carry_out.hpp"
 
-namespace dadsim {
+namespace dadsim::collectives {
 namespace {
 
 constexpr double kLatency = 30e-6;
 constexpr double kBandwidth = 1.25e9;
 constexpr double kBytes = 4e7;
 
-double seconds(CollectiveKind kind, const std::string& algorithm, Rank n, Rank per_node = 1, double segment_bytes = 0) {
+double seconds(step::CollectiveKind kind, const std::string& algorithm, Rank n, Rank per_node = 1,
+               double segment_bytes = 0) {
   CollectiveRequest request = request_for(kind, n, false, 0, segment_bytes);
   request.bytes = {kBytes};
   return closed_form_seconds(*lay_out(request, algorithm, ranks_on_nodes(n, per_node)), kLatency, kBandwidth);
@@ -25,12 +26,12 @@ double rounds_and_bytes(double rounds, double bytes) { return rounds * kLatency 
 class ClosedForm : public testing::TestWithParam<Rank> {};
 
 TEST_P(ClosedForm, IsTheTextbooks) {
-  using enum CollectiveKind;
+  using enum step::CollectiveKind;
   const Rank n = GetParam();
   const double b = kBytes;
   const int levels = ceil_log2(n);
   const double share = (n - 1.0) / n;
-  const auto expect = [&](CollectiveKind kind, const char* algorithm, double rounds, double bytes) {
+  const auto expect = [&](step::CollectiveKind kind, const char* algorithm, double rounds, double bytes) {
     const double expected = rounds_and_bytes(rounds, bytes);
     EXPECT_NEAR(seconds(kind, algorithm, n), expected, 1e-9 * expected) << to_string(kind) << " " << algorithm;
   };
@@ -72,7 +73,7 @@ INSTANTIATE_TEST_SUITE_P(Ranks, ClosedForm, testing::Values(2, 3, 4, 5, 6, 7, 8,
 TEST(ClosedForm, OfAChainIsThatOfAPipeline) {
   for (const Rank n : {2, 3, 9}) {
     for (const double segments : {1.0, 4.0, 40.0}) {
-      EXPECT_NEAR(seconds(CollectiveKind::broadcast, "chain", n, 1, kBytes / segments),
+      EXPECT_NEAR(seconds(step::CollectiveKind::broadcast, "chain", n, 1, kBytes / segments),
                   rounds_and_bytes(n - 2 + segments, (n - 2 + segments) * kBytes / segments), 1e-12);
     }
   }
@@ -84,7 +85,7 @@ TEST(ClosedForm, OfADoubleBinaryTreeNearsTwiceTheVectorAsSegmentsGrow) {
   for (const Rank n : {4, 7, 16, 33}) {
     const int levels = ceil_log2(n);
     const double segments = 4000;
-    const double time = seconds(CollectiveKind::all_reduce, "double-binary-tree", n, 1, kBytes / 2 / segments);
+    const double time = seconds(step::CollectiveKind::all_reduce, "double-binary-tree", n, 1, kBytes / 2 / segments);
     const double bandwidth_part = time - (2 * levels + segments - 1) * kLatency;
     EXPECT_GE(bandwidth_part, 2 * kBytes / kBandwidth * (n - 1) / n);
     EXPECT_LE(bandwidth_part, 2 * kBytes / kBandwidth * (1 + 2 * levels / segments));
@@ -93,22 +94,22 @@ TEST(ClosedForm, OfADoubleBinaryTreeNearsTwiceTheVectorAsSegmentsGrow) {
 
 TEST(ClosedForm, OfHierarchicalIsThatOfItsRings) {
   const Rank per_node = 4, nodes = 3;
-  EXPECT_NEAR(seconds(CollectiveKind::all_reduce, "hierarchical", 12, per_node),
+  EXPECT_NEAR(seconds(step::CollectiveKind::all_reduce, "hierarchical", 12, per_node),
               rounds_and_bytes(2 * (per_node - 1) + 2 * (nodes - 1), 2.0 * (per_node - 1) / per_node * kBytes +
                                                                          2.0 * (nodes - 1) / nodes * kBytes / per_node),
               1e-12);
-  EXPECT_NEAR(seconds(CollectiveKind::all_gather, "hierarchical", 12, per_node),
+  EXPECT_NEAR(seconds(step::CollectiveKind::all_gather, "hierarchical", 12, per_node),
               rounds_and_bytes(per_node - 1 + nodes - 1, (per_node - 1) * nodes * kBytes + (nodes - 1) * kBytes),
               1e-12);
 }
 
 TEST(ClosedForm, OfUnequalBlocksWaitsForTheLargest) {
-  CollectiveRequest request = request_for(CollectiveKind::all_gather, 4, false);
+  CollectiveRequest request = request_for(step::CollectiveKind::all_gather, 4, false);
   request.bytes = {1000, 5000, 0, 2000};
   const RankLayout layout = ranks_on_nodes(4);
   EXPECT_DOUBLE_EQ(closed_form_seconds(*lay_out(request, "ring", layout), 1, 1000), 3 * (1 + 5));
   EXPECT_DOUBLE_EQ(closed_form_seconds(*lay_out(request, "direct", layout), 1, 1000), 1 + 15);
-  request.kind = CollectiveKind::gather;
+  request.kind = step::CollectiveKind::gather;
   EXPECT_DOUBLE_EQ(closed_form_seconds(*lay_out(request, "flat", layout), 1, 1000), 1 + 7);
 }
 
@@ -130,4 +131,4 @@ TEST(ClosedForm, WorksOnAnyRounds) {
 }
 
 }  // namespace
-}  // namespace dadsim
+}  // namespace dadsim::collectives

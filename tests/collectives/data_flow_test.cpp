@@ -6,7 +6,7 @@
 
 #include "carry_out.hpp"
 
-namespace dadsim {
+namespace dadsim::collectives {
 namespace {
 
 class DataFlow : public testing::TestWithParam<Rank> {};
@@ -75,7 +75,7 @@ class Broken final : public BlockRounds {
 
 TEST(DataFlow, TheCheckSeesAMessageThatIsMissingOrAddedInsteadOfCopied) {
   for (const char* algorithm : {"ring", "halving-doubling", "recursive-doubling", "double-binary-tree", "direct"}) {
-    Case what = lay_out_case(request_for(CollectiveKind::all_reduce, 6, false), algorithm, ranks_on_nodes(6));
+    Case what = lay_out_case(request_for(step::CollectiveKind::all_reduce, 6, false), algorithm, ranks_on_nodes(6));
     ASSERT_EQ(CarryOut(what).wrong(), "");
     const std::unique_ptr<BlockRounds> whole = std::move(what.rounds);
     for (const bool leave_out : {true, false}) {
@@ -92,4 +92,4 @@ TEST(DataFlow, TheCheckSeesAMessageThatIsMissingOrAddedInsteadOfCopied) {
 }
 
 }  // namespace
-}  // namespace dadsim
+}  // namespace dadsim::collectives

@@ -4,13 +4,13 @@
 #include "carry_out.hpp"
 #include "collectives/closed_form.hpp"
 
-namespace dadsim {
+namespace dadsim::collectives {
 namespace {
 
 TEST(HierarchicalPipelined, EveryRankEndsWithTheSumOnNodes) {
   for (const auto& [ranks, per_node] : {std::pair<Rank, Rank>{4, 2}, {6, 3}, {8, 4}, {12, 3}, {16, 8}, {24, 4}}) {
     for (const double segment_bytes : {0.0, 1200.0, 500.0, 23.0}) {
-      const Case what = lay_out_case(request_for(CollectiveKind::all_reduce, ranks, false, 0, segment_bytes),
+      const Case what = lay_out_case(request_for(step::CollectiveKind::all_reduce, ranks, false, 0, segment_bytes),
                                      "hierarchical-pipelined", ranks_on_nodes(ranks, per_node));
       EXPECT_EQ(CarryOut(what).wrong(), "") << what.name();
     }
@@ -18,8 +18,8 @@ TEST(HierarchicalPipelined, EveryRankEndsWithTheSumOnNodes) {
 }
 
 TEST(HierarchicalPipelined, BothEndsOfEveryMessageAgreeOnNodes) {
-  const Case what = lay_out_case(request_for(CollectiveKind::all_reduce, 12, false, 0, 100), "hierarchical-pipelined",
-                                 ranks_on_nodes(12, 4));
+  const Case what = lay_out_case(request_for(step::CollectiveKind::all_reduce, 12, false, 0, 100),
+                                 "hierarchical-pipelined", ranks_on_nodes(12, 4));
   for (std::int64_t round = 0; round < what.rounds->count(); ++round) {
     std::map<std::pair<Rank, Rank>, double> sent;
     std::map<std::pair<Rank, Rank>, double> received;
@@ -40,7 +40,7 @@ TEST(HierarchicalPipelined, SendsAsMuchAsTheOneWithoutSegments) {
   const RankLayout layout = ranks_on_nodes(16, 8);
   const auto bytes_of = [&](const char* algorithm) {
     const std::unique_ptr<Rounds> rounds =
-        lay_out(request_for(CollectiveKind::all_reduce, 16, false, 0, 100), algorithm, layout);
+        lay_out(request_for(step::CollectiveKind::all_reduce, 16, false, 0, 100), algorithm, layout);
     double bytes = 0;
     std::vector<Transfer> transfers;
     for (std::int64_t round = 0; round < rounds->count(); ++round) rounds->sends(3, round, transfers);
@@ -53,7 +53,7 @@ TEST(HierarchicalPipelined, SendsAsMuchAsTheOneWithoutSegments) {
 TEST(Nvls, LoadsAPortWithTheVectorAndAShareOfIt) {
   // b·(1 + 1/N) each way, at 0.85 of the rate.
   const Rank n = 8;
-  CollectiveRequest request = request_for(CollectiveKind::all_reduce, n, false);
+  CollectiveRequest request = request_for(step::CollectiveKind::all_reduce, n, false);
   request.bytes = {1e9};
   const std::unique_ptr<Rounds> rounds = lay_out(request, "nvls", ranks_on_nodes(n));
   EXPECT_NEAR(closed_form_seconds(*rounds, 0, 1e9), (1 + 1.0 / n) / 0.85, 1e-9);
@@ -62,13 +62,13 @@ TEST(Nvls, LoadsAPortWithTheVectorAndAShareOfIt) {
 TEST(Gloo, IsTheRingWithAWordBeforeEachMessageUpToTwoMebibytesABlock) {
   const Rank n = 4;
   for (const double bytes : {1e6, 8e6}) {
-    CollectiveRequest request = request_for(CollectiveKind::all_reduce, n, false);
+    CollectiveRequest request = request_for(step::CollectiveKind::all_reduce, n, false);
     request.bytes = {bytes};
     const double ring = closed_form_seconds(*lay_out(request, "ring", ranks_on_nodes(n)), 1e-3, 1e8);
     const double gloo = closed_form_seconds(*lay_out(request, "gloo", ranks_on_nodes(n)), 1e-3, 1e8);
     EXPECT_NEAR(gloo, ring + 2 * (n - 1) * 1e-3, 1e-9);
   }
-  CollectiveRequest request = request_for(CollectiveKind::all_reduce, n, false);
+  CollectiveRequest request = request_for(step::CollectiveKind::all_reduce, n, false);
   request.bytes = {40.0 * (1 << 20)};  // ten segments a block, five messages
   EXPECT_EQ(lay_out(request, "gloo", ranks_on_nodes(n))->count(), 2 * 2 * (n - 1) * 5);
 }
@@ -76,7 +76,7 @@ TEST(Gloo, IsTheRingWithAWordBeforeEachMessageUpToTwoMebibytesABlock) {
 TEST(GlooParameterServer, TheRootSaysThatItIsReadyAndTheSumGoesDownATreeLowestBitFirst) {
   // Six ranks with root 2: place v, counted from the root, is rank v + 2. Place 0 has the children 1, 2 and 4, place 1
   // the children 3 and 5.
-  CollectiveRequest request = request_for(CollectiveKind::all_reduce, 6, false, 2);
+  CollectiveRequest request = request_for(step::CollectiveKind::all_reduce, 6, false, 2);
   const std::unique_ptr<Rounds> rounds = lay_out(request, "gloo-parameter-server", ranks_on_nodes(6));
   ASSERT_EQ(rounds->count(), 4);
   const auto sends = [&](Rank rank, std::int64_t round) {
@@ -99,4 +99,4 @@ TEST(GlooParameterServer, TheRootSaysThatItIsReadyAndTheSumGoesDownATreeLowestBi
 }
 
 }  // namespace
-}  // namespace dadsim
+}  // namespace dadsim::collectives

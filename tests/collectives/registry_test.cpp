@@ -9,7 +9,7 @@
 
 #include "carry_out.hpp"
 
-namespace dadsim {
+namespace dadsim::collectives {
 namespace {
 
 std::string refusal(const CollectiveRequest& request, const std::string& algorithm, const RankLayout& layout) {
@@ -22,8 +22,8 @@ std::string refusal(const CollectiveRequest& request, const std::string& algorit
 }
 
 TEST(Registry, NamesAreUniqueWithinAKindAndDescribed) {
-  std::set<std::pair<CollectiveKind, std::string>> seen;
-  std::set<CollectiveKind> kinds;
+  std::set<std::pair<step::CollectiveKind, std::string>> seen;
+  std::set<step::CollectiveKind> kinds;
   for (const CollectiveAlgorithm& algorithm : collective_registry()) {
     EXPECT_TRUE(seen.emplace(algorithm.kind, algorithm.name).second) << algorithm.name;
     EXPECT_NE(algorithm.name, "auto");
@@ -45,7 +45,7 @@ TEST(Registry, EveryAlgorithmIsInTheDocumentation) {
 }
 
 TEST(Refusal, SaysWhatIsThere) {
-  const CollectiveRequest request = request_for(CollectiveKind::all_reduce, 4, false);
+  const CollectiveRequest request = request_for(step::CollectiveKind::all_reduce, 4, false);
   EXPECT_EQ(refusal(request, "rnig", ranks_on_nodes(4)),
             "all-reduce: there is no algorithm 'rnig'; did you mean 'ring'?");
   EXPECT_NE(refusal(request, "xyzzy", ranks_on_nodes(4)).find("ring"), std::string::npos);
@@ -54,7 +54,7 @@ TEST(Refusal, SaysWhatIsThere) {
 }
 
 TEST(Refusal, HierarchicalSaysWhatItNeeds) {
-  const CollectiveRequest request = request_for(CollectiveKind::all_reduce, 6, false);
+  const CollectiveRequest request = request_for(step::CollectiveKind::all_reduce, 6, false);
   const std::string expected =
       "all-reduce: 'hierarchical' needs several nodes, each with the same number of ranks, two or more, numbered node "
       "by "
@@ -69,10 +69,10 @@ TEST(Refusal, HierarchicalSaysWhatItNeeds) {
 }
 
 TEST(Refusal, OfSizes) {
-  CollectiveRequest request = request_for(CollectiveKind::all_reduce, 4, false);
+  CollectiveRequest request = request_for(step::CollectiveKind::all_reduce, 4, false);
   request.bytes = {1, 2, 3, 4};
   EXPECT_EQ(refusal(request, "ring", ranks_on_nodes(4)), "all-reduce: 4 sizes; it takes one, that of the whole vector");
-  request.kind = CollectiveKind::all_gather;
+  request.kind = step::CollectiveKind::all_gather;
   EXPECT_EQ(refusal(request, "ring", ranks_on_nodes(4)), "");
   EXPECT_EQ(refusal(request, "ring", ranks_on_nodes(5)),
             "all-gather: 4 sizes for 5 ranks; it takes one for each rank, or a single one if all are the same");
@@ -90,7 +90,7 @@ TEST(Refusal, OfSizes) {
 }
 
 TEST(Refusal, OfRootsAndRanks) {
-  CollectiveRequest request = request_for(CollectiveKind::broadcast, 4, false);
+  CollectiveRequest request = request_for(step::CollectiveKind::broadcast, 4, false);
   for (const Rank root : {-1, 4}) {
     request.root = root;
     EXPECT_EQ(refusal(request, "flat", ranks_on_nodes(4)),
@@ -101,7 +101,7 @@ TEST(Refusal, OfRootsAndRanks) {
 }
 
 TEST(Refusal, OfNeighbours) {
-  CollectiveRequest request = request_for(CollectiveKind::neighbour_exchange, 3, false);
+  CollectiveRequest request = request_for(step::CollectiveKind::neighbour_exchange, 3, false);
   const auto said = [&](std::vector<std::vector<Rank>> neighbours) {
     request.neighbours = std::move(neighbours);
     return refusal(request, "direct", ranks_on_nodes(3));
@@ -117,7 +117,7 @@ TEST(Refusal, OfNeighbours) {
 }
 
 TEST(NeighbourExchange, WithoutEdgesHasNoRounds) {
-  CollectiveRequest request = request_for(CollectiveKind::neighbour_exchange, 3, false);
+  CollectiveRequest request = request_for(step::CollectiveKind::neighbour_exchange, 3, false);
   request.neighbours.assign(3, {});
   EXPECT_EQ(lay_out(request, "direct", ranks_on_nodes(3))->count(), 0);
 }
@@ -136,4 +136,4 @@ TEST(RankLayout, IsHierarchicalWithSeveralEqualNodesInOrder) {
 }
 
 }  // namespace
-}  // namespace dadsim
+}  // namespace dadsim::collectives

@@ -7,7 +7,7 @@
 
 #include "carry_out.hpp"
 
-namespace dadsim {
+namespace dadsim::collectives {
 namespace {
 
 using Pairs = std::map<std::pair<Rank, Rank>, double>;
@@ -119,7 +119,7 @@ TEST_P(EveryRounds, NoRoundIsEmpty) {
 
 INSTANTIATE_TEST_SUITE_P(Ranks, EveryRounds, testing::Range<Rank>(1, 41), testing::PrintToStringParamName());
 
-Case case_of(CollectiveKind kind, const std::string& algorithm, Rank n, double bytes, Rank per_node = 1,
+Case case_of(step::CollectiveKind kind, const std::string& algorithm, Rank n, double bytes, Rank per_node = 1,
              double segment_bytes = 0) {
   CollectiveRequest request = request_for(kind, n, false, 0, segment_bytes);
   request.bytes = {bytes};
@@ -148,7 +148,7 @@ TEST(OneRank, HasNothingToDo) {
 }
 
 TEST(Ring, SendsToTheNextRankBlockByBlock) {
-  const Case what = case_of(CollectiveKind::all_reduce, "ring", 5, 1000);
+  const Case what = case_of(step::CollectiveKind::all_reduce, "ring", 5, 1000);
   ASSERT_EQ(what.rounds->count(), 8);
   for (Rank rank = 0; rank < 5; ++rank) {
     for (std::int64_t round = 0; round < 8; ++round) {
@@ -162,16 +162,16 @@ TEST(Ring, SendsToTheNextRankBlockByBlock) {
 }
 
 TEST(Ring, BlocksAreNotRounded) {
-  const Case what = case_of(CollectiveKind::all_reduce, "ring", 3, 1000);
+  const Case what = case_of(step::CollectiveKind::all_reduce, "ring", 3, 1000);
   std::vector<Transfer> sent;
   what.rounds->sends(0, 0, sent);
   EXPECT_EQ(sent, (std::vector<Transfer>{{1, 1000.0 / 3}}));
 }
 
 TEST(Ring, IsOneAlikePhaseExceptWithUnequalBlocks) {
-  EXPECT_TRUE(case_of(CollectiveKind::all_reduce, "ring", 6, 1000).rounds->phases().front().alike);
-  EXPECT_EQ(case_of(CollectiveKind::all_reduce, "ring", 6, 1000).rounds->phases().front().rounds, 10);
-  CollectiveRequest request = request_for(CollectiveKind::all_gather, 6, true);
+  EXPECT_TRUE(case_of(step::CollectiveKind::all_reduce, "ring", 6, 1000).rounds->phases().front().alike);
+  EXPECT_EQ(case_of(step::CollectiveKind::all_reduce, "ring", 6, 1000).rounds->phases().front().rounds, 10);
+  CollectiveRequest request = request_for(step::CollectiveKind::all_gather, 6, true);
   EXPECT_FALSE(lay_out(request, "ring", ranks_on_nodes(6))->phases().front().alike);
   request.bytes.assign(6, 70.0);  // six sizes that are the same after all
   EXPECT_TRUE(lay_out(request, "ring", ranks_on_nodes(6))->phases().front().alike);
@@ -182,24 +182,24 @@ TEST(Bytes, PerRankAreTheTextbooks) {
   for (const Rank n : {2, 3, 4, 7, 8, 16, 33}) {
     const double share = (n - 1.0) / n * b;
     for (Rank rank = 0; rank < n; ++rank) {
-      const auto sent = [&](CollectiveKind kind, const std::string& algorithm) {
+      const auto sent = [&](step::CollectiveKind kind, const std::string& algorithm) {
         return bytes_sent(*case_of(kind, algorithm, n, b).rounds, rank);
       };
-      EXPECT_NEAR(sent(CollectiveKind::all_reduce, "ring"), 2 * share, 1e-3);
-      EXPECT_NEAR(sent(CollectiveKind::all_reduce, "direct"), 2 * share, 1e-3);
-      EXPECT_NEAR(sent(CollectiveKind::reduce_scatter, "ring"), share, 1e-3);
-      EXPECT_NEAR(sent(CollectiveKind::reduce_scatter, "direct"), share, 1e-3);
-      EXPECT_NEAR(sent(CollectiveKind::all_gather, "ring"), (n - 1) * b, 1e-3);
-      EXPECT_NEAR(sent(CollectiveKind::all_gather, "bruck"), (n - 1) * b, 1e-3);
-      EXPECT_NEAR(sent(CollectiveKind::all_gather, "direct"), (n - 1) * b, 1e-3);
-      EXPECT_NEAR(sent(CollectiveKind::all_to_all, "direct"), (n - 1) * b, 1e-3);
-      EXPECT_NEAR(sent(CollectiveKind::all_to_all, "pairwise"), (n - 1) * b, 1e-3);
-      EXPECT_NEAR(sent(CollectiveKind::all_reduce, "parameter-server"), rank == 0 ? (n - 1) * b : b, 1e-3);
+      EXPECT_NEAR(sent(step::CollectiveKind::all_reduce, "ring"), 2 * share, 1e-3);
+      EXPECT_NEAR(sent(step::CollectiveKind::all_reduce, "direct"), 2 * share, 1e-3);
+      EXPECT_NEAR(sent(step::CollectiveKind::reduce_scatter, "ring"), share, 1e-3);
+      EXPECT_NEAR(sent(step::CollectiveKind::reduce_scatter, "direct"), share, 1e-3);
+      EXPECT_NEAR(sent(step::CollectiveKind::all_gather, "ring"), (n - 1) * b, 1e-3);
+      EXPECT_NEAR(sent(step::CollectiveKind::all_gather, "bruck"), (n - 1) * b, 1e-3);
+      EXPECT_NEAR(sent(step::CollectiveKind::all_gather, "direct"), (n - 1) * b, 1e-3);
+      EXPECT_NEAR(sent(step::CollectiveKind::all_to_all, "direct"), (n - 1) * b, 1e-3);
+      EXPECT_NEAR(sent(step::CollectiveKind::all_to_all, "pairwise"), (n - 1) * b, 1e-3);
+      EXPECT_NEAR(sent(step::CollectiveKind::all_reduce, "parameter-server"), rank == 0 ? (n - 1) * b : b, 1e-3);
       if (is_power_of_two(n)) {
-        EXPECT_NEAR(sent(CollectiveKind::all_reduce, "halving-doubling"), 2 * share, 1e-3);
-        EXPECT_NEAR(sent(CollectiveKind::all_reduce, "recursive-doubling"), ceil_log2(n) * b, 1e-3);
-        EXPECT_NEAR(sent(CollectiveKind::reduce_scatter, "recursive-halving"), share, 1e-3);
-        EXPECT_NEAR(sent(CollectiveKind::all_gather, "recursive-doubling"), (n - 1) * b, 1e-3);
+        EXPECT_NEAR(sent(step::CollectiveKind::all_reduce, "halving-doubling"), 2 * share, 1e-3);
+        EXPECT_NEAR(sent(step::CollectiveKind::all_reduce, "recursive-doubling"), ceil_log2(n) * b, 1e-3);
+        EXPECT_NEAR(sent(step::CollectiveKind::reduce_scatter, "recursive-halving"), share, 1e-3);
+        EXPECT_NEAR(sent(step::CollectiveKind::all_gather, "recursive-doubling"), (n - 1) * b, 1e-3);
       }
     }
   }
@@ -208,33 +208,34 @@ TEST(Bytes, PerRankAreTheTextbooks) {
 TEST(Bytes, OfAllRanksTogetherAreTheTextbooks) {
   const double b = 1e6;
   for (const Rank n : {2, 3, 4, 7, 8, 16, 33}) {
-    const auto all = [&](CollectiveKind kind, const std::string& algorithm) {
+    const auto all = [&](step::CollectiveKind kind, const std::string& algorithm) {
       return bytes_of_all(*case_of(kind, algorithm, n, b).rounds);
     };
     // Every rank but the root sends and gets the vector once in each tree.
-    EXPECT_NEAR(all(CollectiveKind::all_reduce, "double-binary-tree"), 2 * (n - 1) * b, 1e-3);
-    EXPECT_NEAR(all(CollectiveKind::all_reduce, "reduce-broadcast"), 2 * (n - 1) * b, 1e-3);
-    EXPECT_NEAR(all(CollectiveKind::all_reduce, "gloo-parameter-server"), 2 * (n - 1) * b, 1e-3);
-    EXPECT_NEAR(all(CollectiveKind::broadcast, "flat"), (n - 1) * b, 1e-3);
-    EXPECT_NEAR(all(CollectiveKind::broadcast, "binomial"), (n - 1) * b, 1e-3);
-    EXPECT_NEAR(all(CollectiveKind::broadcast, "chain"), (n - 1) * b, 1e-3);
-    EXPECT_NEAR(all(CollectiveKind::gather, "flat"), (n - 1) * b, 1e-3);
-    EXPECT_NEAR(all(CollectiveKind::scatter, "flat"), (n - 1) * b, 1e-3);
+    EXPECT_NEAR(all(step::CollectiveKind::all_reduce, "double-binary-tree"), 2 * (n - 1) * b, 1e-3);
+    EXPECT_NEAR(all(step::CollectiveKind::all_reduce, "reduce-broadcast"), 2 * (n - 1) * b, 1e-3);
+    EXPECT_NEAR(all(step::CollectiveKind::all_reduce, "gloo-parameter-server"), 2 * (n - 1) * b, 1e-3);
+    EXPECT_NEAR(all(step::CollectiveKind::broadcast, "flat"), (n - 1) * b, 1e-3);
+    EXPECT_NEAR(all(step::CollectiveKind::broadcast, "binomial"), (n - 1) * b, 1e-3);
+    EXPECT_NEAR(all(step::CollectiveKind::broadcast, "chain"), (n - 1) * b, 1e-3);
+    EXPECT_NEAR(all(step::CollectiveKind::gather, "flat"), (n - 1) * b, 1e-3);
+    EXPECT_NEAR(all(step::CollectiveKind::scatter, "flat"), (n - 1) * b, 1e-3);
     // A block travels one edge for each bit of its place.
     double edges = 0;
     for (Rank place = 0; place < n; ++place) edges += __builtin_popcount(static_cast<unsigned>(place));
-    EXPECT_NEAR(all(CollectiveKind::gather, "binomial"), edges * b, 1e-3);
-    EXPECT_NEAR(all(CollectiveKind::scatter, "binomial"), edges * b, 1e-3);
+    EXPECT_NEAR(all(step::CollectiveKind::gather, "binomial"), edges * b, 1e-3);
+    EXPECT_NEAR(all(step::CollectiveKind::scatter, "binomial"), edges * b, 1e-3);
     // The fold: a vector in and one out for each rank that sits out.
     const Rank power = power_of_two_within(n);
-    EXPECT_NEAR(all(CollectiveKind::all_reduce, "halving-doubling"), (2 * (power - 1) + 2 * (n - power)) * b, 1e-3);
-    EXPECT_NEAR(all(CollectiveKind::all_reduce, "recursive-doubling"), (power * ceil_log2(power) + 2 * (n - power)) * b,
+    EXPECT_NEAR(all(step::CollectiveKind::all_reduce, "halving-doubling"), (2 * (power - 1) + 2 * (n - power)) * b,
                 1e-3);
+    EXPECT_NEAR(all(step::CollectiveKind::all_reduce, "recursive-doubling"),
+                (power * ceil_log2(power) + 2 * (n - power)) * b, 1e-3);
   }
 }
 
 TEST(Bytes, HierarchicalSendsAShardBetweenTheNodes) {
-  const Case what = case_of(CollectiveKind::all_reduce, "hierarchical", 12, 1200, 4);  // 3 nodes of 4
+  const Case what = case_of(step::CollectiveKind::all_reduce, "hierarchical", 12, 1200, 4);  // 3 nodes of 4
   double inside = 0, between = 0;
   for (std::int64_t round = 0; round < what.rounds->count(); ++round) {
     for (const auto& [pair, bytes] : messages_sent(*what.rounds, round)) {
@@ -248,7 +249,7 @@ TEST(Bytes, HierarchicalSendsAShardBetweenTheNodes) {
 }
 
 TEST(Bytes, HierarchicalAllGatherSendsEachBlockToEachNodeOnce) {
-  const Case what = case_of(CollectiveKind::all_gather, "hierarchical", 12, 100, 4);
+  const Case what = case_of(step::CollectiveKind::all_gather, "hierarchical", 12, 100, 4);
   double between = 0;
   for (std::int64_t round = 0; round < what.rounds->count(); ++round) {
     for (const auto& [pair, bytes] : messages_sent(*what.rounds, round)) {
@@ -261,32 +262,33 @@ TEST(Bytes, HierarchicalAllGatherSendsEachBlockToEachNodeOnce) {
 
 TEST(Rounds, AreAsManyAsTheTextbookSays) {
   for (const Rank n : {2, 3, 4, 5, 8, 13, 16, 40}) {
-    const auto count = [&](CollectiveKind kind, const std::string& algorithm) {
+    const auto count = [&](step::CollectiveKind kind, const std::string& algorithm) {
       return case_of(kind, algorithm, n, 1e6, 1, 1e5).rounds->count();
     };
     const int up = ceil_log2(n);
     const int folded = is_power_of_two(n) ? up : up - 1 + 2;
-    EXPECT_EQ(count(CollectiveKind::all_reduce, "halving-doubling"), is_power_of_two(n) ? 2 * up : 2 * (up - 1) + 2);
-    EXPECT_EQ(count(CollectiveKind::all_reduce, "recursive-doubling"), folded);
-    EXPECT_EQ(count(CollectiveKind::all_reduce, "double-binary-tree"), 2 * up + 5 - 1);  // halves of 5e5 in 1e5
-    EXPECT_EQ(count(CollectiveKind::all_reduce, "reduce-broadcast"), 2 * up);
-    EXPECT_EQ(count(CollectiveKind::all_reduce, "parameter-server"), 2);
-    EXPECT_EQ(count(CollectiveKind::all_reduce, "gloo-parameter-server"), 2 + (is_power_of_two(n) ? up : up - 1));
-    EXPECT_EQ(count(CollectiveKind::all_reduce, "direct"), 2);
-    EXPECT_EQ(count(CollectiveKind::reduce_scatter, "recursive-halving"), folded);
-    EXPECT_EQ(count(CollectiveKind::all_gather, "recursive-doubling"), folded);
-    EXPECT_EQ(count(CollectiveKind::all_gather, "bruck"), up);
-    EXPECT_EQ(count(CollectiveKind::broadcast, "binomial"), up);
-    EXPECT_EQ(count(CollectiveKind::broadcast, "chain"), n - 2 + 10);
-    EXPECT_EQ(count(CollectiveKind::gather, "binomial"), up);
-    EXPECT_EQ(count(CollectiveKind::all_to_all, "pairwise"), n - 1);
+    EXPECT_EQ(count(step::CollectiveKind::all_reduce, "halving-doubling"),
+              is_power_of_two(n) ? 2 * up : 2 * (up - 1) + 2);
+    EXPECT_EQ(count(step::CollectiveKind::all_reduce, "recursive-doubling"), folded);
+    EXPECT_EQ(count(step::CollectiveKind::all_reduce, "double-binary-tree"), 2 * up + 5 - 1);  // halves of 5e5 in 1e5
+    EXPECT_EQ(count(step::CollectiveKind::all_reduce, "reduce-broadcast"), 2 * up);
+    EXPECT_EQ(count(step::CollectiveKind::all_reduce, "parameter-server"), 2);
+    EXPECT_EQ(count(step::CollectiveKind::all_reduce, "gloo-parameter-server"), 2 + (is_power_of_two(n) ? up : up - 1));
+    EXPECT_EQ(count(step::CollectiveKind::all_reduce, "direct"), 2);
+    EXPECT_EQ(count(step::CollectiveKind::reduce_scatter, "recursive-halving"), folded);
+    EXPECT_EQ(count(step::CollectiveKind::all_gather, "recursive-doubling"), folded);
+    EXPECT_EQ(count(step::CollectiveKind::all_gather, "bruck"), up);
+    EXPECT_EQ(count(step::CollectiveKind::broadcast, "binomial"), up);
+    EXPECT_EQ(count(step::CollectiveKind::broadcast, "chain"), n - 2 + 10);
+    EXPECT_EQ(count(step::CollectiveKind::gather, "binomial"), up);
+    EXPECT_EQ(count(step::CollectiveKind::all_to_all, "pairwise"), n - 1);
   }
 }
 
 TEST(DoubleBinaryTree, IsAsInTheSourceForTwelveToFourteenRanks) {
   // Parents that NCCL's trees.cc draws: 12 ranks mirrored, 13 ranks shifted.
   const auto parents = [](Rank n, int tree) {
-    const Case what = case_of(CollectiveKind::all_reduce, "double-binary-tree", n, 1000);
+    const Case what = case_of(step::CollectiveKind::all_reduce, "double-binary-tree", n, 1000);
     const std::int64_t segments = what.rounds->blocks() / 2;
     std::vector<Rank> result(static_cast<std::size_t>(n), -1);
     for (std::int64_t round = 0; round < what.rounds->count(); ++round) {
@@ -308,7 +310,7 @@ TEST(DoubleBinaryTree, IsAsInTheSourceForTwelveToFourteenRanks) {
 
 TEST(DoubleBinaryTree, ARankInsideOneTreeIsALeafOfTheOther) {
   for (Rank n = 2; n <= 40; ++n) {
-    const Case what = case_of(CollectiveKind::all_reduce, "double-binary-tree", n, 1000);
+    const Case what = case_of(step::CollectiveKind::all_reduce, "double-binary-tree", n, 1000);
     const std::int64_t segments = what.rounds->blocks() / 2;
     int inside_both = 0;
     for (Rank rank = 0; rank < n; ++rank) {
@@ -328,7 +330,7 @@ TEST(DoubleBinaryTree, ARankInsideOneTreeIsALeafOfTheOther) {
 
 TEST(DoubleBinaryTree, HasOneAlikePhaseWhenSegmentsAreMany) {
   const std::vector<RoundPhase> phases =
-      case_of(CollectiveKind::all_reduce, "double-binary-tree", 8, 2000, 1, 10).rounds->phases();
+      case_of(step::CollectiveKind::all_reduce, "double-binary-tree", 8, 2000, 1, 10).rounds->phases();
   ASSERT_EQ(phases.size(), 3U);
   EXPECT_TRUE(phases[1].alike);
   EXPECT_EQ(phases[1].rounds, 100 - 5);
@@ -336,7 +338,7 @@ TEST(DoubleBinaryTree, HasOneAlikePhaseWhenSegmentsAreMany) {
 
 TEST(Segments, AreAtMostTheSizeAskedFor) {
   for (const double segment : {1.0, 999.0, 1000.0, 1001.0, 1e9}) {
-    const Case what = case_of(CollectiveKind::broadcast, "chain", 4, 1000, 1, segment);
+    const Case what = case_of(step::CollectiveKind::broadcast, "chain", 4, 1000, 1, segment);
     EXPECT_EQ(what.rounds->blocks(), std::ceil(1000 / segment));
     EXPECT_LE(what.rounds->run_bytes(0, 1), segment);
   }
@@ -345,7 +347,7 @@ TEST(Segments, AreAtMostTheSizeAskedFor) {
 TEST(Segments, AreChosenNearTheBestNumber) {
   const double b = 1e8;
   const Rank n = 16;
-  const Case what = case_of(CollectiveKind::broadcast, "chain", n, b);
+  const Case what = case_of(step::CollectiveKind::broadcast, "chain", n, b);
   const auto seconds = [&](double segments) { return (n - 2 + segments) * (20e-6 + b / segments / 1e9); };
   const auto chosen = static_cast<double>(what.rounds->blocks());
   EXPECT_GT(chosen, 1);
@@ -354,9 +356,9 @@ TEST(Segments, AreChosenNearTheBestNumber) {
 }
 
 TEST(Segments, AreOneForWhatIsSmall) {
-  EXPECT_EQ(case_of(CollectiveKind::broadcast, "chain", 16, 100).rounds->blocks(), 1);
-  EXPECT_EQ(case_of(CollectiveKind::all_reduce, "double-binary-tree", 16, 100).rounds->blocks(), 2);
-  EXPECT_EQ(case_of(CollectiveKind::all_reduce, "double-binary-tree", 16, 0).rounds->blocks(), 2);
+  EXPECT_EQ(case_of(step::CollectiveKind::broadcast, "chain", 16, 100).rounds->blocks(), 1);
+  EXPECT_EQ(case_of(step::CollectiveKind::all_reduce, "double-binary-tree", 16, 100).rounds->blocks(), 2);
+  EXPECT_EQ(case_of(step::CollectiveKind::all_reduce, "double-binary-tree", 16, 0).rounds->blocks(), 2);
 }
 
 double processor_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
@@ -370,7 +372,7 @@ TEST(ManyRanks, AreLaidOutWithoutWorkOrMemoryForEachRankAndRound) {
     CollectiveRequest request;
     request.kind = algorithm.kind;
     request.bytes = {1e9};
-    if (algorithm.kind == CollectiveKind::neighbour_exchange) {
+    if (algorithm.kind == step::CollectiveKind::neighbour_exchange) {
       for (Rank rank = 0; rank < kRanks; ++rank) request.neighbours.push_back({(rank + 1) % kRanks});
     }
     const double start = processor_seconds();
@@ -395,4 +397,4 @@ TEST(ManyRanks, AreLaidOutWithoutWorkOrMemoryForEachRankAndRound) {
 }
 
 }  // namespace
-}  // namespace dadsim
+}  // namespace dadsim::collectives

@@ -6,7 +6,7 @@
 #include <limits>
 #include <numbers>
 
-namespace dadsim {
+namespace dadsim::models {
 namespace {
 
 double normal_cdf(double z) { return 0.5 * std::erfc(-z / std::numbers::sqrt2); }
@@ -17,15 +17,15 @@ TEST(Gelu, HasFloatPrecisionOverTheWholeRange) {
   Matrix z(1, size);
   for (Eigen::Index i = 0; i < size; ++i) z(0, i) = -12.0F + 0.008F * static_cast<float>(i);
   Matrix value = z;
-  activate(Activation::gelu, value);
-  Matrix slope = Matrix::Ones(1, size);
-  multiply_derivative(Activation::gelu, z, slope);
+  activate(spec::Activation::gelu, value);
+  Matrix value_gradient = Matrix::Ones(1, size);
+  multiply_derivative(spec::Activation::gelu, z, value_gradient);
   for (Eigen::Index i = 0; i < size; ++i) {
     const double x = z(0, i);
     // Relative, also where Φ(z) is tiny: there z²/2, up to 72, is known to 24 bits, and its exponential to 1e-5.
     const double expected = x * normal_cdf(x);
     EXPECT_NEAR(value(0, i), expected, 1e-5 * std::abs(expected) + 1e-38) << x;
-    EXPECT_NEAR(slope(0, i), normal_cdf(x) + x * normal_density(x), 1e-6) << x;
+    EXPECT_NEAR(value_gradient(0, i), normal_cdf(x) + x * normal_density(x), 1e-6) << x;
   }
 }
 
@@ -33,10 +33,10 @@ TEST(Gelu, KeepsNanAndHugeValues) {
   Matrix z(1, 2);
   z << std::numeric_limits<float>::quiet_NaN(), 1e30F;
   Matrix value = z;
-  activate(Activation::gelu, value);
+  activate(spec::Activation::gelu, value);
   EXPECT_TRUE(std::isnan(value(0, 0)));
   EXPECT_EQ(value(0, 1), 1e30F);
 }
 
 }  // namespace
-}  // namespace dadsim
+}  // namespace dadsim::models

@@ -24,7 +24,7 @@ class Golden {
     std::string tensor;
     Eigen::Index rows = 0, cols = 0;
     while (file >> tensor >> rows >> cols) {
-      MatrixOf<double> values(rows, cols);
+      models::MatrixOf<double> values(rows, cols);
       for (Eigen::Index i = 0; i < values.size(); ++i) file >> values.data()[i];
       if (!file) throw std::runtime_error(path + ": too few values of " + tensor);
       tensors_[tensor] = values;
@@ -32,7 +32,7 @@ class Golden {
   }
 
   bool has(const std::string& name) const { return tensors_.contains(name); }
-  const MatrixOf<double>& at(const std::string& name) const {
+  const models::MatrixOf<double>& at(const std::string& name) const {
     const auto found = tensors_.find(name);
     if (found == tensors_.end()) throw std::runtime_error("no golden values of " + name);
     return found->second;
@@ -47,7 +47,7 @@ class Golden {
 
   /// Gives the network the golden weights; the file must have all of them, and no others.
   template <class T>
-  void put_parameters(NetworkOf<T>& network) const {
+  void put_parameters(models::NetworkOf<T>& network) const {
     std::size_t used = 0;
     const auto put = [&](auto& parameter, const std::string& name) {
       const auto& values = at(name);
@@ -79,21 +79,22 @@ class Golden {
   }
 
  private:
-  std::map<std::string, MatrixOf<double>> tensors_;
+  std::map<std::string, models::MatrixOf<double>> tensors_;
 };
 
 /// Forward pass, loss and the gradient of everything learned are those of the golden file, in float and in double.
 template <class T>
-void expect_golden_in(const Golden& golden, const ModelSpec& spec, const SampleShape& sample, const Pass& pass) {
-  NetworkOf<T> network(sample, spec, 1);
+void expect_golden_in(const Golden& golden, const spec::ModelSpec& spec, const spec::SampleShape& sample,
+                      const models::Pass& pass) {
+  models::NetworkOf<T> network(sample, spec, 1);
   golden.put_parameters(network);
   if (testing::Test::HasFatalFailure()) return;
-  TapeOf<T> tape;
-  GradientOf<T> gradient;
-  const MatrixOf<T> inputs = golden.at("input").cast<T>();
+  models::TapeOf<T> tape;
+  models::GradientOf<T> gradient;
+  const models::MatrixOf<T> inputs = golden.at("input").cast<T>();
   const T loss = loss_and_gradient(network, inputs, golden.labels(), pass, tape, &gradient);
-  golden.expect_equal(MatrixOf<T>(MatrixOf<T>::Constant(1, 1, loss)), "loss");
-  golden.expect_equal(as_rows(tape.logits(), golden.at("logits").cols()), "logits");
+  golden.expect_equal(models::MatrixOf<T>(models::MatrixOf<T>::Constant(1, 1, loss)), "loss");
+  golden.expect_equal(models::as_rows(tape.logits(), golden.at("logits").cols()), "logits");
   for (std::size_t l = 0; l < network.layers(); ++l) {
     const std::string matrix = "gradient.matrix" + std::to_string(l);
     golden.expect_equal(gradient.matrices[l].weight, matrix + ".weight");
@@ -104,8 +105,8 @@ void expect_golden_in(const Golden& golden, const ModelSpec& spec, const SampleS
   }
 }
 
-inline void expect_golden(const std::string& name, const ModelSpec& spec, const SampleShape& sample,
-                          const Pass& pass = {.training = true, .sites = {}, .seed = 0, .step = 0}) {
+inline void expect_golden(const std::string& name, const spec::ModelSpec& spec, const spec::SampleShape& sample,
+                          const models::Pass& pass = {.training = true, .sites = {}, .seed = 0, .step = 0}) {
   const Golden golden(name);
   expect_golden_in<float>(golden, spec, sample, pass);
   expect_golden_in<double>(golden, spec, sample, pass);

@@ -23,17 +23,17 @@ namespace dadsim::test {
 
 /// Entries ~ U(−1, 1).
 template <class T>
-MatrixOf<T> random_matrix(Eigen::Index rows, Eigen::Index cols, std::uint64_t seed) {
+models::MatrixOf<T> random_matrix(Eigen::Index rows, Eigen::Index cols, std::uint64_t seed) {
   RandomStream random(seed, Purpose::test);
-  MatrixOf<T> m(rows, cols);
-  for (Eigen::Index i = 0; i < m.size(); ++i) m.data()[i] = static_cast<T>(uniform(random, -1, 1));
+  models::MatrixOf<T> m(rows, cols);
+  for (Eigen::Index i = 0; i < m.size(); ++i) m.data()[i] = static_cast<T>(models::uniform(random, -1, 1));
   return m;
 }
 
 /// samples × sample.size() values, or symbols where the sample is made of them.
 template <class T>
-MatrixOf<T> random_inputs(const SampleShape& sample, Eigen::Index samples, std::uint64_t seed) {
-  MatrixOf<T> inputs = random_matrix<T>(samples, sample.size(), seed);
+models::MatrixOf<T> random_inputs(const spec::SampleShape& sample, Eigen::Index samples, std::uint64_t seed) {
+  models::MatrixOf<T> inputs = random_matrix<T>(samples, sample.size(), seed);
   if (sample.vocabulary == 0) return inputs;
   const auto symbol = [&](T value) {
     return static_cast<T>(static_cast<int>((value + 1) / 2 * static_cast<T>(sample.vocabulary)));
@@ -45,48 +45,50 @@ inline std::vector<std::int32_t> random_labels(std::size_t rows, std::int64_t cl
   RandomStream random(seed, Purpose::test, 1);
   std::vector<std::int32_t> labels(rows);
   for (std::int32_t& label : labels) {
-    label = static_cast<std::int32_t>(uniform(random, 0, static_cast<double>(classes)));
+    label = static_cast<std::int32_t>(models::uniform(random, 0, static_cast<double>(classes)));
   }
   return labels;
 }
 
 /// One label for each row of logits.
 template <class T>
-std::vector<std::int32_t> random_labels(const NetworkOf<T>& network, Eigen::Index samples, std::uint64_t seed) {
-  const SampleShape out = network.output_shape();
+std::vector<std::int32_t> random_labels(const models::NetworkOf<T>& network, Eigen::Index samples, std::uint64_t seed) {
+  const spec::SampleShape out = network.output_shape();
   return random_labels(static_cast<std::size_t>(samples * out.positions()), out.channels, seed);
 }
 
 /// Moves biases, gains and shifts away from the zeros and ones that they begin with, which would hide mistakes.
 template <class T>
-void disturb_vectors(NetworkOf<T>& network, std::uint64_t seed) {
-  for (WeightsOf<T>& weights : network.parameters().matrices) {
+void disturb_vectors(models::NetworkOf<T>& network, std::uint64_t seed) {
+  for (models::WeightsOf<T>& weights : network.parameters().matrices) {
     if (weights.has_bias()) weights.bias += random_matrix<T>(weights.out(), 1, ++seed) / T(2);
   }
-  for (VectorOf<T>& vector : network.parameters().vectors) {
+  for (models::VectorOf<T>& vector : network.parameters().vectors) {
     vector += random_matrix<T>(vector.size(), 1, ++seed) / T(2);
   }
 }
 
 /// The loss, and dLoss/d of everything that is learned if `gradient` is not null.
 template <class T>
-T loss_and_gradient(const NetworkOf<T>& network, const MatrixOf<T>& inputs, const std::vector<std::int32_t>& labels,
-                    const Pass& pass, TapeOf<T>& tape, GradientOf<T>* gradient) {
+T loss_and_gradient(const models::NetworkOf<T>& network, const models::MatrixOf<T>& inputs,
+                    const std::vector<std::int32_t>& labels, const models::Pass& pass, models::TapeOf<T>& tape,
+                    models::GradientOf<T>* gradient) {
   network.forward(inputs, pass, tape);
   const T loss = network.loss(labels, static_cast<T>(labels.size()), tape);
   if (gradient == nullptr) return loss;
   gradient->matrices.resize(network.layers());
   for (std::size_t l = network.layers(); l-- > 0;) {
-    const WeightsOf<T>& weights = network.layer(l);
-    if (!weights.table) {
-      weight_gradient<T>(network.delta(l, tape), network.input(l, tape), weights.has_bias(), gradient->matrices[l]);
+    const models::WeightsOf<T>& weights = network.layer(l);
+    if (!weights.embedding) {
+      models::weight_gradient<T>(network.delta(l, tape), network.input(l, tape), weights.has_bias(),
+                                 gradient->matrices[l]);
     }
-    network.propagate(l, tape);
+    network.backpropagate(l, tape);
   }
   for (std::size_t l = 0; l < network.layers(); ++l) {
-    if (!network.layer(l).table) continue;
+    if (!network.layer(l).embedding) continue;
     gradient->matrices[l].weight.setZero(network.layer(l).out(), network.layer(l).in());
-    network.add_table_gradient(l, tape, 0, inputs.rows(), gradient->matrices[l].weight);
+    network.add_embedding_gradient(l, tape, 0, inputs.rows(), gradient->matrices[l].weight);
   }
   gradient->vectors = tape.vector_gradients;
   return loss;
@@ -94,38 +96,39 @@ T loss_and_gradient(const NetworkOf<T>& network, const MatrixOf<T>& inputs, cons
 
 struct GradientCheck {
   Eigen::Index samples = 4;
-  Pass pass{.training = true, .sites = {}, .seed = 5, .step = 3};
+  models::Pass pass{.training = true, .sites = {}, .seed = 5, .step = 3};
   std::uint64_t seed = 11;  ///< of weights, inputs and labels
 };
 
 /// Checks dLoss/d of every matrix, table, bias and vector against central differences, in double; where there is a
 /// matrix, its gradient is Δᵀ A by construction. Also that A and Δ have the rows that the network's shape promises.
-inline void expect_right_gradients(const ModelSpec& spec, const SampleShape& sample, const GradientCheck& check = {}) {
-  NetworkOf<double> network(sample, spec, check.seed);
+inline void expect_right_gradients(const spec::ModelSpec& spec, const spec::SampleShape& sample,
+                                   const GradientCheck& check = {}) {
+  models::NetworkOf<double> network(sample, spec, check.seed);
   disturb_vectors(network, 100 * check.seed);
-  const MatrixOf<double> inputs = random_inputs<double>(sample, check.samples, check.seed + 1);
+  const models::MatrixOf<double> inputs = random_inputs<double>(sample, check.samples, check.seed + 1);
   const auto labels = random_labels(network, check.samples, check.seed + 2);
-  TapeOf<double> tape;
-  GradientOf<double> gradient;
+  models::TapeOf<double> tape;
+  models::GradientOf<double> gradient;
   loss_and_gradient(network, inputs, labels, check.pass, tape, &gradient);
 
-  std::vector<LayerShape> shapes;
-  for (const LayerShape& shape : network.shape().layers) {
+  std::vector<spec::LayerShape> shapes;
+  for (const spec::LayerShape& shape : network.shape().layers) {
     if (shape.has_matrix()) shapes.push_back(shape);
   }
   ASSERT_EQ(shapes.size(), network.layers());
   for (std::size_t l = 0; l < network.layers(); ++l) {
     EXPECT_EQ(shapes[l].in, network.layer(l).in()) << "matrix " << l;
     EXPECT_EQ(shapes[l].out, network.layer(l).out()) << "matrix " << l;
-    EXPECT_EQ(shapes[l].has_outer_product(), !network.layer(l).table) << "matrix " << l;
-    if (network.layer(l).table) continue;
+    EXPECT_EQ(shapes[l].has_outer_product(), !network.layer(l).embedding) << "matrix " << l;
+    if (network.layer(l).embedding) continue;
     const Eigen::Index rows = check.samples * shapes[l].rows_per_sample;
     EXPECT_EQ(network.input(l, tape).rows(), rows) << "matrix " << l;
     EXPECT_EQ(network.delta(l, tape).rows(), rows) << "matrix " << l;
   }
 
-  TapeOf<double> scratch;
-  const auto slope = [&](double& parameter) {
+  models::TapeOf<double> scratch;
+  const auto value_gradient = [&](double& parameter) {
     constexpr double kStep = 1e-5;
     const double kept = parameter;
     parameter = kept + kStep;
@@ -135,12 +138,12 @@ inline void expect_right_gradients(const ModelSpec& spec, const SampleShape& sam
     parameter = kept;
     return (above - below) / (2 * kStep);
   };
-  // A slope that is exactly zero (a bias before a batch norm) is known to 1e-9 only: the loss has 16 digits.
+  // A value_gradient that is exactly zero (a bias before a batch norm) is known to 1e-9 only: the loss has 16 digits.
   const auto expect_equal = [&](auto& parameter, const auto& analytic, const std::string& what) {
     ASSERT_EQ(parameter.rows(), analytic.rows()) << what;
     ASSERT_EQ(parameter.cols(), analytic.cols()) << what;
     auto numeric = parameter;
-    for (Eigen::Index i = 0; i < parameter.size(); ++i) numeric.data()[i] = slope(parameter.data()[i]);
+    for (Eigen::Index i = 0; i < parameter.size(); ++i) numeric.data()[i] = value_gradient(parameter.data()[i]);
     EXPECT_LT((numeric - analytic).norm(), 1e-6 * std::max(analytic.norm(), 1e-3)) << what;
   };
   ASSERT_EQ(gradient.matrices.size(), network.layers());
@@ -156,29 +159,31 @@ inline void expect_right_gradients(const ModelSpec& spec, const SampleShape& sam
 }
 
 /// A pass forwards and backwards in float gives the same bits with 1, 2 and 4 threads.
-inline void expect_same_bits_for_thread_counts(const ModelSpec& spec, const SampleShape& sample, Eigen::Index samples,
-                                               const Pass& pass = {
+inline void expect_same_bits_for_thread_counts(const spec::ModelSpec& spec, const spec::SampleShape& sample,
+                                               Eigen::Index samples,
+                                               const models::Pass& pass = {
                                                    .training = true, .sites = {}, .seed = 5, .step = 3}) {
-  Network network(sample, spec, 7);
+  models::Network network(sample, spec, 7);
   disturb_vectors(network, 700);
-  const Matrix inputs = random_inputs<float>(sample, samples, 8);
+  const models::Matrix inputs = random_inputs<float>(sample, samples, 8);
   const auto labels = random_labels(network, samples, 9);
   const auto everything = [&] {
-    Tape tape;
-    Gradient gradient;
-    std::vector<Matrix> all;
-    all.push_back(Matrix::Constant(1, 1, loss_and_gradient(network, inputs, labels, pass, tape, &gradient)));
+    models::Tape tape;
+    models::Gradient gradient;
+    std::vector<models::Matrix> all;
+    all.push_back(models::Matrix::Constant(1, 1, loss_and_gradient(network, inputs, labels, pass, tape, &gradient)));
     all.push_back(tape.logits());
-    for (const LayerGradient& matrix : gradient.matrices) {
+    for (const models::LayerGradient& matrix : gradient.matrices) {
       all.push_back(matrix.weight);
       all.push_back(matrix.bias);
     }
-    for (const Vector& vector : gradient.vectors) all.push_back(vector);
+    for (const models::Vector& vector : gradient.vectors) all.push_back(vector);
     return all;
   };
-  expect_same_for_thread_counts(everything, [](const std::vector<Matrix>& a, const std::vector<Matrix>& b) {
-    return std::equal(a.begin(), a.end(), b.begin(), b.end(), same_bits);
-  });
+  expect_same_for_thread_counts(everything,
+                                [](const std::vector<models::Matrix>& a, const std::vector<models::Matrix>& b) {
+                                  return std::equal(a.begin(), a.end(), b.begin(), b.end(), same_bits);
+                                });
 }
 
 }  // namespace dadsim::test

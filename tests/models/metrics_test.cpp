@@ -9,7 +9,7 @@
 #include "models/thread_counts.hpp"
 #include "models/uniform.hpp"
 
-namespace dadsim {
+namespace dadsim::models {
 namespace {
 
 // Every pair of a positive and a negative, ties one half: the definition of the AUC.
@@ -109,8 +109,9 @@ TEST(Quality, RefusesWhatDoesNotFit) {
 
 TEST(Evaluate, EqualsTheForwardPassForAnyNumberOfThreads) {
   const Samples samples = draw_digits(0, 700, 3);
-  ModelSpec spec;
-  spec.layers = {DenseSpec{150, Activation::gelu, true}, DenseSpec{10, Activation::identity, true}};
+  spec::ModelSpec spec;
+  spec.layers = {spec::DenseSpec{150, spec::Activation::gelu, true},
+                 spec::DenseSpec{10, spec::Activation::identity, true}};
   const Network network(784, spec, 1);
   Tape tape;
   network.forward(samples.features, Pass{}, tape);
@@ -126,4 +127,4 @@ TEST(Evaluate, EqualsTheForwardPassForAnyNumberOfThreads) {
 }
 
 }  // namespace
-}  // namespace dadsim
+}  // namespace dadsim::models

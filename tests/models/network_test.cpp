@@ -13,7 +13,7 @@
 #include "models/uniform.hpp"
 #include "support/random.hpp"
 
-namespace dadsim {
+namespace dadsim::models {
 namespace {
 
 template <class T>
@@ -33,16 +33,17 @@ std::vector<std::int32_t> random_labels(std::size_t rows, std::int32_t classes, 
 
 using test::backward;
 
-ModelSpec mlp(const std::vector<std::int64_t>& widths, Activation hidden, Activation last, bool bias) {
-  ModelSpec spec;
+spec::ModelSpec mlp(const std::vector<std::int64_t>& widths, spec::Activation hidden, spec::Activation last,
+                    bool bias) {
+  spec::ModelSpec spec;
   for (std::size_t i = 0; i < widths.size(); ++i) {
-    spec.layers.push_back(DenseSpec{widths[i], i + 1 < widths.size() ? hidden : last, bias});
+    spec.layers.push_back(spec::DenseSpec{widths[i], i + 1 < widths.size() ? hidden : last, bias});
   }
   return spec;
 }
 
 // Activation of the hidden layers, of the last layer, bias, number of layers.
-using GradientCase = std::tuple<Activation, Activation, bool, int>;
+using GradientCase = std::tuple<spec::Activation, spec::Activation, bool, int>;
 class GradientCheck : public testing::TestWithParam<GradientCase> {};
 
 TEST_P(GradientCheck, EqualsCentralDifferences) {
@@ -63,7 +64,7 @@ TEST_P(GradientCheck, EqualsCentralDifferences) {
 
   const double h = 1e-5;
   TapeOf<double> scratch;
-  const auto slope = [&](double& parameter) {
+  const auto value_gradient = [&](double& parameter) {
     const double kept = parameter;
     parameter = kept + h;
     const double above = backward<double>(network, inputs, labels, scratch, nullptr);
@@ -74,49 +75,50 @@ TEST_P(GradientCheck, EqualsCentralDifferences) {
   };
   for (std::size_t l = 0; l < network.layers(); ++l) {
     MatrixOf<double> numeric(network.layer(l).out(), network.layer(l).in());
-    for (Eigen::Index i = 0; i < numeric.size(); ++i) numeric.data()[i] = slope(network.layer(l).weight.data()[i]);
+    for (Eigen::Index i = 0; i < numeric.size(); ++i)
+      numeric.data()[i] = value_gradient(network.layer(l).weight.data()[i]);
     ASSERT_GT(gradient.matrices[l].weight.norm(), 1e-6);
     EXPECT_LT((numeric - gradient.matrices[l].weight).norm() / gradient.matrices[l].weight.norm(), 1e-6)
         << "weights of layer " << l;
     ASSERT_EQ(gradient.matrices[l].bias.size(), bias ? network.layer(l).out() : 0);
     if (bias) {
       VectorOf<double> numeric_bias(network.layer(l).out());
-      for (Eigen::Index i = 0; i < numeric_bias.size(); ++i) numeric_bias[i] = slope(network.layer(l).bias[i]);
+      for (Eigen::Index i = 0; i < numeric_bias.size(); ++i) numeric_bias[i] = value_gradient(network.layer(l).bias[i]);
       EXPECT_LT((numeric_bias - gradient.matrices[l].bias).norm() / gradient.matrices[l].bias.norm(), 1e-6)
           << "biases of layer " << l;
     }
   }
 }
 
-constexpr Activation kAll[] = {Activation::identity, Activation::relu, Activation::tanh, Activation::sigmoid,
-                               Activation::gelu};
+constexpr spec::Activation kAll[] = {spec::Activation::identity, spec::Activation::relu, spec::Activation::tanh,
+                                     spec::Activation::sigmoid, spec::Activation::gelu};
 INSTANTIATE_TEST_SUITE_P(Hidden, GradientCheck,
-                         testing::Combine(testing::ValuesIn(kAll), testing::Values(Activation::identity),
+                         testing::Combine(testing::ValuesIn(kAll), testing::Values(spec::Activation::identity),
                                           testing::Bool(), testing::Values(2, 3, 4)));
 INSTANTIATE_TEST_SUITE_P(Last, GradientCheck,
-                         testing::Combine(testing::Values(Activation::tanh), testing::ValuesIn(kAll), testing::Bool(),
-                                          testing::Values(1, 2)));
+                         testing::Combine(testing::Values(spec::Activation::tanh), testing::ValuesIn(kAll),
+                                          testing::Bool(), testing::Values(1, 2)));
 
 TEST(Activation, ValuesByHand) {
   MatrixOf<double> z(1, 3);
   z << -1.0, 0.0, 2.0;
-  const auto of = [&](Activation activation) {
+  const auto of = [&](spec::Activation activation) {
     MatrixOf<double> a = z;
     activate(activation, a);
     return a;
   };
-  EXPECT_EQ(of(Activation::identity), z);
-  EXPECT_EQ(of(Activation::relu), (MatrixOf<double>(1, 3) << 0.0, 0.0, 2.0).finished());
-  EXPECT_NEAR(of(Activation::tanh)(0, 2), 0.96402758007581688, 1e-15);
-  EXPECT_NEAR(of(Activation::sigmoid)(0, 0), 0.26894142136999512, 1e-15);
+  EXPECT_EQ(of(spec::Activation::identity), z);
+  EXPECT_EQ(of(spec::Activation::relu), (MatrixOf<double>(1, 3) << 0.0, 0.0, 2.0).finished());
+  EXPECT_NEAR(of(spec::Activation::tanh)(0, 2), 0.96402758007581688, 1e-15);
+  EXPECT_NEAR(of(spec::Activation::sigmoid)(0, 0), 0.26894142136999512, 1e-15);
   // z·Φ(z) with Φ(−1) = 0.158655253931457, Φ(2) = 0.977249868051821 (tables of the normal distribution).
-  EXPECT_NEAR(of(Activation::gelu)(0, 0), -0.158655253931457, 1e-14);
-  EXPECT_NEAR(of(Activation::gelu)(0, 2), 2 * 0.977249868051821, 1e-14);
+  EXPECT_NEAR(of(spec::Activation::gelu)(0, 0), -0.158655253931457, 1e-14);
+  EXPECT_NEAR(of(spec::Activation::gelu)(0, 2), 2 * 0.977249868051821, 1e-14);
 }
 
 TEST(Activation, DerivativeFromOutputEqualsDerivativeFromInput) {
   const MatrixOf<double> z = 3 * random_matrix<double>(300, 17, 1);
-  for (const Activation activation : kAll) {
+  for (const spec::Activation activation : kAll) {
     MatrixOf<double> a = z;
     activate(activation, a);
     MatrixOf<double> from_input = random_matrix<double>(300, 17, 2);
@@ -132,7 +134,7 @@ TEST(Activation, DerivativeFromOutputEqualsDerivativeFromInput) {
 }
 
 TEST(Activation, KeepsNaN) {
-  for (const Activation activation : kAll) {
+  for (const spec::Activation activation : kAll) {
     Matrix z = Matrix::Constant(3, 37, std::numeric_limits<float>::quiet_NaN());
     activate(activation, z);
     EXPECT_TRUE(z.array().isNaN().all()) << to_string(activation);
@@ -142,12 +144,12 @@ TEST(Activation, KeepsNaN) {
 TEST(Activation, RefusesOtherShapes) {
   const Matrix a = Matrix::Zero(3, 4);
   Matrix delta = Matrix::Zero(3, 5);
-  EXPECT_THROW(multiply_derivative(Activation::tanh, a, delta), std::logic_error);
-  EXPECT_THROW(multiply_derivative_from_output(Activation::tanh, a, delta), std::logic_error);
+  EXPECT_THROW(multiply_derivative(spec::Activation::tanh, a, delta), std::logic_error);
+  EXPECT_THROW(multiply_derivative_from_output(spec::Activation::tanh, a, delta), std::logic_error);
 }
 
 TEST(Network, ForwardByHand) {
-  NetworkOf<double> network(2, mlp({2, 2}, Activation::relu, Activation::identity, true), 1);
+  NetworkOf<double> network(2, mlp({2, 2}, spec::Activation::relu, spec::Activation::identity, true), 1);
   network.layer(0).weight << 1, 2, -1, 0;
   network.layer(0).bias << 0.5, 0.25;
   network.layer(1).weight << 1, 1, 2, -1;
@@ -165,22 +167,22 @@ TEST(Network, ForwardByHand) {
   const double loss = network.loss(labels, 2.0, tape);
   EXPECT_NEAR(loss, 0.5 * (std::log1p(std::exp(4.5)) + std::log1p(std::exp(-1.5))), 1e-15);
   const double p = 1 / (1 + std::exp(-4.5));
-  EXPECT_NEAR(tape.slopes[2](0, 0), -p / 2, 1e-15);
-  EXPECT_NEAR(tape.slopes[2](0, 1), p / 2, 1e-15);
+  EXPECT_NEAR(tape.value_gradients[2](0, 0), -p / 2, 1e-15);
+  EXPECT_NEAR(tape.value_gradients[2](0, 1), p / 2, 1e-15);
 }
 
 TEST(Network, LossIsStableForHugeLogits) {
-  Network network(1, mlp({3}, Activation::identity, Activation::identity, false), 1);
+  Network network(1, mlp({3}, spec::Activation::identity, spec::Activation::identity, false), 1);
   network.layer(0).weight << 1e30F, 0.0F, -1e30F;
   Tape tape;
   network.forward(Matrix::Ones(2, 1), Pass{}, tape);
   const std::vector<std::int32_t> labels{0, 0};
   EXPECT_EQ(network.loss(labels, 2.0F, tape), 0.0F);
-  EXPECT_TRUE(tape.slopes[1].allFinite());
+  EXPECT_TRUE(tape.value_gradients[1].allFinite());
 }
 
 TEST(Network, SitesAddUpToThePooledGradient) {
-  NetworkOf<double> network(9, mlp({8, 5}, Activation::gelu, Activation::identity, true), 5);
+  NetworkOf<double> network(9, mlp({8, 5}, spec::Activation::gelu, spec::Activation::identity, true), 5);
   const MatrixOf<double> inputs = random_matrix<double>(12, 9, 6);
   const auto labels = random_labels(12, 5, 7);
   TapeOf<double> pooled;
@@ -196,15 +198,15 @@ TEST(Network, SitesAddUpToThePooledGradient) {
     network.forward(inputs.middleRows(first, rows), Pass{}, tape);
     sum_of_losses += network.loss(
         std::span(labels).subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(rows)), 12.0, tape);
-    network.propagate(1, tape);
+    network.backpropagate(1, tape);
     for (std::size_t l = 0; l < 2; ++l) {
-      sums[l] += weight_gradient<double>(tape.slopes[l + 1], tape.values[l], true).weight;
+      sums[l] += weight_gradient<double>(tape.value_gradients[l + 1], tape.values[l], true).weight;
       // The block of the stacked pass is the site's own pass.
-      EXPECT_LT((network.delta(l, pooled).middleRows(first, rows) - tape.slopes[l + 1]).norm(), 1e-14);
+      EXPECT_LT((network.delta(l, pooled).middleRows(first, rows) - tape.value_gradients[l + 1]).norm(), 1e-14);
       const auto block = weight_gradient<double>(network.delta(l, pooled).middleRows(first, rows),
                                                  network.input(l, pooled).middleRows(first, rows), true);
-      EXPECT_LT((block.weight - tape.slopes[l + 1].transpose() * tape.values[l]).norm(), 1e-14);
-      EXPECT_LT((block.bias - tape.slopes[l + 1].colwise().sum().transpose()).norm(), 1e-14);
+      EXPECT_LT((block.weight - tape.value_gradients[l + 1].transpose() * tape.values[l]).norm(), 1e-14);
+      EXPECT_LT((block.bias - tape.value_gradients[l + 1].colwise().sum().transpose()).norm(), 1e-14);
     }
     first += rows;
   }
@@ -214,7 +216,7 @@ TEST(Network, SitesAddUpToThePooledGradient) {
 
 // Widths and rows beyond one tile, not multiples of it.
 TEST(Network, TilesGiveThePlainProducts) {
-  NetworkOf<double> network(130, mlp({300, 1100, 11}, Activation::tanh, Activation::identity, true), 8);
+  NetworkOf<double> network(130, mlp({300, 1100, 11}, spec::Activation::tanh, spec::Activation::identity, true), 8);
   const MatrixOf<double> inputs = random_matrix<double>(515, 130, 9);
   const auto labels = random_labels(515, 11, 10);
   TapeOf<double> tape;
@@ -225,31 +227,31 @@ TEST(Network, TilesGiveThePlainProducts) {
     z.rowwise() += network.layer(l).bias.transpose();
     if (l < 2) z = z.array().tanh();
     EXPECT_LT((z - tape.values[l + 1]).cwiseAbs().maxCoeff(), 1e-12);
-    const MatrixOf<double> g = tape.slopes[l + 1].transpose() * tape.values[l];
+    const MatrixOf<double> g = tape.value_gradients[l + 1].transpose() * tape.values[l];
     EXPECT_LT((g - gradient.matrices[l].weight).norm(), 1e-12 * g.norm());
     if (l > 0) {
-      MatrixOf<double> below = tape.slopes[l + 1] * network.layer(l).weight;
+      MatrixOf<double> below = tape.value_gradients[l + 1] * network.layer(l).weight;
       below.array() *= 1 - tape.values[l].array().square();
-      EXPECT_LT((below - tape.slopes[l]).norm(), 1e-12 * below.norm());
+      EXPECT_LT((below - tape.value_gradients[l]).norm(), 1e-12 * below.norm());
     }
   }
 }
 
 TEST(Network, ForwardRowsEqualsForward) {
-  const Network network(20, mlp({30, 4}, Activation::gelu, Activation::identity, true), 2);
+  const Network network(20, mlp({30, 4}, spec::Activation::gelu, spec::Activation::identity, true), 2);
   const Matrix inputs = random_matrix<float>(50, 20, 3);
   Tape tape;
   network.forward(inputs, Pass{}, tape);
   Matrix z;
-  const Matrix hidden = forward_rows<float>(network.layer(0), Activation::gelu, inputs, &z);
+  const Matrix hidden = forward_rows<float>(network.layer(0), spec::Activation::gelu, inputs, &z);
   EXPECT_TRUE(test::same_bits(hidden, tape.values[1]));
   EXPECT_TRUE(test::same_bits(z, tape.scratch[0].matrices[0]));
-  EXPECT_TRUE(
-      test::same_bits(forward_rows<float>(network.layer(1), Activation::identity, hidden, nullptr), tape.values[2]));
+  EXPECT_TRUE(test::same_bits(forward_rows<float>(network.layer(1), spec::Activation::identity, hidden, nullptr),
+                              tape.values[2]));
 }
 
 TEST(Network, KeepsItsMemoryFromStepToStep) {
-  const Network network(20, mlp({30, 4}, Activation::gelu, Activation::identity, true), 2);
+  const Network network(20, mlp({30, 4}, spec::Activation::gelu, spec::Activation::identity, true), 2);
   const auto labels = random_labels(50, 4, 1);
   Tape tape;
   Gradient gradient;
@@ -257,7 +259,7 @@ TEST(Network, KeepsItsMemoryFromStepToStep) {
   std::vector<const float*> before;
   const auto places = [&] {
     std::vector<const float*> list;
-    for (const auto* group : {&tape.values, &tape.scratch[0].matrices, &tape.slopes}) {
+    for (const auto* group : {&tape.values, &tape.scratch[0].matrices, &tape.value_gradients}) {
       for (const Matrix& m : *group) list.push_back(m.data());
     }
     for (const LayerGradient& g : gradient.matrices) list.insert(list.end(), {g.weight.data(), g.bias.data()});
@@ -275,7 +277,7 @@ TEST(Network, KeepsItsMemoryFromStepToStep) {
 }
 
 TEST(Network, InitialWeightsFillTheirRange) {
-  const Network he(400, mlp({100, 50, 10}, Activation::relu, Activation::identity, true), 3);
+  const Network he(400, mlp({100, 50, 10}, spec::Activation::relu, spec::Activation::identity, true), 3);
   const auto check = [](const WeightsOf<float>& layer, double limit) {
     EXPECT_LE(layer.weight.cwiseAbs().maxCoeff(), static_cast<float>(limit));
     EXPECT_GT(layer.weight.maxCoeff(), 0.95 * limit);
@@ -287,25 +289,25 @@ TEST(Network, InitialWeightsFillTheirRange) {
   check(he.layer(0), std::sqrt(6.0 / 400));
   check(he.layer(1), std::sqrt(6.0 / 100));
   check(he.layer(2), std::sqrt(6.0 / 60));
-  const NetworkOf<double> same(400, mlp({100, 50, 10}, Activation::relu, Activation::identity, true), 3);
+  const NetworkOf<double> same(400, mlp({100, 50, 10}, spec::Activation::relu, spec::Activation::identity, true), 3);
   EXPECT_EQ(same.layer(1).weight.cast<float>(), he.layer(1).weight);
-  const Network other(400, mlp({100, 50, 10}, Activation::relu, Activation::identity, true), 4);
+  const Network other(400, mlp({100, 50, 10}, spec::Activation::relu, spec::Activation::identity, true), 4);
   EXPECT_NE(other.layer(0).weight, he.layer(0).weight);
 }
 
 TEST(Network, NameAndShape) {
-  const Network network(784, mlp({512, 256, 10}, Activation::relu, Activation::identity, false), 1);
+  const Network network(784, mlp({512, 256, 10}, spec::Activation::relu, spec::Activation::identity, false), 1);
   EXPECT_EQ(network.name(), "MLP 784-512-256-10");
-  const ModelShape shape = network.shape();
+  const spec::ModelShape shape = network.shape();
   ASSERT_EQ(shape.layers.size(), 3U);
-  EXPECT_EQ(shape.layers[1], dense_shape("fc2", 512, 256, false));
+  EXPECT_EQ(shape.layers[1], spec::dense_shape("fc2", 512, 256, false));
   EXPECT_EQ(shape.parameters(), 535040);
 }
 
 TEST(Network, RefusesWhatDoesNotFit) {
-  const ModelSpec spec = mlp({4, 3}, Activation::relu, Activation::identity, true);
+  const spec::ModelSpec spec = mlp({4, 3}, spec::Activation::relu, spec::Activation::identity, true);
   EXPECT_THROW(Network(0, spec, 1), std::logic_error);
-  EXPECT_THROW(Network(5, ModelSpec{}, 1), std::logic_error);
+  EXPECT_THROW(Network(5, spec::ModelSpec{}, 1), std::logic_error);
   const Network network(5, spec, 1);
   Tape tape;
   EXPECT_THROW(network.loss(std::vector<std::int32_t>{0}, 1.0F, tape), std::logic_error);
@@ -315,19 +317,19 @@ TEST(Network, RefusesWhatDoesNotFit) {
   EXPECT_THROW(network.loss(std::vector<std::int32_t>{0, 3}, 2.0F, tape), std::logic_error);
   EXPECT_THROW(network.loss(std::vector<std::int32_t>{0, -1}, 2.0F, tape), std::logic_error);
   EXPECT_THROW(network.loss(std::vector<std::int32_t>{0, 1}, 0.0F, tape), std::logic_error);
-  EXPECT_THROW(network.propagate(0, tape), std::logic_error);
-  EXPECT_THROW(network.propagate(2, tape), std::logic_error);
+  EXPECT_THROW(network.backpropagate(0, tape), std::logic_error);
+  EXPECT_THROW(network.backpropagate(2, tape), std::logic_error);
   EXPECT_THROW(weight_gradient<float>(Matrix::Zero(2, 3), Matrix::Zero(3, 3), true), std::logic_error);
 }
 
 TEST(Network, SameBitsForAnyNumberOfThreads) {
   const Matrix inputs = random_matrix<float>(600, 300, 1);
   const auto labels = random_labels(600, 10, 2);
-  for (const Activation activation : {Activation::relu, Activation::gelu}) {
+  for (const spec::Activation activation : {spec::Activation::relu, spec::Activation::gelu}) {
     test::expect_same_for_thread_counts(
         [&] {
-          Network network(300, mlp({700, 300, 10}, activation, Activation::identity, true), 1);
-          const auto optimizer = make_optimizer(OptimizerSpec{}, network);
+          Network network(300, mlp({700, 300, 10}, activation, spec::Activation::identity, true), 1);
+          const auto optimizer = make_optimizer(spec::OptimizerSpec{}, network);
           Tape tape;
           Gradient gradient;
           for (int step = 0; step < 3; ++step) {
@@ -348,4 +350,4 @@ TEST(Network, SameBitsForAnyNumberOfThreads) {
 }
 
 }  // namespace
-}  // namespace dadsim
+}  // namespace dadsim::models

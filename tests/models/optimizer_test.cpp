@@ -5,13 +5,13 @@
 #include <cmath>
 #include <functional>
 
-namespace dadsim {
+namespace dadsim::models {
 namespace {
 
 // A network of one layer of one weight and one bias, trained on losses whose gradient is known.
 Network tiny(float weight, float bias) {
-  ModelSpec spec;
-  spec.layers = {DenseSpec{1, Activation::identity, true}};
+  spec::ModelSpec spec;
+  spec.layers = {spec::DenseSpec{1, spec::Activation::identity, true}};
   Network network(1, spec, 1);
   network.layer(0).weight(0, 0) = weight;
   network.layer(0).bias[0] = bias;
@@ -26,17 +26,17 @@ Gradient gradient_of(float weight, float bias) {
   return gradient;
 }
 
-OptimizerSpec sgd(double momentum, bool nesterov, double decay) {
-  OptimizerSpec spec;
-  spec.kind = OptimizerSpec::Kind::sgd;
+spec::OptimizerSpec sgd(double momentum, bool nesterov, double decay) {
+  spec::OptimizerSpec spec;
+  spec.kind = spec::OptimizerSpec::Kind::sgd;
   spec.momentum = momentum;
   spec.nesterov = nesterov;
   spec.weight_decay = decay;
   return spec;
 }
 
-OptimizerSpec adam(OptimizerSpec::Kind kind, double decay) {
-  OptimizerSpec spec;
+spec::OptimizerSpec adam(spec::OptimizerSpec::Kind kind, double decay) {
+  spec::OptimizerSpec spec;
   spec.kind = kind;
   spec.weight_decay = decay;
   return spec;
@@ -45,15 +45,15 @@ OptimizerSpec adam(OptimizerSpec::Kind kind, double decay) {
 // The rules in double for one parameter, written from the papers (and PyTorch's documentation of SGD, Adam and AdamW).
 class Reference {
  public:
-  explicit Reference(const OptimizerSpec& spec) : spec_(spec) {}
+  explicit Reference(const spec::OptimizerSpec& spec) : spec_(spec) {}
   double step(double w, double g, double rate) {
     ++t_;
-    if (spec_.kind == OptimizerSpec::Kind::adamw) {
+    if (spec_.kind == spec::OptimizerSpec::Kind::adamw) {
       w -= rate * spec_.weight_decay * w;
     } else {
       g += spec_.weight_decay * w;
     }
-    if (spec_.kind == OptimizerSpec::Kind::sgd) {
+    if (spec_.kind == spec::OptimizerSpec::Kind::sgd) {
       v_ = spec_.momentum * v_ + g;
       return w - rate * (spec_.nesterov ? g + spec_.momentum * v_ : v_);
     }
@@ -65,12 +65,12 @@ class Reference {
   }
 
  private:
-  OptimizerSpec spec_;
+  spec::OptimizerSpec spec_;
   double m_ = 0, v_ = 0;
   int t_ = 0;
 };
 
-class AllOptimizers : public testing::TestWithParam<OptimizerSpec> {};
+class AllOptimizers : public testing::TestWithParam<spec::OptimizerSpec> {};
 
 TEST_P(AllOptimizers, FollowTheirFormulaOverManySteps) {
   Network network = tiny(0.7F, -1.3F);
@@ -93,9 +93,11 @@ TEST_P(AllOptimizers, FollowTheirFormulaOverManySteps) {
 
 INSTANTIATE_TEST_SUITE_P(Kinds, AllOptimizers,
                          testing::Values(sgd(0, false, 0), sgd(0, false, 0.1), sgd(0.9, false, 0), sgd(0.9, false, 0.1),
-                                         sgd(0.9, true, 0), sgd(0.9, true, 0.1), adam(OptimizerSpec::Kind::adam, 0),
-                                         adam(OptimizerSpec::Kind::adam, 0.1), adam(OptimizerSpec::Kind::adamw, 0),
-                                         adam(OptimizerSpec::Kind::adamw, 0.1)));
+                                         sgd(0.9, true, 0), sgd(0.9, true, 0.1),
+                                         adam(spec::OptimizerSpec::Kind::adam, 0),
+                                         adam(spec::OptimizerSpec::Kind::adam, 0.1),
+                                         adam(spec::OptimizerSpec::Kind::adamw, 0),
+                                         adam(spec::OptimizerSpec::Kind::adamw, 0.1)));
 
 TEST(Sgd, ByHand) {
   // μ = 0.5, η = 0.1, gradients 1, 2: v = 1, 2.5; w = 1 − 0.1 − 0.25.
@@ -133,7 +135,7 @@ TEST(Sgd, WeightDecayIsAnL2TermOnAllParameters) {
 TEST(Adam, FirstStepIsTheLearningRateWhateverTheGradient) {
   for (const float g : {1e-4F, 1.0F, -1e4F}) {
     Network network = tiny(0, 0);
-    make_optimizer(OptimizerSpec{}, network)->update(network, gradient_of(g, 0), 0.01);
+    make_optimizer(spec::OptimizerSpec{}, network)->update(network, gradient_of(g, 0), 0.01);
     EXPECT_NEAR(network.layer(0).weight(0, 0), g > 0 ? -0.01 : 0.01, 0.01 * 2e-4);
     EXPECT_EQ(network.layer(0).bias[0], 0.0F);
   }
@@ -141,7 +143,7 @@ TEST(Adam, FirstStepIsTheLearningRateWhateverTheGradient) {
 
 TEST(Adam, EpsilonStandsOutsideTheRoot) {
   // First step: η |g| ÷ (|g| + ε); inside the root it would be η |g| ÷ √(g² + ε).
-  OptimizerSpec spec;
+  spec::OptimizerSpec spec;
   spec.epsilon = 0.5;
   Network network = tiny(0, 0);
   make_optimizer(spec, network)->update(network, gradient_of(0.5F, 0), 0.1);
@@ -151,17 +153,17 @@ TEST(Adam, EpsilonStandsOutsideTheRoot) {
 TEST(AdamW, DecaysWithoutTheGradient) {
   // No gradient, so no moments: w_t = (1 − η λ)^t w_0. Adam's L2 term would take a step of η instead.
   Network network = tiny(2, 4);
-  const auto optimizer = make_optimizer(adam(OptimizerSpec::Kind::adamw, 0.5), network);
+  const auto optimizer = make_optimizer(adam(spec::OptimizerSpec::Kind::adamw, 0.5), network);
   for (int t = 0; t < 10; ++t) optimizer->update(network, gradient_of(0, 0), 0.1);
   EXPECT_NEAR(network.layer(0).weight(0, 0), 2 * std::pow(0.95, 10), 1e-6);
   EXPECT_NEAR(network.layer(0).bias[0], 4 * std::pow(0.95, 10), 2e-6);
 }
 
 TEST(Optimizer, UpdatesEveryParameterOfLargeLayersAlike) {
-  ModelSpec spec;
-  spec.layers = {DenseSpec{300, Activation::relu, true},
-                 DenseSpec{70, Activation::identity, true}};  // beyond one block, and not a multiple
-  for (const OptimizerSpec& kind : {sgd(0.9, true, 0.1), adam(OptimizerSpec::Kind::adam, 0.1)}) {
+  spec::ModelSpec spec;
+  spec.layers = {spec::DenseSpec{300, spec::Activation::relu, true},
+                 spec::DenseSpec{70, spec::Activation::identity, true}};  // beyond one block, and not a multiple
+  for (const spec::OptimizerSpec& kind : {sgd(0.9, true, 0.1), adam(spec::OptimizerSpec::Kind::adam, 0.1)}) {
     Network network(133, spec, 1);
     Gradient gradient;
     gradient.matrices.resize(2);
@@ -189,7 +191,7 @@ TEST(Optimizer, UpdatesEveryParameterOfLargeLayersAlike) {
 
 TEST(Optimizer, RefusesAGradientOfAnotherShape) {
   Network network = tiny(1, 1);
-  const auto optimizer = make_optimizer(OptimizerSpec{}, network);
+  const auto optimizer = make_optimizer(spec::OptimizerSpec{}, network);
   EXPECT_THROW(optimizer->update(network, Gradient{}, 0.1), std::logic_error);
   Gradient wide = gradient_of(1, 1);
   wide.matrices[0].weight.setZero(1, 2);
@@ -202,17 +204,17 @@ TEST(Optimizer, RefusesAGradientOfAnotherShape) {
 TEST(Optimizer, CostPerParameter) {
   EXPECT_EQ(update_floats_per_parameter(sgd(0, false, 0)), 3);
   EXPECT_EQ(update_floats_per_parameter(sgd(0.9, false, 0)), 5);
-  EXPECT_EQ(update_floats_per_parameter(OptimizerSpec{}), 7);
+  EXPECT_EQ(update_floats_per_parameter(spec::OptimizerSpec{}), 7);
   EXPECT_EQ(update_flops_per_parameter(sgd(0, false, 0)), 2);
   EXPECT_GT(update_flops_per_parameter(sgd(0.9, true, 0.1)), update_flops_per_parameter(sgd(0.9, false, 0)));
-  EXPECT_GT(update_flops_per_parameter(OptimizerSpec{}), update_flops_per_parameter(sgd(0.9, true, 0)));
+  EXPECT_GT(update_flops_per_parameter(spec::OptimizerSpec{}), update_flops_per_parameter(sgd(0.9, true, 0)));
 }
 
 class Rates : public testing::Test {
  protected:
   double at(std::int64_t step) const { return learning_rate(optimizer_, schedule_, step, 10, 100); }
-  OptimizerSpec optimizer_{.learning_rate = 0.2};
-  ScheduleSpec schedule_;
+  spec::OptimizerSpec optimizer_{.learning_rate = 0.2};
+  spec::ScheduleSpec schedule_;
 };
 
 TEST_F(Rates, Constant) {
@@ -232,7 +234,7 @@ TEST_F(Rates, WarmUpIsLinearAndMayEndWithinAnEpoch) {
 }
 
 TEST_F(Rates, StepsAtMilestones) {
-  schedule_.kind = ScheduleSpec::Kind::steps;
+  schedule_.kind = spec::ScheduleSpec::Kind::steps;
   schedule_.milestones = {3, 6};
   schedule_.factor = 0.1;
   EXPECT_DOUBLE_EQ(at(29), 0.2);
@@ -242,7 +244,7 @@ TEST_F(Rates, StepsAtMilestones) {
 }
 
 TEST_F(Rates, CosineFromTheRateToItsFinalShare) {
-  schedule_.kind = ScheduleSpec::Kind::cosine;
+  schedule_.kind = spec::ScheduleSpec::Kind::cosine;
   schedule_.final_factor = 0.1;
   EXPECT_DOUBLE_EQ(at(0), 0.2);
   EXPECT_NEAR(at(50), 0.11, 1e-15);
@@ -255,7 +257,7 @@ TEST_F(Rates, CosineFromTheRateToItsFinalShare) {
 }
 
 TEST_F(Rates, CosineOfARunThatIsAllWarmUpEnds) {
-  schedule_.kind = ScheduleSpec::Kind::cosine;
+  schedule_.kind = spec::ScheduleSpec::Kind::cosine;
   schedule_.warm_up_epochs = 10;
   EXPECT_DOUBLE_EQ(at(99), 0.2);
   EXPECT_DOUBLE_EQ(at(100), 0.0);
@@ -267,4 +269,4 @@ TEST_F(Rates, RefusesNonsense) {
 }
 
 }  // namespace
-}  // namespace dadsim
+}  // namespace dadsim::models

@@ -1,27 +1,28 @@
 #include <gtest/gtest.h>
 
 #include "models/gradient_check.hpp"
-#include "plan/preset.hpp"
+#include "spec/preset.hpp"
 
-namespace dadsim {
+namespace dadsim::models {
 namespace {
 
 /// The kinks of ReLU lie closer to each other than central differences step.
-void smooth(std::vector<LayerSpec>& layers) {
-  for (LayerSpec& layer : layers) {
-    if (auto* norm = std::get_if<BatchNormSpec>(&layer.what); norm != nullptr && norm->activation == Activation::relu) {
-      norm->activation = Activation::tanh;
+void smooth(std::vector<spec::LayerSpec>& layers) {
+  for (spec::LayerSpec& layer : layers) {
+    if (auto* norm = std::get_if<spec::BatchNormSpec>(&layer.what);
+        norm != nullptr && norm->activation == spec::Activation::relu) {
+      norm->activation = spec::Activation::tanh;
     }
-    if (auto* residual = std::get_if<ResidualSpec>(&layer.what)) {
-      residual->activation = Activation::tanh;
+    if (auto* residual = std::get_if<spec::ResidualSpec>(&layer.what)) {
+      residual->activation = spec::Activation::tanh;
       smooth(residual->layers);
     }
   }
 }
 
 TEST(ResNet8, GradientsEqualCentralDifferences) {
-  const SampleShape image{.height = 6, .width = 6, .channels = 2};
-  ModelSpec model = find_preset("resnet-8")->make({{"width", "2"}}, image, 3);
+  const spec::SampleShape image{.height = 6, .width = 6, .channels = 2};
+  spec::ModelSpec model = spec::find_preset("resnet-8")->make({{"width", "2"}}, image, 3);
   smooth(model.layers);
   const std::vector<Eigen::Index> sites{0, 3, 5};
   test::expect_right_gradients(model, image,
@@ -29,11 +30,11 @@ TEST(ResNet8, GradientsEqualCentralDifferences) {
 }
 
 TEST(ResNet8, SameBitsForAnyNumberOfThreads) {
-  const SampleShape image{.height = 16, .width = 16, .channels = 3};
-  const ModelSpec model = find_preset("resnet-8")->make({{"width", "8"}}, image, 10);
+  const spec::SampleShape image{.height = 16, .width = 16, .channels = 3};
+  const spec::ModelSpec model = spec::find_preset("resnet-8")->make({{"width", "8"}}, image, 10);
   const std::vector<Eigen::Index> sites{0, 16, 40};
   test::expect_same_bits_for_thread_counts(model, image, 40, {.training = true, .sites = sites, .seed = 0, .step = 0});
 }
 
 }  // namespace
-}  // namespace dadsim
+}  // namespace dadsim::models

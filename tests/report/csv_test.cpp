@@ -9,7 +9,7 @@
 
 #include "report/sample.hpp"
 
-namespace dadsim {
+namespace dadsim::report {
 namespace {
 
 TEST(Csv, HasOneLinePerRunAndEvaluation) {
@@ -55,4 +55,4 @@ TEST(Csv, DocumentsItsColumnsInOrder) {
 }
 
 }  // namespace
-}  // namespace dadsim
+}  // namespace dadsim::report

@@ -11,7 +11,7 @@
 #include "report/sample.hpp"
 #include "report/table.hpp"
 
-namespace dadsim {
+namespace dadsim::report {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -120,4 +120,4 @@ TEST(Html, IsSmall) {
 }
 
 }  // namespace
-}  // namespace dadsim
+}  // namespace dadsim::report

@@ -10,7 +10,7 @@
 
 #include "report/sample.hpp"
 
-namespace dadsim {
+namespace dadsim::report {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -31,8 +31,8 @@ void collect_fields(const Json& json, const std::string& path, std::set<std::str
   }
 }
 
-NetworkUse sample_network() {
-  NetworkUse use;
+step::NetworkUse sample_network() {
+  step::NetworkUse use;
   use.fidelity = "flow";
   use.fidelity_note = "by flow: 3e+06 messages are more than the budget";
   use.collectives = {{"all-reduce", "ring", 1000, 2000, 3}};
@@ -184,4 +184,4 @@ TEST(Json, RefusesRanksWithoutNames) {
 }
 
 }  // namespace
-}  // namespace dadsim
+}  // namespace dadsim::report

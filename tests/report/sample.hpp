@@ -4,11 +4,11 @@
 
 #include "report/result.hpp"
 
-namespace dadsim {
+namespace dadsim::report {
 
 /// Two workers and an aggregator, three steps, of which the last two are alike.
-inline Trajectory sample_trajectory() {
-  Trajectory trajectory;
+inline step::Trajectory sample_trajectory() {
+  step::Trajectory trajectory;
   trajectory.structures.resize(1);
   trajectory.distinct_steps.resize(2);
   trajectory.steps = {0, 1, 1};
@@ -18,15 +18,15 @@ inline Trajectory sample_trajectory() {
   return trajectory;
 }
 
-inline std::vector<StepTiming> sample_timings() {
-  StepTiming first;
+inline std::vector<step::StepTiming> sample_timings() {
+  step::StepTiming first;
   first.seconds = 4;
   first.compute_seconds = 1;
   first.exposed_seconds = 3;
   first.bytes_sent = {1000, 3000, 8000};
   first.bytes_received = {4000, 4000, 4000};
   first.bounds = {{"up", "bandwidth", 3, 0.75}, {"site-1", "compute", 1, 0.25}};
-  StepTiming second;
+  step::StepTiming second;
   second.seconds = 2.5;
   second.compute_seconds = 1;
   second.exposed_seconds = 1.5;
@@ -36,8 +36,8 @@ inline std::vector<StepTiming> sample_timings() {
   return {first, second};
 }
 
-inline RunSpec sample_spec(std::string algorithm, std::string label) {
-  RunSpec spec;
+inline spec::RunSpec sample_spec(std::string algorithm, std::string label) {
+  spec::RunSpec spec;
   spec.algorithm = std::move(algorithm);
   spec.label = std::move(label);
   spec.communicates = spec.algorithm != "pooled" && spec.algorithm != "no-sharing";
@@ -80,12 +80,12 @@ inline Result sample_scale_result() {
   setting.workload = "resnet-50";
   setting.batch = 512;
   setting.seeds = 2;
-  setting.known = KnownSteps{1000, 900, 1200, 512, "75.9 % top-1", "40 epochs (MLPerf)"};
+  setting.known = estimate::KnownSteps{1000, 900, 1200, 512, "75.9 % top-1", "40 epochs (MLPerf)"};
   setting.charges = {.evaluation_every = 100, .evaluation_seconds = 2, .start_up_seconds = 60};
   result.scale = setting;
   RunResult& run = result.runs[0];
   run.step_seconds = 0.5;
-  run.at_scale = ScaleResult{{30, 60}, {Estimate{1.5, 1.2, 2.0}, ""}, Estimate{840, 684, 1100}};
+  run.at_scale = ScaleResult{{30, 60}, {estimate::Estimate{1.5, 1.2, 2.0}, ""}, estimate::Estimate{840, 684, 1100}};
   return result;
 }
 
@@ -99,4 +99,4 @@ inline RunResult verdict_run(std::string algorithm, double best, double seconds_
   return run;
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::report

@@ -5,7 +5,7 @@
 #include "report/sample.hpp"
 #include "report/table.hpp"
 
-namespace dadsim {
+namespace dadsim::report {
 namespace {
 
 TEST(ScaleTable, IsEmptyWithoutASetting) { EXPECT_EQ(scale_table(sample_result()), ""); }
@@ -55,7 +55,7 @@ TEST(ScaleTable, SaysWhatIsCharged) {
 TEST(ScaleTable, OneSeedHasNoInterval) {
   Result result = sample_scale_result();
   result.scale->seeds = 1;
-  result.runs[0].at_scale->relative.ratio = Estimate{1.5, {}, {}};
+  result.runs[0].at_scale->relative.ratio = estimate::Estimate{1.5, {}, {}};
   EXPECT_NE(scale_table(result).find("one seed has"), std::string::npos);
   EXPECT_EQ(scale_table(result).find("Fieller"), std::string::npos);
 }
@@ -69,4 +69,4 @@ TEST(ScaleTable, StandsInTheTable) {
 }
 
 }  // namespace
-}  // namespace dadsim
+}  // namespace dadsim::report

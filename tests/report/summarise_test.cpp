@@ -5,7 +5,7 @@
 
 #include "report/sample.hpp"
 
-namespace dadsim {
+namespace dadsim::report {
 namespace {
 
 TEST(Summarise, PutsTheClockAndTheBytesOnTheCurve) {
@@ -24,7 +24,7 @@ TEST(Summarise, PutsTheClockAndTheBytesOnTheCurve) {
 }
 
 TEST(Summarise, ChargesStepsAfterTheLastEvaluation) {
-  Trajectory trajectory = sample_trajectory();
+  step::Trajectory trajectory = sample_trajectory();
   trajectory.curve.pop_back();
   const RunResult run = summarise(sample_spec("dad", "dad"), trajectory, sample_timings(), 2, 0.95);
   EXPECT_EQ(run.curve.back().seconds, 6.5);
@@ -60,7 +60,7 @@ TEST(Summarise, AddsUpTheCriticalPathByResourceAndKind) {
   EXPECT_DOUBLE_EQ(run.bounds[3].seconds, 1.0 / 3);
   double seconds = 0;
   double share = 0;
-  for (const Bound& bound : run.bounds) {
+  for (const step::Bound& bound : run.bounds) {
     seconds += bound.seconds;
     share += bound.share;
   }
@@ -70,12 +70,12 @@ TEST(Summarise, AddsUpTheCriticalPathByResourceAndKind) {
 
 TEST(Summarise, PartsStandForAsManyStepsAsASampleSays) {
   // The second step is interpolated: it has seconds and bytes, and the first stands for the parts of all three.
-  std::vector<StepTiming> timings = sample_timings();
-  const StepTiming whole = timings[0];
+  std::vector<step::StepTiming> timings = sample_timings();
+  const step::StepTiming whole = timings[0];
   timings[1].seconds = 4;
   timings[1].compute_seconds = timings[1].exposed_seconds = 0;
   timings[1].bounds.clear();
-  const auto with = [&](const std::optional<StepTiming>& first) {
+  const auto with = [&](const std::optional<step::StepTiming>& first) {
     return summarise(sample_spec("dad", "dad"), sample_trajectory(), timings, 2, 0.95, first, {3, 0});
   };
   const RunResult run = with({});
@@ -88,7 +88,7 @@ TEST(Summarise, PartsStandForAsManyStepsAsASampleSays) {
   EXPECT_DOUBLE_EQ(run.bounds[0].seconds, 3);
   EXPECT_DOUBLE_EQ(run.bounds[0].share, 0.75);
   // A first step of its own takes one of them away.
-  StepTiming slower = whole;
+  step::StepTiming slower = whole;
   slower.seconds = 7;
   slower.exposed_seconds = 6;
   slower.bounds[0].seconds = 6;
@@ -101,7 +101,7 @@ TEST(Summarise, PartsStandForAsManyStepsAsASampleSays) {
 }
 
 TEST(Summarise, LeavesOutTimingsThatNeverOccur) {
-  Trajectory trajectory = sample_trajectory();
+  step::Trajectory trajectory = sample_trajectory();
   trajectory.steps = {1, 1, 1};
   const RunResult run = summarise(sample_spec("dad", "dad"), trajectory, sample_timings(), 2, 0.95);
   EXPECT_EQ(run.bounds.size(), 3U);
@@ -127,7 +127,7 @@ TEST(Summarise, FindsTheFirstEvaluationThatReachesTheTarget) {
 }
 
 TEST(Summarise, HasNoMeansWithoutSteps) {
-  Trajectory trajectory = sample_trajectory();
+  step::Trajectory trajectory = sample_trajectory();
   trajectory.steps.clear();
   trajectory.curve.resize(1);
   const RunResult run = summarise(sample_spec("dad", "dad"), trajectory, sample_timings(), 2, 0.1);
@@ -138,13 +138,13 @@ TEST(Summarise, HasNoMeansWithoutSteps) {
 }
 
 TEST(Summarise, RefusesHalvesThatDoNotFit) {
-  const RunSpec spec = sample_spec("dad", "dad");
-  const Trajectory good = sample_trajectory();
-  const std::vector<StepTiming> timings = sample_timings();
+  const spec::RunSpec spec = sample_spec("dad", "dad");
+  const step::Trajectory good = sample_trajectory();
+  const std::vector<step::StepTiming> timings = sample_timings();
   EXPECT_THROW(summarise(spec, good, {timings[0]}, 2, 0.95), std::logic_error);
   EXPECT_THROW(summarise(spec, good, timings, 0, 0.95), std::logic_error);
   EXPECT_THROW(summarise(spec, good, timings, 4, 0.95), std::logic_error);
-  Trajectory wrong = good;
+  step::Trajectory wrong = good;
   wrong.steps.back() = 2;
   EXPECT_THROW(summarise(spec, wrong, timings, 2, 0.95), std::logic_error);
   wrong = good;
@@ -159,4 +159,4 @@ TEST(Summarise, RefusesHalvesThatDoNotFit) {
 }
 
 }  // namespace
-}  // namespace dadsim
+}  // namespace dadsim::report

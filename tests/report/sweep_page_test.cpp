@@ -10,7 +10,7 @@
 #include "report/sample.hpp"
 #include "report/sweep_sample.hpp"
 
-namespace dadsim {
+namespace dadsim::report {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -173,4 +173,4 @@ TEST(SweepReport, WhatIsNotANumberIsNull) {
 }
 
 }  // namespace
-}  // namespace dadsim
+}  // namespace dadsim::report

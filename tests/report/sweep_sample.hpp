@@ -9,7 +9,7 @@
 
 #include "report/sweep_report.hpp"
 
-namespace dadsim {
+namespace dadsim::report {
 
 /// Sweeps made by hand: three runs whose times cross, one that shares nothing.
 class SampleSweep {
@@ -125,7 +125,7 @@ class SampleSweep {
         figures.bytes = 1e9 / static_cast<double>(run + 1);
         report_.figures.push_back(figures);
       }
-      if (report_.runs[run].communicates) point.ranked.push_back({run, Estimate{mean, {}, {}}});
+      if (report_.runs[run].communicates) point.ranked.push_back({run, estimate::Estimate{mean, {}, {}}});
     }
     std::ranges::sort(point.ranked, {}, [](const SweepReport::Time& time) { return time.seconds->value; });
     report_.points.push_back(std::move(point));
@@ -134,4 +134,4 @@ class SampleSweep {
   SweepReport report_;
 };
 
-}  // namespace dadsim
+}  // namespace dadsim::report

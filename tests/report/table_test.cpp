@@ -8,7 +8,7 @@
 #include "report/sample.hpp"
 #include "support/human.hpp"
 
-namespace dadsim {
+namespace dadsim::report {
 namespace {
 
 std::vector<std::string> lines_of(const std::string& text) {
@@ -152,4 +152,4 @@ TEST(Verdict, DividesByNoZero) {
 }
 
 }  // namespace
-}  // namespace dadsim
+}  // namespace dadsim::report

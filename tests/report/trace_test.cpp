@@ -9,16 +9,16 @@
 
 #include "report/sample.hpp"
 
-namespace dadsim {
+namespace dadsim::report {
 namespace {
 
 using Json = nlohmann::json;
-using Activity = Timeline::Activity;
-using Stream = Timeline::Stream;
+using Activity = step::Timeline::Activity;
+using Stream = step::Timeline::Stream;
 
 /// Two of eight workers and a link, with a name that needs care.
-Timeline sample_timeline() {
-  Timeline timeline;
+step::Timeline sample_timeline() {
+  step::Timeline timeline;
   timeline.seconds = 0.5;
   timeline.last = 0;
   timeline.fidelity = "message";
@@ -45,17 +45,17 @@ Timeline sample_timeline() {
 Result sample_traced() {
   Result result = sample_result();
   result.trace_steps = {1, 3, 9};
-  const auto timeline = std::make_shared<const Timeline>(sample_timeline());
+  const auto timeline = std::make_shared<const step::Timeline>(sample_timeline());
   result.runs[0].traced = {{1, true, 0, timeline}, {3, false, 6.5, timeline}};
   result.runs.push_back(result.runs[0]);
   result.runs[1].spec.label = "second";
-  Timeline flows = sample_timeline();
+  step::Timeline flows = sample_timeline();
   flows.fidelity = "flow";
   flows.spans.pop_back();
   flows.tracks.pop_back();
   flows.links = flows.links_shown = flows.cut = 0;
   flows.workers = flows.workers_shown;
-  result.runs[1].traced = {{1, false, 0, std::make_shared<const Timeline>(std::move(flows))}};
+  result.runs[1].traced = {{1, false, 0, std::make_shared<const step::Timeline>(std::move(flows))}};
   return result;
 }
 
@@ -131,14 +131,14 @@ TEST(Trace, SaysWhatIsLeftOut) {
 
 TEST(Trace, StaysSmall) {
   Result result = sample_traced();
-  Timeline large = sample_timeline();
+  step::Timeline large = sample_timeline();
   large.cut = 0;
   large.workers = large.workers_shown;
   large.spans.clear();
   for (std::size_t i = 0; i < kMostTraceSpans / 2; ++i) {
     large.spans.push_back({0, 0, 0.123456789012345 * static_cast<double>(i), 0.0123456789012345, 123456789});
   }
-  const auto timeline = std::make_shared<const Timeline>(std::move(large));
+  const auto timeline = std::make_shared<const step::Timeline>(std::move(large));
   result.trace_steps = {1, 2, 3};
   result.runs.resize(1);
   result.runs[0].traced = {{1, false, 0, timeline}, {2, false, 1, timeline}, {3, false, 2, timeline}};
@@ -157,4 +157,4 @@ TEST(Trace, OfNothingIsATraceToo) {
 }
 
 }  // namespace
-}  // namespace dadsim
+}  // namespace dadsim::report

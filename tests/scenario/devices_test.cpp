@@ -13,7 +13,8 @@ constexpr const char* kDevice =
     R"(<device name="mine" peak-flops="10TF" memory-bandwidth="300GBps" matrix-efficiency="0.4" memory-efficiency="0.7" launch-overhead="10us")";
 
 /// A scenario of two workers with the device `mine`.
-Scenario load(const std::string& device, const std::string& more = "", const std::string& workers = "<workers>") {
+scenario::Scenario load(const std::string& device, const std::string& more = "",
+                        const std::string& workers = "<workers>") {
   const TemporaryFolder folder;
   folder.write("platform.xml", fake_platform());
   const std::string path = folder.write(
@@ -36,38 +37,39 @@ std::vector<std::string> errors_of(const std::string& device, const std::string&
 }
 
 TEST(DeviceElement, HasDefaultsThatChangeNothing) {
-  const DeviceSpec device = load(kDevice + std::string("/>")).devices.at(0);
+  const spec::DeviceSpec device = load(kDevice + std::string("/>")).devices.at(0);
   EXPECT_EQ(device.precisions(), "fp32");
   EXPECT_EQ(device.memory_bytes, 0);
   EXPECT_EQ(device.power, 0);
   EXPECT_EQ(device.ramp_seconds, 0);
   EXPECT_EQ(device.tile_rows, 1);
   EXPECT_EQ(device.winograd_share, 1);
-  EXPECT_EQ(device.efficiency(LayerKind::convolution, Precision::fp32), 0.4);
+  EXPECT_EQ(device.efficiency(spec::LayerKind::convolution, spec::Precision::fp32), 0.4);
 }
 
 TEST(DeviceElement, TakesEveryAttribute) {
-  const Scenario scenario = load(kDevice + std::string(R"( tf32-flops="20TF" fp16-flops="40TF" bf16-flops="41TF"
+  const scenario::Scenario scenario =
+      load(kDevice + std::string(R"( tf32-flops="20TF" fp16-flops="40TF" bf16-flops="41TF"
       memory="16000MB" watts="250" ramp-time="7us" tile-rows="32" winograd-share="0.5">
     <efficiency of="convolution" share="0.3"/>
     <efficiency of="convolution" precision="fp16" share="0.2"/>
     <efficiency of="dense" precision="bf16" share="0.6"/>
   </device>)"));
-  const DeviceSpec& device = scenario.devices.at(0);
+  const spec::DeviceSpec& device = scenario.devices.at(0);
   EXPECT_EQ(device.precisions(), "fp32, tf32, fp16 and bf16");
-  EXPECT_DOUBLE_EQ(device.peak(Precision::bf16), 41e12);
+  EXPECT_DOUBLE_EQ(device.peak(spec::Precision::bf16), 41e12);
   EXPECT_DOUBLE_EQ(device.memory_bytes, 16e9);
   EXPECT_EQ(device.power, 250);
   EXPECT_DOUBLE_EQ(device.ramp_seconds, 7e-6);
   EXPECT_EQ(device.tile_rows, 32);
   EXPECT_EQ(device.winograd_share, 0.5);
-  EXPECT_EQ(device.efficiency(LayerKind::convolution, Precision::fp32), 0.3);
-  EXPECT_EQ(device.efficiency(LayerKind::convolution, Precision::fp16), 0.2);
-  EXPECT_EQ(device.efficiency(LayerKind::dense, Precision::bf16), 0.6);
-  EXPECT_EQ(device.efficiency(LayerKind::dense, Precision::fp16), 0.4);
+  EXPECT_EQ(device.efficiency(spec::LayerKind::convolution, spec::Precision::fp32), 0.3);
+  EXPECT_EQ(device.efficiency(spec::LayerKind::convolution, spec::Precision::fp16), 0.2);
+  EXPECT_EQ(device.efficiency(spec::LayerKind::dense, spec::Precision::bf16), 0.6);
+  EXPECT_EQ(device.efficiency(spec::LayerKind::dense, spec::Precision::fp16), 0.4);
 
   // Printed, it reads back as the same.
-  const std::string printed = print_scenario(scenario);
+  const std::string printed = scenario::print_scenario(scenario);
   const std::size_t begin = printed.find("<device");
   const std::size_t end = printed.find("</device>") + 9;
   const std::string again = print_scenario(load(printed.substr(begin, end - begin)));
@@ -85,13 +87,13 @@ TEST(DeviceElement, NeedsAPeakButNotFp32) {
 
 TEST(DeviceElement, ARunNeedsThePrecisionOfItsDevices) {
   const std::string both = kDevice + std::string(R"( fp16-flops="40TF"/>)");
-  EXPECT_EQ(load(both, R"(<timed-as precision="fp16"/>)").timed_as->precision, Precision::fp16);
+  EXPECT_EQ(load(both, R"(<timed-as precision="fp16"/>)").timed_as->precision, spec::Precision::fp16);
   EXPECT_EQ(errors_of(both, R"(<timed-as precision="bf16"/>)"),
             std::vector<std::string>{
                 "6: device 'mine' has no bf16; <timed-as precision=\"…\"> of what it has: fp32 and fp16"});
   // Of the catalogue too.
-  Catalog catalog = fake_catalog();
-  DeviceSpec tpu{.name = "rtx-3090", .description = "", .source = ""};
+  scenario::Catalog catalog = fake_catalog();
+  spec::DeviceSpec tpu{.name = "rtx-3090", .description = "", .source = ""};
   tpu.bf16_flops = 1e12;
   catalog.device_specs = {tpu};
   const TemporaryFolder folder;
@@ -102,7 +104,7 @@ TEST(DeviceElement, ARunNeedsThePrecisionOfItsDevices) {
                    "device=\"rtx-3090\"/></workers><data><digits/></data><model><dense units=\"10\"/></model><run "
                    "algorithm=\"dad\"/></scenario>");
   try {
-    load_scenario(path, {}, catalog);
+    scenario::load_scenario(path, {}, catalog);
     FAIL() << "accepted";
   } catch (const InputError& error) {
     EXPECT_NE(std::string(error.what()).find("device 'rtx-3090' has no fp32"), std::string::npos) << error.what();
@@ -126,9 +128,9 @@ TEST(DeviceElement, ComplainsAboutEachEfficiency) {
 
 TEST(DeviceElement, MemoryIsCheckedUnlessTheWorkersSayOtherwise) {
   EXPECT_FALSE(load(kDevice + std::string("/>")).ignore_memory);
-  const Scenario ignoring = load(kDevice + std::string("/>"), "", "<workers memory=\"ignore\">");
+  const scenario::Scenario ignoring = load(kDevice + std::string("/>"), "", "<workers memory=\"ignore\">");
   EXPECT_TRUE(ignoring.ignore_memory);
-  EXPECT_NE(print_scenario(ignoring).find("<workers memory=\"ignore\">"), std::string::npos);
+  EXPECT_NE(scenario::print_scenario(ignoring).find("<workers memory=\"ignore\">"), std::string::npos);
 }
 
 }  // namespace

@@ -44,7 +44,7 @@ TEST(Documentation, ExamplesAreExcerptsOfShippedFiles) {
 
 TEST(Documentation, NamesEveryElementAndAttribute) {
   const std::string text = page();
-  for (const ElementRule& rule : vocabulary()) {
+  for (const scenario::ElementRule& rule : scenario::vocabulary()) {
     EXPECT_NE(text.find("`<" + rule.name + ">`"), std::string::npos) << rule.name;
     for (const std::string& attribute : rule.attributes) {
       EXPECT_NE(text.find("`" + attribute + "`"), std::string::npos) << rule.name << " " << attribute;

@@ -22,12 +22,12 @@ inline std::string file_content(const std::string& path) {
 }
 
 /// What a source of data holds. A file holds three numbers (samples, values of each, classes), or has an error.
-inline Catalog::DataAnswer fake_data(const DataSource& source) {
-  Catalog::DataAnswer answer;
-  DataFacts& facts = answer.facts;
+inline scenario::Catalog::DataAnswer fake_data(const spec::DataSource& source) {
+  scenario::Catalog::DataAnswer answer;
+  spec::DataFacts& facts = answer.facts;
   const auto numbers = [&](const std::string& path) {
     std::istringstream text(file_content(path));
-    DataFacts found;
+    spec::DataFacts found;
     found.shape = {1, 0, 1};
     if (!(text >> found.train >> found.shape.width >> found.classes)) {
       answer.errors.push_back({path, 0, "not an IDX file", "magic number 2051"});
@@ -37,13 +37,13 @@ inline Catalog::DataAnswer fake_data(const DataSource& source) {
   const auto pair = [&](const std::string& train, const std::string& test) {
     facts = numbers(train);
     if (test.empty()) return;
-    const DataFacts held_back = numbers(test);
+    const spec::DataFacts held_back = numbers(test);
     facts.test = held_back.train;
     facts.classes = std::max(facts.classes, held_back.classes);
     if (held_back.shape != facts.shape) answer.errors.push_back({test, 0, "other images", "of the same size"});
   };
-  const auto drawn = [&](const SampleShape& shape, std::int64_t classes) {
-    facts = {kMaxDrawnSamples, {}, shape, classes};
+  const auto drawn = [&](const spec::SampleShape& shape, std::int64_t classes) {
+    facts = {spec::kMaxDrawnSamples, {}, shape, classes};
   };
   const auto share = [&](double test_share) {
     facts.test = std::llround(static_cast<double>(facts.train) * test_share);
@@ -52,23 +52,23 @@ inline Catalog::DataAnswer fake_data(const DataSource& source) {
   std::visit(
       [&](const auto& one) {
         using Source = std::decay_t<decltype(one)>;
-        if constexpr (std::is_same_v<Source, DigitsSource>) drawn({28, 28, 1}, 10);
-        if constexpr (std::is_same_v<Source, ShapesSource>) drawn({32, 32, 3}, 10);
-        if constexpr (std::is_same_v<Source, UtterancesSource>) drawn({1, one.length, 13}, 10);
-        if constexpr (std::is_same_v<Source, TabularSource>) drawn({1, 1, one.features}, one.classes);
-        if constexpr (std::is_same_v<Source, IdxSource>) pair(one.images, one.test_images);
-        if constexpr (std::is_same_v<Source, TsSource>) pair(one.train_file, one.test_file);
-        if constexpr (std::is_same_v<Source, Cifar10Source>) {
+        if constexpr (std::is_same_v<Source, spec::DigitsSource>) drawn({28, 28, 1}, 10);
+        if constexpr (std::is_same_v<Source, spec::ShapesSource>) drawn({32, 32, 3}, 10);
+        if constexpr (std::is_same_v<Source, spec::UtterancesSource>) drawn({1, one.length, 13}, 10);
+        if constexpr (std::is_same_v<Source, spec::TabularSource>) drawn({1, 1, one.features}, one.classes);
+        if constexpr (std::is_same_v<Source, spec::IdxSource>) pair(one.images, one.test_images);
+        if constexpr (std::is_same_v<Source, spec::TsSource>) pair(one.train_file, one.test_file);
+        if constexpr (std::is_same_v<Source, spec::Cifar10Source>) {
           pair(one.files.back(), one.test_files.empty() ? "" : one.test_files.back());
         }
-        if constexpr (std::is_same_v<Source, CsvSource>) {
+        if constexpr (std::is_same_v<Source, spec::CsvSource>) {
           pair(one.file, one.test_file);
           if (one.test_file.empty()) share(one.test_share);
         }
-        if constexpr (std::is_same_v<Source, GrammarSource>) {
-          facts = {kMaxDrawnSamples, {}, {1, one.length, 1, 10}, 10, one.length};
+        if constexpr (std::is_same_v<Source, spec::GrammarSource>) {
+          facts = {spec::kMaxDrawnSamples, {}, {1, one.length, 1, 10}, 10, one.length};
         }
-        if constexpr (std::is_same_v<Source, TextSource>) {
+        if constexpr (std::is_same_v<Source, spec::TextSource>) {
           pair(one.file, "");
           share(one.test_share);
           facts.shape = {1, one.length, 1, facts.classes};
@@ -82,53 +82,57 @@ inline Catalog::DataAnswer fake_data(const DataSource& source) {
 /// The real names and parameters, with simple stand-ins for what other folders do:
 /// a platform file of SimGrid has a host if it holds id="<host>", and a route between two hosts unless it holds "no
 /// route <a> <b>"; a file of data holds three numbers: samples, values of each, classes.
-inline Catalog fake_catalog() {
-  Catalog catalog;
-  const std::vector<ParameterSpec> none;
+inline scenario::Catalog fake_catalog() {
+  scenario::Catalog catalog;
+  const std::vector<spec::ParameterSpec> none;
   catalog.algorithms = {{"pooled", none, false},
                         {"no-sharing", none, false},
                         {"gradient-sharing", none, true},
                         {"dad", none, true},
                         {"edad", none, true},
                         {"rank-dad",
-                         {{"cap", ParameterSpec::Type::integer, 1, 65536, "8", {}, ""},
-                          {"iterations", ParameterSpec::Type::integer, 1, 1000, "10", {}, ""},
-                          {"tolerance", ParameterSpec::Type::real, 0, 1, "0.01", {}, ""},
-                          {"mode", ParameterSpec::Type::choice, 0, 0, "two-way", {"two-way", "one-way"}, ""}},
+                         {{"cap", spec::ParameterSpec::Type::integer, 1, 65536, "8", {}, ""},
+                          {"iterations", spec::ParameterSpec::Type::integer, 1, 1000, "10", {}, ""},
+                          {"tolerance", spec::ParameterSpec::Type::real, 0, 1, "0.01", {}, ""},
+                          {"mode", spec::ParameterSpec::Type::choice, 0, 0, "two-way", {"two-way", "one-way"}, ""}},
                          true},
                         {"power-sgd",
-                         {{"rank", ParameterSpec::Type::integer, 1, 65536, "2", {}, ""},
-                          {"start", ParameterSpec::Type::choice, 0, 0, "warm", {"warm", "random"}, ""},
-                          {"uncompressed-steps", ParameterSpec::Type::integer, 0, 1e9, "0", {}, ""}},
+                         {{"rank", spec::ParameterSpec::Type::integer, 1, 65536, "2", {}, ""},
+                          {"start", spec::ParameterSpec::Type::choice, 0, 0, "warm", {"warm", "random"}, ""},
+                          {"uncompressed-steps", spec::ParameterSpec::Type::integer, 0, 1e9, "0", {}, ""}},
                          true},
-                        {"top-k", {{"fraction", ParameterSpec::Type::real, 1e-9, 1, "0.01", {}, ""}}, true}};
+                        {"top-k", {{"fraction", spec::ParameterSpec::Type::real, 1e-9, 1, "0.01", {}, ""}}, true}};
   catalog.devices = {"v100-sxm2", "a100-sxm4-40", "a100-sxm4-80", "h100-sxm5", "rtx-3090", "rtx-4090", "xeon-8380"};
   catalog.workloads = {"resnet-50", "vit-b-16", "bert-base", "bert-large"};
   catalog.dataset_sizes = {{"resnet-50", 1281167}, {"vit-b-16", 1281167}};
-  const auto link = [](const char* name, double bandwidth, double latency, Transport transport, double efficiency) {
-    return LinkSpec{name, bandwidth, latency, transport, efficiency, 3e5, "made up"};
+  const auto link = [](const char* name, double bandwidth, double latency, spec::Transport transport,
+                       double efficiency) {
+    return spec::LinkSpec{name, bandwidth, latency, transport, efficiency, 3e5, "made up"};
   };
-  catalog.links = {
-      link("nvlink-4", 450e9, 1e-6, Transport::nvlink, 0.8),  link("pcie-3", 15.75e9, 1e-6, Transport::rdma, 0.8),
-      link("ib-edr", 12.5e9, 1e-6, Transport::rdma, 0.9),     link("ib-ndr", 50e9, 1e-6, Transport::rdma, 0.95),
-      link("ethernet-1g", 125e6, 2e-5, Transport::tcp, 0.94), link("ethernet-10g", 1.25e9, 1e-5, Transport::tcp, 0.95),
-      link("cable-up", 5e6, 8e-3, Transport::tcp, 0.95),      link("cable-down", 3e7, 8e-3, Transport::tcp, 0.95)};
+  catalog.links = {link("nvlink-4", 450e9, 1e-6, spec::Transport::nvlink, 0.8),
+                   link("pcie-3", 15.75e9, 1e-6, spec::Transport::rdma, 0.8),
+                   link("ib-edr", 12.5e9, 1e-6, spec::Transport::rdma, 0.9),
+                   link("ib-ndr", 50e9, 1e-6, spec::Transport::rdma, 0.95),
+                   link("ethernet-1g", 125e6, 2e-5, spec::Transport::tcp, 0.94),
+                   link("ethernet-10g", 1.25e9, 1e-5, spec::Transport::tcp, 0.95),
+                   link("cable-up", 5e6, 8e-3, spec::Transport::tcp, 0.95),
+                   link("cable-down", 3e7, 8e-3, spec::Transport::tcp, 0.95)};
   catalog.all_reduces = {"auto", "ring", "tree"};
   catalog.all_gathers = {"auto", "ring", "direct"};
   catalog.regions = {"aws:eu-west-1", "aws:us-east-1", "gcp:asia-east1-a"};
   // Directions differ; between the second and the third, one is missing.
-  catalog.region_pair = [](const std::string& from, const std::string& to) -> std::optional<WanSpec::Pair> {
+  catalog.region_pair = [](const std::string& from, const std::string& to) -> std::optional<spec::WanSpec::Pair> {
     if (from == "gcp:asia-east1-a" && to == "aws:us-east-1") return std::nullopt;
-    return WanSpec::Pair{from, to, from < to ? 6e8 : 5e8, 0.07, Transport::tcp};
+    return spec::WanSpec::Pair{from, to, from < to ? 6e8 : 5e8, 0.07, spec::Transport::tcp};
   };
 
-  catalog.parse_unit = [](Catalog::Unit unit, const std::string& text) -> std::optional<double> {
-    static const std::map<Catalog::Unit, std::map<std::string, double>> kUnits = {
-        {Catalog::Unit::seconds, {{"s", 1}, {"ms", 1e-3}, {"us", 1e-6}}},
-        {Catalog::Unit::bytes, {{"B", 1}, {"kB", 1e3}, {"MB", 1e6}}},
-        {Catalog::Unit::bytes_per_second,
+  catalog.parse_unit = [](scenario::Catalog::Unit unit, const std::string& text) -> std::optional<double> {
+    static const std::map<scenario::Catalog::Unit, std::map<std::string, double>> kUnits = {
+        {scenario::Catalog::Unit::seconds, {{"s", 1}, {"ms", 1e-3}, {"us", 1e-6}}},
+        {scenario::Catalog::Unit::bytes, {{"B", 1}, {"kB", 1e3}, {"MB", 1e6}}},
+        {scenario::Catalog::Unit::bytes_per_second,
          {{"Bps", 1}, {"MBps", 1e6}, {"GBps", 1e9}, {"Mbps", 1.25e5}, {"Gbps", 1.25e8}}},
-        {Catalog::Unit::flops, {{"f", 1}, {"Gf", 1e9}, {"TF", 1e12}, {"Tf", 1e12}}}};
+        {scenario::Catalog::Unit::flops, {{"f", 1}, {"Gf", 1e9}, {"TF", 1e12}, {"Tf", 1e12}}}};
     char* end = nullptr;
     const double number = std::strtod(text.c_str(), &end);
     if (end == text.c_str() || number < 0) return std::nullopt;
@@ -138,10 +142,10 @@ inline Catalog fake_catalog() {
     return number * factor->second;
   };
 
-  catalog.check_platform = [](const Catalog::PlatformQuestion& question) {
-    Catalog::PlatformAnswer answer;
+  catalog.check_platform = [](const scenario::Catalog::PlatformQuestion& question) {
+    scenario::Catalog::PlatformAnswer answer;
     answer.host_errors.resize(question.hosts.size());
-    const auto* file = std::get_if<PlatformFileSpec>(&question.platform.what);
+    const auto* file = std::get_if<spec::PlatformFileSpec>(&question.platform.what);
     if (file == nullptr) return answer;
     const std::string platform = file_content(file->path);
     if (platform.find("<host") == std::string::npos) {

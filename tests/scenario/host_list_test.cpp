@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace dadsim {
+namespace dadsim::scenario {
 namespace {
 
 using Names = std::vector<std::string>;
@@ -41,4 +41,4 @@ TEST(HostList, IsBounded) {
 }
 
 }  // namespace
-}  // namespace dadsim
+}  // namespace dadsim::scenario

@@ -14,11 +14,12 @@ namespace dadsim::test {
 namespace {
 
 /// A scenario of `inside`, beside the platform of fake_catalog.hpp.
-Scenario load(const TemporaryFolder& folder, const std::string& inside, const std::vector<std::string>& overrides = {},
-              const Catalog& catalog = fake_catalog()) {
+scenario::Scenario load(const TemporaryFolder& folder, const std::string& inside,
+                        const std::vector<std::string>& overrides = {},
+                        const scenario::Catalog& catalog = fake_catalog()) {
   folder.write("platform.xml", fake_platform());
   const std::string path = folder.write("scenario.xml", "<scenario name=\"Test\">" + inside + "</scenario>");
-  return load_scenario(path, overrides, catalog);
+  return scenario::load_scenario(path, overrides, catalog);
 }
 
 const std::string kPlatform = R"(<platform file="platform.xml"/>)";
@@ -40,46 +41,47 @@ std::string message_of(const auto& call) {
 
 TEST(Load, FillsInEveryDefault) {
   const TemporaryFolder folder;
-  const Scenario scenario = load(folder, kPlatform + kWorkers + kData + kModel + kRun);
+  const scenario::Scenario scenario = load(folder, kPlatform + kWorkers + kData + kModel + kRun);
   EXPECT_EQ(scenario.name, "Test");
   EXPECT_EQ(scenario.description, "");
   EXPECT_EQ(scenario.seed, 1U);
-  const auto& platform = std::get<PlatformFileSpec>(scenario.platform.what);
+  const auto& platform = std::get<spec::PlatformFileSpec>(scenario.platform.what);
   EXPECT_EQ(platform.path, folder.path("platform.xml"));
-  EXPECT_EQ(platform.transport, Transport::plain);
-  EXPECT_EQ(scenario.network.fidelity, Fidelity::automatic);
+  EXPECT_EQ(platform.transport, spec::Transport::plain);
+  EXPECT_EQ(scenario.network.fidelity, spec::Fidelity::automatic);
   EXPECT_EQ(scenario.network.message_budget, 2'000'000);
   EXPECT_EQ(scenario.network.timed_steps, 0);
   EXPECT_FALSE(scenario.network.rendezvous);
-  EXPECT_EQ(scenario.network.jitter, JitterSpec{});
+  EXPECT_EQ(scenario.network.jitter, spec::JitterSpec{});
   EXPECT_TRUE(scenario.devices.empty());
   EXPECT_FALSE(scenario.aggregator);
   EXPECT_FALSE(scenario.timed_as);
 
-  const auto& digits = std::get<DigitsSource>(scenario.data.source);
+  const auto& digits = std::get<spec::DigitsSource>(scenario.data.source);
   EXPECT_EQ(digits.train, 8000);
   EXPECT_EQ(digits.test, 2000);
-  EXPECT_EQ(scenario.data.split.kind, SplitSpec::Kind::iid);
+  EXPECT_EQ(scenario.data.split.kind, spec::SplitSpec::Kind::iid);
 
   ASSERT_EQ(scenario.model.layers.size(), 2U);
-  EXPECT_EQ(scenario.model.layers[0], DenseSpec({16, Activation::relu, true, false}));
-  EXPECT_EQ(scenario.model.layers[1], DenseSpec({10, Activation::identity, true, false}));
+  EXPECT_EQ(scenario.model.layers[0], spec::DenseSpec({16, spec::Activation::relu, true, false}));
+  EXPECT_EQ(scenario.model.layers[1], spec::DenseSpec({10, spec::Activation::identity, true, false}));
 
   EXPECT_EQ(scenario.training.batch, 32);
-  EXPECT_EQ(scenario.training.batches, TrainingSpec::Batches::proportional);
+  EXPECT_EQ(scenario.training.batches, spec::TrainingSpec::Batches::proportional);
   EXPECT_EQ(scenario.training.epochs, 10);
   EXPECT_EQ(scenario.training.target_accuracy, 0.95);
-  EXPECT_EQ(scenario.training.stop, TrainingSpec::Stop::budget);
+  EXPECT_EQ(scenario.training.stop, spec::TrainingSpec::Stop::budget);
   EXPECT_EQ(scenario.training.evaluate_every, 0);
-  EXPECT_EQ(scenario.training.optimizer.kind, OptimizerSpec::Kind::adam);
+  EXPECT_EQ(scenario.training.optimizer.kind, spec::OptimizerSpec::Kind::adam);
   EXPECT_EQ(scenario.training.optimizer.learning_rate, 1e-3);
   EXPECT_EQ(scenario.training.optimizer.weight_decay, 0);
-  EXPECT_EQ(scenario.training.schedule.kind, ScheduleSpec::Kind::constant);
+  EXPECT_EQ(scenario.training.schedule.kind, spec::ScheduleSpec::Kind::constant);
 
   ASSERT_EQ(scenario.runs.size(), 1U);
   EXPECT_EQ(scenario.runs[0].label, "rank-dad");
-  EXPECT_EQ(scenario.runs[0].topology, Topology::peer);
-  const ParameterValues expected = {{"cap", "8"}, {"iterations", "10"}, {"tolerance", "0.01"}, {"mode", "two-way"}};
+  EXPECT_EQ(scenario.runs[0].exchange, spec::ExchangeMode::peer);
+  const spec::ParameterValues expected = {
+      {"cap", "8"}, {"iterations", "10"}, {"tolerance", "0.01"}, {"mode", "two-way"}};
   EXPECT_EQ(scenario.runs[0].parameters, expected);
   EXPECT_EQ(scenario.runs[0].all_reduce, "auto");
   EXPECT_EQ(scenario.runs[0].all_gather, "auto");
@@ -121,25 +123,25 @@ TEST(Load, ReadsEveryElementAndAttribute) {
     line two. </description>
 </scenario>
 )");
-  const Scenario scenario = load_scenario(path, {}, fake_catalog());
+  const scenario::Scenario scenario = load_scenario(path, {}, fake_catalog());
   EXPECT_EQ(scenario.name, "All & every&thing &#38;");
   EXPECT_EQ(scenario.description, "Line one,\n    line two.");
   EXPECT_EQ(scenario.seed, 18446744073709551615ULL);
-  const auto& platform = std::get<PlatformFileSpec>(scenario.platform.what);
+  const auto& platform = std::get<spec::PlatformFileSpec>(scenario.platform.what);
   EXPECT_EQ(platform.path, folder.path("platform.xml"));
-  EXPECT_EQ(platform.transport, Transport::tcp);
+  EXPECT_EQ(platform.transport, spec::Transport::tcp);
   EXPECT_EQ(scenario.platform.description, "a file");
   ASSERT_EQ(scenario.platform.background.size(), 1U);
   EXPECT_EQ(scenario.platform.background[0].from, "site-1");
   EXPECT_EQ(scenario.platform.background[0].to, "hub");
   EXPECT_EQ(scenario.platform.background[0].bytes, 1000);
   EXPECT_EQ(scenario.platform.background[0].every, 2);
-  EXPECT_EQ(scenario.network.fidelity, Fidelity::flow);
+  EXPECT_EQ(scenario.network.fidelity, spec::Fidelity::flow);
   EXPECT_TRUE(scenario.network.rendezvous);
-  EXPECT_EQ(scenario.network.jitter, (JitterSpec{0.25, 0.5}));
+  EXPECT_EQ(scenario.network.jitter, (spec::JitterSpec{0.25, 0.5}));
 
   ASSERT_EQ(scenario.devices.size(), 1U);
-  const DeviceSpec& device = scenario.devices[0];
+  const spec::DeviceSpec& device = scenario.devices[0];
   EXPECT_EQ(device.name, "mine");
   EXPECT_EQ(device.description, "a card");
   EXPECT_DOUBLE_EQ(device.peak_flops, 1e13);
@@ -159,25 +161,25 @@ TEST(Load, ReadsEveryElementAndAttribute) {
   EXPECT_EQ(scenario.aggregator->host, "hub");
   EXPECT_EQ(scenario.aggregator->device, "mine");
 
-  EXPECT_EQ(std::get<DigitsSource>(scenario.data.source).train, 100);
-  EXPECT_EQ(scenario.data.split.kind, SplitSpec::Kind::sizes);
+  EXPECT_EQ(std::get<spec::DigitsSource>(scenario.data.source).train, 100);
+  EXPECT_EQ(scenario.data.split.kind, spec::SplitSpec::Kind::sizes);
   EXPECT_EQ(scenario.data.split.sizes, (std::vector<std::int64_t>{10, 20, 30}));
-  EXPECT_EQ(scenario.model.layers[0], DenseSpec({8, Activation::gelu, false, false}));
-  EXPECT_EQ(scenario.model.layers[1], DenseSpec({10, Activation::tanh, true, false}));
+  EXPECT_EQ(scenario.model.layers[0], spec::DenseSpec({8, spec::Activation::gelu, false, false}));
+  EXPECT_EQ(scenario.model.layers[1], spec::DenseSpec({10, spec::Activation::tanh, true, false}));
 
-  const TrainingSpec& training = scenario.training;
+  const spec::TrainingSpec& training = scenario.training;
   EXPECT_EQ(training.batch, 16);
-  EXPECT_EQ(training.batches, TrainingSpec::Batches::equal);
+  EXPECT_EQ(training.batches, spec::TrainingSpec::Batches::equal);
   EXPECT_EQ(training.epochs, 2.5);
   EXPECT_EQ(training.target_accuracy, 0.9);
-  EXPECT_EQ(training.stop, TrainingSpec::Stop::target);
+  EXPECT_EQ(training.stop, spec::TrainingSpec::Stop::target);
   EXPECT_EQ(training.evaluate_every, 7);
-  EXPECT_EQ(training.optimizer.kind, OptimizerSpec::Kind::sgd);
+  EXPECT_EQ(training.optimizer.kind, spec::OptimizerSpec::Kind::sgd);
   EXPECT_EQ(training.optimizer.learning_rate, 0.05);
   EXPECT_EQ(training.optimizer.momentum, 0.9);
   EXPECT_TRUE(training.optimizer.nesterov);
   EXPECT_EQ(training.optimizer.weight_decay, 1e-4);
-  EXPECT_EQ(training.schedule.kind, ScheduleSpec::Kind::steps);
+  EXPECT_EQ(training.schedule.kind, spec::ScheduleSpec::Kind::steps);
   EXPECT_EQ(training.schedule.warm_up_epochs, 0.5);
   EXPECT_EQ(training.schedule.milestones, (std::vector<std::int64_t>{1, 2}));
   EXPECT_EQ(training.schedule.factor, 0.2);
@@ -186,8 +188,9 @@ TEST(Load, ReadsEveryElementAndAttribute) {
   EXPECT_EQ(scenario.timed_as->workload, "bert-base");
   EXPECT_EQ(scenario.timed_as->batch, 4);
   EXPECT_EQ(scenario.runs[0].label, "a");
-  EXPECT_EQ(scenario.runs[0].topology, Topology::peer);
-  const ParameterValues parameters = {{"cap", "4"}, {"iterations", "3"}, {"tolerance", "0.05"}, {"mode", "one-way"}};
+  EXPECT_EQ(scenario.runs[0].exchange, spec::ExchangeMode::peer);
+  const spec::ParameterValues parameters = {
+      {"cap", "4"}, {"iterations", "3"}, {"tolerance", "0.05"}, {"mode", "one-way"}};
   EXPECT_EQ(scenario.runs[0].parameters, parameters);
   EXPECT_EQ(scenario.runs[0].all_reduce, "ring");
   EXPECT_EQ(scenario.runs[0].all_gather, "direct");
@@ -197,14 +200,14 @@ TEST(Load, ReadsEveryElementAndAttribute) {
 
 TEST(Load, ReadsWhatVariesOnADeclaredPlatform) {
   const TemporaryFolder folder;
-  const Scenario scenario = load(folder, R"(<platform>
+  const scenario::Scenario scenario = load(folder, R"(<platform>
     <federation><sites name="site" count="2" up="1Mbps" down="1Mbps" latency="1ms"/></federation>
     <profile link="line *" of="latency" times="0s 60s" factors="1 0.5" period="2e2s"/></platform>)" +
-                                             kWorkers + kData + kModel + kRun);
+                                                       kWorkers + kData + kModel + kRun);
   ASSERT_EQ(scenario.platform.profiles.size(), 1U);
-  const PlatformSpec::Profile& profile = scenario.platform.profiles[0];
+  const spec::PlatformSpec::Profile& profile = scenario.platform.profiles[0];
   EXPECT_EQ(profile.link, "line *");
-  EXPECT_EQ(profile.of, PlatformSpec::Profile::Of::latency);
+  EXPECT_EQ(profile.of, spec::PlatformSpec::Profile::Of::latency);
   EXPECT_EQ(profile.times, (std::vector<double>{0, 60}));
   EXPECT_EQ(profile.factors, (std::vector<double>{1, 0.5}));
   EXPECT_EQ(profile.period, 200);
@@ -219,15 +222,15 @@ TEST(Load, DefaultsThatDependOnTheKind) {
   EXPECT_EQ(with("<training><adamw/></training>").optimizer.weight_decay, 0.01);
   EXPECT_EQ(with("<training><adamw/></training>").optimizer.learning_rate, 1e-3);
   EXPECT_EQ(with(R"(<training><schedule kind="cosine" final-factor="0.1"/></training>)").schedule.final_factor, 0.1);
-  const Scenario timed = load(
+  const scenario::Scenario timed = load(
       folder, kPlatform + kStar + kData + kModel + kRun + R"(<training batch="8"/><timed-as workload="resnet-50"/>)");
   EXPECT_EQ(timed.timed_as->batch, 8);
-  EXPECT_EQ(timed.runs[0].topology, Topology::aggregator);
+  EXPECT_EQ(timed.runs[0].exchange, spec::ExchangeMode::aggregator);
 }
 
 TEST(Load, LabelsTellRunsApart) {
   const TemporaryFolder folder;
-  const Scenario scenario = load(folder, kPlatform + kStar + kData + kModel + R"xml(
+  const scenario::Scenario scenario = load(folder, kPlatform + kStar + kData + kModel + R"xml(
     <run algorithm="rank-dad"/>
     <run algorithm="rank-dad" cap="32"/>
     <run algorithm="rank-dad" cap="32" exchange="peer"/>
@@ -237,7 +240,7 @@ TEST(Load, LabelsTellRunsApart) {
     <run algorithm="gradient-sharing" all-reduce="ring"/>
     <run algorithm="gradient-sharing" all-reduce="tree" all-gather="ring" bucket="25MB" first-bucket="2MB"/>)xml");
   std::vector<std::string> labels;
-  for (const RunSpec& run : scenario.runs) labels.push_back(run.label);
+  for (const spec::RunSpec& run : scenario.runs) labels.push_back(run.label);
   const std::vector<std::string> expected = {
       "rank-dad, cap 8, aggregator",
       "rank-dad, cap 32, aggregator",
@@ -257,7 +260,7 @@ TEST(Load, LabelsStayBelowTheirLimit) {
   runs += runs + R"xml(<run algorithm="rank-dad" cap="9" iterations="3" tolerance="1e-300" mode="one-way"
                            exchange="peer" all-reduce="tree" all-gather="ring" bucket="25MB"/>)xml";
   std::set<std::string> labels;
-  for (const RunSpec& run : load(folder, kPlatform + kStar + kData + kModel + runs).runs) {
+  for (const spec::RunSpec& run : load(folder, kPlatform + kStar + kData + kModel + runs).runs) {
     EXPECT_LE(run.label.size(), 100U) << run.label;
     EXPECT_TRUE(run.label.starts_with("rank-dad, cap ")) << run.label;
     labels.insert(run.label);
@@ -267,11 +270,11 @@ TEST(Load, LabelsStayBelowTheirLimit) {
 
 TEST(Load, AsksForTheRoutesThatTheRunsUse) {
   const TemporaryFolder folder;
-  Catalog::PlatformQuestion asked;
-  Catalog catalog = fake_catalog();
-  catalog.check_platform = [&](const Catalog::PlatformQuestion& question) {
+  scenario::Catalog::PlatformQuestion asked;
+  scenario::Catalog catalog = fake_catalog();
+  catalog.check_platform = [&](const scenario::Catalog::PlatformQuestion& question) {
     asked = question;
-    return Catalog::PlatformAnswer{};
+    return scenario::Catalog::PlatformAnswer{};
   };
   using Pairs = std::vector<std::pair<std::size_t, std::size_t>>;
   const std::string workers =
@@ -308,8 +311,8 @@ class IdxData : public testing::Test {
   void SetUp() override { unsetenv("DADSIM_DATA"); }
   void TearDown() override { unsetenv("DADSIM_DATA"); }
 
-  IdxSource load_idx(const std::string& attributes) {
-    return std::get<IdxSource>(
+  spec::IdxSource load_idx(const std::string& attributes) {
+    return std::get<spec::IdxSource>(
         load(folder_, kPlatform + kWorkers + "<data><idx " + attributes + "/></data>" + kModel + kRun).data.source);
   }
   std::string refused(const std::string& attributes) {
@@ -323,7 +326,7 @@ class IdxData : public testing::Test {
 TEST_F(IdxData, TakesTestSamplesFromTheSameFiles) {
   folder_.write("a", "100 784 10");
   folder_.write("b", "");
-  const IdxSource idx = load_idx(R"(images="a" labels="b" train="80" test="20")");
+  const spec::IdxSource idx = load_idx(R"(images="a" labels="b" train="80" test="20")");
   EXPECT_EQ(idx.images, folder_.path("a"));
   EXPECT_EQ(idx.test_images, "");
   EXPECT_EQ(idx.train, 80);
@@ -339,7 +342,7 @@ TEST_F(IdxData, TakesAllOfOwnTestFiles) {
   folder_.write("a", "100 784 10");
   folder_.write("b", "");
   folder_.write("c", "50 784 9");
-  const IdxSource idx = load_idx(R"(images="a" labels="b" test-images="c" test-labels="b")");
+  const spec::IdxSource idx = load_idx(R"(images="a" labels="b" test-images="c" test-labels="b")");
   EXPECT_EQ(idx.train, 100);
   EXPECT_EQ(idx.test, 50);
   EXPECT_EQ(load_idx(R"(images="a" labels="b" test-images="c" test-labels="b" train="70")").train, 70);
@@ -366,7 +369,7 @@ TEST_F(IdxData, LooksBesideTheScenarioThenInTheDataFolder) {
   EXPECT_NE(refused(R"(images="a" labels="sub/b" train="80" test="20")").find("DADSIM_DATA is not set"),
             std::string::npos);
   setenv("DADSIM_DATA", data_.path("").c_str(), 1);
-  IdxSource idx = load_idx(R"(images="a.gz" labels="sub/b" train="80" test="20")");
+  spec::IdxSource idx = load_idx(R"(images="a.gz" labels="sub/b" train="80" test="20")");
   EXPECT_EQ(idx.images, data_.path("a"));
   EXPECT_EQ(idx.labels, data_.path("sub/b.gz"));
   folder_.write("a.gz", "90 784 10");

@@ -15,7 +15,7 @@ TEST(Malformed, FixtureItselfIsAccepted) {
   const TemporaryFolder folder;
   const std::string platform = folder.write("platform.xml", fake_platform());
   const std::string path = folder.write("scenario.xml", replaced(fixture(), "@PLATFORM@", platform));
-  EXPECT_EQ(load_scenario(path, {}, fake_catalog()).name, "Fixture");
+  EXPECT_EQ(scenario::load_scenario(path, {}, fake_catalog()).name, "Fixture");
 }
 
 TEST(Malformed, NamesAreUnique) {
@@ -25,7 +25,7 @@ TEST(Malformed, NamesAreUnique) {
 
 TEST(Malformed, EveryCaseIsRefusedWithItsMessage) {
   unsetenv("DADSIM_DATA");
-  const Catalog catalog = fake_catalog();
+  const scenario::Catalog catalog = fake_catalog();
   for (const MalformedCase& one : malformed_cases()) {
     SCOPED_TRACE(one.name);
     const TemporaryFolder folder;
@@ -33,7 +33,7 @@ TEST(Malformed, EveryCaseIsRefusedWithItsMessage) {
     const std::string path = folder.path("scenario.xml");
     if (!write_case(one, path, platform)) continue;
     try {
-      load_scenario(path, one.overrides, catalog);
+      scenario::load_scenario(path, one.overrides, catalog);
       ADD_FAILURE() << "accepted";
     } catch (const InputError& error) {
       EXPECT_EQ(complaint(one, path, error.what()), "");
@@ -48,10 +48,10 @@ TEST(Malformed, EveryPrefixIsRefused) {
   folder.write("platform.xml", fake_platform());
   const std::string text = replaced(fixture(), "@PLATFORM@", "platform.xml");
   const std::size_t end = text.rfind('>');
-  const Catalog catalog = fake_catalog();
+  const scenario::Catalog catalog = fake_catalog();
   for (std::size_t size = 0; size < end; ++size) {
     const std::string path = folder.write("scenario.xml", text.substr(0, size));
-    EXPECT_THROW(load_scenario(path, {}, catalog), InputError) << size;
+    EXPECT_THROW(scenario::load_scenario(path, {}, catalog), InputError) << size;
   }
 }
 

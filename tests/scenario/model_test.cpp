@@ -1,12 +1,12 @@
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
-#include "plan/preset.hpp"
 #include "scenario/fake_catalog.hpp"
 #include "scenario/generators.hpp"
 #include "scenario/load.hpp"
 #include "scenario/malformed_cases.hpp"
 #include "scenario/print.hpp"
+#include "spec/preset.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace dadsim::test {
@@ -16,7 +16,7 @@ class Model : public testing::Test {
  protected:
   Model() { folder_.write("platform.xml", fake_platform()); }
 
-  Scenario load(const std::string& content, const std::vector<std::string>& overrides = {}) {
+  scenario::Scenario load(const std::string& content, const std::vector<std::string>& overrides = {}) {
     const std::string path = folder_.write("scenario.xml", replaced(content, "@PLATFORM@", "platform.xml"));
     return load_scenario(path, overrides, fake_catalog());
   }
@@ -43,23 +43,26 @@ std::string with_symbols(std::string_view model) {
 }
 
 TEST_F(Model, LayersWithDefaults) {
-  const ModelSpec model = load(with_layers(R"(<convolution filters="4"/><max-pool/><mean-pool size="3"/>
+  const spec::ModelSpec model = load(with_layers(R"(<convolution filters="4"/><max-pool/><mean-pool size="3"/>
       <gru units="5"/><lstm units="6"/><layer-norm/><attention/><batch-norm/><positions/><class-token/><dropout/>
       <residual><dense units="6" positions="each"/></residual><select/>)"))
-                              .model;
-  const ModelSpec expected{
+                                    .model;
+  const spec::ModelSpec expected{
       .name = "",
-      .layers = {ConvolutionSpec{4, 3, 1, 1, Activation::relu, true}, PoolSpec{PoolSpec::Kind::maximum, 2, 2},
-                 PoolSpec{PoolSpec::Kind::mean, 3, 3}, RecurrentSpec{RecurrentSpec::Cell::gru, 5, true},
-                 RecurrentSpec{RecurrentSpec::Cell::lstm, 6, true}, LayerNormSpec{1e-5}, AttentionSpec{1, false, true},
-                 BatchNormSpec{1e-5, 0.1, Activation::identity}, PositionsSpec{}, ClassTokenSpec{}, DropoutSpec{0.5},
-                 ResidualSpec{{DenseSpec{6, Activation::relu, true, true}}, {}, Activation::identity},
-                 SelectSpec{false}, DenseSpec{10, Activation::identity, true, false}}};
+      .layers = {
+          spec::ConvolutionSpec{4, 3, 1, 1, spec::Activation::relu, true},
+          spec::PoolSpec{spec::PoolSpec::Kind::maximum, 2, 2}, spec::PoolSpec{spec::PoolSpec::Kind::mean, 3, 3},
+          spec::RecurrentSpec{spec::RecurrentSpec::Cell::gru, 5, true},
+          spec::RecurrentSpec{spec::RecurrentSpec::Cell::lstm, 6, true}, spec::LayerNormSpec{1e-5},
+          spec::AttentionSpec{1, false, true}, spec::BatchNormSpec{1e-5, 0.1, spec::Activation::identity},
+          spec::PositionsSpec{}, spec::ClassTokenSpec{}, spec::DropoutSpec{0.5},
+          spec::ResidualSpec{{spec::DenseSpec{6, spec::Activation::relu, true, true}}, {}, spec::Activation::identity},
+          spec::SelectSpec{false}, spec::DenseSpec{10, spec::Activation::identity, true, false}}};
   EXPECT_EQ(model, expected);
 }
 
 TEST_F(Model, LayersWithEverythingGiven) {
-  const ModelSpec model =
+  const spec::ModelSpec model =
       load(with_model(R"(<model name="mine"><convolution filters="4" kernel="5" stride="2" padding="0" activation="gelu"
       bias="false"/><mean-pool size="3" stride="2"/><max-pool size="3" stride="1"/><gru units="6" bias="false"/>
       <lstm units="6" bias="false"/><attention heads="2" causal="true" bias="false"/><layer-norm epsilon="1e-6"/>
@@ -68,23 +71,26 @@ TEST_F(Model, LayersWithEverythingGiven) {
         <dense units="3" positions="each" bias="false"/></residual>
       <select position="last"/><dense units="10" activation="sigmoid" positions="together"/></model>)"))
           .model;
-  const ModelSpec expected{
+  const spec::ModelSpec expected{
       .name = "mine",
-      .layers = {ConvolutionSpec{4, 5, 2, 0, Activation::gelu, false}, PoolSpec{PoolSpec::Kind::mean, 3, 2},
-                 PoolSpec{PoolSpec::Kind::maximum, 3, 1}, RecurrentSpec{RecurrentSpec::Cell::gru, 6, false},
-                 RecurrentSpec{RecurrentSpec::Cell::lstm, 6, false}, AttentionSpec{2, true, false}, LayerNormSpec{1e-6},
-                 BatchNormSpec{1e-3, 0.2, Activation::relu}, DropoutSpec{0.25},
-                 ResidualSpec{{DenseSpec{3, Activation::relu, false, true}},
-                              {DenseSpec{3, Activation::tanh, true, true}},
-                              Activation::relu},
-                 SelectSpec{true}, DenseSpec{10, Activation::sigmoid, true, false}}};
+      .layers = {spec::ConvolutionSpec{4, 5, 2, 0, spec::Activation::gelu, false},
+                 spec::PoolSpec{spec::PoolSpec::Kind::mean, 3, 2}, spec::PoolSpec{spec::PoolSpec::Kind::maximum, 3, 1},
+                 spec::RecurrentSpec{spec::RecurrentSpec::Cell::gru, 6, false},
+                 spec::RecurrentSpec{spec::RecurrentSpec::Cell::lstm, 6, false}, spec::AttentionSpec{2, true, false},
+                 spec::LayerNormSpec{1e-6}, spec::BatchNormSpec{1e-3, 0.2, spec::Activation::relu},
+                 spec::DropoutSpec{0.25},
+                 spec::ResidualSpec{{spec::DenseSpec{3, spec::Activation::relu, false, true}},
+                                    {spec::DenseSpec{3, spec::Activation::tanh, true, true}},
+                                    spec::Activation::relu},
+                 spec::SelectSpec{true}, spec::DenseSpec{10, spec::Activation::sigmoid, true, false}}};
   EXPECT_EQ(model, expected);
 }
 
 TEST_F(Model, OneLabelForEachPosition) {
   const std::string layers = R"(<model><embedding units="8"/><positions/><dense units="10" positions="each"/></model>)";
-  const ModelSpec expected{
-      .name = "", .layers = {EmbeddingSpec{8}, PositionsSpec{}, DenseSpec{10, Activation::identity, true, true}}};
+  const spec::ModelSpec expected{.name = "",
+                                 .layers = {spec::EmbeddingSpec{8}, spec::PositionsSpec{},
+                                            spec::DenseSpec{10, spec::Activation::identity, true, true}}};
   EXPECT_EQ(load(with_symbols(layers)).model, expected);
   EXPECT_EQ(refusal(with_symbols(replaced(layers, "each", "together"))),
             ":12: logits at 1 position of a sample that has 12 labels; a value at each position to the end: the last "
@@ -94,8 +100,8 @@ TEST_F(Model, OneLabelForEachPosition) {
 }
 
 TEST_F(Model, PresetsAreExpanded) {
-  const SampleShape digits{28, 28, 1};
-  const Preset& resnet = *find_preset("resnet-8");
+  const spec::SampleShape digits{28, 28, 1};
+  const spec::Preset& resnet = *spec::find_preset("resnet-8");
   EXPECT_EQ(load(with_model(R"(<model preset="resnet-8"/>)")).model,
             resnet.make(default_parameters(resnet), digits, 10));
   EXPECT_EQ(load(with_model(R"(<model preset="resnet-8" width="5"/>)")).model,
@@ -104,18 +110,18 @@ TEST_F(Model, PresetsAreExpanded) {
             resnet.make({{"width", "5"}}, digits, 10));
   EXPECT_EQ(load(with_model(R"(<model preset="resnet-8" name="small one"/>)")).model.name, "small one");
   EXPECT_EQ(load(with_model(R"(<model preset="lenet" activation="tanh"/>)")).model.layers.front(),
-            LayerSpec(ConvolutionSpec{6, 5, 1, 2, Activation::tanh, true}));
+            spec::LayerSpec(spec::ConvolutionSpec{6, 5, 1, 2, spec::Activation::tanh, true}));
 }
 
 // What is printed has no preset any more, and is the same network.
 TEST_F(Model, PrintsItsLayers) {
   for (const std::string preset : {"lenet", "resnet-8", "vit"}) {
-    const Scenario scenario = load(with_model("<model preset=\"" + preset + "\"/>"));
-    const std::string printed = print_scenario(scenario);
+    const scenario::Scenario scenario = load(with_model("<model preset=\"" + preset + "\"/>"));
+    const std::string printed = scenario::print_scenario(scenario);
     EXPECT_EQ(printed.find("preset"), std::string::npos);
     EXPECT_NE(printed.find("<model name=\"" + preset + "\">"), std::string::npos);
     const std::string again = folder_.write("printed.xml", printed);
-    EXPECT_EQ(load_scenario(again, {}, fake_catalog()).model, scenario.model);
+    EXPECT_EQ(scenario::load_scenario(again, {}, fake_catalog()).model, scenario.model);
   }
 }
 
@@ -123,8 +129,8 @@ TEST_F(Model, ComesBackFromPrint) {
   EXPECT_TRUE(rc::check("a printed network reads as the same", [&] {
     const bool whole_labels = coin();
     const std::string model = some_model(whole_labels);
-    const Scenario scenario = load(whole_labels ? with_model(model) : with_symbols(model));
-    const std::string printed = print_scenario(scenario);
+    const scenario::Scenario scenario = load(whole_labels ? with_model(model) : with_symbols(model));
+    const std::string printed = scenario::print_scenario(scenario);
     RC_LOG() << model << "\n" << printed;
     RC_ASSERT(load(printed).model == scenario.model);
   }));

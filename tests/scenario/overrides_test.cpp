@@ -16,7 +16,7 @@ class Overrides : public testing::Test {
     folder_.write("platform.xml", fake_platform());
     path_ = folder_.write("scenario.xml", replaced(fixture(), "@PLATFORM@", "platform.xml"));
   }
-  Scenario load(const std::vector<std::string>& overrides) const {
+  scenario::Scenario load(const std::vector<std::string>& overrides) const {
     return load_scenario(path_, overrides, fake_catalog());
   }
 
@@ -31,7 +31,7 @@ TEST_F(Overrides, SetAttributes) {
   EXPECT_EQ(load({"training.adam.learning-rate=0.01"}).training.optimizer.learning_rate, 0.01);
   EXPECT_EQ(load({"workers.aggregator.host=site-1"}).aggregator->host, "site-1");
   EXPECT_EQ(load({"workers.worker.hosts=gpu-[0-3]"}).workers.size(), 4U);
-  EXPECT_EQ(std::get<DenseSpec>(load({"model.dense[1].units=64"}).model.layers[0].what).units, 64);
+  EXPECT_EQ(std::get<spec::DenseSpec>(load({"model.dense[1].units=64"}).model.layers[0].what).units, 64);
 }
 
 TEST_F(Overrides, ApplyInOrder) { EXPECT_EQ(load({"seed=3", "seed=4"}).seed, 4U); }
@@ -42,9 +42,9 @@ TEST_F(Overrides, MakeElementsThatAreNotThere) {
       folder_.write("scenario.xml", replaced(edited({{"    <split by=\"dirichlet\" alpha=\"0.3\"/>\n", ""},
                                                      {"    <schedule kind=\"cosine\"/>\n", ""}}),
                                              "@PLATFORM@", "platform.xml"));
-  const Scenario scenario = load_scenario(
+  const scenario::Scenario scenario = load_scenario(
       bare, {"data.split.by=shards", "data.split.shards=3", "training.schedule.warm-up-epochs=1"}, fake_catalog());
-  EXPECT_EQ(scenario.data.split.kind, SplitSpec::Kind::shards);
+  EXPECT_EQ(scenario.data.split.kind, spec::SplitSpec::Kind::shards);
   EXPECT_EQ(scenario.data.split.shards, 3);
   EXPECT_EQ(scenario.training.schedule.warm_up_epochs, 1);
 }
@@ -52,25 +52,25 @@ TEST_F(Overrides, MakeElementsThatAreNotThere) {
 TEST_F(Overrides, ChooseAmongSeveral) {
   EXPECT_EQ(load({"run[3].cap=4"}).runs[2].parameters.at("cap"), "4");
   EXPECT_EQ(load({"run[rank-dad].cap=4"}).runs[2].parameters.at("cap"), "4");
-  EXPECT_EQ(load({"run[2].exchange=peer"}).runs[1].topology, Topology::peer);
-  EXPECT_EQ(load({"run[2].label=v1.0", "run[v1.0].exchange=peer"}).runs[1].topology, Topology::peer);
-  EXPECT_EQ(load({"run[2].label=a=b", "run[a=b].exchange=peer"}).runs[1].topology, Topology::peer);
-  EXPECT_EQ(std::get<DenseSpec>(load({"model.dense[*].bias=false"}).model.layers[1].what).bias, false);
-  EXPECT_EQ(load({"run[1].algorithm=edad", "run[*].exchange=peer"}).runs[0].topology, Topology::peer);
+  EXPECT_EQ(load({"run[2].exchange=peer"}).runs[1].exchange, spec::ExchangeMode::peer);
+  EXPECT_EQ(load({"run[2].label=v1.0", "run[v1.0].exchange=peer"}).runs[1].exchange, spec::ExchangeMode::peer);
+  EXPECT_EQ(load({"run[2].label=a=b", "run[a=b].exchange=peer"}).runs[1].exchange, spec::ExchangeMode::peer);
+  EXPECT_EQ(std::get<spec::DenseSpec>(load({"model.dense[*].bias=false"}).model.layers[1].what).bias, false);
+  EXPECT_EQ(load({"run[1].algorithm=edad", "run[*].exchange=peer"}).runs[0].exchange, spec::ExchangeMode::peer);
   EXPECT_EQ(load({"workers.worker[hospital-[1-5]].device=h100-sxm5"}).workers[0].device, "h100-sxm5");
 }
 
 // A label comes before an algorithm of the same name.
 TEST_F(Overrides, LabelComesFirst) {
-  const Scenario scenario = load({"run[3].label=dad", "run[2].label=other", "run[dad].cap=5"});
+  const scenario::Scenario scenario = load({"run[3].label=dad", "run[2].label=other", "run[dad].cap=5"});
   EXPECT_EQ(scenario.runs[2].parameters.at("cap"), "5");
 }
 
 TEST_F(Overrides, MayCorrectTheFile) {
   const std::string path =
       folder_.write("scenario.xml", replaced(edited({{"batch=\"16\"", "batch=\"x\""}}), "@PLATFORM@", "platform.xml"));
-  EXPECT_THROW(load_scenario(path, {}, fake_catalog()), InputError);
-  EXPECT_EQ(load_scenario(path, {"training.batch=8"}, fake_catalog()).training.batch, 8);
+  EXPECT_THROW(scenario::load_scenario(path, {}, fake_catalog()), InputError);
+  EXPECT_EQ(scenario::load_scenario(path, {"training.batch=8"}, fake_catalog()).training.batch, 8);
 }
 
 }  // namespace

@@ -13,40 +13,41 @@ constexpr double kTcpShare = 1448.0 / 1514.0;
 
 class Platform : public testing::Test {
  protected:
-  PlatformSpec read(const std::string& inside) const {
-    return load_platform_file(folder_.write("cluster.xml", "<cluster-platform>" + inside + "</cluster-platform>"),
-                              fake_catalog());
+  spec::PlatformSpec read(const std::string& inside) const {
+    return scenario::load_platform_file(
+        folder_.write("cluster.xml", "<cluster-platform>" + inside + "</cluster-platform>"), fake_catalog());
   }
   template <class Kind>
   Kind read_as(const std::string& inside) const {
     return std::get<Kind>(read(inside).what);
   }
   /// The only sites of a federation.
-  FederationSpec::Sites sites(const std::string& attributes) const {
-    return read_as<FederationSpec>("<federation><sites name=\"x\" " + attributes + "/></federation>").sites.at(0);
+  spec::FederationSpec::Sites sites(const std::string& attributes) const {
+    return read_as<spec::FederationSpec>("<federation><sites name=\"x\" " + attributes + "/></federation>").sites.at(0);
   }
 
   TemporaryFolder folder_;
 };
 
 TEST_F(Platform, GpuClusterWithASwitchInsideEachNode) {
-  const auto cluster = read_as<GpuClusterSpec>(R"(<gpu-cluster nodes="2" gpus="4" inside="nvlink-4" nic="ib-ndr"/>)");
+  const auto cluster =
+      read_as<spec::GpuClusterSpec>(R"(<gpu-cluster nodes="2" gpus="4" inside="nvlink-4" nic="ib-ndr"/>)");
   EXPECT_EQ(cluster.name, "");
   EXPECT_EQ(cluster.nodes, 2);
   EXPECT_EQ(cluster.gpus, 4);
-  EXPECT_EQ(cluster.inside, InsideNode::switched);
+  EXPECT_EQ(cluster.inside, spec::InsideNode::switched);
   EXPECT_EQ(cluster.port, fake_catalog().links.at(0));
   EXPECT_EQ(cluster.bridge.bandwidth, 0);
   EXPECT_EQ(cluster.rails, 1);
   EXPECT_EQ(cluster.nic.name, "ib-ndr");
   EXPECT_EQ(cluster.nic.bandwidth, 50e9);
-  EXPECT_EQ(cluster.fabric.kind, FabricSpec::Kind::one_switch);
+  EXPECT_EQ(cluster.fabric.kind, spec::FabricSpec::Kind::one_switch);
 }
 
 TEST_F(Platform, GpuClusterWithABridgeInsideEachNode) {
-  const auto cluster = read_as<GpuClusterSpec>(
+  const auto cluster = read_as<spec::GpuClusterSpec>(
       R"(<gpu-cluster nodes="2" gpus="4" inside="pcie-3" bridge="ib-edr" rails="2" nic="ib-ndr"><one-switch/></gpu-cluster>)");
-  EXPECT_EQ(cluster.inside, InsideNode::shared);
+  EXPECT_EQ(cluster.inside, spec::InsideNode::shared);
   EXPECT_EQ(cluster.port.name, "pcie-3");
   EXPECT_EQ(cluster.bridge.name, "ib-edr");
   EXPECT_EQ(cluster.rails, 2);
@@ -54,40 +55,43 @@ TEST_F(Platform, GpuClusterWithABridgeInsideEachNode) {
 
 TEST_F(Platform, Fabrics) {
   const auto fabric = [&](const std::string& element) {
-    return read_as<GpuClusterSpec>("<gpu-cluster nodes=\"12\" gpus=\"1\" nic=\"ib-ndr\">" + element + "</gpu-cluster>")
+    return read_as<spec::GpuClusterSpec>("<gpu-cluster nodes=\"12\" gpus=\"1\" nic=\"ib-ndr\">" + element +
+                                         "</gpu-cluster>")
         .fabric;
   };
-  const FabricSpec tree = fabric(R"(<fat-tree link="ib-edr" nodes-per-switch="4" oversubscription="2.5"/>)");
-  EXPECT_EQ(tree.kind, FabricSpec::Kind::fat_tree);
+  const spec::FabricSpec tree = fabric(R"(<fat-tree link="ib-edr" nodes-per-switch="4" oversubscription="2.5"/>)");
+  EXPECT_EQ(tree.kind, spec::FabricSpec::Kind::fat_tree);
   EXPECT_EQ(tree.link.name, "ib-edr");
   EXPECT_EQ(tree.nodes_per_switch, 4);
   EXPECT_EQ(tree.oversubscription, 2.5);
   EXPECT_EQ(fabric(R"(<fat-tree link="ib-edr" nodes-per-switch="16"/>)").oversubscription, 1);
-  const FabricSpec dragonfly = fabric(R"(<dragonfly link="ib-edr" groups="3" routers="2" nodes="2"/>)");
-  EXPECT_EQ(dragonfly.kind, FabricSpec::Kind::dragonfly);
+  const spec::FabricSpec dragonfly = fabric(R"(<dragonfly link="ib-edr" groups="3" routers="2" nodes="2"/>)");
+  EXPECT_EQ(dragonfly.kind, spec::FabricSpec::Kind::dragonfly);
   EXPECT_EQ(dragonfly.dimensions, (std::vector<std::int64_t>{3, 2, 2}));
-  const FabricSpec torus = fabric(R"(<torus link="ib-edr" dimensions="2x3x2"/>)");
-  EXPECT_EQ(torus.kind, FabricSpec::Kind::torus);
+  const spec::FabricSpec torus = fabric(R"(<torus link="ib-edr" dimensions="2x3x2"/>)");
+  EXPECT_EQ(torus.kind, spec::FabricSpec::Kind::torus);
   EXPECT_EQ(torus.dimensions, (std::vector<std::int64_t>{2, 3, 2}));
 }
 
 TEST_F(Platform, SitesByBandwidthAreOverTcpUnlessTheySayOtherwise) {
-  const FederationSpec::Sites one = sites(R"(up="10Mbps" down="50Mbps" latency="8ms")");
+  const spec::FederationSpec::Sites one = sites(R"(up="10Mbps" down="50Mbps" latency="8ms")");
   EXPECT_EQ(one.name, "x");
   EXPECT_EQ(one.count, 1);
   EXPECT_FALSE(one.numbered);
-  EXPECT_EQ(one.up, (LinkSpec{"x up", 1.25e6, 8e-3, Transport::tcp, kTcpShare, 3e5, "defined in the platform"}));
-  EXPECT_EQ(one.down, (LinkSpec{"x down", 6.25e6, 8e-3, Transport::tcp, kTcpShare, 3e5, "defined in the platform"}));
+  EXPECT_EQ(one.up,
+            (spec::LinkSpec{"x up", 1.25e6, 8e-3, spec::Transport::tcp, kTcpShare, 3e5, "defined in the platform"}));
+  EXPECT_EQ(one.down,
+            (spec::LinkSpec{"x down", 6.25e6, 8e-3, spec::Transport::tcp, kTcpShare, 3e5, "defined in the platform"}));
 
-  const FederationSpec::Sites other =
+  const spec::FederationSpec::Sites other =
       sites(R"(count="1" up="10Mbps" down="50Mbps" up-latency="1ms" down-latency="2ms" transport="rdma")");
   EXPECT_TRUE(other.numbered);
   EXPECT_EQ(other.up.latency, 1e-3);
   EXPECT_EQ(other.down.latency, 2e-3);
-  EXPECT_EQ(other.up.transport, Transport::rdma);
+  EXPECT_EQ(other.up.transport, spec::Transport::rdma);
   EXPECT_EQ(other.up.efficiency, 1);
 
-  const FederationSpec::Sites own =
+  const spec::FederationSpec::Sites own =
       sites(R"(up="10Mbps" down="50Mbps" latency="3ms" down-latency="0" efficiency="0.5" queue="1MB")");
   EXPECT_EQ(own.up.latency, 3e-3);
   EXPECT_EQ(own.down.latency, 0);
@@ -96,25 +100,26 @@ TEST_F(Platform, SitesByBandwidthAreOverTcpUnlessTheySayOtherwise) {
 }
 
 TEST_F(Platform, SitesByTheCatalogueBringTheirOwnNumbers) {
-  const std::vector<LinkSpec> links = fake_catalog().links;
-  const FederationSpec::Sites as_they_are = sites(R"(count="3" up="cable-up" down="cable-down")");
+  const std::vector<spec::LinkSpec> links = fake_catalog().links;
+  const spec::FederationSpec::Sites as_they_are = sites(R"(count="3" up="cable-up" down="cable-down")");
   EXPECT_EQ(as_they_are.up, links.at(6));
   EXPECT_EQ(as_they_are.down, links.at(7));
-  const FederationSpec::Sites changed = sites(R"(up="ib-ndr" down="cable-down" transport="tcp" up-latency="1ms")");
+  const spec::FederationSpec::Sites changed =
+      sites(R"(up="ib-ndr" down="cable-down" transport="tcp" up-latency="1ms")");
   EXPECT_EQ(changed.up.name, "ib-ndr");
   EXPECT_EQ(changed.up.latency, 1e-3);
   EXPECT_EQ(changed.down.latency, 8e-3);
   EXPECT_EQ(changed.up.efficiency, kTcpShare) << "the share of another transport does not hold";
   EXPECT_EQ(changed.down.efficiency, 0.95) << "its own transport, its own share";
-  const FederationSpec::Sites mixed = sites(R"(up="ib-ndr" down="cable-down" queue="1kB")");
+  const spec::FederationSpec::Sites mixed = sites(R"(up="ib-ndr" down="cable-down" queue="1kB")");
   EXPECT_EQ(mixed.up.queue_bytes, 3e5) << "no queue without tcp";
   EXPECT_EQ(mixed.down.queue_bytes, 1e3);
 }
 
 TEST_F(Platform, HubIsNoLimitUnlessGiven) {
-  EXPECT_EQ(read_as<FederationSpec>(kFederation).hub_up, LinkSpec{});
-  const auto federation =
-      read_as<FederationSpec>("<federation>" + kSites + R"(<hub up="1Gbps" down="2Gbps" latency="0"/></federation>)");
+  EXPECT_EQ(read_as<spec::FederationSpec>(kFederation).hub_up, spec::LinkSpec{});
+  const auto federation = read_as<spec::FederationSpec>("<federation>" + kSites +
+                                                        R"(<hub up="1Gbps" down="2Gbps" latency="0"/></federation>)");
   EXPECT_EQ(federation.hub_up.name, "hub up");
   EXPECT_EQ(federation.hub_up.bandwidth, 1.25e8);
   EXPECT_EQ(federation.hub_down.bandwidth, 2.5e8);
@@ -122,7 +127,7 @@ TEST_F(Platform, HubIsNoLimitUnlessGiven) {
 }
 
 TEST_F(Platform, PairsOfRegionsComeFromTheTable) {
-  const auto wan = read_as<WanSpec>(R"(
+  const auto wan = read_as<spec::WanSpec>(R"(
     <wan host="ethernet-1g" host-latency="1ms">
       <region name="aws:us-east-1" hosts="2"/><region name="aws:eu-west-1" hosts="1"/><region name="home" hosts="1"/>
       <pair from="home" to="aws:us-east-1" bandwidth="10Mbps" round-trip="80ms" transport="plain"/>
@@ -132,32 +137,33 @@ TEST_F(Platform, PairsOfRegionsComeFromTheTable) {
   EXPECT_EQ(wan.host.name, "ethernet-1g");
   EXPECT_EQ(wan.host.latency, 1e-3);
   EXPECT_EQ(wan.regions.at(0).hosts, 2);
-  const std::vector<WanSpec::Pair> expected = {
-      {"aws:us-east-1", "aws:eu-west-1", 1.25e8, 0.07, Transport::tcp},
-      {"aws:us-east-1", "home", 1.25e6, 0.08, Transport::plain},
-      {"aws:eu-west-1", "aws:us-east-1", 6e8, 0.07, Transport::tcp},  // of the table
-      {"aws:eu-west-1", "home", 2.5e6, 0.01, Transport::tcp},
-      {"home", "aws:us-east-1", 1.25e6, 0.08, Transport::plain},
-      {"home", "aws:eu-west-1", 2.5e6, 0.01, Transport::tcp}};
+  const std::vector<spec::WanSpec::Pair> expected = {
+      {"aws:us-east-1", "aws:eu-west-1", 1.25e8, 0.07, spec::Transport::tcp},
+      {"aws:us-east-1", "home", 1.25e6, 0.08, spec::Transport::plain},
+      {"aws:eu-west-1", "aws:us-east-1", 6e8, 0.07, spec::Transport::tcp},  // of the table
+      {"aws:eu-west-1", "home", 2.5e6, 0.01, spec::Transport::tcp},
+      {"home", "aws:us-east-1", 1.25e6, 0.08, spec::Transport::plain},
+      {"home", "aws:eu-west-1", 2.5e6, 0.01, spec::Transport::tcp}};
   EXPECT_TRUE(Same::same(wan.pairs, expected));
 }
 
 TEST_F(Platform, HostsOfAWanByBandwidth) {
-  const auto wan = read_as<WanSpec>(
+  const auto wan = read_as<spec::WanSpec>(
       R"(<wan host-bandwidth="200Mbps" host-latency="0.05ms" queue="1MB"><region name="left" hosts="4"/></wan>)");
-  EXPECT_EQ(wan.host, (LinkSpec{"host", 2.5e7, 5e-5, Transport::tcp, kTcpShare, 1e6, "defined in the platform"}));
+  EXPECT_EQ(wan.host,
+            (spec::LinkSpec{"host", 2.5e7, 5e-5, spec::Transport::tcp, kTcpShare, 1e6, "defined in the platform"}));
   EXPECT_TRUE(wan.pairs.empty());
 }
 
 TEST_F(Platform, SeveralClustersMakeAComposition) {
-  const PlatformSpec platform = read(kTwoClusters + "<federation name=\"c\">" + kSites + "</federation>" +
-                                     R"(<pair from="a" to="b" bandwidth="10Gbps" round-trip="90ms"/>
+  const spec::PlatformSpec platform = read(kTwoClusters + "<federation name=\"c\">" + kSites + "</federation>" +
+                                           R"(<pair from="a" to="b" bandwidth="10Gbps" round-trip="90ms"/>
                                         <pair from="c" to="a" bandwidth="1Gbps" round-trip="9ms"/>
                                         <pair from="c" to="b" bandwidth="1Gbps" round-trip="9ms"/>)");
-  const auto& composition = std::get<CompositionSpec>(platform.what);
+  const auto& composition = std::get<spec::CompositionSpec>(platform.what);
   ASSERT_EQ(composition.clusters.size(), 3U);
-  EXPECT_EQ(std::get<GpuClusterSpec>(composition.clusters[1]).name, "b");
-  EXPECT_EQ(std::get<FederationSpec>(composition.clusters[2]).name, "c");
+  EXPECT_EQ(std::get<spec::GpuClusterSpec>(composition.clusters[1]).name, "b");
+  EXPECT_EQ(std::get<spec::FederationSpec>(composition.clusters[2]).name, "c");
   EXPECT_EQ(composition.pairs.size(), 6U);
   const std::vector<std::string> hosts = host_names(platform);
   EXPECT_EQ(hosts.front(), "a.gpu-0");
@@ -173,14 +179,14 @@ TEST_F(Platform, FileOfSimGridIsRecognisedAndLeftToItsParser) {
       "x.xml",
       "\xEF\xBB\xBF<?xml version=\"1.0\"?>\n<!DOCTYPE platform SYSTEM \"a>b\" [<!-- ]> --> <!ENTITY a \"]>\">]>\n"
       "<!-- <cluster-platform/> -->\n<platform\nversion=\"4.1\">");
-  const PlatformSpec platform = load_platform_file(path, fake_catalog());
-  EXPECT_EQ(std::get<PlatformFileSpec>(platform.what).path, path);
+  const spec::PlatformSpec platform = scenario::load_platform_file(path, fake_catalog());
+  EXPECT_EQ(std::get<spec::PlatformFileSpec>(platform.what).path, path);
 }
 
 TEST_F(Platform, LoadPlatformFileThrowsAllFindings) {
   const auto refused = [&](const std::string& path) -> std::string {
     try {
-      load_platform_file(path, fake_catalog());
+      scenario::load_platform_file(path, fake_catalog());
     } catch (const InputError& error) {
       return error.what();
     }
@@ -206,14 +212,14 @@ TEST_F(Platform, FileIsTheSameAsTheTextInside) {
   folder_.write("cluster.xml", "<cluster-platform description=\"sites\">" + kFederation + "</cluster-platform>");
   const auto load = [&](const std::string& platform) {
     const std::string text = edited({{R"(<platform file="@PLATFORM@"/>)", platform}});
-    return load_scenario(folder_.write("scenario.xml", text), {}, fake_catalog());
+    return scenario::load_scenario(folder_.write("scenario.xml", text), {}, fake_catalog());
   };
-  const Scenario of_file = load(R"(<platform file="cluster.xml"/>)");
-  const Scenario inside = load("<platform description=\"sites\">" + kFederation + "</platform>");
-  EXPECT_EQ(print_scenario(of_file), print_scenario(inside));
+  const scenario::Scenario of_file = load(R"(<platform file="cluster.xml"/>)");
+  const scenario::Scenario inside = load("<platform description=\"sites\">" + kFederation + "</platform>");
+  EXPECT_EQ(scenario::print_scenario(of_file), print_scenario(inside));
   EXPECT_EQ(of_file.hash, inside.hash);
   EXPECT_EQ(print_scenario(of_file).find("cluster.xml"), std::string::npos);
-  const Scenario renamed = load(R"(<platform file="cluster.xml" description="mine"/>)");
+  const scenario::Scenario renamed = load(R"(<platform file="cluster.xml" description="mine"/>)");
   EXPECT_EQ(renamed.platform.description, "mine");
   EXPECT_NE(load("<platform description=\"sites\">" + replaced(kFederation, "8ms", "9ms") + "</platform>").hash,
             inside.hash);
@@ -224,7 +230,7 @@ TEST_F(Platform, WhatVariesAddsToAFile) {
                                    R"(<profile link="a" times="0s" factors="2"/></cluster-platform>)");
   const std::string text = edited({{R"(<platform file="@PLATFORM@"/>)", R"(<platform file="cluster.xml">
     <profile link="b*" times="0s" factors="3"/><background from="hub" to="hospital-5" bytes="1B"/></platform>)"}});
-  const PlatformSpec platform = load_scenario(folder_.write("scenario.xml", text), {}, fake_catalog()).platform;
+  const spec::PlatformSpec platform = load_scenario(folder_.write("scenario.xml", text), {}, fake_catalog()).platform;
   ASSERT_EQ(platform.profiles.size(), 2U);
   EXPECT_EQ(platform.profiles[1].link, "b*");
   EXPECT_EQ(platform.profiles[1].period, 0);
@@ -233,18 +239,18 @@ TEST_F(Platform, WhatVariesAddsToAFile) {
 
 // SimGrid is asked about declared platforms, too, and what the reader has said of a host is not said twice.
 TEST_F(Platform, AsksAboutDeclaredPlatforms) {
-  Catalog catalog = fake_catalog();
-  catalog.check_platform = [](const Catalog::PlatformQuestion& question) {
-    Catalog::PlatformAnswer answer;
+  scenario::Catalog catalog = fake_catalog();
+  catalog.check_platform = [](const scenario::Catalog::PlatformQuestion& question) {
+    scenario::Catalog::PlatformAnswer answer;
     for (const std::string& host : question.hosts) answer.host_errors.push_back("about " + host);
-    EXPECT_TRUE(std::holds_alternative<FederationSpec>(question.platform.what));
+    EXPECT_TRUE(std::holds_alternative<spec::FederationSpec>(question.platform.what));
     return answer;
   };
   const std::string text = edited({{R"(<platform file="@PLATFORM@"/>)", "<platform>" + kFederation + "</platform>"},
                                    {"hospital-[1-5]", "hospital-1 nobody"}});
   const std::string path = folder_.write("scenario.xml", text);
   try {
-    load_scenario(path, {}, catalog);
+    scenario::load_scenario(path, {}, catalog);
     ADD_FAILURE() << "accepted";
   } catch (const InputError& error) {
     EXPECT_EQ(error.what(), path + ":5: no host 'nobody' in the platform; hosts are hospital-[1-5] hub\n" + path +
@@ -254,16 +260,16 @@ TEST_F(Platform, AsksAboutDeclaredPlatforms) {
 
 TEST_F(Platform, OverridesReachInside) {
   const std::string path = folder_.write("scenario.xml", with_platform(kFederation));
-  const Scenario scenario =
+  const scenario::Scenario scenario =
       load_scenario(path,
                     {"platform.federation.sites[hospital].count=7", "platform.federation.hub.up=1Gbps",
                      "platform.federation.hub.down=1Gbps", "platform.federation.hub.latency=1ms",
                      "network.fidelity=message", "network.jitter.spatial=0.5", "workers.worker.hosts=hospital-[1-7]"},
                     fake_catalog());
-  const auto& federation = std::get<FederationSpec>(scenario.platform.what);
+  const auto& federation = std::get<spec::FederationSpec>(scenario.platform.what);
   EXPECT_EQ(federation.sites.at(0).count, 7);
   EXPECT_EQ(federation.hub_down.latency, 1e-3);
-  EXPECT_EQ(scenario.network.fidelity, Fidelity::message);
+  EXPECT_EQ(scenario.network.fidelity, spec::Fidelity::message);
   EXPECT_EQ(scenario.network.jitter.spatial, 0.5);
   EXPECT_EQ(scenario.workers.size(), 7U);
 }

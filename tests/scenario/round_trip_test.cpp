@@ -184,7 +184,7 @@ TEST(RoundTrip, EverySourceOfDataReadsAsTheSame) {
   folder.write("a table", "5000 784 10");
   folder.write("images", "5000 784 10");
   folder.write("labels", "");
-  const Catalog catalog = fake_catalog();
+  const scenario::Catalog catalog = fake_catalog();
   const bool held = rc::check("printed data read as the same", [&] {
     bool whole_labels = true;
     std::string data = some_source(whole_labels);
@@ -197,8 +197,9 @@ TEST(RoundTrip, EverySourceOfDataReadsAsTheSame) {
         R"(<scenario name="x"><platform file="platform.xml"/><workers><worker hosts="gpu-0" device="rtx-3090"/></workers>)"
         R"(<data>{}</data><model>{}<dense units="10"{}/></model><run algorithm="pooled"/></scenario>)",
         data, model, positions);
-    const Scenario scenario = load_scenario(folder.write("scenario.xml", xml), {}, catalog);
-    const Scenario again = load_scenario(elsewhere.write("printed.xml", print_scenario(scenario)), {}, catalog);
+    const scenario::Scenario scenario = load_scenario(folder.write("scenario.xml", xml), {}, catalog);
+    const scenario::Scenario again =
+        load_scenario(elsewhere.write("printed.xml", print_scenario(scenario)), {}, catalog);
     RC_LOG() << xml;
     RC_ASSERT(Same::same(again.data, scenario.data));
     RC_ASSERT(again.hash == scenario.hash);
@@ -213,13 +214,13 @@ TEST(RoundTrip, PrintedScenarioLoadsAsTheSame) {
   folder.write("a table", "5000 784 10");
   folder.write("images", "5000 784 10");
   folder.write("labels", "");
-  const Catalog catalog = fake_catalog();
+  const scenario::Catalog catalog = fake_catalog();
   const bool held = rc::check("load(print(s)) equals s", [&] {
     const std::string xml = some_scenario(folder);
-    const Scenario scenario = load_scenario(folder.write("scenario.xml", xml), {}, catalog);
-    const std::string printed = print_scenario(scenario);
+    const scenario::Scenario scenario = load_scenario(folder.write("scenario.xml", xml), {}, catalog);
+    const std::string printed = scenario::print_scenario(scenario);
     RC_LOG() << xml << "\n" << printed;
-    const Scenario again = load_scenario(elsewhere.write("printed.xml", printed), {}, catalog);
+    const scenario::Scenario again = load_scenario(elsewhere.write("printed.xml", printed), {}, catalog);
     RC_ASSERT(Same::same(again, scenario));
     RC_ASSERT(print_scenario(again) == printed);
   });

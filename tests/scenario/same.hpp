@@ -14,30 +14,30 @@ namespace dadsim::test {
 /// Whether two scenarios are the same, member by member. The structured bindings fail to compile when a member is
 /// added, so that none is forgotten. (Members of a class, so that each finds all the others.)
 struct Same {
-  static bool same(const FabricSpec& a, const FabricSpec& b) {
+  static bool same(const spec::FabricSpec& a, const spec::FabricSpec& b) {
     const auto& [kind, link, nodes_per_switch, oversubscription, dimensions] = a;
     return std::tie(kind, link, nodes_per_switch, oversubscription, dimensions) ==
            std::tie(b.kind, b.link, b.nodes_per_switch, b.oversubscription, b.dimensions);
   }
 
-  static bool same(const GpuClusterSpec& a, const GpuClusterSpec& b) {
+  static bool same(const spec::GpuClusterSpec& a, const spec::GpuClusterSpec& b) {
     const auto& [name, nodes, gpus, inside, port, bridge, rails, nic, fabric] = a;
     return std::tie(name, nodes, gpus, inside, port, bridge, rails, nic) ==
                std::tie(b.name, b.nodes, b.gpus, b.inside, b.port, b.bridge, b.rails, b.nic) &&
            same(fabric, b.fabric);
   }
 
-  static bool same(const FederationSpec::Sites& a, const FederationSpec::Sites& b) {
+  static bool same(const spec::FederationSpec::Sites& a, const spec::FederationSpec::Sites& b) {
     const auto& [name, count, numbered, up, down] = a;
     return std::tie(name, count, numbered, up, down) == std::tie(b.name, b.count, b.numbered, b.up, b.down);
   }
 
-  static bool same(const WanSpec::Region& a, const WanSpec::Region& b) {
+  static bool same(const spec::WanSpec::Region& a, const spec::WanSpec::Region& b) {
     const auto& [name, hosts] = a;
     return std::tie(name, hosts) == std::tie(b.name, b.hosts);
   }
 
-  static bool same(const WanSpec::Pair& a, const WanSpec::Pair& b) {
+  static bool same(const spec::WanSpec::Pair& a, const spec::WanSpec::Pair& b) {
     const auto& [from, to, bandwidth, round_trip, transport] = a;
     return std::tie(from, to, bandwidth, round_trip, transport) ==
            std::tie(b.from, b.to, b.bandwidth, b.round_trip, b.transport);
@@ -53,12 +53,12 @@ struct Same {
     return a.has_value() == b.has_value() && (!a || same(*a, *b));
   }
 
-  static bool same(const FederationSpec& a, const FederationSpec& b) {
+  static bool same(const spec::FederationSpec& a, const spec::FederationSpec& b) {
     const auto& [name, sites, hub_up, hub_down] = a;
     return std::tie(name, hub_up, hub_down) == std::tie(b.name, b.hub_up, b.hub_down) && same(sites, b.sites);
   }
 
-  static bool same(const WanSpec& a, const WanSpec& b) {
+  static bool same(const spec::WanSpec& a, const spec::WanSpec& b) {
     const auto& [name, regions, host, pairs] = a;
     return std::tie(name, host) == std::tie(b.name, b.host) && same(regions, b.regions) && same(pairs, b.pairs);
   }
@@ -69,130 +69,132 @@ struct Same {
            std::visit([&](const auto& one) { return same(one, std::get<std::remove_cvref_t<decltype(one)>>(b)); }, a);
   }
 
-  static bool same(const CompositionSpec& a, const CompositionSpec& b) {
+  static bool same(const spec::CompositionSpec& a, const spec::CompositionSpec& b) {
     const auto& [clusters, pairs] = a;
     return std::ranges::equal(clusters, b.clusters, [](const auto& x, const auto& y) { return same(x, y); }) &&
            same(pairs, b.pairs);
   }
 
-  static bool same(const PlatformFileSpec& a, const PlatformFileSpec& b) {
+  static bool same(const spec::PlatformFileSpec& a, const spec::PlatformFileSpec& b) {
     const auto& [path, transport] = a;
     return std::tie(path, transport) == std::tie(b.path, b.transport);
   }
 
-  static bool same(const PlatformSpec::Profile& a, const PlatformSpec::Profile& b) {
+  static bool same(const spec::PlatformSpec::Profile& a, const spec::PlatformSpec::Profile& b) {
     const auto& [of, link, times, factors, period] = a;
     return std::tie(of, link, times, factors, period) == std::tie(b.of, b.link, b.times, b.factors, b.period);
   }
 
-  static bool same(const PlatformSpec::Background& a, const PlatformSpec::Background& b) {
+  static bool same(const spec::PlatformSpec::Background& a, const spec::PlatformSpec::Background& b) {
     const auto& [from, to, bytes, every] = a;
     return std::tie(from, to, bytes, every) == std::tie(b.from, b.to, b.bytes, b.every);
   }
 
-  static bool same(const PlatformSpec& a, const PlatformSpec& b) {
+  static bool same(const spec::PlatformSpec& a, const spec::PlatformSpec& b) {
     const auto& [description, what, profiles, background, changes] = a;
     return description == b.description && same(what, b.what) && same(profiles, b.profiles) &&
            same(background, b.background) &&
-           std::ranges::equal(changes, b.changes, [](const LinkChange& x, const LinkChange& y) {
+           std::ranges::equal(changes, b.changes, [](const spec::LinkChange& x, const spec::LinkChange& y) {
              const auto& [link, bandwidth_factor, latency_factor] = x;
              return std::tie(link, bandwidth_factor, latency_factor) ==
                     std::tie(y.link, y.bandwidth_factor, y.latency_factor);
            });
   }
 
-  static bool same(const DigitsSource& a, const DigitsSource& b) { return a.train == b.train && a.test == b.test; }
+  static bool same(const spec::DigitsSource& a, const spec::DigitsSource& b) {
+    return a.train == b.train && a.test == b.test;
+  }
 
-  static bool same(const IdxSource& a, const IdxSource& b) {
+  static bool same(const spec::IdxSource& a, const spec::IdxSource& b) {
     const auto& [images, labels, test_images, test_labels, train, test] = a;
     return std::tie(images, labels, test_images, test_labels, train, test) ==
            std::tie(b.images, b.labels, b.test_images, b.test_labels, b.train, b.test);
   }
 
-  static bool same(const Cifar10Source& a, const Cifar10Source& b) {
+  static bool same(const spec::Cifar10Source& a, const spec::Cifar10Source& b) {
     const auto& [files, test_files, train, test] = a;
     return std::tie(files, test_files, train, test) == std::tie(b.files, b.test_files, b.train, b.test);
   }
 
-  static bool same(const TsSource& a, const TsSource& b) {
+  static bool same(const spec::TsSource& a, const spec::TsSource& b) {
     const auto& [train_file, test_file, train, test] = a;
     return std::tie(train_file, test_file, train, test) == std::tie(b.train_file, b.test_file, b.train, b.test);
   }
 
-  static bool same(const CsvSource& a, const CsvSource& b) {
+  static bool same(const spec::CsvSource& a, const spec::CsvSource& b) {
     const auto& [file, target, test_file, test_share, train, test] = a;
     return std::tie(file, target, test_file, test_share, train, test) ==
            std::tie(b.file, b.target, b.test_file, b.test_share, b.train, b.test);
   }
 
-  static bool same(const TextSource& a, const TextSource& b) {
+  static bool same(const spec::TextSource& a, const spec::TextSource& b) {
     const auto& [file, length, test_share, train, test] = a;
     return std::tie(file, length, test_share, train, test) == std::tie(b.file, b.length, b.test_share, b.train, b.test);
   }
 
-  static bool same(const ShapesSource& a, const ShapesSource& b) {
+  static bool same(const spec::ShapesSource& a, const spec::ShapesSource& b) {
     const auto& [train, test] = a;
     return std::tie(train, test) == std::tie(b.train, b.test);
   }
 
-  static bool same(const UtterancesSource& a, const UtterancesSource& b) {
+  static bool same(const spec::UtterancesSource& a, const spec::UtterancesSource& b) {
     const auto& [length, train, test] = a;
     return std::tie(length, train, test) == std::tie(b.length, b.train, b.test);
   }
 
-  static bool same(const GrammarSource& a, const GrammarSource& b) {
+  static bool same(const spec::GrammarSource& a, const spec::GrammarSource& b) {
     const auto& [length, train, test] = a;
     return std::tie(length, train, test) == std::tie(b.length, b.train, b.test);
   }
 
-  static bool same(const TabularSource& a, const TabularSource& b) {
+  static bool same(const spec::TabularSource& a, const spec::TabularSource& b) {
     const auto& [features, classes, noise, train, test] = a;
     return std::tie(features, classes, noise, train, test) == std::tie(b.features, b.classes, b.noise, b.train, b.test);
   }
 
-  static bool same(const ShiftSpec& a, const ShiftSpec& b) {
+  static bool same(const spec::ShiftSpec& a, const spec::ShiftSpec& b) {
     const auto& [gain, offset, noise] = a;
     return std::tie(gain, offset, noise) == std::tie(b.gain, b.offset, b.noise);
   }
 
-  static bool same(const SplitSpec& a, const SplitSpec& b) {
+  static bool same(const spec::SplitSpec& a, const spec::SplitSpec& b) {
     const auto& [kind, alpha, shards, sizes] = a;
     return std::tie(kind, alpha, shards, sizes) == std::tie(b.kind, b.alpha, b.shards, b.sizes);
   }
 
-  static bool same(const DataSpec& a, const DataSpec& b) {
+  static bool same(const spec::DataSpec& a, const spec::DataSpec& b) {
     const auto& [source, split, shift] = a;
     return same(source, b.source) && same(split, b.split) && same(shift, b.shift);
   }
 
-  static bool same(const OptimizerSpec& a, const OptimizerSpec& b) {
+  static bool same(const spec::OptimizerSpec& a, const spec::OptimizerSpec& b) {
     const auto& [kind, learning_rate, momentum, nesterov, weight_decay, beta1, beta2, epsilon] = a;
     return std::tie(kind, learning_rate, momentum, nesterov, weight_decay, beta1, beta2, epsilon) ==
            std::tie(b.kind, b.learning_rate, b.momentum, b.nesterov, b.weight_decay, b.beta1, b.beta2, b.epsilon);
   }
 
-  static bool same(const ScheduleSpec& a, const ScheduleSpec& b) {
+  static bool same(const spec::ScheduleSpec& a, const spec::ScheduleSpec& b) {
     const auto& [kind, warm_up_epochs, milestones, factor, final_factor] = a;
     return std::tie(kind, warm_up_epochs, milestones, factor, final_factor) ==
            std::tie(b.kind, b.warm_up_epochs, b.milestones, b.factor, b.final_factor);
   }
 
-  static bool same(const TrainingSpec& a, const TrainingSpec& b) {
+  static bool same(const spec::TrainingSpec& a, const spec::TrainingSpec& b) {
     const auto& [batch, batches, epochs, target_accuracy, stop, evaluate_every, optimizer, schedule, seeds] = a;
     return std::tie(batch, batches, epochs, target_accuracy, stop, evaluate_every, seeds) ==
                std::tie(b.batch, b.batches, b.epochs, b.target_accuracy, b.stop, b.evaluate_every, b.seeds) &&
            same(optimizer, b.optimizer) && same(schedule, b.schedule);
   }
 
-  static bool same(const RunSpec& a, const RunSpec& b) {
-    const auto& [algorithm, label, topology, parameters, all_reduce, all_gather, bucket_bytes, communicates,
+  static bool same(const spec::RunSpec& a, const spec::RunSpec& b) {
+    const auto& [algorithm, label, exchange, parameters, all_reduce, all_gather, bucket_bytes, communicates,
                  first_bucket_bytes] = a;
-    return std::tie(algorithm, label, topology, parameters, all_reduce, all_gather, bucket_bytes, communicates,
-                    first_bucket_bytes) == std::tie(b.algorithm, b.label, b.topology, b.parameters, b.all_reduce,
+    return std::tie(algorithm, label, exchange, parameters, all_reduce, all_gather, bucket_bytes, communicates,
+                    first_bucket_bytes) == std::tie(b.algorithm, b.label, b.exchange, b.parameters, b.all_reduce,
                                                     b.all_gather, b.bucket_bytes, b.communicates, b.first_bucket_bytes);
   }
 
-  static bool same(const TimedAsSpec& a, const TimedAsSpec& b) {
+  static bool same(const spec::TimedAsSpec& a, const spec::TimedAsSpec& b) {
     const auto& [workload, batch, precision, file, own_shape, own_dataset_size, steps, epochs, target, evaluation_every,
                  evaluation_seconds, start_up] = a;
     return std::tie(workload, batch, precision, file, own_shape, own_dataset_size, steps, epochs, target,
@@ -201,12 +203,12 @@ struct Same {
                     b.target, b.evaluation_every, b.evaluation_seconds, b.start_up);
   }
 
-  static bool same(const KindEfficiency& a, const KindEfficiency& b) {
+  static bool same(const spec::KindEfficiency& a, const spec::KindEfficiency& b) {
     const auto& [kind, precision, share, source] = a;
     return std::tie(kind, precision, share, source) == std::tie(b.kind, b.precision, b.share, b.source);
   }
 
-  static bool same(const DeviceSpec& a, const DeviceSpec& b) {
+  static bool same(const spec::DeviceSpec& a, const spec::DeviceSpec& b) {
     const auto& [name, description, peak_flops, memory_bandwidth, matrix_efficiency, memory_efficiency, launch_overhead,
                  source, step_seconds, tf32_flops, fp16_flops, bf16_flops, memory_bytes, power, ramp_seconds, tile_rows,
                  winograd_share, efficiencies] = a;
@@ -219,54 +221,55 @@ struct Same {
            same(efficiencies, b.efficiencies);
   }
 
-  static bool same(const NetworkSpec& a, const NetworkSpec& b) {
+  static bool same(const spec::NetworkSpec& a, const spec::NetworkSpec& b) {
     const auto& [fidelity, message_budget, timed_steps, rendezvous, jitter] = a;
     const auto& [spatial, temporal] = jitter;
     return std::tie(fidelity, message_budget, timed_steps, rendezvous, spatial, temporal) ==
            std::tie(b.fidelity, b.message_budget, b.timed_steps, b.rendezvous, b.jitter.spatial, b.jitter.temporal);
   }
 
-  static bool same(const Placement& a, const Placement& b) {
+  static bool same(const spec::Placement& a, const spec::Placement& b) {
     const auto& [host, device] = a;
     return std::tie(host, device) == std::tie(b.host, b.device);
   }
 
-  static bool same(const GoalSpec& a, const GoalSpec& b) {
+  static bool same(const spec::GoalSpec& a, const spec::GoalSpec& b) {
     const auto& [accuracy, seconds, money, joules, carbon, run, allowed] = a;
     return std::tie(accuracy, seconds, money, joules, carbon, run) ==
                std::tie(b.accuracy, b.seconds, b.money, b.joules, b.carbon, b.run) &&
-           std::ranges::equal(allowed, b.allowed, [](const AllowedChange& x, const AllowedChange& y) {
+           std::ranges::equal(allowed, b.allowed, [](const spec::AllowedChange& x, const spec::AllowedChange& y) {
              return same(x.varied, y.varied) && x.prefers_least == y.prefers_least;
            });
   }
 
-  static bool same(const CostSpec& a, const CostSpec& b) {
+  static bool same(const spec::CostSpec& a, const spec::CostSpec& b) {
     const auto& [currency, prices, egress_per_gb, egress_links, electricity, carbon, overhead, network_energy] = a;
     return std::tie(currency, egress_per_gb, egress_links, electricity, carbon, overhead, network_energy) ==
                std::tie(b.currency, b.egress_per_gb, b.egress_links, b.electricity, b.carbon, b.overhead,
                         b.network_energy) &&
-           std::ranges::equal(prices, b.prices, [](const CostSpec::Price& x, const CostSpec::Price& y) {
+           std::ranges::equal(prices, b.prices, [](const spec::CostSpec::Price& x, const spec::CostSpec::Price& y) {
              const auto& [device, per_hour, idle_power] = x;
              return std::tie(device, per_hour, idle_power) == std::tie(y.device, y.per_hour, y.idle_power);
            });
   }
 
   /// All but the line it stands in.
-  static bool same(const VariedPath& a, const VariedPath& b) {
+  static bool same(const spec::VariedPath& a, const spec::VariedPath& b) {
     const auto& [path, values, from, to, steps, logarithmic, whole, form, line] = a;
     static_cast<void>(line);
     return std::tie(path, values, from, to, steps, logarithmic, whole, form) ==
            std::tie(b.path, b.values, b.from, b.to, b.steps, b.logarithmic, b.whole, b.form);
   }
 
-  static bool same(const SweepSpec& a, const SweepSpec& b) {
+  static bool same(const spec::SweepSpec& a, const spec::SweepSpec& b) {
     const auto& [method, points, seed, seeds, axes] = a;
     return std::tie(method, points, seed, seeds) == std::tie(b.method, b.points, b.seed, b.seeds) &&
-           std::ranges::equal(axes, b.axes, [](const SweepAxis& x, const SweepAxis& y) { return same(x, y); });
+           std::ranges::equal(axes, b.axes,
+                              [](const spec::SweepAxis& x, const spec::SweepAxis& y) { return same(x, y); });
   }
 
   /// All but the path it was read from.
-  static bool same(const Scenario& a, const Scenario& b) {
+  static bool same(const scenario::Scenario& a, const scenario::Scenario& b) {
     const auto& [file, name, description, seed, platform, network, devices, workers, aggregator, data, model, training,
                  timed_as, runs, hash, ignore_memory, sweep, costs, goal] = a;
     static_cast<void>(file);

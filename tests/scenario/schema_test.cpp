@@ -22,30 +22,30 @@ const std::vector<std::string> kShipped = {"hospitals.xml", "infiniband.xml", "p
 
 std::string shipped(const std::string& name) { return std::string(DADSIM_SOURCE_DIR) + "/scenarios/" + name; }
 
-Element tree_of(const std::string& text) {
-  Findings findings("test.xml");
-  Element root = parse_xml(text, kScenarioDocument, findings);
+scenario::Element tree_of(const std::string& text) {
+  scenario::Findings findings("test.xml");
+  scenario::Element root = parse_xml(text, scenario::kScenarioDocument, findings);
   findings.throw_if_any();
   return root;
 }
 
-void for_each_element(const Element& element, const std::function<void(const Element&)>& visit) {
+void for_each_element(const scenario::Element& element, const std::function<void(const scenario::Element&)>& visit) {
   visit(element);
-  for (const Element& child : element.children) for_each_element(child, visit);
+  for (const scenario::Element& child : element.children) for_each_element(child, visit);
 }
 
-std::string value(const Element& element, const char* attribute) {
-  const Attribute* found = element.find(attribute);
+std::string value(const scenario::Element& element, const char* attribute) {
+  const scenario::Attribute* found = element.find(attribute);
   return found == nullptr ? "" : found->value;
 }
 
 TEST(Schema, IsTheFileThatIsShipped) {
-  EXPECT_EQ(scenario_schema(), file_content(std::string(DADSIM_SOURCE_DIR) + "/src/scenario/scenario.xsd"));
+  EXPECT_EQ(scenario::scenario_schema(), file_content(std::string(DADSIM_SOURCE_DIR) + "/src/scenario/scenario.xsd"));
 }
 
 TEST(Schema, AcceptsTheShippedScenarios) {
   for (const std::string& name : kShipped) {
-    for (const SchemaError& error : validate_against_schema(tree_of(file_content(shipped(name)))))
+    for (const scenario::SchemaError& error : validate_against_schema(tree_of(file_content(shipped(name)))))
       ADD_FAILURE() << name << ": " << error.what;
   }
 }
@@ -56,26 +56,27 @@ TEST(Schema, AcceptsEveryFileInTheFolderOfScenarios) {
   for (const auto& entry : std::filesystem::directory_iterator(shipped(""))) {
     if (entry.path().extension() != ".xml") continue;
     ++files;
-    EXPECT_TRUE(validate_against_schema(tree_of(file_content(entry.path().string()))).empty()) << entry.path();
+    EXPECT_TRUE(scenario::validate_against_schema(tree_of(file_content(entry.path().string()))).empty())
+        << entry.path();
   }
   EXPECT_GE(files, 4);
 }
 
 TEST(Schema, KnowsTheSameNamesAsTheReader) {
-  const Element schema = tree_of(std::string(scenario_schema()));
+  const scenario::Element schema = tree_of(std::string(scenario::scenario_schema()));
   std::map<std::string, std::pair<std::set<std::string>, std::set<std::string>>>
       names;  // element → attributes, children
-  for (const Element& element : schema.children) {
+  for (const scenario::Element& element : schema.children) {
     if (element.name != "xs:element") continue;
     std::set<std::string>& attributes = names[value(element, "name")].first;
     std::set<std::string>& children = names[value(element, "name")].second;
-    for_each_element(element, [&](const Element& part) {
+    for_each_element(element, [&](const scenario::Element& part) {
       if (part.name == "xs:attribute") attributes.insert(value(part, "name"));
       if (part.name == "xs:element" && part.find("ref") != nullptr) children.insert(value(part, "ref"));
     });
   }
   std::map<std::string, std::pair<std::set<std::string>, std::set<std::string>>> expected;
-  for (const ElementRule& rule : vocabulary()) {
+  for (const scenario::ElementRule& rule : scenario::vocabulary()) {
     expected[rule.name] = {{rule.attributes.begin(), rule.attributes.end()},
                            {rule.children.begin(), rule.children.end()}};
   }
@@ -83,23 +84,23 @@ TEST(Schema, KnowsTheSameNamesAsTheReader) {
 }
 
 TEST(Schema, DocumentsEveryElementAndAttribute) {
-  const Element schema = tree_of(std::string(scenario_schema()));
-  for_each_element(schema, [](const Element& element) {
+  const scenario::Element schema = tree_of(std::string(scenario::scenario_schema()));
+  for_each_element(schema, [](const scenario::Element& element) {
     const bool declares =
         (element.name == "xs:element" || element.name == "xs:attribute") && element.find("name") != nullptr;
     if (!declares) return;
     std::string text;
     for_each_element(element.children.at(0),
-                     [&](const Element& part) { text += part.name == "xs:documentation" ? part.text : ""; });
+                     [&](const scenario::Element& part) { text += part.name == "xs:documentation" ? part.text : ""; });
     EXPECT_GT(text.size(), 5U) << value(element, "name");
   });
 }
 
 TEST(Schema, NamesTheElementThatIsWrong) {
-  const Element root = tree_of("<scenario name=\"x\">\n<model>\n<dense units=\"0\"/></model></scenario>");
-  const std::vector<SchemaError> errors = validate_against_schema(root);
+  const scenario::Element root = tree_of("<scenario name=\"x\">\n<model>\n<dense units=\"0\"/></model></scenario>");
+  const std::vector<scenario::SchemaError> errors = validate_against_schema(root);
   ASSERT_FALSE(errors.empty());
-  for (const SchemaError& error : errors) {
+  for (const scenario::SchemaError& error : errors) {
     ASSERT_NE(error.element, nullptr);
     EXPECT_EQ(error.element->name, "dense");
     EXPECT_EQ(error.element->origin.line, 3);
@@ -131,20 +132,22 @@ TEST(Shipped, LoadAndComeBackFromPrint) {
     data.write(name, "60000 784 10");
   for (const char* name : {"t10k-images-idx3-ubyte.gz", "t10k-labels-idx1-ubyte.gz"}) data.write(name, "10000 784 10");
   setenv("DADSIM_DATA", data.path("").c_str(), 1);
-  Catalog catalog = fake_catalog();
+  scenario::Catalog catalog = fake_catalog();
   // What a real platform holds is for the simulator to say; the names of its hosts are checked where it is linked.
-  catalog.check_platform = [](const Catalog::PlatformQuestion&) { return Catalog::PlatformAnswer{}; };
+  catalog.check_platform = [](const scenario::Catalog::PlatformQuestion&) {
+    return scenario::Catalog::PlatformAnswer{};
+  };
   for (const std::string& name : kShipped) {
     SCOPED_TRACE(name);
-    const Scenario scenario = load_scenario(shipped(name), {}, catalog);
-    const std::string printed = print_scenario(scenario);
-    const Scenario again = load_scenario(data.write("printed.xml", printed), {}, catalog);
+    const scenario::Scenario scenario = load_scenario(shipped(name), {}, catalog);
+    const std::string printed = scenario::print_scenario(scenario);
+    const scenario::Scenario again = load_scenario(data.write("printed.xml", printed), {}, catalog);
     EXPECT_EQ(print_scenario(again), printed);
     EXPECT_EQ(again.hash, scenario.hash);
   }
-  const Scenario paper = load_scenario(shipped("paper-mnist.xml"), {}, catalog);
-  EXPECT_EQ(std::get<IdxSource>(paper.data.source).train, 60000);
-  EXPECT_EQ(std::get<IdxSource>(paper.data.source).test, 10000);
+  const scenario::Scenario paper = load_scenario(shipped("paper-mnist.xml"), {}, catalog);
+  EXPECT_EQ(std::get<spec::IdxSource>(paper.data.source).train, 60000);
+  EXPECT_EQ(std::get<spec::IdxSource>(paper.data.source).test, 10000);
 }
 
 }  // namespace

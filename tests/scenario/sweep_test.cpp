@@ -18,7 +18,7 @@ class SweepElement : public testing::Test {
     const std::string text = replaced(replaced(fixture(), "@PLATFORM@", "platform.xml"), "</scenario>", "");
     return folder_.write("scenario.xml", text + "\n" + sweep + "\n</scenario>\n");
   }
-  Scenario load(const std::string& sweep) const { return load_scenario(with(sweep), {}, fake_catalog()); }
+  scenario::Scenario load(const std::string& sweep) const { return load_scenario(with(sweep), {}, fake_catalog()); }
   /// Everything that is wrong, without the path and the line.
   std::string errors(const std::string& sweep) const {
     try {
@@ -38,7 +38,7 @@ class SweepElement : public testing::Test {
 };
 
 TEST_F(SweepElement, IsRead) {
-  const Scenario scenario = load(R"(<sweep method="latin-hypercube" points="200" seed="9" seeds="5">
+  const scenario::Scenario scenario = load(R"(<sweep method="latin-hypercube" points="200" seed="9" seeds="5">
     <vary path="run[*].exchange" values="peer aggregator"/>
     <linked>
       <vary path="training.batch" from="1" to="16" scale="log" whole="true"/>
@@ -49,8 +49,8 @@ TEST_F(SweepElement, IsRead) {
     <vary path="run[2].bucket" values="1 2" unit="MB"/>
   </sweep>)");
   ASSERT_TRUE(scenario.sweep);
-  const SweepSpec& sweep = *scenario.sweep;
-  EXPECT_EQ(sweep.method, SweepSpec::Method::latin_hypercube);
+  const spec::SweepSpec& sweep = *scenario.sweep;
+  EXPECT_EQ(sweep.method, spec::SweepSpec::Method::latin_hypercube);
   EXPECT_EQ(sweep.points, 200);
   EXPECT_EQ(sweep.seed, 9U);
   EXPECT_EQ(sweep.seeds, 5);
@@ -73,20 +73,21 @@ TEST_F(SweepElement, ComesBackFromPrint) {
            <vary path="run[1].label" values="a b; ;c"/></linked><vary path="seed" from="1" to="3" steps="3"/></sweep>)",
        R"(<sweep method="random" points="3"><vary path="run[2].bucket" from="1e-3" to="0.1" scale="log" unit="MB"/></sweep>)",
        R"(<sweep><vary path="run[1].label" values="only one;"/></sweep>)"}) {
-    const Scenario scenario = load(sweep);
-    const Scenario again = load_scenario(folder_.write("printed.xml", print_scenario(scenario)), {}, fake_catalog());
-    EXPECT_TRUE(Same::same(scenario, again)) << print_scenario(scenario);
+    const scenario::Scenario scenario = load(sweep);
+    const scenario::Scenario again =
+        load_scenario(folder_.write("printed.xml", print_scenario(scenario)), {}, fake_catalog());
+    EXPECT_TRUE(Same::same(scenario, again)) << scenario::print_scenario(scenario);
     EXPECT_TRUE(again.sweep);
   }
 }
 
 TEST_F(SweepElement, IsNoPartOfTheHashAndOfPoints) {
-  const Scenario without = load("");
+  const scenario::Scenario without = load("");
   const std::string path = with(R"(<sweep><vary path="training.batch" values="8 16"/></sweep>)");
-  const Scenario scenario = load_scenario(path, {}, fake_catalog());
+  const scenario::Scenario scenario = load_scenario(path, {}, fake_catalog());
   EXPECT_EQ(scenario.hash, without.hash);
-  const ScenarioSource source(path);
-  const Scenario point = source.load_point({"training.batch=8", "sweep.method=list"}, fake_catalog());
+  const scenario::ScenarioSource source(path);
+  const scenario::Scenario point = source.load_point({"training.batch=8", "sweep.method=list"}, fake_catalog());
   EXPECT_FALSE(point.sweep);
   EXPECT_EQ(point.training.batch, 8);
   EXPECT_EQ(point.hash, load_scenario(path, {"training.batch=8"}, fake_catalog()).hash);

@@ -12,11 +12,11 @@ namespace {
 
 const std::string kHeading = "layer,kind,in,out,rows_per_sample,parameters,forward_macs_per_sample\n";
 
-OwnWorkload read(const std::string& name, const std::string& content) {
+scenario::OwnWorkload read(const std::string& name, const std::string& content) {
   const TemporaryFolder folder;
   const std::string path = folder.write(name, content);
-  Findings findings(path);
-  std::optional<OwnWorkload> own = read_workload_file(path, findings);
+  scenario::Findings findings(path);
+  std::optional<scenario::OwnWorkload> own = scenario::read_workload_file(path, findings);
   findings.throw_if_any();
   return own.value();
 }
@@ -25,8 +25,8 @@ OwnWorkload read(const std::string& name, const std::string& content) {
 std::vector<std::string> errors_of(const std::string& name, const std::string& content) {
   const TemporaryFolder folder;
   const std::string path = folder.write(name, content);
-  Findings findings(path);
-  EXPECT_FALSE(read_workload_file(path, findings));
+  scenario::Findings findings(path);
+  EXPECT_FALSE(scenario::read_workload_file(path, findings));
   std::vector<std::string> lines;
   try {
     findings.throw_if_any();
@@ -38,11 +38,11 @@ std::vector<std::string> errors_of(const std::string& name, const std::string& c
 }
 
 TEST(WorkloadFile, CsvAndXmlSayTheSame) {
-  const OwnWorkload csv = read("tiny.csv", "\xEF\xBB\xBF" + kHeading +
-                                               "words,embedding,8,100,5,800,0\r\n"
-                                               "fc, dense, 8, 4, 5, 36, 160\n\n"
-                                               "mix,attention,0,0,0,0,200\n"
-                                               "norm,normalisation,0,0,0,8,0\n");
+  const scenario::OwnWorkload csv = read("tiny.csv", "\xEF\xBB\xBF" + kHeading +
+                                                         "words,embedding,8,100,5,800,0\r\n"
+                                                         "fc, dense, 8, 4, 5, 36, 160\n\n"
+                                                         "mix,attention,0,0,0,0,200\n"
+                                                         "norm,normalisation,0,0,0,8,0\n");
   EXPECT_EQ(csv.shape.name, "tiny");
   EXPECT_EQ(csv.dataset_size, 0);
   ASSERT_EQ(csv.shape.layers.size(), 4U);
@@ -53,7 +53,7 @@ TEST(WorkloadFile, CsvAndXmlSayTheSame) {
   EXPECT_EQ(csv.shape.layers[0].outputs_per_sample, 8 * 5);
   EXPECT_EQ(csv.shape.layers[2].rows_per_sample, 1) << "0 rows count as 1";
 
-  const OwnWorkload xml = read("other.xml", R"(<?xml version="1.0"?>
+  const scenario::OwnWorkload xml = read("other.xml", R"(<?xml version="1.0"?>
 <workload name="tiny" samples-per-epoch="1000">
   <layer name="words" kind="embedding" in="8" out="100" rows-per-sample="5"/>
   <layer name="fc" kind="dense" in="8" out="4" rows-per-sample="5" parameters="36"/>
@@ -65,7 +65,7 @@ TEST(WorkloadFile, CsvAndXmlSayTheSame) {
 }
 
 TEST(WorkloadFile, ARecurrenceCanSayThatItIsSequential) {
-  const OwnWorkload own = read("r.csv", "sequential," + kHeading + "30,hidden,dense,6,24,30,168,4320\n");
+  const scenario::OwnWorkload own = read("r.csv", "sequential," + kHeading + "30,hidden,dense,6,24,30,168,4320\n");
   EXPECT_EQ(own.shape.layers.at(0).sequential, 30);
 }
 
@@ -141,7 +141,7 @@ TEST(WorkloadFile, HasLimits) {
 
 class TimedAsFile : public testing::Test {
  protected:
-  Scenario load(const std::string& timed_as) {
+  scenario::Scenario load(const std::string& timed_as) {
     folder_.write("platform.xml", fake_platform());
     std::string text = replaced(fixture(), "@PLATFORM@", "platform.xml");
     text = replaced(text, "  <run algorithm=\"pooled\"/>", timed_as + "\n  <run algorithm=\"pooled\"/>");
@@ -160,9 +160,10 @@ class TimedAsFile : public testing::Test {
 
 TEST_F(TimedAsFile, HoldsWhatStandsInTheFileBesideTheScenario) {
   folder_.write("own.csv", kHeading + "fc,dense,8,4,5,36,160\n");
-  const Scenario scenario = load(R"(<timed-as file="own.csv" batch="7" steps="1000" target="as low as 2 nats")"
-                                 R"( evaluation-every="100" evaluation-seconds="2.5" start-up="90s"/>)");
-  const TimedAsSpec& timed = scenario.timed_as.value();
+  const scenario::Scenario scenario =
+      load(R"(<timed-as file="own.csv" batch="7" steps="1000" target="as low as 2 nats")"
+           R"( evaluation-every="100" evaluation-seconds="2.5" start-up="90s"/>)");
+  const spec::TimedAsSpec& timed = scenario.timed_as.value();
   EXPECT_TRUE(timed.of_other_network());
   EXPECT_EQ(timed.file, folder_.path("own.csv"));
   EXPECT_EQ(timed.own_shape.parameters(), 36);

@@ -9,18 +9,18 @@
 #include <string>
 #include <vector>
 
-#include "plan/platform_specification.hpp"
-#include "sim/compat.hpp"
-#include "sim/engine.hpp"
+#include "sim/platform/compat.hpp"
+#include "sim/platform/engine.hpp"
+#include "spec/platform_specification.hpp"
 
 // A declared platform in this process's engine, and what the tests ask of it. One per process: the engine is a
 // singleton.
 
 namespace dadsim::test {
 
-inline LinkSpec link_spec(const std::string& name, double bandwidth, double latency,
-                          Transport transport = Transport::rdma, double efficiency = 0.5) {
-  LinkSpec link;
+inline spec::LinkSpec link_spec(const std::string& name, double bandwidth, double latency,
+                                spec::Transport transport = spec::Transport::rdma, double efficiency = 0.5) {
+  spec::LinkSpec link;
   link.name = name;
   link.bandwidth = bandwidth;
   link.latency = latency;
@@ -31,11 +31,11 @@ inline LinkSpec link_spec(const std::string& name, double bandwidth, double late
 }
 
 /// `nodes` × `gpus` with ports of 300 byte/s and 1 s, and adapters of 50 byte/s and 10 s.
-inline GpuClusterSpec gpu_cluster(std::int64_t nodes, std::int64_t gpus, std::int64_t rails = 1) {
-  GpuClusterSpec cluster;
+inline spec::GpuClusterSpec gpu_cluster(std::int64_t nodes, std::int64_t gpus, std::int64_t rails = 1) {
+  spec::GpuClusterSpec cluster;
   cluster.nodes = nodes;
   cluster.gpus = gpus;
-  cluster.port = link_spec("port", 300, 1, Transport::nvlink, 0.75);
+  cluster.port = link_spec("port", 300, 1, spec::Transport::nvlink, 0.75);
   cluster.rails = rails;
   cluster.nic = link_spec("nic", 50, 10);
   return cluster;
@@ -43,7 +43,7 @@ inline GpuClusterSpec gpu_cluster(std::int64_t nodes, std::int64_t gpus, std::in
 
 class BuiltPlatform {
  public:
-  explicit BuiltPlatform(PlatformSpec spec) : spec_(std::move(spec)), engine_(load_engine(spec_)) {}
+  explicit BuiltPlatform(spec::PlatformSpec spec) : spec_(std::move(spec)), engine_(sim::load_engine(spec_)) {}
 
   std::vector<std::string> route(const std::string& from, const std::string& to, double* latency = nullptr,
                                  double* narrowest = nullptr) const {
@@ -70,7 +70,7 @@ class BuiltPlatform {
     EXPECT_DOUBLE_EQ(narrowest, bandwidth) << from << " → " << to;
   }
 
-  void expect_link(const std::string& name, const LinkSpec& spec) const {
+  void expect_link(const std::string& name, const spec::LinkSpec& spec) const {
     const simgrid::s4u::Link* link = simgrid::s4u::Link::by_name_or_null(name);
     ASSERT_NE(link, nullptr) << name;
     EXPECT_DOUBLE_EQ(link->get_bandwidth(), spec.bandwidth) << name;
@@ -105,8 +105,8 @@ class BuiltPlatform {
     for (const auto& [from, to] : pairs) {
       simgrid::s4u::Host* source = engine_->host_by_name(from);
       simgrid::s4u::Host* target = engine_->host_by_name(to);
-      compat::add_actor(from, source,
-                        [=] { simgrid::s4u::Comm::sendto(source, target, static_cast<std::uint64_t>(bytes)); });
+      sim::compat::add_actor(from, source,
+                             [=] { simgrid::s4u::Comm::sendto(source, target, static_cast<std::uint64_t>(bytes)); });
     }
     engine_->run();
     return simgrid::s4u::Engine::get_clock();
@@ -115,14 +115,14 @@ class BuiltPlatform {
   simgrid::s4u::Engine& engine() const { return *engine_; }
 
  private:
-  PlatformSpec spec_;
+  spec::PlatformSpec spec_;
   std::unique_ptr<simgrid::s4u::Engine> engine_;
 };
 
 /// What building the platform throws; in the process's engine, so the last thing a test does.
-inline std::string failure_to_build(const PlatformSpec& spec) {
+inline std::string failure_to_build(const spec::PlatformSpec& spec) {
   try {
-    load_engine(spec);
+    sim::load_engine(spec);
   } catch (const std::runtime_error& error) {
     return error.what();
   }

@@ -13,7 +13,7 @@
 #include <thread>
 #include <vector>
 
-namespace dadsim {
+namespace dadsim::sim {
 namespace {
 
 using End = ChildOutcome::End;
@@ -178,4 +178,4 @@ TEST(ChildProcess, ManyThreadsMayForkAtOnce) {
 }
 
 }  // namespace
-}  // namespace dadsim
+}  // namespace dadsim::sim

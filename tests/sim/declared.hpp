@@ -3,15 +3,16 @@
 #include <string>
 #include <vector>
 
-#include "plan/platform_specification.hpp"
 #include "sim/simulator.hpp"
+#include "spec/platform_specification.hpp"
 
 // Declared platforms with numbers like those of real clusters, and collectives on all of their hosts.
 
 namespace dadsim::test {
 
-inline LinkSpec line(double bandwidth, double latency, Transport transport = Transport::plain, double efficiency = 1) {
-  LinkSpec link;
+inline spec::LinkSpec line(double bandwidth, double latency, spec::Transport transport = spec::Transport::plain,
+                           double efficiency = 1) {
+  spec::LinkSpec link;
   link.name = "line";
   link.bandwidth = bandwidth;
   link.latency = latency;
@@ -21,8 +22,9 @@ inline LinkSpec line(double bandwidth, double latency, Transport transport = Tra
 }
 
 /// `nodes` × `gpus`, one adapter per node.
-inline GpuClusterSpec cluster_of(std::int64_t nodes, std::int64_t gpus, const LinkSpec& port, const LinkSpec& nic) {
-  GpuClusterSpec cluster;
+inline spec::GpuClusterSpec cluster_of(std::int64_t nodes, std::int64_t gpus, const spec::LinkSpec& port,
+                                       const spec::LinkSpec& nic) {
+  spec::GpuClusterSpec cluster;
   cluster.nodes = nodes;
   cluster.gpus = gpus;
   cluster.port = port;
@@ -30,26 +32,28 @@ inline GpuClusterSpec cluster_of(std::int64_t nodes, std::int64_t gpus, const Li
   return cluster;
 }
 
-inline FabricSpec fat_tree(std::int64_t nodes_per_switch, const LinkSpec& link, double oversubscription = 1) {
-  FabricSpec fabric;
-  fabric.kind = FabricSpec::Kind::fat_tree;
+inline spec::FabricSpec fat_tree(std::int64_t nodes_per_switch, const spec::LinkSpec& link,
+                                 double oversubscription = 1) {
+  spec::FabricSpec fabric;
+  fabric.kind = spec::FabricSpec::Kind::fat_tree;
   fabric.link = link;
   fabric.nodes_per_switch = nodes_per_switch;
   fabric.oversubscription = oversubscription;
   return fabric;
 }
 
-inline FabricSpec dragonfly(std::int64_t groups, std::int64_t routers, std::int64_t nodes, const LinkSpec& link) {
-  FabricSpec fabric;
-  fabric.kind = FabricSpec::Kind::dragonfly;
+inline spec::FabricSpec dragonfly(std::int64_t groups, std::int64_t routers, std::int64_t nodes,
+                                  const spec::LinkSpec& link) {
+  spec::FabricSpec fabric;
+  fabric.kind = spec::FabricSpec::Kind::dragonfly;
   fabric.link = link;
   fabric.dimensions = {groups, routers, nodes};
   return fabric;
 }
 
 /// The first `count` hosts of the platform (0: all) are the workers.
-inline Cluster workers_on(const PlatformSpec& platform, Fidelity fidelity, std::size_t count = 0) {
-  Cluster cluster;
+inline sim::Cluster workers_on(const spec::PlatformSpec& platform, spec::Fidelity fidelity, std::size_t count = 0) {
+  sim::Cluster cluster;
   cluster.platform = platform;
   cluster.hosts = host_names(platform);
   if (count > 0) cluster.hosts.resize(count);
@@ -57,8 +61,8 @@ inline Cluster workers_on(const PlatformSpec& platform, Fidelity fidelity, std::
   return cluster;
 }
 
-inline CollectiveJob job(CollectiveKind kind, const std::string& algorithm, double bytes) {
-  CollectiveJob result;
+inline sim::CollectiveJob job(step::CollectiveKind kind, const std::string& algorithm, double bytes) {
+  sim::CollectiveJob result;
   result.request.kind = kind;
   result.request.bytes = {bytes};
   result.algorithm = algorithm;

@@ -3,20 +3,20 @@
 #include <simgrid/plugins/energy.h>
 
 #include "sim/child_process.hpp"
-#include "sim/compat.hpp"
-#include "sim/engine.hpp"
-#include "sim/replay.hpp"
+#include "sim/platform/compat.hpp"
+#include "sim/platform/engine.hpp"
 #include "sim/star.hpp"
+#include "sim/step/replay.hpp"
 #include "support/wire.hpp"
 
-namespace dadsim {
+namespace dadsim::sim {
 namespace {
 
-constexpr double idle_watts = 40;
-constexpr double busy_watts = 250;
+constexpr double kIdleWatts = 40;
+constexpr double kBusyWatts = 250;
 
-DeviceSpec device_of(double flops) {
-  DeviceSpec device;
+spec::DeviceSpec device_of(double flops) {
+  spec::DeviceSpec device;
   device.name = "device";
   device.peak_flops = flops;
   device.memory_bandwidth = 1e12;
@@ -24,13 +24,14 @@ DeviceSpec device_of(double flops) {
   return device;
 }
 
-Task compute(double flops) {
-  return {"layer", ComputeTask{Phase::forward, Role::workers, PerWorker({flops}), PerWorker({0.0}), PerWorker({0.0})}};
+step::Task compute(double flops) {
+  return {"layer", step::ComputeTask{step::Phase::forward, step::Role::workers, step::PerWorker({flops}),
+                                     step::PerWorker({0.0}), step::PerWorker({0.0})}};
 }
 
 TEST(Energy, IsThatOfSimGridsPlugin) {
   const std::string power =
-      fmt::format("<prop id=\"wattage_per_state\" value=\"{0}:{1}:{1}\"/>", idle_watts, busy_watts);
+      fmt::format("<prop id=\"wattage_per_state\" value=\"{0}:{1}:{1}\"/>", kIdleWatts, kBusyWatts);
   const std::string body = fmt::format(
       "<host id=\"a\" speed=\"1Gf\">{0}</host>\n<host id=\"b\" speed=\"2Gf\">{0}</host>\n"
       "<link id=\"ab\" bandwidth=\"1MBps\" latency=\"10ms\"/>\n<link id=\"ba\" bandwidth=\"2MBps\" latency=\"10ms\"/>\n"
@@ -38,15 +39,15 @@ TEST(Energy, IsThatOfSimGridsPlugin) {
       "<route src=\"b\" dst=\"a\" symmetrical=\"NO\"><link_ctn id=\"ba\"/></route>\n",
       power);
   const test::TemporaryFile file(test::platform_xml(body));
-  PlatformSpec platform;
-  platform.what = PlatformFileSpec{file.path()};
+  spec::PlatformSpec platform;
+  platform.what = spec::PlatformFileSpec{file.path()};
 
-  Schedule schedule;
+  step::Schedule schedule;
   schedule.workers = 2;
   schedule.tasks = {compute(3e9),
-                    {"layer", CollectiveTask{CollectiveKind::all_reduce, PerWorker({4e5}), "ring"}},
+                    {"layer", step::CollectiveTask{step::CollectiveKind::all_reduce, step::PerWorker({4e5}), "ring"}},
                     compute(1e9),
-                    {"layer", WaitTask{Role::workers, 1}},
+                    {"layer", step::WaitTask{step::Role::workers, 1}},
                     compute(5e8)};
 
   std::vector<double> joules;
@@ -58,15 +59,15 @@ TEST(Energy, IsThatOfSimGridsPlugin) {
     Nodes nodes;
     for (const char* host : {"a", "b"}) nodes.hosts.push_back(engine->host_by_name(host));
     nodes.workers = 2;
-    const DeviceSpec slow = device_of(1e9);
-    const DeviceSpec fast = device_of(2e9);
+    const spec::DeviceSpec slow = device_of(1e9);
+    const spec::DeviceSpec fast = device_of(2e9);
     nodes.devices = {&slow, &fast};
-    Network network(*engine, false, Transport::plain);
+    Interconnect network(*engine, false, spec::Transport::plain);
     Connections connections(network, nodes.hosts, false);
     compat::add_actor("driver", nodes.hosts.front(), [&] {
-      RankLayout layout;
+      collectives::RankLayout layout;
       layout.node_of = {0, 1};
-      const StepTiming timing = StepReplayer(nodes, network, connections).replay(layout, schedule);
+      const step::StepTiming timing = StepReplayer(nodes, network, connections).replay(layout, schedule);
       std::vector<double> billed;
       for (const simgrid::s4u::Host* host : nodes.hosts) billed.push_back(sg_host_get_consumed_energy(host));
       WireWriter message;
@@ -84,10 +85,10 @@ TEST(Energy, IsThatOfSimGridsPlugin) {
   EXPECT_NEAR(busy[1], 2.25, 1e-9);
   EXPECT_NEAR(seconds, 4.5, 1e-9);
   for (std::size_t node = 0; node < 2; ++node) {
-    const double own = busy[node] * busy_watts + (seconds - busy[node]) * idle_watts;
+    const double own = busy[node] * kBusyWatts + (seconds - busy[node]) * kIdleWatts;
     EXPECT_NEAR(joules[node], own, 1e-6 * own);
   }
 }
 
 }  // namespace
-}  // namespace dadsim
+}  // namespace dadsim::sim

@@ -14,14 +14,14 @@
 
 #include "sim/child_process.hpp"
 #include "sim/declared.hpp"
-#include "sim/engine.hpp"
-#include "sim/rank_layout.hpp"
-#include "sim/replay.hpp"
+#include "sim/network/rank_layout.hpp"
+#include "sim/platform/engine.hpp"
+#include "sim/step/replay.hpp"
 #include "support/wire.hpp"
 
 // What must hold of every collective on every platform.
 
-namespace dadsim {
+namespace dadsim::sim {
 namespace {
 
 std::int64_t between(std::int64_t first, std::int64_t last) { return *rc::gen::inRange(first, last + 1); }
@@ -31,26 +31,27 @@ double magnitude(double first, double last) {
   return std::pow(10.0, first + (last - first) * static_cast<double>(between(0, 1000)) / 1000);
 }
 
-LinkSpec some_link(const std::vector<Transport>& transports) {
-  LinkSpec link = test::line(magnitude(6, 11), between(0, 3) == 0 ? 0 : magnitude(-7, -2),
-                             *rc::gen::elementOf(transports), static_cast<double>(between(1, 10)) / 10);
-  if (link.transport == Transport::tcp) link.efficiency = 1448.0 / 1514.0;
+spec::LinkSpec some_link(const std::vector<spec::Transport>& transports) {
+  spec::LinkSpec link = test::line(magnitude(6, 11), between(0, 3) == 0 ? 0 : magnitude(-7, -2),
+                                   *rc::gen::elementOf(transports), static_cast<double>(between(1, 10)) / 10);
+  if (link.transport == spec::Transport::tcp) link.efficiency = 1448.0 / 1514.0;
   link.queue_bytes = magnitude(4.5, 7);
   return link;
 }
 
-const std::vector<Transport> any_transport{Transport::plain, Transport::rdma, Transport::nvlink, Transport::tcp};
-const std::vector<Transport> no_tcp{Transport::plain, Transport::rdma, Transport::nvlink};
+const std::vector<spec::Transport> any_transport{spec::Transport::plain, spec::Transport::rdma, spec::Transport::nvlink,
+                                                 spec::Transport::tcp};
+const std::vector<spec::Transport> no_tcp{spec::Transport::plain, spec::Transport::rdma, spec::Transport::nvlink};
 
-GpuClusterSpec some_gpu_cluster(const std::vector<Transport>& transports) {
+spec::GpuClusterSpec some_gpu_cluster(const std::vector<spec::Transport>& transports) {
   const std::int64_t nodes = 2 * between(1, 4);
-  GpuClusterSpec cluster = test::cluster_of(nodes, between(1, 4), some_link(no_tcp), some_link(transports));
+  spec::GpuClusterSpec cluster = test::cluster_of(nodes, between(1, 4), some_link(no_tcp), some_link(transports));
   cluster.rails = between(1, cluster.gpus);
   if (between(0, 2) == 0) {
-    cluster.inside = InsideNode::shared;
+    cluster.inside = spec::InsideNode::shared;
     cluster.bridge = some_link(no_tcp);
   }
-  const LinkSpec trunk = some_link(transports);
+  const spec::LinkSpec trunk = some_link(transports);
   switch (between(0, 3)) {
     case 0:
       break;
@@ -63,15 +64,15 @@ GpuClusterSpec some_gpu_cluster(const std::vector<Transport>& transports) {
       cluster.fabric = test::dragonfly(nodes / 2, 2, 1, trunk);
       break;
     default:
-      cluster.fabric.kind = FabricSpec::Kind::torus;
+      cluster.fabric.kind = spec::FabricSpec::Kind::torus;
       cluster.fabric.link = trunk;
       cluster.fabric.dimensions = {2, nodes / 2, 1};
   }
   return cluster;
 }
 
-FederationSpec some_federation(const std::vector<Transport>& transports) {
-  FederationSpec federation;
+spec::FederationSpec some_federation(const std::vector<spec::Transport>& transports) {
+  spec::FederationSpec federation;
   for (std::int64_t i = between(1, 3); i > 0; --i) {
     federation.sites.push_back(
         {fmt::format("kind-{}", i), between(1, 4), true, some_link(transports), some_link(transports)});
@@ -83,9 +84,9 @@ FederationSpec some_federation(const std::vector<Transport>& transports) {
   return federation;
 }
 
-std::vector<WanSpec::Pair> some_pairs(const std::vector<std::string>& places,
-                                      const std::vector<Transport>& transports) {
-  std::vector<WanSpec::Pair> pairs;
+std::vector<spec::WanSpec::Pair> some_pairs(const std::vector<std::string>& places,
+                                            const std::vector<spec::Transport>& transports) {
+  std::vector<spec::WanSpec::Pair> pairs;
   for (const std::string& from : places) {
     for (const std::string& to : places) {
       if (from == to) continue;
@@ -95,23 +96,23 @@ std::vector<WanSpec::Pair> some_pairs(const std::vector<std::string>& places,
   return pairs;
 }
 
-PlatformSpec some_platform(const std::vector<Transport>& transports) {
+spec::PlatformSpec some_platform(const std::vector<spec::Transport>& transports) {
   switch (between(0, 3)) {
     case 0:
       return {"", some_gpu_cluster(transports), {}, {}};
     case 1:
       return {"", some_federation(transports), {}, {}};
     case 2: {
-      WanSpec wan;
+      spec::WanSpec wan;
       wan.regions = {{"a", between(1, 4)}, {"b", between(1, 4)}, {"c", between(1, 2)}};
       wan.host = some_link(transports);
       wan.pairs = some_pairs({"a", "b", "c"}, transports);
       return {"", wan, {}, {}};
     }
     default: {
-      CompositionSpec composition;
+      spec::CompositionSpec composition;
       for (const char* name : {"x", "y"}) {
-        GpuClusterSpec cluster = some_gpu_cluster(transports);
+        spec::GpuClusterSpec cluster = some_gpu_cluster(transports);
         cluster.name = name;
         composition.clusters.emplace_back(cluster);
       }
@@ -123,61 +124,62 @@ PlatformSpec some_platform(const std::vector<Transport>& transports) {
 
 /// Any of the registry, for the number of ranks.
 CollectiveJob some_job(std::size_t ranks) {
-  const CollectiveAlgorithm info = *rc::gen::elementOf(collective_registry());
+  const collectives::CollectiveAlgorithm info = *rc::gen::elementOf(collectives::collective_registry());
   CollectiveJob job = test::job(info.kind, info.name, between(0, 9) == 0 ? 0 : magnitude(1, 6.5));
-  job.request.root = static_cast<Rank>(between(0, static_cast<std::int64_t>(ranks) - 1));
-  const bool own_sizes = info.kind == CollectiveKind::all_gather || info.kind == CollectiveKind::gather;
+  job.request.root = static_cast<collectives::Rank>(between(0, static_cast<std::int64_t>(ranks) - 1));
+  const bool own_sizes = info.kind == step::CollectiveKind::all_gather || info.kind == step::CollectiveKind::gather;
   if (own_sizes && info.name != "hierarchical" && between(0, 1) == 0) {
     job.request.bytes.clear();
     for (std::size_t rank = 0; rank < ranks; ++rank) job.request.bytes.push_back(magnitude(1, 6));
   }
-  if (info.kind == CollectiveKind::neighbour_exchange) {
+  if (info.kind == step::CollectiveKind::neighbour_exchange) {
     job.request.neighbours.resize(ranks);
     for (std::size_t rank = 0; rank + 1 < ranks; ++rank) {
-      job.request.neighbours[rank].push_back(static_cast<Rank>(rank + 1));
-      job.request.neighbours[rank + 1].push_back(static_cast<Rank>(rank));
+      job.request.neighbours[rank].push_back(static_cast<collectives::Rank>(rank + 1));
+      job.request.neighbours[rank + 1].push_back(static_cast<collectives::Rank>(rank));
     }
   }
   return job;
 }
 
 /// The algorithm's name, or "ring" where it cannot serve these ranks ("direct" where the kind has no ring).
-void settle(CollectiveJob& job, const PlatformSpec& platform, const std::vector<std::string>& hosts) {
-  const auto* cluster = std::get_if<GpuClusterSpec>(&platform.what);
+void settle(CollectiveJob& job, const spec::PlatformSpec& platform, const std::vector<std::string>& hosts) {
+  const auto* cluster = std::get_if<spec::GpuClusterSpec>(&platform.what);
   const bool even = cluster != nullptr && cluster->gpus > 1 && cluster->nodes > 1 &&
                     hosts.size() == static_cast<std::size_t>(cluster->nodes * cluster->gpus);
   if (job.algorithm == "hierarchical" && !even) job.algorithm = "ring";
 }
 
 /// What there is in a sample, for the report of one that fails.
-std::string describe(const PlatformSpec& platform, const CollectiveJob& job) {
+std::string describe(const spec::PlatformSpec& platform, const CollectiveJob& job) {
   const char* kinds[] = {"file", "gpu-cluster", "federation", "wan", "composition"};
   return fmt::format("{} of {} hosts, {} {}, first size {:g}, root {}", kinds[platform.what.index()],
                      host_names(platform).size(), job.algorithm, to_string(job.request.kind), job.request.bytes.front(),
                      job.request.root);
 }
 
-void twice_as_fast(LinkSpec& link) { link.bandwidth *= 2; }
-void twice_as_fast(GpuClusterSpec& cluster) {
-  for (LinkSpec* link : {&cluster.port, &cluster.bridge, &cluster.nic, &cluster.fabric.link}) twice_as_fast(*link);
+void twice_as_fast(spec::LinkSpec& link) { link.bandwidth *= 2; }
+void twice_as_fast(spec::GpuClusterSpec& cluster) {
+  for (spec::LinkSpec* link : {&cluster.port, &cluster.bridge, &cluster.nic, &cluster.fabric.link})
+    twice_as_fast(*link);
 }
-void twice_as_fast(FederationSpec& federation) {
-  for (FederationSpec::Sites& sites : federation.sites) {
+void twice_as_fast(spec::FederationSpec& federation) {
+  for (spec::FederationSpec::Sites& sites : federation.sites) {
     twice_as_fast(sites.up);
     twice_as_fast(sites.down);
   }
   twice_as_fast(federation.hub_up);
   twice_as_fast(federation.hub_down);
 }
-void twice_as_fast(WanSpec& wan) {
+void twice_as_fast(spec::WanSpec& wan) {
   twice_as_fast(wan.host);
-  for (WanSpec::Pair& pair : wan.pairs) pair.bandwidth *= 2;
+  for (spec::WanSpec::Pair& pair : wan.pairs) pair.bandwidth *= 2;
 }
-void twice_as_fast(CompositionSpec& composition) {
+void twice_as_fast(spec::CompositionSpec& composition) {
   for (auto& cluster : composition.clusters) std::visit([](auto& one) { twice_as_fast(one); }, cluster);
-  for (WanSpec::Pair& pair : composition.pairs) pair.bandwidth *= 2;
+  for (spec::WanSpec::Pair& pair : composition.pairs) pair.bandwidth *= 2;
 }
-void twice_as_fast(PlatformFileSpec& /*file*/) {}
+void twice_as_fast(spec::PlatformFileSpec& /*file*/) {}
 
 /// What went over every link, and what the messages of the collective make together.
 struct Carried {
@@ -186,14 +188,14 @@ struct Carried {
   bool with_tcp = false;
 };
 
-Carried carry(const PlatformSpec& platform, const std::vector<std::string>& hosts, const CollectiveJob& job) {
+Carried carry(const spec::PlatformSpec& platform, const std::vector<std::string>& hosts, const CollectiveJob& job) {
   Carried carried;
   const auto body = [&](const MessageSink& sink) {
     const auto engine = load_engine(platform);
     Nodes nodes;
     for (const std::string& host : hosts) nodes.hosts.push_back(engine->host_by_name(host));
     nodes.workers = hosts.size();
-    Network network(*engine, false, Transport::plain);
+    Interconnect network(*engine, false, spec::Transport::plain);
     Connections connections(network, nodes.hosts, false);
     compat::add_actor("driver", nodes.hosts.front(), [&] {
       const auto rounds = lay_out(job.request, job.algorithm, rank_layout(nodes.hosts, network));
@@ -201,16 +203,16 @@ Carried carry(const PlatformSpec& platform, const std::vector<std::string>& host
       double due = 0;
       double with_tcp = 0;
       std::map<std::int32_t, double> expected;
-      std::vector<Transfer> transfers;
+      std::vector<collectives::Transfer> transfers;
       for (std::int64_t round = 0; round < rounds->count(); ++round) {
-        for (Rank rank = 0; rank < rounds->ranks(); ++rank) {
+        for (collectives::Rank rank = 0; rank < rounds->ranks(); ++rank) {
           transfers.clear();
           rounds->sends(rank, round, transfers);
-          for (const Transfer& transfer : transfers) {
+          for (const collectives::Transfer& transfer : transfers) {
             ++due;
             const Path& path = network[network.path(nodes.hosts[static_cast<std::size_t>(rank)],
                                                     nodes.hosts[static_cast<std::size_t>(transfer.peer)])];
-            const bool tcp = path.use.transport == Transport::tcp;
+            const bool tcp = path.use.transport == spec::Transport::tcp;
             if (tcp) with_tcp = 1;
             const double bytes = tcp ? transfer.bytes / path.use.efficiency : path.use.cost(transfer.bytes).wire_bytes;
             for (const std::int32_t link : path.links) expected[link] += bytes;
@@ -241,12 +243,12 @@ Carried carry(const PlatformSpec& platform, const std::vector<std::string>& host
 }
 
 struct Sample {
-  PlatformSpec platform;
+  spec::PlatformSpec platform;
   std::vector<std::string> hosts;
   CollectiveJob job;
 };
 
-Sample some_sample(const std::vector<Transport>& transports) {
+Sample some_sample(const std::vector<spec::Transport>& transports) {
   Sample sample;
   sample.platform = some_platform(transports);
   sample.hosts = host_names(sample.platform);
@@ -259,7 +261,7 @@ Sample some_sample(const std::vector<Transport>& transports) {
 }
 
 CollectiveTiming time(const Sample& sample) {
-  Cluster cluster = test::workers_on(sample.platform, Fidelity::message);
+  Cluster cluster = test::workers_on(sample.platform, spec::Fidelity::message);
   cluster.hosts = sample.hosts;
   const std::vector<CollectiveJob> jobs{sample.job};
   return time_collectives(cluster, jobs).timings.at(0);
@@ -308,7 +310,7 @@ TEST(Properties, TimesArePositiveAndTheSameBitByBit) {
 
 /// Of one round: all messages are sent at the beginning.
 CollectiveJob one_round(CollectiveJob job) {
-  using enum CollectiveKind;
+  using enum step::CollectiveKind;
   switch (job.request.kind) {
     case gather:
     case broadcast:
@@ -326,7 +328,7 @@ CollectiveJob one_round(CollectiveJob job) {
 }
 
 /// `allowance`: by how much twice the bandwidth may be slower, relative.
-void expect_faster(const char* property, const std::vector<Transport>& transports, bool in_one_round,
+void expect_faster(const char* property, const std::vector<spec::Transport>& transports, bool in_one_round,
                    double allowance) {
   const bool held = rc::check(property, [&] {
     Sample sample = some_sample(transports);
@@ -352,4 +354,4 @@ TEST(Properties, TwiceTheBandwidthIsNotSlowerOverTcpInOneRound) {
 }
 
 }  // namespace
-}  // namespace dadsim
+}  // namespace dadsim::sim

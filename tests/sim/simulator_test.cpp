@@ -11,7 +11,7 @@
 
 #include "sim/star.hpp"
 
-namespace dadsim {
+namespace dadsim::sim {
 namespace {
 
 using test::cluster_on;
@@ -22,13 +22,13 @@ using test::Star;
 using test::TemporaryFile;
 
 /// 0.25 s of computing, `bytes` from each worker to the hub, an empty message back.
-Schedule gather_step(double bytes) {
+step::Schedule gather_step(double bytes) {
   Script script(2);
   script.compute(0.25).gather_and_answer(bytes);
   return script.schedule();
 }
 
-void expect_identical(const StepTiming& a, const StepTiming& b) {
+void expect_identical(const step::StepTiming& a, const step::StepTiming& b) {
   EXPECT_EQ(a.seconds, b.seconds);
   EXPECT_EQ(a.compute_seconds, b.compute_seconds);
   EXPECT_EQ(a.exposed_seconds, b.exposed_seconds);
@@ -44,9 +44,9 @@ void expect_identical(const StepTiming& a, const StepTiming& b) {
 }
 
 /// What time_schedules has to say against it; empty if nothing.
-std::string refusal(const Cluster& cluster, const Schedule& schedule) {
+std::string refusal(const Cluster& cluster, const step::Schedule& schedule) {
   try {
-    const std::vector<Schedule> schedules{schedule};
+    const std::vector<step::Schedule> schedules{schedule};
     time_schedules(cluster, schedules);
   } catch (const SimulationError& error) {
     return error.what();
@@ -60,8 +60,8 @@ void expect_contains(const std::string& text, const std::string& part) {
 
 TEST(Simulator, SchedulesThatAreEqualAreSimulatedOnce) {
   const TemporaryFile file(Star{}.xml());
-  const std::vector<Schedule> schedules{gather_step(1e6), gather_step(2e6), gather_step(1e6), gather_step(1e6),
-                                        gather_step(3e6)};
+  const std::vector<step::Schedule> schedules{gather_step(1e6), gather_step(2e6), gather_step(1e6), gather_step(1e6),
+                                              gather_step(3e6)};
   std::vector<std::size_t> done;
   const auto timings =
       time_schedules(cluster_on(file.path(), 2), schedules, [&](std::size_t count) { done.push_back(count); }).steps;
@@ -81,8 +81,8 @@ TEST(Simulator, APlatformThatVariesIsFollowedOverTime) {
   Script script(1, false);
   script.compute(1.0);
   const Cluster cluster = cluster_on(platform.path(), 1, false);
-  const std::vector<Schedule> schedules(3, script.schedule());
-  const std::vector<StepTiming> timings = time_schedules(cluster, schedules).steps;
+  const std::vector<step::Schedule> schedules(3, script.schedule());
+  const std::vector<step::StepTiming> timings = time_schedules(cluster, schedules).steps;
   EXPECT_NEAR(timings[0].seconds, 1.0, 1e-6);
   EXPECT_NEAR(timings[1].seconds, 2.0, 1e-6);
   EXPECT_NEAR(timings[2].seconds, 2.0, 1e-6);
@@ -95,12 +95,12 @@ TEST(Simulator, NoSchedulesTakeNoSimulation) {
 
 TEST(Simulator, CallsAreIdenticalBitByBit) {
   const TemporaryFile file(Star{.workers = 4, .hub_rate = 1.7e6}.xml());
-  std::vector<Schedule> schedules;
+  std::vector<step::Schedule> schedules;
   for (int i = 0; i < 20; ++i) {
     Script script(4);
-    script.compute(PerWorker({0.1, 0.2, 0.3 * i, 0.01}));
-    const auto up = script.gather(PerWorker({1e5, 2e5 + i, 3e5, 0}));
-    script.wait(up, Role::aggregator).compute(0.1, Role::aggregator);
+    script.compute(step::PerWorker({0.1, 0.2, 0.3 * i, 0.01}));
+    const auto up = script.gather(step::PerWorker({1e5, 2e5 + i, 3e5, 0}));
+    script.wait(up, step::Role::aggregator).compute(0.1, step::Role::aggregator);
     script.wait(script.broadcast(4e5)).wait(script.all_reduce(1e5 * i)).compute(0.05);
     schedules.push_back(script.schedule());
   }
@@ -115,7 +115,7 @@ TEST(Simulator, WhatCameBeforeDoesNotMatter) {
   const TemporaryFile file(Star{}.xml());
   Script unfinished(2);
   unfinished.gather(9e6);  // still under way when the step ends
-  const std::vector<Schedule> schedules{gather_step(1e6), unfinished.schedule(), gather_step(1e6 + 1)};
+  const std::vector<step::Schedule> schedules{gather_step(1e6), unfinished.schedule(), gather_step(1e6 + 1)};
   const auto timings = time_schedules(cluster_on(file.path(), 2), schedules).steps;
   EXPECT_NEAR(timings[2].seconds, timings[0].seconds + 1e-6, 1e-12);
 }
@@ -127,15 +127,15 @@ TEST(Simulator, ThousandsOfSecondsOnTheClockDoNotBlurMicroseconds) {
   fast.compute(5e-6).wait(fast.all_reduce(1000));
   Script slow(2, false);
   slow.compute(1e4);
-  const std::vector<Schedule> schedules{slow.schedule(), fast.schedule()};
+  const std::vector<step::Schedule> schedules{slow.schedule(), fast.schedule()};
   const auto timings = time_schedules(cluster_on(file.path(), 2, false), schedules).steps;
   EXPECT_NEAR(timings[1].seconds, 5e-6 + 2 * star.between(500), 1e-6 * timings[1].seconds);
 }
 
 TEST(Simulator, AScheduleOfFewerWorkersUsesTheFirst) {
   const TemporaryFile file(Star{.workers = 5}.xml());
-  const std::vector<Schedule> schedules{gather_step(1e6)};
-  const StepTiming timing = time_schedules(cluster_on(file.path(), 5), schedules).steps.at(0);
+  const std::vector<step::Schedule> schedules{gather_step(1e6)};
+  const step::StepTiming timing = time_schedules(cluster_on(file.path(), 5), schedules).steps.at(0);
   EXPECT_EQ(timing.bytes_received, (std::vector<double>{0, 0, 2e6}));
   EXPECT_EQ(timing.bounds.at(0).resource, "up0");
 }
@@ -147,8 +147,8 @@ TEST(Simulator, WorkersMayShareAHostWithEnoughCores) {
                    "<route src=\"w0\" dst=\"hub\"><link_ctn id=\"l\"/></route>"));
   Cluster cluster = cluster_on(file.path(), 2);
   cluster.hosts = {"w0", "w0"};
-  const std::vector<Schedule> schedules{gather_step(5e5)};
-  const StepTiming timing = time_schedules(cluster, schedules).steps.at(0);
+  const std::vector<step::Schedule> schedules{gather_step(5e5)};
+  const step::StepTiming timing = time_schedules(cluster, schedules).steps.at(0);
   EXPECT_NEAR(timing.seconds, 0.25 + 0.001 + 1.0 + 0.001, 1e-9);  // both on one link
 }
 
@@ -169,25 +169,28 @@ TEST(Simulator, RefusesSchedulesThatAreNone) {
   expect_contains(with([](Script& s) { s.wait(-1); }), "waits for task -1");
   expect_contains(with([](Script& s) { s.compute(1).wait(0); }), "waits for task 0");
   expect_contains(with([](Script& s) { s.gather(1); }, false), "needs an aggregator that is not used");
-  expect_contains(with([](Script& s) { s.compute(1, Role::aggregator); }, false),
+  expect_contains(with([](Script& s) { s.compute(1, step::Role::aggregator); }, false),
                   "is for an aggregator that is not used");
-  expect_contains(with([](Script& s) { s.wait(s.all_reduce(1), Role::aggregator); }), "no part in");
+  expect_contains(with([](Script& s) { s.wait(s.all_reduce(1), step::Role::aggregator); }), "no part in");
   expect_contains(with([](Script& s) { s.gather(-1.0); }), "sends an amount that is no number from 0 on");
   expect_contains(with([](Script& s) { s.gather(std::numeric_limits<double>::quiet_NaN()); }), "sends an amount");
   expect_contains(with([](Script& s) { s.compute(-1); }), "computes an amount");
   expect_contains(with([](Script& s) { s.compute(std::numeric_limits<double>::infinity()); }), "computes an amount");
-  expect_contains(with([](Script& s) { s.collective(CollectiveKind::all_reduce, PerWorker({1, 2})); }), "unequal size");
+  expect_contains(with([](Script& s) {
+                    s.collective(step::CollectiveKind::all_reduce, step::PerWorker({1, 2}));
+                  }),
+                  "unequal size");
   Script wide(2);
-  wide.gather(PerWorker({1, 2, 3}));
+  wide.gather(step::PerWorker({1, 2, 3}));
   EXPECT_EQ(refusal(cluster, wide.schedule()), "");  // more values than workers: the first ones
   Script four(4);
-  four.gather(PerWorker({1, 2}));
+  four.gather(step::PerWorker({1, 2}));
   const TemporaryFile larger(Star{.workers = 4}.xml());
   expect_contains(refusal(cluster_on(larger.path(), 4), four.schedule()), "values for fewer workers");
 }
 
 TEST(Simulator, SaysWhatSimGridSaid) {
-  const Schedule step = gather_step(1e6);
+  const step::Schedule step = gather_step(1e6);
   const TemporaryFile broken(platform_xml("<host id=\"w0\" speed=\"1Gf\"/><link/>"));
   expect_contains(refusal(cluster_on(broken.path(), 2), step), broken.path() + ":5: Invalid XML");
   const TemporaryFile twice(platform_xml("<host id=\"w0\" speed=\"1Gf\"/><host id=\"w0\" speed=\"1Gf\"/>"));
@@ -210,7 +213,7 @@ TEST(Simulator, SaysWhatSimGridSaid) {
 
 TEST(Simulator, SurvivesItsChildBeingKilled) {
   const TemporaryFile file(Star{}.xml());
-  std::vector<Schedule> schedules;
+  std::vector<step::Schedule> schedules;
   for (int i = 0; i < 5000; ++i) schedules.push_back(gather_step(1e6 + i));
   try {
     time_schedules(cluster_on(file.path(), 2), schedules, [](std::size_t) {
@@ -224,12 +227,12 @@ TEST(Simulator, SurvivesItsChildBeingKilled) {
     expect_contains(error.what(), "of 5000 steps");
   }
   // and the next call is none the worse for it
-  EXPECT_EQ(time_schedules(cluster_on(file.path(), 2), std::vector<Schedule>{gather_step(1)}).steps.size(), 1U);
+  EXPECT_EQ(time_schedules(cluster_on(file.path(), 2), std::vector<step::Schedule>{gather_step(1)}).steps.size(), 1U);
 }
 
 TEST(Simulator, PassesOnWhatTheProgressCallThrows) {
   const TemporaryFile file(Star{}.xml());
-  const std::vector<Schedule> schedules{gather_step(1), gather_step(2)};
+  const std::vector<step::Schedule> schedules{gather_step(1), gather_step(2)};
   EXPECT_THROW(
       time_schedules(cluster_on(file.path(), 2), schedules, [](std::size_t) { throw std::runtime_error("stop"); }),
       std::runtime_error);
@@ -254,4 +257,4 @@ TEST(Simulator, NamesItsVersionAndModel) {
 }
 
 }  // namespace
-}  // namespace dadsim
+}  // namespace dadsim::sim

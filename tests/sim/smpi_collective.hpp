@@ -14,9 +14,9 @@
 #include <string_view>
 #include <vector>
 
-#include "plan/platform_specification.hpp"
 #include "sim/child_process.hpp"
-#include "sim/engine.hpp"
+#include "sim/platform/engine.hpp"
+#include "spec/platform_specification.hpp"
 #include "support/wire.hpp"
 
 // Collectives of SMPI, SimGrid's MPI, on a platform of ours.
@@ -36,11 +36,12 @@ using AllReduce = int (*)(const void*, void*, int, MPI_Datatype, MPI_Op, MPI_Com
 using AllGather = int (*)(const void*, int, MPI_Datatype, void*, int, MPI_Datatype, MPI_Comm);
 
 /// Seconds until the last of the ranks is done, one per host; in a process of its own.
-inline double by_smpi(const PlatformSpec& platform, AllReduce all_reduce, AllGather all_gather, int block_floats) {
+inline double by_smpi(const spec::PlatformSpec& platform, AllReduce all_reduce, AllGather all_gather,
+                      int block_floats) {
   double seconds = -1;
-  const auto body = [&](const MessageSink& sink) {
+  const auto body = [&](const sim::MessageSink& sink) {
     smpi_init_options();
-    const auto engine = load_engine(platform);
+    const auto engine = sim::load_engine(platform);
     // Software costs nothing, and messages of every size leave at once (eager): with SMPI's rendezvous a ring would be
     // held back by the receivers too wherever latencies differ.
     for (const char* setting :
@@ -80,7 +81,7 @@ inline double by_smpi(const PlatformSpec& platform, AllReduce all_reduce, AllGat
     sink.send(message.bytes());
     std::_Exit(0);
   };
-  const ChildOutcome outcome = run_in_child(
+  const sim::ChildOutcome outcome = sim::run_in_child(
       body, [&](std::string_view bytes) { WireReader(bytes) >> seconds; }, 120);
   if (!(seconds > 0)) throw std::runtime_error("SMPI " + outcome.words() + ": " + outcome.output);
   return seconds;

@@ -15,24 +15,25 @@
 //
 // SMPI counts 16 bytes of envelope with every message. The sizes are such that these are below 0.1 %.
 
-namespace dadsim {
+namespace dadsim::sim {
 namespace {
 
 using test::by_smpi;
 
-double by_dadsim(const PlatformSpec& platform, CollectiveKind kind, const std::string& algorithm, double bytes) {
+double by_dadsim(const spec::PlatformSpec& platform, step::CollectiveKind kind, const std::string& algorithm,
+                 double bytes) {
   const std::vector<CollectiveJob> jobs{test::job(kind, algorithm, bytes)};
-  return time_collectives(test::workers_on(platform, Fidelity::message), jobs).timings.at(0).seconds;
+  return time_collectives(test::workers_on(platform, spec::Fidelity::message), jobs).timings.at(0).seconds;
 }
 
-constexpr double most_deviation = 1e-3;  // relative
+constexpr double kMostDeviation = 1e-3;  // relative
 
 class Smpi : public testing::TestWithParam<std::tuple<std::string, std::pair<int, int>>> {};
 
 /// One adapter of 100 Gbit/s and 1 µs per host.
-PlatformSpec network(const std::string& name, int hosts) {
-  const LinkSpec nic = test::line(12.5e9, 1e-6);
-  GpuClusterSpec cluster = test::cluster_of(hosts, 1, nic, nic);
+spec::PlatformSpec network(const std::string& name, int hosts) {
+  const spec::LinkSpec nic = test::line(12.5e9, 1e-6);
+  spec::GpuClusterSpec cluster = test::cluster_of(hosts, 1, nic, nic);
   // Eight hosts below a leaf; in the second tree half as many lines up as down, so that messages share them.
   if (name == "fat_tree") cluster.fabric = test::fat_tree(8, nic);
   if (name == "narrow_fat_tree") cluster.fabric = test::fat_tree(8, nic, 2);
@@ -42,14 +43,14 @@ PlatformSpec network(const std::string& name, int hosts) {
 TEST_P(Smpi, CollectivesTakeTheSameTime) {
   const auto& [name, size] = GetParam();
   const auto [ranks, block] = size;  // block: bytes, a rank's share
-  const PlatformSpec platform = network(name, ranks);
+  const spec::PlatformSpec platform = network(name, ranks);
   const double vector = static_cast<double>(block) * ranks;
   const auto compare = [&](const char* what, double own, double theirs) {
-    EXPECT_NEAR(own, theirs, most_deviation * theirs) << what;
+    EXPECT_NEAR(own, theirs, kMostDeviation * theirs) << what;
     RecordProperty(what, fmt::format("{:.3e}", own / theirs - 1));
     fmt::print("{}: {:.6g} s, SMPI {:.6g} s, {:+.4f} %\n", what, own, theirs, 100 * (own / theirs - 1));
   };
-  using enum CollectiveKind;
+  using enum step::CollectiveKind;
   const std::pair<std::string, test::AllReduce> all_reduces[] = {
       {"ring", simgrid::smpi::allreduce__lr},
       {"recursive-doubling", simgrid::smpi::allreduce__rdb},
@@ -85,4 +86,4 @@ INSTANTIATE_TEST_SUITE_P(Oracle, Smpi,
                          case_name);
 
 }  // namespace
-}  // namespace dadsim
+}  // namespace dadsim::sim

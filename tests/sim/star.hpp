@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "plan/schedule.hpp"
 #include "sim/simulator.hpp"
+#include "step/schedule.hpp"
 
 // What the tests of the simulation are made of: a star platform whose times can be worked out by hand, and schedules.
 
@@ -94,7 +94,7 @@ struct Star {
 };
 
 /// A device on which `launches` are seconds.
-inline DeviceSpec clockwork() {
+inline spec::DeviceSpec clockwork() {
   return {.name = "clockwork",
           .description = "one second per launch",
           .peak_flops = 1e12,
@@ -106,12 +106,12 @@ inline DeviceSpec clockwork() {
 }
 
 /// A platform file, its numbers as they are written.
-inline PlatformSpec platform_file(const std::string& path) {
-  return {"", PlatformFileSpec{path, Transport::plain}, {}, {}};
+inline spec::PlatformSpec platform_file(const std::string& path) {
+  return {"", spec::PlatformFileSpec{path, spec::Transport::plain}, {}, {}};
 }
 
-inline Cluster cluster_on(const std::string& platform, std::size_t workers, bool aggregator = true) {
-  Cluster cluster;
+inline sim::Cluster cluster_on(const std::string& platform, std::size_t workers, bool aggregator = true) {
+  sim::Cluster cluster;
   cluster.platform = platform_file(platform);
   for (std::size_t w = 0; w < workers; ++w) {
     cluster.hosts.push_back(fmt::format("w{}", w));
@@ -124,7 +124,7 @@ inline Cluster cluster_on(const std::string& platform, std::size_t workers, bool
   return cluster;
 }
 
-inline PerWorker same(double value) { return PerWorker(std::vector<double>{value}); }
+inline step::PerWorker same(double value) { return step::PerWorker(std::vector<double>{value}); }
 
 /// A schedule, task by task. Collectives return their index, to wait for.
 class Script {
@@ -133,44 +133,47 @@ class Script {
     schedule_.workers = workers;
     schedule_.uses_aggregator = aggregator;
   }
-  Script& compute(PerWorker seconds, Role who = Role::workers) {
-    schedule_.tasks.push_back({"layer", ComputeTask{Phase::forward, who, same(0), same(0), std::move(seconds)}});
+  Script& compute(step::PerWorker seconds, step::Role who = step::Role::workers) {
+    schedule_.tasks.push_back(
+        {"layer", step::ComputeTask{step::Phase::forward, who, same(0), same(0), std::move(seconds)}});
     return *this;
   }
-  Script& compute(double seconds, Role who = Role::workers) { return compute(same(seconds), who); }
-  std::int32_t collective(CollectiveKind kind, PerWorker bytes, const std::string& algorithm = "auto") {
-    schedule_.tasks.push_back({"layer", CollectiveTask{kind, std::move(bytes), algorithm}});
+  Script& compute(double seconds, step::Role who = step::Role::workers) { return compute(same(seconds), who); }
+  std::int32_t collective(step::CollectiveKind kind, step::PerWorker bytes, const std::string& algorithm = "auto") {
+    schedule_.tasks.push_back({"layer", step::CollectiveTask{kind, std::move(bytes), algorithm}});
     return static_cast<std::int32_t>(schedule_.tasks.size()) - 1;
   }
-  std::int32_t gather(PerWorker bytes) { return collective(CollectiveKind::gather, std::move(bytes)); }
+  std::int32_t gather(step::PerWorker bytes) { return collective(step::CollectiveKind::gather, std::move(bytes)); }
   std::int32_t gather(double bytes) { return gather(same(bytes)); }
   /// Workers do not wait for what they have sent. Here they wait until the aggregator has everything and has said so,
   /// with an empty message.
-  Script& gather_and_answer(PerWorker bytes) {
-    wait(gather(std::move(bytes)), Role::aggregator);
+  Script& gather_and_answer(step::PerWorker bytes) {
+    wait(gather(std::move(bytes)), step::Role::aggregator);
     return wait(broadcast(0));
   }
   Script& gather_and_answer(double bytes) { return gather_and_answer(same(bytes)); }
-  std::int32_t broadcast(double bytes) { return collective(CollectiveKind::broadcast, same(bytes)); }
+  std::int32_t broadcast(double bytes) { return collective(step::CollectiveKind::broadcast, same(bytes)); }
   /// Around a ring.
-  std::int32_t all_reduce(double bytes) { return collective(CollectiveKind::all_reduce, same(bytes), "ring"); }
+  std::int32_t all_reduce(double bytes) { return collective(step::CollectiveKind::all_reduce, same(bytes), "ring"); }
   /// Around a ring.
-  std::int32_t all_gather(PerWorker bytes) { return collective(CollectiveKind::all_gather, std::move(bytes), "ring"); }
-  Script& wait(std::int32_t index, Role who = Role::workers) {
-    schedule_.tasks.push_back({"layer", WaitTask{who, index}});
+  std::int32_t all_gather(step::PerWorker bytes) {
+    return collective(step::CollectiveKind::all_gather, std::move(bytes), "ring");
+  }
+  Script& wait(std::int32_t index, step::Role who = step::Role::workers) {
+    schedule_.tasks.push_back({"layer", step::WaitTask{who, index}});
     return *this;
   }
-  Schedule schedule() const { return schedule_; }
+  step::Schedule schedule() const { return schedule_; }
 
  private:
-  Schedule schedule_;
+  step::Schedule schedule_;
 };
 
 /// One schedule on a star.
-inline StepTiming time_on(const Star& star, const Schedule& schedule) {
+inline step::StepTiming time_on(const Star& star, const step::Schedule& schedule) {
   const TemporaryFile file(star.xml());
-  const std::vector<Schedule> schedules{schedule};
-  return time_schedules(cluster_on(file.path(), star.workers, schedule.uses_aggregator), schedules).steps.at(0);
+  const std::vector<step::Schedule> schedules{schedule};
+  return sim::time_schedules(cluster_on(file.path(), star.workers, schedule.uses_aggregator), schedules).steps.at(0);
 }
 
 }  // namespace dadsim::test

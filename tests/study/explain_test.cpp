@@ -14,7 +14,7 @@
 #include "support/diagnostics.hpp"
 #include "support/temporary_folder.hpp"
 
-namespace dadsim {
+namespace dadsim::study {
 namespace {
 
 using namespace test::one_line;  // NOLINT(google-build-using-namespace): its numbers
@@ -23,35 +23,35 @@ class Explain : public ::testing::Test {
  protected:
   Explain() {
     path_ = folder_.path("scenario.xml");
-    std::ofstream(path_) << scenario();
+    std::ofstream(path_) << test::one_line::scenario();
     scenario_ = load_scenario(path_, {}, make_catalog());
     learned_ = learn_scenario(scenario_, nullptr, false);
     explanation_ = explain_scenario(scenario_, learned_, false);
   }
 
-  const WhatIf& what_if(WhatIf::Kind kind, const std::string& on) const {
-    const auto found = std::ranges::find_if(explanation_.what_ifs,
-                                            [&](const WhatIf& one) { return one.kind == kind && one.on == on; });
+  const report::WhatIf& what_if(report::WhatIf::Kind kind, const std::string& on) const {
+    const auto found = std::ranges::find_if(
+        explanation_.what_ifs, [&](const report::WhatIf& one) { return one.kind == kind && one.on == on; });
     if (found == explanation_.what_ifs.end()) throw std::runtime_error("no such what-if");
     return *found;
   }
 
   /// The scenario itself with something set, learned and timed afresh.
-  RunResult fresh(const std::string& override_text) const {
+  report::RunResult fresh(const std::string& override_text) const {
     return run_experiment(load_scenario(path_, {override_text}, make_catalog()), false).runs.front();
   }
 
   test::TemporaryFolder folder_;
   std::string path_;
-  Scenario scenario_;
+  scenario::Scenario scenario_;
   Learned learned_;
-  Explanation explanation_;
+  report::Explanation explanation_;
 };
 
 TEST_F(Explain, TheCriticalPathIsTheStep) {
-  const RunResult& run = explanation_.result.runs.front();
+  const report::RunResult& run = explanation_.result.runs.front();
   double sum = 0;
-  for (const Bound& bound : run.bounds) sum += bound.seconds;
+  for (const step::Bound& bound : run.bounds) sum += bound.seconds;
   EXPECT_NEAR(sum, run.step_seconds, 1e-9);
   const double step = computing + 2 * latency + bytes / up + bytes / down;
   EXPECT_NEAR(run.step_seconds, step, 1e-4 * step);
@@ -59,22 +59,22 @@ TEST_F(Explain, TheCriticalPathIsTheStep) {
 
 TEST_F(Explain, ChangesAreAsIfTheScenarioHadThem) {
   // Bit for bit: the same numbers go into the simulation.
-  const Effect& line = what_if(WhatIf::Kind::bandwidth, "site-# up").effects.front();
+  const report::Effect& line = what_if(report::WhatIf::Kind::bandwidth, "site-# up").effects.front();
   EXPECT_EQ(line.target_seconds, fresh("platform.federation.sites.up=20Mbps").target_seconds);
   EXPECT_EQ(line.step_seconds, fresh("platform.federation.sites.up=20Mbps").step_seconds);
-  const Effect& latencies = what_if(WhatIf::Kind::latency, "*").effects.front();
+  const report::Effect& latencies = what_if(report::WhatIf::Kind::latency, "*").effects.front();
   EXPECT_EQ(latencies.target_seconds, fresh("platform.federation.sites.latency=2.5ms").target_seconds);
-  const Effect& device = what_if(WhatIf::Kind::device, "worker").effects.front();
+  const report::Effect& device = what_if(report::WhatIf::Kind::device, "worker").effects.front();
   EXPECT_NEAR(*device.target_seconds, fresh("device[worker].step-time=5ms").target_seconds, 1e-4);
 }
 
 TEST_F(Explain, WhatIsSavedIsWhatTheFormulaSaysAndComesInItsOrder) {
   const double step = computing + 2 * latency + bytes / up + bytes / down;
-  const WhatIf& line = what_if(WhatIf::Kind::bandwidth, "site-# up");
+  const report::WhatIf& line = what_if(report::WhatIf::Kind::bandwidth, "site-# up");
   EXPECT_NEAR(saving_of(explanation_, 0, line), bytes / up / 2 / step, 1e-3);
-  EXPECT_NEAR(saving_of(explanation_, 0, what_if(WhatIf::Kind::latency, "*")), latency / step, 1e-3);
-  EXPECT_NEAR(saving_of(explanation_, 0, what_if(WhatIf::Kind::device, "worker")), computing / 2 / step, 1e-3);
-  const std::vector<const WhatIf*> best = most_useful(explanation_, 0, 3);
+  EXPECT_NEAR(saving_of(explanation_, 0, what_if(report::WhatIf::Kind::latency, "*")), latency / step, 1e-3);
+  EXPECT_NEAR(saving_of(explanation_, 0, what_if(report::WhatIf::Kind::device, "worker")), computing / 2 / step, 1e-3);
+  const std::vector<const report::WhatIf*> best = most_useful(explanation_, 0, 3);
   ASSERT_EQ(best.size(), 3U);
   EXPECT_EQ(best[0], &line);
   EXPECT_GE(saving_of(explanation_, 0, *best[0]), saving_of(explanation_, 0, *best[1]));
@@ -82,21 +82,22 @@ TEST_F(Explain, WhatIsSavedIsWhatTheFormulaSaysAndComesInItsOrder) {
 }
 
 TEST_F(Explain, ALargerBatchIsPromisedFewerStepsAndNoAdvice) {
-  const WhatIf& batch = explanation_.what_ifs[static_cast<std::size_t>(
-      std::ranges::find(explanation_.what_ifs, WhatIf::Kind::batch, &WhatIf::kind) - explanation_.what_ifs.begin())];
+  const report::WhatIf& batch = explanation_.what_ifs[static_cast<std::size_t>(
+      std::ranges::find(explanation_.what_ifs, report::WhatIf::Kind::batch, &report::WhatIf::kind) -
+      explanation_.what_ifs.begin())];
   EXPECT_EQ(batch.factor, 2);
   EXPECT_FALSE(batch.assumption.empty());
-  for (const WhatIf* best : most_useful(explanation_, 0, 100)) {
-    EXPECT_NE(best->kind, WhatIf::Kind::batch);
-    EXPECT_NE(best->kind, WhatIf::Kind::limit);
+  for (const report::WhatIf* best : most_useful(explanation_, 0, 100)) {
+    EXPECT_NE(best->kind, report::WhatIf::Kind::batch);
+    EXPECT_NE(best->kind, report::WhatIf::Kind::limit);
   }
 }
 
 TEST_F(Explain, LimitsBoundWhatCanBeHad) {
   double network = 0;
   double devices = 0;
-  for (const WhatIf& one : explanation_.what_ifs) {
-    if (one.kind != WhatIf::Kind::limit) continue;
+  for (const report::WhatIf& one : explanation_.what_ifs) {
+    if (one.kind != report::WhatIf::Kind::limit) continue;
     (one.words.starts_with("a network") ? network : devices) = saving_of(explanation_, 0, one);
   }
   const double step = computing + 2 * latency + bytes / up + bytes / down;
@@ -116,7 +117,7 @@ TEST_F(Explain, TableAndJsonSayTheSame) {
 TEST(Change, OfAPlatformIsAsIfItHadBeenBuiltSo) {
   const test::TemporaryFolder folder;
   const auto seconds_with = [&](const std::string& line, const std::string& change) {
-    std::string text = scenario();
+    std::string text = test::one_line::scenario();
     const std::string old = R"(up="10Mbps" down="1Gbps" latency="5ms" transport="plain"/></federation>)";
     const std::size_t at = text.find(old);
     if (at == std::string::npos) throw std::logic_error("another scenario");
@@ -132,4 +133,4 @@ TEST(Change, OfAPlatformIsAsIfItHadBeenBuiltSo) {
 }
 
 }  // namespace
-}  // namespace dadsim
+}  // namespace dadsim::study

@@ -7,11 +7,11 @@
 #include <set>
 #include <stdexcept>
 
-namespace dadsim {
+namespace dadsim::study {
 namespace {
 
-AllowedChange range(const std::string& path, double from, double to, const std::string& form = "{}") {
-  AllowedChange change;
+spec::AllowedChange range(const std::string& path, double from, double to, const std::string& form = "{}") {
+  spec::AllowedChange change;
   change.varied.path = path;
   change.varied.from = from;
   change.varied.to = to;
@@ -19,8 +19,8 @@ AllowedChange range(const std::string& path, double from, double to, const std::
   return change;
 }
 
-AllowedChange list(const std::string& path, std::vector<std::string> values) {
-  AllowedChange change;
+spec::AllowedChange list(const std::string& path, std::vector<std::string> values) {
+  spec::AllowedChange change;
   change.varied.path = path;
   change.varied.values = std::move(values);
   return change;
@@ -36,13 +36,14 @@ std::map<std::string, std::string> as_map(const std::vector<std::string>& assign
 Evaluate inversely(double work, int* count = nullptr) {
   return [work, count](const std::vector<std::string>& assignments, const std::string&) {
     if (count != nullptr) ++*count;
-    return Trial{.reached = true, .accuracy = 1, .seconds = work / std::stod(as_map(assignments).at("link.up"))};
+    return report::Trial{
+        .reached = true, .accuracy = 1, .seconds = work / std::stod(as_map(assignments).at("link.up"))};
   };
 }
 
 TEST(GoalSearch, FindsTheLeastNumberThatMeetsTheGoalAndItsNeighbourThatDoesNot) {
   int count = 0;
-  const GoalSpec goal{.seconds = 60, .allowed = {range("link.up", 1, 1e6, "{}Mbps")}};
+  const spec::GoalSpec goal{.seconds = 60, .allowed = {range("link.up", 1, 1e6, "{}Mbps")}};
   // 60 s are met from 151.2 on.
   const auto answers = search_goal(goal, {"dad"}, inversely(60 * 151.2, &count));
   ASSERT_EQ(answers.size(), 1U);
@@ -55,10 +56,10 @@ TEST(GoalSearch, FindsTheLeastNumberThatMeetsTheGoalAndItsNeighbourThatDoesNot) 
 }
 
 TEST(GoalSearch, PrefersTheMostWhereAsked) {
-  GoalSpec goal{.seconds = 10, .allowed = {range("latency", 0, 500, "{}ms")}};
+  spec::GoalSpec goal{.seconds = 10, .allowed = {range("latency", 0, 500, "{}ms")}};
   goal.allowed[0].prefers_least = false;
   const Evaluate evaluate = [](const std::vector<std::string>& assignments, const std::string&) {
-    return Trial{.reached = true, .seconds = 2 + 0.1 * std::stod(as_map(assignments).at("latency"))};
+    return report::Trial{.reached = true, .seconds = 2 + 0.1 * std::stod(as_map(assignments).at("latency"))};
   };
   const auto answers = search_goal(goal, {"dad"}, evaluate);
   EXPECT_EQ(answers[0].answer->value, "80ms");
@@ -66,7 +67,7 @@ TEST(GoalSearch, PrefersTheMostWhereAsked) {
 }
 
 TEST(GoalSearch, AnEndOfTheRangeHasNoNeighbour) {
-  const GoalSpec goal{.seconds = 60, .allowed = {range("link.up", 100, 1e6)}};
+  const spec::GoalSpec goal{.seconds = 60, .allowed = {range("link.up", 100, 1e6)}};
   const auto answers = search_goal(goal, {"dad"}, inversely(60));
   EXPECT_TRUE(answers[0].met);
   EXPECT_EQ(answers[0].answer->value, "100");
@@ -74,7 +75,7 @@ TEST(GoalSearch, AnEndOfTheRangeHasNoNeighbour) {
 }
 
 TEST(GoalSearch, SaysWhatIsOutOfReachWithTheBestThereIs) {
-  const GoalSpec goal{.seconds = 60, .allowed = {range("link.up", 1, 1000)}};
+  const spec::GoalSpec goal{.seconds = 60, .allowed = {range("link.up", 1, 1000)}};
   const auto answers = search_goal(goal, {"dad"}, inversely(60 * 2000.0));
   EXPECT_FALSE(answers[0].met);
   EXPECT_EQ(answers[0].answer->value, "1000");
@@ -83,13 +84,14 @@ TEST(GoalSearch, SaysWhatIsOutOfReachWithTheBestThereIs) {
 }
 
 TEST(GoalSearch, FindsWhatOnlyTheMiddleOfARangeMeets) {
-  const GoalSpec goal{.seconds = 60, .allowed = {range("batch", 1, 1000)}};
+  const spec::GoalSpec goal{.seconds = 60, .allowed = {range("batch", 1, 1000)}};
   const Evaluate evaluate = [](const std::vector<std::string>& assignments, const std::string&) {
     const double batch = std::stod(as_map(assignments).at("batch"));
-    return Trial{.reached = true, .seconds = 1000 / batch + batch};  // 63.2 s at least
+    return report::Trial{.reached = true, .seconds = 1000 / batch + batch};  // 63.2 s at least
   };
-  const GoalSpec wide{.seconds = 70, .allowed = {range("batch", 1, 1000)}};
-  EXPECT_FALSE(search_goal(GoalSpec{.seconds = 60, .allowed = {range("batch", 900, 1000)}}, {"a"}, evaluate)[0].met);
+  const spec::GoalSpec wide{.seconds = 70, .allowed = {range("batch", 1, 1000)}};
+  EXPECT_FALSE(
+      search_goal(spec::GoalSpec{.seconds = 60, .allowed = {range("batch", 900, 1000)}}, {"a"}, evaluate)[0].met);
   const auto answers = search_goal(wide, {"a"}, evaluate);
   ASSERT_TRUE(answers[0].met);
   EXPECT_LE(answers[0].trial.seconds, 70);
@@ -97,13 +99,13 @@ TEST(GoalSearch, FindsWhatOnlyTheMiddleOfARangeMeets) {
 }
 
 TEST(GoalSearch, TriesEveryChoiceForEveryRunAndOrdersThem) {
-  const GoalSpec goal{.seconds = 60, .allowed = {list("device", {"slow", "fast"}), range("link.up", 1, 1000)}};
+  const spec::GoalSpec goal{.seconds = 60, .allowed = {list("device", {"slow", "fast"}), range("link.up", 1, 1000)}};
   std::set<std::string> seen;
   const Evaluate evaluate = [&](const std::vector<std::string>& assignments, const std::string& label) {
     const auto map = as_map(assignments);
     seen.insert(map.at("device") + label);
     const double work = (map.at("device") == "slow" ? 2 : 1) * (label == "dad" ? 600.0 : 6000.0);
-    return Trial{.reached = label != "never", .accuracy = 0.9, .seconds = work / std::stod(map.at("link.up"))};
+    return report::Trial{.reached = label != "never", .accuracy = 0.9, .seconds = work / std::stod(map.at("link.up"))};
   };
   const auto answers = search_goal(goal, {"dad", "gradient-sharing", "never"}, evaluate);
   EXPECT_EQ(seen.size(), 6U);
@@ -118,15 +120,15 @@ TEST(GoalSearch, TriesEveryChoiceForEveryRunAndOrdersThem) {
 }
 
 TEST(GoalSearch, FurtherRangesAreTriedAtAFewNumbers) {
-  const GoalSpec goal{.allowed = {range("a", 1, 100), range("b", 1, 1000), list("c", {"x", "y"})}};
+  const spec::GoalSpec goal{.allowed = {range("a", 1, 100), range("b", 1, 1000), list("c", {"x", "y"})}};
   EXPECT_EQ(count_choices(goal), kTriedOfARange * 2);
 }
 
 TEST(GoalSearch, WithoutARangeEveryChoiceIsATrial) {
-  const GoalSpec goal{.money = 5, .allowed = {list("workers", {"2", "4", "8"})}};
+  const spec::GoalSpec goal{.money = 5, .allowed = {list("workers", {"2", "4", "8"})}};
   const Evaluate evaluate = [](const std::vector<std::string>& assignments, const std::string&) {
     const double workers = std::stod(as_map(assignments).at("workers"));
-    return Trial{.reached = true, .seconds = 100 / workers, .costs = {.money = workers}};
+    return report::Trial{.reached = true, .seconds = 100 / workers, .costs = {.money = workers}};
   };
   const auto answers = search_goal(goal, {"dad"}, evaluate);
   ASSERT_EQ(answers.size(), 3U);
@@ -135,15 +137,15 @@ TEST(GoalSearch, WithoutARangeEveryChoiceIsATrial) {
 }
 
 TEST(GoalSearch, ALimitOnWhatIsNotKnownIsNotMet) {
-  EXPECT_FALSE(meets({.money = 5}, {.reached = true, .seconds = 1}));
-  EXPECT_TRUE(meets({.seconds = 1}, {.reached = true, .seconds = 1}));
-  EXPECT_FALSE(meets({}, {.reached = false}));
-  EXPECT_TRUE(meets({}, {.reached = true}));
+  EXPECT_FALSE(report::meets({.money = 5}, {.reached = true, .seconds = 1}));
+  EXPECT_TRUE(report::meets({.seconds = 1}, {.reached = true, .seconds = 1}));
+  EXPECT_FALSE(report::meets({}, {.reached = false}));
+  EXPECT_TRUE(report::meets({}, {.reached = true}));
 }
 
 TEST(GoalSearch, NumbersHaveThreeDigitsOrAreWhole) {
   EXPECT_EQ(numbers_of(range("x", 9.97, 10.2).varied), (std::vector<double>{9.97, 9.98, 9.99, 10.0, 10.1, 10.2}));
-  AllowedChange whole = range("x", 1.5, 4);
+  spec::AllowedChange whole = range("x", 1.5, 4);
   whole.varied.whole = true;
   EXPECT_EQ(numbers_of(whole.varied), (std::vector<double>{1.5, 2, 3, 4}));
   EXPECT_EQ(numbers_of(range("x", 3, 3).varied), (std::vector<double>{3}));
@@ -159,4 +161,4 @@ TEST(GoalSearch, NumbersHaveThreeDigitsOrAreWhole) {
 }
 
 }  // namespace
-}  // namespace dadsim
+}  // namespace dadsim::study

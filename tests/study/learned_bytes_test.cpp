@@ -8,23 +8,24 @@
 #include "study/sweep/tiny_sweep.hpp"
 #include "support/temporary_folder.hpp"
 
-namespace dadsim {
+namespace dadsim::study {
 namespace {
 
 /// One run of every algorithm there is.
 Learned learn_all() {
   std::string runs;
-  for (const AlgorithmInfo& info : algorithm_registry()) runs += "<run algorithm=\"" + info.name + "\"/>\n";
+  for (const algorithms::AlgorithmInfo& info : algorithms::algorithm_registry())
+    runs += "<run algorithm=\"" + info.name + "\"/>\n";
   const test::TemporaryFolder folder;
   const std::string path = folder.write("scenario.xml", test::tiny_scenario("", runs));
   return learn_scenario(load_scenario(path, {}, make_catalog()), nullptr, false);
 }
 
-bool same(const Evaluation& a, const Evaluation& b) {
+bool same(const step::Evaluation& a, const step::Evaluation& b) {
   return a.step == b.step && a.loss == b.loss && a.accuracy == b.accuracy && a.auc == b.auc;
 }
 
-bool same(const EpochRanks& a, const EpochRanks& b) {
+bool same(const step::EpochRanks& a, const step::EpochRanks& b) {
   return a.epoch == b.epoch && a.site == b.site && a.merged == b.merged;
 }
 
@@ -38,8 +39,8 @@ TEST(LearnedBytes, EveryAlgorithmComesBackAsItWas) {
     EXPECT_EQ(back->data, run->data);
     EXPECT_EQ(back->remark, run->remark);
     EXPECT_EQ(back->has_batch_statistics, run->has_batch_statistics);
-    const Trajectory& a = back->trajectory;
-    const Trajectory& b = run->trajectory;
+    const step::Trajectory& a = back->trajectory;
+    const step::Trajectory& b = run->trajectory;
     EXPECT_EQ(a.structures, b.structures);
     EXPECT_EQ(a.distinct_steps, b.distinct_steps);
     EXPECT_EQ(a.steps, b.steps);
@@ -69,4 +70,4 @@ TEST(LearnedBytes, DamagedBytesAreNoOtherRun) {
 }
 
 }  // namespace
-}  // namespace dadsim
+}  // namespace dadsim::study

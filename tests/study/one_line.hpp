@@ -12,7 +12,7 @@ constexpr double up = 10e6 / 8;      // byte/s
 constexpr double down = 1e9 / 8;     // byte/s
 constexpr double latency = 5e-3;     // seconds each way
 constexpr double computing = 10e-3;  // seconds per step, as the device says
-constexpr double hour_price = 36;    // of the worker: a hundredth each second
+constexpr double kHourPrice = 36;    // of the worker: a hundredth each second
 
 /// `more` are further elements of the scenario.
 inline std::string scenario(const std::string& more = "") {

@@ -12,16 +12,16 @@
 #include "support/diagnostics.hpp"
 #include "support/temporary_folder.hpp"
 
-namespace dadsim {
+namespace dadsim::study {
 namespace {
 
 using namespace test::one_line;  // NOLINT(google-build-using-namespace): its numbers
 
 class Plan : public ::testing::Test {
  protected:
-  PlanReport plan(const std::string& goal, const std::vector<std::string>& overrides = {}) {
+  report::PlanReport plan(const std::string& goal, const std::vector<std::string>& overrides = {}) {
     const std::string path = folder_.path("scenario.xml");
-    std::ofstream(path) << scenario(
+    std::ofstream(path) << test::one_line::scenario(
         R"(<costs><price device="worker" per-hour="36"/><price device="adder" per-hour="0"/></costs>)" + goal);
     source_.emplace(path);
     steps_ = run_experiment(source_->load_point({}, make_catalog()), false).runs.front().target_step;
@@ -31,17 +31,17 @@ class Plan : public ::testing::Test {
 
  private:
   test::TemporaryFolder folder_;
-  std::optional<ScenarioSource> source_;
+  std::optional<scenario::ScenarioSource> source_;
   std::int64_t steps_ = 0;
 };
 
-double number_of(const Change& change) { return std::stod(change.value); }
+double number_of(const report::Change& change) { return std::stod(change.value); }
 
 TEST_F(Plan, FindsTheSmallestUplink) {
   const double limit = 0.3;
-  const PlanReport report = plan(
+  const report::PlanReport report = plan(
       R"(<goal within="300ms"><allow path="platform.federation.sites.up" from="0.1" to="1000" unit="Mbps"/></goal>)");
-  const GoalAnswer& best = report.answers.front();
+  const report::GoalAnswer& best = report.answers.front();
   ASSERT_TRUE(best.met);
   const double rest = limit / steps() - computing - 2 * latency - bytes / down;
   const double known = bytes / rest * 8 / 1e6;
@@ -54,9 +54,9 @@ TEST_F(Plan, FindsTheSmallestUplink) {
 
 TEST_F(Plan, FindsTheGreatestLatency) {
   const double limit = 1;
-  const PlanReport report = plan(
+  const report::PlanReport report = plan(
       R"(<goal within="1s"><allow path="platform.federation.sites.latency" from="0.1" to="1000" unit="ms" prefer="most"/></goal>)");
-  const GoalAnswer& best = report.answers.front();
+  const report::GoalAnswer& best = report.answers.front();
   ASSERT_TRUE(best.met);
   const double known = 1e3 * (limit / steps() - computing - bytes / up - bytes / down) / 2;
   EXPECT_NEAR(number_of(*best.answer), known, 0.01 * known);
@@ -65,9 +65,9 @@ TEST_F(Plan, FindsTheGreatestLatency) {
 
 TEST_F(Plan, FindsTheSlowestDevice) {
   const double limit = 0.5;
-  const PlanReport report = plan(
+  const report::PlanReport report = plan(
       R"(<goal within="500ms"><allow path="device[worker].step-time" from="1" to="1000" unit="ms" prefer="most"/></goal>)");
-  const GoalAnswer& best = report.answers.front();
+  const report::GoalAnswer& best = report.answers.front();
   ASSERT_TRUE(best.met);
   const double known = 1e3 * (limit / steps() - 2 * latency - bytes / up - bytes / down);
   EXPECT_NEAR(number_of(*best.answer), known, 0.01 * known);
@@ -75,20 +75,20 @@ TEST_F(Plan, FindsTheSlowestDevice) {
 
 TEST_F(Plan, KeepsWithinMoney) {
   const double limit = 0.004;  // 0.4 s of the worker
-  const PlanReport report = plan(
+  const report::PlanReport report = plan(
       R"(<goal cost="0.004"><allow path="platform.federation.sites.up" from="0.1" to="1000" unit="Mbps"/></goal>)");
-  const GoalAnswer& best = report.answers.front();
+  const report::GoalAnswer& best = report.answers.front();
   ASSERT_TRUE(best.met);
-  const double seconds = limit * 3600 / hour_price;
+  const double seconds = limit * 3600 / kHourPrice;
   const double known = bytes / (seconds / steps() - computing - 2 * latency - bytes / down) * 8 / 1e6;
   EXPECT_NEAR(number_of(*best.answer), known, 0.01 * known);
   EXPECT_NEAR(*best.trial.costs.money, limit, 0.01 * limit);
 }
 
 TEST_F(Plan, SaysWhatIsOutOfReachWithTheBestReachable) {
-  const PlanReport report = plan(
+  const report::PlanReport report = plan(
       R"(<goal within="10ms"><allow path="platform.federation.sites.up" from="0.1" to="1000" unit="Mbps"/></goal>)");
-  const GoalAnswer& best = report.answers.front();
+  const report::GoalAnswer& best = report.answers.front();
   EXPECT_FALSE(best.met);
   EXPECT_EQ(best.answer->value, "1000Mbps");
   const double known = steps() * (computing + 2 * latency + bytes / 125e6 + bytes / down);
@@ -97,7 +97,7 @@ TEST_F(Plan, SaysWhatIsOutOfReachWithTheBestReachable) {
 }
 
 TEST_F(Plan, AnAccuracyThatIsNeverReachedIsOutOfReach) {
-  const PlanReport report = plan(R"(<goal accuracy="1"><allow path="training.batch" values="10 20"/></goal>)");
+  const report::PlanReport report = plan(R"(<goal accuracy="1"><allow path="training.batch" values="10 20"/></goal>)");
   EXPECT_FALSE(report.answers.front().met);
   EXPECT_GT(report.answers.front().trial.accuracy, 0.5);
   EXPECT_EQ(report.learned_runs, 2U);
@@ -122,4 +122,4 @@ TEST_F(Plan, WithoutAGoalThereIsNothingToPlan) {
 }
 
 }  // namespace
-}  // namespace dadsim
+}  // namespace dadsim::study

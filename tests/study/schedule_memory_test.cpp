@@ -10,7 +10,7 @@
 #include "study/one_line.hpp"
 #include "support/temporary_folder.hpp"
 
-namespace dadsim {
+namespace dadsim::study {
 namespace {
 
 class ScheduleMemories : public testing::Test {
@@ -23,12 +23,12 @@ class ScheduleMemories : public testing::Test {
     timed_ = timed_as_of(scenario_, run().shape);
   }
   const LearnedRun& run() const { return *learned_.runs.front(); }
-  ScheduleMemory::Pointer ask(const RunSpec& spec, const TimedAs& timed) {
+  ScheduleMemory::Pointer ask(const spec::RunSpec& spec, const TimedAs& timed) {
     return memory_.of(spec, {learned_.runs.front(), &run().trajectory}, run().shape, timed);
   }
 
   test::TemporaryFolder folder_;
-  Scenario scenario_;
+  scenario::Scenario scenario_;
   Learned learned_;
   TimedAs timed_;
   ScheduleMemory memory_;
@@ -36,7 +36,7 @@ class ScheduleMemories : public testing::Test {
 
 TEST_F(ScheduleMemories, HoldTheSchedulesOfEveryDistinctStep) {
   const auto schedules = ask(scenario_.runs[0], timed_);
-  const Trajectory& trajectory = run().trajectory;
+  const step::Trajectory& trajectory = run().trajectory;
   ASSERT_EQ(schedules->schedules.size(), trajectory.distinct_steps.size());
   for (std::size_t i = 0; i < trajectory.distinct_steps.size(); ++i) {
     EXPECT_EQ(schedules->schedules[i],
@@ -48,14 +48,14 @@ TEST_F(ScheduleMemories, HoldTheSchedulesOfEveryDistinctStep) {
 TEST_F(ScheduleMemories, MakeThemOnceForWhatIsTheSame) {
   const auto first = ask(scenario_.runs[0], timed_);
   EXPECT_EQ(ask(scenario_.runs[0], timed_), first);
-  RunSpec ring = scenario_.runs[0];
+  spec::RunSpec ring = scenario_.runs[0];
   ring.all_reduce = "ring";
-  RunSpec buckets = scenario_.runs[0];
+  spec::RunSpec buckets = scenario_.runs[0];
   buckets.bucket_bytes = 1e6;
   TimedAs larger = timed_;
   larger.sample_scale = 2;
   TimedAs half = timed_;
-  half.precision = Precision::fp16;
+  half.precision = spec::Precision::fp16;
   TimedAs other = timed_;
   other.shape.layers.front().name = "another";
   EXPECT_NE(ask(ring, timed_), first);
@@ -63,10 +63,10 @@ TEST_F(ScheduleMemories, MakeThemOnceForWhatIsTheSame) {
   EXPECT_NE(ask(scenario_.runs[0], larger), first);
   EXPECT_NE(ask(scenario_.runs[0], half), first);
   EXPECT_NE(ask(scenario_.runs[0], other), first);
-  const auto another = std::make_shared<const Trajectory>(run().trajectory);
+  const auto another = std::make_shared<const step::Trajectory>(run().trajectory);
   EXPECT_NE(memory_.of(scenario_.runs[0], another, run().shape, timed_), first);
   EXPECT_EQ(ask(scenario_.runs[0], timed_), first);
 }
 
 }  // namespace
-}  // namespace dadsim
+}  // namespace dadsim::study

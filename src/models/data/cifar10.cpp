@@ -8,7 +8,7 @@
 
 #include "support/diagnostics.hpp"
 
-namespace dadsim {
+namespace dadsim::models {
 namespace {
 
 constexpr std::int64_t kPlane = 32 * 32;
@@ -106,8 +106,8 @@ std::int64_t inspect_cifar10(SourceBytes& bytes) {
   return for_each_image(bytes, [](const Record&) {});
 }
 
-DataFacts inspect_cifar10(const Cifar10Source& source) {
-  DataFacts facts;
+spec::DataFacts inspect_cifar10(const spec::Cifar10Source& source) {
+  spec::DataFacts facts;
   facts.train = images_in(source.files);
   if (!source.test_files.empty()) facts.test = images_in(source.test_files);
   facts.shape = kCifar10Shape;
@@ -115,7 +115,7 @@ DataFacts inspect_cifar10(const Cifar10Source& source) {
   return facts;
 }
 
-Dataset read_cifar10(const Cifar10Source& source) {
+Dataset read_cifar10(const spec::Cifar10Source& source) {
   Dataset data;
   const bool own_test = !source.test_files.empty();
   data.train = samples_of(source.files, 0, source.train);
@@ -127,4 +127,4 @@ Dataset read_cifar10(const Cifar10Source& source) {
   return data;
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::models

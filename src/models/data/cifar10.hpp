@@ -7,9 +7,9 @@
 #include "models/data/dataset.hpp"
 #include "models/data/source_bytes.hpp"
 
-namespace dadsim {
+namespace dadsim::models {
 
-inline constexpr SampleShape kCifar10Shape{32, 32, 3};
+inline constexpr spec::SampleShape kCifar10Shape{32, 32, 3};
 
 /// Appends the images of one file of CIFAR-10's binary version, at most `most`: records of one byte of label (0 … 9)
 /// and 32 × 32 bytes each of red, green and blue, row by row (Krizhevsky, Learning multiple layers of features from
@@ -21,7 +21,7 @@ void read_cifar10(SourceBytes& bytes, std::int64_t most, std::vector<float>& fea
 /// The same checks; the number of images.
 std::int64_t inspect_cifar10(SourceBytes& bytes);
 
-DataFacts inspect_cifar10(const Cifar10Source& source);
-Dataset read_cifar10(const Cifar10Source& source);
+spec::DataFacts inspect_cifar10(const spec::Cifar10Source& source);
+Dataset read_cifar10(const spec::Cifar10Source& source);
 
-}  // namespace dadsim
+}  // namespace dadsim::models

@@ -17,7 +17,7 @@
 #include "models/uniform.hpp"
 #include "support/diagnostics.hpp"
 
-namespace dadsim {
+namespace dadsim::models {
 namespace {
 
 constexpr std::int64_t kMaxBytes = std::int64_t{1} << 30U;
@@ -242,7 +242,7 @@ std::int64_t held_back(std::int64_t rows, double share) {
   return std::clamp<std::int64_t>(count, 1, std::max<std::int64_t>(1, rows - 1));
 }
 
-std::vector<CsvText> read_tables(const CsvSource& source) {
+std::vector<CsvText> read_tables(const spec::CsvSource& source) {
   std::vector<CsvText> tables;
   for (const std::string& path : {source.file, source.test_file}) {
     if (path.empty()) continue;
@@ -307,10 +307,10 @@ Dataset dataset_of(const std::vector<CsvText>& tables, const std::string& target
                                 fmt::format("holds fewer rows than the {} to train and {} to test", train, test),
                                 "ask for fewer samples"});
   }
-  if (train + test > kMaxSampleValues / table.features) {
-    throw InputError(Diagnostic{tables.front().name, 0,
-                                fmt::format("{} rows of {} features", train + test, table.features),
-                                fmt::format("at most {} values together: ask for fewer samples", kMaxSampleValues)});
+  if (train + test > spec::kMaxSampleValues / table.features) {
+    throw InputError(
+        Diagnostic{tables.front().name, 0, fmt::format("{} rows of {} features", train + test, table.features),
+                   fmt::format("at most {} values together: ask for fewer samples", spec::kMaxSampleValues)});
   }
   const std::vector<std::vector<Place>> where = places(table.rows, train, test, seed);
 
@@ -355,10 +355,10 @@ Dataset dataset_of(const std::vector<CsvText>& tables, const std::string& target
   return data;
 }
 
-DataFacts inspect_csv(const CsvSource& source) {
+spec::DataFacts inspect_csv(const spec::CsvSource& source) {
   const std::vector<CsvText> tables = read_tables(source);
   const CsvColumns table = inspect_csv(tables, source.target);
-  DataFacts facts;
+  spec::DataFacts facts;
   facts.shape = {1, 1, table.features};
   facts.classes = static_cast<std::int64_t>(table.classes.size());
   facts.test = tables.size() > 1 ? table.rows[1] : held_back(table.rows[0], source.test_share);
@@ -366,8 +366,8 @@ DataFacts inspect_csv(const CsvSource& source) {
   return facts;
 }
 
-Dataset read_csv(const CsvSource& source, std::uint64_t seed) {
+Dataset read_csv(const spec::CsvSource& source, std::uint64_t seed) {
   return dataset_of(read_tables(source), source.target, source.train, source.test, seed);
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::models

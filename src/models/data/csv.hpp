@@ -7,7 +7,7 @@
 
 #include "models/data/dataset.hpp"
 
-namespace dadsim {
+namespace dadsim::models {
 
 /// A table of comma-separated values in memory (RFC 4180): a line of names, then one line per sample.
 struct CsvText {
@@ -41,7 +41,7 @@ CsvColumns inspect_csv(const std::vector<CsvText>& tables, const std::string& ta
 Dataset dataset_of(const std::vector<CsvText>& tables, const std::string& target, std::int64_t train, std::int64_t test,
                    std::uint64_t seed);
 
-DataFacts inspect_csv(const CsvSource& source);
-Dataset read_csv(const CsvSource& source, std::uint64_t seed);
+spec::DataFacts inspect_csv(const spec::CsvSource& source);
+Dataset read_csv(const spec::CsvSource& source, std::uint64_t seed);
 
-}  // namespace dadsim
+}  // namespace dadsim::models

@@ -20,7 +20,7 @@
 #include "models/data/utterances.hpp"
 #include "support/diagnostics.hpp"
 
-namespace dadsim {
+namespace dadsim::models {
 namespace {
 
 void require_positive(std::int64_t count, const char* which) {
@@ -31,52 +31,54 @@ void require_positive(std::int64_t count, const char* which) {
 
 // Drawn sets: what they look like, and how to draw some of the samples.
 
-DataFacts drawn(const SampleShape& shape, std::int64_t classes) { return {kMaxDrawnSamples, {}, shape, classes}; }
+spec::DataFacts drawn(const spec::SampleShape& shape, std::int64_t classes) {
+  return {spec::kMaxDrawnSamples, {}, shape, classes};
+}
 
-DataFacts inspect(const DigitsSource&) { return drawn(kDigitsShape, 10); }
-DataFacts inspect(const ShapesSource&) { return drawn(kShapesShape, kShapesClasses); }
-DataFacts inspect(const UtterancesSource& source) {
+spec::DataFacts inspect(const spec::DigitsSource&) { return drawn(kDigitsShape, 10); }
+spec::DataFacts inspect(const spec::ShapesSource&) { return drawn(kShapesShape, kShapesClasses); }
+spec::DataFacts inspect(const spec::UtterancesSource& source) {
   return drawn({1, source.length, kUtteranceChannels}, kUtteranceClasses);
 }
-DataFacts inspect(const GrammarSource& source) {
-  return {kMaxDrawnSamples, {}, {1, source.length, 1, kGrammarVocabulary}, kGrammarVocabulary, source.length};
+spec::DataFacts inspect(const spec::GrammarSource& source) {
+  return {spec::kMaxDrawnSamples, {}, {1, source.length, 1, kGrammarVocabulary}, kGrammarVocabulary, source.length};
 }
-DataFacts inspect(const TabularSource& source) { return drawn({1, 1, source.features}, source.classes); }
+spec::DataFacts inspect(const spec::TabularSource& source) { return drawn({1, 1, source.features}, source.classes); }
 
-Samples draw(const DigitsSource&, std::int64_t first, std::int64_t count, std::uint64_t seed) {
+Samples draw(const spec::DigitsSource&, std::int64_t first, std::int64_t count, std::uint64_t seed) {
   return draw_digits(first, count, seed);
 }
-Samples draw(const ShapesSource&, std::int64_t first, std::int64_t count, std::uint64_t seed) {
+Samples draw(const spec::ShapesSource&, std::int64_t first, std::int64_t count, std::uint64_t seed) {
   return draw_shapes(first, count, seed);
 }
-Samples draw(const UtterancesSource& source, std::int64_t first, std::int64_t count, std::uint64_t seed) {
+Samples draw(const spec::UtterancesSource& source, std::int64_t first, std::int64_t count, std::uint64_t seed) {
   return draw_utterances(source.length, first, count, seed);
 }
-Samples draw(const GrammarSource& source, std::int64_t first, std::int64_t count, std::uint64_t seed) {
+Samples draw(const spec::GrammarSource& source, std::int64_t first, std::int64_t count, std::uint64_t seed) {
   return draw_grammar(source.length, first, count, seed);
 }
-Samples draw(const TabularSource& source, std::int64_t first, std::int64_t count, std::uint64_t seed) {
+Samples draw(const spec::TabularSource& source, std::int64_t first, std::int64_t count, std::uint64_t seed) {
   return draw_tabular(source, first, count, seed);
 }
 
-const char* name_of(const DigitsSource&) { return "drawn digits"; }
-const char* name_of(const ShapesSource&) { return "drawn shapes"; }
-const char* name_of(const UtterancesSource&) { return "drawn utterances"; }
-const char* name_of(const GrammarSource&) { return "drawn arithmetic"; }
-const char* name_of(const TabularSource&) { return "drawn table"; }
+const char* name_of(const spec::DigitsSource&) { return "drawn digits"; }
+const char* name_of(const spec::ShapesSource&) { return "drawn shapes"; }
+const char* name_of(const spec::UtterancesSource&) { return "drawn utterances"; }
+const char* name_of(const spec::GrammarSource&) { return "drawn arithmetic"; }
+const char* name_of(const spec::TabularSource&) { return "drawn table"; }
 
 template <class Source>
 Dataset load(const Source& source, std::uint64_t seed) {
   // Compared without a sum, which could overflow.
-  if (source.train > kMaxDrawnSamples - source.test) {
+  if (source.train > spec::kMaxDrawnSamples - source.test) {
     throw InputError(Diagnostic{"", 0, fmt::format("{} + {} samples of {}", source.train, source.test, name_of(source)),
-                                fmt::format("at most {} together", kMaxDrawnSamples)});
+                                fmt::format("at most {} together", spec::kMaxDrawnSamples)});
   }
-  const DataFacts facts = inspect(source);
-  if (source.train + source.test > kMaxSampleValues / facts.shape.size()) {
+  const spec::DataFacts facts = inspect(source);
+  if (source.train + source.test > spec::kMaxSampleValues / facts.shape.size()) {
     throw InputError(Diagnostic{"", 0,
                                 fmt::format("{} samples of {} values", source.train + source.test, facts.shape.size()),
-                                fmt::format("at most {} values together", kMaxSampleValues)});
+                                fmt::format("at most {} values together", spec::kMaxSampleValues)});
   }
   Dataset data;
   data.train = draw(source, 0, source.train, seed);
@@ -89,8 +91,8 @@ Dataset load(const Source& source, std::uint64_t seed) {
 
 // IDX files.
 
-DataFacts inspect(const IdxSource& source) {
-  DataFacts facts;
+spec::DataFacts inspect(const spec::IdxSource& source) {
+  spec::DataFacts facts;
   std::vector<Diagnostic> errors;
   const auto attempt = [&](const std::string& images, const std::string& labels) {
     try {
@@ -131,12 +133,12 @@ Samples slice(const Samples& samples, std::int64_t first, std::int64_t count) {
                               "ask for fewer samples, or pass larger files"});
 }
 
-Dataset load(const IdxSource& source, std::uint64_t) {
+Dataset load(const spec::IdxSource& source, std::uint64_t) {
   if (source.test_images.empty() != source.test_labels.empty()) {
     throw InputError(Diagnostic{source.test_images.empty() ? source.test_labels : source.test_images, 0,
                                 "one of a pair of test files without the other", "name test images and test labels"});
   }
-  const DataFacts facts = inspect(source);
+  const spec::DataFacts facts = inspect(source);
   Dataset data;
   Samples all = read_idx(source.images, source.labels);
   if (source.test_images.empty()) {
@@ -164,23 +166,23 @@ Dataset load(const IdxSource& source, std::uint64_t) {
 
 // Other files.
 
-DataFacts inspect(const Cifar10Source& source) { return inspect_cifar10(source); }
-DataFacts inspect(const TsSource& source) { return inspect_ts(source); }
-DataFacts inspect(const CsvSource& source) { return inspect_csv(source); }
-DataFacts inspect(const TextSource& source) { return inspect_text(source); }
+spec::DataFacts inspect(const spec::Cifar10Source& source) { return inspect_cifar10(source); }
+spec::DataFacts inspect(const spec::TsSource& source) { return inspect_ts(source); }
+spec::DataFacts inspect(const spec::CsvSource& source) { return inspect_csv(source); }
+spec::DataFacts inspect(const spec::TextSource& source) { return inspect_text(source); }
 
-Dataset load(const Cifar10Source& source, std::uint64_t) { return read_cifar10(source); }
-Dataset load(const TsSource& source, std::uint64_t) { return read_ts(source); }
-Dataset load(const CsvSource& source, std::uint64_t seed) { return read_csv(source, seed); }
-Dataset load(const TextSource& source, std::uint64_t) { return read_text(source); }
+Dataset load(const spec::Cifar10Source& source, std::uint64_t) { return read_cifar10(source); }
+Dataset load(const spec::TsSource& source, std::uint64_t) { return read_ts(source); }
+Dataset load(const spec::CsvSource& source, std::uint64_t seed) { return read_csv(source, seed); }
+Dataset load(const spec::TextSource& source, std::uint64_t) { return read_text(source); }
 
 }  // namespace
 
-DataFacts inspect_data(const DataSource& source) {
+spec::DataFacts inspect_data(const spec::DataSource& source) {
   return std::visit([](const auto& one) { return inspect(one); }, source);
 }
 
-Dataset load_dataset(const DataSpec& spec, std::uint64_t seed) {
+Dataset load_dataset(const spec::DataSpec& spec, std::uint64_t seed) {
   return std::visit(
       [&](const auto& source) {
         require_positive(source.train, "training");
@@ -190,4 +192,4 @@ Dataset load_dataset(const DataSpec& spec, std::uint64_t seed) {
       spec.source);
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::models

@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "models/matrix.hpp"
-#include "plan/sample_shape.hpp"
-#include "plan/specification.hpp"
+#include "spec/sample_shape.hpp"
+#include "spec/specification.hpp"
 
-namespace dadsim {
+namespace dadsim::models {
 
 /// Labelled samples.
 struct Samples {
@@ -22,25 +22,25 @@ struct Samples {
 struct Dataset {
   Samples train;
   Samples test;  ///< held back
-  SampleShape shape;
+  spec::SampleShape shape;
   std::int64_t classes = 0;
   std::string name;
 };
 
 /// What a source holds: files are read and checked, but nothing is kept. `train` and `test` of the source mean nothing
 /// here. Throws InputError with everything that is wrong with the files.
-DataFacts inspect_data(const DataSource& source);
+spec::DataFacts inspect_data(const spec::DataSource& source);
 
 /// Loads or draws the data: training samples first, test samples after them where both come from one source. `seed`
 /// matters to drawn data and to the rows that a table holds back. Throws InputError where samples are too few or files
 /// are wrong.
-Dataset load_dataset(const DataSpec& spec, std::uint64_t seed);
+Dataset load_dataset(const spec::DataSpec& spec, std::uint64_t seed);
 
 /// Per site, the indices of its training samples in rising order. Every sample is dealt exactly once (SplitSpec::sizes
 /// may leave some over). Samples of more than one label are split by iid or sizes alone. Throws InputError where the
 /// split cannot be made (a site would be left without a sample).
 using Partition = std::vector<std::vector<std::int32_t>>;
-Partition split_over_sites(const SplitSpec& spec, const Samples& train, std::int64_t classes, std::size_t sites,
+Partition split_over_sites(const spec::SplitSpec& spec, const Samples& train, std::int64_t classes, std::size_t sites,
                            std::uint64_t seed);
 
-}  // namespace dadsim
+}  // namespace dadsim::models

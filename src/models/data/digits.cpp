@@ -11,7 +11,7 @@
 #include "models/data/glyphs.hpp"
 #include "models/uniform.hpp"
 
-namespace dadsim {
+namespace dadsim::models {
 namespace {
 
 constexpr int kSide = 28;
@@ -177,4 +177,4 @@ Samples draw_digits(std::int64_t first, std::int64_t count, std::uint64_t seed) 
       [&](std::uint32_t index, float* pixels, std::int32_t* label) { draw(index, seed, pixels, *label); });
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::models

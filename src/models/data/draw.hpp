@@ -9,7 +9,7 @@
 #include "models/uniform.hpp"
 #include "support/parallel.hpp"
 
-namespace dadsim {
+namespace dadsim::models {
 
 /// Nearly normal with variance 1: the sum of four uniform numbers (Irwin–Hall), so that no tail throws a value far
 /// away.
@@ -46,4 +46,4 @@ Samples draw_samples(std::int64_t first, std::int64_t count, std::int64_t values
   return samples;
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::models

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <utility>
 
-namespace dadsim {
+namespace dadsim::models {
 namespace {
 
 Stroke line(std::vector<Point> points) { return {std::move(points), false, false}; }
@@ -137,4 +137,4 @@ const std::vector<Glyph>& glyphs(int digit) {
   return all.at(static_cast<std::size_t>(digit));
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::models

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-namespace dadsim {
+namespace dadsim::models {
 
 /// A place in the unit square, x to the right, y downwards.
 struct Point {
@@ -24,4 +24,4 @@ struct Glyph {
 /// The ways of writing a digit (0 … 9).
 const std::vector<Glyph>& glyphs(int digit);
 
-}  // namespace dadsim
+}  // namespace dadsim::models

@@ -4,7 +4,7 @@
 
 #include "models/data/draw.hpp"
 
-namespace dadsim {
+namespace dadsim::models {
 namespace {
 
 constexpr int kDeepest = 3;        // brackets inside each other
@@ -57,4 +57,4 @@ Samples draw_grammar(std::int64_t length, std::int64_t first, std::int64_t count
   });
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::models

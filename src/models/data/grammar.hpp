@@ -5,7 +5,7 @@
 
 #include "models/data/dataset.hpp"
 
-namespace dadsim {
+namespace dadsim::models {
 
 /// The characters of the grammar; a symbol is an index into them.
 inline constexpr std::string_view kGrammarAlphabet = "0123456789+-*=;()[]{}";
@@ -17,4 +17,4 @@ inline constexpr auto kGrammarVocabulary = static_cast<std::int64_t>(kGrammarAlp
 /// Features: count × length symbols; labels: the symbol that follows each (docs/data.md).
 Samples draw_grammar(std::int64_t length, std::int64_t first, std::int64_t count, std::uint64_t seed);
 
-}  // namespace dadsim
+}  // namespace dadsim::models

@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <utility>
 
-namespace dadsim {
+namespace dadsim::models {
 namespace {
 
 constexpr std::int64_t kMaxBytes = std::int64_t{1} << 30U;  // becomes four times as much memory; 20 times full MNIST
@@ -32,7 +32,7 @@ class IdxReader {
   std::int64_t count() const { return dims_.front(); }
   std::int64_t features() const { return promised_ / count(); }
   /// Rank 3 is images of rows × columns; anything else is a row of values.
-  SampleShape sample_shape() const {
+  spec::SampleShape sample_shape() const {
     if (dims_.size() == 3) return {dims_[1], dims_[2], 1};
     return {1, features(), 1};
   }
@@ -206,4 +206,4 @@ IdxFacts inspect_idx(const std::string& images, const std::string& labels) {
   return inspect_idx(image_bytes, label_bytes);
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::models

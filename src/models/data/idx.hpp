@@ -7,12 +7,12 @@
 #include "models/data/dataset.hpp"
 #include "models/data/source_bytes.hpp"
 
-namespace dadsim {
+namespace dadsim::models {
 
 /// What a pair of IDX files holds (format: LeCun, http://yann.lecun.com/exdb/mnist/).
 struct IdxFacts {
   std::int64_t samples = 0;
-  SampleShape shape;         ///< rows × columns × 1; of another rank: the product of the dimensions as width
+  spec::SampleShape shape;   ///< rows × columns × 1; of another rank: the product of the dimensions as width
   std::int64_t classes = 0;  ///< largest label + 1
 };
 
@@ -26,4 +26,4 @@ Samples read_idx(SourceBytes& images, SourceBytes& labels);
 IdxFacts inspect_idx(const std::string& images, const std::string& labels);
 IdxFacts inspect_idx(SourceBytes& images, SourceBytes& labels);
 
-}  // namespace dadsim
+}  // namespace dadsim::models

@@ -8,7 +8,7 @@
 
 #include "support/diagnostics.hpp"
 
-namespace dadsim {
+namespace dadsim::models {
 
 /// Everything that is wrong with one data file, line by line; the first of many are kept.
 class LineErrors {
@@ -39,4 +39,4 @@ class LineErrors {
   std::vector<Diagnostic> errors_;
 };
 
-}  // namespace dadsim
+}  // namespace dadsim::models

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string_view>
 
-namespace dadsim {
+namespace dadsim::models {
 
 /// Without blanks at either end.
 inline std::string_view trimmed(std::string_view text) {
@@ -26,4 +26,4 @@ inline std::optional<double> number_in(std::string_view text) {
   return value;
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::models

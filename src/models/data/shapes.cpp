@@ -8,7 +8,7 @@
 
 #include "models/data/draw.hpp"
 
-namespace dadsim {
+namespace dadsim::models {
 namespace {
 
 constexpr int kSide = 32;
@@ -122,12 +122,12 @@ void draw(std::uint32_t index, std::uint64_t seed, float* pixels, std::int32_t& 
       const double cover = static_cast<double>(covered) / (kSubsamples * kSubsamples);
       const double x = (column + 0.5) / kSide - 0.5;
       const double y = (row + 0.5) / kSide - 0.5;
-      const double slope = x * std::cos(gradient_angle) + y * std::sin(gradient_angle);
+      const double value_gradient = x * std::cos(gradient_angle) + y * std::sin(gradient_angle);
       const double stripe =
           stripes * std::sin(stripe_wave * kSide * (x * std::cos(stripe_angle) + y * std::sin(stripe_angle)));
       Colour colour{};
       for (std::size_t c = 0; c < 3; ++c) {
-        colour[c] = cover * (ink[c] - stripe) + (1 - cover) * (ground[c] + gradient[c] * slope + stripe);
+        colour[c] = cover * (ink[c] - stripe) + (1 - cover) * (ground[c] + gradient[c] * value_gradient + stripe);
       }
       for (std::size_t i = 0; i < count; ++i) {
         if (squared(column + 0.5 - spots[i].x) + squared(row + 0.5 - spots[i].y) < squared(spots[i].radius)) {
@@ -151,4 +151,4 @@ Samples draw_shapes(std::int64_t first, std::int64_t count, std::uint64_t seed) 
       [&](std::uint32_t index, float* pixels, std::int32_t* label) { draw(index, seed, pixels, *label); });
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::models

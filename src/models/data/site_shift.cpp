@@ -7,11 +7,11 @@
 #include "models/data/draw.hpp"
 #include "support/diagnostics.hpp"
 
-namespace dadsim {
+namespace dadsim::models {
 namespace {
 
 /// Positions up to the last that holds anything: a sequence ends there. Other samples are whole.
-std::int64_t used_positions(const SampleShape& shape, const float* values) {
+std::int64_t used_positions(const spec::SampleShape& shape, const float* values) {
   std::int64_t positions = shape.positions();
   if (shape.height > 1) return positions;
   const auto empty = [&](std::int64_t position) {
@@ -26,12 +26,12 @@ std::int64_t used_positions(const SampleShape& shape, const float* values) {
 
 }  // namespace
 
-void apply_site_shift(Dataset& data, const Partition& partition, const ShiftSpec& spec, std::uint64_t seed) {
+void apply_site_shift(Dataset& data, const Partition& partition, const spec::ShiftSpec& spec, std::uint64_t seed) {
   if (spec.none()) return;
   if (data.shape.vocabulary > 0) {
     throw InputError(Diagnostic{"", 0, "a shift between sites of data that are symbols", "data that are numbers"});
   }
-  const SampleShape& shape = data.shape;
+  const spec::SampleShape& shape = data.shape;
   parallel_for(partition.size(), [&](std::size_t site) {
     RandomStream random(seed, Purpose::site_shift, static_cast<std::uint32_t>(site));
     std::vector<double> gain(static_cast<std::size_t>(shape.channels));
@@ -52,4 +52,4 @@ void apply_site_shift(Dataset& data, const Partition& partition, const ShiftSpec
   });
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::models

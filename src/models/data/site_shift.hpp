@@ -4,12 +4,12 @@
 
 #include "models/data/dataset.hpp"
 
-namespace dadsim {
+namespace dadsim::models {
 
 /// Makes the training features of every site differ, x ↦ e^(gain·z) x + offset·z′ + noise·z″, as if each had measured
 /// with an instrument of its own: z and z′ are drawn per site and channel, z″ per value, all standard normal (up to the
 /// tails). The zeros behind the end of a sequence stay, and so do the held-back samples. Throws InputError for symbols,
 /// which cannot be shifted.
-void apply_site_shift(Dataset& data, const Partition& partition, const ShiftSpec& spec, std::uint64_t seed);
+void apply_site_shift(Dataset& data, const Partition& partition, const spec::ShiftSpec& spec, std::uint64_t seed);
 
-}  // namespace dadsim
+}  // namespace dadsim::models

@@ -11,7 +11,7 @@
 
 #include "support/diagnostics.hpp"
 
-namespace dadsim {
+namespace dadsim::models {
 namespace {
 
 constexpr std::size_t kChunk = std::size_t{1} << 18U;
@@ -93,4 +93,4 @@ void SourceBytes::fail(std::string what, std::string remedy) const {
   throw InputError(Diagnostic{name_, 0, std::move(what), std::move(remedy)});
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::models

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace dadsim {
+namespace dadsim::models {
 
 /// Bytes that are read from front to back: of a file, plain or gzip whatever its name ends in, or of memory.
 class SourceBytes {
@@ -41,4 +41,4 @@ class SourceBytes {
   std::int64_t stored_ = 0;
 };
 
-}  // namespace dadsim
+}  // namespace dadsim::models

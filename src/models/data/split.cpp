@@ -13,7 +13,7 @@
 #include "models/uniform.hpp"
 #include "support/diagnostics.hpp"
 
-namespace dadsim {
+namespace dadsim::models {
 namespace {
 
 using Indices = std::vector<std::int32_t>;
@@ -177,18 +177,18 @@ Partition by_sizes(const std::vector<std::int64_t>& sizes, std::size_t samples, 
   return partition;
 }
 
-Partition deal(const SplitSpec& spec, const Samples& train, std::int64_t classes, std::size_t sites,
+Partition deal(const spec::SplitSpec& spec, const Samples& train, std::int64_t classes, std::size_t sites,
                RandomStream& random) {
   switch (spec.kind) {
-    case SplitSpec::Kind::iid:
+    case spec::SplitSpec::Kind::iid:
       return cut(shuffled(static_cast<std::size_t>(train.size()), random), sites);
-    case SplitSpec::Kind::by_class:
+    case spec::SplitSpec::Kind::by_class:
       return by_class(train, classes, sites);
-    case SplitSpec::Kind::dirichlet:
+    case spec::SplitSpec::Kind::dirichlet:
       return by_dirichlet(spec.alpha, train, classes, sites, random);
-    case SplitSpec::Kind::shards:
+    case spec::SplitSpec::Kind::shards:
       return by_shards(spec.shards, train, classes, sites, random);
-    case SplitSpec::Kind::sizes:
+    case spec::SplitSpec::Kind::sizes:
       return by_sizes(spec.sizes, static_cast<std::size_t>(train.size()), sites, random);
   }
   throw std::logic_error("unknown split");
@@ -196,13 +196,14 @@ Partition deal(const SplitSpec& spec, const Samples& train, std::int64_t classes
 
 }  // namespace
 
-Partition split_over_sites(const SplitSpec& spec, const Samples& train, std::int64_t classes, std::size_t sites,
+Partition split_over_sites(const spec::SplitSpec& spec, const Samples& train, std::int64_t classes, std::size_t sites,
                            std::uint64_t seed) {
   if (sites < 1 || classes < 1) throw std::logic_error("split: sites and classes are needed");
   if (static_cast<std::size_t>(train.size()) < sites) {
     fail(fmt::format("{} training samples for {} sites", train.size(), sites), "at least one sample per site");
   }
-  if (train.labels_per_sample > 1 && spec.kind != SplitSpec::Kind::iid && spec.kind != SplitSpec::Kind::sizes) {
+  if (train.labels_per_sample > 1 && spec.kind != spec::SplitSpec::Kind::iid &&
+      spec.kind != spec::SplitSpec::Kind::sizes) {
     fail(fmt::format("a split by class of samples with {} labels each", train.labels_per_sample),
          "such a sample has no class of its own: a split by iid or sizes");
   }
@@ -212,4 +213,4 @@ Partition split_over_sites(const SplitSpec& spec, const Samples& train, std::int
   return partition;
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::models

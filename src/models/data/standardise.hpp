@@ -3,7 +3,7 @@
 #include <cmath>
 #include <cstdint>
 
-namespace dadsim {
+namespace dadsim::models {
 
 /// Mean and standard deviation of numbers that come one by one (Welford, Technometrics 4, 1962).
 class Moments {
@@ -31,4 +31,4 @@ class Moments {
   double squares_ = 0;
 };
 
-}  // namespace dadsim
+}  // namespace dadsim::models

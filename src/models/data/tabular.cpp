@@ -8,7 +8,7 @@
 #include "models/data/draw.hpp"
 #include "models/data/standardise.hpp"
 
-namespace dadsim {
+namespace dadsim::models {
 namespace {
 
 constexpr std::int64_t kComponents = 4;       // of the mixture
@@ -19,7 +19,7 @@ constexpr std::uint32_t kCalibration = 2000;  // samples by which the outputs ar
 /// Draws features and knows their class.
 class Teacher {
  public:
-  Teacher(const TabularSource& source, std::uint64_t seed)
+  Teacher(const spec::TabularSource& source, std::uint64_t seed)
       : seed_(seed), features_(source.features), classes_(source.classes) {
     RandomStream random(seed, Purpose::teacher);
     const auto fill = [&](std::vector<double>& values, std::int64_t count, double scale) {
@@ -79,7 +79,7 @@ class Teacher {
 
 }  // namespace
 
-Samples draw_tabular(const TabularSource& source, std::int64_t first, std::int64_t count, std::uint64_t seed) {
+Samples draw_tabular(const spec::TabularSource& source, std::int64_t first, std::int64_t count, std::uint64_t seed) {
   const Teacher teacher(source, seed);
   return draw_samples(first, count, source.features, 1, [&](std::uint32_t index, float* values, std::int32_t* label) {
     RandomStream random(seed, Purpose::tabular, index);
@@ -89,4 +89,4 @@ Samples draw_tabular(const TabularSource& source, std::int64_t first, std::int64
   });
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::models

@@ -11,7 +11,7 @@
 #include "models/data/line_errors.hpp"
 #include "support/diagnostics.hpp"
 
-namespace dadsim {
+namespace dadsim::models {
 namespace {
 
 constexpr std::int64_t kMaxBytes = std::int64_t{1} << 27U;  // becomes up to twelve times as much memory
@@ -61,14 +61,14 @@ std::vector<std::uint32_t> characters_of(std::string_view text, const std::strin
   return characters;
 }
 
-TextSymbols open_text(const TextSource& source) {
+TextSymbols open_text(const spec::TextSource& source) {
   SourceBytes bytes = SourceBytes::open(source.file, kForm);
   return read_text(bytes, source.test_share);
 }
 
-DataFacts facts_of(const TextSymbols& text, const TextSource& source) {
+spec::DataFacts facts_of(const TextSymbols& text, const spec::TextSource& source) {
   const auto all = static_cast<std::int64_t>(text.symbols.size());
-  DataFacts facts;
+  spec::DataFacts facts;
   facts.train = windows_in(text.train, source.length);
   facts.test = windows_in(all - text.train, source.length);
   if (facts.train < 1 || *facts.test < 1) {
@@ -133,11 +133,11 @@ Samples windows_of(const TextSymbols& text, std::int64_t first, std::int64_t cou
   return samples;
 }
 
-DataFacts inspect_text(const TextSource& source) { return facts_of(open_text(source), source); }
+spec::DataFacts inspect_text(const spec::TextSource& source) { return facts_of(open_text(source), source); }
 
-Dataset read_text(const TextSource& source) {
+Dataset read_text(const spec::TextSource& source) {
   const TextSymbols text = open_text(source);
-  const DataFacts facts = facts_of(text, source);
+  const spec::DataFacts facts = facts_of(text, source);
   if (source.train > facts.train || source.test > *facts.test) {
     throw InputError(Diagnostic{
         source.file, 0,
@@ -153,4 +153,4 @@ Dataset read_text(const TextSource& source) {
   return data;
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::models

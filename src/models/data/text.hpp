@@ -7,7 +7,7 @@
 #include "models/data/dataset.hpp"
 #include "models/data/source_bytes.hpp"
 
-namespace dadsim {
+namespace dadsim::models {
 
 /// A text as the numbers of its characters, cut into a part to train on and the rest.
 struct TextSymbols {
@@ -26,7 +26,7 @@ std::int64_t windows_in(std::int64_t symbols, std::int64_t length);
 /// `count` windows from the symbol `first` on: features are the symbols, labels the ones that follow each.
 Samples windows_of(const TextSymbols& text, std::int64_t first, std::int64_t count, std::int64_t length);
 
-DataFacts inspect_text(const TextSource& source);
-Dataset read_text(const TextSource& source);
+spec::DataFacts inspect_text(const spec::TextSource& source);
+Dataset read_text(const spec::TextSource& source);
 
-}  // namespace dadsim
+}  // namespace dadsim::models

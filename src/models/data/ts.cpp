@@ -17,7 +17,7 @@
 #include "models/data/standardise.hpp"
 #include "support/diagnostics.hpp"
 
-namespace dadsim {
+namespace dadsim::models {
 namespace {
 
 constexpr std::int64_t kMaxBytes = std::int64_t{1} << 29U;  // becomes up to six times as much memory
@@ -122,7 +122,7 @@ class TsReader {
     } else if (tag == "equallength") {
       equal_length_ = truth(values);
     } else if (tag == "serieslength") {
-      series_length_ = whole(values, kMaxSampleValues);
+      series_length_ = whole(values, spec::kMaxSampleValues);
     } else if (tag == "classlabel") {
       read_classes(values);
     } else if (tag == "targetlabel") {
@@ -283,7 +283,7 @@ std::vector<std::int32_t> renumber(const TsFile& first, const TsFile& other) {
   return number;
 }
 
-DataFacts facts_of(const TsFile& train, const TsFile& test) {
+spec::DataFacts facts_of(const TsFile& train, const TsFile& test) {
   renumber(train, test);
   if (train.channels != test.channels) {
     throw InputError(Diagnostic{
@@ -291,7 +291,7 @@ DataFacts facts_of(const TsFile& train, const TsFile& test) {
         fmt::format("{} dimensions, but the {} of {} to train on", test.channels, train.channels, train.name),
         "both must have as many"});
   }
-  DataFacts facts;
+  spec::DataFacts facts;
   facts.train = train.cases();
   facts.test = test.cases();
   facts.shape = {1, std::max<std::int64_t>(1, std::max(train.longest, test.longest)), train.channels};
@@ -335,7 +335,7 @@ TsFile read_file(const std::string& path) {
 }
 
 /// Both files are read, so that all that is wrong is said at once.
-std::pair<TsFile, TsFile> read_files(const TsSource& source) {
+std::pair<TsFile, TsFile> read_files(const spec::TsSource& source) {
   std::pair<TsFile, TsFile> files;
   std::vector<Diagnostic> errors;
   const auto attempt = [&](TsFile& file, const std::string& path) {
@@ -359,7 +359,7 @@ TsFile read_ts(SourceBytes& bytes) {
 }
 
 Dataset dataset_of(const TsFile& train, const TsFile& test, std::int64_t train_cases, std::int64_t test_cases) {
-  const DataFacts facts = facts_of(train, test);
+  const spec::DataFacts facts = facts_of(train, test);
   if (train_cases > facts.train || test_cases > *facts.test) {
     throw InputError(Diagnostic{
         train_cases > facts.train ? train.name : test.name, 0,
@@ -367,11 +367,12 @@ Dataset dataset_of(const TsFile& train, const TsFile& test, std::int64_t train_c
         "ask for fewer samples"});
   }
   // One long series makes all others as long.
-  if ((train_cases + test_cases) > kMaxSampleValues / facts.shape.size()) {
-    throw InputError(Diagnostic{train.name, 0,
-                                fmt::format("{} cases padded to {} values in {} dimensions", train_cases + test_cases,
-                                            facts.shape.width, facts.shape.channels),
-                                fmt::format("at most {} values together: ask for fewer samples", kMaxSampleValues)});
+  if ((train_cases + test_cases) > spec::kMaxSampleValues / facts.shape.size()) {
+    throw InputError(
+        Diagnostic{train.name, 0,
+                   fmt::format("{} cases padded to {} values in {} dimensions", train_cases + test_cases,
+                               facts.shape.width, facts.shape.channels),
+                   fmt::format("at most {} values together: ask for fewer samples", spec::kMaxSampleValues)});
   }
   Dataset data;
   data.shape = facts.shape;
@@ -385,14 +386,14 @@ Dataset dataset_of(const TsFile& train, const TsFile& test, std::int64_t train_c
   return data;
 }
 
-DataFacts inspect_ts(const TsSource& source) {
+spec::DataFacts inspect_ts(const spec::TsSource& source) {
   const auto [train, test] = read_files(source);
   return facts_of(train, test);
 }
 
-Dataset read_ts(const TsSource& source) {
+Dataset read_ts(const spec::TsSource& source) {
   const auto [train, test] = read_files(source);
   return dataset_of(train, test, source.train, source.test);
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::models

@@ -7,7 +7,7 @@
 #include "models/data/dataset.hpp"
 #include "models/data/source_bytes.hpp"
 
-namespace dadsim {
+namespace dadsim::models {
 
 /// Labelled time series as they stand in one .ts file: a header of lines that start with @, then one case per line, its
 /// channels parted by colons, their values by commas, the class behind the last colon (Loning et al., sktime,
@@ -33,7 +33,7 @@ TsFile read_ts(SourceBytes& bytes);
 /// a shorter series is 0. Throws InputError where the files do not fit each other.
 Dataset dataset_of(const TsFile& train, const TsFile& test, std::int64_t train_cases, std::int64_t test_cases);
 
-DataFacts inspect_ts(const TsSource& source);
-Dataset read_ts(const TsSource& source);
+spec::DataFacts inspect_ts(const spec::TsSource& source);
+Dataset read_ts(const spec::TsSource& source);
 
-}  // namespace dadsim
+}  // namespace dadsim::models

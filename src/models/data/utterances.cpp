@@ -7,7 +7,7 @@
 
 #include "models/data/draw.hpp"
 
-namespace dadsim {
+namespace dadsim::models {
 namespace {
 
 constexpr std::size_t kChannels = kUtteranceChannels;
@@ -93,4 +93,4 @@ Samples draw_utterances(std::int64_t length, std::int64_t first, std::int64_t co
       [&](std::uint32_t index, float* values, std::int32_t* label) { draw(index, seed, length, values, *label); });
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::models

@@ -4,7 +4,7 @@
 
 #include "models/data/dataset.hpp"
 
-namespace dadsim {
+namespace dadsim::models {
 
 inline constexpr std::int64_t kUtteranceChannels = 13;
 inline constexpr std::int64_t kUtteranceClasses = 10;
@@ -14,4 +14,4 @@ inline constexpr std::int64_t kUtteranceClasses = 10;
 /// noise vary (docs/data.md). Features: count × (length · 13), frame by frame, zeros behind the end of a word.
 Samples draw_utterances(std::int64_t length, std::int64_t first, std::int64_t count, std::uint64_t seed);
 
-}  // namespace dadsim
+}  // namespace dadsim::models

@@ -1,14 +1,14 @@
 #include "models/activation.hpp"
 #include "models/operations/operations.hpp"
 
-namespace dadsim {
+namespace dadsim::models {
 namespace {
 
 /// y = φ(x + second)
 template <class T>
 class Add final : public OperationOf<T> {
  public:
-  Add(Activation activation, const SampleShape& in) : OperationOf<T>(in, in), activation_(activation) {}
+  Add(spec::Activation activation, const spec::SampleShape& in) : OperationOf<T>(in, in), activation_(activation) {}
 
   void forward(const FlowOf<T>& flow) const override {
     flow.output = flow.input + *flow.second;
@@ -21,39 +21,41 @@ class Add final : public OperationOf<T> {
 
   void backward(const FlowOf<T>& flow) const override {
     if (keeps_pre_activation()) {
-      multiply_derivative(activation_, flow.scratch.matrices[0], flow.slope);
+      multiply_derivative(activation_, flow.scratch.matrices[0], flow.value_gradient);
     } else {
-      multiply_derivative_from_output(activation_, flow.output, flow.slope);
+      multiply_derivative_from_output(activation_, flow.output, flow.value_gradient);
     }
   }
 
-  void propagate(const FlowOf<T>& flow, MatrixOf<T>& slope, bool add) const override { pass_on(flow, slope, add); }
-  void propagate_second(const FlowOf<T>& flow, MatrixOf<T>& slope, bool add) const override {
-    pass_on(flow, slope, add);
+  void backpropagate(const FlowOf<T>& flow, MatrixOf<T>& value_gradient, bool add) const override {
+    pass_on(flow, value_gradient, add);
+  }
+  void backpropagate_second(const FlowOf<T>& flow, MatrixOf<T>& value_gradient, bool add) const override {
+    pass_on(flow, value_gradient, add);
   }
 
  private:
   bool keeps_pre_activation() const { return !derivative_from_output(activation_); }
 
-  static void pass_on(const FlowOf<T>& flow, MatrixOf<T>& slope, bool add) {
+  static void pass_on(const FlowOf<T>& flow, MatrixOf<T>& value_gradient, bool add) {
     if (add) {
-      slope += flow.slope;
+      value_gradient += flow.value_gradient;
     } else {
-      slope = flow.slope;
+      value_gradient = flow.value_gradient;
     }
   }
 
-  Activation activation_;
+  spec::Activation activation_;
 };
 
 }  // namespace
 
 template <class T>
-OperationPointer<T> make_add(Activation activation, const SampleShape& in) {
+OperationPointer<T> make_add(spec::Activation activation, const spec::SampleShape& in) {
   return std::make_shared<Add<T>>(activation, in);
 }
 
-template OperationPointer<float> make_add(Activation, const SampleShape&);
-template OperationPointer<double> make_add(Activation, const SampleShape&);
+template OperationPointer<float> make_add(spec::Activation, const spec::SampleShape&);
+template OperationPointer<double> make_add(spec::Activation, const spec::SampleShape&);
 
-}  // namespace dadsim
+}  // namespace dadsim::models

@@ -4,7 +4,7 @@
 #include "models/operations/operations.hpp"
 #include "support/parallel.hpp"
 
-namespace dadsim {
+namespace dadsim::models {
 namespace {
 
 using Eigen::Index;
@@ -19,7 +19,7 @@ using Eigen::Index;
 template <class T>
 class AttentionScores final : public OperationOf<T> {
  public:
-  AttentionScores(const AttentionSpec& spec, const SampleShape& in, const SampleShape& out)
+  AttentionScores(const spec::AttentionSpec& spec, const spec::SampleShape& in, const spec::SampleShape& out)
       : OperationOf<T>(in, out),
         heads_(spec.heads),
         causal_(spec.causal),
@@ -48,17 +48,17 @@ class AttentionScores final : public OperationOf<T> {
 
   void backward(const FlowOf<T>&) const override {}
 
-  void propagate(const FlowOf<T>& flow, MatrixOf<T>& slope, bool add) const override {
-    slope.resize(flow.samples(), this->in().size());
+  void backpropagate(const FlowOf<T>& flow, MatrixOf<T>& value_gradient, bool add) const override {
+    value_gradient.resize(flow.samples(), this->in().size());
     for_heads(flow.samples(), [&](Index sample, Index head) {
       const auto q = part<const T>(flow.input, sample, head);
       const auto k = part<const T>(flow.input, sample, heads_ + head);
       const auto v = part<const T>(flow.input, sample, 2 * heads_ + head);
       const auto y = part<const T>(flow.output, sample, head);
-      const auto dy = part<const T>(flow.slope, sample, head);
-      auto dq = part<T>(slope, sample, head);
-      auto dk = part<T>(slope, sample, heads_ + head);
-      auto dv = part<T>(slope, sample, 2 * heads_ + head);
+      const auto dy = part<const T>(flow.value_gradient, sample, head);
+      auto dq = part<T>(value_gradient, sample, head);
+      auto dk = part<T>(value_gradient, sample, heads_ + head);
+      auto dv = part<T>(value_gradient, sample, 2 * heads_ + head);
       if (!add) {
         dq.setZero();
         dk.setZero();
@@ -139,12 +139,12 @@ class AttentionScores final : public OperationOf<T> {
 }  // namespace
 
 template <class T>
-OperationPointer<T> make_attention_scores(const AttentionSpec& spec, const SampleShape& in) {
-  const SampleShape out{in.height, in.width, in.channels / 3};
+OperationPointer<T> make_attention_scores(const spec::AttentionSpec& spec, const spec::SampleShape& in) {
+  const spec::SampleShape out{in.height, in.width, in.channels / 3};
   return std::make_shared<AttentionScores<T>>(spec, in, out);
 }
 
-template OperationPointer<float> make_attention_scores(const AttentionSpec&, const SampleShape&);
-template OperationPointer<double> make_attention_scores(const AttentionSpec&, const SampleShape&);
+template OperationPointer<float> make_attention_scores(const spec::AttentionSpec&, const spec::SampleShape&);
+template OperationPointer<double> make_attention_scores(const spec::AttentionSpec&, const spec::SampleShape&);
 
-}  // namespace dadsim
+}  // namespace dadsim::models

@@ -8,7 +8,7 @@
 #include "models/operations/operations.hpp"
 #include "support/parallel.hpp"
 
-namespace dadsim {
+namespace dadsim::models {
 namespace {
 
 using Eigen::Index;
@@ -23,7 +23,7 @@ using Eigen::Index;
 template <class T>
 class BatchNorm final : public OperationOf<T> {
  public:
-  BatchNorm(const BatchNormSpec& spec, const SampleShape& in, ParameterBuilder<T>& parameters)
+  BatchNorm(const spec::BatchNormSpec& spec, const spec::SampleShape& in, ParameterBuilder<T>& parameters)
       : OperationOf<T>(in, in), spec_(spec) {
     const Index channels = in.channels;
     gain_ = parameters.vector(VectorOf<T>::Ones(channels));
@@ -63,12 +63,12 @@ class BatchNorm final : public OperationOf<T> {
     const std::vector<Block> blocks = cut(flow);
     const auto x = as_rows(flow.input, channels);
     const auto y = as_rows(std::as_const(flow.output), channels);
-    auto slope = as_rows(flow.slope, channels);
+    auto value_gradient = as_rows(flow.value_gradient, channels);
     MatrixOf<T>& parts = flow.scratch.matrices[kParts];
     parts.resize(static_cast<Index>(blocks.size()), 2 * channels);
     parallel_for(blocks.size(), [&](std::size_t b) {
       const auto [site, begin, rows] = blocks[b];
-      auto delta = slope.middleRows(begin, rows);
+      auto delta = value_gradient.middleRows(begin, rows);
       if (keeps_pre_activation()) {
         multiply_derivative_block<T>(spec_.activation, flow.scratch.matrices[kPreActivation].middleRows(begin, rows),
                                      delta);
@@ -99,14 +99,14 @@ class BatchNorm final : public OperationOf<T> {
     flow.vector_gradients[gain_] = sums.rightCols(channels).colwise().sum().transpose();
   }
 
-  void propagate(const FlowOf<T>& flow, MatrixOf<T>& slope, bool add) const override {
+  void backpropagate(const FlowOf<T>& flow, MatrixOf<T>& value_gradient, bool add) const override {
     const Index channels = this->in().channels;
-    slope.resize(flow.samples(), this->in().size());
+    value_gradient.resize(flow.samples(), this->in().size());
     const std::vector<Block> blocks = cut(flow);
     const VectorOf<T>& gain = flow.parameters.vectors[gain_];
     const auto x = as_rows(flow.input, channels);
-    const auto delta = as_rows(std::as_const(flow.slope), channels);
-    auto dx = as_rows(slope, channels);
+    const auto delta = as_rows(std::as_const(flow.value_gradient), channels);
+    auto dx = as_rows(value_gradient, channels);
     parallel_for(blocks.size(), [&](std::size_t b) {
       const auto [site, begin, rows] = blocks[b];
       const auto inverse = flow.scratch.matrices[kInverseDeviation].row(static_cast<Index>(site)).array();
@@ -132,7 +132,7 @@ class BatchNorm final : public OperationOf<T> {
     });
   }
 
-  void follow(const FlowOf<T>& flow, ParametersOf<T>& parameters) const override {
+  void update_running_statistics(const FlowOf<T>& flow, ParametersOf<T>& parameters) const override {
     if (!flow.pass.training) return;
     const Index channels = this->in().channels;
     VectorOf<double> mean = VectorOf<double>::Zero(channels);
@@ -241,18 +241,21 @@ class BatchNorm final : public OperationOf<T> {
     }
   }
 
-  BatchNormSpec spec_;
+  spec::BatchNormSpec spec_;
   std::size_t gain_ = 0, shift_ = 0, mean_ = 0, variance_ = 0;
 };
 
 }  // namespace
 
 template <class T>
-OperationPointer<T> make_batch_norm(const BatchNormSpec& spec, const SampleShape& in, ParameterBuilder<T>& parameters) {
+OperationPointer<T> make_batch_norm(const spec::BatchNormSpec& spec, const spec::SampleShape& in,
+                                    ParameterBuilder<T>& parameters) {
   return std::make_shared<BatchNorm<T>>(spec, in, parameters);
 }
 
-template OperationPointer<float> make_batch_norm(const BatchNormSpec&, const SampleShape&, ParameterBuilder<float>&);
-template OperationPointer<double> make_batch_norm(const BatchNormSpec&, const SampleShape&, ParameterBuilder<double>&);
+template OperationPointer<float> make_batch_norm(const spec::BatchNormSpec&, const spec::SampleShape&,
+                                                 ParameterBuilder<float>&);
+template OperationPointer<double> make_batch_norm(const spec::BatchNormSpec&, const spec::SampleShape&,
+                                                  ParameterBuilder<double>&);
 
-}  // namespace dadsim
+}  // namespace dadsim::models

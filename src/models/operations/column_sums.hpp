@@ -5,7 +5,7 @@
 #include "models/matrix.hpp"
 #include "support/parallel.hpp"
 
-namespace dadsim {
+namespace dadsim::models {
 
 /// Rows that one thread goes through at a time.
 inline constexpr std::size_t kSumRows = 128;
@@ -23,4 +23,4 @@ void sum_over_rows(Eigen::Index rows, Eigen::Index size, MatrixOf<T>& parts, Vec
   for (Eigen::Index part = 0; part < parts.rows(); ++part) result += parts.row(part).transpose();
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::models

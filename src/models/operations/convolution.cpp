@@ -6,7 +6,7 @@
 #include "models/operations/operations.hpp"
 #include "support/parallel.hpp"
 
-namespace dadsim {
+namespace dadsim::models {
 namespace {
 
 using Eigen::Index;
@@ -19,7 +19,8 @@ using Eigen::Index;
 template <class T>
 class Convolution final : public OperationOf<T> {
  public:
-  Convolution(const ConvolutionSpec& spec, const SampleShape& in, const SampleShape& out, std::size_t matrix)
+  Convolution(const spec::ConvolutionSpec& spec, const spec::SampleShape& in, const spec::SampleShape& out,
+              std::size_t matrix)
       : OperationOf<T>(in, out),
         spec_(spec),
         width_(spec.kernel * spec.kernel * in.channels),
@@ -50,20 +51,20 @@ class Convolution final : public OperationOf<T> {
 
   void backward(const FlowOf<T>& flow) const override {
     if (keeps_pre_activation()) {
-      multiply_derivative(spec_.activation, flow.scratch.matrices[1], flow.slope);
+      multiply_derivative(spec_.activation, flow.scratch.matrices[1], flow.value_gradient);
     } else {
-      multiply_derivative_from_output(spec_.activation, flow.output, flow.slope);
+      multiply_derivative_from_output(spec_.activation, flow.output, flow.value_gradient);
     }
   }
 
-  void propagate(const FlowOf<T>& flow, MatrixOf<T>& slope, bool add) const override {
+  void backpropagate(const FlowOf<T>& flow, MatrixOf<T>& value_gradient, bool add) const override {
     const MatrixOf<T>& weight = flow.parameters.matrices[this->first_matrix()].weight;
     const Index positions = this->out().positions();
-    slope.resize(flow.samples(), this->in().size());
+    value_gradient.resize(flow.samples(), this->in().size());
     for_samples(flow, [&](Index sample, Index samples) {
       const auto delta = deltas(0, flow).middleRows(sample * positions, samples * positions);
       if (!copies_) {
-        auto pixels = as_rows(slope, width_).middleRows(sample * positions, samples * positions);
+        auto pixels = as_rows(value_gradient, width_).middleRows(sample * positions, samples * positions);
         if (add) {
           pixels.noalias() += delta * weight;
         } else {
@@ -75,8 +76,8 @@ class Convolution final : public OperationOf<T> {
       thread_local MatrixOf<T> patches;
       patches.resize(samples * positions, width_);
       patches.noalias() = delta * weight;
-      if (!add) slope.middleRows(sample, samples).setZero();
-      add_patches(patches, slope, sample, samples);
+      if (!add) value_gradient.middleRows(sample, samples).setZero();
+      add_patches(patches, value_gradient, sample, samples);
     });
   }
 
@@ -84,7 +85,7 @@ class Convolution final : public OperationOf<T> {
     return as_rows(copies_ ? std::as_const(flow.scratch.matrices[0]) : flow.input, width_);
   }
   RowsOf<T> deltas(std::size_t, const FlowOf<T>& flow) const override {
-    return as_rows(std::as_const(flow.slope), spec_.filters);
+    return as_rows(std::as_const(flow.value_gradient), spec_.filters);
   }
 
  private:
@@ -104,7 +105,7 @@ class Convolution final : public OperationOf<T> {
   /// may be 0, for each of the kernel's rows.
   template <class Body>
   void for_kernel_rows(Index oy, Index ox, const Body& body) const {
-    const SampleShape& in = this->in();
+    const spec::SampleShape& in = this->in();
     const Index left = ox * spec_.stride - spec_.padding;
     const Index first = std::clamp<Index>(-left, 0, spec_.kernel);
     const Index last = std::clamp<Index>(in.width - left, first, spec_.kernel);
@@ -117,7 +118,7 @@ class Convolution final : public OperationOf<T> {
   }
 
   void copy_patches(const MatrixOf<T>& images, MatrixOf<T>& patches, Index sample, Index samples) const {
-    const SampleShape& out = this->out();
+    const spec::SampleShape& out = this->out();
     T* patch = patches.data() + sample * out.positions() * width_;
     const Index row_size = spec_.kernel * this->in().channels;
     for (Index s = sample; s < sample + samples; ++s) {
@@ -138,7 +139,7 @@ class Convolution final : public OperationOf<T> {
   }
 
   void add_patches(const MatrixOf<T>& patches, MatrixOf<T>& images, Index sample, Index samples) const {
-    const SampleShape& out = this->out();
+    const spec::SampleShape& out = this->out();
     const T* patch = patches.data();
     for (Index s = sample; s < sample + samples; ++s) {
       T* image = images.data() + s * this->in().size();
@@ -152,7 +153,7 @@ class Convolution final : public OperationOf<T> {
     }
   }
 
-  ConvolutionSpec spec_;
+  spec::ConvolutionSpec spec_;
   Index width_;
   bool copies_;  ///< otherwise a patch is a pixel
   std::size_t block_;
@@ -161,19 +162,20 @@ class Convolution final : public OperationOf<T> {
 }  // namespace
 
 template <class T>
-OperationPointer<T> make_convolution(const ConvolutionSpec& spec, const SampleShape& in,
+OperationPointer<T> make_convolution(const spec::ConvolutionSpec& spec, const spec::SampleShape& in,
                                      ParameterBuilder<T>& parameters) {
   const std::int64_t area = spec.kernel * spec.kernel;
-  const bool half_passes = spec.activation == Activation::relu || spec.activation == Activation::gelu;
+  const bool half_passes = spec.activation == spec::Activation::relu || spec.activation == spec::Activation::gelu;
   const std::size_t matrix = parameters.matrix(spec.filters, area * in.channels, spec.bias,
                                                initial_limit(half_passes, area * in.channels, area * spec.filters));
   const auto side = [&](std::int64_t length) { return (length + 2 * spec.padding - spec.kernel) / spec.stride + 1; };
-  const SampleShape out{side(in.height), side(in.width), spec.filters};
+  const spec::SampleShape out{side(in.height), side(in.width), spec.filters};
   return std::make_shared<Convolution<T>>(spec, in, out, matrix);
 }
 
-template OperationPointer<float> make_convolution(const ConvolutionSpec&, const SampleShape&, ParameterBuilder<float>&);
-template OperationPointer<double> make_convolution(const ConvolutionSpec&, const SampleShape&,
+template OperationPointer<float> make_convolution(const spec::ConvolutionSpec&, const spec::SampleShape&,
+                                                  ParameterBuilder<float>&);
+template OperationPointer<double> make_convolution(const spec::ConvolutionSpec&, const spec::SampleShape&,
                                                    ParameterBuilder<double>&);
 
-}  // namespace dadsim
+}  // namespace dadsim::models

@@ -1,17 +1,17 @@
 #include <utility>
 
 #include "models/activation.hpp"
+#include "models/gemm/product.hpp"
 #include "models/operations/operations.hpp"
-#include "models/product.hpp"
 
-namespace dadsim {
+namespace dadsim::models {
 namespace {
 
 /// y = φ(x Wᵀ + 1 bᵀ), the same at each position or over all positions together.
 template <class T>
 class Dense final : public OperationOf<T> {
  public:
-  Dense(const DenseSpec& spec, const SampleShape& in, const SampleShape& out, std::size_t matrix)
+  Dense(const spec::DenseSpec& spec, const spec::SampleShape& in, const spec::SampleShape& out, std::size_t matrix)
       : OperationOf<T>(in, out), spec_(spec), width_(spec.each_position ? in.channels : in.size()) {
     this->owns_matrices(matrix, 1);
   }
@@ -30,44 +30,46 @@ class Dense final : public OperationOf<T> {
 
   void backward(const FlowOf<T>& flow) const override {
     if (keeps_pre_activation()) {
-      multiply_derivative(spec_.activation, flow.scratch.matrices[0], flow.slope);
+      multiply_derivative(spec_.activation, flow.scratch.matrices[0], flow.value_gradient);
     } else {
-      multiply_derivative_from_output(spec_.activation, flow.output, flow.slope);
+      multiply_derivative_from_output(spec_.activation, flow.output, flow.value_gradient);
     }
   }
 
-  void propagate(const FlowOf<T>& flow, MatrixOf<T>& slope, bool add) const override {
-    slope.resize(flow.samples(), this->in().size());
-    multiply<T>(as_rows(flow.slope, spec_.units), flow.parameters.matrices[this->first_matrix()].weight,
-                as_rows(slope, width_), add);
+  void backpropagate(const FlowOf<T>& flow, MatrixOf<T>& value_gradient, bool add) const override {
+    value_gradient.resize(flow.samples(), this->in().size());
+    multiply<T>(as_rows(flow.value_gradient, spec_.units), flow.parameters.matrices[this->first_matrix()].weight,
+                as_rows(value_gradient, width_), add);
   }
 
   RowsOf<T> rows(std::size_t, const FlowOf<T>& flow) const override { return as_rows(flow.input, width_); }
   RowsOf<T> deltas(std::size_t, const FlowOf<T>& flow) const override {
-    return as_rows(std::as_const(flow.slope), spec_.units);
+    return as_rows(std::as_const(flow.value_gradient), spec_.units);
   }
 
  private:
   bool keeps_pre_activation() const { return !derivative_from_output(spec_.activation); }
 
-  DenseSpec spec_;
+  spec::DenseSpec spec_;
   std::int64_t width_;
 };
 
 }  // namespace
 
 template <class T>
-OperationPointer<T> make_dense(const DenseSpec& spec, const SampleShape& in, ParameterBuilder<T>& parameters) {
+OperationPointer<T> make_dense(const spec::DenseSpec& spec, const spec::SampleShape& in,
+                               ParameterBuilder<T>& parameters) {
   const std::int64_t width = spec.each_position ? in.channels : in.size();
-  const bool half_passes = spec.activation == Activation::relu || spec.activation == Activation::gelu;
+  const bool half_passes = spec.activation == spec::Activation::relu || spec.activation == spec::Activation::gelu;
   const std::size_t matrix =
       parameters.matrix(spec.units, width, spec.bias, initial_limit(half_passes, width, spec.units));
-  const SampleShape out =
-      spec.each_position ? SampleShape{in.height, in.width, spec.units} : SampleShape{1, 1, spec.units};
+  const spec::SampleShape out =
+      spec.each_position ? spec::SampleShape{in.height, in.width, spec.units} : spec::SampleShape{1, 1, spec.units};
   return std::make_shared<Dense<T>>(spec, in, out, matrix);
 }
 
-template OperationPointer<float> make_dense(const DenseSpec&, const SampleShape&, ParameterBuilder<float>&);
-template OperationPointer<double> make_dense(const DenseSpec&, const SampleShape&, ParameterBuilder<double>&);
+template OperationPointer<float> make_dense(const spec::DenseSpec&, const spec::SampleShape&, ParameterBuilder<float>&);
+template OperationPointer<double> make_dense(const spec::DenseSpec&, const spec::SampleShape&,
+                                             ParameterBuilder<double>&);
 
-}  // namespace dadsim
+}  // namespace dadsim::models

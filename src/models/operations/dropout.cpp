@@ -8,7 +8,7 @@
 #include "support/parallel.hpp"
 #include "support/random.hpp"
 
-namespace dadsim {
+namespace dadsim::models {
 namespace {
 
 using Eigen::Index;
@@ -21,7 +21,7 @@ using Eigen::Index;
 template <class T>
 class Dropout final : public OperationOf<T> {
  public:
-  Dropout(const DropoutSpec& spec, const SampleShape& in, std::uint32_t number)
+  Dropout(const spec::DropoutSpec& spec, const spec::SampleShape& in, std::uint32_t number)
       : OperationOf<T>(in, in), rate_(spec.rate), number_(number) {}
 
   void forward(const FlowOf<T>& flow) const override {
@@ -41,20 +41,20 @@ class Dropout final : public OperationOf<T> {
 
   void backward(const FlowOf<T>&) const override {}
 
-  void propagate(const FlowOf<T>& flow, MatrixOf<T>& slope, bool add) const override {
-    slope.resize(flow.samples(), this->in().size());
+  void backpropagate(const FlowOf<T>& flow, MatrixOf<T>& value_gradient, bool add) const override {
+    value_gradient.resize(flow.samples(), this->in().size());
     for_samples(flow, [&](Index sample) {
       const auto pass_on = [&](const auto& passed) {
         if (add) {
-          slope.row(sample) += passed;
+          value_gradient.row(sample) += passed;
         } else {
-          slope.row(sample) = passed;
+          value_gradient.row(sample) = passed;
         }
       };
       if (flow.pass.training) {
-        pass_on(flow.slope.row(sample).cwiseProduct(flow.scratch.matrices[0].row(sample)));
+        pass_on(flow.value_gradient.row(sample).cwiseProduct(flow.scratch.matrices[0].row(sample)));
       } else {
-        pass_on(flow.slope.row(sample));
+        pass_on(flow.value_gradient.row(sample));
       }
     });
   }
@@ -92,11 +92,11 @@ class Dropout final : public OperationOf<T> {
 }  // namespace
 
 template <class T>
-OperationPointer<T> make_dropout(const DropoutSpec& spec, const SampleShape& in, std::uint32_t number) {
+OperationPointer<T> make_dropout(const spec::DropoutSpec& spec, const spec::SampleShape& in, std::uint32_t number) {
   return std::make_shared<Dropout<T>>(spec, in, number);
 }
 
-template OperationPointer<float> make_dropout(const DropoutSpec&, const SampleShape&, std::uint32_t);
-template OperationPointer<double> make_dropout(const DropoutSpec&, const SampleShape&, std::uint32_t);
+template OperationPointer<float> make_dropout(const spec::DropoutSpec&, const spec::SampleShape&, std::uint32_t);
+template OperationPointer<double> make_dropout(const spec::DropoutSpec&, const spec::SampleShape&, std::uint32_t);
 
-}  // namespace dadsim
+}  // namespace dadsim::models

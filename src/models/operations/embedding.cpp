@@ -3,17 +3,17 @@
 #include "models/operations/operations.hpp"
 #include "support/parallel.hpp"
 
-namespace dadsim {
+namespace dadsim::models {
 namespace {
 
 using Eigen::Index;
 
-/// y = table row of each position's symbol; table: vocabulary × units. Its gradient, the sum of the slopes of each
-/// symbol, is formed by NetworkOf::add_table_gradient.
+/// y = table row of each position's symbol; table: vocabulary × units. Its gradient, the sum of the value_gradients of
+/// each symbol, is formed by NetworkOf::add_embedding_gradient.
 template <class T>
 class Embedding final : public OperationOf<T> {
  public:
-  Embedding(const SampleShape& in, const SampleShape& out, std::size_t table)
+  Embedding(const spec::SampleShape& in, const spec::SampleShape& out, std::size_t table)
       : OperationOf<T>(in, out), vocabulary_(static_cast<T>(in.vocabulary)) {
     this->owns_matrices(table, 1);
   }
@@ -33,7 +33,7 @@ class Embedding final : public OperationOf<T> {
   }
 
   void backward(const FlowOf<T>&) const override {}
-  void propagate(const FlowOf<T>&, MatrixOf<T>&, bool) const override {
+  void backpropagate(const FlowOf<T>&, MatrixOf<T>&, bool) const override {
     throw std::logic_error("embedding: nothing can be learned before symbols");
   }
 
@@ -45,15 +45,18 @@ class Embedding final : public OperationOf<T> {
 }  // namespace
 
 template <class T>
-OperationPointer<T> make_embedding(const EmbeddingSpec& spec, const SampleShape& in, ParameterBuilder<T>& parameters) {
+OperationPointer<T> make_embedding(const spec::EmbeddingSpec& spec, const spec::SampleShape& in,
+                                   ParameterBuilder<T>& parameters) {
   // Between GPT-2's 0.02 and the 1 of PyTorch. The preset language-model (width 32, Adam, a Markov source of 32
   // symbols) had learned more with it after 1,000 steps than with 0.02 at rates of 1e-3 and 3e-3; with 1 it hardly
   // began at 1e-3.
-  const std::size_t table = parameters.table(in.vocabulary, spec.units, 0.1);
-  return std::make_shared<Embedding<T>>(in, SampleShape{in.height, in.width, spec.units}, table);
+  const std::size_t table = parameters.embedding(in.vocabulary, spec.units, 0.1);
+  return std::make_shared<Embedding<T>>(in, spec::SampleShape{in.height, in.width, spec.units}, table);
 }
 
-template OperationPointer<float> make_embedding(const EmbeddingSpec&, const SampleShape&, ParameterBuilder<float>&);
-template OperationPointer<double> make_embedding(const EmbeddingSpec&, const SampleShape&, ParameterBuilder<double>&);
+template OperationPointer<float> make_embedding(const spec::EmbeddingSpec&, const spec::SampleShape&,
+                                                ParameterBuilder<float>&);
+template OperationPointer<double> make_embedding(const spec::EmbeddingSpec&, const spec::SampleShape&,
+                                                 ParameterBuilder<double>&);
 
-}  // namespace dadsim
+}  // namespace dadsim::models

@@ -1,12 +1,12 @@
 #include <cmath>
 #include <cstddef>
 
+#include "models/gemm/panels.hpp"
+#include "models/gemm/product.hpp"
 #include "models/operations/operations.hpp"
-#include "models/panels.hpp"
-#include "models/product.hpp"
 #include "support/parallel.hpp"
 
-namespace dadsim {
+namespace dadsim::models {
 namespace {
 
 using Eigen::Index;
@@ -20,12 +20,12 @@ constexpr Index kBlock = 12;
 ///     h_t = n + z ⊙ (h_{t−1} − n),  h_{−1} = 0.
 /// W_x is 3·units × channels and W_h is 3·units × units, their rows in the order r, z, n; x is samples × (positions ·
 /// channels), h samples × (positions · units). The backward pass goes back through the whole sequence. Row (sample, t)
-/// of A and Δ: x_t and the slopes of x_t W_xᵀ + b_x, h_{t−1} and those of h_{t−1} W_hᵀ + b_h, which differ in n alone,
-/// by the factor r.
+/// of A and Δ: x_t and the value_gradients of x_t W_xᵀ + b_x, h_{t−1} and those of h_{t−1} W_hᵀ + b_h, which differ in
+/// n alone, by the factor r.
 template <class T>
 class Gru final : public OperationOf<T> {
  public:
-  Gru(const RecurrentSpec& spec, const SampleShape& in, std::size_t first)
+  Gru(const spec::RecurrentSpec& spec, const spec::SampleShape& in, std::size_t first)
       : OperationOf<T>(in, {1, in.positions(), spec.units}), units_(spec.units), steps_(in.positions()) {
     this->owns_matrices(first, 2);
   }
@@ -52,10 +52,10 @@ class Gru final : public OperationOf<T> {
     for_blocks(flow, [&](Index begin, Index end) { backward_block(flow, begin, end); });
   }
 
-  void propagate(const FlowOf<T>& flow, MatrixOf<T>& slope, bool add) const override {
-    slope.resize(flow.samples(), this->in().size());
+  void backpropagate(const FlowOf<T>& flow, MatrixOf<T>& value_gradient, bool add) const override {
+    value_gradient.resize(flow.samples(), this->in().size());
     multiply<T>(flow.scratch.matrices[kGates], flow.parameters.matrices[this->first_matrix()].weight,
-                as_rows(slope, this->in().channels), add);
+                as_rows(value_gradient, this->in().channels), add);
   }
 
   RowsOf<T> rows(std::size_t k, const FlowOf<T>& flow) const override {
@@ -124,7 +124,7 @@ class Gru final : public OperationOf<T> {
   void backward_block(const FlowOf<T>& flow, Index begin, Index end) const {
     auto& kept = flow.scratch.matrices;
     const Index u = units_;
-    const auto slope = as_rows(std::as_const(flow.slope), u);
+    const auto value_gradient = as_rows(std::as_const(flow.value_gradient), u);
     MatrixOf<T> carried = MatrixOf<T>::Zero(end - begin, u);  // dLoss/dh_t by way of h_{t+1}
     for (Index t = steps_; t-- > 0;) {
       for (Index s = begin; s < end; ++s) {
@@ -132,7 +132,7 @@ class Gru final : public OperationOf<T> {
         T* const gate = kept[kGates].data() + row * 3 * u;
         T* const delta = kept[kDeltaH].data() + row * 3 * u;
         step_back(u, gate, gate + u, gate + 2 * u, delta, delta + u, delta + 2 * u, kept[kReset].data() + row * u,
-                  kept[kBefore].data() + row * u, slope.data() + row * u, carried.data() + (s - begin) * u);
+                  kept[kBefore].data() + row * u, value_gradient.data() + row * u, carried.data() + (s - begin) * u);
       }
       if (t == 0) break;
       const RowsStepsApart deltas(kept[kDeltaH].data() + (begin * steps_ + t) * 3 * u, end - begin, 3 * u,
@@ -141,7 +141,7 @@ class Gru final : public OperationOf<T> {
     }
   }
 
-  /// (r, z, n) into their slopes, also in `delta`, for one sample and step; nothing overlaps.
+  /// (r, z, n) into their value_gradients, also in `delta`, for one sample and step; nothing overlaps.
   static void step_back(Index u, T* __restrict r, T* __restrict z, T* __restrict n, T* __restrict delta_r,
                         T* __restrict delta_z, T* __restrict delta_n, const T* __restrict reset,
                         const T* __restrict before, const T* __restrict from_above, T* __restrict back) {
@@ -166,14 +166,17 @@ class Gru final : public OperationOf<T> {
 }  // namespace
 
 template <class T>
-OperationPointer<T> make_gru(const RecurrentSpec& spec, const SampleShape& in, ParameterBuilder<T>& parameters) {
+OperationPointer<T> make_gru(const spec::RecurrentSpec& spec, const spec::SampleShape& in,
+                             ParameterBuilder<T>& parameters) {
   const double limit = 1 / std::sqrt(static_cast<double>(spec.units));  // as PyTorch
   const std::size_t first = parameters.matrix(3 * spec.units, in.channels, spec.bias, limit);
   parameters.matrix(3 * spec.units, spec.units, spec.bias, limit);
   return std::make_shared<Gru<T>>(spec, in, first);
 }
 
-template OperationPointer<float> make_gru(const RecurrentSpec&, const SampleShape&, ParameterBuilder<float>&);
-template OperationPointer<double> make_gru(const RecurrentSpec&, const SampleShape&, ParameterBuilder<double>&);
+template OperationPointer<float> make_gru(const spec::RecurrentSpec&, const spec::SampleShape&,
+                                          ParameterBuilder<float>&);
+template OperationPointer<double> make_gru(const spec::RecurrentSpec&, const spec::SampleShape&,
+                                           ParameterBuilder<double>&);
 
-}  // namespace dadsim
+}  // namespace dadsim::models

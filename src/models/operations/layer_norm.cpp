@@ -4,7 +4,7 @@
 #include "models/operations/operations.hpp"
 #include "support/parallel.hpp"
 
-namespace dadsim {
+namespace dadsim::models {
 namespace {
 
 using Eigen::Index;
@@ -16,7 +16,7 @@ using Eigen::Index;
 template <class T>
 class LayerNorm final : public OperationOf<T> {
  public:
-  LayerNorm(const LayerNormSpec& spec, const SampleShape& in, std::size_t gain, std::size_t shift)
+  LayerNorm(const spec::LayerNormSpec& spec, const spec::SampleShape& in, std::size_t gain, std::size_t shift)
       : OperationOf<T>(in, in),
         channels_(in.channels),
         epsilon_(static_cast<T>(spec.epsilon)),
@@ -51,7 +51,7 @@ class LayerNorm final : public OperationOf<T> {
     const MatrixOf<T>& means = flow.scratch.matrices[kMeans];
     const MatrixOf<T>& scales = flow.scratch.matrices[kScales];
     const auto x = as_rows(flow.input, channels_);
-    const auto dy = as_rows(std::as_const(flow.slope), channels_);
+    const auto dy = as_rows(std::as_const(flow.value_gradient), channels_);
     VectorOf<T> sums;
     sum_over_rows(dy.rows(), 2 * channels_, flow.scratch.matrices[kSums], sums, [&](Index begin, Index end, auto part) {
       auto gain = part.head(channels_).array();
@@ -65,13 +65,13 @@ class LayerNorm final : public OperationOf<T> {
     flow.vector_gradients[shift_] = sums.tail(channels_);
   }
 
-  void propagate(const FlowOf<T>& flow, MatrixOf<T>& slope, bool add) const override {
+  void backpropagate(const FlowOf<T>& flow, MatrixOf<T>& value_gradient, bool add) const override {
     const MatrixOf<T>& means = flow.scratch.matrices[kMeans];
     const MatrixOf<T>& scales = flow.scratch.matrices[kScales];
-    slope.resize(flow.input.rows(), flow.input.cols());
+    value_gradient.resize(flow.input.rows(), flow.input.cols());
     const auto x = as_rows(flow.input, channels_);
-    const auto dy = as_rows(std::as_const(flow.slope), channels_);
-    auto dx = as_rows(slope, channels_);
+    const auto dy = as_rows(std::as_const(flow.value_gradient), channels_);
+    auto dx = as_rows(value_gradient, channels_);
     const auto gain = flow.parameters.vectors[gain_].transpose().array();
     for_rows(x.rows(), [&](Index row) {
       const auto normal = (x.row(row).array() - means(row)) * scales(row);
@@ -108,13 +108,16 @@ class LayerNorm final : public OperationOf<T> {
 }  // namespace
 
 template <class T>
-OperationPointer<T> make_layer_norm(const LayerNormSpec& spec, const SampleShape& in, ParameterBuilder<T>& parameters) {
+OperationPointer<T> make_layer_norm(const spec::LayerNormSpec& spec, const spec::SampleShape& in,
+                                    ParameterBuilder<T>& parameters) {
   const std::size_t gain = parameters.vector(VectorOf<T>::Ones(in.channels));
   const std::size_t shift = parameters.vector(VectorOf<T>::Zero(in.channels));
   return std::make_shared<LayerNorm<T>>(spec, in, gain, shift);
 }
 
-template OperationPointer<float> make_layer_norm(const LayerNormSpec&, const SampleShape&, ParameterBuilder<float>&);
-template OperationPointer<double> make_layer_norm(const LayerNormSpec&, const SampleShape&, ParameterBuilder<double>&);
+template OperationPointer<float> make_layer_norm(const spec::LayerNormSpec&, const spec::SampleShape&,
+                                                 ParameterBuilder<float>&);
+template OperationPointer<double> make_layer_norm(const spec::LayerNormSpec&, const spec::SampleShape&,
+                                                  ParameterBuilder<double>&);
 
-}  // namespace dadsim
+}  // namespace dadsim::models

@@ -1,12 +1,12 @@
 #include <cmath>
 #include <cstddef>
 
+#include "models/gemm/panels.hpp"
+#include "models/gemm/product.hpp"
 #include "models/operations/operations.hpp"
-#include "models/panels.hpp"
-#include "models/product.hpp"
 #include "support/parallel.hpp"
 
-namespace dadsim {
+namespace dadsim::models {
 namespace {
 
 using Eigen::Index;
@@ -24,7 +24,7 @@ constexpr Index kBlock = 12;
 template <class T>
 class Lstm final : public OperationOf<T> {
  public:
-  Lstm(const RecurrentSpec& spec, const SampleShape& in, std::size_t first)
+  Lstm(const spec::RecurrentSpec& spec, const spec::SampleShape& in, std::size_t first)
       : OperationOf<T>(in, {1, in.positions(), spec.units}), units_(spec.units), steps_(in.positions()) {
     this->owns_matrices(first, 2);
   }
@@ -52,10 +52,10 @@ class Lstm final : public OperationOf<T> {
     for_blocks(flow, [&](Index begin, Index end) { backward_block(flow, begin, end); });
   }
 
-  void propagate(const FlowOf<T>& flow, MatrixOf<T>& slope, bool add) const override {
-    slope.resize(flow.samples(), this->in().size());
+  void backpropagate(const FlowOf<T>& flow, MatrixOf<T>& value_gradient, bool add) const override {
+    value_gradient.resize(flow.samples(), this->in().size());
     multiply<T>(flow.scratch.matrices[kGates], flow.parameters.matrices[this->first_matrix()].weight,
-                as_rows(slope, this->in().channels), add);
+                as_rows(value_gradient, this->in().channels), add);
   }
 
   RowsOf<T> rows(std::size_t k, const FlowOf<T>& flow) const override {
@@ -129,7 +129,7 @@ class Lstm final : public OperationOf<T> {
   void backward_block(const FlowOf<T>& flow, Index begin, Index end) const {
     auto& kept = flow.scratch.matrices;
     const Index u = units_;
-    const auto slope = as_rows(std::as_const(flow.slope), u);
+    const auto value_gradient = as_rows(std::as_const(flow.value_gradient), u);
     const VectorOf<T> zeros = VectorOf<T>::Zero(u);           // c_{−1}
     MatrixOf<T> carried = MatrixOf<T>::Zero(end - begin, u);  // dLoss/dh_t by way of h_{t+1}
     MatrixOf<T> carried_cell = MatrixOf<T>::Zero(end - begin, u);
@@ -139,7 +139,8 @@ class Lstm final : public OperationOf<T> {
         T* const gate = kept[kGates].data() + row * 4 * u;
         const T* cell_before = t == 0 ? zeros.data() : kept[kCell].data() + (row - 1) * u;
         step_back(u, gate, gate + u, gate + 2 * u, gate + 3 * u, kept[kCellTanh].data() + row * u, cell_before,
-                  slope.data() + row * u, carried.data() + (s - begin) * u, carried_cell.data() + (s - begin) * u);
+                  value_gradient.data() + row * u, carried.data() + (s - begin) * u,
+                  carried_cell.data() + (s - begin) * u);
       }
       if (t == 0) break;
       const RowsStepsApart deltas(kept[kGates].data() + (begin * steps_ + t) * 4 * u, end - begin, 4 * u,
@@ -148,7 +149,7 @@ class Lstm final : public OperationOf<T> {
     }
   }
 
-  /// (i, f, g, o) into their slopes, for one sample and step; nothing overlaps.
+  /// (i, f, g, o) into their value_gradients, for one sample and step; nothing overlaps.
   static void step_back(Index u, T* __restrict i, T* __restrict f, T* __restrict g, T* __restrict o,
                         const T* __restrict cell_tanh, const T* __restrict cell_before, const T* __restrict from_above,
                         const T* __restrict back, T* __restrict back_cell) {
@@ -173,14 +174,17 @@ class Lstm final : public OperationOf<T> {
 }  // namespace
 
 template <class T>
-OperationPointer<T> make_lstm(const RecurrentSpec& spec, const SampleShape& in, ParameterBuilder<T>& parameters) {
+OperationPointer<T> make_lstm(const spec::RecurrentSpec& spec, const spec::SampleShape& in,
+                              ParameterBuilder<T>& parameters) {
   const double limit = 1 / std::sqrt(static_cast<double>(spec.units));  // as PyTorch
   const std::size_t first = parameters.matrix(4 * spec.units, in.channels, spec.bias, limit);
   parameters.matrix(4 * spec.units, spec.units, spec.bias, limit);
   return std::make_shared<Lstm<T>>(spec, in, first);
 }
 
-template OperationPointer<float> make_lstm(const RecurrentSpec&, const SampleShape&, ParameterBuilder<float>&);
-template OperationPointer<double> make_lstm(const RecurrentSpec&, const SampleShape&, ParameterBuilder<double>&);
+template OperationPointer<float> make_lstm(const spec::RecurrentSpec&, const spec::SampleShape&,
+                                           ParameterBuilder<float>&);
+template OperationPointer<double> make_lstm(const spec::RecurrentSpec&, const spec::SampleShape&,
+                                            ParameterBuilder<double>&);
 
-}  // namespace dadsim
+}  // namespace dadsim::models

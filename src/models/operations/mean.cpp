@@ -3,7 +3,7 @@
 #include "models/operations/operations.hpp"
 #include "support/parallel.hpp"
 
-namespace dadsim {
+namespace dadsim::models {
 namespace {
 
 using Eigen::Index;
@@ -12,7 +12,7 @@ using Eigen::Index;
 template <class T>
 class Mean final : public OperationOf<T> {
  public:
-  explicit Mean(const SampleShape& in) : OperationOf<T>(in, {1, 1, in.channels}) {}
+  explicit Mean(const spec::SampleShape& in) : OperationOf<T>(in, {1, 1, in.channels}) {}
 
   void forward(const FlowOf<T>& flow) const override {
     flow.output.resize(flow.samples(), this->out().size());
@@ -22,15 +22,15 @@ class Mean final : public OperationOf<T> {
 
   void backward(const FlowOf<T>&) const override {}
 
-  void propagate(const FlowOf<T>& flow, MatrixOf<T>& slope, bool add) const override {
-    slope.resize(flow.samples(), this->in().size());
+  void backpropagate(const FlowOf<T>& flow, MatrixOf<T>& value_gradient, bool add) const override {
+    value_gradient.resize(flow.samples(), this->in().size());
     for_samples(flow, [&](Index sample) {
-      auto pixels =
-          as_rows(slope, this->in().channels).middleRows(sample * this->in().positions(), this->in().positions());
+      auto pixels = as_rows(value_gradient, this->in().channels)
+                        .middleRows(sample * this->in().positions(), this->in().positions());
       if (add) {
-        pixels.rowwise() += flow.slope.row(sample) * share();
+        pixels.rowwise() += flow.value_gradient.row(sample) * share();
       } else {
-        pixels.rowwise() = flow.slope.row(sample) * share();
+        pixels.rowwise() = flow.value_gradient.row(sample) * share();
       }
     });
   }
@@ -54,11 +54,11 @@ class Mean final : public OperationOf<T> {
 }  // namespace
 
 template <class T>
-OperationPointer<T> make_mean(const SampleShape& in) {
+OperationPointer<T> make_mean(const spec::SampleShape& in) {
   return std::make_shared<Mean<T>>(in);
 }
 
-template OperationPointer<float> make_mean(const SampleShape&);
-template OperationPointer<double> make_mean(const SampleShape&);
+template OperationPointer<float> make_mean(const spec::SampleShape&);
+template OperationPointer<double> make_mean(const spec::SampleShape&);
 
-}  // namespace dadsim
+}  // namespace dadsim::models

@@ -3,48 +3,54 @@
 #include <memory>
 
 #include "models/operation.hpp"
-#include "plan/model_specification.hpp"
+#include "spec/model_specification.hpp"
 
 // One function per operation; the files follow, one each. `in` is the shape of what comes in.
 
-namespace dadsim {
+namespace dadsim::models {
 
 template <class T>
 using OperationPointer = std::shared_ptr<const OperationOf<T>>;
 
 template <class T>
-OperationPointer<T> make_dense(const DenseSpec& spec, const SampleShape& in, ParameterBuilder<T>& parameters);
+OperationPointer<T> make_dense(const spec::DenseSpec& spec, const spec::SampleShape& in,
+                               ParameterBuilder<T>& parameters);
 template <class T>
-OperationPointer<T> make_convolution(const ConvolutionSpec& spec, const SampleShape& in,
+OperationPointer<T> make_convolution(const spec::ConvolutionSpec& spec, const spec::SampleShape& in,
                                      ParameterBuilder<T>& parameters);
 template <class T>
-OperationPointer<T> make_pool(const PoolSpec& spec, const SampleShape& in);
+OperationPointer<T> make_pool(const spec::PoolSpec& spec, const spec::SampleShape& in);
 template <class T>
-OperationPointer<T> make_mean(const SampleShape& in);
+OperationPointer<T> make_mean(const spec::SampleShape& in);
 template <class T>
-OperationPointer<T> make_select(const SelectSpec& spec, const SampleShape& in);
+OperationPointer<T> make_select(const spec::SelectSpec& spec, const spec::SampleShape& in);
 template <class T>
-OperationPointer<T> make_gru(const RecurrentSpec& spec, const SampleShape& in, ParameterBuilder<T>& parameters);
+OperationPointer<T> make_gru(const spec::RecurrentSpec& spec, const spec::SampleShape& in,
+                             ParameterBuilder<T>& parameters);
 template <class T>
-OperationPointer<T> make_lstm(const RecurrentSpec& spec, const SampleShape& in, ParameterBuilder<T>& parameters);
+OperationPointer<T> make_lstm(const spec::RecurrentSpec& spec, const spec::SampleShape& in,
+                              ParameterBuilder<T>& parameters);
 /// softmax(Q Kᵀ ÷ √d) V per head; `in` has the channels of Q, K and V beside each other.
 template <class T>
-OperationPointer<T> make_attention_scores(const AttentionSpec& spec, const SampleShape& in);
+OperationPointer<T> make_attention_scores(const spec::AttentionSpec& spec, const spec::SampleShape& in);
 template <class T>
-OperationPointer<T> make_layer_norm(const LayerNormSpec& spec, const SampleShape& in, ParameterBuilder<T>& parameters);
+OperationPointer<T> make_layer_norm(const spec::LayerNormSpec& spec, const spec::SampleShape& in,
+                                    ParameterBuilder<T>& parameters);
 template <class T>
-OperationPointer<T> make_batch_norm(const BatchNormSpec& spec, const SampleShape& in, ParameterBuilder<T>& parameters);
+OperationPointer<T> make_batch_norm(const spec::BatchNormSpec& spec, const spec::SampleShape& in,
+                                    ParameterBuilder<T>& parameters);
 template <class T>
-OperationPointer<T> make_embedding(const EmbeddingSpec& spec, const SampleShape& in, ParameterBuilder<T>& parameters);
+OperationPointer<T> make_embedding(const spec::EmbeddingSpec& spec, const spec::SampleShape& in,
+                                   ParameterBuilder<T>& parameters);
 template <class T>
-OperationPointer<T> make_positions(const SampleShape& in, ParameterBuilder<T>& parameters);
+OperationPointer<T> make_positions(const spec::SampleShape& in, ParameterBuilder<T>& parameters);
 template <class T>
-OperationPointer<T> make_class_token(const SampleShape& in, ParameterBuilder<T>& parameters);
+OperationPointer<T> make_class_token(const spec::SampleShape& in, ParameterBuilder<T>& parameters);
 /// `number` tells the masks of this operation from those of others.
 template <class T>
-OperationPointer<T> make_dropout(const DropoutSpec& spec, const SampleShape& in, std::uint32_t number);
+OperationPointer<T> make_dropout(const spec::DropoutSpec& spec, const spec::SampleShape& in, std::uint32_t number);
 /// φ(x + second)
 template <class T>
-OperationPointer<T> make_add(Activation activation, const SampleShape& in);
+OperationPointer<T> make_add(spec::Activation activation, const spec::SampleShape& in);
 
-}  // namespace dadsim
+}  // namespace dadsim::models

@@ -4,22 +4,23 @@
 #include "models/operations/operations.hpp"
 #include "support/parallel.hpp"
 
-namespace dadsim {
+namespace dadsim::models {
 namespace {
 
 using Eigen::Index;
 
 /// Pooling over windows of size × size pixels, channel by channel, without padding; H' = ⌊(H − size) ÷ stride⌋ + 1.
-/// Maximum: y = the largest value of the window, the first one of equals, whose pixel alone gets the slope; NaN wins.
-/// Mean: y = Σ x ÷ size².
+/// Maximum: y = the largest value of the window, the first one of equals, whose pixel alone gets the value_gradient;
+/// NaN wins. Mean: y = Σ x ÷ size².
 template <class T>
 class Pool final : public OperationOf<T> {
  public:
-  Pool(const PoolSpec& spec, const SampleShape& in, const SampleShape& out) : OperationOf<T>(in, out), spec_(spec) {}
+  Pool(const spec::PoolSpec& spec, const spec::SampleShape& in, const spec::SampleShape& out)
+      : OperationOf<T>(in, out), spec_(spec) {}
 
   void forward(const FlowOf<T>& flow) const override {
     flow.output.resize(flow.samples(), this->out().size());
-    const bool maximum = spec_.kind == PoolSpec::Kind::maximum;
+    const bool maximum = spec_.kind == spec::PoolSpec::Kind::maximum;
     if (maximum) flow.scratch.indices.resize(static_cast<std::size_t>(flow.output.size()));
     for_samples(flow, [&](Index sample) {
       const T* image = flow.input.data() + sample * this->in().size();
@@ -34,13 +35,13 @@ class Pool final : public OperationOf<T> {
 
   void backward(const FlowOf<T>&) const override {}
 
-  void propagate(const FlowOf<T>& flow, MatrixOf<T>& slope, bool add) const override {
-    slope.resize(flow.samples(), this->in().size());
+  void backpropagate(const FlowOf<T>& flow, MatrixOf<T>& value_gradient, bool add) const override {
+    value_gradient.resize(flow.samples(), this->in().size());
     for_samples(flow, [&](Index sample) {
-      T* image = slope.data() + sample * this->in().size();
-      const T* dy = flow.slope.data() + sample * this->out().size();
+      T* image = value_gradient.data() + sample * this->in().size();
+      const T* dy = flow.value_gradient.data() + sample * this->out().size();
       if (!add) std::fill_n(image, this->in().size(), T(0));
-      if (spec_.kind == PoolSpec::Kind::maximum) {
+      if (spec_.kind == spec::PoolSpec::Kind::maximum) {
         const std::int32_t* chosen = flow.scratch.indices.data() + sample * this->out().size();
         for (Index i = 0; i < this->out().size(); ++i) image[chosen[i]] += dy[i];
       } else {
@@ -67,8 +68,8 @@ class Pool final : public OperationOf<T> {
   /// as the place of their first channel.
   template <class Body>
   void for_windows(const Body& body) const {
-    const SampleShape& in = this->in();
-    const SampleShape& out = this->out();
+    const spec::SampleShape& in = this->in();
+    const spec::SampleShape& out = this->out();
     for (Index oy = 0; oy < out.height; ++oy) {
       for (Index ox = 0; ox < out.width; ++ox) {
         for (Index ky = 0; ky < spec_.size; ++ky) {
@@ -99,18 +100,18 @@ class Pool final : public OperationOf<T> {
     for (Index i = 0; i < this->out().size(); ++i) y[i] *= share();
   }
 
-  PoolSpec spec_;
+  spec::PoolSpec spec_;
 };
 
 }  // namespace
 
 template <class T>
-OperationPointer<T> make_pool(const PoolSpec& spec, const SampleShape& in) {
+OperationPointer<T> make_pool(const spec::PoolSpec& spec, const spec::SampleShape& in) {
   const auto side = [&](std::int64_t length) { return (length - spec.size) / spec.stride + 1; };
-  return std::make_shared<Pool<T>>(spec, in, SampleShape{side(in.height), side(in.width), in.channels});
+  return std::make_shared<Pool<T>>(spec, in, spec::SampleShape{side(in.height), side(in.width), in.channels});
 }
 
-template OperationPointer<float> make_pool(const PoolSpec&, const SampleShape&);
-template OperationPointer<double> make_pool(const PoolSpec&, const SampleShape&);
+template OperationPointer<float> make_pool(const spec::PoolSpec&, const spec::SampleShape&);
+template OperationPointer<double> make_pool(const spec::PoolSpec&, const spec::SampleShape&);
 
-}  // namespace dadsim
+}  // namespace dadsim::models

@@ -6,7 +6,7 @@
 
 #include "report/html/page_text.hpp"
 
-namespace dadsim {
+namespace dadsim::report {
 namespace {
 
 /// Text between tags.
@@ -88,4 +88,4 @@ std::string make_page(PageKind kind, const PageContent& content) {
   return filled_in(kPage, parts);
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::report

@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-namespace dadsim {
+namespace dadsim::report {
 
 enum class PageKind { run, sweep };
 
@@ -18,4 +18,4 @@ struct PageContent {
 /// A page of HTML that loads nothing.
 std::string make_page(PageKind kind, const PageContent& content);
 
-}  // namespace dadsim
+}  // namespace dadsim::report

@@ -6,7 +6,7 @@
 #include "report/json.hpp"
 #include "report/table.hpp"
 
-namespace dadsim {
+namespace dadsim::report {
 namespace {
 
 /// Without the XML declaration and document type before it, which HTML does not have.
@@ -21,4 +21,4 @@ std::string to_html(const Result& result, const std::string& platform_svg) {
   return make_page(PageKind::run, {result.scenario_name, verdict(result), to_json(result), from_svg_on(platform_svg)});
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::report

@@ -4,10 +4,10 @@
 
 #include "report/sweep_report.hpp"
 
-namespace dadsim {
+namespace dadsim::report {
 
 /// The results of a sweep as a page of HTML that loads nothing: maps, charts, tables, and the JSON they are drawn from
 /// (docs/sweep.md).
 std::string to_html(const SweepReport& report);
 
-}  // namespace dadsim
+}  // namespace dadsim::report

@@ -1,9 +1,9 @@
 #include "sim/devices/device_class.hpp"
 #include "sim/devices/families.hpp"
 
-namespace dadsim::devices {
+namespace dadsim::sim::devices {
 
-std::vector<DeviceSpec> ada() {
+std::vector<spec::DeviceSpec> ada() {
   return {
       of_class(kDataCentreGpu,
                {
@@ -21,4 +21,4 @@ std::vector<DeviceSpec> ada() {
   };
 }
 
-}  // namespace dadsim::devices
+}  // namespace dadsim::sim::devices

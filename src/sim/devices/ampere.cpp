@@ -1,9 +1,9 @@
 #include "sim/devices/device_class.hpp"
 #include "sim/devices/families.hpp"
 
-namespace dadsim::devices {
+namespace dadsim::sim::devices {
 
-std::vector<DeviceSpec> ampere() {
+std::vector<spec::DeviceSpec> ampere() {
   return {
       of_class(kDataCentreGpu,
                {
@@ -70,38 +70,38 @@ std::vector<DeviceSpec> ampere() {
                    .memory_bytes = 48 * kGib,
                    .power = 300,
                }),
-      of_class(
-          kDataCentreGpu,
-          {
-              .name = "a100-sxm4-40",
-              .description = "NVIDIA A100 SXM4 40 GB",
-              .peak_flops = 19.5 * kTera,
-              .memory_bandwidth = 1555 * kGiga,
-              .source = "NVIDIA A100 data sheet (2021), as tabulated in " + kBekman,
-              .tf32_flops = 156 * kTera,
-              .fp16_flops = 312 * kTera,
-              .bf16_flops = 312 * kTera,
-              .memory_bytes = 40 * kGib,
-              .power = 400,
-              .efficiencies = {calibrated(LayerKind::convolution, Precision::fp16, 0.325, mlperf("v0.7, DGX A100")),
-                               best_product(271.2, 312 * kTera)},
-          }),
-      of_class(
-          kDataCentreGpu,
-          {
-              .name = "a100-sxm4-80",
-              .description = "NVIDIA A100 SXM4 80 GB",
-              .peak_flops = 19.5 * kTera,
-              .memory_bandwidth = 2039 * kGiga,
-              .source = "NVIDIA A100 data sheet (2021), as tabulated in " + kBekman,
-              .tf32_flops = 156 * kTera,
-              .fp16_flops = 312 * kTera,
-              .bf16_flops = 312 * kTera,
-              .memory_bytes = 80 * kGib,
-              .power = 400,
-              .efficiencies = {calibrated(LayerKind::convolution, Precision::fp16, 0.369, mlperf("v1.0, DGX A100")),
-                               best_product(271.2, 312 * kTera)},
-          }),
+      of_class(kDataCentreGpu,
+               {
+                   .name = "a100-sxm4-40",
+                   .description = "NVIDIA A100 SXM4 40 GB",
+                   .peak_flops = 19.5 * kTera,
+                   .memory_bandwidth = 1555 * kGiga,
+                   .source = "NVIDIA A100 data sheet (2021), as tabulated in " + kBekman,
+                   .tf32_flops = 156 * kTera,
+                   .fp16_flops = 312 * kTera,
+                   .bf16_flops = 312 * kTera,
+                   .memory_bytes = 40 * kGib,
+                   .power = 400,
+                   .efficiencies = {calibrated(spec::LayerKind::convolution, spec::Precision::fp16, 0.325,
+                                               mlperf("v0.7, DGX A100")),
+                                    best_product(271.2, 312 * kTera)},
+               }),
+      of_class(kDataCentreGpu,
+               {
+                   .name = "a100-sxm4-80",
+                   .description = "NVIDIA A100 SXM4 80 GB",
+                   .peak_flops = 19.5 * kTera,
+                   .memory_bandwidth = 2039 * kGiga,
+                   .source = "NVIDIA A100 data sheet (2021), as tabulated in " + kBekman,
+                   .tf32_flops = 156 * kTera,
+                   .fp16_flops = 312 * kTera,
+                   .bf16_flops = 312 * kTera,
+                   .memory_bytes = 80 * kGib,
+                   .power = 400,
+                   .efficiencies = {calibrated(spec::LayerKind::convolution, spec::Precision::fp16, 0.369,
+                                               mlperf("v1.0, DGX A100")),
+                                    best_product(271.2, 312 * kTera)},
+               }),
       of_class(kDataCentreGpu,
                {
                    .name = "a100-pcie-40",
@@ -114,7 +114,7 @@ std::vector<DeviceSpec> ampere() {
                    .bf16_flops = 312 * kTera,
                    .memory_bytes = 40 * kGib,
                    .power = 250,
-                   .efficiencies = {calibrated(LayerKind::convolution, Precision::fp16, 0.287,
+                   .efficiencies = {calibrated(spec::LayerKind::convolution, spec::Precision::fp16, 0.287,
                                                mlperf("v1.0, Dell DSS 8440")),
                                     best_product(252.9, 312 * kTera)},
                }),
@@ -135,4 +135,4 @@ std::vector<DeviceSpec> ampere() {
   };
 }
 
-}  // namespace dadsim::devices
+}  // namespace dadsim::sim::devices

@@ -1,9 +1,9 @@
 #include "sim/devices/device_class.hpp"
 #include "sim/devices/families.hpp"
 
-namespace dadsim::devices {
+namespace dadsim::sim::devices {
 
-std::vector<DeviceSpec> blackwell() {
+std::vector<spec::DeviceSpec> blackwell() {
   return {
       of_class(kDataCentreGpu,
                {
@@ -50,4 +50,4 @@ std::vector<DeviceSpec> blackwell() {
   };
 }
 
-}  // namespace dadsim::devices
+}  // namespace dadsim::sim::devices

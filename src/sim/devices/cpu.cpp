@@ -1,10 +1,10 @@
 #include "sim/devices/device_class.hpp"
 #include "sim/devices/families.hpp"
 
-namespace dadsim::devices {
+namespace dadsim::sim::devices {
 
 /// Peaks count nominal clocks, not those under vector load. Memory is what the server was bought with.
-std::vector<DeviceSpec> cpu() {
+std::vector<spec::DeviceSpec> cpu() {
   return {
       of_class(kCpu,
                {
@@ -52,4 +52,4 @@ std::vector<DeviceSpec> cpu() {
   };
 }
 
-}  // namespace dadsim::devices
+}  // namespace dadsim::sim::devices

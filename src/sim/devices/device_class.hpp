@@ -4,12 +4,12 @@
 #include <utility>
 #include <vector>
 
-#include "plan/device_specification.hpp"
+#include "spec/device_specification.hpp"
 
 // What a data sheet does not say is assumed, alike for a whole class of devices and never per workload. Efficiencies
 // that were measured or calibrated stand in the entries of the devices, with their source.
 
-namespace dadsim::devices {
+namespace dadsim::sim::devices {
 
 inline constexpr double kTera = 1e12;
 inline constexpr double kGiga = 1e9;
@@ -43,7 +43,7 @@ inline constexpr DeviceClass kMobileGpu{0.5, 0.7, 20e-6, 20e-6, 16, 1};
 inline constexpr DeviceClass kCpu{0.7, 0.8, 1e-6, 2e-6, 8, 1};
 
 /// The device with the assumptions of its class.
-inline DeviceSpec of_class(const DeviceClass& assumed, DeviceSpec device) {
+inline spec::DeviceSpec of_class(const DeviceClass& assumed, spec::DeviceSpec device) {
   device.matrix_efficiency = assumed.matrix_efficiency;
   device.memory_efficiency = assumed.memory_efficiency;
   device.launch_overhead = assumed.launch_overhead;
@@ -55,14 +55,15 @@ inline DeviceSpec of_class(const DeviceClass& assumed, DeviceSpec device) {
 }
 
 /// Measured by S. Bekman: the largest share of the bf16 peak that any shape of product reached, `tflops`.
-inline KindEfficiency best_product(double tflops, double peak) {
-  return {LayerKind::dense, Precision::bf16, tflops * kTera / peak,
+inline spec::KindEfficiency best_product(double tflops, double peak) {
+  return {spec::LayerKind::dense, spec::Precision::bf16, tflops * kTera / peak,
           "largest product of any shape, S. Bekman, Machine Learning Engineering, compute/accelerator, maximum "
           "achievable matmul FLOPS (2025)"};
 }
 
 /// Fitted so that the rates of training of `source` come out (docs/devices.md).
-inline KindEfficiency calibrated(LayerKind kind, Precision precision, double share, std::string source) {
+inline spec::KindEfficiency calibrated(spec::LayerKind kind, spec::Precision precision, double share,
+                                       std::string source) {
   return {kind, precision, share, std::move(source)};
 }
 
@@ -83,4 +84,4 @@ inline std::string mlperf(const std::string& system) {
 
 inline const std::string kBekman = "S. Bekman, Machine Learning Engineering, compute/accelerator (2025)";
 
-}  // namespace dadsim::devices
+}  // namespace dadsim::sim::devices

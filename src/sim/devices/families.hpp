@@ -2,28 +2,28 @@
 
 #include <vector>
 
-#include "plan/device_specification.hpp"
+#include "spec/device_specification.hpp"
 
 // The families of the catalogue, one file each. Peaks are those of dense products without sparsity: fp32 on the
 // ordinary (vector) units, tf32, fp16 and bf16 on tensor or matrix cores where there are any. A GB of device memory is
 // 2³⁰ bytes, as the devices themselves report it; 8-bit formats are left out.
 
-namespace dadsim::devices {
+namespace dadsim::sim::devices {
 
-std::vector<DeviceSpec> kepler();
-std::vector<DeviceSpec> pascal();
-std::vector<DeviceSpec> volta();
-std::vector<DeviceSpec> turing();
-std::vector<DeviceSpec> ampere();
-std::vector<DeviceSpec> ada();
-std::vector<DeviceSpec> hopper();
-std::vector<DeviceSpec> blackwell();
-std::vector<DeviceSpec> instinct();
-std::vector<DeviceSpec> tpu();
-std::vector<DeviceSpec> gaudi();
-std::vector<DeviceSpec> geforce();
-std::vector<DeviceSpec> jetson();
-std::vector<DeviceSpec> mobile();
-std::vector<DeviceSpec> cpu();
+std::vector<spec::DeviceSpec> kepler();
+std::vector<spec::DeviceSpec> pascal();
+std::vector<spec::DeviceSpec> volta();
+std::vector<spec::DeviceSpec> turing();
+std::vector<spec::DeviceSpec> ampere();
+std::vector<spec::DeviceSpec> ada();
+std::vector<spec::DeviceSpec> hopper();
+std::vector<spec::DeviceSpec> blackwell();
+std::vector<spec::DeviceSpec> instinct();
+std::vector<spec::DeviceSpec> tpu();
+std::vector<spec::DeviceSpec> gaudi();
+std::vector<spec::DeviceSpec> geforce();
+std::vector<spec::DeviceSpec> jetson();
+std::vector<spec::DeviceSpec> mobile();
+std::vector<spec::DeviceSpec> cpu();
 
-}  // namespace dadsim::devices
+}  // namespace dadsim::sim::devices

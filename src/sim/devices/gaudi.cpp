@@ -1,10 +1,10 @@
 #include "sim/devices/device_class.hpp"
 #include "sim/devices/families.hpp"
 
-namespace dadsim::devices {
+namespace dadsim::sim::devices {
 
 /// bf16 alone: rates of other products are not in the table.
-std::vector<DeviceSpec> gaudi() {
+std::vector<spec::DeviceSpec> gaudi() {
   return {
       of_class(kAccelerator,
                {
@@ -30,4 +30,4 @@ std::vector<DeviceSpec> gaudi() {
   };
 }
 
-}  // namespace dadsim::devices
+}  // namespace dadsim::sim::devices

@@ -1,10 +1,10 @@
 #include "sim/devices/device_class.hpp"
 #include "sim/devices/families.hpp"
 
-namespace dadsim::devices {
+namespace dadsim::sim::devices {
 
 /// Rates of tensor cores with sums in fp32, which consumer boards halve.
-std::vector<DeviceSpec> geforce() {
+std::vector<spec::DeviceSpec> geforce() {
   return {
       of_class(kConsumerGpu,
                {
@@ -37,23 +37,24 @@ std::vector<DeviceSpec> geforce() {
                    .memory_bytes = 11 * kGib,
                    .power = 250,
                }),
-      of_class(kConsumerGpu,
-               {
-                   .name = "rtx-3090",
-                   .description = "NVIDIA GeForce RTX 3090",
-                   .peak_flops = 35.6 * kTera,
-                   .memory_bandwidth = 936 * kGiga,
-                   .source = "NVIDIA Ampere GA102 architecture white paper (2020): fp32, memory and power; tensor "
-                             "cores unverified",
-                   .tf32_flops = 35.6 * kTera,
-                   .fp16_flops = 71 * kTera,
-                   .bf16_flops = 71 * kTera,
-                   .memory_bytes = 24 * kGib,
-                   .power = 350,
-                   .efficiencies = {calibrated(LayerKind::convolution, Precision::fp16, 0.563,
-                                               kTimm + "ResNet-50, -101 and -152"),
-                                    calibrated(LayerKind::dense, Precision::fp16, 0.602, kTimm + "ViT-B/16")},
-               }),
+      of_class(
+          kConsumerGpu,
+          {
+              .name = "rtx-3090",
+              .description = "NVIDIA GeForce RTX 3090",
+              .peak_flops = 35.6 * kTera,
+              .memory_bandwidth = 936 * kGiga,
+              .source = "NVIDIA Ampere GA102 architecture white paper (2020): fp32, memory and power; tensor "
+                        "cores unverified",
+              .tf32_flops = 35.6 * kTera,
+              .fp16_flops = 71 * kTera,
+              .bf16_flops = 71 * kTera,
+              .memory_bytes = 24 * kGib,
+              .power = 350,
+              .efficiencies = {calibrated(spec::LayerKind::convolution, spec::Precision::fp16, 0.563,
+                                          kTimm + "ResNet-50, -101 and -152"),
+                               calibrated(spec::LayerKind::dense, spec::Precision::fp16, 0.602, kTimm + "ViT-B/16")},
+          }),
       of_class(kConsumerGpu,
                {
                    .name = "rtx-4090",
@@ -83,4 +84,4 @@ std::vector<DeviceSpec> geforce() {
   };
 }
 
-}  // namespace dadsim::devices
+}  // namespace dadsim::sim::devices

@@ -1,9 +1,9 @@
 #include "sim/devices/device_class.hpp"
 #include "sim/devices/families.hpp"
 
-namespace dadsim::devices {
+namespace dadsim::sim::devices {
 
-std::vector<DeviceSpec> hopper() {
+std::vector<spec::DeviceSpec> hopper() {
   return {
       of_class(kDataCentreGpu,
                {
@@ -79,4 +79,4 @@ std::vector<DeviceSpec> hopper() {
   };
 }
 
-}  // namespace dadsim::devices
+}  // namespace dadsim::sim::devices

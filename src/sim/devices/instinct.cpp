@@ -1,9 +1,9 @@
 #include "sim/devices/device_class.hpp"
 #include "sim/devices/families.hpp"
 
-namespace dadsim::devices {
+namespace dadsim::sim::devices {
 
-std::vector<DeviceSpec> instinct() {
+std::vector<spec::DeviceSpec> instinct() {
   return {
       of_class(kAccelerator,
                {
@@ -61,4 +61,4 @@ std::vector<DeviceSpec> instinct() {
   };
 }
 
-}  // namespace dadsim::devices
+}  // namespace dadsim::sim::devices

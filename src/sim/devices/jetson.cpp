@@ -1,10 +1,10 @@
 #include "sim/devices/device_class.hpp"
 #include "sim/devices/families.hpp"
 
-namespace dadsim::devices {
+namespace dadsim::sim::devices {
 
 /// Memory and power are of the whole module, which the processor shares.
-std::vector<DeviceSpec> jetson() {
+std::vector<spec::DeviceSpec> jetson() {
   return {
       of_class(kMobileGpu,
                {
@@ -53,4 +53,4 @@ std::vector<DeviceSpec> jetson() {
   };
 }
 
-}  // namespace dadsim::devices
+}  // namespace dadsim::sim::devices

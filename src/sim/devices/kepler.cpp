@@ -1,9 +1,9 @@
 #include "sim/devices/device_class.hpp"
 #include "sim/devices/families.hpp"
 
-namespace dadsim::devices {
+namespace dadsim::sim::devices {
 
-std::vector<DeviceSpec> kepler() {
+std::vector<spec::DeviceSpec> kepler() {
   return {
       of_class(kDataCentreGpu,
                {
@@ -14,9 +14,10 @@ std::vector<DeviceSpec> kepler() {
                    .source = "NVIDIA Tesla K80 board specification (2015), unverified",
                    .memory_bytes = 12 * kGib,
                    .power = 150,
-                   .efficiencies = {calibrated(LayerKind::convolution, Precision::fp32, 0.2425, kTensorFlow2017)},
+                   .efficiencies = {calibrated(spec::LayerKind::convolution, spec::Precision::fp32, 0.2425,
+                                               kTensorFlow2017)},
                }),
   };
 }
 
-}  // namespace dadsim::devices
+}  // namespace dadsim::sim::devices

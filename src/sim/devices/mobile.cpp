@@ -1,11 +1,11 @@
 #include "sim/devices/device_class.hpp"
 #include "sim/devices/families.hpp"
 
-namespace dadsim::devices {
+namespace dadsim::sim::devices {
 
 /// Memory is shared with everything else on the device: how much a training may have is not known. Power is what a
 /// device without a fan can keep up.
-std::vector<DeviceSpec> mobile() {
+std::vector<spec::DeviceSpec> mobile() {
   return {
       of_class(kMobileGpu,
                {
@@ -48,4 +48,4 @@ std::vector<DeviceSpec> mobile() {
   };
 }
 
-}  // namespace dadsim::devices
+}  // namespace dadsim::sim::devices

@@ -1,10 +1,10 @@
 #include "sim/devices/device_class.hpp"
 #include "sim/devices/families.hpp"
 
-namespace dadsim::devices {
+namespace dadsim::sim::devices {
 
 /// bf16 alone: a TPU has no other products.
-std::vector<DeviceSpec> tpu() {
+std::vector<spec::DeviceSpec> tpu() {
   return {
       of_class(kAccelerator,
                {
@@ -45,4 +45,4 @@ std::vector<DeviceSpec> tpu() {
   };
 }
 
-}  // namespace dadsim::devices
+}  // namespace dadsim::sim::devices

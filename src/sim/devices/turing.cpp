@@ -1,9 +1,9 @@
 #include "sim/devices/device_class.hpp"
 #include "sim/devices/families.hpp"
 
-namespace dadsim::devices {
+namespace dadsim::sim::devices {
 
-std::vector<DeviceSpec> turing() {
+std::vector<spec::DeviceSpec> turing() {
   return {
       of_class(kDataCentreGpu,
                {
@@ -19,4 +19,4 @@ std::vector<DeviceSpec> turing() {
   };
 }
 
-}  // namespace dadsim::devices
+}  // namespace dadsim::sim::devices

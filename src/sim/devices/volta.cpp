@@ -1,9 +1,9 @@
 #include "sim/devices/device_class.hpp"
 #include "sim/devices/families.hpp"
 
-namespace dadsim::devices {
+namespace dadsim::sim::devices {
 
-std::vector<DeviceSpec> volta() {
+std::vector<spec::DeviceSpec> volta() {
   return {
       of_class(kDataCentreGpu,
                {
@@ -16,9 +16,10 @@ std::vector<DeviceSpec> volta() {
                    .fp16_flops = 125 * kTera,
                    .memory_bytes = 16 * kGib,
                    .power = 300,
-                   .efficiencies = {calibrated(LayerKind::convolution, Precision::fp32, 0.551, kDlperf),
-                                    calibrated(LayerKind::dense, Precision::fp32, 0.716, kDlperfBert),
-                                    calibrated(LayerKind::convolution, Precision::fp16, 0.371, mlperf("v0.7, DGX-1"))},
+                   .efficiencies = {calibrated(spec::LayerKind::convolution, spec::Precision::fp32, 0.551, kDlperf),
+                                    calibrated(spec::LayerKind::dense, spec::Precision::fp32, 0.716, kDlperfBert),
+                                    calibrated(spec::LayerKind::convolution, spec::Precision::fp16, 0.371,
+                                               mlperf("v0.7, DGX-1"))},
                }),
       of_class(kDataCentreGpu,
                {
@@ -31,9 +32,10 @@ std::vector<DeviceSpec> volta() {
                    .fp16_flops = 125 * kTera,
                    .memory_bytes = 32 * kGib,
                    .power = 300,
-                   .efficiencies = {calibrated(LayerKind::convolution, Precision::fp32, 0.551, kDlperf),
-                                    calibrated(LayerKind::dense, Precision::fp32, 0.716, kDlperfBert),
-                                    calibrated(LayerKind::convolution, Precision::fp16, 0.371, mlperf("v0.7, DGX-1"))},
+                   .efficiencies = {calibrated(spec::LayerKind::convolution, spec::Precision::fp32, 0.551, kDlperf),
+                                    calibrated(spec::LayerKind::dense, spec::Precision::fp32, 0.716, kDlperfBert),
+                                    calibrated(spec::LayerKind::convolution, spec::Precision::fp16, 0.371,
+                                               mlperf("v0.7, DGX-1"))},
                }),
       of_class(kDataCentreGpu,
                {
@@ -46,7 +48,8 @@ std::vector<DeviceSpec> volta() {
                    .fp16_flops = 131 * kTera,
                    .memory_bytes = 32 * kGib,
                    .power = 450,
-                   .efficiencies = {calibrated(LayerKind::convolution, Precision::fp16, 0.43, mlperf("v0.7, DGX-2H"))},
+                   .efficiencies = {calibrated(spec::LayerKind::convolution, spec::Precision::fp16, 0.43,
+                                               mlperf("v0.7, DGX-2H"))},
                }),
       of_class(kDataCentreGpu,
                {
@@ -82,10 +85,10 @@ std::vector<DeviceSpec> volta() {
                    .fp16_flops = 130 * kTera,
                    .memory_bytes = 32 * kGib,
                    .power = 250,
-                   .efficiencies = {calibrated(LayerKind::convolution, Precision::fp16, 0.321,
+                   .efficiencies = {calibrated(spec::LayerKind::convolution, spec::Precision::fp16, 0.321,
                                                mlperf("v0.7, Dell DSS 8440"))},
                }),
   };
 }
 
-}  // namespace dadsim::devices
+}  // namespace dadsim::sim::devices

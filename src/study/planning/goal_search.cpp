@@ -6,12 +6,12 @@
 #include <cmath>
 #include <map>
 
-namespace dadsim {
+namespace dadsim::study {
 namespace {
 
 constexpr std::size_t kTriedBetween = 8;  // numbers of a range neither end of which meets the goal
 
-bool is_range(const AllowedChange& change) { return change.varied.values.empty(); }
+bool is_range(const spec::AllowedChange& change) { return change.varied.values.empty(); }
 
 /// `count` of the numbers, evenly spread, ends included.
 std::vector<double> spread(const std::vector<double>& numbers, std::size_t count) {
@@ -22,11 +22,11 @@ std::vector<double> spread(const std::vector<double>& numbers, std::size_t count
 }
 
 /// All that is searched: per change its values as they are set.
-std::vector<std::vector<Change>> searched_of(const GoalSpec& goal, const AllowedChange* bisected) {
-  std::vector<std::vector<Change>> searched;
-  for (const AllowedChange& change : goal.allowed) {
+std::vector<std::vector<report::Change>> searched_of(const spec::GoalSpec& goal, const spec::AllowedChange* bisected) {
+  std::vector<std::vector<report::Change>> searched;
+  for (const spec::AllowedChange& change : goal.allowed) {
     if (&change == bisected) continue;
-    std::vector<Change>& values = searched.emplace_back();
+    std::vector<report::Change>& values = searched.emplace_back();
     for (std::size_t i = 0; i < change.varied.values.size(); ++i)
       values.push_back({change.varied.path, change.varied.at(i)});
     if (!is_range(change)) continue;
@@ -36,7 +36,7 @@ std::vector<std::vector<Change>> searched_of(const GoalSpec& goal, const Allowed
   return searched;
 }
 
-const AllowedChange* bisected_of(const GoalSpec& goal) {
+const spec::AllowedChange* bisected_of(const spec::GoalSpec& goal) {
   const auto found = std::ranges::find_if(goal.allowed, is_range);
   return found == goal.allowed.end() ? nullptr : &*found;
 }
@@ -44,7 +44,7 @@ const AllowedChange* bisected_of(const GoalSpec& goal) {
 /// One choice and one run.
 class Search {
  public:
-  Search(const GoalSpec& goal, std::vector<Change> choices, std::string label, const Evaluate& evaluate)
+  Search(const spec::GoalSpec& goal, std::vector<report::Change> choices, std::string label, const Evaluate& evaluate)
       : goal_(goal), evaluate_(evaluate) {
     answer_.run = std::move(label);
     answer_.choices = std::move(choices);
@@ -53,7 +53,7 @@ class Search {
   /// Index of the answer, the most preferred number first.
   std::size_t preference() const { return preference_; }
 
-  GoalAnswer run(const AllowedChange* bisected) {
+  report::GoalAnswer run(const spec::AllowedChange* bisected) {
     if (bisected == nullptr) {
       answer_.trial = trial({});
       answer_.met = meets(goal_, answer_.trial);
@@ -103,26 +103,26 @@ class Search {
     return best;
   }
 
-  bool better(const Trial& a, const Trial& b) const {
+  bool better(const report::Trial& a, const report::Trial& b) const {
     if (a.reached != b.reached) return a.reached;
     return a.reached ? excess(goal_, a) < excess(goal_, b) : a.accuracy > b.accuracy;
   }
 
   bool met(std::size_t index) { return meets(goal_, at(index)); }
 
-  const Trial& at(std::size_t index) {
+  const report::Trial& at(std::size_t index) {
     const auto known = trials_.find(index);
     return known != trials_.end() ? known->second : trials_.emplace(index, trial({change(index)})).first->second;
   }
 
-  Trial trial(const std::vector<Change>& more) const {
+  report::Trial trial(const std::vector<report::Change>& more) const {
     std::vector<std::string> assignments;
-    for (const Change& choice : answer_.choices) assignments.push_back(choice.assignment());
-    for (const Change& one : more) assignments.push_back(one.assignment());
+    for (const report::Change& choice : answer_.choices) assignments.push_back(choice.assignment());
+    for (const report::Change& one : more) assignments.push_back(one.assignment());
     return evaluate_(assignments, answer_.run);
   }
 
-  Change change(std::size_t index) const { return {varied_->path, varied_->with(numbers_[index])}; }
+  report::Change change(std::size_t index) const { return {varied_->path, varied_->with(numbers_[index])}; }
 
   void take(std::size_t index, bool met) {
     answer_.answer = change(index);
@@ -131,18 +131,18 @@ class Search {
     preference_ = index;
   }
 
-  const GoalSpec& goal_;
+  const spec::GoalSpec& goal_;
   const Evaluate& evaluate_;
-  const VariedPath* varied_ = nullptr;
+  const spec::VariedPath* varied_ = nullptr;
   std::vector<double> numbers_;
-  std::map<std::size_t, Trial> trials_;
-  GoalAnswer answer_;
+  std::map<std::size_t, report::Trial> trials_;
+  report::GoalAnswer answer_;
   std::size_t preference_ = 0;
 };
 
 }  // namespace
 
-std::vector<double> numbers_of(const VariedPath& range) {
+std::vector<double> numbers_of(const spec::VariedPath& range) {
   constexpr double kMostWhole = 100'000;  // beyond that three digits are enough for whole numbers too
   std::vector<double> numbers{range.from};
   if (range.whole && range.to - range.from <= kMostWhole) {
@@ -170,36 +170,36 @@ std::vector<double> numbers_of(const VariedPath& range) {
   return numbers;
 }
 
-std::size_t count_choices(const GoalSpec& goal) {
+std::size_t count_choices(const spec::GoalSpec& goal) {
   std::size_t count = 1;
-  for (const std::vector<Change>& values : searched_of(goal, bisected_of(goal))) {
+  for (const std::vector<report::Change>& values : searched_of(goal, bisected_of(goal))) {
     count *= std::max<std::size_t>(values.size(), 1);
     if (count > kMostChoices) return kMostChoices + 1;
   }
   return count;
 }
 
-std::vector<GoalAnswer> search_goal(const GoalSpec& goal, const std::vector<std::string>& labels,
-                                    const Evaluate& evaluate,
-                                    const std::function<void(std::size_t, std::size_t)>& progress) {
-  const AllowedChange* bisected = bisected_of(goal);
-  const std::vector<std::vector<Change>> searched = searched_of(goal, bisected);
+std::vector<report::GoalAnswer> search_goal(const spec::GoalSpec& goal, const std::vector<std::string>& labels,
+                                            const Evaluate& evaluate,
+                                            const std::function<void(std::size_t, std::size_t)>& progress) {
+  const spec::AllowedChange* bisected = bisected_of(goal);
+  const std::vector<std::vector<report::Change>> searched = searched_of(goal, bisected);
   const std::size_t choices = count_choices(goal);
   struct Ranked {
-    GoalAnswer answer;
+    report::GoalAnswer answer;
     std::size_t preference;
   };
   std::vector<Ranked> ranked;
   for (std::size_t choice = 0; choice < choices; ++choice) {
-    std::vector<Change> made;
+    std::vector<report::Change> made;
     std::size_t rest = choice;
-    for (const std::vector<Change>& values : searched) {
+    for (const std::vector<report::Change>& values : searched) {
       made.push_back(values[rest % values.size()]);
       rest /= values.size();
     }
     for (std::size_t i = 0; i < labels.size(); ++i) {
       Search search(goal, made, labels[i], evaluate);
-      GoalAnswer answer = search.run(bisected);
+      report::GoalAnswer answer = search.run(bisected);
       ranked.push_back({std::move(answer), search.preference()});
       if (progress) progress(choice * labels.size() + i + 1, choices * labels.size());
     }
@@ -212,10 +212,10 @@ std::vector<GoalAnswer> search_goal(const GoalSpec& goal, const std::vector<std:
     return a.answer.trial.reached ? excess(goal, a.answer.trial) < excess(goal, b.answer.trial)
                                   : a.answer.trial.accuracy > b.answer.trial.accuracy;
   });
-  std::vector<GoalAnswer> answers;
+  std::vector<report::GoalAnswer> answers;
   answers.reserve(ranked.size());
   for (Ranked& one : ranked) answers.push_back(std::move(one.answer));
   return answers;
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::study

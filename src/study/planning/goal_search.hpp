@@ -6,10 +6,10 @@
 
 #include "report/plan_report.hpp"
 
-namespace dadsim {
+namespace dadsim::study {
 
 /// One full timing run: of run `label` of the scenario with "path=value" set.
-using Evaluate = std::function<Trial(const std::vector<std::string>& assignments, const std::string& label)>;
+using Evaluate = std::function<report::Trial(const std::vector<std::string>& assignments, const std::string& label)>;
 
 /// Finds, for every run in question and every choice of the searched values, the best number of the first range that
 /// meets the goal. A range is taken to be monotone: where one number meets the goal, all better ones (more of a range
@@ -17,17 +17,17 @@ using Evaluate = std::function<Trial(const std::vector<std::string>& assignments
 /// neighbour does not, both by a timing run of their own. If neither end meets it, eight numbers between are tried
 /// before it is called out of reach. Answers that meet the goal come first, the most preferred number first, then the
 /// quickest. `progress` is told how many of the choices are through.
-std::vector<GoalAnswer> search_goal(const GoalSpec& goal, const std::vector<std::string>& labels,
-                                    const Evaluate& evaluate,
-                                    const std::function<void(std::size_t done, std::size_t all)>& progress = {});
+std::vector<report::GoalAnswer> search_goal(
+    const spec::GoalSpec& goal, const std::vector<std::string>& labels, const Evaluate& evaluate,
+    const std::function<void(std::size_t done, std::size_t all)>& progress = {});
 
 /// The numbers of a range, ascending: whole ones, or those of three digits, with its ends.
-std::vector<double> numbers_of(const VariedPath& range);
+std::vector<double> numbers_of(const spec::VariedPath& range);
 
 /// Choices of all that is searched; at most this many.
 inline constexpr std::size_t kMostChoices = 10'000;
 /// Of the product of the lists and of kTriedOfARange numbers of each further range.
-std::size_t count_choices(const GoalSpec& goal);
+std::size_t count_choices(const spec::GoalSpec& goal);
 inline constexpr std::size_t kTriedOfARange = 7;
 
-}  // namespace dadsim
+}  // namespace dadsim::study

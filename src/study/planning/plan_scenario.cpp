@@ -14,11 +14,11 @@
 #include "support/interrupt.hpp"
 #include "support/progress.hpp"
 
-namespace dadsim {
+namespace dadsim::study {
 namespace {
 
-Trial trial_of(const RunResult& run) {
-  Trial trial;
+report::Trial trial_of(const report::RunResult& run) {
+  report::Trial trial;
   trial.accuracy = run.best_accuracy;
   if (run.at_scale) {
     // The workload's own time to accuracy, where it is known; it is not known for a run that misses the target.
@@ -35,8 +35,8 @@ Trial trial_of(const RunResult& run) {
 
 class Planner {
  public:
-  Planner(const ScenarioSource& source, std::vector<std::string> overrides)
-      : source_(source), overrides_(std::move(overrides)), catalog_(remembering(make_catalog())) {
+  Planner(const scenario::ScenarioSource& source, std::vector<std::string> overrides)
+      : source_(source), overrides_(std::move(overrides)), catalog_(study::remembering(study::make_catalog())) {
     base_ = source_.load(overrides_, catalog_);
     if (!base_.goal) {
       throw InputError(
@@ -47,8 +47,8 @@ class Planner {
     check_choices();
   }
 
-  PlanReport plan(bool show_progress) {
-    PlanReport report;
+  report::PlanReport plan(bool show_progress) {
+    report::PlanReport report;
     report.goal = *base_.goal;
     Progress progress("planning", 1, show_progress);
     report.answers = search_goal(
@@ -67,7 +67,7 @@ class Planner {
   /// Of the runs in question: the one the goal names, or all that communicate.
   std::vector<std::string> labels() const {
     std::vector<std::string> labels;
-    for (const RunSpec& run : base_.runs) {
+    for (const spec::RunSpec& run : base_.runs) {
       if (base_.goal->run.empty() ? run.communicates : run.label == base_.goal->run) labels.push_back(run.label);
     }
     if (labels.empty()) {
@@ -84,16 +84,17 @@ class Planner {
     }
   }
 
-  Trial evaluate(const std::vector<std::string>& changes, const std::string& label, PlanReport& report) {
+  report::Trial evaluate(const std::vector<std::string>& changes, const std::string& label,
+                         report::PlanReport& report) {
     if (interrupted().load()) throw Cancelled();
     std::vector<std::string> all = overrides_;
     all.insert(all.end(), changes.begin(), changes.end());
-    Scenario scenario = source_.load_point(all, catalog_);
+    scenario::Scenario scenario = source_.load_point(all, catalog_);
     // Labels that nobody gave may change with what is changed; the order of runs does not.
-    const auto index = std::ranges::find(base_.runs, label, &RunSpec::label) - base_.runs.begin();
+    const auto index = std::ranges::find(base_.runs, label, &spec::RunSpec::label) - base_.runs.begin();
     scenario.runs = {scenario.runs.at(static_cast<std::size_t>(index))};
     const Learned learned = learn_scenario(scenario, &store_, false);
-    const Result result = time_scenario(scenario, learned, cluster_of(scenario), false);
+    const report::Result result = study::time_scenario(scenario, learned, study::cluster_of(scenario), false);
     ++report.timing_runs;
     if (report.version.empty()) {
       report.version = result.version;
@@ -109,17 +110,18 @@ class Planner {
     return trial_of(result.runs.front());
   }
 
-  const ScenarioSource& source_;
+  const scenario::ScenarioSource& source_;
   std::vector<std::string> overrides_;
-  Catalog catalog_;
-  Scenario base_;
+  scenario::Catalog catalog_;
+  scenario::Scenario base_;
   MemoryLearningStore store_;
 };
 
 }  // namespace
 
-PlanReport plan_scenario(const ScenarioSource& source, const std::vector<std::string>& overrides, bool show_progress) {
+report::PlanReport plan_scenario(const scenario::ScenarioSource& source, const std::vector<std::string>& overrides,
+                                 bool show_progress) {
   return Planner(source, overrides).plan(show_progress);
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::study

@@ -6,11 +6,12 @@
 #include "report/plan_report.hpp"
 #include "scenario/load.hpp"
 
-namespace dadsim {
+namespace dadsim::study {
 
 /// Answers the <goal> of a scenario file: every answer and its neighbour are full timing runs; what was learned for one
 /// is used for all that learn the same. `overrides` are those of --set. Throws InputError (also where a change that the
 /// goal allows makes the scenario wrong), SimulationError, Cancelled.
-PlanReport plan_scenario(const ScenarioSource& source, const std::vector<std::string>& overrides, bool show_progress);
+report::PlanReport plan_scenario(const scenario::ScenarioSource& source, const std::vector<std::string>& overrides,
+                                 bool show_progress);
 
-}  // namespace dadsim
+}  // namespace dadsim::study

@@ -11,7 +11,7 @@
 #include "support/diagnostics.hpp"
 #include "support/output_error.hpp"
 
-namespace dadsim {
+namespace dadsim::study {
 
 Database::Database(std::string path, Access access) : path_(std::move(path)), access_(access) {
   const int flags =
@@ -159,4 +159,4 @@ std::string Statement::bytes(int column) const {
 
 bool Statement::is_null(int column) const { return sqlite3_column_type(statement_, column) == SQLITE_NULL; }
 
-}  // namespace dadsim
+}  // namespace dadsim::study

@@ -9,7 +9,7 @@
 struct sqlite3;
 struct sqlite3_stmt;
 
-namespace dadsim {
+namespace dadsim::study {
 
 /// A connection to an SQLite file. What fails while writing (a full disk, a folder that is not writable, a file that
 /// another program has locked) throws OutputError; a file that is no database throws InputError.
@@ -92,4 +92,4 @@ class Statement {
   int bound_ = 0;
 };
 
-}  // namespace dadsim
+}  // namespace dadsim::study

@@ -15,7 +15,7 @@
 #include "support/diagnostics.hpp"
 #include "support/output_error.hpp"
 
-namespace dadsim {
+namespace dadsim::study {
 namespace {
 
 /// A file that goes away unless it has been renamed.
@@ -156,4 +156,4 @@ std::string ranges_in_words(const std::vector<std::int64_t>& numbers) {
   return text;
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::study

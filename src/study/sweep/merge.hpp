@@ -5,7 +5,7 @@
 
 #include "study/sweep/results.hpp"
 
-namespace dadsim {
+namespace dadsim::study {
 
 /// What a merged file holds.
 struct MergedSweep {
@@ -23,4 +23,4 @@ MergedSweep merge_sweeps(const std::string& out, const std::vector<std::string>&
 /// "3, 7 … 12, 40 and 17 more".
 std::string ranges_in_words(const std::vector<std::int64_t>& numbers);
 
-}  // namespace dadsim
+}  // namespace dadsim::study

@@ -11,9 +11,9 @@
 #include <set>
 #include <tuple>
 
-#include "plan/model_shape.hpp"
 #include "scenario/print.hpp"
 #include "scenario/print_parts.hpp"
+#include "spec/model_shape.hpp"
 #include "study/memory_check.hpp"
 #include "study/scale.hpp"
 #include "study/sweep/remembering_catalog.hpp"
@@ -23,7 +23,7 @@
 #include "support/progress.hpp"
 #include "support/wire.hpp"
 
-namespace dadsim {
+namespace dadsim::study {
 namespace {
 
 constexpr std::size_t kErrorsShown = 100;
@@ -32,14 +32,14 @@ constexpr std::size_t kWrongPointsLookedAt = 1000;  // then it is clear that som
 /// "point 12 (training.batch=64, seed=3)".
 std::string in_words(std::size_t point, const std::vector<std::string>& overrides) {
   std::string text = fmt::format("point {} (", point + 1);
-  for (std::size_t i = 0; i < overrides.size(); ++i) text += (i == 0 ? "" : ", ") + printable(overrides[i]);
+  for (std::size_t i = 0; i < overrides.size(); ++i) text += (i == 0 ? "" : ", ") + scenario::printable(overrides[i]);
   return text + ")";
 }
 
 /// What is wrong with points, each mistake once, at the line of the <vary> that makes it.
 class PointErrors {
  public:
-  PointErrors(std::string file, const SweepSpec& sweep) : file_(std::move(file)), paths_(varied_paths(sweep)) {}
+  PointErrors(std::string file, const spec::SweepSpec& sweep) : file_(std::move(file)), paths_(varied_paths(sweep)) {}
 
   /// `overrides`: those of the point, one per varied path.
   void add(std::size_t point, const std::vector<std::string>& overrides, const InputError& error) {
@@ -47,10 +47,10 @@ class PointErrors {
     ++points_;
     for (const Diagnostic& diagnostic : error.diagnostics()) {
       const auto own = std::ranges::find(overrides, diagnostic.file,
-                                         [](const std::string& text) { return "--set " + printable(text); });
+                                         [](const std::string& text) { return "--set " + scenario::printable(text); });
       if (own != overrides.end()) {
         note({paths_[static_cast<std::size_t>(own - overrides.begin())]->line, diagnostic.what, diagnostic.remedy},
-             point, printable(*own), "value");
+             point, scenario::printable(*own), "value");
       } else {
         note({paths_.front()->line, to_string({diagnostic.file, diagnostic.line, diagnostic.what, ""}),
               diagnostic.remedy},
@@ -102,17 +102,17 @@ class PointErrors {
   }
 
   std::string file_;
-  std::vector<const VariedPath*> paths_;
+  std::vector<const spec::VariedPath*> paths_;
   std::mutex mutex_;
   std::atomic<std::size_t> points_{0};
   std::map<Mistake, Found> errors_;
 };
 
 /// Keys of the runs that a scenario learns, and what else decides on what is learned with them.
-std::pair<std::vector<std::uint64_t>, std::uint64_t> problem_of(const Scenario& scenario) {
+std::pair<std::vector<std::uint64_t>, std::uint64_t> problem_of(const scenario::Scenario& scenario) {
   std::vector<std::uint64_t> keys;
   WireWriter all;
-  for (const RunSpec& run : scenario.runs) {
+  for (const spec::RunSpec& run : scenario.runs) {
     keys.push_back(learning_hash_of(scenario, run, scenario.training, scenario.seed));
     all << keys.back();
   }
@@ -121,32 +121,32 @@ std::pair<std::vector<std::uint64_t>, std::uint64_t> problem_of(const Scenario& 
 }
 
 /// As learning will see it.
-void check_memory(const Scenario& scenario, const Catalog& catalog) {
-  const Catalog::DataAnswer data = catalog.inspect_data(scenario.data.source);
-  if (data.errors.empty()) check_memory(scenario, model_shape(scenario.model, data.facts.shape));
+void check_memory(const scenario::Scenario& scenario, const scenario::Catalog& catalog) {
+  const scenario::Catalog::DataAnswer data = catalog.inspect_data(scenario.data.source);
+  if (data.errors.empty()) study::check_memory(scenario, spec::model_shape(scenario.model, data.facts.shape));
 }
 
 }  // namespace
 
-SweepPlan::SweepPlan(const std::string& path, std::vector<std::string> overrides, const Catalog& catalog,
-                     bool show_progress)
+SweepPoints::SweepPoints(const std::string& path, std::vector<std::string> overrides, const scenario::Catalog& catalog,
+                         bool show_progress)
     : source_(path),
       base_overrides_(std::move(overrides)),
-      catalog_(remembering(catalog)),
+      catalog_(study::remembering(catalog)),
       base_(source_.load(base_overrides_, catalog_)) {
   if (!base_.sweep) {
     throw InputError(
         Diagnostic{path, 0, "<scenario> lacks <sweep>",
                    "what is varied, e.g. <sweep><vary path=\"training.batch\" values=\"16 32\"/></sweep>"});
   }
-  for (const VariedPath* varied : varied_paths(sweep())) paths_.push_back(varied->path);
+  for (const spec::VariedPath* varied : varied_paths(sweep())) paths_.push_back(varied->path);
   for (PointValues& values : lay_out(sweep())) points_.push_back({.values = std::move(values)});
   first_seeds_.resize(points_.size());
   check_points(show_progress);
   hash_ = fingerprint_of_all();
 }
 
-std::vector<std::string> SweepPlan::overrides(std::size_t point, std::int64_t seed) const {
+std::vector<std::string> SweepPoints::overrides(std::size_t point, std::int64_t seed) const {
   std::vector<std::string> overrides;
   for (std::size_t i = 0; i < paths_.size(); ++i)
     overrides.push_back(fmt::format("{}={}", paths_[i], points_[point].values[i]));
@@ -154,13 +154,13 @@ std::vector<std::string> SweepPlan::overrides(std::size_t point, std::int64_t se
   return overrides;
 }
 
-Scenario SweepPlan::scenario(std::size_t point, std::int64_t seed) const {
+scenario::Scenario SweepPoints::scenario(std::size_t point, std::int64_t seed) const {
   std::vector<std::string> all = base_overrides_;
   for (std::string& one : overrides(point, seed)) all.push_back(std::move(one));
   return source_.load_point(all, catalog_);
 }
 
-void SweepPlan::check_points(bool show_progress) {
+void SweepPoints::check_points(bool show_progress) {
   PointErrors errors(source_.path(), sweep());
   Progress progress("checking points", 1, show_progress);
   std::atomic<std::int64_t> done{0};
@@ -175,7 +175,7 @@ void SweepPlan::check_points(bool show_progress) {
     std::vector<std::string> all = base_overrides_;
     all.insert(all.end(), own.begin(), own.end());
     try {
-      const Scenario scenario = source_.load_point(all, catalog_);
+      const scenario::Scenario scenario = source_.load_point(all, catalog_);
       if (scenario.seed > std::numeric_limits<std::uint64_t>::max() - static_cast<std::uint64_t>(seeds() - 1)) {
         throw InputError(Diagnostic{source_.path(), 0, fmt::format("{} seeds from {} on", seeds(), scenario.seed),
                                     "a smaller seed"});
@@ -201,8 +201,8 @@ void SweepPlan::check_points(bool show_progress) {
   distinct_runs_ = runs.size() * static_cast<std::size_t>(seeds());
 }
 
-std::uint64_t SweepPlan::fingerprint_of_all() const {
-  XmlWriter xml;
+std::uint64_t SweepPoints::fingerprint_of_all() const {
+  scenario::XmlWriter xml;
   write_sweep(xml, sweep());
   WireWriter all;
   all << base_.hash << std::string_view(xml.finish());
@@ -210,4 +210,4 @@ std::uint64_t SweepPlan::fingerprint_of_all() const {
   return fingerprint(all.bytes());
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::study

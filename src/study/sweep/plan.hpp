@@ -7,7 +7,7 @@
 #include "scenario/load.hpp"
 #include "study/sweep/points.hpp"
 
-namespace dadsim {
+namespace dadsim::study {
 
 /// A point of a sweep: the scenario with other values.
 struct SweepPoint {
@@ -17,14 +17,15 @@ struct SweepPoint {
 };
 
 /// A scenario with a <sweep>, and all its points, each loaded and checked as a scenario of its own.
-class SweepPlan {
+class SweepPoints {
  public:
   /// Throws InputError with everything that is wrong with the scenario and, at the lines of their <vary>, with its
   /// points. `overrides` are those of --set, applied before those of the points.
-  SweepPlan(const std::string& path, std::vector<std::string> overrides, const Catalog& catalog, bool show_progress);
+  SweepPoints(const std::string& path, std::vector<std::string> overrides, const scenario::Catalog& catalog,
+              bool show_progress);
 
-  const Scenario& base() const { return base_; }
-  const SweepSpec& sweep() const { return *base_.sweep; }
+  const scenario::Scenario& base() const { return base_; }
+  const spec::SweepSpec& sweep() const { return *base_.sweep; }
   const std::vector<std::string>& paths() const { return paths_; }
   /// Their numbers, counted from 1, are their indices plus one.
   const std::vector<SweepPoint>& points() const { return points_; }
@@ -40,7 +41,7 @@ class SweepPlan {
   /// The changes of a point, "path=value"; with several seeds that of the seed too.
   std::vector<std::string> overrides(std::size_t point, std::int64_t seed) const;
   /// A point as a scenario, with its seed number `seed` (from 0).
-  Scenario scenario(std::size_t point, std::int64_t seed) const;
+  scenario::Scenario scenario(std::size_t point, std::int64_t seed) const;
   std::uint64_t seed_of(std::size_t point, std::int64_t seed) const {
     return first_seeds_[point] + static_cast<std::uint64_t>(seed);
   }
@@ -49,10 +50,10 @@ class SweepPlan {
   void check_points(bool show_progress);
   std::uint64_t fingerprint_of_all() const;
 
-  ScenarioSource source_;
+  scenario::ScenarioSource source_;
   std::vector<std::string> base_overrides_;
-  Catalog catalog_;
-  Scenario base_;
+  scenario::Catalog catalog_;
+  scenario::Scenario base_;
   std::vector<std::string> paths_;
   std::vector<SweepPoint> points_;
   std::vector<std::uint64_t> first_seeds_;
@@ -60,4 +61,4 @@ class SweepPlan {
   std::uint64_t hash_ = 0;
 };
 
-}  // namespace dadsim
+}  // namespace dadsim::study

@@ -6,16 +6,16 @@
 
 #include "models/uniform.hpp"
 
-namespace dadsim {
+namespace dadsim::study {
 namespace {
 
-void append(PointValues& values, const SweepAxis& axis, std::size_t index) {
-  for (const VariedPath& varied : axis) values.push_back(varied.at(index));
+void append(PointValues& values, const spec::SweepAxis& axis, std::size_t index) {
+  for (const spec::VariedPath& varied : axis) values.push_back(varied.at(index));
 }
 
-std::vector<PointValues> grid(const SweepSpec& sweep) {
+std::vector<PointValues> grid(const spec::SweepSpec& sweep) {
   std::vector<PointValues> points{{}};
-  for (const SweepAxis& axis : sweep.axes) {
+  for (const spec::SweepAxis& axis : sweep.axes) {
     std::vector<PointValues> longer;
     longer.reserve(points.size() * axis.front().count());
     for (const PointValues& point : points) {
@@ -29,35 +29,35 @@ std::vector<PointValues> grid(const SweepSpec& sweep) {
   return points;
 }
 
-std::vector<PointValues> list(const SweepSpec& sweep) {
+std::vector<PointValues> list(const spec::SweepSpec& sweep) {
   std::vector<PointValues> points(sweep.axes.front().front().count());
   for (std::size_t i = 0; i < points.size(); ++i) {
-    for (const SweepAxis& axis : sweep.axes) append(points[i], axis, i);
+    for (const spec::SweepAxis& axis : sweep.axes) append(points[i], axis, i);
   }
   return points;
 }
 
 /// One axis of drawn points: a number in (0, 1) for each.
-std::vector<double> quantiles(const SweepSpec& sweep, std::uint32_t axis) {
+std::vector<double> quantiles(const spec::SweepSpec& sweep, std::uint32_t axis) {
   RandomStream random(sweep.seed, Purpose::sweep_points, axis);
   std::vector<double> drawn(static_cast<std::size_t>(sweep.points));
-  if (sweep.method == SweepSpec::Method::random) {
-    std::ranges::generate(drawn, [&] { return uniform01(random); });
+  if (sweep.method == spec::SweepSpec::Method::random) {
+    std::ranges::generate(drawn, [&] { return models::uniform01(random); });
     return drawn;
   }
   // Each of as many equal parts as there are points has one, in an order of its own.
   std::iota(drawn.begin(), drawn.end(), 0.0);
-  shuffle(std::span(drawn), random);
-  for (double& part : drawn) part = (part + uniform01(random)) / static_cast<double>(drawn.size());
+  models::shuffle(std::span(drawn), random);
+  for (double& part : drawn) part = (part + models::uniform01(random)) / static_cast<double>(drawn.size());
   return drawn;
 }
 
-std::vector<PointValues> draw(const SweepSpec& sweep) {
+std::vector<PointValues> draw(const spec::SweepSpec& sweep) {
   std::vector<PointValues> points(static_cast<std::size_t>(sweep.points));
   for (std::size_t axis = 0; axis < sweep.axes.size(); ++axis) {
     const std::vector<double> drawn = quantiles(sweep, static_cast<std::uint32_t>(axis));
     for (std::size_t i = 0; i < points.size(); ++i) {
-      for (const VariedPath& varied : sweep.axes[axis]) points[i].push_back(varied.at_quantile(drawn[i]));
+      for (const spec::VariedPath& varied : sweep.axes[axis]) points[i].push_back(varied.at_quantile(drawn[i]));
     }
   }
   return points;
@@ -65,25 +65,25 @@ std::vector<PointValues> draw(const SweepSpec& sweep) {
 
 }  // namespace
 
-std::vector<const VariedPath*> varied_paths(const SweepSpec& sweep) {
-  std::vector<const VariedPath*> paths;
-  for (const SweepAxis& axis : sweep.axes) {
-    for (const VariedPath& varied : axis) paths.push_back(&varied);
+std::vector<const spec::VariedPath*> varied_paths(const spec::SweepSpec& sweep) {
+  std::vector<const spec::VariedPath*> paths;
+  for (const spec::SweepAxis& axis : sweep.axes) {
+    for (const spec::VariedPath& varied : axis) paths.push_back(&varied);
   }
   return paths;
 }
 
-std::vector<PointValues> lay_out(const SweepSpec& sweep) {
+std::vector<PointValues> lay_out(const spec::SweepSpec& sweep) {
   switch (sweep.method) {
-    case SweepSpec::Method::grid:
+    case spec::SweepSpec::Method::grid:
       return grid(sweep);
-    case SweepSpec::Method::list:
+    case spec::SweepSpec::Method::list:
       return list(sweep);
-    case SweepSpec::Method::random:
-    case SweepSpec::Method::latin_hypercube:
+    case spec::SweepSpec::Method::random:
+    case spec::SweepSpec::Method::latin_hypercube:
       return draw(sweep);
   }
   return {};
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::study

@@ -11,7 +11,7 @@
 #include "scenario/print_platform.hpp"
 #include "support/fingerprint.hpp"
 
-namespace dadsim {
+namespace dadsim::study {
 namespace {
 
 template <class Answer>
@@ -39,8 +39,8 @@ class Memory {
 };
 
 /// Whether there is a link matters to hosts and routes; which one it is does not.
-LinkSpec some_link(const LinkSpec& link) {
-  LinkSpec some;
+spec::LinkSpec some_link(const spec::LinkSpec& link) {
+  spec::LinkSpec some;
   if (link.bandwidth > 0) {
     some.name = "link";
     some.bandwidth = 1;
@@ -48,12 +48,13 @@ LinkSpec some_link(const LinkSpec& link) {
   return some;
 }
 
-void unify(GpuClusterSpec& cluster) {
-  for (LinkSpec* link : {&cluster.port, &cluster.bridge, &cluster.nic, &cluster.fabric.link}) *link = some_link(*link);
+void unify(spec::GpuClusterSpec& cluster) {
+  for (spec::LinkSpec* link : {&cluster.port, &cluster.bridge, &cluster.nic, &cluster.fabric.link})
+    *link = some_link(*link);
 }
 
-void unify(FederationSpec& federation) {
-  for (FederationSpec::Sites& sites : federation.sites) {
+void unify(spec::FederationSpec& federation) {
+  for (spec::FederationSpec::Sites& sites : federation.sites) {
     sites.up = some_link(sites.up);
     sites.down = some_link(sites.down);
   }
@@ -61,30 +62,30 @@ void unify(FederationSpec& federation) {
   federation.hub_down = some_link(federation.hub_down);
 }
 
-void unify(std::vector<WanSpec::Pair>& pairs) {
-  for (WanSpec::Pair& pair : pairs) {
+void unify(std::vector<spec::WanSpec::Pair>& pairs) {
+  for (spec::WanSpec::Pair& pair : pairs) {
     pair.bandwidth = 1;
     pair.round_trip = 0;
   }
 }
 
-void unify(WanSpec& wan) {
+void unify(spec::WanSpec& wan) {
   wan.host = some_link(wan.host);
   unify(wan.pairs);
 }
 
-void unify(CompositionSpec& composition) {
+void unify(spec::CompositionSpec& composition) {
   for (auto& cluster : composition.clusters) std::visit([](auto& one) { unify(one); }, cluster);
   unify(composition.pairs);
 }
 
-void unify(PlatformFileSpec&) {}
+void unify(spec::PlatformFileSpec&) {}
 
-std::string as_text(const Catalog::PlatformQuestion& question) {
-  PlatformSpec platform = question.platform;
+std::string as_text(const scenario::Catalog::PlatformQuestion& question) {
+  spec::PlatformSpec platform = question.platform;
   std::visit([](auto& what) { unify(what); }, platform.what);
   platform.description.clear();
-  XmlWriter xml;
+  scenario::XmlWriter xml;
   write_platform(xml, platform, [](const std::string& path) { return path; });
   std::string text = xml.finish();
   for (const std::string& host : question.hosts) text += host + '\n';
@@ -92,24 +93,25 @@ std::string as_text(const Catalog::PlatformQuestion& question) {
   return text;
 }
 
-std::string as_text(const DataSource& source) {
-  XmlWriter xml;
-  write_data(xml, DataSpec{source, {}, {}}, [](const std::string& path) { return path; });
+std::string as_text(const spec::DataSource& source) {
+  scenario::XmlWriter xml;
+  write_data(xml, spec::DataSpec{source, {}, {}}, [](const std::string& path) { return path; });
   return xml.finish();
 }
 
 }  // namespace
 
-Catalog remembering(Catalog catalog) {
-  const auto platforms = std::make_shared<Memory<Catalog::PlatformAnswer>>();
-  catalog.check_platform = [ask = catalog.check_platform, platforms](const Catalog::PlatformQuestion& question) {
+scenario::Catalog remembering(scenario::Catalog catalog) {
+  const auto platforms = std::make_shared<Memory<scenario::Catalog::PlatformAnswer>>();
+  catalog.check_platform = [ask = catalog.check_platform,
+                            platforms](const scenario::Catalog::PlatformQuestion& question) {
     return platforms->answer(as_text(question), [&] { return ask(question); });
   };
-  const auto data = std::make_shared<Memory<Catalog::DataAnswer>>();
-  catalog.inspect_data = [ask = catalog.inspect_data, data](const DataSource& source) {
+  const auto data = std::make_shared<Memory<scenario::Catalog::DataAnswer>>();
+  catalog.inspect_data = [ask = catalog.inspect_data, data](const spec::DataSource& source) {
     return data->answer(as_text(source), [&] { return ask(source); });
   };
   return catalog;
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::study

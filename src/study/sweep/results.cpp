@@ -10,7 +10,7 @@
 #include "scenario/findings.hpp"
 #include "support/diagnostics.hpp"
 
-namespace dadsim {
+namespace dadsim::study {
 namespace {
 
 constexpr std::int64_t kApplication = 0x44414453;  // "DADS": PRAGMA application_id
@@ -50,14 +50,14 @@ std::uint64_t from_hex(const std::string& text) {
 
 }  // namespace
 
-SweepRun sweep_run_of(const SweepTrial& trial, std::int64_t number, const RunResult& run) {
+SweepRun sweep_run_of(const SweepTrial& trial, std::int64_t number, const report::RunResult& run) {
   SweepRun kept;
   kept.trial = trial;
   kept.number = number;
   kept.label = run.spec.label;
   kept.algorithm = run.spec.algorithm;
   kept.communicates = run.spec.communicates;
-  if (run.spec.communicates) kept.exchange = to_string(run.spec.topology);
+  if (run.spec.communicates) kept.exchange = to_string(run.spec.exchange);
   kept.workers = static_cast<std::int64_t>(run.workers);
   kept.steps = run.steps;
   kept.final_accuracy = run.final_accuracy;
@@ -85,14 +85,14 @@ SweepRun sweep_run_of(const SweepTrial& trial, std::int64_t number, const RunRes
   kept.relative_steps = kept.scale_seconds = kept.scale_low = kept.scale_high = kNone;
   if (run.at_scale) {
     if (run.at_scale->relative.ratio) kept.relative_steps = run.at_scale->relative.ratio->value;
-    if (const std::optional<Estimate>& time = run.at_scale->time) {
+    if (const std::optional<estimate::Estimate>& time = run.at_scale->time) {
       kept.scale_seconds = time->value;
       kept.scale_low = time->low.value_or(kNone);
       kept.scale_high = time->high.value_or(kNone);
     }
   }
   if (run.costs) {
-    const std::optional<Costs>& costs = run.costs->at_scale ? run.costs->at_scale : run.costs->to_target;
+    const std::optional<report::Costs>& costs = run.costs->at_scale ? run.costs->at_scale : run.costs->to_target;
     if (costs) {
       kept.money = costs->money.value_or(kNone);
       kept.joules = costs->joules.value_or(kNone);
@@ -252,11 +252,12 @@ double worst_sampling_error(const SweepResults& results) {
 std::string difference(const SweepIdentity& a, const SweepIdentity& b) {
   if (a.version != b.version) return fmt::format("is of dadsim {}, not of {}", a.version, b.version);
   if (a.hash != b.hash) {
-    return a.scenario_name == b.scenario_name ? "is of another sweep: its scenario, or what it varies, was not the same"
-                                              : fmt::format("is of another sweep, of '{}', not of '{}'",
-                                                            printable(a.scenario_name), printable(b.scenario_name));
+    return a.scenario_name == b.scenario_name
+               ? "is of another sweep: its scenario, or what it varies, was not the same"
+               : fmt::format("is of another sweep, of '{}', not of '{}'", scenario::printable(a.scenario_name),
+                             scenario::printable(b.scenario_name));
   }
   return {};
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::study

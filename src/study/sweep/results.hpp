@@ -9,7 +9,7 @@
 #include "report/result.hpp"
 #include "study/sweep/database.hpp"
 
-namespace dadsim {
+namespace dadsim::study {
 
 /// Of what sweep a file holds results.
 struct SweepIdentity {
@@ -82,7 +82,7 @@ struct SweepResults {
   std::vector<FailedTrial> failed;
 };
 
-SweepRun sweep_run_of(const SweepTrial& trial, std::int64_t number, const RunResult& run);
+SweepRun sweep_run_of(const SweepTrial& trial, std::int64_t number, const report::RunResult& run);
 
 // The tables of a file of results; docs/sweep.md explains them.
 
@@ -104,4 +104,4 @@ std::string difference(const SweepIdentity& a, const SweepIdentity& b);
 /// Of all runs' SweepRun::sampling_error; 0 where nothing was interpolated.
 double worst_sampling_error(const SweepResults& results);
 
-}  // namespace dadsim
+}  // namespace dadsim::study

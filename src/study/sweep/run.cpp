@@ -22,7 +22,7 @@
 #include "support/interrupt.hpp"
 #include "support/version.hpp"
 
-namespace dadsim {
+namespace dadsim::study {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -36,8 +36,8 @@ constexpr bool kOneAtATime = false;
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
-SweepIdentity identity_of(const SweepPlan& plan, const Shard& shard) {
-  const Scenario& base = plan.base();
+SweepIdentity identity_of(const SweepPoints& plan, const Shard& shard) {
+  const scenario::Scenario& base = plan.base();
   return {.version = kVersion,
           .hash = plan.hash(),
           .scenario_file = base.file,
@@ -53,7 +53,7 @@ SweepIdentity identity_of(const SweepPlan& plan, const Shard& shard) {
 }
 
 /// Those of the shard, as far as they are not there.
-void write_points(Database& database, const SweepPlan& plan, const Shard& shard) {
+void write_points(Database& database, const SweepPoints& plan, const Shard& shard) {
   for (std::size_t i = 0; i < plan.points().size(); ++i) {
     const auto id = static_cast<std::int64_t>(i) + 1;
     if (!shard.holds(id)) continue;
@@ -61,15 +61,15 @@ void write_points(Database& database, const SweepPlan& plan, const Shard& shard)
   }
 }
 
-void fill_in(Database& database, const SweepPlan& plan, const Shard& shard) {
+void fill_in(Database& database, const SweepPoints& plan, const Shard& shard) {
   Database::Transaction transaction(database);
   create_tables(database);
   write_identity(database, identity_of(plan, shard));
   std::int64_t number = 0;
   std::int64_t axis = 0;
-  for (const SweepAxis& paths : plan.sweep().axes) {
+  for (const spec::SweepAxis& paths : plan.sweep().axes) {
     ++axis;
-    for (const VariedPath& varied : paths) write_column(database, {axis, varied.path}, ++number);
+    for (const spec::VariedPath& varied : paths) write_column(database, {axis, varied.path}, ++number);
   }
   write_points(database, plan, shard);
   transaction.commit();
@@ -145,7 +145,7 @@ struct Batch {
 /// Times trials with several threads; each simulation is a process of its own.
 class Timers {
  public:
-  Timers(const SweepPlan& plan, Database& database, SweepLine& line, std::size_t threads)
+  Timers(const SweepPoints& plan, Database& database, SweepLine& line, std::size_t threads)
       : plan_(plan), database_(database), line_(line), room_(2 * threads) {
     for (std::size_t i = 0; i < threads; ++i) threads_.emplace_back([this] { work(); });
   }
@@ -226,11 +226,11 @@ class Timers {
   void run(const Job& job) {
     const Clock::time_point start = Clock::now();
     const SweepTrial trial{static_cast<std::int64_t>(job.point) + 1, job.seed};
-    Result result;
+    report::Result result;
     try {
-      const Scenario scenario = plan_.scenario(job.point, job.seed);
-      result = time_scenario(scenario, *job.learned, cluster_of(scenario), false);
-    } catch (const SimulationError& error) {
+      const scenario::Scenario scenario = plan_.scenario(job.point, job.seed);
+      result = study::time_scenario(scenario, *job.learned, study::cluster_of(scenario), false);
+    } catch (const sim::SimulationError& error) {
       // What ends the terminal's processes ends the simulations too.
       if (interrupted().load()) throw Cancelled();
       return note_failure(job.point, job.seed, error.what());
@@ -238,13 +238,13 @@ class Timers {
       return note_failure(job.point, job.seed, error.what());
     }
     std::vector<SweepRun> runs;
-    for (const RunResult& one : result.runs)
+    for (const report::RunResult& one : result.runs)
       runs.push_back(sweep_run_of(trial, static_cast<std::int64_t>(runs.size()) + 1, one));
     write_trial(database_, trial, runs, {});
     line_.timed(seconds_since(start));
   }
 
-  const SweepPlan& plan_;
+  const SweepPoints& plan_;
   Database& database_;
   SweepLine& line_;
   std::mutex mutex_;
@@ -258,7 +258,7 @@ class Timers {
 };
 
 /// What has still to be done, in the order in which it is learned.
-std::vector<Batch> open_batches(const SweepPlan& plan, const Shard& shard, const std::set<SweepTrial>& finished) {
+std::vector<Batch> open_batches(const SweepPoints& plan, const Shard& shard, const std::set<SweepTrial>& finished) {
   std::map<std::pair<std::size_t, std::int64_t>, Batch> by_problem;
   for (std::size_t i = 0; i < plan.points().size(); ++i) {
     const auto id = static_cast<std::int64_t>(i) + 1;
@@ -285,7 +285,7 @@ std::set<SweepTrial> finished_trials(Database& database) {
 
 }  // namespace
 
-std::unique_ptr<Database> open_sweep(const std::string& path, const SweepPlan& plan, const Shard& shard) {
+std::unique_ptr<Database> open_sweep(const std::string& path, const SweepPoints& plan, const Shard& shard) {
   auto database = std::make_unique<Database>(path, Database::Access::write);
   if (!has_tables(*database)) {
     fill_in(*database, plan, shard);
@@ -310,7 +310,7 @@ std::unique_ptr<Database> open_sweep(const std::string& path, const SweepPlan& p
   return database;
 }
 
-SweepProgressNumbers run_sweep(const SweepPlan& plan, Database& database, const Shard& shard,
+SweepProgressNumbers run_sweep(const SweepPoints& plan, Database& database, const Shard& shard,
                                const SweepOptions& options) {
   if (options.retry_failed) database.execute("DELETE FROM trial WHERE status = 'failed'");
   const std::unique_ptr<Database> other =
@@ -360,4 +360,4 @@ SweepProgressNumbers run_sweep(const SweepPlan& plan, Database& database, const 
   return numbers;
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::study

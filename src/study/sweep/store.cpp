@@ -4,7 +4,7 @@
 
 #include "study/learned_bytes.hpp"
 
-namespace dadsim {
+namespace dadsim::study {
 namespace {
 
 constexpr double kMemory = 1e9;                // bytes
@@ -14,7 +14,7 @@ std::string key_text(std::uint64_t key) { return fmt::format("{:016x}", key); }
 
 double bytes_of(const LearnedRun& run) {
   double bytes = 0;
-  for (const Step& step : run.trajectory.distinct_steps) {
+  for (const step::Step& step : run.trajectory.distinct_steps) {
     bytes += sizeof step + 4.0 * static_cast<double>(step.sizes.samples.size());
     for (const auto& ranks : step.sizes.ranks)
       bytes += sizeof(std::vector<std::int32_t>) + 4.0 * static_cast<double>(ranks.size());
@@ -65,4 +65,4 @@ void SweepLearningStore::hold(std::uint64_t key, const LearnedRunPtr& run) {
   }
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::study

@@ -6,7 +6,7 @@
 #include "study/learned.hpp"
 #include "study/sweep/database.hpp"
 
-namespace dadsim {
+namespace dadsim::study {
 
 /// Learned runs in memory, as far as there is room for them, and in a file of results. For one thread; others may use
 /// the file meanwhile.
@@ -36,4 +36,4 @@ class SweepLearningStore : public LearningStore {
   std::int64_t learned_ = 0;
 };
 
-}  // namespace dadsim
+}  // namespace dadsim::study

@@ -6,14 +6,14 @@
 #include <numeric>
 #include <string_view>
 
-#include "sim/units.hpp"
+#include "sim/platform/units.hpp"
 #include "study/sweep/winners.hpp"
 
-namespace dadsim {
+namespace dadsim::study {
 namespace {
 
-using Axis = SweepReport::Axis;
-using Value = SweepReport::Value;
+using Axis = report::SweepReport::Axis;
+using Value = report::SweepReport::Value;
 
 std::string joined(const std::vector<std::string>& texts) {
   std::string text = texts.front();
@@ -50,12 +50,12 @@ std::optional<std::vector<double>> numbers_of(const std::vector<std::string>& te
     return parts && parts->second.empty() ? std::optional(parts->first) : std::nullopt;
   });
   if (plain) return plain;
-  if (auto rates = all_of(texts, parse_bytes_per_second)) {
+  if (auto rates = all_of(texts, sim::parse_bytes_per_second)) {
     for (double& rate : *rates) rate *= 8;
     unit = "bit/s";
     return rates;
   }
-  for (const auto& [name, parse] : {std::pair{"s", &parse_seconds}, std::pair{"B", &parse_bytes}}) {
+  for (const auto& [name, parse] : {std::pair{"s", &sim::parse_seconds}, std::pair{"B", &sim::parse_bytes}}) {
     if (auto numbers = all_of(texts, parse)) {
       unit = name;
       return numbers;
@@ -78,7 +78,7 @@ std::string end_of(const std::string& path) {
 }
 
 /// The axes with their values in order; fills in where the points are.
-std::vector<Axis> axes_of(const SweepResults& results, std::vector<SweepReport::Point>& points) {
+std::vector<Axis> axes_of(const SweepResults& results, std::vector<report::SweepReport::Point>& points) {
   std::map<std::int64_t, std::vector<std::size_t>> columns;
   for (std::size_t i = 0; i < results.columns.size(); ++i) columns[results.columns[i].axis].push_back(i);
   std::vector<Axis> axes;
@@ -122,9 +122,9 @@ std::vector<Axis> axes_of(const SweepResults& results, std::vector<SweepReport::
 }
 
 /// Labels of all runs: those that win most points first, then in the order of the ranks, then those that take no part.
-std::vector<SweepReport::Run> runs_of(const SweepResults& results, const std::vector<PointOutcome>& all) {
+std::vector<report::SweepReport::Run> runs_of(const SweepResults& results, const std::vector<PointOutcome>& all) {
   std::map<std::string, std::int64_t> won;
-  std::vector<SweepReport::Run> runs;
+  std::vector<report::SweepReport::Run> runs;
   const auto add = [&](const std::string& label) {
     if (won.emplace(label, 0).second) runs.push_back({label, "", true});
   };
@@ -132,11 +132,11 @@ std::vector<SweepReport::Run> runs_of(const SweepResults& results, const std::ve
     for (const TimeToTarget& run : outcome.ranked) add(run.label);
     if (outcome.won()) ++won[outcome.ranked.front().label];
   }
-  std::ranges::stable_sort(runs, std::greater<>(), [&](const SweepReport::Run& run) { return won[run.label]; });
+  std::ranges::stable_sort(runs, std::greater<>(), [&](const report::SweepReport::Run& run) { return won[run.label]; });
   for (const SweepRun& run : results.runs) add(run.label);
   std::map<std::string, const SweepRun*> first;
   for (const SweepRun& run : results.runs) first.try_emplace(run.label, &run);
-  for (SweepReport::Run& run : runs) {
+  for (report::SweepReport::Run& run : runs) {
     run.algorithm = first.at(run.label)->algorithm;
     run.communicates = first.at(run.label)->communicates;
   }
@@ -145,10 +145,10 @@ std::vector<SweepReport::Run> runs_of(const SweepResults& results, const std::ve
 
 }  // namespace
 
-SweepReport sweep_report_of(const SweepResults& results) {
+report::SweepReport sweep_report_of(const SweepResults& results) {
   const SweepIdentity& identity = results.identity;
   const std::vector<PointOutcome> all = outcomes(results);
-  SweepReport report;
+  report::SweepReport report;
   report.version = identity.version;
   report.scenario_name = identity.scenario_name;
   report.scenario_file = identity.scenario_file;
@@ -168,13 +168,13 @@ SweepReport sweep_report_of(const SweepResults& results) {
   for (const PointOutcome& outcome : all) {
     const std::int64_t id = results.points[outcome.point].id;
     point_index[id] = report.points.size();
-    SweepReport::Point point{id, {}, {}};
+    report::SweepReport::Point point{id, {}, {}};
     for (const TimeToTarget& time : outcome.ranked) point.ranked.push_back({run_index.at(time.label), time.seconds});
     report.points.push_back(std::move(point));
   }
   report.axes = axes_of(results, report.points);
   for (const SweepRun& run : results.runs) {
-    SweepReport::Figures figures;
+    report::SweepReport::Figures figures;
     figures.point = point_index.at(run.trial.point);
     figures.seed = run.trial.seed;
     figures.run = run_index.at(run.label);
@@ -195,4 +195,4 @@ SweepReport sweep_report_of(const SweepResults& results) {
   return report;
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::study

@@ -3,9 +3,9 @@
 #include "report/sweep_report.hpp"
 #include "study/sweep/results.hpp"
 
-namespace dadsim {
+namespace dadsim::study {
 
 /// The results of a file for a page (report/html/sweep.hpp).
-SweepReport sweep_report_of(const SweepResults& results);
+report::SweepReport sweep_report_of(const SweepResults& results);
 
-}  // namespace dadsim
+}  // namespace dadsim::study

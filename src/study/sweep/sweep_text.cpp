@@ -12,7 +12,7 @@
 #include "study/sweep/winners.hpp"
 #include "support/human.hpp"
 
-namespace dadsim {
+namespace dadsim::study {
 namespace {
 
 constexpr std::size_t kMostRows = 28;    // points in a table of their own
@@ -44,7 +44,7 @@ std::string grid_text(const std::vector<Row>& rows, const std::set<std::size_t>&
   return text;
 }
 
-std::string time_text(const Estimate& seconds) {
+std::string time_text(const estimate::Estimate& seconds) {
   std::string text = human_seconds(seconds.value);
   if (seconds.low && seconds.high)
     text += fmt::format(" ({} … {})", human_seconds(*seconds.low), human_seconds(*seconds.high));
@@ -203,7 +203,7 @@ std::string sweep_table(const SweepResults& results) {
 
 std::string sweep_csv(const SweepResults& results) {
   std::string csv = "point,seed";
-  for (const SweepColumn& column : results.columns) csv += "," + csv_field(column.path);
+  for (const SweepColumn& column : results.columns) csv += "," + report::csv_field(column.path);
   csv +=
       ",run,algorithm,exchange,workers,steps,final_accuracy,best_accuracy,final_auc,target_reached,target_step,"
       "target_seconds,step_seconds,compute_seconds,exposed_seconds,first_step_seconds,bytes_up,bytes_down,total_bytes,"
@@ -214,32 +214,34 @@ std::string sweep_csv(const SweepResults& results) {
   for (const SweepResults::Point& point : results.points) points[point.id] = &point;
   const auto begin = [&](const SweepTrial& trial) {
     std::string line = fmt::format("{},{}", trial.point, trial.seed);
-    for (const std::string& value : points.at(trial.point)->values) line += "," + csv_field(value);
+    for (const std::string& value : points.at(trial.point)->values) line += "," + report::csv_field(value);
     return line;
   };
   std::map<std::pair<SweepTrial, std::int64_t>, std::string> lines;
   for (const SweepRun& run : results.runs) {
     std::string line = begin(run.trial);
-    line += fmt::format(",{},{},{},{},{}", csv_field(run.label), csv_field(run.algorithm), run.exchange, run.workers,
-                        run.steps);
-    for (const double value : {run.final_accuracy, run.best_accuracy, run.final_auc}) line += "," + csv_field(value);
+    line += fmt::format(",{},{},{},{},{}", report::csv_field(run.label), report::csv_field(run.algorithm), run.exchange,
+                        run.workers, run.steps);
+    for (const double value : {run.final_accuracy, run.best_accuracy, run.final_auc})
+      line += "," + report::csv_field(value);
     line += run.target_reached ? ",true" : ",false";
     for (const double value :
          {run.target_step, run.target_seconds, run.step_seconds, run.compute_seconds, run.exposed_seconds,
           run.first_step_seconds, run.bytes_up, run.bytes_down, run.total_bytes, run.total_seconds}) {
-      line += "," + csv_field(value);
+      line += "," + report::csv_field(value);
     }
-    line += fmt::format(",{},{}", csv_field(run.bound_by), csv_field(run.bound_kind));
+    line += fmt::format(",{},{}", report::csv_field(run.bound_by), report::csv_field(run.bound_kind));
     for (const double value : {run.bound_share, run.sampling_error, run.memory_bytes, run.relative_steps,
                                run.scale_seconds, run.scale_low, run.scale_high, run.money, run.joules}) {
-      line += "," + csv_field(value);
+      line += "," + report::csv_field(value);
     }
     lines[{run.trial, run.number}] = line + ",\n";
   }
   for (const FailedTrial& failed : results.failed)
-    lines[{failed.trial, 0}] = begin(failed.trial) + std::string(kColumns, ',') + csv_field(failed.words) + "\n";
+    lines[{failed.trial, 0}] =
+        begin(failed.trial) + std::string(kColumns, ',') + report::csv_field(failed.words) + "\n";
   for (const auto& [key, line] : lines) csv += line;
   return csv;
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::study

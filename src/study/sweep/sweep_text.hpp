@@ -4,7 +4,7 @@
 
 #include "study/sweep/results.hpp"
 
-namespace dadsim {
+namespace dadsim::study {
 
 /// For a terminal, fewer than 40 lines: the quickest run of every point where there are few points; else how often each
 /// run is the quickest, and over two axes a map.
@@ -13,4 +13,4 @@ std::string sweep_table(const SweepResults& results);
 /// One line per point, seed and run, documented in docs/sweep.md.
 std::string sweep_csv(const SweepResults& results);
 
-}  // namespace dadsim
+}  // namespace dadsim::study

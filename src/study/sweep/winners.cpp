@@ -4,12 +4,12 @@
 #include <cmath>
 #include <map>
 
-namespace dadsim {
+namespace dadsim::study {
 namespace {
 
 /// Mean and interval: the ratio to ones, for which Fieller's interval is Student's.
-Estimate mean_of(const std::vector<double>& values) {
-  return ratio_of_means(values, std::vector<double>(values.size(), 1.0));
+estimate::Estimate mean_of(const std::vector<double>& values) {
+  return estimate::ratio_of_means(values, std::vector<double>(values.size(), 1.0));
 }
 
 struct Times {
@@ -53,4 +53,4 @@ std::vector<PointOutcome> outcomes(const SweepResults& results) {
   return all;
 }
 
-}  // namespace dadsim
+}  // namespace dadsim::study

@@ -4,15 +4,16 @@
 #include <string>
 #include <vector>
 
-#include "plan/efficiency.hpp"
+#include "estimate/efficiency.hpp"
 #include "study/sweep/results.hpp"
 
-namespace dadsim {
+namespace dadsim::study {
 
 /// How long a run of a point takes to the target, over its seeds.
 struct TimeToTarget {
   std::string label;
-  std::optional<Estimate> seconds;  ///< mean with its 95 % interval; none unless every seed reaches the target
+  std::optional<estimate::Estimate>
+      seconds;  ///< mean with its 95 % interval; none unless every seed reaches the target
 };
 
 /// A point decided: its runs, quickest first. The ends that algorithms are measured against take no part where there
@@ -27,4 +28,4 @@ struct PointOutcome {
 /// Of every point in order.
 std::vector<PointOutcome> outcomes(const SweepResults& results);
 
-}  // namespace dadsim
+}  // namespace dadsim::study

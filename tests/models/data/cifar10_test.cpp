@@ -16,16 +16,16 @@ std::string record(char label) {
   return bytes + std::string(1024, '\7') + std::string(1024, '\xc8');
 }
 
-Cifar10Source source(std::vector<std::string> files, std::int64_t train, std::int64_t test,
-                     std::vector<std::string> test_files = {}) {
+spec::Cifar10Source source(std::vector<std::string> files, std::int64_t train, std::int64_t test,
+                           std::vector<std::string> test_files = {}) {
   return {std::move(files), std::move(test_files), train, test};
 }
 
 TEST(Cifar10, StoresPixelByPixel) {
   const TemporaryFolder folder;
   const std::string file = folder.write("batch", record(3) + record(9));
-  const Dataset data = read_cifar10(source({file}, 1, 1));
-  EXPECT_EQ(data.shape, (SampleShape{32, 32, 3}));
+  const models::Dataset data = models::read_cifar10(source({file}, 1, 1));
+  EXPECT_EQ(data.shape, (spec::SampleShape{32, 32, 3}));
   EXPECT_EQ(data.classes, 10);
   EXPECT_EQ(data.train.labels, (std::vector<std::int32_t>{3}));
   EXPECT_EQ(data.test.labels, (std::vector<std::int32_t>{9}));
@@ -41,16 +41,16 @@ TEST(Cifar10, ReadsFilesOneAfterTheOther) {
   const TemporaryFolder folder;
   const std::string first = folder.write("1", record(0) + record(1));
   const std::string second = folder.write("2", record(2) + record(3) + record(4));
-  const Dataset following = read_cifar10(source({first, second}, 3, 2));
+  const models::Dataset following = models::read_cifar10(source({first, second}, 3, 2));
   EXPECT_EQ(following.train.labels, (std::vector<std::int32_t>{0, 1, 2}));
   EXPECT_EQ(following.test.labels, (std::vector<std::int32_t>{3, 4}));
-  const Dataset own = read_cifar10(source({second}, 2, 1, {first}));
+  const models::Dataset own = models::read_cifar10(source({second}, 2, 1, {first}));
   EXPECT_EQ(own.train.labels, (std::vector<std::int32_t>{2, 3}));
   EXPECT_EQ(own.test.labels, (std::vector<std::int32_t>{0}));
-  const DataFacts facts = inspect_cifar10(source({first, second}, 0, 0));
+  const spec::DataFacts facts = models::inspect_cifar10(source({first, second}, 0, 0));
   EXPECT_EQ(facts.train, 5);
   EXPECT_FALSE(facts.test);
-  EXPECT_EQ(inspect_cifar10(source({second}, 0, 0, {first, second})).test, 5);
+  EXPECT_EQ(models::inspect_cifar10(source({second}, 0, 0, {first, second})).test, 5);
 }
 
 TEST(Cifar10, ReadsGzip) {
@@ -60,7 +60,7 @@ TEST(Cifar10, ReadsGzip) {
   const std::string bytes = record(5);
   ASSERT_EQ(gzwrite(file, bytes.data(), static_cast<unsigned>(bytes.size())), static_cast<int>(bytes.size()));
   ASSERT_EQ(gzclose(file), Z_OK);
-  EXPECT_EQ(inspect_cifar10(source({path}, 0, 0)).train, 1);
+  EXPECT_EQ(models::inspect_cifar10(source({path}, 0, 0)).train, 1);
 }
 
 TEST(Cifar10, SaysWhatIsWrong) {
@@ -70,15 +70,15 @@ TEST(Cifar10, SaysWhatIsWrong) {
   const std::string labels = folder.write("labels", record(1) + record(10) + record(3) + record(-1));
   const std::string empty = folder.write("empty", "");
   const auto inspected = [](const std::string& file) {
-    return refused([&] { inspect_cifar10(source({file}, 0, 0)); });
+    return refused([&] { models::inspect_cifar10(source({file}, 0, 0)); });
   };
   EXPECT_TRUE(holds(inspected(cut), cut + ": 3000 bytes, which is no multiple of 3073; "));
   EXPECT_TRUE(holds(inspected(empty), empty + ": the file is empty; "));
   EXPECT_TRUE(holds(inspected(labels), labels + ": byte 3073: label 10 of image 1; "));
   EXPECT_TRUE(holds(inspected(labels), labels + ": byte 9219: label 255 of image 3; ")) << "all at once";
-  const std::string both = refused([&] { inspect_cifar10(source({cut, empty}, 0, 0)); });
+  const std::string both = refused([&] { models::inspect_cifar10(source({cut, empty}, 0, 0)); });
   EXPECT_TRUE(holds(both, cut) && holds(both, empty)) << both;
-  EXPECT_TRUE(holds(refused([&] { read_cifar10(source({whole}, 2, 1)); }), "end after 2 images, but 3"));
+  EXPECT_TRUE(holds(refused([&] { models::read_cifar10(source({whole}, 2, 1)); }), "end after 2 images, but 3"));
 }
 
 }  // namespace

@@ -15,23 +15,23 @@ namespace dadsim::test {
 /// Accuracy on `test` of softmax(B relu(A x + a) + b) with `hidden` units (0: of softmax(B x + b)), trained on `train`
 /// with Adam at 10⁻³ and batches of 32. Written out here, so that how hard a data set is does not hang on the networks
 /// of the library.
-inline double accuracy_of_classifier(const Samples& train, const Samples& test, std::int64_t classes,
+inline double accuracy_of_classifier(const models::Samples& train, const models::Samples& test, std::int64_t classes,
                                      std::int64_t hidden, std::uint32_t epochs) {
   struct Layer {
-    Matrix weight, first, second;  ///< out × (in + 1), the last column the bias; Adam's two moments
+    models::Matrix weight, first, second;  ///< out × (in + 1), the last column the bias; Adam's two moments
     Layer(std::int64_t in, std::int64_t out, RandomStream& random)
-        : weight(Matrix::NullaryExpr(out, in + 1,
-                                     [&] {
-                                       const double bound = std::sqrt(6.0 / static_cast<double>(in));
-                                       return static_cast<float>(uniform(random, -bound, bound));
-                                     })),
-          first(Matrix::Zero(out, in + 1)),
-          second(Matrix::Zero(out, in + 1)) {}
-    Matrix forward(const Matrix& x) const {
+        : weight(models::Matrix::NullaryExpr(out, in + 1,
+                                             [&] {
+                                               const double bound = std::sqrt(6.0 / static_cast<double>(in));
+                                               return static_cast<float>(models::uniform(random, -bound, bound));
+                                             })),
+          first(models::Matrix::Zero(out, in + 1)),
+          second(models::Matrix::Zero(out, in + 1)) {}
+    models::Matrix forward(const models::Matrix& x) const {
       return (x * weight.leftCols(weight.cols() - 1).transpose()).rowwise() + weight.col(weight.cols() - 1).transpose();
     }
-    void update(const Matrix& x, const Matrix& delta, double step) {
-      Matrix gradient(weight.rows(), weight.cols());
+    void update(const models::Matrix& x, const models::Matrix& delta, double step) {
+      models::Matrix gradient(weight.rows(), weight.cols());
       gradient.leftCols(weight.cols() - 1).noalias() = delta.transpose() * x;
       gradient.col(weight.cols() - 1) = delta.colwise().sum().transpose();
       first = 0.9F * first + 0.1F * gradient;
@@ -48,17 +48,17 @@ inline double accuracy_of_classifier(const Samples& train, const Samples& test, 
   constexpr std::size_t kBatch = 32;
   std::vector<std::size_t> order(train.labels.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  Matrix x(kBatch, train.features.cols());
+  models::Matrix x(kBatch, train.features.cols());
   double step = 0;
   for (std::uint32_t epoch = 0; epoch < epochs; ++epoch) {
-    shuffle(std::span(order), random);
+    models::shuffle(std::span(order), random);
     for (std::size_t begin = 0; begin + kBatch <= order.size(); begin += kBatch) {
       for (std::size_t i = 0; i < kBatch; ++i) {
         x.row(static_cast<Eigen::Index>(i)) = train.features.row(static_cast<Eigen::Index>(order[begin + i]));
       }
-      Matrix middle = x;
+      models::Matrix middle = x;
       if (hidden > 0) middle = layers[0].forward(x).cwiseMax(0.0F);
-      Matrix delta = layers.back().forward(middle);
+      models::Matrix delta = layers.back().forward(middle);
       for (std::size_t i = 0; i < kBatch; ++i) {
         auto row = delta.row(static_cast<Eigen::Index>(i));
         row = (row.array() - row.maxCoeff()).exp();
@@ -68,7 +68,7 @@ inline double accuracy_of_classifier(const Samples& train, const Samples& test, 
       delta /= static_cast<float>(kBatch);
       ++step;
       if (hidden > 0) {
-        const Matrix below = (delta * layers[1].weight.leftCols(hidden)).cwiseProduct(middle.cwiseSign());
+        const models::Matrix below = (delta * layers[1].weight.leftCols(hidden)).cwiseProduct(middle.cwiseSign());
         layers[1].update(middle, delta, step);
         layers[0].update(x, below, step);
       } else {
@@ -76,9 +76,9 @@ inline double accuracy_of_classifier(const Samples& train, const Samples& test, 
       }
     }
   }
-  Matrix middle = test.features;
+  models::Matrix middle = test.features;
   if (hidden > 0) middle = layers[0].forward(middle).cwiseMax(0.0F);
-  const Matrix scores = layers.back().forward(middle);
+  const models::Matrix scores = layers.back().forward(middle);
   std::int64_t right = 0;
   for (Eigen::Index i = 0; i < scores.rows(); ++i) {
     Eigen::Index best = 0;

@@ -12,15 +12,15 @@ namespace dadsim::test {
 namespace {
 
 std::string message(const std::string& content, const std::string& target = "class") {
-  return refused([&] { inspect_csv({{"t.csv", content}}, target); });
+  return refused([&] { models::inspect_csv({{"t.csv", content}}, target); });
 }
 
 TEST(Csv, KnowsNumbersFromWords) {
-  const CsvColumns table = inspect_csv({{"t.csv",
-                                         "\xef\xbb\xbf"
-                                         "age,colour,class,\"a, quoted\"\"name\"\r\n"
-                                         "1,red,yes,0\n?,\"blue\",no,NA\n\n 3.5 ,red,yes,-1e3\n"}},
-                                       "class");
+  const models::CsvColumns table = models::inspect_csv({{"t.csv",
+                                                         "\xef\xbb\xbf"
+                                                         "age,colour,class,\"a, quoted\"\"name\"\r\n"
+                                                         "1,red,yes,0\n?,\"blue\",no,NA\n\n 3.5 ,red,yes,-1e3\n"}},
+                                                       "class");
   ASSERT_EQ(table.columns.size(), 4U);
   EXPECT_TRUE(table.columns[0].number);
   EXPECT_FALSE(table.columns[1].number);
@@ -33,16 +33,16 @@ TEST(Csv, KnowsNumbersFromWords) {
 }
 
 TEST(Csv, OrdersClassesThatAreNumbersByValue) {
-  EXPECT_EQ(inspect_csv({{"t.csv", "x,class\n1,10\n1,9\n2,-1\n"}}, "class").classes,
+  EXPECT_EQ(models::inspect_csv({{"t.csv", "x,class\n1,10\n1,9\n2,-1\n"}}, "class").classes,
             (std::vector<std::string>{"-1", "9", "10"}));
 }
 
 // The numbers of the training table are 1, 3 and one missing: mean 2, deviation 1.
 TEST(Csv, StandardisesAndOneHotEncodes) {
-  const CsvText train{"a.csv", "x,w,class\n1,p,a\n3,q,b\n,,b\n"};
-  const CsvText test{"b.csv", "x,w,class\n5,r,c\n"};
-  const Dataset data = dataset_of({train, test}, "class", 3, 1, 1);
-  EXPECT_EQ(data.shape, (SampleShape{1, 1, 4}));
+  const models::CsvText train{"a.csv", "x,w,class\n1,p,a\n3,q,b\n,,b\n"};
+  const models::CsvText test{"b.csv", "x,w,class\n5,r,c\n"};
+  const models::Dataset data = models::dataset_of({train, test}, "class", 3, 1, 1);
+  EXPECT_EQ(data.shape, (spec::SampleShape{1, 1, 4}));
   EXPECT_EQ(data.classes, 3);
   std::set<std::vector<float>> rows;
   for (Eigen::Index i = 0; i < 3; ++i) {
@@ -60,25 +60,25 @@ TEST(Csv, HoldsBackRowsDrawnFromTheSeed) {
   std::string content = "x,class\n";
   for (int i = 0; i < 100; ++i) content += std::to_string(i) + (i < 50 ? ",a\n" : ",b\n");
   const TemporaryFolder folder;
-  CsvSource source;
+  spec::CsvSource source;
   source.file = folder.write("t.csv", content);
   source.target = "class";
-  const DataFacts facts = inspect_csv(source);
+  const spec::DataFacts facts = models::inspect_csv(source);
   EXPECT_EQ(facts.train, 80);
   EXPECT_EQ(facts.test, 20);
   source.train = 80;
   source.test = 20;
-  const Dataset data = read_csv(source, 1);
+  const models::Dataset data = models::read_csv(source, 1);
   std::multiset<std::int32_t> classes(data.test.labels.begin(), data.test.labels.end());
   EXPECT_GT(classes.count(0), 3U) << "not the last rows, which are all of one class";
   EXPECT_GT(classes.count(1), 3U);
   // The features of all rows are different: none is on both sides, and none is lost.
   std::set<float> seen;
-  for (const Matrix* part : {&data.train.features, &data.test.features})
+  for (const models::Matrix* part : {&data.train.features, &data.test.features})
     seen.insert(part->data(), part->data() + part->size());
   EXPECT_EQ(seen.size(), 100U);
-  EXPECT_EQ(read_csv(source, 1).test.features, data.test.features);
-  EXPECT_NE(read_csv(source, 2).test.labels, data.test.labels);
+  EXPECT_EQ(models::read_csv(source, 1).test.features, data.test.features);
+  EXPECT_NE(models::read_csv(source, 2).test.labels, data.test.labels);
 }
 
 TEST(Csv, SaysWhereItIsWrong) {
@@ -104,7 +104,7 @@ TEST(Csv, SaysWhereItIsWrong) {
   for (int i = 0; i < 1001; ++i) classes += "1," + std::to_string(i) + "\n";
   EXPECT_TRUE(holds(message(classes), "t.csv:1: column 'class' takes more than 1000 values; "));
   EXPECT_TRUE(holds(refused([] {
-                      inspect_csv({{"a", "x,class\n1,a\n2,b\n"}, {"b", "y,class\n1,a\n"}}, "class");
+                      models::inspect_csv({{"a", "x,class\n1,a\n2,b\n"}, {"b", "y,class\n1,a\n"}}, "class");
                     }),
                     "b:1: other columns than the table to train on; "));
 }

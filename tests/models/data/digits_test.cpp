@@ -8,7 +8,7 @@
 #include "models/data/classifier.hpp"
 #include "models/thread_counts.hpp"
 
-namespace dadsim {
+namespace dadsim::models {
 namespace {
 
 bool same(const Samples& a, const Samples& b) {
@@ -86,4 +86,4 @@ TEST(Digits, AreHardForALinearClassifierAndNotForASmallNetwork) {
 }
 
 }  // namespace
-}  // namespace dadsim
+}  // namespace dadsim::models

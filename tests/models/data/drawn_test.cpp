@@ -21,31 +21,33 @@ namespace {
 
 struct DrawnSet {
   std::string name;
-  DataSource source;
-  std::function<Samples(std::int64_t first, std::int64_t count, std::uint64_t seed)> draw;
+  spec::DataSource source;
+  std::function<models::Samples(std::int64_t first, std::int64_t count, std::uint64_t seed)> draw;
 };
 
 const std::vector<DrawnSet>& drawn_sets() {
   static const std::vector<DrawnSet> kSets = {
-      {"shapes", ShapesSource{300, 100}, draw_shapes},
-      {"utterances", UtterancesSource{40, 300, 100},
-       [](auto first, auto count, auto seed) { return draw_utterances(40, first, count, seed); }},
-      {"grammar", GrammarSource{30, 300, 100},
-       [](auto first, auto count, auto seed) { return draw_grammar(30, first, count, seed); }},
-      {"tabular", TabularSource{12, 5, 0.1, 300, 100}, [](auto first, auto count, auto seed) {
-         return draw_tabular({12, 5, 0.1, 0, 0}, first, count, seed);
+      {"shapes", spec::ShapesSource{300, 100}, models::draw_shapes},
+      {"utterances", spec::UtterancesSource{40, 300, 100},
+       [](auto first, auto count, auto seed) { return models::draw_utterances(40, first, count, seed); }},
+      {"grammar", spec::GrammarSource{30, 300, 100},
+       [](auto first, auto count, auto seed) { return models::draw_grammar(30, first, count, seed); }},
+      {"tabular", spec::TabularSource{12, 5, 0.1, 300, 100}, [](auto first, auto count, auto seed) {
+         return models::draw_tabular({12, 5, 0.1, 0, 0}, first, count, seed);
        }}};
   return kSets;
 }
 
-bool same(const Samples& a, const Samples& b) { return a.labels == b.labels && same_bits(a.features, b.features); }
+bool same(const models::Samples& a, const models::Samples& b) {
+  return a.labels == b.labels && same_bits(a.features, b.features);
+}
 
 class Drawn : public testing::TestWithParam<DrawnSet> {};
 INSTANTIATE_TEST_SUITE_P(All, Drawn, testing::ValuesIn(drawn_sets()), [](const auto& one) { return one.param.name; });
 
 TEST_P(Drawn, SampleDependsOnSeedAndIndexAlone) {
-  const Samples all = GetParam().draw(0, 120, 5);
-  const Samples some = GetParam().draw(47, 20, 5);
+  const models::Samples all = GetParam().draw(0, 120, 5);
+  const models::Samples some = GetParam().draw(47, 20, 5);
   EXPECT_TRUE(same_bits(all.features.middleRows(47, 20), some.features));
   EXPECT_TRUE(std::equal(some.labels.begin(), some.labels.end(), all.labels.begin() + 47 * all.labels_per_sample));
   EXPECT_FALSE(same(all, GetParam().draw(0, 120, 6)));
@@ -56,7 +58,7 @@ TEST_P(Drawn, SameBitsForAnyNumberOfThreads) {
 }
 
 TEST_P(Drawn, NoTwoAlike) {
-  const Samples samples = GetParam().draw(0, 500, 2);
+  const models::Samples samples = GetParam().draw(0, 500, 2);
   std::set<std::vector<float>> seen;
   for (Eigen::Index i = 0; i < samples.size(); ++i) {
     const auto row = samples.features.row(i);
@@ -65,11 +67,11 @@ TEST_P(Drawn, NoTwoAlike) {
 }
 
 TEST_P(Drawn, FactsAreWhatIsLoaded) {
-  DataSpec spec;
+  spec::DataSpec spec;
   spec.source = GetParam().source;
-  const DataFacts facts = inspect_data(spec.source);
-  const Dataset data = load_dataset(spec, 3);
-  EXPECT_EQ(facts.train, kMaxDrawnSamples);
+  const spec::DataFacts facts = models::inspect_data(spec.source);
+  const models::Dataset data = models::load_dataset(spec, 3);
+  EXPECT_EQ(facts.train, spec::kMaxDrawnSamples);
   EXPECT_FALSE(facts.test);
   EXPECT_EQ(data.shape, facts.shape);
   EXPECT_EQ(data.classes, facts.classes);
@@ -77,7 +79,7 @@ TEST_P(Drawn, FactsAreWhatIsLoaded) {
   EXPECT_EQ(data.test.size(), 100);
   EXPECT_EQ(data.train.features.cols(), facts.shape.size());
   EXPECT_TRUE(same(data.test, GetParam().draw(300, 100, 3)));
-  for (const Samples* part : {&data.train, &data.test}) {
+  for (const models::Samples* part : {&data.train, &data.test}) {
     EXPECT_EQ(part->labels_per_sample, facts.labels_per_sample);
     EXPECT_EQ(static_cast<std::int64_t>(part->labels.size()), part->size() * facts.labels_per_sample);
     EXPECT_TRUE(part->features.allFinite());
@@ -86,15 +88,15 @@ TEST_P(Drawn, FactsAreWhatIsLoaded) {
 }
 
 TEST_P(Drawn, RefusesTooMany) {
-  DataSpec spec;
+  spec::DataSpec spec;
   spec.source = GetParam().source;
-  std::visit([](auto& source) { source.train = kMaxDrawnSamples; }, spec.source);
-  EXPECT_TRUE(holds(refused([&] { load_dataset(spec, 1); }), "at most 200000 together"));
+  std::visit([](auto& source) { source.train = spec::kMaxDrawnSamples; }, spec.source);
+  EXPECT_TRUE(holds(refused([&] { models::load_dataset(spec, 1); }), "at most 200000 together"));
   EXPECT_THROW(GetParam().draw(-1, 5, 1), std::logic_error);
 }
 
 TEST(Shapes, BalancedClassesAndLevels) {
-  const Samples shapes = draw_shapes(0, 2000, 1);
+  const models::Samples shapes = models::draw_shapes(0, 2000, 1);
   EXPECT_GE(shapes.features.minCoeff(), 0.0F);
   EXPECT_LE(shapes.features.maxCoeff(), 1.0F);
   std::array<int, 10> counts{};
@@ -103,15 +105,16 @@ TEST(Shapes, BalancedClassesAndLevels) {
 }
 
 TEST(Shapes, RefusesMoreThanAGibibyte) {
-  DataSpec spec;
-  spec.source = ShapesSource{80000, 10000};
-  EXPECT_TRUE(holds(refused([&] { load_dataset(spec, 1); }), "90000 samples of 3072 values; at most 268435456"));
+  spec::DataSpec spec;
+  spec.source = spec::ShapesSource{80000, 10000};
+  EXPECT_TRUE(
+      holds(refused([&] { models::load_dataset(spec, 1); }), "90000 samples of 3072 values; at most 268435456"));
 }
 
 // Behind the end there is nothing, before it there is something in every frame.
 TEST(Utterances, VaryInLengthAndArePadded) {
   constexpr Eigen::Index kLength = 60;
-  const Samples words = draw_utterances(kLength, 0, 300, 1);
+  const models::Samples words = models::draw_utterances(kLength, 0, 300, 1);
   std::set<Eigen::Index> lengths;
   for (Eigen::Index i = 0; i < words.size(); ++i) {
     Eigen::Index end = kLength;
@@ -177,12 +180,12 @@ class Parser {
 };
 
 TEST(Grammar, SentencesAreWellFormedAndRight) {
-  const Samples samples = draw_grammar(200, 0, 200, 1);
+  const models::Samples samples = models::draw_grammar(200, 0, 200, 1);
   int sentences = 0;
   for (Eigen::Index i = 0; i < samples.size(); ++i) {
     std::string text;
     for (Eigen::Index t = 0; t < 200; ++t) {
-      text += kGrammarAlphabet.at(static_cast<std::size_t>(samples.features(i, t)));
+      text += models::kGrammarAlphabet.at(static_cast<std::size_t>(samples.features(i, t)));
       const auto next = static_cast<float>(samples.labels[static_cast<std::size_t>(i * 200 + t)]);
       if (t + 1 == 200) continue;
       EXPECT_EQ(next, samples.features(i, t + 1)) << "the label is the next symbol";
@@ -193,11 +196,11 @@ TEST(Grammar, SentencesAreWellFormedAndRight) {
 }
 
 TEST(Tabular, NoiseIsTheShareOfOtherLabels) {
-  TabularSource source;
+  spec::TabularSource source;
   source.noise = 0;
-  const Samples clean = draw_tabular(source, 0, 20000, 1);
+  const models::Samples clean = models::draw_tabular(source, 0, 20000, 1);
   source.noise = 0.4;
-  const Samples noisy = draw_tabular(source, 0, 20000, 1);
+  const models::Samples noisy = models::draw_tabular(source, 0, 20000, 1);
   EXPECT_TRUE(same_bits(clean.features, noisy.features));
   int other = 0;
   for (std::size_t i = 0; i < clean.labels.size(); ++i) other += clean.labels[i] != noisy.labels[i];
@@ -210,30 +213,30 @@ TEST(DrawnSets, AreHardForALinearClassifier) {
 #ifndef __OPTIMIZE__
   GTEST_SKIP() << "trains networks: too slow without optimisation";
 #endif
-  const auto accuracy = [](const DataSource& source, std::int64_t hidden, std::uint32_t epochs) {
-    DataSpec spec;
+  const auto accuracy = [](const spec::DataSource& source, std::int64_t hidden, std::uint32_t epochs) {
+    spec::DataSpec spec;
     spec.source = source;
-    const Dataset data = load_dataset(spec, 1);
+    const models::Dataset data = models::load_dataset(spec, 1);
     return accuracy_of_classifier(data.train, data.test, data.classes, hidden, epochs);
   };
-  const double linear_table = accuracy(TabularSource(), 0, 10);
+  const double linear_table = accuracy(spec::TabularSource(), 0, 10);
   EXPECT_GT(linear_table, 0.35);
   EXPECT_LT(linear_table, 0.55);
-  EXPECT_GT(accuracy(TabularSource(), 128, 20), 0.7);
-  const double linear_words = accuracy(UtterancesSource(), 0, 10);
+  EXPECT_GT(accuracy(spec::TabularSource(), 128, 20), 0.7);
+  const double linear_words = accuracy(spec::UtterancesSource(), 0, 10);
   EXPECT_GT(linear_words, 0.75);
   EXPECT_LT(linear_words, 0.93);
-  const double linear_shapes = accuracy(ShapesSource{4000, 1000}, 0, 3);
+  const double linear_shapes = accuracy(spec::ShapesSource{4000, 1000}, 0, 3);
   EXPECT_GT(linear_shapes, 0.2) << "chance is 0.1";
   EXPECT_LT(linear_shapes, 0.5);
 }
 
 TEST(Tabular, NoClassIsRare) {
   for (const std::int64_t classes : {2, 4, 10}) {
-    TabularSource source;
+    spec::TabularSource source;
     source.classes = classes;
     std::map<std::int32_t, int> counts;
-    for (const std::int32_t label : draw_tabular(source, 0, 5000, 3).labels) ++counts[label];
+    for (const std::int32_t label : models::draw_tabular(source, 0, 5000, 3).labels) ++counts[label];
     ASSERT_EQ(static_cast<std::int64_t>(counts.size()), classes);
     for (const auto& [label, count] : counts) EXPECT_GT(count, 5000 / classes / 4) << label << " of " << classes;
   }

@@ -13,7 +13,7 @@
 #include "models/uniform.hpp"
 #include "support/diagnostics.hpp"
 
-namespace dadsim {
+namespace dadsim::models {
 namespace {
 
 namespace fs = std::filesystem;
@@ -109,7 +109,7 @@ TEST_F(Idx, ReadsPlainAndGzipAlike) {
   EXPECT_EQ(zipped.labels, samples.labels);
   const IdxFacts facts = inspect_idx(good_images_, good_labels_);
   EXPECT_EQ(facts.samples, 3);
-  EXPECT_EQ(facts.shape, (SampleShape{2, 2, 1}));
+  EXPECT_EQ(facts.shape, (spec::SampleShape{2, 2, 1}));
   EXPECT_EQ(facts.classes, 8);
 }
 
@@ -226,12 +226,12 @@ TEST_F(Idx, LoadDatasetTakesWhatIsAskedFor) {
     pixels += std::string(4, static_cast<char>(i));
     labels += static_cast<char>(i % 3);
   }
-  IdxSource source;
+  spec::IdxSource source;
   source.images = plain("ten_images", idx(kImages, {count, 2, 2}, pixels));
   source.labels = plain("ten_labels", idx(kLabels, {count}, labels));
   source.train = 6;
   source.test = 3;
-  DataSpec spec;
+  spec::DataSpec spec;
   spec.source = source;
   const Dataset data = load_dataset(spec, 1);
   EXPECT_EQ(data.train.size(), 6);
@@ -240,7 +240,7 @@ TEST_F(Idx, LoadDatasetTakesWhatIsAskedFor) {
   EXPECT_EQ(data.test.features(0, 0), 6.0F / 255.0F) << "the test samples follow";
   EXPECT_EQ(data.test.labels[0], 0);
 
-  const auto message = [&](const IdxSource& changed) -> std::string {
+  const auto message = [&](const spec::IdxSource& changed) -> std::string {
     spec.source = changed;
     try {
       load_dataset(spec, 1);
@@ -249,16 +249,16 @@ TEST_F(Idx, LoadDatasetTakesWhatIsAskedFor) {
     }
     return "";
   };
-  IdxSource many = source;
+  spec::IdxSource many = source;
   many.test = 5;
   EXPECT_NE(message(many).find("holds 10 samples, fewer than the 6 to train and 5 to test"), std::string::npos);
   many.train = std::numeric_limits<std::int64_t>::max();
   EXPECT_NE(message(many).find("holds 10 samples"), std::string::npos);
-  IdxSource none = source;
+  spec::IdxSource none = source;
   none.train = 0;
   EXPECT_NE(message(none).find("0 training samples"), std::string::npos);
 
-  IdxSource files = source;
+  spec::IdxSource files = source;
   files.test_images = good_images_;
   files.test_labels = good_labels_;
   spec.source = files;
@@ -284,7 +284,7 @@ TEST(Mnist, TestFilesReadWhole) {
     const std::string labels = (folder / "t10k-labels-idx1-ubyte.gz").string();
     const IdxFacts facts = inspect_idx(images.string(), labels);
     EXPECT_EQ(facts.samples, 10000);
-    EXPECT_EQ(facts.shape, (SampleShape{28, 28, 1}));
+    EXPECT_EQ(facts.shape, (spec::SampleShape{28, 28, 1}));
     EXPECT_EQ(facts.classes, 10);
     const Samples samples = read_idx(images.string(), labels);
     // The first test digits are 7 2 1 0 4 (LeCun's page shows them).
@@ -298,4 +298,4 @@ TEST(Mnist, TestFilesReadWhole) {
 }
 
 }  // namespace
-}  // namespace dadsim
+}  // namespace dadsim::models

@@ -14,30 +14,30 @@ constexpr std::int64_t kSites = 400;
 constexpr std::int64_t kPerSite = 5;
 
 /// Every training value is 2, every held-back value 3.
-Dataset constant(const SampleShape& shape) {
-  Dataset data;
+models::Dataset constant(const spec::SampleShape& shape) {
+  models::Dataset data;
   data.shape = shape;
-  data.train.features = Matrix::Constant(kSites * kPerSite, shape.size(), 2);
-  data.test.features = Matrix::Constant(10, shape.size(), 3);
+  data.train.features = models::Matrix::Constant(kSites * kPerSite, shape.size(), 2);
+  data.test.features = models::Matrix::Constant(10, shape.size(), 3);
   data.train.labels.resize(static_cast<std::size_t>(kSites * kPerSite));
   return data;
 }
 
-Partition partition() {
-  Partition sites(kSites);
+models::Partition partition() {
+  models::Partition sites(kSites);
   for (std::int32_t i = 0; i < kSites * kPerSite; ++i) sites[static_cast<std::size_t>(i) % kSites].push_back(i);
   return sites;
 }
 
 TEST(SiteShift, OfNothingChangesNothing) {
-  Dataset data = constant({2, 2, 3});
-  apply_site_shift(data, partition(), {}, 1);
+  models::Dataset data = constant({2, 2, 3});
+  models::apply_site_shift(data, partition(), {}, 1);
   EXPECT_TRUE((data.train.features.array() == 2).all());
 }
 
 TEST(SiteShift, GainIsOnePerSiteAndChannelAndLogNormal) {
-  Dataset data = constant({2, 2, 3});
-  apply_site_shift(data, partition(), {0.3, 0, 0}, 1);
+  models::Dataset data = constant({2, 2, 3});
+  models::apply_site_shift(data, partition(), {0.3, 0, 0}, 1);
   EXPECT_TRUE((data.test.features.array() == 3).all()) << "held-back samples stay";
   double sum = 0;
   double squares = 0;
@@ -60,8 +60,8 @@ TEST(SiteShift, GainIsOnePerSiteAndChannelAndLogNormal) {
 }
 
 TEST(SiteShift, OffsetAndNoiseHaveTheirDeviations) {
-  Dataset data = constant({1, 1, 1});
-  apply_site_shift(data, partition(), {0, 0.5, 0.1}, 2);
+  models::Dataset data = constant({1, 1, 1});
+  models::apply_site_shift(data, partition(), {0, 0.5, 0.1}, 2);
   double between = 0;
   double within = 0;
   for (Eigen::Index site = 0; site < kSites; ++site) {
@@ -77,10 +77,10 @@ TEST(SiteShift, OffsetAndNoiseHaveTheirDeviations) {
 }
 
 TEST(SiteShift, LeavesThePaddingOfSequences) {
-  Dataset data = constant({1, 4, 2});
+  models::Dataset data = constant({1, 4, 2});
   data.train.features.rightCols(4).setZero();
   data.train.features.col(2).setZero();  // a zero inside a position that holds something
-  apply_site_shift(data, partition(), {0.1, 1, 0.1}, 3);
+  models::apply_site_shift(data, partition(), {0.1, 1, 0.1}, 3);
   EXPECT_TRUE((data.train.features.rightCols(4).array() == 0).all());
   EXPECT_TRUE((data.train.features.leftCols(4).array() != 0).all());
 }
@@ -88,15 +88,15 @@ TEST(SiteShift, LeavesThePaddingOfSequences) {
 TEST(SiteShift, SameBitsForAnyNumberOfThreads) {
   expect_same_for_thread_counts(
       [] {
-        Dataset data = constant({2, 2, 3});
-        apply_site_shift(data, partition(), {0.2, 0.3, 0.4}, 1);
+        models::Dataset data = constant({2, 2, 3});
+        models::apply_site_shift(data, partition(), {0.2, 0.3, 0.4}, 1);
         return data.train.features;
       },
       same_bits);
 }
 
 TEST(SiteShift, RefusesSymbols) {
-  Dataset data = constant({1, 4, 1, 20});
+  models::Dataset data = constant({1, 4, 1, 20});
   EXPECT_TRUE(holds(refused([&] { apply_site_shift(data, partition(), {0.1, 0, 0}, 1); }), "data that are symbols"));
   apply_site_shift(data, partition(), {}, 1);
 }

@@ -10,7 +10,7 @@
 #include "models/uniform.hpp"
 #include "support/diagnostics.hpp"
 
-namespace dadsim {
+namespace dadsim::models {
 namespace {
 
 /// Samples without pictures, classes drawn at random.
@@ -24,14 +24,14 @@ Samples labelled(std::size_t count, std::int32_t classes) {
   return samples;
 }
 
-SplitSpec split(SplitSpec::Kind kind) {
-  SplitSpec spec;
+spec::SplitSpec split(spec::SplitSpec::Kind kind) {
+  spec::SplitSpec spec;
   spec.kind = kind;
   return spec;
 }
 
-SplitSpec dirichlet(double alpha) {
-  SplitSpec spec = split(SplitSpec::Kind::dirichlet);
+spec::SplitSpec dirichlet(double alpha) {
+  spec::SplitSpec spec = split(spec::SplitSpec::Kind::dirichlet);
   spec.alpha = alpha;
   return spec;
 }
@@ -58,7 +58,7 @@ std::vector<double> class_shares(const std::vector<std::int32_t>& site, const Sa
   return shares;
 }
 
-std::string message(const SplitSpec& spec, const Samples& train, std::int64_t classes, std::size_t sites) {
+std::string message(const spec::SplitSpec& spec, const Samples& train, std::int64_t classes, std::size_t sites) {
   try {
     split_over_sites(spec, train, classes, sites, 1);
   } catch (const InputError& error) {
@@ -70,14 +70,15 @@ std::string message(const SplitSpec& spec, const Samples& train, std::int64_t cl
 
 TEST(Split, EveryKindDealsEverySampleOnceAndRepeats) {
   const Samples train = labelled(1003, 10);
-  for (const SplitSpec& spec : {split(SplitSpec::Kind::iid), split(SplitSpec::Kind::by_class),
-                                split(SplitSpec::Kind::shards), dirichlet(0.05), dirichlet(0.5), dirichlet(100)}) {
+  for (const spec::SplitSpec& spec :
+       {split(spec::SplitSpec::Kind::iid), split(spec::SplitSpec::Kind::by_class), split(spec::SplitSpec::Kind::shards),
+        dirichlet(0.05), dirichlet(0.5), dirichlet(100)}) {
     for (const std::size_t sites : {1U, 2U, 3U, 7U, 10U}) {
       const Partition partition = split_over_sites(spec, train, 10, sites, 4);
       ASSERT_EQ(partition.size(), sites);
       expect_every_sample_once(partition, 1003);
       EXPECT_EQ(split_over_sites(spec, train, 10, sites, 4), partition);
-      if (sites > 1 && spec.kind != SplitSpec::Kind::by_class) {
+      if (sites > 1 && spec.kind != spec::SplitSpec::Kind::by_class) {
         EXPECT_NE(split_over_sites(spec, train, 10, sites, 5), partition);
       }
     }
@@ -85,7 +86,7 @@ TEST(Split, EveryKindDealsEverySampleOnceAndRepeats) {
 }
 
 TEST(Split, IidSitesDifferByOneSampleAtMost) {
-  const Partition partition = split_over_sites(split(SplitSpec::Kind::iid), labelled(1003, 10), 10, 7, 1);
+  const Partition partition = split_over_sites(split(spec::SplitSpec::Kind::iid), labelled(1003, 10), 10, 7, 1);
   for (const auto& site : partition) {
     EXPECT_GE(site.size(), 143U);
     EXPECT_LE(site.size(), 144U);
@@ -94,19 +95,20 @@ TEST(Split, IidSitesDifferByOneSampleAtMost) {
 
 TEST(Split, ByClassGivesEachSiteItsRunOfClasses) {
   const Samples train = labelled(500, 10);
-  const Partition partition = split_over_sites(split(SplitSpec::Kind::by_class), train, 10, 3, 1);
+  const Partition partition = split_over_sites(split(spec::SplitSpec::Kind::by_class), train, 10, 3, 1);
   for (std::size_t s = 0; s < 3; ++s) {
     std::set<std::int32_t> classes;
     for (const std::int32_t i : partition[s]) classes.insert(train.labels[static_cast<std::size_t>(i)]);
     for (const std::int32_t c : classes) EXPECT_EQ(static_cast<std::size_t>(c) * 3 / 10, s);
   }
-  EXPECT_NE(message(split(SplitSpec::Kind::by_class), train, 10, 11).find("over 11 sites, but there are 10 classes"),
-            std::string::npos);
+  EXPECT_NE(
+      message(split(spec::SplitSpec::Kind::by_class), train, 10, 11).find("over 11 sites, but there are 10 classes"),
+      std::string::npos);
 }
 
 TEST(Split, ByClassRefusesASiteWhoseClassesAreAbsent) {
   Samples train = labelled(20, 2);
-  EXPECT_NE(message(split(SplitSpec::Kind::by_class), train, 4, 4).find("leaves site 3 without a sample"),
+  EXPECT_NE(message(split(spec::SplitSpec::Kind::by_class), train, 4, 4).find("leaves site 3 without a sample"),
             std::string::npos);
 }
 
@@ -166,7 +168,7 @@ TEST(Split, DirichletLeavesNoSiteEmpty) {
 
 TEST(Split, ShardsBoundTheClassesOfASite) {
   const Samples train = labelled(10000, 10);
-  SplitSpec spec = split(SplitSpec::Kind::shards);
+  spec::SplitSpec spec = split(spec::SplitSpec::Kind::shards);
   const Partition partition = split_over_sites(spec, train, 10, 100, 1);
   expect_every_sample_once(partition, 10000);
   for (const auto& site : partition) {
@@ -183,7 +185,7 @@ TEST(Split, ShardsBoundTheClassesOfASite) {
 
 TEST(Split, SizesAreKept) {
   const Samples train = labelled(100, 10);
-  SplitSpec spec = split(SplitSpec::Kind::sizes);
+  spec::SplitSpec spec = split(spec::SplitSpec::Kind::sizes);
   spec.sizes = {50, 1, 30};
   const Partition partition = split_over_sites(spec, train, 10, 3, 1);
   std::set<std::int32_t> all;
@@ -200,7 +202,7 @@ TEST(Split, SizesAreKept) {
 }
 
 TEST(Split, RefusesMoreSitesThanSamples) {
-  EXPECT_NE(message(split(SplitSpec::Kind::iid), labelled(3, 2), 2, 4).find("3 training samples for 4 sites"),
+  EXPECT_NE(message(split(spec::SplitSpec::Kind::iid), labelled(3, 2), 2, 4).find("3 training samples for 4 sites"),
             std::string::npos);
 }
 
@@ -208,29 +210,30 @@ TEST(Split, SamplesOfManyLabelsHaveNoClass) {
   Samples train = labelled(60, 10);
   train.features.resize(20, 1);
   train.labels_per_sample = 3;
-  expect_every_sample_once(split_over_sites(split(SplitSpec::Kind::iid), train, 10, 4, 1), 20);
-  SplitSpec sizes = split(SplitSpec::Kind::sizes);
+  expect_every_sample_once(split_over_sites(split(spec::SplitSpec::Kind::iid), train, 10, 4, 1), 20);
+  spec::SplitSpec sizes = split(spec::SplitSpec::Kind::sizes);
   sizes.sizes = {5, 15};
   expect_every_sample_once(split_over_sites(sizes, train, 10, 2, 1), 20);
-  for (const auto kind : {SplitSpec::Kind::by_class, SplitSpec::Kind::dirichlet, SplitSpec::Kind::shards}) {
+  for (const auto kind :
+       {spec::SplitSpec::Kind::by_class, spec::SplitSpec::Kind::dirichlet, spec::SplitSpec::Kind::shards}) {
     EXPECT_NE(message(split(kind), train, 10, 4).find("samples with 3 labels each"), std::string::npos);
   }
 }
 
 TEST(LoadDataset, DrawsTheDigitsOneAfterTheOther) {
-  DataSpec spec;
-  spec.source = DigitsSource{30, 12};
+  spec::DataSpec spec;
+  spec.source = spec::DigitsSource{30, 12};
   const Dataset data = load_dataset(spec, 7);
   const Samples all = draw_digits(0, 42, 7);
   EXPECT_EQ(data.train.features, all.features.topRows(30));
   EXPECT_EQ(data.test.features, all.features.bottomRows(12));
   EXPECT_TRUE(std::equal(data.test.labels.begin(), data.test.labels.end(), all.labels.begin() + 30));
   EXPECT_EQ(data.classes, 10);
-  spec.source = DigitsSource{kMaxDrawnSamples, 1};
+  spec.source = spec::DigitsSource{spec::kMaxDrawnSamples, 1};
   EXPECT_THROW(load_dataset(spec, 7), InputError);
-  spec.source = DigitsSource{10, 0};
+  spec.source = spec::DigitsSource{10, 0};
   EXPECT_THROW(load_dataset(spec, 7), InputError);
 }
 
 }  // namespace
-}  // namespace dadsim
+}  // namespace dadsim::models

@@ -8,14 +8,14 @@
 namespace dadsim::test {
 namespace {
 
-TextSymbols parsed(const std::string& content, double share) {
-  SourceBytes bytes("t.txt", content);
-  return read_text(bytes, share);
+models::TextSymbols parsed(const std::string& content, double share) {
+  models::SourceBytes bytes("t.txt", content);
+  return models::read_text(bytes, share);
 }
 
 TEST(Text, NumbersTheCharactersOfTheTrainingPart) {
   // 8 characters to train on, of which 4 differ; of the 2 held back, one is new.
-  const TextSymbols text = parsed(
+  const models::TextSymbols text = parsed(
       "\xef\xbb\xbf"
       "bäabb\naacb",
       0.2);
@@ -27,19 +27,19 @@ TEST(Text, NumbersTheCharactersOfTheTrainingPart) {
 
 TEST(Text, LabelsAreTheNextCharacters) {
   const TemporaryFolder folder;
-  TextSource source;
+  spec::TextSource source;
   source.file = folder.write("t", "abcabcabcabcabcabcabcabcabcabca");  // 31
   source.length = 4;
   source.test_share = 0.3;  // 9 characters
-  const DataFacts facts = inspect_text(source);
+  const spec::DataFacts facts = models::inspect_text(source);
   EXPECT_EQ(facts.train, 5);  // (22 − 1) / 4
   EXPECT_EQ(facts.test, 2);
   EXPECT_EQ(facts.labels_per_sample, 4);
   EXPECT_EQ(facts.classes, 3);
-  EXPECT_EQ(facts.shape, (SampleShape{1, 4, 1, 3}));
+  EXPECT_EQ(facts.shape, (spec::SampleShape{1, 4, 1, 3}));
   source.train = 5;
   source.test = 2;
-  const Dataset data = read_text(source);
+  const models::Dataset data = models::read_text(source);
   ASSERT_EQ(data.train.size(), 5);
   EXPECT_EQ(data.train.labels_per_sample, 4);
   ASSERT_EQ(data.train.labels.size(), 20U);
@@ -49,9 +49,9 @@ TEST(Text, LabelsAreTheNextCharacters) {
   }
   EXPECT_EQ(data.test.features(0, 0), 1.0F) << "character 22";
   source.train = 6;
-  EXPECT_TRUE(holds(refused([&] { read_text(source); }), "holds 5 samples to train and 2 to test"));
+  EXPECT_TRUE(holds(refused([&] { models::read_text(source); }), "holds 5 samples to train and 2 to test"));
   source.length = 30;
-  EXPECT_TRUE(holds(refused([&] { inspect_text(source); }), "22 characters to train on and 9 held back"));
+  EXPECT_TRUE(holds(refused([&] { models::inspect_text(source); }), "22 characters to train on and 9 held back"));
 }
 
 TEST(Text, RefusesWhatIsNoUtf8) {
@@ -81,9 +81,9 @@ TEST(Text, RefusesTooManyDifferentCharacters) {
 
 TEST(Text, OfNothingHoldsNoWindow) {
   EXPECT_EQ(parsed("", 0.1).vocabulary, 0);
-  EXPECT_EQ(windows_in(0, 5), 0);
-  EXPECT_EQ(windows_in(5, 5), 0);
-  EXPECT_EQ(windows_in(6, 5), 1);
+  EXPECT_EQ(models::windows_in(0, 5), 0);
+  EXPECT_EQ(models::windows_in(5, 5), 0);
+  EXPECT_EQ(models::windows_in(6, 5), 1);
 }
 
 }  // namespace

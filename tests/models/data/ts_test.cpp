@@ -16,16 +16,16 @@ const std::string kHeader =
     "# a comment\n@problemName Small\n@timeStamps false\n@missing true\n@univariate false\n@dimensions 2\n"
     "@equalLength false\n@classLabel true up down\n@data\n";
 
-TsFile parsed(const std::string& content, const std::string& name = "small.ts") {
-  SourceBytes bytes(name, content);
-  return read_ts(bytes);
+models::TsFile parsed(const std::string& content, const std::string& name = "small.ts") {
+  models::SourceBytes bytes(name, content);
+  return models::read_ts(bytes);
 }
 std::string message(const std::string& content) {
   return refused([&] { parsed(content); });
 }
 
 TEST(Ts, ReadsSeriesOfUnequalLength) {
-  const TsFile file = parsed(kHeader + "1,2,3:4,?,6:up\n\n 1.5 , -2e1:+7:down\r\n");
+  const models::TsFile file = parsed(kHeader + "1,2,3:4,?,6:up\n\n 1.5 , -2e1:+7:down\r\n");
   EXPECT_EQ(file.channels, 2);
   EXPECT_EQ(file.longest, 3);
   EXPECT_EQ(file.classes, (std::vector<std::string>{"up", "down"}));
@@ -39,11 +39,11 @@ TEST(Ts, ReadsSeriesOfUnequalLength) {
 
 // Channel 0 of the training part: 1, 3 (mean 2, deviation 1); channel 1: 10, 10, 40 (mean 20, deviation √200).
 TEST(Ts, StandardisesByTheTrainingPartFillsGapsAndPads) {
-  const TsFile train = parsed(kHeader + "1,3:?,10,10,?,40:up\n");
-  const TsFile test = parsed("@classLabel true down up\n@data\n4,?,0:20:down\n4:20:up\n");
-  const Dataset data = dataset_of(train, test, 1, 2);
+  const models::TsFile train = parsed(kHeader + "1,3:?,10,10,?,40:up\n");
+  const models::TsFile test = parsed("@classLabel true down up\n@data\n4,?,0:20:down\n4:20:up\n");
+  const models::Dataset data = dataset_of(train, test, 1, 2);
   const float deviation = std::sqrt(200.0F);
-  EXPECT_EQ(data.shape, (SampleShape{1, 5, 2}));
+  EXPECT_EQ(data.shape, (spec::SampleShape{1, 5, 2}));
   ASSERT_EQ(data.train.features.cols(), 10);
   const float low = -10 / deviation;
   const std::vector<float> expected = {-1, 0, 1, low, 0, low, 0, low, 0, 20 / deviation};
@@ -59,7 +59,7 @@ TEST(Ts, StandardisesByTheTrainingPartFillsGapsAndPads) {
 }
 
 TEST(Ts, ReadsUnivariateSeries) {
-  const TsFile file =
+  const models::TsFile file =
       parsed("@univariate true\n@equalLength true\n@seriesLength 2\n@classLabel true 1 2\n@data\n1,2:1\n3,4:2");
   EXPECT_EQ(file.channels, 1);
   EXPECT_EQ(file.cases(), 2);
@@ -100,12 +100,15 @@ TEST(Ts, StopsAfterTwentyErrors) {
 }
 
 TEST(Ts, BothFilesMustFit) {
-  const TsFile train = parsed(kHeader + "1:2:up\n");
-  EXPECT_TRUE(holds(refused([&] { dataset_of(train, parsed("@classLabel true up\n@data\n1:up\n", "t"), 1, 1); }),
-                    "t: 1 dimensions, but the 2 of small.ts"));
-  EXPECT_TRUE(holds(refused([&] { dataset_of(train, parsed("@classLabel true upp\n@data\n1:2:upp\n", "t"), 1, 1); }),
-                    "t: class 'upp', which small.ts does not name; did you mean 'up'?"));
-  EXPECT_TRUE(holds(refused([&] { dataset_of(train, train, 2, 1); }), "holds 1 cases, fewer than are asked for"));
+  const models::TsFile train = parsed(kHeader + "1:2:up\n");
+  EXPECT_TRUE(
+      holds(refused([&] { models::dataset_of(train, parsed("@classLabel true up\n@data\n1:up\n", "t"), 1, 1); }),
+            "t: 1 dimensions, but the 2 of small.ts"));
+  EXPECT_TRUE(
+      holds(refused([&] { models::dataset_of(train, parsed("@classLabel true upp\n@data\n1:2:upp\n", "t"), 1, 1); }),
+            "t: class 'upp', which small.ts does not name; did you mean 'up'?"));
+  EXPECT_TRUE(
+      holds(refused([&] { models::dataset_of(train, train, 2, 1); }), "holds 1 cases, fewer than are asked for"));
 }
 
 // One series of a million values among two thousand short ones.
@@ -114,8 +117,8 @@ TEST(Ts, RefusesToPadWithoutBound) {
   for (int i = 0; i < 1'000'000; ++i) content += ",1";
   content += ":a\n";
   for (int i = 0; i < 2000; ++i) content += "1:a\n";
-  const TsFile file = parsed(content);
-  EXPECT_TRUE(holds(refused([&] { dataset_of(file, file, 2001, 1); }), "2002 cases padded to 1000001 values"));
+  const models::TsFile file = parsed(content);
+  EXPECT_TRUE(holds(refused([&] { models::dataset_of(file, file, 2001, 1); }), "2002 cases padded to 1000001 values"));
 }
 
 TEST(Ts, ReadsBasicMotions) {
@@ -127,14 +130,14 @@ TEST(Ts, ReadsBasicMotions) {
   if (!std::filesystem::exists(folder / "BasicMotions_TRAIN.ts")) {
     GTEST_SKIP() << "set DADSIM_DATA to a folder with BasicMotions_TRAIN.ts and BasicMotions_TEST.ts";
   }
-  const TsSource source{(folder / "BasicMotions_TRAIN.ts").string(), (folder / "BasicMotions_TEST.ts").string(), 40,
-                        40};
-  const DataFacts facts = inspect_ts(source);
+  const spec::TsSource source{(folder / "BasicMotions_TRAIN.ts").string(), (folder / "BasicMotions_TEST.ts").string(),
+                              40, 40};
+  const spec::DataFacts facts = models::inspect_ts(source);
   EXPECT_EQ(facts.train, 40);
   EXPECT_EQ(facts.test, 40);
   EXPECT_EQ(facts.classes, 4);
-  EXPECT_EQ(facts.shape, (SampleShape{1, 100, 6}));
-  const Dataset data = read_ts(source);
+  EXPECT_EQ(facts.shape, (spec::SampleShape{1, 100, 6}));
+  const models::Dataset data = models::read_ts(source);
   for (Eigen::Index channel = 0; channel < 6; ++channel) {
     double sum = 0;
     double squares = 0;

@@ -5,14 +5,14 @@
 #include "models/network.hpp"
 #include "models/operations/operations.hpp"
 
-namespace dadsim {
+namespace dadsim::models {
 namespace {
 
-DenseSpec each(std::int64_t units, Activation activation = Activation::identity) {
+spec::DenseSpec each(std::int64_t units, spec::Activation activation = spec::Activation::identity) {
   return {.units = units, .activation = activation, .bias = true, .each_position = true};
 }
 
-ModelSpec attention_between_dense(const AttentionSpec& attention, std::int64_t width) {
+spec::ModelSpec attention_between_dense(const spec::AttentionSpec& attention, std::int64_t width) {
   return {.name = "", .layers = {each(width), attention, each(4)}};
 }
 
@@ -41,7 +41,7 @@ TEST(Attention, AddsToASlopeThatIsThere) {
   const ParametersOf<double> none;
   const Pass pass;
   const MatrixOf<double> input = test::random_matrix<double>(3, 60, 1);
-  MatrixOf<double> output, given = test::random_matrix<double>(3, 20, 2), slope;
+  MatrixOf<double> output, given = test::random_matrix<double>(3, 20, 2), value_gradient;
   ScratchOf<double> scratch;
   std::vector<VectorOf<double>> gradients;
   const FlowOf<double> flow{.parameters = none,
@@ -49,23 +49,24 @@ TEST(Attention, AddsToASlopeThatIsThere) {
                             .input = input,
                             .second = nullptr,
                             .output = output,
-                            .slope = given,
+                            .value_gradient = given,
                             .scratch = scratch,
                             .vector_gradients = gradients};
   attention->forward(flow);
-  attention->propagate(flow, slope, false);
+  attention->backpropagate(flow, value_gradient, false);
   const MatrixOf<double> there = test::random_matrix<double>(3, 60, 3);
   MatrixOf<double> sum = there;
-  attention->propagate(flow, sum, true);
-  EXPECT_LT((sum - there - slope).cwiseAbs().maxCoeff(), 1e-14);
-  EXPECT_GT(slope.norm(), 0.1);
+  attention->backpropagate(flow, sum, true);
+  EXPECT_LT((sum - there - value_gradient).cwiseAbs().maxCoeff(), 1e-14);
+  EXPECT_GT(value_gradient.norm(), 0.1);
 }
 
 TEST(Attention, IsPyTorchs) {
   for (const bool causal : {false, true}) {
-    test::expect_golden(causal ? "attention_causal" : "attention",
-                        {.name = "", .layers = {AttentionSpec{.heads = 3, .causal = causal, .bias = true}, each(5)}},
-                        {.height = 1, .width = 7, .channels = 12});
+    test::expect_golden(
+        causal ? "attention_causal" : "attention",
+        {.name = "", .layers = {spec::AttentionSpec{.heads = 3, .causal = causal, .bias = true}, each(5)}},
+        {.height = 1, .width = 7, .channels = 12});
   }
 }
 
@@ -75,10 +76,10 @@ TEST(Attention, HasTheSameBitsForAnyNumberOfThreads) {
 }
 
 TEST(Attention, DoesNotSeeWhatFollowsIfCausal) {
-  const SampleShape sample{.height = 1, .width = 100, .channels = 6};
+  const spec::SampleShape sample{.height = 1, .width = 100, .channels = 6};
   for (const bool causal : {false, true}) {
     const Network network(
-        sample, {.name = "", .layers = {AttentionSpec{.heads = 2, .causal = causal, .bias = true}, each(3)}}, 1);
+        sample, {.name = "", .layers = {spec::AttentionSpec{.heads = 2, .causal = causal, .bias = true}, each(3)}}, 1);
     Matrix inputs = test::random_inputs<float>(sample, 2, 3);
     Tape before, after;
     network.forward(inputs, {}, before);
@@ -91,12 +92,13 @@ TEST(Attention, DoesNotSeeWhatFollowsIfCausal) {
 }
 
 TEST(Attention, StaysFiniteForScoresThatOverflow) {
-  const SampleShape sample{.height = 1, .width = 3, .channels = 4};
-  const Network network(sample, {.name = "", .layers = {AttentionSpec{.heads = 1, .causal = false, .bias = true}}}, 1);
+  const spec::SampleShape sample{.height = 1, .width = 3, .channels = 4};
+  const Network network(sample,
+                        {.name = "", .layers = {spec::AttentionSpec{.heads = 1, .causal = false, .bias = true}}}, 1);
   Tape tape;
   network.forward(Matrix(1e6F * test::random_inputs<float>(sample, 2, 3)), {}, tape);
   EXPECT_TRUE(tape.logits().allFinite());
 }
 
 }  // namespace
-}  // namespace dadsim
+}  // namespace dadsim::models

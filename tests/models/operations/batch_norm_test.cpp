@@ -3,24 +3,24 @@
 #include "models/golden.hpp"
 #include "models/gradient_check.hpp"
 
-namespace dadsim {
+namespace dadsim::models {
 namespace {
 
-constexpr SampleShape kImage{.height = 3, .width = 4, .channels = 2};
+constexpr spec::SampleShape kImage{.height = 3, .width = 4, .channels = 2};
 
-ModelSpec around(const BatchNormSpec& norm) {
-  ModelSpec model;
-  model.layers = {ConvolutionSpec{.filters = 3, .activation = Activation::tanh}, norm,
-                  DenseSpec{4, Activation::identity}};
+spec::ModelSpec around(const spec::BatchNormSpec& norm) {
+  spec::ModelSpec model;
+  model.layers = {spec::ConvolutionSpec{.filters = 3, .activation = spec::Activation::tanh}, norm,
+                  spec::DenseSpec{4, spec::Activation::identity}};
   return model;
 }
 
 TEST(BatchNorm, GradientsEqualCentralDifferences) {
   const std::vector<Eigen::Index> sites{0, 2, 2, 5};  // the second one has no samples
-  for (const Activation activation :
-       {Activation::identity, Activation::relu, Activation::tanh, Activation::sigmoid, Activation::gelu}) {
+  for (const spec::Activation activation : {spec::Activation::identity, spec::Activation::relu, spec::Activation::tanh,
+                                            spec::Activation::sigmoid, spec::Activation::gelu}) {
     SCOPED_TRACE(to_string(activation));
-    const ModelSpec model = around({.activation = activation});
+    const spec::ModelSpec model = around({.activation = activation});
     test::expect_right_gradients(model, kImage,
                                  {.samples = 5, .pass = {.training = true, .sites = {}, .seed = 0, .step = 0}});
     test::expect_right_gradients(model, kImage,
@@ -31,30 +31,32 @@ TEST(BatchNorm, GradientsEqualCentralDifferences) {
 }
 
 TEST(BatchNorm, BesideAShortcut) {
-  ModelSpec model;
-  const ConvolutionSpec same{.filters = 2, .activation = Activation::tanh};
+  spec::ModelSpec model;
+  const spec::ConvolutionSpec same{.filters = 2, .activation = spec::Activation::tanh};
   model.layers = {
       same,
-      ResidualSpec{
-          .layers = {BatchNormSpec{}, same}, .shortcut = {BatchNormSpec{}}, .activation = Activation::identity},
-      ResidualSpec{.layers = {same}, .shortcut = {BatchNormSpec{}}, .activation = Activation::relu},
-      DenseSpec{4, Activation::identity}};
+      spec::ResidualSpec{.layers = {spec::BatchNormSpec{}, same},
+                         .shortcut = {spec::BatchNormSpec{}},
+                         .activation = spec::Activation::identity},
+      spec::ResidualSpec{.layers = {same}, .shortcut = {spec::BatchNormSpec{}}, .activation = spec::Activation::relu},
+      spec::DenseSpec{4, spec::Activation::identity}};
   test::expect_right_gradients(model, kImage);
 }
 
 TEST(BatchNorm, EqualsPyTorchInTrainingAndInEvaluation) {
-  const ConvolutionSpec plain{.filters = 4, .activation = Activation::identity, .bias = false};
-  ConvolutionSpec half = plain;
+  const spec::ConvolutionSpec plain{.filters = 4, .activation = spec::Activation::identity, .bias = false};
+  spec::ConvolutionSpec half = plain;
   half.stride = 2;
-  ConvolutionSpec projection = half;
+  spec::ConvolutionSpec projection = half;
   projection.kernel = 1;
   projection.padding = 0;
-  ModelSpec model;
-  model.layers = {ResidualSpec{.layers = {half, BatchNormSpec{1e-3, 0.2, Activation::relu}, plain, BatchNormSpec{}},
-                               .shortcut = {projection, BatchNormSpec{}},
-                               .activation = Activation::relu},
-                  MeanSpec{}, DenseSpec{3, Activation::identity}};
-  const SampleShape image{.height = 6, .width = 5, .channels = 2};
+  spec::ModelSpec model;
+  model.layers = {spec::ResidualSpec{.layers = {half, spec::BatchNormSpec{1e-3, 0.2, spec::Activation::relu}, plain,
+                                                spec::BatchNormSpec{}},
+                                     .shortcut = {projection, spec::BatchNormSpec{}},
+                                     .activation = spec::Activation::relu},
+                  spec::MeanSpec{}, spec::DenseSpec{3, spec::Activation::identity}};
+  const spec::SampleShape image{.height = 6, .width = 5, .channels = 2};
   test::expect_golden("batch_norm", model, image);
 
   const test::Golden golden("batch_norm");
@@ -63,7 +65,7 @@ TEST(BatchNorm, EqualsPyTorchInTrainingAndInEvaluation) {
   Tape tape;
   const Matrix inputs = golden.at("input").cast<float>();
   network.forward(inputs, {.training = true, .sites = {}, .seed = 0, .step = 0}, tape);
-  network.follow(tape);
+  network.update_running_statistics(tape);
   ASSERT_EQ(network.parameters().averages.size(), 6U);
   for (std::size_t a = 0; a < 6; ++a) {
     golden.expect_equal(network.parameters().averages[a], "average" + std::to_string(a));
@@ -73,8 +75,8 @@ TEST(BatchNorm, EqualsPyTorchInTrainingAndInEvaluation) {
 }
 
 TEST(BatchNorm, SitesHaveStatisticsOfTheirOwn) {
-  const ModelSpec model = around({.momentum = 0.25, .activation = Activation::relu});
-  const SampleShape image{.height = 9, .width = 8, .channels = 2};
+  const spec::ModelSpec model = around({.momentum = 0.25, .activation = spec::Activation::relu});
+  const spec::SampleShape image{.height = 9, .width = 8, .channels = 2};
   Network network(image, model, 3);
   test::disturb_vectors(network, 30);
   const Matrix first = test::random_inputs<float>(image, 7, 1);
@@ -91,8 +93,8 @@ TEST(BatchNorm, SitesHaveStatisticsOfTheirOwn) {
   const auto initial = network.parameters().averages;
   network.forward(both, {.training = true, .sites = sites, .seed = 0, .step = 0}, stacked);
   network.loss(labels, 11, stacked);
-  network.propagate(1, stacked);
-  network.follow(stacked);
+  network.backpropagate(1, stacked);
+  network.update_running_statistics(stacked);
   const auto followed = network.parameters().averages;
 
   std::vector<VectorOf<double>> average = {VectorOf<double>::Zero(3), VectorOf<double>::Zero(3)};
@@ -104,12 +106,12 @@ TEST(BatchNorm, SitesHaveStatisticsOfTheirOwn) {
     const Matrix logits = stacked.logits().middleRows(begin, inputs.rows());
     EXPECT_LT((alone.logits() - logits).norm(), 1e-5 * logits.norm()) << begin;
     network.loss(own_labels, 11, alone);
-    network.propagate(1, alone);
+    network.backpropagate(1, alone);
     const Matrix delta = network.delta(0, stacked).middleRows(begin * positions, inputs.rows() * positions);
     EXPECT_LT((network.delta(0, alone) - delta).norm(), 1e-5 * delta.norm()) << begin;
     shift_gradient += alone.vector_gradients[1];
     network.parameters().averages = initial;
-    network.follow(alone);
+    network.update_running_statistics(alone);
     for (std::size_t a = 0; a < 2; ++a) average[a] += network.parameters().averages[a] / 2;
   };
   pass(first, first_labels, 0);
@@ -120,9 +122,9 @@ TEST(BatchNorm, SitesHaveStatisticsOfTheirOwn) {
 
 TEST(BatchNorm, NormalisesFarFromZero) {
   // A variance as E[x²] − E[x]² would have no digit left in float.
-  ModelSpec model;
-  model.layers = {BatchNormSpec{.epsilon = 1e-12}};
-  Network network(SampleShape{1, 1, 1}, model, 1);
+  spec::ModelSpec model;
+  model.layers = {spec::BatchNormSpec{.epsilon = 1e-12}};
+  Network network(spec::SampleShape{1, 1, 1}, model, 1);
   const Matrix x = test::random_matrix<float>(1000, 1, 1).array() + 3000.0F;
   Tape tape;
   network.forward(x, {.training = true, .sites = {}, .seed = 0, .step = 0}, tape);
@@ -132,9 +134,9 @@ TEST(BatchNorm, NormalisesFarFromZero) {
 
 TEST(BatchNorm, SameBitsForAnyNumberOfThreads) {
   const std::vector<Eigen::Index> sites{0, 20, 70};
-  test::expect_same_bits_for_thread_counts(around({.activation = Activation::relu}), {12, 12, 3}, 70,
+  test::expect_same_bits_for_thread_counts(around({.activation = spec::Activation::relu}), {12, 12, 3}, 70,
                                            {.training = true, .sites = sites, .seed = 0, .step = 0});
 }
 
 }  // namespace
-}  // namespace dadsim
+}  // namespace dadsim::models

@@ -6,19 +6,19 @@
 
 // The class token, positions and select: what a transformer has around its blocks.
 
-namespace dadsim {
+namespace dadsim::models {
 namespace {
 
-DenseSpec each(std::int64_t units) {
-  return {.units = units, .activation = Activation::identity, .bias = true, .each_position = true};
+spec::DenseSpec each(std::int64_t units) {
+  return {.units = units, .activation = spec::Activation::identity, .bias = true, .each_position = true};
 }
 
 /// As a classifier reads them: attention mixes the positions.
-ModelSpec around_attention(bool last) {
-  return {
-      .name = "",
-      .layers = {each(6), ClassTokenSpec{}, PositionsSpec{}, AttentionSpec{.heads = 2, .causal = false, .bias = false},
-                 SelectSpec{last}, DenseSpec{.units = 3, .activation = Activation::identity}}};
+spec::ModelSpec around_attention(bool last) {
+  return {.name = "",
+          .layers = {each(6), spec::ClassTokenSpec{}, spec::PositionsSpec{},
+                     spec::AttentionSpec{.heads = 2, .causal = false, .bias = false}, spec::SelectSpec{last},
+                     spec::DenseSpec{.units = 3, .activation = spec::Activation::identity}}};
 }
 
 TEST(ClassToken, HasRightGradients) {
@@ -38,17 +38,18 @@ TEST(ClassToken, HasTheSameBitsForAnyNumberOfThreads) {
 
 TEST(ClassToken, AddsToSlopesThatAreThere) {
   // Each of the three beside another reader of its input.
-  const auto beside = [](std::vector<LayerSpec> layers, std::vector<LayerSpec> shortcut) {
-    return ResidualSpec{.layers = std::move(layers), .shortcut = std::move(shortcut), .activation = Activation::tanh};
+  const auto beside = [](std::vector<spec::LayerSpec> layers, std::vector<spec::LayerSpec> shortcut) {
+    return spec::ResidualSpec{
+        .layers = std::move(layers), .shortcut = std::move(shortcut), .activation = spec::Activation::tanh};
   };
-  const LayerSpec classifier = DenseSpec{.units = 3, .activation = Activation::identity};
-  const SampleShape sample{.height = 1, .width = 4, .channels = 3};
-  for (const std::vector<LayerSpec>& layers : std::vector<std::vector<LayerSpec>>{
-           {beside({ClassTokenSpec{}}, {ClassTokenSpec{}, PositionsSpec{}})},
-           {beside({PositionsSpec{}}, {})},
-           {beside({SelectSpec{false}}, {SelectSpec{true}})},
+  const spec::LayerSpec classifier = spec::DenseSpec{.units = 3, .activation = spec::Activation::identity};
+  const spec::SampleShape sample{.height = 1, .width = 4, .channels = 3};
+  for (const std::vector<spec::LayerSpec>& layers : std::vector<std::vector<spec::LayerSpec>>{
+           {beside({spec::ClassTokenSpec{}}, {spec::ClassTokenSpec{}, spec::PositionsSpec{}})},
+           {beside({spec::PositionsSpec{}}, {})},
+           {beside({spec::SelectSpec{false}}, {spec::SelectSpec{true}})},
        }) {
-    ModelSpec spec{.name = "", .layers = {each(5)}};
+    spec::ModelSpec spec{.name = "", .layers = {each(5)}};
     spec.layers.insert(spec.layers.end(), layers.begin(), layers.end());
     spec.layers.push_back(classifier);
     test::expect_right_gradients(spec, sample);
@@ -56,10 +57,10 @@ TEST(ClassToken, AddsToSlopesThatAreThere) {
 }
 
 TEST(Select, ReadsOnePosition) {
-  const SampleShape sample{.height = 2, .width = 3, .channels = 4};
+  const spec::SampleShape sample{.height = 2, .width = 3, .channels = 4};
   const Matrix inputs = test::random_inputs<float>(sample, 2, 3);
   for (const bool last : {false, true}) {
-    const Network network(sample, {.name = "", .layers = {SelectSpec{last}}}, 1);
+    const Network network(sample, {.name = "", .layers = {spec::SelectSpec{last}}}, 1);
     Tape tape;
     network.forward(inputs, {}, tape);
     EXPECT_EQ(tape.logits(), last ? Matrix(inputs.rightCols(4)) : Matrix(inputs.leftCols(4)));
@@ -67,4 +68,4 @@ TEST(Select, ReadsOnePosition) {
 }
 
 }  // namespace
-}  // namespace dadsim
+}  // namespace dadsim::models

@@ -3,41 +3,44 @@
 #include "models/golden.hpp"
 #include "models/gradient_check.hpp"
 
-namespace dadsim {
+namespace dadsim::models {
 namespace {
 
 TEST(Convolution, GradientsEqualCentralDifferences) {
-  const SampleShape image{.height = 6, .width = 5, .channels = 2};
-  for (const ConvolutionSpec& spec :
-       {ConvolutionSpec{.filters = 3, .activation = Activation::tanh},
-        ConvolutionSpec{.filters = 3, .kernel = 2, .stride = 2, .padding = 0, .activation = Activation::gelu},
-        ConvolutionSpec{.filters = 4, .kernel = 1, .padding = 0, .activation = Activation::sigmoid, .bias = false},
-        ConvolutionSpec{.filters = 2, .kernel = 5, .stride = 3, .padding = 4, .activation = Activation::relu}}) {
+  const spec::SampleShape image{.height = 6, .width = 5, .channels = 2};
+  for (const spec::ConvolutionSpec& spec :
+       {spec::ConvolutionSpec{.filters = 3, .activation = spec::Activation::tanh},
+        spec::ConvolutionSpec{
+            .filters = 3, .kernel = 2, .stride = 2, .padding = 0, .activation = spec::Activation::gelu},
+        spec::ConvolutionSpec{
+            .filters = 4, .kernel = 1, .padding = 0, .activation = spec::Activation::sigmoid, .bias = false},
+        spec::ConvolutionSpec{
+            .filters = 2, .kernel = 5, .stride = 3, .padding = 4, .activation = spec::Activation::relu}}) {
     SCOPED_TRACE(testing::Message() << "kernel " << spec.kernel);
-    ModelSpec model;
+    spec::ModelSpec model;
     // What is below checks dLoss/dx.
-    model.layers = {DenseSpec{3, Activation::tanh, true, true}, spec, ConvolutionSpec{.filters = 2},
-                    DenseSpec{4, Activation::identity}};
+    model.layers = {spec::DenseSpec{3, spec::Activation::tanh, true, true}, spec, spec::ConvolutionSpec{.filters = 2},
+                    spec::DenseSpec{4, spec::Activation::identity}};
     test::expect_right_gradients(model, image);
   }
 }
 
 TEST(Convolution, InAResidualBlock) {
-  ModelSpec model;
-  const ConvolutionSpec same{.filters = 2, .activation = Activation::tanh};
-  model.layers = {DenseSpec{2, Activation::tanh, true, true},
-                  ResidualSpec{.layers = {same, same}, .shortcut = {}, .activation = Activation::gelu},
-                  ResidualSpec{.layers = {same},
-                               .shortcut = {ConvolutionSpec{.filters = 2, .kernel = 1, .padding = 0}},
-                               .activation = Activation::identity},
-                  DenseSpec{3, Activation::identity}};
+  spec::ModelSpec model;
+  const spec::ConvolutionSpec same{.filters = 2, .activation = spec::Activation::tanh};
+  model.layers = {spec::DenseSpec{2, spec::Activation::tanh, true, true},
+                  spec::ResidualSpec{.layers = {same, same}, .shortcut = {}, .activation = spec::Activation::gelu},
+                  spec::ResidualSpec{.layers = {same},
+                                     .shortcut = {spec::ConvolutionSpec{.filters = 2, .kernel = 1, .padding = 0}},
+                                     .activation = spec::Activation::identity},
+                  spec::DenseSpec{3, spec::Activation::identity}};
   test::expect_right_gradients(model, {.height = 3, .width = 4, .channels = 2});
 }
 
 TEST(Convolution, PatchesAreOrderedByPixelOfTheKernelAndByChannel) {
-  ModelSpec model;
-  model.layers = {ConvolutionSpec{.filters = 1, .kernel = 2, .stride = 2, .padding = 1, .bias = false}};
-  const SampleShape image{.height = 2, .width = 3, .channels = 2};
+  spec::ModelSpec model;
+  model.layers = {spec::ConvolutionSpec{.filters = 1, .kernel = 2, .stride = 2, .padding = 1, .bias = false}};
+  const spec::SampleShape image{.height = 2, .width = 3, .channels = 2};
   Network network(image, model, 1);
   Matrix inputs(1, 12);
   inputs << 1, 2, 3, 4, 5, 6,  // the upper row: three pixels of two channels
@@ -53,19 +56,20 @@ TEST(Convolution, PatchesAreOrderedByPixelOfTheKernelAndByChannel) {
 }
 
 TEST(Convolution, EqualsPyTorch) {
-  ModelSpec model;
-  model.layers = {ConvolutionSpec{.filters = 4}, PoolSpec{PoolSpec::Kind::maximum, 3, 2},
-                  ConvolutionSpec{.filters = 5, .stride = 2, .padding = 2, .activation = Activation::gelu},
-                  PoolSpec{PoolSpec::Kind::mean, 2, 1}, DenseSpec{3, Activation::identity}};
+  spec::ModelSpec model;
+  model.layers = {spec::ConvolutionSpec{.filters = 4}, spec::PoolSpec{spec::PoolSpec::Kind::maximum, 3, 2},
+                  spec::ConvolutionSpec{.filters = 5, .stride = 2, .padding = 2, .activation = spec::Activation::gelu},
+                  spec::PoolSpec{spec::PoolSpec::Kind::mean, 2, 1}, spec::DenseSpec{3, spec::Activation::identity}};
   test::expect_golden("convolution", model, {.height = 9, .width = 8, .channels = 2});
 }
 
 TEST(Convolution, SameBitsForAnyNumberOfThreads) {
-  ModelSpec model;
-  model.layers = {ConvolutionSpec{.filters = 8}, ConvolutionSpec{.filters = 16, .stride = 2},
-                  ConvolutionSpec{.filters = 16, .kernel = 1, .padding = 0}, DenseSpec{5, Activation::identity}};
+  spec::ModelSpec model;
+  model.layers = {spec::ConvolutionSpec{.filters = 8}, spec::ConvolutionSpec{.filters = 16, .stride = 2},
+                  spec::ConvolutionSpec{.filters = 16, .kernel = 1, .padding = 0},
+                  spec::DenseSpec{5, spec::Activation::identity}};
   test::expect_same_bits_for_thread_counts(model, {.height = 14, .width = 14, .channels = 3}, 50);
 }
 
 }  // namespace
-}  // namespace dadsim
+}  // namespace dadsim::models

@@ -4,23 +4,24 @@
 
 #include "models/gradient_check.hpp"
 
-namespace dadsim {
+namespace dadsim::models {
 namespace {
 
-ModelSpec two_dropouts(double rate) {
-  ModelSpec model;
-  model.layers = {DenseSpec{6, Activation::tanh}, DropoutSpec{rate}, DenseSpec{5, Activation::tanh}, DropoutSpec{rate},
-                  DenseSpec{4, Activation::identity}};
+spec::ModelSpec two_dropouts(double rate) {
+  spec::ModelSpec model;
+  model.layers = {spec::DenseSpec{6, spec::Activation::tanh}, spec::DropoutSpec{rate},
+                  spec::DenseSpec{5, spec::Activation::tanh}, spec::DropoutSpec{rate},
+                  spec::DenseSpec{4, spec::Activation::identity}};
   return model;
 }
 
-ModelSpec alone(double rate) {
-  ModelSpec model;
-  model.layers = {DropoutSpec{rate}};
+spec::ModelSpec alone(double rate) {
+  spec::ModelSpec model;
+  model.layers = {spec::DropoutSpec{rate}};
   return model;
 }
 
-Matrix through(const ModelSpec& model, const Matrix& inputs, const Pass& pass) {
+Matrix through(const spec::ModelSpec& model, const Matrix& inputs, const Pass& pass) {
   const Network network(inputs.cols(), model, 1);
   Tape tape;
   network.forward(inputs, pass, tape);
@@ -36,13 +37,14 @@ TEST(Dropout, GradientsEqualCentralDifferences) {
 }
 
 TEST(Dropout, BesideAShortcut) {
-  ModelSpec model;
-  model.layers = {DenseSpec{5, Activation::tanh},
-                  ResidualSpec{.layers = {DropoutSpec{0.4}}, .shortcut = {}, .activation = Activation::identity},
-                  ResidualSpec{.layers = {DenseSpec{5, Activation::tanh}},
-                               .shortcut = {DropoutSpec{0.4}},
-                               .activation = Activation::identity},
-                  DenseSpec{4, Activation::identity}};
+  spec::ModelSpec model;
+  model.layers = {
+      spec::DenseSpec{5, spec::Activation::tanh},
+      spec::ResidualSpec{.layers = {spec::DropoutSpec{0.4}}, .shortcut = {}, .activation = spec::Activation::identity},
+      spec::ResidualSpec{.layers = {spec::DenseSpec{5, spec::Activation::tanh}},
+                         .shortcut = {spec::DropoutSpec{0.4}},
+                         .activation = spec::Activation::identity},
+      spec::DenseSpec{4, spec::Activation::identity}};
   test::expect_right_gradients(model, {.channels = 7});
 }
 
@@ -76,8 +78,8 @@ TEST(Dropout, MasksDifferBySeedStepSampleAndPlaceButNotBySites) {
   EXPECT_NE(through(alone(0.5), ones, {.training = true, .sites = {}, .seed = 1, .step = 3}), mask);
   EXPECT_NE(mask.row(0), mask.row(1));
   // The same mask twice would leave 0 and 4.
-  ModelSpec twice;
-  twice.layers = {DropoutSpec{0.5}, DropoutSpec{0.5}};
+  spec::ModelSpec twice;
+  twice.layers = {spec::DropoutSpec{0.5}, spec::DropoutSpec{0.5}};
   EXPECT_NE(through(twice, ones, pass), Matrix(mask.array().square()));
 }
 
@@ -86,4 +88,4 @@ TEST(Dropout, SameBitsForAnyNumberOfThreads) {
 }
 
 }  // namespace
-}  // namespace dadsim
+}  // namespace dadsim::models

@@ -5,33 +5,33 @@
 #include "models/golden.hpp"
 #include "models/gradient_check.hpp"
 
-namespace dadsim {
+namespace dadsim::models {
 namespace {
 
-RecurrentSpec gru(std::int64_t units, bool bias = true) { return {RecurrentSpec::Cell::gru, units, bias}; }
+spec::RecurrentSpec gru(std::int64_t units, bool bias = true) { return {spec::RecurrentSpec::Cell::gru, units, bias}; }
 
 TEST(Gru, GradientsEqualCentralDifferences) {
   for (const bool bias : {false, true}) {
     SCOPED_TRACE(testing::Message() << "bias " << bias);
-    ModelSpec model;
-    // What is below checks dLoss/dx, the layer beside it that this is added to a slope that is there. 14 samples are
-    // more than one block.
-    model.layers = {
-        DenseSpec{3, Activation::tanh, true, true},
-        ResidualSpec{.layers = {gru(4, bias), gru(3, bias)}, .shortcut = {}, .activation = Activation::tanh},
-        DenseSpec{4, Activation::identity}};
+    spec::ModelSpec model;
+    // What is below checks dLoss/dx, the layer beside it that this is added to a value_gradient that is there. 14
+    // samples are more than one block.
+    model.layers = {spec::DenseSpec{3, spec::Activation::tanh, true, true},
+                    spec::ResidualSpec{
+                        .layers = {gru(4, bias), gru(3, bias)}, .shortcut = {}, .activation = spec::Activation::tanh},
+                    spec::DenseSpec{4, spec::Activation::identity}};
     test::expect_right_gradients(model, {.height = 1, .width = 5, .channels = 2}, {.samples = 14});
   }
 }
 
 TEST(Gru, EqualsPyTorch) {
-  ModelSpec model;
-  model.layers = {gru(6, false), gru(5), DenseSpec{4, Activation::identity}};
+  spec::ModelSpec model;
+  model.layers = {gru(6, false), gru(5), spec::DenseSpec{4, spec::Activation::identity}};
   test::expect_golden("gru", model, {.height = 1, .width = 7, .channels = 3});
 }
 
 TEST(Gru, TwoStepsByHand) {
-  ModelSpec model;
+  spec::ModelSpec model;
   model.layers = {gru(1)};
   NetworkOf<double> network({.height = 1, .width = 2, .channels = 1}, model, 1);
   network.layer(0).weight << 0.5, -1, 2;
@@ -56,15 +56,15 @@ TEST(Gru, TwoStepsByHand) {
 }
 
 TEST(Gru, SameBitsForAnyNumberOfThreads) {
-  ModelSpec model;
-  model.layers = {gru(21), gru(64, false), DenseSpec{5, Activation::identity}};
+  spec::ModelSpec model;
+  model.layers = {gru(21), gru(64, false), spec::DenseSpec{5, spec::Activation::identity}};
   test::expect_same_bits_for_thread_counts(model, {.height = 1, .width = 9, .channels = 7}, 50);
 }
 
 TEST(Gru, ASampleDoesNotDependOnTheOthers) {
-  ModelSpec model;
-  model.layers = {gru(21), DenseSpec{5, Activation::identity}};
-  const SampleShape sample{.height = 1, .width = 9, .channels = 7};
+  spec::ModelSpec model;
+  model.layers = {gru(21), spec::DenseSpec{5, spec::Activation::identity}};
+  const spec::SampleShape sample{.height = 1, .width = 9, .channels = 7};
   const Network network(sample, model, 3);
   const Matrix inputs = test::random_inputs<float>(sample, 29, 4);
   Tape all, one;
@@ -76,9 +76,9 @@ TEST(Gru, ASampleDoesNotDependOnTheOthers) {
 }
 
 TEST(Gru, StaysFiniteWhereGatesSaturate) {
-  ModelSpec model;
+  spec::ModelSpec model;
   model.layers = {gru(8)};
-  const SampleShape sample{.height = 1, .width = 4, .channels = 3};
+  const spec::SampleShape sample{.height = 1, .width = 4, .channels = 3};
   Network network(sample, model, 3);
   for (std::size_t l = 0; l < 2; ++l) network.layer(l).weight *= 1e6F;
   const Matrix inputs = test::random_inputs<float>(sample, 20, 4);
@@ -91,4 +91,4 @@ TEST(Gru, StaysFiniteWhereGatesSaturate) {
 }
 
 }  // namespace
-}  // namespace dadsim
+}  // namespace dadsim::models

@@ -4,15 +4,15 @@
 #include "models/gradient_check.hpp"
 #include "models/network.hpp"
 
-namespace dadsim {
+namespace dadsim::models {
 namespace {
 
-DenseSpec each(std::int64_t units) {
-  return {.units = units, .activation = Activation::identity, .bias = true, .each_position = true};
+spec::DenseSpec each(std::int64_t units) {
+  return {.units = units, .activation = spec::Activation::identity, .bias = true, .each_position = true};
 }
 
 TEST(LayerNorm, HasRightGradients) {
-  test::expect_right_gradients({.name = "", .layers = {each(6), LayerNormSpec{}, each(3)}},
+  test::expect_right_gradients({.name = "", .layers = {each(6), spec::LayerNormSpec{}, each(3)}},
                                {.height = 2, .width = 3, .channels = 4});
 }
 
@@ -20,24 +20,25 @@ TEST(LayerNorm, AddsToASlopeThatIsThere) {
   test::expect_right_gradients(
       {.name = "",
        .layers = {each(6),
-                  ResidualSpec{.layers = {LayerNormSpec{1e-2}}, .shortcut = {}, .activation = Activation::tanh},
+                  spec::ResidualSpec{
+                      .layers = {spec::LayerNormSpec{1e-2}}, .shortcut = {}, .activation = spec::Activation::tanh},
                   each(3)}},
       {.height = 2, .width = 3, .channels = 4});
 }
 
 TEST(LayerNorm, IsPyTorchs) {
-  test::expect_golden("layer_norm", {.name = "", .layers = {each(6), LayerNormSpec{1e-3}, each(4)}},
+  test::expect_golden("layer_norm", {.name = "", .layers = {each(6), spec::LayerNormSpec{1e-3}, each(4)}},
                       {.height = 1, .width = 3, .channels = 4});
 }
 
 TEST(LayerNorm, HasTheSameBitsForAnyNumberOfThreads) {
-  test::expect_same_bits_for_thread_counts({.name = "", .layers = {each(13), LayerNormSpec{}, each(3)}},
+  test::expect_same_bits_for_thread_counts({.name = "", .layers = {each(13), spec::LayerNormSpec{}, each(3)}},
                                            {.height = 5, .width = 7, .channels = 4}, 40);
 }
 
 TEST(LayerNorm, KeepsItsDigitsFarFromZero) {
-  const SampleShape sample{.height = 1, .width = 1, .channels = 64};
-  const Network network(sample, {.name = "", .layers = {LayerNormSpec{}}}, 1);
+  const spec::SampleShape sample{.height = 1, .width = 1, .channels = 64};
+  const Network network(sample, {.name = "", .layers = {spec::LayerNormSpec{}}}, 1);
   const Matrix inputs = test::random_inputs<float>(sample, 3, 3);
   Tape near, far;
   network.forward(inputs, {}, near);
@@ -47,4 +48,4 @@ TEST(LayerNorm, KeepsItsDigitsFarFromZero) {
 }
 
 }  // namespace
-}  // namespace dadsim
+}  // namespace dadsim::models

@@ -5,33 +5,35 @@
 #include "models/golden.hpp"
 #include "models/gradient_check.hpp"
 
-namespace dadsim {
+namespace dadsim::models {
 namespace {
 
-RecurrentSpec lstm(std::int64_t units, bool bias = true) { return {RecurrentSpec::Cell::lstm, units, bias}; }
+spec::RecurrentSpec lstm(std::int64_t units, bool bias = true) {
+  return {spec::RecurrentSpec::Cell::lstm, units, bias};
+}
 
 TEST(Lstm, GradientsEqualCentralDifferences) {
   for (const bool bias : {false, true}) {
     SCOPED_TRACE(testing::Message() << "bias " << bias);
-    ModelSpec model;
-    // What is below checks dLoss/dx, the layer beside it that this is added to a slope that is there. 14 samples are
-    // more than one block.
-    model.layers = {
-        DenseSpec{3, Activation::tanh, true, true},
-        ResidualSpec{.layers = {lstm(4, bias), lstm(3, bias)}, .shortcut = {}, .activation = Activation::tanh},
-        DenseSpec{4, Activation::identity}};
+    spec::ModelSpec model;
+    // What is below checks dLoss/dx, the layer beside it that this is added to a value_gradient that is there. 14
+    // samples are more than one block.
+    model.layers = {spec::DenseSpec{3, spec::Activation::tanh, true, true},
+                    spec::ResidualSpec{
+                        .layers = {lstm(4, bias), lstm(3, bias)}, .shortcut = {}, .activation = spec::Activation::tanh},
+                    spec::DenseSpec{4, spec::Activation::identity}};
     test::expect_right_gradients(model, {.height = 1, .width = 5, .channels = 2}, {.samples = 14});
   }
 }
 
 TEST(Lstm, EqualsPyTorch) {
-  ModelSpec model;
-  model.layers = {lstm(6, false), lstm(5), DenseSpec{4, Activation::identity}};
+  spec::ModelSpec model;
+  model.layers = {lstm(6, false), lstm(5), spec::DenseSpec{4, spec::Activation::identity}};
   test::expect_golden("lstm", model, {.height = 1, .width = 7, .channels = 3});
 }
 
 TEST(Lstm, TwoStepsByHand) {
-  ModelSpec model;
+  spec::ModelSpec model;
   model.layers = {lstm(1)};
   NetworkOf<double> network({.height = 1, .width = 2, .channels = 1}, model, 1);
   network.layer(0).weight << 0.5, -1, 2, 0.7;
@@ -58,15 +60,15 @@ TEST(Lstm, TwoStepsByHand) {
 }
 
 TEST(Lstm, SameBitsForAnyNumberOfThreads) {
-  ModelSpec model;
-  model.layers = {lstm(21), lstm(64, false), DenseSpec{5, Activation::identity}};
+  spec::ModelSpec model;
+  model.layers = {lstm(21), lstm(64, false), spec::DenseSpec{5, spec::Activation::identity}};
   test::expect_same_bits_for_thread_counts(model, {.height = 1, .width = 9, .channels = 7}, 50);
 }
 
 TEST(Lstm, ASampleDoesNotDependOnTheOthers) {
-  ModelSpec model;
-  model.layers = {lstm(21), DenseSpec{5, Activation::identity}};
-  const SampleShape sample{.height = 1, .width = 9, .channels = 7};
+  spec::ModelSpec model;
+  model.layers = {lstm(21), spec::DenseSpec{5, spec::Activation::identity}};
+  const spec::SampleShape sample{.height = 1, .width = 9, .channels = 7};
   const Network network(sample, model, 3);
   const Matrix inputs = test::random_inputs<float>(sample, 29, 4);
   Tape all, one;
@@ -78,4 +80,4 @@ TEST(Lstm, ASampleDoesNotDependOnTheOthers) {
 }
 
 }  // namespace
-}  // namespace dadsim
+}  // namespace dadsim::models

@@ -5,44 +5,45 @@
 
 #include "models/gradient_check.hpp"
 
-namespace dadsim {
+namespace dadsim::models {
 namespace {
 
-constexpr SampleShape kImage{.height = 7, .width = 6, .channels = 3};
+constexpr spec::SampleShape kImage{.height = 7, .width = 6, .channels = 3};
 constexpr std::pair<std::int64_t, std::int64_t> kWindows[] = {{2, 2}, {3, 2}, {2, 3}, {1, 1}};
 
-ModelSpec around(LayerSpec layer) {
-  ModelSpec model;
-  model.layers = {DenseSpec{3, Activation::tanh, true, true}, std::move(layer), DenseSpec{4, Activation::identity}};
+spec::ModelSpec around(spec::LayerSpec layer) {
+  spec::ModelSpec model;
+  model.layers = {spec::DenseSpec{3, spec::Activation::tanh, true, true}, std::move(layer),
+                  spec::DenseSpec{4, spec::Activation::identity}};
   return model;
 }
 
 TEST(Pool, GradientsEqualCentralDifferences) {
-  for (const auto kind : {PoolSpec::Kind::maximum, PoolSpec::Kind::mean}) {
+  for (const auto kind : {spec::PoolSpec::Kind::maximum, spec::PoolSpec::Kind::mean}) {
     for (const auto& [size, stride] : kWindows) {
       SCOPED_TRACE(testing::Message() << "size " << size << ", stride " << stride);
-      test::expect_right_gradients(around(PoolSpec{kind, size, stride}), kImage);
+      test::expect_right_gradients(around(spec::PoolSpec{kind, size, stride}), kImage);
     }
   }
 }
 
 TEST(Pool, TheFirstOfEqualsGetsTheSlope) {
-  ModelSpec model;
-  model.layers = {DenseSpec{1, Activation::identity, true, true}, PoolSpec{PoolSpec::Kind::maximum, 2, 2},
-                  DenseSpec{2, Activation::identity}};
+  spec::ModelSpec model;
+  model.layers = {spec::DenseSpec{1, spec::Activation::identity, true, true},
+                  spec::PoolSpec{spec::PoolSpec::Kind::maximum, 2, 2}, spec::DenseSpec{2, spec::Activation::identity}};
   Network network({.height = 2, .width = 2, .channels = 1}, model, 1);
   Tape tape;
   network.forward(Matrix::Constant(1, 4, 0.5F), {}, tape);
   network.loss(std::vector<std::int32_t>{0}, 1, tape);
-  network.propagate(1, tape);
-  const Matrix slopes = network.delta(0, tape);
-  EXPECT_NE(slopes(0, 0), 0.0F);
-  EXPECT_EQ(slopes.bottomRows(3), Matrix::Zero(3, 1));
+  network.backpropagate(1, tape);
+  const Matrix value_gradients = network.delta(0, tape);
+  EXPECT_NE(value_gradients(0, 0), 0.0F);
+  EXPECT_EQ(value_gradients.bottomRows(3), Matrix::Zero(3, 1));
 }
 
 TEST(Pool, KeepsNaN) {
-  ModelSpec model;
-  model.layers = {PoolSpec{PoolSpec::Kind::maximum, 2, 2}};
+  spec::ModelSpec model;
+  model.layers = {spec::PoolSpec{spec::PoolSpec::Kind::maximum, 2, 2}};
   const Network network({.height = 2, .width = 2, .channels = 1}, model, 1);
   for (Eigen::Index at = 0; at < 4; ++at) {
     Matrix inputs = Matrix::Constant(1, 4, 1.0F);
@@ -54,31 +55,31 @@ TEST(Pool, KeepsNaN) {
 }
 
 TEST(Pool, SameBitsForAnyNumberOfThreads) {
-  for (const auto kind : {PoolSpec::Kind::maximum, PoolSpec::Kind::mean}) {
-    test::expect_same_bits_for_thread_counts(around(PoolSpec{kind, 2, 2}), {16, 16, 8}, 60);
+  for (const auto kind : {spec::PoolSpec::Kind::maximum, spec::PoolSpec::Kind::mean}) {
+    test::expect_same_bits_for_thread_counts(around(spec::PoolSpec{kind, 2, 2}), {16, 16, 8}, 60);
   }
 }
 
-TEST(Mean, GradientsEqualCentralDifferences) { test::expect_right_gradients(around(MeanSpec{}), kImage); }
+TEST(Mean, GradientsEqualCentralDifferences) { test::expect_right_gradients(around(spec::MeanSpec{}), kImage); }
 
 TEST(Mean, BesideAShortcut) {
-  // Both branches read the same value: one sets its slope, the other adds to it.
-  ModelSpec model;
-  model.layers = {DenseSpec{3, Activation::tanh, true, true},
-                  ResidualSpec{.layers = {PoolSpec{PoolSpec::Kind::maximum, 7, 7}},
-                               .shortcut = {PoolSpec{PoolSpec::Kind::mean, 7, 7}},
-                               .activation = Activation::identity},
-                  DenseSpec{4, Activation::identity}};
+  // Both branches read the same value: one sets its value_gradient, the other adds to it.
+  spec::ModelSpec model;
+  model.layers = {spec::DenseSpec{3, spec::Activation::tanh, true, true},
+                  spec::ResidualSpec{.layers = {spec::PoolSpec{spec::PoolSpec::Kind::maximum, 7, 7}},
+                                     .shortcut = {spec::PoolSpec{spec::PoolSpec::Kind::mean, 7, 7}},
+                                     .activation = spec::Activation::identity},
+                  spec::DenseSpec{4, spec::Activation::identity}};
   test::expect_right_gradients(model, {.height = 7, .width = 7, .channels = 3});
-  model.layers[1] = ResidualSpec{.layers = {MeanSpec{}},
-                                 .shortcut = {PoolSpec{PoolSpec::Kind::maximum, 7, 7}},
-                                 .activation = Activation::identity};
+  model.layers[1] = spec::ResidualSpec{.layers = {spec::MeanSpec{}},
+                                       .shortcut = {spec::PoolSpec{spec::PoolSpec::Kind::maximum, 7, 7}},
+                                       .activation = spec::Activation::identity};
   test::expect_right_gradients(model, {.height = 7, .width = 7, .channels = 3});
 }
 
 TEST(Mean, ByHand) {
-  ModelSpec model;
-  model.layers = {MeanSpec{}};
+  spec::ModelSpec model;
+  model.layers = {spec::MeanSpec{}};
   const Network network({.height = 2, .width = 1, .channels = 2}, model, 1);
   Matrix inputs(1, 4);
   inputs << 1, 10, 2, 30;
@@ -88,8 +89,8 @@ TEST(Mean, ByHand) {
 }
 
 TEST(Mean, SameBitsForAnyNumberOfThreads) {
-  test::expect_same_bits_for_thread_counts(around(MeanSpec{}), {16, 16, 8}, 60);
+  test::expect_same_bits_for_thread_counts(around(spec::MeanSpec{}), {16, 16, 8}, 60);
 }
 
 }  // namespace
-}  // namespace dadsim
+}  // namespace dadsim::models

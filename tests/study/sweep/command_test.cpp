@@ -7,7 +7,7 @@
 #include "cli/process.hpp"
 #include "study/sweep/tiny_sweep.hpp"
 
-namespace dadsim {
+namespace dadsim::study {
 namespace {
 
 using test::Outcome;
@@ -34,63 +34,64 @@ class SweepCommand : public testing::Test {
 };
 
 TEST_F(SweepCommand, RefusesWhatMakesNoSense) {
-  expect_refused({"sweep"}, kUsage, "no scenario is named");
-  expect_refused({"sweep", "tiny.xml", "plain.xml"}, kUsage, "one argument too many");
-  expect_refused({"sweep", "tiny.xml", "--shards", "1/2"}, kUsage,
+  expect_refused({"sweep"}, cli::kUsage, "no scenario is named");
+  expect_refused({"sweep", "tiny.xml", "plain.xml"}, cli::kUsage, "one argument too many");
+  expect_refused({"sweep", "tiny.xml", "--shards", "1/2"}, cli::kUsage,
                  "unknown option '--shards'; did you mean '--shard'?");
   for (const char* shard : {"0/2", "3/2", "1", "1/", "a/b", "1/2x", "1/0"})
-    expect_refused({"sweep", "tiny.xml", "--shard", shard}, kUsage, "is no shard; I/N with I from 1 to N, e.g. 3/20");
-  expect_refused({"sweep", "tiny.xml", "--out", "-"}, kUsage, "--out cannot be standard output");
-  expect_refused({"sweep", "tiny.xml", "--out", "x", "--csv", "x"}, kUsage, "--out and --csv both name 'x'");
-  expect_refused({"sweep", "tiny.xml", "--learn-only", "--csv", "x"}, kUsage, "--csv has no result to write");
-  expect_refused({"sweep", "tiny.xml", "--threads", "0"}, kUsage, "--threads '0' is no number of threads");
-  expect_refused({"sweep", "plain.xml"}, kWrongInput, "plain.xml: <scenario> lacks <sweep>; what is varied");
-  expect_refused({"sweep", "none.xml"}, kWrongInput, "none.xml: no such file");
-  expect_refused({"sweep", "wrong.xml"}, kWrongInput, "wrong.xml:24: training.batch=no: ");
-  expect_refused({"sweep", "wrong.xml", "--check"}, kWrongInput, "wrong.xml:24: training.batch=no: ");
-  expect_refused({"sweep", "tiny.xml", "--csv", "no/such/folder.csv"}, kOutputFailed, "cannot write");
-  expect_refused({"merge"}, kUsage, "a merge needs the file to make and those to put together");
-  expect_refused({"merge", "a.sqlite"}, kUsage, "a merge needs the file to make and those to put together");
-  expect_refused({"merge", "a.sqlite", "tiny.xml"}, kWrongInput, "tiny.xml: is no results of a sweep");
+    expect_refused({"sweep", "tiny.xml", "--shard", shard}, cli::kUsage,
+                   "is no shard; I/N with I from 1 to N, e.g. 3/20");
+  expect_refused({"sweep", "tiny.xml", "--out", "-"}, cli::kUsage, "--out cannot be standard output");
+  expect_refused({"sweep", "tiny.xml", "--out", "x", "--csv", "x"}, cli::kUsage, "--out and --csv both name 'x'");
+  expect_refused({"sweep", "tiny.xml", "--learn-only", "--csv", "x"}, cli::kUsage, "--csv has no result to write");
+  expect_refused({"sweep", "tiny.xml", "--threads", "0"}, cli::kUsage, "--threads '0' is no number of threads");
+  expect_refused({"sweep", "plain.xml"}, cli::kWrongInput, "plain.xml: <scenario> lacks <sweep>; what is varied");
+  expect_refused({"sweep", "none.xml"}, cli::kWrongInput, "none.xml: no such file");
+  expect_refused({"sweep", "wrong.xml"}, cli::kWrongInput, "wrong.xml:24: training.batch=no: ");
+  expect_refused({"sweep", "wrong.xml", "--check"}, cli::kWrongInput, "wrong.xml:24: training.batch=no: ");
+  expect_refused({"sweep", "tiny.xml", "--csv", "no/such/folder.csv"}, cli::kOutputFailed, "cannot write");
+  expect_refused({"merge"}, cli::kUsage, "a merge needs the file to make and those to put together");
+  expect_refused({"merge", "a.sqlite"}, cli::kUsage, "a merge needs the file to make and those to put together");
+  expect_refused({"merge", "a.sqlite", "tiny.xml"}, cli::kWrongInput, "tiny.xml: is no results of a sweep");
 }
 
 TEST_F(SweepCommand, CheckRunsNothing) {
   const Outcome outcome = run({"sweep", "tiny.xml", "--check"});
-  EXPECT_EQ(outcome.exit_code, kSuccess);
+  EXPECT_EQ(outcome.exit_code, cli::kSuccess);
   EXPECT_EQ(outcome.out, "tiny.xml: nothing wrong with its 2 points; 3 runs to learn\n");
   EXPECT_EQ(folder_.files(), 3U);
 }
 
 TEST_F(SweepCommand, NamesItsFileAfterTheScenario) {
   const Outcome outcome = run({"sweep", "tiny.xml"});
-  EXPECT_EQ(outcome.exit_code, kSuccess) << outcome.err;
+  EXPECT_EQ(outcome.exit_code, cli::kSuccess) << outcome.err;
   EXPECT_EQ(outcome.err, "");
   EXPECT_NE(outcome.out.find("\ntiny.sweep.sqlite: 2 points new, 0 there before; 3 runs learned.\n"), std::string::npos)
       << outcome.out;
   EXPECT_EQ(folder_.files(), 4U);
   const Outcome again = run({"sweep", "tiny.xml", "--quiet"});
-  EXPECT_EQ(again.exit_code, kSuccess);
+  EXPECT_EQ(again.exit_code, cli::kSuccess);
   EXPECT_EQ(again.out, "");
 }
 
 TEST_F(SweepCommand, LearnsFirstThenTimesShardsThenMerges) {
-  ASSERT_EQ(run({"sweep", "tiny.xml", "--out", "whole.sqlite", "--csv", "whole.csv"}).exit_code, kSuccess);
+  ASSERT_EQ(run({"sweep", "tiny.xml", "--out", "whole.sqlite", "--csv", "whole.csv"}).exit_code, cli::kSuccess);
   const Outcome learned = run({"sweep", "tiny.xml", "--learn-only", "--out", "learned.sqlite"});
   EXPECT_EQ(learned.out, "learned.sqlite: 3 runs learned; dadsim sweep goes on there, and --learned uses it\n");
   for (const char* shard : {"1/2", "2/2"}) {
     const Outcome part = run({"sweep", "tiny.xml", "--learned", "learned.sqlite", "--shard", shard});
-    EXPECT_EQ(part.exit_code, kSuccess) << part.err;
+    EXPECT_EQ(part.exit_code, cli::kSuccess) << part.err;
     EXPECT_NE(part.out.find("1 point new, 0 there before; 0 runs learned."), std::string::npos) << part.out;
   }
   const Outcome missing = run({"merge", "half.sqlite", "tiny.sweep-2-of-2.sqlite"});
-  EXPECT_EQ(missing.exit_code, kSuccess) << missing.err;
+  EXPECT_EQ(missing.exit_code, cli::kSuccess) << missing.err;
   EXPECT_NE(missing.out.find("half.sqlite: 1 of 2 points complete; missing: 1.\n"
                              "dadsim sweep --out half.sqlite tiny.xml goes on with them.\n"),
             std::string::npos)
       << missing.out;
   const Outcome merged = run({"merge", "merged.sqlite", "tiny.sweep-1-of-2.sqlite", "tiny.sweep-2-of-2.sqlite",
                               "learned.sqlite", "--csv", "merged.csv"});
-  EXPECT_EQ(merged.exit_code, kSuccess) << merged.err;
+  EXPECT_EQ(merged.exit_code, cli::kSuccess) << merged.err;
   EXPECT_NE(merged.out.find("merged.sqlite: 2 of 2 points complete.\n"), std::string::npos) << merged.out;
   EXPECT_EQ(test::read_file(folder_.path("merged.csv")), test::read_file(folder_.path("whole.csv")));
 }
@@ -98,10 +99,10 @@ TEST_F(SweepCommand, LearnsFirstThenTimesShardsThenMerges) {
 TEST_F(SweepCommand, ChangesTheScenarioBeforeItsPoints) {
   const Outcome outcome = run({"sweep", "tiny.xml", "--set", "training.epochs=1", "--set",
                                "sweep.vary.values=2Mbps 3Mbps 4Mbps", "--seed", "5", "--csv", "-"});
-  EXPECT_EQ(outcome.exit_code, kSuccess) << outcome.err;
+  EXPECT_EQ(outcome.exit_code, cli::kSuccess) << outcome.err;
   EXPECT_EQ(std::ranges::count(outcome.out, '\n'), 1 + 3 * 3);
   EXPECT_NE(outcome.out.find("\n3,0,4Mbps,"), std::string::npos) << outcome.out;
 }
 
 }  // namespace
-}  // namespace dadsim
+}  // namespace dadsim::study

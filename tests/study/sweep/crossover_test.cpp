@@ -11,7 +11,7 @@
 #include "study/sweep/winners.hpp"
 #include "support/temporary_folder.hpp"
 
-namespace dadsim {
+namespace dadsim::study {
 namespace {
 
 constexpr std::size_t kLatencies = 9;
@@ -31,7 +31,7 @@ double closed_form(const SweepRun& run, double bandwidth, double latency) {
 
 TEST(Crossover, EveryCellHasTheWinnerOfTheClosedFormOrIsNextToOneThatHas) {
   const test::TemporaryFolder folder;
-  const SweepPlan plan = test::plan_of(std::string(DADSIM_SOURCE_DIR) + "/scenarios/crossover.xml");
+  const SweepPoints plan = test::plan_of(std::string(DADSIM_SOURCE_DIR) + "/scenarios/crossover.xml");
   ASSERT_EQ(plan.points().size(), kLatencies * kBandwidths);
   EXPECT_EQ(plan.distinct_runs(), 4U) << "one learning of each algorithm";
   const auto database = open_sweep(folder.path("c.sqlite"), plan, {});
@@ -77,4 +77,4 @@ TEST(Crossover, EveryCellHasTheWinnerOfTheClosedFormOrIsNextToOneThatHas) {
 }
 
 }  // namespace
-}  // namespace dadsim
+}  // namespace dadsim::study

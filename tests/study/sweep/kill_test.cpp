@@ -18,7 +18,7 @@
 #include "study/sweep/results.hpp"
 #include "study/sweep/tiny_sweep.hpp"
 
-namespace dadsim {
+namespace dadsim::study {
 namespace {
 
 using namespace std::chrono_literals;
@@ -96,7 +96,7 @@ class KilledSweep : public testing::Test {
   std::string undisturbed() {
     const auto start = std::chrono::steady_clock::now();
     const Outcome outcome = run_dadsim({"sweep", "tiny.xml", "--out", "u.sqlite", "--csv", "u.csv"}, folder_.path());
-    EXPECT_EQ(outcome.exit_code, kSuccess) << outcome.err;
+    EXPECT_EQ(outcome.exit_code, cli::kSuccess) << outcome.err;
     undisturbed_time_ = std::chrono::steady_clock::now() - start;
     return test::read_file(folder_.path("u.csv"));
   }
@@ -140,7 +140,7 @@ TEST_F(KilledSweep, TwentyTimesItEndsAsIfNothingHadHappened) {
   EXPECT_EQ(kills, 20);
   EXPECT_GE(seen.size(), 3U) << "killed before, while and after results came";
   const Outcome last = run_dadsim({"sweep", "tiny.xml", "--out", "k.sqlite", "--csv", "k.csv"}, folder_.path());
-  EXPECT_EQ(last.exit_code, kSuccess) << last.err;
+  EXPECT_EQ(last.exit_code, cli::kSuccess) << last.err;
   EXPECT_EQ(test::read_file(folder_.path("k.csv")), expected);
   EXPECT_EQ(count("k.sqlite", "trial"), kPoints);
   EXPECT_EQ(count("k.sqlite", "run"), 3 * kPoints);
@@ -152,7 +152,7 @@ TEST_F(KilledSweep, AnInterruptLeavesAllThatIsFinishedAndSaysHowToGoOn) {
   const std::string expected = undisturbed();
   const Outcome outcome =
       run_dadsim({"sweep", "tiny.xml", "--out", "i.sqlite", "--threads", "1"}, folder_.path(), 400ms);
-  ASSERT_EQ(outcome.exit_code, kInterrupted) << outcome.err;
+  ASSERT_EQ(outcome.exit_code, cli::kInterrupted) << outcome.err;
   EXPECT_NE(outcome.err.find("dadsim: interrupted; "), std::string::npos) << outcome.err;
   EXPECT_NE(outcome.err.find("in 'i.sqlite'; the same command goes on"), std::string::npos) << outcome.err;
   EXPECT_LT(count("i.sqlite", "trial"), kPoints);
@@ -175,12 +175,12 @@ TEST_F(KilledSweep, ASimulationThatIsKilledIsNotedAndTheOthersGoOn) {
     }
   }
   ASSERT_TRUE(killed);
-  EXPECT_EQ(running.wait(), kSimulationFailed);
+  EXPECT_EQ(running.wait(), cli::kSimulationFailed);
   EXPECT_EQ(count("s.sqlite", "trial WHERE status = 'failed'"), 1);
   EXPECT_EQ(count("s.sqlite", "trial"), kPoints);
   const Outcome again =
       run_dadsim({"sweep", "tiny.xml", "--out", "s.sqlite", "--retry-failed", "--csv", "-"}, folder_.path());
-  EXPECT_EQ(again.exit_code, kSuccess) << again.err;
+  EXPECT_EQ(again.exit_code, cli::kSuccess) << again.err;
   EXPECT_EQ(again.out, undisturbed());
 }
 
@@ -198,12 +198,12 @@ TEST_F(KilledSweep, AFullDiskIsSaidAndNothingIsLost) {
     std::signal(SIGXFSZ, handler);
     return outcome;
   }();
-  EXPECT_EQ(full.exit_code, kOutputFailed) << full.err;
+  EXPECT_EQ(full.exit_code, cli::kOutputFailed) << full.err;
   EXPECT_NE(full.err.find("dadsim: cannot write 'f.sqlite': "), std::string::npos) << full.err;
   EXPECT_GT(count("f.sqlite", "trial"), 0);
   EXPECT_LT(count("f.sqlite", "trial"), kPoints);
   const Outcome last = run_dadsim({"sweep", "tiny.xml", "--out", "f.sqlite", "--csv", "-"}, folder_.path());
-  EXPECT_EQ(last.exit_code, kSuccess) << last.err;
+  EXPECT_EQ(last.exit_code, cli::kSuccess) << last.err;
   EXPECT_EQ(last.out, expected);
 }
 
@@ -211,22 +211,22 @@ TEST_F(KilledSweep, ADiskThatIsReallyFullToo) {
   const SmallDisk disk(folder_.path("small"));
   if (!disk.mounted()) GTEST_SKIP() << "only root can mount";
   const Outcome full = run_dadsim({"sweep", "tiny.xml", "--out", "small/f.sqlite"}, folder_.path());
-  EXPECT_EQ(full.exit_code, kOutputFailed) << full.err;
+  EXPECT_EQ(full.exit_code, cli::kOutputFailed) << full.err;
   EXPECT_NE(full.err.find("'small/f.sqlite': the disk is full"), std::string::npos) << full.err;
   // Room is made, and it goes on.
   disk.grow();
   const Outcome last = run_dadsim({"sweep", "tiny.xml", "--out", "small/f.sqlite", "--csv", "-"}, folder_.path());
-  EXPECT_EQ(last.exit_code, kSuccess) << last.err;
+  EXPECT_EQ(last.exit_code, cli::kSuccess) << last.err;
   EXPECT_EQ(last.out, undisturbed());
 }
 
 TEST_F(KilledSweep, AFolderThatCannotBeWrittenIsSaidBeforeAnythingRuns) {
   for (const char* out : {"no/folder/x.sqlite", "/proc/x.sqlite"}) {
     const Outcome outcome = run_dadsim({"sweep", "tiny.xml", "--out", out}, folder_.path());
-    EXPECT_EQ(outcome.exit_code, kOutputFailed) << outcome.err;
+    EXPECT_EQ(outcome.exit_code, cli::kOutputFailed) << outcome.err;
     EXPECT_NE(outcome.err.find(std::string("cannot write '") + out + "'"), std::string::npos) << outcome.err;
   }
 }
 
 }  // namespace
-}  // namespace dadsim
+}  // namespace dadsim::study

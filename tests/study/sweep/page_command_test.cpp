@@ -9,7 +9,7 @@
 #include "cli/process.hpp"
 #include "study/sweep/tiny_sweep.hpp"
 
-namespace dadsim {
+namespace dadsim::study {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -45,7 +45,7 @@ class SweepPageCommand : public testing::Test {
 
 TEST_F(SweepPageCommand, WritesThePageOfASweepAndOfMergedShards) {
   Outcome outcome = run({"sweep", "tiny.xml", "--report", "all.html", "--quiet"});
-  ASSERT_EQ(outcome.exit_code, kSuccess) << outcome.err;
+  ASSERT_EQ(outcome.exit_code, cli::kSuccess) << outcome.err;
   EXPECT_EQ(outcome.out, "");
   const Json whole = embedded(text("all.html"));
   ASSERT_EQ(whole["points"].size(), 4U);
@@ -67,10 +67,10 @@ TEST_F(SweepPageCommand, WritesThePageOfASweepAndOfMergedShards) {
 
   for (const char* shard : {"1/2", "2/2"}) {
     outcome = run({"sweep", "tiny.xml", "--shard", shard, "--quiet"});
-    ASSERT_EQ(outcome.exit_code, kSuccess) << outcome.err;
+    ASSERT_EQ(outcome.exit_code, cli::kSuccess) << outcome.err;
   }
   outcome = run({"merge", "merged.sqlite", "tiny.sweep-1-of-2.sqlite", "tiny.sweep-2-of-2.sqlite", "--report", "-"});
-  ASSERT_EQ(outcome.exit_code, kSuccess) << outcome.err;
+  ASSERT_EQ(outcome.exit_code, cli::kSuccess) << outcome.err;
   EXPECT_EQ(embedded(outcome.out), whole) << "as one process would have made it";
 }
 
@@ -82,11 +82,11 @@ TEST_F(SweepPageCommand, RefusesWhatMakesNoSense) {
     EXPECT_EQ(outcome.out, "");
     EXPECT_EQ(folder_.files(), 1U) << "nothing is written";
   };
-  refused({"sweep", "tiny.xml", "--learn-only", "--report", "x"}, kUsage, "--report has no result to show");
-  refused({"sweep", "tiny.xml", "--csv", "x", "--report", "x"}, kUsage, "--csv and --report both name 'x'");
-  refused({"sweep", "tiny.xml", "--report", "no/such/folder.html"}, kOutputFailed, "cannot write");
-  refused({"merge", "a", "b", "c", "--csv", "x", "--report", "x"}, kUsage, "--csv and --report both name 'x'");
+  refused({"sweep", "tiny.xml", "--learn-only", "--report", "x"}, cli::kUsage, "--report has no result to show");
+  refused({"sweep", "tiny.xml", "--csv", "x", "--report", "x"}, cli::kUsage, "--csv and --report both name 'x'");
+  refused({"sweep", "tiny.xml", "--report", "no/such/folder.html"}, cli::kOutputFailed, "cannot write");
+  refused({"merge", "a", "b", "c", "--csv", "x", "--report", "x"}, cli::kUsage, "--csv and --report both name 'x'");
 }
 
 }  // namespace
-}  // namespace dadsim
+}  // namespace dadsim::study

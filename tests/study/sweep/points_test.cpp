@@ -7,20 +7,20 @@
 #include <map>
 #include <set>
 
-namespace dadsim {
+namespace dadsim::study {
 namespace {
 
-VariedPath listed(const std::string& path, std::vector<std::string> values) {
+spec::VariedPath listed(const std::string& path, std::vector<std::string> values) {
   return {.path = path, .values = std::move(values)};
 }
 
-VariedPath ranged(const std::string& path, double from, double to, std::int64_t steps, bool logarithmic = false,
-                  bool whole = false) {
+spec::VariedPath ranged(const std::string& path, double from, double to, std::int64_t steps, bool logarithmic = false,
+                        bool whole = false) {
   return {
       .path = path, .values = {}, .from = from, .to = to, .steps = steps, .logarithmic = logarithmic, .whole = whole};
 }
 
-std::vector<std::string> texts(const VariedPath& varied) {
+std::vector<std::string> texts(const spec::VariedPath& varied) {
   std::vector<std::string> all;
   for (std::size_t i = 0; i < varied.count(); ++i) all.push_back(varied.at(i));
   return all;
@@ -38,13 +38,13 @@ TEST(Points, ARangeIsDividedEvenly) {
 }
 
 TEST(Points, TheFormHoldsTheValue) {
-  VariedPath hosts = ranged("hosts", 2, 4, 2, false, true);
+  spec::VariedPath hosts = ranged("hosts", 2, 4, 2, false, true);
   hosts.form = "site-[1-{}]";
   EXPECT_EQ(texts(hosts), (Texts{"site-[1-2]", "site-[1-4]"}));
 }
 
 TEST(Points, AGridHasEveryValueWithEveryOther) {
-  SweepSpec sweep;
+  spec::SweepSpec sweep;
   sweep.axes = {{listed("a", {"1", "2"})}, {listed("b", {"x", "y", "z"}), listed("c", {"X", "Y", "Z"})}};
   EXPECT_EQ(lay_out(sweep),
             (std::vector<PointValues>{
@@ -53,16 +53,16 @@ TEST(Points, AGridHasEveryValueWithEveryOther) {
 }
 
 TEST(Points, AListTakesValuesInStep) {
-  SweepSpec sweep;
-  sweep.method = SweepSpec::Method::list;
+  spec::SweepSpec sweep;
+  sweep.method = spec::SweepSpec::Method::list;
   sweep.axes = {{listed("a", {"1", "2"})}, {listed("b", {"x", "y"})}};
   EXPECT_EQ(lay_out(sweep), (std::vector<PointValues>{{"1", "x"}, {"2", "y"}}));
 }
 
 TEST(Points, ALatinHypercubeCoversEveryAxisEvenly) {
   constexpr std::int64_t kPoints = 100;
-  SweepSpec sweep;
-  sweep.method = SweepSpec::Method::latin_hypercube;
+  spec::SweepSpec sweep;
+  sweep.method = spec::SweepSpec::Method::latin_hypercube;
   sweep.points = kPoints;
   sweep.axes = {{ranged("a", 0, 100, 0)}, {ranged("b", 1, 10000, 0, true)}, {listed("c", {"x", "y", "z", "w"})}};
   const std::vector<PointValues> points = lay_out(sweep);
@@ -82,10 +82,10 @@ TEST(Points, ALatinHypercubeCoversEveryAxisEvenly) {
 }
 
 TEST(Points, DrawnPointsAreTheSameWithTheSameSeedAlone) {
-  SweepSpec sweep;
+  spec::SweepSpec sweep;
   sweep.points = 50;
   sweep.axes = {{ranged("a", 0, 1, 0)}, {ranged("b", 0, 1, 0)}};
-  for (const auto method : {SweepSpec::Method::random, SweepSpec::Method::latin_hypercube}) {
+  for (const auto method : {spec::SweepSpec::Method::random, spec::SweepSpec::Method::latin_hypercube}) {
     sweep.method = method;
     sweep.seed = 1;
     const std::vector<PointValues> first = lay_out(sweep);
@@ -96,8 +96,8 @@ TEST(Points, DrawnPointsAreTheSameWithTheSameSeedAlone) {
 }
 
 TEST(Points, DrawnWholeNumbersAllOccur) {
-  SweepSpec sweep;
-  sweep.method = SweepSpec::Method::random;
+  spec::SweepSpec sweep;
+  sweep.method = spec::SweepSpec::Method::random;
   sweep.points = 6000;
   sweep.axes = {{ranged("a", 1, 6, 0, false, true)}};
   std::map<std::string, int> times;
@@ -108,18 +108,18 @@ TEST(Points, DrawnWholeNumbersAllOccur) {
 }
 
 TEST(Points, LinkedPathsTakeTheSamePlaceInTheirRanges) {
-  SweepSpec sweep;
-  sweep.method = SweepSpec::Method::random;
+  spec::SweepSpec sweep;
+  sweep.method = spec::SweepSpec::Method::random;
   sweep.points = 20;
   sweep.axes = {{ranged("a", 0, 1, 0), ranged("b", 0, 100, 0)}};
   for (const PointValues& point : lay_out(sweep)) EXPECT_NEAR(100 * std::stod(point[0]), std::stod(point[1]), 1e-3);
 }
 
 TEST(Points, TooManyAreCountedWithoutEnd) {
-  SweepSpec sweep;
+  spec::SweepSpec sweep;
   for (int i = 0; i < 20; ++i) sweep.axes.push_back({ranged(std::to_string(i), 0, 1, 100000)});
-  EXPECT_EQ(count_points(sweep), kMostSweepPoints + 1);
+  EXPECT_EQ(count_points(sweep), spec::kMostSweepPoints + 1);
 }
 
 }  // namespace
-}  // namespace dadsim
+}  // namespace dadsim::study

@@ -18,7 +18,7 @@
 #include "support/output_error.hpp"
 #include "support/temporary_folder.hpp"
 
-namespace dadsim {
+namespace dadsim::study {
 namespace {
 
 using test::plan_of;
@@ -35,7 +35,7 @@ class SweepRuns : public testing::Test {
     return folder_.write(name, tiny_scenario(sweep));
   }
   /// Runs it into a file of that name; returns what is in the file.
-  SweepResults run(const SweepPlan& plan, const std::string& file, const SweepOptions& options = {.threads = 2},
+  SweepResults run(const SweepPoints& plan, const std::string& file, const SweepOptions& options = {.threads = 2},
                    const Shard& shard = {}) {
     const auto database = open_sweep(folder_.path(file), plan, shard);
     numbers_ = run_sweep(plan, *database, shard, options);
@@ -57,18 +57,18 @@ void expect_same(double a, double b, const char* what) {
 
 TEST_F(SweepRuns, EveryPointEqualsARunOfItsOwn) {
   const std::string path = scenario(kSweep);
-  const SweepPlan plan = plan_of(path);
+  const SweepPoints plan = plan_of(path);
   const SweepResults results = run(plan, "a.sqlite");
   ASSERT_EQ(results.points.size(), 6U);
   ASSERT_EQ(results.runs.size(), 18U);
   EXPECT_EQ(results.points[4].values, (std::vector<std::string>{"100Mbps", "4"}));
   for (std::size_t point = 0; point < 6; ++point) {
-    const Scenario alone = load_scenario(path, plan.overrides(point, 0), make_catalog());
+    const scenario::Scenario alone = load_scenario(path, plan.overrides(point, 0), make_catalog());
     EXPECT_EQ(results.points[point].hash, fmt::format("{:016x}", alone.hash));
-    const Result result = run_experiment(alone, false);
+    const report::Result result = run_experiment(alone, false);
     for (std::size_t i = 0; i < 3; ++i) {
       const SweepRun& kept = results.runs.at(3 * point + i);
-      const RunResult& run = result.runs[i];
+      const report::RunResult& run = result.runs[i];
       EXPECT_EQ(kept.label, run.spec.label);
       EXPECT_EQ(kept.target_reached, run.target_reached);
       EXPECT_EQ(kept.steps, run.steps);
@@ -91,14 +91,14 @@ TEST_F(SweepRuns, ASampleOfTheStepsIsThatOfARunOfItsOwn) {
   xml.replace(xml.find("<workers"), 0, R"(<network timed-steps="8"/>)");
   xml.replace(xml.find("train=\"300\""), 11, "train=\"2400\"");
   const std::string path = folder_.write("sampled.xml", xml);
-  const SweepPlan plan = plan_of(path);
+  const SweepPoints plan = plan_of(path);
   const SweepResults results = run(plan, "a.sqlite");
   double worst = 0;
   for (std::size_t point = 0; point < 3; ++point) {
-    const Result result = run_experiment(load_scenario(path, plan.overrides(point, 0), make_catalog()), false);
+    const report::Result result = run_experiment(load_scenario(path, plan.overrides(point, 0), make_catalog()), false);
     for (std::size_t i = 0; i < 2; ++i) {
       const SweepRun& kept = results.runs.at(2 * point + i);
-      const RunResult& run = result.runs[i];
+      const report::RunResult& run = result.runs[i];
       expect_same(kept.step_seconds, run.step_seconds, "step");
       expect_same(kept.exposed_seconds, run.exposed_seconds, "exposed");
       expect_same(kept.total_bytes, run.total_bytes, "bytes");
@@ -118,7 +118,7 @@ TEST_F(SweepRuns, ASampleOfTheStepsIsThatOfARunOfItsOwn) {
 }
 
 TEST_F(SweepRuns, WhatPointsShareIsLearnedOnce) {
-  const SweepPlan plan = plan_of(scenario(kSweep));
+  const SweepPoints plan = plan_of(scenario(kSweep));
   run(plan, "a.sqlite");
   // Two algorithms that the sweep does not change, and three caps.
   EXPECT_EQ(plan.distinct_runs(), 5U);
@@ -128,7 +128,7 @@ TEST_F(SweepRuns, WhatPointsShareIsLearnedOnce) {
 }
 
 TEST_F(SweepRuns, StartedAgainItFindsEverythingThere) {
-  const SweepPlan plan = plan_of(scenario(kSweep));
+  const SweepPoints plan = plan_of(scenario(kSweep));
   const std::string first = sweep_csv(run(plan, "a.sqlite"));
   EXPECT_EQ(numbers_.finished, 6);
   EXPECT_EQ(sweep_csv(run(plan, "a.sqlite")), first);
@@ -138,7 +138,7 @@ TEST_F(SweepRuns, StartedAgainItFindsEverythingThere) {
 }
 
 TEST_F(SweepRuns, WhatIsMissingIsDoneWithoutLearningAgain) {
-  const SweepPlan plan = plan_of(scenario(kSweep));
+  const SweepPoints plan = plan_of(scenario(kSweep));
   const std::string first = sweep_csv(run(plan, "a.sqlite"));
   {
     Database database(folder_.path("a.sqlite"), Database::Access::write);
@@ -150,20 +150,20 @@ TEST_F(SweepRuns, WhatIsMissingIsDoneWithoutLearningAgain) {
 }
 
 TEST_F(SweepRuns, ThreadsDoNotChangeResults) {
-  const SweepPlan plan = plan_of(scenario(kSweep));
+  const SweepPoints plan = plan_of(scenario(kSweep));
   EXPECT_EQ(sweep_csv(run(plan, "a.sqlite", {.threads = 1})), sweep_csv(run(plan, "b.sqlite", {.threads = 4})));
 }
 
 TEST_F(SweepRuns, SeedsAreThoseOfTheScenarioAndTheNext) {
   const std::string path = scenario(R"(<sweep seeds="3"><vary path="training.batch" values="8 16"/></sweep>)");
-  const SweepPlan plan = plan_of(path);
+  const SweepPoints plan = plan_of(path);
   const SweepResults results = run(plan, "a.sqlite");
   ASSERT_EQ(results.runs.size(), 18U);
   EXPECT_EQ(numbers_.learned, 18);
   for (const SweepRun& run : results.runs) {
     if (run.number != 1) continue;
     const std::string batch = run.trial.point == 1 ? "8" : "16";
-    const Result alone = run_experiment(
+    const report::Result alone = run_experiment(
         load_scenario(path, {"training.batch=" + batch, fmt::format("seed={}", 1 + run.trial.seed)}, make_catalog()),
         false);
     expect_same(run.final_accuracy, alone.runs[0].final_accuracy, "accuracy");
@@ -173,7 +173,7 @@ TEST_F(SweepRuns, SeedsAreThoseOfTheScenarioAndTheNext) {
 
 TEST_F(SweepRuns, AnotherSweepIsRefused) {
   run(plan_of(scenario(kSweep)), "a.sqlite");
-  const auto refusal = [&](const SweepPlan& plan, const Shard& shard = {}) -> std::string {
+  const auto refusal = [&](const SweepPoints& plan, const Shard& shard = {}) -> std::string {
     try {
       open_sweep(folder_.path("a.sqlite"), plan, shard);
     } catch (const InputError& error) {
@@ -194,7 +194,7 @@ TEST_F(SweepRuns, AnotherSweepIsRefused) {
 }
 
 TEST_F(SweepRuns, AFileThatIsNoDatabaseIsRefused) {
-  const SweepPlan plan = plan_of(scenario(kSweep));
+  const SweepPoints plan = plan_of(scenario(kSweep));
   const std::string path = folder_.write("a.sqlite", std::string(5000, 'x'));
   EXPECT_THROW(open_sweep(path, plan, {}), InputError);
   {
@@ -206,7 +206,7 @@ TEST_F(SweepRuns, AFileThatIsNoDatabaseIsRefused) {
 }
 
 TEST_F(SweepRuns, ASecondProcessIsToldThatTheFileIsInUse) {
-  const SweepPlan plan = plan_of(scenario(kSweep));
+  const SweepPoints plan = plan_of(scenario(kSweep));
   const auto held = open_sweep(folder_.path("a.sqlite"), plan, {});
   try {
     open_sweep(folder_.path("a.sqlite"), plan, {});
@@ -224,7 +224,7 @@ TEST_F(SweepRuns, APointThatFailsIsNotedAndTheOthersGoOn) {
   const std::size_t end = text.find("</platform>") + std::string("</platform>").size();
   text.replace(begin, end - begin, "<platform file=\"good.xml\"/>");
   text.replace(text.find("site-[1-3]"), 10, "hospital-[1-3]");
-  const SweepPlan plan = plan_of(folder_.write("tiny.xml", text));
+  const SweepPoints plan = plan_of(folder_.write("tiny.xml", text));
   std::filesystem::remove(folder_.path("bad.xml"));
   const SweepResults results = run(plan, "a.sqlite");
   ASSERT_EQ(results.failed.size(), 1U);
@@ -244,7 +244,7 @@ TEST_F(SweepRuns, APointThatFailsIsNotedAndTheOthersGoOn) {
 }
 
 TEST_F(SweepRuns, ShardsPutTogetherAreTheWholeSweep) {
-  const SweepPlan plan = plan_of(scenario(kSweep));
+  const SweepPoints plan = plan_of(scenario(kSweep));
   const std::string whole = sweep_csv(run(plan, "whole.sqlite"));
   std::vector<std::string> files;
   for (std::int64_t i = 1; i <= 4; ++i) {
@@ -262,7 +262,7 @@ TEST_F(SweepRuns, ShardsPutTogetherAreTheWholeSweep) {
 }
 
 TEST_F(SweepRuns, AMergeSaysWhatIsMissingAndTheSweepGoesOnWithIt) {
-  const SweepPlan plan = plan_of(scenario(kSweep));
+  const SweepPoints plan = plan_of(scenario(kSweep));
   const std::string whole = sweep_csv(run(plan, "whole.sqlite"));
   run(plan, "1.sqlite", {.threads = 2}, {1, 3});
   run(plan, "3.sqlite", {.threads = 2}, {3, 3});
@@ -347,4 +347,4 @@ TEST_F(SweepRuns, AMistakeThatNoValueAloneMakesNamesItsPoints) {
 }
 
 }  // namespace
-}  // namespace dadsim
+}  // namespace dadsim::study

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-namespace dadsim {
+namespace dadsim::study {
 namespace {
 
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
@@ -40,35 +40,35 @@ SweepResults results_of(const std::vector<std::string>& texts) {
   return results;
 }
 
-SweepReport::Axis axis_of(const std::vector<std::string>& texts) {
+report::SweepReport::Axis axis_of(const std::vector<std::string>& texts) {
   return sweep_report_of(results_of(texts)).axes.at(0);
 }
 
-std::vector<double> numbers(const SweepReport::Axis& axis) {
+std::vector<double> numbers(const report::SweepReport::Axis& axis) {
   std::vector<double> all;
-  for (const SweepReport::Value& value : axis.values) all.push_back(value.number.value_or(kNone));
+  for (const report::SweepReport::Value& value : axis.values) all.push_back(value.number.value_or(kNone));
   return all;
 }
 
 TEST(SweepPageOfResults, ValuesAreNumbersWithACommonUnit) {
-  const SweepReport::Axis rates = axis_of({"1Gbps", "100Mbps", "1MBps"});
+  const report::SweepReport::Axis rates = axis_of({"1Gbps", "100Mbps", "1MBps"});
   EXPECT_EQ(rates.unit, "bit/s");
   EXPECT_EQ(numbers(rates), (std::vector<double>{8e6, 1e8, 1e9})) << "ascending";
   EXPECT_EQ(rates.values[1].text, "100Mbps");
 
-  const SweepReport::Axis times = axis_of({"5ms", "1s"});
+  const report::SweepReport::Axis times = axis_of({"5ms", "1s"});
   EXPECT_EQ(times.unit, "s");
   EXPECT_EQ(numbers(times), (std::vector<double>{0.005, 1}));
 
-  const SweepReport::Axis sizes = axis_of({"1MB", "300kB"});
+  const report::SweepReport::Axis sizes = axis_of({"1MB", "300kB"});
   EXPECT_EQ(sizes.unit, "B");
   EXPECT_EQ(numbers(sizes), (std::vector<double>{3e5, 1e6}));
 
-  const SweepReport::Axis plain = axis_of({"64", "16", "1e2"});
+  const report::SweepReport::Axis plain = axis_of({"64", "16", "1e2"});
   EXPECT_EQ(plain.unit, "");
   EXPECT_EQ(numbers(plain), (std::vector<double>{16, 64, 100}));
 
-  const SweepReport::Axis other = axis_of({"2xGPU", "1xGPU"});
+  const report::SweepReport::Axis other = axis_of({"2xGPU", "1xGPU"});
   EXPECT_EQ(other.unit, "xGPU");
   EXPECT_EQ(numbers(other), (std::vector<double>{1, 2}));
 }
@@ -76,7 +76,7 @@ TEST(SweepPageOfResults, ValuesAreNumbersWithACommonUnit) {
 TEST(SweepPageOfResults, TextsStayInTheirOrder) {
   for (const auto& texts : {std::vector<std::string>{"tree", "ring"}, std::vector<std::string>{"2", "auto"},
                             std::vector<std::string>{"1ms", "2Mbps"}}) {
-    const SweepReport::Axis axis = axis_of(texts);
+    const report::SweepReport::Axis axis = axis_of(texts);
     EXPECT_FALSE(axis.numeric());
     EXPECT_EQ(axis.unit, "");
     EXPECT_EQ(axis.values[0].text, texts[0]);
@@ -110,7 +110,7 @@ TEST(SweepPageOfResults, HoldsWhatTheFileHolds) {
   }
   results.failed = {{{4, 0}, "no route"}};
 
-  const SweepReport report = sweep_report_of(results);
+  const report::SweepReport report = sweep_report_of(results);
   EXPECT_EQ(report.version, "1.2.3");
   EXPECT_EQ(report.hash, 7U);
   EXPECT_EQ(report.currency, "EUR");
@@ -137,7 +137,7 @@ TEST(SweepPageOfResults, HoldsWhatTheFileHolds) {
   EXPECT_TRUE(report.points[3].ranked.empty());
 
   ASSERT_EQ(report.figures.size(), 18U);
-  const SweepReport::Figures& missed = report.figures[11];
+  const report::SweepReport::Figures& missed = report.figures[11];
   EXPECT_EQ(missed.point, 1U);
   EXPECT_EQ(missed.seed, 1);
   EXPECT_EQ(missed.run, 0U);
@@ -156,10 +156,10 @@ TEST(SweepPageOfResults, PathsWithTheSameEndAreTold) {
   SweepResults results = results_of({"1Mbps", "2Mbps"});
   results.columns = {{1, "platform.a.sites.up"}, {2, "platform.b.sites.up"}};
   for (SweepResults::Point& point : results.points) point.values.emplace_back("1Mbps");
-  const SweepReport report = sweep_report_of(results);
+  const report::SweepReport report = sweep_report_of(results);
   EXPECT_EQ(report.axes[0].name, "platform.a.sites.up");
   EXPECT_EQ(report.axes[1].name, "platform.b.sites.up");
 }
 
 }  // namespace
-}  // namespace dadsim
+}  // namespace dadsim::study

@@ -8,7 +8,7 @@
 
 #include "study/sweep/winners.hpp"
 
-namespace dadsim {
+namespace dadsim::study {
 namespace {
 
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
@@ -126,4 +126,4 @@ TEST(SweepCsv, HasAColumnForEveryNameAndQuotesWhatNeedsIt) {
 }
 
 }  // namespace
-}  // namespace dadsim
+}  // namespace dadsim::study

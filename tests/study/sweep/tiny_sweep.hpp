@@ -40,8 +40,8 @@ inline std::string tiny_scenario(const std::string& sweep, const std::string& ru
                      runs, sweep);
 }
 
-inline SweepPlan plan_of(const std::string& path, const std::vector<std::string>& overrides = {}) {
-  return {path, overrides, make_catalog(), false};
+inline study::SweepPoints plan_of(const std::string& path, const std::vector<std::string>& overrides = {}) {
+  return {path, overrides, study::make_catalog(), false};
 }
 
 }  // namespace dadsim::test

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "spec/workload.hpp"
+
+namespace dadsim::estimate {
+
+/// What published runs with plain gradient sharing needed to reach a target at one global batch.
+struct ConvergenceResult {
+  enum class Unit : std::uint8_t { epochs, samples };
+  const char* workload;  ///< of the registry
+  const char* target;
+  std::int64_t batch;  ///< samples of all workers per step
+  Unit unit;
+  double minimum, maximum;  ///< over the results
+  int results;
+  const char* source;
+};
+
+/// All of them: results submitted to MLPerf Training (Mattson et al., MLSys 2020, arXiv:1910.01500) by workload, then
+/// by batch.
+std::span<const ConvergenceResult> convergence_table();
+
+/// Steps that a workload is known to need with gradient sharing.
+struct KnownSteps {
+  double steps = 0;
+  double fewest = 0, most = 0;  ///< over the published results
+  std::int64_t batch = 0;       ///< samples of all workers per step
+  std::string target;           ///< what is reached after them; may be empty for a user's own number
+  std::string source;           ///< in words: "35 epochs … (MLPerf Training v2.1), between batches 3264 and 4096"
+};
+
+/// Steps, or why there are none.
+struct KnownStepsAnswer {
+  std::optional<KnownSteps> known;
+  std::string why_not;
+};
+
+/// From the table: the mean over the rounds at a batch (each the middle of its fewest and most, weighted by its number
+/// of results), linear in log(batch) between neighbouring batches. Beyond the ends nobody has shown what is needed:
+/// nothing is extrapolated. Steps = ⌈samples ÷ batch⌉.
+///
+/// A round whose most is over three times its fewest counts by its fewest alone: the log it comes from counted
+/// something else.
+KnownStepsAnswer published_steps(const spec::Workload& workload, std::int64_t batch);
+
+}  // namespace dadsim::estimate

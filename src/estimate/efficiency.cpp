@@ -1,0 +1,95 @@
+#include "estimate/efficiency.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/math/distributions/students_t.hpp>
+#include <cmath>
+#include <numeric>
+#include <stdexcept>
+
+namespace dadsim::estimate {
+namespace {
+
+constexpr double kTail = 0.975;  // of a two-sided interval of 95 %
+
+double mean(const std::vector<double>& values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+double covariance(const std::vector<double>& a, const std::vector<double>& b) {
+  const double mean_a = mean(a);
+  const double mean_b = mean(b);
+  double sum = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) sum += (a[i] - mean_a) * (b[i] - mean_b);
+  return sum / static_cast<double>(a.size() - 1);
+}
+
+std::size_t missed(const StepsToTarget& steps) {
+  return static_cast<std::size_t>(std::ranges::count_if(steps, [](const auto& one) { return !one; }));
+}
+
+std::string in_words(std::size_t missing, std::size_t seeds, const char* who) {
+  return seeds == 1 ? fmt::format("{} did not reach the target", who)
+                    : fmt::format("{} did not reach the target with {} of {} seeds", who, missing, seeds);
+}
+
+std::vector<double> numbers(const StepsToTarget& steps) {
+  std::vector<double> values;
+  for (const auto& one : steps) values.push_back(static_cast<double>(one.value()));
+  return values;
+}
+
+}  // namespace
+
+Estimate ratio_of_means(const std::vector<double>& y, const std::vector<double>& x) {
+  if (y.size() != x.size() || x.empty()) throw std::invalid_argument("pairs are needed");
+  const double mean_x = mean(x);
+  const double mean_y = mean(y);
+  if (!(mean_x > 0)) throw std::invalid_argument("a ratio to nothing");
+  Estimate estimate{mean_y / mean_x, {}, {}};
+  if (x.size() < 2) return estimate;
+
+  const auto n = static_cast<double>(x.size());
+  const double t = boost::math::quantile(boost::math::students_t_distribution<double>(n - 1), kTail);
+  // a θ² − 2 b θ + c ≤ 0
+  const double a = mean_x * mean_x - t * t * covariance(x, x) / n;
+  const double b = mean_x * mean_y - t * t * covariance(x, y) / n;
+  const double c = mean_y * mean_y - t * t * covariance(y, y) / n;
+  if (!(a > 0)) return estimate;  // mean(x) may be 0, and so the ratio anything
+  const double root = std::sqrt(std::max(0.0, b * b - a * c));
+  // Rounding must not put the estimate outside of its own interval.
+  estimate.low = std::clamp((b - root) / a, 0.0, estimate.value);
+  estimate.high = std::max((b + root) / a, estimate.value);
+  return estimate;
+}
+
+RelativeSteps relative_steps(const StepsToTarget& algorithm, const StepsToTarget& gradient_sharing) {
+  if (algorithm.size() != gradient_sharing.size() || algorithm.empty())
+    throw std::invalid_argument("the same seeds are needed of both");
+  if (const std::size_t missing = missed(gradient_sharing); missing > 0) {
+    return {std::nullopt, in_words(missing, gradient_sharing.size(), "gradient sharing")};
+  }
+  if (const std::size_t missing = missed(algorithm); missing > 0) {
+    return {std::nullopt, in_words(missing, algorithm.size(), "it")};
+  }
+  const std::vector<double> reference = numbers(gradient_sharing);
+  if (std::ranges::any_of(reference, [](double steps) { return steps == 0; }))
+    return {std::nullopt, "the target was met before the first step"};
+  return {ratio_of_means(numbers(algorithm), reference), ""};
+}
+
+Estimate time_at_scale(double known_steps, const Estimate& relative, double step_seconds, const Charges& charges) {
+  const auto seconds = [&](double ratio) {
+    const double steps = known_steps * ratio;
+    const double evaluations =
+        charges.evaluation_every > 0 ? std::ceil(steps / static_cast<double>(charges.evaluation_every)) : 0;
+    return steps * step_seconds + evaluations * charges.evaluation_seconds + charges.start_up_seconds;
+  };
+  Estimate time{seconds(relative.value), {}, {}};
+  if (relative.low) time.low = seconds(*relative.low);
+  if (relative.high) time.high = seconds(*relative.high);
+  return time;
+}
+
+}  // namespace dadsim::estimate

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace dadsim::estimate {
+
+/// A number with a 95 % confidence interval.
+struct Estimate {
+  double value = 0;
+  std::optional<double> low, high;  ///< none where one seed tells nothing, or where the interval has no end
+};
+
+/// Ratio of two means from paired samples, mean(y) ÷ mean(x), with the interval of Fieller's theorem (Fieller, J. R.
+/// Stat. Soc. B 16, 1954): all θ for which mean(y) − θ·mean(x) differs from 0 by less than Student's t allows,
+///     (ȳ − θ x̄)² ≤ t² (s_yy − 2 θ s_xy + θ² s_xx) ÷ n,   t = t(0.975, n − 1).
+/// Exact if the pairs are normal, deterministic, and made for few pairs, where the bootstrap's intervals are too
+/// narrow. A lower end below 0 is 0. Throws std::invalid_argument unless there are as many of both, at least one, and
+/// mean(x) > 0.
+Estimate ratio_of_means(const std::vector<double>& y, const std::vector<double>& x);
+
+/// Steps to the target of one algorithm by seed; nothing where it was not reached.
+using StepsToTarget = std::vector<std::optional<std::int64_t>>;
+
+/// How many times the steps of gradient sharing an algorithm needs on the network that learned.
+struct RelativeSteps {
+  std::optional<Estimate> ratio;  ///< above 1: more steps
+  std::string why_not;            ///< where there is none
+};
+
+/// The same seeds in both: each pair shares its data, split and first weights.
+RelativeSteps relative_steps(const StepsToTarget& algorithm, const StepsToTarget& gradient_sharing);
+
+/// What the clock shows beside the steps.
+struct Charges {
+  std::int64_t evaluation_every = 0;  ///< steps between evaluations; 0: none is charged
+  double evaluation_seconds = 0;      ///< each
+  double start_up_seconds = 0;        ///< once
+};
+
+/// Time to accuracy at scale: steps known × relative steps × seconds per step, and what is charged beside them: every
+/// evaluation that is begun before the end, and the start-up. The interval is that of the relative steps alone.
+Estimate time_at_scale(double known_steps, const Estimate& relative, double step_seconds, const Charges& charges);
+
+}  // namespace dadsim::estimate

@@ -1,0 +1,22 @@
+#pragma once
+
+#include "models/matrix.hpp"
+
+// Products with a right operand that is used again and again: it is packed once, the product then runs on the calling
+// thread from whatever cache the left operand lies in.
+
+namespace dadsim::models {
+
+/// Cuts B (inner × out) into panels of a few vectors of columns, each stored row by row: row p of `panels` is panel p.
+/// Columns behind the last one are 0.
+template <class T>
+void pack_panels(ConstBlockOf<T> b, MatrixOf<T>& panels);
+/// The same of Bᵀ, for B of out × inner.
+template <class T>
+void pack_transposed_panels(ConstBlockOf<T> b, MatrixOf<T>& panels);
+
+/// C = A B, or C += A B, for the packed B. A: rows × inner, C: rows × out. The rows of C do not depend on each other.
+template <class T>
+void multiply_panels(ConstBlockOf<T> a, const MatrixOf<T>& panels, MutableBlockOf<T> c, bool add);
+
+}  // namespace dadsim::models

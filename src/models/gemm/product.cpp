@@ -1,0 +1,202 @@
+#include "models/gemm/product.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <stdexcept>
+#include <vector>
+
+#include "models/gemm/tile.hpp"
+#include "support/parallel.hpp"
+
+namespace dadsim::models {
+namespace {
+
+using Eigen::Index;
+
+// Eigen cuts its own products, where they are used, by the sizes of the
+// machine's caches, and rounding follows the cuts. Fixed sizes (those of a
+// common server core) give the same bits on every machine with the same
+// instruction set.
+[[maybe_unused]] const bool kCachesFixed = [] {
+  Eigen::setCpuCacheSizes(32L << 10U, 1L << 20U, 8L << 20U);
+  return true;
+}();
+
+// The result is cut into pieces of at most kPieceRows rows, and across only where there are threads to share them out:
+// every piece packs its part of both operands. A piece sums over kDepth at a time: a panel of 64 KiB, streamed from the
+// second-level cache, costs less than to take up the sums more often.
+constexpr Index kPieceRows = 288;
+constexpr Index kPieceColumns = 128;  ///< at least
+constexpr Index kPiecesOfThread = 2;
+template <class T>
+constexpr Index kDepth = (Index{64} << 10U) / static_cast<Index>(sizeof(T)) / kPanelColumns<T>;
+
+void require(bool fits, const char* what) {
+  if (!fits) throw std::logic_error(what);
+}
+
+/// Cuts [0, size) into parts of equal length, a multiple of `unit`, and at most
+/// `most`.
+struct Cuts {
+  Cuts(Index whole, Index most, Index unit) : size(whole) {
+    count = (size + most - 1) / most;
+    if (count == 0) return;
+    length = ((size + count - 1) / count + unit - 1) / unit * unit;
+    count = (size + length - 1) / length;
+  }
+  Index begin(Index i) const { return i * length; }
+  Index part(Index i) const { return std::min(length, size - begin(i)); }
+
+  Index size = 0, count = 0, length = 0;
+};
+
+/// Memory of the thread, kept from product to product.
+template <class T>
+struct Packed {
+  MatrixOf<T> panel, left;
+  static Packed& mine() {
+    thread_local Packed packed;
+    return packed;
+  }
+};
+
+/// The right operand: B, or Bᵀ, of which entry (k, j) is at j · stride + k.
+template <class T, bool transposed>
+struct RightOf {
+  const T* data;
+  Index stride;
+
+  /// `terms` rows from `k` on of `columns` columns, as a panel.
+  void pack(Index k, Index terms, Index column, Index columns, T* panel) const {
+    if constexpr (transposed) {
+      pack_transposed_panel(data + column * stride + k, stride, terms, columns, panel);
+    } else {
+      pack_panel(data + k * stride + column, stride, terms, columns, panel);
+    }
+  }
+  /// What that will read.
+  AheadOf<T> ahead(Index k, Index terms, Index column, Index columns) const {
+    if constexpr (transposed) return {data + column * stride + k, stride, columns, terms};
+    return {data + k * stride + column, stride, terms, columns};
+  }
+};
+
+/// C = start + A B for one piece of C and `inner` terms: `left(k, tile)` gives the tile its left operand from term k
+/// on.
+template <class T, Left side, class GiveLeft, bool transposed>
+void multiply_piece(Index inner, MutableBlockOf<T> c, const VectorOf<T>& bias, Index bias_column, bool add,
+                    const GiveLeft& left, const RightOf<T, transposed>& right) {
+  Packed<T>& memory = Packed<T>::mine();
+  memory.panel.resize(1, (kDepth<T> + 1) * kPanelColumns<T>);
+  T* padded_bias = memory.panel.data() + kDepth<T> * kPanelColumns<T>;
+  for (Index k = 0; k < std::max<Index>(inner, 1); k += kDepth<T>) {
+    TileOf<T> tile;
+    tile.inner = std::min(kDepth<T>, inner - k);
+    left(k, tile);
+    tile.c_stride = c.outerStride();
+    tile.panel = memory.panel.data();
+    tile.bias = padded_bias;
+    tile.start = add || k > 0 ? TileStart::result : bias.size() > 0 ? TileStart::bias : TileStart::zero;
+    for (Index column = 0; column < c.cols(); column += kPanelColumns<T>) {
+      tile.columns = std::min(kPanelColumns<T>, c.cols() - column);
+      right.pack(k, tile.inner, column, tile.columns, memory.panel.data());
+      if (const Index next = column + kPanelColumns<T>; next < c.cols()) {
+        tile.ahead = right.ahead(k, tile.inner, next, std::min(kPanelColumns<T>, c.cols() - next));
+      } else if (const Index rest = inner - k - kDepth<T>; rest > 0) {
+        tile.ahead = right.ahead(k + kDepth<T>, std::min(kDepth<T>, rest), 0, std::min(kPanelColumns<T>, c.cols()));
+      }
+      if (tile.start == TileStart::bias) {
+        std::fill(padded_bias, padded_bias + kPanelColumns<T>, T(0));
+        std::copy_n(bias.data() + bias_column + column, tile.columns, padded_bias);
+      }
+      tile.c = c.data() + column;
+      multiply_tiles<T, side>(c.rows(), tile);
+    }
+  }
+}
+
+/// Calls `body(row, rows, column, columns)` for each piece of a result. No entry depends on where the pieces end, so
+/// that they may be fewer where there are fewer threads.
+template <class T, class Body>
+void for_pieces(Index rows, Index columns, const Body& body) {
+  const Cuts down(rows, kPieceRows, kTileRows);
+  if (down.count == 0) return;
+  const auto threads = static_cast<Index>(thread_limit());
+  const Index side_by_side = threads == 1 ? 1 : (kPiecesOfThread * threads + down.count - 1) / down.count;
+  const Cuts across(columns, std::max(kPieceColumns, (columns + side_by_side - 1) / side_by_side), kPanelColumns<T>);
+  parallel_for(static_cast<std::size_t>(down.count * across.count), [&](std::size_t piece) {
+    const Index i = static_cast<Index>(piece) / across.count;
+    const Index j = static_cast<Index>(piece) % across.count;
+    body(down.begin(i), down.part(i), across.begin(j), across.part(j));
+  });
+}
+
+/// Rows of A from there on, as they are needed for a tile, copied: rows that lie a power of two apart would keep each
+/// other out of the caches.
+template <class T>
+void copy_left(const T* from, Index stride, Index rows, Index columns, TileOf<T>& tile) {
+  MatrixOf<T>& copy = Packed<T>::mine().left;
+  const Index apart = (columns + 2 * kLine<T> - 1) / (2 * kLine<T>)*(2 * kLine<T>)+kLine<T>;  // an odd number of lines
+  if (copy.size() < rows * apart) copy.resize(1, rows * apart);
+  T* to = copy.data();
+  for (Index i = 0; i < rows; ++i, from += stride, to += apart) std::copy_n(from, columns, to);
+  tile.a = copy.data();
+  tile.a_stride = apart;
+}
+
+template <class T>
+auto rows_from(const ConstBlockOf<T>& a, Index row, Index rows) {
+  return [&a, row, rows](Index k, TileOf<T>& tile) {
+    if (a.outerStride() <= kDepth<T>) {
+      tile.a = a.data() + row * a.outerStride() + k;
+      tile.a_stride = a.outerStride();
+      return;
+    }
+    copy_left(a.data() + row * a.outerStride() + k, a.outerStride(), rows, tile.inner, tile);
+  };
+}
+
+}  // namespace
+
+template <class T>
+void multiply_transposed(ConstBlockOf<T> a, ConstBlockOf<T> b, const VectorOf<T>& bias, MutableBlockOf<T> c) {
+  require(a.cols() == b.cols() && c.rows() == a.rows() && c.cols() == b.rows(), "A·Bᵀ: the shapes do not fit");
+  require(bias.size() == 0 || bias.size() == c.cols(), "A·Bᵀ: one bias per column");
+  for_pieces<T>(c.rows(), c.cols(), [&](Index row, Index rows, Index column, Index columns) {
+    multiply_piece<T, Left::rows>(a.cols(), c.block(row, column, rows, columns), bias, column, false,
+                                  rows_from<T>(a, row, rows),
+                                  RightOf<T, true>{b.data() + column * b.outerStride(), b.outerStride()});
+  });
+}
+
+template <class T>
+void multiply(ConstBlockOf<T> a, ConstBlockOf<T> b, MutableBlockOf<T> c, bool add) {
+  require(a.cols() == b.rows() && c.rows() == a.rows() && c.cols() == b.cols(), "A·B: the shapes do not fit");
+  for_pieces<T>(c.rows(), c.cols(), [&](Index row, Index rows, Index column, Index columns) {
+    multiply_piece<T, Left::rows>(a.cols(), c.block(row, column, rows, columns), {}, 0, add, rows_from<T>(a, row, rows),
+                                  RightOf<T, false>{b.data() + column, b.outerStride()});
+  });
+}
+
+template <class T>
+void multiply_by_rows(ConstBlockOf<T> a, ConstBlockOf<T> b, MutableBlockOf<T> c, bool add) {
+  require(a.rows() == b.rows() && c.rows() == a.cols() && c.cols() == b.cols(), "Aᵀ·B: the shapes do not fit");
+  for_pieces<T>(c.rows(), c.cols(), [&](Index row, Index rows, Index column, Index columns) {
+    const auto left = [&](Index k, TileOf<T>& tile) {
+      copy_left(a.data() + k * a.outerStride() + row, a.outerStride(), tile.inner, rows, tile);
+    };
+    multiply_piece<T, Left::columns>(a.rows(), c.block(row, column, rows, columns), {}, 0, add, left,
+                                     RightOf<T, false>{b.data() + column, b.outerStride()});
+  });
+}
+
+template void multiply_transposed<float>(ConstBlockOf<float>, ConstBlockOf<float>, const VectorOf<float>&,
+                                         MutableBlockOf<float>);
+template void multiply_transposed<double>(ConstBlockOf<double>, ConstBlockOf<double>, const VectorOf<double>&,
+                                          MutableBlockOf<double>);
+template void multiply<float>(ConstBlockOf<float>, ConstBlockOf<float>, MutableBlockOf<float>, bool);
+template void multiply<double>(ConstBlockOf<double>, ConstBlockOf<double>, MutableBlockOf<double>, bool);
+template void multiply_by_rows<float>(ConstBlockOf<float>, ConstBlockOf<float>, MutableBlockOf<float>, bool);
+template void multiply_by_rows<double>(ConstBlockOf<double>, ConstBlockOf<double>, MutableBlockOf<double>, bool);
+
+}  // namespace dadsim::models

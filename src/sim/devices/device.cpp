@@ -1,0 +1,97 @@
+#include "sim/device.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+#include "sim/devices/families.hpp"
+
+namespace dadsim::sim {
+namespace {
+
+/// Windows of 3×3 with a stride of one hold every input nine times (but for the border).
+constexpr double kThreeByThree = 9;
+
+bool is_layer_product(const step::ComputeTask& task) {
+  if (task.phase != step::Phase::forward && task.phase != step::Phase::backpropagate &&
+      task.phase != step::Phase::weight_gradient)
+    return false;
+  return task.kind == spec::LayerKind::dense || task.kind == spec::LayerKind::convolution ||
+         task.kind == spec::LayerKind::attention;
+}
+
+/// The arithmetic units of everything but products of layers. A device that has only reduced precision does it there.
+double vector_peak(const spec::DeviceSpec& device) {
+  if (device.peak_flops > 0) return device.peak_flops;
+  return std::max({device.tf32_flops, device.fp16_flops, device.bf16_flops});
+}
+
+void check(const spec::DeviceSpec& device) {
+  const auto amount = [](double value) { return std::isfinite(value) && value >= 0; };
+  const auto share = [](double value) { return value > 0 && value <= 1; };
+  if (!(vector_peak(device) > 0) || !(device.memory_bandwidth > 0) || !share(device.matrix_efficiency) ||
+      !share(device.memory_efficiency) || !amount(device.launch_overhead) || !amount(device.ramp_seconds) ||
+      !(device.tile_rows >= 1) || !share(device.winograd_share) ||
+      !std::ranges::all_of(device.efficiencies, [&](const spec::KindEfficiency& one) { return share(one.share); })) {
+    throw std::logic_error(fmt::format("device '{}' has a rate or an efficiency that is not above zero", device.name));
+  }
+}
+
+/// Seconds of the arithmetic of matrix products.
+double product_seconds(const spec::DeviceSpec& device, const step::ComputeTask& task, double flops,
+                       spec::Precision precision) {
+  if (flops == 0) return 0;
+  const double peak = device.peak(precision);
+  if (!(peak > 0)) throw std::logic_error(fmt::format("device '{}' has no {}", device.name, to_string(precision)));
+  const double rows = task.weights > 0 ? flops / task.sequential / (2 * task.weights) : device.tile_rows;
+  if (task.kind == spec::LayerKind::convolution && precision == spec::Precision::fp32 && task.overlap == kThreeByThree)
+    flops *= device.winograd_share;
+  // The gradient of weights sums over rows; what comes in fills others.
+  if (task.phase != step::Phase::weight_gradient) flops *= std::max(1.0, device.tile_rows / rows);
+  // W ÷ (W + peak × ramp) of the efficiency, written as what each kernel costs beside its arithmetic.
+  const double ramps = task.sequential * peak * device.ramp_seconds;
+  return (flops + ramps) / (peak * device.efficiency(task.kind, precision));
+}
+
+}  // namespace
+
+const std::vector<spec::DeviceSpec>& device_catalog() {
+  static const std::vector<spec::DeviceSpec> catalog = [] {
+    std::vector<spec::DeviceSpec> all;
+    for (const auto& family :
+         {devices::kepler(), devices::pascal(), devices::volta(), devices::turing(), devices::ampere(), devices::ada(),
+          devices::hopper(), devices::blackwell(), devices::instinct(), devices::tpu(), devices::gaudi(),
+          devices::geforce(), devices::jetson(), devices::mobile(), devices::cpu()}) {
+      all.insert(all.end(), family.begin(), family.end());
+    }
+    return all;
+  }();
+  return catalog;
+}
+
+double seconds_on(const spec::DeviceSpec& device, const step::ComputeTask& task, std::size_t entry,
+                  spec::Precision precision) {
+  check(device);
+  const double flops = task.flops[entry];
+  const double bytes = task.bytes_moved[entry];
+  const double launches = task.launches[entry];
+  const auto amount = [](double value) { return std::isfinite(value) && value >= 0; };
+  if (!amount(flops) || !amount(bytes) || !amount(launches) || !(task.sequential >= 1)) {
+    throw std::logic_error(
+        fmt::format("a computation of {} flop, {} byte and {} launches has no duration", flops, bytes, launches));
+  }
+  double arithmetic = 0;
+  if (is_layer_product(task)) {
+    arithmetic = product_seconds(device, task, flops, precision);
+  } else if (task.phase == step::Phase::factorise || task.phase == step::Phase::merge) {
+    arithmetic = flops / (vector_peak(device) * device.efficiency(spec::LayerKind::dense, spec::Precision::fp32));
+  } else {
+    arithmetic = flops / (0.5 * vector_peak(device));
+  }
+  return launches * device.launch_overhead +
+         std::max(arithmetic, bytes / (device.memory_bandwidth * device.memory_efficiency));
+}
+
+}  // namespace dadsim::sim

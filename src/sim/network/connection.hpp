@@ -1,0 +1,170 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "sim/network/departures.hpp"
+#include "sim/network/network.hpp"
+#include "sim/step/event_graph.hpp"
+
+namespace dadsim::sim {
+
+/// What is handed to a connection.
+struct Message {
+  std::int32_t operation = 0;  ///< whose it is
+  std::int32_t round = 0;
+  std::int32_t from = 0, to = 0;  ///< nodes
+  double bytes = 0;               ///< payload
+  double ready = 0;               ///< seconds: it is sent at this date, or at once if that is past
+  std::int32_t event = -1;
+};
+
+/// The transfers that an actor has started and not yet seen the end of. SimGrid wants the actor that started a transfer
+/// to take notice of its end, and stops what an actor leaves behind when it ends.
+class Outbox {
+ public:
+  /// `serial`: of the transfer; it is over when `*ended` is above that.
+  void add(simgrid::s4u::CommPtr transfer, const std::int64_t* ended, std::int64_t serial);
+  /// Waits for all of them.
+  void drain();
+
+ private:
+  struct Entry {
+    simgrid::s4u::CommPtr transfer;
+    const std::int64_t* ended;
+    std::int64_t serial;
+  };
+  void reap();
+  std::vector<Entry> entries_;
+  std::size_t reap_at_ = 1;  ///< entries: what is over is let go soon, so that memory stays in the cache
+};
+
+/// From one node to another: first in, first out. Made when first used.
+class Connection {
+ public:
+  virtual ~Connection() = default;
+  Connection() = default;
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+
+  /// Takes a message at once. To be called in an actor on the host of message.from.
+  virtual void send(const Message& message, Outbox& outbox) = 0;
+  /// With rendezvous: the receiver is ready for one more message from `date` on.
+  virtual void post(double date) = 0;
+  /// As if new.
+  virtual void close() = 0;
+  /// A transfer of this size begins on the hosts of this connection: if it is one of this connection that waits to
+  /// begin, then true, and the seconds it still has to wait.
+  virtual bool begin(double wire_bytes, double& delay) = 0;
+  virtual std::int32_t path() const = 0;
+};
+
+/// The connections between nodes. Sending returns at once; messages of a connection are transferred one after the
+/// other, each at the rate that SimGrid's sharing of the links gives it, and are delivered a path latency after their
+/// transfer.
+///
+/// The receiver learns of a message when its transfer has ended; the date of delivery lies ahead, by the latency. What
+/// it sends in answer is handed over at once, with that date as `ready`. That saves an event and an actor per message,
+/// and loses nothing, since a latency is never negative.
+class Connections {
+ public:
+  /// Called in an actor on the receiver's host: the message arrives at `date`. `bottleneck` is the link that was its
+  /// narrowest, or -1. Further messages of the receiver go through `outbox`.
+  using Arrival = std::function<void(const Message& message, double date, std::int32_t bottleneck, Outbox& outbox)>;
+
+  /// `rendezvous`: a message leaves when its receiver has posted it and the news of that has come.
+  Connections(Interconnect& network, std::vector<simgrid::s4u::Host*> hosts, bool rendezvous);
+  Connections(const Connections&) = delete;
+  Connections& operator=(const Connections&) = delete;
+
+  void on_arrival(Arrival arrival) { arrival_ = std::move(arrival); }
+
+  /// From now on `node` stands for the host number `host`, and nodes below for the hosts of their number: a schedule of
+  /// fewer workers than there are has its aggregator right behind them.
+  void number_aggregator(std::int32_t node, std::int32_t host) {
+    for (Peers& peers : peers_) peers.last = -1;
+    aggregator_node_ = node;
+    aggregator_host_ = host;
+  }
+
+  /// Makes the connection if there is none. To be called before others act: it may stand still while SimGrid does its
+  /// part.
+  void open(std::int32_t from, std::int32_t to);
+  /// Over an open connection. `cause` is the event whose end let the message be sent; its own event is added to the
+  /// graph. To be called in an actor on the host of message.from; other actors may act before it returns.
+  void send(Message message, EventGraph& graph, EventGraph::Id cause, Outbox& outbox);
+  /// With rendezvous: `to` is ready for one more message of `from` from `date` on.
+  void post(std::int32_t from, std::int32_t to, double date) { find(from, to).post(date); }
+  bool rendezvous() const { return rendezvous_; }
+
+  /// Stands still until every message sent has been delivered.
+  void wait_until_idle();
+  /// All connections as if new (cold).
+  void close();
+
+  std::size_t count() const { return connections_.size(); }
+  std::int64_t messages() const { return messages_; }
+
+  // For the connections themselves.
+  Interconnect& network() { return network_; }
+  simgrid::s4u::Host* host(std::int32_t node) const { return hosts_[number(node)]; }
+  /// What leaves by a link over TCP.
+  Departures& departures(std::int32_t link) { return departures_[link]; }
+  void deliver(const Message& message, double date, std::int32_t bottleneck, Outbox& outbox);
+
+ private:
+  /// Of the node's host.
+  std::size_t number(std::int32_t node) const {
+    return static_cast<std::size_t>(node == aggregator_node_ ? aggregator_host_ : node);
+  }
+  Connection& find(std::int32_t from, std::int32_t to);
+  double delay_factor(const simgrid::s4u::Host* from, const simgrid::s4u::Host* to, double wire_bytes);
+
+  Interconnect& network_;
+  std::vector<simgrid::s4u::Host*> hosts_;
+  bool rendezvous_;
+  std::int32_t aggregator_node_ = -1;
+  std::int32_t aggregator_host_ = -1;
+  Arrival arrival_;
+  /// The connections of a node to others; most use the same again and again.
+  struct Peers {
+    std::unordered_map<std::int32_t, Connection*> all;
+    std::int32_t last = -1;
+    Connection* to_last = nullptr;
+  };
+  using Pair = std::pair<const simgrid::s4u::Host*, const simgrid::s4u::Host*>;
+  struct PairHash {
+    std::size_t operator()(const Pair& pair) const {
+      return std::hash<const void*>()(pair.first) * 31 + std::hash<const void*>()(pair.second);
+    }
+  };
+  std::vector<Peers> peers_;  ///< per node
+  std::vector<std::unique_ptr<Connection>> connections_;
+  std::unordered_map<Pair, std::vector<Connection*>, PairHash> between_;
+  std::unordered_map<std::int32_t, Departures> departures_;  ///< by link
+  std::int64_t messages_ = 0;
+  std::int64_t in_flight_ = 0;
+  double last_delivery_ = 0;
+  simgrid::s4u::SemaphorePtr idle_;
+  bool waiting_for_idle_ = false;
+};
+
+/// More would not fit into the process: SimGrid gives every one an actor with a stack of its own.
+inline constexpr std::size_t kMostConnections = 30000;
+
+/// For nvlink, rdma and plain paths: latency, the quickest protocol, nothing to remember.
+std::unique_ptr<Connection> make_fabric_connection(Connections& all, std::int32_t from, std::int32_t to);
+
+/// For paths with TCP on them: windows, queues and losses, see tcp_connection.cpp.
+std::unique_ptr<Connection> make_tcp_connection(Connections& all, std::int32_t from, std::int32_t to);
+
+/// Runs the code of a connection's receiving end; if that throws, the process ends with the reason, since what others
+/// wait for will not come any more.
+void guarded(const std::function<void()>& code);
+
+}  // namespace dadsim::sim

@@ -1,0 +1,106 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "sim/network/connection.hpp"
+#include "sim/network/fifo.hpp"
+
+namespace dadsim::sim {
+namespace {
+
+namespace sg4 = simgrid::s4u;
+
+double now() { return sg4::Engine::get_clock(); }
+
+/// Transfers wait for one another in a mailbox; an actor at the receiving end takes them out one at a time.
+class FabricConnection : public Connection {
+ public:
+  FabricConnection(Connections& all, std::int32_t from, std::int32_t to)
+      : all_(all),
+        path_(all.network().path(all.host(from), all.host(to))),
+        mailbox_(sg4::Mailbox::by_name(fmt::format("{}>{}", from, to))) {
+    compat::add_actor(mailbox_->get_name(), all.host(to), [this] { guarded([this] { carry(); }); })->daemonize();
+  }
+
+  void send(const Message& message, Outbox& outbox) override {
+    const PathUse::Cost cost = all_.network()[path_].use.cost(message.bytes);
+    queue_.push_back({message, cost.wire_bytes, cost.overhead});
+    sg4::CommPtr transfer = mailbox_->put_init(&token_, 0);
+    transfer->set_remaining(cost.wire_bytes);  // the size as it is: put_init would cut it to whole bytes
+    const std::int64_t serial = put_++;
+    compat::start(transfer);
+    outbox.add(std::move(transfer), &ended_, serial);
+  }
+
+  bool begin(double wire_bytes, double& delay) override {
+    if (started_ != ended_ || queue_.empty() || queue_.front().wire_bytes != wire_bytes) return false;
+    ++started_;
+    double date = std::max(now(), queue_.front().message.ready);
+    if (all_.rendezvous()) date = std::max(date, posted_.front() + latency());
+    delay = date - now();
+    begin_ = date;
+    all_.network().enter(path_, wire_bytes, load_);
+    return true;
+  }
+
+  void post(double date) override {
+    posted_.push_back(date);
+    if (waits_for_post_) {
+      waits_for_post_ = false;
+      post_->release();
+    }
+  }
+
+  void close() override {}
+  std::int32_t path() const override { return path_; }
+
+ private:
+  struct Entry {
+    Message message;
+    double wire_bytes;
+    double overhead;  ///< seconds
+  };
+
+  double latency() { return all_.network().latency_now(path_) + queue_.front().overhead; }
+
+  void carry() {
+    for (;;) {
+      if (all_.rendezvous() && posted_.empty()) {
+        waits_for_post_ = true;
+        post_->acquire();
+      }
+      char* token = nullptr;  // get() would ask SimGrid twice: to begin, and to wait
+      mailbox_->get_init()->set_dst_data(reinterpret_cast<void**>(&token), sizeof token)->wait();
+      ++ended_;
+      if (all_.rendezvous()) posted_.pop_front();
+      const std::int32_t bottleneck = all_.network().leave(path_, load_, begin_, queue_.front().message.bytes);
+      last_ = std::max(last_, now() + latency());  // no message overtakes the one before
+      const Message message = queue_.front().message;
+      queue_.pop_front();
+      all_.deliver(message, last_, bottleneck, outbox_);
+    }
+  }
+
+  Connections& all_;
+  std::int32_t path_;
+  sg4::Mailbox* mailbox_;
+  Fifo<Entry> queue_;  ///< handed over, not yet transferred
+  std::int64_t put_ = 0, started_ = 0, ended_ = 0;
+  std::vector<std::int32_t> load_;
+  Outbox outbox_;     ///< of the receiving end
+  double last_ = 0;   ///< seconds: the last delivery
+  double begin_ = 0;  ///< seconds: the transfer that is under way, or the last
+  Fifo<double> posted_;
+  bool waits_for_post_ = false;
+  sg4::SemaphorePtr post_ = sg4::Semaphore::create(0);
+  char token_ = 0;  ///< what transfers carry: only their size counts
+};
+
+}  // namespace
+
+std::unique_ptr<Connection> make_fabric_connection(Connections& all, std::int32_t from, std::int32_t to) {
+  return std::make_unique<FabricConnection>(all, from, to);
+}
+
+}  // namespace dadsim::sim

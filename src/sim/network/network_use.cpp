@@ -1,0 +1,48 @@
+#include "sim/network/network_use.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <stdexcept>
+#include <tuple>
+
+namespace dadsim::sim {
+
+void describe_links(const Interconnect& network, step::NetworkUse& use) {
+  std::map<std::tuple<spec::Transport, std::string, double, double>, double> count;
+  for (const NetworkLink& link : network.links()) {
+    ++count[{link.use.transport, link.use.link_class, link.bandwidth, link.use.efficiency}];
+  }
+  for (const auto& [kind, links] : count) {
+    const auto& [transport, name, bandwidth, efficiency] = kind;
+    use.links.push_back({name, to_string(transport), describe(transport), bandwidth, efficiency, links});
+  }
+}
+
+void LinkUseCount::add(const std::vector<LinkLoad>& loads, double seconds, double times) {
+  loads_.resize(std::max(loads_.size(), loads.size()));
+  for (std::size_t i = 0; i < loads.size(); ++i) {
+    loads_[i].payload += times * loads[i].payload;
+    loads_[i].wire += times * loads[i].wire;
+  }
+  seconds_ += times * seconds;
+  steps_ += times;
+}
+
+void LinkUseCount::describe(const Interconnect& network, step::NetworkUse& use) const {
+  use.link_use.clear();
+  for (std::size_t i = 0; i < loads_.size(); ++i) {
+    if (!(loads_[i].wire > 0)) continue;
+    const NetworkLink& link = network.links()[i];
+    use.link_use.push_back({link.name, link.use.link_class, link.bandwidth, link.latency, loads_[i].payload / steps_,
+                            loads_[i].wire / link.bandwidth / seconds_});
+  }
+  use.links_used = static_cast<double>(use.link_use.size());
+  std::ranges::stable_sort(use.link_use, [](const step::LinkUse& a, const step::LinkUse& b) {
+    return std::tie(b.busy_share, b.bytes_per_step) < std::tie(a.busy_share, a.bytes_per_step);
+  });
+  if (use.link_use.size() > step::NetworkUse::kMostLinks) use.link_use.resize(step::NetworkUse::kMostLinks);
+}
+
+}  // namespace dadsim::sim

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <vector>
+
+#include "collectives/collective.hpp"
+#include "sim/network/network.hpp"
+
+namespace dadsim::sim {
+
+/// Which of the hosts share a node (their property `node`; a host without one is a node), and what the paths inside and
+/// between nodes are like: of the first such pairs.
+collectives::RankLayout rank_layout(const std::vector<simgrid::s4u::Host*>& hosts, Interconnect& network);
+
+}  // namespace dadsim::sim

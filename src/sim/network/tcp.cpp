@@ -1,0 +1,107 @@
+#include "sim/network/tcp.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "sim/network/transport.hpp"
+
+namespace dadsim::sim::tcp {
+namespace {
+
+constexpr double kAcknowledgement =
+    66.0 / (2 * kFrame);                   // bytes of acknowledgements per byte of data: one per two frames
+constexpr double kKeptWindow = 1.1;        // window after losses, in queues of the tightest link
+constexpr double kWindowGrowth = 0.15;     // n competing connections keep n^0.15 times the window of one
+constexpr double kOppositeFilling = 0.73;  // of the opposite queue, which acknowledgements wait behind
+constexpr double kCorner = 4;              // sharpness of the corner between limited by bandwidth and by window
+constexpr double kRecovery = 2.5;          // round trips lost on each shared link that overflows
+constexpr double kOverflowWidth = 0.5;     // queues of backlog from where an overflow begins to where it counts in full
+constexpr double kMatchingLoss = 0.16;     // of the bandwidth, of flows that share both ends
+constexpr double kAlike = 1.001;           // rates within this factor count as equal
+
+constexpr double kEndless = std::numeric_limits<double>::infinity();
+
+double share_of(const LinkState& link) { return link.rate / link.connections; }
+double waiting(const LinkState& link) { return link.backlog / link.efficiency; }
+
+/// What all links of the path together say about it.
+struct Outlook {
+  double share = kEndless;  ///< byte/s
+  bool opposed = false;     ///< data the other way on the slowest link
+  double filling = 0;       ///< of the fullest shared queue, 0…1
+  double queue = kEndless;  ///< bytes: of the tightest link (of several, of that with the least queue for each)
+  double sharers = 1;       ///< there
+  double burst = kEndless;  ///< bytes that pass without a loss
+};
+
+Outlook look(std::span<const LinkState> path, bool cold) {
+  Outlook outlook;
+  double slowest = kEndless;
+  for (const LinkState& link : path) slowest = std::min(slowest, link.rate);
+  for (const LinkState& link : path) {
+    outlook.share = std::min(outlook.share, share_of(link));
+    outlook.opposed = outlook.opposed || (link.opposite_in_use && link.rate < kAlike * slowest);
+    if (link.connections > 1) outlook.filling = std::max(outlook.filling, std::min(1.0, waiting(link) / link.queue));
+  }
+  for (const LinkState& link : path) {  // a link that is never full loses nothing, however many share it
+    if (share_of(link) > kAlike * outlook.share) continue;
+    if (link.queue / link.connections < outlook.queue / outlook.sharers) {
+      outlook.queue = link.queue;
+      outlook.sharers = link.connections;
+    }
+  }
+  if (!cold) outlook.burst = outlook.queue / outlook.sharers;
+  return outlook;
+}
+
+/// Bytes to transfer for `bytes`, were `rate` the share of the connection.
+double transferred(std::span<const LinkState> path, const Outlook& outlook, double bytes, double round_trip,
+                   double rate) {
+  double both_ends = 0;  // 2: both ends equally contended
+  for (const LinkState& link : path) {
+    if (link.connections > 1) both_ends += std::pow(std::min(1.0, rate / share_of(link)), 2);
+  }
+  double result = bytes;
+  if (bytes > outlook.burst) {
+    const double needed =
+        rate * outlook.sharers * round_trip + (outlook.opposed ? kOppositeFilling * outlook.queue : 0);
+    const double kept = kKeptWindow * outlook.queue * std::pow(outlook.sharers, kWindowGrowth);
+    const double slower = std::pow(1 + std::pow(needed / kept, kCorner), 1 / kCorner);
+    result = outlook.burst + (bytes - outlook.burst) * slower;
+  }
+  return result * (1 + (outlook.opposed ? kAcknowledgement : 0) +
+                   kMatchingLoss * outlook.filling * std::max(0.0, both_ends - 1));
+}
+
+}  // namespace
+
+TransferCost transfer_cost(std::span<const LinkState> path, double bytes, double round_trip, bool cold) {
+  const Outlook outlook = look(path, cold);
+  TransferCost result;
+  result.share = outlook.share;
+  while (result.tightest + 1 < path.size() && share_of(path[result.tightest]) > kAlike * outlook.share)
+    ++result.tightest;
+  if (!(bytes > 0)) return result;
+  result.inflation = transferred(path, outlook, bytes, round_trip, outlook.share) / bytes;
+  if (cold) return result;
+  // A tight link hides what happens on a loose one: the longest counts, not the sum.
+  for (const LinkState& link : path) {
+    const double rate = share_of(link);
+    const double first_answer = bytes > outlook.burst ? std::max(0.0, round_trip - outlook.burst / rate) : 0;
+    double repair = 0;
+    for (const LinkState& other : path) {
+      if (other.connections <= 1 || share_of(other) > kAlike * rate) continue;
+      // Of a connection with many messages in line each takes its part of the repair: that of its part of the queue.
+      const double part = std::min(1.0, bytes / (other.queue / other.connections));
+      repair += part * kRecovery * round_trip *
+                std::clamp((waiting(other) - other.queue) / (kOverflowWidth * other.queue), 0.0, 1.0);
+    }
+    if (bytes <= outlook.burst && repair == 0) continue;  // nothing but sharing holds it up
+    result.floor = std::max(
+        result.floor, transferred(path, outlook, bytes, round_trip, rate) / rate + std::max(first_answer, repair));
+  }
+  return result;
+}
+
+}  // namespace dadsim::sim::tcp

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+namespace dadsim::sim::tcp {
+
+/// A link of a connection's path at the instant at which a message starts.
+struct LinkState {
+  double rate = 0;               ///< byte/s of payload
+  double queue = 0;              ///< bytes of the wire
+  double efficiency = 1;         ///< payload ÷ wire
+  double connections = 1;        ///< that have something under way on it, this one included
+  double backlog = 0;            ///< bytes of payload written and not yet through, this message included
+  bool opposite_in_use = false;  ///< connections have something under way in the other direction
+};
+
+/// How a message fares.
+struct TransferCost {
+  double share = 0;          ///< byte/s of payload: the fair share of the tightest link
+  double inflation = 1;      ///< bytes to transfer ÷ bytes of the message
+  double floor = 0;          ///< seconds that the transfer takes at least
+  std::size_t tightest = 0;  ///< the link of the path with the least share, the first of equals
+};
+
+/// What a fluid model of TCP needs beside fair sharing, fitted on real transfers (docs/validation.md). A message is one
+/// transfer of somewhat more bytes than its own, and takes at least a certain time:
+///
+///  - acknowledgements share links that carry data both ways;
+///  - a message larger than the share of the queue that its connection has is sent window by window: where the
+///    bandwidth-delay product (with the wait of the acknowledgements behind the opposite queue) is above the window
+///    that losses leave, the rate is that of the window;
+///  - where connections overflow the queue of a link, losses are detected and repaired, a matter of round trips;
+///  - flows that share both their ends with others do not match up perfectly, and links stand idle.
+///
+/// None of it concerns a connection that is alone, one way, and within the queue: that is latency plus bytes over rate.
+/// A cold connection has not met a loss yet. `round_trip` is unloaded, seconds.
+TransferCost transfer_cost(std::span<const LinkState> path, double bytes, double round_trip, bool cold);
+
+}  // namespace dadsim::sim::tcp

@@ -1,0 +1,266 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <simgrid/kernel/Timer.hpp>
+#include <utility>
+#include <vector>
+
+#include "sim/network/connection.hpp"
+#include "sim/network/fifo.hpp"
+#include "sim/network/tcp.hpp"
+
+namespace dadsim::sim {
+namespace {
+
+namespace sg4 = simgrid::s4u;
+using simgrid::kernel::timer::Timer;
+
+double now() { return sg4::Engine::get_clock(); }
+
+class TcpConnection : public Connection {
+ public:
+  TcpConnection(Connections& all, std::int32_t from, std::int32_t to)
+      : all_(all), from_(all.host(from)), to_(all.host(to)), path_(all.network().path(from_, to_)) {
+    Interconnect& network = all_.network();
+    const std::int32_t back = network.path(to_, from_);
+    const std::vector<std::int32_t>& there = network[path_].links;
+    const std::vector<std::int32_t>& here = network[back].links;
+    // The other direction of the i-th link is as far from the other end of the way back, where that has as many links.
+    for (std::size_t i = 0; i < there.size(); ++i) {
+      opposite_.push_back(there.size() == here.size() ? here[here.size() - 1 - i] : -1);
+    }
+    // On a line that many hosts come to by others of their own packets mix.
+    if (!there.empty() && network.link(there.front()).use.transport == spec::Transport::tcp) {
+      departures_ = &all_.departures(there.front());
+    }
+    compat::add_actor(fmt::format("{}>{}", from, to), to_, [this] { guarded([this] { carry(); }); })->daemonize();
+  }
+
+  void send(const Message& message, Outbox& /*outbox*/) override {
+    queue_.push_back({message, message.ready});
+    if (all_.rendezvous()) {
+      meet();
+    } else {
+      write(queue_[written_++]);
+    }
+    wake();
+  }
+
+  void post(double date) override {
+    posted_.push_back(date + control_delay());
+    meet();
+    wake();
+  }
+
+  bool begin(double /*wire_bytes*/, double& delay) override {
+    delay = 0;  // has waited already
+    return true;
+  }
+
+  void close() override { cold_ = true; }
+  std::int32_t path() const override { return path_; }
+
+ private:
+  NetworkLink& link(std::int32_t index) { return all_.network().link(index); }
+  const std::vector<std::int32_t>& links() { return all_.network()[path_].links; }
+
+  /// A message as the application writes it to the socket.
+  struct Entry {
+    Message message;
+    double written;        ///< seconds
+    bool in_turn = false;  ///< leaves in turn with others of its host
+  };
+
+  /// With rendezvous a message is written when it has been sent and the news of its receiver is there.
+  void meet() {
+    while (written_ < queue_.size() && !posted_.empty()) {
+      Entry& entry = queue_[written_++];
+      entry.written = std::max(entry.message.ready, posted_.front());
+      posted_.pop_front();
+      write(entry);
+    }
+  }
+
+  /// Counts what is written.
+  void write(Entry& entry) {
+    const double bytes = entry.message.bytes;
+    const double date = entry.written;
+    // Behind another of its connection a message follows that one; a cold connection sends by its windows.
+    entry.in_turn = departures_ != nullptr && !cold_ && written_ == 1 && date > last_end_;
+    if (entry.in_turn) departures_->write(entry.message.event, std::max(date, now()) + tcp::kSoftware, bytes);
+    const auto count = [this, bytes] {
+      if (under_way_++ == 0) {
+        for (const std::int32_t index : links()) ++link(index).connections;
+      }
+      for (const std::int32_t index : links()) link(index).backlog += bytes;
+    };
+    if (date > now()) {
+      Timer::set(date, count);
+    } else {
+      count();
+    }
+  }
+
+  void wake() {
+    if (!idle_ || written_ == 0) return;
+    idle_ = false;
+    if (take_up()) wake_->release();
+  }
+
+  /// Lets the front of the queue leave when its time comes, by timers: they cost SimGrid a fraction of what it costs to
+  /// let an actor sleep. Returns true if it leaves now; otherwise the actor will be woken.
+  bool take_up() {
+    const Entry& entry = queue_.front();
+    // What is written while the one before is on its way follows it without a pause.
+    follows_ = entry.written <= last_end_;
+    if (follows_) return aim();
+    Timer::set(std::max(entry.written, now()) + tcp::kSoftware, [this] {
+      guarded([this] {
+        if (aim()) wake_->release();
+      });
+    });
+    return false;
+  }
+
+  /// The front of the queue is through its host's software: how it fares now. Returns true if it leaves at once.
+  bool aim() {
+    const Entry& entry = queue_.front();
+    fare_ = fare_of(entry.message.bytes);
+    // The first bytes have to come to the tightest link before they take part of it.
+    upstream_ = latency_before(fare_.tightest);
+    least_end_ = now() + (follows_ ? 0 : upstream_) + fare_.floor;
+    double begin = now();
+    if (entry.in_turn) begin = std::max(begin, turn_of(entry.message));
+    if (!follows_) begin += upstream_;
+    if (begin <= now()) return true;
+    Timer::set(begin, [this] { wake_->release(); });
+    return false;
+  }
+
+  void carry() {
+    for (;;) {
+      idle_ = written_ == 0;
+      if (idle_ || !take_up()) wake_->acquire();
+      const Entry entry = queue_.front();
+      transfer(entry.message, fare_);
+      if (least_end_ > now()) sg4::this_actor::sleep_until(least_end_);
+      queue_.pop_front();
+      --written_;
+      for (const std::int32_t index : links()) link(index).backlog -= entry.message.bytes;
+      last_end_ = now();
+      if (written_ == 0 || queue_.front().written > last_end_) cold_ = false;
+      last_delivery_ = std::max(last_delivery_, last_end_ + latency() - tcp::kSoftware - upstream_);
+      const double date = last_delivery_;
+      Timer::set(date, [this] {
+        if (--under_way_ == 0) {
+          for (const std::int32_t index : links()) --link(index).connections;
+        }
+      });
+      all_.deliver(entry.message, date, bottleneck_, outbox_);
+    }
+  }
+
+  /// When the message begins to leave its host, seconds.
+  double turn_of(const Message& message) {
+    const NetworkLink& first = link(links().front());
+    const bool fits = first.backlog / first.use.efficiency <= first.use.queue_bytes;
+    return departures_->begin_of(message.event, first.payload_rate(), fits);
+  }
+
+  double latency() { return all_.network().latency_now(path_) + all_.network()[path_].use.overhead; }
+
+  /// Seconds until the news of a posted receive has come to the sender: it waits behind data that leaves by the same
+  /// way.
+  double control_delay() {
+    double seconds = latency();
+    for (std::size_t i = 1; i < opposite_.size() || i == 1; ++i) {  // all but the link into the sender
+      const std::int32_t index = opposite_[opposite_.size() == 1 ? 0 : i];
+      if (index < 0) continue;
+      const NetworkLink& way_back = link(index);
+      seconds += std::min(std::max(0.0, way_back.backlog), way_back.use.queue_bytes) / way_back.payload_rate();
+    }
+    return seconds;
+  }
+
+  /// Seconds of propagation over the links before the i-th of the path.
+  double latency_before(std::size_t i) {
+    double seconds = 0;
+    for (std::size_t k = 0; k < i; ++k) seconds += link(links()[k]).latency;
+    return seconds;
+  }
+
+  /// How a message fares that starts now.
+  tcp::TransferCost fare_of(double bytes) {
+    states_.clear();
+    for (std::size_t i = 0; i < links().size(); ++i) {
+      const NetworkLink& on_path = link(links()[i]);
+      const bool duplex = opposite_[i] >= 0 && opposite_[i] != links()[i];
+      states_.push_back({.rate = on_path.payload_rate(),
+                         .queue = on_path.use.queue_bytes,
+                         .efficiency = on_path.use.efficiency,
+                         .connections = static_cast<double>(std::max(1, on_path.connections)),
+                         .backlog = on_path.backlog,
+                         .opposite_in_use = duplex && link(opposite_[i]).connections > 0});
+    }
+    return tcp::transfer_cost(states_, bytes, 2 * latency(), cold_);
+  }
+
+  void transfer(const Message& message, const tcp::TransferCost& fare) {
+    double left = message.bytes;
+    if (cold_) {
+      // Slow start: a window per round trip, doubling until it covers the way there and back.
+      const double round_trip = 2 * latency();
+      for (double window = tcp::kInitialWindow; window < fare.share * round_trip && left > window; window *= 2) {
+        move(window, fare.inflation);
+        left -= window;
+        sg4::this_actor::sleep_for(std::max(0.0, round_trip - window / fare.share));
+      }
+    }
+    move(left, fare.inflation);
+  }
+
+  /// Payload over the links, `inflation` times on average, shared by SimGrid with all the others.
+  void move(double payload, double inflation) {
+    const double begin = now();
+    const double wire_bytes = payload * inflation / all_.network()[path_].use.efficiency;
+    all_.network().enter(path_, wire_bytes, load_);
+    const sg4::CommPtr flow = sg4::Comm::sendto_init(from_, to_);
+    flow->set_payload_size(static_cast<std::uint64_t>(std::llround(wire_bytes)));  // whole bytes only, here
+    compat::start(flow);
+    flow->wait();
+    bottleneck_ = all_.network().leave(path_, load_, begin, payload);
+  }
+
+  Connections& all_;
+  sg4::Host* from_;
+  sg4::Host* to_;
+  std::int32_t path_;
+  Departures* departures_ = nullptr;    ///< over the host's own link, if that is TCP's
+  std::vector<std::int32_t> opposite_;  ///< per link of the path: its other direction, -1 if not known
+  Fifo<Entry> queue_;                   ///< sent, not yet transferred
+  std::size_t written_ = 0;             ///< of these, from the front
+  Fifo<double> posted_;                 ///< seconds: when the sender learns of receivers that no message has met yet
+  std::int32_t under_way_ = 0;          ///< messages written and not delivered
+  bool cold_ = true;
+  bool idle_ = false;
+  double last_end_ = -1;    ///< seconds: the end of the last transfer
+  bool follows_ = false;    ///< the message that leaves now or next follows the one before without a pause
+  tcp::TransferCost fare_;  ///< its fare
+  double upstream_ = 0;     ///< seconds: from its host to its tightest link
+  double least_end_ = 0;    ///< seconds: it does not end before
+  double last_delivery_ = -1;
+  std::vector<tcp::LinkState> states_;
+  std::vector<std::int32_t> load_;
+  std::int32_t bottleneck_ = -1;
+  sg4::SemaphorePtr wake_ = sg4::Semaphore::create(0);
+  Outbox outbox_;
+};
+
+}  // namespace
+
+std::unique_ptr<Connection> make_tcp_connection(Connections& all, std::int32_t from, std::int32_t to) {
+  return std::make_unique<TcpConnection>(all, from, to);
+}
+
+}  // namespace dadsim::sim

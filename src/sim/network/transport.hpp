@@ -1,0 +1,67 @@
+#pragma once
+
+#include <limits>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "spec/platform_specification.hpp"
+
+namespace dadsim::sim {
+
+/// How a link is used.
+struct LinkProperties {
+  spec::Transport transport = spec::Transport::plain;
+  double efficiency = 1;     ///< share of the bandwidth that payload reaches
+  double queue_bytes = 3e5;  ///< tcp: buffer in front of the link
+  std::string link_class;    ///< catalogue entry; may be empty
+  bool operator==(const LinkProperties&) const = default;
+};
+
+/// A way of sending a message over nvlink or rdma: small messages take one that is quick to start, large ones one that
+/// uses the bandwidth.
+struct Protocol {
+  const char* name = "";
+  double latency = 0;                                           ///< seconds a message takes beside the links' latencies
+  double efficiency = 1;                                        ///< share of the path's payload rate
+  double most_bytes = std::numeric_limits<double>::infinity();  ///< of a message: larger ones do not take it
+};
+
+/// What the transports make of a path.
+struct PathUse {
+  spec::Transport transport = spec::Transport::plain;  ///< the slowest kind on it: tcp, else rdma, nvlink, plain
+  double efficiency = 1;    ///< wire bytes = payload ÷ this: of the link with the lowest payload rate
+  double payload_rate = 0;  ///< byte/s of a message that is alone
+  double overhead = 0;      ///< seconds beside the links' latencies: frames stored and forwarded, software (tcp)
+  std::span<const Protocol> protocols;  ///< empty: a message takes `overhead`
+
+  /// Wire bytes and extra seconds of a message of this size: by the protocol that is soonest through.
+  struct Cost {
+    double wire_bytes = 0;
+    double overhead = 0;  ///< seconds
+  };
+  Cost cost(double bytes) const;
+};
+
+/// A link of a path as `path_use` needs it.
+struct PathLink {
+  double bandwidth = 0;  ///< byte/s, nominal
+  const LinkProperties* use = nullptr;
+};
+
+PathUse path_use(std::span<const PathLink> links);
+
+namespace tcp {
+inline constexpr double kSegment =
+    1448;  ///< bytes of payload in a frame: MTU 1500 less IP and TCP headers with timestamps
+inline constexpr double kFrame = 1514;                   ///< bytes of a full Ethernet frame
+inline constexpr double kInitialWindow = 10 * kSegment;  ///< bytes a cold connection may send at once (RFC 6928)
+/// Seconds per access link and message: system call, interrupt, wake-up. One of a path's two is the sender's and comes
+/// before the transfer. Fitted on point-to-point transfers of 1 KB to 16 MB (50 to 90 µs do as well).
+inline constexpr double kSoftware = 75e-6;
+}  // namespace tcp
+
+/// In words, for every result: what a transport does to the nominal numbers.
+std::string describe(spec::Transport transport);
+
+}  // namespace dadsim::sim

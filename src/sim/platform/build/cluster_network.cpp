@@ -1,0 +1,77 @@
+#include "sim/platform/build/cluster_network.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <stdexcept>
+
+#include "sim/platform/links/efficiency.hpp"
+
+namespace dadsim::sim {
+namespace {
+
+namespace sg4 = simgrid::s4u;
+
+void describe(sg4::Link* link, const spec::LinkSpec& spec) {
+  link->set_property("transport", to_string(spec.transport));
+  link->set_property("efficiency", fmt::format("{}", spec.efficiency));
+  link->set_property("queue", fmt::format("{}", spec.queue_bytes));
+  link->set_property("class", spec.name);
+}
+
+void check(const std::string& name, const spec::LinkSpec& spec) {
+  if (!(spec.bandwidth > 0) || !std::isfinite(spec.bandwidth)) {
+    throw std::runtime_error(
+        fmt::format("link '{}' has a bandwidth of {} byte/s; it must be above 0", name, spec.bandwidth));
+  }
+  if (!(spec.latency >= 0) || !std::isfinite(spec.latency)) {
+    throw std::runtime_error(
+        fmt::format("link '{}' has a latency of {} s; it must not be below 0", name, spec.latency));
+  }
+  if (!(spec.efficiency > 0 && spec.efficiency <= 1)) {
+    throw std::runtime_error(
+        fmt::format("link '{}' has an efficiency of {}; it must be above 0, at most 1", name, spec.efficiency));
+  }
+}
+
+}  // namespace
+
+DuplexLink make_duplex_link(sg4::NetZone& zone, const std::string& name, const spec::LinkSpec& spec) {
+  check(name, spec);
+  // The first pointer is kept: set_latency returns a plain Link in SimGrid 3.32.
+  const sg4::SplitDuplexLink* both = zone.create_split_duplex_link(name, spec.bandwidth);
+  const DuplexLink line{both->get_link_up(), both->get_link_down()};
+  for (sg4::Link* link : {line.up, line.down}) {
+    link->set_latency(spec.latency);
+    describe(link, spec);
+  }
+  return line;
+}
+
+sg4::Link* make_link(sg4::NetZone& zone, const std::string& name, const spec::LinkSpec& spec) {
+  check(name, spec);
+  sg4::Link* link = zone.create_link(name, spec.bandwidth)->set_latency(spec.latency);
+  describe(link, spec);
+  return link;
+}
+
+sg4::Link* make_link(sg4::NetZone& zone, const std::string& name, const spec::WanSpec::Pair& pair) {
+  spec::LinkSpec spec;
+  spec.name = "wan";
+  spec.bandwidth = pair.bandwidth;
+  spec.latency = pair.round_trip / 2;
+  spec.transport = pair.transport;
+  spec.efficiency = pair.transport == spec::Transport::tcp ? efficiency::kTcp : 1;
+  return make_link(zone, name, spec);
+}
+
+void make_host(sg4::NetZone& zone, const std::string& name, const std::string& node) {
+  constexpr double kNominalSpeed = 1e9;  // flop/s
+  zone.create_host(name, kNominalSpeed)->set_property("node", node);
+}
+
+std::string name_in(const std::string& cluster, const std::string& name) {
+  return cluster.empty() ? name : fmt::format("{}.{}", cluster, name);
+}
+
+}  // namespace dadsim::sim

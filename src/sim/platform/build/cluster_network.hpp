@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "sim/platform/compat.hpp"
+#include "spec/platform_specification.hpp"
+
+namespace dadsim::sim {
+
+using Links = std::vector<simgrid::s4u::Link*>;
+
+/// The ways through a cluster. Its hosts are numbered from 0 in the order of host_names().
+///
+/// The ways are worked out when they are asked for: a table of them would have the square of the number of hosts.
+class ClusterNetwork {
+ public:
+  virtual ~ClusterNetwork() = default;
+  ClusterNetwork() = default;
+  ClusterNetwork(const ClusterNetwork&) = delete;
+  ClusterNetwork& operator=(const ClusterNetwork&) = delete;
+
+  virtual std::int64_t hosts() const = 0;
+  /// Appends the links from one host to another, in order. Never asked for a host and itself.
+  virtual void route(std::int64_t from, std::int64_t to, Links& links) const = 0;
+  /// Appends the links from a host to the border of the cluster, where lines to other clusters begin.
+  virtual void leave(std::int64_t from, Links& links) const = 0;
+  /// Appends the links from the border of the cluster to a host.
+  virtual void enter(std::int64_t to, Links& links) const = 0;
+};
+
+// One file per kind. Each makes hosts and links in the zone. Throw std::runtime_error if the numbers do not fit.
+
+std::unique_ptr<ClusterNetwork> make_gpu_cluster(simgrid::s4u::NetZone& zone, const spec::GpuClusterSpec& spec);
+std::unique_ptr<ClusterNetwork> make_federation(simgrid::s4u::NetZone& zone, const spec::FederationSpec& spec);
+std::unique_ptr<ClusterNetwork> make_wan(simgrid::s4u::NetZone& zone, const spec::WanSpec& spec);
+std::unique_ptr<ClusterNetwork> make_composition(simgrid::s4u::NetZone& zone, const spec::CompositionSpec& spec);
+
+/// A full-duplex line: the links "NAME_UP" and "NAME_DOWN".
+struct DuplexLink {
+  simgrid::s4u::Link* up = nullptr;
+  simgrid::s4u::Link* down = nullptr;
+};
+DuplexLink make_duplex_link(simgrid::s4u::NetZone& zone, const std::string& name, const spec::LinkSpec& spec);
+
+/// One direction by itself.
+simgrid::s4u::Link* make_link(simgrid::s4u::NetZone& zone, const std::string& name, const spec::LinkSpec& spec);
+
+/// The line of a pair in its direction.
+simgrid::s4u::Link* make_link(simgrid::s4u::NetZone& zone, const std::string& name, const spec::WanSpec::Pair& pair);
+
+/// A host of nominal speed: what computes is the worker's device. Hosts of one node have the same `node`.
+void make_host(simgrid::s4u::NetZone& zone, const std::string& name, const std::string& node);
+
+/// "CLUSTER.name" in a composition, else "name".
+std::string name_in(const std::string& cluster, const std::string& name);
+
+}  // namespace dadsim::sim

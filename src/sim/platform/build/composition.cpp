@@ -1,0 +1,77 @@
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "sim/platform/build/cluster_network.hpp"
+#include "sim/platform/build/pair_links.hpp"
+
+namespace dadsim::sim {
+namespace {
+
+namespace sg4 = simgrid::s4u;
+
+std::vector<std::string> names(const spec::CompositionSpec& spec) {
+  std::vector<std::string> clusters;
+  for (const auto& cluster : spec.clusters) {
+    clusters.push_back(std::visit([](const auto& one) { return one.name; }, cluster));
+  }
+  return clusters;
+}
+
+std::unique_ptr<ClusterNetwork> make(sg4::NetZone& zone, const spec::GpuClusterSpec& spec) {
+  return make_gpu_cluster(zone, spec);
+}
+std::unique_ptr<ClusterNetwork> make(sg4::NetZone& zone, const spec::FederationSpec& spec) {
+  return make_federation(zone, spec);
+}
+
+/// From cluster to cluster: to the border of the one, the pair's line, from the border of the other.
+class Composition : public ClusterNetwork {
+ public:
+  Composition(sg4::NetZone& zone, const spec::CompositionSpec& spec) : pairs_(zone, "", names(spec), spec.pairs) {
+    first_.push_back(0);
+    for (const auto& cluster : spec.clusters) {
+      clusters_.push_back(std::visit([&](const auto& one) { return make(zone, one); }, cluster));
+      first_.push_back(first_.back() + clusters_.back()->hosts());
+    }
+  }
+
+  std::int64_t hosts() const override { return first_.back(); }
+  void route(std::int64_t from, std::int64_t to, Links& links) const override {
+    const std::size_t here = cluster_of(from);
+    const std::size_t there = cluster_of(to);
+    if (here == there) {
+      clusters_[here]->route(from - first_[here], to - first_[here], links);
+      return;
+    }
+    clusters_[here]->leave(from - first_[here], links);
+    links.push_back(pairs_(here, there));
+    clusters_[there]->enter(to - first_[there], links);
+  }
+  void leave(std::int64_t from, Links& links) const override {
+    const std::size_t here = cluster_of(from);
+    clusters_[here]->leave(from - first_[here], links);
+  }
+  void enter(std::int64_t to, Links& links) const override {
+    const std::size_t there = cluster_of(to);
+    clusters_[there]->enter(to - first_[there], links);
+  }
+
+ private:
+  std::size_t cluster_of(std::int64_t host) const {
+    return static_cast<std::size_t>(std::ranges::upper_bound(first_, host) - first_.begin()) - 1;
+  }
+
+  PairLinks pairs_;
+  std::vector<std::unique_ptr<ClusterNetwork>> clusters_;
+  std::vector<std::int64_t> first_;  ///< number of each cluster's first host; then the number of all
+};
+
+}  // namespace
+
+std::unique_ptr<ClusterNetwork> make_composition(sg4::NetZone& zone, const spec::CompositionSpec& spec) {
+  return std::make_unique<Composition>(zone, spec);
+}
+
+}  // namespace dadsim::sim

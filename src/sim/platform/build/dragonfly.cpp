@@ -1,0 +1,122 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include "sim/platform/build/fabric.hpp"
+
+namespace dadsim::sim {
+namespace {
+
+namespace sg4 = simgrid::s4u;
+
+/// Groups of routers (J. Kim, W. J. Dally, S. Scott, D. Abts, Technology-Driven, Highly-Scalable Dragonfly
+/// ExchangeMode, 2008). Every two routers of a group have a line, every two groups have `dragonfly_lines`. Routes are
+/// minimal: within the group to the router that has the line to the other group, over it, and within that group to the
+/// router of the node. Where two groups have several lines, the destination's adapter decides, as in the fat tree.
+/// Other clusters are reached through router 0 of group 0.
+class Dragonfly : public Fabric {
+ public:
+  Dragonfly(sg4::NetZone& zone, const spec::GpuClusterSpec& spec) : rails_(spec.rails) {
+    const std::vector<std::int64_t>& sizes = spec.fabric.dimensions;
+    if (sizes.size() != 3 || std::ranges::any_of(sizes, [](std::int64_t size) { return size < 1; })) {
+      throw std::runtime_error("a dragonfly needs its groups, routers per group and nodes per router, each at least 1");
+    }
+    groups_ = sizes[0];
+    routers_ = sizes[1];
+    nodes_ = sizes[2];
+    if (groups_ * routers_ * nodes_ != spec.nodes) {
+      throw std::runtime_error(fmt::format("a dragonfly of {} groups x {} routers x {} nodes has {} nodes, not {}",
+                                           groups_, routers_, nodes_, groups_ * routers_ * nodes_, spec.nodes));
+    }
+    parallel_ = dragonfly_lines(spec.fabric);
+    local_.resize(static_cast<std::size_t>(groups_ * routers_ * routers_));
+    for (std::int64_t group = 0; group < groups_; ++group) {
+      for (std::int64_t a = 0; a < routers_; ++a) {
+        for (std::int64_t b = a + 1; b < routers_; ++b) {
+          local_[local_index(group, a, b)] = make_duplex_link(
+              zone, name_in(spec.name, fmt::format("group-{} router-{} to router-{}", group, a, b)), spec.fabric.link);
+        }
+      }
+    }
+    global_.resize(static_cast<std::size_t>(groups_ * groups_ * parallel_));
+    for (std::int64_t a = 0; a < groups_; ++a) {
+      for (std::int64_t b = a + 1; b < groups_; ++b) {
+        for (std::int64_t line = 0; line < parallel_; ++line) {
+          global_[global_index(a, b, line)] = make_duplex_link(
+              zone, name_in(spec.name, fmt::format("group-{} to group-{} line-{}", a, b, line)), spec.fabric.link);
+        }
+      }
+    }
+  }
+
+  void route(std::int64_t from, std::int64_t to, Links& links) const override {
+    walk(router_of(from), router_of(to), to, links);
+  }
+  void leave(std::int64_t from, Links& links) const override { walk(router_of(from), {0, 0}, from, links); }
+  void enter(std::int64_t to, Links& links) const override { walk({0, 0}, router_of(to), to, links); }
+
+ private:
+  struct Router {
+    std::int64_t group = 0;
+    std::int64_t index = 0;  ///< in the group
+  };
+
+  std::size_t local_index(std::int64_t group, std::int64_t a, std::int64_t b) const {
+    return static_cast<std::size_t>((group * routers_ + a) * routers_ + b);
+  }
+  std::size_t global_index(std::int64_t a, std::int64_t b, std::int64_t line) const {
+    return static_cast<std::size_t>((a * groups_ + b) * parallel_ + line);
+  }
+  Router router_of(std::int64_t adapter) const {
+    const std::int64_t router = adapter / rails_ / nodes_;
+    return {router / routers_, router % routers_};
+  }
+  /// The router of `group` that has the line to the group `other`: lines are dealt out to the routers in turn.
+  std::int64_t gateway(std::int64_t group, std::int64_t other, std::int64_t line) const {
+    const std::int64_t offset = (other - group - 1 + groups_) % groups_;  // 0 … groups − 2
+    return (offset * parallel_ + line) % routers_;
+  }
+
+  void within(std::int64_t group, std::int64_t from, std::int64_t to, Links& links) const {
+    if (from == to) return;
+    const DuplexLink& line = local_[local_index(group, std::min(from, to), std::max(from, to))];
+    links.push_back(from < to ? line.up : line.down);
+  }
+  void walk(Router from, Router to, std::int64_t adapter, Links& links) const {
+    if (from.group != to.group) {
+      const std::int64_t parallel = adapter % parallel_;
+      within(from.group, from.index, gateway(from.group, to.group, parallel), links);
+      const DuplexLink& line =
+          global_[global_index(std::min(from.group, to.group), std::max(from.group, to.group), parallel)];
+      links.push_back(from.group < to.group ? line.up : line.down);
+      from = {to.group, gateway(to.group, from.group, parallel)};
+    }
+    within(to.group, from.index, to.index, links);
+  }
+
+  std::int64_t rails_;
+  std::int64_t groups_ = 1, routers_ = 1, nodes_ = 1;  ///< in all, per group, per router
+  std::int64_t parallel_ = 1;                          ///< lines between two groups
+  std::vector<DuplexLink> local_;                      ///< [group][a][b], a < b
+  std::vector<DuplexLink> global_;                     ///< [a][b][line], a < b
+};
+
+}  // namespace
+
+std::int64_t dragonfly_lines(const spec::FabricSpec& fabric) {
+  const std::int64_t groups = fabric.dimensions.at(0);
+  const std::int64_t routers = fabric.dimensions.at(1);
+  const std::int64_t nodes = fabric.dimensions.at(2);
+  // A balanced dragonfly has as many lines to other groups per router as nodes (Kim et al., section 3.1): here per
+  // group, shared out evenly, at least one to every other group.
+  return groups > 1 ? std::max<std::int64_t>(1, routers * nodes / (groups - 1)) : 1;
+}
+
+std::unique_ptr<Fabric> make_dragonfly(sg4::NetZone& zone, const spec::GpuClusterSpec& spec) {
+  return std::make_unique<Dragonfly>(zone, spec);
+}
+
+}  // namespace dadsim::sim

@@ -1,0 +1,56 @@
+#include <fmt/format.h>
+
+#include <stdexcept>
+#include <vector>
+
+#include "sim/platform/build/cluster_network.hpp"
+
+namespace dadsim::sim {
+namespace {
+
+namespace sg4 = simgrid::s4u;
+
+/// site → hub: the site's line up, the hub's line down. site → site: past the hub, by their own lines only.
+class Federation : public ClusterNetwork {
+ public:
+  Federation(sg4::NetZone& zone, const spec::FederationSpec& spec) {
+    for (const spec::FederationSpec::Sites& sites : spec.sites) {
+      if (sites.count < 1)
+        throw std::runtime_error(fmt::format("sites '{}' are {}; at least 1", sites.name, sites.count));
+      for (std::int64_t i = 1; i <= sites.count; ++i) {
+        const std::string host = name_in(spec.name, sites.numbered ? fmt::format("{}-{}", sites.name, i) : sites.name);
+        make_host(zone, host, host);
+        out_.push_back(make_link(zone, host + " up", sites.up));
+        in_.push_back(make_link(zone, host + " down", sites.down));
+      }
+    }
+    const std::string hub = name_in(spec.name, "hub");
+    make_host(zone, hub, hub);
+    // No link where the hub's line is never the limit.
+    out_.push_back(spec.hub_up.bandwidth > 0 ? make_link(zone, hub + " up", spec.hub_up) : nullptr);
+    in_.push_back(spec.hub_down.bandwidth > 0 ? make_link(zone, hub + " down", spec.hub_down) : nullptr);
+  }
+
+  std::int64_t hosts() const override { return static_cast<std::int64_t>(out_.size()); }
+  void route(std::int64_t from, std::int64_t to, Links& links) const override {
+    leave(from, links);
+    enter(to, links);
+  }
+  void leave(std::int64_t from, Links& links) const override { append(out_, from, links); }
+  void enter(std::int64_t to, Links& links) const override { append(in_, to, links); }
+
+ private:
+  static void append(const Links& lines, std::int64_t host, Links& links) {
+    if (sg4::Link* link = lines[static_cast<std::size_t>(host)]) links.push_back(link);
+  }
+
+  Links out_, in_;  ///< per host; the hub is last
+};
+
+}  // namespace
+
+std::unique_ptr<ClusterNetwork> make_federation(sg4::NetZone& zone, const spec::FederationSpec& spec) {
+  return std::make_unique<Federation>(zone, spec);
+}
+
+}  // namespace dadsim::sim

@@ -1,0 +1,102 @@
+#include <fmt/format.h>
+
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "sim/platform/build/cluster_network.hpp"
+#include "sim/platform/build/fabric.hpp"
+
+namespace dadsim::sim {
+namespace {
+
+namespace sg4 = simgrid::s4u;
+
+std::unique_ptr<Fabric> make_fabric(sg4::NetZone& zone, const spec::GpuClusterSpec& spec) {
+  switch (spec.fabric.kind) {
+    case spec::FabricSpec::Kind::one_switch:
+      return make_one_switch();
+    case spec::FabricSpec::Kind::fat_tree:
+      return make_fat_tree(zone, spec);
+    case spec::FabricSpec::Kind::dragonfly:
+      return make_dragonfly(zone, spec);
+    case spec::FabricSpec::Kind::torus:
+      return make_torus(zone, spec);
+  }
+  throw std::logic_error("unknown fabric");
+}
+
+void check(const spec::GpuClusterSpec& spec) {
+  if (spec.nodes < 1 || spec.gpus < 1 || spec.rails < 1) {
+    throw std::runtime_error(fmt::format("a cluster of {} nodes with {} GPUs and {} adapters each; at least 1 of all",
+                                         spec.nodes, spec.gpus, spec.rails));
+  }
+}
+
+/// Inside a node: the port of the one GPU, the host bridge if it is a limit, the port of the other. Between nodes: the
+/// rail of the sender, the fabric, the rail of the receiver; the GPUs' ports are not touched, as a GPU hands to its
+/// adapter over another bus.
+class GpuCluster : public ClusterNetwork {
+ public:
+  GpuCluster(sg4::NetZone& zone, const spec::GpuClusterSpec& spec)
+      : nodes_(spec.nodes), gpus_(spec.gpus), rails_(spec.rails) {
+    check(spec);
+    for (std::int64_t node = 0; node < nodes_; ++node) {
+      const std::string name = name_in(spec.name, fmt::format("node-{}", node));
+      for (std::int64_t gpu = node * gpus_; gpu < (node + 1) * gpus_; ++gpu) {
+        const std::string host = name_in(spec.name, fmt::format("gpu-{}", gpu));
+        make_host(zone, host, name);
+        if (gpus_ > 1) ports_.push_back(make_duplex_link(zone, host + " port", spec.port));
+      }
+      if (gpus_ > 1 && spec.inside == spec::InsideNode::shared && spec.bridge.bandwidth > 0) {
+        bridges_.push_back(make_link(zone, name + " bridge", spec.bridge));
+      }
+      // A node by itself needs no adapters; where other clusters are, it does.
+      if (nodes_ == 1 && spec.name.empty() && !(spec.nic.bandwidth > 0)) continue;
+      for (std::int64_t rail = 0; rail < rails_; ++rail) {
+        adapters_.push_back(make_duplex_link(zone, fmt::format("{} rail-{}", name, rail), spec.nic));
+      }
+    }
+    fabric_ = make_fabric(zone, spec);
+  }
+
+  std::int64_t hosts() const override { return nodes_ * gpus_; }
+  void route(std::int64_t from, std::int64_t to, Links& links) const override {
+    const std::int64_t node = from / gpus_;
+    if (node == to / gpus_) {
+      links.push_back(ports_[static_cast<std::size_t>(from)].up);
+      if (!bridges_.empty()) links.push_back(bridges_[static_cast<std::size_t>(node)]);
+      links.push_back(ports_[static_cast<std::size_t>(to)].down);
+      return;
+    }
+    links.push_back(adapters_[static_cast<std::size_t>(adapter(from))].up);
+    fabric_->route(adapter(from), adapter(to), links);
+    links.push_back(adapters_[static_cast<std::size_t>(adapter(to))].down);
+  }
+  void leave(std::int64_t from, Links& links) const override {
+    links.push_back(adapters_[static_cast<std::size_t>(adapter(from))].up);
+    fabric_->leave(adapter(from), links);
+  }
+  void enter(std::int64_t to, Links& links) const override {
+    fabric_->enter(adapter(to), links);
+    links.push_back(adapters_[static_cast<std::size_t>(adapter(to))].down);
+  }
+
+ private:
+  /// Of the whole cluster, numbered node by node.
+  std::int64_t adapter(std::int64_t gpu) const { return gpu / gpus_ * rails_ + gpu % gpus_ * rails_ / gpus_; }
+
+  std::int64_t nodes_, gpus_, rails_;  ///< in all, per node, per node
+  std::vector<DuplexLink> ports_;      ///< per GPU; none where a node has one
+  Links bridges_;                      ///< per node; none where it is no limit
+  std::vector<DuplexLink> adapters_;
+  std::unique_ptr<Fabric> fabric_;
+};
+
+}  // namespace
+
+std::unique_ptr<ClusterNetwork> make_gpu_cluster(sg4::NetZone& zone, const spec::GpuClusterSpec& spec) {
+  return std::make_unique<GpuCluster>(zone, spec);
+}
+
+}  // namespace dadsim::sim

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "sim/platform/link_changes.hpp"
+#include "spec/platform_specification.hpp"
+
+namespace simgrid::s4u {
+class Engine;
+}
+
+namespace dadsim::sim {
+
+/// SimGrid's engine with dadsim's settings and the platform loaded. Only in a forked child: it is a singleton, and
+/// SimGrid may end the process. `changes` are made to its links (see apply_link_changes). Throws simgrid::ParseError
+/// with the file and the line.
+std::unique_ptr<simgrid::s4u::Engine> load_engine(const spec::PlatformSpec& platform,
+                                                  std::span<const spec::LinkChange> changes = {});
+
+/// Seconds. SimGrid weighs a transfer with the latency of its route, and one that needs not wait with 1. Equal shares
+/// need equal weights: so this is what every route has for a latency as far as SimGrid knows. The true latencies are
+/// the connections' matter.
+inline constexpr double kUnitLatency = 1;
+
+/// Whether dadsim sets this option of SimGrid itself, so that a platform must not.
+bool is_own_setting(std::string_view option);
+
+/// What SimGrid wrote before it gave up, without its prefixes ("[12.000000] file:line: [category/LEVEL]") and
+/// backtraces.
+std::string simgrid_words(std::string_view output);
+
+}  // namespace dadsim::sim

@@ -1,0 +1,88 @@
+#include "sim/platform/link_changes.hpp"
+
+#include <fmt/format.h>
+#include <fnmatch.h>
+
+#include <cmath>
+#include <set>
+#include <stdexcept>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "sim/platform/compat.hpp"
+#include "sim/platform/platform_text.hpp"
+#include "support/diagnostics.hpp"
+
+namespace dadsim::sim {
+
+/// SimGrid calls the directions of a full-duplex link NAME_UP and NAME_DOWN and leaves the properties at NAME.
+const char* property_of(const simgrid::s4u::Link* link, const char* key) {
+  if (const char* own = link->get_property(key)) return own;
+  std::string name = link->get_name();
+  for (const std::string_view ending : {"_UP", "_DOWN"}) {
+    if (!name.ends_with(ending)) continue;
+    name.resize(name.size() - ending.size());
+    try {
+      return simgrid::s4u::SplitDuplexLink::by_name(name)->get_property(key);
+    } catch (const std::exception&) {
+      return nullptr;  // a name that only looks like it
+    }
+  }
+  return nullptr;
+}
+
+namespace {
+
+void check_factors(const spec::LinkChange& change) {
+  const double bandwidth = change.bandwidth_factor;
+  const double latency = change.latency_factor;
+  if (!(bandwidth > 0) || !std::isfinite(bandwidth)) {
+    throw std::runtime_error(fmt::format("the bandwidth of the link '{}' cannot be multiplied by {}; a number above 0",
+                                         change.link, bandwidth));
+  }
+  if (!(latency >= 0) || !std::isfinite(latency)) {
+    throw std::runtime_error(fmt::format("the latency of the link '{}' cannot be multiplied by {}; a number from 0 on",
+                                         change.link, latency));
+  }
+}
+
+}  // namespace
+
+void apply_link_changes(std::span<const spec::LinkChange> changes, const spec::PlatformSpec& platform,
+                        const simgrid::s4u::Engine& engine) {
+  if (changes.empty()) return;
+  const auto* file = std::get_if<spec::PlatformFileSpec>(&platform.what);
+  const bool has_own_profiles = file != nullptr && file_varies_over_time(file->path);
+  for (const spec::LinkChange& change : changes) {
+    check_factors(change);
+    bool used = false;
+    std::set<std::string> names;
+    for (simgrid::s4u::Link* link : engine.get_all_links()) {
+      const std::string& name = link->get_name();
+      if (name == "__loopback__") continue;  // SimGrid's own, from a host to itself
+      const char* text = property_of(link, "class");
+      const std::string link_class = text == nullptr ? "" : text;
+      names.insert(name);
+      if (!link_class.empty()) names.insert(link_class);
+      const bool fits = change.link == name || ::fnmatch(change.link.c_str(), name.c_str(), 0) == 0;
+      if (!fits && change.link != link_class) continue;
+      used = true;
+      if (change.bandwidth_factor == 1 && change.latency_factor == 1) continue;
+      if (has_own_profiles) {
+        throw std::runtime_error(
+            fmt::format("the link '{}' cannot be changed: the platform file {} has profiles, "
+                        "which hold absolute numbers; take them out, or change them there",
+                        name, file->path));
+      }
+      link->set_bandwidth(change.bandwidth_factor * link->get_bandwidth());
+      link->set_latency(change.latency_factor * link->get_latency());
+    }
+    if (used) continue;
+    const std::vector<std::string> known(names.begin(), names.end());
+    throw std::runtime_error(fmt::format("there is no link and no class of links '{}' to change; {}", change.link,
+                                         suggestion(change.link, known)));
+  }
+}
+
+}  // namespace dadsim::sim

@@ -1,0 +1,278 @@
+#include "sim/platform/platform_check.hpp"
+
+#include <fmt/format.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdint>
+#include <cstdio>
+#include <map>
+#include <regex>
+#include <set>
+#include <string_view>
+#include <variant>
+
+#include "sim/child_process.hpp"
+#include "sim/platform/compat.hpp"
+#include "sim/platform/engine.hpp"
+#include "sim/platform/platform_text.hpp"
+#include "support/wire.hpp"
+
+namespace dadsim::sim {
+namespace {
+
+namespace sg4 = simgrid::s4u;
+
+constexpr double kTimeLimit = 60;             // seconds
+constexpr std::size_t kRouteErrorsTold = 10;  // the rest are counted
+constexpr std::size_t kFaultsLookedFor = 200;
+
+enum class Topic : std::uint8_t { loaded, parse_error, host_error, host_ready, route_error, end };
+
+void tell(const MessageSink& sink, Topic topic, std::uint64_t index, std::string_view what = {},
+          std::string_view remedy = {}) {
+  WireWriter message;
+  message << static_cast<std::uint8_t>(topic) << index << what << remedy;
+  sink.send(message.bytes());
+}
+
+struct Told {
+  Topic topic = Topic::end;
+  std::uint64_t index = 0;
+  std::string what, remedy;
+};
+
+Told understand(std::string_view bytes) {
+  WireReader message(bytes);
+  std::uint8_t topic = 0;
+  Told told;
+  message >> topic >> told.index >> told.what >> told.remedy;
+  told.topic = static_cast<Topic>(topic);
+  return told;
+}
+
+std::string choice_of_hosts(const std::string& name, std::vector<std::string> known) {
+  std::ranges::sort(known);
+  if (known.empty()) return "the platform has no hosts";
+  if (closest(name, known).empty() && known.size() > 20) {
+    return fmt::format("the platform has {} hosts, from {} to {}", known.size(), known.front(), known.back());
+  }
+  return suggestion(name, known);
+}
+
+/// In the child, and in its own children for what SimGrid may abort on.
+void check_hosts(const sg4::Engine& engine, const std::vector<std::string>& hosts, const MessageSink& sink) {
+  std::vector<std::string> known;
+  for (const sg4::Host* host : engine.get_all_hosts()) known.push_back(host->get_name());
+  std::map<std::string, int> placed;
+  for (const std::string& name : hosts) ++placed[name];
+  for (std::size_t i = 0; i < hosts.size(); ++i) {
+    const sg4::Host* host = engine.host_by_name_or_null(hosts[i]);
+    if (host == nullptr) {
+      tell(sink, Topic::host_error, i, fmt::format("the platform has no host '{}'", hosts[i]),
+           choice_of_hosts(hosts[i], known));
+      continue;
+    }
+    const int cores = host->get_core_count();
+    const int workers = placed[hosts[i]];
+    if (workers > cores) {
+      tell(sink, Topic::host_error, i,
+           fmt::format("host '{}' has {} core{} and {} workers", hosts[i], cores, cores == 1 ? "" : "s", workers),
+           fmt::format("set core=\"{}\" in the platform or use other hosts", workers));
+    } else if (!(host->get_speed() > 0)) {
+      tell(sink, Topic::host_error, i, fmt::format("host '{}' has a speed of 0", hosts[i]),
+           "any speed above 0 will do; the worker's device says what it computes");
+    } else {
+      tell(sink, Topic::host_ready, i);
+    }
+  }
+}
+
+/// Why nothing could be sent from `from` to `to`; both empty if it could. SimGrid may end the process instead.
+std::pair<std::string, std::string> route_fault(const sg4::Host& from, const sg4::Host& to) {
+  std::vector<sg4::Link*> links;
+  double latency = 0;
+  from.route_to(&to, links, &latency);
+  if (links.empty() && !(latency > 0)) {
+    return {fmt::format("there is no route from '{}' to '{}'", from.get_cname(), to.get_cname()),
+            "add a <route> with at least one link to the platform"};
+  }
+  for (const sg4::Link* link : links) {
+    if (link->get_sharing_policy() == sg4::Link::SharingPolicy::WIFI) {
+      return {fmt::format("the route from '{}' to '{}' uses the Wi-Fi link '{}', which is not supported",
+                          from.get_cname(), to.get_cname(), link->get_cname()),
+              "use a wired link of the same rate"};
+    }
+    if (!(link->get_bandwidth() > 0)) {
+      return {fmt::format("link '{}' from '{}' to '{}' has a bandwidth of {} byte/s", link->get_cname(),
+                          from.get_cname(), to.get_cname(), link->get_bandwidth()),
+              "it must be above 0"};
+    }
+    if (!(link->get_latency() >= 0)) {
+      return {fmt::format("link '{}' from '{}' to '{}' has a latency of {} s", link->get_cname(), from.get_cname(),
+                          to.get_cname(), link->get_latency()),
+              "it must not be below 0"};
+    }
+  }
+  return {};
+}
+
+using Way = std::pair<const sg4::Host*, const sg4::Host*>;
+
+/// Looks at `ways` in a child of this process; where SimGrid ends that child, the way is at fault and another child
+/// goes on.
+void check_routes(const std::vector<Way>& ways, const MessageSink& sink) {
+  std::size_t faults = 0;
+  for (std::size_t next = 0; next < ways.size();) {
+    std::size_t reached = next;
+    const auto look = [&](const MessageSink& own) {
+      for (std::size_t i = next; i < ways.size(); ++i) {
+        tell(own, Topic::host_ready, i);
+        const auto [what, remedy] = route_fault(*ways[i].first, *ways[i].second);
+        if (!what.empty()) tell(own, Topic::route_error, i, what, remedy);
+      }
+    };
+    const auto listen = [&](std::string_view bytes) {
+      const Told told = understand(bytes);
+      reached = told.index;
+      if (told.topic == Topic::route_error && ++faults <= kRouteErrorsTold) {
+        tell(sink, Topic::route_error, told.index, told.what, told.remedy);
+      }
+    };
+    const ChildOutcome outcome = run_in_child(look, listen);
+    if (outcome.complete()) break;
+    if (++faults <= kRouteErrorsTold) {
+      const std::string words = simgrid_words(outcome.output);
+      tell(sink, Topic::route_error, reached,
+           fmt::format("there is no route from '{}' to '{}'{}", ways[reached].first->get_cname(),
+                       ways[reached].second->get_cname(), words.empty() ? std::string{} : fmt::format(" ({})", words)),
+           "add a <route> to the platform");
+    }
+    if (faults > kFaultsLookedFor) break;  // a platform without routing: the rest is the same
+    next = reached + 1;
+  }
+  if (faults > kRouteErrorsTold) {
+    tell(sink, Topic::route_error, 0,
+         fmt::format("{} {} ways between workers have no route", faults > kFaultsLookedFor ? "more than" : "altogether",
+                     std::min(faults, kFaultsLookedFor)),
+         "add the missing routes to the platform");
+  }
+}
+
+/// One line, and not more of it than helps: SimGrid lists every host it knows where one is missing.
+std::string one_line(const std::string& text) {
+  constexpr std::size_t kMost = 400;
+  std::string line;
+  for (const char c : text) {
+    const bool blank = c == ' ' || c == '\n' || c == '\t' || c == '\r';
+    if (!blank) line += c;
+    if (blank && !line.empty() && line.back() != ' ') line += ' ';
+  }
+  if (line.size() > kMost) {
+    line.resize(kMost);
+    while (!line.empty() && (static_cast<unsigned char>(line.back()) & 0xC0U) == 0x80U) line.pop_back();
+    line += " …";
+  }
+  return line;
+}
+
+/// "Parse error at file:line: words", as SimGrid writes it, taken apart.
+Diagnostic parse_error(const std::string& file, const std::string& text) {
+  static const std::regex form(R"(^(?:Parse error at )?(.*?):(\d+):\s*([\s\S]*)$)");
+  std::smatch match;
+  Diagnostic diagnostic{file, 0, text, ""};
+  if (std::regex_match(text, match, form)) {
+    diagnostic.line = std::stoi(match[2].str().substr(0, 9));
+    diagnostic.what = match[3];
+  }
+  diagnostic.what = one_line(diagnostic.what);
+  if (diagnostic.what.empty()) diagnostic.what = "SimGrid cannot read this platform";
+  diagnostic.remedy = "see SimGrid's platform reference (DTD version 4.1)";
+  return diagnostic;
+}
+
+}  // namespace
+
+PlatformFindings check_platform(const spec::PlatformSpec& platform, const std::vector<std::string>& hosts,
+                                const std::vector<std::pair<std::size_t, std::size_t>>& pairs) {
+  PlatformFindings findings;
+  findings.host_errors.resize(hosts.size());
+  const auto* loaded_file = std::get_if<spec::PlatformFileSpec>(&platform.what);
+  const std::string file = loaded_file == nullptr ? std::string() : loaded_file->path;
+  if (loaded_file != nullptr) findings.file_errors = check_platform_text(file);
+  if (!findings.file_errors.empty()) return findings;
+
+  const auto check = [&](const MessageSink& sink) {
+    std::unique_ptr<sg4::Engine> engine;
+    try {
+      engine = load_engine(platform);
+    } catch (const simgrid::ParseError& error) {
+      tell(sink, Topic::parse_error, 0, error.what());
+      std::_Exit(1);
+    } catch (const std::exception& error) {
+      tell(sink, Topic::parse_error, 0, error.what());
+      std::_Exit(1);
+    }
+    tell(sink, Topic::loaded, 0);
+    check_hosts(*engine, hosts, sink);
+    std::vector<Way> ways;
+    std::set<Way> known;
+    for (const auto& [a, b] : pairs) {
+      const sg4::Host* from = engine->host_by_name_or_null(hosts.at(a));
+      const sg4::Host* to = engine->host_by_name_or_null(hosts.at(b));
+      if (from == nullptr || to == nullptr) continue;
+      for (const Way& way : {Way{from, to}, Way{to, from}}) {
+        if (known.insert(way).second) ways.push_back(way);
+      }
+    }
+    check_routes(ways, sink);
+    std::fflush(nullptr);
+    tell(sink, Topic::end, 0);
+    std::_Exit(0);  // taking the engine down again is not needed, and could fail
+  };
+  bool loaded = false;
+  bool ended = false;
+  const auto listen = [&](std::string_view bytes) {
+    const auto [topic, index, what, remedy] = understand(bytes);
+    const std::string words = remedy.empty() ? what : fmt::format("{}; {}", what, remedy);
+    switch (topic) {
+      case Topic::loaded:
+        loaded = true;
+        break;
+      case Topic::parse_error:
+        findings.file_errors.push_back(parse_error(file, what));
+        break;
+      case Topic::host_error:
+        findings.host_errors.at(index) = words;
+        break;
+      case Topic::host_ready:
+        break;
+      case Topic::route_error:
+        findings.route_errors.push_back(words);
+        break;
+      case Topic::end:
+        ended = true;
+        break;
+    }
+  };
+  const ChildOutcome outcome = run_in_child(check, listen, kTimeLimit);
+  if (!ended && findings.file_errors.empty()) {
+    const std::string words = simgrid_words(outcome.output);
+    const std::string how =
+        fmt::format("SimGrid {} while it {} this platform", outcome.words(), loaded ? "looked at" : "read");
+    Diagnostic diagnostic = parse_error(file, words);
+    if (words.empty() || outcome.end == ChildOutcome::End::timed_out) diagnostic.what = how;
+    findings.file_errors.push_back(diagnostic);
+  }
+  return findings;
+}
+
+bool varies_over_time(const spec::PlatformSpec& platform) {
+  if (!platform.profiles.empty()) return true;
+  const auto* file = std::get_if<spec::PlatformFileSpec>(&platform.what);
+  return file != nullptr && file_varies_over_time(file->path);
+}
+
+}  // namespace dadsim::sim

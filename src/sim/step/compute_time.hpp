@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "spec/specification.hpp"
+#include "step/schedule.hpp"
+
+namespace dadsim::sim {
+
+/// Whether a computation is one that an algorithm has beside a step without communication.
+bool is_compression(step::Phase phase);
+
+/// Seconds of a schedule's computations on the devices of its nodes: by the roofline, or a measured step divided among
+/// the computations by their time on the roofline. What an algorithm computes beside the step (factorising, merging,
+/// adding up) was not measured with it and stays with the roofline.
+class ComputeTime {
+ public:
+  /// `devices`: per worker, then the aggregator's if there is one. The schedule's workers use the first ones.
+  ComputeTime(const std::vector<const spec::DeviceSpec*>& devices, const step::Schedule& schedule);
+
+  /// Of `task` on device `device`, which does the part of `entry` (the worker's number; 0 at the aggregator).
+  double seconds(std::size_t device, const step::ComputeTask& task, std::size_t entry) const;
+
+ private:
+  const std::vector<const spec::DeviceSpec*>& devices_;
+  spec::Precision precision_;
+  std::vector<double> factor_;  ///< per device: measured ÷ roofline; empty where nothing was measured
+};
+
+}  // namespace dadsim::sim

@@ -1,0 +1,55 @@
+#include "sim/step/event_graph.hpp"
+
+#include <algorithm>
+#include <map>
+#include <stdexcept>
+#include <tuple>
+#include <utility>
+
+namespace dadsim::sim {
+
+EventGraph::Id EventGraph::add_computation(std::int32_t node, double begin, double end, Id cause) {
+  events_.push_back({begin, end, cause, node, kComputation});
+  return static_cast<Id>(events_.size()) - 1;
+}
+
+EventGraph::Id EventGraph::add_message(std::int32_t route, double begin, Id cause) {
+  events_.push_back({begin, -1.0, cause, route, kNoneYet});
+  return static_cast<Id>(events_.size()) - 1;
+}
+
+std::vector<step::Bound> EventGraph::critical_path(Id last, const Names& names) const {
+  const double total = end_of(last) - begin_;
+  std::map<std::pair<std::string, std::string>, double> seconds;  // by resource and kind
+  const auto spend = [&](const std::string& resource, const char* kind, double duration) {
+    if (duration > 0) seconds[{resource, kind}] += duration;
+  };
+  for (Id id = last; id != kStart;) {
+    const Event& event = events_.at(static_cast<std::size_t>(id));
+    const auto place = static_cast<std::size_t>(event.place);
+    const double duration = event.end - event.begin;
+    if (event.bottleneck == kComputation) {
+      spend(names.computation.at(place), "compute", duration);
+    } else {
+      double latency = std::min(names.route_latency.at(place), duration);
+      // An empty message, or a route without links: what is left is rounding.
+      if (event.bottleneck < 0 || duration - latency <= 1e-9 * duration) latency = duration;
+      spend(names.latency.at(place), "latency", latency);
+      if (event.bottleneck >= 0)
+        spend(names.link.at(static_cast<std::size_t>(event.bottleneck)), "bandwidth", duration - latency);
+    }
+    if (event.cause >= id) throw std::logic_error("an event that caused itself");
+    id = event.cause;
+  }
+  std::vector<step::Bound> bounds;
+  bounds.reserve(seconds.size());
+  for (const auto& [resource, duration] : seconds) {
+    bounds.push_back({resource.first, resource.second, duration, duration / total});
+  }
+  std::ranges::sort(bounds, [](const step::Bound& a, const step::Bound& b) {
+    return std::tie(b.seconds, a.resource, a.kind) < std::tie(a.seconds, b.resource, b.kind);
+  });
+  return bounds;
+}
+
+}  // namespace dadsim::sim

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "step/timing.hpp"
+
+namespace dadsim::sim {
+
+/// What happened in one simulated step: computations and messages, each with the event whose end let it begin. From the
+/// last event back to the start these make the critical path, without gaps: waiting is put down to what was waited for.
+class EventGraph {
+ public:
+  using Id = std::int32_t;
+  static constexpr Id kStart = -1;  ///< the beginning of the step
+
+  explicit EventGraph(double begin) : begin_(begin) {}
+
+  /// A computation of `node`.
+  Id add_computation(std::int32_t node, double begin, double end, Id cause);
+  /// A message on `route`, under way from `begin`.
+  Id add_message(std::int32_t route, double begin, Id cause);
+  bool ended(Id event) const { return events_[static_cast<std::size_t>(event)].end >= 0; }
+  void end(Id event, double time) { events_[static_cast<std::size_t>(event)].end = time; }
+  /// The link that was the message's narrowest, once it has ended.
+  void set_bottleneck(Id event, std::int32_t link) { events_[static_cast<std::size_t>(event)].bottleneck = link; }
+  double end_of(Id event) const { return event == kStart ? begin_ : events_[static_cast<std::size_t>(event)].end; }
+
+  /// Whichever ends later, the first where both end at the same time.
+  Id later(Id a, Id b) const { return end_of(b) > end_of(a) ? b : a; }
+
+  /// What the resources on the way are called.
+  struct Names {
+    std::vector<std::string> computation;  ///< per node
+    std::vector<std::string> latency;      ///< per route
+    std::vector<double> route_latency;     ///< per route, seconds
+    std::vector<std::string> link;         ///< per link
+  };
+
+  /// Seconds of the critical path that ends with `last`, by resource, longest first. Shares add up to 1.
+  std::vector<step::Bound> critical_path(Id last, const Names& names) const;
+
+ private:
+  struct Event {
+    double begin;
+    double end;  ///< seconds; negative while under way
+    Id cause;
+    std::int32_t place;       ///< node of a computation, route of a message
+    std::int32_t bottleneck;  ///< link of a message; computation or none_yet
+  };
+  static constexpr std::int32_t kComputation = -1;
+  static constexpr std::int32_t kNoneYet = -2;
+
+  double begin_;
+  std::vector<Event> events_;
+};
+
+}  // namespace dadsim::sim

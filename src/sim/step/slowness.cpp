@@ -1,0 +1,30 @@
+#include "sim/step/slowness.hpp"
+
+#include <boost/random/normal_distribution.hpp>
+#include <cmath>
+
+#include "support/random.hpp"
+
+namespace dadsim::sim {
+namespace {
+
+/// exp(sigma z - sigma^2 / 2), z standard normal: the mean is 1.
+double factor(double sigma, std::uint64_t seed, std::size_t node, std::size_t step) {
+  if (!(sigma > 0)) return 1;
+  RandomStream stream(seed, Purpose::jitter, static_cast<std::uint32_t>(node), static_cast<std::uint32_t>(step));
+  return std::exp(boost::random::normal_distribution<double>(-sigma * sigma / 2, sigma)(stream));
+}
+
+}  // namespace
+
+std::vector<double> Slowness::of_step(std::size_t step) const {
+  if (jitter_ == spec::JitterSpec{}) return {};
+  std::vector<double> factors;
+  factors.reserve(nodes_);
+  for (std::size_t node = 0; node < nodes_; ++node) {
+    factors.push_back(factor(jitter_.spatial, seed_, node, 0) * factor(jitter_.temporal, seed_, node, step + 1));
+  }
+  return factors;
+}
+
+}  // namespace dadsim::sim

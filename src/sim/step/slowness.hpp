@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "spec/specification.hpp"
+
+namespace dadsim::sim {
+
+/// By how much each node computes more slowly than its device says: log-normal factors with mean 1, one per node for
+/// good (spatial) times one per node and step (temporal).
+class Slowness {
+ public:
+  Slowness(const spec::JitterSpec& jitter, std::uint64_t seed, std::size_t nodes)
+      : jitter_(jitter), seed_(seed), nodes_(nodes) {}
+
+  /// Per node; empty if nothing jitters.
+  std::vector<double> of_step(std::size_t step) const;
+
+ private:
+  spec::JitterSpec jitter_;
+  std::uint64_t seed_;
+  std::size_t nodes_;
+};
+
+}  // namespace dadsim::sim

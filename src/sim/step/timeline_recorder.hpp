@@ -1,0 +1,84 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sim/network/network.hpp"
+#include "sim/step/replay.hpp"
+#include "step/schedule.hpp"
+#include "step/timeline.hpp"
+
+namespace dadsim::sim {
+
+/// When links carried something: spans that touch or overlap become one, with their bytes added up.
+class LinkTrace {
+ public:
+  struct Span {
+    double begin, end;  ///< seconds
+    double bytes;       ///< payload
+  };
+  /// Calls are in the order of `end`.
+  void carried(std::int32_t link, double begin, double end, double bytes);
+  /// Per link of the network (those behind the end: nothing).
+  const std::vector<std::vector<Span>>& spans() const { return spans_; }
+
+ private:
+  std::vector<std::vector<Span>> spans_;
+};
+
+/// Takes down what happens in one step, which it does not change. Dates are on the clock of the simulation.
+class TimelineRecorder {
+ public:
+  /// `begin`: date of the step's beginning. `most_spans`: that its timeline may have, roughly.
+  TimelineRecorder(const Nodes& nodes, const step::Schedule& schedule, double begin, std::size_t most_spans);
+
+  /// `node`: of the schedule, workers first, then the aggregator. `task`: of the schedule.
+  void computed(std::size_t node, std::size_t task, double begin, double end) {
+    add(node, task, begin, end, step::Timeline::Stream::compute);
+  }
+  void waited(std::size_t node, std::size_t task, double begin, double end) {
+    add(node, task, begin, end, step::Timeline::Stream::compute);
+  }
+  /// The node's part in a collective. Calls are in the order of the tasks.
+  void communicated(std::size_t node, std::size_t task, double begin, double end, bool only_receives) {
+    add(node, task, begin, end, only_receives ? step::Timeline::Stream::receive : step::Timeline::Stream::send);
+  }
+  /// The step took `seconds`, until `last_worker` was done.
+  void ended(double seconds, std::size_t last_worker) {
+    seconds_ = seconds;
+    last_ = last_worker;
+  }
+  LinkTrace& links() { return links_; }
+
+  /// `fidelity`: how it was simulated.
+  step::Timeline timeline(const Interconnect& network, const std::string& fidelity) const;
+
+ private:
+  struct Entry {
+    std::int32_t task;
+    double begin, end;
+  };
+  /// The streams of a node.
+  struct Streams {
+    std::vector<Entry> entries[3];  ///< by Timeline::Stream
+  };
+  void add(std::size_t node, std::size_t task, double begin, double end, step::Timeline::Stream stream);
+  std::vector<step::Timeline::Label> labels() const;
+  double amount(std::size_t node, std::size_t task) const;
+  std::vector<std::size_t> workers_to_show() const;
+  std::vector<std::size_t> links_to_show(std::size_t budget) const;
+
+  const Nodes& nodes_;
+  const step::Schedule& schedule_;
+  double begin_;
+  double seconds_ = 0;
+  std::size_t last_ = 0;
+  std::size_t most_spans_;
+  std::vector<bool> keeps_;  ///< per node
+  std::vector<Streams> streams_;
+  LinkTrace links_;
+};
+
+}  // namespace dadsim::sim

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+// What training costs: prices, power and what its electricity stands for.
+
+namespace dadsim::spec {
+
+struct CostSpec {
+  struct Price {
+    std::string device;
+    std::optional<double> per_hour;    ///< of one device; none: of the catalogue
+    std::optional<double> idle_power;  ///< watts; none: kIdleShare of its power under load
+  };
+  std::string currency = "USD";  ///< a word; the catalogue's prices are in USD
+  std::vector<Price> prices;
+  double egress_per_gb = 0;   ///< per 10⁹ bytes
+  std::string egress_links;   ///< name or class of the links whose bytes are paid for; empty: what every node sends
+  double electricity = 0;     ///< per kWh
+  double carbon = 0;          ///< grams of CO2 equivalent per kWh; 0: not told
+  double overhead = 1;        ///< power usage effectiveness: energy of the building ÷ that of the machines
+  double network_energy = 0;  ///< kWh per 10⁹ bytes that nodes send; 0: the network's energy is not counted
+};
+
+/// Of the power under load, where nobody says what a device draws when it waits: an assumption. Data-centre GPUs were
+/// seen between 0.1 and 0.2.
+inline constexpr double kIdleShare = 0.15;
+
+}  // namespace dadsim::spec

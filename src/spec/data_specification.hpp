@@ -1,0 +1,137 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "spec/sample_shape.hpp"
+
+// Where the samples come from and who has which, complete and checked.
+
+namespace dadsim::spec {
+
+inline constexpr std::int64_t kMaxDrawnSamples = 200000;                  ///< train + test of a drawn set
+inline constexpr std::int64_t kMaxSampleValues = std::int64_t{1} << 28U;  ///< samples × values: 1 GiB of floats
+inline constexpr std::int64_t kMinUtteranceLength = 8;                    ///< frames
+inline constexpr std::int64_t kMaxUtteranceLength = 2000;
+inline constexpr std::int64_t kMinTextLength = 2;  ///< characters of a window
+inline constexpr std::int64_t kMaxTextLength = 4096;
+inline constexpr std::int64_t kMaxTabularFeatures = 10000;
+inline constexpr std::int64_t kMaxTabularClasses = 1000;
+
+/// The embedded, procedurally drawn digits.
+struct DigitsSource {
+  std::int64_t train = 8000;  ///< samples
+  std::int64_t test = 2000;
+};
+
+/// Images and labels in IDX files (plain or gzip).
+struct IdxSource {
+  std::string images, labels;            ///< training files
+  std::string test_images, test_labels;  ///< both empty: the test samples follow the training samples in the same files
+  std::int64_t train = 0;                ///< samples
+  std::int64_t test = 0;
+};
+
+/// Colour images in the binary files of CIFAR-10.
+struct Cifar10Source {
+  std::vector<std::string> files;       ///< training files, one after the other
+  std::vector<std::string> test_files;  ///< empty: the test samples follow the training samples in the same files
+  std::int64_t train = 0;
+  std::int64_t test = 0;
+};
+
+/// Labelled time series in the .ts files of the UEA & UCR archive.
+struct TsSource {
+  std::string train_file, test_file;
+  std::int64_t train = 0;
+  std::int64_t test = 0;
+};
+
+/// A table with a header; one column is the class.
+struct CsvSource {
+  std::string file, target;
+  std::string test_file;    ///< empty: a share of the rows is held back
+  double test_share = 0.2;  ///< without a test file: in (0, 1)
+  std::int64_t train = 0;
+  std::int64_t test = 0;
+};
+
+/// Plain text, of which the next character is learned.
+struct TextSource {
+  std::string file;
+  std::int64_t length = 64;  ///< characters of a sample
+  double test_share = 0.1;   ///< of the characters, at the end of the text
+  std::int64_t train = 0;    ///< windows
+  std::int64_t test = 0;
+};
+
+/// Drawn: coloured shapes.
+struct ShapesSource {
+  std::int64_t train = 8000;
+  std::int64_t test = 2000;
+};
+
+/// Drawn: sequences in the manner of spoken digits.
+struct UtterancesSource {
+  std::int64_t length = 93;  ///< frames, padded
+  std::int64_t train = 4000;
+  std::int64_t test = 1000;
+};
+
+/// Drawn: arithmetic with nested brackets, of which the next character is learned.
+struct GrammarSource {
+  std::int64_t length = 64;  ///< characters of a sample
+  std::int64_t train = 4000;
+  std::int64_t test = 1000;
+};
+
+/// Drawn: a table labelled by a random network.
+struct TabularSource {
+  std::int64_t features = 20;
+  std::int64_t classes = 4;
+  double noise = 0.05;  ///< share of the labels that are replaced by one at random
+  std::int64_t train = 8000;
+  std::int64_t test = 2000;
+};
+
+using DataSource = std::variant<DigitsSource, IdxSource, Cifar10Source, TsSource, CsvSource, TextSource, ShapesSource,
+                                UtterancesSource, GrammarSource, TabularSource>;
+
+/// What a source holds.
+struct DataFacts {
+  std::int64_t train = 0;            ///< samples to train on
+  std::optional<std::int64_t> test;  ///< samples to test on; nullopt: they follow the training samples, out of `train`
+  SampleShape shape;
+  std::int64_t classes = 0;
+  std::int64_t labels_per_sample = 1;
+};
+
+/// How the training samples are dealt to the sites.
+struct SplitSpec {
+  enum class Kind { iid, by_class, dirichlet, shards, sizes };
+  Kind kind = Kind::iid;
+  double alpha = 0.5;               ///< dirichlet: concentration; small is uneven
+  std::int64_t shards = 2;          ///< shards: per site, of samples sorted by class
+  std::vector<std::int64_t> sizes;  ///< sizes: samples of each site, drawn at random
+};
+
+/// How the features differ from site to site: x ↦ e^(gain·z) x + offset·z′ + noise·z″ with standard normal z and z′ for
+/// each site and channel, z″ for each value.
+struct ShiftSpec {
+  double gain = 0;    ///< standard deviation of the logarithm
+  double offset = 0;  ///< standard deviation
+  double noise = 0;   ///< standard deviation
+
+  bool none() const { return gain == 0 && offset == 0 && noise == 0; }
+};
+
+struct DataSpec {
+  DataSource source;
+  SplitSpec split;
+  ShiftSpec shift;
+};
+
+}  // namespace dadsim::spec

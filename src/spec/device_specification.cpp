@@ -1,0 +1,44 @@
+#include "spec/device_specification.hpp"
+
+#include <array>
+#include <stdexcept>
+
+namespace dadsim::spec {
+
+double DeviceSpec::peak(Precision precision) const {
+  switch (precision) {
+    case Precision::fp32:
+      return peak_flops;
+    case Precision::tf32:
+      return tf32_flops;
+    case Precision::fp16:
+      return fp16_flops;
+    case Precision::bf16:
+      return bf16_flops;
+  }
+  throw std::logic_error("unknown precision");
+}
+
+std::string DeviceSpec::precisions() const {
+  std::vector<std::string> names;
+  for (const Precision precision : kPrecisions) {
+    if (peak(precision) > 0) names.emplace_back(to_string(precision));
+  }
+  std::string text;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (i > 0) text += i + 1 == names.size() ? " and " : ", ";
+    text += names[i];
+  }
+  return text;
+}
+
+double DeviceSpec::efficiency(LayerKind kind, Precision precision) const {
+  const KindEfficiency* best = nullptr;
+  for (const KindEfficiency& one : efficiencies) {
+    if (one.kind != kind || (one.precision && *one.precision != precision)) continue;
+    if (best == nullptr || one.precision) best = &one;
+  }
+  return best == nullptr ? matrix_efficiency : best->share;
+}
+
+}  // namespace dadsim::spec

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "spec/layer_shape.hpp"
+#include "spec/precision.hpp"
+
+namespace dadsim::spec {
+
+/// Share of a peak that the matrix products of one kind of layer reach when they are large.
+struct KindEfficiency {
+  LayerKind kind = LayerKind::dense;   ///< dense, convolution or attention
+  std::optional<Precision> precision;  ///< nullopt: in all of them
+  double share = 0;                    ///< 0…1
+  std::string source = {};             ///< the measurement it was calibrated on; empty for a user's own
+  bool operator==(const KindEfficiency&) const = default;
+};
+
+/// A device by its roofline. Rates of arithmetic are of dense products without sparsity, a fused multiply-add counted
+/// as two flop; 0 where the device does not have the precision.
+struct DeviceSpec {
+  std::string name;
+  std::string description;
+  double peak_flops = 0;         ///< flop/s in fp32 on the ordinary (vector) units
+  double memory_bandwidth = 0;   ///< byte/s
+  double matrix_efficiency = 0;  ///< share of a peak that large matrix products reach, 0…1: the default of all kinds
+  double memory_efficiency = 0;  ///< share of memory_bandwidth reached, 0…1
+  double launch_overhead = 0;    ///< seconds per kernel
+  std::string source;            ///< where the numbers are published, and which are assumptions
+  /// Seconds of all computations of a step, measured; 0: by the roofline. A measured step is divided among the
+  /// computations by their time on the roofline.
+  double step_seconds = 0;
+  double tf32_flops = 0;
+  double fp16_flops = 0;
+  double bf16_flops = 0;
+  double memory_bytes = 0;  ///< 0: unknown
+  double power = 0;         ///< watts under load (TDP or TGP); 0: unknown
+  /// A matrix product that would take this long at its peak reaches half of its efficiency; 0: size makes no
+  /// difference. Seconds.
+  double ramp_seconds = 0;
+  double tile_rows = 1;  ///< products of fewer rows than this take the time of so many
+  /// Share of the multiplications that convolutions of 3×3 windows take in fp32 (minimal filtering); 1: all of them.
+  double winograd_share = 1;
+  std::vector<KindEfficiency> efficiencies = {};  ///< other than matrix_efficiency
+
+  /// Flop/s; 0 if the device does not have it.
+  double peak(Precision precision) const;
+  /// "fp32, tf32, fp16 and bf16".
+  std::string precisions() const;
+  /// Of large matrix products: of this kind in this precision, else of this kind, else matrix_efficiency.
+  double efficiency(LayerKind kind, Precision precision) const;
+};
+
+}  // namespace dadsim::spec

@@ -1,0 +1,136 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+// The network that learns, complete and checked.
+
+namespace dadsim::spec {
+
+enum class Activation : std::uint8_t { identity, relu, tanh, sigmoid, gelu };
+const char* to_string(Activation activation);
+
+/// y = φ(x Wᵀ + b)
+struct DenseSpec {
+  std::int64_t units = 0;
+  Activation activation = Activation::relu;
+  bool bias = true;
+  bool each_position = false;  ///< the same weights at every position; otherwise all positions together are one input
+  bool operator==(const DenseSpec&) const = default;
+};
+
+/// A square kernel over an image.
+struct ConvolutionSpec {
+  std::int64_t filters = 0;
+  std::int64_t kernel = 3;   ///< pixels
+  std::int64_t stride = 1;   ///< pixels
+  std::int64_t padding = 1;  ///< pixels of zeros around the image
+  Activation activation = Activation::relu;
+  bool bias = true;
+  bool operator==(const ConvolutionSpec&) const = default;
+};
+
+struct PoolSpec {
+  enum class Kind : std::uint8_t { maximum, mean };
+  Kind kind = Kind::maximum;
+  std::int64_t size = 2;    ///< pixels
+  std::int64_t stride = 2;  ///< pixels
+  bool operator==(const PoolSpec&) const = default;
+};
+
+/// The mean over all positions.
+struct MeanSpec {
+  bool operator==(const MeanSpec&) const = default;
+};
+
+/// One position alone.
+struct SelectSpec {
+  bool last = false;  ///< the last one; otherwise the first
+  bool operator==(const SelectSpec&) const = default;
+};
+
+/// A recurrent layer; gives its state after every position.
+struct RecurrentSpec {
+  enum class Cell : std::uint8_t { gru, lstm };
+  Cell cell = Cell::gru;
+  std::int64_t units = 0;
+  bool bias = true;
+  bool operator==(const RecurrentSpec&) const = default;
+};
+
+/// Multi-head self-attention with its projections.
+struct AttentionSpec {
+  std::int64_t heads = 1;
+  bool causal = false;  ///< a position sees itself and those before it only
+  bool bias = true;
+  bool operator==(const AttentionSpec&) const = default;
+};
+
+/// Over the channels of each position.
+struct LayerNormSpec {
+  double epsilon = 1e-5;
+  bool operator==(const LayerNormSpec&) const = default;
+};
+
+/// Over samples and positions, channel by channel.
+struct BatchNormSpec {
+  double epsilon = 1e-5;
+  double momentum = 0.1;  ///< of the running statistics that evaluation uses
+  Activation activation = Activation::identity;
+  bool operator==(const BatchNormSpec&) const = default;
+};
+
+/// A learned vector for each symbol.
+struct EmbeddingSpec {
+  std::int64_t units = 0;
+  bool operator==(const EmbeddingSpec&) const = default;
+};
+
+/// A learned vector added at each position.
+struct PositionsSpec {
+  bool operator==(const PositionsSpec&) const = default;
+};
+
+/// A learned position put before the others.
+struct ClassTokenSpec {
+  bool operator==(const ClassTokenSpec&) const = default;
+};
+
+struct DropoutSpec {
+  double rate = 0.5;  ///< share of values set to zero in training
+  bool operator==(const DropoutSpec&) const = default;
+};
+
+struct LayerSpec;
+
+/// y = φ(layers(x) + shortcut(x)); an empty shortcut is x itself.
+struct ResidualSpec {
+  std::vector<LayerSpec> layers;
+  std::vector<LayerSpec> shortcut;
+  Activation activation = Activation::identity;
+  bool operator==(const ResidualSpec&) const;
+};
+
+struct LayerSpec {
+  std::variant<DenseSpec, ConvolutionSpec, PoolSpec, MeanSpec, SelectSpec, RecurrentSpec, AttentionSpec, LayerNormSpec,
+               BatchNormSpec, EmbeddingSpec, PositionsSpec, ClassTokenSpec, DropoutSpec, ResidualSpec>
+      what;
+  template <class Spec>
+  LayerSpec(Spec spec) : what(std::move(spec)) {}  // NOLINT(google-explicit-constructor): a layer of that kind
+  bool operator==(const LayerSpec&) const = default;
+};
+
+inline bool ResidualSpec::operator==(const ResidualSpec& other) const {
+  return layers == other.layers && shortcut == other.shortcut && activation == other.activation;
+}
+
+/// Layers from the input to the logits, one per class; softmax cross-entropy follows.
+struct ModelSpec {
+  std::string name;  ///< may be empty
+  std::vector<LayerSpec> layers;
+  bool operator==(const ModelSpec&) const = default;
+};
+
+}  // namespace dadsim::spec

@@ -1,0 +1,150 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+// What a cluster is made of, complete and checked: what the scenario reader fills in and the simulator builds.
+// Bandwidths are byte/s of the wire (10 Gbit/s Ethernet is 1.25e9), latencies seconds one way.
+
+namespace dadsim::spec {
+
+/// How bytes travel over a link, and so which corrections apply to its nominal numbers.
+enum class Transport : std::uint8_t {
+  plain,   ///< the numbers as they are written: no corrections. What a SimGrid platform file gets unless it says
+           ///< otherwise
+  tcp,     ///< a connection per pair: headers, slow start while cold, software per message, queues that fill up
+  rdma,    ///< InfiniBand, RoCE, EFA, PCIe: a stated share of the nominal bandwidth
+  nvlink,  ///< NVLink and NVSwitch: a stated share of the nominal bandwidth
+};
+const char* to_string(Transport transport);
+
+/// One direction of a link.
+struct LinkSpec {
+  std::string name;      ///< of the catalogue ("ib-ndr"), or of one's own
+  double bandwidth = 0;  ///< byte/s, nominal
+  double latency = 0;    ///< seconds, one way
+  Transport transport = Transport::plain;
+  double efficiency = 1;     ///< share of the nominal bandwidth that payload reaches, 0…1
+  double queue_bytes = 3e5;  ///< tcp: drop-tail buffer in front of the link
+  std::string source;        ///< where the numbers are published, and which are assumptions
+  bool operator==(const LinkSpec&) const = default;
+};
+
+/// How the GPUs of a node reach one another.
+enum class InsideNode : std::uint8_t {
+  switched,  ///< every GPU has a full-duplex port into a switch that never blocks (NVSwitch)
+  shared,    ///< every GPU has a full-duplex port, and all share one host bridge each way (PCIe)
+};
+
+/// How nodes reach one another.
+struct FabricSpec {
+  enum class Kind : std::uint8_t { one_switch, fat_tree, dragonfly, torus };
+  Kind kind = Kind::one_switch;
+  LinkSpec link;                      ///< between switches (one_switch: unused)
+  std::int64_t nodes_per_switch = 0;  ///< fat_tree: nodes below each leaf switch
+  double oversubscription = 1;        ///< fat_tree: bandwidth down ÷ bandwidth up of a leaf switch, at least 1
+  std::vector<std::int64_t>
+      dimensions;  ///< torus: nodes along each axis. dragonfly: groups, routers per group, nodes per router
+};
+
+/// Nodes of GPUs. Hosts are called `gpu-0` …, numbered node by node; in a composition `NAME.gpu-0` ….
+struct GpuClusterSpec {
+  std::string name;  ///< empty unless part of a composition
+  std::int64_t nodes = 1;
+  std::int64_t gpus = 8;  ///< per node
+  InsideNode inside = InsideNode::switched;
+  LinkSpec port;           ///< of each GPU into the switch or bridge of its node
+  LinkSpec bridge;         ///< shared: of the host bridge, each way; bandwidth 0: no limit of its own
+  std::int64_t rails = 1;  ///< network adapters per node; GPU i uses rail i·rails/gpus
+  LinkSpec nic;            ///< of each rail, full duplex
+  FabricSpec fabric;
+};
+
+/// Sites around a hub, each with a line of its own. Hosts are called after their class: `CLASS-1` … (just `CLASS` if
+/// there is one and `numbered` is false), the hub `hub`; in a composition with `NAME.` before.
+struct FederationSpec {
+  struct Sites {
+    std::string name;  ///< prefix of the hosts' names
+    std::int64_t count = 1;
+    bool numbered = true;
+    LinkSpec up, down;  ///< from and to the site
+  };
+  std::string name;
+  std::vector<Sites> sites;
+  LinkSpec hub_up, hub_down;  ///< bandwidth 0: the hub's line is never the limit
+};
+
+/// Regions joined pairwise, as cloud regions are. Within a region hosts hang on a switch by `host`. Hosts are called
+/// `REGION-1` …
+struct WanSpec {
+  struct Region {
+    std::string name;
+    std::int64_t hosts = 1;
+  };
+  struct Pair {
+    std::string from, to;   ///< names of regions, or of the clusters of a composition
+    double bandwidth = 0;   ///< byte/s from → to
+    double round_trip = 0;  ///< seconds
+    Transport transport = Transport::tcp;
+  };
+  std::string name;
+  std::vector<Region> regions;
+  LinkSpec host;            ///< of each host into its region's switch, full duplex
+  std::vector<Pair> pairs;  ///< both directions of each pair
+};
+
+/// Clusters joined by a WAN: the pairs name the clusters.
+struct CompositionSpec {
+  std::vector<std::variant<GpuClusterSpec, FederationSpec>> clusters;
+  std::vector<WanSpec::Pair> pairs;
+};
+
+/// A platform file of SimGrid.
+struct PlatformFileSpec {
+  std::string path;  ///< absolute
+  /// How its links are used, unless a link or zone has a `transport` property; and their share of the bandwidth.
+  Transport transport = Transport::plain;
+};
+
+/// What if links were faster or slower.
+struct LinkChange {
+  /// Name of a link of the platform as it stands in a result, in which * stands for anything, or class of links
+  /// ("ib-ndr").
+  std::string link;
+  double bandwidth_factor = 1;  ///< above 0
+  double latency_factor = 1;    ///< from 0 on; of the link's own latency, not of software and protocols
+};
+
+struct PlatformSpec {
+  std::string description;  ///< one line; may be empty
+  std::variant<PlatformFileSpec, GpuClusterSpec, FederationSpec, WanSpec, CompositionSpec> what;
+
+  /// What changes while time passes: repeated from the start after `period` seconds.
+  struct Profile {
+    enum class Of : std::uint8_t { bandwidth, latency };
+    Of of = Of::bandwidth;
+    std::string link;  ///< name in the platform (`dadsim platform` lists them); `*` at the end stands for any rest
+    std::vector<double> times;    ///< seconds, from 0, rising
+    std::vector<double> factors;  ///< of the link's own value, above 0
+    double period = 0;            ///< 0: not repeated
+  };
+  std::vector<Profile> profiles;
+
+  /// Traffic of others: from time 0 on, messages of `bytes` from one host to another, `every` seconds or back to back.
+  struct Background {
+    std::string from, to;  ///< hosts
+    double bytes = 0;
+    double every = 0;  ///< seconds between starts; 0: the next starts when the last is through
+  };
+  std::vector<Background> background;
+
+  /// To what the platform is built with, one after the other: a link that several fit gets the product.
+  std::vector<LinkChange> changes = {};
+};
+
+/// Names of the hosts of a declared platform in the order in which they are built (empty for a file).
+std::vector<std::string> host_names(const PlatformSpec& platform);
+
+}  // namespace dadsim::spec

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace dadsim::spec {
+
+/// The arithmetic that a step is timed in. Learning itself is always in fp32.
+enum class Precision : std::uint8_t {
+  fp32,
+  tf32,  ///< fp32 in memory and on the wire, products on tensor cores
+  fp16,  ///< activations, gradients and products in 16 bit; the optimizer keeps a master copy in fp32
+  bf16,  ///< the same
+};
+inline constexpr std::array kPrecisions{Precision::fp32, Precision::tf32, Precision::fp16, Precision::bf16};
+
+const char* to_string(Precision precision);
+/// The precision of that name, or nullopt.
+std::optional<Precision> precision_named(std::string_view name);
+
+/// Bytes of an activation or gradient in memory and on the wire.
+double bytes_per_element(Precision precision);
+
+/// Whether parameters are kept twice: in 16 bit for the products, and in fp32 for the optimizer (Micikevicius et al.,
+/// Mixed Precision Training, ICLR 2018, section 3.1).
+bool has_master_copies(Precision precision);
+
+}  // namespace dadsim::spec

@@ -1,0 +1,33 @@
+#include "spec/presets/parameters.hpp"
+#include "spec/presets/presets.hpp"
+
+namespace dadsim::spec {
+namespace {
+
+ModelSpec make(const ParameterValues& values, const SampleShape&, std::int64_t classes) {
+  const bool bias = values.at("bias") == "true";
+  ModelSpec model{.name = "gru-classifier", .layers = {}};
+  model.layers = {RecurrentSpec{.cell = RecurrentSpec::Cell::gru, .units = count_of(values, "hidden"), .bias = bias},
+                  DenseSpec{.units = 512, .bias = bias}, DenseSpec{.units = 256, .bias = bias},
+                  DenseSpec{.units = classes, .activation = Activation::identity, .bias = bias}};
+  return model;
+}
+
+}  // namespace
+
+Preset gru_classifier_preset() {
+  return {.name = "gru-classifier",
+          .description =
+              "A gated recurrent unit over a sequence; a perceptron of 512 and 256 units classifies all of its states "
+              "together.",
+          .source = "Baker, Calhoun, Pearlmutter, Plis: Efficient Distributed Auto-Differentiation, arXiv:2102.09631",
+          .parameters = {count_parameter("hidden", "64", "units of the recurrent layer"),
+                         {.name = "bias",
+                          .type = ParameterSpec::Type::choice,
+                          .default_value = "false",
+                          .choices = {"true", "false"},
+                          .description = "whether the layers have biases"}},
+          .make = make};
+}
+
+}  // namespace dadsim::spec

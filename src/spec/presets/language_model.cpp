@@ -1,0 +1,40 @@
+#include "spec/presets/parameters.hpp"
+#include "spec/presets/presets.hpp"
+#include "spec/presets/transformer_block.hpp"
+
+namespace dadsim::spec {
+namespace {
+
+ModelSpec make(const ParameterValues& values, const SampleShape&, std::int64_t classes) {
+  const std::int64_t width = count_of(values, "width");
+  ModelSpec model{.name = "language-model", .layers = {}};
+  auto& layers = model.layers;
+  layers.push_back(EmbeddingSpec{width});
+  layers.push_back(PositionsSpec{});
+  for (std::int64_t i = 0; i < count_of(values, "blocks"); ++i) {
+    append_block(
+        {.width = width, .heads = count_of(values, "heads"), .hidden = count_of(values, "hidden"), .causal = true},
+        layers);
+  }
+  layers.push_back(LayerNormSpec{});
+  layers.push_back(
+      DenseSpec{.units = classes, .activation = Activation::identity, .bias = true, .each_position = true});
+  return model;
+}
+
+}  // namespace
+
+Preset language_model_preset() {
+  return {.name = "language-model",
+          .description = "A transformer decoder that scores, at every position, the symbol that follows.",
+          .source =
+              "Radford et al.: Language Models are Unsupervised Multitask Learners (GPT-2), 2019; without its "
+              "tying of the table to the last matrix",
+          .parameters = {count_parameter("width", "64", "channels of every position"),
+                         count_parameter("heads", "4", "of each attention; a divisor of the width"),
+                         count_parameter("blocks", "2", "of an attention and two dense layers each"),
+                         count_parameter("hidden", "256", "units of the first dense layer of a block")},
+          .make = make};
+}
+
+}  // namespace dadsim::spec

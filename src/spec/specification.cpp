@@ -1,0 +1,39 @@
+#include "spec/specification.hpp"
+
+#include <stdexcept>
+
+namespace dadsim::spec {
+
+const char* to_string(Activation activation) {
+  switch (activation) {
+    case Activation::identity:
+      return "identity";
+    case Activation::relu:
+      return "relu";
+    case Activation::tanh:
+      return "tanh";
+    case Activation::sigmoid:
+      return "sigmoid";
+    case Activation::gelu:
+      return "gelu";
+  }
+  throw std::logic_error("unknown activation");
+}
+
+const char* to_string(Fidelity fidelity) {
+  switch (fidelity) {
+    case Fidelity::automatic:
+      return "auto";
+    case Fidelity::message:
+      return "message";
+    case Fidelity::flow:
+      return "flow";
+    case Fidelity::closed_form:
+      return "closed-form";
+  }
+  throw std::logic_error("unknown fidelity");
+}
+
+const char* to_string(ExchangeMode exchange) { return exchange == ExchangeMode::aggregator ? "aggregator" : "peer"; }
+
+}  // namespace dadsim::spec

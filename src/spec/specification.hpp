@@ -1,0 +1,128 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "spec/data_specification.hpp"
+#include "spec/device_specification.hpp"
+#include "spec/layer_shape.hpp"
+#include "spec/model_specification.hpp"
+#include "spec/parameter.hpp"
+#include "spec/platform_specification.hpp"
+#include "spec/precision.hpp"
+
+// What is to be learned and timed, complete and checked: the vocabulary that the scenario reader fills in and the other
+// folders read. Every default has been resolved; every path is absolute.
+
+namespace dadsim::spec {
+
+struct OptimizerSpec {
+  enum class Kind { sgd, adam, adamw };
+  Kind kind = Kind::adam;
+  double learning_rate = 1e-3;
+  double momentum = 0;                                ///< sgd
+  bool nesterov = false;                              ///< sgd
+  double weight_decay = 0;                            ///< sgd and adam: added to the gradient (L2); adamw: decoupled
+  double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8;  ///< adam, adamw
+};
+
+/// Factor on the learning rate over time.
+struct ScheduleSpec {
+  enum class Kind { constant, steps, cosine };
+  Kind kind = Kind::constant;
+  double warm_up_epochs = 0;             ///< linear from 0, before any of the kinds
+  std::vector<std::int64_t> milestones;  ///< steps: epochs after which the rate is multiplied by `factor`
+  double factor = 0.1;                   ///< steps
+  double final_factor = 0;               ///< cosine: what it ends at, as a share of the learning rate
+};
+
+struct TrainingSpec {
+  enum class Batches { proportional, equal };
+  enum class Stop { budget, target };
+  std::int64_t batch = 32;                  ///< rows per worker and step (on average over workers if proportional)
+  Batches batches = Batches::proportional;  ///< proportional: a site with twice the samples takes twice the rows
+  double epochs = 10;                       ///< budget
+  double target_accuracy = 0.95;            ///< on held-back data, 0…1
+  Stop stop = Stop::budget;                 ///< target: end a run at the first evaluation that reaches the target
+  std::int64_t evaluate_every = 0;          ///< steps; 0: once per epoch
+  OptimizerSpec optimizer;
+  ScheduleSpec schedule;
+  std::int64_t seeds = 1;  ///< learned with: the scenario's, the next, …; the first is timed
+};
+
+enum class ExchangeMode { aggregator, peer };
+const char* to_string(ExchangeMode exchange);
+
+/// What DistributedDataParallel puts into the first bucket of a step, so that sending starts early: 1 MiB.
+inline constexpr double kFirstBucketBytes = 1024.0 * 1024.0;
+
+struct RunSpec {
+  std::string algorithm;
+  std::string label;  ///< unique within the scenario
+  ExchangeMode exchange = ExchangeMode::aggregator;
+  ParameterValues parameters;  ///< every parameter of the algorithm
+  /// How its collectives are carried out: names of the collectives' registry, or "auto".
+  std::string all_reduce = "auto";
+  std::string all_gather = "auto";
+  /// Sums issued one after the other are carried out as one until they hold this many bytes; 0: as the algorithm issues
+  /// them.
+  double bucket_bytes = 0;
+  bool communicates =
+      true;  ///< false: one of the ends that algorithms are measured against; the way of exchanging means nothing
+  /// With buckets: the first of a step leaves once it holds this much, if that is less.
+  double first_bucket_bytes = kFirstBucketBytes;
+};
+
+/// What the steps are timed as.
+struct TimedAsSpec {
+  std::string workload;     ///< of the registry; empty: of a file, or else the network that learns
+  std::int64_t batch = 32;  ///< samples per worker and step
+  Precision precision = Precision::fp32;
+  std::string file;                   ///< of a workload of the user's own; empty: none
+  ModelShape own_shape;               ///< what stands in that file
+  std::int64_t own_dataset_size = 0;  ///< samples per epoch, as said in that file; 0: not said
+  /// The user's own number of steps with gradient sharing, or of epochs; none: published ones where there are some.
+  std::optional<double> steps, epochs;
+  std::string target;                 ///< what is reached after them, in words; may be empty
+  std::int64_t evaluation_every = 0;  ///< steps of the workload between evaluations; 0: none is charged
+  double evaluation_seconds = 0;      ///< of each
+  double start_up = 0;                ///< seconds before the first step
+
+  bool of_other_network() const { return !workload.empty() || !file.empty(); }
+};
+
+/// How much the speed of computing scatters. Factors are log-normal with mean 1, drawn from the scenario's seed.
+struct JitterSpec {
+  double spatial = 0;   ///< standard deviation of the logarithm from worker to worker, the same in all steps
+  double temporal = 0;  ///< of the logarithm from step to step, drawn for each worker
+  bool operator==(const JitterSpec&) const = default;
+};
+
+/// How closely collectives are simulated.
+enum class Fidelity : std::uint8_t {
+  automatic,  ///< message where that is quick enough, flow otherwise
+  message,    ///< every message of every collective: the reference
+  flow,       ///< sharing of links worked out once per set of pairs; needs workers in step and an idle, steady network
+  closed_form,  ///< latency plus bytes over bandwidth of the worst pair, no sharing: for orientation
+};
+const char* to_string(Fidelity fidelity);
+
+/// How the network is simulated.
+struct NetworkSpec {
+  Fidelity fidelity = Fidelity::automatic;
+  std::int64_t message_budget = 2'000'000;  ///< automatic: messages simulated per run, about 4 µs each
+  std::int64_t timed_steps = 0;  ///< steps that differ and are simulated, the others are interpolated; 0: all
+  bool rendezvous =
+      false;  ///< a message leaves when its receiver has posted and said so (as gloo does): a path latency later
+  JitterSpec jitter;
+};
+
+struct Placement {
+  std::string host;    ///< name in the platform
+  std::string device;  ///< name of a DeviceSpec
+};
+
+}  // namespace dadsim::spec

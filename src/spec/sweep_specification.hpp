@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+// What a sweep varies: the same scenario asked many times, with other values at some paths.
+
+namespace dadsim::spec {
+
+/// A value of the scenario that is varied: one of a list, or of a range of numbers.
+struct VariedPath {
+  std::string path;                 ///< as in --set, e.g. "training.batch"
+  std::vector<std::string> values;  ///< one after the other; empty: a range
+  double from = 0, to = 0;          ///< both belong to the range
+  std::int64_t steps = 0;           ///< numbers that a grid or a list takes from the range
+  bool logarithmic = false;         ///< the range is divided, or drawn from, evenly in the logarithm
+  bool whole = false;               ///< numbers of the range are rounded to whole ones
+  std::string form = "{}";          ///< text that is set, with the value in place of {}
+  int line = 0;                     ///< of the scenario file, for messages; 0: none
+
+  std::size_t count() const { return values.empty() ? static_cast<std::size_t>(steps) : values.size(); }
+  /// The text that is set where a share `quantile` in [0, 1) of the list, or of the range, lies below the value.
+  std::string at_quantile(double quantile) const;
+  /// The text that is set at value `index` of count().
+  std::string at(std::size_t index) const;
+  /// The text that is set for a number of the range.
+  std::string with(double number) const;
+};
+
+/// Paths that take their values together: one dimension of a sweep.
+using SweepAxis = std::vector<VariedPath>;
+
+struct SweepSpec {
+  enum class Method : std::uint8_t {
+    grid,             ///< every value of an axis with every value of every other
+    list,             ///< the first values of all axes, then the second …
+    random,           ///< drawn independently
+    latin_hypercube,  ///< drawn so that each axis is covered evenly (McKay, Beckman, Conover, Technometrics 21, 1979)
+  };
+  Method method = Method::grid;
+  std::int64_t points = 0;  ///< random and latin_hypercube: how many
+  std::uint64_t seed = 1;   ///< random and latin_hypercube: of the draw
+  std::int64_t seeds = 1;   ///< every point is learned and timed with its scenario's seed, the next, …
+  std::vector<SweepAxis> axes;
+
+  bool drawn() const { return method == Method::random || method == Method::latin_hypercube; }
+};
+const char* to_string(SweepSpec::Method method);
+
+inline constexpr std::int64_t kMostSweepPoints = 100'000;
+inline constexpr std::int64_t kMostSweepSeeds = 1'000;
+inline constexpr std::int64_t kMostSweepTrials = 1'000'000;  ///< points times seeds
+
+/// Points of the sweep; at most kMostSweepPoints + 1 where there are more.
+std::int64_t count_points(const SweepSpec& sweep);
+
+}  // namespace dadsim::spec

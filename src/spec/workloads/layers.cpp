@@ -1,0 +1,79 @@
+#include "spec/workloads/layers.hpp"
+
+#include <utility>
+
+namespace dadsim::spec {
+namespace {
+
+/// Turns a dense layer applied once per sample into one applied to `rows` per sample.
+LayerShape repeated(LayerShape shape, std::int64_t rows) {
+  shape.rows_per_sample = rows;
+  shape.forward_macs_per_sample *= static_cast<double>(rows);
+  shape.outputs_per_sample *= static_cast<double>(rows);
+  return shape;
+}
+
+LayerShape without_matrix(std::string name, LayerKind kind, std::int64_t parameters, std::int64_t outputs) {
+  LayerShape shape;
+  shape.name = std::move(name);
+  shape.kind = kind;
+  shape.parameters = parameters;
+  shape.outputs_per_sample = static_cast<double>(outputs);
+  return shape;
+}
+
+}  // namespace
+
+LayerShape convolution_shape(std::string name, const Convolution& convolution) {
+  const std::int64_t patch = convolution.channels * convolution.kernel * convolution.kernel;
+  LayerShape shape = repeated(dense_shape(std::move(name), patch, convolution.filters, convolution.bias),
+                              convolution.size * convolution.size);
+  shape.kind = LayerKind::convolution;
+  // A 1×1 window reads only where it is put.
+  const std::int64_t side = convolution.size * (convolution.kernel == 1 ? 1 : convolution.stride);
+  shape.inputs_per_sample = static_cast<double>(convolution.channels * side * side);
+  return shape;
+}
+
+LayerShape token_dense_shape(std::string name, std::int64_t tokens, std::int64_t in, std::int64_t out, bool bias) {
+  return repeated(dense_shape(std::move(name), in, out, bias), tokens);
+}
+
+LayerShape normalisation_shape(std::string name, std::int64_t rows, std::int64_t features) {
+  return without_matrix(std::move(name), LayerKind::normalisation, 2 * features, rows * features);
+}
+
+LayerShape rms_normalisation_shape(std::string name, std::int64_t rows, std::int64_t features) {
+  return without_matrix(std::move(name), LayerKind::normalisation, features, rows * features);
+}
+
+LayerShape attention_shape(std::string name, std::int64_t tokens, std::int64_t width, std::int64_t heads) {
+  LayerShape shape = without_matrix(std::move(name), LayerKind::attention, 0, heads * tokens * tokens + tokens * width);
+  shape.forward_macs_per_sample = static_cast<double>(2 * tokens * tokens * width);
+  return shape;
+}
+
+LayerShape embedding_shape(std::string name, std::int64_t tokens, std::int64_t entries, std::int64_t width) {
+  LayerShape shape = without_matrix(std::move(name), LayerKind::embedding, entries * width, tokens * width);
+  shape.in = width;
+  shape.out = entries;
+  shape.rows_per_sample = tokens;
+  return shape;
+}
+
+LayerShape tied_decoder_shape(std::string name, std::int64_t tokens, std::int64_t entries, std::int64_t width,
+                              bool bias) {
+  LayerShape shape = without_matrix(std::move(name), LayerKind::dense, bias ? entries : 0, tokens * entries);
+  shape.rows_per_sample = tokens;
+  shape.forward_macs_per_sample = static_cast<double>(tokens * width * entries);
+  return shape;
+}
+
+LayerShape lstm_gates_shape(std::string name, std::int64_t tokens, std::int64_t width) {
+  LayerShape shape = without_matrix(std::move(name), LayerKind::recurrence, 0, 6 * tokens * width);
+  shape.rows_per_sample = tokens;
+  shape.sequential = tokens;
+  return shape;
+}
+
+}  // namespace dadsim::spec

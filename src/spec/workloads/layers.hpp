@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "spec/layer_shape.hpp"
+
+// The layers that workloads are built of. Activations, residual additions and pooling are taken as fused into their
+// neighbours: they have no multiply-adds and write nothing of their own.
+
+namespace dadsim::spec {
+
+/// Convolution of a square image, as the matrix product over its patches (im2col): A has size² rows per sample of
+/// channels × kernel² columns. Without bias, as a batch normalisation follows it as a rule.
+struct Convolution {
+  std::int64_t channels = 0;  ///< of the input
+  std::int64_t filters = 0;
+  std::int64_t kernel = 0;  ///< width and height of the kernel
+  std::int64_t size = 0;    ///< width and height of the output
+  bool bias = false;
+  std::int64_t stride = 1;  ///< width and height of the input ÷ those of the output
+};
+LayerShape convolution_shape(std::string name, const Convolution& convolution);
+
+/// A dense layer applied to each of `tokens` rows per sample.
+LayerShape token_dense_shape(std::string name, std::int64_t tokens, std::int64_t in, std::int64_t out,
+                             bool bias = true);
+
+/// Batch or layer normalisation: a scale and a shift for each of `features`, applied to each of `rows` per sample.
+LayerShape normalisation_shape(std::string name, std::int64_t rows, std::int64_t features);
+
+/// Normalisation by the root mean square (Zhang, Sennrich, NeurIPS 2019, arXiv:1910.07467): a scale, no shift.
+LayerShape rms_normalisation_shape(std::string name, std::int64_t rows, std::int64_t features);
+
+/// softmax(Q·Kᵀ)·V over all heads, the projections not included: two products of tokens² × width multiply-adds. Writes
+/// the scores of every head and the mixed values. A causal mask is taken to save nothing.
+LayerShape attention_shape(std::string name, std::int64_t tokens, std::int64_t width, std::int64_t heads);
+
+/// A table of `entries` learned vectors, of which each sample reads `tokens`.
+LayerShape embedding_shape(std::string name, std::int64_t tokens, std::int64_t entries, std::int64_t width);
+
+/// Scores every entry of a table for each of `tokens`, with the table itself as the matrix (Press, Wolf, EACL 2017,
+/// arXiv:1608.05859): only a bias, if any, is its own. Its part of the table's gradient is added there.
+LayerShape tied_decoder_shape(std::string name, std::int64_t tokens, std::int64_t entries, std::int64_t width,
+                              bool bias);
+
+/// The gates of an LSTM of `width` units (Hochreiter, Schmidhuber, Neural Computation 1997): element by element, one
+/// position after the other. Writes four gates, the cell and the output.
+LayerShape lstm_gates_shape(std::string name, std::int64_t tokens, std::int64_t width);
+
+}  // namespace dadsim::spec

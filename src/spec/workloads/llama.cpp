@@ -1,0 +1,83 @@
+#include <fmt/format.h>
+
+#include <array>
+#include <string>
+
+#include "spec/workloads/families.hpp"
+#include "spec/workloads/layers.hpp"
+
+namespace dadsim::spec {
+namespace {
+
+constexpr std::int64_t kVocabulary = 32000;
+constexpr const char* kLlama1 =
+    "Touvron et al.: LLaMA: Open and Efficient Foundation Language Models, 2023, arXiv:2302.13971, table 2; hidden "
+    "widths as of the released models";
+constexpr const char* kLlama2 =
+    "Touvron et al.: Llama 2: Open Foundation and Fine-Tuned Chat Models, 2023, arXiv:2307.09288, section 2.2; hidden "
+    "widths as of the released models";
+
+/// What the sizes differ in. `key_heads` share keys and values among heads (grouped-query attention, Ainslie et al.,
+/// EMNLP 2023, arXiv:2305.13245).
+struct Size {
+  const char* name;
+  const char* title;
+  const char* source;
+  std::int64_t tokens, width, heads, key_heads, blocks, hidden;
+};
+constexpr std::array<Size, 6> kSizes{{
+    {"llama-7b", "LLaMA 7B", kLlama1, 2048, 4096, 32, 32, 32, 11008},
+    {"llama-13b", "LLaMA 13B", kLlama1, 2048, 5120, 40, 40, 40, 13824},
+    {"llama-65b", "LLaMA 65B", kLlama1, 2048, 8192, 64, 64, 80, 22016},
+    {"llama-2-7b", "Llama 2 7B", kLlama2, 4096, 4096, 32, 32, 32, 11008},
+    {"llama-2-13b", "Llama 2 13B", kLlama2, 4096, 5120, 40, 40, 40, 13824},
+    {"llama-2-70b", "Llama 2 70B", kLlama2, 4096, 8192, 64, 8, 80, 28672},
+}};
+
+ModelShape shape(const Size& size) {
+  ModelShape model;
+  model.name = size.title;
+  const std::int64_t width = size.width;
+  const std::int64_t keys = width / size.heads * size.key_heads;
+  auto& layers = model.layers;
+  const auto dense = [&](const std::string& name, std::int64_t in, std::int64_t out) {
+    layers.push_back(token_dense_shape(name, size.tokens, in, out, false));
+  };
+  layers.push_back(embedding_shape("words", size.tokens, kVocabulary, width));
+  for (std::int64_t i = 1; i <= size.blocks; ++i) {
+    const std::string block = fmt::format("block{}.", i);
+    layers.push_back(rms_normalisation_shape(block + "norm1", size.tokens, width));
+    dense(block + "query", width, width);
+    dense(block + "key", width, keys);
+    dense(block + "value", width, keys);
+    layers.push_back(attention_shape(block + "attention", size.tokens, width, size.heads));
+    dense(block + "projection", width, width);
+    layers.push_back(rms_normalisation_shape(block + "norm2", size.tokens, width));
+    // SwiGLU (Shazeer, 2020, arXiv:2002.05202): down(silu(gate(x)) ⊙ up(x)).
+    dense(block + "gate", width, size.hidden);
+    dense(block + "up", width, size.hidden);
+    dense(block + "down", size.hidden, width);
+  }
+  layers.push_back(rms_normalisation_shape("norm", size.tokens, width));
+  dense("decoder", width, kVocabulary);
+  return model;
+}
+
+}  // namespace
+
+std::vector<Workload> llama_workloads() {
+  std::vector<Workload> workloads;
+  for (const Size& size : kSizes) {
+    workloads.push_back(
+        {.name = size.name,
+         .description = fmt::format(
+             "{}: sequences of {} tokens, {} blocks of width {}{}", size.title, size.tokens, size.blocks, size.width,
+             size.key_heads == size.heads ? "" : fmt::format(", {} heads for keys and values", size.key_heads)),
+         .source = size.source,
+         .sample = fmt::format("a sequence of {} tokens", size.tokens),
+         .shape = [size] { return shape(size); }});
+  }
+  return workloads;
+}
+
+}  // namespace dadsim::spec

@@ -1,0 +1,84 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "spec/layer_shape.hpp"
+#include "spec/precision.hpp"
+#include "step/step.hpp"
+
+namespace dadsim::step {
+
+/// One value per worker, stored once where all are equal.
+class PerWorker {
+ public:
+  PerWorker() = default;
+  explicit PerWorker(std::vector<double> values);
+  double operator[](std::size_t worker) const { return values_.size() == 1 ? values_[0] : values_.at(worker); }
+  bool operator==(const PerWorker&) const = default;
+  PerWorker scaled(double factor) const;
+  bool is_uniform() const { return values_.size() == 1; }
+
+ private:
+  std::vector<double> values_{0.0};
+};
+
+/// A computation with numbers put in. At the aggregator (who == aggregator) the values have one entry.
+struct ComputeTask {
+  Phase phase = Phase::forward;
+  Role who = Role::workers;
+  PerWorker flops, bytes_moved, launches;
+  spec::LayerKind kind = spec::LayerKind::dense;  ///< of its layer; element_wise where it is for several
+  double weights = 0;                             ///< in × out of its layer's matrix; 0 without
+  double sequential = 1;                          ///< equal parts that the work is done in, one after the other
+  double overlap = 1;                             ///< how often the windows of a convolution hold each input
+  bool operator==(const ComputeTask&) const = default;
+};
+
+/// A collective with numbers put in.
+struct CollectiveTask {
+  CollectiveKind kind = CollectiveKind::gather;
+  PerWorker bytes;                 ///< handed over by each worker; for a broadcast one value, what each worker gets
+  std::string algorithm = "auto";  ///< of the collectives' registry
+  bool operator==(const CollectiveTask&) const = default;
+};
+
+struct WaitTask {
+  Role who = Role::workers;
+  std::int32_t collective = 0;  ///< index of the collective in Schedule::tasks, smaller than this task's own
+  bool operator==(const WaitTask&) const = default;
+};
+
+struct Task {
+  std::string layer;  ///< name of the layer it is for, for spans
+  std::variant<ComputeTask, CollectiveTask, WaitTask> what;
+  bool operator==(const Task&) const = default;
+};
+
+/// One training step with every size a number: what the simulator times. Workers are numbered 0 … workers-1. Every
+/// participant goes through the tasks that concern it in order; collectives run beside its computations until waited
+/// for.
+struct Schedule {
+  std::size_t workers = 0;
+  bool uses_aggregator = false;
+  std::vector<Task> tasks;
+  spec::Precision precision = spec::Precision::fp32;  ///< of its computations
+  bool operator==(const Schedule&) const = default;
+};
+
+/// Puts numbers in. `learned` is the network the step was recorded on, `timed` the one to time it as (the same, or a
+/// workload; groups of layers are then repeated by relative depth). `sample_scale` is timed samples ÷ learned samples
+/// per worker. In 16 bit, whatever the step has as floats takes two bytes on the wire and in memory, but for the
+/// optimizer: it reads a 16-bit gradient and writes a 16-bit copy of the weights beside its fp32 master, which is as
+/// much as it moves in fp32. Integers and bits keep their size.
+Schedule instantiate(const StepStructure& structure, const StepSizes& sizes, const spec::ModelShape& learned,
+                     const spec::ModelShape& timed, double sample_scale = 1.0,
+                     spec::Precision precision = spec::Precision::fp32);
+
+/// Which learned matrix layer stands for matrix layer `timed` of `timed_layers`: the same relative depth, ends mapped
+/// to ends.
+std::size_t layer_at_same_depth(std::size_t timed, std::size_t timed_layers, std::size_t learned_layers);
+
+}  // namespace dadsim::step

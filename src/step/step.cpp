@@ -1,0 +1,67 @@
+#include "step/step.hpp"
+
+#include <stdexcept>
+
+namespace dadsim::step {
+
+bool is_matrix_product(Phase phase) {
+  switch (phase) {
+    case Phase::forward:
+    case Phase::backpropagate:
+    case Phase::weight_gradient:
+    case Phase::factorise:
+    case Phase::merge:
+      return true;
+    case Phase::loss:
+    case Phase::add:
+    case Phase::update:
+      return false;
+  }
+  throw std::logic_error("unknown phase");
+}
+
+const char* to_string(Phase phase) {
+  switch (phase) {
+    case Phase::forward:
+      return "forward";
+    case Phase::loss:
+      return "loss";
+    case Phase::backpropagate:
+      return "propagate";
+    case Phase::weight_gradient:
+      return "weight gradient";
+    case Phase::factorise:
+      return "factorise";
+    case Phase::merge:
+      return "merge";
+    case Phase::add:
+      return "add";
+    case Phase::update:
+      return "update";
+  }
+  throw std::logic_error("unknown phase");
+}
+
+const char* to_string(CollectiveKind kind) {
+  switch (kind) {
+    case CollectiveKind::gather:
+      return "gather";
+    case CollectiveKind::broadcast:
+      return "broadcast";
+    case CollectiveKind::all_reduce:
+      return "all-reduce";
+    case CollectiveKind::all_gather:
+      return "all-gather";
+    case CollectiveKind::reduce_scatter:
+      return "reduce-scatter";
+    case CollectiveKind::scatter:
+      return "scatter";
+    case CollectiveKind::all_to_all:
+      return "all-to-all";
+    case CollectiveKind::neighbour_exchange:
+      return "neighbour-exchange";
+  }
+  throw std::logic_error("unknown collective");
+}
+
+}  // namespace dadsim::step

@@ -1,0 +1,105 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "step/expression.hpp"
+
+namespace dadsim::step {
+
+/// What a computation is for: it decides which efficiency of the device applies, and names the span.
+enum class Phase : std::uint8_t { forward, loss, backpropagate, weight_gradient, factorise, merge, add, update };
+
+/// Whether a phase is made of matrix products (limited by arithmetic) or passes over memory.
+bool is_matrix_product(Phase phase);
+const char* to_string(Phase phase);
+
+/// Who takes part in an operation.
+enum class Role : std::uint8_t { workers, aggregator };
+
+/// A computation on the compute stream of every participant. Where an algorithm has several ways to the same result, it
+/// takes the branch with the fewest flops for the layer at hand.
+struct ComputeOp {
+  Phase phase = Phase::forward;
+  Role who = Role::workers;
+  std::vector<Work> branches;
+  bool except_first_layer = false;  ///< the input of the network needs no Δ
+  bool every_layer = false;         ///< also for layers without an outer product (norms, attention, embeddings)
+  bool operator==(const ComputeOp&) const = default;
+};
+
+enum class CollectiveKind : std::uint8_t {
+  gather,              ///< every worker → the aggregator
+  broadcast,           ///< the aggregator → every worker
+  all_reduce,          ///< every worker ends with the sum
+  all_gather,          ///< every worker ends with what all had
+  reduce_scatter,      ///< every worker ends with its block of the sum
+  scatter,             ///< the root hands every worker a block of its own
+  all_to_all,          ///< every worker hands every other a block of its own
+  neighbour_exchange,  ///< every worker sends the same block along the edges of a graph
+};
+const char* to_string(CollectiveKind kind);
+
+/// A collective on the network stream. `payload` is what each worker hands over (gather, all_reduce, all_gather) or
+/// what the aggregator hands to each worker (broadcast). It starts when the compute stream of the participant has
+/// reached it and the collectives before it on the same stream are through; receiving is ready from the start.
+struct CollectiveOp {
+  CollectiveKind kind = CollectiveKind::gather;
+  std::vector<Payload> payload;
+  bool operator==(const CollectiveOp&) const = default;
+};
+
+/// The compute stream of the participants stands still until their part of a collective is done.
+struct WaitOp {
+  Role who = Role::workers;
+  std::int32_t collective = 0;  ///< serial of the collective's Op
+  bool operator==(const WaitOp&) const = default;
+};
+
+struct Op {
+  std::int32_t serial = 0;  ///< unique within the step
+  std::variant<ComputeOp, CollectiveOp, WaitOp> what;
+  bool operator==(const Op&) const = default;
+};
+
+/// For which layers the ops of a sweep were recorded, and so for which they are repeated when other shapes are put in.
+enum class Over : std::uint8_t {
+  layers_forward,   ///< one group per matrix layer, first to last
+  layers_backward,  ///< one group per matrix layer, last to first
+  last_layer,       ///< once, sized by the last matrix layer
+  other_layers,     ///< once, sized by the sum over layers without an outer product; dropped if there are none
+};
+
+struct Group {
+  /// Index among the learned network's layers with an outer product (with a matrix, in a sweep with tables); -1 where
+  /// the sweep is not over layers.
+  std::int32_t layer = 0;
+  std::vector<Op> ops;  ///< in program order
+  bool operator==(const Group&) const = default;
+};
+
+struct Sweep {
+  Over over = Over::layers_forward;
+  std::vector<Group> groups;
+  /// A sweep over layers goes also over embedding tables, as matrices of their own: they are then no part of the other
+  /// layers of the step. What a table's layer has beside it (the biases of a decoder that shares it) stays there.
+  bool embeddings = false;
+  bool operator==(const Sweep&) const = default;
+};
+
+/// Everything one training step did, in program order, with symbolic sizes.
+struct StepStructure {
+  std::vector<Sweep> sweeps;
+  bool operator==(const StepStructure&) const = default;
+};
+
+/// One recorded step: its structure (shared by all steps of a run, as a rule) and its own sizes.
+struct Step {
+  std::int32_t structure = 0;  ///< index into Trajectory::structures
+  StepSizes sizes;
+  bool operator==(const Step&) const = default;
+};
+
+}  // namespace dadsim::step

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "step/step.hpp"
+
+namespace dadsim::step {
+
+/// Writes down one training step in program order: sweeps over layers, in each a group of ops per layer.
+class StepRecorder {
+ public:
+  /// Starts a new step. `samples` per worker.
+  void begin(std::vector<std::int32_t> samples);
+
+  /// `tables`: see Sweep.
+  void begin_sweep(Over over, bool embeddings = false);
+  /// Ops that follow are for this layer; -1 in sweeps that are not over layers.
+  void begin_group(std::int32_t layer);
+  /// Layer of the current group.
+  std::int32_t layer() const;
+
+  /// Whether the current sweep goes over tables too.
+  bool over_embeddings() const;
+
+  /// Appends to the current group; returns the op's serial.
+  std::int32_t add(decltype(Op::what) what);
+
+  /// Notes ranks that turned out (one per worker, or a single one if merged); returns the slot for Symbol::rank and
+  /// relatives.
+  std::int32_t add_ranks(std::vector<std::int32_t> ranks);
+
+  const StepSizes& sizes() const { return sizes_; }
+  /// Ends the step.
+  std::pair<StepStructure, StepSizes> take();
+
+ private:
+  StepStructure structure_;
+  StepSizes sizes_;
+  std::int32_t next_serial_ = 0;
+};
+
+}  // namespace dadsim::step

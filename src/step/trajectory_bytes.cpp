@@ -1,0 +1,277 @@
+#include "step/trajectory_bytes.hpp"
+
+#include <stdexcept>
+#include <type_traits>
+
+namespace dadsim::step {
+
+/// Sums and products of an expression.
+struct ExpressionBytes {
+  static void write(WireWriter& bytes, const Expression& expression) {
+    bytes << std::uint64_t{expression.terms_.size()};
+    for (const Expression::Term& term : expression.terms_) {
+      bytes << term.coefficient << std::uint64_t{term.factors.size()};
+      for (const Expression::Factor& factor : term.factors)
+        bytes << static_cast<std::uint8_t>(factor.symbol) << factor.slot;
+    }
+  }
+  static Expression read(WireReader& bytes);
+};
+
+namespace {
+
+void write(WireWriter& bytes, bool value) { bytes << static_cast<std::uint8_t>(value ? 1 : 0); }
+template <class Number>
+requires std::is_arithmetic_v<Number>
+void write(WireWriter& bytes, Number value) { bytes << value; }
+template <class Enum>
+requires std::is_enum_v<Enum>
+void write(WireWriter& bytes, Enum value) { bytes << static_cast<std::uint8_t>(value); }
+void write(WireWriter& bytes, const Expression& expression) { ExpressionBytes::write(bytes, expression); }
+
+template <class Part>
+void write(WireWriter& bytes, const std::vector<Part>& parts);
+
+void write(WireWriter& bytes, const Work& work) {
+  write(bytes, work.flops);
+  write(bytes, work.bytes_moved);
+  write(bytes, work.launches);
+}
+
+void write(WireWriter& bytes, const Payload& payload) {
+  write(bytes, payload.elements);
+  write(bytes, payload.type);
+  write(bytes, payload.last_layer_only);
+}
+
+void write(WireWriter& bytes, const ComputeOp& op) {
+  write(bytes, op.phase);
+  write(bytes, op.who);
+  write(bytes, op.branches);
+  write(bytes, op.except_first_layer);
+  write(bytes, op.every_layer);
+}
+
+void write(WireWriter& bytes, const CollectiveOp& op) {
+  write(bytes, op.kind);
+  write(bytes, op.payload);
+}
+
+void write(WireWriter& bytes, const WaitOp& op) {
+  write(bytes, op.who);
+  write(bytes, op.collective);
+}
+
+void write(WireWriter& bytes, const Op& op) {
+  bytes << op.serial << static_cast<std::uint8_t>(op.what.index());
+  std::visit([&](const auto& what) { write(bytes, what); }, op.what);
+}
+
+void write(WireWriter& bytes, const Group& group) {
+  bytes << group.layer;
+  write(bytes, group.ops);
+}
+
+void write(WireWriter& bytes, const Sweep& sweep) {
+  write(bytes, sweep.over);
+  write(bytes, sweep.groups);
+  write(bytes, sweep.embeddings);
+}
+
+void write(WireWriter& bytes, const StepStructure& structure) { write(bytes, structure.sweeps); }
+
+void write(WireWriter& bytes, const Step& step) {
+  bytes << step.structure;
+  write(bytes, step.sizes.samples);
+  write(bytes, step.sizes.ranks);
+}
+
+void write(WireWriter& bytes, const Evaluation& at) { bytes << at.step << at.loss << at.accuracy << at.auc; }
+
+void write(WireWriter& bytes, const EpochRanks& ranks) { bytes << ranks.epoch << ranks.site << ranks.merged; }
+
+void write(WireWriter& bytes, const spec::LayerShape& layer) {
+  bytes << std::string_view(layer.name);
+  write(bytes, layer.kind);
+  bytes << layer.in << layer.out;
+  write(bytes, layer.bias);
+  bytes << layer.rows_per_sample << layer.parameters << layer.forward_macs_per_sample << layer.outputs_per_sample
+        << layer.sequential << layer.inputs_per_sample;
+}
+
+template <class Part>
+void write(WireWriter& bytes, const std::vector<Part>& parts) {
+  bytes << std::uint64_t{parts.size()};
+  for (const Part& part : parts) write(bytes, part);
+}
+
+bool read_truth(WireReader& bytes) {
+  std::uint8_t value = 0;
+  bytes >> value;
+  if (value > 1) throw std::out_of_range("neither true nor false");
+  return value == 1;
+}
+
+/// `last`: the greatest of the enumeration.
+template <class Enum>
+Enum read_enum(WireReader& bytes, Enum last) {
+  std::uint8_t value = 0;
+  bytes >> value;
+  if (value > static_cast<std::uint8_t>(last)) throw std::out_of_range("no such value of an enumeration");
+  return static_cast<Enum>(value);
+}
+
+/// A vector of what `read_part` reads.
+template <class ReadPart>
+auto read_all(WireReader& bytes, const ReadPart& read_part) {
+  std::uint64_t size = 0;
+  bytes >> size;
+  std::vector<std::decay_t<decltype(read_part())>> parts;
+  for (std::uint64_t i = 0; i < size; ++i) parts.push_back(read_part());  // no memory before there are bytes for it
+  return parts;
+}
+
+template <class Number>
+std::vector<Number> read_numbers(WireReader& bytes) {
+  return read_all(bytes, [&] {
+    Number value{};
+    bytes >> value;
+    return value;
+  });
+}
+
+Work read_work(WireReader& bytes) {
+  Work work;
+  work.flops = ExpressionBytes::read(bytes);
+  work.bytes_moved = ExpressionBytes::read(bytes);
+  work.launches = ExpressionBytes::read(bytes);
+  return work;
+}
+
+Payload read_payload(WireReader& bytes) {
+  Payload payload;
+  payload.elements = ExpressionBytes::read(bytes);
+  payload.type = read_enum(bytes, ElementType::bit);
+  payload.last_layer_only = read_truth(bytes);
+  return payload;
+}
+
+Op read_op(WireReader& bytes) {
+  Op op;
+  std::uint8_t kind = 0;
+  bytes >> op.serial >> kind;
+  if (kind == 0) {
+    ComputeOp compute;
+    compute.phase = read_enum(bytes, Phase::update);
+    compute.who = read_enum(bytes, Role::aggregator);
+    compute.branches = read_all(bytes, [&] { return read_work(bytes); });
+    compute.except_first_layer = read_truth(bytes);
+    compute.every_layer = read_truth(bytes);
+    op.what = std::move(compute);
+  } else if (kind == 1) {
+    CollectiveOp collective;
+    collective.kind = read_enum(bytes, CollectiveKind::neighbour_exchange);
+    collective.payload = read_all(bytes, [&] { return read_payload(bytes); });
+    op.what = std::move(collective);
+  } else if (kind == 2) {
+    WaitOp wait;
+    wait.who = read_enum(bytes, Role::aggregator);
+    bytes >> wait.collective;
+    op.what = wait;
+  } else {
+    throw std::out_of_range("no such operation");
+  }
+  return op;
+}
+
+Sweep read_sweep(WireReader& bytes) {
+  Sweep sweep;
+  sweep.over = read_enum(bytes, Over::other_layers);
+  sweep.groups = read_all(bytes, [&] {
+    Group group;
+    bytes >> group.layer;
+    group.ops = read_all(bytes, [&] { return read_op(bytes); });
+    return group;
+  });
+  sweep.embeddings = read_truth(bytes);
+  return sweep;
+}
+
+}  // namespace
+
+Expression ExpressionBytes::read(WireReader& bytes) {
+  Expression expression;
+  expression.terms_ = read_all(bytes, [&] {
+    Expression::Term term{};
+    bytes >> term.coefficient;
+    term.factors = read_all(bytes, [&] {
+      Expression::Factor factor{};
+      factor.symbol = read_enum(bytes, Symbol::kept);
+      bytes >> factor.slot;
+      return factor;
+    });
+    return term;
+  });
+  return expression;
+}
+
+void write_trajectory(WireWriter& bytes, const Trajectory& trajectory) {
+  write(bytes, trajectory.structures);
+  write(bytes, trajectory.distinct_steps);
+  write(bytes, trajectory.steps);
+  write(bytes, trajectory.curve);
+  write(bytes, trajectory.ranks);
+  bytes << trajectory.steps_per_epoch << trajectory.diverged_at;
+}
+
+Trajectory read_trajectory(WireReader& bytes) {
+  Trajectory trajectory;
+  trajectory.structures = read_all(bytes, [&] {
+    StepStructure structure;
+    structure.sweeps = read_all(bytes, [&] { return read_sweep(bytes); });
+    return structure;
+  });
+  trajectory.distinct_steps = read_all(bytes, [&] {
+    Step step;
+    bytes >> step.structure;
+    step.sizes.samples = read_numbers<std::int32_t>(bytes);
+    step.sizes.ranks = read_all(bytes, [&] { return read_numbers<std::int32_t>(bytes); });
+    return step;
+  });
+  trajectory.steps = read_numbers<std::int32_t>(bytes);
+  trajectory.curve = read_all(bytes, [&] {
+    Evaluation at;
+    bytes >> at.step >> at.loss >> at.accuracy >> at.auc;
+    return at;
+  });
+  trajectory.ranks = read_all(bytes, [&] {
+    EpochRanks ranks;
+    bytes >> ranks.epoch >> ranks.site >> ranks.merged;
+    return ranks;
+  });
+  bytes >> trajectory.steps_per_epoch >> trajectory.diverged_at;
+  return trajectory;
+}
+
+void write_shape(WireWriter& bytes, const spec::ModelShape& shape) {
+  bytes << std::string_view(shape.name);
+  write(bytes, shape.layers);
+}
+
+spec::ModelShape read_shape(WireReader& bytes) {
+  spec::ModelShape shape;
+  bytes >> shape.name;
+  shape.layers = read_all(bytes, [&] {
+    spec::LayerShape layer;
+    bytes >> layer.name;
+    layer.kind = read_enum(bytes, spec::LayerKind::element_wise);
+    bytes >> layer.in >> layer.out;
+    layer.bias = read_truth(bytes);
+    bytes >> layer.rows_per_sample >> layer.parameters >> layer.forward_macs_per_sample >> layer.outputs_per_sample >>
+        layer.sequential >> layer.inputs_per_sample;
+    return layer;
+  });
+  return shape;
+}
+
+}  // namespace dadsim::step

@@ -1,0 +1,88 @@
+#include "estimate/efficiency.hpp"
+
+#include <gtest/gtest.h>
+
+#include <boost/random/normal_distribution.hpp>
+#include <stdexcept>
+
+#include "support/random.hpp"
+
+namespace dadsim::estimate {
+namespace {
+
+TEST(RatioOfMeans, IsFiellersByHand) {
+  // x = 9, 10, 11; y = 18, 21, 24: means 10 and 21, s_xx = 1, s_xy = 3, s_yy = 9, t(0.975, 2) = 4.302653.
+  // t² ÷ 3 = 6.170940: a = 93.829060, b = 191.487180, c = 385.461538.
+  const Estimate estimate = ratio_of_means({18, 21, 24}, {9, 10, 11});
+  EXPECT_DOUBLE_EQ(estimate.value, 2.1);
+  EXPECT_NEAR(estimate.low.value(), 1.8025326, 1e-7);
+  EXPECT_NEAR(estimate.high.value(), 2.2790852, 1e-7);
+}
+
+TEST(RatioOfMeans, WithoutScatterIsAPoint) {
+  const Estimate same = ratio_of_means({30, 30, 30}, {20, 20, 20});
+  EXPECT_EQ(same.value, 1.5);
+  EXPECT_DOUBLE_EQ(same.low.value(), 1.5);
+  EXPECT_DOUBLE_EQ(same.high.value(), 1.5);
+  // What scatters in the same proportion scatters not at all as a ratio: that is what pairing is for.
+  const Estimate paired = ratio_of_means({20, 22, 24}, {10, 11, 12});
+  EXPECT_NEAR(paired.low.value(), 2, 1e-6);
+  EXPECT_NEAR(paired.high.value(), 2, 1e-6);
+}
+
+TEST(RatioOfMeans, HasNoIntervalWhereThereIsNone) {
+  EXPECT_FALSE(ratio_of_means({30}, {20}).low) << "one seed";
+  const Estimate wild = ratio_of_means({30, 10}, {1, 100});
+  EXPECT_FALSE(wild.low) << "the mean of x may be 0";
+  EXPECT_FALSE(wild.high);
+  EXPECT_THROW(ratio_of_means({}, {}), std::invalid_argument);
+  EXPECT_THROW(ratio_of_means({1, 2}, {1}), std::invalid_argument);
+  EXPECT_THROW(ratio_of_means({1}, {0}), std::invalid_argument);
+}
+
+TEST(RatioOfMeans, IntervalHoldsTheTruthNinetyFiveTimesInAHundred) {
+  constexpr int kTrials = 4000;
+  RandomStream random(1, Purpose::test);
+  boost::random::normal_distribution<double> normal;
+  int held = 0;
+  for (int trial = 0; trial < kTrials; ++trial) {
+    std::vector<double> x;
+    std::vector<double> y;
+    for (int seed = 0; seed < 5; ++seed) {
+      const double shared = normal(random);
+      x.push_back(100 + 10 * shared + 5 * normal(random));
+      y.push_back(130 + 13 * shared + 10 * normal(random));
+    }
+    const Estimate estimate = ratio_of_means(y, x);
+    held += estimate.low && *estimate.low <= 1.3 && 1.3 <= *estimate.high ? 1 : 0;
+  }
+  // Three standard deviations of a binomial: 1 %.
+  EXPECT_NEAR(static_cast<double>(held) / kTrials, 0.95, 0.0103);
+}
+
+TEST(RelativeSteps, SayWhoDidNotReachTheTarget) {
+  const StepsToTarget both{100, 120};
+  EXPECT_DOUBLE_EQ(relative_steps({150, 180}, both).ratio.value().value, 1.5);
+  EXPECT_EQ(relative_steps({150, std::nullopt}, both).why_not, "it did not reach the target with 1 of 2 seeds");
+  EXPECT_FALSE(relative_steps({150, std::nullopt}, both).ratio);
+  EXPECT_EQ(relative_steps(both, {std::nullopt, std::nullopt}).why_not,
+            "gradient sharing did not reach the target with 2 of 2 seeds");
+  EXPECT_EQ(relative_steps({std::nullopt}, {10}).why_not, "it did not reach the target");
+  EXPECT_EQ(relative_steps({1}, {0}).why_not, "the target was met before the first step");
+  EXPECT_THROW(relative_steps({1}, {}), std::invalid_argument);
+}
+
+TEST(TimeAtScale, IsTheProductAndWhatIsCharged) {
+  const Estimate relative{1.5, 1.2, 2.0};
+  const Estimate plain = time_at_scale(1000, relative, 0.1, {});
+  EXPECT_DOUBLE_EQ(plain.value, 150);
+  EXPECT_DOUBLE_EQ(plain.low.value(), 120);
+  EXPECT_DOUBLE_EQ(plain.high.value(), 200);
+  // 1,500 steps: evaluations after 400, 800, 1,200 and at the end.
+  const Charges charges{.evaluation_every = 400, .evaluation_seconds = 7, .start_up_seconds = 60};
+  EXPECT_DOUBLE_EQ(time_at_scale(1000, relative, 0.1, charges).value, 150 + 4 * 7 + 60);
+  EXPECT_FALSE(time_at_scale(1000, {1.5, {}, {}}, 0.1, charges).low);
+}
+
+}  // namespace
+}  // namespace dadsim::estimate

@@ -1,0 +1,98 @@
+#include "estimate/memory.hpp"
+
+#include <gtest/gtest.h>
+
+#include "spec/workload.hpp"
+
+namespace dadsim::estimate {
+namespace {
+
+/// 3 → 5 → 2 with biases: 20 + 12 parameters, 3 inputs and 5 + 2 outputs per sample.
+spec::ModelShape small() {
+  return {"MLP", {spec::dense_shape("fc1", 3, 5, true), spec::dense_shape("fc2", 5, 2, true)}};
+}
+
+constexpr double kParameters = 32;
+
+spec::OptimizerSpec sgd(double momentum) { return {.kind = spec::OptimizerSpec::Kind::sgd, .momentum = momentum}; }
+
+TEST(Memory, OfASmallNetworkByHand) {
+  const MemoryUse use = memory_use(small(), {}, {}, {10, 20}, 1, spec::Precision::fp32);
+  EXPECT_EQ(use.parameters, 4 * kParameters);
+  EXPECT_EQ(use.master_copies, 0);
+  EXPECT_EQ(use.optimizer, 2 * 4 * kParameters);  // Adam's two moments
+  EXPECT_EQ(use.gradients, 4 * kParameters);
+  EXPECT_EQ(use.activations, 4 * 20 * (3 + 5 + 2));
+  EXPECT_EQ(use.algorithm, 0);
+  EXPECT_EQ(use.total(), 4 * 4 * kParameters + 800);
+}
+
+TEST(Memory, SixteenBitKeepsMastersInFp32) {
+  for (const spec::Precision precision : {spec::Precision::fp16, spec::Precision::bf16}) {
+    const MemoryUse use = memory_use(small(), sgd(0.9), {}, {10}, 0, precision);
+    EXPECT_EQ(use.parameters, 2 * kParameters);
+    EXPECT_EQ(use.master_copies, 4 * kParameters);
+    EXPECT_EQ(use.optimizer, 4 * kParameters);
+    EXPECT_EQ(use.gradients, 2 * kParameters);
+    EXPECT_EQ(use.activations, 2 * 10 * (3 + 5 + 2));
+  }
+  EXPECT_EQ(memory_use(small(), {}, {}, {10}, 0, spec::Precision::tf32),
+            memory_use(small(), {}, {}, {10}, 0, spec::Precision::fp32));
+}
+
+TEST(Memory, OptimizersKeepWhatTheyNeed) {
+  EXPECT_EQ(optimizer_state_per_parameter(sgd(0)), 0);
+  EXPECT_EQ(optimizer_state_per_parameter(sgd(0.9)), 1);
+  EXPECT_EQ(optimizer_state_per_parameter({.kind = spec::OptimizerSpec::Kind::adam}), 2);
+  EXPECT_EQ(optimizer_state_per_parameter({.kind = spec::OptimizerSpec::Kind::adamw}), 2);
+}
+
+TEST(Memory, AnAlgorithmKeepsMatricesOfAllWorkers) {
+  const AlgorithmState gathered{step::extent::all_rows() * (step::extent::in() + step::extent::out())};
+  EXPECT_EQ(memory_use(small(), {}, gathered, {10, 20}, 0, spec::Precision::fp32).algorithm, 4 * 30 * (3 + 5 + 5 + 2));
+  EXPECT_EQ(memory_use(small(), {}, gathered, {10, 20}, 0, spec::Precision::fp16).algorithm, 2 * 30 * (3 + 5 + 5 + 2));
+}
+
+TEST(Memory, RanksAreThoseOfEveryWorker) {
+  const AlgorithmState factors{
+      (step::extent::rank(0) + step::extent::total_rank(0)) * (step::extent::in() + step::extent::out()), 4};
+  // 3 inputs and a bias allow rank 4; the 2 outputs of the second layer no more than 2. Three workers.
+  EXPECT_EQ(memory_use(small(), {}, factors, {8, 8, 8}, 0, spec::Precision::fp32).algorithm,
+            4 * ((4 + 12) * 8 + (2 + 6) * 7));
+}
+
+TEST(Memory, TablesOnlyWhereTheAlgorithmCompressesThem) {
+  spec::ModelShape model = small();
+  spec::LayerShape table{.name = "words", .kind = spec::LayerKind::embedding, .in = 4, .out = 100, .parameters = 400};
+  table.outputs_per_sample = 4;
+  model.layers.insert(model.layers.begin(), table);
+  AlgorithmState memory{step::extent::in() * step::extent::out()};
+  EXPECT_EQ(memory_use(model, {}, memory, {1}, 0, spec::Precision::fp32).algorithm, 4 * (15 + 10));
+  memory.embeddings = true;
+  EXPECT_EQ(memory_use(model, {}, memory, {1}, 0, spec::Precision::fp32).algorithm, 4 * (400 + 15 + 10));
+}
+
+TEST(Memory, TheBreakdownHoldsTheTotalAndNothingEmpty) {
+  const MemoryUse use = memory_use(small(), sgd(0), {}, {10}, 0, spec::Precision::fp32);
+  double sum = 0;
+  for (const auto& [what, bytes] : use.breakdown()) {
+    EXPECT_GT(bytes, 0) << what;
+    sum += bytes;
+  }
+  EXPECT_EQ(use.breakdown().size(), 3);  // no master copies, no moments, nothing of the algorithm
+  EXPECT_EQ(sum, use.total());
+}
+
+// DLPerf and MLPerf trained these on those GPUs (docs/validation.md): what is counted must fit there.
+TEST(Memory, WhatWasTrainedFits) {
+  constexpr double kGib = 1024.0 * 1024.0 * 1024.0;
+  const spec::ModelShape resnet = spec::find_workload("resnet-50")->shape();
+  EXPECT_LT(memory_use(resnet, sgd(0.9), {}, {128}, 0, spec::Precision::fp32).total(), 16 * kGib);
+  EXPECT_LT(memory_use(resnet, sgd(0.9), {}, {408}, 0, spec::Precision::fp16).total(), 40 * kGib);
+  EXPECT_GT(memory_use(resnet, sgd(0.9), {}, {256}, 0, spec::Precision::fp32).total(), 16 * kGib);
+  const spec::ModelShape bert = spec::find_workload("bert-base")->shape();
+  EXPECT_LT(memory_use(bert, {}, {}, {96}, 0, spec::Precision::fp32).total(), 16 * kGib);
+}
+
+}  // namespace
+}  // namespace dadsim::estimate

@@ -1,0 +1,252 @@
+#include "sim/network/flow.hpp"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "sim/declared.hpp"
+#include "sim/star.hpp"
+
+// Flow fidelity against message fidelity, the reference: times of whole collectives and of steps through an aggregator.
+
+namespace dadsim::sim {
+namespace {
+
+using enum step::CollectiveKind;
+
+constexpr double kMostDeviation = 0.005;  // relative
+
+/// `ranks` GPUs, eight to a node. The two clusters of "wan_…" are joined by 10 Gbit/s and 20 ms there and back.
+spec::PlatformSpec platform_of(const std::string& name, std::int64_t ranks) {
+  const std::int64_t nodes = ranks / 8;
+  const spec::LinkSpec port = test::line(450e9, 1e-6, spec::Transport::nvlink, 0.8);
+  const spec::LinkSpec nic = test::line(50e9, 2e-6, spec::Transport::rdma, 0.9);
+  spec::GpuClusterSpec cluster = test::cluster_of(nodes, 8, port, nic);
+  if (name == "one_switch") cluster.rails = 8;
+  if (name == "fat_tree") {
+    cluster.rails = 4;
+    cluster.fabric = test::fat_tree(4, nic, 2);
+  }
+  if (name == "dragonfly") {
+    const std::int64_t groups = nodes == 2 ? 2 : nodes == 8 ? 2 : nodes == 32 ? 4 : 8;
+    const std::int64_t routers = nodes == 2 ? 1 : nodes == 8 ? 2 : 4;
+    cluster.fabric = test::dragonfly(groups, routers, nodes / groups / routers, nic);
+  }
+  if (!name.starts_with("wan_")) return {"", cluster, {}, {}};
+  const std::int64_t clusters = name.ends_with("three") ? 3 : 2;
+  const spec::Transport transport = name.starts_with("wan_tcp") ? spec::Transport::tcp : spec::Transport::rdma;
+  spec::CompositionSpec composition;
+  cluster.nodes = nodes / clusters;
+  for (std::int64_t i = 0; i < clusters; ++i) {
+    cluster.name = fmt::format("c{}", i);
+    composition.clusters.emplace_back(cluster);
+    for (std::int64_t j = 0; j < clusters; ++j) {
+      if (i != j) composition.pairs.push_back({fmt::format("c{}", i), fmt::format("c{}", j), 1.25e9, 0.02, transport});
+    }
+  }
+  return {"", composition, {}, {}};
+}
+
+void expect_same(const std::string& what, double by_flow, double by_message) {
+  EXPECT_NEAR(by_flow, by_message, kMostDeviation * by_message) << what;
+  fmt::print("{}: flow {:.6g} s, message {:.6g} s, {:+.3f} %\n", what, by_flow, by_message,
+             100 * (by_flow / by_message - 1));
+}
+
+void expect_same_collectives(const spec::PlatformSpec& platform, const std::vector<CollectiveJob>& jobs) {
+  const auto by_message = time_collectives(test::workers_on(platform, spec::Fidelity::message), jobs).timings;
+  const auto by_flow = time_collectives(test::workers_on(platform, spec::Fidelity::flow), jobs).timings;
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    ASSERT_EQ(by_message[i].fidelity, spec::Fidelity::message);
+    ASSERT_EQ(by_flow[i].fidelity, spec::Fidelity::flow);
+    expect_same(fmt::format("{} {} {:g}", jobs[i].algorithm, to_string(jobs[i].request.kind), jobs[i].request.bytes[0]),
+                by_flow[i].seconds, by_message[i].seconds);
+  }
+}
+
+/// Every worker's share to the aggregator, on the last host, and the vector back to all.
+step::Schedule exchange(std::size_t workers, double bytes) {
+  test::Script script(workers);
+  const std::int32_t up = script.gather(bytes / static_cast<double>(workers));
+  script.wait(up, step::Role::aggregator).compute(1e-4, step::Role::aggregator).wait(script.broadcast(bytes));
+  return script.schedule();
+}
+
+/// The last host is the aggregator's.
+Cluster with_aggregator(const spec::PlatformSpec& platform, spec::Fidelity fidelity) {
+  Cluster cluster = test::workers_on(platform, fidelity);
+  cluster.aggregator_host = cluster.hosts.back();
+  cluster.hosts.pop_back();
+  cluster.devices.assign(cluster.hosts.size(), test::clockwork());
+  cluster.aggregator_device = test::clockwork();
+  return cluster;
+}
+
+void expect_same_exchange(const spec::PlatformSpec& platform) {
+  for (const double bytes : {1e6, 1e8}) {
+    const auto time = [&](spec::Fidelity fidelity) {
+      const Cluster cluster = with_aggregator(platform, fidelity);
+      const std::vector<step::Schedule> schedules{exchange(cluster.hosts.size(), bytes)};
+      const TimedRun run = time_schedules(cluster, schedules);
+      EXPECT_EQ(run.network.fidelity, to_string(fidelity)) << run.network.fidelity_note;
+      return run.steps.at(0).seconds;
+    };
+    expect_same(fmt::format("aggregator exchange {:g}", bytes), time(spec::Fidelity::flow),
+                time(spec::Fidelity::message));
+  }
+}
+
+class Flow : public testing::TestWithParam<std::tuple<std::string, std::int64_t>> {};
+
+TEST_P(Flow, RingsTakeTheSameTimeAsMessageByMessage) {
+  const auto& [name, ranks] = GetParam();
+  std::vector<CollectiveJob> jobs;
+  for (const double bytes : {1e6, 1e8}) {
+    jobs.push_back(test::job(all_reduce, "ring", bytes));
+    jobs.push_back(test::job(all_gather, "ring", bytes / static_cast<double>(ranks)));
+  }
+  expect_same_collectives(platform_of(name, ranks), jobs);
+}
+
+TEST_P(Flow, HierarchicalAllReduceTakesTheSameTimeAsMessageByMessage) {
+  const auto& [name, ranks] = GetParam();
+  std::vector<CollectiveJob> jobs{test::job(all_reduce, "hierarchical", 1e8)};
+  // Over TCP, messages of the quick part of a ring wait in line before the slow. At 100 KB they fit into the queue
+  // there; at 1 MB they do not: flow refuses, see below.
+  jobs.push_back(test::job(all_reduce, "hierarchical", name.starts_with("wan_tcp") ? 1e5 : 1e6));
+  expect_same_collectives(platform_of(name, ranks), jobs);
+}
+
+TEST_P(Flow, AnExchangeThroughTheAggregatorTakesTheSameTimeAsMessageByMessage) {
+  const auto& [name, ranks] = GetParam();
+  expect_same_exchange(platform_of(name, ranks));
+}
+
+const auto case_name = [](const auto& given) {
+  return fmt::format("{}_{}", std::get<0>(given.param), std::get<1>(given.param));
+};
+
+INSTANTIATE_TEST_SUITE_P(Clusters, Flow,
+                         testing::Combine(testing::Values("one_switch", "fat_tree", "dragonfly", "wan_tcp", "wan_rdma"),
+                                          testing::Values(16, 64, 256)),
+                         case_name);
+INSTANTIATE_TEST_SUITE_P(ThreeClusters, Flow,
+                         testing::Combine(testing::Values("wan_tcp_three", "wan_rdma_three"), testing::Values(24, 96)),
+                         case_name);
+bool slow_tests() { return std::getenv("DADSIM_SLOW_TESTS") != nullptr; }
+
+/// A thousand ranks.
+class LargeFlow : public testing::TestWithParam<std::string> {};
+
+TEST_P(LargeFlow, AnExchangeThroughTheAggregatorTakesTheSameTimeAsMessageByMessage) {
+  expect_same_exchange(platform_of(GetParam(), 1024));
+}
+
+TEST_P(LargeFlow, HierarchicalAllReduceTakesTheSameTimeAsMessageByMessage) {
+  if (GetParam().starts_with("wan_") && !slow_tests()) {
+    GTEST_SKIP() << "half a minute; set DADSIM_SLOW_TESTS to run it";
+  }
+  expect_same_collectives(platform_of(GetParam(), 1024), {test::job(all_reduce, "hierarchical", 1e8)});
+}
+
+TEST_P(LargeFlow, RingsTakeTheSameTimeAsMessageByMessage) {
+  if (!slow_tests()) GTEST_SKIP() << "two million messages; set DADSIM_SLOW_TESTS to run it";
+  expect_same_collectives(platform_of(GetParam(), 1024),
+                          {test::job(all_reduce, "ring", 1e8), test::job(all_gather, "ring", 1e6 / 1024)});
+}
+
+const auto own_name = [](const auto& given) { return given.param; };
+
+INSTANTIATE_TEST_SUITE_P(Clusters, LargeFlow,
+                         testing::Values("one_switch", "fat_tree", "dragonfly", "wan_tcp", "wan_rdma"), own_name);
+
+// ---- where flow fidelity does not hold ----
+
+/// Refused: the result is that of message fidelity, and says why.
+void expect_refused(Cluster cluster, const step::Schedule& schedule, const std::string& why) {
+  const std::vector<step::Schedule> schedules{schedule};
+  cluster.network.fidelity = spec::Fidelity::flow;
+  const TimedRun asked = time_schedules(cluster, schedules);
+  cluster.network.fidelity = spec::Fidelity::message;
+  const TimedRun reference = time_schedules(cluster, schedules);
+  EXPECT_EQ(asked.network.fidelity, "message");
+  EXPECT_NE(asked.network.fidelity_note.find(why), std::string::npos) << asked.network.fidelity_note;
+  EXPECT_EQ(asked.steps.at(0).seconds, reference.steps.at(0).seconds);
+}
+
+step::Schedule one_ring(std::size_t workers) {
+  test::Script script(workers, false);
+  script.compute(1.0).wait(script.all_reduce(1e6));
+  return script.schedule();
+}
+
+Cluster two_nodes() {
+  Cluster cluster = test::workers_on(platform_of("one_switch", 16), spec::Fidelity::flow);
+  cluster.devices.assign(cluster.hosts.size(), test::clockwork());
+  return cluster;
+}
+
+TEST(FlowRefuses, NothingWhereAllIsEven) {
+  const std::vector<step::Schedule> schedules{one_ring(16)};
+  const TimedRun run = time_schedules(two_nodes(), schedules);
+  EXPECT_EQ(run.network.fidelity, "flow");
+  EXPECT_EQ(run.network.messages, 0);
+}
+
+TEST(FlowRefuses, SpeedsThatJitter) {
+  Cluster cluster = two_nodes();
+  cluster.network.jitter.temporal = 0.1;
+  expect_refused(cluster, one_ring(16), "changes over time");
+}
+
+TEST(FlowRefuses, UnequalDevices) {
+  Cluster cluster = two_nodes();
+  cluster.devices[5].launch_overhead = 1.5;
+  cluster.devices[5].name = "slower";
+  expect_refused(cluster, one_ring(16), "workers come to a collective");
+}
+
+TEST(FlowRefuses, ANetworkThatChanges) {
+  Cluster cluster = two_nodes();
+  cluster.platform.profiles.push_back(
+      {spec::PlatformSpec::Profile::Of::bandwidth, "node-0 rail-0_UP", {0, 1}, {1, 0.5}, 10});
+  expect_refused(cluster, one_ring(16), "changes over time");
+}
+
+TEST(FlowRefuses, TheTrafficOfOthers) {
+  Cluster cluster = two_nodes();
+  cluster.platform.background.push_back({"gpu-0", "gpu-8", 1e9, 0});
+  expect_refused(cluster, one_ring(16), "others use it");
+}
+
+TEST(FlowRefuses, MessagesThatWaitForTheirReceivers) {
+  Cluster cluster = two_nodes();
+  cluster.network.rendezvous = true;
+  expect_refused(cluster, one_ring(16), "rendezvous");
+}
+
+TEST(FlowRefuses, WorkersThatGetTheirBroadcastOneAfterTheOther) {
+  // Those on the aggregator's own node have the vector long before the others, and their next message is on its way.
+  test::Script script(15);
+  for (int layer = 0; layer < 2; ++layer) {
+    const std::int32_t up = script.gather(1e6);
+    script.wait(up, step::Role::aggregator).wait(script.broadcast(1e6));
+  }
+  expect_refused(with_aggregator(platform_of("one_switch", 16), spec::Fidelity::flow), script.schedule(),
+                 "workers come to a collective");
+}
+
+TEST(FlowRefuses, SmallMessagesInLineOnTcpConnections) {
+  Cluster cluster = test::workers_on(platform_of("wan_tcp", 64), spec::Fidelity::flow);
+  cluster.devices.assign(cluster.hosts.size(), test::clockwork());
+  test::Script script(64, false);
+  script.wait(script.collective(all_reduce, test::same(1e6), "hierarchical"));
+  expect_refused(cluster, script.schedule(), "in line");
+}
+
+}  // namespace
+}  // namespace dadsim::sim

@@ -1,0 +1,129 @@
+// What the collectives are told about the platform they run on. One platform per test, in a process of its own.
+#include "sim/network/rank_layout.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "sim/built_platform.hpp"
+#include "sim/platform/links.hpp"
+#include "sim/star.hpp"
+
+namespace dadsim::sim {
+namespace {
+
+/// Nodes of eight GPUs behind a switch, eight adapters each, on a fat tree.
+spec::GpuClusterSpec nodes_of_eight(std::int64_t nodes, const std::string& port, const std::string& nic) {
+  spec::GpuClusterSpec cluster;
+  cluster.nodes = nodes;
+  cluster.gpus = 8;
+  cluster.port = *find_link(port);
+  cluster.rails = 8;
+  cluster.nic = *find_link(nic);
+  cluster.fabric.kind = spec::FabricSpec::Kind::fat_tree;
+  cluster.fabric.link = cluster.nic;
+  cluster.fabric.nodes_per_switch = 4;
+  return cluster;
+}
+
+/// Of the first `count` hosts (0: all).
+collectives::RankLayout layout_on(const spec::PlatformSpec& platform, std::size_t count = 0) {
+  const auto engine = load_engine(platform);
+  std::vector<std::string> names = host_names(platform);
+  if (count > 0) names.resize(count);
+  std::vector<simgrid::s4u::Host*> hosts;
+  for (const std::string& name : names) hosts.push_back(engine->host_by_name(name));
+  Interconnect network(*engine, false, spec::Transport::plain);
+  return rank_layout(hosts, network);
+}
+
+// As platforms/dgx-h100-pod.xml.
+TEST(RankLayout, NodesOfH100AreSwitchedAndTheSwitchAddsUp) {
+  const collectives::RankLayout layout = layout_on({"", nodes_of_eight(32, "nvlink-4", "ib-ndr"), {}, {}});
+  EXPECT_TRUE(layout.switched_nodes);
+  EXPECT_TRUE(layout.switch_adds_up);
+  EXPECT_TRUE(layout.is_hierarchical());
+  EXPECT_EQ(layout.ranks(), 256);
+  EXPECT_EQ(layout.ranks_per_node(), 8);
+  EXPECT_GT(layout.inside.bandwidth, layout.between.bandwidth);
+  EXPECT_LT(layout.inside.latency, layout.between.latency);
+}
+
+TEST(RankLayout, SoIsOneNodeByItself) {
+  const collectives::RankLayout layout = layout_on({"", nodes_of_eight(4, "nvlink-4", "ib-ndr"), {}, {}}, 8);
+  EXPECT_TRUE(layout.switched_nodes);
+  EXPECT_TRUE(layout.switch_adds_up);
+  EXPECT_EQ(layout.between.bandwidth, layout.inside.bandwidth);
+  EXPECT_EQ(layout.between.latency, layout.inside.latency);
+}
+
+// As platforms/dgx-a100-pod.xml: NVLink SHARP came with Hopper.
+TEST(RankLayout, TheSwitchOfA100DoesNotAddUp) {
+  const collectives::RankLayout layout = layout_on({"", nodes_of_eight(16, "nvlink-3", "ib-hdr"), {}, {}});
+  EXPECT_TRUE(layout.switched_nodes);
+  EXPECT_FALSE(layout.switch_adds_up);
+}
+
+TEST(RankLayout, PcieSlotsAreNoSwitchOfNvlink) {
+  const collectives::RankLayout layout = layout_on({"", nodes_of_eight(4, "pcie-4", "ib-hdr"), {}, {}});
+  EXPECT_FALSE(layout.switched_nodes);
+  EXPECT_FALSE(layout.switch_adds_up);
+  EXPECT_TRUE(layout.is_hierarchical());
+}
+
+TEST(RankLayout, NvlinkThroughABridgeIsNoSwitch) {
+  spec::GpuClusterSpec cluster = nodes_of_eight(4, "nvlink-4", "ib-hdr");
+  cluster.inside = spec::InsideNode::shared;
+  cluster.bridge = *find_link("pcie-4");
+  const collectives::RankLayout layout = layout_on({"", cluster, {}, {}});
+  EXPECT_FALSE(layout.switched_nodes);
+  EXPECT_FALSE(layout.switch_adds_up);
+}
+
+TEST(RankLayout, HostsOfOneGpuOnAFatTreeHaveNoSwitchInside) {
+  spec::GpuClusterSpec cluster = nodes_of_eight(16, "nvlink-4", "ib-ndr");
+  cluster.gpus = 1;
+  cluster.rails = 1;
+  const collectives::RankLayout layout = layout_on({"", cluster, {}, {}});
+  EXPECT_FALSE(layout.switched_nodes);
+  EXPECT_FALSE(layout.switch_adds_up);
+  EXPECT_FALSE(layout.is_hierarchical());
+  EXPECT_EQ(layout.ranks_per_node(), 1);
+  EXPECT_EQ(layout.inside.bandwidth, layout.between.bandwidth);
+  EXPECT_EQ(layout.inside.latency, layout.between.latency);
+}
+
+TEST(RankLayout, HospitalsAreNodesOfTheirOwn) {
+  spec::PlatformSpec platform = test::platform_file(std::string(DADSIM_SOURCE_DIR) + "/platforms/hospitals.xml");
+  const auto engine = load_engine(platform);
+  std::vector<simgrid::s4u::Host*> hosts;
+  for (const char* name : {"hospital-1", "hospital-2", "hospital-3", "hospital-4", "hospital-5", "hub"}) {
+    hosts.push_back(engine->host_by_name(name));
+  }
+  Interconnect network(*engine, false, spec::Transport::tcp);
+  const collectives::RankLayout layout = rank_layout(hosts, network);
+  EXPECT_FALSE(layout.switched_nodes);
+  EXPECT_FALSE(layout.switch_adds_up);
+  EXPECT_EQ(layout.node_of, (std::vector<std::int32_t>{0, 1, 2, 3, 4, 5}));
+  EXPECT_EQ(layout.inside.bandwidth, layout.between.bandwidth);
+  EXPECT_EQ(layout.inside.latency, layout.between.latency);
+}
+
+// As platforms/two-clusters-wan.xml: switches of different fabrics.
+TEST(RankLayout, ClustersFarApartAreNotOneFabric) {
+  spec::CompositionSpec composition;
+  for (const char* name : {"east", "west"}) {
+    spec::GpuClusterSpec cluster = nodes_of_eight(4, "nvlink-3", "ib-hdr");
+    cluster.name = name;
+    composition.clusters.emplace_back(cluster);
+  }
+  composition.pairs = {{"east", "west", 1.25e9, 90e-3, spec::Transport::tcp},
+                       {"west", "east", 1.25e9, 90e-3, spec::Transport::tcp}};
+  const collectives::RankLayout layout = layout_on({"", composition, {}, {}});
+  EXPECT_FALSE(layout.switched_nodes);
+  EXPECT_EQ(layout.ranks(), 64);
+}
+
+}  // namespace
+}  // namespace dadsim::sim

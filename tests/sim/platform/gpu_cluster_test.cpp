@@ -1,0 +1,300 @@
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "sim/built_platform.hpp"
+#include "sim/platform/build/fabric.hpp"
+
+// One platform per test, in a process of its own.
+
+namespace dadsim::sim {
+namespace {
+
+using test::BuiltPlatform;
+using test::failure_to_build;
+using test::gpu_cluster;
+using test::link_spec;
+
+std::string gpu(std::int64_t i) { return fmt::format("gpu-{}", i); }
+
+spec::FabricSpec fabric(spec::FabricSpec::Kind kind, std::vector<std::int64_t> dimensions = {}) {
+  spec::FabricSpec spec;
+  spec.kind = kind;
+  spec.link = link_spec("between", 25, 100);
+  spec.dimensions = std::move(dimensions);
+  return spec;
+}
+
+spec::GpuClusterSpec fat_tree(std::int64_t nodes, std::int64_t gpus, std::int64_t rails, std::int64_t per_switch,
+                              double oversubscription) {
+  spec::GpuClusterSpec spec = gpu_cluster(nodes, gpus, rails);
+  spec.fabric = fabric(spec::FabricSpec::Kind::fat_tree);
+  spec.fabric.nodes_per_switch = per_switch;
+  spec.fabric.oversubscription = oversubscription;
+  return spec;
+}
+
+TEST(GpuCluster, OneSwitch) {
+  const BuiltPlatform platform({"", gpu_cluster(3, 4, 2), {}, {}});
+  platform.expect_hosts();
+  platform.expect_route("gpu-0", "gpu-3", {"gpu-0 port_UP", "gpu-3 port_DOWN"}, 2, 300);
+  platform.expect_route("gpu-3", "gpu-0", {"gpu-3 port_UP", "gpu-0 port_DOWN"}, 2, 300);
+  // GPUs 0 and 1 of a node share rail 0, GPUs 2 and 3 rail 1.
+  platform.expect_route("gpu-0", "gpu-5", {"node-0 rail-0_UP", "node-1 rail-0_DOWN"}, 20, 50);
+  platform.expect_route("gpu-1", "gpu-6", {"node-0 rail-0_UP", "node-1 rail-1_DOWN"}, 20, 50);
+  platform.expect_route("gpu-11", "gpu-2", {"node-2 rail-1_UP", "node-0 rail-1_DOWN"}, 20, 50);
+}
+
+TEST(GpuCluster, PropertiesOfLinksAndHosts) {
+  const spec::GpuClusterSpec spec = fat_tree(4, 2, 2, 2, 1);
+  const BuiltPlatform platform({"", spec, {}, {}});
+  for (const char* way : {"_UP", "_DOWN"}) {
+    platform.expect_link(std::string("gpu-7 port") + way, spec.port);
+    platform.expect_link(std::string("node-3 rail-1") + way, spec.nic);
+    platform.expect_link(std::string("leaf-1 spine-3") + way, spec.fabric.link);
+  }
+  EXPECT_EQ(platform.node_of("gpu-0"), "node-0");
+  EXPECT_EQ(platform.node_of("gpu-1"), "node-0");
+  EXPECT_EQ(platform.node_of("gpu-7"), "node-3");
+  for (const simgrid::s4u::Link* link : platform.engine().get_all_links()) {
+    for (const char* key : {"transport", "efficiency", "queue", "class"}) {
+      EXPECT_TRUE(link->get_property(key) != nullptr || link->get_name() == "__loopback__") << link->get_name();
+    }
+  }
+}
+
+TEST(GpuCluster, ASharedBridgeLiesBetweenThePorts) {
+  spec::GpuClusterSpec spec = gpu_cluster(2, 3);
+  spec.inside = spec::InsideNode::shared;
+  spec.bridge = link_spec("bridge", 200, 0.5);
+  const BuiltPlatform platform({"", spec, {}, {}});
+  platform.expect_route("gpu-3", "gpu-5", {"gpu-3 port_UP", "node-1 bridge", "gpu-5 port_DOWN"}, 2.5, 200);
+  platform.expect_route("gpu-0", "gpu-5", {"node-0 rail-0_UP", "node-1 rail-0_DOWN"}, 20, 50);
+  platform.expect_link("node-0 bridge", spec.bridge);
+}
+
+TEST(GpuCluster, ABridgeWithoutABandwidthIsNoLimit) {
+  spec::GpuClusterSpec spec = gpu_cluster(1, 3);
+  spec.inside = spec::InsideNode::shared;
+  const BuiltPlatform platform({"", spec, {}, {}});
+  platform.expect_route("gpu-0", "gpu-2", {"gpu-0 port_UP", "gpu-2 port_DOWN"}, 2, 300);
+}
+
+TEST(GpuCluster, OneGpuPerNodeNeedsNoPort) {
+  spec::GpuClusterSpec spec = gpu_cluster(2, 1);
+  spec.port = {};
+  const BuiltPlatform platform({"", spec, {}, {}});
+  platform.expect_route("gpu-0", "gpu-1", {"node-0 rail-0_UP", "node-1 rail-0_DOWN"}, 20, 50);
+}
+
+TEST(GpuCluster, OneNodeNeedsNoAdapter) {
+  spec::GpuClusterSpec spec = gpu_cluster(1, 2);
+  spec.nic = {};
+  const BuiltPlatform platform({"", spec, {}, {}});
+  platform.expect_route("gpu-1", "gpu-0", {"gpu-1 port_UP", "gpu-0 port_DOWN"}, 2, 300);
+}
+
+TEST(GpuCluster, AHostReachesItself) {
+  const BuiltPlatform platform({"", gpu_cluster(2, 2), {}, {}});
+  EXPECT_EQ(platform.route("gpu-1", "gpu-1"), std::vector<std::string>{"loopback"});
+}
+
+// Both GPUs of node 0 send to node 1 over the one rail: 50 byte/s shared. 20 s of latency.
+TEST(GpuCluster, GpusOfARailShareIt) {
+  const BuiltPlatform platform({"", gpu_cluster(2, 2, 1), {}, {}});
+  EXPECT_NEAR(platform.send({{"gpu-0", "gpu-2"}, {"gpu-1", "gpu-3"}}, 1000), 20 + 2 * 1000 / 50.0, 1e-6);
+}
+
+TEST(GpuCluster, GpusOfDifferentRailsDoNotShare) {
+  const BuiltPlatform platform({"", gpu_cluster(2, 2, 2), {}, {}});
+  EXPECT_NEAR(platform.send({{"gpu-0", "gpu-2"}, {"gpu-1", "gpu-3"}}, 1000), 20 + 1000 / 50.0, 1e-6);
+}
+
+// Every leaf has 2 nodes × 2 rails × 50 byte/s down and as much up: 8 lines of 25 byte/s, one to each of 8 spines.
+TEST(FatTree, Routes) {
+  const BuiltPlatform platform({"", fat_tree(8, 2, 2, 2, 1), {}, {}});
+  platform.expect_hosts();
+  platform.expect_route("gpu-0", "gpu-1", {"gpu-0 port_UP", "gpu-1 port_DOWN"}, 2, 300);
+  platform.expect_route("gpu-0", "gpu-3", {"node-0 rail-0_UP", "node-1 rail-1_DOWN"}, 20, 50);
+  // gpu-9 has adapter 9, behind spine 9 mod 8.
+  platform.expect_route("gpu-0", "gpu-9",
+                        {"node-0 rail-0_UP", "leaf-0 spine-1_UP", "leaf-2 spine-1_DOWN", "node-4 rail-1_DOWN"}, 220,
+                        25);
+  platform.expect_route("gpu-9", "gpu-0",
+                        {"node-4 rail-1_UP", "leaf-2 spine-0_UP", "leaf-0 spine-0_DOWN", "node-0 rail-0_DOWN"}, 220,
+                        25);
+  platform.expect_route("gpu-1", "gpu-15",
+                        {"node-0 rail-1_UP", "leaf-0 spine-7_UP", "leaf-3 spine-7_DOWN", "node-7 rail-1_DOWN"}, 220,
+                        25);
+}
+
+TEST(FatTree, Sizes) {
+  const auto expect = [](const spec::GpuClusterSpec& spec, std::int64_t leaves, std::int64_t spines) {
+    const FatTreeSize size = fat_tree_size(spec);
+    EXPECT_EQ(size.leaves, leaves);
+    EXPECT_EQ(size.spines, spines);
+  };
+  expect(fat_tree(8, 2, 2, 2, 1), 4, 8);
+  expect(fat_tree(8, 2, 2, 2, 2), 4, 4);
+  expect(fat_tree(8, 2, 2, 2, 3), 4, 3);     // 2.67 lines are 3
+  expect(fat_tree(8, 2, 2, 2, 1000), 4, 1);  // never none
+  expect(fat_tree(9, 2, 2, 2, 1), 5, 8);     // the last leaf is half empty
+  expect(fat_tree(2, 2, 2, 2, 1), 1, 0);     // one leaf needs no spine
+  spec::GpuClusterSpec real = fat_tree(128, 8, 8, 16, 1);
+  real.nic.bandwidth = real.fabric.link.bandwidth = 50e9;
+  expect(real, 8, 128);
+  real.fabric.oversubscription = 1.6;  // 80 lines: a quotient that is not exact in binary
+  expect(real, 8, 80);
+}
+
+// Without oversubscription i → i + k of all GPUs at once collides on no line, for any k (Zahavi 2010).
+TEST(FatTree, ShiftsDoNotCollide) {
+  spec::GpuClusterSpec spec = fat_tree(8, 2, 2, 2, 1);
+  spec.fabric.link.bandwidth = 50;  // as the adapters
+  const BuiltPlatform platform({"", spec, {}, {}});
+  for (int shift = 4; shift < 16; ++shift) {
+    std::map<std::string, int> used;
+    for (int from = 0; from < 16; ++from) {
+      for (const std::string& name : platform.route(gpu(from), gpu((from + shift) % 16))) ++used[name];
+    }
+    for (const auto& [name, times] : used) EXPECT_EQ(times, 1) << name << " at a shift of " << shift;
+  }
+}
+
+// All 4 GPUs of leaf 0 send to leaf 1: 200 byte/s without oversubscription, 50 with 4, over one line of 50.
+TEST(FatTree, OversubscriptionLimitsWhatLeavesALeaf) {
+  spec::GpuClusterSpec spec = fat_tree(4, 2, 2, 2, 4);
+  spec.fabric.link.bandwidth = 50;
+  const BuiltPlatform platform({"", spec, {}, {}});
+  EXPECT_NEAR(platform.send({{"gpu-0", "gpu-4"}, {"gpu-1", "gpu-5"}, {"gpu-2", "gpu-6"}, {"gpu-3", "gpu-7"}}, 1000),
+              220 + 4 * 1000 / 50.0, 1e-6);
+}
+
+// 4 × 3 × 2 nodes of one GPU; node = x + 4 y + 12 z.
+TEST(Torus, Routes) {
+  spec::GpuClusterSpec spec = gpu_cluster(24, 1);
+  spec.fabric = fabric(spec::FabricSpec::Kind::torus, {4, 3, 2});
+  const BuiltPlatform platform({"", spec, {}, {}});
+  platform.expect_hosts();
+  const auto expect = [&](int from, int to, std::vector<std::string> between) {
+    const double hops = static_cast<double>(between.size());
+    between.insert(between.begin(), fmt::format("node-{} rail-0_UP", from));
+    between.push_back(fmt::format("node-{} rail-0_DOWN", to));
+    platform.expect_route(gpu(from), gpu(to), between, 20 + 100 * hops, 25);
+  };
+  expect(0, 1, {"node-0 to node-1_UP"});
+  expect(1, 0, {"node-0 to node-1_DOWN"});
+  expect(0, 3, {"node-3 to node-0_DOWN"});                       // the shorter way round
+  expect(0, 2, {"node-0 to node-1_UP", "node-1 to node-2_UP"});  // both as long: upwards
+  expect(2, 0, {"node-2 to node-3_UP", "node-3 to node-0_UP"});
+  expect(0, 8, {"node-8 to node-0_DOWN"});
+  expect(0, 12, {"node-0 to node-12_UP"});  // two along an axis: one line
+  expect(12, 0, {"node-0 to node-12_DOWN"});
+  // (1, 2, 1) → (3, 0, 0): x, then y, then z.
+  expect(21, 3, {"node-21 to node-22_UP", "node-22 to node-23_UP", "node-23 to node-15_UP", "node-3 to node-15_DOWN"});
+  const auto ring = [](int a, int b, int size) { return std::min((a - b + size) % size, (b - a + size) % size); };
+  for (int a = 0; a < 24; ++a) {
+    for (int b = 0; b < 24; ++b) {
+      if (a == b) continue;
+      const int hops = ring(a % 4, b % 4, 4) + ring(a / 4 % 3, b / 4 % 3, 3) + ring(a / 12, b / 12, 2);
+      EXPECT_EQ(platform.route(gpu(a), gpu(b)).size(), static_cast<std::size_t>(hops) + 2) << a << " → " << b;
+    }
+  }
+}
+
+// 3 groups of 2 routers of 2 nodes of 2 GPUs: 2 lines between two groups.
+TEST(Dragonfly, Routes) {
+  spec::GpuClusterSpec spec = gpu_cluster(12, 2);
+  spec.fabric = fabric(spec::FabricSpec::Kind::dragonfly, {3, 2, 2});
+  EXPECT_EQ(dragonfly_lines(spec.fabric), 2);
+  const BuiltPlatform platform({"", spec, {}, {}});
+  platform.expect_hosts();
+  platform.expect_route("gpu-0", "gpu-1", {"gpu-0 port_UP", "gpu-1 port_DOWN"}, 2, 300);
+  platform.expect_route("gpu-0", "gpu-2", {"node-0 rail-0_UP", "node-1 rail-0_DOWN"}, 20, 50);  // same router
+  platform.expect_route("gpu-0", "gpu-4", {"node-0 rail-0_UP", "group-0 router-0 to router-1_UP", "node-2 rail-0_DOWN"},
+                        120, 25);
+  platform.expect_route("gpu-4", "gpu-0",
+                        {"node-2 rail-0_UP", "group-0 router-0 to router-1_DOWN", "node-0 rail-0_DOWN"}, 120, 25);
+  // Line l between two groups ends at router l of both; the destination's adapter (its node) decides on the line.
+  platform.expect_route("gpu-0", "gpu-8", {"node-0 rail-0_UP", "group-0 to group-1 line-0_UP", "node-4 rail-0_DOWN"},
+                        120, 25);
+  platform.expect_route("gpu-8", "gpu-0", {"node-4 rail-0_UP", "group-0 to group-1 line-0_DOWN", "node-0 rail-0_DOWN"},
+                        120, 25);
+  platform.expect_route("gpu-0", "gpu-10",
+                        {"node-0 rail-0_UP", "group-0 router-0 to router-1_UP", "group-0 to group-1 line-1_UP",
+                         "group-1 router-0 to router-1_DOWN", "node-5 rail-0_DOWN"},
+                        320, 25);
+  for (int a = 0; a < 24; ++a) {
+    for (int b = 0; b < 24; ++b) {
+      if (a / 2 == b / 2) continue;
+      int between_groups = 0;
+      const std::vector<std::string> names = platform.route(gpu(a), gpu(b));
+      for (const std::string& name : names) {
+        if (name.find(" to group-") != std::string::npos) ++between_groups;
+      }
+      EXPECT_EQ(between_groups, a / 8 == b / 8 ? 0 : 1) << a << " → " << b;
+      EXPECT_LE(names.size(), 5U) << a << " → " << b;
+    }
+  }
+}
+
+// The routers of lines between groups, one after the other: with 5 groups of 2 routers of 1 node there is one line
+// between two groups, and a route that needs a hop in both groups.
+TEST(Dragonfly, LinesAreDealtOutToRouters) {
+  spec::GpuClusterSpec spec = gpu_cluster(10, 1);
+  spec.fabric = fabric(spec::FabricSpec::Kind::dragonfly, {5, 2, 1});
+  const BuiltPlatform platform({"", spec, {}, {}});
+  // Group 0 → group 2 is the second of group 0's lines (router 1), and the third of group 2's (router 0).
+  platform.expect_route("gpu-0", "gpu-5",
+                        {"node-0 rail-0_UP", "group-0 router-0 to router-1_UP", "group-0 to group-2 line-0_UP",
+                         "group-2 router-0 to router-1_UP", "node-5 rail-0_DOWN"},
+                        320, 25);
+  platform.expect_route("gpu-5", "gpu-0",
+                        {"node-5 rail-0_UP", "group-2 router-0 to router-1_DOWN", "group-0 to group-2 line-0_DOWN",
+                         "group-0 router-0 to router-1_DOWN", "node-0 rail-0_DOWN"},
+                        320, 25);
+}
+
+TEST(GpuCluster, NodesThatDoNotFitADragonfly) {
+  spec::GpuClusterSpec spec = gpu_cluster(11, 1);
+  spec.fabric = fabric(spec::FabricSpec::Kind::dragonfly, {5, 2, 1});
+  EXPECT_EQ(failure_to_build({"", spec, {}, {}}), "a dragonfly of 5 groups x 2 routers x 1 nodes has 10 nodes, not 11");
+}
+
+TEST(GpuCluster, NodesThatDoNotFitATorus) {
+  spec::GpuClusterSpec spec = gpu_cluster(5, 1);
+  spec.fabric = fabric(spec::FabricSpec::Kind::torus, {3, 2});
+  EXPECT_EQ(failure_to_build({"", spec, {}, {}}), "a torus of 3 x 2 has 6 nodes, not 5");
+}
+
+TEST(GpuCluster, AnOversubscriptionBelowOne) {
+  EXPECT_EQ(failure_to_build({"", fat_tree(4, 1, 1, 2, 0.5), {}, {}}),
+            "a fat tree has an oversubscription of 0.5; at least 1");
+}
+
+TEST(GpuCluster, APortWithoutBandwidth) {
+  spec::GpuClusterSpec spec = gpu_cluster(1, 2);
+  spec.port.bandwidth = 0;
+  EXPECT_EQ(failure_to_build({"", spec, {}, {}}), "link 'gpu-0 port' has a bandwidth of 0 byte/s; it must be above 0");
+}
+
+TEST(GpuCluster, SixteenThousandGpus) {
+  const auto start = std::chrono::steady_clock::now();
+  const BuiltPlatform platform({"", fat_tree(2048, 8, 8, 16, 1), {}, {}});
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+  fmt::print("built in {:.2f} s\n", took.count());
+  EXPECT_EQ(platform.engine().get_host_count(), 16384U);
+  platform.expect_route("gpu-0", "gpu-7", {"gpu-0 port_UP", "gpu-7 port_DOWN"}, 2, 300);
+  // 128 adapters of 50 byte/s below a leaf: 256 lines of 25. Adapter 16383 is behind spine 16383 mod 256.
+  platform.expect_route("gpu-0", "gpu-16383",
+                        {"node-0 rail-0_UP", "leaf-0 spine-255_UP", "leaf-127 spine-255_DOWN", "node-2047 rail-7_DOWN"},
+                        220, 25);
+}
+
+}  // namespace
+}  // namespace dadsim::sim

@@ -1,0 +1,278 @@
+#include "sim/platform/platform_check.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sim/star.hpp"
+
+namespace dadsim::sim {
+namespace {
+
+using test::platform_file;
+using test::platform_xml;
+using test::Star;
+using test::TemporaryFile;
+
+const std::string hosts = "<host id=\"north\" speed=\"1Gf\"/>\n<host id=\"south\" speed=\"1Gf\"/>\n";  // lines 5 and 6
+const std::string link = "<link id=\"line\" bandwidth=\"1Gbps\" latency=\"1ms\"/>\n";                  // line 7
+const std::string route = "<route src=\"north\" dst=\"south\"><link_ctn id=\"line\"/></route>";
+
+PlatformFindings check(const std::string& content, const std::vector<std::string>& workers = {"north", "south"}) {
+  const TemporaryFile file(content);
+  PlatformFindings findings = check_platform(platform_file(file.path()), workers, {{0, 1}});
+  for (Diagnostic& diagnostic : findings.file_errors) {
+    EXPECT_EQ(diagnostic.file, file.path());
+    diagnostic.file = "FILE";
+  }
+  return findings;
+}
+
+std::string first_file_error(const std::string& content) {
+  const PlatformFindings findings = check(content);
+  EXPECT_TRUE(findings.route_errors.empty());
+  return findings.file_errors.empty() ? std::string{} : to_string(findings.file_errors.front());
+}
+
+/// The only file error begins with `begin` and has the remedy `remedy` in it.
+void expect_file_error(const std::string& content, const std::string& begin, const std::string& remedy) {
+  const std::string error = first_file_error(content);
+  EXPECT_TRUE(error.starts_with(begin)) << error << "\nexpected: " << begin;
+  EXPECT_NE(error.find(remedy), std::string::npos) << error << "\nexpected: " << remedy;
+  EXPECT_EQ(error.find('\n'), std::string::npos) << error;
+  EXPECT_EQ(error.find("libsimgrid"), std::string::npos) << error;
+}
+
+std::string without(std::string text, const std::string& part) {
+  const std::size_t at = text.find(part);
+  EXPECT_NE(at, std::string::npos);
+  return text.erase(at, part.size());
+}
+
+TEST(PlatformCheck, AGoodPlatformHasNoFindings) {
+  const PlatformFindings findings = check(platform_xml(hosts + link + route));
+  EXPECT_TRUE(findings.file_errors.empty());
+  EXPECT_EQ(findings.host_errors, (std::vector<std::string>{"", ""}));
+  EXPECT_TRUE(findings.route_errors.empty());
+}
+
+TEST(PlatformCheck, CommentsAreNotRead) {
+  EXPECT_EQ(first_file_error(platform_xml("<!-- <config> <trace> speed_file=\"x\" -->\n" + hosts + link + route)), "");
+}
+
+TEST(PlatformCheck, WhatIsNoFile) {
+  const auto error = [](const std::string& path) {
+    const PlatformFindings findings = check_platform(platform_file(path), {}, {});
+    return findings.file_errors.empty() ? std::string{} : to_string(findings.file_errors.front());
+  };
+  const std::string folder = std::filesystem::temp_directory_path().string();
+  EXPECT_EQ(error("/no/such/platform.xml"),
+            "/no/such/platform.xml: cannot read the platform: No such file or directory; give the path of a SimGrid "
+            "platform file");
+  EXPECT_EQ(error(folder), folder + ": this is a folder; give the path of a SimGrid platform file");
+  EXPECT_EQ(error("/dev/zero"), "/dev/zero: this is not a regular file; give the path of a SimGrid platform file");
+  const TemporaryFile library(platform_xml(hosts), ".so");
+  EXPECT_EQ(
+      error(library.path()),
+      library.path() + ": this is the name of a program library; give the path of a SimGrid platform file in XML");
+  const TemporaryFile huge("<platform>");
+  std::filesystem::resize_file(huge.path(), 65U << 20U);
+  EXPECT_EQ(error(huge.path()), huge.path() + ": the file has 65 MB; at most 64 MB are read");
+}
+
+TEST(PlatformCheck, WhatIsNoPlatform) {
+  const std::string begins = "platform begins with <platform version=\"4.1\">";
+  expect_file_error("", "FILE: the file is empty", begins);
+  expect_file_error("hosts: 3\n", "FILE:1: this is not XML", begins);
+  expect_file_error("  \n", "FILE:1: this is not XML", begins);
+  expect_file_error(std::string("<platform>\0</platform>", 22), "FILE: the file contains NUL bytes", "UTF-8");
+  expect_file_error(platform_xml("<host id=\"caf\xe9\" speed=\"1Gf\"/>"), "FILE: the file is not UTF-8", "UTF-8");
+  expect_file_error("<html>\n</html>", "FILE:1: the outermost element is <html>", begins);
+  const std::string good = platform_xml(hosts + link + route);
+  expect_file_error(without(good, "<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">"),
+                    "FILE:3: the DOCTYPE is missing", "simgrid.dtd");
+  expect_file_error(without(good, " version=\"4.1\""), "FILE:3: the platform gives no version", "4.1");
+  std::string old = good;
+  old.replace(old.find("version=\"4.1\""), 13, "version=\"3\"  ");
+  expect_file_error(old, "FILE:3: this is a platform of version '3'", "simgrid_update_xml");
+}
+
+TEST(PlatformCheck, EntitiesAreRefused) {
+  std::string bomb = "<?xml version=\"1.0\"?>\n<!DOCTYPE platform [\n<!ENTITY a \"aaaaaaaaaa\">\n";
+  for (char c = 'b'; c < 'k'; ++c) {
+    bomb += "<!ENTITY " + std::string(1, c) + " \"";
+    for (int i = 0; i < 10; ++i) bomb += "&" + std::string(1, static_cast<char>(c - 1)) + ";";
+    bomb += "\">\n";
+  }
+  bomb += "]>\n<platform version=\"4.1\">&j;</platform>\n";
+  expect_file_error(bomb, "FILE:2: the DOCTYPE is not that of a SimGrid platform, or defines entities", "simgrid.dtd");
+  expect_file_error("<!DOCTYPE platform SYSTEM \"file:///etc/passwd\">\n<platform version=\"4.1\"/>",
+                    "FILE:1: the DOCTYPE is not that of a SimGrid platform", "simgrid.dtd");
+  expect_file_error(
+      "<!DOCTYPE platform SYSTEM \"simgrid.dtd\" [<!ENTITY x SYSTEM \"file:///etc/passwd\">]>\n"
+      "<platform version=\"4.1\">&x;</platform>",
+      "FILE:1: the DOCTYPE is not that of a SimGrid platform", "simgrid.dtd");
+}
+
+TEST(PlatformCheck, WhatSimGridRefusesIsPassedOnWithItsLine) {
+  const std::string reference = "see SimGrid's platform reference";
+  expect_file_error(platform_xml(hosts + link + "<route src=\"north\""), "FILE:9: Invalid XML", reference);
+  expect_file_error(platform_xml(hosts + link + route + "</host>"), "FILE:8: Invalid XML", "</host>");
+  expect_file_error(platform_xml(hosts + "<link id=\"line\" bandwith=\"1Gbps\"/>\n" + route), "FILE:7: Invalid XML",
+                    "`bandwith'");
+  expect_file_error(platform_xml(hosts + "<link id=\"line\" latency=\"1ms\"/>\n" + route), "FILE:7: Invalid XML",
+                    "`bandwidth'");
+  expect_file_error(platform_xml("<host id=\"north\"/>\n"), "FILE:5: Invalid XML", "`speed'");
+  expect_file_error(platform_xml(hosts + "<link id=\"line\" bandwidth=\"1Gbqs\" latency=\"1ms\"/>\n" + route),
+                    "FILE:7: unknown unit: Gbqs", reference);
+  expect_file_error(platform_xml("<host id=\"north\" speed=\"1Gf\" core=\"x\"/>"), "FILE:5: x is not an int",
+                    reference);
+  expect_file_error(platform_xml("<host id=\"north\" speed=\"1Gf\" core=\"0\"/>"),
+                    "FILE: Host north must have at least one core", reference);
+  expect_file_error(platform_xml(hosts + link + "<route src=\"north\" dst=\"west\"><link_ctn id=\"line\"/></route>"),
+                    "FILE:8: Route dst='west'", reference);
+  expect_file_error(platform_xml(hosts + link + "<route src=\"north\" dst=\"south\"><link_ctn id=\"other\"/></route>"),
+                    "FILE: Link not found: other", reference);
+  expect_file_error(platform_xml(hosts + link + "<route src=\"north\" dst=\"south\"></route>"), "FILE: Empty route",
+                    reference);
+  expect_file_error(platform_xml(hosts + hosts + link + route), "FILE: Refusing to create a second host named 'north'",
+                    reference);
+  expect_file_error(platform_xml(hosts + link + link + route), "FILE: Link 'line' declared several times", reference);
+  expect_file_error(platform_xml(hosts + link + route, "Fool"), "FILE: Not a valid model!", reference);
+  expect_file_error(platform_xml("<banana/>"), "FILE:5: Invalid XML", reference);
+}
+
+TEST(PlatformCheck, WhatATimedStepCannotFollowIsRefused) {
+  expect_file_error(platform_xml(hosts + "<link id=\"l\" bandwidth=\"1Gbps\" latency=\"1ms\" state_file=\"x\"/>"),
+                    "FILE:7: 'state_file' turns a host or a link off", "take the attribute out");
+  expect_file_error(platform_xml("<config><prop id=\"network/model\" value=\"LV08\"/></config>" + hosts),
+                    "FILE:5: <config> sets 'network/model', which dadsim sets itself", "take it out");
+  expect_file_error(platform_xml(hosts + "<actor host=\"north\" function=\"f\"/>"), "FILE:7: <actor> deploys a program",
+                    "take the element out");
+  expect_file_error(platform_xml(hosts + link + "<trace_connect trace=\"t\" element=\"line\" kind=\"BANDWIDTH\"/>"),
+                    "FILE:8: <trace_connect kind=\"BANDWIDTH\"> comes too late for a link", "write bandwidth_file");
+  const PlatformFindings both =
+      check(platform_xml("<config><prop id=\"network/model\" value=\"LV08\"/></config>\n<host id=\"north\" "
+                         "speed=\"1Gf\" state_file=\"x\"/>"));
+  ASSERT_EQ(both.file_errors.size(), 2U);  // all of them at once
+  EXPECT_EQ(both.file_errors[1].line, 6);
+}
+
+TEST(PlatformCheck, OptionsThatDadsimLeavesAloneAreThePlatformsOwn) {
+  EXPECT_EQ(first_file_error(platform_xml(hosts + link + route, "Full",
+                                          "<config><prop id=\"maxmin/concurrency-limit\" value=\"1000\"/></config>\n")),
+            "");
+}
+
+TEST(PlatformCheck, ProfilesOverTimeAreNoticed) {
+  const std::string profile = "<trace id=\"t\" periodicity=\"2.0\">0 1.0\n1 0.5\n</trace>";
+  EXPECT_EQ(first_file_error(platform_xml(hosts + link + route, "Full", "", profile)), "");
+  EXPECT_TRUE(
+      varies_over_time(platform_file(TemporaryFile(platform_xml(hosts + link + route, "Full", "", profile)).path())));
+  EXPECT_TRUE(varies_over_time(
+      platform_file(TemporaryFile(platform_xml("<host id=\"north\" speed=\"1Gf\"\n speed_file=\"x\"/>")).path())));
+  EXPECT_FALSE(
+      varies_over_time(platform_file(TemporaryFile(platform_xml("<!-- <trace> -->" + hosts + link + route)).path())));
+}
+
+TEST(PlatformCheck, HostsThatAreNotThere) {
+  const std::string content = platform_xml(hosts + link + route);
+  EXPECT_EQ(check(content, {"north", "sought"}).host_errors[1],
+            "the platform has no host 'sought'; did you mean 'south'?");
+  EXPECT_EQ(check(content, {"qqqqqqq", "south"}).host_errors[0],
+            "the platform has no host 'qqqqqqq'; one of north, south");
+  EXPECT_EQ(check(platform_xml(""), {"a", "b"}).host_errors[0],
+            "the platform has no host 'a'; the platform has no hosts");
+  const TemporaryFile large(Star{.workers = 30}.xml());
+  EXPECT_EQ(check_platform(platform_file(large.path()), {"qqqqqqq"}, {}).host_errors[0],
+            "the platform has no host 'qqqqqqq'; the platform has 31 hosts, from hub to w9");
+}
+
+TEST(PlatformCheck, MoreWorkersThanCores) {
+  const std::string content = platform_xml(hosts + link + route);
+  const std::string error = "host 'north' has 1 core and 2 workers; set core=\"2\" in the platform or use other hosts";
+  EXPECT_EQ(check(content, {"north", "north"}).host_errors, (std::vector<std::string>{error, error}));
+  const PlatformFindings wide =
+      check(platform_xml("<host id=\"north\" speed=\"1Gf\" core=\"2\"/>"), {"north", "north"});
+  EXPECT_EQ(wide.host_errors, (std::vector<std::string>{"", ""}));
+  EXPECT_EQ(
+      check(platform_xml("<host id=\"north\" speed=\"1Gf\" core=\"2\"/>"), {"north", "north", "north"}).host_errors[2],
+      "host 'north' has 2 cores and 3 workers; set core=\"3\" in the platform or use other hosts");
+  EXPECT_EQ(check(platform_xml("<host id=\"north\" speed=\"0f\"/>" + link), {"north", "north"}).host_errors.size(), 2U);
+}
+
+TEST(PlatformCheck, AHostWithoutSpeed) {
+  const PlatformFindings findings =
+      check(platform_xml("<host id=\"north\" speed=\"0f\"/><host id=\"south\" speed=\"1f\"/>" + link + route));
+  EXPECT_EQ(findings.host_errors[0],
+            "host 'north' has a speed of 0; any speed above 0 will do; the worker's device says what it computes");
+  EXPECT_EQ(findings.host_errors[1], "");
+}
+
+TEST(PlatformCheck, RoutesThatAreMissing) {
+  EXPECT_EQ(check(platform_xml(hosts + link)).route_errors,
+            (std::vector<std::string>{
+                "there is no route from 'north' to 'south'; add a <route> with at least one link to the platform",
+                "there is no route from 'south' to 'north'; add a <route> with at least one link to the platform"}));
+  const std::string one_way = "<route src=\"north\" dst=\"south\" symmetrical=\"NO\"><link_ctn id=\"line\"/></route>";
+  EXPECT_EQ(check(platform_xml(hosts + link + one_way)).route_errors,
+            (std::vector<std::string>{
+                "there is no route from 'south' to 'north'; add a <route> with at least one link to the platform"}));
+  // Other kinds of routing abort inside SimGrid instead; all ways are looked at all the same.
+  EXPECT_EQ(
+      check(platform_xml(hosts, "Floyd")).route_errors,
+      (std::vector<std::string>{
+          "there is no route from 'north' to 'south' (No route from 'north' to 'south'); add a <route> to the platform",
+          "there is no route from 'south' to 'north' (No route from 'south' to 'north'); add a <route> to the "
+          "platform"}));
+  EXPECT_EQ(check(platform_xml(hosts, "None")).route_errors.size(), 2U);
+}
+
+TEST(PlatformCheck, ManyMissingRoutesAreCounted) {
+  std::string body;
+  std::vector<std::string> workers;
+  std::vector<std::pair<std::size_t, std::size_t>> pairs;
+  for (std::size_t i = 0; i < 6; ++i) {
+    workers.push_back("h" + std::to_string(i));
+    body += "<host id=\"" + workers.back() + "\" speed=\"1Gf\"/>";
+    for (std::size_t j = 0; j < i; ++j) pairs.emplace_back(i, j);
+  }
+  const TemporaryFile file(platform_xml(body));
+  const PlatformFindings findings = check_platform(platform_file(file.path()), workers, pairs);
+  ASSERT_EQ(findings.route_errors.size(), 11U);
+  EXPECT_EQ(findings.route_errors.back(),
+            "altogether 30 ways between workers have no route; add the missing routes to the platform");
+}
+
+TEST(PlatformCheck, LinksThatCarryNothing) {
+  const auto errors = [](const std::string& attributes) {
+    return check(platform_xml(hosts + "<link id=\"line\" " + attributes + "/>\n" + route)).route_errors.at(0);
+  };
+  EXPECT_EQ(errors("bandwidth=\"0Gbps\" latency=\"1ms\""),
+            "link 'line' from 'north' to 'south' has a bandwidth of 0 byte/s; it must be above 0");
+  EXPECT_EQ(errors("bandwidth=\"-8bps\" latency=\"1ms\""),
+            "link 'line' from 'north' to 'south' has a bandwidth of -1 byte/s; it must be above 0");
+  EXPECT_EQ(errors("bandwidth=\"1Gbps\" latency=\"-1s\""),
+            "link 'line' from 'north' to 'south' has a latency of -1 s; it must not be below 0");
+  EXPECT_EQ(errors("bandwidth=\"1Gbps\" latency=\"1ms\" sharing_policy=\"WIFI\""),
+            "the route from 'north' to 'south' uses the Wi-Fi link 'line', which is not supported; use a wired link of "
+            "the same rate");
+}
+
+TEST(PlatformCheck, WritesNothingToTheTerminal) {
+  ::testing::internal::CaptureStdout();
+  ::testing::internal::CaptureStderr();
+  check(platform_xml(hosts + hosts));
+  check(platform_xml(hosts, "Floyd"));
+  check(
+      platform_xml(hosts + "<link id=\"line\" bandwidth=\"1000\" latency=\"1\"/>" + route));  // SimGrid warns: no units
+  EXPECT_EQ(::testing::internal::GetCapturedStdout(), "");
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(), "");
+}
+
+}  // namespace
+}  // namespace dadsim::sim

@@ -1,0 +1,44 @@
+#include "sim/step/compute_time.hpp"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "sim/star.hpp"
+
+namespace dadsim::sim {
+namespace {
+
+step::ComputeTask computation(step::Phase phase, step::Role who, double launches) {
+  step::ComputeTask task;
+  task.phase = phase;
+  task.who = who;
+  task.launches = step::PerWorker({launches});
+  return task;
+}
+
+// A second per launch on the roofline; the measured step takes half a minute.
+TEST(ComputeTime, AMeasuredStepIsDividedAndWhatTheAlgorithmAddsIsNot) {
+  const step::ComputeTask forward = computation(step::Phase::forward, step::Role::workers, 2);
+  const step::ComputeTask update = computation(step::Phase::update, step::Role::workers, 8);
+  const step::ComputeTask factorise = computation(step::Phase::factorise, step::Role::workers, 5);
+  const step::ComputeTask merge = computation(step::Phase::merge, step::Role::aggregator, 7);
+  step::Schedule schedule;
+  schedule.workers = 2;
+  schedule.uses_aggregator = true;
+  for (const step::ComputeTask& task : {forward, factorise, merge, update}) schedule.tasks.push_back({"fc1", task});
+
+  const spec::DeviceSpec on_roofline = test::clockwork();
+  spec::DeviceSpec measured = on_roofline;
+  measured.step_seconds = 30;
+  const std::vector<const spec::DeviceSpec*> devices{&measured, &on_roofline, &measured};
+  const ComputeTime time(devices, schedule);
+  EXPECT_DOUBLE_EQ(time.seconds(0, forward, 0), 6);
+  EXPECT_DOUBLE_EQ(time.seconds(0, update, 0), 24);
+  EXPECT_DOUBLE_EQ(time.seconds(0, factorise, 0), 5);
+  EXPECT_DOUBLE_EQ(time.seconds(1, forward, 1), 2);
+  EXPECT_DOUBLE_EQ(time.seconds(2, merge, 0), 7);
+}
+
+}  // namespace
+}  // namespace dadsim::sim

@@ -1,0 +1,222 @@
+// Published rates of training against their prediction, with one efficiency per device, kind of layer and precision
+// (docs/validation.md).
+#include <gtest/gtest.h>
+
+#include "estimate/convergence.hpp"
+#include "scenario/load.hpp"
+#include "spec/workload.hpp"
+#include "study/catalog.hpp"
+#include "study/experiment.hpp"
+#include "validation/measured.hpp"
+
+namespace dadsim {
+namespace {
+
+/// Data-parallel training on the first GPUs of a shipped platform.
+struct Training {
+  std::string platform, device, workload, batch;  ///< batch per GPU
+  std::size_t gpus = 1;
+  std::string precision = "fp32";
+  bool by_server = false;  ///< parameters on the processors of the server
+};
+
+double seconds_per_step(const Training& training) {
+  const std::string gpus =
+      training.by_server ? fmt::format("gpu-[1-{}]", training.gpus) : fmt::format("gpu-[0-{}]", training.gpus - 1);
+  const std::string file = training.by_server ? "training-by-server" : "training";
+  const scenario::Scenario scenario = scenario::load_scenario(
+      fmt::format("{}/tests/validation/{}.xml", DADSIM_SOURCE_DIR, file),
+      {fmt::format("platform.file=../../platforms/{}.xml", training.platform), "workers.worker.hosts=" + gpus,
+       "workers.worker.device=" + training.device, "timed-as.workload=" + training.workload,
+       "timed-as.batch=" + training.batch, "timed-as.precision=" + training.precision},
+      study::make_catalog());
+  return study::run_experiment(scenario, false).runs.front().step_seconds;
+}
+
+/// Kendall's τ-a: how far one order is the other.
+double kendall_tau(const std::vector<test::Compared>& rows) {
+  int concordant = 0;
+  int pairs = 0;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j, ++pairs) {
+      const double order = (rows[i].predicted - rows[j].predicted) * (rows[i].measured - rows[j].measured);
+      concordant += order > 0 ? 1 : order < 0 ? -1 : 0;
+    }
+  }
+  return static_cast<double>(concordant) / pairs;
+}
+
+std::string rate(double value) { return fmt::format("{:.{}f}", value, value < 1000 ? 1 : 0); }
+
+/// What a table comes to, calibrated rows and predicted ones apart.
+class Verdict {
+ public:
+  void add(bool calibrated, const test::Compared& row) {
+    (calibrated ? calibrated_ : predicted_).push_back(row);
+    all_.push_back(row);
+  }
+
+  /// No calibrated row is off by more than 15 %, the predicted ones by no more than `mean` on average.
+  void expect_errors(const std::string& table, double mean) const {
+    for (const test::Compared& row : calibrated_) EXPECT_LE(std::abs(row.error()), 0.15) << table;
+    if (!predicted_.empty()) {
+      EXPECT_LE(test::mean_absolute_error(predicted_), mean) << table;
+    }
+  }
+  /// What is quicker is predicted to be quicker.
+  void expect_order(const std::string& table) const { EXPECT_GE(kendall_tau(all_), 0.9) << table; }
+
+  std::vector<std::string> row(const std::string& table) const {
+    return {table,
+            fmt::format("{}", calibrated_.size()),
+            calibrated_.empty() ? "" : fmt::format("{:.1f} %", 100 * test::mean_absolute_error(calibrated_)),
+            fmt::format("{}", predicted_.size()),
+            predicted_.empty() ? "" : fmt::format("{:.1f} %", 100 * test::mean_absolute_error(predicted_)),
+            fmt::format("{:.2f}", kendall_tau(all_))};
+  }
+
+ private:
+  std::vector<test::Compared> calibrated_, predicted_, all_;
+};
+
+test::DocumentedTable summary(const std::string& name) {
+  return {name, {"table", "calibrated rows", "mean error", "predicted rows", "mean error", "Kendall tau"}};
+}
+
+// OneFlow is the quickest framework and what the efficiencies were calibrated on; the others show how far frameworks
+// differ.
+TEST(DeviceValidation, DlperfThroughputIsAsDocumented) {
+  test::DocumentedTable table("dlperf", {"workload", "batch", "GPUs", "role", "predicted/s", "OneFlow/s", "error",
+                                         "other frameworks/s", "predicted speed-up", "OneFlow's speed-up"});
+  test::DocumentedTable sums = summary("dlperf-summary");
+  std::map<std::string, Verdict> verdicts;
+  test::Compared alone;
+  for (auto& cells : test::measured("dlperf")) {
+    const std::size_t gpus = std::stoul(cells["gpus"]);
+    const double seconds = seconds_per_step({"v100-edr", "v100-sxm2", cells["workload"], cells["batch"], gpus});
+    const test::Compared row{static_cast<double>(gpus) * std::stod(cells["batch"]) / seconds,
+                             std::stod(cells["oneflow"])};
+    if (gpus == 1) alone = row;
+    verdicts[cells["workload"] + ", batch " + cells["batch"]].add(gpus == 1, row);
+    std::vector<double> others;
+    for (const std::string& other : test::split(cells["others"], ' ')) others.push_back(std::stod(other));
+    const auto [least, most] = std::ranges::minmax_element(others);
+    table.add({cells["workload"], cells["batch"], cells["gpus"], gpus == 1 ? "calibrated" : "predicted",
+               rate(row.predicted), rate(row.measured), test::percent(row.error()),
+               *least == *most ? rate(*least) : rate(*least) + " to " + rate(*most),
+               fmt::format("{:.2f}", row.predicted / alone.predicted),
+               fmt::format("{:.2f}", row.measured / alone.measured)});
+  }
+  for (const auto& [name, verdict] : verdicts) {
+    verdict.expect_errors(name, 0.20);
+    verdict.expect_order(name);
+    sums.add(verdict.row(name));
+  }
+  table.expect_in_document();
+  sums.expect_in_document();
+}
+
+/// Seconds of the evaluations that the rules ask for: every fourth epoch, 50,000 images forward, a third of a step's
+/// work each (MLPerf Training rules, section on evaluation).
+double evaluation_seconds(double epochs, double images_per_second) {
+  constexpr double kEvery = 4;
+  constexpr double kImages = 50'000;
+  return std::ceil(epochs / kEvery) * kImages / (3 * images_per_second);
+}
+
+TEST(DeviceValidation, MlperfStepsAndTimesAreAsDocumented) {
+  test::DocumentedTable steps(
+      "mlperf-steps", {"round", "system", "GPUs", "batch per GPU", "role", "predicted ms", "measured ms", "error"});
+  test::DocumentedTable times("mlperf-times", {"round", "system", "GPUs", "published epochs", "its epochs",
+                                               "predicted s", "measured s", "error", "with its own epochs", "error"});
+  test::DocumentedTable sums = summary("mlperf-summary");
+  Verdict by_step;
+  Verdict by_time;
+  Verdict by_time_own;
+  const spec::Workload& resnet = *spec::find_workload("resnet-50");
+  const auto images = static_cast<double>(resnet.dataset_size);
+  for (auto& cells : test::measured("mlperf-resnet")) {
+    const std::size_t gpus = std::stoul(cells["gpus"]);
+    const double batch = static_cast<double>(gpus) * std::stod(cells["batch"]);
+    const test::Compared step{
+        seconds_per_step({cells["platform"], cells["device"], "resnet-50", cells["batch"], gpus, "fp16"}),
+        batch / std::stod(cells["rate"])};
+    // The rows that the catalogue's efficiencies cite.
+    const bool calibrated = cells["role"] == "calibrated";
+    by_step.add(calibrated, step);
+    steps.add({cells["round"], cells["system"], cells["gpus"], cells["batch"], cells["role"],
+               fmt::format("{:.1f}", 1e3 * step.predicted), fmt::format("{:.1f}", 1e3 * step.measured),
+               test::percent(step.error())});
+
+    const double own_epochs = std::stod(cells["epochs"]);
+    const estimate::KnownStepsAnswer known = estimate::published_steps(resnet, static_cast<std::int64_t>(batch));
+    ASSERT_TRUE(known.known) << known.why_not;
+    const double epochs = known.known->steps * batch / images;
+    const auto predict = [&](double count) {
+      return std::ceil(count * images / batch) * step.predicted + evaluation_seconds(count, batch / step.predicted);
+    };
+    const test::Compared time{predict(epochs), std::stod(cells["seconds"])};
+    const test::Compared time_own{predict(own_epochs), std::stod(cells["seconds"])};
+    by_time.add(false, time);
+    by_time_own.add(false, time_own);
+    times.add({cells["round"], cells["system"], cells["gpus"], fmt::format("{:.1f}", epochs), cells["epochs"],
+               fmt::format("{:.0f}", time.predicted), fmt::format("{:.0f}", time.measured), test::percent(time.error()),
+               fmt::format("{:.0f}", time_own.predicted), test::percent(time_own.error())});
+  }
+  by_step.expect_errors("steps", 0.20);
+  by_step.expect_order("steps");
+  by_time.expect_errors("times", 0.25);
+  by_time.expect_order("times");
+  by_time_own.expect_errors("times with their own epochs", 0.25);
+  by_time_own.expect_order("times with their own epochs");
+  sums.add(by_step.row("step"));
+  sums.add(by_time.row("time to train, published epochs"));
+  sums.add(by_time_own.row("time to train, its own epochs"));
+  steps.expect_in_document();
+  times.expect_in_document();
+  sums.expect_in_document();
+}
+
+TEST(DeviceValidation, TensorFlowOf2017IsAsDocumented) {
+  test::DocumentedTable table("tensorflow-2017", {"system", "workload", "batch per GPU", "GPUs", "parameters", "role",
+                                                  "predicted/s", "measured/s", "error"});
+  test::DocumentedTable sums = summary("tensorflow-2017-summary");
+  std::map<std::string, Verdict> verdicts;
+  for (auto& cells : test::measured("tensorflow-2017")) {
+    const std::size_t gpus = std::stoul(cells["gpus"]);
+    const double seconds = seconds_per_step({cells["platform"], cells["device"], cells["workload"], cells["batch"],
+                                             gpus, "fp32", cells["exchange"] == "aggregator"});
+    const test::Compared row{static_cast<double>(gpus) * std::stod(cells["batch"]) / seconds, std::stod(cells["rate"])};
+    const bool calibrated = cells["role"] == "calibrated";
+    verdicts[cells["system"]].add(calibrated, row);
+    table.add({cells["system"], cells["workload"], cells["batch"], cells["gpus"],
+               cells["exchange"] == "aggregator" ? "on the processors" : "replicated", cells["role"],
+               rate(row.predicted), rate(row.measured), test::percent(row.error())});
+  }
+  for (const auto& [name, verdict] : verdicts) {
+    verdict.expect_errors(name, 0.20);
+    verdict.expect_order(name);
+    sums.add(verdict.row(name));
+  }
+  table.expect_in_document();
+  sums.expect_in_document();
+}
+
+TEST(DeviceValidation, OneRtx3090IsAsDocumented) {
+  test::DocumentedTable table("rtx-3090", {"workload", "batch", "role", "predicted/s", "measured/s", "error"});
+  Verdict verdict;
+  for (auto& cells : test::measured("timm")) {
+    const double batch = std::stod(cells["batch"]);
+    const double seconds = seconds_per_step({"lab", "rtx-3090", cells["workload"], cells["batch"], 1, "fp16"});
+    const test::Compared row{batch / seconds, std::stod(cells["rate"])};
+    const bool calibrated = cells["role"] == "calibrated";
+    verdict.add(calibrated, row);
+    table.add({cells["workload"], cells["batch"], cells["role"], rate(row.predicted), rate(row.measured),
+               test::percent(row.error())});
+  }
+  verdict.expect_errors("one RTX 3090", 0.20);
+  table.expect_in_document();
+}
+
+}  // namespace
+}  // namespace dadsim

@@ -1,0 +1,85 @@
+// All-reduce times that others have published against their prediction, with one set of constants per class of link
+// (docs/validation.md).
+#include <gtest/gtest.h>
+
+#include "scenario/load.hpp"
+#include "sim/simulator.hpp"
+#include "study/catalog.hpp"
+#include "validation/measured.hpp"
+
+namespace dadsim {
+namespace {
+
+struct System {
+  const char* name;        ///< in tests/validation/all-reduce.csv
+  const char* platform;    ///< in platforms/
+  std::size_t ranks;       ///< the first hosts
+  double most;             ///< geometric-mean error from 1 MiB on
+  const char* calibrated;  ///< on this curve
+};
+
+constexpr double kMebibyte = 1 << 20;
+
+const System systems[] = {
+    {"h100-nvlink", "dgx-h100-pod", 8, 0.15, "yes"},
+    {"a100-efa", "p4d", 16, 0.15, "yes"},
+    {"v100-pcie", "v100-pcie", 4, 0.15, "yes"},
+    {"v100-pcie-10.1", "v100-pcie", 4, 0.25, "in part"},
+};
+
+struct Row {
+  double bytes;
+  std::string algorithm;  ///< what `auto` takes
+  test::Compared seconds;
+};
+
+std::vector<Row> predict(const System& system) {
+  sim::Cluster cluster;
+  cluster.platform = scenario::load_platform_file(
+      std::string(DADSIM_SOURCE_DIR) + "/platforms/" + system.platform + ".xml", study::make_catalog());
+  cluster.network.fidelity = spec::Fidelity::message;
+  cluster.hosts = host_names(cluster.platform);
+  cluster.hosts.resize(system.ranks);
+  std::vector<Row> rows;
+  std::vector<sim::CollectiveJob> jobs;
+  for (auto& cells : test::measured("all-reduce")) {
+    if (cells["system"] != system.name) continue;
+    rows.push_back({std::stod(cells["bytes"]), "", {0, 1e-6 * std::stod(cells["time_us"])}});
+    sim::CollectiveJob& job = jobs.emplace_back();
+    job.request.bytes = {rows.back().bytes};
+    job.algorithm = "auto";
+  }
+  const sim::TimedCollectives timed = time_collectives(cluster, jobs);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    rows[i].algorithm = timed.timings[i].algorithm;
+    rows[i].seconds.predicted = timed.timings[i].seconds;
+  }
+  return rows;
+}
+
+TEST(PublishedValidation, AllReduceCurvesStayWithinTheirBounds) {
+  test::DocumentedTable table("all-reduce", {"system", "algorithm", "bytes", "predicted us", "measured us", "error"});
+  test::DocumentedTable summary("all-reduce-summary",
+                                {"system", "calibrated on it", "from 1 MiB on", "bound", "below"});
+  for (const System& system : systems) {
+    std::vector<test::Compared> large;
+    std::vector<test::Compared> small;
+    for (const Row& row : predict(system)) {
+      (row.bytes >= kMebibyte ? large : small).push_back(row.seconds);
+      table.add({system.name, row.algorithm, fmt::format("{:.0f}", row.bytes),
+                 fmt::format("{:.1f}", 1e6 * row.seconds.predicted), fmt::format("{:.1f}", 1e6 * row.seconds.measured),
+                 test::percent(row.seconds.error())});
+    }
+    ASSERT_FALSE(large.empty());
+    const double error = test::geometric_mean_error(large);
+    EXPECT_LE(error, system.most) << system.name;
+    summary.add({system.name, system.calibrated, fmt::format("{:.1f} %", 100 * error),
+                 fmt::format("{:.0f} %", 100 * system.most),
+                 small.empty() ? "" : fmt::format("{:.0f} %", 100 * test::geometric_mean_error(small))});
+  }
+  table.expect_in_document();
+  summary.expect_in_document();
+}
+
+}  // namespace
+}  // namespace dadsim

@@ -1,0 +1,283 @@
+// Transfers and collectives over real TCP against their prediction, on the shipped platforms (docs/validation.md).
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "scenario/load.hpp"
+#include "sim/simulator.hpp"
+#include "study/catalog.hpp"
+#include "validation/measured.hpp"
+
+namespace dadsim {
+namespace {
+
+constexpr double kQueue = 3e5;  // bytes
+
+struct Row {
+  std::string topology, operation, connection;
+  std::int32_t ranks = 0;
+  double bytes = 0;
+  test::Compared seconds;
+
+  bool is(const char* begin) const { return topology.starts_with(begin); }
+  bool is_gloo() const { return operation.starts_with("gloo_"); }
+};
+
+/// The platform file of a topology: star4_50M_5ms → star4-50m-5ms.
+std::string platform_of(const std::string& topology) {
+  if (topology.starts_with("dumbbell44")) return "dumbbell44";
+  std::string name = topology;
+  for (char& c : name) c = c == '_' ? '-' : c == 'M' ? 'm' : c;
+  return name;
+}
+
+sim::CollectiveJob job_of(const Row& row) {
+  sim::CollectiveJob job;
+  job.request.bytes = {row.bytes};
+  const auto is = [&](const char* operation) { return row.operation == operation; };
+  if (is("ring") || is("ps") || is("gloo_allreduce") || is("gloo_ps")) {
+    job.request.kind = step::CollectiveKind::all_reduce;
+    job.algorithm = is("ring")      ? "ring"
+                    : is("ps")      ? "parameter-server"
+                    : is("gloo_ps") ? "gloo-parameter-server"
+                                    : "gloo";
+  } else if (is("agring") || is("agdirect") || is("gloo_allgather")) {
+    job.request.kind = step::CollectiveKind::all_gather;
+    job.algorithm = is("agring") ? "ring" : is("agdirect") ? "direct" : "gloo";
+  } else {
+    job.request.kind = step::CollectiveKind::neighbour_exchange;
+    job.algorithm = "direct";
+    auto& to = job.request.neighbours;
+    to.resize(static_cast<std::size_t>(row.ranks));
+    if (is("p2p")) to[0] = {1};
+    if (is("p2px")) to[0] = {row.ranks - 1};
+    for (collectives::Rank rank = 0; is("pairs") && rank < row.ranks / 2; ++rank) {
+      to[static_cast<std::size_t>(rank)] = {rank + row.ranks / 2};
+    }
+  }
+  return job;
+}
+
+/// All rows that are transfers or collectives, each with its prediction.
+const std::vector<Row>& rows() {
+  static const std::vector<Row> all = [] {
+    std::vector<Row> result;
+    for (auto& cells : test::measured("testbed")) {
+      const std::string& operation = cells["operation"];
+      if (operation.starts_with("train_")) continue;
+      result.push_back({cells["topology"],
+                        operation,
+                        cells["connection"] == "c" ? "cold" : "warm",
+                        std::stoi(cells["ranks"]),
+                        std::stod(cells["bytes"]),
+                        {0, std::stod(cells["median_s"])}});
+    }
+    std::set<std::pair<std::string, bool>> groups;
+    for (const Row& row : result) groups.insert({row.topology, row.is_gloo()});
+    for (const auto& [topology, gloo] : groups) {
+      sim::Cluster cluster;
+      cluster.platform = scenario::load_platform_file(
+          std::string(DADSIM_SOURCE_DIR) + "/platforms/testbed/" + platform_of(topology) + ".xml",
+          study::make_catalog());
+      cluster.network.fidelity = spec::Fidelity::message;
+      for (const std::string& host : host_names(cluster.platform)) {
+        if (host != "hub") cluster.hosts.push_back(host);
+      }
+      std::vector<Row*> members;
+      std::vector<sim::CollectiveJob> jobs;
+      for (Row& row : result) {
+        if (row.topology != topology || row.is_gloo() != gloo) continue;
+        EXPECT_EQ(row.ranks, static_cast<std::int32_t>(cluster.hosts.size()));
+        members.push_back(&row);
+        jobs.push_back(job_of(row));
+      }
+      const sim::TimedCollectives timed = time_collectives(cluster, jobs);
+      for (std::size_t i = 0; i < members.size(); ++i) {
+        const sim::CollectiveTiming& timing = timed.timings[i];
+        members[i]->seconds.predicted = members[i]->connection == "cold" ? timing.cold_seconds : timing.seconds;
+      }
+    }
+    return result;
+  }();
+  return all;
+}
+
+// ---- the range that is stated around a prediction ----
+
+struct Range {
+  double least, greatest;  ///< measured ÷ predicted
+};
+
+/// Messages that are on the busiest link at the same time, and the bytes of each.
+struct Load {
+  double messages, bytes;
+};
+
+Load load_of(const Row& row) {
+  const bool dumbbell = row.is("dumbbell");
+  const double others = row.ranks - 1;
+  if (row.operation == "ring") return {1, row.bytes / row.ranks};
+  if (row.operation == "ps") return {others, row.bytes};
+  if (row.operation == "agdirect") return {dumbbell ? 16.0 : others, row.bytes};
+  if (row.operation == "pairs") return {4, row.bytes};
+  return {1, row.bytes};
+}
+
+/// Seconds, unloaded, of the longest way there and back.
+double round_trip(const Row& row) {
+  if (row.is("dumbbell")) return 40e-3;
+  if (row.is("hetero5")) return 35e-3;
+  return row.topology.find("_25ms") != std::string::npos  ? 50e-3
+         : row.topology.find("_5ms") != std::string::npos ? 10e-3
+                                                          : 0;
+}
+
+bool is_bbr(const Row& row) { return row.topology.ends_with("_bbr"); }
+
+Range stated_range(const Row& row) {
+  const Load load = load_of(row);
+  const double share = kQueue / load.messages;
+  if (row.connection == "cold" || is_bbr(row) || load.bytes <= share) return {0.97, 1.05};
+  if (load.messages > 1 && round_trip(row) >= 10e-3 && load.bytes <= 4 * share) return {0.7, 1.4};
+  return {0.85, 1.2};
+}
+
+bool in_range(const Row& row) {
+  const Range range = stated_range(row);
+  const double ratio = row.seconds.measured / row.seconds.predicted;
+  return ratio >= range.least && ratio <= range.greatest;
+}
+
+// ---- what is held to bounds ----
+
+std::string class_of(const Row& row) {
+  if (row.is_gloo()) return "gloo";
+  if (is_bbr(row)) return "BBR";
+  if (row.is("star")) return row.topology.find("_25ms") != std::string::npos ? "star 25 ms" : "star 0 and 5 ms";
+  return row.is("hetero5") ? "hetero5" : "dumbbell44";
+}
+
+std::vector<test::Compared> select(const std::string& of, const std::string& operation, const std::string& connection) {
+  std::vector<test::Compared> result;
+  for (const Row& row : rows()) {
+    if (class_of(row) == of && row.operation == operation && row.connection == connection && row.bytes >= 16384) {
+      result.push_back(row.seconds);
+    }
+  }
+  return result;
+}
+
+struct Bound {
+  const char* of;
+  const char* operation;
+  const char* connection;
+  double most;  ///< mean absolute error
+};
+
+const std::vector<Bound> bounds{
+    {"star 0 and 5 ms", "p2p", "warm", 0.02},
+    {"star 0 and 5 ms", "p2p", "cold", 0.02},
+    {"star 0 and 5 ms", "ring", "warm", 0.04},
+    {"star 0 and 5 ms", "agring", "warm", 0.06},
+    {"star 0 and 5 ms", "ps", "warm", 0.05},
+    {"star 0 and 5 ms", "agdirect", "warm", 0.15},
+    {"star 25 ms", "p2p", "warm", 0.15},
+    {"star 25 ms", "p2p", "cold", 0.02},
+    {"star 25 ms", "ring", "warm", 0.15},
+    {"star 25 ms", "agring", "warm", 0.15},
+    {"star 25 ms", "ps", "warm", 0.15},
+    {"star 25 ms", "agdirect", "warm", 0.15},
+    {"hetero5", "p2p", "warm", 0.06},
+    {"hetero5", "p2p", "cold", 0.06},
+    {"hetero5", "p2px", "warm", 0.06},
+    {"hetero5", "ring", "warm", 0.06},
+    {"hetero5", "agring", "warm", 0.06},
+    {"hetero5", "ps", "warm", 0.06},
+    {"hetero5", "agdirect", "warm", 0.06},
+    {"dumbbell44", "p2p", "warm", 0.06},
+    {"dumbbell44", "p2p", "cold", 0.06},
+    {"dumbbell44", "p2px", "warm", 0.06},
+    {"dumbbell44", "p2px", "cold", 0.06},
+    {"dumbbell44", "pairs", "warm", 0.10},
+    {"dumbbell44", "pairs", "cold", 0.06},
+    {"dumbbell44", "ring", "warm", 0.10},
+    {"dumbbell44", "agring", "warm", 0.14},
+    {"dumbbell44", "ps", "warm", 0.20},
+    {"dumbbell44", "agdirect", "warm", 0.15},
+    {"BBR", "p2p", "warm", 0.06},
+    {"BBR", "p2p", "cold", 0.06},
+    {"BBR", "ring", "warm", 0.06},
+    {"BBR", "ps", "warm", 0.06},
+};
+
+TEST(TestbedValidation, GroupsStayWithinTheirBounds) {
+  test::DocumentedTable table("groups",
+                              {"network", "operation", "connections", "rows", "mean absolute error", "bound"});
+  for (const Bound& bound : bounds) {
+    const std::vector<test::Compared> group = select(bound.of, bound.operation, bound.connection);
+    ASSERT_FALSE(group.empty()) << bound.of << " " << bound.operation;
+    const double error = test::mean_absolute_error(group);
+    EXPECT_LE(error, bound.most) << bound.of << " " << bound.operation << " " << bound.connection;
+    table.add({bound.of, bound.operation, bound.connection, fmt::format("{}", group.size()),
+               fmt::format("{:.1f} %", 100 * error), fmt::format("{:.0f} %", 100 * bound.most)});
+  }
+  table.expect_in_document();
+}
+
+TEST(TestbedValidation, EveryRowIsAsDocumented) {
+  test::DocumentedTable table("testbed", {"network", "operation", "connections", "bytes", "predicted ms", "measured ms",
+                                          "error", "stated range", "in range"});
+  for (const Row& row : rows()) {
+    if (row.is_gloo()) continue;
+    const Range range = stated_range(row);
+    table.add({row.topology, row.operation, row.connection, fmt::format("{:.0f}", row.bytes),
+               fmt::format("{:.2f}", 1e3 * row.seconds.predicted), fmt::format("{:.2f}", 1e3 * row.seconds.measured),
+               test::percent(row.seconds.error()), fmt::format("{:.2f} to {:.2f}", range.least, range.greatest),
+               in_range(row) ? "yes" : "no"});
+  }
+  table.expect_in_document();
+}
+
+TEST(TestbedValidation, GlooRowsAreAsDocumented) {
+  test::DocumentedTable table("gloo", {"network", "operation", "bytes", "predicted ms", "measured ms", "error"});
+  std::vector<test::Compared> all;
+  for (const Row& row : rows()) {
+    if (!row.is_gloo()) continue;
+    all.push_back(row.seconds);
+    table.add({row.topology, row.operation, fmt::format("{:.0f}", row.bytes),
+               fmt::format("{:.2f}", 1e3 * row.seconds.predicted), fmt::format("{:.2f}", 1e3 * row.seconds.measured),
+               test::percent(row.seconds.error())});
+  }
+  EXPECT_LE(test::mean_absolute_error(all), 0.10);
+  table.expect_in_document();
+}
+
+TEST(TestbedValidation, StatedRangesHoldForMostRows) {
+  test::DocumentedTable table("ranges", {"network", "stated range", "rows", "in range"});
+  int all = 0;
+  int all_inside = 0;
+  for (const char* of : {"star 0 and 5 ms", "star 25 ms", "hetero5", "dumbbell44", "BBR"}) {
+    for (const Range range : {Range{0.97, 1.05}, Range{0.85, 1.2}, Range{0.7, 1.4}}) {
+      int count = 0;
+      int inside = 0;
+      for (const Row& row : rows()) {
+        const Range stated = stated_range(row);
+        if (class_of(row) != of || row.bytes < 16384 || stated.least != range.least) continue;
+        ++count;
+        inside += in_range(row) ? 1 : 0;
+      }
+      if (count == 0) continue;
+      all += count;
+      all_inside += inside;
+      table.add({of, fmt::format("{:.2f} to {:.2f}", range.least, range.greatest), fmt::format("{}", count),
+                 fmt::format("{}", inside)});
+    }
+  }
+  EXPECT_GE(all_inside, 0.9 * all);
+  table.expect_in_document();
+}
+
+}  // namespace
+}  // namespace dadsim
