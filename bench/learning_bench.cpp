@@ -5,6 +5,7 @@
 #include <boost/random/normal_distribution.hpp>
 
 #include "algorithms/registry.hpp"
+#include "algorithms/training_step.hpp"
 #include "support/random.hpp"
 
 namespace dadsim {
@@ -77,7 +78,7 @@ void bare_products(benchmark::State& state) {
 BENCHMARK(bare_products)->Arg(2)->Arg(8)->Arg(64)->Unit(benchmark::kMillisecond);
 
 const bool kRegistered = [] {
-  for (const algorithms::AlgorithmInfo& info : algorithms::algorithm_registry()) {
+  for (const algorithms::AlgorithmInfo& info : algorithms::algorithm_registry().all()) {
     if (info.sharing == algorithms::Sharing::one_network) {
       benchmark::RegisterBenchmark(("training_step/" + info.name).c_str(),
                                    [&info](benchmark::State& s) { training_step(s, info); })

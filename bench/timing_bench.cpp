@@ -72,9 +72,9 @@ void timing(benchmark::State& state) {
   const auto folder = std::filesystem::path(__FILE__).parent_path().parent_path() / "platforms";
   cluster.platform.what = spec::PlatformFileSpec{folder / "hospitals.xml", spec::Transport::plain};
   for (int i = 1; i <= 5; ++i) cluster.hosts.push_back("hospital-" + std::to_string(i));
-  cluster.devices.assign(5, sim::device_catalog().front());
+  cluster.devices.assign(5, sim::device_catalog().all().front());
   cluster.aggregator_host = "hub";
-  cluster.aggregator_device = sim::device_catalog().front();
+  cluster.aggregator_device = sim::device_catalog().all().front();
   const std::vector<step::Schedule> schedules = hospital_steps(static_cast<std::size_t>(state.range(0)));
   for (auto _ : state) benchmark::DoNotOptimize(time_schedules(cluster, schedules));
   state.counters["s/step"] = benchmark::Counter(static_cast<double>(state.iterations() * state.range(0)),

@@ -1,5 +1,7 @@
 #include "algorithms/algorithm.hpp"
 
+#include "algorithms/training_step.hpp"
+
 namespace dadsim::algorithms {
 
 void run_step(const AlgorithmInfo& info, Algorithm& algorithm, TrainingStep& step) {

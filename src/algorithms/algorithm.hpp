@@ -5,11 +5,13 @@
 #include <string>
 #include <vector>
 
-#include "algorithms/training_step.hpp"
 #include "estimate/memory.hpp"
+#include "models/network_fwd.hpp"
 #include "spec/parameter.hpp"
 
 namespace dadsim::algorithms {
+
+class TrainingStep;
 
 /// A synchronous algorithm: how the sites turn their batches into the gradient that all of them apply. An instance
 /// belongs to one run and may keep state from step to step.
@@ -27,6 +29,17 @@ enum class Sharing {
   one_network,  ///< all sites apply the same gradient to the same weights
   pooled,       ///< one site has all data
   no_sharing,   ///< every site has weights and data of its own
+  own_weights,  ///< every site has weights of its own and exchanges them with its neighbours in a graph
+};
+
+class GossipAlgorithm;
+
+/// What a remark may be about.
+struct RemarkContext {
+  const models::Network& network;
+  const spec::ParameterValues& parameters;
+  std::size_t sites = 0;
+  std::uint64_t seed = 0;
 };
 
 /// Everything there is to know about an algorithm without running it.
@@ -38,12 +51,16 @@ struct AlgorithmInfo {
   Sharing sharing = Sharing::one_network;
   bool exact = false;  ///< the gradient equals the pooled one up to rounding
   std::vector<spec::ParameterSpec> parameters;
-  std::function<std::unique_ptr<Algorithm>(const spec::ParameterValues&)> make;
+  std::function<std::unique_ptr<Algorithm>(const spec::ParameterValues&)> make = {};
+  /// Instead of `make`, where sites have weights of their own.
+  std::function<std::unique_ptr<GossipAlgorithm>(const spec::ParameterValues&)> make_gossip = {};
+  /// Parameters (the others at their defaults) with which an algorithm that compresses loses nothing.
+  spec::ParameterValues lossless = {};
   /// What it keeps on every worker from step to step, or through most of a step, beyond what any training does; none:
   /// nothing.
   std::function<estimate::AlgorithmState(const spec::ParameterValues&)> state = {};
-  /// What a result must say of the algorithm on this network; empty: nothing.
-  std::function<std::string(const models::Network&)> remark = nullptr;
+  /// What a result must say of the algorithm on this network and with so many sites; empty: nothing.
+  std::function<std::string(const RemarkContext&)> remark = nullptr;
 };
 
 /// One whole step but for the update: the algorithm, and the sum over sites of what a workload may have and this

@@ -1,22 +1,18 @@
 #include "algorithms/dad.hpp"
 
+#include "algorithms/training_step.hpp"
+
 namespace dadsim::algorithms {
 namespace {
 
 using namespace step::extent;  // NOLINT(google-build-using-namespace): the formulas read as in the paper
 
-Exchange::Part inputs_of(TrainingStep& step, std::size_t l) {
-  return {rows() * in(), [&step, l](std::size_t s) { return step.input(s, l); }};
+Contribution::Part inputs_of(TrainingStep& step, std::size_t l) {
+  return {in(), [&step, l](std::size_t s) { return step.input(s, l); }};
 }
 
-Exchange::Part deltas_of(TrainingStep& step, std::size_t l) {
-  return {rows() * out(), [&step, l](std::size_t s) { return step.delta(s, l); }};
-}
-
-/// Δ̂ᵀ Â of all sites.
-void form_gradient(TrainingStep& step, std::size_t l, const models::Matrix& inputs, const models::Matrix& deltas) {
-  step.compute(step::Phase::weight_gradient, step::Role::workers, {cost::weight_gradient(cost::Span::all_rows)});
-  weight_gradient<float>(deltas, inputs, step.weights(l).has_bias(), step.gradient(l));
+Contribution::Part deltas_of(TrainingStep& step, std::size_t l) {
+  return {out(), [&step, l](std::size_t s) { return step.delta(s, l); }};
 }
 
 }  // namespace
@@ -31,15 +27,14 @@ void Dad::run(TrainingStep& step) {
 }
 
 void Dad::share_beside_the_pass(TrainingStep& step) {
-  std::vector<Pending<std::vector<models::Matrix>>> pending(step.layers());
+  std::vector<Pending<Rows>> shared(step.layers());
   step.backward([&](std::size_t l) {
-    pending[l] =
-        step.exchange().concatenate({inputs_of(step, l), deltas_of(step, l)}, {all_rows() * in(), all_rows() * out()});
+    shared[l] = step.exchange().combine({rows(), {inputs_of(step, l), deltas_of(step, l)}}, concatenation());
     step.backpropagate(l);
   });
   step.backward([&](std::size_t l) {
-    const std::vector<models::Matrix>& all = pending[l].wait();
-    form_gradient(step, l, all[0], all[1]);
+    const Rows& all = shared[l].wait();
+    step.form_gradient_of_rows(l, all[1], all[0]);
   });
 }
 
@@ -47,9 +42,9 @@ void Dad::share_one_by_one(TrainingStep& step) {
   Exchange& exchange = step.exchange();
   step.backward([&](std::size_t l) { step.backpropagate(l); });
   step.backward([&](std::size_t l) {
-    const std::vector<models::Matrix> inputs = exchange.concatenate({inputs_of(step, l)}, {all_rows() * in()}).wait();
-    const std::vector<models::Matrix> deltas = exchange.concatenate({deltas_of(step, l)}, {all_rows() * out()}).wait();
-    form_gradient(step, l, inputs[0], deltas[0]);
+    const Rows inputs = exchange.combine({rows(), {inputs_of(step, l)}}, concatenation()).wait();
+    const Rows deltas = exchange.combine({rows(), {deltas_of(step, l)}}, concatenation()).wait();
+    step.form_gradient_of_rows(l, deltas[0], inputs[0]);
   });
 }
 

@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "algorithms/training_step.hpp"
+
 namespace dadsim::algorithms {
 
 void Edad::run(TrainingStep& step) {
   using namespace step::extent;  // NOLINT(google-build-using-namespace): the formulas read as in the paper
   const std::size_t last = step.layers() - 1;
-  std::vector<Pending<std::vector<models::Matrix>>> shared(step.layers());
+  std::vector<Pending<Rows>> shared(step.layers());
 
   // Where every Δ but the last can be recomputed and nothing else is learned, sites need no backward pass of their own.
   bool recomputes_all = step.matrices() == step.layers() && step.network().parameters().vectors.empty();
@@ -16,14 +18,12 @@ void Edad::run(TrainingStep& step) {
 
   step.forward();
   step.backward([&](std::size_t l) {
-    std::vector<Exchange::Part> parts{{rows() * in(), [&, l](std::size_t s) { return step.input(s, l); }}};
-    std::vector<step::Expression> all{all_rows() * in()};
+    Contribution own{rows(), {{in(), [&, l](std::size_t s) { return step.input(s, l); }}}};
     if (!step.chained(l)) {
       // Under another network's shapes only its last layer is taken as the last.
-      parts.push_back({rows() * out(), [&, l](std::size_t s) { return step.delta(s, l); }, l == last});
-      all.push_back(all_rows() * out());
+      own.parts.push_back({out(), [&, l](std::size_t s) { return step.delta(s, l); }, nullptr, l == last});
     }
-    shared[l] = step.exchange().concatenate(parts, all);
+    shared[l] = step.exchange().combine(own, concatenation());
     if (!recomputes_all) {
       step.backpropagate(l);
     } else if (l == 0) {
@@ -34,28 +34,19 @@ void Edad::run(TrainingStep& step) {
   models::Matrix delta;                   // Δ̂ of the layer at hand; before ⊙ φ' while it comes from above
   const models::Matrix* above = nullptr;  // the inputs of the layer above: this layer's outputs
   step.backward([&](std::size_t l) {
-    std::vector<models::Matrix>& received = shared[l].wait();
+    Rows& received = shared[l].wait();
     const models::Matrix& input = received[0];
-    const models::WeightsOf<float>& weights = step.weights(l);
     if (const std::optional<spec::Activation> activation = step.chained(l)) {
       if (models::derivative_from_output(*activation)) {
         models::multiply_derivative_from_output(*activation, *above, delta);
       } else {
-        step.compute(step::Phase::forward, step::Role::workers, {cost::forward(cost::Span::all_rows)});
-        models::Matrix pre_activation;
-        forward_rows<float>(weights, *activation, input, &pre_activation);
-        models::multiply_derivative(*activation, pre_activation, delta);
+        models::multiply_derivative(*activation, step.preactivations_of_rows(l, *activation, input), delta);
       }
     } else {
-      delta = std::move(received[1]);
+      delta = std::move(received.parts[1]);
     }
-    step.compute(step::Phase::weight_gradient, step::Role::workers, {cost::weight_gradient(cost::Span::all_rows)});
-    weight_gradient<float>(delta, input, weights.has_bias(), step.gradient(l));
-    if (l == 0 || step.chained(l - 1)) {
-      step.compute(step::Phase::backpropagate, step::Role::workers, {cost::backpropagate(cost::Span::all_rows)}, true,
-                   true);
-      if (l > 0) delta = delta * weights.weight;
-    }
+    step.form_gradient_of_rows(l, delta, input);
+    if (l == 0 || step.chained(l - 1)) delta = step.backpropagate_rows(l, delta);
     above = &input;
   });
 }
@@ -88,8 +79,8 @@ AlgorithmInfo edad_info() {
             return estimate::AlgorithmState{step::extent::all_rows() * step::extent::in()};
           },
       .remark =
-          [](const models::Network& network) {
-            const std::vector<std::string> names = layers_that_share_deltas(network);
+          [](const RemarkContext& context) {
+            const std::vector<std::string> names = layers_that_share_deltas(context.network);
             return names.empty() ? std::string()
                                  : fmt::format(
                                        "the deltas of {} cannot be recomputed from the layers above and are shared as "

@@ -2,110 +2,119 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <vector>
 
+#include "algorithms/contribution.hpp"
+#include "algorithms/pending.hpp"
+#include "algorithms/wire.hpp"
 #include "models/network.hpp"
 #include "spec/specification.hpp"
 #include "step/step_recorder.hpp"
 
 namespace dadsim::algorithms {
 
-/// The result of a collective that is under way in the simulated world (here it has been carried out already). Taking
-/// the data is what makes the compute stream wait.
-template <class T>
-class Pending {
- public:
-  Pending() = default;
-  Pending(T data, step::StepRecorder& recorder, std::int32_t collective, step::Role who)
-      : data_(std::move(data)), recorder_(&recorder), collective_(collective), who_(who) {}
-
-  /// Records that the participants stand still here until the collective is done, and gives the data.
-  T& wait() & {
-    recorder_->add(step::WaitOp{who_, collective_});
-    return data_;
-  }
-  T wait() && { return std::move(wait()); }
-
- private:
-  T data_{};
-  step::StepRecorder* recorder_ = nullptr;
-  std::int32_t collective_ = 0;
-  step::Role who_ = step::Role::workers;
-};
-
-/// Carries out collectives on the real matrices at once and records them with symbolic sizes. Whatever is handed over
-/// is checked against its tag: a tag that does not evaluate to the true size is a std::logic_error, always.
+/// Carries out collectives on encoded bytes at once and records them with symbolic sizes. What is handed over is
+/// encoded, its length counted, and what arrives has been decoded; a symbolic size that does not evaluate to that
+/// length, segment by segment, is a std::logic_error, always. The fork between aggregator and peers is in here:
+/// algorithms say what is made of the contributions of all sites, not where.
 ///
 /// EXAMPLE: every site ends with the rows of all sites' inputs of layer l, and waits for them at once:
-///     auto pending = exchange.concatenate({{rows() * in(), [&](std::size_t s) { return step.input(s, l); }}},
-///                                         {all_rows() * in()});
+///     auto pending = exchange.combine({rows(), {{in(), [&](std::size_t s) { return step.input(s, l); }}}},
+///                                     concatenation());
 ///     const Matrix& all = pending.wait()[0];
 class Exchange {
  public:
-  /// A matrix at every site, with its size in symbols.
-  struct Part {
-    step::Expression elements;
-    std::function<models::ConstBlock(std::size_t site)> of;
-    bool last_layer_only = false;                         ///< part of the message of the last layer alone
-    step::ElementType type = step::ElementType::float32;  ///< int32: integers as the bits of floats
-  };
-
-  Exchange(step::StepRecorder& recorder, const spec::ModelShape& shape, spec::ExchangeMode mode);
+  Exchange(step::StepRecorder& recorder, const spec::ModelShape& shape, spec::ExchangeMode mode,
+           const spec::CompressSpec& compress, std::uint64_t seed);
 
   spec::ExchangeMode mode() const { return mode_; }
+  /// Whether sites send something else than the numbers themselves: sums over sites are not linear any more then.
+  bool compresses() const { return wire_.compresses(); }
 
-  /// Everyone ends with the rows of all sites, in site order: an all-gather among peers; a gather and a broadcast of
-  /// the whole through the aggregator. Several parts travel in one message. `all_elements` per part is the size of the
-  /// whole at the aggregator.
-  Pending<std::vector<models::Matrix>> concatenate(const std::vector<Part>& parts,
-                                                   const std::vector<step::Expression>& all_elements);
+  /// Everyone ends with what `how` makes of the rows of all sites, in site order. Among peers it is an all-gather, and
+  /// everyone runs `how` on it; otherwise the aggregator gathers, runs `how` and broadcasts the result.
+  Pending<Rows> combine(const Contribution& own, Combination how);
 
-  /// The aggregator ends with the rows of all sites, in site order. Only with an aggregator.
-  Pending<std::vector<models::Matrix>> gather(const std::vector<Part>& parts);
-
-  /// Everyone ends with what the aggregator has. Only with an aggregator.
-  Pending<std::vector<models::Matrix>> broadcast(std::vector<models::Matrix> matrices,
-                                                 std::vector<step::Payload> payload);
-
-  /// Everyone ends with the sum over sites of one layer's gradient: a ring all-reduce among peers; gathered, added and
+  /// Everyone ends with the sum over sites of one layer's gradient: an all-reduce among peers; gathered, added and
   /// broadcast by the aggregator otherwise. `add_to` adds site s's gradient to the sum; its size is that of the layer.
   Pending<models::LayerGradient> sum(const std::function<void(std::size_t site, models::LayerGradient& sum)>& add_to);
 
-  /// The same for a matrix of `elements` that every site has. What is linear in the rows of the sites can be formed
-  /// over the rows of all at once: it comes in summed already.
-  Pending<models::Matrix> sum(const step::Expression& elements, models::Matrix sum);
+  /// Sums matrices of `elements` in the same way: one per site, or, where nothing is compressed, a single one that is
+  /// summed over sites already, as what is linear in the rows of the sites can be.
+  Pending<models::Matrix> sum(const step::Expression& elements, std::vector<models::Matrix> of_sites);
+  /// Sums in the same way without compression: for the few numbers beside a matrix.
+  Pending<models::Matrix> sum_as_it_is(const step::Expression& elements, models::Matrix sum);
 
-  /// The same for what is learned beside the matrices (norms, positions …; tables unless the algorithm sees to them):
-  /// without an outer product, summed as it is. `size` numbers of this network; a workload may have others. Gives the
-  /// serial of what to wait for.
-  std::int32_t sum_other_layers(Eigen::Index size, bool embeddings_seen_to);
+  /// Sums what is learned beside the matrices (norms, positions …; embeddings unless the algorithm sees to them) in the
+  /// same way: without an outer product, as it is. A workload may have others than this network. Gives the serial of
+  /// what to wait for.
+  std::int32_t sum_other_layers(const std::vector<models::Vector>& vectors,
+                                const std::vector<const models::Matrix*>& embeddings, bool embeddings_seen_to);
 
-  /// Bytes that each site has handed over since the step began, counted on the matrices.
+  /// Every site hands a matrix of `elements` to its neighbours in the graph. What arrives, per site: the matrices of
+  /// those that send to it, in rising order of the senders.
+  Pending<std::vector<std::vector<models::Matrix>>> neighbours(
+      const std::shared_ptr<const step::Neighbours>& graph, const step::Expression& elements,
+      const std::function<models::ConstBlock(std::size_t site)>& of);
+
+  /// Bytes that each site has handed over since the step began: the lengths of its messages.
   const std::vector<double>& bytes_handed_over() const { return handed_over_; }
-  /// Bytes that the aggregator has handed to each site since the step began, counted on the matrices.
+  /// Bytes that the aggregator has handed to each site since the step began.
   double bytes_handed_down() const { return handed_down_; }
 
   /// Starts counting anew.
-  void begin_step();
+  void begin_step(std::int64_t number);
 
  private:
+  /// A message's parts in symbols.
+  using Payloads = std::vector<step::Payload>;
+
   const spec::LayerShape& layer() const;
   std::size_t sites() const { return recorder_.sizes().samples.size(); }
-  void check(const step::Expression& elements, std::int32_t worker, std::int64_t actual) const;
-  std::int32_t record(step::CollectiveKind kind, std::vector<step::Payload> payload);
+  double count() const { return static_cast<double>(sites()); }
+  /// Throws std::logic_error unless the symbols evaluate to the message's segments. `worker`: −1 at the aggregator.
+  void check(const Payloads& said, std::int32_t worker, const compress::Message& message) const;
+  /// A site hands a message over (the aggregator: −1), and it is what the symbols say.
+  void hand_over(const Payloads& said, std::int32_t worker, const compress::Message& message);
+  std::int32_t record(step::CollectiveKind kind, Payloads payload);
+  void charge(step::Phase phase, step::Role who, const step::Work& work);
+  void charge_encoding(step::Role who, const step::Expression& elements);
+  void charge_decoding(step::Role who, const step::Expression& elements);
+
+  Payloads payloads_of(const Contribution& own, const step::Expression& rows) const;
+  /// Numbers that a compressor sees, of `rows` rows.
+  static step::Expression numbers_of(const Contribution& own, const step::Expression& rows);
+  Rows collect(const Contribution& own, const Payloads& said);
+  /// What the aggregator hands back, as it arrives.
+  Rows hand_back(const Rows& result, const Contribution& like, const Payloads& said);
+
   /// The collective, or the way through the aggregator with what adding costs there, by which `elements` per site are
   /// summed; returns what to wait for.
   std::int32_t record_sum(const step::Expression& elements, const step::Work& adding);
-  /// Every site hands over, and gets back, `size` elements.
-  void count_sum(const step::Expression& elements, Eigen::Index size);
-  std::vector<models::Matrix> collect(const std::vector<Part>& parts);
-  void require_aggregator() const;
+  /// Each site hands over as long a message as the sum's, and gets it back.
+  void count_linear_sum(const step::Expression& elements, const compress::Message& message);
+
+  struct EncodedSum {
+    models::Matrix sum;
+    std::int32_t serial = 0;
+    std::function<void()> receive;  ///< once it is there
+  };
+  /// The sum of rows × columns matrices that are encoded one by one. Compressed messages that add up go by an
+  /// all-reduce among peers, others by an all-gather.
+  EncodedSum sum_encoded(const step::Expression& elements, Eigen::Index rows, Eigen::Index columns,
+                         const std::function<models::Matrix(std::size_t site)>& of, const step::Work& adding);
+  /// A matrix of a site (of the aggregator: −1) as it arrives. With a memory, what was lost before is added to it, and
+  /// what is lost now is kept.
+  models::Matrix sent(std::int32_t site, models::Matrix matrix, const Payloads& said, std::int64_t key);
 
   step::StepRecorder& recorder_;
   const spec::ModelShape& shape_;
-  /// The layers that groups are numbered over: without and with tables.
+  /// The layers that groups are numbered over: without and with embeddings.
   std::vector<const spec::LayerShape*> outer_products_, matrices_;
   spec::ExchangeMode mode_;
+  Wire wire_;
+  std::int64_t sums_ = 0;  ///< of this step so far: which of a step's sums a memory belongs to
   std::vector<double> handed_over_;
   double handed_down_ = 0;
 };

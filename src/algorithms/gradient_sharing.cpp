@@ -1,14 +1,14 @@
 #include "algorithms/gradient_sharing.hpp"
 
+#include "algorithms/training_step.hpp"
+
 namespace dadsim::algorithms {
 
 void GradientSharing::run(TrainingStep& step) {
   std::vector<Pending<models::LayerGradient>> sums(step.matrices());
   step.forward();
   step.backward_with_embeddings([&](std::size_t l) {
-    step.record_weight_gradient();
-    sums[l] = step.exchange().sum(
-        [&](std::size_t site, models::LayerGradient& sum) { step.add_weight_gradient(site, l, sum); });
+    sums[l] = step.exchange().sum(step.site_gradients(l));
     step.backpropagate(l);
   });
   step.backward_with_embeddings([&](std::size_t l) { step.gradient(l) = std::move(sums[l].wait()); });

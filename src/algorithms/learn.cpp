@@ -6,50 +6,13 @@
 #include <unordered_map>
 
 #include "algorithms/batches.hpp"
-#include "algorithms/registry.hpp"
+#include "algorithms/learners.hpp"
 #include "models/metrics.hpp"
 #include "models/optimizer.hpp"
 #include "support/fingerprint.hpp"
 
 namespace dadsim::algorithms {
 namespace {
-
-/// The weights of one site, or of all that share them, with everything that trains them.
-class Replica {
- public:
-  Replica(const AlgorithmInfo& info, const spec::RunSpec& run, const LearningProblem& problem)
-      : info_(info),
-        network_(problem.data.shape, problem.model, problem.seed),
-        algorithm_(info.make(run.parameters)),
-        optimizer_(make_optimizer(problem.training.optimizer, network_)),
-        step_(network_, run.exchange, problem.seed),
-        update_(cost::update(models::update_floats_per_parameter(problem.training.optimizer),
-                             models::update_flops_per_parameter(problem.training.optimizer))) {}
-
-  Replica(const Replica&) = delete;
-  Replica& operator=(const Replica&) = delete;
-
-  void train(std::int64_t number, const models::Samples& samples, const std::vector<std::vector<std::int32_t>>& batch,
-             double rate) {
-    step_.begin(number, samples, batch);
-    run_step(info_, *algorithm_, step_);
-    step_.backward(
-        [&](std::size_t) { step_.compute(step::Phase::update, step::Role::workers, {update_}, false, true); });
-    optimizer_->update(network_, step_.gradient(), rate);
-    network_.update_running_statistics(step_.tape());
-  }
-
-  TrainingStep& step() { return step_; }
-  const models::Network& network() const { return network_; }
-
- private:
-  const AlgorithmInfo& info_;
-  models::Network network_;
-  std::unique_ptr<Algorithm> algorithm_;
-  std::unique_ptr<models::Optimizer> optimizer_;
-  TrainingStep step_;
-  step::Work update_;
-};
 
 /// Stores recorded steps once each.
 class StepStore {
@@ -84,7 +47,7 @@ class StepStore {
       return std::string_view(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(std::int32_t));
     };
     std::uint64_t hash = fingerprint(bytes(step.sizes.samples), static_cast<std::uint64_t>(step.structure) + 1);
-    for (const auto& ranks : step.sizes.ranks) hash = fingerprint(bytes(ranks), hash);
+    for (const auto& numbers : step.sizes.slots) hash = fingerprint(bytes(numbers), hash);
     return hash;
   }
 
@@ -117,18 +80,12 @@ class RankAverages {
   std::int64_t steps_ = 0;
 };
 
-std::vector<std::vector<std::int32_t>> in_one_place(const std::vector<std::vector<std::int32_t>>& batch) {
-  std::vector<std::vector<std::int32_t>> pooled(1);
-  for (const auto& site : batch) pooled[0].insert(pooled[0].end(), site.begin(), site.end());
-  return pooled;
-}
-
-step::Evaluation evaluate_replicas(std::int64_t step, const std::vector<std::unique_ptr<Replica>>& replicas,
-                                   const models::Samples& test) {
+step::Evaluation evaluate_all(std::int64_t step, const Learners& learners, const models::Samples& test) {
   step::Evaluation mean{.step = step};
-  const auto count = static_cast<double>(replicas.size());
-  for (const auto& replica : replicas) {
-    const models::Quality quality = evaluate(replica->network(), test);
+  const std::vector<const models::Network*> networks = learners.networks();
+  const auto count = static_cast<double>(networks.size());
+  for (const models::Network* network : networks) {
+    const models::Quality quality = evaluate(*network, test);
     mean.loss += quality.loss / count;
     mean.accuracy += quality.accuracy / count;
     mean.auc += quality.auc / count;
@@ -143,14 +100,8 @@ std::int64_t budget_in_steps(const spec::TrainingSpec& training, std::int64_t st
 }
 
 step::Trajectory learn(const spec::RunSpec& run, const LearningProblem& problem, const LearningObserver& observer) {
-  const AlgorithmInfo& info = find_algorithm(run.algorithm);
   const spec::TrainingSpec& training = problem.training;
-  const std::size_t sites = problem.partition.size();
-
-  std::vector<std::unique_ptr<Replica>> replicas;
-  const std::size_t networks = info.sharing == Sharing::no_sharing ? sites : 1;
-  for (std::size_t i = 0; i < networks; ++i) replicas.push_back(std::make_unique<Replica>(info, run, problem));
-
+  const std::unique_ptr<Learners> learners = make_learners(run, problem);
   Batches batches(training, problem.partition, problem.seed);
   step::Trajectory trajectory;
   trajectory.steps_per_epoch = batches.steps_per_epoch();
@@ -158,47 +109,28 @@ step::Trajectory learn(const spec::RunSpec& run, const LearningProblem& problem,
   const std::int64_t every = training.evaluate_every > 0 ? training.evaluate_every : trajectory.steps_per_epoch;
   StepStore store(trajectory);
   RankAverages ranks;
-  trajectory.curve.push_back(evaluate_replicas(0, replicas, problem.data.test));
+  trajectory.curve.push_back(evaluate_all(0, *learners, problem.data.test));
 
   for (std::int64_t step = 0; step < steps; ++step) {
     const double rate =
         models::learning_rate(training.optimizer, training.schedule, step, trajectory.steps_per_epoch, steps);
-    const auto batch = batches.next();
-    bool finite = true;
-    if (info.sharing == Sharing::no_sharing) {
-      // Every site records the same structure for its own rows: one step of all sites side by side.
-      step::StepSizes sizes;
-      step::StepStructure structure;
-      for (std::size_t site = 0; site < sites; ++site) {
-        sizes.samples.push_back(static_cast<std::int32_t>(batch[site].size()));
-        if (batch[site].empty()) continue;
-        replicas[site]->train(step, problem.data.train, {batch[site]}, rate);
-        finite = finite && std::isfinite(replicas[site]->step().loss());
-        structure = replicas[site]->step().recorder().take().first;
-      }
-      store.add(std::move(structure), std::move(sizes));
-    } else {
-      Replica& replica = *replicas.front();
-      replica.train(step, problem.data.train, info.sharing == Sharing::pooled ? in_one_place(batch) : batch, rate);
-      finite = std::isfinite(replica.step().loss());
-      ranks.add(replica.step().ranks());
-      auto [structure, sizes] = replica.step().recorder().take();
-      store.add(std::move(structure), std::move(sizes));
-    }
+    Learners::Step trained = learners->train(step, rate, batches.next());
+    ranks.add(trained.ranks);
+    store.add(std::move(trained.structure), std::move(trained.sizes));
 
     const std::int64_t done = step + 1;
-    const bool last = done == steps || !finite;
+    const bool last = done == steps || !trained.finite;
     if (done % trajectory.steps_per_epoch == 0 || last) {
       ranks.close(static_cast<std::int32_t>((done + trajectory.steps_per_epoch - 1) / trajectory.steps_per_epoch),
                   trajectory.ranks);
     }
-    if (!finite) {
+    if (!trained.finite) {
       trajectory.diverged_at = done;
-      trajectory.curve.push_back(evaluate_replicas(done, replicas, problem.data.test));
+      trajectory.curve.push_back(evaluate_all(done, *learners, problem.data.test));
       break;
     }
     if (done % every == 0 || last) {
-      trajectory.curve.push_back(evaluate_replicas(done, replicas, problem.data.test));
+      trajectory.curve.push_back(evaluate_all(done, *learners, problem.data.test));
       if (training.stop == spec::TrainingSpec::Stop::target &&
           trajectory.curve.back().accuracy >= training.target_accuracy) {
         ranks.close(static_cast<std::int32_t>((done + trajectory.steps_per_epoch - 1) / trajectory.steps_per_epoch),

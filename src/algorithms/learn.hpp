@@ -4,21 +4,12 @@
 #include <cstdint>
 #include <functional>
 
-#include "models/data/dataset.hpp"
+#include "algorithms/learning_problem.hpp"
 #include "spec/specification.hpp"
 #include "step/trajectory.hpp"
 #include "support/interrupt.hpp"
 
 namespace dadsim::algorithms {
-
-/// What is to be learned; the same for every run of a scenario.
-struct LearningProblem {
-  const models::Dataset& data;
-  const models::Partition& partition;  ///< one entry per worker
-  spec::ModelSpec model;
-  spec::TrainingSpec training;
-  std::uint64_t seed = 1;
-};
 
 struct LearningObserver {
   std::function<void(std::int64_t step, std::int64_t steps)> progress;  ///< now and then

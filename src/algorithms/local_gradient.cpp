@@ -1,12 +1,13 @@
 #include "algorithms/local_gradient.hpp"
 
+#include "algorithms/training_step.hpp"
+
 namespace dadsim::algorithms {
 
 void LocalGradient::run(TrainingStep& step) {
   step.forward();
   step.backward_with_embeddings([&](std::size_t l) {
-    step.record_weight_gradient();
-    step.form_weight_gradient(l);
+    step.form_gradient(l);
     step.backpropagate(l);
   });
 }

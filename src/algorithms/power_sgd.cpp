@@ -1,92 +1,36 @@
 #include "algorithms/power_sgd.hpp"
 
-#include <algorithm>
-#include <boost/random/normal_distribution.hpp>
 #include <utility>
 
 #include "algorithms/gradient_sharing.hpp"
-#include "support/random.hpp"
 
 namespace dadsim::algorithms {
-namespace {
 
-/// What is left of a column below this share of its length is rounding noise of fp32.
-constexpr float kNoise = 1e-6F;
-constexpr double kFloat = 4.0;  // bytes
-
-step::Expression weights() { return step::extent::in() * step::extent::out(); }
-
-/// What a layer has beside its matrix: its biases.
-step::Expression beside_matrix() { return step::extent::parameters() + -1.0 * weights(); }
-
-/// M = G + E and P = M Q.
-step::Work project_work(const step::Expression& rank) {
-  return {.flops = weights() + 2.0 * rank * weights(),
-          .bytes_moved = kFloat * (4.0 * weights() + rank * (step::extent::in() + step::extent::out())),
-          .launches = 2.0};
+models::Matrix PowerSgd::memory(std::size_t layer) const {
+  models::Matrix sum = layers_[layer].memory.front();
+  for (std::size_t i = 1; i < layers_[layer].memory.size(); ++i) sum += layers_[layer].memory[i];
+  return sum;
 }
 
-/// P̂ from P: per column two passes of two products with the columns before it, a norm and a division. Q = Mᵀ P̂.
-step::Work project_back_work(const step::Expression& rank) {
-  const step::Expression gram_schmidt = 4.0 * rank * rank * step::extent::out();
-  return {.flops = gram_schmidt + 2.0 * rank * weights(),
-          .bytes_moved = kFloat * (0.5 * gram_schmidt + weights() + rank * (step::extent::in() + step::extent::out())),
-          .launches = 6.0 * rank + 1.0};
-}
-
-/// G = P̂ Qᵀ and E = M − G.
-step::Work reconstruct_work(const step::Expression& rank) {
-  return {.flops = 2.0 * rank * weights() + weights(),
-          .bytes_moved = kFloat * (4.0 * weights() + rank * (step::extent::in() + step::extent::out())),
-          .launches = 2.0};
-}
-
-}  // namespace
-
-void draw_missing_columns(models::Matrix& basis, std::uint64_t seed, std::uint32_t layer, std::uint32_t step) {
-  RandomStream random(seed, Purpose::factor_start, layer, step);
-  boost::random::normal_distribution<float> normal;
-  for (auto column : basis.colwise()) {
-    if (!column.isZero(0)) continue;
-    for (float& x : column) x = normal(random);
+Gradients PowerSgd::gradients_of_sites(TrainingStep& step, std::size_t l, models::Matrix& biases) const {
+  Gradients gradients;
+  if (!step.exchange().compresses()) {
+    step.form_gradient(l);
+    biases = step.gradient(l).bias;
+    gradients.push_back(std::move(step.gradient(l).weight));
+    return gradients;
   }
-}
-
-void orthonormalise(models::Matrix& columns) {
-  for (Eigen::Index k = 0; k < columns.cols(); ++k) {
-    models::Vector v = columns.col(k);
-    const auto before = columns.leftCols(k);
-    const float length = v.stableNorm();
-    for (int pass = 0; pass < 2; ++pass) {
-      const models::Vector projections = before.transpose() * v;
-      v.noalias() -= before * projections;
-    }
-    const float left = v.stableNorm();
-    if (left <= kNoise * length) {
-      columns.col(k).setZero();
-    } else {
-      columns.col(k) = v / left;
-    }
+  const models::WeightsOf<float>& weights = step.weights(l);
+  const TrainingStep::GradientOfSite add_to = step.site_gradients(l);
+  biases.setZero(weights.bias.size(), 1);
+  for (std::size_t site = 0; site < step.sites(); ++site) {
+    models::LayerGradient own{models::Matrix::Zero(weights.out(), weights.in()),
+                              models::Vector::Zero(weights.bias.size())};
+    add_to(site, own);
+    biases += own.bias;
+    gradients.push_back(std::move(own.weight));
   }
-}
-
-Eigen::Index PowerSgd::rank(const TrainingStep& step, std::size_t layer) const {
-  const models::WeightsOf<float>& weights = step.weights(layer);
-  return std::min({static_cast<Eigen::Index>(options_.rank), weights.in(), weights.out()});
-}
-
-models::Matrix PowerSgd::project(const TrainingStep& step, std::size_t layer) {
-  LayerState& state = layers_[layer];
-  const models::Matrix& gradient = step.gradient(layer).weight;
-  if (state.memory.size() == 0) {
-    state.memory.setZero(gradient.rows(), gradient.cols());
-    state.basis.setZero(gradient.cols(), rank(step, layer));
-  }
-  state.memory += gradient;
-  if (options_.start == Start::random) state.basis.setZero();
-  draw_missing_columns(state.basis, step.seed(), static_cast<std::uint32_t>(layer),
-                       static_cast<std::uint32_t>(step.number()));
-  return state.memory * state.basis;
+  return gradients;
 }
 
 void PowerSgd::run(TrainingStep& step) {
@@ -96,41 +40,32 @@ void PowerSgd::run(TrainingStep& step) {
   }
   using namespace step::extent;  // NOLINT(google-build-using-namespace): the formulas read as in the paper
   layers_.resize(step.matrices());
+  const SubspaceOptions options{options_.rank, options_.start == Start::random};
   Exchange& exchange = step.exchange();
-  std::vector<Pending<models::Matrix>> biases(step.matrices());
-  std::vector<Pending<models::Matrix>> p(step.matrices());
-  std::vector<Pending<models::Matrix>> q(step.matrices());
+  std::vector<Gradients> gradients(step.matrices());
+  std::vector<Pending<models::Matrix>> biases(step.matrices()), p(step.matrices()), q(step.matrices());
 
   step.forward();
   step.backward_with_embeddings([&](std::size_t l) {
-    models::LayerGradient& gradient = step.gradient(l);
-    step.record_weight_gradient();
-    step.form_weight_gradient(l);
-    biases[l] = exchange.sum(beside_matrix(), gradient.bias);
+    models::Matrix own;
+    gradients[l] = gradients_of_sites(step, l, own);
+    biases[l] = exchange.sum_as_it_is(beside_matrix(), std::move(own));
     step.backpropagate(l);
   });
 
-  const std::int32_t slot = step.recorder().add_ranks({static_cast<std::int32_t>(options_.rank)});
-  const step::Expression r = matrix_rank(slot);
+  const step::Expression r = matrix_rank(step.recorder().add_slot({static_cast<std::int32_t>(options_.rank)}));
   step.backward_with_embeddings([&](std::size_t l) {
     step.gradient(l).bias = biases[l].wait().reshaped();
-    step.compute(step::Phase::factorise, step::Role::workers, {project_work(r)});
-    p[l] = exchange.sum(r * out(), project(step, l));
+    p[l] = exchange.sum(r * out(), project(step, l, std::move(gradients[l]), layers_[l], options, r));
   });
-  std::vector<models::Matrix> directions(step.matrices());  // P̂
+  std::vector<models::Matrix> columns(step.matrices());  // P̂
   step.backward_with_embeddings([&](std::size_t l) {
-    directions[l] = std::move(p[l].wait());
-    step.compute(step::Phase::factorise, step::Role::workers, {project_back_work(r)});
-    orthonormalise(directions[l]);
-    q[l] = exchange.sum(r * in(), layers_[l].memory.transpose() * directions[l]);
+    columns[l] = std::move(p[l].wait());
+    q[l] = exchange.sum(r * in(), project_back(step, columns[l], layers_[l], r));
   });
   step.backward_with_embeddings([&](std::size_t l) {
-    LayerState& state = layers_[l];
-    state.basis = std::move(q[l].wait());
-    step.compute(step::Phase::weight_gradient, step::Role::workers, {reconstruct_work(r)});
-    models::Matrix& gradient = step.gradient(l).weight;
-    gradient.noalias() = directions[l] * state.basis.transpose();
-    state.memory -= gradient;
+    layers_[l].basis = std::move(q[l].wait());
+    step.gradient(l).weight = reconstruct(step, columns[l], layers_[l], r);
   });
 }
 
@@ -173,11 +108,13 @@ AlgorithmInfo power_sgd_info() {
                 .start = values.at("start") == "random" ? PowerSgd::Start::random : PowerSgd::Start::warm,
                 .uncompressed_steps = std::stoll(values.at("uncompressed-steps"))});
           },
+      .lossless = {{"rank", "65536"}},
       // The memory of the error, P and Q.
       .state =
           [](const spec::ParameterValues& values) {
             return estimate::AlgorithmState{
-                weights() + step::extent::matrix_rank(0) * (step::extent::in() + step::extent::out()),
+                step::extent::in() * step::extent::out() +
+                    step::extent::matrix_rank(0) * (step::extent::in() + step::extent::out()),
                 static_cast<std::int32_t>(std::stoll(values.at("rank"))), true};
           }};
 }

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "algorithms/algorithm.hpp"
-#include "models/matrix.hpp"
+#include "algorithms/pieces/subspace.hpp"
 
 namespace dadsim::algorithms {
 
@@ -18,7 +18,8 @@ namespace dadsim::algorithms {
 /// other and sums do for the exchange. What is no matrix (biases) is summed as it is.
 ///
 /// Everything that is sent or applied depends on the M_s only through their sum M, and so on the E_s only through
-/// theirs: E = M − P̂ Qᵀ is kept once for all sites.
+/// theirs: E = M − P̂ Qᵀ is kept once for all sites. Where messages are compressed this does not hold, and every site
+/// keeps its own.
 class PowerSgd final : public Algorithm {
  public:
   /// Where Q comes from.
@@ -36,31 +37,15 @@ class PowerSgd final : public Algorithm {
   void run(TrainingStep& step) override;
 
   /// E of matrix `layer`, out × in: of all sites together.
-  const models::Matrix& memory(std::size_t layer) const { return layers_[layer].memory; }
+  models::Matrix memory(std::size_t layer) const;
 
  private:
-  struct LayerState {
-    models::Matrix memory;  ///< out × in: E between steps, M within one
-    models::Matrix basis;   ///< in × r: Q
-  };
-
-  /// min(rank, in, out)
-  Eigen::Index rank(const TrainingStep& step, std::size_t layer) const;
-  /// M Q, with M in the memory.
-  models::Matrix project(const TrainingStep& step, std::size_t layer);
+  /// One gradient per memory of the subspace: of all sites together, or of each. `biases`: the sum of theirs.
+  Gradients gradients_of_sites(TrainingStep& step, std::size_t l, models::Matrix& biases) const;
 
   Options options_;
-  std::vector<LayerState> layers_;
+  std::vector<Subspace> layers_;
 };
-
-/// Draws columns that are zero anew from N(0, 1), the same at every site: all columns before the first step, and those
-/// that stand for nothing because the gradients of the step before had fewer directions (they would stay zero for
-/// ever).
-void draw_missing_columns(models::Matrix& basis, std::uint64_t seed, std::uint32_t layer, std::uint32_t step);
-
-/// Makes the columns orthonormal by Gram–Schmidt, twice per column (once loses orthogonality where columns are nearly
-/// parallel). A column that lies in the span of those before it up to rounding becomes zero.
-void orthonormalise(models::Matrix& columns);
 
 AlgorithmInfo power_sgd_info();
 

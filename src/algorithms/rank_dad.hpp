@@ -1,7 +1,7 @@
 #pragma once
 
 #include "algorithms/algorithm.hpp"
-#include "algorithms/factorise.hpp"
+#include "algorithms/pieces/shared_factors.hpp"
 
 namespace dadsim::algorithms {
 
@@ -13,27 +13,12 @@ namespace dadsim::algorithms {
 class RankDad final : public Algorithm {
  public:
   enum class Mode { one_way, two_way };
-  /// What is sent where fewer components are found than the cap allows.
-  enum class Padding {
-    none,  ///< those alone; messages differ in size, and who receives one is taken to know it
-    cap,   ///< zeros behind them up to the cap or what the matrix allows: all messages of a layer have one known size
-  };
-  RankDad(FactoriseOptions options, Mode mode, Padding padding) : options_(options), mode_(mode), padding_(padding) {}
+  RankDad(SharedFactorsOptions options, Mode mode) : options_(options), mode_(mode) {}
   void run(TrainingStep& step) override;
 
  private:
-  /// Per site, the factors of its Δᵀ [A 1] at this layer.
-  std::vector<Factors> factorise_sites(TrainingStep& step, std::size_t layer) const;
-  /// The components of all sites, compressed once more.
-  Factors merge(const models::Matrix& left, const models::Matrix& right, const TrainingStep& step,
-                std::size_t layer) const;
-
-  /// As they are sent.
-  Factors padded(Factors factors) const;
-
-  FactoriseOptions options_;
+  SharedFactorsOptions options_;
   Mode mode_;
-  Padding padding_;
 };
 
 AlgorithmInfo rank_dad_info();

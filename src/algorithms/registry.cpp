@@ -1,9 +1,8 @@
 #include "algorithms/registry.hpp"
 
-#include <stdexcept>
-
 #include "algorithms/dad.hpp"
 #include "algorithms/edad.hpp"
+#include "algorithms/gossip/d_psgd.hpp"
 #include "algorithms/gradient_sharing.hpp"
 #include "algorithms/local_gradient.hpp"
 #include "algorithms/power_sgd.hpp"
@@ -12,19 +11,13 @@
 
 namespace dadsim::algorithms {
 
-const std::vector<AlgorithmInfo>& algorithm_registry() {
-  static const std::vector<AlgorithmInfo> registry{
-      pooled_info(), no_sharing_info(), gradient_sharing_info(), dad_info(),
-      edad_info(),   rank_dad_info(),   power_sgd_info(),        top_k_info(),
+Registry<AlgorithmInfo>& algorithm_registry() {
+  static Registry<AlgorithmInfo> registry{
+      "algorithm",
+      {pooled_info(), no_sharing_info(), gradient_sharing_info(), dad_info(), edad_info(), rank_dad_info(),
+       power_sgd_info(), top_k_info(), d_psgd_info()},
   };
   return registry;
-}
-
-const AlgorithmInfo& find_algorithm(const std::string& name) {
-  for (const AlgorithmInfo& info : algorithm_registry()) {
-    if (info.name == name) return info;
-  }
-  throw std::out_of_range("no algorithm '" + name + "'");
 }
 
 spec::ParameterValues default_parameters(const AlgorithmInfo& info) {

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "algorithms/algorithm.hpp"
-#include "models/matrix.hpp"
+#include "algorithms/pieces/largest_entries.hpp"
 
 namespace dadsim::algorithms {
 
@@ -28,20 +28,6 @@ class TopK final : public Algorithm {
   double fraction_;
   std::vector<std::vector<models::LayerGradient>> memory_;  ///< per matrix and site: E_s between steps, M_s within one
 };
-
-/// The `count` entries of a matrix with the largest magnitudes (among equals those that come first), in the order in
-/// which they lie in it.
-struct Kept {
-  models::Matrix values;   ///< count × 1
-  models::Matrix indices;  ///< count × 1: row · columns + column, int32 as the bits of floats
-};
-
-/// Takes them out: zeros stay behind.
-Kept take_largest(models::Matrix& matrix, Eigen::Index count);
-
-/// Adds them to a matrix of the same shape.
-void add_kept(const Eigen::Ref<const models::Matrix>& values, const Eigen::Ref<const models::Matrix>& indices,
-              models::Matrix& sum);
 
 AlgorithmInfo top_k_info();
 

@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "models/gemm/work_count.hpp"
+
 namespace dadsim::algorithms {
 
-TrainingStep::TrainingStep(const models::Network& network, spec::ExchangeMode mode, std::uint64_t seed)
-    : network_(network), exchange_(recorder_, network.shape(), mode), seed_(seed) {
+TrainingStep::TrainingStep(const models::Network& network, spec::ExchangeMode mode, std::uint64_t seed,
+                           const spec::CompressSpec& compress)
+    : network_(network), exchange_(recorder_, network.shape(), mode, compress, seed), seed_(seed) {
   for (const bool embedding : {false, true}) {
     for (std::size_t m = 0; m < network.layers(); ++m) {
       if (network.layer(m).embedding == embedding) matrix_.push_back(m);
@@ -40,7 +43,7 @@ void TrainingStep::begin(std::int64_t number, const models::Samples& samples,
     }
   }
   recorder_.begin(std::move(samples_per_site));
-  exchange_.begin_step();
+  exchange_.begin_step(number);
   ranks_ = {};
   passed_ = false;
   rest_ = -1;
@@ -56,12 +59,12 @@ void TrainingStep::forward() {
   recorder_.begin_sweep(step::Over::layers_forward);
   for (std::size_t l = 0; l < layers_; ++l) {
     recorder_.begin_group(static_cast<std::int32_t>(l));
-    compute(step::Phase::forward, step::Role::workers, {cost::forward(cost::Span::own_rows)}, false, true);
+    charge(step::Phase::forward, step::Role::workers, {cost::forward(cost::Span::own_rows)}, false, true);
   }
   const models::Pass pass{
       .training = true, .sites = offsets_, .seed = seed_, .step = static_cast<std::uint32_t>(number_)};
   network_.forward(tape_.inputs(), pass, tape_);
-  at_last_layer([&] { compute(step::Phase::loss, step::Role::workers, {cost::loss()}); });
+  at_last_layer([&] { charge(step::Phase::loss, step::Role::workers, {cost::loss()}); });
   loss_ = network_.loss(labels_, static_cast<float>(labels_.size()), tape_);
 }
 
@@ -89,38 +92,64 @@ void TrainingStep::at_last_layer(const std::function<void()>& body) {
 }
 
 void TrainingStep::backpropagate(std::size_t l) {
-  compute(step::Phase::backpropagate, step::Role::workers, {cost::backpropagate(cost::Span::own_rows)}, true, true);
+  charge(step::Phase::backpropagate, step::Role::workers, {cost::backpropagate(cost::Span::own_rows)}, true, true);
   network_.backpropagate(matrix_[l], tape_);
   if (l == 0) passed_ = true;
 }
 
-void TrainingStep::record_weight_gradient() {
-  compute(step::Phase::weight_gradient, step::Role::workers, {cost::weight_gradient(cost::Span::own_rows)});
+TrainingStep::GradientOfSite TrainingStep::site_gradients(std::size_t l) {
+  charge(step::Phase::weight_gradient, step::Role::workers, {cost::weight_gradient(cost::Span::own_rows)});
+  return [this, l](std::size_t site, models::LayerGradient& sum) { add_gradient(site, l, sum); };
 }
 
-void TrainingStep::add_weight_gradient(std::size_t site, std::size_t l, models::LayerGradient& sum) const {
+void TrainingStep::add_gradient(std::size_t site, std::size_t l, models::LayerGradient& sum) const {
   if (samples(site) == 0) return;
   if (is_embedding(l)) {
     network_.add_embedding_gradient(matrix_[l], tape_, offsets_[site], samples(site), sum.weight);
     return;
   }
   const models::ConstBlock d = delta(site, l);
-  sum.weight.noalias() += d.transpose() * input(site, l);
+  sum.weight.noalias() += models::counted(d.transpose() * input(site, l));
   if (sum.bias.size() > 0) sum.bias += d.colwise().sum().transpose();
 }
 
-void TrainingStep::form_weight_gradient(std::size_t l) {
+void TrainingStep::form_gradient(std::size_t l) {
+  charge(step::Phase::weight_gradient, step::Role::workers, {cost::weight_gradient(cost::Span::own_rows)});
+  form_own_gradient(l);
+}
+
+void TrainingStep::form_own_gradient(std::size_t l) {
   models::LayerGradient& sum = gradient(l);
   if (is_embedding(l)) {
     sum.weight.setZero(weights(l).out(), weights(l).in());
     network_.add_embedding_gradient(matrix_[l], tape_, 0, offsets_.back(), sum.weight);
     return;
   }
-  weight_gradient<float>(deltas(l), inputs(l), weights(l).has_bias(), sum);
+  models::weight_gradient<float>(deltas(l), inputs(l), weights(l).has_bias(), sum);
 }
 
-void TrainingStep::compute(step::Phase phase, step::Role who, std::vector<step::Work> branches, bool except_first_layer,
-                           bool every_layer) {
+void TrainingStep::form_gradient_of_rows(std::size_t l, const models::Matrix& deltas, const models::Matrix& inputs) {
+  charge(step::Phase::weight_gradient, step::Role::workers, {cost::weight_gradient(cost::Span::all_rows)});
+  models::weight_gradient<float>(deltas, inputs, weights(l).has_bias(), gradient(l));
+}
+
+models::Matrix TrainingStep::preactivations_of_rows(std::size_t l, spec::Activation activation,
+                                                    const models::Matrix& inputs) {
+  charge(step::Phase::forward, step::Role::workers, {cost::forward(cost::Span::all_rows)});
+  models::Matrix pre_activation;
+  models::forward_rows<float>(weights(l), activation, inputs, &pre_activation);
+  return pre_activation;
+}
+
+models::Matrix TrainingStep::backpropagate_rows(std::size_t l, const models::Matrix& deltas) {
+  charge(step::Phase::backpropagate, step::Role::workers, {cost::backpropagate(cost::Span::all_rows)}, true, true);
+  models::Matrix below;
+  if (l > 0) below = models::counted(deltas * weights(l).weight);
+  return below;
+}
+
+void TrainingStep::charge(step::Phase phase, step::Role who, std::vector<step::Work> branches, bool except_first_layer,
+                          bool every_layer) {
   recorder_.add(step::ComputeOp{phase, who, std::move(branches), except_first_layer, every_layer});
 }
 
@@ -139,15 +168,14 @@ models::ConstBlock TrainingStep::delta(std::size_t site, std::size_t l) const {
 void TrainingStep::sum_the_rest(bool embeddings_seen_to) {
   // Linear in the rows of the sites, and so summed over them already.
   gradient_.vectors = tape_.vector_gradients;
-  Eigen::Index size = 0;
-  for (const models::Vector& vector : gradient_.vectors) size += vector.size();
+  std::vector<const models::Matrix*> embeddings;
   if (!embeddings_seen_to) {
     for (std::size_t l = layers_; l < matrices(); ++l) {
-      form_weight_gradient(l);
-      size += gradient(l).weight.size();
+      form_own_gradient(l);
+      embeddings.push_back(&gradient(l).weight);
     }
   }
-  rest_ = sharing_ ? exchange_.sum_other_layers(size, embeddings_seen_to) : 0;
+  rest_ = sharing_ ? exchange_.sum_other_layers(gradient_.vectors, embeddings, embeddings_seen_to) : 0;
 }
 
 void TrainingStep::finish() {

@@ -32,7 +32,8 @@ struct StepRanks {
 /// sees to, the gradient that all sites apply. It starts with forward() and works through the matrices with backward().
 class TrainingStep {
  public:
-  TrainingStep(const models::Network& network, spec::ExchangeMode mode, std::uint64_t seed);
+  TrainingStep(const models::Network& network, spec::ExchangeMode mode, std::uint64_t seed,
+               const spec::CompressSpec& compress = {});
 
   /// Sets the batch: per site, the indices of its samples (a site may have none, not all of them).
   void begin(std::int64_t number, const models::Samples& samples, const std::vector<std::vector<std::int32_t>>& batch);
@@ -59,7 +60,7 @@ class TrainingStep {
 
   /// Calls `body(l)` for the matrices that multiply rows, from the last to the first; what it records belongs to l.
   void backward(const std::function<void(std::size_t l)>& body);
-  /// The same with tables at their place among them: the algorithm sees to their gradients.
+  /// Does the same with tables at their place among the matrices: the algorithm sees to their gradients.
   void backward_with_embeddings(const std::function<void(std::size_t l)>& body);
   /// Calls `body()`; what it records belongs to the last layer alone.
   void at_last_layer(const std::function<void()>& body);
@@ -72,21 +73,31 @@ class TrainingStep {
   /// Ends the backward pass where the algorithm needs no Δ of the sites' own any more, and nothing is learned beside
   /// the matrices.
   void end_pass() { passed_ = true; }
-  /// Records that every site forms its own gradient of this matrix.
-  void record_weight_gradient();
-  /// gradient += Δᵀ A of site s: the real numbers of what record_weight_gradient() charges.
-  void add_weight_gradient(std::size_t site, std::size_t l, models::LayerGradient& sum) const;
-  /// gradient(l) = Δᵀ A over the rows of all sites.
-  void form_weight_gradient(std::size_t l);
-  /// Records any other computation.
-  void compute(step::Phase phase, step::Role who, std::vector<step::Work> branches, bool except_first_layer = false,
-               bool every_layer = false);
+  /// Every site forms its own gradient of matrix l, Δᵀ A over its rows. Nothing is held for it: what is returned adds
+  /// the gradient of one site after the other to what it is given.
+  using GradientOfSite = std::function<void(std::size_t site, models::LayerGradient& sum)>;
+  GradientOfSite site_gradients(std::size_t l);
+  /// gradient(l) = Δᵀ A over the rows of all sites: the sum of what every site forms.
+  void form_gradient(std::size_t l);
+
+  // Work over the rows that all sites have shared: every site does it alike.
+
+  /// gradient(l) = Δ̂ᵀ Â.
+  void form_gradient_of_rows(std::size_t l, const models::Matrix& deltas, const models::Matrix& inputs);
+  /// Z = Â Wᵀ + b of matrix l.
+  models::Matrix preactivations_of_rows(std::size_t l, spec::Activation activation, const models::Matrix& inputs);
+  /// Δ̂_l W_l: what comes down to the outputs of matrix l − 1. There is nothing below matrix 0.
+  models::Matrix backpropagate_rows(std::size_t l, const models::Matrix& deltas);
+
+  /// Records what a computation costs. For the pieces that carry it out, here and in pieces/: an algorithm calls those.
+  void charge(step::Phase phase, step::Role who, std::vector<step::Work> branches, bool except_first_layer = false,
+              bool every_layer = false);
 
   /// A of matrix l at site s, rows × in.
   models::ConstBlock input(std::size_t site, std::size_t l) const;
   /// Δ of matrix l at site s, rows × out.
   models::ConstBlock delta(std::size_t site, std::size_t l) const;
-  /// The same of all sites, in site order.
+  /// The A, and below it the Δ, of matrix l at all sites, in site order.
   models::RowsOf<float> inputs(std::size_t l) const { return network_.input(matrix_[l], tape_); }
   models::RowsOf<float> deltas(std::size_t l) const { return network_.delta(matrix_[l], tape_); }
 
@@ -94,7 +105,7 @@ class TrainingStep {
   step::StepRecorder& recorder() { return recorder_; }
   models::LayerGradient& gradient(std::size_t l) { return gradient_.matrices[matrix_[l]]; }
   const models::LayerGradient& gradient(std::size_t l) const { return gradient_.matrices[matrix_[l]]; }
-  /// Of everything that is learned, in the order of the network.
+  /// The gradient of everything that is learned, in the order of the network.
   const models::Gradient& gradient() const { return gradient_; }
   StepRanks& ranks() { return ranks_; }
   float loss() const { return loss_; }
@@ -103,6 +114,8 @@ class TrainingStep {
  private:
   void sweep(bool embeddings, const std::function<void(std::size_t l)>& body);
   /// Takes the gradients of what is beside the matrices from the tape, and sends them.
+  void add_gradient(std::size_t site, std::size_t l, models::LayerGradient& sum) const;
+  void form_own_gradient(std::size_t l);
   void sum_the_rest(bool embeddings_seen_to);
 
   const models::Network& network_;

@@ -34,7 +34,7 @@ po::variables_map read_arguments(const std::vector<std::string>& arguments, cons
   return values;
 }
 
-std::vector<std::string> words_of(const po::variables_map& values) {
+std::vector<std::string> operands_of(const po::variables_map& values) {
   return values.contains("positional") ? values["positional"].as<std::vector<std::string>>()
                                        : std::vector<std::string>{};
 }

@@ -6,13 +6,13 @@
 
 namespace dadsim::cli {
 
-/// Reads `arguments` as options of `options` and words that are none, which are kept under "positional". Nothing is
+/// Reads `arguments` as options of `options` and operands, which are kept under "positional". Nothing is
 /// abbreviated. Throws UsageError, with the option that was meant where one is near.
 boost::program_options::variables_map read_arguments(const std::vector<std::string>& arguments,
                                                      const boost::program_options::options_description& options);
 
-/// The words that are no options.
-std::vector<std::string> words_of(const boost::program_options::variables_map& values);
+/// What stands beside the options, as POSIX calls it.
+std::vector<std::string> operands_of(const boost::program_options::variables_map& values);
 
 /// The text of an option, or an empty one. Throws UsageError if the option is there and its text empty.
 std::string text_of(const boost::program_options::variables_map& values, const std::string& option);

@@ -6,12 +6,12 @@
 #include <map>
 #include <stdexcept>
 
-#include "algorithms/learn.hpp"
 #include "cli/collective_options.hpp"
 #include "cli/platform_argument.hpp"
+#include "cli/print.hpp"
 #include "cli/usage_error.hpp"
 #include "report/collective_table.hpp"
-#include "sim/platform/platform_hosts.hpp"
+#include "sim/platform.hpp"
 #include "sim/simulator.hpp"
 #include "support/atomic_file.hpp"
 #include "support/diagnostics.hpp"
@@ -207,7 +207,7 @@ report::CollectiveReport time_operation(const CollectiveOptions& options, const 
 
 void run_collective_command(const std::vector<std::string>& arguments) {
   const CollectiveOptions options = parse_collective_options(arguments);
-  if (options.help) return write_file_atomically("-", usage_of_collective());
+  if (options.help) return print(usage_of_collective());
   for (const std::string& path : {options.json, options.csv}) {
     if (!path.empty()) check_writable(path);
   }
@@ -217,7 +217,7 @@ void run_collective_command(const std::vector<std::string>& arguments) {
   if (!options.json.empty()) write_file_atomically(options.json, to_json(report));
   if (!options.csv.empty()) write_file_atomically(options.csv, to_csv(report));
   // A result that goes to standard output is not mixed with the table.
-  if (!options.quiet && options.json != "-" && options.csv != "-") write_file_atomically("-", to_table(report));
+  if (!options.quiet && options.json != "-" && options.csv != "-") print(to_table(report));
 }
 
 }  // namespace dadsim::cli

@@ -183,8 +183,9 @@ CollectiveOptions parse_collective_options(const std::vector<std::string>& argum
   CollectiveOptions options;
   options.help = values.contains("help");
   if (options.help) return options;
-  if (const auto words = words_of(values); !words.empty()) {
-    throw UsageError(fmt::format("'{}' is one argument too many; dadsim collective --platform FILE --op OP", words[0]));
+  if (const auto operands = operands_of(values); !operands.empty()) {
+    throw UsageError(
+        fmt::format("'{}' is one argument too many; dadsim collective --platform FILE --op OP", operands[0]));
   }
   const auto given = [&](const char* option) -> std::optional<std::string> {
     const std::string text = text_of(values, option);

@@ -9,7 +9,6 @@
 #include <map>
 #include <string_view>
 
-#include "algorithms/learn.hpp"
 #include "cli/collective_command.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/explain_command.hpp"
@@ -18,6 +17,7 @@
 #include "cli/options.hpp"
 #include "cli/plan_command.hpp"
 #include "cli/platform_command.hpp"
+#include "cli/print.hpp"
 #include "cli/study_options.hpp"
 #include "cli/sweep_command.hpp"
 #include "cli/usage_error.hpp"
@@ -27,7 +27,7 @@
 #include "report/table.hpp"
 #include "report/trace.hpp"
 #include "scenario/load.hpp"
-#include "sim/platform/inspect.hpp"
+#include "sim/platform.hpp"
 #include "sim/simulator.hpp"
 #include "study/catalog.hpp"
 #include "study/experiment.hpp"
@@ -41,8 +41,6 @@
 namespace dadsim::cli {
 namespace {
 
-void print(const std::string& text) { write_file_atomically("-", text); }
-
 /// By the names of links, in the run that keeps them busiest.
 std::map<std::string, double> busy_shares(const report::Result& result) {
   std::map<std::string, double> shares;
@@ -55,8 +53,8 @@ std::map<std::string, double> busy_shares(const report::Result& result) {
   return shares;
 }
 
-/// Of the platform and how busy its links are, for a page; empty where it cannot be drawn, which is no reason to have
-/// no page.
+/// A picture of the platform and of how busy its links are, for a page; empty where it cannot be drawn, which is no
+/// reason to have no page.
 std::string picture_of(const scenario::Scenario& scenario, const report::Result& result, bool quiet) {
   try {
     return draw_svg(find_dot(), sim::to_dot(sim::inspect_platform(scenario.platform), busy_shares(result)));
@@ -150,10 +148,10 @@ int run_command_line(int argc, char** argv) {
     return complain(kInterrupted, fmt::format("dadsim: interrupted; {}", cancelled.what()));
   } catch (const sim::SimulationError& error) {
     if (interrupted().load()) return complain(kInterrupted, "dadsim: interrupted; nothing was written");
-    const std::string_view words = error.what();
+    const std::string_view message = error.what();
     return complain(
         kSimulationFailed,
-        fmt::format("dadsim: {}{}", words.starts_with("the simulation ") ? "" : "the simulation failed: ", words));
+        fmt::format("dadsim: {}{}", message.starts_with("the simulation ") ? "" : "the simulation failed: ", message));
   } catch (const std::bad_alloc&) {
     return complain(kInternalError, "dadsim: out of memory; fewer workers, a smaller network or less data would fit");
   } catch (const std::exception& error) {

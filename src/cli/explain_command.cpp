@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "cli/arguments.hpp"
+#include "cli/print.hpp"
 #include "cli/study_options.hpp"
 #include "report/explanation.hpp"
 #include "scenario/load.hpp"
@@ -39,7 +40,7 @@ std::string usage_of_explain() {
 
 void run_explain_command(const std::vector<std::string>& arguments) {
   const po::variables_map values = read_arguments(arguments, explain_options());
-  if (values.contains("help")) return write_file_atomically("-", usage_of_explain());
+  if (values.contains("help")) return print(usage_of_explain());
   const StudyOptions options = study_options_of(values, "explain");
   const std::string json = text_of(values, "json");
   if (!json.empty()) check_writable(json);
@@ -51,7 +52,7 @@ void run_explain_command(const std::vector<std::string>& arguments) {
   const study::Learned learned = study::learn_scenario(scenario, nullptr, show_progress);
   const report::Explanation explanation = study::explain_scenario(scenario, learned, show_progress);
   if (!json.empty()) write_file_atomically(json, to_json(explanation));
-  if (!options.quiet && json != "-") write_file_atomically("-", to_table(explanation));
+  if (!options.quiet && json != "-") print(to_table(explanation));
 }
 
 }  // namespace dadsim::cli

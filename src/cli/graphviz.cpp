@@ -13,7 +13,6 @@
 #include <memory>
 #include <string_view>
 
-#include "algorithms/learn.hpp"
 #include "support/interrupt.hpp"
 #include "support/output_error.hpp"
 
@@ -81,9 +80,9 @@ std::string draw_svg(const std::string& dot, const std::string& source) {
   if (interrupted().load()) throw Cancelled();
   std::string svg = content_of(out.get());
   if (!WIFEXITED(status) || WEXITSTATUS(status) != 0 || svg.empty()) {
-    const std::string words = content_of(complaints.get());
-    throw OutputError(fmt::format("{} could not draw the platform{}{}", dot, words.empty() ? "" : ": ",
-                                  words.substr(0, words.find('\n'))));
+    const std::string message = content_of(complaints.get());
+    throw OutputError(fmt::format("{} could not draw the platform{}{}", dot, message.empty() ? "" : ": ",
+                                  message.substr(0, message.find('\n'))));
   }
   return svg;
 }

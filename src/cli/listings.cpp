@@ -7,13 +7,11 @@
 
 #include "algorithms/registry.hpp"
 #include "collectives/collective.hpp"
+#include "compress/registry.hpp"
 #include "estimate/prices.hpp"
 #include "scenario/vocabulary.hpp"
 #include "sim/device.hpp"
-#include "sim/platform/build/picture.hpp"
-#include "sim/platform/links.hpp"
-#include "sim/platform/links/efficiency.hpp"
-#include "sim/platform/regions.hpp"
+#include "sim/platform.hpp"
 #include "spec/preset.hpp"
 #include "spec/workload.hpp"
 #include "support/human.hpp"
@@ -53,11 +51,25 @@ std::string list_algorithms() {
   std::string text =
       "Payload: floats that one site hands over per layer and step; N rows of its batch, p inputs, q outputs, r "
       "rank.\n";
-  for (const algorithms::AlgorithmInfo& info : algorithms::algorithm_registry()) {
+  for (const algorithms::AlgorithmInfo& info : algorithms::algorithm_registry().all()) {
     text += fmt::format("\n{}\n", info.name);
     text += paragraph(info.description, 2);
     text += paragraph(
         fmt::format("payload: {}{}", info.payload, info.exact ? "; exact: equals the pooled gradient" : ""), 2);
+    text += paragraph("source: " + info.source, 2);
+    text += list_parameters(info.parameters);
+  }
+  return text;
+}
+
+std::string list_compressors() {
+  std::string text = "Bytes of n numbers of one matrix, as <compress method=\"…\"/> in a <run>.\n";
+  for (const compress::CompressorInfo& info : compress::compressors().all()) {
+    text += fmt::format("\n{}\n", info.name);
+    text += paragraph(info.description, 2);
+    text += paragraph(fmt::format("bytes: {}{}{}", info.size, info.lossless ? "; loses nothing" : "",
+                                  info.adds ? "" : "; sums go by an all-gather among peers"),
+                      2);
     text += paragraph("source: " + info.source, 2);
     text += list_parameters(info.parameters);
   }
@@ -81,7 +93,7 @@ std::string list_devices() {
       "GB of memory are 2^30 bytes.",
       0);
   constexpr double kGib = 1024.0 * 1024.0 * 1024.0;
-  for (const spec::DeviceSpec& device : sim::device_catalog()) {
+  for (const spec::DeviceSpec& device : sim::device_catalog().all()) {
     text += fmt::format("\n{}\n", device.name);
     text += paragraph(device.description, 2);
     text += paragraph(
@@ -109,7 +121,7 @@ std::string list_devices() {
 
 std::string list_workloads() {
   std::string text = "What a scenario can be timed as (<timed-as workload=\"…\"/>).\n";
-  for (const spec::Workload& workload : spec::workload_registry()) {
+  for (const spec::Workload& workload : spec::workload_registry().all()) {
     const spec::ModelShape shape = workload.shape();
     text += fmt::format("\n{}\n", workload.name);
     text += paragraph(workload.description, 2);
@@ -130,7 +142,7 @@ std::string list_workloads() {
 std::string list_models() {
   std::string text =
       "Networks that can learn (<model preset=\"…\"/>) with their parameters, and the layers of others.\n";
-  for (const spec::Preset& preset : spec::preset_registry()) {
+  for (const spec::Preset& preset : spec::preset_registry().all()) {
     text += fmt::format("\n{}\n", preset.name);
     text += paragraph(preset.description, 2);
     text += paragraph("source: " + preset.source, 2);
@@ -175,7 +187,7 @@ std::string list_regions() {
       const std::optional<spec::WanSpec::Pair> pair = sim::region_pair(from, to);
       if (!pair) continue;
       // The pair has the bandwidth of the wire; what was measured is payload.
-      text += fmt::format("  {:<24} {:>5.2f} {:>5.1f}", to, pair->bandwidth * sim::efficiency::kTcp * 8 / 1e9,
+      text += fmt::format("  {:<24} {:>5.2f} {:>5.1f}", to, pair->bandwidth * sim::kTcpEfficiency * 8 / 1e9,
                           pair->round_trip * 1e3);
       if (++told % kPerLine == 0) text += '\n';
     }
@@ -223,6 +235,7 @@ std::string list_prices() {
 const std::vector<Listing>& listings() {
   static const std::vector<Listing> all{
       {"algorithms", "list the algorithms with their parameters", list_algorithms},
+      {"compressors", "list how matrices can become bytes", list_compressors},
       {"models", "list the networks that can learn, and their layers", list_models},
       {"devices", "list the devices with their sources", list_devices},
       {"workloads", "list what a scenario can be timed as", list_workloads},

@@ -124,19 +124,19 @@ Options parse_options(int argc, const char* const* argv) {
   if (values.contains("version")) options.command = Options::Command::version;
   if (options.command != Options::Command::run) return options;
 
-  const std::vector<std::string> words = words_of(values);
-  if (words.empty()) throw UsageError("no scenario is named; dadsim scenario.xml, or see dadsim --help");
-  if (command_with_options(words[0])) {
-    throw UsageError(fmt::format("'{0}' stands behind options; dadsim {0} comes first, then its options", words[0]));
+  const std::vector<std::string> operands = operands_of(values);
+  if (operands.empty()) throw UsageError("no scenario is named; dadsim scenario.xml, or see dadsim --help");
+  if (command_with_options(operands[0])) {
+    throw UsageError(fmt::format("'{0}' stands behind options; dadsim {0} comes first, then its options", operands[0]));
   }
-  if (words.size() > 1) {
-    throw UsageError(fmt::format("'{}' is one argument too many; one scenario at a time", words[1]));
+  if (operands.size() > 1) {
+    throw UsageError(fmt::format("'{}' is one argument too many; one scenario at a time", operands[1]));
   }
-  if (find_listing(words[0]) != nullptr) {
+  if (find_listing(operands[0]) != nullptr) {
     options.command = Options::Command::listing;
-    options.listing = words[0];
+    options.listing = operands[0];
   }
-  options.scenario = words[0];
+  options.scenario = operands[0];
   if (values.contains("set")) options.overrides = values["set"].as<std::vector<std::string>>();
   if (values.contains("seed")) options.overrides.push_back("seed=" + values["seed"].as<std::string>());
   options.json = text_of(values, "json");
@@ -156,7 +156,7 @@ Options parse_options(int argc, const char* const* argv) {
   }
   if (options.command != Options::Command::run) {
     for (const char* name : {"set", "seed", "json", "csv", "report", "trace", "check", "print-scenario", "threads"}) {
-      if (values.contains(name)) throw UsageError(fmt::format("--{} means nothing to 'dadsim {}'", name, words[0]));
+      if (values.contains(name)) throw UsageError(fmt::format("--{} means nothing to 'dadsim {}'", name, operands[0]));
     }
     return options;
   }

@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "cli/arguments.hpp"
+#include "cli/print.hpp"
 #include "cli/study_options.hpp"
 #include "study/planning/plan_scenario.hpp"
 #include "support/atomic_file.hpp"
@@ -36,7 +37,7 @@ std::string usage_of_plan() {
 
 void run_plan_command(const std::vector<std::string>& arguments) {
   const po::variables_map values = read_arguments(arguments, plan_options());
-  if (values.contains("help")) return write_file_atomically("-", usage_of_plan());
+  if (values.contains("help")) return print(usage_of_plan());
   const StudyOptions options = study_options_of(values, "plan");
   const std::string json = text_of(values, "json");
   if (!json.empty()) check_writable(json);
@@ -46,7 +47,7 @@ void run_plan_command(const std::vector<std::string>& arguments) {
   const report::PlanReport report =
       study::plan_scenario(source, options.overrides, !options.quiet && standard_error_is_terminal());
   if (!json.empty()) write_file_atomically(json, to_json(report));
-  if (!options.quiet && json != "-") write_file_atomically("-", to_table(report));
+  if (!options.quiet && json != "-") print(to_table(report));
 }
 
 }  // namespace dadsim::cli

@@ -7,7 +7,7 @@
 #include "cli/usage_error.hpp"
 #include "scenario/load.hpp"
 #include "scenario/root_element.hpp"
-#include "sim/platform/platform_check.hpp"
+#include "sim/platform.hpp"
 #include "study/catalog.hpp"
 #include "support/diagnostics.hpp"
 
@@ -62,8 +62,8 @@ void check_routes_of_file(const spec::PlatformSpec& platform, const std::vector<
   if (file == nullptr) return;
   const sim::PlatformFindings findings = sim::check_platform(platform, hosts, pairs);
   std::vector<Diagnostic> errors = findings.file_errors;
-  for (const auto* words : {&findings.host_errors, &findings.route_errors}) {
-    for (const std::string& error : *words) {
+  for (const auto* found : {&findings.host_errors, &findings.route_errors}) {
+    for (const std::string& error : *found) {
       if (!error.empty()) errors.push_back({file->path, 0, error, ""});
     }
   }

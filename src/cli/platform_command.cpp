@@ -6,14 +6,13 @@
 #include <optional>
 #include <sstream>
 
-#include "algorithms/learn.hpp"
 #include "cli/arguments.hpp"
 #include "cli/graphviz.hpp"
 #include "cli/platform_argument.hpp"
 #include "cli/platform_report.hpp"
+#include "cli/print.hpp"
 #include "cli/usage_error.hpp"
-#include "sim/platform/inspect.hpp"
-#include "sim/platform/platform_hosts.hpp"
+#include "sim/platform.hpp"
 #include "sim/simulator.hpp"
 #include "support/atomic_file.hpp"
 #include "support/interrupt.hpp"
@@ -66,13 +65,13 @@ sim::PlatformReport inspect(const spec::PlatformSpec& platform) {
 
 void run_platform_command(const std::vector<std::string>& arguments) {
   const po::variables_map values = read_arguments(arguments, platform_options());
-  if (values.contains("help")) return write_file_atomically("-", usage_of_platform());
-  const std::vector<std::string> words = words_of(values);
-  if (words.empty()) {
+  if (values.contains("help")) return print(usage_of_platform());
+  const std::vector<std::string> operands = operands_of(values);
+  if (operands.empty()) {
     throw UsageError("no platform is named; dadsim platform FILE, or see dadsim platform --help");
   }
-  if (words.size() > 1) {
-    throw UsageError(fmt::format("'{}' is one argument too many; one platform at a time", words[1]));
+  if (operands.size() > 1) {
+    throw UsageError(fmt::format("'{}' is one argument too many; one platform at a time", operands[1]));
   }
   const std::string dot = text_of(values, "dot");
   const std::string svg = text_of(values, "svg");
@@ -85,9 +84,9 @@ void run_platform_command(const std::vector<std::string>& arguments) {
     if (!path.empty()) check_writable(path);
   }
   const std::string program = svg.empty() ? std::string() : find_dot();
-  const spec::PlatformSpec platform = cli::load_platform_argument(words[0], transport);
+  const spec::PlatformSpec platform = cli::load_platform_argument(operands[0], transport);
   const sim::PlatformReport report = inspect(platform);
-  std::string text = to_text(words[0], platform, report);
+  std::string text = to_text(operands[0], platform, report);
   if (values.contains("links")) {
     text += "\nNames of the links:\n";
     for (const std::string& name : sim::platform_links(platform)) text += fmt::format("  {}\n", name);
@@ -96,9 +95,9 @@ void run_platform_command(const std::vector<std::string>& arguments) {
   // All there is to write is there before anything is written.
   if (!dot.empty()) write_file_atomically(dot, to_dot(report));
   if (!svg.empty()) write_file_atomically(svg, picture);
-  if (!json.empty()) write_file_atomically(json, to_json(words[0], platform, report));
+  if (!json.empty()) write_file_atomically(json, to_json(operands[0], platform, report));
   const bool taken = dot == "-" || svg == "-" || json == "-";
-  if (!values.contains("quiet") && !taken) write_file_atomically("-", text);
+  if (!values.contains("quiet") && !taken) print(text);
 }
 
 }  // namespace dadsim::cli

@@ -6,11 +6,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <set>
 
-#include "sim/network/transport.hpp"
-#include "sim/platform/build/picture.hpp"
+#include "report/json_values.hpp"
+#include "sim/platform.hpp"
 #include "sim/simulator.hpp"
 #include "support/human.hpp"
 #include "support/version.hpp"
@@ -18,9 +17,10 @@
 namespace dadsim::cli {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using report::Json;
+using report::number;
 
-std::string paragraph(std::string_view text, std::size_t indent = 0) {
+std::string hanging_paragraph(std::string_view text, std::size_t indent = 0) {
   return std::string(indent, ' ') + wrapped(text, kPlatformWidth, indent + 2);
 }
 
@@ -56,13 +56,13 @@ std::string in_words(const char* which, const sim::PlatformReport::Route& route)
 
 std::string routes_in_words(const sim::PlatformReport& report) {
   if (report.routes == 0) return "Routes: none, there is one host.\n";
-  std::string text = paragraph(fmt::format(
+  std::string text = hanging_paragraph(fmt::format(
       "Routes: {} looked at{}{}.", human_count(report.routes),
       report.all_routes ? ", from every host to every other" : " of hosts near and far (all are too many)",
       report.routes_missing == 0 ? std::string()
                                  : fmt::format(", of which {} missing", human_count(report.routes_missing))));
-  if (report.best) text += paragraph(in_words("best", *report.best), 2);
-  if (report.worst) text += paragraph(in_words("worst", *report.worst), 2);
+  if (report.best) text += hanging_paragraph(in_words("best", *report.best), 2);
+  if (report.worst) text += hanging_paragraph(in_words("worst", *report.worst), 2);
   return text;
 }
 
@@ -89,10 +89,8 @@ std::string variation_in_words(const spec::PlatformSpec& platform) {
     parts.push_back(
         fmt::format("{} of others' traffic", counted(static_cast<std::int64_t>(platform.background.size()), "stream")));
   }
-  return parts.empty() ? std::string() : paragraph(fmt::format("Beside that: {}.", fmt::join(parts, "; ")));
+  return parts.empty() ? std::string() : hanging_paragraph(fmt::format("Beside that: {}.", fmt::join(parts, "; ")));
 }
-
-Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
 
 Json to_json_object(const std::optional<sim::PlatformReport::Route>& route) {
   if (!route) return nullptr;
@@ -107,16 +105,17 @@ Json to_json_object(const std::optional<sim::PlatformReport::Route>& route) {
 }  // namespace
 
 std::string to_text(const std::string& file, const spec::PlatformSpec& platform, const sim::PlatformReport& report) {
-  std::string text = paragraph(report.description.empty() ? file : fmt::format("{}: {}", file, report.description)) +
-                     paragraph(fmt::format("{}: {} on {}.", report.kind == "file" ? "SimGrid file" : report.kind,
-                                           counted(report.hosts, "host"), counted(report.nodes, "node")));
+  std::string text =
+      hanging_paragraph(report.description.empty() ? file : fmt::format("{}: {}", file, report.description)) +
+      hanging_paragraph(fmt::format("{}: {} on {}.", report.kind == "file" ? "SimGrid file" : report.kind,
+                                    counted(report.hosts, "host"), counted(report.nodes, "node")));
   text += variation_in_words(platform);
   if (!report.links.empty()) {
     text += "\nLinks, each direction by itself, with their nominal numbers:\n" + table_of_links(report.links);
   }
   text += '\n' + routes_in_words(report);
   if (report.bisection) {
-    text += '\n' + paragraph(fmt::format(
+    text += '\n' + hanging_paragraph(fmt::format(
                        "Bisection: {} one way, when host i of the first half sends to host i of the second half, {} at "
                        "once, sharing all links max-min fairly.",
                        sim::rate_in_words(*report.bisection), counted(report.bisection_pairs, "pair")));
@@ -124,7 +123,7 @@ std::string to_text(const std::string& file, const spec::PlatformSpec& platform,
   const std::vector<spec::Transport> transports = transports_of(report);
   if (!transports.empty()) text += "\nWhat transports do:\n";
   for (const spec::Transport transport : transports) {
-    text += paragraph(fmt::format("{}: {}.", to_string(transport), sim::describe(transport)), 2);
+    text += hanging_paragraph(fmt::format("{}: {}.", to_string(transport), sim::describe(transport)), 2);
   }
   return text;
 }
@@ -153,14 +152,12 @@ std::string to_json(const std::string& file, const spec::PlatformSpec& platform,
                     {"missing", report.routes_missing},
                     {"best", to_json_object(report.best)},
                     {"worst", to_json_object(report.worst)}};
-  json["bisection"] = {{"bytes_per_second", report.bisection ? number(*report.bisection) : Json(nullptr)},
-                       {"pairs", report.bisection_pairs}};
+  json["bisection"] = {{"bytes_per_second", number(report.bisection)}, {"pairs", report.bisection_pairs}};
   Json& transports = json["transports"] = Json::array();
   for (const spec::Transport transport : transports_of(report)) {
     transports.push_back({{"name", to_string(transport)}, {"model", sim::describe(transport)}});
   }
-  // Names from a platform file may be in another encoding; JSON must be UTF-8.
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
+  return report::indented(json);
 }
 
 }  // namespace dadsim::cli

@@ -44,15 +44,15 @@ void add_study_options(po::options_description& description) {
 }
 
 StudyOptions study_options_of(const po::variables_map& values, const std::string& command) {
-  const std::vector<std::string> words = words_of(values);
-  if (words.empty()) {
+  const std::vector<std::string> operands = operands_of(values);
+  if (operands.empty()) {
     throw UsageError(fmt::format("no scenario is named; dadsim {0} scenario.xml, or see dadsim {0} --help", command));
   }
-  if (words.size() > 1) {
-    throw UsageError(fmt::format("'{}' is one argument too many; one scenario at a time", words[1]));
+  if (operands.size() > 1) {
+    throw UsageError(fmt::format("'{}' is one argument too many; one scenario at a time", operands[1]));
   }
   StudyOptions options;
-  options.scenario = words[0];
+  options.scenario = operands[0];
   if (values.contains("set")) options.overrides = values["set"].as<std::vector<std::string>>();
   if (values.contains("seed")) options.overrides.push_back("seed=" + values["seed"].as<std::string>());
   if (values.contains("threads")) options.threads = parse_threads(values["threads"].as<std::string>());

@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "cli/arguments.hpp"
+#include "cli/print.hpp"
 #include "cli/study_options.hpp"
 #include "cli/usage_error.hpp"
 #include "report/html/sweep.hpp"
@@ -16,6 +17,7 @@
 #include "study/catalog.hpp"
 #include "study/sweep/merge.hpp"
 #include "study/sweep/run.hpp"
+#include "study/sweep/sweep_csv.hpp"
 #include "study/sweep/sweep_page.hpp"
 #include "study/sweep/sweep_text.hpp"
 #include "support/atomic_file.hpp"
@@ -29,8 +31,6 @@ namespace {
 namespace po = boost::program_options;
 
 constexpr std::int64_t kMostShards = 100'000;
-
-void print(const std::string& text) { write_file_atomically("-", text); }
 
 po::options_description sweep_options() {
   po::options_description options("Options");
@@ -88,8 +88,8 @@ std::string points_in_words(std::int64_t count) {
 }
 
 /// How to name trials: with one seed they are the points.
-std::string trials_in_words(std::int64_t count, const study::SweepPoints& plan) {
-  if (plan.seeds() == 1) return points_in_words(count);
+std::string trials_in_words(std::int64_t count, const study::SweepPoints& sweep) {
+  if (sweep.seeds() == 1) return points_in_words(count);
   return fmt::format("{} of points and seeds", human_count(count));
 }
 
@@ -130,7 +130,7 @@ SweepArguments understand(const po::variables_map& values) {
   return arguments;
 }
 
-void report(const SweepArguments& arguments, study::Database& database, const study::SweepPoints& plan,
+void report(const SweepArguments& arguments, study::Database& database, const study::SweepPoints& sweep,
             const study::SweepProgressNumbers& numbers) {
   const study::SweepResults results = read_results(database);
   if (!arguments.csv.empty()) write_file_atomically(arguments.csv, sweep_csv(results));
@@ -139,14 +139,14 @@ void report(const SweepArguments& arguments, study::Database& database, const st
   if (!arguments.quiet && arguments.csv != "-" && arguments.report != "-") {
     std::string text = sweep_table(results);
     text += fmt::format("\n{}: {} new, {} there before; {} learned.\n", arguments.out,
-                        trials_in_words(numbers.finished, plan), human_count(numbers.before),
+                        trials_in_words(numbers.finished, sweep), human_count(numbers.before),
                         numbers.learned == 1 ? "1 run" : fmt::format("{} runs", human_count(numbers.learned)));
     print(text);
   }
   if (numbers.failed > 0) {
     const study::FailedTrial& first = results.failed.front();
     throw sim::SimulationError(fmt::format("the simulation of {} failed, the first of point {}: {}",
-                                           trials_in_words(numbers.failed, plan), first.trial.point, first.words));
+                                           trials_in_words(numbers.failed, sweep), first.trial.point, first.message));
   }
 }
 
@@ -181,26 +181,26 @@ void run_sweep_command(const std::vector<std::string>& arguments) {
     }
   }
   const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, asked.options.threads);
-  const study::SweepPoints plan(asked.scenario, asked.overrides, study::make_catalog(), asked.options.show_progress);
+  const study::SweepPoints sweep(asked.scenario, asked.overrides, study::make_catalog(), asked.options.show_progress);
   if (asked.check) {
     if (!asked.quiet) {
       print(fmt::format("{}: nothing wrong with its {}; {} runs to learn\n", asked.scenario,
-                        points_in_words(static_cast<std::int64_t>(plan.points().size())),
-                        human_count(static_cast<std::int64_t>(plan.distinct_runs()))));
+                        points_in_words(static_cast<std::int64_t>(sweep.points().size())),
+                        human_count(static_cast<std::int64_t>(sweep.distinct_runs()))));
     }
     return;
   }
-  const std::unique_ptr<study::Database> database = open_sweep(asked.out, plan, asked.shard);
+  const std::unique_ptr<study::Database> database = open_sweep(asked.out, sweep, asked.shard);
   try {
-    const study::SweepProgressNumbers numbers = run_sweep(plan, *database, asked.shard, asked.options);
-    if (!asked.options.learn_only) return report(asked, *database, plan, numbers);
+    const study::SweepProgressNumbers numbers = run_sweep(sweep, *database, asked.shard, asked.options);
+    if (!asked.options.learn_only) return report(asked, *database, sweep, numbers);
     if (!asked.quiet) {
       print(fmt::format("{}: {} runs learned; dadsim sweep goes on there, and --learned uses it\n", asked.out,
                         human_count(numbers.learned)));
     }
   } catch (const Cancelled&) {
     const std::int64_t done = database->number("SELECT COUNT(*) FROM trial").value_or(0);
-    throw Cancelled(fmt::format("{} {} in '{}'; the same command goes on", trials_in_words(done, plan),
+    throw Cancelled(fmt::format("{} {} in '{}'; the same command goes on", trials_in_words(done, sweep),
                                 done == 1 ? "is" : "are", asked.out));
   }
 }
@@ -208,8 +208,8 @@ void run_sweep_command(const std::vector<std::string>& arguments) {
 void run_merge_command(const std::vector<std::string>& arguments) {
   const po::variables_map values = read_arguments(arguments, merge_options());
   if (values.contains("help")) return print(usage_of_merge());
-  const std::vector<std::string> words = words_of(values);
-  if (words.size() < 2)
+  const std::vector<std::string> operands = operands_of(values);
+  if (operands.size() < 2)
     throw UsageError(
         "a merge needs the file to make and those to put together; dadsim merge OUT.sqlite A.sqlite B.sqlite");
   const std::string csv = text_of(values, "csv");
@@ -218,19 +218,20 @@ void run_merge_command(const std::vector<std::string>& arguments) {
   for (const std::string& path : {csv, report}) {
     if (!path.empty()) check_writable(path);
   }
-  const study::MergedSweep merged = study::merge_sweeps(words[0], {words.begin() + 1, words.end()});
+  const study::MergedSweep merged = study::merge_sweeps(operands[0], {operands.begin() + 1, operands.end()});
   if (!csv.empty() || !report.empty() || !values.contains("quiet")) {
-    study::Database database(words[0], study::Database::Access::read);
+    study::Database database(operands[0], study::Database::Access::read);
     const study::SweepResults results = read_results(database);
     if (!csv.empty()) write_file_atomically(csv, sweep_csv(results));
     if (!report.empty()) write_file_atomically(report, report::to_html(study::sweep_report_of(results)));
     if (!values.contains("quiet") && csv != "-" && report != "-") {
       std::string text = sweep_table(results);
-      text += fmt::format("\n{}: {} of {} complete", words[0], human_count(merged.points),
+      text += fmt::format("\n{}: {} of {} complete", operands[0], human_count(merged.points),
                           points_in_words(merged.identity.points));
       text += merged.missing.empty() ? ".\n" : fmt::format("; missing: {}.\n", study::ranges_in_words(merged.missing));
       if (!merged.missing.empty())
-        text += fmt::format("dadsim sweep --out {} {} goes on with them.\n", words[0], merged.identity.scenario_file);
+        text +=
+            fmt::format("dadsim sweep --out {} {} goes on with them.\n", operands[0], merged.identity.scenario_file);
       print(text);
     }
   }

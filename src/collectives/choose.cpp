@@ -15,8 +15,8 @@ namespace {
 /// Share of the bandwidth of a ring, which uses one steady pair of neighbours, that trees and changing, distant
 /// partners reach: NCCL 2.8 takes 0.9 for its trees.
 constexpr double kTrees = 0.9;
-/// The same where everybody sends to everybody at once: on 4 to 8 hosts over TCP it reached, measured, 72 to 84 % of
-/// what ideally shared links would give.
+/// The share that is reached where everybody sends to everybody at once: 4 to 8 hosts over TCP were measured at 72 to
+/// 84 % of what ideally shared links would give.
 constexpr double kAllAtOnce = 0.8;
 /// Stages of a segment up to which the segmented hierarchical all-reduce is a candidate: its rounds of filling and
 /// draining differ from one another, so that with many nodes flow fidelity would have to share the links for each.

@@ -43,7 +43,7 @@ class GlooParameterServer final : public BlockRounds {
     }
   }
 
-  /// Of the places that send in a round, 2^k − 1 has the most children: those of k bits at the lowest positions.
+  /// The place with the most children among those that send in a round is 2^k − 1: its k bits are the lowest ones.
   double busiest_bytes(std::int64_t round) const override {
     if (round == 0) return 0;
     if (round < kGather) return (ranks() - 1) * sizes().largest();

@@ -3,15 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <boost/math/distributions/students_t.hpp>
 #include <cmath>
 #include <numeric>
 #include <stdexcept>
 
+#include "estimate/student_t.hpp"
+
 namespace dadsim::estimate {
 namespace {
-
-constexpr double kTail = 0.975;  // of a two-sided interval of 95 %
 
 double mean(const std::vector<double>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
@@ -51,7 +50,7 @@ Estimate ratio_of_means(const std::vector<double>& y, const std::vector<double>&
   if (x.size() < 2) return estimate;
 
   const auto n = static_cast<double>(x.size());
-  const double t = boost::math::quantile(boost::math::students_t_distribution<double>(n - 1), kTail);
+  const double t = student_t(static_cast<std::int64_t>(x.size()) - 1);
   // a θ² − 2 b θ + c ≤ 0
   const double a = mean_x * mean_x - t * t * covariance(x, x) / n;
   const double b = mean_x * mean_y - t * t * covariance(x, y) / n;

@@ -30,7 +30,7 @@ struct RelativeSteps {
   std::string why_not;            ///< where there is none
 };
 
-/// The same seeds in both: each pair shares its data, split and first weights.
+/// Both arguments must have the same seeds: each pair shares its data, split and first weights.
 RelativeSteps relative_steps(const StepsToTarget& algorithm, const StepsToTarget& gradient_sharing);
 
 /// What the clock shows beside the steps.

@@ -39,7 +39,7 @@ struct MemoryUse {
 /// Floats that an optimizer keeps per parameter.
 double optimizer_state_per_parameter(const spec::OptimizerSpec& optimizer);
 
-/// Of worker `worker` in a step of `sizes.samples`.
+/// The memory that worker `worker` needs in a step of `samples`.
 MemoryUse memory_use(const spec::ModelShape& model, const spec::OptimizerSpec& optimizer, const AlgorithmState& state,
                      const std::vector<std::int32_t>& samples, std::size_t worker, spec::Precision precision);
 

@@ -12,7 +12,7 @@
 namespace dadsim::models {
 namespace {
 
-constexpr std::size_t kBlockRows = 128;
+constexpr std::size_t kActivatedRows = 128;
 
 /// Φ(z), the standard normal distribution; erfc keeps its digits for z ≪ 0, where 1 + erf would lose them.
 template <class T>
@@ -185,7 +185,7 @@ void multiply_derivative_block(spec::Activation activation, ConstBlockOf<T> pre_
 template <class T>
 void activate(spec::Activation activation, MatrixOf<T>& z) {
   if (activation == spec::Activation::identity) return;
-  parallel_for_blocks(static_cast<std::size_t>(z.rows()), kBlockRows, [&](std::size_t begin, std::size_t end) {
+  parallel_for_blocks(static_cast<std::size_t>(z.rows()), kActivatedRows, [&](std::size_t begin, std::size_t end) {
     activate_block<T>(activation, z.middleRows(begin, end - begin));
   });
 }
@@ -195,7 +195,7 @@ void multiply_derivative_from_output(spec::Activation activation, const MatrixOf
   require_same_shape(output, delta);
   if (!derivative_from_output(activation)) throw std::logic_error("the derivative of GELU needs the pre-activation");
   if (activation == spec::Activation::identity) return;
-  parallel_for_blocks(static_cast<std::size_t>(delta.rows()), kBlockRows, [&](std::size_t begin, std::size_t end) {
+  parallel_for_blocks(static_cast<std::size_t>(delta.rows()), kActivatedRows, [&](std::size_t begin, std::size_t end) {
     multiply_derivative_from_output_block<T>(activation, output.middleRows(begin, end - begin),
                                              delta.middleRows(begin, end - begin));
   });
@@ -205,7 +205,7 @@ template <class T>
 void multiply_derivative(spec::Activation activation, const MatrixOf<T>& pre_activation, MatrixOf<T>& delta) {
   require_same_shape(pre_activation, delta);
   if (activation == spec::Activation::identity) return;
-  parallel_for_blocks(static_cast<std::size_t>(delta.rows()), kBlockRows, [&](std::size_t begin, std::size_t end) {
+  parallel_for_blocks(static_cast<std::size_t>(delta.rows()), kActivatedRows, [&](std::size_t begin, std::size_t end) {
     multiply_derivative_block<T>(activation, pre_activation.middleRows(begin, end - begin),
                                  delta.middleRows(begin, end - begin));
   });

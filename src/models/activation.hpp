@@ -18,7 +18,7 @@ void multiply_derivative_from_output(spec::Activation activation, const MatrixOf
 template <class T>
 void multiply_derivative(spec::Activation activation, const MatrixOf<T>& pre_activation, MatrixOf<T>& delta);
 
-/// The same three on a block, on the calling thread.
+/// The three functions above for a block, on the calling thread.
 template <class T>
 void activate_block(spec::Activation activation, MutableBlockOf<T> z);
 template <class T>

@@ -20,5 +20,6 @@ using MutableBlockOf = Eigen::Ref<MatrixOf<T>, 0, Eigen::OuterStride<>>;
 using Matrix = MatrixOf<float>;
 using Vector = VectorOf<float>;
 using ConstBlock = ConstBlockOf<float>;
+using MutableBlock = MutableBlockOf<float>;
 
 }  // namespace dadsim::models

@@ -13,12 +13,12 @@ namespace {
 
 using LogProbabilities = MatrixOf<double>;
 
-constexpr std::size_t kBlockRows = 256;
+constexpr std::size_t kScoredRows = 256;
 
 /// log softmax of each row.
 LogProbabilities log_softmax(const Matrix& logits) {
   LogProbabilities result = logits.cast<double>();
-  parallel_for_blocks(static_cast<std::size_t>(logits.rows()), kBlockRows, [&](std::size_t begin, std::size_t end) {
+  parallel_for_blocks(static_cast<std::size_t>(logits.rows()), kScoredRows, [&](std::size_t begin, std::size_t end) {
     for (std::size_t row = begin; row < end; ++row) {
       auto z = result.row(static_cast<Eigen::Index>(row)).array();
       z -= z.maxCoeff();

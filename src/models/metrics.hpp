@@ -17,7 +17,7 @@ struct Quality {
 /// fit.
 Quality evaluate(const Network& network, const Samples& samples);
 
-/// The same from logits (rows × classes).
+/// Quality of a network that gave these logits (rows × classes), as evaluate() finds it.
 Quality evaluate_logits(const Matrix& logits, const std::vector<std::int32_t>& labels);
 
 }  // namespace dadsim::models

@@ -147,7 +147,7 @@ NetworkOf<T>::NetworkOf(const spec::SampleShape& sample, const spec::ModelSpec& 
     const bool dense = steps[below].dense && steps[above].dense;
     const bool direct = above > below && nodes_[above].in == below + 1 && readers[below + 1] == 1;
     if (!dense || !direct) continue;
-    // The same rows: each position's own in both, or all positions together in both.
+    // Both must have the same rows: each position's own in both, or all positions together in both.
     const Index rows_below = nodes_[below].operation->out().size() / layer(l).out();
     const Index rows_above = nodes_[above].operation->in().size() / layer(l + 1).in();
     if (rows_below == rows_above) chained_[l] = steps[below].dense;

@@ -1,16 +1,12 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "report/collective_table.hpp"
+#include "report/json_values.hpp"
 
 namespace dadsim::report {
 namespace {
-
-using Json = nlohmann::ordered_json;
-
-Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
 
 std::string cell(double value) { return std::isfinite(value) ? fmt::format("{}", value) : std::string(); }
 
@@ -28,7 +24,7 @@ Json to_json_object(const CollectiveReport& report, const CollectiveRow& row) {
           {"cold_us", row.cold_seconds ? number(*row.cold_seconds * 1e6) : Json(nullptr)}};
 }
 
-Json to_json_object(const step::NetworkUse& network) {
+Json links_and_note(const step::NetworkUse& network) {
   Json json;
   json["fidelity_note"] = network.fidelity_note;
   Json& links = json["links"] = Json::array();
@@ -61,9 +57,8 @@ std::string to_json(const CollectiveReport& report) {
   Json& sizes = json["sizes"] = Json::array();
   for (const CollectiveRow& row : report.rows) sizes.push_back(to_json_object(report, row));
   json["average_busbw_gb_per_s"] = number(average_bus_bandwidth(report) / 1e9);
-  json["network"] = to_json_object(report.network);
-  // Names from a platform file may be in another encoding; JSON must be UTF-8.
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
+  json["network"] = links_and_note(report.network);
+  return indented(json);
 }
 
 std::string to_csv(const CollectiveReport& report) {

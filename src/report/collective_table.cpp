@@ -6,13 +6,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "report/table.hpp"
+#include "report/paragraph.hpp"
 #include "support/human.hpp"
 
 namespace dadsim::report {
 namespace {
-
-std::string paragraph(const std::string& sentence) { return wrapped(sentence, kTableWidth, 2); }
 
 /// At least two decimals, and at least three significant digits.
 std::string three_digits(double value) {
@@ -30,7 +28,7 @@ std::string microseconds(double seconds) {
 
 std::string gigabytes(double bytes_per_second) { return three_digits(bytes_per_second / 1e9); }
 
-/// Of a link: as it is sold.
+/// The rate of a link, in the unit in which it is sold.
 std::string rate(double bytes_per_second) {
   const double bits = 8 * bytes_per_second;
   if (bits >= 1e12) return fmt::format("{:.4g} GB/s", bytes_per_second / 1e9);
@@ -92,9 +90,9 @@ std::string heading(const CollectiveReport& report) {
                                report.cold ? "new" : "warm"));
 }
 
-/// Columns of text, the first two lines a heading. Those of words are left-aligned.
-std::string grid(const std::vector<std::vector<std::string>>& rows, const std::vector<bool>& of_words) {
-  std::vector<std::size_t> widths(of_words.size(), 0);
+/// Columns, the first two lines a heading; those of text are left-aligned.
+std::string grid(const std::vector<std::vector<std::string>>& rows, const std::vector<bool>& left_aligned_columns) {
+  std::vector<std::size_t> widths(left_aligned_columns.size(), 0);
   for (const auto& row : rows) {
     for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], display_width(row[i]));
   }
@@ -103,7 +101,7 @@ std::string grid(const std::vector<std::vector<std::string>>& rows, const std::v
     std::string line;
     for (std::size_t i = 0; i < row.size(); ++i) {
       line += i == 0 ? "  " : "   ";
-      line += of_words[i] ? left_aligned(row[i], widths[i]) : right_aligned(row[i], widths[i]);
+      line += left_aligned_columns[i] ? left_aligned(row[i], widths[i]) : right_aligned(row[i], widths[i]);
     }
     line.erase(line.find_last_not_of(' ') + 1);
     text += line + '\n';
@@ -115,11 +113,11 @@ std::string table_of_rows(const CollectiveReport& report) {
   const bool other = std::ranges::any_of(report.rows, [](const auto& row) { return row.cold_seconds.has_value(); });
   std::vector<std::string> names{"size"};
   std::vector<std::string> units{"(B)"};
-  std::vector<bool> of_words{false};
-  const auto column = [&](const char* name, const char* unit, bool words = false) {
+  std::vector<bool> left_aligned_columns{false};
+  const auto column = [&](const char* name, const char* unit, bool left = false) {
     names.emplace_back(name);
     units.emplace_back(unit);
-    of_words.push_back(words);
+    left_aligned_columns.push_back(left);
   };
   if (report.per_rank) column("per rank", "(B)");
   column("count", "(float32)");
@@ -143,7 +141,7 @@ std::string table_of_rows(const CollectiveReport& report) {
     if (!other) continue;
     cells.push_back(!row.cold_seconds ? "–" : microseconds(report.cold ? row.warm_seconds : *row.cold_seconds));
   }
-  return grid(rows, of_words);
+  return grid(rows, left_aligned_columns);
 }
 
 std::string links_in_words(const step::NetworkUse& network) {

@@ -15,12 +15,12 @@ std::string carbon_in_words(double grams) {
 }
 
 std::string costs_in_words(const Costs& costs, const std::string& currency) {
-  std::string words;
-  const auto add = [&](const std::string& part) { words += (words.empty() ? "" : ", ") + part; };
+  std::string text;
+  const auto add = [&](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
   if (costs.money) add(money_in_words(*costs.money, currency));
   if (costs.joules) add(human_energy(*costs.joules));
   if (costs.carbon) add(carbon_in_words(*costs.carbon));
-  return words.empty() ? "not known" : words;
+  return text.empty() ? "not known" : text;
 }
 
 std::string cost_sentence(const RunResult& run, const Result& result) {

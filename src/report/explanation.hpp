@@ -19,9 +19,9 @@ struct Effect {
 struct WhatIf {
   enum class Kind { bandwidth, latency, device, batch, overlap, limit };
   Kind kind = Kind::bandwidth;
-  std::string on;     ///< links, devices; empty where it is of the whole
-  double factor = 1;  ///< of speed: 2 is twice the bandwidth, half the latency, twice as fast, twice the batch
-  std::string words;  ///< "twice the bandwidth of 5 links of 100 Mbit/s (hospital-1_up …)"
+  std::string on;           ///< links, devices; empty where it is of the whole
+  double factor = 1;        ///< of speed: 2 is twice the bandwidth, half the latency, twice as fast, twice the batch
+  std::string description;  ///< "twice the bandwidth of 5 links of 100 Mbit/s (hospital-1_up …)"
   std::string assumption = {};       ///< what is taken for granted; may be empty
   std::vector<Effect> effects = {};  ///< per run
 };
@@ -37,6 +37,9 @@ struct Explanation {
 
 /// The share of a run's time that a what-if saves: of the time to the target where both reach it, else of the step.
 double saving_of(const Explanation& explanation, std::size_t run, const WhatIf& what_if);
+
+/// So many of them are named.
+inline constexpr std::size_t kMostUseful = 3;
 
 /// The what-ifs that save the most of a run's time to the target (of its step where the target is not reached), the
 /// most useful first, without limits, other batches (whose steps are a guess) and what saves less than a hundredth; at

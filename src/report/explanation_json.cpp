@@ -1,18 +1,7 @@
-#include <cmath>
-#include <nlohmann/json.hpp>
-
 #include "report/explanation.hpp"
+#include "report/json_values.hpp"
 
 namespace dadsim::report {
-namespace {
-
-using Json = nlohmann::ordered_json;
-
-constexpr std::size_t kMostUseful = 3;
-
-Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
-
-}  // namespace
 
 std::string to_json(const Explanation& explanation) {
   const Result& result = explanation.result;
@@ -43,20 +32,20 @@ std::string to_json(const Explanation& explanation) {
       what_ifs.push_back({{"kind", to_string(what_if.kind)},
                           {"on", what_if.on},
                           {"factor", number(what_if.factor)},
-                          {"words", what_if.words},
+                          {"words", what_if.description},
                           {"assumption", what_if.assumption},
                           {"step_seconds", number(effect.step_seconds)},
-                          {"target_seconds", effect.target_seconds ? number(*effect.target_seconds) : Json(nullptr)},
+                          {"target_seconds", number(effect.target_seconds)},
                           {"saving", number(saving_of(explanation, i, what_if))}});
     }
     Json& useful = one["most_useful"] = Json::array();
-    for (const WhatIf* best : most_useful(explanation, i, kMostUseful)) useful.push_back(best->words);
+    for (const WhatIf* best : most_useful(explanation, i, kMostUseful)) useful.push_back(best->description);
     runs.push_back(std::move(one));
   }
   json["links_left_out"] = explanation.links_left_out;
   json["notes"] = explanation.notes;
   json["assumptions"] = result.assumptions;
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
+  return indented(json);
 }
 
 }  // namespace dadsim::report

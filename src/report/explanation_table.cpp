@@ -4,21 +4,16 @@
 #include <cmath>
 
 #include "report/explanation.hpp"
-#include "report/table.hpp"
+#include "report/paragraph.hpp"
 #include "support/human.hpp"
 
 namespace dadsim::report {
 namespace {
 
 constexpr std::size_t kMostBounds = 8;
-constexpr std::size_t kMostUseful = 3;
 constexpr double kTold = 0.001;  // changes by less than this say nothing
 
-std::string paragraph(const std::string& sentence, std::size_t indent = 2) {
-  return wrapped(sentence, kTableWidth, indent);
-}
-
-std::string in_words(const step::Bound& bound) {
+std::string bound_in_words(const step::Bound& bound) {
   if (bound.kind == "compute") return "computing on " + bound.resource;
   return fmt::format("{} of {}", bound.kind, bound.resource);
 }
@@ -35,7 +30,7 @@ std::string critical_path(const RunResult& run) {
       continue;
     }
     text += fmt::format("    {}  {}  {}\n", right_aligned(human_percent(bound.share), 7),
-                        right_aligned(human_seconds(bound.seconds), 12), in_words(bound));
+                        right_aligned(human_seconds(bound.seconds), 12), bound_in_words(bound));
   }
   if (rest >= kTold * run.step_seconds) {
     text += fmt::format("    {}  {}  {} more\n", right_aligned(human_percent(rest / run.step_seconds), 7),
@@ -59,11 +54,11 @@ std::string sensitivities(const Explanation& explanation, std::size_t run) {
     }
     const Effect& effect = what_if.effects[run];
     const std::string to_target = effect.target_seconds ? human_seconds(*effect.target_seconds) : "–";
-    text +=
-        wrapped(fmt::format("    {}  {}  {}  {}{}", right_aligned(change_text(saving), 9),
-                            right_aligned(human_seconds(effect.step_seconds), 12), right_aligned(to_target, 12),
-                            what_if.words, what_if.assumption.empty() ? "" : fmt::format(" ({})", what_if.assumption)),
-                kTableWidth, 43);
+    text += wrapped(
+        fmt::format("    {}  {}  {}  {}{}", right_aligned(change_text(saving), 9),
+                    right_aligned(human_seconds(effect.step_seconds), 12), right_aligned(to_target, 12),
+                    what_if.description, what_if.assumption.empty() ? "" : fmt::format(" ({})", what_if.assumption)),
+        kTableWidth, 43);
   }
   if (without_effect > 0) text += fmt::format("    changes that make no difference of 0.1 %: {}\n", without_effect);
   return text;
@@ -78,11 +73,12 @@ std::string advice(const Explanation& explanation, std::size_t index) {
     const WhatIf& one = *best[i];
     const Effect& effect = one.effects[index];
     const bool target = run.target_reached && effect.target_seconds;
-    text += paragraph(fmt::format("  {}. {}: {} {} → {}{}.", i + 1, one.words, target ? "time to the target" : "a step",
-                                  human_seconds(target ? run.target_seconds : run.step_seconds),
-                                  human_seconds(target ? *effect.target_seconds : effect.step_seconds),
-                                  one.assumption.empty() ? "" : fmt::format(", {}", one.assumption)),
-                      5);
+    text += paragraph(
+        fmt::format("  {}. {}: {} {} → {}{}.", i + 1, one.description, target ? "time to the target" : "a step",
+                    human_seconds(target ? run.target_seconds : run.step_seconds),
+                    human_seconds(target ? *effect.target_seconds : effect.step_seconds),
+                    one.assumption.empty() ? "" : fmt::format(", {}", one.assumption)),
+        5);
   }
   return text;
 }

@@ -4,17 +4,14 @@
 
 #include <charconv>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <stdexcept>
 #include <vector>
 
+#include "report/json_values.hpp"
+
 namespace dadsim::report {
 namespace {
-
-using Json = nlohmann::ordered_json;
-
-Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
 
 template <class Number>
 std::optional<Number> whole_text_as(const std::string& text) {
@@ -50,9 +47,8 @@ Json effective_rank(const step::EpochRanks& epoch, const std::vector<std::string
 }
 
 Json to_json_object(const std::optional<estimate::Estimate>& estimate) {
-  const auto end = [](const std::optional<double>& value) { return value ? number(*value) : Json(nullptr); };
   if (!estimate) return {{"value", nullptr}, {"low", nullptr}, {"high", nullptr}};
-  return {{"value", number(estimate->value)}, {"low", end(estimate->low)}, {"high", end(estimate->high)}};
+  return {{"value", number(estimate->value)}, {"low", number(estimate->low)}, {"high", number(estimate->high)}};
 }
 
 Json to_json_object(const ScaleResult& scale, const RunResult& run, const ScaleSetting& setting) {
@@ -88,8 +84,7 @@ Json to_json_object(const ScaleSetting& setting) {
 }
 
 Json to_json_object(const Costs& costs) {
-  const auto known = [](const std::optional<double>& value) { return value ? number(*value) : Json(nullptr); };
-  return {{"money", known(costs.money)}, {"joules", known(costs.joules)}, {"grams_co2e", known(costs.carbon)}};
+  return {{"money", number(costs.money)}, {"joules", number(costs.joules)}, {"grams_co2e", number(costs.carbon)}};
 }
 
 Json to_json_object(const step::NetworkUse& use) {
@@ -135,12 +130,17 @@ Json to_json_array(const std::vector<step::LinkUse>& links) {
   return json;
 }
 
+Json compress(const spec::CompressSpec& spec) {
+  return {{"method", spec.method}, {"memory", spec.memory}, {"parameters", parameters(spec.parameters)}};
+}
+
 Json to_json_object(const RunResult& run, const Result& result) {
   Json json;
   json["label"] = run.spec.label;
   json["algorithm"] = run.spec.algorithm;
   json["exchange"] = run.spec.communicates ? Json(to_string(run.spec.exchange)) : Json(nullptr);
   json["parameters"] = parameters(run.spec.parameters);
+  json["compress"] = compress(run.spec.compress);
   json["workers"] = run.workers;
   json["steps"] = run.steps;
   json["steps_per_epoch"] = run.steps_per_epoch;
@@ -156,6 +156,7 @@ Json to_json_object(const RunResult& run, const Result& result) {
                       {"bytes_up_per_worker", number(run.bytes_up_per_worker)},
                       {"bytes_down_per_worker", number(run.bytes_down_per_worker)},
                       {"first_seconds", number(run.first_step_seconds)},
+                      {"first_steps_end_seconds", run.first_steps},
                       {"compression_seconds", number(run.compression_seconds)},
                       {"waiting_seconds", number(run.waiting_seconds)}};
   json["total_seconds"] = number(run.total_seconds);
@@ -219,8 +220,7 @@ std::string to_json(const Result& result) {
   for (const RunResult& run : result.runs) runs.push_back(to_json_object(run, result));
   json["wall_clock"] = {{"learning_seconds", number(result.learning_wall_seconds)},
                         {"timing_seconds", number(result.timing_wall_seconds)}};
-  // Names from a platform file may be in another encoding; JSON must be UTF-8.
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
+  return indented(json);
 }
 
 }  // namespace dadsim::report

@@ -1,15 +1,8 @@
-#include <cmath>
-#include <nlohmann/json.hpp>
-
+#include "report/json_values.hpp"
 #include "report/plan_report.hpp"
 
 namespace dadsim::report {
 namespace {
-
-using Json = nlohmann::ordered_json;
-
-Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
-Json number(const std::optional<double>& value) { return value ? number(*value) : Json(nullptr); }
 
 Json to_json_object(const Trial& trial, const PlanReport& report) {
   return {{"reached", trial.reached},
@@ -58,7 +51,7 @@ std::string to_json(const PlanReport& report) {
   json["timing_runs"] = report.timing_runs;
   json["learned_runs"] = report.learned_runs;
   json["assumptions"] = report.assumptions;
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
+  return indented(json);
 }
 
 }  // namespace dadsim::report

@@ -40,7 +40,7 @@ std::string margin_in_words(const PlanReport& report, const Trial& trial) {
   if (!trial.reached) return fmt::format("does not reach it: {} at best", human_percent(trial.accuracy));
   const spec::GoalSpec& goal = report.goal;
   // The limit that is exceeded the most, or else the tightest.
-  std::string words;
+  std::string text;
   double tightest = -1;
   const auto look_at = [&](const std::optional<double>& limit, const std::optional<double>& value,
                            const auto& in_words) {
@@ -49,18 +49,18 @@ std::string margin_in_words(const PlanReport& report, const Trial& trial) {
     if (share <= tightest) return;
     tightest = share;
     if (!value) {
-      words = "misses: " + in_words(0.0) + " is not known";
+      text = "misses: " + in_words(0.0) + " is not known";
     } else if (*value > *limit) {
-      words = "misses by " + in_words(*value - *limit);
+      text = "misses by " + in_words(*value - *limit);
     } else {
-      words = "stays " + in_words(*limit - *value) + " below";
+      text = "stays " + in_words(*limit - *value) + " below";
     }
   };
   look_at(goal.seconds, trial.seconds, [](double seconds) { return human_seconds(seconds); });
   look_at(goal.money, trial.costs.money, [&](double money) { return money_in_words(money, report.currency); });
   look_at(goal.joules, trial.costs.joules, [](double joules) { return human_energy(joules); });
   look_at(goal.carbon, trial.costs.carbon, [](double grams) { return carbon_in_words(grams); });
-  return words.empty() ? "reaches it" : words;
+  return text.empty() ? "reaches it" : text;
 }
 
 }  // namespace dadsim::report

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "report/cost_sentence.hpp"
+#include "report/paragraph.hpp"
 #include "report/plan_report.hpp"
-#include "report/table.hpp"
 #include "support/human.hpp"
 
 namespace dadsim::report {
@@ -12,30 +12,28 @@ namespace {
 
 constexpr std::size_t kMostRows = 40;
 
-std::string paragraph(const std::string& sentence) { return wrapped(sentence, kTableWidth, 2); }
-
 std::string goal_in_words(const PlanReport& report) {
   const spec::GoalSpec& goal = report.goal;
-  std::string words = fmt::format("reach {:.6g} %", 100 * report.target_accuracy);
-  if (goal.seconds) words += fmt::format(" within {}", human_seconds(*goal.seconds));
-  if (goal.money) words += ", for at most " + money_in_words(*goal.money, report.currency);
-  if (goal.joules) words += fmt::format(", with at most {}", human_energy(*goal.joules));
-  if (goal.carbon) words += ", for at most " + carbon_in_words(*goal.carbon);
-  return words;
+  std::string text = fmt::format("reach {:.6g} %", 100 * report.target_accuracy);
+  if (goal.seconds) text += fmt::format(" within {}", human_seconds(*goal.seconds));
+  if (goal.money) text += ", for at most " + money_in_words(*goal.money, report.currency);
+  if (goal.joules) text += fmt::format(", with at most {}", human_energy(*goal.joules));
+  if (goal.carbon) text += ", for at most " + carbon_in_words(*goal.carbon);
+  return text;
 }
 
 std::string changes_in_words(const GoalAnswer& answer) {
-  std::string words;
-  for (const Change& change : answer.choices) words += (words.empty() ? "" : ", ") + change.assignment();
-  if (answer.answer) words += (words.empty() ? "" : ", ") + answer.answer->assignment();
-  return words.empty() ? "as it is" : words;
+  std::string text;
+  for (const Change& change : answer.choices) text += (text.empty() ? "" : ", ") + change.assignment();
+  if (answer.answer) text += (text.empty() ? "" : ", ") + answer.answer->assignment();
+  return text.empty() ? "as it is" : text;
 }
 
 std::string trial_in_words(const PlanReport& report, const Trial& trial) {
   if (!trial.reached) return fmt::format("{} at best", human_percent(trial.accuracy));
-  std::string words = human_seconds(trial.seconds);
-  if (!report.currency.empty()) words += ", " + costs_in_words(trial.costs, report.currency);
-  return words;
+  std::string text = human_seconds(trial.seconds);
+  if (!report.currency.empty()) text += ", " + costs_in_words(trial.costs, report.currency);
+  return text;
 }
 
 std::string neighbour_in_words(const PlanReport& report, const GoalAnswer& answer) {

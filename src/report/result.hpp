@@ -40,7 +40,7 @@ struct Costs {
   std::optional<double> carbon = {};  ///< grams of CO2 equivalent
 };
 
-/// Of a run.
+/// The costs of a run.
 struct RunCosts {
   Costs whole;
   std::optional<Costs> to_target;  ///< of the learned steps; none if the target was not reached
@@ -83,7 +83,10 @@ struct RunResult {
   double step_seconds = 0;
   double compute_seconds = 0;
   double exposed_seconds = 0;
-  double first_step_seconds = 0;     ///< of the first step alone, not a mean
+  double first_step_seconds = 0;  ///< of the first step alone, not a mean
+  /// For runs without a barrier between steps, the seconds until all workers had ended the first, the second … step,
+  /// until every further one takes step_seconds. Otherwise empty.
+  std::vector<double> first_steps;
   double bytes_up_per_worker = 0;    ///< sent by a worker per step, mean over workers
   double bytes_down_per_worker = 0;  ///< received by a worker per step, mean over workers
   double total_bytes = 0;            ///< sent by all nodes over the whole run

@@ -7,29 +7,25 @@
 #include <stdexcept>
 #include <vector>
 
-#include "report/table.hpp"
+#include "report/paragraph.hpp"
 #include "support/human.hpp"
 
 namespace dadsim::report {
 namespace {
-
-constexpr std::size_t kLongestLabel = 23;
-
-std::string paragraph(const std::string& sentence) { return wrapped(sentence, kTableWidth, 2); }
 
 std::string ratio_text(double ratio) { return fmt::format("{:.3g}", ratio); }
 
 /// "1.31 (1.20 … 1.43)"
 template <class Text>
 std::string with_interval(const estimate::Estimate& estimate, Text&& text) {
-  std::string words = text(estimate.value);
-  if (estimate.low && estimate.high) words += fmt::format(" ({} … {})", text(*estimate.low), text(*estimate.high));
-  return words;
+  std::string interval = text(estimate.value);
+  if (estimate.low && estimate.high) interval += fmt::format(" ({} … {})", text(*estimate.low), text(*estimate.high));
+  return interval;
 }
 
-using Row = std::array<std::string, 5>;
+using ScaleRow = std::array<std::string, 5>;
 
-Row row_of(const RunResult& run, const ScaleSetting& setting) {
+ScaleRow scale_row(const RunResult& run, const ScaleSetting& setting) {
   const ScaleResult& scale = run.at_scale.value();
   return {run.spec.label, setting.known ? human_count(static_cast<std::int64_t>(setting.known->steps)) : "–",
           scale.relative.ratio ? with_interval(*scale.relative.ratio, ratio_text) : "–",
@@ -37,22 +33,22 @@ Row row_of(const RunResult& run, const ScaleSetting& setting) {
           scale.time ? with_interval(*scale.time, [](double seconds) { return human_seconds(seconds); }) : "–"};
 }
 
-std::string grid(const Result& result) {
-  std::vector<Row> rows{
+std::string scale_grid(const Result& result) {
+  std::vector<ScaleRow> rows{
       {"run", "known steps", "× relative steps (95 %)", "× time per step", "= time to accuracy (95 %)"}};
   for (const RunResult& run : result.runs) {
-    if (run.at_scale) rows.push_back(row_of(run, *result.scale));
+    if (run.at_scale) rows.push_back(scale_row(run, *result.scale));
   }
   // What is not known has no column.
   std::vector<std::size_t> columns{0, 1, 2, 3, 4};
   if (!result.scale->known) columns = {0, 2, 3};
-  std::array<std::size_t, std::tuple_size_v<Row>> widths{};
-  for (const Row& row : rows) {
+  std::array<std::size_t, std::tuple_size_v<ScaleRow>> widths{};
+  for (const ScaleRow& row : rows) {
     for (const std::size_t i : columns) widths.at(i) = std::max(widths.at(i), display_width(row.at(i)));
   }
   widths[0] = std::min(widths[0], kLongestLabel);
   std::string text;
-  for (const Row& row : rows) {
+  for (const ScaleRow& row : rows) {
     for (const std::size_t i : columns) {
       text += i == 0 ? left_aligned(row[0], widths[0]) : "  " + right_aligned(row.at(i), widths.at(i));
     }
@@ -118,7 +114,7 @@ std::string scale_table(const Result& result) {
                           human_count(setting.batch));
     if (setting.known && !setting.known->target.empty()) heading += fmt::format(", to {}", setting.known->target);
   }
-  std::string text = heading + '\n' + grid(result);
+  std::string text = heading + '\n' + scale_grid(result);
   for (const RunResult& run : result.runs) {
     if (run.at_scale && !run.at_scale->relative.ratio)
       text += paragraph(fmt::format("{}: no relative steps: {}.", run.spec.label, run.at_scale->relative.why_not));

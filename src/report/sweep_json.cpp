@@ -1,20 +1,25 @@
 #include <fmt/format.h>
 
-#include <boost/math/distributions/students_t.hpp>
-#include <cmath>
-#include <nlohmann/json.hpp>
+#include <array>
 
+#include "estimate/student_t.hpp"
+#include "report/json_values.hpp"
 #include "report/sweep_report.hpp"
 
 namespace dadsim::report {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
-constexpr double kTail = 0.975;  // of a two-sided interval of 95 %
-
-Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
-Json number(const std::optional<double>& value) { return value ? number(*value) : Json(nullptr); }
+/// What is written of a run of a point, behind the three indices.
+constexpr std::array<std::pair<const char*, double SweepReport::Figures::*>, 8> kFigures{{
+    {"target_seconds", &SweepReport::Figures::target_seconds},
+    {"target_step", &SweepReport::Figures::target_step},
+    {"scale_seconds", &SweepReport::Figures::scale_seconds},
+    {"final_accuracy", &SweepReport::Figures::final_accuracy},
+    {"step_seconds", &SweepReport::Figures::step_seconds},
+    {"bytes", &SweepReport::Figures::bytes},
+    {"money", &SweepReport::Figures::money},
+    {"joules", &SweepReport::Figures::joules},
+}};
 
 Json to_json_object(const SweepReport::Axis& axis) {
   Json json{{"name", axis.name}, {"path", axis.path}, {"linked", axis.linked}, {"unit", axis.unit}};
@@ -59,8 +64,7 @@ std::string to_json(const SweepReport& report) {
   // By degrees of freedom from 1 on: half an interval is this times the standard error.
   Json& student = json["student_t"] = Json::array();
   for (std::int64_t freedom = 1; freedom < report.seeds; ++freedom) {
-    const boost::math::students_t_distribution<double> t(static_cast<double>(freedom));
-    student.push_back(boost::math::quantile(t, kTail));
+    student.push_back(estimate::student_t(freedom));
   }
   Json& axes = json["axes"] = Json::array();
   for (const SweepReport::Axis& axis : report.axes) axes.push_back(to_json_object(axis));
@@ -72,23 +76,19 @@ std::string to_json(const SweepReport& report) {
   for (const SweepReport::Point& point : report.points) points.push_back(to_json_object(point));
   // Rows instead of objects: there may be thousands.
   Json& figures = json["figures"];
-  figures["fields"] = {"point",          "seed",         "run",   "target_seconds", "target_step", "scale_seconds",
-                       "final_accuracy", "step_seconds", "bytes", "money",          "joules"};
+  Json& fields = figures["fields"] = {"point", "seed", "run"};
+  for (const auto& [name, member] : kFigures) fields.push_back(name);
   Json& rows = figures["rows"] = Json::array();
   for (const SweepReport::Figures& one : report.figures) {
     Json row = Json::array({one.point, one.seed, one.run});
-    for (const double value : {one.target_seconds, one.target_step, one.scale_seconds, one.final_accuracy,
-                               one.step_seconds, one.bytes, one.money, one.joules}) {
-      row.push_back(number(value));
-    }
+    for (const auto& [name, member] : kFigures) row.push_back(number(one.*member));
     rows.push_back(std::move(row));
   }
   Json& failures = json["failures"] = Json::array();
   for (const SweepReport::Failure& one : report.failures) {
-    failures.push_back({{"point", one.point}, {"seed", one.seed}, {"words", one.words}});
+    failures.push_back({{"point", one.point}, {"seed", one.seed}, {"words", one.message}});
   }
-  // Names may be in another encoding; JSON must be UTF-8.
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n';
+  return one_line(json) + '\n';
 }
 
 }  // namespace dadsim::report

@@ -43,7 +43,7 @@ struct Region {
     const std::size_t at = point.at[axis];
     return side == Side::equal ? at == value : side == Side::at_most ? at <= value : at >= value;
   }
-  std::string words(const SweepReport& report) const {
+  std::string text(const SweepReport& report) const {
     const SweepReport::Axis& of = report.axes[axis];
     const char* how = side == Side::equal ? "" : side == Side::at_most ? " at most" : " at least";
     return fmt::format("{}{} {}", of.name, how, in_words(of, value));
@@ -71,7 +71,7 @@ std::vector<Region> regions_of(const SweepReport& report) {
 std::string where_most(const SweepReport& report, std::size_t run, std::size_t wins) {
   const auto wins_at = [&](const SweepReport::Point& point) { return point.won() && point.ranked.front().run == run; };
   double best = 0;
-  std::string words;
+  std::string text;
   for (const Region& region : regions_of(report)) {
     std::size_t there = 0;
     std::size_t won = 0;
@@ -86,11 +86,11 @@ std::string where_most(const SweepReport& report, std::size_t run, std::size_t w
     best = harmonic;
     const std::string all = human_count(static_cast<std::int64_t>(there));
     const std::string some = human_count(static_cast<std::int64_t>(won));
-    words = there == 1     ? fmt::format("the one with {}", region.words(report))
-            : won == there ? fmt::format("all {} with {}", all, region.words(report))
-                           : fmt::format("{} of the {} with {}", some, all, region.words(report));
+    text = there == 1     ? fmt::format("the one with {}", region.text(report))
+           : won == there ? fmt::format("all {} with {}", all, region.text(report))
+                          : fmt::format("{} of the {} with {}", some, all, region.text(report));
   }
-  return words;
+  return text;
 }
 
 std::string points_in_words(std::size_t count) {

@@ -41,7 +41,7 @@ struct SweepReport {
     std::vector<Time> ranked;     ///< quickest first, without the ends that others are measured against
     bool won() const { return !ranked.empty() && ranked.front().seconds.has_value(); }
   };
-  /// Of one run of one point with one of its seeds. Not a number: not known.
+  /// The figures of one run of one point with one of its seeds. Not a number: not known.
   struct Figures {
     std::size_t point = 0;  ///< index
     std::int64_t seed = 0;  ///< from 0
@@ -57,7 +57,7 @@ struct SweepReport {
   struct Failure {
     std::int64_t point = 0;  ///< id
     std::int64_t seed = 0;
-    std::string words;
+    std::string message;
   };
 
   std::string version, scenario_name, scenario_file;

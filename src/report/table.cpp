@@ -9,13 +9,12 @@
 #include <vector>
 
 #include "report/cost_sentence.hpp"
+#include "report/paragraph.hpp"
 #include "report/scale_table.hpp"
 #include "support/human.hpp"
 
 namespace dadsim::report {
 namespace {
-
-constexpr std::size_t kLongestLabel = 23;
 
 std::string accuracy_cell(double accuracy) {
   const std::string text = human_percent(accuracy);
@@ -25,9 +24,9 @@ std::string accuracy_cell(double accuracy) {
 /// The target as the scenario has it: "95 %", "97.25 %".
 std::string target_text(double accuracy) { return fmt::format("{:.6g} %", accuracy * 100); }
 
-using Row = std::array<std::string, 11>;
+using RunRow = std::array<std::string, 11>;
 
-Row row_of(const RunResult& run) {
+RunRow run_row(const RunResult& run) {
   return {run.spec.label,
           accuracy_cell(run.final_accuracy),
           accuracy_cell(run.best_accuracy),
@@ -45,7 +44,7 @@ std::string centred(const std::string& text, std::size_t width) {
   return left_aligned(std::string((width - std::min(width, display_width(text))) / 2, ' ') + text, width);
 }
 
-std::string grid(const Result& result) {
+std::string run_grid(const Result& result) {
   // Some headings stand over several columns, from the first to the last named.
   struct Heading {
     std::string text;
@@ -57,12 +56,12 @@ std::string grid(const Result& result) {
                                   {"time per step", 5, 7},
                                   {"per worker and step", 8, 9},
                                   {"sent", 10, 10}};
-  std::vector<Row> rows{
+  std::vector<RunRow> rows{
       {"run", "final", "best", "steps", "time", "all", "compute", "exposed comm.", "up", "down", "in all"}};
-  for (const RunResult& run : result.runs) rows.push_back(row_of(run));
+  for (const RunResult& run : result.runs) rows.push_back(run_row(run));
 
-  std::array<std::size_t, std::tuple_size_v<Row>> widths{};
-  for (const Row& row : rows) {
+  std::array<std::size_t, std::tuple_size_v<RunRow>> widths{};
+  for (const RunRow& row : rows) {
     for (std::size_t i = 0; i < row.size(); ++i) widths.at(i) = std::max(widths.at(i), display_width(row.at(i)));
   }
   widths[0] = std::min(widths[0], kLongestLabel);
@@ -167,8 +166,6 @@ std::string memory_sentence(const RunResult& run) {
   return text + ".";
 }
 
-std::string paragraph(const std::string& sentence) { return wrapped(sentence, kTableWidth, 2); }
-
 /// "1.8 times": two digits, three from ten on, so that neither 1.02 nor 114 is rounded away.
 std::string times(double factor) {
   if (factor < 1.1) return fmt::format("{:.3f} times", factor);
@@ -261,7 +258,7 @@ std::string verdict(const Result& result) {
 }
 
 std::string to_table(const Result& result) {
-  std::string text = grid(result) + '\n';
+  std::string text = run_grid(result) + '\n';
   for (const RunResult& run : result.runs) text += paragraph(bound_sentence(run));
   for (const RunResult& run : result.runs) {
     if (!run.ranks.empty()) text += paragraph(rank_sentence(run, result.layer_names));

@@ -14,6 +14,4 @@ std::string to_table(const Result& result);
 /// The closing sentence alone.
 std::string verdict(const Result& result);
 
-inline constexpr std::size_t kTableWidth = 132;  ///< columns
-
 }  // namespace dadsim::report

@@ -5,18 +5,18 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <tuple>
+
+#include "report/json_values.hpp"
 
 namespace dadsim::report {
 namespace {
 
-using Json = nlohmann::ordered_json;
 using Stream = step::Timeline::Stream;
 using Activity = step::Timeline::Activity;
 
-/// In quotes. Names from a platform file may be in another encoding; JSON must be UTF-8.
-std::string quoted(const std::string& text) { return Json(text).dump(-1, ' ', false, Json::error_handler_t::replace); }
+/// In quotes.
+std::string quoted(const std::string& text) { return one_line(Json(text)); }
 
 constexpr double kMicroseconds = 1e6;  // in a second: the unit of the format
 
@@ -42,7 +42,7 @@ class TraceWriter {
     about["dadsim"] = result.version;
     about["scenario"] = result.scenario_name;
     about["left_out"] = left_out_of_trace(result);
-    out_ += about.dump(-1, ' ', false, Json::error_handler_t::replace);
+    out_ += one_line(about);
     out_ += ",\n\"traceEvents\":[";
     const std::vector<std::size_t> fit = steps_that_fit(result);
     for (std::size_t i = 0; i < result.runs.size(); ++i) {
@@ -155,8 +155,8 @@ std::vector<std::string> left_out_of_trace(const Result& result) {
   const std::vector<std::size_t> fit = steps_that_fit(result);
   for (std::size_t i = 0; i < result.runs.size(); ++i) {
     const RunResult& run = result.runs[i];
-    const auto say = [&](const std::string& words) {
-      const std::string sentence = fmt::format("{}: {}", run.spec.label, words);
+    const auto say = [&](const std::string& what) {
+      const std::string sentence = fmt::format("{}: {}", run.spec.label, what);
       if (std::ranges::count(sentences, sentence) == 0) sentences.push_back(sentence);
     };
     std::vector<std::int64_t> beyond;

@@ -20,9 +20,16 @@ struct Catalog {
   struct Algorithm {
     std::string name;
     std::vector<spec::ParameterSpec> parameters;
-    bool communicates = true;  ///< false: the way of exchanging means nothing to it
+    bool communicates = true;    ///< false: the way of exchanging means nothing to it
+    bool decentralised = false;  ///< sites exchange with their neighbours in a graph: always among peers
   };
   std::vector<Algorithm> algorithms;
+  struct Compressor {
+    std::string name;
+    std::vector<spec::ParameterSpec> parameters;
+    bool lossless = false;  ///< there is nothing to remember
+  };
+  std::vector<Compressor> compressors;
   std::vector<std::string> devices;
   std::vector<std::string> workloads;
   std::vector<spec::LinkSpec> links;                  ///< the catalogue of links

@@ -10,13 +10,13 @@
 #include <map>
 #include <memory>
 
+#include "scenario/white_space.hpp"
+
 namespace dadsim::scenario {
 namespace {
 
 /// Far beyond any scenario; keeps the tree of 16 MB of tags out of the gigabytes.
 constexpr std::size_t kMaxElements = 100000;
-
-constexpr std::string_view kWhiteSpace = " \t\r\n";
 
 /// Lines by byte offset. libxml2 counts only to the end of a start tag, and its tree only to 65535.
 class Lines {

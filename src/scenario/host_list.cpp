@@ -6,11 +6,12 @@
 
 #include "scenario/findings.hpp"
 #include "scenario/node.hpp"
+#include "scenario/white_space.hpp"
 
 namespace dadsim::scenario {
 namespace {
 
-constexpr const char* kForm = "a name with at most one range of numbers, e.g. gpu-[0-15]";
+constexpr const char* kHostForm = "a name with at most one range of numbers, e.g. gpu-[0-15]";
 
 /// −1 if it is none.
 std::int64_t number(std::string_view digits) { return parse_integer(digits).value_or(-1); }
@@ -23,7 +24,7 @@ HostList expand_hosts(std::string_view text, std::size_t limit) {
   };
   const std::string too_many = fmt::format("at most {} workers in all", kMaxWorkers);
   std::vector<std::string> hosts;
-  for (const std::string& word : words(text)) {
+  for (const std::string& word : split_words(text)) {
     if (word.size() > kMaxHostName) {
       return wrong(fmt::format("holds the host '{}' of {} bytes", printable(word), word.size()),
                    fmt::format("at most {}", kMaxHostName));
@@ -38,7 +39,7 @@ HostList expand_hosts(std::string_view text, std::size_t limit) {
     const bool paired = open != std::string::npos && close != std::string::npos && open < close &&
                         word.find_first_of("[]", close + 1) == std::string::npos &&
                         word.find('[', open + 1) == std::string::npos;
-    if (!paired) return wrong(fmt::format("holds '{}' with misplaced brackets", printable(word)), kForm);
+    if (!paired) return wrong(fmt::format("holds '{}' with misplaced brackets", printable(word)), kHostForm);
     const std::string range = word.substr(open + 1, close - open - 1);
     const std::size_t dash = std::min(range.find('-'), range.size());
     const std::string first_text = range.substr(0, dash);
@@ -46,7 +47,7 @@ HostList expand_hosts(std::string_view text, std::size_t limit) {
     const std::int64_t first = number(first_text);
     const std::int64_t last = number(last_text);
     if (first < 0 || last < 0)
-      return wrong(fmt::format("holds '{}' with a range that is not two numbers", printable(word)), kForm);
+      return wrong(fmt::format("holds '{}' with a range that is not two numbers", printable(word)), kHostForm);
     if (last < first)
       return wrong(fmt::format("holds '{}' with a range that ends before it begins", printable(word)),
                    "the smaller number comes first");

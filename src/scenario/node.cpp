@@ -7,6 +7,8 @@
 #include <charconv>
 #include <cmath>
 
+#include "scenario/white_space.hpp"
+
 namespace dadsim::scenario {
 namespace {
 
@@ -62,23 +64,12 @@ std::optional<std::int64_t> parse_integer(std::string_view text) { return parse_
 
 std::optional<std::uint64_t> parse_unsigned(std::string_view text) { return parse_whole<std::uint64_t>(text); }
 
-std::vector<std::string> words(std::string_view text) {
-  std::vector<std::string> result;
-  std::size_t i = 0;
-  while ((i = text.find_first_not_of(" \t\r\n", i)) != std::string_view::npos) {
-    const std::size_t end = std::min(text.find_first_of(" \t\r\n", i), text.size());
-    result.emplace_back(text.substr(i, end - i));
-    i = end;
-  }
-  return result;
-}
-
 Node::Node(const Element& element, Findings& findings)
     : element_(element), rule_(*find_rule(element.name)), findings_(findings) {
   check_attributes();
   check_children();
   if (!rule_.text && element_.text_origin.line > 0) {
-    const std::vector<std::string> found = words(element_.text);
+    const std::vector<std::string> found = split_words(element_.text);
     findings_.add(element_.text_origin,
                   fmt::format("text '{}' in <{}>", printable(fmt::format("{}", fmt::join(found, " "))), element_.name),
                   rule_.children.empty() ? fmt::format("<{}> holds attributes alone", element_.name)
@@ -89,7 +80,7 @@ Node::Node(const Element& element, Findings& findings)
 void Node::check_attributes() const {
   for (const Attribute& attribute : element_.attributes) {
     if (std::ranges::find(rule_.attributes, attribute.name) != rule_.attributes.end()) continue;
-    if (is_root(rule_) && is_editor_hint(attribute.name)) continue;
+    if (rule_.root && is_editor_hint(attribute.name)) continue;
     if (attribute.name.starts_with("xmlns") || attribute.name.find(':') != std::string::npos) {
       findings_.add(attribute.origin, fmt::format("'{}' on <{}>", printable(attribute.name), element_.name),
                     "remove it: the language has no namespace");
@@ -145,7 +136,7 @@ std::optional<std::string> Node::required_text(std::string_view attribute, const
     missing(attribute, remedy);
     return std::nullopt;
   }
-  if (words(found->value).empty()) {
+  if (split_words(found->value).empty()) {
     fail_at(attribute, "is empty", remedy);
     return std::nullopt;
   }
@@ -199,7 +190,7 @@ std::vector<std::int64_t> Node::integers(std::string_view attribute, std::int64_
   const std::optional<std::string> all = required_text(attribute, remedy);
   std::vector<std::int64_t> values;
   if (!all) return values;
-  for (const std::string& word : words(*all)) {
+  for (const std::string& word : split_words(*all)) {
     const std::optional<std::int64_t> value = parse_integer(word);
     if (!value || *value < minimum || *value > maximum) {
       fail_at(attribute, fmt::format("holds '{}'", printable(word)), remedy);

@@ -26,13 +26,13 @@ struct Range {
   std::string to_string() const;  ///< "from 0 to 1", "above 0", "from 0 to below 1"
 };
 
+inline constexpr Range kShare{.minimum = 0, .maximum = 1};
+inline constexpr Range kPositiveShare{.minimum = 0, .maximum = 1, .open_minimum = true};
+
 /// The whole text as a number, or nullopt: no spaces, no nan, no infinity, nothing that a double cannot hold.
 std::optional<double> parse_real(std::string_view text);
 std::optional<std::int64_t> parse_integer(std::string_view text);
 std::optional<std::uint64_t> parse_unsigned(std::string_view text);
-
-/// Words between white space.
-std::vector<std::string> words(std::string_view text);
 
 /// Reads one element and says what is wrong with it. Every getter returns its fallback where the attribute is missing
 /// or wrong, so that reading goes on and finds the other errors; what is wrong has gone to the findings.
@@ -43,7 +43,7 @@ class Node {
 
   const Element& element() const { return element_; }
   Origin origin() const { return element_.origin; }
-  /// Of an attribute where it is there, else of the element.
+  /// The origin of an attribute where it is there, else that of the element.
   Origin origin(std::string_view attribute) const;
   bool has(std::string_view attribute) const { return element_.find(attribute) != nullptr; }
 

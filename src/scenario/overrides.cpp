@@ -18,7 +18,7 @@ struct Component {
   std::optional<std::string> selector;
 };
 
-constexpr const char* kForm = "path=value, e.g. training.batch=64";
+constexpr const char* kAssignmentForm = "path=value, e.g. training.batch=64";
 
 /// Position of the bracket that closes the one at `open`; a selector may hold brackets of its own (hosts).
 std::size_t closing_bracket(std::string_view text, std::size_t open) {
@@ -60,12 +60,12 @@ class Override {
 
   void apply(const std::string& text) {
     const std::size_t equals = assignment(text);
-    if (equals == std::string::npos) return fail("not of the form path=value", kForm);
+    if (equals == std::string::npos) return fail("not of the form path=value", kAssignmentForm);
     const std::optional<std::vector<Component>> path = parse_path(std::string_view(text).substr(0, equals));
     if (!path)
       return fail("the path is broken", "names with dots between them and selectors in brackets, e.g. run[2].cap=4");
     const std::string value = text.substr(equals + 1);
-    if (!is_xml_text(value)) return fail("the value is not UTF-8 text without control characters", kForm);
+    if (!is_xml_text(value)) return fail("the value is not UTF-8 text without control characters", kAssignmentForm);
 
     std::vector<Element*> targets{&scenario_};
     const ElementRule* rule = find_rule("scenario");

@@ -98,18 +98,27 @@ void write_timed_as(XmlWriter& xml, const spec::TimedAsSpec& timed, const PathTe
   if (timed.of_other_network()) element.set_seconds("start-up", timed.start_up);
 }
 
+void write_compress(XmlWriter& xml, const spec::CompressSpec& spec) {
+  if (spec == spec::CompressSpec{}) return;
+  Open element(xml, "compress");
+  element.set("method", spec.method);
+  if (spec.memory) element.set("memory", spec.memory);
+  for (const auto& [name, value] : spec.parameters) element.set(name.c_str(), value);
+}
+
 void write_runs(XmlWriter& xml, const Scenario& scenario) {
   for (const spec::RunSpec& run : scenario.runs) {
     Open element(xml, "run");
     element.set("algorithm", run.algorithm).set("label", run.label);
     if (run.communicates) {
-      element.set("exchange", to_string(run.exchange))
-          .set("all-reduce", run.all_reduce)
+      if (!run.decentralised) element.set("exchange", to_string(run.exchange));
+      element.set("all-reduce", run.all_reduce)
           .set("all-gather", run.all_gather)
           .set_bytes("bucket", run.bucket_bytes);
       if (run.bucket_bytes > 0) element.set_bytes("first-bucket", run.first_bucket_bytes);
     }
     for (const auto& [name, value] : run.parameters) element.set(name.c_str(), value);
+    write_compress(xml, run.compress);
   }
 }
 
@@ -158,6 +167,7 @@ std::uint64_t learning_hash_of(const Scenario& scenario, const spec::RunSpec& ru
     element.set("algorithm", run.algorithm);
     if (run.communicates) element.set("exchange", to_string(run.exchange));
     for (const auto& [name, value] : run.parameters) element.set(name.c_str(), value);
+    write_compress(xml, run.compress);
   }
   return fingerprint(xml.finish());
 }

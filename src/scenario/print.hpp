@@ -16,8 +16,8 @@ std::string write_scenario(const Scenario& scenario, const std::function<std::st
 /// its <sweep> and its <goal>, which ask other scenarios. Throws InputError if a file cannot be read.
 std::uint64_t hash_of(const Scenario& scenario);
 
-/// Of all that what a run learns depends on, and of nothing else: runs of equal hash learn the same, whatever they are
-/// timed on. `training` and `seed` instead of the scenario's. Throws InputError if a file cannot be read.
+/// Hash of all that decides what a run learns, and of nothing else: runs of equal hash learn the same, whatever they
+/// are timed on. `training` and `seed` instead of the scenario's. Throws InputError if a file cannot be read.
 std::uint64_t learning_hash_of(const Scenario& scenario, const spec::RunSpec& run, const spec::TrainingSpec& training,
                                std::uint64_t seed);
 

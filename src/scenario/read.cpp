@@ -10,14 +10,10 @@
 #include "scenario/host_list.hpp"
 #include "scenario/quantity.hpp"
 #include "scenario/read_platform.hpp"
+#include "scenario/white_space.hpp"
 
 namespace dadsim::scenario {
 namespace {
-
-std::string trimmed(const std::string& text) {
-  const std::size_t first = text.find_first_not_of(" \t\r\n");
-  return first == std::string::npos ? "" : text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1);
-}
 
 /// The workers and the aggregator with the lines they come from, to say where a host is wrong.
 struct Cluster {
@@ -64,7 +60,7 @@ Cluster read_workers(const Element& element, const std::vector<spec::DeviceSpec>
     spec::Placement placement;
     placement.device = read_device(one);
     const std::string host = one.required_text("host", "the name of a host in the platform").value_or("");
-    if (words(host).size() > 1) {
+    if (split_words(host).size() > 1) {
       one.fail_at("host", "is more than one name", "one host");
     } else if (host.size() > kMaxHostName) {
       one.fail_at("host", "is too long", fmt::format("at most {} bytes", kMaxHostName));

@@ -9,6 +9,7 @@
 
 #include "scenario/files.hpp"
 #include "scenario/read.hpp"
+#include "scenario/white_space.hpp"
 
 namespace dadsim::scenario {
 namespace {
@@ -89,7 +90,7 @@ std::vector<std::string> data_files(const Node& node, const char* attribute, con
   bool complete = true;
   for (std::size_t begin = 0; begin <= names->size();) {
     const std::size_t end = std::min(names->find(',', begin), names->size());
-    const std::vector<std::string> parts = words(std::string_view(*names).substr(begin, end - begin));
+    const std::vector<std::string> parts = split_words(std::string_view(*names).substr(begin, end - begin));
     begin = end + 1;
     if (files.size() == kMaxFiles) {
       node.fail_at(attribute, fmt::format("names more than {} files", kMaxFiles), "fewer");

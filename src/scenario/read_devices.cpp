@@ -13,15 +13,14 @@
 namespace dadsim::scenario {
 namespace {
 
-constexpr Range kPositive{.minimum = 0, .open_minimum = true};
-constexpr Range kShare{.minimum = 0, .maximum = 1, .open_minimum = true};
-constexpr QuantityForm kPeak{Catalog::Unit::flops, kPositive, "flop/s above 0 with their unit, e.g. 10TF"};
-constexpr QuantityForm kBandwidth{Catalog::Unit::bytes_per_second, kPositive,
+constexpr Range kPositiveQuantity{.minimum = 0, .open_minimum = true};
+constexpr QuantityForm kPeak{Catalog::Unit::flops, kPositiveQuantity, "flop/s above 0 with their unit, e.g. 10TF"};
+constexpr QuantityForm kBandwidth{Catalog::Unit::bytes_per_second, kPositiveQuantity,
                                   "bytes per second above 0 with their unit, e.g. 300GBps"};
-constexpr QuantityForm kMemory{Catalog::Unit::bytes, kPositive, "bytes above 0 with their unit, e.g. 16GiB"};
+constexpr QuantityForm kMemory{Catalog::Unit::bytes, kPositiveQuantity, "bytes above 0 with their unit, e.g. 16GiB"};
 constexpr QuantityForm kOverhead{
     Catalog::Unit::seconds, {.minimum = 0}, "seconds with their unit, not below 0, e.g. 10us"};
-constexpr QuantityForm kStep{Catalog::Unit::seconds, kPositive, "seconds above 0 with their unit, e.g. 30ms"};
+constexpr QuantityForm kStep{Catalog::Unit::seconds, kPositiveQuantity, "seconds above 0 with their unit, e.g. 30ms"};
 
 /// Nullopt with a finding where it does not say what it is of.
 std::optional<spec::KindEfficiency> read_efficiency(const Element& element, const ReadContext& context) {
@@ -36,7 +35,7 @@ std::optional<spec::KindEfficiency> read_efficiency(const Element& element, cons
     for (const spec::Precision precision : spec::kPrecisions) names.emplace_back(to_string(precision));
     efficiency.precision = spec::kPrecisions.at(node.choice("precision", names, 0));
   }
-  const std::optional<double> share = node.real("share", kShare);
+  const std::optional<double> share = node.real("share", kPositiveShare);
   if (!of || std::ranges::find(kKinds, *of) == kKinds.end() || !share) return std::nullopt;
   efficiency.share = *share;
   return efficiency;
@@ -68,15 +67,15 @@ spec::DeviceSpec read_device(const Node& node, const ReadContext& context) {
   if (node.has("peak-flops") || device.precisions().empty())
     device.peak_flops = required_quantity(node, "peak-flops", kPeak, context.catalog).value_or(0);
   device.memory_bandwidth = required_quantity(node, "memory-bandwidth", kBandwidth, context.catalog).value_or(0);
-  device.matrix_efficiency = node.real("matrix-efficiency", kShare).value_or(0);
-  device.memory_efficiency = node.real("memory-efficiency", kShare).value_or(0);
+  device.matrix_efficiency = node.real("matrix-efficiency", kPositiveShare).value_or(0);
+  device.memory_efficiency = node.real("memory-efficiency", kPositiveShare).value_or(0);
   device.launch_overhead = required_quantity(node, "launch-overhead", kOverhead, context.catalog).value_or(0);
   device.step_seconds = quantity(node, "step-time", kStep, 0, context.catalog);
   device.memory_bytes = quantity(node, "memory", kMemory, 0, context.catalog);
   device.power = node.real("watts", {.minimum = 0, .maximum = 1e6, .open_minimum = true}, 0);
   device.ramp_seconds = quantity(node, "ramp-time", kOverhead, 0, context.catalog);
   device.tile_rows = static_cast<double>(node.integer("tile-rows", 1, 65536, 1));
-  device.winograd_share = node.real("winograd-share", kShare, 1);
+  device.winograd_share = node.real("winograd-share", kPositiveShare, 1);
   read_efficiencies(node, device, context);
   device.source = "defined in the scenario";
   return device;

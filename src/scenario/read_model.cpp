@@ -14,14 +14,13 @@ namespace {
 
 constexpr std::int64_t kMaxUnits = 1'000'000;
 constexpr std::int64_t kMaxPixels = 100;  // of a kernel, a stride, a padding
-constexpr std::size_t kMaxLayers = 1000;
+constexpr std::size_t kMaxModelLayers = 1000;
 constexpr std::size_t kMaxName = 100;  // bytes
 // Learned for real, in floats, with gradients and the optimizer's moments: about 2 GB.
-constexpr double kMaxParameters = 1e8;
+constexpr double kMaxModelParameters = 1e8;
 // Between two layers, of one sample. With the limits above no count of 64 bits overflows.
 constexpr std::int64_t kMaxValues = 100'000'000;
 
-constexpr Range kPositiveShare{.minimum = 0, .maximum = 1, .open_minimum = true};
 constexpr Range kRate{.minimum = 0, .maximum = 1, .open_maximum = true};
 
 /// Reads layers one after the other and follows the shape of what flows through them.
@@ -36,7 +35,7 @@ class LayersReader {
     std::vector<spec::LayerSpec> layers;
     for (const Element& child : element.children) {
       if (!is_layer(child)) continue;
-      if (++count_ > kMaxLayers) {
+      if (++count_ > kMaxModelLayers) {
         count_ += layers_inside(child);
         continue;
       }
@@ -70,7 +69,7 @@ class LayersReader {
 
   std::size_t count() const { return count_; }
   double parameters() const { return parameters_; }
-  /// Of what the last layer gives; nullopt if something is wrong.
+  /// The shape of what the last layer gives; nullopt if something is wrong.
   const std::optional<spec::SampleShape>& shape() const { return shape_; }
 
  private:
@@ -255,13 +254,13 @@ class LayersReader {
 std::optional<spec::ModelSpec> read_preset(const Node& node, const DataFindings& data, const ReadContext& context) {
   std::vector<ParameterOwner> presets;
   std::vector<std::string> names;
-  for (const spec::Preset& preset : spec::preset_registry()) {
+  for (const spec::Preset& preset : spec::preset_registry().all()) {
     presets.push_back({preset.name, preset.parameters});
     names.push_back(preset.name);
   }
   const std::optional<std::string> name = node.required_text("preset", context.findings.suggest("", names));
   if (!name) return std::nullopt;
-  const spec::Preset* preset = spec::find_preset(*name);
+  const spec::Preset* preset = spec::preset_registry().find(*name);
   if (preset == nullptr) {
     node.fail_at("preset", "is unknown", context.findings.suggest(*name, names));
     return std::nullopt;
@@ -340,15 +339,16 @@ spec::ModelSpec read_model(const Element& element, const DataFindings& data, con
       node.fail_at("name", fmt::format("has {} bytes", model.name.size()), fmt::format("at most {}", kMaxName));
     }
   }
-  if (reader.count() > kMaxLayers) {
-    node.fail(fmt::format("<model> has {} layers", reader.count()), fmt::format("at most {}", kMaxLayers));
+  if (reader.count() > kMaxModelLayers) {
+    node.fail(fmt::format("<model> has {} layers", reader.count()), fmt::format("at most {}", kMaxModelLayers));
     return model;
   }
   if (reader.shape() && reader.count() > 0) {
     check_logits(*reader.shape(), last, last == nullptr ? node.origin() : last->origin, data, context);
-    if (reader.parameters() > kMaxParameters) {
-      node.fail(fmt::format("<model> has {:.3g} parameters", reader.parameters()),
-                fmt::format("at most {:g}: it is learned for real; time a larger one with <timed-as>", kMaxParameters));
+    if (reader.parameters() > kMaxModelParameters) {
+      node.fail(
+          fmt::format("<model> has {:.3g} parameters", reader.parameters()),
+          fmt::format("at most {:g}: it is learned for real; time a larger one with <timed-as>", kMaxModelParameters));
     }
   }
   return model;

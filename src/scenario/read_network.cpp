@@ -12,7 +12,7 @@ spec::NetworkSpec read_network(const Element& element, const ReadContext& contex
   // A sample of which nothing can be said how good it is would be a guess.
   constexpr std::int64_t kLeastTimedSteps = 8;
   constexpr std::int64_t kMaxTimedSteps = 1'000'000;
-  // Of a factor's logarithm: at 3, one computation in forty is 400 times slower than the median.
+  // The standard deviation of a factor's logarithm: at 3, one computation in forty is 400 times slower than the median.
   constexpr Range kDeviation{.minimum = 0, .maximum = 3};
   const Node node(element, context.findings);
   spec::NetworkSpec network;

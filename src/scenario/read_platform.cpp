@@ -11,6 +11,7 @@
 #include "scenario/read_link.hpp"
 #include "scenario/root_element.hpp"
 #include "scenario/schema.hpp"
+#include "scenario/white_space.hpp"
 
 namespace dadsim::scenario {
 namespace {
@@ -216,7 +217,7 @@ std::optional<spec::PlatformSpec> read_platform_file(const ReadContext& context)
   if (!beginning) return std::nullopt;
   const std::optional<RootElement> root = find_root_element(*beginning);
   if (!root) {
-    const bool blank = beginning->find_first_not_of(" \t\r\n") == std::string::npos;
+    const bool blank = beginning->find_first_not_of(kWhiteSpace) == std::string::npos;
     context.findings.add(Origin{"", blank ? 0 : 1}, blank ? "the file is empty" : "this is not XML", kKinds);
     return std::nullopt;
   }

@@ -23,6 +23,11 @@ spec::ExchangeMode read_exchange(const Node& node, const Catalog::Algorithm& alg
     node.refuse("exchange", fmt::format("means nothing to '{}'", algorithm.name), "remove it: nothing is exchanged");
     return fallback;
   }
+  if (algorithm.decentralised) {
+    node.refuse("exchange", fmt::format("means nothing to '{}'", algorithm.name),
+                "remove it: sites exchange with their neighbours in a graph");
+    return spec::ExchangeMode::peer;
+  }
   const auto exchange =
       static_cast<spec::ExchangeMode>(node.choice("exchange", kExchanges, static_cast<std::size_t>(fallback)));
   if (exchange == spec::ExchangeMode::aggregator && !has_aggregator) {
@@ -59,12 +64,59 @@ void read_collectives(const Node& node, const Catalog::Algorithm& algorithm, spe
   run.first_bucket_bytes = quantity(node, "first-bucket", kFirstBucket, run.first_bucket_bytes, context.catalog);
 }
 
+/// How matrices become bytes.
+spec::CompressSpec read_compress(const Node& run, const Catalog::Algorithm& algorithm, const ReadContext& context) {
+  spec::CompressSpec spec;
+  const Element* element = run.child("compress");
+  if (element == nullptr) return spec;
+  const Node node(*element, context.findings);
+  if (!algorithm.communicates) {
+    node.fail(fmt::format("<compress> means nothing to '{}'", algorithm.name), "remove it: nothing is exchanged");
+    return spec;
+  }
+  std::vector<std::string> names;
+  std::vector<ParameterOwner> owners;
+  for (const Catalog::Compressor& compressor : context.catalog.compressors) {
+    names.push_back(compressor.name);
+    owners.push_back({compressor.name, compressor.parameters});
+  }
+  const std::optional<std::string> name = node.required_text("method", context.findings.suggest("", names));
+  if (!name) return spec;
+  const auto compressor = std::ranges::find(context.catalog.compressors, *name, &Catalog::Compressor::name);
+  if (compressor == context.catalog.compressors.end()) {
+    node.fail_at("method", "is unknown", context.findings.suggest(*name, names));
+    return spec;
+  }
+  spec.method = *name;
+  spec.memory = node.boolean("memory", false);
+  if (spec.memory && compressor->lossless) {
+    node.fail_at("memory", fmt::format("means nothing to '{}'", *name), "remove it: nothing is lost");
+  }
+  for (const spec::ParameterSpec& parameter : compressor->parameters) {
+    spec.parameters[parameter.name] = read_parameter(node, parameter);
+  }
+  check_parameter_names(node, {compressor->name, compressor->parameters}, owners, context);
+  return spec;
+}
+
+/// "fp16", "int8, rounding nearest, with a memory".
+std::string compress_label(const spec::CompressSpec& spec, const ReadContext& context) {
+  if (spec.method == "none") return "not compressed";
+  std::string label = spec.method;
+  const auto compressor = std::ranges::find(context.catalog.compressors, spec.method, &Catalog::Compressor::name);
+  for (const spec::ParameterSpec& parameter : compressor->parameters) {
+    const std::string& value = spec.parameters.at(parameter.name);
+    if (value != parameter.default_value) label += fmt::format(", {} {}", parameter.name, value);
+  }
+  return spec.memory ? label + ", with a memory" : label;
+}
+
 std::string bucket_label(double bytes) {
   return bytes > 0 ? fmt::format("buckets of {:g} MB", bytes / 1e6) : "no buckets";
 }
 
 /// Labels for the runs that have none: the algorithm, told apart by what differs between its runs, then by a number.
-void complete_labels(std::vector<spec::RunSpec>& runs) {
+void complete_labels(std::vector<spec::RunSpec>& runs, const ReadContext& context) {
   std::set<std::string> taken;
   for (const spec::RunSpec& run : runs) taken.insert(run.label);
   for (spec::RunSpec& run : runs) {
@@ -82,6 +134,9 @@ void complete_labels(std::vector<spec::RunSpec>& runs) {
     }
     if (differs([](const spec::RunSpec& other) { return other.exchange; }))
       label += fmt::format(", {}", to_string(run.exchange));
+    if (differs([](const spec::RunSpec& other) { return other.compress; })) {
+      label += ", " + compress_label(run.compress, context);
+    }
     if (differs([](const spec::RunSpec& other) { return other.all_reduce; })) {
       label += fmt::format(", all-reduce {}", run.all_reduce);
     }
@@ -141,14 +196,16 @@ std::vector<spec::RunSpec> read_runs(const Node& scenario, bool has_aggregator, 
     }
     run.algorithm = *name;
     run.communicates = algorithm->communicates;
+    run.decentralised = algorithm->decentralised;
     run.exchange = read_exchange(node, *algorithm, has_aggregator);
     read_collectives(node, *algorithm, run, context);
+    run.compress = read_compress(node, *algorithm, context);
     for (const spec::ParameterSpec& parameter : algorithm->parameters)
       run.parameters[parameter.name] = read_parameter(node, parameter);
     check_parameter_names(node, {algorithm->name, algorithm->parameters}, owners, context);
     runs.push_back(std::move(run));
   }
-  if (runs.size() <= kMaxRuns) complete_labels(runs);
+  if (runs.size() <= kMaxRuns) complete_labels(runs, context);
   return runs;
 }
 

@@ -12,10 +12,8 @@ namespace {
 constexpr std::int64_t kMaxBatch = 1'000'000;
 constexpr double kMaxEpochs = 1e6;
 
-constexpr Range kPositive{.minimum = 0, .maximum = 1e6, .open_minimum = true};
+constexpr Range kLearningRate{.minimum = 0, .maximum = 1e6, .open_minimum = true};
 constexpr Range kNonNegative{.minimum = 0, .maximum = 1e6};
-constexpr Range kShare{.minimum = 0, .maximum = 1};
-constexpr Range kPositiveShare{.minimum = 0, .maximum = 1, .open_minimum = true};
 constexpr Range kDecay{.minimum = 0, .maximum = 1, .open_maximum = true};
 
 spec::OptimizerSpec read_optimizer(const Element& element, const ReadContext& context) {
@@ -23,7 +21,7 @@ spec::OptimizerSpec read_optimizer(const Element& element, const ReadContext& co
   spec::OptimizerSpec optimizer;
   if (element.name == "sgd") {
     optimizer.kind = spec::OptimizerSpec::Kind::sgd;
-    optimizer.learning_rate = node.real("learning-rate", kPositive, 0.1);
+    optimizer.learning_rate = node.real("learning-rate", kLearningRate, 0.1);
     optimizer.momentum = node.real("momentum", kDecay, 0);
     optimizer.nesterov = node.boolean("nesterov", false);
     if (optimizer.nesterov && optimizer.momentum == 0)
@@ -32,7 +30,7 @@ spec::OptimizerSpec read_optimizer(const Element& element, const ReadContext& co
     const bool decoupled = element.name == "adamw";
     optimizer.kind = decoupled ? spec::OptimizerSpec::Kind::adamw : spec::OptimizerSpec::Kind::adam;
     optimizer.weight_decay = decoupled ? 0.01 : 0;
-    optimizer.learning_rate = node.real("learning-rate", kPositive, optimizer.learning_rate);
+    optimizer.learning_rate = node.real("learning-rate", kLearningRate, optimizer.learning_rate);
     optimizer.beta1 = node.real("beta1", kDecay, optimizer.beta1);
     optimizer.beta2 = node.real("beta2", kDecay, optimizer.beta2);
     optimizer.epsilon = node.real("epsilon", kPositiveShare, optimizer.epsilon);

@@ -9,6 +9,7 @@
 #include "scenario/host_list.hpp"
 #include "scenario/quantity.hpp"
 #include "scenario/read_platform.hpp"
+#include "scenario/white_space.hpp"
 
 namespace dadsim::scenario {
 namespace {
@@ -24,7 +25,7 @@ std::vector<double> read_list(const Node& node, const char* attribute, const std
   const std::optional<std::string> text = node.required_text(attribute, remedy);
   if (!text) return {};
   std::vector<double> values;
-  for (const std::string& word : words(*text)) {
+  for (const std::string& word : split_words(*text)) {
     const std::optional<double> value = parse(word);
     if (!value) {
       node.fail_at(attribute, fmt::format("holds '{}'", printable(word)), remedy);

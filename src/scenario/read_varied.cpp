@@ -5,18 +5,11 @@
 
 #include <algorithm>
 
+#include "scenario/white_space.hpp"
+
 namespace dadsim::scenario {
-namespace {
-
-std::string trimmed(const std::string& text) {
-  const std::size_t first = text.find_first_not_of(" \t\r\n");
-  return first == std::string::npos ? "" : text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1);
-}
-
-}  // namespace
-
 std::vector<std::string> values_of(const std::string& text) {
-  if (text.find(';') == std::string::npos) return words(text);
+  if (text.find(';') == std::string::npos) return split_words(text);
   std::vector<std::string> values;
   for (std::size_t begin = 0; begin <= text.size();) {
     const std::size_t end = std::min(text.find(';', begin), text.size());
@@ -29,7 +22,7 @@ std::vector<std::string> values_of(const std::string& text) {
 
 std::string values_text(const std::vector<std::string>& values) {
   const bool plain = std::ranges::all_of(values, [](const std::string& value) {
-    return !value.empty() && value.find_first_of(" \t\r\n") == std::string::npos;
+    return !value.empty() && value.find_first_of(kWhiteSpace) == std::string::npos;
   });
   if (plain) return fmt::format("{}", fmt::join(values, " "));
   std::string text;

@@ -14,7 +14,7 @@ inline constexpr double kLargestWhole = 9007199254740992.0;  // 2⁵³: whole nu
 
 /// Words, or with semicolons what stands between these; what is empty at the end counts for nothing.
 std::vector<std::string> values_of(const std::string& text);
-/// The same the other way round: semicolons where a value is empty or holds white space.
+/// The inverse of values_of(): text with semicolons where a value is empty or holds white space.
 std::string values_text(const std::vector<std::string>& values);
 
 /// The attribute `unit` or `form`.

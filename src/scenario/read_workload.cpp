@@ -11,14 +11,15 @@
 #include "scenario/files.hpp"
 #include "scenario/node.hpp"
 #include "scenario/schema.hpp"
+#include "scenario/white_space.hpp"
 
 namespace dadsim::scenario {
 namespace {
 
-constexpr std::size_t kMaxLayers = 10'000;
+constexpr std::size_t kMaxWorkloadLayers = 10'000;
 constexpr std::size_t kMaxLayerName = 200;  // bytes
 constexpr std::int64_t kMaxWidth = 1'000'000'000;
-constexpr std::int64_t kMaxParameters = 10'000'000'000'000;
+constexpr std::int64_t kMaxWorkloadParameters = 10'000'000'000'000;
 constexpr double kMaxMacs = 1e18;
 
 const std::vector<std::string>& kind_names() {
@@ -72,8 +73,8 @@ class LayerList {
     }
     const auto entries = static_cast<double>(layer.in) * static_cast<double>(layer.out);
     const auto rows = static_cast<double>(layer.rows_per_sample);
-    if (entries > static_cast<double>(kMaxParameters)) {
-      findings_.add(origin, what + " is too large", fmt::format("at most {} parameters", kMaxParameters));
+    if (entries > static_cast<double>(kMaxWorkloadParameters)) {
+      findings_.add(origin, what + " is too large", fmt::format("at most {} parameters", kMaxWorkloadParameters));
       return;
     }
     layer.parameters = fields.parameters.value_or(static_cast<std::int64_t>(entries));
@@ -125,7 +126,7 @@ LayerFields read_layer(const Element& element, Findings& findings) {
   fields.in = integer("in", 0, kMaxWidth);
   fields.out = integer("out", 0, kMaxWidth);
   fields.rows = integer("rows-per-sample", 0, kMaxWidth);
-  fields.parameters = integer("parameters", 0, kMaxParameters);
+  fields.parameters = integer("parameters", 0, kMaxWorkloadParameters);
   fields.sequential = integer("sequential", 1, kMaxWidth);
   fields.macs = real("forward-macs-per-sample");
   fields.outputs = real("outputs-per-sample");
@@ -145,8 +146,8 @@ OwnWorkload read_xml(const std::string& content, Findings& findings) {
   workload.shape.name = node.required_text("name", "what the answer calls it").value_or("");
   if (node.has("samples-per-epoch")) workload.dataset_size = node.integer("samples-per-epoch", 1, 1'000'000'000'000, 0);
   const std::vector<const Element*> elements = node.children("layer");
-  if (elements.size() > kMaxLayers) {
-    node.fail(fmt::format("{} <layer>", elements.size()), fmt::format("at most {}", kMaxLayers));
+  if (elements.size() > kMaxWorkloadLayers) {
+    node.fail(fmt::format("{} <layer>", elements.size()), fmt::format("at most {}", kMaxWorkloadLayers));
     return workload;
   }
   LayerList layers(findings);
@@ -160,7 +161,7 @@ std::vector<std::string> cells_of(std::string_view line) {
   std::vector<std::string> cells;
   while (true) {
     const std::size_t comma = line.find(',');
-    const std::vector<std::string> parts = words(line.substr(0, comma));
+    const std::vector<std::string> parts = split_words(line.substr(0, comma));
     cells.push_back(fmt::format("{}", fmt::join(parts, " ")));
     if (comma == std::string_view::npos) return cells;
     line.remove_prefix(comma + 1);
@@ -181,25 +182,26 @@ class Csv {
       const std::size_t end = content.find('\n');
       const std::string_view text = content.substr(0, end);
       content.remove_prefix(end == std::string_view::npos ? content.size() : end + 1);
-      if (words(text).empty()) continue;
+      if (split_words(text).empty()) continue;
       const Origin origin{"", line};
       if (columns_.empty()) {
         if (!read_heading(cells_of(text), origin)) return workload;
         continue;
       }
-      if (++count > kMaxLayers) {
-        findings_.add(origin, fmt::format("more than {} layers", kMaxLayers), fmt::format("at most {}", kMaxLayers));
+      if (++count > kMaxWorkloadLayers) {
+        findings_.add(origin, fmt::format("more than {} layers", kMaxWorkloadLayers),
+                      fmt::format("at most {}", kMaxWorkloadLayers));
         return workload;
       }
       layers.add(read_line(cells_of(text), origin), origin);
     }
-    if (columns_.empty()) findings_.add({"", 0}, "the file is empty", kForm);
+    if (columns_.empty()) findings_.add({"", 0}, "the file is empty", kCsvForm);
     workload.shape.layers = layers.take({"", 1});
     return workload;
   }
 
  private:
-  static constexpr const char* kForm =
+  static constexpr const char* kCsvForm =
       "a heading with layer,kind,in,out,rows_per_sample,parameters,forward_macs_per_sample, or <workload name=\"…\">";
 
   bool read_heading(std::vector<std::string> cells, const Origin& origin) {
@@ -223,7 +225,8 @@ class Csv {
       }
     }
     for (std::size_t i = 0; i < kRequired; ++i) {
-      if (!seen.contains(kKnown[i])) findings_.add(origin, fmt::format("the column '{}' is missing", kKnown[i]), kForm);
+      if (!seen.contains(kKnown[i]))
+        findings_.add(origin, fmt::format("the column '{}' is missing", kKnown[i]), kCsvForm);
     }
     columns_ = std::move(cells);
     return findings_.added() == before;
@@ -267,7 +270,7 @@ class Csv {
 
   void read_integer(const std::string& column, const std::string& cell, const Origin& origin, LayerFields& fields) {
     const std::int64_t minimum = column == "sequential" ? 1 : 0;
-    const std::int64_t maximum = column == "parameters" ? kMaxParameters : kMaxWidth;
+    const std::int64_t maximum = column == "parameters" ? kMaxWorkloadParameters : kMaxWidth;
     const std::optional<std::int64_t> value = parse_integer(cell);
     if (!value || *value < minimum || *value > maximum) {
       wrong(origin, column, cell, fmt::format("a whole number from {} to {}", minimum, maximum));
@@ -297,7 +300,7 @@ std::optional<OwnWorkload> read_workload_file(const std::string& path, Findings&
   constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
   const std::string_view text =
       std::string_view(*content).substr(content->starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0);
-  const std::size_t first = text.find_first_not_of(" \t\r\n");
+  const std::size_t first = text.find_first_not_of(kWhiteSpace);
   const bool xml = first != std::string_view::npos && text[first] == '<';
   // Names go into answers that have to be text.
   if (!xml && !is_xml_text(text)) {

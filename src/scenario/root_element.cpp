@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
+#include "scenario/white_space.hpp"
+
 namespace dadsim::scenario {
 namespace {
-
-constexpr std::string_view kWhiteSpace = " \t\r\n";
 
 /// Position after the next `end` from `from` on, npos if there is none.
 std::size_t after(std::string_view text, std::string_view end, std::size_t from) {

@@ -28,8 +28,8 @@ struct Scenario {
   spec::TrainingSpec training;
   std::optional<spec::TimedAsSpec> timed_as;
   std::vector<spec::RunSpec> runs;
-  /// Of the resolved scenario with the contents of the files it names instead of their paths: equal scenarios have
-  /// equal hashes wherever they lie.
+  /// The hash of the resolved scenario with the contents of the files it names instead of their paths: equal scenarios
+  /// have equal hashes wherever they lie.
   std::uint64_t hash = 0;
   bool ignore_memory = false;            ///< runs that do not fit the memory of their devices are timed all the same
   std::optional<spec::SweepSpec> sweep;  ///< what `dadsim sweep` varies; it is no part of the hash

@@ -12,15 +12,14 @@ struct ElementRule {
   std::string name;
   std::vector<std::string> attributes{};
   std::vector<std::string> children{};
-  bool repeatable = false;
+  bool root = false;           ///< of a document: no element holds it
+  bool repeatable = false;     ///< may stand several times in its parent; --set names one of them, as run[2]
   bool any_attribute = false;  ///< further attributes are parameters of an algorithm or a preset
   bool text = false;           ///< holds text
 };
 
-/// Every element. <scenario> and <cluster-platform> are roots.
+/// Every element, as scenario.xsd declares it and in its order.
 const std::vector<ElementRule>& vocabulary();
-
-bool is_root(const ElementRule& rule);
 
 /// The rule of that element, or nullptr.
 const ElementRule* find_rule(std::string_view name);

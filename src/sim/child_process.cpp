@@ -179,7 +179,7 @@ void MessageSink::post(std::string_view message) const {
   if (posted_.size() >= kMostPosted || steady_clock::now() - first_posted_ >= kLongestPosted) flush();
 }
 
-std::string ChildOutcome::words() const {
+std::string ChildOutcome::description() const {
   switch (end) {
     case End::complete:
       return {};

@@ -35,7 +35,7 @@ struct ChildOutcome {
   std::string output;  ///< what it wrote to standard output and standard error, the first 64 KiB
   bool complete() const { return end == End::complete; }
   /// E.g. "was killed by signal 9 (Killed)"; empty if it is complete.
-  std::string words() const;
+  std::string description() const;
 };
 
 /// Runs `body` in a forked child, for code that can exit, abort or hang. `on_message` is called here for each message

@@ -5,11 +5,12 @@
 
 #include "spec/device_specification.hpp"
 #include "step/schedule.hpp"
+#include "support/registry.hpp"
 
 namespace dadsim::sim {
 
 /// The catalogue of devices, each with its source. One file per family under sim/devices/ and one line here.
-const std::vector<spec::DeviceSpec>& device_catalog();
+Registry<spec::DeviceSpec>& device_catalog();
 
 /// Seconds of one computation by the roofline (Williams, Waterman, Patterson: Roofline, CACM 52(4), 2009), with the
 /// part of `entry` of what differs from worker to worker:

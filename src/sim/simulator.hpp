@@ -10,10 +10,9 @@
 #include <vector>
 
 #include "collectives/collective.hpp"
-#include "sim/platform/link_changes.hpp"
-#include "sim/step/step_kinds.hpp"
 #include "spec/specification.hpp"
 #include "step/schedule.hpp"
+#include "step/step_kinds.hpp"
 #include "step/timeline.hpp"
 #include "step/timing.hpp"
 
@@ -47,6 +46,10 @@ struct TimedRun {
   /// the run. Empty: as many as it occurs.
   std::vector<double> stand_for;
   std::optional<step::StepTiming> first;  ///< the first schedule on cold connections, where that makes a difference
+  /// For a run without a barrier between its steps (see step::has_barrier), the seconds from its beginning, on cold
+  /// connections, until the last worker was done with the first, the second … step, until every further step takes what
+  /// `steps` says. Otherwise empty.
+  std::vector<double> first_steps;
   step::NetworkUse network;
   std::vector<std::shared_ptr<const step::Timeline>> timelines;  ///< as asked for
   std::shared_ptr<const step::Timeline> first_timeline;          ///< likewise; nullptr otherwise
@@ -56,8 +59,8 @@ struct TimedRun {
 struct TimingRequest {
   /// Per schedule: how many steps of the run are it, for means over the run. Empty: one each.
   std::vector<double> occurrences;
-  const StepKinds* kinds = nullptr;  ///< of the schedules, where they are known already
-  std::vector<std::size_t> trace;    ///< schedules of which a timeline is wanted
+  const step::StepKinds* kinds = nullptr;  ///< of the schedules, where they are known already
+  std::vector<std::size_t> trace;          ///< schedules of which a timeline is wanted
   /// A timeline of the first schedule as the first of the run: on cold connections, where that makes a difference.
   bool trace_first = false;
   std::size_t most_spans = 300'000;  ///< that a timeline may have, roughly: workers and links are left out for it
@@ -66,7 +69,9 @@ struct TimingRequest {
 /// Times every schedule on an idle cluster, one after the other, in one forked process (SimGrid's engine is a singleton
 /// with a clock that never goes back). A schedule of fewer workers than the cluster has uses the first ones. Distinct
 /// schedules are simulated once, or a sample of them (NetworkSpec::timed_steps), unless times change from step to step:
-/// see every_step_differs. `progress` is called with the number done. Throws SimulationError.
+/// see every_step_differs. A schedule without a barrier is timed as one of many like it that follow one another: its
+/// seconds are those by which every further step delays the end. `progress` is called with the number done. Throws
+/// SimulationError.
 TimedRun time_schedules(const Cluster& cluster, std::span<const step::Schedule> schedules,
                         const std::function<void(std::size_t)>& progress = {}, const TimingRequest& request = {});
 

@@ -24,8 +24,8 @@ struct CostSpec {
   double network_energy = 0;  ///< kWh per 10⁹ bytes that nodes send; 0: the network's energy is not counted
 };
 
-/// Of the power under load, where nobody says what a device draws when it waits: an assumption. Data-centre GPUs were
-/// seen between 0.1 and 0.2.
+/// The share of its power under load that a device is assumed to draw when it waits, where nobody says what it draws.
+/// Data-centre GPUs were seen between 0.1 and 0.2.
 inline constexpr double kIdleShare = 0.15;
 
 }  // namespace dadsim::spec

@@ -49,7 +49,7 @@ struct DeviceSpec {
   double peak(Precision precision) const;
   /// "fp32, tf32, fp16 and bf16".
   std::string precisions() const;
-  /// Of large matrix products: of this kind in this precision, else of this kind, else matrix_efficiency.
+  /// Efficiency of large matrix products: of this kind in this precision, else of this kind, else matrix_efficiency.
   double efficiency(LayerKind kind, Precision precision) const;
 };
 

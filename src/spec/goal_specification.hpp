@@ -13,7 +13,7 @@ namespace dadsim::spec {
 /// A change that a plan may make: one of a list of values, or any number of a range.
 struct AllowedChange {
   VariedPath varied;
-  /// Of a range: whether less of it is better (a bandwidth that has to be paid) or more (a latency that can be borne).
+  /// Whether less of a range is better (a bandwidth that has to be paid for) or more (a latency that can be borne).
   bool prefers_least = true;
 };
 

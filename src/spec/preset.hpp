@@ -7,6 +7,7 @@
 #include "spec/model_specification.hpp"
 #include "spec/parameter.hpp"
 #include "spec/sample_shape.hpp"
+#include "support/registry.hpp"
 
 namespace dadsim::spec {
 
@@ -21,11 +22,8 @@ struct Preset {
   ModelSpec (*make)(const ParameterValues& values, const SampleShape& sample, std::int64_t classes) = nullptr;
 };
 
-/// Every preset. One file per family under plan/presets/ and one line in the registry each.
-const std::vector<Preset>& preset_registry();
-
-/// The preset of that name, or nullptr.
-const Preset* find_preset(const std::string& name);
+/// Every preset. One file per family under spec/presets/ and one line in the registry each.
+Registry<Preset>& preset_registry();
 
 /// The values of all parameters that are not given, as text.
 ParameterValues default_parameters(const Preset& preset);

@@ -56,6 +56,14 @@ struct TrainingSpec {
 enum class ExchangeMode { aggregator, peer };
 const char* to_string(ExchangeMode exchange);
 
+/// What is done to the matrices of a run before they are sent.
+struct CompressSpec {
+  std::string method = "none";      ///< of the compressors' registry
+  ParameterValues parameters = {};  ///< every parameter of the method
+  bool memory = false;              ///< sites keep what was lost of gradients, and add it to the next
+  bool operator==(const CompressSpec&) const = default;
+};
+
 /// What DistributedDataParallel puts into the first bucket of a step, so that sending starts early: 1 MiB.
 inline constexpr double kFirstBucketBytes = 1024.0 * 1024.0;
 
@@ -74,6 +82,8 @@ struct RunSpec {
       true;  ///< false: one of the ends that algorithms are measured against; the way of exchanging means nothing
   /// With buckets: the first of a step leaves once it holds this much, if that is less.
   double first_bucket_bytes = kFirstBucketBytes;
+  CompressSpec compress = {};
+  bool decentralised = false;  ///< sites exchange with their neighbours in a graph
 };
 
 /// What the steps are timed as.

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "spec/layer_shape.hpp"
+#include "support/registry.hpp"
 
 namespace dadsim::spec {
 
@@ -20,10 +21,7 @@ struct Workload {
   std::function<ModelShape()> shape;
 };
 
-/// Every workload. One file per family under plan/workloads/ and one line in the registry each.
-const std::vector<Workload>& workload_registry();
-
-/// The workload of that name, or nullptr.
-const Workload* find_workload(const std::string& name);
+/// Every workload. One file per family under spec/workloads/ and one line in the registry each.
+Registry<Workload>& workload_registry();
 
 }  // namespace dadsim::spec

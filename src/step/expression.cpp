@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <stdexcept>
 
 namespace dadsim::step {
@@ -14,64 +13,55 @@ const char* name(Symbol symbol) {
   switch (symbol) {
     case Symbol::rows:
       return "rows";
-    case Symbol::all_rows:
-      return "all_rows";
     case Symbol::in:
       return "in";
-    case Symbol::in_with_bias:
-      return "in_with_bias";
     case Symbol::out:
       return "out";
+    case Symbol::bias:
+      return "bias";
     case Symbol::parameters:
       return "parameters";
     case Symbol::forward_macs:
       return "forward_macs";
     case Symbol::backward_macs:
       return "backward_macs";
-    case Symbol::outputs:
-      return "outputs";
-    case Symbol::inputs:
-      return "inputs";
-    case Symbol::all_forward_macs:
-      return "all_forward_macs";
-    case Symbol::all_backward_macs:
-      return "all_backward_macs";
-    case Symbol::all_outputs:
-      return "all_outputs";
-    case Symbol::rank:
-      return "rank";
-    case Symbol::total_rank:
-      return "total_rank";
-    case Symbol::merged_rank:
-      return "merged_rank";
-    case Symbol::matrix_rank:
-      return "matrix_rank";
-    case Symbol::biased_rank:
-      return "biased_rank";
     case Symbol::gradient_macs:
       return "gradient_macs";
-    case Symbol::all_gradient_macs:
-      return "all_gradient_macs";
-    case Symbol::kept:
-      return "kept";
+    case Symbol::inputs:
+      return "inputs";
+    case Symbol::outputs:
+      return "outputs";
+    case Symbol::slot:
+      return "slot";
+    case Symbol::call:
+      return "call";
   }
   throw std::logic_error("unknown symbol");
 }
 
-std::int64_t samples_of_all(const StepSizes& sizes) {
-  return std::accumulate(sizes.samples.begin(), sizes.samples.end(), std::int64_t{0});
+const char* name(Function function) {
+  switch (function) {
+    case Function::least:
+      return "min";
+    case Function::round_up:
+      return "ceil";
+    case Function::over_workers:
+      return "sum over workers";
+  }
+  throw std::logic_error("unknown function");
 }
 
-std::int64_t samples_of(const Scope& scope, Symbol symbol) {
+double samples_of(const Scope& scope, Symbol symbol) {
   if (scope.worker < 0) throw std::logic_error(fmt::format("'{}' has no value at the aggregator", name(symbol)));
   return scope.sizes->samples.at(static_cast<std::size_t>(scope.worker));
 }
 
-/// A rank cannot exceed what the matrix and its rows allow; a layer larger or smaller than the learned one has other
-/// limits.
-std::int64_t limited_rank(std::int64_t rank, const spec::LayerShape& layer, std::int64_t samples) {
-  const std::int64_t inputs = layer.in + (layer.bias ? 1 : 0);
-  return std::min({rank, inputs, layer.out, samples * layer.rows_per_sample});
+/// A single number stands for all workers and the aggregator.
+double slot_of(const Scope& scope, std::int32_t slot) {
+  const std::vector<std::int32_t>& numbers = scope.sizes->slots.at(static_cast<std::size_t>(slot));
+  if (numbers.size() == 1) return numbers.front();
+  if (scope.worker < 0) throw std::logic_error(fmt::format("slot {} has no value at the aggregator", slot));
+  return numbers.at(static_cast<std::size_t>(scope.worker));
 }
 
 /// A layer without an outer product of its own (attention, a tied matrix) has two gradients to form on the way back
@@ -80,45 +70,87 @@ double backward_macs_per_sample(const spec::LayerShape& layer) {
   return (layer.has_outer_product() ? 1.0 : 2.0) * layer.forward_macs_per_sample;
 }
 
-/// A row of a table's gradient is added to the one entry that was read.
+/// A row of an embedding's gradient is added to the one entry that was read.
 double gradient_macs_per_sample(const spec::LayerShape& layer) {
   const auto row = static_cast<double>(layer.rows_per_sample * layer.in);
   if (layer.has_outer_product()) return row * static_cast<double>(layer.out);
   return layer.has_matrix() ? row : 0.0;
 }
 
-/// A fraction in billionths, so that it fits a slot and counts are exact.
-constexpr std::int64_t kBillion = 1'000'000'000;
-
-std::int32_t billionths(double fraction) {
-  const double count = std::round(fraction * static_cast<double>(kBillion));
-  if (!(count >= 1 && fraction <= 1)) throw std::logic_error("a fraction to keep lies in (0, 1]");
-  return static_cast<std::int32_t>(count);
+/// Products of decimals are off by a few units in the last place: 0.07 · 100 is a little above 7.
+double round_up(double value) {
+  constexpr double kRounding = 1e-14;
+  return std::ceil(value * (1.0 - kRounding));
 }
 
-std::int64_t kept_of(std::int64_t billionths, std::int64_t in, std::int64_t out) {
-  const std::int64_t entries = in * out;  // whole billions apart: billionths · entries may not fit
-  const std::int64_t rest = billionths * (entries % kBillion);
-  return billionths * (entries / kBillion) + (rest + kBillion - 1) / kBillion;
+double fraction_to_nine_decimals(double fraction) {
+  constexpr double kBillion = 1e9;
+  const double billionths = std::round(fraction * kBillion);
+  if (!(billionths >= 1 && fraction <= 1)) throw std::logic_error("a fraction to keep lies in (0, 1]");
+  return billionths / kBillion;
 }
 
-const std::vector<std::int32_t>& ranks_of(const Scope& scope, std::int32_t slot) {
-  return scope.sizes->ranks.at(static_cast<std::size_t>(slot));
+double sum_over_workers(const Expression& of, const Scope& scope) {
+  double sum = 0;
+  Scope one = scope;
+  for (std::size_t worker = 0; worker < scope.sizes->samples.size(); ++worker) {
+    one.worker = static_cast<std::int32_t>(worker);
+    sum += of.evaluate(one);
+  }
+  return sum;
+}
+
+double value_of(const Call& call, const Scope& scope) {
+  switch (call.function) {
+    case Function::least: {
+      double least = call.arguments.front().evaluate(scope);
+      for (std::size_t i = 1; i < call.arguments.size(); ++i) {
+        least = std::min(least, call.arguments[i].evaluate(scope));
+      }
+      return least;
+    }
+    case Function::round_up:
+      return round_up(call.arguments.front().evaluate(scope));
+    case Function::over_workers: {
+      if (scope.sums != nullptr) {
+        for (const auto& [known, sum] : *scope.sums) {
+          if (known == &call) return sum;
+        }
+      }
+      const double sum = sum_over_workers(call.arguments.front(), scope);
+      if (scope.sums != nullptr) scope.sums->emplace_back(&call, sum);
+      return sum;
+    }
+  }
+  throw std::logic_error("unknown function");
 }
 
 }  // namespace
 
 std::int64_t kept_entries(double fraction, std::int64_t in, std::int64_t out) {
-  return kept_of(billionths(fraction), in, out);
+  return static_cast<std::int64_t>(
+      round_up(fraction_to_nine_decimals(fraction) * static_cast<double>(in) * static_cast<double>(out)));
 }
 
-Expression extent::kept(double fraction) { return {Symbol::kept, billionths(fraction)}; }
+Expression extent::kept(double fraction) { return ceil(fraction_to_nine_decimals(fraction) * in() * out()); }
 
 Expression::Expression(double constant) {
   if (constant != 0) terms_.push_back({constant, {}});
 }
 
 Expression::Expression(Symbol symbol, std::int32_t slot) { terms_.push_back({1.0, {{symbol, slot}}}); }
+
+Expression::Expression(Function function, std::vector<Expression> arguments) {
+  if (arguments.empty() || (function != Function::least && arguments.size() != 1)) {
+    throw std::logic_error(fmt::format("'{}' of {} arguments", name(function), arguments.size()));
+  }
+  terms_.push_back({1.0, {{Symbol::call, 0, std::make_shared<const Call>(Call{function, std::move(arguments)})}}});
+}
+
+bool Expression::Factor::operator==(const Factor& other) const {
+  if (symbol != other.symbol || slot != other.slot) return false;
+  return call == other.call || (call != nullptr && other.call != nullptr && *call == *other.call);
+}
 
 Expression& Expression::operator+=(const Expression& other) {
   for (const Term& term : other.terms_) {
@@ -130,6 +162,7 @@ Expression& Expression::operator+=(const Expression& other) {
       same->coefficient += term.coefficient;
     }
   }
+  std::erase_if(terms_, [](const Term& term) { return term.coefficient == 0; });
   return *this;
 }
 
@@ -139,8 +172,11 @@ Expression operator*(const Expression& a, const Expression& b) {
     for (const auto& right : b.terms_) {
       Expression::Term term{left.coefficient * right.coefficient, left.factors};
       term.factors.insert(term.factors.end(), right.factors.begin(), right.factors.end());
-      std::sort(term.factors.begin(), term.factors.end(),
-                [](const auto& x, const auto& y) { return std::pair(x.symbol, x.slot) < std::pair(y.symbol, y.slot); });
+      // Calls have no order but that of their text.
+      std::sort(term.factors.begin(), term.factors.end(), [](const auto& x, const auto& y) {
+        if (x.symbol != y.symbol || x.slot != y.slot) return std::pair(x.symbol, x.slot) < std::pair(y.symbol, y.slot);
+        return x.call != y.call && Expression::to_string(x) < Expression::to_string(y);
+      });
       Expression single;
       single.terms_.push_back(std::move(term));
       product += single;
@@ -153,57 +189,29 @@ double Expression::value(const Factor& factor, const Scope& scope) {
   const spec::LayerShape& layer = *scope.layer;
   switch (factor.symbol) {
     case Symbol::rows:
-      return static_cast<double>(samples_of(scope, factor.symbol) * layer.rows_per_sample);
-    case Symbol::all_rows:
-      return static_cast<double>(samples_of_all(*scope.sizes) * layer.rows_per_sample);
+      return samples_of(scope, factor.symbol) * static_cast<double>(layer.rows_per_sample);
     case Symbol::in:
       return static_cast<double>(layer.in);
-    case Symbol::in_with_bias:
-      return static_cast<double>(layer.in + (layer.bias ? 1 : 0));
     case Symbol::out:
       return static_cast<double>(layer.out);
+    case Symbol::bias:
+      return layer.bias ? 1 : 0;
     case Symbol::parameters:
       return static_cast<double>(layer.parameters);
     case Symbol::forward_macs:
-      return static_cast<double>(samples_of(scope, factor.symbol)) * layer.forward_macs_per_sample;
-    case Symbol::all_forward_macs:
-      return static_cast<double>(samples_of_all(*scope.sizes)) * layer.forward_macs_per_sample;
+      return samples_of(scope, factor.symbol) * layer.forward_macs_per_sample;
     case Symbol::backward_macs:
-      return static_cast<double>(samples_of(scope, factor.symbol)) * backward_macs_per_sample(layer);
-    case Symbol::all_backward_macs:
-      return static_cast<double>(samples_of_all(*scope.sizes)) * backward_macs_per_sample(layer);
-    case Symbol::outputs:
-      return static_cast<double>(samples_of(scope, factor.symbol)) * layer.outputs_per_sample;
-    case Symbol::inputs:
-      return static_cast<double>(samples_of(scope, factor.symbol)) * layer.inputs();
-    case Symbol::all_outputs:
-      return static_cast<double>(samples_of_all(*scope.sizes)) * layer.outputs_per_sample;
-    case Symbol::rank: {
-      const std::int64_t samples = samples_of(scope, factor.symbol);
-      return static_cast<double>(
-          limited_rank(ranks_of(scope, factor.slot).at(static_cast<std::size_t>(scope.worker)), layer, samples));
-    }
-    case Symbol::total_rank: {
-      std::int64_t sum = 0;
-      const auto& ranks = ranks_of(scope, factor.slot);
-      for (std::size_t worker = 0; worker < ranks.size(); ++worker) {
-        sum += limited_rank(ranks[worker], layer, scope.sizes->samples.at(worker));
-      }
-      return static_cast<double>(sum);
-    }
-    case Symbol::merged_rank:
-      return static_cast<double>(limited_rank(ranks_of(scope, factor.slot).at(0), layer, samples_of_all(*scope.sizes)));
-    case Symbol::matrix_rank:
-      return static_cast<double>(std::min({std::int64_t{ranks_of(scope, factor.slot).at(0)}, layer.in, layer.out}));
-    case Symbol::biased_rank:
-      return static_cast<double>(std::min(
-          {std::int64_t{ranks_of(scope, factor.slot).at(0)}, layer.in + std::int64_t{layer.bias ? 1 : 0}, layer.out}));
+      return samples_of(scope, factor.symbol) * backward_macs_per_sample(layer);
     case Symbol::gradient_macs:
-      return static_cast<double>(samples_of(scope, factor.symbol)) * gradient_macs_per_sample(layer);
-    case Symbol::all_gradient_macs:
-      return static_cast<double>(samples_of_all(*scope.sizes)) * gradient_macs_per_sample(layer);
-    case Symbol::kept:
-      return static_cast<double>(kept_of(factor.slot, layer.in, layer.out));
+      return samples_of(scope, factor.symbol) * gradient_macs_per_sample(layer);
+    case Symbol::inputs:
+      return samples_of(scope, factor.symbol) * layer.inputs();
+    case Symbol::outputs:
+      return samples_of(scope, factor.symbol) * layer.outputs_per_sample;
+    case Symbol::slot:
+      return slot_of(scope, factor.slot);
+    case Symbol::call:
+      return value_of(*factor.call, scope);
   }
   throw std::logic_error("unknown symbol");
 }
@@ -227,11 +235,39 @@ std::string Expression::to_string() const {
     if (term.coefficient != 1.0 || term.factors.empty()) product = fmt::format("{}", term.coefficient);
     for (const Factor& factor : term.factors) {
       if (!product.empty()) product += "·";
-      product += name(factor.symbol);
+      product += to_string(factor);
     }
     text += product;
   }
   return text;
+}
+
+std::string Expression::to_string(const Factor& factor) {
+  if (factor.symbol == Symbol::slot) return fmt::format("slot {}", factor.slot);
+  if (factor.symbol != Symbol::call) return name(factor.symbol);
+  std::string arguments;
+  for (const Expression& argument : factor.call->arguments) {
+    arguments += (arguments.empty() ? "" : ", ") + argument.to_string();
+  }
+  return fmt::format("{}({})", name(factor.call->function), arguments);
+}
+
+const char* to_string(ElementType type) {
+  switch (type) {
+    case ElementType::float32:
+      return "fp32";
+    case ElementType::float16:
+      return "fp16";
+    case ElementType::int32:
+      return "int32";
+    case ElementType::bit:
+      return "bits";
+    case ElementType::bfloat16:
+      return "bf16";
+    case ElementType::int8:
+      return "int8";
+  }
+  throw std::logic_error("unknown element type");
 }
 
 int bits(ElementType type) {
@@ -244,10 +280,17 @@ int bits(ElementType type) {
       return 32;
     case ElementType::bit:
       return 1;
+    case ElementType::bfloat16:
+      return 16;
+    case ElementType::int8:
+      return 8;
   }
   throw std::logic_error("unknown element type");
 }
 
-double Payload::bytes(const Scope& scope) const { return elements.evaluate(scope) * bits(type) / 8.0; }
+double Payload::bytes(const Scope& scope) const {
+  // Bits fill whole bytes.
+  return std::ceil(elements.evaluate(scope) * bits(type) / 8.0);
+}
 
 }  // namespace dadsim::step

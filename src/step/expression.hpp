@@ -1,8 +1,9 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "spec/layer_shape.hpp"
@@ -13,62 +14,65 @@ namespace dadsim::step {
 /// worker and the sizes of one step are put in, so that what was recorded on the small network can be sized for a large
 /// one.
 enum class Symbol : std::uint8_t {
-  rows,               ///< rows of A and Δ at this worker: its samples × the layer's rows per sample
-  all_rows,           ///< rows of all workers together
-  in,                 ///< the layer's input width
-  in_with_bias,       ///< input width, plus one if the layer has a bias (A with a column of ones)
-  out,                ///< the layer's output width
-  parameters,         ///< the layer's learned floats
-  forward_macs,       ///< multiply-adds of the forward pass over this worker's samples
-  backward_macs,      ///< multiply-adds of the backward pass over this worker's samples, without the weight gradient
-  outputs,            ///< elements that the forward pass writes over this worker's samples
-  all_forward_macs,   ///< the same over the samples of all workers
-  all_backward_macs,  ///< the same over the samples of all workers
-  all_outputs,        ///< the same over the samples of all workers
-  rank,               ///< rank(slot): components that this worker kept
-  total_rank,         ///< total_rank(slot): components of all workers together
-  merged_rank,        ///< merged_rank(slot): components kept after merging
-  matrix_rank,        ///< matrix_rank(slot): components asked for, limited by the matrix alone: min(k, in, out)
-  biased_rank,        ///< biased_rank(slot): the same of the matrix with its bias: min(k, in_with_bias, out)
-  gradient_macs,  ///< multiply-adds of the weight gradient over this worker's rows: rows·in·out; of a table rows·in
-  all_gradient_macs,  ///< the same over the rows of all workers
-  inputs,             ///< elements that the forward pass reads over this worker's samples, each once
-  kept,               ///< kept(fraction): kept_entries() of the matrix; the slot holds the fraction
+  rows,           ///< rows of A and Δ at this worker: its samples × the layer's rows per sample
+  in,             ///< the layer's input width
+  out,            ///< the layer's output width
+  bias,           ///< 1 if the layer has a bias, 0 otherwise
+  parameters,     ///< the layer's learned floats
+  forward_macs,   ///< multiply-adds of the forward pass over this worker's samples
+  backward_macs,  ///< multiply-adds of the backward pass over this worker's samples, without the weight gradient
+  gradient_macs,  ///< multiply-adds of the weight gradient over this worker's rows: rows·in·out; of an embedding
+                  ///< rows·in
+  inputs,         ///< elements that the forward pass reads over this worker's samples, each once
+  outputs,        ///< elements that the forward pass writes over this worker's samples
+  slot,           ///< slot(k): what an algorithm noted of this step, for this worker or for all
+  call,           ///< a function of other expressions
 };
 
-/// The numbers of one recorded step that are not shapes: samples per worker and the ranks that turned out.
+enum class Function : std::uint8_t {
+  least,         ///< the least of its arguments
+  round_up,      ///< the next whole number; what is above one by a rounding error of its product alone is that one
+  over_workers,  ///< the sum of its argument over all workers
+};
+
+/// The numbers of one recorded step that are not shapes: samples per worker and what turned out.
 struct StepSizes {
   std::vector<std::int32_t> samples;             ///< per worker
-  std::vector<std::vector<std::int32_t>> ranks;  ///< per slot: one per worker, or a single one if merged
+  std::vector<std::vector<std::int32_t>> slots;  ///< one number per worker, or a single one for all
   bool operator==(const StepSizes&) const = default;
 };
+
+struct Call;
+
+/// Sums over workers that have been worked out, for one layer and one step: they are the same for all workers.
+using KnownSums = std::vector<std::pair<const Call*, double>>;
 
 /// Where an expression is evaluated.
 struct Scope {
   const spec::LayerShape* layer = nullptr;
   const StepSizes* sizes = nullptr;
-  std::int32_t worker = -1;  ///< index of the worker, or -1 at the aggregator, which has no rows of its own
+  std::int32_t worker = -1;   ///< index of the worker, or -1 at the aggregator, which has no rows of its own
+  KnownSums* sums = nullptr;  ///< kept while worker after worker of the same layer is asked for; may be null
 };
 
-/// ⌈fraction · in · out⌉, the fraction to nine decimals.
-std::int64_t kept_entries(double fraction, std::int64_t in, std::int64_t out);
-
-/// A polynomial in symbols, e.g. rows × in + rows × out.
+/// A polynomial in symbols and in functions of such polynomials, e.g. rows × in + min(slot, in, out) × out. Which
+/// functions and slots an algorithm needs is its own affair: nothing here knows an algorithm.
 class Expression {
  public:
   Expression() = default;
   Expression(double constant);  // NOLINT(google-explicit-constructor): 2 * rows reads as in the papers
   Expression(Symbol symbol, std::int32_t slot = 0);  // NOLINT(google-explicit-constructor)
+  Expression(Function function, std::vector<Expression> arguments);
 
-  /// The value in `scope`. Ranks are limited to what the layer and the rows allow. Throws std::logic_error where a
-  /// symbol has no meaning there (rows at the aggregator).
+  /// The value in `scope`. Throws std::logic_error where a symbol has no meaning there (rows at the aggregator).
   double evaluate(const Scope& scope) const;
 
-  /// E.g. "2·rows·in + out".
+  /// E.g. "2·rows·in + out", "min(slot 0, in, out)".
   std::string to_string() const;
 
   Expression& operator+=(const Expression& other);
   friend Expression operator+(Expression a, const Expression& b) { return a += b; }
+  friend Expression operator-(Expression a, const Expression& b) { return a += -1.0 * b; }
   friend Expression operator*(const Expression& a, const Expression& b);
   bool operator==(const Expression&) const = default;
   bool is_zero() const { return terms_.empty(); }
@@ -77,8 +81,9 @@ class Expression {
   friend struct ExpressionBytes;  // of trajectory_bytes.cpp
   struct Factor {
     Symbol symbol;
-    std::int32_t slot;
-    bool operator==(const Factor&) const = default;
+    std::int32_t slot = 0;
+    std::shared_ptr<const Call> call = nullptr;  ///< Symbol::call: never null
+    bool operator==(const Factor& other) const;
   };
   struct Term {
     double coefficient;
@@ -86,37 +91,65 @@ class Expression {
     bool operator==(const Term&) const = default;
   };
   static double value(const Factor& factor, const Scope& scope);
+  static std::string to_string(const Factor& factor);
 
   std::vector<Term> terms_;
 };
 
+/// A function with its arguments.
+struct Call {
+  Function function;
+  std::vector<Expression> arguments;
+  bool operator==(const Call&) const = default;
+};
+
+/// ⌈fraction · in · out⌉, the fraction to nine decimals: the number that extent::kept() stands for.
+std::int64_t kept_entries(double fraction, std::int64_t in, std::int64_t out);
+
 /// The extents by name, for formulas that read as in the papers: `rows() * (in() + out())`.
 namespace extent {
 inline Expression rows() { return Symbol::rows; }
-inline Expression all_rows() { return Symbol::all_rows; }
 inline Expression in() { return Symbol::in; }
-inline Expression in_with_bias() { return Symbol::in_with_bias; }
 inline Expression out() { return Symbol::out; }
+inline Expression bias() { return Symbol::bias; }
 inline Expression parameters() { return Symbol::parameters; }
 inline Expression forward_macs() { return Symbol::forward_macs; }
 inline Expression backward_macs() { return Symbol::backward_macs; }
-inline Expression outputs() { return Symbol::outputs; }
-inline Expression inputs() { return Symbol::inputs; }
-inline Expression all_forward_macs() { return Symbol::all_forward_macs; }
-inline Expression all_backward_macs() { return Symbol::all_backward_macs; }
-inline Expression all_outputs() { return Symbol::all_outputs; }
-inline Expression rank(std::int32_t slot) { return {Symbol::rank, slot}; }
-inline Expression total_rank(std::int32_t slot) { return {Symbol::total_rank, slot}; }
-inline Expression merged_rank(std::int32_t slot) { return {Symbol::merged_rank, slot}; }
-inline Expression matrix_rank(std::int32_t slot) { return {Symbol::matrix_rank, slot}; }
-inline Expression biased_rank(std::int32_t slot) { return {Symbol::biased_rank, slot}; }
 inline Expression gradient_macs() { return Symbol::gradient_macs; }
-inline Expression all_gradient_macs() { return Symbol::all_gradient_macs; }
-/// `fraction` in (0, 1], to nine decimals.
+inline Expression inputs() { return Symbol::inputs; }
+inline Expression outputs() { return Symbol::outputs; }
+inline Expression slot(std::int32_t number) { return {Symbol::slot, number}; }
+
+inline Expression min(std::vector<Expression> of) { return {Function::least, std::move(of)}; }
+inline Expression ceil(Expression of) { return {Function::round_up, {std::move(of)}}; }
+inline Expression over_workers(Expression of) { return {Function::over_workers, {std::move(of)}}; }
+
+/// A with a column of ones where the layer has a bias.
+inline Expression in_with_bias() { return in() + bias(); }
+inline Expression all_rows() { return over_workers(rows()); }
+inline Expression all_forward_macs() { return over_workers(forward_macs()); }
+inline Expression all_backward_macs() { return over_workers(backward_macs()); }
+inline Expression all_gradient_macs() { return over_workers(gradient_macs()); }
+inline Expression all_outputs() { return over_workers(outputs()); }
+
+/// As many components as were found, limited by what the layer and the rows allow: a layer larger or smaller than the
+/// learned one has other limits. `slot` has one number per worker.
+inline Expression rank(std::int32_t number) { return min({slot(number), in_with_bias(), out(), rows()}); }
+/// The components of all workers together.
+inline Expression total_rank(std::int32_t number) { return over_workers(rank(number)); }
+/// Components that were found in those of all workers; `slot` has a single number.
+inline Expression merged_rank(std::int32_t number) { return min({slot(number), in_with_bias(), out(), all_rows()}); }
+/// Components asked for, limited by the matrix alone; `slot` has a single number.
+inline Expression matrix_rank(std::int32_t number) { return min({slot(number), in(), out()}); }
+/// Components asked for, limited by the matrix with its bias; `slot` has a single number.
+inline Expression biased_rank(std::int32_t number) { return min({slot(number), in_with_bias(), out()}); }
+/// ⌈fraction · in · out⌉; `fraction` in (0, 1], to nine decimals.
 Expression kept(double fraction);
 }  // namespace extent
 
-enum class ElementType : std::uint8_t { float32, float16, int32, bit };
+/// What one element of a message is on the wire.
+enum class ElementType : std::uint8_t { float32, float16, int32, bit, bfloat16, int8 };
+const char* to_string(ElementType type);
 
 /// Bits of one element on the wire.
 int bits(ElementType type);

@@ -174,9 +174,14 @@ class Instantiation {
   double evaluate(const Expression& expression, const std::vector<const spec::LayerShape*>& layers,
                   std::int32_t worker) const {
     double sum = 0;
-    for (const spec::LayerShape* layer : layers) sum += expression.evaluate({layer, &sizes_, worker});
+    for (const spec::LayerShape* layer : layers) {
+      sum += expression.evaluate({layer, &sizes_, worker, sums_of(layer)});
+    }
     return sum;
   }
+
+  /// Sums over workers are the same for every worker: they are worked out once per op and layer.
+  KnownSums* sums_of(const spec::LayerShape* layer) const { return &sums_[layer]; }
 
   template <class Value>
   PerWorker per_participant(Role who, Value&& value) const {
@@ -237,6 +242,7 @@ class Instantiation {
   }
 
   void emit(const Op& op, const std::vector<const spec::LayerShape*>& layers, const Place& place) {
+    sums_.clear();
     Task task;
     task.layer = layers.size() == 1 ? layers.front()->name : "other layers";
     if (const auto* compute = std::get_if<ComputeOp>(&op.what)) {
@@ -255,11 +261,14 @@ class Instantiation {
       const Role sender = collective->kind == CollectiveKind::broadcast ? Role::aggregator : Role::workers;
       CollectiveTask sized;
       sized.kind = collective->kind;
+      sized.neighbours = collective->neighbours;
       sized.bytes = per_participant(sender, [&](std::int32_t worker) {
         double bytes = 0;
         for (const Payload& payload : collective->payload) {
           if (payload.last_layer_only && layers.back() != last_matrix_layer()) continue;
-          for (const spec::LayerShape* layer : layers) bytes += wire_bytes(payload, {layer, &sizes_, worker});
+          for (const spec::LayerShape* layer : layers) {
+            bytes += wire_bytes(payload, {layer, &sizes_, worker, sums_of(layer)});
+          }
         }
         return bytes;
       });
@@ -269,8 +278,7 @@ class Instantiation {
         return;
       }
       task.what = std::move(sized);
-      schedule_.uses_aggregator |=
-          collective->kind == CollectiveKind::gather || collective->kind == CollectiveKind::broadcast;
+      schedule_.uses_aggregator |= is_star(collective->kind);
       task_of_[{op.serial, place.timed}] = static_cast<std::int32_t>(schedule_.tasks.size());
     } else {
       const auto& wait = std::get<WaitOp>(op.what);
@@ -292,6 +300,7 @@ class Instantiation {
   bool embeddings_apart_ = false;  ///< some sweep goes over tables
   std::map<const spec::LayerShape*, spec::LayerShape> tables_,
       rests_;  ///< a table's layer → the table, and what is beside it
+  mutable std::map<const spec::LayerShape*, KnownSums> sums_;
   Schedule schedule_;
   double narrower_ = 1;                               ///< bytes of a float ÷ those in fp32
   std::map<std::int32_t, std::int32_t> recorded_at_;  ///< serial → position in the learned network
@@ -305,9 +314,38 @@ PerWorker::PerWorker(std::vector<double> values) : values_(std::move(values)) {
   if (std::adjacent_find(values_.begin(), values_.end(), std::not_equal_to<>()) == values_.end()) values_.resize(1);
 }
 
+bool CollectiveTask::operator==(const CollectiveTask& other) const {
+  if (kind != other.kind || bytes != other.bytes || algorithm != other.algorithm) return false;
+  return neighbours == other.neighbours ||
+         (neighbours != nullptr && other.neighbours != nullptr && *neighbours == *other.neighbours);
+}
+
 PerWorker PerWorker::scaled(double factor) const {
   PerWorker result = *this;
   for (double& value : result.values_) value *= factor;
+  return result;
+}
+
+bool has_barrier(const Schedule& schedule) {
+  bool exchanges = false;
+  for (const Task& task : schedule.tasks) {
+    const auto* collective = std::get_if<CollectiveTask>(&task.what);
+    if (collective == nullptr) continue;
+    if (collective->kind != CollectiveKind::neighbour_exchange) return true;
+    exchanges = true;
+  }
+  return !exchanges;
+}
+
+Schedule repeated(const Schedule& schedule, std::size_t count) {
+  Schedule result{schedule.workers, schedule.uses_aggregator, {}, schedule.precision};
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto first = static_cast<std::int32_t>(result.tasks.size());
+    for (Task task : schedule.tasks) {
+      if (auto* wait = std::get_if<WaitTask>(&task.what)) wait->collective += first;
+      result.tasks.push_back(std::move(task));
+    }
+  }
   return result;
 }
 

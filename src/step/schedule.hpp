@@ -1,12 +1,14 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <variant>
 #include <vector>
 
 #include "spec/layer_shape.hpp"
 #include "spec/precision.hpp"
+#include "step/neighbours.hpp"
 #include "step/step.hpp"
 
 namespace dadsim::step {
@@ -42,7 +44,9 @@ struct CollectiveTask {
   CollectiveKind kind = CollectiveKind::gather;
   PerWorker bytes;                 ///< handed over by each worker; for a broadcast one value, what each worker gets
   std::string algorithm = "auto";  ///< of the collectives' registry
-  bool operator==(const CollectiveTask&) const = default;
+  std::shared_ptr<const Neighbours> neighbours{};  ///< neighbour_exchange: who sends to whom
+  /// By value, also of the graph.
+  bool operator==(const CollectiveTask& other) const;
 };
 
 struct WaitTask {
@@ -67,6 +71,13 @@ struct Schedule {
   spec::Precision precision = spec::Precision::fp32;  ///< of its computations
   bool operator==(const Schedule&) const = default;
 };
+
+/// Whether workers begin the next step together: all wait for what all have sent. Without a barrier, in a step whose
+/// workers hear from their neighbours alone, each begins its next step when it is itself done with this one.
+bool has_barrier(const Schedule& schedule);
+
+/// `count` of the schedule, one behind the other.
+Schedule repeated(const Schedule& schedule, std::size_t count);
 
 /// Puts numbers in. `learned` is the network the step was recorded on, `timed` the one to time it as (the same, or a
 /// workload; groups of layers are then repeated by relative depth). `sample_scale` is timed samples ÷ learned samples

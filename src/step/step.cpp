@@ -15,6 +15,8 @@ bool is_matrix_product(Phase phase) {
     case Phase::loss:
     case Phase::add:
     case Phase::update:
+    case Phase::encode:
+    case Phase::decode:
       return false;
   }
   throw std::logic_error("unknown phase");
@@ -38,8 +40,18 @@ const char* to_string(Phase phase) {
       return "add";
     case Phase::update:
       return "update";
+    case Phase::encode:
+      return "encode";
+    case Phase::decode:
+      return "decode";
   }
   throw std::logic_error("unknown phase");
+}
+
+bool CollectiveOp::operator==(const CollectiveOp& other) const {
+  if (kind != other.kind || payload != other.payload) return false;
+  return neighbours == other.neighbours ||
+         (neighbours != nullptr && other.neighbours != nullptr && *neighbours == *other.neighbours);
 }
 
 const char* to_string(CollectiveKind kind) {

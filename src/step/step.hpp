@@ -1,16 +1,29 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <variant>
 #include <vector>
 
 #include "step/expression.hpp"
+#include "step/neighbours.hpp"
 
 namespace dadsim::step {
 
 /// What a computation is for: it decides which efficiency of the device applies, and names the span.
-enum class Phase : std::uint8_t { forward, loss, backpropagate, weight_gradient, factorise, merge, add, update };
+enum class Phase : std::uint8_t {
+  forward,
+  loss,
+  backpropagate,
+  weight_gradient,
+  factorise,  ///< whatever makes what is sent smaller: factors, the largest entries
+  merge,      ///< the same, of what all have sent
+  add,        ///< sums, of gradients or weights
+  update,     ///< the optimizer
+  encode,     ///< numbers into the bytes of a message
+  decode,     ///< and back
+};
 
 /// Whether a phase is made of matrix products (limited by arithmetic) or passes over memory.
 bool is_matrix_product(Phase phase);
@@ -41,6 +54,10 @@ enum class CollectiveKind : std::uint8_t {
   neighbour_exchange,  ///< every worker sends the same block along the edges of a graph
 };
 const char* to_string(CollectiveKind kind);
+/// Whether it goes straight to or from the aggregator, which has no part in what the workers do among themselves.
+constexpr bool is_star(CollectiveKind kind) {
+  return kind == CollectiveKind::gather || kind == CollectiveKind::broadcast;
+}
 
 /// A collective on the network stream. `payload` is what each worker hands over (gather, all_reduce, all_gather) or
 /// what the aggregator hands to each worker (broadcast). It starts when the compute stream of the participant has
@@ -48,7 +65,8 @@ const char* to_string(CollectiveKind kind);
 struct CollectiveOp {
   CollectiveKind kind = CollectiveKind::gather;
   std::vector<Payload> payload;
-  bool operator==(const CollectiveOp&) const = default;
+  std::shared_ptr<const Neighbours> neighbours = nullptr;  ///< neighbour_exchange: who sends to whom
+  bool operator==(const CollectiveOp& other) const;
 };
 
 /// The compute stream of the participants stands still until their part of a collective is done.

@@ -1,5 +1,6 @@
 #include "step/step_recorder.hpp"
 
+#include <algorithm>
 #include <stdexcept>
 
 namespace dadsim::step {
@@ -31,9 +32,23 @@ std::int32_t StepRecorder::add(decltype(Op::what) what) {
   return next_serial_++;
 }
 
-std::int32_t StepRecorder::add_ranks(std::vector<std::int32_t> ranks) {
-  sizes_.ranks.push_back(std::move(ranks));
-  return static_cast<std::int32_t>(sizes_.ranks.size()) - 1;
+std::int32_t StepRecorder::add_slot(std::vector<std::int32_t> numbers) {
+  sizes_.slots.push_back(std::move(numbers));
+  return static_cast<std::int32_t>(sizes_.slots.size()) - 1;
+}
+
+void StepRecorder::append(const StepStructure& structure) {
+  const std::int32_t first = next_serial_;
+  for (Sweep sweep : structure.sweeps) {
+    for (Group& group : sweep.groups) {
+      for (Op& op : group.ops) {
+        op.serial += first;
+        next_serial_ = std::max(next_serial_, op.serial + 1);
+        if (auto* wait = std::get_if<WaitOp>(&op.what)) wait->collective += first;
+      }
+    }
+    structure_.sweeps.push_back(std::move(sweep));
+  }
 }
 
 std::pair<StepStructure, StepSizes> StepRecorder::take() { return {std::move(structure_), std::move(sizes_)}; }

@@ -27,9 +27,12 @@ class StepRecorder {
   /// Appends to the current group; returns the op's serial.
   std::int32_t add(decltype(Op::what) what);
 
-  /// Notes ranks that turned out (one per worker, or a single one if merged); returns the slot for Symbol::rank and
+  /// Notes numbers that turned out (one per worker, or a single one for all); returns the slot for extent::slot() and
   /// relatives.
-  std::int32_t add_ranks(std::vector<std::int32_t> ranks);
+  std::int32_t add_slot(std::vector<std::int32_t> numbers);
+
+  /// Appends what another recorder has taken down of the same step: its waits still mean its own collectives.
+  void append(const StepStructure& structure);
 
   const StepSizes& sizes() const { return sizes_; }
   /// Ends the step.

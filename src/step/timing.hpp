@@ -24,11 +24,11 @@ struct StepTiming {
   std::vector<double> bytes_received;  ///< per node
   std::vector<Bound> bounds;           ///< the critical path by resource, longest first; seconds add up to the step
   std::vector<double> busy_seconds;    ///< per node: its compute stream, computing
-  /// Of compute_seconds: what an algorithm computes beside a plain step (factorising, merging, adding up).
+  /// The part of compute_seconds that an algorithm adds to a plain step (factorising, merging, adding up).
   double compression_seconds = 0;
-  /// Of exposed_seconds: the stream waits for a collective that not all of those it gets something from have issued
-  /// yet. Whatever else a wait takes is the network's: the transfer itself, and transfers that are before it in line.
-  /// At a star all the way up and what the aggregator computes are waiting, until it sends.
+  /// The part of exposed_seconds in which the stream waits for a collective that not all of those it gets something
+  /// from have issued yet. Whatever else a wait takes is the network's: the transfer itself, and transfers that are
+  /// before it in line. At a star all the way up and what the aggregator computes are waiting, until it sends.
   double waiting_seconds = 0;
 };
 
@@ -66,7 +66,7 @@ struct NetworkUse {
   };
   std::vector<LinkClass> links;
   double messages = 0;  ///< that were simulated one by one
-  /// Of steps that differ, some were simulated, and the others interpolated between them by their bytes.
+  /// The sampling of steps that differ: some were simulated, and the others interpolated between them by their bytes.
   struct Sampling {
     double steps = 0;       ///< that differ
     double simulated = 0;   ///< of them

@@ -11,11 +11,22 @@ struct ExpressionBytes {
     bytes << std::uint64_t{expression.terms_.size()};
     for (const Expression::Term& term : expression.terms_) {
       bytes << term.coefficient << std::uint64_t{term.factors.size()};
-      for (const Expression::Factor& factor : term.factors)
+      for (const Expression::Factor& factor : term.factors) {
         bytes << static_cast<std::uint8_t>(factor.symbol) << factor.slot;
+        if (factor.symbol == Symbol::call) write(bytes, *factor.call);
+      }
     }
   }
-  static Expression read(WireReader& bytes);
+  static Expression read(WireReader& bytes, int depth = 0);
+
+ private:
+  /// Functions within functions that are read: more are no expression of ours.
+  static constexpr int kDeepest = 16;
+
+  static void write(WireWriter& bytes, const Call& call) {
+    bytes << static_cast<std::uint8_t>(call.function) << std::uint64_t{call.arguments.size()};
+    for (const Expression& argument : call.arguments) write(bytes, argument);
+  }
 };
 
 namespace {
@@ -55,6 +66,8 @@ void write(WireWriter& bytes, const ComputeOp& op) {
 void write(WireWriter& bytes, const CollectiveOp& op) {
   write(bytes, op.kind);
   write(bytes, op.payload);
+  write(bytes, op.neighbours != nullptr);
+  if (op.neighbours != nullptr) write(bytes, op.neighbours->to);
 }
 
 void write(WireWriter& bytes, const WaitOp& op) {
@@ -83,7 +96,7 @@ void write(WireWriter& bytes, const StepStructure& structure) { write(bytes, str
 void write(WireWriter& bytes, const Step& step) {
   bytes << step.structure;
   write(bytes, step.sizes.samples);
-  write(bytes, step.sizes.ranks);
+  write(bytes, step.sizes.slots);
 }
 
 void write(WireWriter& bytes, const Evaluation& at) { bytes << at.step << at.loss << at.accuracy << at.auc; }
@@ -151,7 +164,7 @@ Work read_work(WireReader& bytes) {
 Payload read_payload(WireReader& bytes) {
   Payload payload;
   payload.elements = ExpressionBytes::read(bytes);
-  payload.type = read_enum(bytes, ElementType::bit);
+  payload.type = read_enum(bytes, ElementType::int8);
   payload.last_layer_only = read_truth(bytes);
   return payload;
 }
@@ -162,7 +175,7 @@ Op read_op(WireReader& bytes) {
   bytes >> op.serial >> kind;
   if (kind == 0) {
     ComputeOp compute;
-    compute.phase = read_enum(bytes, Phase::update);
+    compute.phase = read_enum(bytes, Phase::decode);
     compute.who = read_enum(bytes, Role::aggregator);
     compute.branches = read_all(bytes, [&] { return read_work(bytes); });
     compute.except_first_layer = read_truth(bytes);
@@ -172,6 +185,10 @@ Op read_op(WireReader& bytes) {
     CollectiveOp collective;
     collective.kind = read_enum(bytes, CollectiveKind::neighbour_exchange);
     collective.payload = read_all(bytes, [&] { return read_payload(bytes); });
+    if (read_truth(bytes)) {
+      collective.neighbours = std::make_shared<const Neighbours>(
+          Neighbours{read_all(bytes, [&] { return read_numbers<std::int32_t>(bytes); })});
+    }
     op.what = std::move(collective);
   } else if (kind == 2) {
     WaitOp wait;
@@ -199,15 +216,21 @@ Sweep read_sweep(WireReader& bytes) {
 
 }  // namespace
 
-Expression ExpressionBytes::read(WireReader& bytes) {
+Expression ExpressionBytes::read(WireReader& bytes, int depth) {
+  if (depth > kDeepest) throw std::out_of_range("functions within functions without end");
   Expression expression;
   expression.terms_ = read_all(bytes, [&] {
     Expression::Term term{};
     bytes >> term.coefficient;
     term.factors = read_all(bytes, [&] {
       Expression::Factor factor{};
-      factor.symbol = read_enum(bytes, Symbol::kept);
+      factor.symbol = read_enum(bytes, Symbol::call);
       bytes >> factor.slot;
+      if (factor.symbol == Symbol::call) {
+        Call call{read_enum(bytes, Function::over_workers), read_all(bytes, [&] { return read(bytes, depth + 1); })};
+        if (call.arguments.empty()) throw std::out_of_range("a function of nothing");
+        factor.call = std::make_shared<const Call>(std::move(call));
+      }
       return factor;
     });
     return term;
@@ -235,7 +258,7 @@ Trajectory read_trajectory(WireReader& bytes) {
     Step step;
     bytes >> step.structure;
     step.sizes.samples = read_numbers<std::int32_t>(bytes);
-    step.sizes.ranks = read_all(bytes, [&] { return read_numbers<std::int32_t>(bytes); });
+    step.sizes.slots = read_all(bytes, [&] { return read_numbers<std::int32_t>(bytes); });
     return step;
   });
   trajectory.steps = read_numbers<std::int32_t>(bytes);

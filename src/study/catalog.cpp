@@ -4,24 +4,27 @@
 
 #include "algorithms/registry.hpp"
 #include "collectives/collective.hpp"
+#include "compress/registry.hpp"
 #include "models/data/dataset.hpp"
 #include "sim/device.hpp"
-#include "sim/platform/links.hpp"
-#include "sim/platform/platform_check.hpp"
-#include "sim/platform/regions.hpp"
-#include "sim/platform/units.hpp"
+#include "sim/platform.hpp"
 #include "spec/workload.hpp"
 
 namespace dadsim::study {
 
 scenario::Catalog make_catalog() {
   scenario::Catalog catalog;
-  for (const algorithms::AlgorithmInfo& info : algorithms::algorithm_registry()) {
-    catalog.algorithms.push_back({info.name, info.parameters, info.sharing == algorithms::Sharing::one_network});
+  for (const algorithms::AlgorithmInfo& info : algorithms::algorithm_registry().all()) {
+    const bool decentralised = info.sharing == algorithms::Sharing::own_weights;
+    catalog.algorithms.push_back(
+        {info.name, info.parameters, info.sharing == algorithms::Sharing::one_network || decentralised, decentralised});
   }
-  for (const spec::DeviceSpec& device : sim::device_catalog()) catalog.devices.push_back(device.name);
-  catalog.device_specs = sim::device_catalog();
-  for (const spec::Workload& workload : spec::workload_registry()) {
+  for (const compress::CompressorInfo& info : compress::compressors().all()) {
+    catalog.compressors.push_back({info.name, info.parameters, info.lossless});
+  }
+  for (const spec::DeviceSpec& device : sim::device_catalog().all()) catalog.devices.push_back(device.name);
+  catalog.device_specs = sim::device_catalog().all();
+  for (const spec::Workload& workload : spec::workload_registry().all()) {
     catalog.workloads.push_back(workload.name);
     if (workload.dataset_size > 0) catalog.dataset_sizes[workload.name] = workload.dataset_size;
   }

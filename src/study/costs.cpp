@@ -36,7 +36,7 @@ class Bill {
     workers_ = scenario.workers.size();
   }
 
-  /// Of `steps` steps that take `seconds` in all and send `bytes`.
+  /// The costs of `steps` steps that take `seconds` in all and send `bytes`.
   report::Costs of(const report::RunResult& run, double steps, double seconds, double bytes, double paid_bytes) const {
     report::Costs costs;
     double money = paid_bytes / kGigabyte * costs_.egress_per_gb;
@@ -64,7 +64,7 @@ class Bill {
   /// Sentences on what was taken for granted.
   std::vector<std::string> terms_in_words() const {
     std::vector<std::string> sentences;
-    for (const auto& [device, words] : words_) sentences.push_back(fmt::format("{}: {}", device, words));
+    for (const auto& [device, sentence] : device_terms_) sentences.push_back(fmt::format("{}: {}", device, sentence));
     std::string shared = "Costs are of the devices named, from the first step to the last";
     if (costs_.egress_per_gb > 0) {
       shared += fmt::format(
@@ -84,33 +84,33 @@ class Bill {
     const spec::DeviceSpec& device = find_device(scenario, name);
     const spec::CostSpec::Price* own = own_price(costs_, name);
     Terms terms;
-    std::string words;
+    std::string sentence;
     if (own != nullptr && own->per_hour) {
       terms.per_second = *own->per_hour / kSecondsPerHour;
-      words = fmt::format("{} {} an hour as the scenario says", *own->per_hour, costs_.currency);
+      sentence = fmt::format("{} {} an hour as the scenario says", *own->per_hour, costs_.currency);
     } else if (const estimate::DevicePrice* price = estimate::find_price(name);
                price != nullptr && costs_.currency == "USD") {
       terms.per_second = price->per_hour / kSecondsPerHour;
-      words = fmt::format("{:.4g} USD an hour ({}, {})", price->per_hour, price->source, price->date);
+      sentence = fmt::format("{:.4g} USD an hour ({}, {})", price->per_hour, price->source, price->date);
     } else {
-      words = "no price known, so the money is not";
+      sentence = "no price known, so the money is not";
     }
     if (device.power > 0) {
       terms.busy_watts = device.power;
       terms.idle_watts = own != nullptr && own->idle_power ? *own->idle_power : spec::kIdleShare * device.power;
-      words += fmt::format("; {:.4g} W computing, {:.4g} W waiting{}", device.power, *terms.idle_watts,
-                           own != nullptr && own->idle_power ? "" : " (assumed)");
+      sentence += fmt::format("; {:.4g} W computing, {:.4g} W waiting{}", device.power, *terms.idle_watts,
+                              own != nullptr && own->idle_power ? "" : " (assumed)");
     } else {
-      words += "; its power is not known, so the energy is not";
+      sentence += "; its power is not known, so the energy is not";
     }
-    words_[name] = words;
+    device_terms_[name] = sentence;
     return terms;
   }
 
   const spec::CostSpec& costs_;
   std::size_t workers_ = 0;
   std::vector<Terms> nodes_;  ///< workers, then the aggregator
-  std::map<std::string, std::string> words_;
+  std::map<std::string, std::string> device_terms_;
 };
 
 /// Bytes that are paid for, per byte that a node sends: on the links named, however many of them a byte passes.

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "algorithms/registry.hpp"
+#include "compress/registry.hpp"
 #include "report/trace.hpp"
 #include "study/costs.hpp"
 #include "study/device_lookup.hpp"
@@ -15,6 +16,7 @@
 #include "study/scale.hpp"
 #include "study/schedule_memory.hpp"
 #include "study/timed_as.hpp"
+#include "support/human.hpp"
 #include "support/interrupt.hpp"
 #include "support/progress.hpp"
 #include "support/version.hpp"
@@ -22,14 +24,14 @@
 namespace dadsim::study {
 namespace {
 
-/// Of the steps that are asked for, those that the run has.
+/// The steps that are asked for, without those that the run does not have.
 std::vector<std::int64_t> steps_of(const step::Trajectory& trajectory, const TraceRequest& trace) {
   std::vector<std::int64_t> steps = trace.steps;
   std::erase_if(steps, [&](std::int64_t step) { return step > static_cast<std::int64_t>(trajectory.steps.size()); });
   return steps;
 }
 
-sim::TimedRun time_run(std::span<const step::Schedule> schedules, const sim::StepKinds* kinds,
+sim::TimedRun time_run(std::span<const step::Schedule> schedules, const step::StepKinds* kinds,
                        const step::Trajectory& trajectory, const sim::Cluster& cluster, const TraceRequest& trace,
                        std::size_t most_spans, const std::function<void(std::size_t)>& progress) {
   sim::TimingRequest request;
@@ -77,10 +79,19 @@ std::vector<std::string> assumptions_of(const scenario::Scenario& scenario, cons
                     result.learned_on, result.timed_as,
                     steps_known ? "are in the table of time to accuracy" : "are not known here"));
   }
-  assumptions.emplace_back(
-      "Every step is timed from an idle cluster and steps add up: a step begins when all workers have ended the one "
-      "before it. "
-      "Evaluation and start-up are not charged to learned steps.");
+  const auto gossips = [](const spec::RunSpec& run) { return run.decentralised; };
+  if (!std::ranges::all_of(scenario.runs, gossips)) {
+    assumptions.emplace_back(
+        "Every step is timed from an idle cluster and steps add up: a step begins when all workers have ended the one "
+        "before it. "
+        "Evaluation and start-up are not charged to learned steps.");
+  }
+  if (std::ranges::any_of(scenario.runs, gossips)) {
+    assumptions.emplace_back(
+        "Runs in which workers exchange with their neighbours alone have no barrier between steps: a worker goes on "
+        "when its own neighbours have delivered. A step takes as long as in the steady state that they settle in; the "
+        "first steps are listed beside it.");
+  }
   if (!(scenario.network.jitter == spec::JitterSpec{})) {
     assumptions.push_back(fmt::format(
         "Computing jitters: log-normal factors with mean 1, sigma {} from worker to worker and {} from step to "
@@ -110,13 +121,23 @@ std::vector<std::string> assumptions_of(const scenario::Scenario& scenario, cons
 
 std::vector<std::string> notes_of(const spec::RunSpec& run, const LearnedRun& learned, bool timed_as_other) {
   std::vector<std::string> notes;
-  const algorithms::AlgorithmInfo& info = algorithms::find_algorithm(run.algorithm);
+  const algorithms::AlgorithmInfo& info = algorithms::algorithm_registry().at(run.algorithm);
   if (info.sharing == algorithms::Sharing::pooled) {
     notes.emplace_back(
         "timed on the first worker alone, with the batches of all; the data are taken to be there already");
   }
   if (info.sharing == algorithms::Sharing::no_sharing)
     notes.emplace_back("accuracy is the mean over the sites' own networks");
+  if (info.sharing == algorithms::Sharing::own_weights) {
+    notes.emplace_back("every site has weights of its own; accuracy is the mean over the sites' own networks");
+  }
+  if (const compress::CompressorInfo& compressor = compress::compressors().at(run.compress.method);
+      !compressor.lossless) {
+    notes.push_back(
+        fmt::format("matrices are sent as {} and learned as they arrive{}; what is learned beside them is "
+                    "sent as it is",
+                    compressor.name, run.compress.memory ? ", with what was lost added to the next" : ""));
+  }
   if (!learned.remark.empty()) notes.push_back(learned.remark);
   if (timed_as_other && run.algorithm == "edad") {
     notes.emplace_back("timed as if edAD were exact for the same share of the workload's layers, by relative depth");
@@ -159,7 +180,7 @@ report::Result preamble(const scenario::Scenario& scenario, const LearnedRun& le
   result.learned_on = fmt::format(
       "{} on {}", describe_network(learned.shape.name, learned.shape, scenario.training.batch), learned.data);
   result.timed_as_other = scenario.timed_as && scenario.timed_as->of_other_network();
-  result.timed_as = scenario.timed_as ? timed.words : result.learned_on;
+  result.timed_as = scenario.timed_as ? timed.description : result.learned_on;
   for (const spec::LayerShape& layer : learned.shape.layers) {
     if (layer.has_outer_product()) result.layer_names.push_back(layer.name);
   }
@@ -231,13 +252,22 @@ report::Result time_scenario(const scenario::Scenario& scenario, const Learned& 
         in_order ? time_run(every_schedule, nullptr, trajectory, cluster, trace, most_spans, on_progress)
                  : time_run(known->schedules, &known->kinds, trajectory, cluster, trace, most_spans, on_progress);
     if (interrupted().load()) throw Cancelled();
-    const bool pooled = algorithms::find_algorithm(scenario.runs[i].algorithm).sharing == algorithms::Sharing::pooled;
+    const bool pooled =
+        algorithms::algorithm_registry().at(scenario.runs[i].algorithm).sharing == algorithms::Sharing::pooled;
     report::RunResult told =
         report::summarise(scenario.runs[i], trajectory, timings.steps, pooled ? 1 : scenario.workers.size(),
                           scenario.training.target_accuracy, timings.first, timings.stand_for);
     told.network = timings.network;
     told.traced = traced_steps(trajectory, timings, trace);
     told.notes = notes_of(scenario.runs[i], run, result.timed_as_other);
+    told.first_steps = timings.first_steps;
+    if (!told.first_steps.empty()) {
+      told.notes.push_back(
+          fmt::format("no barrier between steps: the first ends after {}, {} of them after {}; from then on "
+                      "{} each",
+                      human_seconds(told.first_steps.front()), told.first_steps.size(),
+                      human_seconds(told.first_steps.back()), human_seconds(told.step_seconds)));
+    }
     told.memory = memory[i].use;
     told.device_memory = memory[i].available;
     result.runs.push_back(std::move(told));

@@ -10,7 +10,7 @@
 #include <optional>
 #include <set>
 
-#include "sim/platform/build/picture.hpp"
+#include "sim/platform.hpp"
 #include "sim/simulator.hpp"
 #include "study/device_lookup.hpp"
 #include "study/experiment.hpp"
@@ -53,7 +53,7 @@ struct LinkGroup {
   }
 };
 
-/// Of a link whose two directions SimGrid has made one of each: both are one link to who buys it.
+/// The name of the link that a direction is part of: SimGrid makes a link of each, but whoever buys them buys one.
 std::string name_of(const std::string& direction) {
   for (const std::string_view suffix : {"_UP", "_DOWN"}) {
     if (direction.ends_with(suffix)) return direction.substr(0, direction.size() - suffix.size());
@@ -137,7 +137,7 @@ class Explainer {
       try {
         tried[i] = try_out(variations_[i]);
       } catch (const sim::SimulationError& error) {
-        failures[i] = fmt::format("{} could not be tried: {}", variations_[i].what_if.words, error.what());
+        failures[i] = fmt::format("{} could not be tried: {}", variations_[i].what_if.description, error.what());
       }
       progress.update(i, 1, 1);
     });
@@ -194,7 +194,7 @@ class Explainer {
     add({.kind = report::WhatIf::Kind::bandwidth,
          .on = group.pattern,
          .factor = kTwice,
-         .words = "twice the bandwidth of " + links_in_words(group)},
+         .description = "twice the bandwidth of " + links_in_words(group)},
         [links = group.links](scenario::Scenario&, sim::Cluster& cluster) {
           change_links(cluster, changes_of(links, kTwice, 1));
         });
@@ -205,7 +205,7 @@ class Explainer {
     add({.kind = report::WhatIf::Kind::latency,
          .on = group.pattern,
          .factor = kTwice,
-         .words = "half the latency of " + links_in_words(group)},
+         .description = "half the latency of " + links_in_words(group)},
         [links = group.links](scenario::Scenario&, sim::Cluster& cluster) {
           change_links(cluster, changes_of(links, 1, 1 / kTwice));
         });
@@ -254,12 +254,12 @@ class Explainer {
       add({.kind = report::WhatIf::Kind::bandwidth,
            .on = "*",
            .factor = kTwice,
-           .words = "twice the bandwidth of all links"},
+           .description = "twice the bandwidth of all links"},
           everywhere(kTwice, 1));
       add({.kind = report::WhatIf::Kind::latency,
            .on = "*",
            .factor = kTwice,
-           .words = "half the latency of all links"},
+           .description = "half the latency of all links"},
           everywhere(1, 1 / kTwice));
     }
   }
@@ -273,7 +273,7 @@ class Explainer {
       add({.kind = report::WhatIf::Kind::device,
            .on = name,
            .factor = kTwice,
-           .words = fmt::format("workers twice as fast as {}", name),
+           .description = fmt::format("workers twice as fast as {}", name),
            .assumption = "everything the device does takes half the time"},
           [name](scenario::Scenario& scenario, sim::Cluster& cluster) {
             for (std::size_t i = 0; i < scenario.workers.size(); ++i) {
@@ -285,7 +285,7 @@ class Explainer {
     add({.kind = report::WhatIf::Kind::device,
          .on = scenario_.aggregator->device,
          .factor = kTwice,
-         .words = fmt::format("an aggregator twice as fast as {}", scenario_.aggregator->device),
+         .description = fmt::format("an aggregator twice as fast as {}", scenario_.aggregator->device),
          .assumption = "everything the device does takes half the time"},
         [](scenario::Scenario&, sim::Cluster& cluster) { speed_up(cluster.aggregator_device, kTwice); });
   }
@@ -303,14 +303,14 @@ class Explainer {
     add({.kind = report::WhatIf::Kind::batch,
          .on = "",
          .factor = kTwice,
-         .words = fmt::format("twice the batch ({} per worker)", 2 * batch),
+         .description = fmt::format("twice the batch ({} per worker)", 2 * batch),
          .assumption = "if it needs half the steps, which larger batches do at best"},
         with_batch(2 * batch));
     if (batch % 2 != 0) return;
     add({.kind = report::WhatIf::Kind::batch,
          .on = "",
          .factor = 1 / kTwice,
-         .words = fmt::format("half the batch ({} per worker)", batch / 2),
+         .description = fmt::format("half the batch ({} per worker)", batch / 2),
          .assumption = "if it needs twice the steps, which smaller batches do at worst"},
         with_batch(batch / 2));
   }
@@ -323,7 +323,7 @@ class Explainer {
     add({.kind = report::WhatIf::Kind::overlap,
          .on = "",
          .factor = 1,
-         .words = "sums put into buckets of 25 MB",
+         .description = "sums put into buckets of 25 MB",
          .assumption = "runs that share without sums, or do so already, stay as they are"},
         [](scenario::Scenario& scenario, sim::Cluster&) {
           for (spec::RunSpec& run : scenario.runs) run.bucket_bytes = kBuckets;
@@ -331,7 +331,7 @@ class Explainer {
     add({.kind = report::WhatIf::Kind::overlap,
          .on = "",
          .factor = 1,
-         .words = "every layer's sum by itself, as soon as it is there",
+         .description = "every layer's sum by itself, as soon as it is there",
          .assumption = "runs that share without sums, or do so already, stay as they are"},
         [](scenario::Scenario& scenario, sim::Cluster&) {
           for (spec::RunSpec& run : scenario.runs) run.bucket_bytes = 0;
@@ -342,7 +342,7 @@ class Explainer {
     add({.kind = report::WhatIf::Kind::limit,
          .on = "",
          .factor = kBeyondMeasure,
-         .words = "a network without limits",
+         .description = "a network without limits",
          .assumption =
              "all bandwidths times a million, latencies of links zero; what protocols and software take stays"},
         [](scenario::Scenario&, sim::Cluster& cluster) {
@@ -351,7 +351,7 @@ class Explainer {
     add({.kind = report::WhatIf::Kind::limit,
          .on = "",
          .factor = kBeyondMeasure,
-         .words = "computing that takes no time",
+         .description = "computing that takes no time",
          .assumption = "all devices a million times as fast"},
         [](scenario::Scenario&, sim::Cluster& cluster) {
           for (spec::DeviceSpec& device : cluster.devices) speed_up(device, kBeyondMeasure);

@@ -67,8 +67,9 @@ class Learner {
       result->shape = network.shape();
       result->data = problem.data.name;
       result->has_batch_statistics = network.has_batch_statistics();
-      const algorithms::AlgorithmInfo& info = algorithms::find_algorithm(run.algorithm);
-      if (info.remark) result->remark = info.remark(network);
+      const algorithms::AlgorithmInfo& info = algorithms::algorithm_registry().at(run.algorithm);
+      if (info.remark) result->remark =
+          info.remark({network, run.parameters, scenario_.workers.size(), asked.seed});
       learned[missing[part]] = std::move(result);
     });
     for (const std::size_t i : missing) {

@@ -40,7 +40,7 @@ struct Learned {
   std::vector<std::vector<LearnedRunPtr>> other_seeds;
   std::vector<LearnedRunPtr> reference;  ///< gradient sharing per seed, where no run of the scenario is of it
   double wall_seconds = 0;
-  /// Of the runs above, for whoever times them on several platforms.
+  /// The schedules of the runs above, for whoever times them on several platforms.
   std::shared_ptr<ScheduleMemory> schedules = std::make_shared<ScheduleMemory>();
 };
 

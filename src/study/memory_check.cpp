@@ -18,9 +18,9 @@ std::string in_words(const estimate::MemoryUse& use) {
   return text;
 }
 
-/// Of a run that is timed like this.
+/// The memory that a run needs when it is timed like this.
 RunMemory memory_of_run(const scenario::Scenario& scenario, const spec::RunSpec& run, const TimedAs& timed) {
-  const algorithms::AlgorithmInfo& info = algorithms::find_algorithm(run.algorithm);
+  const algorithms::AlgorithmInfo& info = algorithms::algorithm_registry().at(run.algorithm);
   const auto workers = static_cast<std::int64_t>(scenario.workers.size());
   const bool pooled = info.sharing == algorithms::Sharing::pooled;
   const std::vector<std::int32_t> samples(pooled ? 1 : scenario.workers.size(),

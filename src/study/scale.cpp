@@ -89,7 +89,7 @@ std::optional<report::ScaleSetting> scale_setting(const scenario::Scenario& scen
   }
   const spec::TimedAsSpec& timed = *scenario.timed_as;
   setting.charges = {timed.evaluation_every, timed.evaluation_seconds, timed.start_up};
-  const spec::Workload* workload = timed.file.empty() ? spec::find_workload(timed.workload) : nullptr;
+  const spec::Workload* workload = timed.file.empty() ? spec::workload_registry().find(timed.workload) : nullptr;
   setting.workload = workload != nullptr ? workload->name : timed.own_shape.name;
   setting.known =
       own_steps(timed, setting.batch, workload != nullptr ? workload->dataset_size : timed.own_dataset_size);

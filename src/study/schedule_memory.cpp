@@ -54,7 +54,7 @@ ScheduleMemory::Pointer ScheduleMemory::of(const spec::RunSpec& run, const Traje
     schedules.push_back(schedule_of(run, *trajectory, step, learned, timed));
     bytes += bytes_of(schedules.back());
   }
-  sim::StepKinds kinds(schedules);
+  step::StepKinds kinds(schedules);
   auto made = std::make_shared<const Schedules>(Schedules{std::move(schedules), std::move(kinds)});
   if (bytes > kMostBytes) return made;
   const std::lock_guard lock(mutex_);

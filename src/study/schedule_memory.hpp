@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "sim/step/step_kinds.hpp"
 #include "spec/layer_shape.hpp"
 #include "spec/specification.hpp"
 #include "step/schedule.hpp"
+#include "step/step_kinds.hpp"
 #include "step/trajectory.hpp"
 #include "study/timed_as.hpp"
 
@@ -26,7 +26,7 @@ class ScheduleMemory {
  public:
   struct Schedules {
     std::vector<step::Schedule> schedules;  ///< per distinct step of the trajectory
-    sim::StepKinds kinds;
+    step::StepKinds kinds;
   };
   using Pointer = std::shared_ptr<const Schedules>;
 

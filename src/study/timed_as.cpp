@@ -12,22 +12,22 @@ std::string describe_network(const std::string& name, const spec::ModelShape& sh
 }
 
 TimedAs timed_as_of(const scenario::Scenario& scenario, const spec::ModelShape& learned) {
-  TimedAs timed{.shape = learned, .words = learned.name, .batch = scenario.training.batch};
+  TimedAs timed{.shape = learned, .description = learned.name, .batch = scenario.training.batch};
   if (scenario.timed_as) {
     const spec::TimedAsSpec& asked = *scenario.timed_as;
     if (!asked.file.empty()) {
       timed.shape = asked.own_shape;
-      timed.words = asked.own_shape.name;
+      timed.description = asked.own_shape.name;
     } else if (!asked.workload.empty()) {
-      timed.shape = spec::find_workload(asked.workload)->shape();
-      timed.words = asked.workload;
+      timed.shape = spec::workload_registry().find(asked.workload)->shape();
+      timed.description = asked.workload;
     }
     timed.batch = asked.batch;
     timed.sample_scale = static_cast<double>(asked.batch) / static_cast<double>(scenario.training.batch);
     timed.precision = asked.precision;
   }
-  timed.words = describe_network(timed.words, timed.shape, timed.batch);
-  if (timed.precision != spec::Precision::fp32) timed.words += fmt::format(", in {}", to_string(timed.precision));
+  timed.description = describe_network(timed.description, timed.shape, timed.batch);
+  if (timed.precision != spec::Precision::fp32) timed.description += fmt::format(", in {}", to_string(timed.precision));
   return timed;
 }
 

@@ -12,7 +12,7 @@ namespace dadsim::study {
 /// What the steps are timed as.
 struct TimedAs {
   spec::ModelShape shape;
-  std::string words;  ///< the network with its batch and precision
+  std::string description;  ///< the network with its batch and precision
   std::int64_t batch = 0;
   double sample_scale = 1;  ///< timed samples ÷ learned samples
   spec::Precision precision = spec::Precision::fp32;

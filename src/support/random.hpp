@@ -1,5 +1,8 @@
 #pragma once
 
+// Philox takes no vector registers, and their intrinsics are 50,000 lines to read wherever there are random numbers.
+#define R123_USE_SSE 0
+#define R123_USE_X86INTRIN_H 0
 #include <Random123/philox.h>
 
 #include <cstdint>
@@ -28,6 +31,8 @@ enum class Purpose : std::uint32_t {
   teacher,
   site_shift,
   sweep_points,
+  rounding,
+  graph,
 };
 
 /// Counter-based random numbers (Philox4x32-10, Salmon et al., SC 2011): the numbers depend on (seed, purpose, worker,

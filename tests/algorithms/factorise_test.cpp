@@ -1,4 +1,4 @@
-#include "algorithms/factorise.hpp"
+#include "algorithms/pieces/factorise.hpp"
 
 #include <gtest/gtest.h>
 

@@ -24,7 +24,7 @@ class Learn : public testing::Test {
   }
 
   step::Trajectory run(const std::string& algorithm, spec::ExchangeMode mode = spec::ExchangeMode::aggregator) const {
-    return learn({algorithm, algorithm, mode, default_parameters(find_algorithm(algorithm))},
+    return learn({algorithm, algorithm, mode, default_parameters(algorithm_registry().at(algorithm))},
                  {data_, partition_, model_, training_, 3});
   }
 
@@ -108,7 +108,7 @@ TEST_F(Learn, CanBeCancelled) {
   const std::atomic<bool> cancelled{true};
   LearningObserver observer;
   observer.cancelled = &cancelled;
-  const AlgorithmInfo& info = find_algorithm("dad");
+  const AlgorithmInfo& info = algorithm_registry().at("dad");
   EXPECT_THROW(learn({"dad", "dad", spec::ExchangeMode::peer, default_parameters(info)},
                      {data_, partition_, model_, training_, 3}, observer),
                Cancelled);

@@ -14,7 +14,6 @@ namespace dadsim::algorithms {
 namespace {
 
 using test::OneStep;
-using test::without_loss;
 
 /// A network in small. With statistics over a batch, which every site forms over its own samples, the gradient of the
 /// sites together is not that of all samples in one place.
@@ -27,7 +26,7 @@ struct SmallNetwork {
 
 spec::ModelSpec preset(const std::string& name, const spec::SampleShape& sample, std::int64_t classes,
                        const spec::ParameterValues& given) {
-  const spec::Preset& preset = *spec::find_preset(name);
+  const spec::Preset& preset = *spec::preset_registry().find(name);
   spec::ParameterValues values = default_parameters(preset);
   for (const auto& [parameter, value] : given) values.at(parameter) = value;
   return preset.make(values, sample, classes);
@@ -67,7 +66,7 @@ std::vector<SmallNetwork> small_networks() {
 class Networks : public testing::TestWithParam<std::tuple<std::string, SmallNetwork>> {
  protected:
   const std::string& algorithm() const { return std::get<0>(GetParam()); }
-  const AlgorithmInfo& info() const { return find_algorithm(algorithm()); }
+  const AlgorithmInfo& info() const { return algorithm_registry().at(algorithm()); }
   const SmallNetwork& network() const { return std::get<1>(GetParam()); }
   OneStep::Setup setup(spec::ExchangeMode mode) const {
     OneStep::Setup setup;
@@ -75,7 +74,7 @@ class Networks : public testing::TestWithParam<std::tuple<std::string, SmallNetw
     setup.sample = network().sample;
     setup.rows = {3, 0, 5};
     setup.exchange = mode;
-    setup.parameters = without_loss(algorithm());
+    setup.parameters = algorithm_registry().at(algorithm()).lossless;
     return setup;
   }
 };
@@ -120,7 +119,7 @@ TEST_P(Networks, SameBitsForAnyNumberOfThreads) {
 
 std::vector<std::string> sharing_algorithms() {
   std::vector<std::string> names;
-  for (const AlgorithmInfo& info : algorithm_registry()) {
+  for (const AlgorithmInfo& info : algorithm_registry().all()) {
     if (info.sharing == Sharing::one_network) names.push_back(info.name);
   }
   return names;

@@ -9,18 +9,12 @@
 #include <vector>
 
 #include "algorithms/registry.hpp"
+#include "algorithms/training_step.hpp"
+#include "models/gemm/work_count.hpp"
 #include "step/schedule.hpp"
 #include "support/random.hpp"
 
 namespace dadsim::test {
-
-/// Parameters with which an algorithm that compresses loses nothing of networks as small as those of tests.
-inline spec::ParameterValues without_loss(const std::string& algorithm) {
-  if (algorithm == "rank-dad") return {{"cap", "64"}, {"tolerance", "0"}};
-  if (algorithm == "power-sgd") return {{"rank", "64"}};
-  if (algorithm == "top-k") return {{"fraction", "1"}};
-  return {};
-}
 
 /// One step of one algorithm on random data, with everything a law may ask about.
 struct OneStep {
@@ -31,6 +25,7 @@ struct OneStep {
     std::vector<std::int32_t> rows{6, 6};  ///< per site
     spec::ExchangeMode exchange = spec::ExchangeMode::aggregator;
     spec::ParameterValues parameters;  ///< those not given are at their defaults
+    spec::CompressSpec compress;
     std::uint64_t seed = 7;
     std::vector<std::size_t> site_order;  ///< a permutation of the sites' data; empty: as they are
     bool zero_inputs = false;
@@ -45,9 +40,10 @@ struct OneStep {
   std::vector<double> handed_over;
   double handed_down = 0;
   algorithms::StepRanks ranks;
+  double multiply_adds = 0;  ///< of the matrix products that were carried out
 
   OneStep(const std::string& algorithm, const Setup& setup) {
-    const algorithms::AlgorithmInfo& info = algorithms::find_algorithm(algorithm);
+    const algorithms::AlgorithmInfo& info = algorithms::algorithm_registry().at(algorithm);
     spec::ParameterValues values = algorithms::default_parameters(info);
     for (const auto& [name, value] : setup.parameters) values[name] = value;
 
@@ -97,10 +93,12 @@ struct OneStep {
       batch = std::move(all);
     }
 
-    algorithms::TrainingStep step(network, setup.exchange, setup.seed);
+    algorithms::TrainingStep step(network, setup.exchange, setup.seed, setup.compress);
     step.begin(0, samples, batch);
     const std::unique_ptr<algorithms::Algorithm> instance = info.make(values);
+    const std::uint64_t before = models::multiply_adds_done();
     algorithms::run_step(info, *instance, step);
+    multiply_adds = static_cast<double>(models::multiply_adds_done() - before);
     gradient = step.gradient();
     handed_over = step.exchange().bytes_handed_over();
     handed_down = step.exchange().bytes_handed_down();

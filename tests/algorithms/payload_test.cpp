@@ -78,7 +78,7 @@ TEST(Payload, ABiasTravelsWithItsLayer) {
 
 /// The paper's recurrent network on sequences of an archive's set: hidden 64, dense 512, 256, no biases, batch 32.
 OneStep::Setup recurrent_setup(std::int64_t length, std::int64_t features, std::int64_t classes) {
-  const spec::Preset& preset = *spec::find_preset("gru-classifier");
+  const spec::Preset& preset = *spec::preset_registry().find("gru-classifier");
   OneStep::Setup setup;
   setup.sample = {1, length, features};
   setup.model = preset.make(default_parameters(preset), setup.sample, classes);
@@ -110,7 +110,7 @@ TEST(Payload, OfTheRecurrentNetworkOnPemsSf) {
 class TimedAs : public testing::TestWithParam<std::string> {};
 
 TEST_P(TimedAs, TheSameFormulasHold) {
-  const spec::ModelShape shape = spec::find_workload(GetParam())->shape();
+  const spec::ModelShape shape = spec::workload_registry().find(GetParam())->shape();
   const std::int64_t batch = 4;
   double gradient = 0;
   double dad = 0;
@@ -159,7 +159,7 @@ TEST_P(TimedAs, TheSameFormulasHold) {
 
 std::vector<std::string> workload_names() {
   std::vector<std::string> names;
-  for (const spec::Workload& workload : spec::workload_registry()) names.push_back(workload.name);
+  for (const spec::Workload& workload : spec::workload_registry().all()) names.push_back(workload.name);
   return names;
 }
 

@@ -354,7 +354,7 @@ TEST(PowerSgd, LearnsNearlyAsMuch) {
   problem.training.epochs = 8;
   problem.training.optimizer = {.kind = spec::OptimizerSpec::Kind::sgd, .learning_rate = 0.05, .momentum = 0.9};
   const auto accuracy = [&](const std::string& algorithm, spec::ParameterValues given) {
-    spec::ParameterValues values = default_parameters(find_algorithm(algorithm));
+    spec::ParameterValues values = default_parameters(algorithm_registry().at(algorithm));
     for (const auto& [name, value] : given) values[name] = value;
     return learn({algorithm, algorithm, spec::ExchangeMode::peer, values}, problem).curve.back().accuracy;
   };

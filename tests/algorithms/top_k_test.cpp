@@ -22,9 +22,9 @@ namespace {
 using test::OneStep;
 
 /// Several steps of one algorithm, each on rows of its own; sites of unequal size.
-class Steps {
+class TopKSteps {
  public:
-  Steps(Algorithm& algorithm, spec::ExchangeMode mode) : algorithm_(algorithm), step_(network_, mode, kSeed) {
+  TopKSteps(Algorithm& algorithm, spec::ExchangeMode mode) : algorithm_(algorithm), step_(network_, mode, kSeed) {
     RandomStream random(kSeed, Purpose::test);
     boost::random::normal_distribution<float> normal;
     samples_.features.resize(1000, 12);
@@ -68,7 +68,7 @@ class Steps {
 /// Over steps: Σ of what was applied + the memory after the last = Σ of the gradients, for every matrix.
 template <class A, class Memory>
 void expect_nothing_is_lost(A& algorithm, spec::ExchangeMode mode, const Memory& memory) {
-  Steps steps(algorithm, mode);
+  TopKSteps steps(algorithm, mode);
   std::vector<models::MatrixOf<double>> applied(3), wanted(3);
   for (int t = 0; t < 30; ++t) {
     const TrainingStep& step = steps.next();
@@ -135,7 +135,7 @@ TEST(TopK, KeepsWhatASortByMagnitudeAndPlaceHasFirst) {
         const Kept kept = take_largest(rest, count);
         for (Eigen::Index i = 0; i < count; ++i) {
           const std::int32_t place = wanted[static_cast<std::size_t>(i)];
-          ASSERT_EQ(std::bit_cast<std::int32_t>(kept.indices(i)), place) << size << ' ' << kind << ' ' << count;
+          ASSERT_EQ(kept.indices[static_cast<std::size_t>(i)], place) << size << ' ' << kind << ' ' << count;
           ASSERT_EQ(kept.values(i), matrix(place));
           ASSERT_EQ(rest(place), 0);
         }

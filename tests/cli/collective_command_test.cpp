@@ -34,7 +34,7 @@ json timed(const std::string& platform, const std::string& operation, Arguments 
 
 constexpr std::size_t kRanks = 4;
 constexpr double kKiB = 1024;
-const Star kStar{.workers = kRanks, .rate = 2e6, .latency = 0.002};
+const Star kRanksStar{.workers = kRanks, .rate = 2e6, .latency = 0.002};
 const Arguments kWorkers{"--hosts", "w[0-3]"};
 
 Arguments with_workers(Arguments more) {
@@ -47,45 +47,45 @@ void expect_time(const json& result, std::size_t row, double seconds) {
 }
 
 TEST(CollectiveCommand, TakesTheTimesOfTheClosedForms) {
-  const TemporaryFile file(kStar.xml());
+  const TemporaryFile file(kRanksStar.xml());
   const std::string platform = file.path();
   const double n = kRanks;
   const json reduced = timed(platform, "all-reduce", with_workers({"--algorithm", "ring", "--sizes", "64KB:256KB:4"}));
   ASSERT_EQ(reduced["sizes"].size(), 2U);
-  expect_time(reduced, 0, 2 * (n - 1) * kStar.between(64 * kKiB / n));
-  expect_time(reduced, 1, 2 * (n - 1) * kStar.between(256 * kKiB / n));
+  expect_time(reduced, 0, 2 * (n - 1) * kRanksStar.between(64 * kKiB / n));
+  expect_time(reduced, 1, 2 * (n - 1) * kRanksStar.between(256 * kKiB / n));
   // Sizes of vectors made of blocks are those over all ranks.
   const Arguments ring{"--algorithm", "ring", "--sizes", "64KB"};
-  expect_time(timed(platform, "all-gather", with_workers(ring)), 0, (n - 1) * kStar.between(64 * kKiB / n));
-  expect_time(timed(platform, "reduce-scatter", with_workers(ring)), 0, (n - 1) * kStar.between(64 * kKiB / n));
+  expect_time(timed(platform, "all-gather", with_workers(ring)), 0, (n - 1) * kRanksStar.between(64 * kKiB / n));
+  expect_time(timed(platform, "reduce-scatter", with_workers(ring)), 0, (n - 1) * kRanksStar.between(64 * kKiB / n));
   const Arguments pairwise{"--algorithm", "pairwise", "--sizes", "64KB"};
-  expect_time(timed(platform, "all-to-all", with_workers(pairwise)), 0, (n - 1) * kStar.between(64 * kKiB / n));
+  expect_time(timed(platform, "all-to-all", with_workers(pairwise)), 0, (n - 1) * kRanksStar.between(64 * kKiB / n));
   const Arguments flat{"--algorithm", "flat", "--sizes", "64KB"};
-  const double blocks = 2 * kStar.latency + (n - 1) * 64 * kKiB / n / kStar.rate;  // through the root's own link
+  const double blocks = 2 * kRanksStar.latency + (n - 1) * 64 * kKiB / n / kRanksStar.rate;  // through the root's own link
   expect_time(timed(platform, "gather", with_workers(flat)), 0, blocks);
   expect_time(timed(platform, "scatter", with_workers(flat)), 0, blocks);
   expect_time(timed(platform, "broadcast", with_workers(flat)), 0,
-              2 * kStar.latency + (n - 1) * 64 * kKiB / kStar.rate);
-  expect_time(timed(platform, "send", with_workers({"--sizes", "64KB"})), 0, kStar.between(64 * kKiB));
+              2 * kRanksStar.latency + (n - 1) * 64 * kKiB / kRanksStar.rate);
+  expect_time(timed(platform, "send", with_workers({"--sizes", "64KB"})), 0, kRanksStar.between(64 * kKiB));
   // Two messages into one rank share its link, in both directions of a pair there is room for each.
   expect_time(timed(platform, "neighbour-exchange", with_workers({"--sizes", "64KB", "--pairs", "0>2,1>2"})), 0,
-              2 * kStar.latency + 2 * 64 * kKiB / kStar.rate);
+              2 * kRanksStar.latency + 2 * 64 * kKiB / kRanksStar.rate);
   expect_time(timed(platform, "neighbour-exchange", with_workers({"--sizes", "64KB", "--pairs", "0>2,2>0"})), 0,
-              kStar.between(64 * kKiB));
+              kRanksStar.between(64 * kKiB));
 }
 
 TEST(CollectiveCommand, TheRootMayBeAnyRank) {
   // Only the hub, the last rank here, has no links of its own: from there a message has one latency.
-  const TemporaryFile file(kStar.xml());
+  const TemporaryFile file(kRanksStar.xml());
   const Arguments hosts{"--hosts", "w[0-3] hub", "--algorithm", "flat", "--sizes", "64KB"};
   Arguments from_hub = hosts;
   from_hub.insert(from_hub.end(), {"--root", "4"});
-  expect_time(timed(file.path(), "broadcast", from_hub), 0, kStar.to_hub(64 * kKiB));
+  expect_time(timed(file.path(), "broadcast", from_hub), 0, kRanksStar.to_hub(64 * kKiB));
   EXPECT_EQ(timed(file.path(), "broadcast", hosts)["root"], 0);
 }
 
 TEST(CollectiveCommand, SizesPerRankAreThoseOfABlock) {
-  const TemporaryFile file(kStar.xml());
+  const TemporaryFile file(kRanksStar.xml());
   for (const char* operation : {"all-gather", "reduce-scatter", "gather", "scatter", "all-to-all"}) {
     const json per_rank = timed(file.path(), operation, with_workers({"--sizes", "16KB", "--per-rank"}));
     const json in_all = timed(file.path(), operation, with_workers({"--sizes", "64KB"}));
@@ -102,8 +102,8 @@ TEST(CollectiveCommand, SizesPerRankAreThoseOfABlock) {
 }
 
 TEST(CollectiveCommand, EveryFidelityIsTakenAndTold) {
-  const TemporaryFile file(kStar.xml());
-  const double seconds = 6 * kStar.between(64 * kKiB / kRanks);
+  const TemporaryFile file(kRanksStar.xml());
+  const double seconds = 6 * kRanksStar.between(64 * kKiB / kRanks);
   for (const char* fidelity : {"auto", "message", "flow", "closed-form"}) {
     const json result = timed(file.path(), "all-reduce",
                               with_workers({"--algorithm", "ring", "--sizes", "64KB", "--fidelity", fidelity}));
@@ -113,7 +113,7 @@ TEST(CollectiveCommand, EveryFidelityIsTakenAndTold) {
 }
 
 TEST(CollectiveCommand, ColdConnectionsAreSlowerWhereLinksAreTcp) {
-  const TemporaryFile file(kStar.xml());
+  const TemporaryFile file(kRanksStar.xml());
   const Arguments sizes{"--sizes", "64KB,256KB"};
   const json plain = timed(file.path(), "send", with_workers(sizes));
   EXPECT_TRUE(plain["sizes"][0]["cold_us"].is_null());
@@ -135,10 +135,10 @@ TEST(CollectiveCommand, ColdConnectionsAreSlowerWhereLinksAreTcp) {
 
 TEST(CollectiveCommand, RendezvousWaitsForTheReceiver) {
   // The news that a message is awaited takes a path latency, as the message then does.
-  const TemporaryFile file(kStar.xml());
+  const TemporaryFile file(kRanksStar.xml());
   const json result = timed(file.path(), "send", with_workers({"--sizes", "64KB", "--rendezvous"}));
   EXPECT_EQ(result["rendezvous"], true);
-  expect_time(result, 0, 2 * kStar.latency + kStar.between(64 * kKiB));
+  expect_time(result, 0, 2 * kRanksStar.latency + kRanksStar.between(64 * kKiB));
 }
 
 TEST(CollectiveCommand, RanksAreTheHostsOfThePlatform) {

@@ -27,7 +27,7 @@ TEST(CommandLine, HelpAndVersion) {
     EXPECT_NE(help.out.find(option), std::string::npos) << option;
   }
   for (const char* command :
-       {"platform", "collective", "algorithms", "models", "devices", "workloads", "links", "regions", "collectives"}) {
+       {"platform", "collective", "algorithms", "compressors", "models", "devices", "workloads", "links", "regions", "collectives"}) {
     EXPECT_NE(help.out.find(std::string("dadsim ") + command), std::string::npos) << command;
   }
   const Outcome version = run_dadsim({"--version"});
@@ -36,7 +36,7 @@ TEST(CommandLine, HelpAndVersion) {
 }
 
 TEST(CommandLine, CatalogsAreTheOnesInTheDocs) {
-  for (const std::string name : {"algorithms", "models", "devices", "workloads", "links", "regions", "collectives"}) {
+  for (const std::string name : {"algorithms", "compressors", "models", "devices", "workloads", "links", "regions", "collectives"}) {
     const Outcome outcome = run_dadsim({name});
     EXPECT_EQ(outcome.exit_code, 0);
     EXPECT_EQ(outcome.out,

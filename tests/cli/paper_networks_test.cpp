@@ -6,6 +6,7 @@
 
 #include "algorithms/batches.hpp"
 #include "algorithms/registry.hpp"
+#include "algorithms/training_step.hpp"
 #include "cli/process.hpp"
 #include "scenario/load.hpp"
 #include "spec/model_shape.hpp"
@@ -60,7 +61,7 @@ TEST_P(PaperNetworks, ExactAlgorithmsHaveThePooledGradient) {
   const auto batch = batches.next();
 
   const auto gradient = [&](const std::string& algorithm, const std::vector<std::vector<std::int32_t>>& rows) {
-    const algorithms::AlgorithmInfo& info = algorithms::find_algorithm(algorithm);
+    const algorithms::AlgorithmInfo& info = algorithms::algorithm_registry().at(algorithm);
     algorithms::TrainingStep step(network, spec::ExchangeMode::aggregator, scenario.seed);
     step.begin(0, data.train, rows);
     run_step(info, *info.make(default_parameters(info)), step);

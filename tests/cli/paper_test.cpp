@@ -20,9 +20,9 @@ std::filesystem::path data_folder() {
 }
 
 #ifdef __SANITIZE_ADDRESS__
-constexpr bool kSanitized = true;  // many times slower: one epoch shows that it is clean, not what it learns
+constexpr bool kUnderSanitizers = true;  // many times slower: one epoch shows that it is clean, not what it learns
 #else
-constexpr bool kSanitized = false;
+constexpr bool kUnderSanitizers = false;
 #endif
 
 TEST(Paper, DisjointClassesAtTwoSites) {
@@ -30,10 +30,10 @@ TEST(Paper, DisjointClassesAtTwoSites) {
   if (data.empty())
     GTEST_SKIP() << "set DADSIM_DATA to a folder with t10k-images-idx3-ubyte.gz and t10k-labels-idx1-ubyte.gz";
   std::vector<std::string> arguments{"scenarios/paper-mnist-small.xml", "--json", "-"};
-  if (kSanitized) arguments.insert(arguments.end(), {"--set", "training.epochs=1"});
+  if (kUnderSanitizers) arguments.insert(arguments.end(), {"--set", "training.epochs=1"});
   const test::Outcome outcome = test::run_dadsim(arguments, DADSIM_SOURCE_DIR, {}, {{"DADSIM_DATA", data.string()}});
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
-  if (kSanitized) GTEST_SKIP() << "ran one epoch without a finding; accuracies are for builds without sanitizers";
+  if (kUnderSanitizers) GTEST_SKIP() << "ran one epoch without a finding; accuracies are for builds without sanitizers";
   const nlohmann::json result = nlohmann::json::parse(outcome.out);
   std::map<std::string, double> accuracy;
   const nlohmann::json* cap_32 = nullptr;

@@ -35,7 +35,7 @@ TEST(TimedAs, LearnsTheSameAndTimesTheOther) {
       EXPECT_GT(timed["runs"][run]["per_step"]["seconds"], plain["runs"][run]["per_step"]["seconds"]);
     }
     // Gradient sharing sends every parameter of the workload up in every step.
-    const auto parameters = static_cast<double>(spec::find_workload(name)->shape().parameters());
+    const auto parameters = static_cast<double>(spec::workload_registry().find(name)->shape().parameters());
     EXPECT_NEAR(timed["runs"][2]["per_step"]["bytes_up_per_worker"].get<double>(), 4 * parameters, 1);
     EXPECT_NEAR(timed["runs"][2]["per_step"]["bytes_down_per_worker"].get<double>(), 4 * parameters, 1);
   }

@@ -9,8 +9,12 @@ namespace {
 
 constexpr double kImages = 1'281'167;
 
-KnownStepsAnswer resnet(std::int64_t batch) { return published_steps(*spec::find_workload("resnet-50"), batch); }
-KnownStepsAnswer bert(std::int64_t batch) { return published_steps(*spec::find_workload("bert-large-512"), batch); }
+KnownStepsAnswer resnet(std::int64_t batch) {
+  return published_steps(*spec::workload_registry().find("resnet-50"), batch);
+}
+KnownStepsAnswer bert(std::int64_t batch) {
+  return published_steps(*spec::workload_registry().find("bert-large-512"), batch);
+}
 
 TEST(Convergence, TheTableIsOfWorkloadsAndInOrder) {
   const auto table = convergence_table();
@@ -18,12 +22,12 @@ TEST(Convergence, TheTableIsOfWorkloadsAndInOrder) {
   for (std::size_t i = 0; i < table.size(); ++i) {
     const ConvergenceResult& row = table[i];
     SCOPED_TRACE(row.batch);
-    EXPECT_NE(spec::find_workload(row.workload), nullptr);
+    EXPECT_NE(spec::workload_registry().find(row.workload), nullptr);
     EXPECT_GT(row.minimum, 0);
     EXPECT_LE(row.minimum, row.maximum);
     EXPECT_GE(row.results, 1);
     if (row.unit == ConvergenceResult::Unit::epochs) {
-      EXPECT_GT(spec::find_workload(row.workload)->dataset_size, 0) << "epochs of what?";
+      EXPECT_GT(spec::workload_registry().find(row.workload)->dataset_size, 0) << "epochs of what?";
     }
     if (i > 0 && std::string(row.workload) == table[i - 1].workload) {
       EXPECT_GE(row.batch, table[i - 1].batch);
@@ -88,7 +92,7 @@ TEST(Convergence, NothingIsExtrapolated) {
   }
   EXPECT_TRUE(resnet(408).known);
   EXPECT_TRUE(resnet(67'456).known);
-  const KnownStepsAnswer none = published_steps(*spec::find_workload("vgg-16"), 256);
+  const KnownStepsAnswer none = published_steps(*spec::workload_registry().find("vgg-16"), 256);
   EXPECT_FALSE(none.known);
   EXPECT_EQ(none.why_not, "no published results for vgg-16 are known here");
 }

@@ -86,11 +86,11 @@ TEST(Memory, TheBreakdownHoldsTheTotalAndNothingEmpty) {
 // DLPerf and MLPerf trained these on those GPUs (docs/validation.md): what is counted must fit there.
 TEST(Memory, WhatWasTrainedFits) {
   constexpr double kGib = 1024.0 * 1024.0 * 1024.0;
-  const spec::ModelShape resnet = spec::find_workload("resnet-50")->shape();
+  const spec::ModelShape resnet = spec::workload_registry().find("resnet-50")->shape();
   EXPECT_LT(memory_use(resnet, sgd(0.9), {}, {128}, 0, spec::Precision::fp32).total(), 16 * kGib);
   EXPECT_LT(memory_use(resnet, sgd(0.9), {}, {408}, 0, spec::Precision::fp16).total(), 40 * kGib);
   EXPECT_GT(memory_use(resnet, sgd(0.9), {}, {256}, 0, spec::Precision::fp32).total(), 16 * kGib);
-  const spec::ModelShape bert = spec::find_workload("bert-base")->shape();
+  const spec::ModelShape bert = spec::workload_registry().find("bert-base")->shape();
   EXPECT_LT(memory_use(bert, {}, {}, {96}, 0, spec::Precision::fp32).total(), 16 * kGib);
 }
 

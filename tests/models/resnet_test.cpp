@@ -22,7 +22,7 @@ void smooth(std::vector<spec::LayerSpec>& layers) {
 
 TEST(ResNet8, GradientsEqualCentralDifferences) {
   const spec::SampleShape image{.height = 6, .width = 6, .channels = 2};
-  spec::ModelSpec model = spec::find_preset("resnet-8")->make({{"width", "2"}}, image, 3);
+  spec::ModelSpec model = spec::preset_registry().find("resnet-8")->make({{"width", "2"}}, image, 3);
   smooth(model.layers);
   const std::vector<Eigen::Index> sites{0, 3, 5};
   test::expect_right_gradients(model, image,
@@ -31,7 +31,7 @@ TEST(ResNet8, GradientsEqualCentralDifferences) {
 
 TEST(ResNet8, SameBitsForAnyNumberOfThreads) {
   const spec::SampleShape image{.height = 16, .width = 16, .channels = 3};
-  const spec::ModelSpec model = spec::find_preset("resnet-8")->make({{"width", "8"}}, image, 10);
+  const spec::ModelSpec model = spec::preset_registry().find("resnet-8")->make({{"width", "8"}}, image, 10);
   const std::vector<Eigen::Index> sites{0, 16, 40};
   test::expect_same_bits_for_thread_counts(model, image, 40, {.training = true, .sites = sites, .seed = 0, .step = 0});
 }

@@ -7,6 +7,7 @@
 
 #include "report/collective_table.hpp"
 #include "report/documented_fields.hpp"
+#include "report/paragraph.hpp"
 #include "report/table.hpp"
 #include "support/human.hpp"
 

@@ -5,6 +5,7 @@
 #include <sstream>
 #include <stdexcept>
 
+#include "report/paragraph.hpp"
 #include "report/sample.hpp"
 #include "support/human.hpp"
 

@@ -12,7 +12,7 @@
 namespace dadsim::report {
 namespace {
 
-using Json = nlohmann::json;
+using TraceJson = nlohmann::json;
 using Activity = step::Timeline::Activity;
 using Stream = step::Timeline::Stream;
 
@@ -60,14 +60,14 @@ Result sample_traced() {
 }
 
 TEST(Trace, KeepsTheRulesOfTheFormat) {
-  const Json trace = Json::parse(to_trace(sample_traced()));
+  const TraceJson trace = TraceJson::parse(to_trace(sample_traced()));
   EXPECT_EQ(trace["displayTimeUnit"], "ms");
   EXPECT_EQ(trace["otherData"]["dadsim"], "0.1.0");
   std::set<int> processes;
   std::map<std::pair<int, int>, std::string> threads;
   std::map<std::pair<int, int>, double> end;
   int spans = 0;
-  for (const Json& event : trace["traceEvents"]) {
+  for (const TraceJson& event : trace["traceEvents"]) {
     ASSERT_TRUE(event["pid"].is_number_integer() && event["tid"].is_number_integer() && event["name"].is_string());
     const std::pair<int, int> thread{event["pid"], event["tid"]};
     if (event["ph"] == "M") {
@@ -92,23 +92,23 @@ TEST(Trace, KeepsTheRulesOfTheFormat) {
 }
 
 TEST(Trace, SpansSayWhatTheyAre) {
-  const Json trace = Json::parse(to_trace(sample_traced()));
-  std::vector<Json> first;  // of the first run
-  for (const Json& event : trace["traceEvents"]) {
+  const TraceJson trace = TraceJson::parse(to_trace(sample_traced()));
+  std::vector<TraceJson> first;  // of the first run
+  for (const TraceJson& event : trace["traceEvents"]) {
     if (event["ph"] == "X" && event["pid"] == 1) first.push_back(event);
   }
-  EXPECT_EQ(first[0], Json::parse(R"json({"ph": "X", "name": "step 1 (new connections)", "cat": "step", "pid": 1,
+  EXPECT_EQ(first[0], TraceJson::parse(R"json({"ph": "X", "name": "step 1 (new connections)", "cat": "step", "pid": 1,
       "tid": 0, "ts": 0.0, "dur": 500000.0, "args": {"fidelity": "message"}})json"));
-  EXPECT_EQ(first[1], Json::parse(R"json({"ph": "X", "name": "fc1 forward", "cat": "compute", "pid": 1, "tid": 1,
+  EXPECT_EQ(first[1], TraceJson::parse(R"json({"ph": "X", "name": "fc1 forward", "cat": "compute", "pid": 1, "tid": 1,
       "ts": 0.0, "dur": 250000.0,
       "args": {"layer": "fc1", "kind": "forward", "flops": 1e9, "flops_per_second": 4e9}})json"));
-  EXPECT_EQ(first[2], Json::parse(R"json({"ph": "X", "name": "wait for all-reduce fc1 (ring)", "cat": "wait", "pid": 1,
+  EXPECT_EQ(first[2], TraceJson::parse(R"json({"ph": "X", "name": "wait for all-reduce fc1 (ring)", "cat": "wait", "pid": 1,
       "tid": 1, "ts": 250000.0, "dur": 250000.0,
       "args": {"layer": "fc1", "kind": "all-reduce", "algorithm": "ring"}})json"));
-  EXPECT_EQ(first[3], Json::parse(R"json({"ph": "X", "name": "all-reduce fc1 (ring)", "cat": "network", "pid": 1,
+  EXPECT_EQ(first[3], TraceJson::parse(R"json({"ph": "X", "name": "all-reduce fc1 (ring)", "cat": "network", "pid": 1,
       "tid": 2, "ts": 250000.0, "dur": 250000.0, "args": {"layer": "fc1", "kind": "all-reduce", "algorithm": "ring",
       "bytes": 1e6, "bytes_per_second": 4e6}})json"));
-  EXPECT_EQ(first[5], Json::parse(R"json({"ph": "X", "name": "carrying", "cat": "link", "pid": 1, "tid": 4,
+  EXPECT_EQ(first[5], TraceJson::parse(R"json({"ph": "X", "name": "carrying", "cat": "link", "pid": 1, "tid": 4,
       "ts": 300000.0, "dur": 200000.0, "args": {"bytes": 500000.0, "cut_off": true}})json"));
   // At its date.
   EXPECT_EQ(first[6]["name"], "step 3");
@@ -126,7 +126,7 @@ TEST(Trace, SaysWhatIsLeftOut) {
       "second: the run has 3 steps and no step 9",
       "second: links have no tracks; collectives were timed as flows, not message by message"};
   EXPECT_EQ(left_out_of_trace(result), expected);
-  EXPECT_EQ(Json::parse(to_trace(result))["otherData"]["left_out"], Json(expected));
+  EXPECT_EQ(TraceJson::parse(to_trace(result))["otherData"]["left_out"], TraceJson(expected));
 }
 
 TEST(Trace, StaysSmall) {
@@ -151,8 +151,8 @@ TEST(Trace, OfNothingIsATraceToo) {
   Result result = sample_result();
   result.trace_steps = {1};
   result.runs[0].steps = 0;
-  const Json trace = Json::parse(to_trace(result));
-  for (const Json& event : trace["traceEvents"]) EXPECT_EQ(event["ph"], "M");
+  const TraceJson trace = TraceJson::parse(to_trace(result));
+  for (const TraceJson& event : trace["traceEvents"]) EXPECT_EQ(event["ph"], "M");
   EXPECT_EQ(left_out_of_trace(result), std::vector<std::string>{"rank-dad: the run has 0 steps and no step 1"});
 }
 

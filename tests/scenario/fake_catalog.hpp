@@ -85,23 +85,32 @@ inline scenario::Catalog::DataAnswer fake_data(const spec::DataSource& source) {
 inline scenario::Catalog fake_catalog() {
   scenario::Catalog catalog;
   const std::vector<spec::ParameterSpec> none;
-  catalog.algorithms = {{"pooled", none, false},
-                        {"no-sharing", none, false},
-                        {"gradient-sharing", none, true},
-                        {"dad", none, true},
-                        {"edad", none, true},
-                        {"rank-dad",
-                         {{"cap", spec::ParameterSpec::Type::integer, 1, 65536, "8", {}, ""},
-                          {"iterations", spec::ParameterSpec::Type::integer, 1, 1000, "10", {}, ""},
-                          {"tolerance", spec::ParameterSpec::Type::real, 0, 1, "0.01", {}, ""},
-                          {"mode", spec::ParameterSpec::Type::choice, 0, 0, "two-way", {"two-way", "one-way"}, ""}},
-                         true},
-                        {"power-sgd",
-                         {{"rank", spec::ParameterSpec::Type::integer, 1, 65536, "2", {}, ""},
-                          {"start", spec::ParameterSpec::Type::choice, 0, 0, "warm", {"warm", "random"}, ""},
-                          {"uncompressed-steps", spec::ParameterSpec::Type::integer, 0, 1e9, "0", {}, ""}},
-                         true},
-                        {"top-k", {{"fraction", spec::ParameterSpec::Type::real, 1e-9, 1, "0.01", {}, ""}}, true}};
+  catalog.compressors = {
+      {"none", none, true},
+      {"fp16", none, false},
+      {"bf16", none, false},
+      {"int8",
+       {{"rounding", spec::ParameterSpec::Type::choice, 0, 0, "stochastic", {"stochastic", "nearest"}, ""}},
+       false}};
+  catalog.algorithms = {
+      {"pooled", none, false},
+      {"no-sharing", none, false},
+      {"gradient-sharing", none, true},
+      {"dad", none, true},
+      {"edad", none, true},
+      {"rank-dad",
+       {{"cap", spec::ParameterSpec::Type::integer, 1, 65536, "8", {}, ""},
+        {"iterations", spec::ParameterSpec::Type::integer, 1, 1000, "10", {}, ""},
+        {"tolerance", spec::ParameterSpec::Type::real, 0, 1, "0.01", {}, ""},
+        {"mode", spec::ParameterSpec::Type::choice, 0, 0, "two-way", {"two-way", "one-way"}, ""}},
+       true},
+      {"power-sgd",
+       {{"rank", spec::ParameterSpec::Type::integer, 1, 65536, "2", {}, ""},
+        {"start", spec::ParameterSpec::Type::choice, 0, 0, "warm", {"warm", "random"}, ""},
+        {"uncompressed-steps", spec::ParameterSpec::Type::integer, 0, 1e9, "0", {}, ""}},
+       true},
+      {"top-k", {{"fraction", spec::ParameterSpec::Type::real, 1e-9, 1, "0.01", {}, ""}}, true},
+      {"d-psgd", {{"graph", spec::ParameterSpec::Type::choice, 0, 0, "ring", {"ring", "complete"}, ""}}, true, true}};
   catalog.devices = {"v100-sxm2", "a100-sxm4-40", "a100-sxm4-80", "h100-sxm5", "rtx-3090", "rtx-4090", "xeon-8380"};
   catalog.workloads = {"resnet-50", "vit-b-16", "bert-base", "bert-large"};
   catalog.dataset_sizes = {{"resnet-50", 1281167}, {"vit-b-16", 1281167}};

@@ -668,11 +668,31 @@ class MalformedCases {
   <workers>
 )"}}),
         {R"(@FILE@:5: name="mine" of <device> is taken by another <device>; a name of its own)"});
+    // ---- compression ----
+    const auto compressed = [](const std::string& run, const std::string& compress) {
+      return edited({{R"(  <run algorithm="dad"/>)", "  <run " + run + ">" + compress + "</run>"}});
+    };
+    exact("unknown compressor", compressed(R"(algorithm="dad")", R"(<compress method="fp61"/>)"),
+          {R"(@FILE@:21: method="fp61" of <compress> is unknown; did you mean 'fp16'?)"});
+    exact("compressor without a method", compressed(R"(algorithm="dad")", "<compress/>"),
+          {R"(@FILE@:21: <compress> lacks 'method'; one of none, fp16, bf16, int8)"});
+    exact("a memory where nothing is lost",
+          compressed(R"(algorithm="dad")", R"(<compress method="none" memory="true"/>)"),
+          {R"(@FILE@:21: memory="true" of <compress> means nothing to 'none'; remove it: nothing is lost)"});
+    exact("compressing what is not sent", compressed(R"(algorithm="pooled")", R"(<compress method="fp16"/>)"),
+          {R"(@FILE@:21: <compress> means nothing to 'pooled'; remove it: nothing is exchanged)"});
+    exact("a parameter of another compressor",
+          compressed(R"(algorithm="dad")", R"(<compress method="fp16" rounding="nearest"/>)"),
+          {R"(@FILE@:21: 'fp16' has no parameter 'rounding'; only int8 has it)"});
+    exact(
+        "an exchange of neighbours", edited({{R"(algorithm="dad")", R"(algorithm="d-psgd" exchange="peer")"}}),
+        {R"(@FILE@:21: exchange="peer" of <run> means nothing to 'd-psgd'; remove it: sites exchange with their neighbours in a graph)"});
+
     exact("unknown algorithm", edited({{R"(algorithm="dad")", R"(algorithm="daad")"}}),
           {R"(@FILE@:21: algorithm="daad" of <run> is unknown; did you mean 'dad'?)"});
     exact("missing algorithm", edited({{R"( algorithm="dad")", ""}}),
           {"@FILE@:21: <run> lacks 'algorithm'; one of pooled, no-sharing, gradient-sharing, dad, edad, rank-dad, "
-           "power-sgd, top-k"});
+           "power-sgd, top-k, d-psgd"});
     exact("parameter that the algorithm lacks", edited({{R"(algorithm="dad")", R"(algorithm="dad" cap="4")"}}),
           {"@FILE@:21: 'dad' has no parameter 'cap'; only rank-dad has it"});
     exact("parameter with a typing error", edited({{R"(cap="8")", R"(capp="8")"}}),

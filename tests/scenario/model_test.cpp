@@ -101,7 +101,7 @@ TEST_F(Model, OneLabelForEachPosition) {
 
 TEST_F(Model, PresetsAreExpanded) {
   const spec::SampleShape digits{28, 28, 1};
-  const spec::Preset& resnet = *spec::find_preset("resnet-8");
+  const spec::Preset& resnet = *spec::preset_registry().find("resnet-8");
   EXPECT_EQ(load(with_model(R"(<model preset="resnet-8"/>)")).model,
             resnet.make(default_parameters(resnet), digits, 10));
   EXPECT_EQ(load(with_model(R"(<model preset="resnet-8" width="5"/>)")).model,

@@ -188,10 +188,12 @@ struct Same {
 
   static bool same(const spec::RunSpec& a, const spec::RunSpec& b) {
     const auto& [algorithm, label, exchange, parameters, all_reduce, all_gather, bucket_bytes, communicates,
-                 first_bucket_bytes] = a;
+                 first_bucket_bytes, compress, decentralised] = a;
     return std::tie(algorithm, label, exchange, parameters, all_reduce, all_gather, bucket_bytes, communicates,
-                    first_bucket_bytes) == std::tie(b.algorithm, b.label, b.exchange, b.parameters, b.all_reduce,
-                                                    b.all_gather, b.bucket_bytes, b.communicates, b.first_bucket_bytes);
+                    first_bucket_bytes, decentralised) ==
+               std::tie(b.algorithm, b.label, b.exchange, b.parameters, b.all_reduce, b.all_gather, b.bucket_bytes,
+                        b.communicates, b.first_bucket_bytes, b.decentralised) &&
+           compress == b.compress;
   }
 
   static bool same(const spec::TimedAsSpec& a, const spec::TimedAsSpec& b) {

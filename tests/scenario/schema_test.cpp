@@ -5,13 +5,10 @@
 
 #include <algorithm>
 #include <functional>
-#include <map>
-#include <set>
 
 #include "scenario/fake_catalog.hpp"
 #include "scenario/load.hpp"
 #include "scenario/malformed_cases.hpp"
-#include "scenario/vocabulary.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace dadsim::test {
@@ -60,27 +57,6 @@ TEST(Schema, AcceptsEveryFileInTheFolderOfScenarios) {
         << entry.path();
   }
   EXPECT_GE(files, 4);
-}
-
-TEST(Schema, KnowsTheSameNamesAsTheReader) {
-  const scenario::Element schema = tree_of(std::string(scenario::scenario_schema()));
-  std::map<std::string, std::pair<std::set<std::string>, std::set<std::string>>>
-      names;  // element → attributes, children
-  for (const scenario::Element& element : schema.children) {
-    if (element.name != "xs:element") continue;
-    std::set<std::string>& attributes = names[value(element, "name")].first;
-    std::set<std::string>& children = names[value(element, "name")].second;
-    for_each_element(element, [&](const scenario::Element& part) {
-      if (part.name == "xs:attribute") attributes.insert(value(part, "name"));
-      if (part.name == "xs:element" && part.find("ref") != nullptr) children.insert(value(part, "ref"));
-    });
-  }
-  std::map<std::string, std::pair<std::set<std::string>, std::set<std::string>>> expected;
-  for (const scenario::ElementRule& rule : scenario::vocabulary()) {
-    expected[rule.name] = {{rule.attributes.begin(), rule.attributes.end()},
-                           {rule.children.begin(), rule.children.end()}};
-  }
-  EXPECT_EQ(names, expected);
 }
 
 TEST(Schema, DocumentsEveryElementAndAttribute) {

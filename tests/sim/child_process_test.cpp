@@ -32,7 +32,7 @@ TEST(ChildProcess, MessagesArriveWholeAndInOrder) {
       },
       [&](std::string_view message) { received.emplace_back(message); });
   EXPECT_TRUE(outcome.complete());
-  EXPECT_EQ(outcome.words(), "");
+  EXPECT_EQ(outcome.description(), "");
   ASSERT_EQ(received.size(), 3U);
   EXPECT_EQ(received[0], "first");
   EXPECT_EQ(received[1], "");
@@ -43,7 +43,7 @@ TEST(ChildProcess, MessagesArriveWholeAndInOrder) {
 TEST(ChildProcess, ASignalIsNamed) {
   const ChildOutcome outcome = run_in_child([](const MessageSink&) { ::raise(SIGKILL); }, ignore);
   EXPECT_EQ(outcome.end, End::killed);
-  EXPECT_EQ(outcome.words(), "was killed by signal 9 (Killed)");
+  EXPECT_EQ(outcome.description(), "was killed by signal 9 (Killed)");
 }
 
 TEST(ChildProcess, AnAbortIsNamedAndItsWordsKept) {
@@ -61,7 +61,7 @@ TEST(ChildProcess, AnAbortIsNamedAndItsWordsKept) {
 TEST(ChildProcess, AnExitIsNotTheEnd) {
   const ChildOutcome outcome = run_in_child([](const MessageSink&) { ::_exit(3); }, ignore);
   EXPECT_EQ(outcome.end, End::exited);
-  EXPECT_EQ(outcome.words(), "ended with exit status 3");
+  EXPECT_EQ(outcome.description(), "ended with exit status 3");
 }
 
 TEST(ChildProcess, AnExceptionIsWritten) {
@@ -81,7 +81,7 @@ TEST(ChildProcess, AHangEndsWithTheTimeLimit) {
       },
       [&](std::string_view message) { child = std::stoi(std::string(message)); }, 1);
   EXPECT_EQ(outcome.end, End::timed_out);
-  EXPECT_EQ(outcome.words(), "did not end within 1 seconds");
+  EXPECT_EQ(outcome.description(), "did not end within 1 seconds");
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10));
   EXPECT_FALSE(runs(child));
 }

@@ -237,7 +237,7 @@ Carried carry(const spec::PlatformSpec& platform, const std::vector<std::string>
     WireReader message(bytes);
     message >> carried.on_links >> carried.of_messages >> carried.sent >> carried.due >> with_tcp;
   });
-  if (!outcome.complete()) throw std::runtime_error(outcome.words() + ": " + outcome.output);
+  if (!outcome.complete()) throw std::runtime_error(outcome.description() + ": " + outcome.output);
   carried.with_tcp = with_tcp > 0;
   return carried;
 }

@@ -83,7 +83,7 @@ inline double by_smpi(const spec::PlatformSpec& platform, AllReduce all_reduce, 
   };
   const sim::ChildOutcome outcome = sim::run_in_child(
       body, [&](std::string_view bytes) { WireReader(bytes) >> seconds; }, 120);
-  if (!(seconds > 0)) throw std::runtime_error("SMPI " + outcome.words() + ": " + outcome.output);
+  if (!(seconds > 0)) throw std::runtime_error("SMPI " + outcome.description() + ": " + outcome.output);
   return seconds;
 }
 

@@ -17,7 +17,7 @@ struct Totals {
 };
 
 ModelShape shape_of(const std::string& name) {
-  const Workload* workload = find_workload(name);
+  const Workload* workload = workload_registry().find(name);
   if (workload == nullptr) throw std::runtime_error("no workload " + name);
   return workload->shape();
 }
@@ -90,9 +90,9 @@ INSTANTIATE_TEST_SUITE_P(Registry, WorkloadTotals,
 
 TEST(Workloads, HaveUniqueNamesAndSayWhereTheyComeFrom) {
   std::set<std::string> names;
-  for (const Workload& workload : workload_registry()) {
+  for (const Workload& workload : workload_registry().all()) {
     EXPECT_TRUE(names.insert(workload.name).second) << workload.name;
-    EXPECT_EQ(find_workload(workload.name), &workload);
+    EXPECT_EQ(workload_registry().find(workload.name), &workload);
     EXPECT_FALSE(workload.description.empty());
     EXPECT_TRUE(workload.source.find("arXiv:") != std::string::npos ||
                 workload.source.find("OpenAI 2019, table 2") != std::string::npos)
@@ -100,16 +100,16 @@ TEST(Workloads, HaveUniqueNamesAndSayWhereTheyComeFrom) {
     EXPECT_FALSE(workload.sample.empty());
     EXPECT_GE(workload.dataset_size, 0);
   }
-  EXPECT_EQ(find_workload("resnet-51"), nullptr);
-  EXPECT_EQ(find_workload("resnet-152")->dataset_size, 1'281'167);
-  EXPECT_EQ(find_workload("resnet-18-cifar10")->dataset_size, 50'000);
-  EXPECT_EQ(find_workload("lstm-wikitext-2")->dataset_size, 69'620) << "2,088,628 tokens in windows of 30";
-  EXPECT_EQ(find_workload("gpt-3-175b")->dataset_size, 0);
+  EXPECT_EQ(workload_registry().find("resnet-51"), nullptr);
+  EXPECT_EQ(workload_registry().find("resnet-152")->dataset_size, 1'281'167);
+  EXPECT_EQ(workload_registry().find("resnet-18-cifar10")->dataset_size, 50'000);
+  EXPECT_EQ(workload_registry().find("lstm-wikitext-2")->dataset_size, 69'620) << "2,088,628 tokens in windows of 30";
+  EXPECT_EQ(workload_registry().find("gpt-3-175b")->dataset_size, 0);
 }
 
 // What holds for every layer of every workload, so that a new one is checked by being registered.
 TEST(Workloads, LayersAreConsistent) {
-  for (const Workload& workload : workload_registry()) {
+  for (const Workload& workload : workload_registry().all()) {
     const ModelShape model = workload.shape();
     std::set<std::string> names;
     for (const LayerShape& layer : model.layers) {

@@ -69,10 +69,10 @@ TEST(Expression, AMatrixRankIsLimitedByTheMatrixAlone) {
   EXPECT_EQ(matrix_rank(1).evaluate({&wide, &few, -1}), 7);
   const spec::LayerShape narrow = spec::dense_shape("narrow", 2, 20, true);
   EXPECT_EQ(matrix_rank(1).evaluate({&narrow, &few, 0}), 2) << "nor does a bias add to it";
-  EXPECT_EQ(matrix_rank(1).to_string(), "matrix_rank");
+  EXPECT_EQ(matrix_rank(1).to_string(), "min(slot 1, in, out)");
   EXPECT_EQ(biased_rank(1).evaluate({&wide, &few, -1}), 7);
   EXPECT_EQ(biased_rank(1).evaluate({&narrow, &few, 0}), 3) << "here a bias does";
-  EXPECT_EQ(biased_rank(1).to_string(), "biased_rank");
+  EXPECT_EQ(biased_rank(1).to_string(), "min(slot 1, in + bias, out)");
 }
 
 TEST(Expression, KeptEntriesAreAShareOfTheMatrixRoundedUp) {
@@ -81,7 +81,7 @@ TEST(Expression, KeptEntriesAreAShareOfTheMatrixRoundedUp) {
   EXPECT_EQ(at(kept(1), 0), 600);
   EXPECT_EQ(at(kept(1e-9), 0), 1);
   EXPECT_EQ(at(2.0 * kept(0.5) + kept(0.1), 0), 660) << "fractions are told apart";
-  EXPECT_EQ(kept(0.5).to_string(), "kept");
+  EXPECT_EQ(kept(0.5).to_string(), "ceil(0.5·in·out)");
   EXPECT_EQ(kept_entries(0.07, 10, 10), 7) << "0.07 · 100 is a little above 7 in doubles";
   EXPECT_EQ(kept_entries(0.999999999, 100'000, 100'000), 9'999'999'990) << "more than 64 bits hold on the way";
   for (const double fraction : {0.0, -0.1, 1.1, 1e-12}) EXPECT_THROW(kept(fraction), std::logic_error);
@@ -106,12 +106,39 @@ TEST(Expression, TheAggregatorHasNoRowsOfItsOwn) {
   EXPECT_THROW(at(forward_macs(), -1), std::logic_error);
 }
 
+TEST(Expression, FunctionsOfExpressions) {
+  EXPECT_EQ(at(min({in(), 2.0 * out(), 35.0}), 0), 30);
+  EXPECT_EQ(at(ceil(0.07 * in()), 0), 3);
+  EXPECT_EQ(at(over_workers(rows() * rows()), -1), 16 + 36);
+  EXPECT_EQ(at(over_workers(slot(0)), 1), 8);
+  EXPECT_EQ(at(slot(1), -1), 7) << "a single number stands for all";
+  EXPECT_THROW(at(slot(0), -1), std::logic_error) << "one number per worker";
+  EXPECT_EQ(min({in(), out()}), min({in(), out()}));
+  EXPECT_FALSE(min({in(), out()}) == min({out(), in()}));
+  EXPECT_EQ(min({in(), out()}) * rows(), rows() * min({in(), out()}));
+  EXPECT_EQ(over_workers(rows()).to_string(), "sum over workers(rows)");
+  EXPECT_THROW(Expression(Function::round_up, {}), std::logic_error);
+}
+
+TEST(Expression, SumsOverWorkersAreWorkedOutOnce) {
+  const StepSizes s = sizes();
+  KnownSums sums;
+  const Expression rows_of_all = all_rows();
+  EXPECT_EQ(rows_of_all.evaluate({&kLayer, &s, 0, &sums}), 10);
+  ASSERT_EQ(sums.size(), 1U);
+  sums[0].second = 11;
+  EXPECT_EQ(rows_of_all.evaluate({&kLayer, &s, 1, &sums}), 11);
+  EXPECT_EQ(rows_of_all.evaluate({&kLayer, &s, 1}), 10);
+}
+
 TEST(Payload, BytesFollowTheElementType) {
   const StepSizes s = sizes();
   const Scope scope{&kLayer, &s, 0};
   EXPECT_EQ((Payload{parameters(), ElementType::float32}).bytes(scope), 2480);
   EXPECT_EQ((Payload{parameters(), ElementType::float16}).bytes(scope), 1240);
-  EXPECT_EQ((Payload{parameters(), ElementType::bit}).bytes(scope), 77.5);
+  EXPECT_EQ((Payload{parameters(), ElementType::bit}).bytes(scope), 78) << "620 bits fill 78 bytes";
+  EXPECT_EQ((Payload{parameters(), ElementType::bfloat16}).bytes(scope), 1240);
+  EXPECT_EQ((Payload{parameters(), ElementType::int8}).bytes(scope), 620);
 }
 
 }  // namespace

@@ -37,7 +37,7 @@ std::pair<StepStructure, StepSizes> step_of(std::int32_t rank) {
   if (rank == 0) {
     sweep([&](std::size_t) { sum(parameters()); });
   } else {
-    const Expression r = matrix_rank(recorder.add_ranks({rank}));
+    const Expression r = matrix_rank(recorder.add_slot({rank}));
     std::array<std::int32_t, 3> p{};
     sweep([&](std::size_t) { sum(parameters() + -1.0 * in() * out()); });
     sweep([&](std::size_t layer) { p.at(layer) = sum(r * out()); });
@@ -55,7 +55,8 @@ std::pair<StepStructure, StepSizes> step_of(std::int32_t rank) {
 double mib_per_epoch(const char* workload, std::int32_t rank, double steps) {
   const auto [structure, sizes] = step_of(rank);
   double bytes = 0;
-  for (const Task& task : instantiate(structure, sizes, learned(), spec::find_workload(workload)->shape()).tasks) {
+  for (const Task& task :
+       instantiate(structure, sizes, learned(), spec::workload_registry().find(workload)->shape()).tasks) {
     if (const auto* collective = std::get_if<CollectiveTask>(&task.what)) bytes += collective->bytes[0];
   }
   return bytes * steps / (1024.0 * 1024.0);

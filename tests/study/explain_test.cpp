@@ -98,7 +98,7 @@ TEST_F(Explain, LimitsBoundWhatCanBeHad) {
   double devices = 0;
   for (const report::WhatIf& one : explanation_.what_ifs) {
     if (one.kind != report::WhatIf::Kind::limit) continue;
-    (one.words.starts_with("a network") ? network : devices) = saving_of(explanation_, 0, one);
+    (one.description.starts_with("a network") ? network : devices) = saving_of(explanation_, 0, one);
   }
   const double step = computing + 2 * latency + bytes / up + bytes / down;
   EXPECT_NEAR(network, 1 - computing / step, 1e-3);

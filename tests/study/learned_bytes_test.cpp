@@ -14,7 +14,7 @@ namespace {
 /// One run of every algorithm there is.
 Learned learn_all() {
   std::string runs;
-  for (const algorithms::AlgorithmInfo& info : algorithms::algorithm_registry())
+  for (const algorithms::AlgorithmInfo& info : algorithms::algorithm_registry().all())
     runs += "<run algorithm=\"" + info.name + "\"/>\n";
   const test::TemporaryFolder folder;
   const std::string path = folder.write("scenario.xml", test::tiny_scenario("", runs));

@@ -133,7 +133,7 @@ TEST(DeviceValidation, MlperfStepsAndTimesAreAsDocumented) {
   Verdict by_step;
   Verdict by_time;
   Verdict by_time_own;
-  const spec::Workload& resnet = *spec::find_workload("resnet-50");
+  const spec::Workload& resnet = *spec::workload_registry().find("resnet-50");
   const auto images = static_cast<double>(resnet.dataset_size);
   for (auto& cells : test::measured("mlperf-resnet")) {
     const std::size_t gpus = std::stoul(cells["gpus"]);

@@ -15,7 +15,7 @@ namespace {
 
 constexpr double kQueue = 3e5;  // bytes
 
-struct Row {
+struct TestbedRow {
   std::string topology, operation, connection;
   std::int32_t ranks = 0;
   double bytes = 0;
@@ -33,7 +33,7 @@ std::string platform_of(const std::string& topology) {
   return name;
 }
 
-sim::CollectiveJob job_of(const Row& row) {
+sim::CollectiveJob job_of(const TestbedRow& row) {
   sim::CollectiveJob job;
   job.request.bytes = {row.bytes};
   const auto is = [&](const char* operation) { return row.operation == operation; };
@@ -61,9 +61,9 @@ sim::CollectiveJob job_of(const Row& row) {
 }
 
 /// All rows that are transfers or collectives, each with its prediction.
-const std::vector<Row>& rows() {
-  static const std::vector<Row> all = [] {
-    std::vector<Row> result;
+const std::vector<TestbedRow>& rows() {
+  static const std::vector<TestbedRow> all = [] {
+    std::vector<TestbedRow> result;
     for (auto& cells : test::measured("testbed")) {
       const std::string& operation = cells["operation"];
       if (operation.starts_with("train_")) continue;
@@ -75,7 +75,7 @@ const std::vector<Row>& rows() {
                         {0, std::stod(cells["median_s"])}});
     }
     std::set<std::pair<std::string, bool>> groups;
-    for (const Row& row : result) groups.insert({row.topology, row.is_gloo()});
+    for (const TestbedRow& row : result) groups.insert({row.topology, row.is_gloo()});
     for (const auto& [topology, gloo] : groups) {
       sim::Cluster cluster;
       cluster.platform = scenario::load_platform_file(
@@ -85,9 +85,9 @@ const std::vector<Row>& rows() {
       for (const std::string& host : host_names(cluster.platform)) {
         if (host != "hub") cluster.hosts.push_back(host);
       }
-      std::vector<Row*> members;
+      std::vector<TestbedRow*> members;
       std::vector<sim::CollectiveJob> jobs;
-      for (Row& row : result) {
+      for (TestbedRow& row : result) {
         if (row.topology != topology || row.is_gloo() != gloo) continue;
         EXPECT_EQ(row.ranks, static_cast<std::int32_t>(cluster.hosts.size()));
         members.push_back(&row);
@@ -115,7 +115,7 @@ struct Load {
   double messages, bytes;
 };
 
-Load load_of(const Row& row) {
+Load load_of(const TestbedRow& row) {
   const bool dumbbell = row.is("dumbbell");
   const double others = row.ranks - 1;
   if (row.operation == "ring") return {1, row.bytes / row.ranks};
@@ -126,7 +126,7 @@ Load load_of(const Row& row) {
 }
 
 /// Seconds, unloaded, of the longest way there and back.
-double round_trip(const Row& row) {
+double round_trip(const TestbedRow& row) {
   if (row.is("dumbbell")) return 40e-3;
   if (row.is("hetero5")) return 35e-3;
   return row.topology.find("_25ms") != std::string::npos  ? 50e-3
@@ -134,9 +134,9 @@ double round_trip(const Row& row) {
                                                           : 0;
 }
 
-bool is_bbr(const Row& row) { return row.topology.ends_with("_bbr"); }
+bool is_bbr(const TestbedRow& row) { return row.topology.ends_with("_bbr"); }
 
-Range stated_range(const Row& row) {
+Range stated_range(const TestbedRow& row) {
   const Load load = load_of(row);
   const double share = kQueue / load.messages;
   if (row.connection == "cold" || is_bbr(row) || load.bytes <= share) return {0.97, 1.05};
@@ -144,7 +144,7 @@ Range stated_range(const Row& row) {
   return {0.85, 1.2};
 }
 
-bool in_range(const Row& row) {
+bool in_range(const TestbedRow& row) {
   const Range range = stated_range(row);
   const double ratio = row.seconds.measured / row.seconds.predicted;
   return ratio >= range.least && ratio <= range.greatest;
@@ -152,7 +152,7 @@ bool in_range(const Row& row) {
 
 // ---- what is held to bounds ----
 
-std::string class_of(const Row& row) {
+std::string class_of(const TestbedRow& row) {
   if (row.is_gloo()) return "gloo";
   if (is_bbr(row)) return "BBR";
   if (row.is("star")) return row.topology.find("_25ms") != std::string::npos ? "star 25 ms" : "star 0 and 5 ms";
@@ -161,7 +161,7 @@ std::string class_of(const Row& row) {
 
 std::vector<test::Compared> select(const std::string& of, const std::string& operation, const std::string& connection) {
   std::vector<test::Compared> result;
-  for (const Row& row : rows()) {
+  for (const TestbedRow& row : rows()) {
     if (class_of(row) == of && row.operation == operation && row.connection == connection && row.bytes >= 16384) {
       result.push_back(row.seconds);
     }
@@ -229,7 +229,7 @@ TEST(TestbedValidation, GroupsStayWithinTheirBounds) {
 TEST(TestbedValidation, EveryRowIsAsDocumented) {
   test::DocumentedTable table("testbed", {"network", "operation", "connections", "bytes", "predicted ms", "measured ms",
                                           "error", "stated range", "in range"});
-  for (const Row& row : rows()) {
+  for (const TestbedRow& row : rows()) {
     if (row.is_gloo()) continue;
     const Range range = stated_range(row);
     table.add({row.topology, row.operation, row.connection, fmt::format("{:.0f}", row.bytes),
@@ -243,7 +243,7 @@ TEST(TestbedValidation, EveryRowIsAsDocumented) {
 TEST(TestbedValidation, GlooRowsAreAsDocumented) {
   test::DocumentedTable table("gloo", {"network", "operation", "bytes", "predicted ms", "measured ms", "error"});
   std::vector<test::Compared> all;
-  for (const Row& row : rows()) {
+  for (const TestbedRow& row : rows()) {
     if (!row.is_gloo()) continue;
     all.push_back(row.seconds);
     table.add({row.topology, row.operation, fmt::format("{:.0f}", row.bytes),
@@ -262,7 +262,7 @@ TEST(TestbedValidation, StatedRangesHoldForMostRows) {
     for (const Range range : {Range{0.97, 1.05}, Range{0.85, 1.2}, Range{0.7, 1.4}}) {
       int count = 0;
       int inside = 0;
-      for (const Row& row : rows()) {
+      for (const TestbedRow& row : rows()) {
         const Range stated = stated_range(row);
         if (class_of(row) != of || row.bytes < 16384 || stated.least != range.least) continue;
         ++count;

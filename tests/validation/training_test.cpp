@@ -9,7 +9,7 @@
 namespace dadsim {
 namespace {
 
-struct Row {
+struct TrainingRow {
   std::string network, step;
   test::Compared by_step_time;  ///< computing as measured without communication
   test::Compared by_roofline;   ///< computing by the roofline of the scenario's device
@@ -21,7 +21,7 @@ double warm_step(const report::RunResult& run) {
   return (run.step_seconds * steps - run.first_step_seconds) / (steps - 1);
 }
 
-std::vector<Row> predict(const std::string& delay) {
+std::vector<TrainingRow> predict(const std::string& delay) {
   const std::string network = "star4_50M_" + delay;
   std::map<std::string, double> measured;
   for (auto& cells : test::measured("testbed")) {
@@ -32,7 +32,7 @@ std::vector<Row> predict(const std::string& delay) {
   scenario::Scenario scenario = scenario::load_scenario(
       std::string(DADSIM_SOURCE_DIR) + "/scenarios/testbed-train-" + delay + ".xml", {}, study::make_catalog());
   EXPECT_NEAR(scenario.devices.front().step_seconds, measured["none"], 1e-9);
-  std::vector<Row> rows;
+  std::vector<TrainingRow> rows;
   for (const bool roofline : {false, true}) {
     if (roofline) scenario.devices.front().step_seconds = 0;
     const report::Result result = study::run_experiment(scenario, false);
@@ -51,7 +51,7 @@ TEST(TrainingValidation, MeasuredStepsAreAsDocumented) {
   std::vector<test::Compared> by_step_time;
   std::vector<test::Compared> by_roofline;
   for (const char* delay : {"0ms", "5ms", "25ms"}) {
-    for (const Row& row : predict(delay)) {
+    for (const TrainingRow& row : predict(delay)) {
       by_step_time.push_back(row.by_step_time);
       by_roofline.push_back(row.by_roofline);
       table.add({row.network, row.step, fmt::format("{:.1f}", 1e3 * row.by_step_time.measured),

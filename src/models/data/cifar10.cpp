@@ -16,7 +16,7 @@ constexpr std::int64_t kRecord = 1 + 3 * kPlane;
 constexpr std::int64_t kClasses = 10;
 constexpr std::int64_t kMaxImages = 1'000'000;  // of one file; the data set has 60,000 in six
 constexpr std::size_t kMaxErrors = 20;
-const char* const kForm =
+const char* const kCifarForm =
     "the binary version of CIFAR-10: records of 1 + 3072 bytes, a label from 0 to 9 before each image";
 
 using Record = std::array<unsigned char, kRecord>;
@@ -25,28 +25,29 @@ using Record = std::array<unsigned char, kRecord>;
 template <class Image>
 std::int64_t for_each_image(SourceBytes& bytes, Image&& image) {
   if (!bytes.compressed() && bytes.stored() % kRecord != 0) {
-    bytes.fail(fmt::format("{} bytes, which is no multiple of {}", bytes.stored(), kRecord), kForm);
+    bytes.fail(fmt::format("{} bytes, which is no multiple of {}", bytes.stored(), kRecord), kCifarForm);
   }
   std::vector<Diagnostic> errors;
   Record record{};
   std::int64_t count = 0;
   while (const std::size_t got = bytes.read(record.data(), record.size())) {
     const std::int64_t at = count * kRecord;
-    if (got < record.size()) bytes.fail(fmt::format("byte {}: {} bytes of a record of {}", at, got, kRecord), kForm);
+    if (got < record.size())
+      bytes.fail(fmt::format("byte {}: {} bytes of a record of {}", at, got, kRecord), kCifarForm);
     if (++count > kMaxImages) bytes.fail(fmt::format("more than {} images", kMaxImages), "cut the file down");
     if (record[0] >= kClasses) {
       errors.push_back(
-          {bytes.name(), 0, fmt::format("byte {}: label {} of image {}", at, record[0], count - 1), kForm});
+          {bytes.name(), 0, fmt::format("byte {}: label {} of image {}", at, record[0], count - 1), kCifarForm});
       if (errors.size() == kMaxErrors) break;
     }
     if (errors.empty()) image(record);
   }
   if (!errors.empty()) throw InputError(std::move(errors));
-  if (count == 0) bytes.fail("the file is empty", kForm);
+  if (count == 0) bytes.fail("the file is empty", kCifarForm);
   return count;
 }
 
-SourceBytes open(const std::string& path) { return SourceBytes::open(path, kForm); }
+SourceBytes open(const std::string& path) { return SourceBytes::open(path, kCifarForm); }
 
 /// Every file is looked at, so that all that is wrong is said at once.
 std::int64_t images_in(const std::vector<std::string>& files) {

@@ -20,11 +20,11 @@
 namespace dadsim::models {
 namespace {
 
-constexpr std::int64_t kMaxBytes = std::int64_t{1} << 30U;
+constexpr std::int64_t kMaxCsvBytes = std::int64_t{1} << 30U;
 constexpr std::size_t kMaxColumns = 10000;
 constexpr std::size_t kMaxWords = 64;
-constexpr std::size_t kMaxClasses = 1000;
-const char* const kForm = "comma-separated values: a line of names, then one line per sample (RFC 4180)";
+constexpr std::size_t kMaxCsvClasses = 1000;
+const char* const kCsvForm = "comma-separated values: a line of names, then one line per sample (RFC 4180)";
 
 /// As it can stand in a message of one line.
 std::string shown(std::string_view text) {
@@ -92,7 +92,7 @@ class CsvRows {
     while (true) {
       const std::size_t end = rest_.find('"');
       if (end == std::string_view::npos) {
-        errors_.add(line_, "a quote that is not closed", kForm);
+        errors_.add(line_, "a quote that is not closed", kCsvForm);
         return false;
       }
       field += rest_.substr(0, end);
@@ -139,7 +139,7 @@ void look_at(Sight& sight, const std::string& value, std::int64_t line, std::siz
 /// The names in the first line, checked; empty with errors.
 std::vector<std::string> read_names(CsvRows& rows, const std::string& target, LineErrors& errors) {
   if (!rows.next()) {
-    if (errors.empty()) errors.add(0, "the file is empty", kForm);
+    if (errors.empty()) errors.add(0, "the file is empty", kCsvForm);
     return {};
   }
   std::vector<std::string> names = rows.fields();
@@ -184,13 +184,13 @@ std::int64_t look_through(const CsvText& table, const std::string& target, std::
     for (std::size_t c = 0; c < names.size(); ++c) {
       const std::string& value = rows.fields()[c];
       if (!is_missing(value)) {
-        look_at(sights[c], value, rows.line(), c == at ? kMaxClasses : kMaxWords);
+        look_at(sights[c], value, rows.line(), c == at ? kMaxCsvClasses : kMaxWords);
       } else if (c == at) {
         errors.add(rows.line(), fmt::format("no value of the target '{}'", shown(target)), "a class for every sample");
       }
     }
   }
-  if (errors.empty() && count == 0) errors.add(0, "no samples below the line of names", kForm);
+  if (errors.empty() && count == 0) errors.add(0, "no samples below the line of names", kCsvForm);
   errors.throw_if_any();
   return count;
 }
@@ -246,8 +246,8 @@ std::vector<CsvText> read_tables(const spec::CsvSource& source) {
   std::vector<CsvText> tables;
   for (const std::string& path : {source.file, source.test_file}) {
     if (path.empty()) continue;
-    SourceBytes bytes = SourceBytes::open(path, kForm);
-    tables.push_back({path, bytes.rest(kMaxBytes)});
+    SourceBytes bytes = SourceBytes::open(path, kCsvForm);
+    tables.push_back({path, bytes.rest(kMaxCsvBytes)});
   }
   return tables;
 }
@@ -266,8 +266,8 @@ CsvColumns inspect_csv(const std::vector<CsvText>& tables, const std::string& ta
     CsvColumns::Column column{names[c], sight.number, {}, result.features};
     if (c == result.target) {
       result.classes.assign(sight.values.begin(), sight.values.end());
-      if (sight.values.size() > kMaxClasses) {
-        errors.add(1, fmt::format("column '{}' takes more than {} values", shown(names[c]), kMaxClasses),
+      if (sight.values.size() > kMaxCsvClasses) {
+        errors.add(1, fmt::format("column '{}' takes more than {} values", shown(names[c]), kMaxCsvClasses),
                    "a target of classes");
       }
       if (sight.values.size() == 1) {

@@ -14,8 +14,8 @@
 namespace dadsim::models {
 namespace {
 
-constexpr int kSide = 28;
-constexpr std::size_t kPixels = std::size_t{kSide} * kSide;
+constexpr int kDigitSide = 28;
+constexpr std::size_t kPixels = std::size_t{kDigitSide} * kDigitSide;
 
 // How much the samples vary: chosen so that the set is hard for a linear classifier and not for a small network
 // (measured in docs/data.md and tests/models/data/digits_test.cpp). Lengths are shares of the unit square unless they
@@ -34,7 +34,7 @@ constexpr double kSharpest = 0.45;  // half width of the pen's soft edge, pixels
 constexpr double kSoftest = 0.95;
 constexpr double kPressure = 0.25;     // relative change of the half width along a stroke
 constexpr double kPalest = 0.65;       // ink
-constexpr double kNoise = 0.10;        // half range of the (triangular) pixel noise
+constexpr double kDigitNoise = 0.10;   // half range of the (triangular) pixel noise
 constexpr double kSmudgeShare = 0.08;  // share of the samples with a stray stroke
 
 struct Segment {
@@ -99,8 +99,8 @@ void draw(std::uint32_t index, std::uint64_t seed, float* pixels, std::int32_t& 
   const double rotation = kRotation * bell(random);
   const double cosine = std::cos(rotation);
   const double sine = std::sin(rotation);
-  const double centre_x = 0.5 * kSide + uniform(random, -kShift, kShift);
-  const double centre_y = 0.5 * kSide + uniform(random, -kShift, kShift);
+  const double centre_x = 0.5 * kDigitSide + uniform(random, -kShift, kShift);
+  const double centre_y = 0.5 * kDigitSide + uniform(random, -kShift, kShift);
   std::array<double, 4> phases{};
   for (double& phase : phases) phase = uniform(random, 0, 6.283185307179586);
   const double half = uniform(random, kThinnest, kThickest);
@@ -126,7 +126,7 @@ void draw(std::uint32_t index, std::uint64_t seed, float* pixels, std::int32_t& 
     ink_line(flatten(stroke, points), half, pressure, uniform(random, 0, 6.283185307179586), ink, segments);
   }
   if (uniform01(random) < kSmudgeShare) {
-    const Point start{uniform(random, 2, kSide - 2), uniform(random, 2, kSide - 2)};
+    const Point start{uniform(random, 2, kDigitSide - 2), uniform(random, 2, kDigitSide - 2)};
     const double angle = uniform(random, 0, 6.283185307179586);
     const double length = uniform(random, 2, 7);
     const Point end{start.x + length * std::cos(angle), start.y + length * std::sin(angle)};
@@ -137,9 +137,9 @@ void draw(std::uint32_t index, std::uint64_t seed, float* pixels, std::int32_t& 
   for (const Segment& s : segments) {
     const double reach = std::max(s.half_a, s.half_b) + edge;
     const int left = std::max(0, static_cast<int>(std::floor(std::min(s.a.x, s.b.x) - reach)));
-    const int right = std::min(kSide - 1, static_cast<int>(std::floor(std::max(s.a.x, s.b.x) + reach)));
+    const int right = std::min(kDigitSide - 1, static_cast<int>(std::floor(std::max(s.a.x, s.b.x) + reach)));
     const int top = std::max(0, static_cast<int>(std::floor(std::min(s.a.y, s.b.y) - reach)));
-    const int bottom = std::min(kSide - 1, static_cast<int>(std::floor(std::max(s.a.y, s.b.y) + reach)));
+    const int bottom = std::min(kDigitSide - 1, static_cast<int>(std::floor(std::max(s.a.y, s.b.y) + reach)));
     const double dx = s.b.x - s.a.x;
     const double dy = s.b.y - s.a.y;
     const double squared = std::max(dx * dx + dy * dy, 1e-12);
@@ -153,7 +153,7 @@ void draw(std::uint32_t index, std::uint64_t seed, float* pixels, std::int32_t& 
         const double distance = std::sqrt(ex * ex + ey * ey);
         const double width_here = s.half_a + t * (s.half_b - s.half_a);
         const double cover = std::clamp((width_here + edge - distance) / (2 * edge), 0.0, 1.0);
-        double& pixel = grey[static_cast<std::size_t>(row) * kSide + static_cast<std::size_t>(col)];
+        double& pixel = grey[static_cast<std::size_t>(row) * kDigitSide + static_cast<std::size_t>(col)];
         pixel = std::max(pixel, s.ink * cover);
       }
     }
@@ -164,7 +164,7 @@ void draw(std::uint32_t index, std::uint64_t seed, float* pixels, std::int32_t& 
     const std::uint32_t bits = noise();
     const double triangular = (static_cast<double>(bits & 0xffffU) + static_cast<double>(bits >> 16U)) / 65535.0 - 1.0;
     // 256 levels, as a scanned image has.
-    const double level = std::floor(0.5 + 255.0 * std::clamp(grey[i] + kNoise * triangular, 0.0, 1.0));
+    const double level = std::floor(0.5 + 255.0 * std::clamp(grey[i] + kDigitNoise * triangular, 0.0, 1.0));
     pixels[i] = static_cast<float>(level) / 255.0F;
   }
 }

@@ -11,15 +11,13 @@
 namespace dadsim::models {
 namespace {
 
-constexpr std::int64_t kMaxBytes = std::int64_t{1} << 30U;  // becomes four times as much memory; 20 times full MNIST
-constexpr std::size_t kChunk = std::size_t{1} << 18U;
+constexpr std::int64_t kMaxIdxBytes = std::int64_t{1} << 30U;  // becomes four times as much memory; 20 times full MNIST
 constexpr int kMaxRank = 8;
 // A byte of deflate stands for at most 1032 bytes (258 bytes in two bits; zlib's technical notes,
 // zlib.net/zlib_tech.html).
 constexpr std::int64_t kMaxInflation = 1032;
 const char* const kImagesRemedy = "images are unsigned bytes behind the magic number 0x00000803 (count, rows, columns)";
 const char* const kLabelsRemedy = "labels are unsigned bytes behind the magic number 0x00000801 (count)";
-const char* const kWholeRemedy = "fetch the file again, or pass a whole one";
 
 enum class Content { images, labels };
 
@@ -43,12 +41,12 @@ class IdxReader {
     const auto promised = static_cast<std::size_t>(promised_);
     while (bytes.size() < promised) {
       const std::size_t old = bytes.size();
-      const std::size_t want = std::min(kChunk, promised - old);
+      const std::size_t want = std::min(kReadAtOnce, promised - old);
       bytes.resize(old + want);
       const std::size_t got = bytes_.read(bytes.data() + old, want);
       if (got < want) {
         fail(fmt::format("truncated: {} of the {} bytes that the header promises ({})", old + got, promised, shape()),
-             kWholeRemedy);
+             kWholeFileRemedy);
       }
     }
     unsigned char extra = 0;
@@ -105,9 +103,9 @@ class IdxReader {
       }
       // A later dimension can only make it larger: no overflow, as both factors are below 2^32.
       promised_ *= dim;
-      if (promised_ > kMaxBytes) {
-        fail(fmt::format("the header promises more than {} bytes", kMaxBytes),
-             fmt::format("at most {} bytes (1 GiB) are read; cut the file down", kMaxBytes));
+      if (promised_ > kMaxIdxBytes) {
+        fail(fmt::format("the header promises more than {} bytes", kMaxIdxBytes),
+             fmt::format("at most {} bytes (1 GiB) are read; cut the file down", kMaxIdxBytes));
       }
     }
     const std::int64_t header = 4 + 4 * rank;
@@ -121,7 +119,7 @@ class IdxReader {
     if (compressed && promised_ > stored * kMaxInflation) {
       fail(fmt::format("truncated: {} compressed bytes cannot hold the {} that the header promises ({})", stored,
                        promised_, shape()),
-           kWholeRemedy);
+           kWholeFileRemedy);
     }
   }
 

@@ -22,7 +22,7 @@ struct IdxFacts {
 Samples read_idx(const std::string& images, const std::string& labels);
 Samples read_idx(SourceBytes& images, SourceBytes& labels);
 
-/// The same checks.
+/// The facts about such a pair, after the same checks.
 IdxFacts inspect_idx(const std::string& images, const std::string& labels);
 IdxFacts inspect_idx(SourceBytes& images, SourceBytes& labels);
 

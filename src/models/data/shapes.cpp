@@ -11,19 +11,19 @@
 namespace dadsim::models {
 namespace {
 
-constexpr int kSide = 32;
+constexpr int kShapesSide = 32;
 constexpr int kSubsamples = 3;  // per pixel and direction, for soft edges
 
 // How much the samples vary (pixels, radians, shares of full intensity).
-constexpr double kSmallest = 7.0;  // half extent of the shape
-constexpr double kLargest = 12.0;
-constexpr double kShift = 4.0;
-constexpr double kAspect = 0.18;         // half range of log(width ÷ height)
+constexpr double kSmallestShape = 7.0;  // half extent of the shape
+constexpr double kLargestShape = 12.0;
+constexpr double kShapeShift = 4.0;
+constexpr double kShapeAspect = 0.18;    // half range of log(width ÷ height)
 constexpr double kTurn = 0.6;            // half range
 constexpr double kLeastContrast = 0.15;  // difference in brightness: the shape is brighter than the ground
 constexpr double kGradient = 0.25;       // half range of the change of the ground from edge to edge
 constexpr double kStripes = 0.10;        // amplitude of the stripes of shape and ground
-constexpr double kNoise = 0.12;          // half range of the triangular noise of a value
+constexpr double kShapesNoise = 0.12;    // half range of the triangular noise of a value
 constexpr std::int64_t kMostSpots = 3;   // small disks that are not the shape
 constexpr double kSmallestSpot = 1.2;
 constexpr double kLargestSpot = 2.6;
@@ -81,7 +81,7 @@ struct Spot {
   Colour colour;
 };
 
-void draw(std::uint32_t index, std::uint64_t seed, float* pixels, std::int32_t& label) {
+void draw_shape(std::uint32_t index, std::uint64_t seed, float* pixels, std::int32_t& label) {
   RandomStream random(seed, Purpose::shapes, index);
   const auto any_colour = [&] { return Colour{uniform01(random), uniform01(random), uniform01(random)}; };
   label = pick(random, kShapesClasses);
@@ -96,23 +96,23 @@ void draw(std::uint32_t index, std::uint64_t seed, float* pixels, std::int32_t& 
   const double stripe_wave = uniform(random, 0.3, 1.2);  // radians per pixel
   const double stripes = uniform(random, 0, kStripes);
 
-  const double size = uniform(random, kSmallest, kLargest);
-  const double aspect = std::exp(uniform(random, -kAspect, kAspect));
+  const double size = uniform(random, kSmallestShape, kLargestShape);
+  const double aspect = std::exp(uniform(random, -kShapeAspect, kShapeAspect));
   const double angle = uniform(random, -kTurn, kTurn);
   const double cosine = std::cos(angle);
   const double sine = std::sin(angle);
-  const double centre_x = 0.5 * kSide + uniform(random, -kShift, kShift);
-  const double centre_y = 0.5 * kSide + uniform(random, -kShift, kShift);
+  const double centre_x = 0.5 * kShapesSide + uniform(random, -kShapeShift, kShapeShift);
+  const double centre_y = 0.5 * kShapesSide + uniform(random, -kShapeShift, kShapeShift);
 
   std::array<Spot, kMostSpots> spots{};
   const auto count = static_cast<std::size_t>(pick(random, kMostSpots + 1));
   for (std::size_t i = 0; i < count; ++i) {
-    spots[i] = {uniform(random, 0, kSide), uniform(random, 0, kSide), uniform(random, kSmallestSpot, kLargestSpot),
-                any_colour()};
+    spots[i] = {uniform(random, 0, kShapesSide), uniform(random, 0, kShapesSide),
+                uniform(random, kSmallestSpot, kLargestSpot), any_colour()};
   }
 
-  for (int row = 0; row < kSide; ++row) {
-    for (int column = 0; column < kSide; ++column) {
+  for (int row = 0; row < kShapesSide; ++row) {
+    for (int column = 0; column < kShapesSide; ++column) {
       int covered = 0;
       for (int k = 0; k < kSubsamples * kSubsamples; ++k) {
         const double x = column + (k % kSubsamples + 0.5) / kSubsamples - centre_x;
@@ -120,11 +120,11 @@ void draw(std::uint32_t index, std::uint64_t seed, float* pixels, std::int32_t& 
         covered += inside(label, (cosine * x + sine * y) / (size * aspect), (cosine * y - sine * x) * aspect / size);
       }
       const double cover = static_cast<double>(covered) / (kSubsamples * kSubsamples);
-      const double x = (column + 0.5) / kSide - 0.5;
-      const double y = (row + 0.5) / kSide - 0.5;
+      const double x = (column + 0.5) / kShapesSide - 0.5;
+      const double y = (row + 0.5) / kShapesSide - 0.5;
       const double value_gradient = x * std::cos(gradient_angle) + y * std::sin(gradient_angle);
       const double stripe =
-          stripes * std::sin(stripe_wave * kSide * (x * std::cos(stripe_angle) + y * std::sin(stripe_angle)));
+          stripes * std::sin(stripe_wave * kShapesSide * (x * std::cos(stripe_angle) + y * std::sin(stripe_angle)));
       Colour colour{};
       for (std::size_t c = 0; c < 3; ++c) {
         colour[c] = cover * (ink[c] - stripe) + (1 - cover) * (ground[c] + gradient[c] * value_gradient + stripe);
@@ -135,7 +135,7 @@ void draw(std::uint32_t index, std::uint64_t seed, float* pixels, std::int32_t& 
         }
       }
       for (std::size_t c = 0; c < 3; ++c) {
-        const double noise = kNoise * (uniform01(random) + uniform01(random) - 1);
+        const double noise = kShapesNoise * (uniform01(random) + uniform01(random) - 1);
         // 256 levels, as a stored image has.
         *pixels++ = static_cast<float>(std::floor(0.5 + 255.0 * std::clamp(colour[c] + noise, 0.0, 1.0))) / 255.0F;
       }
@@ -148,7 +148,7 @@ void draw(std::uint32_t index, std::uint64_t seed, float* pixels, std::int32_t& 
 Samples draw_shapes(std::int64_t first, std::int64_t count, std::uint64_t seed) {
   return draw_samples(
       first, count, kShapesShape.size(), 1,
-      [&](std::uint32_t index, float* pixels, std::int32_t* label) { draw(index, seed, pixels, *label); });
+      [&](std::uint32_t index, float* pixels, std::int32_t* label) { draw_shape(index, seed, pixels, *label); });
 }
 
 }  // namespace dadsim::models

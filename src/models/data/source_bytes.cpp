@@ -12,12 +12,6 @@
 #include "support/diagnostics.hpp"
 
 namespace dadsim::models {
-namespace {
-
-constexpr std::size_t kChunk = std::size_t{1} << 18U;
-const char* const kWholeRemedy = "fetch the file again, or pass a whole one";
-
-}  // namespace
 
 SourceBytes::SourceBytes(std::string name, std::string_view bytes)
     : name_(std::move(name)), memory_(bytes), stored_(static_cast<std::int64_t>(bytes.size())) {}
@@ -53,15 +47,15 @@ std::size_t SourceBytes::read(unsigned char* to, std::size_t size) {
   }
   std::size_t total = 0;
   while (total < size) {
-    const int got = gzread(file_.get(), to + total, static_cast<unsigned>(std::min(size - total, kChunk)));
+    const int got = gzread(file_.get(), to + total, static_cast<unsigned>(std::min(size - total, kReadAtOnce)));
     int code = Z_OK;
     const char* message = gzerror(file_.get(), &code);
     // A gzip stream that breaks off is Z_BUF_ERROR, whatever was read before.
-    if (code == Z_BUF_ERROR) fail("truncated: the gzip stream breaks off", kWholeRemedy);
+    if (code == Z_BUF_ERROR) fail("truncated: the gzip stream breaks off", kWholeFileRemedy);
     if (got < 0 || (code != Z_OK && code != Z_STREAM_END)) {
       fail(code == Z_ERRNO ? fmt::format("cannot be read: {}", std::strerror(errno))
                            : fmt::format("corrupt gzip stream ({})", message),
-           kWholeRemedy);
+           kWholeFileRemedy);
     }
     if (got == 0) break;
     total += static_cast<std::size_t>(got);
@@ -75,11 +69,11 @@ std::string SourceBytes::rest(std::int64_t most) {
     bytes = std::exchange(memory_, {});
     return bytes;
   }
-  std::size_t got = kChunk;
-  while (got == kChunk) {
+  std::size_t got = kReadAtOnce;
+  while (got == kReadAtOnce) {
     const std::size_t old = bytes.size();
-    bytes.resize(old + kChunk);
-    got = read(reinterpret_cast<unsigned char*>(bytes.data()) + old, kChunk);
+    bytes.resize(old + kReadAtOnce);
+    got = read(reinterpret_cast<unsigned char*>(bytes.data()) + old, kReadAtOnce);
     bytes.resize(old + got);
     if (static_cast<std::int64_t>(bytes.size()) > most) {
       fail(fmt::format("holds more than {} bytes", most),

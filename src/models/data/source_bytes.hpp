@@ -10,6 +10,11 @@
 
 namespace dadsim::models {
 
+/// Bytes that are asked for at a time, so that memory grows with what a file really holds.
+inline constexpr std::size_t kReadAtOnce = std::size_t{1} << 18U;
+/// What helps where a file breaks off.
+inline constexpr const char* kWholeFileRemedy = "fetch the file again, or pass a whole one";
+
 /// Bytes that are read from front to back: of a file, plain or gzip whatever its name ends in, or of memory.
 class SourceBytes {
  public:

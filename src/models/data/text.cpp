@@ -14,10 +14,10 @@
 namespace dadsim::models {
 namespace {
 
-constexpr std::int64_t kMaxBytes = std::int64_t{1} << 27U;  // becomes up to twelve times as much memory
+constexpr std::int64_t kMaxTextBytes = std::int64_t{1} << 27U;  // becomes up to twelve times as much memory
 constexpr std::int64_t kMaxVocabulary = 4096;
 constexpr std::uint32_t kLastCharacter = 0x10ffff;
-const char* const kForm = "plain text in UTF-8";
+const char* const kTextForm = "plain text in UTF-8";
 
 /// The code point at the start of `text`, which it takes away; above kLastCharacter if there is none (RFC 3629).
 std::uint32_t next_character(std::string_view& text) {
@@ -48,10 +48,11 @@ std::vector<std::uint32_t> characters_of(std::string_view text, const std::strin
     const std::size_t at = bytes - text.size();
     const std::uint32_t character = next_character(text);
     if (character > kLastCharacter) {
-      errors.add(line, fmt::format("byte {} is no UTF-8 (0x{:02x})", at, static_cast<unsigned char>(text[0])), kForm);
+      errors.add(line, fmt::format("byte {} is no UTF-8 (0x{:02x})", at, static_cast<unsigned char>(text[0])),
+                 kTextForm);
       text.remove_prefix(1);
     } else if (character == 0) {
-      errors.add(line, fmt::format("byte {} is NUL", at), kForm);
+      errors.add(line, fmt::format("byte {} is NUL", at), kTextForm);
     } else {
       if (character == '\n') ++line;
       characters.push_back(character);
@@ -62,7 +63,7 @@ std::vector<std::uint32_t> characters_of(std::string_view text, const std::strin
 }
 
 TextSymbols open_text(const spec::TextSource& source) {
-  SourceBytes bytes = SourceBytes::open(source.file, kForm);
+  SourceBytes bytes = SourceBytes::open(source.file, kTextForm);
   return read_text(bytes, source.test_share);
 }
 
@@ -89,7 +90,7 @@ spec::DataFacts facts_of(const TextSymbols& text, const spec::TextSource& source
 
 TextSymbols read_text(SourceBytes& bytes, double test_share) {
   TextSymbols text;
-  text.symbols = characters_of(bytes.rest(kMaxBytes), bytes.name());
+  text.symbols = characters_of(bytes.rest(kMaxTextBytes), bytes.name());
   const auto all = static_cast<std::int64_t>(text.symbols.size());
   const auto held_back = static_cast<std::int64_t>(std::llround(static_cast<double>(all) * test_share));
   text.train = all - std::clamp<std::int64_t>(held_back, 0, all);

@@ -20,10 +20,10 @@
 namespace dadsim::models {
 namespace {
 
-constexpr std::int64_t kMaxBytes = std::int64_t{1} << 29U;  // becomes up to six times as much memory
+constexpr std::int64_t kMaxTsBytes = std::int64_t{1} << 29U;  // becomes up to six times as much memory
 constexpr std::int64_t kMaxChannels = 10000;
-constexpr std::int64_t kMaxClasses = 10000;
-const char* const kForm = "a .ts file: @ lines down to @data, then one case per line as 1,2,3:4,5,6:class";
+constexpr std::int64_t kMaxTsClasses = 10000;
+const char* const kTsForm = "a .ts file: @ lines down to @data, then one case per line as 1,2,3:4,5,6:class";
 const std::array<std::string, 9> kTags = {"problemName", "timeStamps",   "missing",    "univariate", "dimensions",
                                           "equalLength", "seriesLength", "classLabel", "data"};
 
@@ -80,14 +80,14 @@ class TsReader {
       if (line[0] == '@') {
         read_tag(line.substr(1));
       } else if (!in_data_) {
-        errors_.add(line_, fmt::format("'{}' before @data", shown(line)), kForm);
+        errors_.add(line_, fmt::format("'{}' before @data", shown(line)), kTsForm);
         break;
       } else {
         read_case(line);
       }
     }
-    if (errors_.empty() && !in_data_) errors_.add(0, "no @data", kForm);
-    if (errors_.empty() && file_.cases() == 0) errors_.add(0, "no cases", kForm);
+    if (errors_.empty() && !in_data_) errors_.add(0, "no @data", kTsForm);
+    if (errors_.empty() && file_.cases() == 0) errors_.add(0, "no cases", kTsForm);
     errors_.throw_if_any();
     return std::move(file_);
   }
@@ -164,8 +164,8 @@ class TsReader {
       errors_.add(line_, "no classes", "@classLabel true, then the name of each class");
       return;
     }
-    if (static_cast<std::int64_t>(values.size()) - 1 > kMaxClasses) {
-      errors_.add(line_, fmt::format("{} classes", values.size() - 1), fmt::format("at most {}", kMaxClasses));
+    if (static_cast<std::int64_t>(values.size()) - 1 > kMaxTsClasses) {
+      errors_.add(line_, fmt::format("{} classes", values.size() - 1), fmt::format("at most {}", kMaxTsClasses));
       return;
     }
     for (std::size_t i = 1; i < values.size(); ++i) {
@@ -187,7 +187,7 @@ class TsReader {
   void read_case(std::string_view line) {
     const auto channels = std::count(line.begin(), line.end(), ':');
     if (channels == 0) {
-      errors_.add(line_, "no ':' before a class", kForm);
+      errors_.add(line_, "no ':' before a class", kTsForm);
       return;
     }
     if (file_.channels == 0 && channels <= kMaxChannels) file_.channels = channels;
@@ -330,7 +330,7 @@ Samples samples_of(const TsFile& file, std::int64_t cases, std::int64_t length, 
 }
 
 TsFile read_file(const std::string& path) {
-  SourceBytes bytes = SourceBytes::open(path, kForm);
+  SourceBytes bytes = SourceBytes::open(path, kTsForm);
   return read_ts(bytes);
 }
 
@@ -354,7 +354,7 @@ std::pair<TsFile, TsFile> read_files(const spec::TsSource& source) {
 }  // namespace
 
 TsFile read_ts(SourceBytes& bytes) {
-  const std::string content = bytes.rest(kMaxBytes);
+  const std::string content = bytes.rest(kMaxTsBytes);
   return TsReader(bytes.name()).read(content);
 }
 

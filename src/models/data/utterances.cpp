@@ -15,13 +15,13 @@ constexpr std::size_t kPhones = 12;
 constexpr std::size_t kMostPhones = 4;
 
 // How much the samples vary; features are of the order of 1.
-constexpr double kShortest = 0.4;       // share of the frames
-constexpr double kSlowest = 4.0;        // longest phone ÷ shortest
-constexpr double kGlide = 0.7;          // share of a frame that the next one keeps: phones run into each other
-constexpr double kSpeakerGain = 0.2;    // standard deviation of the logarithm, per channel
-constexpr double kSpeakerOffset = 0.8;  // standard deviation, per channel
-constexpr double kNoise = 1.5;          // standard deviation
-constexpr double kNoiseMemory = 0.7;    // correlation of the noise of neighbouring frames
+constexpr double kShortest = 0.4;        // share of the frames
+constexpr double kSlowest = 4.0;         // longest phone ÷ shortest
+constexpr double kGlide = 0.7;           // share of a frame that the next one keeps: phones run into each other
+constexpr double kSpeakerGain = 0.2;     // standard deviation of the logarithm, per channel
+constexpr double kSpeakerOffset = 0.8;   // standard deviation, per channel
+constexpr double kUtteranceNoise = 1.5;  // standard deviation
+constexpr double kNoiseMemory = 0.7;     // correlation of the noise of neighbouring frames
 
 using Frame = std::array<double, kChannels>;
 
@@ -69,9 +69,9 @@ void draw(std::uint32_t index, std::uint64_t seed, std::int64_t length, float* v
   for (std::size_t c = 0; c < kChannels; ++c) {
     gain[c] = std::exp(kSpeakerGain * bell(random));
     offset[c] = kSpeakerOffset * bell(random);
-    noise[c] = kNoise * bell(random);
+    noise[c] = kUtteranceNoise * bell(random);
   }
-  const double fresh = kNoise * std::sqrt(1 - kNoiseMemory * kNoiseMemory);
+  const double fresh = kUtteranceNoise * std::sqrt(1 - kNoiseMemory * kNoiseMemory);
   std::size_t phone = 0;
   std::fill_n(values, length * kUtteranceChannels, 0.0F);
   for (std::int64_t t = 0; t < frames; ++t) {

@@ -50,6 +50,7 @@ void multiply_panels(ConstBlockOf<T> a, const MatrixOf<T>& panels, MutableBlockO
     multiply_tiles<T, Left::rows>(a.rows(), {.inner = a.cols(),
                                              .a = a.data(),
                                              .a_stride = a.outerStride(),
+                                             .a_tile = kTileRows * a.outerStride(),
                                              .panel = panels.data() + p * panels.cols(),
                                              .c = c.data() + p * kPanelColumns<T>,
                                              .c_stride = c.outerStride(),

@@ -11,7 +11,7 @@ namespace dadsim::models {
 /// Columns behind the last one are 0.
 template <class T>
 void pack_panels(ConstBlockOf<T> b, MatrixOf<T>& panels);
-/// The same of Bᵀ, for B of out × inner.
+/// Cuts Bᵀ into panels as pack_panels() does B, for B of out × inner.
 template <class T>
 void pack_transposed_panels(ConstBlockOf<T> b, MatrixOf<T>& panels);
 

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstring>
 #include <stdexcept>
 #include <vector>
 
 #include "models/gemm/tile.hpp"
+#include "models/gemm/work_count.hpp"
 #include "support/parallel.hpp"
 
 namespace dadsim::models {
@@ -28,6 +30,7 @@ using Eigen::Index;
 constexpr Index kPieceRows = 288;
 constexpr Index kPieceColumns = 128;  ///< at least
 constexpr Index kPiecesOfThread = 2;
+constexpr Index kPanelsThatPack = 4;  ///< of a piece, from which on Aᵀ is packed
 template <class T>
 constexpr Index kDepth = (Index{64} << 10U) / static_cast<Index>(sizeof(T)) / kPanelColumns<T>;
 
@@ -54,6 +57,10 @@ struct Cuts {
 template <class T>
 struct Packed {
   MatrixOf<T> panel, left;
+  T* reserve_left(Index size) {
+    if (left.size() < size) left.resize(1, size);
+    return left.data();
+  }
   static Packed& mine() {
     thread_local Packed packed;
     return packed;
@@ -131,28 +138,69 @@ void for_pieces(Index rows, Index columns, const Body& body) {
   });
 }
 
-/// Rows of A from there on, as they are needed for a tile, copied: rows that lie a power of two apart would keep each
-/// other out of the caches.
+/// `runs` of `length` numbers, `stride` apart, copied: those that lie a power of two apart would keep each other out of
+/// the caches. Returns how far apart the copies are.
 template <class T>
-void copy_left(const T* from, Index stride, Index rows, Index columns, TileOf<T>& tile) {
-  MatrixOf<T>& copy = Packed<T>::mine().left;
-  const Index apart = (columns + 2 * kLine<T> - 1) / (2 * kLine<T>)*(2 * kLine<T>)+kLine<T>;  // an odd number of lines
-  if (copy.size() < rows * apart) copy.resize(1, rows * apart);
-  T* to = copy.data();
-  for (Index i = 0; i < rows; ++i, from += stride, to += apart) std::copy_n(from, columns, to);
-  tile.a = copy.data();
-  tile.a_stride = apart;
+Index copy_left(const T* from, Index stride, Index runs, Index length) {
+  const Index apart = (length + 2 * kLine<T> - 1) / (2 * kLine<T>)*(2 * kLine<T>)+kLine<T>;  // an odd number of lines
+  T* to = Packed<T>::mine().reserve_left(runs * apart);
+  for (Index i = 0; i < runs; ++i, from += stride, to += apart) std::copy_n(from, length, to);
+  return apart;
 }
 
+/// Packs an A of `inner` × `rows` that is used transposed, in the order in which tiles read it: kTileRows columns row
+/// by row, then the next ones.
 template <class T>
-auto rows_from(const ConstBlockOf<T>& a, Index row, Index rows) {
-  return [&a, row, rows](Index k, TileOf<T>& tile) {
-    if (a.outerStride() <= kDepth<T>) {
-      tile.a = a.data() + row * a.outerStride() + k;
-      tile.a_stride = a.outerStride();
-      return;
+void pack_left(const T* from, Index stride, Index inner, Index rows) {
+  const Index tiles = (rows + kTileRows - 1) / kTileRows;
+  T* packed = Packed<T>::mine().reserve_left(tiles * kTileRows * inner);
+  constexpr Index kAtOnce = 8;  // of A's rows: so many lines a power of two apart fit into the first-level cache
+  for (Index begin = 0; begin < inner; begin += kAtOnce) {
+    const Index end = std::min(begin + kAtOnce, inner);
+    for (Index tile = 0; tile < tiles; ++tile) {
+      const T* source = from + begin * stride + tile * kTileRows;
+      T* to = packed + (tile * inner + begin) * kTileRows;
+      const Index width = std::min<Index>(kTileRows, rows - tile * kTileRows);
+      for (Index k = begin; k < end; ++k, source += stride, to += kTileRows) {
+        if (width == kTileRows) {
+          std::memcpy(to, source, kTileRows * sizeof(T));
+        } else {
+          std::copy_n(source, width, to);
+        }
+      }
     }
-    copy_left(a.data() + row * a.outerStride() + k, a.outerStride(), rows, tile.inner, tile);
+  }
+}
+
+/// The left operand of a piece of C: some rows of A.
+template <class T>
+auto left_rows(const ConstBlockOf<T>& a, Index row, Index rows) {
+  return [&a, row, rows](Index k, TileOf<T>& tile) {
+    tile.a = a.data() + row * a.outerStride() + k;
+    tile.a_stride = a.outerStride();
+    if (a.outerStride() > kDepth<T>) {
+      tile.a_stride = copy_left(tile.a, a.outerStride(), rows, tile.inner);
+      tile.a = Packed<T>::mine().left.data();
+    }
+    tile.a_tile = kTileRows * tile.a_stride;
+  };
+}
+
+/// Some columns of A, for `columns` columns of C. Where A is only copied, a tile uses a third of each line that it
+/// reads; to pack A costs more, and pays where enough panels read it.
+template <class T>
+auto left_columns(const ConstBlockOf<T>& a, Index row, Index rows, Index columns) {
+  return [&a, row, rows, packs = columns >= kPanelsThatPack * kPanelColumns<T>](Index k, TileOf<T>& tile) {
+    const T* from = a.data() + k * a.outerStride() + row;
+    if (packs) {
+      pack_left(from, a.outerStride(), tile.inner, rows);
+      tile.a_stride = kTileRows;
+      tile.a_tile = kTileRows * tile.inner;
+    } else {
+      tile.a_stride = copy_left(from, a.outerStride(), tile.inner, rows);
+      tile.a_tile = kTileRows;
+    }
+    tile.a = Packed<T>::mine().left.data();
   };
 }
 
@@ -162,9 +210,10 @@ template <class T>
 void multiply_transposed(ConstBlockOf<T> a, ConstBlockOf<T> b, const VectorOf<T>& bias, MutableBlockOf<T> c) {
   require(a.cols() == b.cols() && c.rows() == a.rows() && c.cols() == b.rows(), "A·Bᵀ: the shapes do not fit");
   require(bias.size() == 0 || bias.size() == c.cols(), "A·Bᵀ: one bias per column");
+  count_product(c.rows(), c.cols(), a.cols());
   for_pieces<T>(c.rows(), c.cols(), [&](Index row, Index rows, Index column, Index columns) {
     multiply_piece<T, Left::rows>(a.cols(), c.block(row, column, rows, columns), bias, column, false,
-                                  rows_from<T>(a, row, rows),
+                                  left_rows<T>(a, row, rows),
                                   RightOf<T, true>{b.data() + column * b.outerStride(), b.outerStride()});
   });
 }
@@ -172,8 +221,9 @@ void multiply_transposed(ConstBlockOf<T> a, ConstBlockOf<T> b, const VectorOf<T>
 template <class T>
 void multiply(ConstBlockOf<T> a, ConstBlockOf<T> b, MutableBlockOf<T> c, bool add) {
   require(a.cols() == b.rows() && c.rows() == a.rows() && c.cols() == b.cols(), "A·B: the shapes do not fit");
+  count_product(c.rows(), c.cols(), a.cols());
   for_pieces<T>(c.rows(), c.cols(), [&](Index row, Index rows, Index column, Index columns) {
-    multiply_piece<T, Left::rows>(a.cols(), c.block(row, column, rows, columns), {}, 0, add, rows_from<T>(a, row, rows),
+    multiply_piece<T, Left::rows>(a.cols(), c.block(row, column, rows, columns), {}, 0, add, left_rows<T>(a, row, rows),
                                   RightOf<T, false>{b.data() + column, b.outerStride()});
   });
 }
@@ -181,11 +231,10 @@ void multiply(ConstBlockOf<T> a, ConstBlockOf<T> b, MutableBlockOf<T> c, bool ad
 template <class T>
 void multiply_by_rows(ConstBlockOf<T> a, ConstBlockOf<T> b, MutableBlockOf<T> c, bool add) {
   require(a.rows() == b.rows() && c.rows() == a.cols() && c.cols() == b.cols(), "Aᵀ·B: the shapes do not fit");
+  count_product(c.rows(), c.cols(), a.rows());
   for_pieces<T>(c.rows(), c.cols(), [&](Index row, Index rows, Index column, Index columns) {
-    const auto left = [&](Index k, TileOf<T>& tile) {
-      copy_left(a.data() + k * a.outerStride() + row, a.outerStride(), tile.inner, rows, tile);
-    };
-    multiply_piece<T, Left::columns>(a.rows(), c.block(row, column, rows, columns), {}, 0, add, left,
+    multiply_piece<T, Left::columns>(a.rows(), c.block(row, column, rows, columns), {}, 0, add,
+                                     left_columns<T>(a, row, rows, columns),
                                      RightOf<T, false>{b.data() + column, b.outerStride()});
   });
 }

@@ -64,6 +64,7 @@ struct TileOf {
   Eigen::Index inner = 0;
   const T* a = nullptr;
   Eigen::Index a_stride = 0;
+  Eigen::Index a_tile = 0;  ///< from the operand of kTileRows rows to that of the next ones
   const T* panel = nullptr;
   T* c = nullptr;
   Eigen::Index c_stride = 0;
@@ -146,7 +147,7 @@ void multiply_tiles(Eigen::Index rows, TileOf<T> tile) {
   const auto next = [&]<int Rows>(std::integral_constant<int, Rows>) {
     multiply_tile<T, left, Rows>(tile);
     tile.c += Rows * tile.c_stride;
-    tile.a += left == Left::rows ? Rows * tile.a_stride : Rows;
+    tile.a += Rows == kTileRows ? tile.a_tile : left == Left::rows ? Rows * tile.a_stride : Rows;
     rows -= Rows;
   };
   while (rows >= kTileRows) next(std::integral_constant<int, kTileRows>());
@@ -173,7 +174,7 @@ void pack_panel(const T* b, Eigen::Index stride, Eigen::Index inner, Eigen::Inde
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wignored-attributes"
 #endif
-/// The same of Bᵀ: entry (k, j) of the panel is at j · stride + k. Square by square in registers.
+/// Packs a panel of Bᵀ: entry (k, j) of the panel is at j · stride + k. Square by square in registers.
 template <class T>
 void pack_transposed_panel(const T* b, Eigen::Index stride, Eigen::Index inner, Eigen::Index columns, T* panel) {
   constexpr auto kSide = static_cast<int>(kLanes<T>);

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "models/gemm/small_product.hpp"
 #include "models/operations/operations.hpp"
 #include "support/parallel.hpp"
 
@@ -39,9 +40,9 @@ class AttentionScores final : public OperationOf<T> {
       auto p = probabilities(flow, sample, head);
       for_row_blocks([&](Index row, Index rows, Index seen) {
         auto block = p.block(row, 0, rows, seen);
-        block.noalias() = q.middleRows(row, rows) * k.topRows(seen).transpose();
+        multiply_small_transposed<T>(q.middleRows(row, rows), k.topRows(seen), block);
         for (Index i = 0; i < rows; ++i) softmax(block.row(i), causal_ ? row + i + 1 : seen);
-        y.middleRows(row, rows).noalias() = block * v.topRows(seen);
+        multiply_small<T>(block, v.topRows(seen), y.middleRows(row, rows));
       });
     });
   }
@@ -71,14 +72,14 @@ class AttentionScores final : public OperationOf<T> {
         const auto given = dy.middleRows(row, rows);
         const auto block = p.block(row, 0, rows, seen);
         auto s = memory.topLeftCorner(rows, seen);
-        s.noalias() = given * v.topRows(seen).transpose();
+        multiply_small_transposed<T>(given, v.topRows(seen), s);
         for (Index i = 0; i < rows; ++i) {
           const T mean = given.row(i).dot(y.row(row + i));
           s.row(i).array() = block.row(i).array() * (s.row(i).array() - mean) * scale_;
         }
-        dq.middleRows(row, rows).noalias() += s * k.topRows(seen);
-        dk.topRows(seen).noalias() += s.transpose() * q.middleRows(row, rows);
-        dv.topRows(seen).noalias() += block.transpose() * given;
+        multiply_small<T>(s, k.topRows(seen), dq.middleRows(row, rows), true);
+        add_small_by_rows<T>(s, q.middleRows(row, rows), dk.topRows(seen));
+        add_small_by_rows<T>(block, given, dv.topRows(seen));
       });
     });
   }

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "models/activation.hpp"
+#include "models/gemm/small_product.hpp"
 #include "models/operations/operations.hpp"
 #include "support/parallel.hpp"
 
@@ -40,7 +41,8 @@ class Convolution final : public OperationOf<T> {
     for_samples(flow, [&](Index sample, Index samples) {
       if (copies_) copy_patches(flow.input, flow.scratch.matrices[0], sample, samples);
       auto tile = y.middleRows(sample * positions, samples * positions);
-      tile.noalias() = rows(0, flow).middleRows(sample * positions, samples * positions) * weights.weight.transpose();
+      multiply_small_transposed<T>(rows(0, flow).middleRows(sample * positions, samples * positions), weights.weight,
+                                   tile);
       if (weights.has_bias()) tile.rowwise() += weights.bias.transpose();
       if (keeps_pre_activation()) {
         flow.scratch.matrices[1].middleRows(sample, samples) = flow.output.middleRows(sample, samples);
@@ -64,18 +66,14 @@ class Convolution final : public OperationOf<T> {
     for_samples(flow, [&](Index sample, Index samples) {
       const auto delta = deltas(0, flow).middleRows(sample * positions, samples * positions);
       if (!copies_) {
-        auto pixels = as_rows(value_gradient, width_).middleRows(sample * positions, samples * positions);
-        if (add) {
-          pixels.noalias() += delta * weight;
-        } else {
-          pixels.noalias() = delta * weight;
-        }
+        multiply_small<T>(delta, weight,
+                          as_rows(value_gradient, width_).middleRows(sample * positions, samples * positions), add);
         return;
       }
       // Kept from call to call: a block's worth per thread, which stays in its cache.
       thread_local MatrixOf<T> patches;
       patches.resize(samples * positions, width_);
-      patches.noalias() = delta * weight;
+      multiply_small<T>(delta, weight, patches);
       if (!add) value_gradient.middleRows(sample, samples).setZero();
       add_patches(patches, value_gradient, sample, samples);
     });

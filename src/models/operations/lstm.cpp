@@ -4,15 +4,13 @@
 #include "models/gemm/panels.hpp"
 #include "models/gemm/product.hpp"
 #include "models/operations/operations.hpp"
+#include "models/operations/recurrent.hpp"
 #include "support/parallel.hpp"
 
 namespace dadsim::models {
 namespace {
 
 using Eigen::Index;
-
-/// Samples that one thread takes through the whole sequence, so that what they need stays in its cache.
-constexpr Index kBlock = 12;
 
 /// A long short-term memory (Hochreiter & Schmidhuber, Neural Computation 9(8), 1997; with the forget gate of Gers et
 /// al., Neural Computation 12(10), 2000), in the form of PyTorch's LSTM:
@@ -80,9 +78,9 @@ class Lstm final : public OperationOf<T> {
 
   template <class Body>
   void for_blocks(const FlowOf<T>& flow, Body&& body) const {
-    parallel_for_blocks(static_cast<std::size_t>(flow.samples()), kBlock, [&](std::size_t begin, std::size_t end) {
-      body(static_cast<Index>(begin), static_cast<Index>(end));
-    });
+    parallel_for_blocks(
+        static_cast<std::size_t>(flow.samples()), kSequencesAtOnce,
+        [&](std::size_t begin, std::size_t end) { body(static_cast<Index>(begin), static_cast<Index>(end)); });
   }
 
   void forward_block(const FlowOf<T>& flow, const VectorOf<T>& bias, Index begin, Index end) const {

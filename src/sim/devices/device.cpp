@@ -57,8 +57,8 @@ double product_seconds(const spec::DeviceSpec& device, const step::ComputeTask& 
 
 }  // namespace
 
-const std::vector<spec::DeviceSpec>& device_catalog() {
-  static const std::vector<spec::DeviceSpec> catalog = [] {
+Registry<spec::DeviceSpec>& device_catalog() {
+  static Registry<spec::DeviceSpec> catalog = [] {
     std::vector<spec::DeviceSpec> all;
     for (const auto& family :
          {devices::kepler(), devices::pascal(), devices::volta(), devices::turing(), devices::ampere(), devices::ada(),
@@ -66,7 +66,7 @@ const std::vector<spec::DeviceSpec>& device_catalog() {
           devices::geforce(), devices::jetson(), devices::mobile(), devices::cpu()}) {
       all.insert(all.end(), family.begin(), family.end());
     }
-    return all;
+    return Registry<spec::DeviceSpec>("device", std::move(all));
   }();
   return catalog;
 }

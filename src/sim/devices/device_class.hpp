@@ -33,7 +33,7 @@ inline constexpr double kMinimalFiltering = 16.0 / 36.0;
 /// compute/accelerator, maximum achievable matmul FLOPS), measured in bf16 and assumed for the others. Memory 0.85:
 /// what streaming copies reach (assumed). Launch 5 µs, ramp 10 µs, tiles of 64 rows (assumed).
 inline constexpr DeviceClass kDataCentreGpu{0.8, 0.85, 5e-6, 10e-6, 64, kMinimalFiltering};
-/// The same from other vendors, whose libraries are not assumed to filter minimally.
+/// Accelerators of other vendors: the same but for tiles of 128 rows and libraries not assumed to filter minimally.
 inline constexpr DeviceClass kAccelerator{0.8, 0.85, 5e-6, 10e-6, 128, 1};
 /// Matrix 0.6: the two halves of the fp32 units of Ampere and later share issue slots with integer work (assumed).
 inline constexpr DeviceClass kConsumerGpu{0.6, 0.85, 5e-6, 10e-6, 64, kMinimalFiltering};

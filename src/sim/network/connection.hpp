@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "sim/network/departures.hpp"
-#include "sim/network/network.hpp"
+#include "sim/network/interconnect.hpp"
 #include "sim/step/event_graph.hpp"
 
 namespace dadsim::sim {
@@ -118,7 +118,7 @@ class Connections {
   void deliver(const Message& message, double date, std::int32_t bottleneck, Outbox& outbox);
 
  private:
-  /// Of the node's host.
+  /// The number of the node's host.
   std::size_t number(std::int32_t node) const {
     return static_cast<std::size_t>(node == aggregator_node_ ? aggregator_host_ : node);
   }

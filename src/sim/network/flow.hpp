@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "collectives/rounds.hpp"
-#include "sim/network/network.hpp"
+#include "sim/network/interconnect.hpp"
 #include "sim/network/tcp.hpp"
 
 namespace dadsim::sim {

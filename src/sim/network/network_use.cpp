@@ -7,6 +7,8 @@
 #include <stdexcept>
 #include <tuple>
 
+#include "sim/platform.hpp"
+
 namespace dadsim::sim {
 
 void describe_links(const Interconnect& network, step::NetworkUse& use) {

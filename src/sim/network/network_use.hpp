@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "sim/network/network.hpp"
+#include "sim/network/interconnect.hpp"
 #include "step/timing.hpp"
 
 namespace dadsim::sim {

@@ -17,7 +17,7 @@ collectives::RankLayout::Channel channel(const simgrid::s4u::Host* from, const s
   return {path.latency + small, path.use.payload_rate};
 }
 
-/// Of the NVLink with which the GPUs of a node are on a switch, two ports being all that is on the way; else 0.
+/// The generation of the NVLink that joins the GPUs of a node to a switch, where two ports are all the way; else 0.
 int nvlink_generation(const Path& path, const Interconnect& network) {
   if (path.links.size() != 2) return 0;
   int least = std::numeric_limits<int>::max();

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "collectives/collective.hpp"
-#include "sim/network/network.hpp"
+#include "sim/network/interconnect.hpp"
 
 namespace dadsim::sim {
 

@@ -92,7 +92,7 @@ TransferCost transfer_cost(std::span<const LinkState> path, double bytes, double
     double repair = 0;
     for (const LinkState& other : path) {
       if (other.connections <= 1 || share_of(other) > kAlike * rate) continue;
-      // Of a connection with many messages in line each takes its part of the repair: that of its part of the queue.
+      // Each message of a connection with many in line takes a part of the repair: as large as its part of the queue.
       const double part = std::min(1.0, bytes / (other.queue / other.connections));
       repair += part * kRecovery * round_trip *
                 std::clamp((waiting(other) - other.queue) / (kOverflowWidth * other.queue), 0.0, 1.0);

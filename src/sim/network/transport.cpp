@@ -5,6 +5,8 @@
 #include <limits>
 #include <stdexcept>
 
+#include "sim/platform.hpp"
+
 namespace dadsim::sim {
 namespace {
 

@@ -61,7 +61,4 @@ inline constexpr double kInitialWindow = 10 * kSegment;  ///< bytes a cold conne
 inline constexpr double kSoftware = 75e-6;
 }  // namespace tcp
 
-/// In words, for every result: what a transport does to the nominal numbers.
-std::string describe(spec::Transport transport);
-
 }  // namespace dadsim::sim

@@ -1,7 +1,6 @@
-#include "sim/platform/links.hpp"
-
 #include <algorithm>
 
+#include "sim/platform.hpp"
 #include "sim/platform/links/families.hpp"
 
 namespace dadsim::sim {

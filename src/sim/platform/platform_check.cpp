@@ -1,5 +1,3 @@
-#include "sim/platform/platform_check.hpp"
-
 #include <fmt/format.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -15,6 +13,7 @@
 #include <variant>
 
 #include "sim/child_process.hpp"
+#include "sim/platform.hpp"
 #include "sim/platform/compat.hpp"
 #include "sim/platform/engine.hpp"
 #include "sim/platform/platform_text.hpp"
@@ -25,13 +24,13 @@ namespace {
 
 namespace sg4 = simgrid::s4u;
 
-constexpr double kTimeLimit = 60;             // seconds
+constexpr double kCheckTimeLimit = 60;        // seconds
 constexpr std::size_t kRouteErrorsTold = 10;  // the rest are counted
 constexpr std::size_t kFaultsLookedFor = 200;
 
-enum class Topic : std::uint8_t { loaded, parse_error, host_error, host_ready, route_error, end };
+enum class CheckTopic : std::uint8_t { loaded, parse_error, host_error, host_ready, route_error, end };
 
-void tell(const MessageSink& sink, Topic topic, std::uint64_t index, std::string_view what = {},
+void tell(const MessageSink& sink, CheckTopic topic, std::uint64_t index, std::string_view what = {},
           std::string_view remedy = {}) {
   WireWriter message;
   message << static_cast<std::uint8_t>(topic) << index << what << remedy;
@@ -39,7 +38,7 @@ void tell(const MessageSink& sink, Topic topic, std::uint64_t index, std::string
 }
 
 struct Told {
-  Topic topic = Topic::end;
+  CheckTopic topic = CheckTopic::end;
   std::uint64_t index = 0;
   std::string what, remedy;
 };
@@ -49,7 +48,7 @@ Told understand(std::string_view bytes) {
   std::uint8_t topic = 0;
   Told told;
   message >> topic >> told.index >> told.what >> told.remedy;
-  told.topic = static_cast<Topic>(topic);
+  told.topic = static_cast<CheckTopic>(topic);
   return told;
 }
 
@@ -71,21 +70,21 @@ void check_hosts(const sg4::Engine& engine, const std::vector<std::string>& host
   for (std::size_t i = 0; i < hosts.size(); ++i) {
     const sg4::Host* host = engine.host_by_name_or_null(hosts[i]);
     if (host == nullptr) {
-      tell(sink, Topic::host_error, i, fmt::format("the platform has no host '{}'", hosts[i]),
+      tell(sink, CheckTopic::host_error, i, fmt::format("the platform has no host '{}'", hosts[i]),
            choice_of_hosts(hosts[i], known));
       continue;
     }
     const int cores = host->get_core_count();
     const int workers = placed[hosts[i]];
     if (workers > cores) {
-      tell(sink, Topic::host_error, i,
+      tell(sink, CheckTopic::host_error, i,
            fmt::format("host '{}' has {} core{} and {} workers", hosts[i], cores, cores == 1 ? "" : "s", workers),
            fmt::format("set core=\"{}\" in the platform or use other hosts", workers));
     } else if (!(host->get_speed() > 0)) {
-      tell(sink, Topic::host_error, i, fmt::format("host '{}' has a speed of 0", hosts[i]),
+      tell(sink, CheckTopic::host_error, i, fmt::format("host '{}' has a speed of 0", hosts[i]),
            "any speed above 0 will do; the worker's device says what it computes");
     } else {
-      tell(sink, Topic::host_ready, i);
+      tell(sink, CheckTopic::host_ready, i);
     }
   }
 }
@@ -129,23 +128,23 @@ void check_routes(const std::vector<Way>& ways, const MessageSink& sink) {
     std::size_t reached = next;
     const auto look = [&](const MessageSink& own) {
       for (std::size_t i = next; i < ways.size(); ++i) {
-        tell(own, Topic::host_ready, i);
+        tell(own, CheckTopic::host_ready, i);
         const auto [what, remedy] = route_fault(*ways[i].first, *ways[i].second);
-        if (!what.empty()) tell(own, Topic::route_error, i, what, remedy);
+        if (!what.empty()) tell(own, CheckTopic::route_error, i, what, remedy);
       }
     };
     const auto listen = [&](std::string_view bytes) {
       const Told told = understand(bytes);
       reached = told.index;
-      if (told.topic == Topic::route_error && ++faults <= kRouteErrorsTold) {
-        tell(sink, Topic::route_error, told.index, told.what, told.remedy);
+      if (told.topic == CheckTopic::route_error && ++faults <= kRouteErrorsTold) {
+        tell(sink, CheckTopic::route_error, told.index, told.what, told.remedy);
       }
     };
     const ChildOutcome outcome = run_in_child(look, listen);
     if (outcome.complete()) break;
     if (++faults <= kRouteErrorsTold) {
       const std::string words = simgrid_words(outcome.output);
-      tell(sink, Topic::route_error, reached,
+      tell(sink, CheckTopic::route_error, reached,
            fmt::format("there is no route from '{}' to '{}'{}", ways[reached].first->get_cname(),
                        ways[reached].second->get_cname(), words.empty() ? std::string{} : fmt::format(" ({})", words)),
            "add a <route> to the platform");
@@ -154,7 +153,7 @@ void check_routes(const std::vector<Way>& ways, const MessageSink& sink) {
     next = reached + 1;
   }
   if (faults > kRouteErrorsTold) {
-    tell(sink, Topic::route_error, 0,
+    tell(sink, CheckTopic::route_error, 0,
          fmt::format("{} {} ways between workers have no route", faults > kFaultsLookedFor ? "more than" : "altogether",
                      std::min(faults, kFaultsLookedFor)),
          "add the missing routes to the platform");
@@ -209,13 +208,13 @@ PlatformFindings check_platform(const spec::PlatformSpec& platform, const std::v
     try {
       engine = load_engine(platform);
     } catch (const simgrid::ParseError& error) {
-      tell(sink, Topic::parse_error, 0, error.what());
+      tell(sink, CheckTopic::parse_error, 0, error.what());
       std::_Exit(1);
     } catch (const std::exception& error) {
-      tell(sink, Topic::parse_error, 0, error.what());
+      tell(sink, CheckTopic::parse_error, 0, error.what());
       std::_Exit(1);
     }
-    tell(sink, Topic::loaded, 0);
+    tell(sink, CheckTopic::loaded, 0);
     check_hosts(*engine, hosts, sink);
     std::vector<Way> ways;
     std::set<Way> known;
@@ -229,7 +228,7 @@ PlatformFindings check_platform(const spec::PlatformSpec& platform, const std::v
     }
     check_routes(ways, sink);
     std::fflush(nullptr);
-    tell(sink, Topic::end, 0);
+    tell(sink, CheckTopic::end, 0);
     std::_Exit(0);  // taking the engine down again is not needed, and could fail
   };
   bool loaded = false;
@@ -238,30 +237,30 @@ PlatformFindings check_platform(const spec::PlatformSpec& platform, const std::v
     const auto [topic, index, what, remedy] = understand(bytes);
     const std::string words = remedy.empty() ? what : fmt::format("{}; {}", what, remedy);
     switch (topic) {
-      case Topic::loaded:
+      case CheckTopic::loaded:
         loaded = true;
         break;
-      case Topic::parse_error:
+      case CheckTopic::parse_error:
         findings.file_errors.push_back(parse_error(file, what));
         break;
-      case Topic::host_error:
+      case CheckTopic::host_error:
         findings.host_errors.at(index) = words;
         break;
-      case Topic::host_ready:
+      case CheckTopic::host_ready:
         break;
-      case Topic::route_error:
+      case CheckTopic::route_error:
         findings.route_errors.push_back(words);
         break;
-      case Topic::end:
+      case CheckTopic::end:
         ended = true;
         break;
     }
   };
-  const ChildOutcome outcome = run_in_child(check, listen, kTimeLimit);
+  const ChildOutcome outcome = run_in_child(check, listen, kCheckTimeLimit);
   if (!ended && findings.file_errors.empty()) {
     const std::string words = simgrid_words(outcome.output);
     const std::string how =
-        fmt::format("SimGrid {} while it {} this platform", outcome.words(), loaded ? "looked at" : "read");
+        fmt::format("SimGrid {} while it {} this platform", outcome.description(), loaded ? "looked at" : "read");
     Diagnostic diagnostic = parse_error(file, words);
     if (words.empty() || outcome.end == ChildOutcome::End::timed_out) diagnostic.what = how;
     findings.file_errors.push_back(diagnostic);

@@ -16,7 +16,7 @@
 #include <system_error>
 
 #include "sim/platform/engine.hpp"
-#include "sim/platform/platform_check.hpp"
+#include "sim/platform/markup.hpp"
 
 namespace dadsim::sim {
 namespace {
@@ -28,109 +28,6 @@ constexpr std::string_view kUsualDoctype = R"(<!DOCTYPE platform SYSTEM "https:/
 /// Attributes of <host>, <link>, <cluster> … that name a profile over time, and the elements that attach or define one.
 constexpr std::array kProfileAttributes{"availability_file", "bandwidth_file", "latency_file", "speed_file"};
 constexpr std::array kProfileElements{"trace", "trace_connect", "profile"};
-
-/// The markup of a file, tag by tag: enough to find elements and attributes by name, not a parser.
-class Markup {
- public:
-  explicit Markup(std::string_view text) : text_(text) {}
-
-  /// The next tag or declaration, "<" to ">"; comments, processing instructions and CDATA are passed over. Nothing at
-  /// the end of the file, also where one of these is not closed: SimGrid's parser says where.
-  std::optional<std::string_view> next() {
-    for (;;) {
-      const std::size_t open = text_.find('<', position_);
-      if (open == std::string_view::npos) return std::nullopt;
-      line_ += static_cast<int>(std::count(text_.begin() + static_cast<std::ptrdiff_t>(position_),
-                                           text_.begin() + static_cast<std::ptrdiff_t>(open), '\n'));
-      position_ = open;
-      const std::string_view rest = text_.substr(open);
-      const bool passed_over = rest.starts_with("<!--")        ? pass("-->")
-                               : rest.starts_with("<![CDATA[") ? pass("]]>")
-                               : rest.starts_with("<?")        ? pass("?>")
-                                                               : false;
-      if (position_ == std::string_view::npos) return std::nullopt;
-      if (passed_over) continue;
-      const std::size_t close = end_of_tag(open);
-      if (close == std::string_view::npos) return std::nullopt;
-      tag_line_ = line_;
-      const std::string_view tag = text_.substr(open, close + 1 - open);
-      line_ += static_cast<int>(std::ranges::count(tag, '\n'));
-      position_ = close + 1;
-      return tag;
-    }
-  }
-
-  /// Where the last tag began, 1-based.
-  int line() const { return tag_line_; }
-
- private:
-  bool pass(std::string_view end) {
-    const std::size_t found = text_.find(end, position_);
-    if (found == std::string_view::npos) {
-      position_ = std::string_view::npos;
-      return true;
-    }
-    const std::size_t after = found + end.size();
-    line_ += static_cast<int>(std::ranges::count(text_.substr(position_, after - position_), '\n'));
-    position_ = after;
-    return true;
-  }
-
-  /// The ">" that is not inside quotes or brackets.
-  std::size_t end_of_tag(std::size_t from) const {
-    char quote = 0;
-    int brackets = 0;
-    for (std::size_t i = from; i < text_.size(); ++i) {
-      const char c = text_[i];
-      if (quote != 0) {
-        if (c == quote) quote = 0;
-      } else if (c == '"' || c == '\'') {
-        quote = c;
-      } else if (c == '[') {
-        ++brackets;
-      } else if (c == ']') {
-        --brackets;
-      } else if (c == '>' && brackets <= 0) {
-        return i;
-      }
-    }
-    return std::string_view::npos;
-  }
-
-  std::string_view text_;
-  std::size_t position_ = 0;
-  int line_ = 1;
-  int tag_line_ = 1;
-};
-
-bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
-
-std::string_view name_of(std::string_view tag) {
-  std::size_t end = 1;
-  while (end < tag.size() && !is_blank(tag[end]) && tag[end] != '>' && tag[end] != '/') ++end;
-  return tag.substr(1, end - 1);
-}
-
-/// The value of an attribute, without its quotes; nothing if the tag does not have it.
-std::optional<std::string> attribute(std::string_view tag, std::string_view name) {
-  char quote = 0;
-  for (std::size_t i = 1; i < tag.size(); ++i) {
-    if (quote != 0) {
-      if (tag[i] == quote) quote = 0;
-    } else if (tag[i] == '"' || tag[i] == '\'') {
-      quote = tag[i];
-    } else if (is_blank(tag[i - 1]) && tag.substr(i).starts_with(name)) {
-      std::size_t after = i + name.size();
-      while (after < tag.size() && is_blank(tag[after])) ++after;
-      if (after >= tag.size() || tag[after] != '=') continue;
-      const std::size_t open = tag.find_first_of("\"'", after);
-      if (open == std::string_view::npos) return std::string{};
-      const std::size_t close = tag.find(tag[open], open + 1);
-      return std::string(tag.substr(open + 1, close == std::string_view::npos ? close : close - open - 1));
-    }
-  }
-  return std::nullopt;
-}
 
 /// Whether the bytes are UTF-8 (RFC 3629): no stray continuation bytes, no overlong forms, no surrogates.
 bool is_utf8(std::string_view text) {
@@ -158,32 +55,14 @@ bool is_utf8(std::string_view text) {
   return true;
 }
 
-std::string single_spaced(std::string_view text) {
-  std::string result;
-  for (const char c : text) {
-    if (!is_blank(c)) {
-      result += c;
-    } else if (!result.empty() && result.back() != ' ') {
-      result += ' ';
-    }
-  }
-  return result;
-}
-
-/// A DOCTYPE that names a DTD and no more: no internal subset, and so no entities.
-bool is_plain_doctype(std::string_view tag) {
-  const std::string text = single_spaced(tag);
-  return text.starts_with("<!DOCTYPE platform SYSTEM ") && text.find('[') == std::string::npos &&
-         text.find("simgrid.dtd") != std::string::npos;
-}
-
 bool has_profiles(const std::string& file) {
   std::ifstream stream(file, std::ios::binary);
   const std::string text{std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
   Markup markup(text);
-  while (const auto tag = markup.next()) {
-    const auto named = [&](const char* attribute_name) { return attribute(*tag, attribute_name).has_value(); };
-    if (std::ranges::count(kProfileElements, std::string(name_of(*tag))) > 0) return true;
+  while (const auto piece = markup.next()) {
+    if (piece != Markup::Piece::start) continue;
+    const auto named = [&](const char* attribute) { return markup.attribute(attribute).has_value(); };
+    if (std::ranges::count(kProfileElements, markup.name()) > 0) return true;
     if (std::ranges::any_of(kProfileAttributes, named)) return true;
   }
   return false;
@@ -228,14 +107,18 @@ std::vector<Diagnostic> check_platform_text(const std::string& file) {
   bool root_seen = false;
   bool doctype_seen = false;
   bool in_config = false;
-  while (const auto tag = markup.next()) {
-    const std::string name(name_of(*tag));
-    if (name == "!DOCTYPE") {
+  while (const auto piece = markup.next()) {
+    if (piece == Markup::Piece::doctype) {
       doctype_seen = true;
-      if (!is_plain_doctype(*tag)) {
+      if (!markup.is_plain_doctype("platform", "simgrid.dtd")) {
         return refuse(markup.line(), "the DOCTYPE is not that of a SimGrid platform, or defines entities",
                       fmt::format("write {}", kUsualDoctype));
       }
+      continue;
+    }
+    const std::string name = markup.name();
+    if (piece == Markup::Piece::end) {
+      if (name == "config") in_config = false;
       continue;
     }
     if (!root_seen) {
@@ -248,7 +131,7 @@ std::vector<Diagnostic> check_platform_text(const std::string& file) {
         return refuse(markup.line(), "the DOCTYPE is missing",
                       fmt::format("write {} before <platform>", kUsualDoctype));
       }
-      const std::string version = attribute(*tag, "version").value_or("");
+      const std::string version = markup.attribute("version").value_or("");
       if (version != "4" && version != "4.0" && version != "4.1") {
         return refuse(markup.line(),
                       version.empty() ? std::string("the platform gives no version")
@@ -257,26 +140,25 @@ std::vector<Diagnostic> check_platform_text(const std::string& file) {
       }
     }
     if (name == "prop" && in_config) {
-      const std::string option = attribute(*tag, "id").value_or("");
+      const std::string option = markup.attribute("id").value_or("");
       if (is_own_setting(option)) {
         diagnostics.push_back({file, markup.line(), fmt::format("<config> sets '{}', which dadsim sets itself", option),
                                "take it out; docs/timing.md says what is simulated and how"});
       }
     }
-    if (name == "config") in_config = !tag->ends_with("/>");
-    if (name == "/config") in_config = false;
+    if (name == "config") in_config = !markup.is_empty();
     if (name == "actor" || name == "process") {
       diagnostics.push_back({file, markup.line(),
                              fmt::format("<{}> deploys a program, which is not part of a platform", name),
                              "take the element out; the scenario says which hosts are workers"});
     }
-    const std::string kind = name == "trace_connect" ? attribute(*tag, "kind").value_or("") : "";
+    const std::string kind = name == "trace_connect" ? markup.attribute("kind").value_or("") : "";
     if (kind == "BANDWIDTH" || kind == "LATENCY") {
       diagnostics.push_back({file, markup.line(),
                              fmt::format("<trace_connect kind=\"{}\"> comes too late for a link, SimGrid says", kind),
                              "write bandwidth_file or latency_file on the <link> instead"});
     }
-    if (attribute(*tag, "state_file").has_value()) {
+    if (markup.attribute("state_file").has_value()) {
       diagnostics.push_back({file, markup.line(),
                              "'state_file' turns a host or a link off, and a step needs all of its workers",
                              "take the attribute out"});

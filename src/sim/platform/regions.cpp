@@ -1,9 +1,8 @@
-#include "sim/platform/regions.hpp"
-
 #include <algorithm>
 #include <array>
 #include <string_view>
 
+#include "sim/platform.hpp"
 #include "sim/platform/links/efficiency.hpp"
 
 namespace dadsim::sim {

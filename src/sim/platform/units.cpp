@@ -1,11 +1,11 @@
-#include "sim/platform/units.hpp"
-
 #include <algorithm>
 #include <cctype>
 #include <cmath>
 #include <simgrid/Exception.hpp>
 #include <string_view>
 #include <xbt/parse_units.hpp>
+
+#include "sim/platform.hpp"
 
 namespace dadsim::sim {
 namespace {

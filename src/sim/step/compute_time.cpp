@@ -8,7 +8,8 @@
 namespace dadsim::sim {
 
 bool is_compression(step::Phase phase) {
-  return phase == step::Phase::factorise || phase == step::Phase::merge || phase == step::Phase::add;
+  return phase == step::Phase::factorise || phase == step::Phase::merge || phase == step::Phase::add ||
+         phase == step::Phase::encode || phase == step::Phase::decode;
 }
 
 ComputeTime::ComputeTime(const std::vector<const spec::DeviceSpec*>& devices, const step::Schedule& schedule)

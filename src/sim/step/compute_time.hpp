@@ -19,7 +19,7 @@ class ComputeTime {
   /// `devices`: per worker, then the aggregator's if there is one. The schedule's workers use the first ones.
   ComputeTime(const std::vector<const spec::DeviceSpec*>& devices, const step::Schedule& schedule);
 
-  /// Of `task` on device `device`, which does the part of `entry` (the worker's number; 0 at the aggregator).
+  /// Seconds of `task` on device `device`, which does the part of `entry` (the worker's number; 0 at the aggregator).
   double seconds(std::size_t device, const step::ComputeTask& task, std::size_t entry) const;
 
  private:

@@ -18,25 +18,28 @@ EventGraph::Id EventGraph::add_message(std::int32_t route, double begin, Id caus
   return static_cast<Id>(events_.size()) - 1;
 }
 
-std::vector<step::Bound> EventGraph::critical_path(Id last, const Names& names) const {
-  const double total = end_of(last) - begin_;
+std::vector<step::Bound> EventGraph::critical_path(Id last, const Names& names, double since) const {
+  const double total = end_of(last) - since;
   std::map<std::pair<std::string, std::string>, double> seconds;  // by resource and kind
   const auto spend = [&](const std::string& resource, const char* kind, double duration) {
     if (duration > 0) seconds[{resource, kind}] += duration;
   };
-  for (Id id = last; id != kStart;) {
+  for (Id id = last; id != kStart && end_of(id) > since;) {
     const Event& event = events_.at(static_cast<std::size_t>(id));
     const auto place = static_cast<std::size_t>(event.place);
     const double duration = event.end - event.begin;
+    const double before = std::max(0.0, since - event.begin);  // what of it does not count
     if (event.bottleneck == kComputation) {
-      spend(names.computation.at(place), "compute", duration);
+      spend(names.computation.at(place), "compute", duration - before);
     } else {
       double latency = std::min(names.route_latency.at(place), duration);
       // An empty message, or a route without links: what is left is rounding.
       if (event.bottleneck < 0 || duration - latency <= 1e-9 * duration) latency = duration;
-      spend(names.latency.at(place), "latency", latency);
+      // A message is transferred first, and then on its way.
+      const double transfer = duration - latency;
+      spend(names.latency.at(place), "latency", latency - std::max(0.0, before - transfer));
       if (event.bottleneck >= 0)
-        spend(names.link.at(static_cast<std::size_t>(event.bottleneck)), "bandwidth", duration - latency);
+        spend(names.link.at(static_cast<std::size_t>(event.bottleneck)), "bandwidth", transfer - before);
     }
     if (event.cause >= id) throw std::logic_error("an event that caused itself");
     id = event.cause;

@@ -38,8 +38,9 @@ class EventGraph {
     std::vector<std::string> link;         ///< per link
   };
 
-  /// Seconds of the critical path that ends with `last`, by resource, longest first. Shares add up to 1.
-  std::vector<step::Bound> critical_path(Id last, const Names& names) const;
+  /// Seconds of the critical path that ends with `last`, by resource, longest first, from the date `since` on: the
+  /// beginning, or one in between. Shares add up to 1.
+  std::vector<step::Bound> critical_path(Id last, const Names& names, double since) const;
 
  private:
   struct Event {

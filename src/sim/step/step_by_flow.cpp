@@ -11,6 +11,7 @@
 #include "sim/network/flow.hpp"
 #include "sim/step/compute_time.hpp"
 #include "sim/step/requests.hpp"
+#include "sim/step/step_semantics.hpp"
 #include "sim/step/timeline_recorder.hpp"
 
 namespace dadsim::sim {
@@ -51,21 +52,19 @@ class StepByFlow {
         network_(network),
         by_closed_form_(by_closed_form),
         recorder_(recorder),
+        parts_(schedule, nodes.workers),
         compute_(nodes.devices, schedule) {
-    const std::size_t count = schedule_.workers + (schedule_.uses_aggregator ? 1 : 0);
-    for (std::size_t node = 0; node < count; ++node) hosts_.push_back(nodes_.hosts[device_of(node)]);
-    clock_.assign(count, 0);
-    busy_.assign(count, 0);
-    compressing_.assign(count, 0);
-    waiting_.assign(count, 0);
+    const std::size_t count = parts_.nodes();
+    for (std::size_t node = 0; node < count; ++node) hosts_.push_back(nodes_.hosts[parts_.host_index(node)]);
+    streams_.resize(count);
     free_.assign(count, 0);
     timing_.bytes_sent.assign(count, 0);
     timing_.bytes_received.assign(count, 0);
     done_.resize(schedule_.tasks.size());
-    all_issued_.resize(schedule_.tasks.size());
+    issued_.resize(schedule_.tasks.size());
     std::map<std::string, std::size_t> first_of;
     for (std::size_t node = 0; node < count; ++node) {
-      same_as_.push_back(first_of.try_emplace(nodes_.devices[device_of(node)]->name, node).first->second);
+      same_as_.push_back(first_of.try_emplace(nodes_.devices[parts_.host_index(node)]->name, node).first->second);
     }
   }
 
@@ -79,27 +78,19 @@ class StepByFlow {
       } else {
         const auto& wait = std::get<step::WaitTask>(task.what);
         const auto awaited = static_cast<std::size_t>(wait.collective);
-        for (std::size_t node = 0; node < clock_.size(); ++node) {
-          if (is_worker(node) == (wait.who == step::Role::workers)) wait_for(i, awaited, node);
+        for (std::size_t node = 0; node < streams_.size(); ++node) {
+          if (parts_.has_role(node, wait.who)) wait_for(i, awaited, node);
         }
       }
     }
-    std::size_t last = 0;
-    for (std::size_t worker = 1; worker < schedule_.workers; ++worker) {
-      if (clock_[worker] > clock_[last]) last = worker;
-    }
-    timing_.seconds = clock_[last];
+    const std::size_t last = last_worker(streams_, parts_.workers());
+    divide_among_parts(streams_, last, streams_[last].end, timing_);
     // Who begins early may find the network less busy than all together would: by no more than that it is early.
     if (apart_ > kTogether * timing_.seconds) {
       throw FlowRefused(
           fmt::format("workers come to a collective apart ({:.3g} s for {}; in all {:.3g} s of a step of {:.3g} s)",
                       worst_apart_, worst_, apart_, timing_.seconds));
     }
-    timing_.busy_seconds = busy_;
-    timing_.compute_seconds = std::min(busy_[last], timing_.seconds);
-    timing_.exposed_seconds = timing_.seconds - timing_.compute_seconds;
-    timing_.compression_seconds = std::min(compressing_[last], timing_.compute_seconds);
-    timing_.waiting_seconds = std::min(waiting_[last], timing_.exposed_seconds);
     bounds(last);
     if (recorder_ != nullptr) recorder_->ended(timing_.seconds, last);
     for (const Outcome& outcome : outcomes_) carry(outcome, static_cast<double>(outcome.times));
@@ -110,43 +101,44 @@ class StepByFlow {
   std::vector<LinkLoad>& loads() { return loads_; }
 
  private:
-  bool is_worker(std::size_t node) const { return node < schedule_.workers; }
-  std::size_t device_of(std::size_t node) const { return is_worker(node) ? node : nodes_.workers; }
-
   void execute(std::size_t index, const step::ComputeTask& task) {
     const bool uniform = task.flops.is_uniform() && task.bytes_moved.is_uniform() && task.launches.is_uniform();
     std::vector<double>& known = known_;
-    known.assign(clock_.size(), -1);
-    for (std::size_t node = 0; node < clock_.size(); ++node) {
-      if (is_worker(node) != (task.who == step::Role::workers)) continue;
+    known.assign(streams_.size(), -1);
+    for (std::size_t node = 0; node < streams_.size(); ++node) {
+      if (!parts_.has_role(node, task.who)) continue;
       double seconds = uniform ? known[same_as_[node]] : -1;
       if (seconds < 0) {
-        seconds = compute_.seconds(device_of(node), task, is_worker(node) ? node : 0);
+        seconds = compute_.seconds(parts_.host_index(node), task, parts_.entry(node));
         if (uniform) known[same_as_[node]] = seconds;
       }
-      if (recorder_ != nullptr) recorder_->computed(node, index, clock_[node], clock_[node] + seconds);
-      clock_[node] += seconds;
-      busy_[node] += seconds;
-      if (is_compression(task.phase)) compressing_[node] += seconds;
+      StreamTime& stream = streams_[node];
+      if (recorder_ != nullptr) recorder_->computed(node, index, stream.end, stream.end + seconds);
+      stream.end += seconds;
+      stream.busy += seconds;
+      if (is_compression(task.phase)) stream.compressing += seconds;
     }
   }
 
-  void wait_for(std::size_t index, std::size_t task, std::size_t node) {
-    const double begin = clock_[node];
-    const double end = done_[task][node];
+  void wait_for(std::size_t index, std::size_t awaited, std::size_t node) {
+    StreamTime& stream = streams_[node];
+    const double begin = stream.end;
+    const double end = done_[awaited][node];
     if (end <= begin) return;
-    clock_[node] = end;
+    stream.end = end;
     if (recorder_ != nullptr) recorder_->waited(node, index, begin, end);
-    if (std::get<step::CollectiveTask>(schedule_.tasks[task].what).kind == step::CollectiveKind::gather &&
-        is_worker(node))
-      return;
-    waiting_[node] += std::max(0.0, std::min(end, all_issued_[task]) - begin);
+    const auto& task = std::get<step::CollectiveTask>(schedule_.tasks[awaited].what);
+    if (!parts_.gets_something(task, node)) return;
+    stream.waiting += waiting_for_others(begin, end, issued_[awaited].by_all(node));
   }
 
-  bool only_receives(const step::CollectiveTask& task, std::size_t node) const {
-    return task.kind == step::CollectiveKind::gather ? !is_worker(node)
-                                                     : task.kind == step::CollectiveKind::broadcast && is_worker(node);
-  }
+  /// When a collective was issued.
+  struct Issued {
+    double last = 0;         ///< by the last of those who send in it
+    std::vector<double> to;  ///< neighbour exchange, per worker: by the last of those who send to it
+    /// By all those that a node gets something from.
+    double by_all(std::size_t node) const { return to.empty() ? last : to[node]; }
+  };
 
   /// What a collective comes to that all ranks begin together: the same whenever it occurs again.
   struct Outcome {
@@ -159,16 +151,14 @@ class StepByFlow {
   };
 
   void communicate(std::size_t index, const step::CollectiveTask& task) {
-    const bool star = task.kind == step::CollectiveKind::gather || task.kind == step::CollectiveKind::broadcast;
-    const std::size_t ranks = schedule_.workers + (star ? 1 : 0);
+    const std::size_t ranks = parts_.ranks(task);
     double earliest = std::numeric_limits<double>::infinity();
     double latest = 0;
     std::vector<double> dates(ranks, 0);
-    all_issued_[index] = 0;
     for (std::size_t rank = 0; rank < ranks; ++rank) {
-      if (only_receives(task, rank)) continue;
-      all_issued_[index] = std::max(all_issued_[index], clock_[rank]);
-      dates[rank] = std::max(clock_[rank], free_[rank]);
+      if (parts_.only_receives(task, rank)) continue;
+      issue(index, task, rank);
+      dates[rank] = std::max(streams_[rank].end, free_[rank]);
       earliest = std::min(earliest, dates[rank]);
       latest = std::max(latest, dates[rank]);
     }
@@ -190,19 +180,32 @@ class StepByFlow {
       }
     }
     const double through = *std::ranges::max_element(dates);
-    done_[index].assign(clock_.size(), 0);
+    done_[index].assign(streams_.size(), 0);
     for (std::size_t rank = 0; rank < ranks; ++rank) {
       done_[index][rank] = dates[rank];
       // Messages of a pair keep their order: who only sends is free when they are on their way.
-      if (only_receives(task, rank)) continue;
+      if (parts_.only_receives(task, rank)) continue;
       const double free = task.kind == step::CollectiveKind::gather ? through - latency_to(rank) : dates[rank];
       free_[rank] = std::max(free_[rank], free);
     }
     if (recorder_ == nullptr) return;
     // Who only sends is done when what it sent has arrived.
     for (std::size_t rank = 0; rank < ranks; ++rank) {
-      const bool receives = only_receives(task, rank);
-      recorder_->communicated(rank, index, begins[rank], star && !receives ? through : dates[rank], receives);
+      const bool receives = parts_.only_receives(task, rank);
+      recorder_->communicated(rank, index, begins[rank], is_star(task.kind) && !receives ? through : dates[rank],
+                              receives);
+    }
+  }
+
+  void issue(std::size_t index, const step::CollectiveTask& task, std::size_t rank) {
+    Issued& issued = issued_[index];
+    const double date = streams_[rank].end;
+    issued.last = std::max(issued.last, date);
+    if (task.neighbours == nullptr) return;
+    issued.to.resize(parts_.workers());
+    for (const std::int32_t peer : task.neighbours->to[rank]) {
+      double& last = issued.to[static_cast<std::size_t>(peer)];
+      last = std::max(last, date);
     }
   }
 
@@ -276,7 +279,7 @@ class StepByFlow {
     for (const auto& [what, seconds] : outcome.spent) spent_[what] += seconds;
   }
 
-  /// Of a message from a worker to the aggregator, seconds.
+  /// The latency of a message from a worker to the aggregator, seconds.
   double latency_to(std::size_t worker) {
     const Path& path = network_[network_.path(hosts_[worker], hosts_.back())];
     return path.latency + path.use.cost(1).overhead;
@@ -289,7 +292,7 @@ class StepByFlow {
     const auto add = [&](const std::string& resource, const std::string& kind, double seconds) {
       if (seconds > 0) timing_.bounds.push_back({resource, kind, seconds, seconds / timing_.seconds});
     };
-    add(fmt::format("{} ({})", hosts_[last]->get_cname(), nodes_.devices[device_of(last)]->name), "compute",
+    add(fmt::format("{} ({})", hosts_[last]->get_cname(), nodes_.devices[parts_.host_index(last)]->name), "compute",
         timing_.compute_seconds);
     for (const auto& [what, seconds] : spent_) {
       if (whole > 0) add(what.second, what.first, timing_.exposed_seconds * seconds / whole);
@@ -304,16 +307,15 @@ class StepByFlow {
   Interconnect& network_;
   bool by_closed_form_;
   TimelineRecorder* recorder_;
+  Parts parts_;
   ComputeTime compute_;
   std::vector<simgrid::s4u::Host*> hosts_;
   std::vector<std::size_t> same_as_;  ///< per node: the first node with the same device
-  std::vector<double> clock_;         ///< per node: the compute stream, seconds
-  std::vector<double> busy_;
-  std::vector<double> compressing_, waiting_;  ///< parts of what it is busy and of what it stands still
-  std::vector<double> free_;                   ///< per node: when it may begin its next collective with sending
+  std::vector<StreamTime> streams_;   ///< per node: the compute stream
+  std::vector<double> free_;          ///< per node: when it may begin its next collective with sending
   std::vector<double> known_;
   std::vector<std::vector<double>> done_;  ///< per task and node
-  std::vector<double> all_issued_;         ///< per task: when the last of those who send in it had issued it
+  std::vector<Issued> issued_;             ///< per task
   std::vector<Outcome> outcomes_;
   std::vector<LinkLoad> loads_;
   std::map<std::pair<std::string, std::string>, double> spent_;

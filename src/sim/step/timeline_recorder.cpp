@@ -70,8 +70,7 @@ std::vector<step::Timeline::Label> TimelineRecorder::labels() const {
       labels.push_back({Activity::computing, with_layer(task.layer, phase, false), task.layer, phase, ""});
     } else if (const auto* collective = std::get_if<step::CollectiveTask>(&task.what)) {
       const std::string kind = to_string(collective->kind);
-      const bool star =
-          collective->kind == step::CollectiveKind::gather || collective->kind == step::CollectiveKind::broadcast;
+      const bool star = is_star(collective->kind);
       const std::string algorithm = star ? "flat" : collective->algorithm;
       labels.push_back({Activity::communicating, fmt::format("{} ({})", with_layer(task.layer, kind, true), algorithm),
                         task.layer, kind, algorithm});

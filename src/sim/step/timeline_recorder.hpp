@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/network/network.hpp"
+#include "sim/network/interconnect.hpp"
 #include "sim/step/replay.hpp"
 #include "step/schedule.hpp"
 #include "step/timeline.hpp"

@@ -4,7 +4,7 @@
 namespace dadsim::spec {
 namespace {
 
-ModelSpec make(const ParameterValues& values, const SampleShape&, std::int64_t classes) {
+ModelSpec make_gru_classifier(const ParameterValues& values, const SampleShape&, std::int64_t classes) {
   const bool bias = values.at("bias") == "true";
   ModelSpec model{.name = "gru-classifier", .layers = {}};
   model.layers = {RecurrentSpec{.cell = RecurrentSpec::Cell::gru, .units = count_of(values, "hidden"), .bias = bias},
@@ -27,7 +27,7 @@ Preset gru_classifier_preset() {
                           .default_value = "false",
                           .choices = {"true", "false"},
                           .description = "whether the layers have biases"}},
-          .make = make};
+          .make = make_gru_classifier};
 }
 
 }  // namespace dadsim::spec

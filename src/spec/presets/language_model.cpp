@@ -5,7 +5,7 @@
 namespace dadsim::spec {
 namespace {
 
-ModelSpec make(const ParameterValues& values, const SampleShape&, std::int64_t classes) {
+ModelSpec make_language_model(const ParameterValues& values, const SampleShape&, std::int64_t classes) {
   const std::int64_t width = count_of(values, "width");
   ModelSpec model{.name = "language-model", .layers = {}};
   auto& layers = model.layers;
@@ -34,7 +34,7 @@ Preset language_model_preset() {
                          count_parameter("heads", "4", "of each attention; a divisor of the width"),
                          count_parameter("blocks", "2", "of an attention and two dense layers each"),
                          count_parameter("hidden", "256", "units of the first dense layer of a block")},
-          .make = make};
+          .make = make_language_model};
 }
 
 }  // namespace dadsim::spec

@@ -3,7 +3,7 @@
 namespace dadsim::spec {
 namespace {
 
-ModelSpec make(const ParameterValues& values, const SampleShape&, std::int64_t classes) {
+ModelSpec make_lenet(const ParameterValues& values, const SampleShape&, std::int64_t classes) {
   const Activation activation = values.at("activation") == "tanh" ? Activation::tanh : Activation::relu;
   const PoolSpec pool{.kind = PoolSpec::Kind::maximum, .size = 2, .stride = 2};
   ModelSpec model{.name = "lenet", .layers = {}};
@@ -34,7 +34,7 @@ Preset lenet_preset() {
                           .default_value = "relu",
                           .choices = {"relu", "tanh"},
                           .description = "of every layer but the last"}},
-          .make = make};
+          .make = make_lenet};
 }
 
 }  // namespace dadsim::spec

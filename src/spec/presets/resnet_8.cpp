@@ -13,7 +13,7 @@ ConvolutionSpec convolution(std::int64_t filters, std::int64_t kernel, std::int6
           .bias = false};
 }
 
-ModelSpec make(const ParameterValues& values, const SampleShape&, std::int64_t classes) {
+ModelSpec make_resnet_8(const ParameterValues& values, const SampleShape&, std::int64_t classes) {
   const BatchNormSpec norm{};
   const BatchNormSpec norm_relu{.activation = Activation::relu};
   std::int64_t width = count_of(values, "width");
@@ -45,7 +45,7 @@ Preset resnet_8_preset() {
           "He, Zhang, Ren & Sun: Deep residual learning for image recognition, CVPR 2016, arXiv:1512.03385, "
           "section 4.2 with n = 1, and projections where shapes change (option B)",
       .parameters = {count_parameter("width", "16", "channels of the first block; the last has four times as many")},
-      .make = make};
+      .make = make_resnet_8};
 }
 
 }  // namespace dadsim::spec

@@ -5,7 +5,7 @@
 namespace dadsim::spec {
 namespace {
 
-ModelSpec make(const ParameterValues& values, const SampleShape& sample, std::int64_t classes) {
+ModelSpec make_transformer_classifier(const ParameterValues& values, const SampleShape& sample, std::int64_t classes) {
   const std::int64_t width = count_of(values, "width");
   const double dropout = std::stod(values.at("dropout"));
   const bool class_token = values.at("pooling") == "class-token";
@@ -68,7 +68,7 @@ Preset transformer_classifier_preset() {
                           .choices = {"mean", "class-token"},
                           .description = "what the classifier reads: the mean over all positions, or a learned "
                                          "position put before them"}},
-          .make = make};
+          .make = make_transformer_classifier};
 }
 
 }  // namespace dadsim::spec

@@ -10,7 +10,7 @@
 namespace dadsim::spec {
 namespace {
 
-ModelSpec make(const ParameterValues& values, const SampleShape& sample, std::int64_t classes) {
+ModelSpec make_vit(const ParameterValues& values, const SampleShape& sample, std::int64_t classes) {
   const std::int64_t patch = count_of(values, "patch");
   const std::int64_t width = count_of(values, "width");
   if (sample.height % patch != 0 || sample.width % patch != 0) {
@@ -49,7 +49,7 @@ Preset vit_preset() {
                      count_parameter("heads", "4", "of each attention; a divisor of the width"),
                      count_parameter("blocks", "4", "of an attention and two dense layers each"),
                      count_parameter("hidden", "128", "units of the first dense layer of a block")},
-      .make = make};
+      .make = make_vit};
 }
 
 }  // namespace dadsim::spec

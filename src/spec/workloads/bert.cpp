@@ -9,38 +9,38 @@
 namespace dadsim::spec {
 namespace {
 
-constexpr std::int64_t kVocabulary = 30522;  // WordPiece, English, uncased
-constexpr std::int64_t kPositions = 512;     // longest sequence of the position table
-constexpr std::int64_t kSegments = 2;
+constexpr std::int64_t kBertVocabulary = 30522;  // WordPiece, English, uncased
+constexpr std::int64_t kBertPositions = 512;     // longest sequence of the position table
+constexpr std::int64_t kBertSegments = 2;
 
 /// What the sizes differ in (Devlin et al., section 3).
-struct Size {
+struct BertSize {
   const char* name;
   const char* title;
   const char* word;
   std::int64_t width, heads, blocks;
 };
-constexpr std::array<Size, 2> kSizes{
+constexpr std::array<BertSize, 2> kBertSizes{
     {{"bert-base", "BERT-base", "base", 768, 12, 12}, {"bert-large", "BERT-large", "large", 1024, 16, 24}}};
 
 /// The two phases of pre-training (appendix A.2), each with 15 % of its tokens masked, rounded up to what the authors'
 /// implementation sets aside for them.
-struct Phase {
+struct BertPhase {
   const char* suffix;
   std::int64_t tokens, predictions;
 };
-constexpr std::array<Phase, 2> kPhases{{{"", 128, 20}, {"-512", 512, 80}}};
+constexpr std::array<BertPhase, 2> kBertPhases{{{"", 128, 20}, {"-512", 512, 80}}};
 
-ModelShape shape(const Size& size, const Phase& phase) {
+ModelShape bert_shape(const BertSize& size, const BertPhase& phase) {
   ModelShape model;
   model.name = size.title;
   const std::int64_t width = size.width;
   const std::int64_t tokens = phase.tokens;
   const std::int64_t predictions = phase.predictions;
   auto& layers = model.layers;
-  layers.push_back(embedding_shape("words", tokens, kVocabulary, width));
-  layers.push_back(embedding_shape("positions", tokens, kPositions, width));
-  layers.push_back(embedding_shape("segments", tokens, kSegments, width));
+  layers.push_back(embedding_shape("words", tokens, kBertVocabulary, width));
+  layers.push_back(embedding_shape("positions", tokens, kBertPositions, width));
+  layers.push_back(embedding_shape("segments", tokens, kBertSegments, width));
   layers.push_back(normalisation_shape("embedding.norm", tokens, width));
   for (std::int64_t i = 1; i <= size.blocks; ++i) {
     const std::string block = fmt::format("block{}.", i);
@@ -57,7 +57,7 @@ ModelShape shape(const Size& size, const Phase& phase) {
   layers.push_back(dense_shape("pooler", width, width, true));  // on the first token alone
   layers.push_back(token_dense_shape("masked_words.dense", predictions, width, width));
   layers.push_back(normalisation_shape("masked_words.norm", predictions, width));
-  layers.push_back(tied_decoder_shape("masked_words.decoder", predictions, kVocabulary, width, true));
+  layers.push_back(tied_decoder_shape("masked_words.decoder", predictions, kBertVocabulary, width, true));
   layers.push_back(dense_shape("next_sentence", width, 2, true));
   return model;
 }
@@ -66,8 +66,8 @@ ModelShape shape(const Size& size, const Phase& phase) {
 
 std::vector<Workload> bert_workloads() {
   std::vector<Workload> workloads;
-  for (const Size& size : kSizes) {
-    for (const Phase& phase : kPhases) {
+  for (const BertSize& size : kBertSizes) {
+    for (const BertPhase& phase : kBertPhases) {
       workloads.push_back(
           {.name = std::string(size.name) + phase.suffix,
            .description =
@@ -75,7 +75,7 @@ std::vector<Workload> bert_workloads() {
                            size.word, phase.tokens, phase.predictions),
            .source = "Devlin, Chang, Lee, Toutanova: BERT, NAACL 2019, arXiv:1810.04805, section 3 and appendix A",
            .sample = fmt::format("a sequence of {} tokens", phase.tokens),
-           .shape = [size, phase] { return shape(size, phase); }});
+           .shape = [size, phase] { return bert_shape(size, phase); }});
     }
   }
   return workloads;

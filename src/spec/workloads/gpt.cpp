@@ -9,10 +9,10 @@
 namespace dadsim::spec {
 namespace {
 
-constexpr std::int64_t kVocabulary = 50257;  // byte-pair encoding of GPT-2, also of GPT-3
+constexpr std::int64_t kGptVocabulary = 50257;  // byte-pair encoding of GPT-2, also of GPT-3
 
 /// What the sizes differ in.
-struct Size {
+struct GptSize {
   const char* name;
   const char* title;
   std::int64_t width, heads, blocks;
@@ -20,7 +20,7 @@ struct Size {
 
 /// Radford et al., table 2; heads as in the released models.
 constexpr std::int64_t kGpt2Tokens = 1024;
-constexpr std::array<Size, 4> kGpt2{{
+constexpr std::array<GptSize, 4> kGpt2{{
     {"gpt-2-small", "GPT-2 small", 768, 12, 12},
     {"gpt-2-medium", "GPT-2 medium", 1024, 16, 24},
     {"gpt-2-large", "GPT-2 large", 1280, 20, 36},
@@ -29,7 +29,7 @@ constexpr std::array<Size, 4> kGpt2{{
 
 /// Brown et al., table 2.1, the width of 13B as it is printed there.
 constexpr std::int64_t kGpt3Tokens = 2048;
-constexpr std::array<Size, 8> kGpt3{{
+constexpr std::array<GptSize, 8> kGpt3{{
     {"gpt-3-small", "GPT-3 small", 768, 12, 12},
     {"gpt-3-medium", "GPT-3 medium", 1024, 16, 24},
     {"gpt-3-large", "GPT-3 large", 1536, 16, 24},
@@ -40,12 +40,12 @@ constexpr std::array<Size, 8> kGpt3{{
     {"gpt-3-175b", "GPT-3 175B", 12288, 96, 96},
 }};
 
-ModelShape shape(const Size& size, std::int64_t tokens) {
+ModelShape gpt_shape(const GptSize& size, std::int64_t tokens) {
   ModelShape model;
   model.name = size.title;
   const std::int64_t width = size.width;
   auto& layers = model.layers;
-  layers.push_back(embedding_shape("words", tokens, kVocabulary, width));
+  layers.push_back(embedding_shape("words", tokens, kGptVocabulary, width));
   layers.push_back(embedding_shape("positions", tokens, tokens, width));
   for (std::int64_t i = 1; i <= size.blocks; ++i) {
     const std::string block = fmt::format("block{}.", i);
@@ -58,32 +58,32 @@ ModelShape shape(const Size& size, std::int64_t tokens) {
     layers.push_back(token_dense_shape(block + "mlp2", tokens, 4 * width, width));
   }
   layers.push_back(normalisation_shape("norm", tokens, width));
-  layers.push_back(tied_decoder_shape("decoder", tokens, kVocabulary, width, false));
+  layers.push_back(tied_decoder_shape("decoder", tokens, kGptVocabulary, width, false));
   return model;
 }
 
-Workload workload(const Size& size, std::int64_t tokens, std::string source) {
+Workload gpt_workload(const GptSize& size, std::int64_t tokens, std::string source) {
   return {.name = size.name,
           .description = fmt::format("{}: sequences of {} tokens, {} blocks of width {}", size.title, tokens,
                                      size.blocks, size.width),
           .source = std::move(source),
           .sample = fmt::format("a sequence of {} tokens", tokens),
-          .shape = [size, tokens] { return shape(size, tokens); }};
+          .shape = [size, tokens] { return gpt_shape(size, tokens); }};
 }
 
 }  // namespace
 
 std::vector<Workload> gpt_workloads() {
   std::vector<Workload> workloads;
-  for (const Size& size : kGpt2) {
-    workloads.push_back(workload(size, kGpt2Tokens,
-                                 "Radford, Wu, Child, Luan, Amodei, Sutskever: Language Models are Unsupervised "
-                                 "Multitask Learners, OpenAI 2019, table 2; parameters as of the released models"));
+  for (const GptSize& size : kGpt2) {
+    workloads.push_back(gpt_workload(size, kGpt2Tokens,
+                                     "Radford, Wu, Child, Luan, Amodei, Sutskever: Language Models are Unsupervised "
+                                     "Multitask Learners, OpenAI 2019, table 2; parameters as of the released models"));
   }
-  for (const Size& size : kGpt3) {
-    workloads.push_back(workload(size, kGpt3Tokens,
-                                 "Brown et al.: Language Models are Few-Shot Learners, NeurIPS 2020, "
-                                 "arXiv:2005.14165, table 2.1; attention taken as dense in every block"));
+  for (const GptSize& size : kGpt3) {
+    workloads.push_back(gpt_workload(size, kGpt3Tokens,
+                                     "Brown et al.: Language Models are Few-Shot Learners, NeurIPS 2020, "
+                                     "arXiv:2005.14165, table 2.1; attention taken as dense in every block"));
   }
   return workloads;
 }

@@ -9,7 +9,7 @@
 namespace dadsim::spec {
 namespace {
 
-constexpr std::int64_t kVocabulary = 32000;
+constexpr std::int64_t kLlamaVocabulary = 32000;
 constexpr const char* kLlama1 =
     "Touvron et al.: LLaMA: Open and Efficient Foundation Language Models, 2023, arXiv:2302.13971, table 2; hidden "
     "widths as of the released models";
@@ -19,13 +19,13 @@ constexpr const char* kLlama2 =
 
 /// What the sizes differ in. `key_heads` share keys and values among heads (grouped-query attention, Ainslie et al.,
 /// EMNLP 2023, arXiv:2305.13245).
-struct Size {
+struct LlamaSize {
   const char* name;
   const char* title;
   const char* source;
   std::int64_t tokens, width, heads, key_heads, blocks, hidden;
 };
-constexpr std::array<Size, 6> kSizes{{
+constexpr std::array<LlamaSize, 6> kLlamaSizes{{
     {"llama-7b", "LLaMA 7B", kLlama1, 2048, 4096, 32, 32, 32, 11008},
     {"llama-13b", "LLaMA 13B", kLlama1, 2048, 5120, 40, 40, 40, 13824},
     {"llama-65b", "LLaMA 65B", kLlama1, 2048, 8192, 64, 64, 80, 22016},
@@ -34,7 +34,7 @@ constexpr std::array<Size, 6> kSizes{{
     {"llama-2-70b", "Llama 2 70B", kLlama2, 4096, 8192, 64, 8, 80, 28672},
 }};
 
-ModelShape shape(const Size& size) {
+ModelShape llama_shape(const LlamaSize& size) {
   ModelShape model;
   model.name = size.title;
   const std::int64_t width = size.width;
@@ -43,7 +43,7 @@ ModelShape shape(const Size& size) {
   const auto dense = [&](const std::string& name, std::int64_t in, std::int64_t out) {
     layers.push_back(token_dense_shape(name, size.tokens, in, out, false));
   };
-  layers.push_back(embedding_shape("words", size.tokens, kVocabulary, width));
+  layers.push_back(embedding_shape("words", size.tokens, kLlamaVocabulary, width));
   for (std::int64_t i = 1; i <= size.blocks; ++i) {
     const std::string block = fmt::format("block{}.", i);
     layers.push_back(rms_normalisation_shape(block + "norm1", size.tokens, width));
@@ -59,7 +59,7 @@ ModelShape shape(const Size& size) {
     dense(block + "down", size.hidden, width);
   }
   layers.push_back(rms_normalisation_shape("norm", size.tokens, width));
-  dense("decoder", width, kVocabulary);
+  dense("decoder", width, kLlamaVocabulary);
   return model;
 }
 
@@ -67,7 +67,7 @@ ModelShape shape(const Size& size) {
 
 std::vector<Workload> llama_workloads() {
   std::vector<Workload> workloads;
-  for (const Size& size : kSizes) {
+  for (const LlamaSize& size : kLlamaSizes) {
     workloads.push_back(
         {.name = size.name,
          .description = fmt::format(
@@ -75,7 +75,7 @@ std::vector<Workload> llama_workloads() {
              size.key_heads == size.heads ? "" : fmt::format(", {} heads for keys and values", size.key_heads)),
          .source = size.source,
          .sample = fmt::format("a sequence of {} tokens", size.tokens),
-         .shape = [size] { return shape(size); }});
+         .shape = [size] { return llama_shape(size); }});
   }
   return workloads;
 }

@@ -14,14 +14,14 @@ namespace {
 constexpr std::int64_t kWikiText2Tokens = 2'088'628;
 
 /// A word language model as in PyTorch's examples: an embedding, LSTM layers, a decoder.
-struct Variant {
+struct LstmVariant {
   const char* name;
-  const char* words;
+  const char* summary;
   const char* source;
   std::int64_t vocabulary, width, depth, tokens;
   bool tied;  ///< the decoder's matrix is the embedding's
 };
-constexpr std::array<Variant, 3> kVariants{{
+constexpr std::array<LstmVariant, 3> kLstmVariants{{
     {"lstm-wikitext-2", "28,869 words, decoder tied to the embedding",
      "Vogels, Karimireddy, Jaggi: PowerSGD, NeurIPS 2019, arXiv:1905.13727, appendix: 110 MB of gradients", 28869, 650,
      3, 30, true},
@@ -34,7 +34,7 @@ constexpr std::array<Variant, 3> kVariants{{
      33278, 650, 2, 35, false},
 }};
 
-ModelShape shape(const Variant& variant) {
+ModelShape lstm_shape(const LstmVariant& variant) {
   ModelShape model;
   model.name = fmt::format("LSTM {}×{}", variant.depth, variant.width);
   const std::int64_t width = variant.width;
@@ -57,15 +57,15 @@ ModelShape shape(const Variant& variant) {
 
 std::vector<Workload> lstm_workloads() {
   std::vector<Workload> workloads;
-  for (const Variant& variant : kVariants) {
+  for (const LstmVariant& variant : kLstmVariants) {
     workloads.push_back({.name = variant.name,
                          .description = fmt::format("LSTM of {} layers of {} units on WikiText-2: {}, back-propagation "
                                                     "through {} tokens",
-                                                    variant.depth, variant.width, variant.words, variant.tokens),
+                                                    variant.depth, variant.width, variant.summary, variant.tokens),
                          .source = variant.source,
                          .sample = fmt::format("a window of {} tokens", variant.tokens),
                          .dataset_size = kWikiText2Tokens / variant.tokens,
-                         .shape = [variant] { return shape(variant); }});
+                         .shape = [variant] { return lstm_shape(variant); }});
   }
   return workloads;
 }

@@ -9,20 +9,20 @@ namespace dadsim::spec {
 namespace {
 
 /// Stages of 3×3 convolutions with a max pooling after each (Simonyan, Zisserman, table 1, column D).
-struct Stage {
+struct VggStage {
   int convolutions;
   std::int64_t filters;
 };
-constexpr std::array<Stage, 5> kStages{{{2, 64}, {2, 128}, {3, 256}, {3, 512}, {3, 512}}};
+constexpr std::array<VggStage, 5> kVggStages{{{2, 64}, {2, 128}, {3, 256}, {3, 512}, {3, 512}}};
 
-ModelShape shape() {
+ModelShape vgg_shape() {
   ModelShape model;
   model.name = "VGG-16";
   std::int64_t size = 224;
   std::int64_t channels = 3;
-  for (std::size_t stage = 0; stage < kStages.size(); ++stage) {
-    for (int i = 0; i < kStages.at(stage).convolutions; ++i) {
-      const std::int64_t filters = kStages.at(stage).filters;
+  for (std::size_t stage = 0; stage < kVggStages.size(); ++stage) {
+    for (int i = 0; i < kVggStages.at(stage).convolutions; ++i) {
+      const std::int64_t filters = kVggStages.at(stage).filters;
       model.layers.push_back(
           convolution_shape(fmt::format("stage{}.conv{}", stage + 1, i + 1),
                             {.channels = channels, .filters = filters, .kernel = 3, .size = size, .bias = true}));
@@ -45,7 +45,7 @@ std::vector<Workload> vgg_workloads() {
                      "2015, arXiv:1409.1556, table 1, configuration D",
            .sample = "an image",
            .dataset_size = kImageNetSize,
-           .shape = shape}};
+           .shape = vgg_shape}};
 }
 
 }  // namespace dadsim::spec

@@ -10,38 +10,39 @@ namespace dadsim::spec {
 namespace {
 
 /// What the sizes differ in (Dosovitskiy et al., table 1).
-struct Size {
+struct VitSize {
   const char* name;
   const char* title;
   const char* word;
   std::int64_t width, heads, blocks;
 };
-constexpr std::array<Size, 2> kSizes{
+constexpr std::array<VitSize, 2> kVitSizes{
     {{"vit-b-16", "ViT-B/16", "base", 768, 12, 12}, {"vit-l-16", "ViT-L/16", "large", 1024, 16, 24}}};
 
-constexpr std::int64_t kPatch = 16;
-constexpr std::int64_t kGrid = 224 / kPatch;         // patches along a side
-constexpr std::int64_t kTokens = kGrid * kGrid + 1;  // and the class token
+constexpr std::int64_t kVitPatch = 16;
+constexpr std::int64_t kVitGrid = 224 / kVitPatch;            // patches along a side
+constexpr std::int64_t kVitTokens = kVitGrid * kVitGrid + 1;  // and the class token
 
-ModelShape shape(const Size& size) {
+ModelShape vit_shape(const VitSize& size) {
   ModelShape model;
   model.name = size.title;
   const std::int64_t width = size.width;
   auto& layers = model.layers;
   layers.push_back(convolution_shape(
-      "patches", {.channels = 3, .filters = width, .kernel = kPatch, .size = kGrid, .bias = true, .stride = kPatch}));
-  layers.push_back(embedding_shape("class_and_position", kTokens, kTokens + 1, width));
+      "patches",
+      {.channels = 3, .filters = width, .kernel = kVitPatch, .size = kVitGrid, .bias = true, .stride = kVitPatch}));
+  layers.push_back(embedding_shape("class_and_position", kVitTokens, kVitTokens + 1, width));
   for (std::int64_t i = 1; i <= size.blocks; ++i) {
     const std::string block = fmt::format("block{}.", i);
-    layers.push_back(normalisation_shape(block + "norm1", kTokens, width));
-    layers.push_back(token_dense_shape(block + "qkv", kTokens, width, 3 * width));
-    layers.push_back(attention_shape(block + "attention", kTokens, width, size.heads));
-    layers.push_back(token_dense_shape(block + "projection", kTokens, width, width));
-    layers.push_back(normalisation_shape(block + "norm2", kTokens, width));
-    layers.push_back(token_dense_shape(block + "mlp1", kTokens, width, 4 * width));
-    layers.push_back(token_dense_shape(block + "mlp2", kTokens, 4 * width, width));
+    layers.push_back(normalisation_shape(block + "norm1", kVitTokens, width));
+    layers.push_back(token_dense_shape(block + "qkv", kVitTokens, width, 3 * width));
+    layers.push_back(attention_shape(block + "attention", kVitTokens, width, size.heads));
+    layers.push_back(token_dense_shape(block + "projection", kVitTokens, width, width));
+    layers.push_back(normalisation_shape(block + "norm2", kVitTokens, width));
+    layers.push_back(token_dense_shape(block + "mlp1", kVitTokens, width, 4 * width));
+    layers.push_back(token_dense_shape(block + "mlp2", kVitTokens, 4 * width, width));
   }
-  layers.push_back(normalisation_shape("norm", kTokens, width));
+  layers.push_back(normalisation_shape("norm", kVitTokens, width));
   layers.push_back(dense_shape("classifier", width, 1000, true));  // on the class token alone
   return model;
 }
@@ -50,7 +51,7 @@ ModelShape shape(const Size& size) {
 
 std::vector<Workload> vit_workloads() {
   std::vector<Workload> workloads;
-  for (const Size& size : kSizes) {
+  for (const VitSize& size : kVitSizes) {
     workloads.push_back(
         {.name = size.name,
          .description = fmt::format(
@@ -58,7 +59,7 @@ std::vector<Workload> vit_workloads() {
          .source = "Dosovitskiy et al.: An Image is Worth 16x16 Words, ICLR 2021, arXiv:2010.11929, table 1",
          .sample = "an image",
          .dataset_size = kImageNetSize,
-         .shape = [size] { return shape(size); }});
+         .shape = [size] { return vit_shape(size); }});
   }
   return workloads;
 }

@@ -26,7 +26,7 @@ std::vector<double> numbers_of(const spec::VariedPath& range);
 
 /// Choices of all that is searched; at most this many.
 inline constexpr std::size_t kMostChoices = 10'000;
-/// Of the product of the lists and of kTriedOfARange numbers of each further range.
+/// The number of choices in the product of the lists and of kTriedOfARange numbers of each further range.
 std::size_t count_choices(const spec::GoalSpec& goal);
 inline constexpr std::size_t kTriedOfARange = 7;
 

@@ -64,7 +64,7 @@ class Planner {
   }
 
  private:
-  /// Of the runs in question: the one the goal names, or all that communicate.
+  /// The labels of the runs in question: the one the goal names, or all that communicate.
   std::vector<std::string> labels() const {
     std::vector<std::string> labels;
     for (const spec::RunSpec& run : base_.runs) {

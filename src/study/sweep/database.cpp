@@ -45,11 +45,11 @@ Database::~Database() {
 }
 
 void Database::fail(int code) const {
-  const std::string words = connection_ == nullptr ? sqlite3_errstr(code) : sqlite3_errmsg(connection_);
+  const std::string message = connection_ == nullptr ? sqlite3_errstr(code) : sqlite3_errmsg(connection_);
   switch (code & 0xFF) {  // NOLINT: the primary code
     case SQLITE_NOTADB:
     case SQLITE_CORRUPT:
-      throw InputError(Diagnostic{path_, 0, fmt::format("is no results of a sweep: {}", words), "name another file"});
+      throw InputError(Diagnostic{path_, 0, fmt::format("is no results of a sweep: {}", message), "name another file"});
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
       throw OutputError(fmt::format("cannot use '{}': another program is using it", path_));
@@ -61,18 +61,19 @@ void Database::fail(int code) const {
     case SQLITE_PERM:
     case SQLITE_TOOBIG:
       if (access_ == Access::read)
-        throw InputError(Diagnostic{path_, 0, fmt::format("cannot be read: {}", words), "the file of a sweep"});
-      throw OutputError(fmt::format("cannot write '{}': {}", path_, words));
+        throw InputError(Diagnostic{path_, 0, fmt::format("cannot be read: {}", message), "the file of a sweep"});
+      throw OutputError(fmt::format("cannot write '{}': {}", path_, message));
     case SQLITE_NOMEM:
       throw std::bad_alloc();
     case SQLITE_ERROR:
       if (access_ == Access::read)
-        throw InputError(Diagnostic{path_, 0, fmt::format("is no results of a sweep: {}", words), "name another file"});
+        throw InputError(
+            Diagnostic{path_, 0, fmt::format("is no results of a sweep: {}", message), "name another file"});
       break;
     default:
       break;
   }
-  throw std::logic_error(fmt::format("SQLite, '{}': {}", path_, words));
+  throw std::logic_error(fmt::format("SQLite, '{}': {}", path_, message));
 }
 
 void Database::execute(const std::string& statements) {

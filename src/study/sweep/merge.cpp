@@ -47,20 +47,20 @@ bool same(const SweepRun& a, const SweepRun& b) {
 
 /// What one file has told of a trial.
 struct Told {
-  std::string file, words;
+  std::string file, message;
   std::vector<SweepRun> runs;
 };
 
 std::map<SweepTrial, Told> by_trial(const std::string& file, const SweepResults& results) {
   std::map<SweepTrial, Told> trials;
   for (const SweepRun& run : results.runs) trials[run.trial].runs.push_back(run);
-  for (const FailedTrial& failed : results.failed) trials[failed.trial].words = failed.words;
+  for (const FailedTrial& failed : results.failed) trials[failed.trial].message = failed.message;
   for (auto& [trial, told] : trials) told.file = file;
   return trials;
 }
 
 void check_agree(const SweepTrial& trial, const Told& a, const Told& b) {
-  bool agree = a.words == b.words && a.runs.size() == b.runs.size();
+  bool agree = a.message == b.message && a.runs.size() == b.runs.size();
   for (std::size_t i = 0; agree && i < a.runs.size(); ++i) agree = same(a.runs[i], b.runs[i]);
   if (agree) return;
   throw InputError(Diagnostic{b.file, 0, fmt::format("has other results than '{}' for point {}", a.file, trial.point),
@@ -118,8 +118,8 @@ MergedSweep merge_sweeps(const std::string& out, const std::vector<std::string>&
       write_column(database, columns[i], static_cast<std::int64_t>(i) + 1);
     for (const auto& [id, point] : points) write_point(database, point);
     for (const auto& [trial, told] : trials) {
-      write_trial(database, trial, told.runs, told.words);
-      if (!told.words.empty()) ++merged.failed;
+      write_trial(database, trial, told.runs, told.message);
+      if (!told.message.empty()) ++merged.failed;
     }
     for (const std::string& file : files) {
       Database from(file, Database::Access::read);

@@ -8,6 +8,7 @@
 #include <map>
 
 #include "scenario/findings.hpp"
+#include "study/sweep/run_columns.hpp"
 #include "support/diagnostics.hpp"
 
 namespace dadsim::study {
@@ -18,7 +19,8 @@ constexpr std::int64_t kTables = 3;                // PRAGMA user_version: raise
 
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
-constexpr const char* kCreate = R"(
+// Before the table of the runs, and behind it.
+constexpr const char* kCreateFirst = R"(
 CREATE TABLE sweep(version TEXT NOT NULL, hash TEXT NOT NULL, scenario_file TEXT NOT NULL, scenario_name TEXT NOT NULL,
   scenario TEXT NOT NULL, resolved TEXT NOT NULL, points INTEGER NOT NULL, seeds INTEGER NOT NULL,
   target_accuracy REAL NOT NULL, shard INTEGER NOT NULL, shards INTEGER NOT NULL,
@@ -29,15 +31,8 @@ CREATE TABLE value(point INTEGER NOT NULL REFERENCES point, number INTEGER NOT N
   PRIMARY KEY(point, number)) WITHOUT ROWID;
 CREATE TABLE trial(point INTEGER NOT NULL REFERENCES point, seed INTEGER NOT NULL, status TEXT NOT NULL,
   words TEXT NOT NULL, PRIMARY KEY(point, seed)) WITHOUT ROWID;
-CREATE TABLE run(point INTEGER NOT NULL, seed INTEGER NOT NULL, number INTEGER NOT NULL, label TEXT NOT NULL,
-  algorithm TEXT NOT NULL, communicates INTEGER NOT NULL, exchange TEXT NOT NULL, workers INTEGER NOT NULL,
-  steps INTEGER NOT NULL, final_accuracy REAL, best_accuracy REAL, final_auc REAL, target_reached INTEGER NOT NULL,
-  target_step REAL, target_seconds REAL, step_seconds REAL, compute_seconds REAL, exposed_seconds REAL,
-  first_step_seconds REAL, bytes_up REAL, bytes_down REAL, total_bytes REAL, total_seconds REAL, bound_by TEXT NOT NULL,
-  bound_kind TEXT NOT NULL, bound_share REAL, sampling_error REAL, memory_bytes REAL, relative_steps REAL,
-  scale_seconds REAL, scale_low REAL, scale_high REAL, money REAL, joules REAL, PRIMARY KEY(point, seed, number),
-  FOREIGN KEY(point, seed) REFERENCES trial) WITHOUT ROWID;
-CREATE TABLE learning(key TEXT PRIMARY KEY, run BLOB NOT NULL);
+)";
+constexpr const char* kCreateLast = R"(CREATE TABLE learning(key TEXT PRIMARY KEY, run BLOB NOT NULL);
 )";
 
 std::string hex(std::uint64_t value) { return fmt::format("{:016x}", value); }
@@ -102,7 +97,8 @@ SweepRun sweep_run_of(const SweepTrial& trial, std::int64_t number, const report
 }
 
 void create_tables(Database& database) {
-  database.execute(fmt::format("{}PRAGMA application_id={}; PRAGMA user_version={};", kCreate, kApplication, kTables));
+  database.execute(fmt::format("{}{}{}PRAGMA application_id={}; PRAGMA user_version={};", kCreateFirst,
+                               create_run_table(), kCreateLast, kApplication, kTables));
 }
 
 bool has_tables(Database& database) {
@@ -167,23 +163,13 @@ void write_point(Database& database, const SweepResults::Point& point) {
 }
 
 void write_trial(Database& database, const SweepTrial& trial, const std::vector<SweepRun>& runs,
-                 const std::string& words) {
+                 const std::string& message) {
   Database::Transaction transaction(database);
   Statement insert_trial(database, "INSERT INTO trial VALUES(?,?,?,?)");
-  insert_trial << trial.point << trial.seed << (words.empty() ? "done" : "failed") << words;
+  insert_trial << trial.point << trial.seed << (message.empty() ? "done" : "failed") << message;
   insert_trial.run();
-  Statement insert(database,
-                   "INSERT INTO run VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
-  for (const SweepRun& run : runs) {
-    insert << trial.point << trial.seed << run.number << run.label << run.algorithm << std::int64_t{run.communicates}
-           << run.exchange << run.workers << run.steps << run.final_accuracy << run.best_accuracy << run.final_auc
-           << std::int64_t{run.target_reached} << run.target_step << run.target_seconds << run.step_seconds
-           << run.compute_seconds << run.exposed_seconds << run.first_step_seconds << run.bytes_up << run.bytes_down
-           << run.total_bytes << run.total_seconds << run.bound_by << run.bound_kind << run.bound_share
-           << run.sampling_error << run.memory_bytes << run.relative_steps << run.scale_seconds << run.scale_low
-           << run.scale_high << run.money << run.joules;
-    insert.run();
-  }
+  Statement insert(database, insert_into_run());
+  for (const SweepRun& run : runs) insert_run(insert, trial, run);
   transaction.commit();
 }
 
@@ -205,39 +191,7 @@ SweepResults read_results(Database& database) {
   }
   Statement failed(database, "SELECT point, seed, words FROM trial WHERE status = 'failed' ORDER BY point, seed");
   while (failed.step()) results.failed.push_back({{failed.integer(0), failed.integer(1)}, failed.text(2)});
-  Statement runs(database, "SELECT * FROM run ORDER BY point, seed, number");
-  while (runs.step()) {
-    int column = 0;
-    const auto integer = [&] { return runs.integer(column++); };
-    const auto real = [&] { return runs.real(column++); };
-    const auto text = [&] { return runs.text(column++); };
-    SweepRun run;
-    run.trial.point = integer();
-    run.trial.seed = integer();
-    run.number = integer();
-    run.label = text();
-    run.algorithm = text();
-    run.communicates = integer() != 0;
-    run.exchange = text();
-    run.workers = integer();
-    run.steps = integer();
-    run.final_accuracy = real();
-    run.best_accuracy = real();
-    run.final_auc = real();
-    run.target_reached = integer() != 0;
-    for (double* number :
-         {&run.target_step, &run.target_seconds, &run.step_seconds, &run.compute_seconds, &run.exposed_seconds,
-          &run.first_step_seconds, &run.bytes_up, &run.bytes_down, &run.total_bytes, &run.total_seconds}) {
-      *number = real();
-    }
-    run.bound_by = text();
-    run.bound_kind = text();
-    for (double* number : {&run.bound_share, &run.sampling_error, &run.memory_bytes, &run.relative_steps,
-                           &run.scale_seconds, &run.scale_low, &run.scale_high, &run.money, &run.joules}) {
-      *number = real();
-    }
-    results.runs.push_back(std::move(run));
-  }
+  results.runs = read_runs(database);
   return results;
 }
 

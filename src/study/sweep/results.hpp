@@ -11,7 +11,7 @@
 
 namespace dadsim::study {
 
-/// Of what sweep a file holds results.
+/// The identity of the sweep whose results a file holds.
 struct SweepIdentity {
   std::string version;  ///< of dadsim
   std::uint64_t hash = 0;
@@ -65,7 +65,7 @@ struct SweepRun {
 
 struct FailedTrial {
   SweepTrial trial;
-  std::string words;
+  std::string message;
 };
 
 /// All that a file holds but what was learned, points and trials in order.
@@ -93,15 +93,15 @@ void write_identity(Database& database, const SweepIdentity& identity);
 SweepIdentity read_identity(Database& database);
 void write_column(Database& database, const SweepColumn& column, std::int64_t number);
 void write_point(Database& database, const SweepResults::Point& point);
-/// `words`: empty if it is done, else why it failed. One transaction.
+/// `message`: empty if it is done, else why it failed. One transaction.
 void write_trial(Database& database, const SweepTrial& trial, const std::vector<SweepRun>& runs,
-                 const std::string& words);
+                 const std::string& message);
 SweepResults read_results(Database& database);
 
 /// Why results of these two do not belong together; empty if they do.
 std::string difference(const SweepIdentity& a, const SweepIdentity& b);
 
-/// Of all runs' SweepRun::sampling_error; 0 where nothing was interpolated.
+/// The largest SweepRun::sampling_error of all runs; 0 where nothing was interpolated.
 double worst_sampling_error(const SweepResults& results);
 
 }  // namespace dadsim::study

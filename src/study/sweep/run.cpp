@@ -36,16 +36,16 @@ constexpr bool kOneAtATime = false;
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
-SweepIdentity identity_of(const SweepPoints& plan, const Shard& shard) {
-  const scenario::Scenario& base = plan.base();
+SweepIdentity identity_of(const SweepPoints& sweep, const Shard& shard) {
+  const scenario::Scenario& base = sweep.base();
   return {.version = kVersion,
-          .hash = plan.hash(),
+          .hash = sweep.hash(),
           .scenario_file = base.file,
           .scenario_name = base.name,
-          .scenario = plan.text(),
+          .scenario = sweep.text(),
           .resolved = print_scenario(base),
-          .points = static_cast<std::int64_t>(plan.points().size()),
-          .seeds = plan.seeds(),
+          .points = static_cast<std::int64_t>(sweep.points().size()),
+          .seeds = sweep.seeds(),
           .target_accuracy = base.training.target_accuracy,
           .shard = shard.number,
           .shards = shard.count,
@@ -53,25 +53,25 @@ SweepIdentity identity_of(const SweepPoints& plan, const Shard& shard) {
 }
 
 /// Those of the shard, as far as they are not there.
-void write_points(Database& database, const SweepPoints& plan, const Shard& shard) {
-  for (std::size_t i = 0; i < plan.points().size(); ++i) {
+void write_points(Database& database, const SweepPoints& sweep, const Shard& shard) {
+  for (std::size_t i = 0; i < sweep.points().size(); ++i) {
     const auto id = static_cast<std::int64_t>(i) + 1;
     if (!shard.holds(id)) continue;
-    write_point(database, {id, fmt::format("{:016x}", plan.points()[i].hash), plan.points()[i].values});
+    write_point(database, {id, fmt::format("{:016x}", sweep.points()[i].hash), sweep.points()[i].values});
   }
 }
 
-void fill_in(Database& database, const SweepPoints& plan, const Shard& shard) {
+void fill_in(Database& database, const SweepPoints& sweep, const Shard& shard) {
   Database::Transaction transaction(database);
   create_tables(database);
-  write_identity(database, identity_of(plan, shard));
+  write_identity(database, identity_of(sweep, shard));
   std::int64_t number = 0;
   std::int64_t axis = 0;
-  for (const spec::SweepAxis& paths : plan.sweep().axes) {
+  for (const spec::SweepAxis& paths : sweep.specification().axes) {
     ++axis;
     for (const spec::VariedPath& varied : paths) write_column(database, {axis, varied.path}, ++number);
   }
-  write_points(database, plan, shard);
+  write_points(database, sweep, shard);
   transaction.commit();
 }
 
@@ -145,8 +145,8 @@ struct Batch {
 /// Times trials with several threads; each simulation is a process of its own.
 class Timers {
  public:
-  Timers(const SweepPoints& plan, Database& database, SweepLine& line, std::size_t threads)
-      : plan_(plan), database_(database), line_(line), room_(2 * threads) {
+  Timers(const SweepPoints& sweep, Database& database, SweepLine& line, std::size_t threads)
+      : sweep_(sweep), database_(database), line_(line), room_(2 * threads) {
     for (std::size_t i = 0; i < threads; ++i) threads_.emplace_back([this] { work(); });
   }
   ~Timers() {
@@ -180,8 +180,8 @@ class Timers {
     if (error_) std::rethrow_exception(error_);
   }
 
-  void note_failure(std::size_t point, std::int64_t seed, const std::string& words) {
-    write_trial(database_, {static_cast<std::int64_t>(point) + 1, seed}, {}, words.empty() ? "failed" : words);
+  void note_failure(std::size_t point, std::int64_t seed, const std::string& message) {
+    write_trial(database_, {static_cast<std::int64_t>(point) + 1, seed}, {}, message.empty() ? "failed" : message);
     line_.timed(0);
   }
 
@@ -228,7 +228,7 @@ class Timers {
     const SweepTrial trial{static_cast<std::int64_t>(job.point) + 1, job.seed};
     report::Result result;
     try {
-      const scenario::Scenario scenario = plan_.scenario(job.point, job.seed);
+      const scenario::Scenario scenario = sweep_.scenario(job.point, job.seed);
       result = study::time_scenario(scenario, *job.learned, study::cluster_of(scenario), false);
     } catch (const sim::SimulationError& error) {
       // What ends the terminal's processes ends the simulations too.
@@ -244,7 +244,7 @@ class Timers {
     line_.timed(seconds_since(start));
   }
 
-  const SweepPoints& plan_;
+  const SweepPoints& sweep_;
   Database& database_;
   SweepLine& line_;
   std::mutex mutex_;
@@ -258,14 +258,14 @@ class Timers {
 };
 
 /// What has still to be done, in the order in which it is learned.
-std::vector<Batch> open_batches(const SweepPoints& plan, const Shard& shard, const std::set<SweepTrial>& finished) {
+std::vector<Batch> open_batches(const SweepPoints& sweep, const Shard& shard, const std::set<SweepTrial>& finished) {
   std::map<std::pair<std::size_t, std::int64_t>, Batch> by_problem;
-  for (std::size_t i = 0; i < plan.points().size(); ++i) {
+  for (std::size_t i = 0; i < sweep.points().size(); ++i) {
     const auto id = static_cast<std::int64_t>(i) + 1;
     if (!shard.holds(id)) continue;
-    for (std::int64_t seed = 0; seed < plan.seeds(); ++seed) {
+    for (std::int64_t seed = 0; seed < sweep.seeds(); ++seed) {
       if (finished.contains({id, seed})) continue;
-      Batch& batch = by_problem[{plan.points()[i].problem, seed}];
+      Batch& batch = by_problem[{sweep.points()[i].problem, seed}];
       batch.seed = seed;
       batch.points.push_back(i);
     }
@@ -285,14 +285,14 @@ std::set<SweepTrial> finished_trials(Database& database) {
 
 }  // namespace
 
-std::unique_ptr<Database> open_sweep(const std::string& path, const SweepPoints& plan, const Shard& shard) {
+std::unique_ptr<Database> open_sweep(const std::string& path, const SweepPoints& sweep, const Shard& shard) {
   auto database = std::make_unique<Database>(path, Database::Access::write);
   if (!has_tables(*database)) {
-    fill_in(*database, plan, shard);
+    fill_in(*database, sweep, shard);
     return database;
   }
   const SweepIdentity there = read_identity(*database);
-  const SweepIdentity asked = identity_of(plan, shard);
+  const SweepIdentity asked = identity_of(sweep, shard);
   const std::string why = difference(there, asked);
   if (!why.empty()) {
     throw InputError(Diagnostic{path, 0, why, "name another file with --out, or remove this one to start anew"});
@@ -305,12 +305,12 @@ std::unique_ptr<Database> open_sweep(const std::string& path, const SweepPoints&
   // Merged from some shards alone, it lacks the points of the others.
   Database::Transaction transaction(*database);
   const std::int64_t held = (asked.points - shard.number) / shard.count + 1;
-  if (database->number("SELECT COUNT(*) FROM point") < held) write_points(*database, plan, shard);
+  if (database->number("SELECT COUNT(*) FROM point") < held) write_points(*database, sweep, shard);
   transaction.commit();
   return database;
 }
 
-SweepProgressNumbers run_sweep(const SweepPoints& plan, Database& database, const Shard& shard,
+SweepProgressNumbers run_sweep(const SweepPoints& sweep, Database& database, const Shard& shard,
                                const SweepOptions& options) {
   if (options.retry_failed) database.execute("DELETE FROM trial WHERE status = 'failed'");
   const std::unique_ptr<Database> other =
@@ -320,7 +320,7 @@ SweepProgressNumbers run_sweep(const SweepPoints& plan, Database& database, cons
 
   SweepProgressNumbers numbers;
   const std::set<SweepTrial> finished = finished_trials(database);
-  const std::vector<Batch> batches = open_batches(plan, shard, finished);
+  const std::vector<Batch> batches = open_batches(sweep, shard, finished);
   numbers.before = static_cast<std::int64_t>(finished.size());
   for (const Batch& batch : batches) numbers.trials += static_cast<std::int64_t>(batch.points.size());
   const std::int64_t open = numbers.trials;
@@ -332,13 +332,13 @@ SweepProgressNumbers run_sweep(const SweepPoints& plan, Database& database, cons
   SweepLine line(numbers.before, numbers.trials, static_cast<std::int64_t>(batches.size()), threads,
                  options.show_progress);
   {
-    Timers timers(plan, database, line, threads);
+    Timers timers(sweep, database, line, threads);
     for (const Batch& batch : batches) {
       if (interrupted().load()) throw Cancelled();
       const Clock::time_point start = Clock::now();
       Timers::LearnedPtr learned;
       try {
-        learned = std::make_shared<const Learned>(learn_scenario(plan.scenario(batch.points.front(), batch.seed),
+        learned = std::make_shared<const Learned>(learn_scenario(sweep.scenario(batch.points.front(), batch.seed),
                                                                  &store, options.show_progress && line.idle()));
       } catch (const InputError& error) {
         // The data cannot be dealt so, for example: that shows when they are.

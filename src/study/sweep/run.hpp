@@ -5,7 +5,7 @@
 #include <string>
 
 #include "study/sweep/database.hpp"
-#include "study/sweep/plan.hpp"
+#include "study/sweep/sweep_points.hpp"
 
 namespace dadsim::study {
 
@@ -34,12 +34,12 @@ struct SweepProgressNumbers {
 
 /// Opens the file of results of a sweep, or makes it with all points of the shard. Throws InputError where it is of
 /// another sweep, shard or version, OutputError.
-std::unique_ptr<Database> open_sweep(const std::string& path, const SweepPoints& plan, const Shard& shard);
+std::unique_ptr<Database> open_sweep(const std::string& path, const SweepPoints& sweep, const Shard& shard);
 
 /// Learns and times what `database` lacks, every trial in a transaction of its own: whenever the process ends, what is
 /// finished is kept, and the next call goes on. A trial that cannot be simulated is noted as failed. Throws
 /// OutputError, Cancelled.
-SweepProgressNumbers run_sweep(const SweepPoints& plan, Database& database, const Shard& shard,
+SweepProgressNumbers run_sweep(const SweepPoints& sweep, Database& database, const Shard& shard,
                                const SweepOptions& options);
 
 }  // namespace dadsim::study

@@ -16,8 +16,8 @@ double bytes_of(const LearnedRun& run) {
   double bytes = 0;
   for (const step::Step& step : run.trajectory.distinct_steps) {
     bytes += sizeof step + 4.0 * static_cast<double>(step.sizes.samples.size());
-    for (const auto& ranks : step.sizes.ranks)
-      bytes += sizeof(std::vector<std::int32_t>) + 4.0 * static_cast<double>(ranks.size());
+    for (const auto& numbers : step.sizes.slots)
+      bytes += sizeof(std::vector<std::int32_t>) + 4.0 * static_cast<double>(numbers.size());
   }
   return bytes + 4.0 * static_cast<double>(run.trajectory.steps.size());
 }

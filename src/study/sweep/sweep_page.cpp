@@ -6,7 +6,8 @@
 #include <numeric>
 #include <string_view>
 
-#include "sim/platform/units.hpp"
+#include "sim/platform.hpp"
+#include "study/sweep/run_columns.hpp"
 #include "study/sweep/winners.hpp"
 
 namespace dadsim::study {
@@ -178,20 +179,13 @@ report::SweepReport sweep_report_of(const SweepResults& results) {
     figures.point = point_index.at(run.trial.point);
     figures.seed = run.trial.seed;
     figures.run = run_index.at(run.label);
-    if (run.target_reached) {
-      figures.target_seconds = run.target_seconds;
-      figures.target_step = run.target_step;
+    for (const RunColumn& column : run_columns()) {
+      if (column.figure != nullptr) figures.*column.figure = run.*std::get<double SweepRun::*>(column.member);
     }
-    figures.scale_seconds = run.scale_seconds;
-    figures.final_accuracy = run.final_accuracy;
-    figures.step_seconds = run.step_seconds;
-    figures.bytes = run.total_bytes;
-    figures.money = run.money;
-    figures.joules = run.joules;
     report.figures.push_back(figures);
   }
   for (const FailedTrial& failed : results.failed)
-    report.failures.push_back({failed.trial.point, failed.trial.seed, failed.words});
+    report.failures.push_back({failed.trial.point, failed.trial.seed, failed.message});
   return report;
 }
 

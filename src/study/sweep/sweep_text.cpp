@@ -8,7 +8,6 @@
 #include <set>
 #include <string_view>
 
-#include "report/csv_field.hpp"
 #include "study/sweep/winners.hpp"
 #include "support/human.hpp"
 
@@ -20,9 +19,6 @@ constexpr std::size_t kMostLabels = 8;   // in a summary; the rest are counted t
 constexpr std::size_t kMostAcross = 40;  // columns of a map
 constexpr std::size_t kMostDown = 24;    // and rows
 constexpr std::size_t kLongestValue = 24;
-constexpr std::size_t kColumns = 31;  // of the CSV, behind the values of a point
-
-// ---- table ----
 
 using Row = std::vector<std::string>;
 
@@ -199,49 +195,6 @@ std::string sweep_table(const SweepResults& results) {
         100 * error);
   text += "\n\n";
   return text + (results.points.size() <= kMostRows ? table_of_points(results, all) : summary(results, all));
-}
-
-std::string sweep_csv(const SweepResults& results) {
-  std::string csv = "point,seed";
-  for (const SweepColumn& column : results.columns) csv += "," + report::csv_field(column.path);
-  csv +=
-      ",run,algorithm,exchange,workers,steps,final_accuracy,best_accuracy,final_auc,target_reached,target_step,"
-      "target_seconds,step_seconds,compute_seconds,exposed_seconds,first_step_seconds,bytes_up,bytes_down,total_bytes,"
-      "total_seconds,bound_by,bound_kind,bound_share,sampling_error,memory_bytes,relative_steps,scale_seconds,"
-      "scale_low,scale_high,"
-      "money,joules,failed\n";
-  std::map<std::int64_t, const SweepResults::Point*> points;
-  for (const SweepResults::Point& point : results.points) points[point.id] = &point;
-  const auto begin = [&](const SweepTrial& trial) {
-    std::string line = fmt::format("{},{}", trial.point, trial.seed);
-    for (const std::string& value : points.at(trial.point)->values) line += "," + report::csv_field(value);
-    return line;
-  };
-  std::map<std::pair<SweepTrial, std::int64_t>, std::string> lines;
-  for (const SweepRun& run : results.runs) {
-    std::string line = begin(run.trial);
-    line += fmt::format(",{},{},{},{},{}", report::csv_field(run.label), report::csv_field(run.algorithm), run.exchange,
-                        run.workers, run.steps);
-    for (const double value : {run.final_accuracy, run.best_accuracy, run.final_auc})
-      line += "," + report::csv_field(value);
-    line += run.target_reached ? ",true" : ",false";
-    for (const double value :
-         {run.target_step, run.target_seconds, run.step_seconds, run.compute_seconds, run.exposed_seconds,
-          run.first_step_seconds, run.bytes_up, run.bytes_down, run.total_bytes, run.total_seconds}) {
-      line += "," + report::csv_field(value);
-    }
-    line += fmt::format(",{},{}", report::csv_field(run.bound_by), report::csv_field(run.bound_kind));
-    for (const double value : {run.bound_share, run.sampling_error, run.memory_bytes, run.relative_steps,
-                               run.scale_seconds, run.scale_low, run.scale_high, run.money, run.joules}) {
-      line += "," + report::csv_field(value);
-    }
-    lines[{run.trial, run.number}] = line + ",\n";
-  }
-  for (const FailedTrial& failed : results.failed)
-    lines[{failed.trial, 0}] =
-        begin(failed.trial) + std::string(kColumns, ',') + report::csv_field(failed.words) + "\n";
-  for (const auto& [key, line] : lines) csv += line;
-  return csv;
 }
 
 }  // namespace dadsim::study

@@ -10,7 +10,4 @@ namespace dadsim::study {
 /// run is the quickest, and over two axes a map.
 std::string sweep_table(const SweepResults& results);
 
-/// One line per point, seed and run, documented in docs/sweep.md.
-std::string sweep_csv(const SweepResults& results);
-
 }  // namespace dadsim::study

@@ -25,7 +25,7 @@ struct PointOutcome {
   bool won() const { return !ranked.empty() && ranked.front().seconds.has_value(); }
 };
 
-/// Of every point in order.
+/// The outcome of every point, in order.
 std::vector<PointOutcome> outcomes(const SweepResults& results);
 
 }  // namespace dadsim::study

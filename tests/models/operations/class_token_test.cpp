@@ -9,14 +9,14 @@
 namespace dadsim::models {
 namespace {
 
-spec::DenseSpec each(std::int64_t units) {
+spec::DenseSpec tokens_each(std::int64_t units) {
   return {.units = units, .activation = spec::Activation::identity, .bias = true, .each_position = true};
 }
 
 /// As a classifier reads them: attention mixes the positions.
 spec::ModelSpec around_attention(bool last) {
   return {.name = "",
-          .layers = {each(6), spec::ClassTokenSpec{}, spec::PositionsSpec{},
+          .layers = {tokens_each(6), spec::ClassTokenSpec{}, spec::PositionsSpec{},
                      spec::AttentionSpec{.heads = 2, .causal = false, .bias = false}, spec::SelectSpec{last},
                      spec::DenseSpec{.units = 3, .activation = spec::Activation::identity}}};
 }
@@ -49,7 +49,7 @@ TEST(ClassToken, AddsToSlopesThatAreThere) {
            {beside({spec::PositionsSpec{}}, {})},
            {beside({spec::SelectSpec{false}}, {spec::SelectSpec{true}})},
        }) {
-    spec::ModelSpec spec{.name = "", .layers = {each(5)}};
+    spec::ModelSpec spec{.name = "", .layers = {tokens_each(5)}};
     spec.layers.insert(spec.layers.end(), layers.begin(), layers.end());
     spec.layers.push_back(classifier);
     test::expect_right_gradients(spec, sample);

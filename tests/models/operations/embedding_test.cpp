@@ -24,7 +24,7 @@ TEST(Embedding, HasRightGradients) {
 }
 
 TEST(Embedding, InALanguageModelIsPyTorchs) {
-  const spec::Preset& preset = *spec::find_preset("language-model");
+  const spec::Preset& preset = *spec::preset_registry().find("language-model");
   const spec::ParameterValues values{{"width", "8"}, {"heads", "2"}, {"blocks", "2"}, {"hidden", "12"}};
   test::expect_golden("language_model", preset.make(values, kSymbols, 9), kSymbols);
 }

@@ -7,32 +7,32 @@
 namespace dadsim::models {
 namespace {
 
-spec::DenseSpec each(std::int64_t units) {
+spec::DenseSpec tokens_of(std::int64_t units) {
   return {.units = units, .activation = spec::Activation::identity, .bias = true, .each_position = true};
 }
 
 TEST(LayerNorm, HasRightGradients) {
-  test::expect_right_gradients({.name = "", .layers = {each(6), spec::LayerNormSpec{}, each(3)}},
+  test::expect_right_gradients({.name = "", .layers = {tokens_of(6), spec::LayerNormSpec{}, tokens_of(3)}},
                                {.height = 2, .width = 3, .channels = 4});
 }
 
 TEST(LayerNorm, AddsToASlopeThatIsThere) {
   test::expect_right_gradients(
       {.name = "",
-       .layers = {each(6),
+       .layers = {tokens_of(6),
                   spec::ResidualSpec{
                       .layers = {spec::LayerNormSpec{1e-2}}, .shortcut = {}, .activation = spec::Activation::tanh},
-                  each(3)}},
+                  tokens_of(3)}},
       {.height = 2, .width = 3, .channels = 4});
 }
 
 TEST(LayerNorm, IsPyTorchs) {
-  test::expect_golden("layer_norm", {.name = "", .layers = {each(6), spec::LayerNormSpec{1e-3}, each(4)}},
+  test::expect_golden("layer_norm", {.name = "", .layers = {tokens_of(6), spec::LayerNormSpec{1e-3}, tokens_of(4)}},
                       {.height = 1, .width = 3, .channels = 4});
 }
 
 TEST(LayerNorm, HasTheSameBitsForAnyNumberOfThreads) {
-  test::expect_same_bits_for_thread_counts({.name = "", .layers = {each(13), spec::LayerNormSpec{}, each(3)}},
+  test::expect_same_bits_for_thread_counts({.name = "", .layers = {tokens_of(13), spec::LayerNormSpec{}, tokens_of(3)}},
                                            {.height = 5, .width = 7, .channels = 4}, 40);
 }
 

@@ -14,7 +14,7 @@ namespace dadsim::sim {
 namespace {
 
 const spec::DeviceSpec& device(const std::string& name) {
-  for (const spec::DeviceSpec& spec : device_catalog()) {
+  for (const spec::DeviceSpec& spec : device_catalog().all()) {
     if (spec.name == name) return spec;
   }
   throw std::runtime_error("no device " + name);
@@ -48,7 +48,7 @@ spec::DeviceSpec plain() {
 
 TEST(Devices, TheCatalogueIsComplete) {
   std::set<std::string> names;
-  for (const spec::DeviceSpec& spec : device_catalog()) {
+  for (const spec::DeviceSpec& spec : device_catalog().all()) {
     SCOPED_TRACE(spec.name);
     EXPECT_TRUE(names.insert(spec.name).second);
     EXPECT_FALSE(spec.description.empty());
@@ -232,7 +232,7 @@ TEST(Devices, ThreeByThreeConvolutionsTakeFewerMultiplicationsInFp32) {
 }
 
 TEST(Devices, TwiceTheBatchNeverTakesLess) {
-  for (const spec::DeviceSpec& spec : device_catalog()) {
+  for (const spec::DeviceSpec& spec : device_catalog().all()) {
     for (const spec::Precision precision : spec::kPrecisions) {
       if (spec.peak(precision) == 0) continue;
       double last = 0;

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "sim/built_platform.hpp"
-#include "sim/platform/links.hpp"
+#include "sim/platform.hpp"
 #include "sim/star.hpp"
 
 namespace dadsim::sim {

@@ -1,5 +1,3 @@
-#include "sim/platform/inspect.hpp"
-
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -9,7 +7,7 @@
 #include <vector>
 
 #include "sim/built_platform.hpp"
-#include "sim/platform/platform_hosts.hpp"
+#include "sim/platform.hpp"
 #include "sim/star.hpp"
 
 namespace dadsim::sim {

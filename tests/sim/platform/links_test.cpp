@@ -1,5 +1,3 @@
-#include "sim/platform/links.hpp"
-
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -8,7 +6,7 @@
 #include <set>
 #include <string>
 
-#include "sim/platform/regions.hpp"
+#include "sim/platform.hpp"
 
 namespace dadsim::sim {
 namespace {

@@ -1,5 +1,3 @@
-#include "sim/platform/platform_check.hpp"
-
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
@@ -8,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "sim/platform.hpp"
 #include "sim/star.hpp"
 
 namespace dadsim::sim {

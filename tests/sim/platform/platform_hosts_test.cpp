@@ -1,9 +1,9 @@
-#include "sim/platform/platform_hosts.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
+#include "sim/platform.hpp"
+#include "sim/platform/by_number.hpp"
 #include "sim/star.hpp"
 
 namespace dadsim::sim {

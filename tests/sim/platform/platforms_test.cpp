@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "sim/platform.hpp"
 #include "sim/platform/compat.hpp"
 #include "sim/platform/engine.hpp"
-#include "sim/platform/platform_check.hpp"
 #include "sim/star.hpp"
 
 // The platforms that come with dadsim: the links on their routes, one by one. SimGrid drops links in silence where

@@ -1,8 +1,8 @@
-#include "sim/platform/units.hpp"
-
 #include <gtest/gtest.h>
 
 #include <string>
+
+#include "sim/platform.hpp"
 
 namespace dadsim::sim {
 namespace {

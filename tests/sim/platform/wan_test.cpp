@@ -4,7 +4,7 @@
 #include <string>
 
 #include "sim/built_platform.hpp"
-#include "sim/platform/regions.hpp"
+#include "sim/platform.hpp"
 
 namespace dadsim::sim {
 namespace {

@@ -180,7 +180,7 @@ TEST(TimedSteps, WithKindsKnownBeforeAreTheSame) {
   Cluster cluster = cluster_on(file.path(), 3);
   std::vector<step::Schedule> schedules = at_a_star();
   schedules.push_back(schedules[5]);
-  const StepKinds kinds(schedules);
+  const step::StepKinds kinds(schedules);
   EXPECT_EQ(kinds.kinds().size(), kCount);
   EXPECT_EQ(kinds.of().back(), 5U);
   for (const std::int64_t steps : {0, 9}) {
@@ -201,7 +201,7 @@ TEST(TimedSteps, KindsDifferInWhateverSchedulesDiffer) {
   step::Schedule other = schedules[0];
   std::get<step::ComputeTask>(other.tasks[0].what).sequential = 2;  // not in the fingerprint
   step::Schedule same = schedules[0];
-  EXPECT_EQ(StepKinds(std::vector{schedules[0], other, same}).of(), (std::vector<std::size_t>{0, 1, 0}));
+  EXPECT_EQ(step::StepKinds(std::vector{schedules[0], other, same}).of(), (std::vector<std::size_t>{0, 1, 0}));
 }
 
 TEST(TimedSteps, AreAllWhereEveryStepDiffersByDate) {

@@ -10,7 +10,7 @@ constexpr SampleShape kMnist{.height = 28, .width = 28, .channels = 1};
 constexpr SampleShape kCifar{.height = 32, .width = 32, .channels = 3};
 
 ModelSpec make(const char* name, const SampleShape& sample, std::int64_t classes = 10, ParameterValues given = {}) {
-  const Preset* preset = find_preset(name);
+  const Preset* preset = preset_registry().find(name);
   if (preset == nullptr) throw std::logic_error("no such preset");
   for (const auto& [parameter, value] : default_parameters(*preset)) given.emplace(parameter, value);
   return preset->make(given, sample, classes);

@@ -12,7 +12,7 @@ constexpr std::int64_t kBatch = 32;
 
 /// The network that arXiv:2102.09631 trains on a multivariate series.
 ModelShape shape_for(std::int64_t steps, std::int64_t features, std::int64_t classes) {
-  const Preset& preset = *find_preset("gru-classifier");
+  const Preset& preset = *preset_registry().find("gru-classifier");
   const SampleShape sample{.height = 1, .width = steps, .channels = features};
   return model_shape(preset.make(default_parameters(preset), sample, classes), sample);
 }
@@ -45,7 +45,7 @@ TEST(GruClassifier, PayloadsOfPemsSf) {
 }
 
 TEST(GruClassifier, BiasesAreOnePerOutputOfEachMatrix) {
-  const Preset& preset = *find_preset("gru-classifier");
+  const Preset& preset = *preset_registry().find("gru-classifier");
   ParameterValues values = default_parameters(preset);
   const SampleShape sample{.height = 1, .width = 93, .channels = 13};
   values["bias"] = "true";

@@ -31,11 +31,11 @@ double closed_form(const SweepRun& run, double bandwidth, double latency) {
 
 TEST(Crossover, EveryCellHasTheWinnerOfTheClosedFormOrIsNextToOneThatHas) {
   const test::TemporaryFolder folder;
-  const SweepPoints plan = test::plan_of(std::string(DADSIM_SOURCE_DIR) + "/scenarios/crossover.xml");
-  ASSERT_EQ(plan.points().size(), kLatencies * kBandwidths);
-  EXPECT_EQ(plan.distinct_runs(), 4U) << "one learning of each algorithm";
-  const auto database = open_sweep(folder.path("c.sqlite"), plan, {});
-  EXPECT_EQ(run_sweep(plan, *database, {}, {.threads = 2}).learned, 4);
+  const SweepPoints sweep = test::sweep_of(std::string(DADSIM_SOURCE_DIR) + "/scenarios/crossover.xml");
+  ASSERT_EQ(sweep.points().size(), kLatencies * kBandwidths);
+  EXPECT_EQ(sweep.distinct_runs(), 4U) << "one learning of each algorithm";
+  const auto database = open_sweep(folder.path("c.sqlite"), sweep, {});
+  EXPECT_EQ(run_sweep(sweep, *database, {}, {.threads = 2}).learned, 4);
   const SweepResults results = read_results(*database);
 
   Map simulated;

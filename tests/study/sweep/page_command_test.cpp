@@ -15,7 +15,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 using test::Outcome;
 
-constexpr const char* kSweep = R"(<sweep seeds="2">
+constexpr const char* kPageSweep = R"(<sweep seeds="2">
     <vary path="platform.federation.sites.up" values="100Mbps 1Mbps"/>
     <vary path="training.batch" values="16 32"/>
   </sweep>)";
@@ -33,7 +33,7 @@ Json embedded(const std::string& html) {
 
 class SweepPageCommand : public testing::Test {
  protected:
-  void SetUp() override { folder_.write("tiny.xml", test::tiny_scenario(std::string(kCosts) + kSweep)); }
+  void SetUp() override { folder_.write("tiny.xml", test::tiny_scenario(std::string(kCosts) + kPageSweep)); }
   Outcome run(const std::vector<std::string>& arguments) const { return test::run_dadsim(arguments, folder_.path()); }
   std::string text(const std::string& file) const {
     std::ifstream stream(folder_.path(file), std::ios::binary);

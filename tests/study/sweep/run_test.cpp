@@ -12,6 +12,7 @@
 #include "study/experiment.hpp"
 #include "study/sweep/merge.hpp"
 #include "study/sweep/results.hpp"
+#include "study/sweep/sweep_csv.hpp"
 #include "study/sweep/sweep_text.hpp"
 #include "study/sweep/tiny_sweep.hpp"
 #include "support/diagnostics.hpp"
@@ -21,10 +22,10 @@
 namespace dadsim::study {
 namespace {
 
-using test::plan_of;
+using test::sweep_of;
 using test::tiny_scenario;
 
-constexpr const char* kSweep = R"(<sweep>
+constexpr const char* kRunSweep = R"(<sweep>
     <vary path="platform.federation.sites.up" values="1Mbps 100Mbps"/>
     <vary path="run[rank-dad].cap" values="2 4 8"/>
   </sweep>)";
@@ -35,10 +36,10 @@ class SweepRuns : public testing::Test {
     return folder_.write(name, tiny_scenario(sweep));
   }
   /// Runs it into a file of that name; returns what is in the file.
-  SweepResults run(const SweepPoints& plan, const std::string& file, const SweepOptions& options = {.threads = 2},
+  SweepResults run(const SweepPoints& sweep, const std::string& file, const SweepOptions& options = {.threads = 2},
                    const Shard& shard = {}) {
-    const auto database = open_sweep(folder_.path(file), plan, shard);
-    numbers_ = run_sweep(plan, *database, shard, options);
+    const auto database = open_sweep(folder_.path(file), sweep, shard);
+    numbers_ = run_sweep(sweep, *database, shard, options);
     return read_results(*database);
   }
   std::int64_t count(const std::string& file, const std::string& table) const {
@@ -56,14 +57,14 @@ void expect_same(double a, double b, const char* what) {
 }
 
 TEST_F(SweepRuns, EveryPointEqualsARunOfItsOwn) {
-  const std::string path = scenario(kSweep);
-  const SweepPoints plan = plan_of(path);
-  const SweepResults results = run(plan, "a.sqlite");
+  const std::string path = scenario(kRunSweep);
+  const SweepPoints sweep = sweep_of(path);
+  const SweepResults results = run(sweep, "a.sqlite");
   ASSERT_EQ(results.points.size(), 6U);
   ASSERT_EQ(results.runs.size(), 18U);
   EXPECT_EQ(results.points[4].values, (std::vector<std::string>{"100Mbps", "4"}));
   for (std::size_t point = 0; point < 6; ++point) {
-    const scenario::Scenario alone = load_scenario(path, plan.overrides(point, 0), make_catalog());
+    const scenario::Scenario alone = load_scenario(path, sweep.overrides(point, 0), make_catalog());
     EXPECT_EQ(results.points[point].hash, fmt::format("{:016x}", alone.hash));
     const report::Result result = run_experiment(alone, false);
     for (std::size_t i = 0; i < 3; ++i) {
@@ -91,11 +92,11 @@ TEST_F(SweepRuns, ASampleOfTheStepsIsThatOfARunOfItsOwn) {
   xml.replace(xml.find("<workers"), 0, R"(<network timed-steps="8"/>)");
   xml.replace(xml.find("train=\"300\""), 11, "train=\"2400\"");
   const std::string path = folder_.write("sampled.xml", xml);
-  const SweepPoints plan = plan_of(path);
-  const SweepResults results = run(plan, "a.sqlite");
+  const SweepPoints sweep = sweep_of(path);
+  const SweepResults results = run(sweep, "a.sqlite");
   double worst = 0;
   for (std::size_t point = 0; point < 3; ++point) {
-    const report::Result result = run_experiment(load_scenario(path, plan.overrides(point, 0), make_catalog()), false);
+    const report::Result result = run_experiment(load_scenario(path, sweep.overrides(point, 0), make_catalog()), false);
     for (std::size_t i = 0; i < 2; ++i) {
       const SweepRun& kept = results.runs.at(2 * point + i);
       const report::RunResult& run = result.runs[i];
@@ -114,50 +115,50 @@ TEST_F(SweepRuns, ASampleOfTheStepsIsThatOfARunOfItsOwn) {
   EXPECT_GT(worst, 0);
   EXPECT_EQ(worst_sampling_error(results), worst);
   EXPECT_NE(sweep_table(results).find("a sample was simulated"), std::string::npos);
-  EXPECT_EQ(sweep_table(run(plan_of(scenario(kSweep)), "b.sqlite")).find("a sample"), std::string::npos);
+  EXPECT_EQ(sweep_table(run(sweep_of(scenario(kRunSweep)), "b.sqlite")).find("a sample"), std::string::npos);
 }
 
 TEST_F(SweepRuns, WhatPointsShareIsLearnedOnce) {
-  const SweepPoints plan = plan_of(scenario(kSweep));
-  run(plan, "a.sqlite");
+  const SweepPoints sweep = sweep_of(scenario(kRunSweep));
+  run(sweep, "a.sqlite");
   // Two algorithms that the sweep does not change, and three caps.
-  EXPECT_EQ(plan.distinct_runs(), 5U);
-  EXPECT_EQ(plan.problems(), 3U);
+  EXPECT_EQ(sweep.distinct_runs(), 5U);
+  EXPECT_EQ(sweep.problems(), 3U);
   EXPECT_EQ(numbers_.learned, 5);
   EXPECT_EQ(count("a.sqlite", "learning"), 5);
 }
 
 TEST_F(SweepRuns, StartedAgainItFindsEverythingThere) {
-  const SweepPoints plan = plan_of(scenario(kSweep));
-  const std::string first = sweep_csv(run(plan, "a.sqlite"));
+  const SweepPoints sweep = sweep_of(scenario(kRunSweep));
+  const std::string first = sweep_csv(run(sweep, "a.sqlite"));
   EXPECT_EQ(numbers_.finished, 6);
-  EXPECT_EQ(sweep_csv(run(plan, "a.sqlite")), first);
+  EXPECT_EQ(sweep_csv(run(sweep, "a.sqlite")), first);
   EXPECT_EQ(numbers_.before, 6);
   EXPECT_EQ(numbers_.finished, 0);
   EXPECT_EQ(numbers_.learned, 0);
 }
 
 TEST_F(SweepRuns, WhatIsMissingIsDoneWithoutLearningAgain) {
-  const SweepPoints plan = plan_of(scenario(kSweep));
-  const std::string first = sweep_csv(run(plan, "a.sqlite"));
+  const SweepPoints sweep = sweep_of(scenario(kRunSweep));
+  const std::string first = sweep_csv(run(sweep, "a.sqlite"));
   {
     Database database(folder_.path("a.sqlite"), Database::Access::write);
     database.execute("DELETE FROM run WHERE point IN (2, 5); DELETE FROM trial WHERE point IN (2, 5)");
   }
-  EXPECT_EQ(sweep_csv(run(plan, "a.sqlite")), first);
+  EXPECT_EQ(sweep_csv(run(sweep, "a.sqlite")), first);
   EXPECT_EQ(numbers_.finished, 2);
   EXPECT_EQ(numbers_.learned, 0);
 }
 
 TEST_F(SweepRuns, ThreadsDoNotChangeResults) {
-  const SweepPoints plan = plan_of(scenario(kSweep));
-  EXPECT_EQ(sweep_csv(run(plan, "a.sqlite", {.threads = 1})), sweep_csv(run(plan, "b.sqlite", {.threads = 4})));
+  const SweepPoints sweep = sweep_of(scenario(kRunSweep));
+  EXPECT_EQ(sweep_csv(run(sweep, "a.sqlite", {.threads = 1})), sweep_csv(run(sweep, "b.sqlite", {.threads = 4})));
 }
 
 TEST_F(SweepRuns, SeedsAreThoseOfTheScenarioAndTheNext) {
   const std::string path = scenario(R"(<sweep seeds="3"><vary path="training.batch" values="8 16"/></sweep>)");
-  const SweepPoints plan = plan_of(path);
-  const SweepResults results = run(plan, "a.sqlite");
+  const SweepPoints sweep = sweep_of(path);
+  const SweepResults results = run(sweep, "a.sqlite");
   ASSERT_EQ(results.runs.size(), 18U);
   EXPECT_EQ(numbers_.learned, 18);
   for (const SweepRun& run : results.runs) {
@@ -172,44 +173,44 @@ TEST_F(SweepRuns, SeedsAreThoseOfTheScenarioAndTheNext) {
 }
 
 TEST_F(SweepRuns, AnotherSweepIsRefused) {
-  run(plan_of(scenario(kSweep)), "a.sqlite");
-  const auto refusal = [&](const SweepPoints& plan, const Shard& shard = {}) -> std::string {
+  run(sweep_of(scenario(kRunSweep)), "a.sqlite");
+  const auto refusal = [&](const SweepPoints& sweep, const Shard& shard = {}) -> std::string {
     try {
-      open_sweep(folder_.path("a.sqlite"), plan, shard);
+      open_sweep(folder_.path("a.sqlite"), sweep, shard);
     } catch (const InputError& error) {
       return error.what();
     }
     return "none";
   };
   const std::string other = R"(<sweep><vary path="training.batch" values="8 16"/></sweep>)";
-  EXPECT_NE(refusal(plan_of(scenario(other, "other.xml"))).find("is of another sweep"), std::string::npos);
-  EXPECT_NE(refusal(plan_of(scenario(kSweep), {"training.epochs=1"})).find("is of another sweep"), std::string::npos);
-  EXPECT_NE(refusal(plan_of(scenario(kSweep)), {1, 2}).find("holds shard 1/1 and not 1/2"), std::string::npos);
-  EXPECT_EQ(refusal(plan_of(scenario(kSweep, "moved.xml"))), "none") << "the same wherever its file lies";
+  EXPECT_NE(refusal(sweep_of(scenario(other, "other.xml"))).find("is of another sweep"), std::string::npos);
+  EXPECT_NE(refusal(sweep_of(scenario(kRunSweep), {"training.epochs=1"})).find("is of another sweep"), std::string::npos);
+  EXPECT_NE(refusal(sweep_of(scenario(kRunSweep)), {1, 2}).find("holds shard 1/1 and not 1/2"), std::string::npos);
+  EXPECT_EQ(refusal(sweep_of(scenario(kRunSweep, "moved.xml"))), "none") << "the same wherever its file lies";
   {
     Database database(folder_.path("a.sqlite"), Database::Access::write);
     database.execute("UPDATE sweep SET version = '0.0.1'");
   }
-  EXPECT_NE(refusal(plan_of(scenario(kSweep))).find("is of dadsim 0.0.1, not of"), std::string::npos);
+  EXPECT_NE(refusal(sweep_of(scenario(kRunSweep))).find("is of dadsim 0.0.1, not of"), std::string::npos);
 }
 
 TEST_F(SweepRuns, AFileThatIsNoDatabaseIsRefused) {
-  const SweepPoints plan = plan_of(scenario(kSweep));
+  const SweepPoints sweep = sweep_of(scenario(kRunSweep));
   const std::string path = folder_.write("a.sqlite", std::string(5000, 'x'));
-  EXPECT_THROW(open_sweep(path, plan, {}), InputError);
+  EXPECT_THROW(open_sweep(path, sweep, {}), InputError);
   {
     Database other(folder_.path("b.sqlite"), Database::Access::write);
     other.execute("CREATE TABLE mine(x)");
   }
-  EXPECT_THROW(open_sweep(folder_.path("b.sqlite"), plan, {}), InputError);
-  EXPECT_THROW(open_sweep(folder_.path("no/such/folder.sqlite"), plan, {}), OutputError);
+  EXPECT_THROW(open_sweep(folder_.path("b.sqlite"), sweep, {}), InputError);
+  EXPECT_THROW(open_sweep(folder_.path("no/such/folder.sqlite"), sweep, {}), OutputError);
 }
 
 TEST_F(SweepRuns, ASecondProcessIsToldThatTheFileIsInUse) {
-  const SweepPoints plan = plan_of(scenario(kSweep));
-  const auto held = open_sweep(folder_.path("a.sqlite"), plan, {});
+  const SweepPoints sweep = sweep_of(scenario(kRunSweep));
+  const auto held = open_sweep(folder_.path("a.sqlite"), sweep, {});
   try {
-    open_sweep(folder_.path("a.sqlite"), plan, {});
+    open_sweep(folder_.path("a.sqlite"), sweep, {});
     FAIL() << "no error";
   } catch (const OutputError& error) {
     EXPECT_NE(std::string(error.what()).find("another program is using it"), std::string::npos) << error.what();
@@ -224,32 +225,32 @@ TEST_F(SweepRuns, APointThatFailsIsNotedAndTheOthersGoOn) {
   const std::size_t end = text.find("</platform>") + std::string("</platform>").size();
   text.replace(begin, end - begin, "<platform file=\"good.xml\"/>");
   text.replace(text.find("site-[1-3]"), 10, "hospital-[1-3]");
-  const SweepPoints plan = plan_of(folder_.write("tiny.xml", text));
+  const SweepPoints sweep = sweep_of(folder_.write("tiny.xml", text));
   std::filesystem::remove(folder_.path("bad.xml"));
-  const SweepResults results = run(plan, "a.sqlite");
+  const SweepResults results = run(sweep, "a.sqlite");
   ASSERT_EQ(results.failed.size(), 1U);
   EXPECT_EQ(results.failed[0].trial.point, 2);
-  EXPECT_NE(results.failed[0].words.find("does not exist"), std::string::npos) << results.failed[0].words;
+  EXPECT_NE(results.failed[0].message.find("does not exist"), std::string::npos) << results.failed[0].message;
   EXPECT_EQ(results.runs.size(), 3U);
   EXPECT_EQ(numbers_.failed, 1);
   EXPECT_NE(sweep_csv(results).find("does not exist"), std::string::npos);
   EXPECT_NE(sweep_table(results).find("(failed)"), std::string::npos);
 
   // Started again it is left as it is, unless that is asked for.
-  run(plan, "a.sqlite");
+  run(sweep, "a.sqlite");
   EXPECT_EQ(numbers_.failed, 1);
   std::filesystem::copy_file(folder_.path("good.xml"), folder_.path("bad.xml"));
-  EXPECT_EQ(run(plan, "a.sqlite", {.threads = 2, .retry_failed = true}).failed.size(), 0U);
+  EXPECT_EQ(run(sweep, "a.sqlite", {.threads = 2, .retry_failed = true}).failed.size(), 0U);
   EXPECT_EQ(numbers_.finished, 1);
 }
 
 TEST_F(SweepRuns, ShardsPutTogetherAreTheWholeSweep) {
-  const SweepPoints plan = plan_of(scenario(kSweep));
-  const std::string whole = sweep_csv(run(plan, "whole.sqlite"));
+  const SweepPoints sweep = sweep_of(scenario(kRunSweep));
+  const std::string whole = sweep_csv(run(sweep, "whole.sqlite"));
   std::vector<std::string> files;
   for (std::int64_t i = 1; i <= 4; ++i) {
     const std::string name = fmt::format("{}.sqlite", i);
-    const SweepResults part = run(plan, name, {.threads = 2, .learned = folder_.path("whole.sqlite")}, {i, 4});
+    const SweepResults part = run(sweep, name, {.threads = 2, .learned = folder_.path("whole.sqlite")}, {i, 4});
     EXPECT_EQ(part.points.size(), i <= 2 ? 2U : 1U);
     EXPECT_EQ(numbers_.learned, 0) << "it is all in the other file";
     files.push_back(folder_.path(name));
@@ -262,22 +263,22 @@ TEST_F(SweepRuns, ShardsPutTogetherAreTheWholeSweep) {
 }
 
 TEST_F(SweepRuns, AMergeSaysWhatIsMissingAndTheSweepGoesOnWithIt) {
-  const SweepPoints plan = plan_of(scenario(kSweep));
-  const std::string whole = sweep_csv(run(plan, "whole.sqlite"));
-  run(plan, "1.sqlite", {.threads = 2}, {1, 3});
-  run(plan, "3.sqlite", {.threads = 2}, {3, 3});
+  const SweepPoints sweep = sweep_of(scenario(kRunSweep));
+  const std::string whole = sweep_csv(run(sweep, "whole.sqlite"));
+  run(sweep, "1.sqlite", {.threads = 2}, {1, 3});
+  run(sweep, "3.sqlite", {.threads = 2}, {3, 3});
   const MergedSweep merged =
       merge_sweeps(folder_.path("merged.sqlite"), {folder_.path("1.sqlite"), folder_.path("3.sqlite")});
   EXPECT_EQ(merged.points, 4);
   EXPECT_EQ(merged.missing, (std::vector<std::int64_t>{2, 5}));
-  EXPECT_EQ(sweep_csv(run(plan, "merged.sqlite")), whole);
+  EXPECT_EQ(sweep_csv(run(sweep, "merged.sqlite")), whole);
   EXPECT_EQ(numbers_.finished, 2);
 }
 
 TEST_F(SweepRuns, AMergeRefusesWhatDoesNotBelongTogether) {
-  run(plan_of(scenario(kSweep)), "1.sqlite", {.threads = 2}, {1, 2});
-  run(plan_of(scenario(kSweep)), "2.sqlite", {.threads = 2}, {2, 2});
-  run(plan_of(scenario(R"(<sweep><vary path="training.batch" values="8 16"/></sweep>)", "other.xml")), "other.sqlite");
+  run(sweep_of(scenario(kRunSweep)), "1.sqlite", {.threads = 2}, {1, 2});
+  run(sweep_of(scenario(kRunSweep)), "2.sqlite", {.threads = 2}, {2, 2});
+  run(sweep_of(scenario(R"(<sweep><vary path="training.batch" values="8 16"/></sweep>)", "other.xml")), "other.sqlite");
   const auto merge = [&](const std::string& out, const std::string& a, const std::string& b) -> std::string {
     try {
       merge_sweeps(folder_.path(out), {folder_.path(a), folder_.path(b)});
@@ -314,7 +315,7 @@ TEST_F(SweepRuns, WrongPointsAreReportedAtTheirLinesBeforeAnythingRuns) {
     <vary path="training.epoch" values="1 2 3"/>
   </sweep>)");
   try {
-    plan_of(path);
+    sweep_of(path);
     FAIL() << "no error";
   } catch (const InputError& error) {
     const std::string words = error.what();
@@ -332,7 +333,7 @@ TEST_F(SweepRuns, AMistakeThatNoValueAloneMakesNamesItsPoints) {
   const std::string path = scenario(R"(<sweep><vary path="data.digits.train" values="300 40"/>
     <vary path="training.epochs" values="1 2 3"/></sweep>)");
   try {
-    plan_of(path);
+    sweep_of(path);
     FAIL() << "no error";
   } catch (const InputError& error) {
     const std::string words = error.what();

@@ -149,7 +149,7 @@ TEST(SweepPageOfResults, HoldsWhatTheFileHolds) {
   EXPECT_EQ(report.figures[0].joules, 700);
   ASSERT_EQ(report.failures.size(), 1U);
   EXPECT_EQ(report.failures[0].point, 4);
-  EXPECT_EQ(report.failures[0].words, "no route");
+  EXPECT_EQ(report.failures[0].message, "no route");
 }
 
 TEST(SweepPageOfResults, PathsWithTheSameEndAreTold) {

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "study/sweep/sweep_csv.hpp"
 #include "study/sweep/winners.hpp"
 
 namespace dadsim::study {

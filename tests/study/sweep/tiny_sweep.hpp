@@ -5,7 +5,7 @@
 #include <string>
 
 #include "study/catalog.hpp"
-#include "study/sweep/plan.hpp"
+#include "study/sweep/sweep_points.hpp"
 
 namespace dadsim::test {
 
@@ -40,7 +40,7 @@ inline std::string tiny_scenario(const std::string& sweep, const std::string& ru
                      runs, sweep);
 }
 
-inline study::SweepPoints plan_of(const std::string& path, const std::vector<std::string>& overrides = {}) {
+inline study::SweepPoints sweep_of(const std::string& path, const std::vector<std::string>& overrides = {}) {
   return {path, overrides, study::make_catalog(), false};
 }
 

@@ -11,23 +11,12 @@ namespace {
 
 namespace sg4 = simgrid::s4u;
 
-std::unique_ptr<ClusterNetwork> make(sg4::NetZone& zone, const spec::GpuClusterSpec& spec) {
-  return make_gpu_cluster(zone, spec);
-}
-std::unique_ptr<ClusterNetwork> make(sg4::NetZone& zone, const spec::FederationSpec& spec) {
-  return make_federation(zone, spec);
-}
-std::unique_ptr<ClusterNetwork> make(sg4::NetZone& zone, const spec::WanSpec& spec) { return make_wan(zone, spec); }
-std::unique_ptr<ClusterNetwork> make(sg4::NetZone& zone, const spec::CompositionSpec& spec) {
-  return make_composition(zone, spec);
-}
-
 void build(const spec::PlatformFileSpec& file) { sg4::Engine::get_instance()->load_platform(file.path); }
 
 template <class Declared>
 void build(const Declared& spec) {
   HostZone& zone = make_host_zone();
-  set_network(zone, make(interface_of(zone), spec));
+  set_network(zone, make_network(interface_of(zone), spec));
 }
 
 }  // namespace

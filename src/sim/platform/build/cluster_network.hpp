@@ -33,10 +33,10 @@ class ClusterNetwork {
 
 // One file per kind. Each makes hosts and links in the zone. Throw std::runtime_error if the numbers do not fit.
 
-std::unique_ptr<ClusterNetwork> make_gpu_cluster(simgrid::s4u::NetZone& zone, const spec::GpuClusterSpec& spec);
-std::unique_ptr<ClusterNetwork> make_federation(simgrid::s4u::NetZone& zone, const spec::FederationSpec& spec);
-std::unique_ptr<ClusterNetwork> make_wan(simgrid::s4u::NetZone& zone, const spec::WanSpec& spec);
-std::unique_ptr<ClusterNetwork> make_composition(simgrid::s4u::NetZone& zone, const spec::CompositionSpec& spec);
+std::unique_ptr<ClusterNetwork> make_network(simgrid::s4u::NetZone& zone, const spec::GpuClusterSpec& spec);
+std::unique_ptr<ClusterNetwork> make_network(simgrid::s4u::NetZone& zone, const spec::FederationSpec& spec);
+std::unique_ptr<ClusterNetwork> make_network(simgrid::s4u::NetZone& zone, const spec::WanSpec& spec);
+std::unique_ptr<ClusterNetwork> make_network(simgrid::s4u::NetZone& zone, const spec::CompositionSpec& spec);
 
 /// A full-duplex line: the links "NAME_UP" and "NAME_DOWN".
 struct DuplexLink {

@@ -19,20 +19,13 @@ std::vector<std::string> names(const spec::CompositionSpec& spec) {
   return clusters;
 }
 
-std::unique_ptr<ClusterNetwork> make(sg4::NetZone& zone, const spec::GpuClusterSpec& spec) {
-  return make_gpu_cluster(zone, spec);
-}
-std::unique_ptr<ClusterNetwork> make(sg4::NetZone& zone, const spec::FederationSpec& spec) {
-  return make_federation(zone, spec);
-}
-
 /// From cluster to cluster: to the border of the one, the pair's line, from the border of the other.
 class Composition : public ClusterNetwork {
  public:
   Composition(sg4::NetZone& zone, const spec::CompositionSpec& spec) : pairs_(zone, "", names(spec), spec.pairs) {
     first_.push_back(0);
     for (const auto& cluster : spec.clusters) {
-      clusters_.push_back(std::visit([&](const auto& one) { return make(zone, one); }, cluster));
+      clusters_.push_back(std::visit([&](const auto& one) { return make_network(zone, one); }, cluster));
       first_.push_back(first_.back() + clusters_.back()->hosts());
     }
   }
@@ -70,7 +63,7 @@ class Composition : public ClusterNetwork {
 
 }  // namespace
 
-std::unique_ptr<ClusterNetwork> make_composition(sg4::NetZone& zone, const spec::CompositionSpec& spec) {
+std::unique_ptr<ClusterNetwork> make_network(sg4::NetZone& zone, const spec::CompositionSpec& spec) {
   return std::make_unique<Composition>(zone, spec);
 }
 

@@ -41,7 +41,7 @@ class FatTree : public Fabric {
   }
 
  private:
-  /// Of the leaf above `adapter`, to the spine that `key` stands for.
+  /// The link from the leaf above `adapter` to the spine that `key` stands for.
   const DuplexLink& line(std::int64_t adapter, std::int64_t key) const {
     return lines_[static_cast<std::size_t>(adapter / adapters_per_leaf_ * size_.spines + key % size_.spines)];
   }

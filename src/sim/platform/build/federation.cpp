@@ -49,7 +49,7 @@ class Federation : public ClusterNetwork {
 
 }  // namespace
 
-std::unique_ptr<ClusterNetwork> make_federation(sg4::NetZone& zone, const spec::FederationSpec& spec) {
+std::unique_ptr<ClusterNetwork> make_network(sg4::NetZone& zone, const spec::FederationSpec& spec) {
   return std::make_unique<Federation>(zone, spec);
 }
 

@@ -83,7 +83,7 @@ class GpuCluster : public ClusterNetwork {
   }
 
  private:
-  /// Of the whole cluster, numbered node by node.
+  /// The number of a GPU's adapter in the whole cluster, counted node by node.
   std::int64_t adapter(std::int64_t gpu) const { return gpu / gpus_ * rails_ + gpu % gpus_ * rails_ / gpus_; }
 
   std::int64_t nodes_, gpus_, rails_;  ///< in all, per node, per node
@@ -95,7 +95,7 @@ class GpuCluster : public ClusterNetwork {
 
 }  // namespace
 
-std::unique_ptr<ClusterNetwork> make_gpu_cluster(sg4::NetZone& zone, const spec::GpuClusterSpec& spec) {
+std::unique_ptr<ClusterNetwork> make_network(sg4::NetZone& zone, const spec::GpuClusterSpec& spec) {
   return std::make_unique<GpuCluster>(zone, spec);
 }
 

@@ -57,7 +57,7 @@ class Wan : public ClusterNetwork {
 
 }  // namespace
 
-std::unique_ptr<ClusterNetwork> make_wan(sg4::NetZone& zone, const spec::WanSpec& spec) {
+std::unique_ptr<ClusterNetwork> make_network(sg4::NetZone& zone, const spec::WanSpec& spec) {
   return std::make_unique<Wan>(zone, spec);
 }
 

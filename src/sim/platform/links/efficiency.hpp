@@ -1,5 +1,7 @@
 #pragma once
 
+#include "sim/platform.hpp"
+
 namespace dadsim::sim::efficiency {
 
 // Share of the nominal bandwidth that the payload of large messages reaches, one number per class of link. `tcp`
@@ -18,8 +20,7 @@ inline constexpr double kRoce = 0.90;
 /// AWS Elastic Fabric Adapter: calibrated on NCCL's all-reduce on two p4de.24xlarge, whose largest reaches 0.84 in all
 /// (aws-samples/awsome-distributed-training).
 inline constexpr double kEfa = 0.92;
-/// TCP: 1448 bytes of payload in an Ethernet frame of 1514 (MTU 1500; IP and TCP headers with timestamps).
-inline constexpr double kTcp = 1448.0 / 1514.0;
+inline constexpr double kTcp = kTcpEfficiency;
 /// Wi-Fi: one medium for both directions, contention, acknowledgements of frames.
 inline constexpr double kWifi = 0.5;
 /// Lines whose rate was measured as payload already.

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "models/matrix.hpp"
+#include "step/step.hpp"
+
+namespace dadsim::algorithms {
+
+/// What every site hands over for one layer: matrices with as many rows each, side by side in one message.
+struct Contribution {
+  struct Part {
+    step::Expression width;                                  ///< columns, in symbols
+    std::function<models::ConstBlock(std::size_t site)> of;  ///< rows × width
+    /// Instead of `of`: whole numbers, which no compressor touches; `width` is 1 then.
+    std::function<std::span<const std::int32_t>(std::size_t site)> whole = nullptr;
+    bool last_layer_only = false;  ///< part of the message of the last layer alone
+  };
+  step::Expression rows;  ///< of a site, in symbols
+  std::vector<Part> parts;
+};
+
+/// What arrives: the rows of all sites in site order, or what has been made of them.
+struct Rows {
+  step::Expression rows;  ///< how many there are, in symbols
+  std::vector<models::Matrix> parts;
+  std::vector<std::vector<std::int32_t>> whole;  ///< of parts of whole numbers, in their order
+
+  const models::Matrix& operator[](std::size_t part) const { return parts[part]; }
+};
+
+/// What is made of the rows of all sites: run once at the aggregator, or by every peer alike, and charged to whoever
+/// runs it.
+using Combination = std::function<Rows(Rows all, step::Role who)>;
+
+/// The rows of all sites as they are.
+inline Combination concatenation() {
+  return [](Rows all, step::Role) { return all; };
+}
+
+}  // namespace dadsim::algorithms

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "algorithms/algorithm.hpp"
+#include "algorithms/learning_problem.hpp"
+
+namespace dadsim::algorithms {
+
+/// Per site, the indices of its samples in a step.
+using Batch = std::vector<std::vector<std::int32_t>>;
+
+/// All sites of a run, with as many sets of weights as they have between them.
+class Learners {
+ public:
+  virtual ~Learners() = default;
+
+  struct Step {
+    bool finite = true;  ///< the loss of every site
+    step::StepStructure structure;
+    step::StepSizes sizes;
+    StepRanks ranks;
+  };
+  /// Trains one step with the given learning rate.
+  virtual Step train(std::int64_t number, double rate, const Batch& batch) = 0;
+
+  /// Those whose quality is that of the run: the mean of theirs.
+  virtual std::vector<const models::Network*> networks() const = 0;
+};
+
+/// Makes the learners of the algorithm that the run names.
+std::unique_ptr<Learners> make_learners(const spec::RunSpec& run, const LearningProblem& problem);
+
+}  // namespace dadsim::algorithms

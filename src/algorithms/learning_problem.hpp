@@ -1,0 +1,19 @@
+#pragma once
+
+#include <cstdint>
+
+#include "models/data/dataset.hpp"
+#include "spec/specification.hpp"
+
+namespace dadsim::algorithms {
+
+/// What is to be learned; the same for every run of a scenario.
+struct LearningProblem {
+  const models::Dataset& data;
+  const models::Partition& partition;  ///< one entry per worker
+  spec::ModelSpec model;
+  spec::TrainingSpec training;
+  std::uint64_t seed = 1;
+};
+
+}  // namespace dadsim::algorithms

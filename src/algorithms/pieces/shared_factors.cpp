@@ -1,0 +1,123 @@
+#include "algorithms/pieces/shared_factors.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <utility>
+
+#include "models/gemm/work_count.hpp"
+#include "support/parallel.hpp"
+
+namespace dadsim::algorithms {
+namespace {
+
+/// [A 1]: with a column of ones the last column of Δᵀ [A 1] is the gradient of the bias.
+models::Matrix with_ones(const models::ConstBlock& input, bool bias) {
+  models::Matrix augmented(input.rows(), input.cols() + (bias ? 1 : 0));
+  augmented.leftCols(input.cols()) = input;
+  if (bias) augmented.col(input.cols()).setOnes();
+  return augmented;
+}
+
+/// Streams of random starts: one per layer at the sites (the same at every site: the result does not depend on which
+/// site holds which data), and one per layer for merging.
+std::uint32_t stream_of(std::size_t layer, bool merging) {
+  return static_cast<std::uint32_t>(2 * layer + (merging ? 1 : 0));
+}
+
+/// Zeros behind the components that were found, up to the cap or what the matrix allows.
+void pad(Factors& factors, std::int64_t cap) {
+  const Eigen::Index found = factors.rank();
+  const Eigen::Index most = std::min({static_cast<Eigen::Index>(cap), factors.right.cols(), factors.left.cols()});
+  for (models::Matrix* matrix : {&factors.left, &factors.right}) {
+    matrix->conservativeResize(most, Eigen::NoChange);
+    matrix->bottomRows(most - found).setZero();
+  }
+}
+
+/// As many as pad() leaves.
+step::Expression padded_rank(TrainingStep& step, const SharedFactorsOptions& options) {
+  return step::extent::biased_rank(step.recorder().add_slot({static_cast<std::int32_t>(options.factorise.cap)}));
+}
+
+}  // namespace
+
+Contribution SiteFactors::contribution() const {
+  return {rows_,
+          {{step::extent::out(), [this](std::size_t s) { return models::ConstBlock(of_[s].left); }},
+           {step::extent::in_with_bias(), [this](std::size_t s) { return models::ConstBlock(of_[s].right); }}}};
+}
+
+SiteFactors factorise_sites(TrainingStep& step, std::size_t l, const SharedFactorsOptions& options) {
+  const models::WeightsOf<float>& weights = step.weights(l);
+  const std::int64_t in = weights.in() + (weights.has_bias() ? 1 : 0);
+  std::map<Eigen::Index, FactoriseBranch> branch;
+  for (std::size_t site = 0; site < step.sites(); ++site) {
+    const Eigen::Index rows = step.delta(site, l).rows();
+    if (!branch.contains(rows)) branch[rows] = cheaper_branch(rows, in, weights.out(), options.factorise);
+  }
+  std::vector<Factors> factors(step.sites());
+  parallel_for(step.sites(), [&](std::size_t site) {
+    factors[site] = factorise(step.delta(site, l), with_ones(step.input(site, l), weights.has_bias()),
+                              options.factorise, step.seed(), stream_of(l, false),
+                              static_cast<std::uint32_t>(step.number()), branch.at(step.delta(site, l).rows()));
+  });
+
+  std::vector<std::int32_t> found;
+  double sum = 0;
+  for (const Factors& f : factors) {
+    found.push_back(static_cast<std::int32_t>(f.rank()));
+    sum += static_cast<double>(f.rank());
+  }
+  step.ranks().site.resize(step.layers());
+  step.ranks().site[l] = sum / static_cast<double>(step.sites());
+  const step::Expression rank = step::extent::rank(step.recorder().add_slot(std::move(found)));
+  step.charge(step::Phase::factorise, step::Role::workers,
+              factorise_work(step::extent::rows(), rank, options.factorise));
+  if (options.padding == Padding::none) return {std::move(factors), rank};
+  for (Factors& f : factors) pad(f, options.factorise.cap);
+  return {std::move(factors), padded_rank(step, options)};
+}
+
+Combination refactorise(TrainingStep& step, std::size_t l, const SharedFactorsOptions& options) {
+  return [&step, l, options](Rows all, step::Role who) -> Rows {
+    Factors merged = factorise(all[0], all[1], options.factorise, step.seed(), stream_of(l, true),
+                               static_cast<std::uint32_t>(step.number()));
+    step.ranks().merged.resize(step.layers());
+    step.ranks().merged[l] = static_cast<double>(merged.rank());
+    step::Expression rank =
+        step::extent::merged_rank(step.recorder().add_slot({static_cast<std::int32_t>(merged.rank())}));
+    step.charge(step::Phase::merge, who, factorise_work(all.rows, rank, options.factorise));
+    // Only what is sent is padded.
+    if (who == step::Role::aggregator && options.padding == Padding::cap) {
+      pad(merged, options.factorise.cap);
+      rank = padded_rank(step, options);
+    }
+    Rows result{std::move(rank), {}, {}};
+    result.parts.push_back(std::move(merged.left));
+    result.parts.push_back(std::move(merged.right));
+    return result;
+  };
+}
+
+Combination keep_all(TrainingStep& step, std::size_t l) {
+  return [&step, l](Rows all, step::Role) {
+    step.ranks().merged.resize(step.layers());
+    step.ranks().merged[l] = std::round(step.ranks().site[l] * static_cast<double>(step.sites()));
+    return all;
+  };
+}
+
+models::LayerGradient multiply(TrainingStep& step, std::size_t l, const Rows& factors) {
+  step.charge(step::Phase::weight_gradient, step::Role::workers, {cost::product_of_factors(factors.rows)});
+  const models::Matrix& left = factors[0];
+  const models::Matrix& right = factors[1];
+  const bool bias = step.weights(l).has_bias();
+  const Eigen::Index in = right.cols() - (bias ? 1 : 0);
+  models::LayerGradient gradient;
+  gradient.weight.noalias() = models::counted(left.transpose() * right.leftCols(in));
+  if (bias) gradient.bias = models::counted(left.transpose() * right.col(in));
+  return gradient;
+}
+
+}  // namespace dadsim::algorithms

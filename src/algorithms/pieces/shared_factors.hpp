@@ -1,0 +1,48 @@
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "algorithms/pieces/factorise.hpp"
+#include "algorithms/training_step.hpp"
+
+// Factorisations of gradients as algorithms share them: each piece computes and records what that costs.
+
+namespace dadsim::algorithms {
+
+/// What is sent where fewer components are found than the cap allows.
+enum class Padding {
+  none,  ///< those alone; messages differ in size, and who receives one is taken to know it
+  cap,   ///< zeros behind them up to the cap or what the matrix allows: all messages of a layer have one known size
+};
+
+struct SharedFactorsOptions {
+  FactoriseOptions factorise;
+  Padding padding = Padding::none;
+};
+
+/// The factors that the sites have found of one layer, r_s × out and r_s × (in + 1 with a bias) at site s.
+class SiteFactors {
+ public:
+  SiteFactors(std::vector<Factors> of_sites, step::Expression rows)
+      : of_(std::move(of_sites)), rows_(std::move(rows)) {}
+  /// Both factors, to be handed over. Refers to this object.
+  Contribution contribution() const;
+
+ private:
+  std::vector<Factors> of_;
+  step::Expression rows_;  ///< of a site, as they are sent
+};
+
+/// Every site factorises its Δᵀ [A 1] of layer l. Notes the effective ranks.
+SiteFactors factorise_sites(TrainingStep& step, std::size_t l, const SharedFactorsOptions& options);
+
+/// The components of all sites, factorised once more with the same limits. Notes the effective rank.
+Combination refactorise(TrainingStep& step, std::size_t l, const SharedFactorsOptions& options);
+/// The components of all sites as they are. Notes how many they are together.
+Combination keep_all(TrainingStep& step, std::size_t l);
+
+/// Lᵀ R of shared factors, taken apart into matrix and bias.
+models::LayerGradient multiply(TrainingStep& step, std::size_t l, const Rows& factors);
+
+}  // namespace dadsim::algorithms

@@ -1,0 +1,120 @@
+#include "algorithms/pieces/subspace.hpp"
+
+#include <algorithm>
+#include <boost/random/normal_distribution.hpp>
+#include <utility>
+
+#include "models/gemm/work_count.hpp"
+#include "support/random.hpp"
+
+namespace dadsim::algorithms {
+namespace {
+
+/// What is left of a column below this share of its length is rounding noise of fp32.
+constexpr float kRoundingNoise = 1e-6F;
+constexpr double kFloatSize = 4.0;  // bytes
+
+step::Expression weights() { return step::extent::in() * step::extent::out(); }
+
+/// M = G + E and P = M Q.
+step::Work project_work(const step::Expression& rank) {
+  return {.flops = weights() + 2.0 * rank * weights(),
+          .bytes_moved = kFloatSize * (4.0 * weights() + rank * (step::extent::in() + step::extent::out())),
+          .launches = 2.0};
+}
+
+/// P̂ from P: per column two passes of two products with the columns before it, a norm and a division. Q = Mᵀ P̂.
+step::Work project_back_work(const step::Expression& rank) {
+  const step::Expression gram_schmidt = 4.0 * rank * rank * step::extent::out();
+  return {
+      .flops = gram_schmidt + 2.0 * rank * weights(),
+      .bytes_moved = kFloatSize * (0.5 * gram_schmidt + weights() + rank * (step::extent::in() + step::extent::out())),
+      .launches = 6.0 * rank + 1.0};
+}
+
+/// G = P̂ Qᵀ and E = M − G.
+step::Work reconstruct_work(const step::Expression& rank) {
+  return {.flops = 2.0 * rank * weights() + weights(),
+          .bytes_moved = kFloatSize * (4.0 * weights() + rank * (step::extent::in() + step::extent::out())),
+          .launches = 2.0};
+}
+
+}  // namespace
+
+step::Expression beside_matrix() { return step::extent::parameters() - weights(); }
+
+void draw_missing_columns(models::Matrix& basis, std::uint64_t seed, std::uint32_t layer, std::uint32_t step) {
+  RandomStream random(seed, Purpose::factor_start, layer, step);
+  boost::random::normal_distribution<float> normal;
+  for (auto column : basis.colwise()) {
+    if (!column.isZero(0)) continue;
+    for (float& x : column) x = normal(random);
+  }
+}
+
+void orthonormalise(models::Matrix& columns) {
+  for (Eigen::Index k = 0; k < columns.cols(); ++k) {
+    models::Vector v = columns.col(k);
+    const auto before = columns.leftCols(k);
+    const float length = v.stableNorm();
+    for (int pass = 0; pass < 2; ++pass) {
+      const models::Vector projections = models::counted(before.transpose() * v);
+      v.noalias() -= models::counted(before * projections);
+    }
+    const float left = v.stableNorm();
+    if (left <= kRoundingNoise * length) {
+      columns.col(k).setZero();
+    } else {
+      columns.col(k) = v / left;
+    }
+  }
+}
+
+std::vector<models::Matrix> project(TrainingStep& step, std::size_t l, Gradients gradients, Subspace& state,
+                                    const SubspaceOptions& options, const step::Expression& rank) {
+  step.charge(step::Phase::factorise, step::Role::workers, {project_work(rank)});
+  const models::WeightsOf<float>& weights = step.weights(l);
+  if (state.memory.empty()) {
+    state.memory.assign(gradients.size(), models::Matrix::Zero(weights.out(), weights.in()));
+    state.basis.setZero(weights.in(), std::min({static_cast<Eigen::Index>(options.rank), weights.in(), weights.out()}));
+  }
+  if (options.random_start) state.basis.setZero();
+  draw_missing_columns(state.basis, step.seed(), static_cast<std::uint32_t>(l),
+                       static_cast<std::uint32_t>(step.number()));
+  std::vector<models::Matrix> projections(gradients.size());
+  for (std::size_t i = 0; i < gradients.size(); ++i) {
+    state.memory[i] += gradients[i];
+    projections[i].noalias() = models::counted(state.memory[i] * state.basis);
+  }
+  return projections;
+}
+
+std::vector<models::Matrix> project_back(TrainingStep& step, models::Matrix& columns, const Subspace& state,
+                                         const step::Expression& rank) {
+  step.charge(step::Phase::factorise, step::Role::workers, {project_back_work(rank)});
+  orthonormalise(columns);
+  std::vector<models::Matrix> projections(state.memory.size());
+  for (std::size_t i = 0; i < projections.size(); ++i) {
+    projections[i].noalias() = models::counted(state.memory[i].transpose() * columns);
+  }
+  return projections;
+}
+
+models::Matrix reconstruct(TrainingStep& step, const models::Matrix& columns, Subspace& state,
+                           const step::Expression& rank) {
+  step.charge(step::Phase::weight_gradient, step::Role::workers, {reconstruct_work(rank)});
+  models::Matrix gradient;
+  gradient.noalias() = models::counted(columns * state.basis.transpose());
+  if (state.memory.size() == 1) {
+    state.memory.front() -= gradient;
+  } else {
+    Eigen::Index all = 0;
+    for (std::size_t site = 0; site < step.sites(); ++site) all += step.samples(site);
+    for (std::size_t site = 0; site < step.sites(); ++site) {
+      state.memory[site] -= (static_cast<float>(step.samples(site)) / static_cast<float>(all)) * gradient;
+    }
+  }
+  return gradient;
+}
+
+}  // namespace dadsim::algorithms

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "algorithms/training_step.hpp"
+
+// One step of subspace iteration on the gradients of all sites (Vogels, Karimireddy, Jaggi, NeurIPS 2019): each piece
+// computes and records what that costs.
+
+namespace dadsim::algorithms {
+
+/// Biases of a layer: what it has beside its matrix.
+step::Expression beside_matrix();
+
+/// What PowerSGD keeps of one matrix from step to step. Without compression on the wire everything that is sent depends
+/// on the errors of the sites through their sum alone, which is kept as one; otherwise every site has its own.
+struct Subspace {
+  std::vector<models::Matrix> memory;  ///< out × in: E between steps, M within one; of all sites together, or per site
+  models::Matrix basis;                ///< in × r: Q
+};
+
+/// The rows of the Subspace's memory that belong to each other.
+struct SubspaceOptions {
+  std::int64_t rank = 2;
+  bool random_start = false;  ///< Q is drawn anew in every step
+};
+
+/// The gradients that the memories are to be added to: one per memory.
+using Gradients = std::vector<models::Matrix>;
+
+/// M = G + E and P = M Q (out × r), per memory.
+std::vector<models::Matrix> project(TrainingStep& step, std::size_t l, Gradients gradients, Subspace& state,
+                                    const SubspaceOptions& options, const step::Expression& rank);
+
+/// P̂ from P: orthonormal columns. Q = Mᵀ P̂ (in × r), per memory.
+std::vector<models::Matrix> project_back(TrainingStep& step, models::Matrix& columns, const Subspace& state,
+                                         const step::Expression& rank);
+
+/// G = P̂ Qᵀ, and E = M less each site's share of it.
+models::Matrix reconstruct(TrainingStep& step, const models::Matrix& columns, Subspace& state,
+                           const step::Expression& rank);
+
+/// Draws columns that are zero anew from N(0, 1), the same at every site: all columns before the first step, and those
+/// that stand for nothing because the gradients of the step before had fewer directions (they would stay zero for
+/// ever).
+void draw_missing_columns(models::Matrix& basis, std::uint64_t seed, std::uint32_t layer, std::uint32_t step);
+
+/// Makes the columns orthonormal by Gram–Schmidt, twice per column (once loses orthogonality where columns are nearly
+/// parallel). A column that lies in the span of those before it up to rounding becomes zero.
+void orthonormalise(models::Matrix& columns);
+
+}  // namespace dadsim::algorithms

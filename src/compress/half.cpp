@@ -1,0 +1,55 @@
+#include "compress/compressors.hpp"
+
+namespace dadsim::compress {
+namespace {
+
+constexpr double kHalf = 2.0;
+
+/// y = the number of 16 bits nearest to x. Both directions are one pass over memory.
+class Half final : public Compressor {
+ public:
+  explicit Half(step::ElementType type) : type_(type) {}
+
+  void encode(models::ConstBlock numbers, RandomStream&, Encoder& into) const override {
+    type_ == step::ElementType::float16 ? into.fp16(numbers) : into.bf16(numbers);
+  }
+  void decode(Decoder& from, models::MutableBlock into) const override {
+    type_ == step::ElementType::float16 ? from.fp16(into) : from.bf16(into);
+  }
+  std::vector<step::Payload> size(const step::Expression& elements) const override { return {{elements, type_}}; }
+  step::Work encode_work(const step::Expression& elements) const override {
+    return {.flops = elements, .bytes_moved = (kFloatBytes + kHalf) * elements, .launches = 1.0};
+  }
+  step::Work decode_work(const step::Expression& elements) const override { return encode_work(elements); }
+
+ private:
+  step::ElementType type_;
+};
+
+CompressorInfo info_of(std::string name, std::string description, std::string source, step::ElementType type) {
+  return {.name = std::move(name),
+          .description = std::move(description),
+          .source = std::move(source),
+          .size = "2n",
+          .adds = true,
+          .lossless = false,
+          .parameters = {},
+          .make = [type](const spec::ParameterValues&) { return std::make_unique<Half>(type); }};
+}
+
+}  // namespace
+
+CompressorInfo fp16_info() {
+  return info_of("fp16", "Numbers are rounded to 16 bits: 5 of exponent, 10 of mantissa.",
+                 "IEEE 754 binary16; fp16_compress_hook of PyTorch's DistributedDataParallel",
+                 step::ElementType::float16);
+}
+
+CompressorInfo bf16_info() {
+  return info_of("bf16", "Numbers are rounded to 16 bits: 8 of exponent, 7 of mantissa.",
+                 "bfloat16, the upper half of IEEE 754 binary32; bf16_compress_hook of PyTorch's "
+                 "DistributedDataParallel",
+                 step::ElementType::bfloat16);
+}
+
+}  // namespace dadsim::compress

@@ -1,0 +1,89 @@
+#include <algorithm>
+#include <boost/random/uniform_01.hpp>
+#include <cmath>
+#include <limits>
+
+#include "compress/compressors.hpp"
+
+namespace dadsim::compress {
+namespace {
+
+constexpr float kLevels = 127.0F;  // on either side of zero
+
+/// q = ⌊x / s + u⌋ with s = max |x| / 127 and u uniform in [0, 1): the nearer of two neighbouring levels is the more
+/// likely one, so that E[s q] = x. A message is s (fp32), then the q (int8).
+class Int8 final : public Compressor {
+ public:
+  explicit Int8(bool stochastic) : stochastic_(stochastic) {}
+
+  void encode(models::ConstBlock numbers, RandomStream& random, Encoder& into) const override {
+    const float largest = numbers.size() > 0 ? numbers.cwiseAbs().maxCoeff() : 0.0F;
+    float scale = largest / kLevels;
+    const float per_level = scale > 0 ? 1.0F / scale : 0.0F;
+    boost::random::uniform_01<float> uniform;
+    std::vector<std::int8_t> levels;
+    levels.reserve(static_cast<std::size_t>(numbers.size()));
+    for (Eigen::Index row = 0; row < numbers.rows(); ++row) {
+      for (Eigen::Index column = 0; column < numbers.cols(); ++column) {
+        const float x = numbers(row, column) * per_level;
+        const float level = std::floor(x + (stochastic_ ? uniform(random) : 0.5F));
+        levels.push_back(static_cast<std::int8_t>(std::isnan(level) ? 0.0F : std::clamp(level, -kLevels, kLevels)));
+      }
+    }
+    // A number that is none spoils its message, as it would have spoilt the sum.
+    if (std::isnan(numbers.sum())) scale = std::numeric_limits<float>::quiet_NaN();
+    into.fp32(scale);
+    into.int8(levels);
+  }
+
+  void decode(Decoder& from, models::MutableBlock into) const override {
+    const float scale = from.fp32();
+    std::vector<std::int8_t> levels(static_cast<std::size_t>(into.size()));
+    from.int8(levels);
+    std::size_t next = 0;
+    for (Eigen::Index row = 0; row < into.rows(); ++row) {
+      for (Eigen::Index column = 0; column < into.cols(); ++column) into(row, column) = scale * levels[next++];
+    }
+  }
+
+  std::vector<step::Payload> size(const step::Expression& elements) const override {
+    return {{1.0, step::ElementType::float32}, {elements, step::ElementType::int8}};
+  }
+  /// The largest magnitude, a random number, a product, a sum and a rounding for each.
+  step::Work encode_work(const step::Expression& elements) const override {
+    return {.flops = 5.0 * elements, .bytes_moved = (2.0 * kFloatBytes + 1.0) * elements, .launches = 2.0};
+  }
+  step::Work decode_work(const step::Expression& elements) const override {
+    return {.flops = elements, .bytes_moved = (kFloatBytes + 1.0) * elements, .launches = 1.0};
+  }
+
+ private:
+  bool stochastic_;
+};
+
+}  // namespace
+
+CompressorInfo int8_info() {
+  return {
+      .name = "int8",
+      .description = "Numbers become one of 255 levels between minus and plus the largest magnitude of their matrix.",
+      .source =
+          "stochastic rounding as in QSGD (Alistarh et al., NeurIPS 2017, arXiv 1610.02132), with 127 levels "
+          "and the largest magnitude in place of the 2-norm",
+      .size = "n + 4",
+      .adds = false,
+      .lossless = false,
+      .parameters = {{.name = "rounding",
+                      .type = spec::ParameterSpec::Type::choice,
+                      .minimum = 0,
+                      .maximum = 0,
+                      .default_value = "stochastic",
+                      .choices = {"stochastic", "nearest"},
+                      .description = "stochastic: unbiased, each number up or down with the odds of its distance; "
+                                     "nearest: half as much error, with a bias"}},
+      .make = [](const spec::ParameterValues& values) {
+        return std::make_unique<Int8>(values.at("rounding") == "stochastic");
+      }};
+}
+
+}  // namespace dadsim::compress

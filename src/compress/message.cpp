@@ -1,0 +1,147 @@
+#include "compress/message.hpp"
+
+#include <fmt/format.h>
+
+#include <cstring>
+#include <numeric>
+#include <stdexcept>
+
+namespace dadsim::compress {
+namespace {
+
+/// The numbers of a block one after the other, each as `write` does it.
+template <class Block, class Visit>
+void for_each_row(Block&& block, Visit&& visit) {
+  for (Eigen::Index row = 0; row < block.rows(); ++row) visit(row, row * block.cols());
+}
+
+/// Each number rounded to a narrower type and back.
+template <class Narrow>
+void encode_as(models::ConstBlock numbers, std::byte* bytes) {
+  for_each_row(numbers, [&](Eigen::Index row, Eigen::Index first) {
+    for (Eigen::Index column = 0; column < numbers.cols(); ++column) {
+      const Narrow narrow(numbers(row, column));
+      std::memcpy(bytes + (first + column) * static_cast<Eigen::Index>(sizeof narrow), &narrow, sizeof narrow);
+    }
+  });
+}
+
+template <class Narrow>
+void decode_as(const std::byte* bytes, models::MutableBlock into) {
+  for_each_row(into, [&](Eigen::Index row, Eigen::Index first) {
+    for (Eigen::Index column = 0; column < into.cols(); ++column) {
+      Narrow narrow;
+      std::memcpy(&narrow, bytes + (first + column) * static_cast<Eigen::Index>(sizeof narrow), sizeof narrow);
+      into(row, column) = static_cast<float>(narrow);
+    }
+  });
+}
+
+}  // namespace
+
+std::int64_t Message::Segment::bytes() const { return (elements * step::bits(type) + 7) / 8; }
+
+std::int64_t Message::size() const {
+  return std::accumulate(pieces_.begin(), pieces_.end(), std::int64_t{0}, [](std::int64_t sum, const Piece& piece) {
+    return sum + static_cast<std::int64_t>(piece.bytes().size());
+  });
+}
+
+std::byte* Encoder::append(step::ElementType type, std::int64_t elements) {
+  Message::Piece& piece = message_.pieces_.emplace_back();
+  piece.segment = {type, elements};
+  piece.own.resize(static_cast<std::size_t>(piece.segment.bytes()));
+  return piece.own.data();
+}
+
+void Encoder::fp32(models::ConstBlock numbers) {
+  const bool in_one_piece = numbers.rows() <= 1 || numbers.outerStride() == numbers.cols();
+  if (in_one_piece) {
+    Message::Piece& piece = message_.pieces_.emplace_back();
+    piece.segment = {step::ElementType::float32, numbers.size()};
+    piece.elsewhere = std::as_bytes(std::span<const float>(numbers.data(), static_cast<std::size_t>(numbers.size())));
+    return;
+  }
+  encode_as<float>(numbers, append(step::ElementType::float32, numbers.size()));
+}
+
+void Encoder::fp32(float number) { std::memcpy(append(step::ElementType::float32, 1), &number, sizeof number); }
+
+void Encoder::fp16(models::ConstBlock numbers) {
+  encode_as<Eigen::half>(numbers, append(step::ElementType::float16, numbers.size()));
+}
+
+void Encoder::bf16(models::ConstBlock numbers) {
+  encode_as<Eigen::bfloat16>(numbers, append(step::ElementType::bfloat16, numbers.size()));
+}
+
+void Encoder::int8(std::span<const std::int8_t> numbers) {
+  std::byte* bytes = append(step::ElementType::int8, std::ssize(numbers));
+  if (!numbers.empty()) std::memcpy(bytes, numbers.data(), numbers.size_bytes());
+}
+
+void Encoder::int32(std::span<const std::int32_t> numbers) {
+  std::byte* bytes = append(step::ElementType::int32, std::ssize(numbers));
+  if (!numbers.empty()) std::memcpy(bytes, numbers.data(), numbers.size_bytes());
+}
+
+void Encoder::bits(const std::vector<bool>& truths) {
+  std::byte* bytes = append(step::ElementType::bit, std::ssize(truths));
+  for (std::size_t i = 0; i < truths.size(); ++i) {
+    if (truths[i]) bytes[i / 8] |= std::byte{1} << (i % 8);
+  }
+}
+
+const std::byte* Decoder::next(step::ElementType type, std::int64_t elements) {
+  const Message::Segment asked{type, elements};
+  if (next_ >= message_.segments() || message_.segment(next_) != asked) {
+    throw std::logic_error(fmt::format(
+        "{} of {} are read where the message has {}", elements, to_string(type),
+        next_ >= message_.segments()
+            ? std::string("ended")
+            : fmt::format("{} of {}", message_.segment(next_).elements, to_string(message_.segment(next_).type))));
+  }
+  return message_.pieces_[next_++].bytes().data();
+}
+
+void Decoder::fp32(models::MutableBlock into) {
+  const std::byte* bytes = next(step::ElementType::float32, into.size());
+  const auto row_bytes = static_cast<std::size_t>(into.cols()) * sizeof(float);
+  if (row_bytes == 0) return;
+  for_each_row(into, [&](Eigen::Index row, Eigen::Index first) {
+    std::memcpy(&into(row, 0), bytes + first * static_cast<Eigen::Index>(sizeof(float)), row_bytes);
+  });
+}
+
+float Decoder::fp32() {
+  float number = 0;
+  std::memcpy(&number, next(step::ElementType::float32, 1), sizeof number);
+  return number;
+}
+
+void Decoder::fp16(models::MutableBlock into) {
+  decode_as<Eigen::half>(next(step::ElementType::float16, into.size()), into);
+}
+
+void Decoder::bf16(models::MutableBlock into) {
+  decode_as<Eigen::bfloat16>(next(step::ElementType::bfloat16, into.size()), into);
+}
+
+void Decoder::int8(std::span<std::int8_t> into) {
+  const std::byte* bytes = next(step::ElementType::int8, std::ssize(into));
+  if (!into.empty()) std::memcpy(into.data(), bytes, into.size_bytes());
+}
+
+void Decoder::int32(std::span<std::int32_t> into) {
+  const std::byte* bytes = next(step::ElementType::int32, std::ssize(into));
+  if (!into.empty()) std::memcpy(into.data(), bytes, into.size_bytes());
+}
+
+std::vector<bool> Decoder::bits(std::int64_t count) {
+  const std::byte* bytes = next(step::ElementType::bit, count);
+  std::vector<bool> truths(static_cast<std::size_t>(count));
+  for (std::size_t i = 0; i < truths.size(); ++i) truths[i] = (bytes[i / 8] >> (i % 8) & std::byte{1}) != std::byte{0};
+  return truths;
+}
+
+}  // namespace dadsim::compress

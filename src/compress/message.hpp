@@ -1,0 +1,78 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "models/matrix.hpp"
+#include "step/expression.hpp"
+
+namespace dadsim::compress {
+
+/// Numbers on their way from one node to another, encoded. Its size is the length of its bytes, and whoever receives it
+/// gets what a Decoder makes of them: no number arrives that was not sent.
+class Message {
+ public:
+  /// Elements of one type that follow each other.
+  struct Segment {
+    step::ElementType type = step::ElementType::float32;
+    std::int64_t elements = 0;
+    std::int64_t bytes() const;
+    bool operator==(const Segment&) const = default;
+  };
+
+  std::int64_t size() const;  ///< bytes
+  std::size_t segments() const { return pieces_.size(); }
+  const Segment& segment(std::size_t i) const { return pieces_[i].segment; }
+
+ private:
+  friend class Encoder;
+  friend class Decoder;
+  /// What lies in memory as it is sent (fp32) is not copied: it has to stay there until the message has been decoded.
+  struct Piece {
+    Segment segment;
+    std::vector<std::byte> own;
+    std::span<const std::byte> elsewhere;
+    std::span<const std::byte> bytes() const { return own.empty() ? elsewhere : std::span<const std::byte>(own); }
+  };
+  std::vector<Piece> pieces_;
+};
+
+/// Writes numbers into a message, segment by segment. Matrices go row by row.
+class Encoder {
+ public:
+  void fp32(models::ConstBlock numbers);
+  void fp32(float number);
+  void fp16(models::ConstBlock numbers);  ///< IEEE 754 binary16, to the nearest, ties to even
+  void bf16(models::ConstBlock numbers);  ///< the upper half of binary32, to the nearest, ties to even
+  void int8(std::span<const std::int8_t> numbers);
+  void int32(std::span<const std::int32_t> numbers);
+  void bits(const std::vector<bool>& truths);  ///< eight to a byte
+  Message take() { return std::move(message_); }
+
+ private:
+  std::byte* append(step::ElementType type, std::int64_t elements);
+  Message message_;
+};
+
+/// Reads a message in the order in which it was written. Throws std::logic_error where another type or number of
+/// elements follows than is asked for.
+class Decoder {
+ public:
+  explicit Decoder(const Message& message) : message_(message) {}
+  void fp32(models::MutableBlock into);
+  float fp32();
+  void fp16(models::MutableBlock into);
+  void bf16(models::MutableBlock into);
+  void int8(std::span<std::int8_t> into);
+  void int32(std::span<std::int32_t> into);
+  std::vector<bool> bits(std::int64_t count);
+
+ private:
+  const std::byte* next(step::ElementType type, std::int64_t elements);
+  const Message& message_;
+  std::size_t next_ = 0;
+};
+
+}  // namespace dadsim::compress

@@ -1,0 +1,31 @@
+#include "compress/compressors.hpp"
+
+namespace dadsim::compress {
+namespace {
+
+/// fp32 as it lies in memory.
+class None final : public Compressor {
+ public:
+  void encode(models::ConstBlock numbers, RandomStream&, Encoder& into) const override { into.fp32(numbers); }
+  void decode(Decoder& from, models::MutableBlock into) const override { from.fp32(into); }
+  std::vector<step::Payload> size(const step::Expression& elements) const override {
+    return {{elements, step::ElementType::float32}};
+  }
+  step::Work encode_work(const step::Expression&) const override { return {}; }
+  step::Work decode_work(const step::Expression&) const override { return {}; }
+};
+
+}  // namespace
+
+CompressorInfo none_info() {
+  return {.name = "none",
+          .description = "Numbers are sent as they are.",
+          .source = "IEEE 754 binary32",
+          .size = "4n",
+          .adds = true,
+          .lossless = true,
+          .parameters = {},
+          .make = [](const spec::ParameterValues&) { return std::make_unique<None>(); }};
+}
+
+}  // namespace dadsim::compress

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace dadsim::scenario {
+
+/// That of XML.
+inline constexpr std::string_view kWhiteSpace = " \t\r\n";
+
+/// Without white space at either end.
+std::string trimmed(std::string_view text);
+
+/// What stands between white space.
+std::vector<std::string> split_words(std::string_view text);
+
+}  // namespace dadsim::scenario

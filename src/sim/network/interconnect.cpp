@@ -1,0 +1,188 @@
+#include "sim/network/interconnect.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <limits>
+#include <stdexcept>
+#include <string_view>
+#include <utility>
+
+#include "sim/platform/engine.hpp"
+#include "sim/platform/link_changes.hpp"
+#include "sim/step/timeline_recorder.hpp"
+
+namespace dadsim::sim {
+namespace {
+
+constexpr double kTrifle = 1e-12;  // seconds: where latencies stay with SimGrid none may be zero
+
+LinkProperties use_of(const simgrid::s4u::Link* link, spec::Transport fallback) {
+  LinkProperties use;
+  use.transport = fallback;
+  if (const char* text = property_of(link, "transport")) {
+    bool known = false;
+    for (const spec::Transport transport :
+         {spec::Transport::plain, spec::Transport::tcp, spec::Transport::rdma, spec::Transport::nvlink}) {
+      if (std::string_view(text) == to_string(transport)) {
+        use.transport = transport;
+        known = true;
+      }
+    }
+    if (!known) {
+      throw std::runtime_error(fmt::format("link '{}' has the transport '{}'; it would be plain, tcp, rdma or nvlink",
+                                           link->get_cname(), text));
+    }
+  }
+  if (use.transport == spec::Transport::tcp) use.efficiency = tcp::kSegment / tcp::kFrame;
+  const auto number = [&](const char* key, double& value, double most) {
+    const char* text = property_of(link, key);
+    if (text == nullptr) return;
+    char* end = nullptr;
+    value = std::strtod(text, &end);
+    if (end == text || *end != '\0' || !(value > 0) || !(value <= most)) {
+      throw std::runtime_error(fmt::format("link '{}' has the {} '{}'; it would be a number above 0, at most {}",
+                                           link->get_cname(), key, text, most));
+    }
+  };
+  number("efficiency", use.efficiency, 1);
+  number("queue", use.queue_bytes, 1e15);
+  if (const char* text = property_of(link, "class")) use.link_class = text;
+  return use;
+}
+
+}  // namespace
+
+Interconnect::Interconnect(const simgrid::s4u::Engine& engine, bool varies, spec::Transport fallback)
+    : varies_(varies), fallback_(fallback) {
+  for (simgrid::s4u::Link* link : engine.get_all_links()) {
+    // What SimGrid's own loopback has is unit_latency; in truth it has none.
+    const double latency = link->get_name() == "__loopback__" ? 0 : link->get_latency();
+    latency_of_[link] = latency;
+    link->set_latency(varies ? std::max(latency, kTrifle) : 0);
+  }
+}
+
+std::int32_t Interconnect::link(simgrid::s4u::Link* link) {
+  const auto [position, added] = link_index_.try_emplace(link, static_cast<std::int32_t>(links_.size()));
+  if (!added) return position->second;
+  NetworkLink entry;
+  entry.link = link;
+  entry.name = link->get_name();
+  entry.use = use_of(link, fallback_);
+  entry.bandwidth = link->get_bandwidth();
+  entry.simulated = link->get_latency();
+  const auto loaded = latency_of_.find(link);
+  entry.latency = loaded == latency_of_.end() ? 0 : loaded->second;
+  entry.shared = link->get_sharing_policy() != simgrid::s4u::Link::SharingPolicy::FATPIPE;
+  links_.push_back(std::move(entry));
+  return position->second;
+}
+
+std::int32_t Interconnect::path(const simgrid::s4u::Host* from, const simgrid::s4u::Host* to) {
+  const auto [position, added] = path_index_[from].try_emplace(to, static_cast<std::int32_t>(paths_.size()));
+  if (!added) return position->second;
+  std::vector<simgrid::s4u::Link*> links;
+  double latency = 0;
+  from->route_to(to, links, &latency);
+  if (links.empty() && !(latency > 0)) {
+    // SimGrid's full routing takes a missing route for one that costs nothing.
+    throw std::runtime_error(fmt::format("there is no route from '{}' to '{}'", from->get_cname(), to->get_cname()));
+  }
+  Path& path = paths_.emplace_back();
+  path.name = fmt::format("{} → {}", from->get_cname(), to->get_cname());
+  path.latency = latency;  // what does not come from links, if anything
+  for (simgrid::s4u::Link* on_route : links) {
+    path.links.push_back(link(on_route));
+    path.latency += links_[static_cast<std::size_t>(path.links.back())].latency - on_route->get_latency();
+  }
+  path.latency = path.latency > kTrifle ? path.latency : 0;
+  read_again(path);
+  if (!varies_ && !links.empty() && !(links.front()->get_latency() > 0)) {
+    links.front()->set_latency(kUnitLatency);
+    links_[static_cast<std::size_t>(path.links.front())].simulated = kUnitLatency;
+  }
+  return position->second;
+}
+
+void Interconnect::read_again(Path& path) {
+  std::vector<PathLink> on_path;
+  on_path.reserve(path.links.size());
+  for (const std::int32_t index : path.links) {
+    NetworkLink& entry = links_[static_cast<std::size_t>(index)];
+    if (varies_) entry.bandwidth = entry.link->get_bandwidth();
+    on_path.push_back({entry.bandwidth, &entry.use});
+  }
+  path.use = path_use(on_path);
+}
+
+double Interconnect::latency_now(std::int32_t index) {
+  Path& path = paths_[static_cast<std::size_t>(index)];
+  if (varies_) {
+    path.latency = 0;
+    for (const std::int32_t link : path.links) {
+      NetworkLink& entry = links_[static_cast<std::size_t>(link)];
+      entry.latency = entry.link->get_latency();
+      if (entry.latency > kTrifle) path.latency += entry.latency;
+    }
+    read_again(path);
+  }
+  return path.latency;
+}
+
+double Interconnect::delay_factor(std::int32_t path, double delay) const {
+  // Who does not wait at all gets the weight 1, which is that of the others only where latencies are not SimGrid's.
+  if (varies_) delay = std::max(delay, kTrifle);
+  // Added up anew: a link in the middle of this path may have become the first of another since the path was looked up.
+  const Path& on = paths_[static_cast<std::size_t>(path)];
+  double simulated = on.links.empty() ? on.latency : 0;
+  for (const std::int32_t index : on.links) {
+    simulated += varies_ ? link(index).link->get_latency() : link(index).simulated;
+  }
+  return delay / simulated;
+}
+
+void Interconnect::enter(std::int32_t path, double bytes, std::vector<std::int32_t>& load) {
+  load.clear();
+  for (const std::int32_t index : paths_[static_cast<std::size_t>(path)].links) {
+    NetworkLink& entry = links_[static_cast<std::size_t>(index)];
+    entry.bytes += bytes;
+    load.push_back(++entry.messages);
+  }
+}
+
+std::int32_t Interconnect::leave(std::int32_t path, const std::vector<std::int32_t>& load, double begin,
+                                 double payload) {
+  std::int32_t narrowest = -1;
+  double least = std::numeric_limits<double>::infinity();
+  const auto& indices = paths_[static_cast<std::size_t>(path)].links;
+  for (std::size_t i = 0; i < indices.size(); ++i) {
+    NetworkLink& entry = links_[static_cast<std::size_t>(indices[i])];
+    const std::int32_t messages = entry.shared ? std::max(load[i], entry.messages) : 1;
+    --entry.messages;
+    const double bandwidth = entry.bandwidth / messages;
+    if (bandwidth < least) {
+      least = bandwidth;
+      narrowest = indices[i];
+    }
+  }
+  if (trace_ != nullptr) {
+    for (const std::int32_t link : indices) trace_->carried(link, begin, simgrid::s4u::Engine::get_clock(), payload);
+  }
+  return narrowest;
+}
+
+std::vector<LinkLoad> Interconnect::take_loads() {
+  std::vector<LinkLoad> loads(links_.size());
+  for (std::size_t i = 0; i < links_.size(); ++i) loads[i].wire = std::exchange(links_[i].bytes, 0);
+  for (Path& path : paths_) {
+    if (!(path.payload > 0)) continue;
+    for (const std::int32_t link : path.links) loads[static_cast<std::size_t>(link)].payload += path.payload;
+    path.payload = 0;
+  }
+  return loads;
+}
+
+}  // namespace dadsim::sim

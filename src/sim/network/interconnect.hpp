@@ -1,0 +1,110 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "sim/network/transport.hpp"
+#include "sim/platform/compat.hpp"
+#include "spec/platform_specification.hpp"
+
+namespace dadsim::sim {
+
+/// A link of the loaded platform in one direction, as messages see it.
+struct NetworkLink {
+  // What every message asks for comes first, beside each other.
+  double bandwidth = 0;       ///< byte/s, nominal, now
+  double bytes = 0;           ///< of the wire, carried since take_loads
+  double simulated = 0;       ///< seconds: the latency that SimGrid has for it, where that does not change over time
+  std::int32_t messages = 0;  ///< being transferred over it now
+  bool shared = true;         ///< a fat pipe gives every message its whole bandwidth
+  simgrid::s4u::Link* link = nullptr;
+  double latency = 0;  ///< seconds, now
+  std::string name;
+  LinkProperties use;            ///< transport, efficiency, queue, class
+  std::int32_t connections = 0;  ///< tcp: that have something under way on it
+  double backlog = 0;            ///< tcp: bytes of payload sent and not yet through
+  double payload_rate() const { return bandwidth * use.efficiency; }
+};
+
+/// The way from one host to another, looked up in the platform once.
+struct Path {
+  std::vector<std::int32_t> links;  ///< in order
+  double latency = 0;               ///< seconds, of the links, now
+  PathUse use;                      ///< what the transports make of it
+  double payload = 0;               ///< bytes handed over since take_loads
+  std::string name;                 ///< "a → b"
+};
+
+class LinkTrace;
+
+/// What a link has carried.
+struct LinkLoad {
+  double payload = 0;  ///< bytes
+  double wire = 0;     ///< bytes
+};
+
+/// The routes and links that messages use, and what is on them. The sharing itself is SimGrid's.
+class Interconnect {
+ public:
+  /// The interconnect of the loaded platform. `varies`: bandwidths and latencies change while time passes, and are read
+  /// again for every message. `fallback`: how links without a transport property are used.
+  ///
+  /// SimGrid weighs transfers by 1 / latency of the route; here shares are to be equal, and latencies are a matter of
+  /// the connections. So the links' latencies are noted and set to zero, but for unit_latency on the first link of a
+  /// path. Where latencies change over time they stay with SimGrid, and weigh.
+  Interconnect(const simgrid::s4u::Engine& engine, bool varies, spec::Transport fallback);
+
+  /// Index of the path from `from` to `to`. Throws std::runtime_error if there is none.
+  std::int32_t path(const simgrid::s4u::Host* from, const simgrid::s4u::Host* to);
+  const Path& operator[](std::int32_t path) const { return paths_[static_cast<std::size_t>(path)]; }
+  NetworkLink& link(std::int32_t index) { return links_[static_cast<std::size_t>(index)]; }
+  const NetworkLink& link(std::int32_t index) const { return links_[static_cast<std::size_t>(index)]; }
+  const std::vector<NetworkLink>& links() const { return links_; }
+  const std::vector<Path>& paths() const { return paths_; }
+
+  /// Whether bandwidths, latencies or speeds change while time passes.
+  bool varies() const { return varies_; }
+
+  /// Latency of the path as it is now, seconds.
+  double latency_now(std::int32_t path);
+
+  /// What SimGrid has to multiply the latency of the path with, so that a transfer waits for `delay` seconds.
+  double delay_factor(std::int32_t path, double delay) const;
+
+  /// A message of `payload` bytes takes this path.
+  void hand_over(std::int32_t path, double payload) { paths_[static_cast<std::size_t>(path)].payload += payload; }
+
+  /// A message of `bytes` (of the wire) enters every link of the path. `load` gets how many messages each of them then
+  /// carries.
+  void enter(std::int32_t path, double bytes, std::vector<std::int32_t>& load);
+
+  /// It leaves again. The index of the link with the least bandwidth per message, counting the messages on it when this
+  /// one came or went, whichever are more; the first of equals; -1 if the path has no links.
+  ///
+  /// `payload` bytes of it were under way since `begin`, seconds.
+  std::int32_t leave(std::int32_t path, const std::vector<std::int32_t>& load, double begin, double payload);
+
+  /// From now on what links carry is taken down; nullptr: no longer.
+  void trace(LinkTrace* trace) { trace_ = trace; }
+
+  /// What messages have carried since this was last asked, per link.
+  std::vector<LinkLoad> take_loads();
+
+ private:
+  std::int32_t link(simgrid::s4u::Link* link);
+  void read_again(Path& path);
+
+  bool varies_;
+  spec::Transport fallback_;
+  std::unordered_map<const simgrid::s4u::Host*, std::unordered_map<const simgrid::s4u::Host*, std::int32_t>>
+      path_index_;
+  std::unordered_map<const simgrid::s4u::Link*, std::int32_t> link_index_;
+  std::unordered_map<const simgrid::s4u::Link*, double> latency_of_;  ///< seconds, as loaded
+  std::vector<Path> paths_;
+  std::vector<NetworkLink> links_;
+  LinkTrace* trace_ = nullptr;
+};
+
+}  // namespace dadsim::sim

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string_view>
+
+#include "collectives/collective.hpp"
+#include "sim/step/requests.hpp"
+#include "step/schedule.hpp"
+#include "step/step_kinds.hpp"
+#include "step/timing.hpp"
+
+namespace dadsim::sim {
+
+/// The layout of the first workers of a cluster.
+collectives::RankLayout first_ranks(const collectives::RankLayout& layout, std::size_t workers);
+
+/// Every rank on a node of its own.
+collectives::RankLayout ranks_apart(std::size_t ranks);
+
+/// Whether workers send to one another in any of the schedules. If all they know is an aggregator, the platform needs
+/// no routes between them.
+bool workers_meet(std::span<const step::Schedule> schedules, const step::StepKinds* kinds);
+
+/// How the collectives of the schedules are carried out: `auto` replaced by what it stands for, and counted.
+class CollectiveChoices {
+ public:
+  CollectiveChoices(const collectives::RankLayout& layout, step::NetworkUse& use) : layout_(layout), use_(use) {}
+
+  /// Messages of all collectives.
+  double settle(step::Schedule& schedule);
+  /// What is sent and received in the collectives that the kind of schedule has elsewhere than at a star.
+  step::Traffic traffic_elsewhere(const step::StepKinds::Kind& kind, const step::Schedule& schedule);
+  /// What the kind of schedule does at a star.
+  void note(const step::StepKinds::Kind& kind);
+  void note(std::string_view kind, std::string_view algorithm, double bytes);
+
+  static double messages_of(const collectives::Rounds& rounds);
+
+ private:
+  Request choose(const step::CollectiveTask& task, const collectives::RankLayout& layout);
+
+  const collectives::RankLayout& layout_;
+  step::NetworkUse& use_;
+};
+
+}  // namespace dadsim::sim

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "sim/platform/compat.hpp"
+#include "spec/device_specification.hpp"
+
+namespace dadsim::sim {
+
+/// The nodes of a cluster on a loaded platform: workers first, then the aggregator if there is one.
+struct Nodes {
+  std::vector<simgrid::s4u::Host*> hosts;
+  std::vector<const spec::DeviceSpec*> devices;
+  std::size_t workers = 0;
+};
+
+}  // namespace dadsim::sim

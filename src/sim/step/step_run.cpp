@@ -1,0 +1,337 @@
+#include "sim/step/step_run.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <simgrid/kernel/Timer.hpp>
+#include <utility>
+#include <variant>
+
+#include "sim/step/requests.hpp"
+#include "sim/step/timeline_recorder.hpp"
+
+namespace dadsim::sim {
+namespace {
+
+double clock_now() { return simgrid::s4u::Engine::get_clock(); }
+
+}  // namespace
+
+StepRun::StepRun(const Nodes& nodes, const collectives::RankLayout& layout, std::span<const ReplayStep> steps,
+                 Interconnect& network, Connections& connections, TimelineRecorder* recorder)
+    : nodes_(nodes),
+      parts_(*steps.front().schedule, nodes.workers),
+      network_(network),
+      connections_(connections),
+      recorder_(recorder),
+      begin_(clock_now()),
+      graph_(begin_) {
+  connections_.number_aggregator(static_cast<std::int32_t>(parts_.workers()),
+                                 static_cast<std::int32_t>(nodes_.workers));
+  const std::size_t count = parts_.nodes();
+  streams_.resize(count);
+  next_send_.resize(count, 0);
+  begun_.resize(count);
+  free_at_.resize(count, begin_);
+  free_by_.resize(count, EventGraph::kStart);
+  hosts_.reserve(count);
+  for (std::size_t node = 0; node < count; ++node) hosts_.push_back(nodes_.hosts[parts_.host_index(node)]);
+  for (const ReplayStep& step : steps) add_stage(step, layout);
+}
+
+void StepRun::add_stage(const ReplayStep& step, const collectives::RankLayout& layout) {
+  const Stage* before = stages_.empty() ? nullptr : &stages_.back();
+  const bool again = before != nullptr && before->step->schedule == step.schedule;
+  const std::size_t first_before = again ? before->first : 0;
+  if (!again) measured_.push_back(std::make_unique<ComputeTime>(nodes_.devices, *step.schedule));
+  const std::size_t count = parts_.nodes();
+  Stage stage;
+  stage.step = &step;
+  stage.first = stage.behind = tasks_.size();
+  stage.measured = measured_.back().get();
+  stage.streams.resize(count);
+  stage.causes.resize(count, EventGraph::kStart);
+  stage.sent.resize(count);
+  stage.received.resize(count);
+  for (const step::Task& task : step.schedule->tasks) {
+    const std::size_t i = stage.behind++;
+    tasks_.push_back(&task);
+    stage_of_.push_back(stages_.size());
+    Operation& operation = operations_.emplace_back();
+    const auto* collective = std::get_if<step::CollectiveTask>(&task.what);
+    if (collective == nullptr) continue;
+    if (again) {
+      operation.rounds = operations_[first_before + i - stage.first].rounds;
+    } else {
+      const Request request = request_of(*collective, layout);
+      operation.rounds = lay_out(request.collective, request.algorithm, request.layout);
+    }
+    operation.parts.resize(count);
+    operation.run =
+        std::make_unique<CollectiveRun>(static_cast<std::int32_t>(i), *operation.rounds, connections_, graph_,
+                                        [this, i](collectives::Rank rank, double date, EventId cause, Outbox& outbox) {
+                                          done(i, static_cast<std::size_t>(rank), date, cause, outbox);
+                                        });
+  }
+  stages_.push_back(std::move(stage));
+}
+
+void StepRun::begin() {
+  connections_.on_arrival([this](const Message& message, double date, std::int32_t bottleneck, Outbox& outbox) {
+    const auto task = static_cast<std::size_t>(message.operation);
+    Stage& stage = stages_[stage_of_[task]];
+    stage.sent[static_cast<std::size_t>(message.from)] += message.bytes;
+    stage.received[static_cast<std::size_t>(message.to)] += message.bytes;
+    Operation& operation = operations_[task];
+    if (recorder_ != nullptr) {
+      double& through = operation.parts[static_cast<std::size_t>(message.from)].through_at;
+      through = std::max(through, date);
+    }
+    operation.run->arrived(message, date, bottleneck, outbox);
+  });
+}
+
+void StepRun::end() {
+  connections_.wait_until_idle();
+  if (recorder_ == nullptr) return;
+  record_collectives();
+  const std::vector<StreamTime>& streams = stages_.back().streams;
+  const std::size_t last = last_worker(streams, parts_.workers());
+  recorder_->ended(streams[last].end - begin_, last);
+}
+
+// ---- the compute stream ----
+
+void StepRun::compute_in_order(std::size_t node) {
+  ComputeStream& own = streams_[node];
+  begin_receiving(node);
+  for (Stage& stage : stages_) {
+    for (std::size_t i = stage.first; i < stage.behind; ++i) {
+      const step::Task& task = *tasks_[i];
+      if (!parts_.concerns(task, node)) continue;
+      if (std::holds_alternative<step::ComputeTask>(task.what)) {
+        i = execute_from(i, node, stage) - 1;
+      } else if (const auto* wait = std::get_if<step::WaitTask>(&task.what)) {
+        wait_for(i, stage.first + static_cast<std::size_t>(wait->collective), node);
+      } else {
+        issue(i, node);
+      }
+    }
+    own.time.end = clock_now();
+    stage.streams[node] = own.time;
+    stage.causes[node] = own.cause;
+  }
+  own.outbox.drain();
+}
+
+/// Computations that follow one another are one for SimGrid, unless speeds change meanwhile: who computes sees nothing
+/// of the others in between. Returns the task behind them.
+std::size_t StepRun::execute_from(std::size_t first, std::size_t node, const Stage& stage) {
+  ComputeStream& own = streams_[node];
+  const std::vector<double>& slowness = stage.step->slowness;
+  std::size_t next = first;
+  double together = 0;
+  own.pieces.clear();
+  for (; next < stage.behind; ++next) {
+    if (!parts_.concerns(*tasks_[next], node)) continue;
+    const auto* task = std::get_if<step::ComputeTask>(&tasks_[next]->what);
+    if (task == nullptr || (together > 0 && network_.varies())) break;
+    double seconds = stage.measured->seconds(parts_.host_index(node), *task, parts_.entry(node));
+    if (!slowness.empty()) seconds *= slowness[parts_.host_index(node)];
+    if (seconds <= 0) continue;
+    together += seconds;
+    own.pieces.push_back({next, together});
+  }
+  if (together <= 0) return next;
+  const double begin = clock_now();
+  simgrid::s4u::this_actor::execute(together * hosts_[node]->get_speed());
+  const double end = clock_now();
+  own.time.busy += end - begin;
+  double since = begin;
+  for (const auto& [task, seconds] : own.pieces) {
+    const double until = seconds < together ? begin + (end - begin) * (seconds / together) : end;
+    if (is_compression(std::get<step::ComputeTask>(tasks_[task]->what).phase)) own.time.compressing += until - since;
+    if (recorder_ != nullptr) recorder_->computed(node, task, since, until);
+    since = until;
+  }
+  own.cause = graph_.add_computation(static_cast<std::int32_t>(node), begin, end, own.cause);
+  return next;
+}
+
+void StepRun::wait_for(std::size_t index, std::size_t task, std::size_t node) {
+  ComputeStream& own = streams_[node];
+  const Part& part = operations_[task].parts[node];
+  const double begin = clock_now();
+  if (!part.done) {
+    own.waits_for = task;
+    own.wake->acquire();
+  } else if (part.done_at > begin) {
+    simgrid::s4u::this_actor::sleep_until(part.done_at);
+  }
+  if (part.done_at <= begin) return;
+  own.cause = part.done_by;
+  const double end = clock_now();
+  if (recorder_ != nullptr) recorder_->waited(node, index, begin, end);
+  if (!parts_.gets_something(collective(task), node)) return;
+  own.time.waiting += waiting_for_others(begin, end, all_issued(task, node));
+}
+
+/// When the last of those that the node gets something from had issued the collective, once it is done with it: they
+/// all have by then. In most kinds these are all who issue it.
+double StepRun::all_issued(std::size_t task, std::size_t node) const {
+  const Operation& operation = operations_[task];
+  if (collective(task).kind != step::CollectiveKind::neighbour_exchange) return operation.last_issued;
+  double last = 0;
+  std::vector<collectives::Transfer> from;
+  if (operation.rounds->count() > 0) operation.rounds->receives(static_cast<collectives::Rank>(node), 0, from);
+  for (const collectives::Transfer& transfer : from) {
+    last = std::max(last, operation.parts[static_cast<std::size_t>(transfer.peer)].issued_at);
+  }
+  return last;
+}
+
+// ---- collectives ----
+
+const step::CollectiveTask& StepRun::collective(std::size_t task) const {
+  return std::get<step::CollectiveTask>(tasks_[task]->what);
+}
+
+void StepRun::begin_receiving(std::size_t node) {
+  for (std::size_t i = 0; i < operations_.size(); ++i) {
+    if (operations_[i].run && parts_.only_receives(collective(i), node)) {
+      operations_[i].run->begin(static_cast<collectives::Rank>(node), begin_, EventGraph::kStart,
+                                streams_[node].outbox);
+    }
+  }
+}
+
+void StepRun::issue(std::size_t task, std::size_t node) {
+  Part& part = operations_[task].parts[node];
+  part.issued = true;
+  part.issued_at = clock_now();
+  operations_[task].last_issued = clock_now();
+  part.issued_by = streams_[node].cause;
+  begin_next(node, streams_[node].outbox);
+}
+
+/// The node's collectives in which it sends go one after the other.
+void StepRun::begin_next(std::size_t node, Outbox& outbox) {
+  std::size_t& next = next_send_[node];
+  while (next < operations_.size() && (!operations_[next].run || !parts_.issues(collective(next), node))) ++next;
+  if (next == operations_.size()) return;
+  Part& part = operations_[next].parts[node];
+  if (!part.issued || begun_[node]) return;
+  begun_[node] = true;
+  const bool waited = free_at_[node] > part.issued_at;
+  part.begun_at = waited ? free_at_[node] : part.issued_at;
+  operations_[next].run->begin(static_cast<collectives::Rank>(node), waited ? free_at_[node] : part.issued_at,
+                               waited ? free_by_[node] : part.issued_by, outbox);
+}
+
+void StepRun::done(std::size_t task, std::size_t node, double date, EventId cause, Outbox& outbox) {
+  Part& part = operations_[task].parts[node];
+  part.done = true;
+  part.done_at = date;
+  part.done_by = cause;
+  ComputeStream& stream = streams_[node];
+  if (stream.waits_for == task) {
+    stream.waits_for.reset();
+    if (date > clock_now()) {
+      simgrid::kernel::timer::Timer::set(date, [&stream] { stream.wake->release(); });
+    } else {
+      stream.wake->release();
+    }
+  }
+  if (parts_.only_receives(collective(task), node)) return;
+  free_at_[node] = date;
+  free_by_[node] = cause;
+  begun_[node] = false;
+  ++next_send_[node];
+  begin_next(node, outbox);
+}
+
+/// The nodes' parts, from when they began to when they were done. Who only receives begins when the first of the others
+/// does; who only sends is done when the last has arrived.
+void StepRun::record_collectives() {
+  for (std::size_t i = 0; i < operations_.size(); ++i) {
+    if (!operations_[i].run) continue;
+    const step::CollectiveTask& task = collective(i);
+    const std::vector<Part>& parts = operations_[i].parts;
+    double first = std::numeric_limits<double>::infinity();
+    for (std::size_t node = 0; node < parts.size(); ++node) {
+      if (parts_.issues(task, node)) first = std::min(first, parts[node].begun_at);
+    }
+    for (std::size_t node = 0; node < parts.size(); ++node) {
+      const Part& part = parts[node];
+      if (parts_.only_receives(task, node)) {
+        recorder_->communicated(node, i, first, part.done_at, true);
+      } else if (parts_.issues(task, node)) {
+        recorder_->communicated(node, i, part.begun_at,
+                                is_star(task.kind) ? std::max(part.done_at, part.through_at) : part.done_at, false);
+      }
+    }
+  }
+}
+
+// ---- afterwards ----
+
+std::vector<std::vector<double>> StepRun::finished() const {
+  std::vector<std::vector<double>> dates;
+  for (const Stage& stage : stages_) {
+    std::vector<double>& own = dates.emplace_back();
+    for (std::size_t worker = 0; worker < parts_.workers(); ++worker) own.push_back(stage.streams[worker].end - begin_);
+  }
+  return dates;
+}
+
+std::vector<double> StepRun::ends() const {
+  std::vector<double> dates;
+  for (const std::vector<double>& workers : finished()) dates.push_back(*std::ranges::max_element(workers));
+  return dates;
+}
+
+step::StepTiming StepRun::timing(std::size_t from, std::size_t to) const {
+  const Stage& at_end = stages_.at(to - 1);
+  const auto steps = static_cast<double>(to - from);
+  const std::size_t last = last_worker(at_end.streams, parts_.workers());
+  double since = begin_;
+  std::vector<StreamTime> streams = at_end.streams;
+  if (from > 0) {
+    const std::vector<StreamTime>& before = stages_.at(from - 1).streams;
+    since = before[last_worker(before, parts_.workers())].end;
+    for (std::size_t node = 0; node < streams.size(); ++node) {
+      streams[node].busy -= before[node].busy;
+      streams[node].compressing -= before[node].compressing;
+      streams[node].waiting -= before[node].waiting;
+    }
+  }
+  for (StreamTime& stream : streams) {
+    stream.busy /= steps;
+    stream.compressing /= steps;
+    stream.waiting /= steps;
+  }
+  step::StepTiming timing;
+  divide_among_parts(streams, last, (at_end.streams[last].end - since) / steps, timing);
+  timing.bytes_sent = at_end.sent;
+  timing.bytes_received = at_end.received;
+  timing.bounds = graph_.critical_path(at_end.causes[last], names(), since);
+  for (step::Bound& bound : timing.bounds) bound.seconds /= steps;
+  return timing;
+}
+
+EventGraph::Names StepRun::names() const {
+  EventGraph::Names names;
+  for (std::size_t node = 0; node < streams_.size(); ++node) {
+    names.computation.push_back(
+        fmt::format("{} ({})", hosts_[node]->get_cname(), nodes_.devices[parts_.host_index(node)]->name));
+  }
+  for (const Path& path : network_.paths()) {
+    names.latency.push_back(path.name);
+    names.route_latency.push_back(path.latency + path.use.overhead);
+  }
+  for (const NetworkLink& link : network_.links()) names.link.push_back(link.name);
+  return names;
+}
+
+}  // namespace dadsim::sim

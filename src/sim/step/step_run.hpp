@@ -1,0 +1,136 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "collectives/collective.hpp"
+#include "sim/network/connection.hpp"
+#include "sim/step/collective_run.hpp"
+#include "sim/step/compute_time.hpp"
+#include "sim/step/event_graph.hpp"
+#include "sim/step/nodes.hpp"
+#include "sim/step/step_semantics.hpp"
+#include "step/schedule.hpp"
+#include "step/timing.hpp"
+
+namespace dadsim::sim {
+
+class TimelineRecorder;
+
+/// A step that is to be replayed.
+struct ReplayStep {
+  const step::Schedule* schedule = nullptr;
+  std::vector<double> slowness{};  ///< per host: multiplies the seconds of computations; empty: 1
+};
+
+/// Steps that follow one another without a barrier, every message of them: a node begins its next step when it is done
+/// with the one before. What happens is driven by the nodes' compute streams, actors of their own (see StepReplayer).
+class StepRun {
+ public:
+  /// The steps are of the same nodes, and `layout` is of their workers. `recorder`, if any, takes down what happens;
+  /// its tasks are those of all steps, one behind the other.
+  StepRun(const Nodes& nodes, const collectives::RankLayout& layout, std::span<const ReplayStep> steps,
+          Interconnect& network, Connections& connections, TimelineRecorder* recorder);
+
+  const Parts& parts() const { return parts_; }
+
+  /// Before the streams start.
+  void begin();
+  /// The compute stream of a node, in its actor.
+  void compute_in_order(std::size_t node);
+  /// When all streams have ended: returns when all messages are through.
+  void end();
+
+  // ---- afterwards ----
+
+  /// Seconds from the beginning until each worker was done with the first, the second … step.
+  std::vector<std::vector<double>> finished() const;
+  /// Seconds from the beginning until the last worker was done with the first, the second … step.
+  std::vector<double> ends() const;
+  /// The steps behind the first `from` until `to` are done, in the mean: of one step, (0, 1). Its bytes are those of
+  /// the last of them.
+  step::StepTiming timing(std::size_t from, std::size_t to) const;
+
+ private:
+  using EventId = EventGraph::Id;
+
+  /// What a node's compute stream does and waits for: an actor that goes through the tasks in order.
+  struct ComputeStream {
+    EventId cause = EventGraph::kStart;    ///< whose end let it come to where it is now
+    StreamTime time;                       ///< so far
+    std::optional<std::size_t> waits_for;  ///< task
+    simgrid::s4u::SemaphorePtr wake = simgrid::s4u::Semaphore::create(0);
+    Outbox outbox;
+    /// Computations that follow one another.
+    struct Piece {
+      std::size_t task;
+      double until;  ///< seconds of computing since the first began
+    };
+    std::vector<Piece> pieces;
+  };
+
+  /// A node's part in a collective.
+  struct Part {
+    bool issued = false;
+    double begun_at = 0;    ///< when its collectives before that were done
+    double through_at = 0;  ///< when the last of what it sent had arrived; only where that is recorded
+    double issued_at = 0;
+    EventId issued_by = EventGraph::kStart;
+    bool done = false;
+    double done_at = 0;
+    EventId done_by = EventGraph::kStart;
+  };
+
+  struct Operation {
+    std::shared_ptr<const collectives::Rounds> rounds;
+    std::unique_ptr<CollectiveRun> run;
+    std::vector<Part> parts;  ///< per node
+    double last_issued = 0;   ///< seconds: by who issued it last, so far
+  };
+
+  /// A step of the run.
+  struct Stage {
+    const ReplayStep* step = nullptr;
+    std::size_t first = 0, behind = 0;  ///< its tasks
+    const ComputeTime* measured = nullptr;
+    std::vector<StreamTime> streams;     ///< per node: when it was done
+    std::vector<EventId> causes;         ///< per node: what let it be done
+    std::vector<double> sent, received;  ///< bytes, per node
+  };
+
+  void add_stage(const ReplayStep& step, const collectives::RankLayout& layout);
+  std::size_t execute_from(std::size_t first, std::size_t node, const Stage& stage);
+  void wait_for(std::size_t index, std::size_t task, std::size_t node);
+  double all_issued(std::size_t task, std::size_t node) const;
+  const step::CollectiveTask& collective(std::size_t task) const;
+  void begin_receiving(std::size_t node);
+  void issue(std::size_t task, std::size_t node);
+  void begin_next(std::size_t node, Outbox& outbox);
+  void done(std::size_t task, std::size_t node, double date, EventId cause, Outbox& outbox);
+  void record_collectives();
+  EventGraph::Names names() const;
+
+  const Nodes& nodes_;
+  Parts parts_;
+  Interconnect& network_;
+  Connections& connections_;
+  TimelineRecorder* recorder_;
+  double begin_;
+  EventGraph graph_;
+  std::vector<std::unique_ptr<ComputeTime>> measured_;  ///< of the schedules that differ
+  std::vector<Stage> stages_;
+  std::vector<const step::Task*> tasks_;    ///< of all stages, one behind the other
+  std::vector<std::size_t> stage_of_;       ///< per task
+  std::vector<simgrid::s4u::Host*> hosts_;  ///< per node
+  std::vector<ComputeStream> streams_;      ///< per node
+  std::vector<Operation> operations_;       ///< per task; empty where the task is no collective
+  std::vector<std::size_t> next_send_;      ///< per node: the task that is its next or present collective with sending
+  std::vector<bool> begun_;                 ///< per node: whether it has begun that
+  std::vector<double> free_at_;             ///< per node: when the one before was done
+  std::vector<EventId> free_by_;
+};
+
+}  // namespace dadsim::sim

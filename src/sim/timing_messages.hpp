@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "sim/child_process.hpp"
+#include "support/wire.hpp"
+
+namespace dadsim::sim {
+
+/// What a message of the child that times is about: its first byte.
+enum class TimingTopic : std::uint8_t {
+  timing,          ///< of the next schedule
+  traffic,         ///< of a kind that is not simulated
+  first,           ///< the first schedule on cold connections
+  first_steps,     ///< of a run without a barrier: when they were done
+  collective,      ///< the next collective's timing
+  network,         ///< how it was simulated: the last message
+  timeline,        ///< of the next schedule, before its timing
+  first_timeline,  ///< of the first schedule on cold connections
+  failure,         ///< in words: the last message
+};
+
+inline WireWriter about(TimingTopic topic) {
+  WireWriter message;
+  message << static_cast<std::uint8_t>(topic);
+  return message;
+}
+
+/// Says what went wrong and ends the child: what other actors wait for will not come any more.
+[[noreturn]] void fail(const MessageSink& sink, std::string_view words);
+
+}  // namespace dadsim::sim

@@ -1,0 +1,83 @@
+#include "step/step_kinds.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <unordered_map>
+#include <utility>
+#include <variant>
+
+namespace dadsim::step {
+namespace {
+
+/// A hash of what most often differs; only schedules with the same hash are checked for being equal.
+std::uint64_t fingerprint_of(const Schedule& schedule) {
+  std::uint64_t mixed = schedule.workers;
+  const auto add = [&mixed](double value) {
+    mixed = std::rotl(mixed ^ std::bit_cast<std::uint64_t>(value), 23) * 0x9e3779b97f4a7c15U;
+  };
+  const auto add_all = [&](const PerWorker& values, std::size_t count) {
+    for (std::size_t i = 0; i < (values.is_uniform() ? 1 : count); ++i) add(values[i]);
+  };
+  for (const Task& task : schedule.tasks) {
+    if (const auto* compute = std::get_if<ComputeTask>(&task.what)) {
+      add_all(compute->flops, schedule.workers);
+      add_all(compute->bytes_moved, schedule.workers);
+    } else if (const auto* collective = std::get_if<CollectiveTask>(&task.what)) {
+      add_all(collective->bytes, schedule.workers);
+    }
+  }
+  return mixed;
+}
+
+StepKinds::Kind described(const Schedule& schedule, std::size_t index) {
+  const std::size_t workers = schedule.workers;
+  const std::size_t nodes = workers + (schedule.uses_aggregator ? 1 : 0);
+  StepKinds::Kind kind{index, {.occurrences = 0}, {}, {std::vector<double>(nodes), std::vector<double>(nodes)}, {}};
+  for (std::size_t i = 0; i < schedule.tasks.size(); ++i) {
+    const Task& task = schedule.tasks[i];
+    if (const auto* compute = std::get_if<ComputeTask>(&task.what)) {
+      const std::size_t count = compute->who == Role::workers ? workers : 1;
+      for (std::size_t node = 0; node < count; ++node) kind.size.flops += compute->flops[node];
+    } else if (const auto* collective = std::get_if<CollectiveTask>(&task.what)) {
+      const bool up = collective->kind == CollectiveKind::gather;
+      const bool down = collective->kind == CollectiveKind::broadcast;
+      double most = 0;
+      for (std::size_t worker = 0; worker < workers; ++worker) {
+        const double bytes = collective->bytes[down ? 0 : worker];
+        most = std::max(most, bytes);
+        kind.size.bytes += bytes;
+        if (!up && !down) continue;
+        kind.star_traffic.sent[up ? worker : workers] += bytes;
+        kind.star_traffic.received[up ? workers : worker] += bytes;
+      }
+      if (up || down) {
+        kind.at_star.push_back({collective->kind, most});
+      } else {
+        kind.elsewhere.push_back(i);
+      }
+    }
+  }
+  return kind;
+}
+
+}  // namespace
+
+StepKinds::StepKinds(std::span<const Schedule> schedules) {
+  std::unordered_multimap<std::uint64_t, std::size_t> known;
+  for (std::size_t i = 0; i < schedules.size(); ++i) {
+    const std::uint64_t key = fingerprint_of(schedules[i]);
+    const auto [from, to] = known.equal_range(key);
+    const auto found =
+        std::find_if(from, to, [&](const auto& one) { return schedules[kinds_[one.second].first] == schedules[i]; });
+    if (found != to) {
+      of_.push_back(found->second);
+      continue;
+    }
+    known.emplace(key, kinds_.size());
+    of_.push_back(kinds_.size());
+    kinds_.push_back(described(schedules[i], i));
+  }
+}
+
+}  // namespace dadsim::step

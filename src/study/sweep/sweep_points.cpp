@@ -1,0 +1,213 @@
+#include "study/sweep/sweep_points.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <limits>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <tuple>
+
+#include "scenario/print.hpp"
+#include "scenario/print_parts.hpp"
+#include "spec/model_shape.hpp"
+#include "study/memory_check.hpp"
+#include "study/scale.hpp"
+#include "study/sweep/remembering_catalog.hpp"
+#include "support/fingerprint.hpp"
+#include "support/interrupt.hpp"
+#include "support/parallel.hpp"
+#include "support/progress.hpp"
+#include "support/wire.hpp"
+
+namespace dadsim::study {
+namespace {
+
+constexpr std::size_t kErrorsShown = 100;
+constexpr std::size_t kWrongPointsLookedAt = 1000;  // then it is clear that something is wrong
+
+/// "point 12 (training.batch=64, seed=3)".
+std::string in_words(std::size_t point, const std::vector<std::string>& overrides) {
+  std::string text = fmt::format("point {} (", point + 1);
+  for (std::size_t i = 0; i < overrides.size(); ++i) text += (i == 0 ? "" : ", ") + scenario::printable(overrides[i]);
+  return text + ")";
+}
+
+/// What is wrong with points, each mistake once, at the line of the <vary> that makes it.
+class PointErrors {
+ public:
+  PointErrors(std::string file, const spec::SweepSpec& sweep) : file_(std::move(file)), paths_(varied_paths(sweep)) {}
+
+  /// `overrides`: those of the point, one per varied path.
+  void add(std::size_t point, const std::vector<std::string>& overrides, const InputError& error) {
+    const std::lock_guard lock(mutex_);
+    ++points_;
+    for (const Diagnostic& diagnostic : error.diagnostics()) {
+      const auto own = std::ranges::find(overrides, diagnostic.file,
+                                         [](const std::string& text) { return "--set " + scenario::printable(text); });
+      if (own != overrides.end()) {
+        note({paths_[static_cast<std::size_t>(own - overrides.begin())]->line, diagnostic.what, diagnostic.remedy},
+             point, scenario::printable(*own), "value");
+      } else {
+        note({paths_.front()->line, to_string({diagnostic.file, diagnostic.line, diagnostic.what, ""}),
+              diagnostic.remedy},
+             point, in_words(point, overrides), "point");
+      }
+    }
+  }
+
+  bool enough() const { return points_ >= kWrongPointsLookedAt; }
+
+  void throw_if_any() const {
+    if (errors_.empty()) return;
+    std::vector<Diagnostic> sorted;
+    for (const auto& [mistake, found] : errors_) {
+      const std::size_t more = found.where.size() - 1;
+      std::string points = found.first_point;
+      if (more > 0) points += fmt::format(" and {} more {}{}", more, found.noun, more > 1 ? "s" : "");
+      sorted.push_back({file_, mistake.line, fmt::format("{}: {}", points, mistake.what), mistake.remedy});
+    }
+    const std::size_t total = sorted.size();
+    if (total > kErrorsShown) {
+      sorted.resize(kErrorsShown);
+      sorted.push_back({file_, 0, fmt::format("and {} more errors", total - kErrorsShown), ""});
+    }
+    throw InputError(std::move(sorted));
+  }
+
+ private:
+  struct Mistake {
+    int line = 0;
+    std::string what, remedy;
+    auto operator<=>(const Mistake&) const = default;  // NOLINT(modernize-use-nullptr): clang-tidy looks into it
+  };
+  struct Found {
+    std::size_t first = 0;        ///< point
+    std::string first_point;      ///< what it is in there
+    std::set<std::string> where;  ///< values, or points, that it is in
+    const char* noun = "";
+  };
+
+  void note(const Mistake& mistake, std::size_t point, const std::string& where, const char* noun) {
+    Found& found = errors_[mistake];
+    if (found.where.empty() || point < found.first) {
+      found.first = point;
+      found.first_point = where;
+    }
+    found.where.insert(where);
+    found.noun = noun;
+  }
+
+  std::string file_;
+  std::vector<const spec::VariedPath*> paths_;
+  std::mutex mutex_;
+  std::atomic<std::size_t> points_{0};
+  std::map<Mistake, Found> errors_;
+};
+
+/// Keys of the runs that a scenario learns, and what else decides on what is learned with them.
+std::pair<std::vector<std::uint64_t>, std::uint64_t> problem_of(const scenario::Scenario& scenario) {
+  std::vector<std::uint64_t> keys;
+  WireWriter all;
+  for (const spec::RunSpec& run : scenario.runs) {
+    keys.push_back(learning_hash_of(scenario, run, scenario.training, scenario.seed));
+    all << keys.back();
+  }
+  if (scale_setting(scenario)) all << scenario.training.seeds << scenario.training.target_accuracy;
+  return {std::move(keys), fingerprint(all.bytes())};
+}
+
+/// As learning will see it.
+void check_memory(const scenario::Scenario& scenario, const scenario::Catalog& catalog) {
+  const scenario::Catalog::DataAnswer data = catalog.inspect_data(scenario.data.source);
+  if (data.errors.empty()) study::check_memory(scenario, spec::model_shape(scenario.model, data.facts.shape));
+}
+
+}  // namespace
+
+SweepPoints::SweepPoints(const std::string& path, std::vector<std::string> overrides, const scenario::Catalog& catalog,
+                         bool show_progress)
+    : source_(path),
+      base_overrides_(std::move(overrides)),
+      catalog_(study::remembering(catalog)),
+      base_(source_.load(base_overrides_, catalog_)) {
+  if (!base_.sweep) {
+    throw InputError(
+        Diagnostic{path, 0, "<scenario> lacks <sweep>",
+                   "what is varied, e.g. <sweep><vary path=\"training.batch\" values=\"16 32\"/></sweep>"});
+  }
+  for (const spec::VariedPath* varied : varied_paths(specification())) paths_.push_back(varied->path);
+  for (PointValues& values : lay_out(specification())) points_.push_back({.values = std::move(values)});
+  first_seeds_.resize(points_.size());
+  check_points(show_progress);
+  hash_ = fingerprint_of_all();
+}
+
+std::vector<std::string> SweepPoints::overrides(std::size_t point, std::int64_t seed) const {
+  std::vector<std::string> overrides;
+  for (std::size_t i = 0; i < paths_.size(); ++i)
+    overrides.push_back(fmt::format("{}={}", paths_[i], points_[point].values[i]));
+  if (seeds() > 1) overrides.push_back(fmt::format("seed={}", seed_of(point, seed)));
+  return overrides;
+}
+
+scenario::Scenario SweepPoints::scenario(std::size_t point, std::int64_t seed) const {
+  std::vector<std::string> all = base_overrides_;
+  for (std::string& one : overrides(point, seed)) all.push_back(std::move(one));
+  return source_.load_point(all, catalog_);
+}
+
+void SweepPoints::check_points(bool show_progress) {
+  PointErrors errors(source_.path(), specification());
+  Progress progress("checking points", 1, show_progress);
+  std::atomic<std::int64_t> done{0};
+  std::vector<std::uint64_t> problems(points_.size());
+  std::vector<std::vector<std::uint64_t>> keys(points_.size());
+  parallel_for(points_.size(), [&](std::size_t i) {
+    if (errors.enough()) return;
+    if (interrupted().load()) throw Cancelled();
+    std::vector<std::string> own;
+    for (std::size_t k = 0; k < paths_.size(); ++k)
+      own.push_back(fmt::format("{}={}", paths_[k], points_[i].values[k]));
+    std::vector<std::string> all = base_overrides_;
+    all.insert(all.end(), own.begin(), own.end());
+    try {
+      const scenario::Scenario scenario = source_.load_point(all, catalog_);
+      if (scenario.seed > std::numeric_limits<std::uint64_t>::max() - static_cast<std::uint64_t>(seeds() - 1)) {
+        throw InputError(Diagnostic{source_.path(), 0, fmt::format("{} seeds from {} on", seeds(), scenario.seed),
+                                    "a smaller seed"});
+      }
+      check_memory(scenario, catalog_);
+      first_seeds_[i] = scenario.seed;
+      points_[i].hash = scenario.hash;
+      std::tie(keys[i], problems[i]) = problem_of(scenario);
+    } catch (const InputError& error) {
+      errors.add(i, own, error);
+    }
+    progress.update(0, ++done, static_cast<std::int64_t>(points_.size()));
+  });
+  errors.throw_if_any();
+
+  std::map<std::uint64_t, std::size_t> known;
+  std::set<std::uint64_t> runs;
+  for (std::size_t i = 0; i < points_.size(); ++i) {
+    points_[i].problem = known.emplace(problems[i], known.size()).first->second;
+    runs.insert(keys[i].begin(), keys[i].end());
+  }
+  problems_ = known.size();
+  distinct_runs_ = runs.size() * static_cast<std::size_t>(seeds());
+}
+
+std::uint64_t SweepPoints::fingerprint_of_all() const {
+  scenario::XmlWriter xml;
+  write_sweep(xml, specification());
+  WireWriter all;
+  all << base_.hash << std::string_view(xml.finish());
+  for (const SweepPoint& point : points_) all << point.hash;
+  return fingerprint(all.bytes());
+}
+
+}  // namespace dadsim::study

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "scenario/load.hpp"
+#include "study/sweep/lay_out.hpp"
+
+namespace dadsim::study {
+
+/// A point of a sweep: the scenario with other values.
+struct SweepPoint {
+  PointValues values;       ///< per varied path
+  std::uint64_t hash = 0;   ///< Scenario::hash
+  std::size_t problem = 0;  ///< index among the learning problems of all
+};
+
+/// A scenario with a <sweep>, and all its points, each loaded and checked as a scenario of its own.
+class SweepPoints {
+ public:
+  /// Throws InputError with everything that is wrong with the scenario and, at the lines of their <vary>, with its
+  /// points. `overrides` are those of --set, applied before those of the points.
+  SweepPoints(const std::string& path, std::vector<std::string> overrides, const scenario::Catalog& catalog,
+              bool show_progress);
+
+  const scenario::Scenario& base() const { return base_; }
+  const spec::SweepSpec& specification() const { return *base_.sweep; }
+  const std::vector<std::string>& paths() const { return paths_; }
+  /// Their numbers, counted from 1, are their indices plus one.
+  const std::vector<SweepPoint>& points() const { return points_; }
+  std::int64_t seeds() const { return specification().seeds; }
+  /// Points with the same problem learn the same with the same seed; different runs may still be shared.
+  std::size_t problems() const { return problems_; }
+  /// What has to be learned from nothing: distinct runs times seeds, without what steps at scale ask for beside them.
+  std::size_t distinct_runs() const { return distinct_runs_; }
+  /// The hash of everything that results depend on: equal sweeps have equal hashes wherever their files lie.
+  std::uint64_t hash() const { return hash_; }
+  const std::string& text() const { return source_.text(); }
+
+  /// The changes of a point, "path=value"; with several seeds that of the seed too.
+  std::vector<std::string> overrides(std::size_t point, std::int64_t seed) const;
+  /// A point as a scenario, with its seed number `seed` (from 0).
+  scenario::Scenario scenario(std::size_t point, std::int64_t seed) const;
+  std::uint64_t seed_of(std::size_t point, std::int64_t seed) const {
+    return first_seeds_[point] + static_cast<std::uint64_t>(seed);
+  }
+
+ private:
+  void check_points(bool show_progress);
+  std::uint64_t fingerprint_of_all() const;
+
+  scenario::ScenarioSource source_;
+  std::vector<std::string> base_overrides_;
+  scenario::Catalog catalog_;
+  scenario::Scenario base_;
+  std::vector<std::string> paths_;
+  std::vector<SweepPoint> points_;
+  std::vector<std::uint64_t> first_seeds_;
+  std::size_t problems_ = 0, distinct_runs_ = 0;
+  std::uint64_t hash_ = 0;
+};
+
+}  // namespace dadsim::study

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace dadsim {
+
+/// What is known by name, in the order of presentation. `Entry` has a `name`. Entries are added before anything is
+/// looked up by several threads, as a rule where the registry is made.
+template <class Entry>
+class Registry {
+ public:
+  /// `kind`: what an entry is, for messages.
+  Registry(std::string kind, std::vector<Entry> entries) : kind_(std::move(kind)) {
+    for (Entry& entry : entries) add(std::move(entry));
+  }
+
+  /// Throws std::logic_error for a name that is taken.
+  void add(Entry entry) {
+    if (find(entry.name) != nullptr) throw std::logic_error("two of the name '" + entry.name + "': " + kind_);
+    entries_.push_back(std::move(entry));
+  }
+
+  const std::vector<Entry>& all() const { return entries_; }
+  /// nullptr if there is none of that name.
+  const Entry* find(const std::string& name) const {
+    const auto found = std::ranges::find(entries_, name, &Entry::name);
+    return found == entries_.end() ? nullptr : &*found;
+  }
+  /// Throws std::out_of_range if there is none of that name.
+  const Entry& at(const std::string& name) const {
+    if (const Entry* entry = find(name)) return *entry;
+    throw std::out_of_range("no " + kind_ + " '" + name + "'");
+  }
+
+ private:
+  std::string kind_;
+  std::vector<Entry> entries_;
+};
+
+}  // namespace dadsim

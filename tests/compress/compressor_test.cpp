@@ -1,0 +1,208 @@
+// The laws that every registered compressor obeys. A new one is tested here by being registered.
+#include <gtest/gtest.h>
+
+#include <boost/random/normal_distribution.hpp>
+#include <cmath>
+
+#include "compress/registry.hpp"
+#include "support/random.hpp"
+
+namespace dadsim::compress {
+namespace {
+
+models::Matrix normal_matrix(Eigen::Index rows, Eigen::Index columns) {
+  RandomStream random(5, Purpose::test);
+  boost::random::normal_distribution<float> normal;
+  models::Matrix matrix(rows, columns);
+  for (float& x : matrix.reshaped()) x = normal(random);
+  return matrix;
+}
+
+/// A compressor as it is by default, or with one of its choices made otherwise.
+struct Variant {
+  std::string name;
+  spec::ParameterValues chosen;
+};
+
+std::string to_string(const Variant& variant) {
+  std::string name = variant.name;
+  for (const auto& [parameter, value] : variant.chosen) name += "_" + parameter + "_" + value;
+  for (char& c : name) c = c == '-' ? '_' : c;
+  return name;
+}
+
+void PrintTo(const Variant& variant, std::ostream* out) { *out << to_string(variant); }
+
+class CompressorLaws : public testing::TestWithParam<Variant> {
+ protected:
+  CompressorLaws() : info_(compressors().at(GetParam().name)) {
+    spec::ParameterValues values;
+    for (const spec::ParameterSpec& parameter : info_.parameters) values[parameter.name] = parameter.default_value;
+    for (const auto& [name, value] : GetParam().chosen) values[name] = value;
+    compressor_ = info_.make(values);
+  }
+
+  Message encode(const models::Matrix& numbers, std::uint32_t stream = 0) const {
+    RandomStream random(7, Purpose::rounding, stream);
+    Encoder encoder;
+    compressor_->encode(numbers, random, encoder);
+    return encoder.take();
+  }
+  models::Matrix sent(const models::Matrix& numbers, std::uint32_t stream = 0) const {
+    const Message message = encode(numbers, stream);
+    models::Matrix arrived(numbers.rows(), numbers.cols());
+    Decoder decoder(message);
+    compressor_->decode(decoder, arrived);
+    return arrived;
+  }
+
+  const CompressorInfo& info_;
+  std::unique_ptr<Compressor> compressor_;
+};
+
+TEST_P(CompressorLaws, TheSizeInSymbolsIsTheLengthOfTheBytes) {
+  for (const auto& [rows, columns] : {std::pair<Eigen::Index, Eigen::Index>{1, 1}, {3, 7}, {64, 33}, {0, 9}}) {
+    const models::Matrix numbers = normal_matrix(rows, columns);
+    const Message message = encode(numbers);
+    const spec::LayerShape layer;
+    const step::StepSizes sizes;
+    double said = 0;
+    for (const step::Payload& payload : compressor_->size(static_cast<double>(numbers.size()))) {
+      said += payload.bytes({&layer, &sizes, -1});
+    }
+    EXPECT_EQ(static_cast<double>(message.size()), said) << rows << " × " << columns;
+  }
+}
+
+TEST_P(CompressorLaws, WhatArrivesIsNearWhatWasSent) {
+  const models::Matrix numbers = normal_matrix(40, 50);
+  const float worst = (sent(numbers) - numbers).cwiseAbs().maxCoeff() / numbers.cwiseAbs().maxCoeff();
+  if (info_.lossless) {
+    EXPECT_EQ(worst, 0.0F);
+  } else {
+    EXPECT_GT(worst, 0.0F) << "nothing was rounded";
+    EXPECT_LT(worst, 0.5F);
+  }
+}
+
+TEST_P(CompressorLaws, SameStreamSameBits) {
+  const models::Matrix numbers = normal_matrix(9, 11);
+  EXPECT_EQ(sent(numbers, 3), sent(numbers, 3));
+}
+
+TEST_P(CompressorLaws, ZerosStayZeros) {
+  const models::Matrix zeros = models::Matrix::Zero(5, 6);
+  EXPECT_EQ(sent(zeros), zeros);
+}
+
+TEST_P(CompressorLaws, NoNumberStaysNone) {
+  models::Matrix numbers = normal_matrix(4, 4);
+  numbers(2, 1) = std::numeric_limits<float>::quiet_NaN();
+  EXPECT_TRUE(std::isnan(sent(numbers).sum())) << "divergence is not hidden";
+}
+
+TEST_P(CompressorLaws, AFewColumnsOfAMatrixToo) {
+  models::Matrix whole = normal_matrix(6, 10);
+  const models::Matrix part = whole.middleCols(2, 3);
+  RandomStream random(7, Purpose::rounding);
+  Encoder encoder;
+  compressor_->encode(models::ConstBlock(whole.middleCols(2, 3)), random, encoder);
+  const Message message = encoder.take();
+  models::Matrix into = models::Matrix::Zero(6, 10);
+  Decoder decoder(message);
+  compressor_->decode(decoder, models::MutableBlock(into.middleCols(4, 3)));
+  EXPECT_EQ(models::Matrix(into.middleCols(4, 3)), sent(part));
+  EXPECT_EQ(into.leftCols(4).cwiseAbs().maxCoeff(), 0.0F);
+}
+
+std::vector<Variant> variants() {
+  std::vector<Variant> all;
+  for (const CompressorInfo& info : compressors().all()) {
+    all.push_back({info.name, {}});
+    for (const spec::ParameterSpec& parameter : info.parameters) {
+      for (const std::string& value : parameter.choices) {
+        if (value != parameter.default_value) all.push_back({info.name, {{parameter.name, value}}});
+      }
+    }
+  }
+  return all;
+}
+
+INSTANTIATE_TEST_SUITE_P(Registry, CompressorLaws, testing::ValuesIn(variants()),
+                         [](const auto& param) { return to_string(param.param); });
+
+TEST(Int8, StochasticRoundingIsUnbiased) {
+  const auto compressor = compressors().at("int8").make({{"rounding", "stochastic"}});
+  models::Matrix numbers(1, 3);
+  numbers << 127.0F, 0.25F, -63.7F;  // levels are whole numbers
+  models::Matrix sum = models::Matrix::Zero(1, 3);
+  constexpr int kDraws = 20000;
+  for (int i = 0; i < kDraws; ++i) {
+    RandomStream random(1, Purpose::rounding, static_cast<std::uint32_t>(i));
+    Encoder encoder;
+    compressor->encode(numbers, random, encoder);
+    const Message message = encoder.take();
+    models::Matrix arrived(1, 3);
+    Decoder decoder(message);
+    compressor->decode(decoder, arrived);
+    EXPECT_LE((arrived - numbers).cwiseAbs().maxCoeff(), 1.0F) << "a neighbouring level";
+    sum += arrived / static_cast<float>(kDraws);
+  }
+  // Five standard deviations of a mean of draws with the variance p (1 − p) ≤ 1/4.
+  const float tolerance = 5.0F * 0.5F / std::sqrt(static_cast<float>(kDraws));
+  EXPECT_NEAR(sum(0), 127.0F, 0.1F);
+  EXPECT_NEAR(sum(1), 0.25F, tolerance);
+  EXPECT_NEAR(sum(2), -63.7F, tolerance);
+}
+
+TEST(Half, RoundsToTheNearest) {
+  const auto one = [](const char* name, float x) {
+    const auto compressor = compressors().at(name).make({});
+    RandomStream random(1, Purpose::rounding);
+    models::Matrix number = models::Matrix::Constant(1, 1, x);
+    Encoder encoder;
+    compressor->encode(number, random, encoder);
+    const Message message = encoder.take();
+    Decoder decoder(message);
+    compressor->decode(decoder, number);
+    return number(0, 0);
+  };
+  EXPECT_EQ(one("fp16", 1.0F / 3), 0.333251953125F);
+  EXPECT_EQ(one("bf16", 1.0F / 3), 0.333984375F);
+  EXPECT_EQ(one("fp16", 2049.0F), 2048.0F) << "ties to even";
+  EXPECT_EQ(one("fp16", 1e6F), std::numeric_limits<float>::infinity()) << "beyond the largest";
+  EXPECT_NEAR(one("bf16", 1e30F), 1e30F, 1e30F / 256) << "as many exponents as fp32";
+}
+
+TEST(Message, BitsPackEightToAByte) {
+  const std::vector<bool> truths{true, false, true, true, false, false, false, true, true, false};
+  Encoder encoder;
+  encoder.bits(truths);
+  const Message message = encoder.take();
+  EXPECT_EQ(message.size(), 2);
+  EXPECT_EQ(Decoder(message).bits(10), truths);
+}
+
+TEST(Message, IsReadAsItWasWrittenOrNotAtAll) {
+  const models::Matrix numbers = normal_matrix(2, 3);
+  const std::vector<std::int32_t> whole{7, -1, 1 << 30};
+  Encoder encoder;
+  encoder.fp32(numbers);
+  encoder.int32(whole);
+  const Message message = encoder.take();
+  EXPECT_EQ(message.size(), 24 + 12);
+  models::Matrix into(2, 3);
+  std::vector<std::int32_t> list(3);
+  Decoder right(message);
+  right.fp32(into);
+  right.int32(list);
+  EXPECT_EQ(into, numbers);
+  EXPECT_EQ(list, whole);
+  EXPECT_THROW(right.int32(list), std::logic_error) << "there is no more";
+  EXPECT_THROW(Decoder(message).fp16(into), std::logic_error);
+  models::Matrix larger(3, 3);
+  EXPECT_THROW(Decoder(message).fp32(larger), std::logic_error);
+}
+
+}  // namespace
+}  // namespace dadsim::compress

@@ -1,0 +1,42 @@
+#include "examples/centred.hpp"
+
+namespace dadsim::compress {
+namespace {
+
+class Centred final : public Compressor {
+ public:
+  void encode(models::ConstBlock numbers, RandomStream&, Encoder& into) const override {
+    const float mean = numbers.size() > 0 ? numbers.mean() : 0.0F;
+    into.fp32(mean);
+    into.bf16(models::Matrix(numbers.array() - mean));
+  }
+  void decode(Decoder& from, models::MutableBlock into) const override {
+    const float mean = from.fp32();
+    from.bf16(into);
+    into.array() += mean;
+  }
+  std::vector<step::Payload> size(const step::Expression& elements) const override {
+    return {{1.0, step::ElementType::float32}, {elements, step::ElementType::bfloat16}};
+  }
+  step::Work encode_work(const step::Expression& elements) const override {
+    return {.flops = 2.0 * elements, .bytes_moved = 10.0 * elements, .launches = 2.0};
+  }
+  step::Work decode_work(const step::Expression& elements) const override {
+    return {.flops = elements, .bytes_moved = 6.0 * elements, .launches = 1.0};
+  }
+};
+
+}  // namespace
+
+CompressorInfo centred_info() {
+  return {.name = "example-centred",
+          .description = "An example: the mean, and what numbers are off it in bf16.",
+          .source = "tests/examples",
+          .size = "2n + 4",
+          .adds = false,
+          .lossless = false,
+          .parameters = {},
+          .make = [](const spec::ParameterValues&) { return std::make_unique<Centred>(); }};
+}
+
+}  // namespace dadsim::compress

@@ -1,0 +1,15 @@
+#pragma once
+
+#include "algorithms/gossip/own_weights_step.hpp"
+
+namespace dadsim::algorithms {
+
+/// EXAMPLE of a gossip algorithm: D-PSGD that mixes twice in every step.
+class Twice final : public GossipAlgorithm {
+ public:
+  void run(OwnWeightsStep& step) override;
+};
+
+AlgorithmInfo twice_info();
+
+}  // namespace dadsim::algorithms
