@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <tuple>
+#include <utility>
 
 #include "compress/compressor.hpp"
 #include "spec/specification.hpp"

@@ -9,7 +9,7 @@
 namespace dadsim::compress {
 namespace {
 
-/// The numbers of a block one after the other, each as `write` does it.
+/// Visits each row of a block with the number of entries that come before it.
 template <class Block, class Visit>
 void for_each_row(Block&& block, Visit&& visit) {
   for (Eigen::Index row = 0; row < block.rows(); ++row) visit(row, row * block.cols());

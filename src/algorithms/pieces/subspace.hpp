@@ -20,7 +20,7 @@ struct Subspace {
   models::Matrix basis;                ///< in × r: Q
 };
 
-/// The rows of the Subspace's memory that belong to each other.
+/// How many directions a subspace has, and where they come from.
 struct SubspaceOptions {
   std::int64_t rank = 2;
   bool random_start = false;  ///< Q is drawn anew in every step
