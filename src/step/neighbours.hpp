@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 namespace dadsim::step {
@@ -10,5 +11,10 @@ struct Neighbours {
   std::vector<std::vector<std::int32_t>> to;  ///< to[i]: the workers that worker i sends to
   bool operator==(const Neighbours&) const = default;
 };
+
+/// Whether two are the same graph by value, or both none.
+inline bool same_graph(const std::shared_ptr<const Neighbours>& a, const std::shared_ptr<const Neighbours>& b) {
+  return a == b || (a != nullptr && b != nullptr && *a == *b);
+}
 
 }  // namespace dadsim::step

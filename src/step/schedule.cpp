@@ -315,9 +315,8 @@ PerWorker::PerWorker(std::vector<double> values) : values_(std::move(values)) {
 }
 
 bool CollectiveTask::operator==(const CollectiveTask& other) const {
-  if (kind != other.kind || bytes != other.bytes || algorithm != other.algorithm) return false;
-  return neighbours == other.neighbours ||
-         (neighbours != nullptr && other.neighbours != nullptr && *neighbours == *other.neighbours);
+  return kind == other.kind && bytes == other.bytes && algorithm == other.algorithm &&
+         same_graph(neighbours, other.neighbours);
 }
 
 PerWorker PerWorker::scaled(double factor) const {

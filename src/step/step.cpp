@@ -49,9 +49,7 @@ const char* to_string(Phase phase) {
 }
 
 bool CollectiveOp::operator==(const CollectiveOp& other) const {
-  if (kind != other.kind || payload != other.payload) return false;
-  return neighbours == other.neighbours ||
-         (neighbours != nullptr && other.neighbours != nullptr && *neighbours == *other.neighbours);
+  return kind == other.kind && payload == other.payload && same_graph(neighbours, other.neighbours);
 }
 
 const char* to_string(CollectiveKind kind) {
