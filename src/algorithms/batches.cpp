@@ -8,6 +8,17 @@
 
 namespace dadsim::algorithms {
 
+std::vector<std::int32_t> shuffled(const std::vector<std::int32_t>& samples, std::uint64_t seed, std::size_t site,
+                                   std::int64_t pass) {
+  std::vector<std::int32_t> order = samples;
+  RandomStream random(seed, Purpose::shuffle, static_cast<std::uint32_t>(site), static_cast<std::uint32_t>(pass));
+  for (std::size_t i = order.size() - 1; i > 0; --i) {
+    const std::size_t j = boost::random::uniform_int_distribution<std::size_t>(0, i)(random);
+    std::swap(order[i], order[j]);
+  }
+  return order;
+}
+
 Batches::Batches(const spec::TrainingSpec& training, const models::Partition& partition, std::uint64_t seed)
     : training_(training),
       partition_(partition),
@@ -30,12 +41,7 @@ Batches::Batches(const spec::TrainingSpec& training, const models::Partition& pa
 
 const std::vector<std::int32_t>& Batches::order(std::size_t site, std::int64_t pass) {
   if (order_pass_[site] != pass) {
-    order_[site] = partition_[site];
-    RandomStream random(seed_, Purpose::shuffle, static_cast<std::uint32_t>(site), static_cast<std::uint32_t>(pass));
-    for (std::size_t i = order_[site].size() - 1; i > 0; --i) {
-      const std::size_t j = boost::random::uniform_int_distribution<std::size_t>(0, i)(random);
-      std::swap(order_[site][i], order_[site][j]);
-    }
+    order_[site] = shuffled(partition_[site], seed_, site, pass);
     order_pass_[site] = pass;
   }
   return order_[site];

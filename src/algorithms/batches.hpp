@@ -8,6 +8,10 @@
 
 namespace dadsim::algorithms {
 
+/// The samples of a site in the order of a pass over them.
+std::vector<std::int32_t> shuffled(const std::vector<std::int32_t>& samples, std::uint64_t seed, std::size_t site,
+                                   std::int64_t pass);
+
 /// Which samples each site takes in which step. The order within a site is shuffled anew for every pass over its
 /// samples and depends on (seed, site, pass) alone, so that all algorithms see the same batches.
 ///

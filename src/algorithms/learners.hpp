@@ -6,6 +6,7 @@
 
 #include "algorithms/algorithm.hpp"
 #include "algorithms/learning_problem.hpp"
+#include "algorithms/training_step.hpp"
 
 namespace dadsim::algorithms {
 

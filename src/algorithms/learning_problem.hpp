@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "models/data/dataset.hpp"
+#include "models/data/drift.hpp"
 #include "spec/specification.hpp"
 
 namespace dadsim::algorithms {
@@ -14,6 +15,7 @@ struct LearningProblem {
   spec::ModelSpec model;
   spec::TrainingSpec training;
   std::uint64_t seed = 1;
+  const models::DriftedData* drift = nullptr;  ///< what sites see later; null: the same as ever
 };
 
 }  // namespace dadsim::algorithms

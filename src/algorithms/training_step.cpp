@@ -65,7 +65,14 @@ void TrainingStep::forward() {
       .training = true, .sites = offsets_, .seed = seed_, .step = static_cast<std::uint32_t>(number_)};
   network_.forward(tape_.inputs(), pass, tape_);
   at_last_layer([&] { charge(step::Phase::loss, step::Role::workers, {cost::loss()}); });
-  loss_ = network_.loss(labels_, static_cast<float>(labels_.size()), tape_);
+  std::vector<float> weights;
+  if (!site_weights_.empty()) {
+    const auto per_sample = static_cast<Eigen::Index>(labels_.size()) / offsets_.back();
+    for (std::size_t site = 0; site < sites(); ++site) {
+      weights.insert(weights.end(), static_cast<std::size_t>(samples(site) * per_sample), site_weights_.at(site));
+    }
+  }
+  loss_ = network_.loss(labels_, static_cast<float>(labels_.size()), tape_, weights);
 }
 
 void TrainingStep::backward(const std::function<void(std::size_t l)>& body) { sweep(false, body); }

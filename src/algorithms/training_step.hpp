@@ -37,6 +37,8 @@ class TrainingStep {
 
   /// Sets the batch: per site, the indices of its samples (a site may have none, not all of them).
   void begin(std::int64_t number, const models::Samples& samples, const std::vector<std::vector<std::int32_t>>& batch);
+  /// From now on each site's part of the loss, and so of every Δ, has a factor; empty: none has.
+  void set_site_weights(std::vector<float> weights) { site_weights_ = std::move(weights); }
   /// Whether sites share a network, so that what is beside the matrices is summed.
   void set_sharing(bool sharing) { sharing_ = sharing; }
   /// Records the wait for what is beside the matrices; gradient() is complete after it.
@@ -127,6 +129,7 @@ class TrainingStep {
   bool sharing_ = true;
   std::int64_t number_ = 0;
   std::vector<std::int32_t> labels_;
+  std::vector<float> site_weights_;
   std::vector<Eigen::Index> offsets_{0};
   models::Tape tape_;
   models::Gradient gradient_;

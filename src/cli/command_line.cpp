@@ -73,7 +73,8 @@ void run_scenario(const Options& options, const scenario::Scenario& scenario) {
   const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads_to_use(options.threads));
   study::TraceRequest trace;
   if (!options.trace.empty()) trace.steps = options.trace_steps;
-  const report::Result result = study::run_experiment(scenario, !options.quiet && standard_error_is_terminal(), trace);
+  const report::Result result =
+      study::run_experiment(scenario, !options.quiet && standard_error_is_terminal(), trace, options.timing_only);
   if (!options.json.empty()) write_file_atomically(options.json, to_json(result));
   if (!options.csv.empty()) write_file_atomically(options.csv, to_csv(result));
   if (!options.report.empty())

@@ -9,6 +9,7 @@
 #include "collectives/collective.hpp"
 #include "compress/registry.hpp"
 #include "estimate/prices.hpp"
+#include "protocols/registry.hpp"
 #include "scenario/vocabulary.hpp"
 #include "sim/device.hpp"
 #include "sim/platform.hpp"
@@ -56,6 +57,20 @@ std::string list_algorithms() {
     text += paragraph(info.description, 2);
     text += paragraph(
         fmt::format("payload: {}{}", info.payload, info.exact ? "; exact: equals the pooled gradient" : ""), 2);
+    text += paragraph("source: " + info.source, 2);
+    text += list_parameters(info.parameters);
+  }
+  text += '\n' + paragraph(
+                     "Event-driven: when things happen decides what is learned, so these are played on the cluster and "
+                     "learned as they "
+                     "were played (docs/event-driven.md). Payload: d is the number of parameters.",
+                     0);
+  for (const protocols::ProtocolInfo& info : protocols::protocol_registry().all()) {
+    text += fmt::format("\n{}\n", info.name);
+    text += paragraph(info.description, 2);
+    text += paragraph(
+        fmt::format("payload: {}{}", info.payload, info.needs_server ? "; needs an aggregator" : "; among peers"), 2);
+    text += paragraph("on a failure: " + info.on_failure, 2);
     text += paragraph("source: " + info.source, 2);
     text += list_parameters(info.parameters);
   }

@@ -40,11 +40,13 @@ po::options_description visible_options() {
        "repeatable")                                                                   //
       ("seed", po::value<std::string>()->value_name("N"), "the same as --set seed=N")  //
       ("threads", po::value<std::string>()->value_name("N"),
-       "threads for learning; the result does not depend on it")                              //
-      ("check", "say what is wrong with the scenario, and run nothing")                       //
-      ("print-scenario", "print the scenario with every default filled in, and run nothing")  //
-      ("quiet", "no table and no progress")                                                   //
-      ("help", "this text")                                                                   //
+       "threads for learning; the result does not depend on it")  //
+      ("timing-only",
+       "play runs of event-driven algorithms for their times alone, and learn nothing (docs/event-driven.md)")  //
+      ("check", "say what is wrong with the scenario, and run nothing")                                         //
+      ("print-scenario", "print the scenario with every default filled in, and run nothing")                    //
+      ("quiet", "no table and no progress")                                                                     //
+      ("help", "this text")                                                                                     //
       ("version", "versions of dadsim and SimGrid");
   return description;
 }
@@ -149,6 +151,7 @@ Options parse_options(int argc, const char* const* argv) {
   }
   if (values.contains("threads")) options.threads = parse_threads(values["threads"].as<std::string>());
   options.quiet = values.contains("quiet");
+  options.timing_only = values.contains("timing-only");
   check_files_differ(
       {{"json", options.json}, {"csv", options.csv}, {"report", options.report}, {"trace", options.trace}});
   if (values.contains("check") && values.contains("print-scenario")) {

@@ -31,6 +31,7 @@ struct Options {
   std::string trace;                            ///< path, likewise
   std::vector<std::int64_t> trace_steps{1, 2};  ///< rising, from 1
   std::size_t threads = 0;                      ///< 0: as many as the machine has
+  bool timing_only = false;
   bool quiet = false;
 };
 

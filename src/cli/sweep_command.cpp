@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <tbb/global_control.h>
 
+#include <algorithm>
 #include <boost/program_options.hpp>
 #include <charconv>
 #include <filesystem>
@@ -141,6 +142,11 @@ void report(const SweepArguments& arguments, study::Database& database, const st
     text += fmt::format("\n{}: {} new, {} there before; {} learned.\n", arguments.out,
                         trials_in_words(numbers.finished, sweep), human_count(numbers.before),
                         numbers.learned == 1 ? "1 run" : fmt::format("{} runs", human_count(numbers.learned)));
+    if (numbers.plays > 0) {
+      text += fmt::format("Event-driven runs played: {}; of what they needed {} operations were learned, {} found.\n",
+                          human_count(numbers.plays), human_count(numbers.operations_learned),
+                          human_count(numbers.operations_found));
+    }
     print(text);
   }
   if (numbers.failed > 0) {
@@ -197,6 +203,9 @@ void run_sweep_command(const std::vector<std::string>& arguments) {
     if (!asked.quiet) {
       print(fmt::format("{}: {} runs learned; dadsim sweep goes on there, and --learned uses it\n", asked.out,
                         human_count(numbers.learned)));
+      if (std::ranges::any_of(sweep.base().runs, &spec::RunSpec::event_driven)) {
+        print(std::string("Event-driven runs are learned as they are played: of these there is nothing yet.\n"));
+      }
     }
   } catch (const Cancelled&) {
     const std::int64_t done = database->number("SELECT COUNT(*) FROM trial").value_or(0);

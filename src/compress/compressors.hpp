@@ -12,5 +12,6 @@ CompressorInfo none_info();
 CompressorInfo fp16_info();
 CompressorInfo bf16_info();
 CompressorInfo int8_info();
+CompressorInfo e3m0_info();
 
 }  // namespace dadsim::compress

@@ -7,7 +7,7 @@ namespace dadsim::compress {
 Registry<CompressorInfo>& compressors() {
   static Registry<CompressorInfo> registry{
       "compressor",
-      {none_info(), fp16_info(), bf16_info(), int8_info()},
+      {none_info(), fp16_info(), bf16_info(), int8_info(), e3m0_info()},
   };
   return registry;
 }

@@ -45,6 +45,21 @@ void Adam::update(Network& network, const Gradient& gradient, double learning_ra
   });
 }
 
+std::vector<float> Adam::state() const {
+  std::vector<float> numbers = {static_cast<float>(steps_)};
+  append_state(first_moment_, numbers);
+  append_state(second_moment_, numbers);
+  return numbers;
+}
+
+void Adam::set_state(std::span<const float> numbers) {
+  if (numbers.empty()) throw std::logic_error("the state of another optimizer");
+  steps_ = static_cast<std::int64_t>(numbers.front());
+  if (!take_state(take_state(numbers.subspan(1), first_moment_), second_moment_).empty()) {
+    throw std::logic_error("the state of another optimizer");
+  }
+}
+
 double Adam::flops_per_parameter(const spec::OptimizerSpec& spec) {
   // m: 3, v: 4, step: root, scale, + ε, rate, ÷, −.
   const double decay = spec.weight_decay == 0 ? 0 : (spec.kind == spec::OptimizerSpec::Kind::adamw ? 1 : 2);

@@ -17,6 +17,8 @@ class Adam : public Optimizer {
  public:
   Adam(const spec::OptimizerSpec& spec, const Network& network);
   void update(Network& network, const Gradient& gradient, double learning_rate) override;
+  std::vector<float> state() const override;  ///< t (exact up to 2²⁴), m, v
+  void set_state(std::span<const float> numbers) override;
 
   static double floats_per_parameter() { return 7; }  ///< w, g, m, v read; w, m, v written
   static double flops_per_parameter(const spec::OptimizerSpec& spec);

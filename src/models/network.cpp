@@ -183,11 +183,28 @@ void NetworkOf<T>::forward(const Eigen::Ref<const MatrixOf<T>>& inputs, const Pa
 }
 
 template <class T>
-T NetworkOf<T>::loss(std::span<const std::int32_t> labels, T total_rows, TapeOf<T>& tape) const {
+void NetworkOf<T>::forward_again(std::size_t value, TapeOf<T>& tape) const {
+  if (tape.values.size() != nodes_.size() + 1) throw std::logic_error("forward_again: forward comes first");
+  for (std::size_t n = value; n < nodes_.size(); ++n) nodes_[n].operation->forward(flow(n, tape));
+}
+
+template <class T>
+std::vector<typename NetworkOf<T>::BatchNormInput> NetworkOf<T>::batch_norms() const {
+  std::vector<BatchNormInput> inputs;
+  for (const Node& node : nodes_) {
+    if (node.operation->is_batch_norm()) inputs.push_back({node.in, node.operation->in().channels});
+  }
+  return inputs;
+}
+
+template <class T>
+T NetworkOf<T>::loss(std::span<const std::int32_t> labels, T total_rows, TapeOf<T>& tape,
+                     std::span<const T> weights) const {
   if (nodes_.empty() || tape.values.size() != nodes_.size() + 1) throw std::logic_error("loss: forward comes first");
   const Index classes = output_shape().channels;
   const RowsOf<T> logits = as_rows(tape.logits(), classes);
   if (static_cast<Index>(labels.size()) != logits.rows()) throw std::logic_error("loss: one label per row");
+  if (!weights.empty() && weights.size() != labels.size()) throw std::logic_error("loss: one weight per label");
   if (!(total_rows > T(0))) throw std::logic_error("loss: total_rows must be positive");
   tape.value_gradients.back().resize(tape.logits().rows(), tape.logits().cols());
   MutableRowsOf<T> value_gradient = as_rows(tape.value_gradients.back(), classes);
@@ -205,9 +222,11 @@ T NetworkOf<T>::loss(std::span<const std::int32_t> labels, T total_rows, TapeOf<
       auto p = value_gradient.row(static_cast<Index>(row)).array();
       p = (z - largest).exp();
       const T total = p.sum();
-      sum += static_cast<double>(std::log(total) + largest - z(label));
+      const double own = static_cast<double>(std::log(total) + largest - z(label));
       p *= T(1) / (total * total_rows);
       p(label) -= T(1) / total_rows;
+      sum += weights.empty() ? own : own * static_cast<double>(weights[row]);
+      if (!weights.empty()) p *= weights[row];
     }
     sums[begin / kRows] = sum;
   });

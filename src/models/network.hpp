@@ -91,12 +91,20 @@ class NetworkOf {
   /// Fills the tape from the inputs (samples × input_shape().size()). Inputs that already lie in tape.inputs() are not
   /// copied.
   void forward(const Eigen::Ref<const MatrixOf<T>>& inputs, const Pass& pass, TapeOf<T>& tape) const;
+  /// The same from a value of the tape on that somebody has changed: an index into TapeOf::values.
+  void forward_again(std::size_t value, TapeOf<T>& tape) const;
+  /// What its batch norms read, from the first to the last.
+  struct BatchNormInput {
+    std::size_t value = 0;  ///< index into TapeOf::values
+    std::int64_t channels = 0;
+  };
+  std::vector<BatchNormInput> batch_norms() const;
 
   /// Softmax cross-entropy of the logits; starts the backward pass: the Δ of the last matrix is there after it. One
   /// label per position of the output. Returns the summed loss ÷ total_rows, and value_gradients are scaled alike: with
   /// total_rows = labels of all sites together, the Δ of each site carry the weight N_s ÷ ΣN. Throws std::logic_error
-  /// for labels that do not fit the logits.
-  T loss(std::span<const std::int32_t> labels, T total_rows, TapeOf<T>& tape) const;
+  /// for labels that do not fit the logits. `weights`, if not empty, has a factor per label, on its part of the loss.
+  T loss(std::span<const std::int32_t> labels, T total_rows, TapeOf<T>& tape, std::span<const T> weights = {}) const;
 
   /// Goes on from matrix l, whose Δ is there, until the Δ of matrix l − 1 is there, or to the end. In falling order,
   /// tables included (there is nothing to do at them).

@@ -118,6 +118,8 @@ class OperationOf {
 
   /// Takes the statistics of a training pass into the running ones.
   virtual void update_running_statistics(const FlowOf<T>&, ParametersOf<T>&) const {}
+  /// Whether it normalises by such statistics.
+  virtual bool is_batch_norm() const { return false; }
 
  protected:
   void owns_matrices(std::size_t first, std::size_t count) { first_matrix_ = first, matrices_ = count; }

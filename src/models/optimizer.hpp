@@ -2,6 +2,8 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
+#include <vector>
 
 #include "models/network.hpp"
 
@@ -30,6 +32,11 @@ class Optimizer {
   /// weight decay shrinks biases too, as PyTorch's optimizers do by default. The same bits for any number of threads.
   /// Throws std::logic_error where the gradient does not have the shape of the network.
   virtual void update(Network& network, const Gradient& gradient, double learning_rate) = 0;
+
+  /// What it keeps from step to step, as one row of numbers.
+  virtual std::vector<float> state() const = 0;
+  /// Puts back what state() of such an optimizer gave. Throws std::logic_error where there are not as many numbers.
+  virtual void set_state(std::span<const float> numbers) = 0;
 };
 
 /// An optimizer with its state (momentum, moments) at zero, sized for `network`.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <span>
 #include <stdexcept>
 #include <vector>
 
@@ -18,6 +19,20 @@ inline std::vector<Eigen::ArrayXf> zeros_like_parameters(const Network& network)
   }
   for (const auto& vector : network.parameters().vectors) state.push_back(Eigen::ArrayXf::Zero(vector.size()));
   return state;
+}
+
+/// State as one row of numbers, and back. Throws std::logic_error where there are not as many.
+inline void append_state(const std::vector<Eigen::ArrayXf>& state, std::vector<float>& numbers) {
+  for (const Eigen::ArrayXf& one : state) numbers.insert(numbers.end(), one.data(), one.data() + one.size());
+}
+inline std::span<const float> take_state(std::span<const float> numbers, std::vector<Eigen::ArrayXf>& state) {
+  for (Eigen::ArrayXf& one : state) {
+    const auto size = static_cast<std::size_t>(one.size());
+    if (numbers.size() < size) throw std::logic_error("the state of another optimizer");
+    std::copy_n(numbers.data(), size, one.data());
+    numbers = numbers.subspan(size);
+  }
+  return numbers;
 }
 
 /// Calls `body(i, offset, parameters, gradient)` for blocks of all parameters, possibly at the same time; the two maps

@@ -34,6 +34,16 @@ void Sgd::update(Network& network, const Gradient& gradient, double learning_rat
   });
 }
 
+std::vector<float> Sgd::state() const {
+  std::vector<float> numbers;
+  append_state(velocity_, numbers);
+  return numbers;
+}
+
+void Sgd::set_state(std::span<const float> numbers) {
+  if (!take_state(numbers, velocity_).empty()) throw std::logic_error("the state of another optimizer");
+}
+
 double Sgd::floats_per_parameter(const spec::OptimizerSpec& spec) {
   return spec.momentum != 0 ? 5 : 3;  // w, g (and v) read; w (and v) written
 }

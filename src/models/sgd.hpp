@@ -15,6 +15,8 @@ class Sgd : public Optimizer {
  public:
   Sgd(const spec::OptimizerSpec& spec, const Network& network);
   void update(Network& network, const Gradient& gradient, double learning_rate) override;
+  std::vector<float> state() const override;
+  void set_state(std::span<const float> numbers) override;
 
   static double floats_per_parameter(const spec::OptimizerSpec& spec);
   static double flops_per_parameter(const spec::OptimizerSpec& spec);

@@ -13,7 +13,8 @@ std::string to_csv(const Result& result) {
                                            csv_field(run.spec.label), csv_field(run.spec.algorithm),
                                            run.spec.communicates ? to_string(run.spec.exchange) : "", run.workers);
     for (const CurvePoint& point : run.curve) {
-      const double epoch = static_cast<double>(point.step) / static_cast<double>(run.steps_per_epoch);
+      const double epoch =
+          point.epochs.value_or(static_cast<double>(point.step) / static_cast<double>(run.steps_per_epoch));
       csv +=
           fmt::format("{},{},{},{},{},{},{},{}\n", of_run, point.step, csv_field(epoch), csv_field(point.seconds),
                       csv_field(point.bytes), csv_field(point.loss), csv_field(point.accuracy), csv_field(point.auc));

@@ -5,6 +5,7 @@
 
 #include "report/explanation.hpp"
 #include "report/paragraph.hpp"
+#include "report/played_table.hpp"
 #include "support/human.hpp"
 
 namespace dadsim::report {
@@ -102,7 +103,11 @@ std::string to_table(const Explanation& explanation) {
                                                                    human_seconds(run.target_seconds))
                                                      : "; the target is not reached"),
                       4);
-    text += "  On its critical path (share, time per step):\n" + critical_path(run);
+    if (run.played) {
+      text += paragraph("  " + time_sentence(run), 4);
+    } else {
+      text += "  On its critical path (share, time per step):\n" + critical_path(run);
+    }
     text += "  What if (change of the time to the target or of the step; step; time to the target):\n" +
             sensitivities(explanation, i);
     text += "  Most useful:\n" + advice(explanation, i);
@@ -117,6 +122,12 @@ std::string to_table(const Explanation& explanation) {
       "Every line is a simulation of its own: what was learned is timed again with one thing changed and all else as "
       "it "
       "is; nothing is learned again.");
+  if (std::ranges::any_of(result.runs, [](const RunResult& run) { return run.played.has_value(); })) {
+    text += paragraph(
+        "Event-driven runs are the exception: they are played again, and learned again as far as the order of events "
+        "is "
+        "another; a step is an update of the model.");
+  }
   return text;
 }
 

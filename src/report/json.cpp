@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "report/json_values.hpp"
+#include "report/played_json.hpp"
+#include "report/shift_json.hpp"
 
 namespace dadsim::report {
 namespace {
@@ -180,6 +182,7 @@ Json to_json_object(const RunResult& run, const Result& result) {
                      {"loss", number(point.loss)},
                      {"accuracy", number(point.accuracy)},
                      {"auc", number(point.auc)}});
+    if (point.epochs) curve.back()["epochs"] = number(*point.epochs);
   }
   json["network"] = to_json_object(run.network);
   json["links_used"] = number(run.network.links_used);
@@ -192,6 +195,8 @@ Json to_json_object(const RunResult& run, const Result& result) {
   memory["gradients"] = number(run.memory.gradients);
   memory["activations"] = number(run.memory.activations);
   memory["algorithm"] = number(run.memory.algorithm);
+  if (run.played) json["played"] = to_json_object(*run.played);
+  if (run.evaluation) json["evaluation"] = to_json_object(*run.evaluation);
   if (run.at_scale) json["at_scale"] = to_json_object(*run.at_scale, run, result.scale.value());
   if (run.costs) {
     json["costs"] = {{"whole", to_json_object(run.costs->whole)},
@@ -214,6 +219,7 @@ std::string to_json(const Result& result) {
   json["learned_on"] = result.learned_on;
   json["timed_as"] = result.timed_as;
   json["assumptions"] = result.assumptions;
+  if (result.timing_only) json["timing_only"] = true;
   if (result.scale) json["at_scale"] = to_json_object(*result.scale);
   if (!result.currency.empty()) json["currency"] = result.currency;
   Json& runs = json["runs"] = Json::array();

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -9,6 +10,7 @@
 #include "estimate/convergence.hpp"
 #include "estimate/efficiency.hpp"
 #include "estimate/memory.hpp"
+#include "report/shift_evaluation.hpp"
 #include "spec/specification.hpp"
 #include "step/timeline.hpp"
 #include "step/timing.hpp"
@@ -24,6 +26,9 @@ struct CurvePoint {
   double accuracy = 0;
   double auc = 0;
   double bytes = 0;  ///< sent by all nodes, from the start of training
+  /// Of event-driven runs: passes over the training data that participants had trained with. Of others they follow from
+  /// the steps.
+  std::optional<double> epochs = {};
 };
 
 /// A run's part of the time to accuracy at scale.
@@ -65,7 +70,72 @@ struct TracedStep {
   std::shared_ptr<const step::Timeline> timeline;
 };
 
-/// Everything that is reported of one run. Computed by summarise() alone: the reports only print it.
+/// What there is to say of a run whose order of events decides what is learned.
+struct PlayedResult {
+  std::int64_t updates = 0;                        ///< rounds, or updates of the model
+  double samples = 0;                              ///< that participants have trained with
+  std::int64_t asked = 0;                          ///< times that a client was asked to take part, or began by itself
+  std::int64_t answered = 0;                       ///< of these, how often its contribution went into a model
+  std::int64_t late = 0;                           ///< came too late, or was not waited for
+  std::int64_t failed = 0;                         ///< never came
+  std::int64_t retried = 0;                        ///< sent again after a failure
+  std::int64_t restored = 0;                       ///< times that a participant went on from a checkpoint
+  double lost_work = 0;                            ///< seconds of computing since such checkpoints
+  std::map<std::int64_t, std::int64_t> staleness;  ///< updates between what was read and what was written → how often
+  double wasted_seconds = 0;                       ///< computing whose result went into no model, all nodes together
+  double wasted_bytes = 0;                         ///< of messages whose content went into no model
+  double busy_seconds = 0;                         ///< computing, all workers together
+  double idle_seconds = 0;                         ///< neither computing nor down, all workers together
+  double down_seconds = 0;                         ///< all workers together
+  std::int64_t outages = 0;                        ///< of hosts
+  std::int64_t link_outages = 0;
+  double bytes_sent = 0, bytes_received = 0, bytes_lost = 0;  ///< by all nodes; the first is the sum of the others
+  std::map<std::string, double> facts;                        ///< of this algorithm alone, by name
+
+  std::vector<std::string> hosts;  ///< per node: workers, then the aggregator
+  /// What became of a worker in the whole play.
+  struct Worker {
+    std::int64_t used = 0;          ///< times that its contribution went into a model
+    std::int64_t late = 0;          ///< as far as `parts` goes
+    std::int64_t failed = 0;        ///< the same
+    double busy = 0, down = 0;      ///< seconds
+    double sent = 0, received = 0;  ///< bytes
+  };
+  std::vector<Worker> workers;
+  struct Part {
+    enum class End : std::uint8_t { used, late, failed };
+    std::int64_t round = 0;
+    std::int32_t worker = -1;
+    double begin = 0, end = 0;  ///< seconds
+    End how = End::used;
+  };
+  std::vector<Part> parts;  ///< clients in rounds, in the order of their ends; the first of them if there are many
+  struct Outage {
+    std::int32_t node = -1;
+    double begin = 0, end = 0;  ///< seconds
+  };
+  std::vector<Outage> host_outages;  ///< the same
+  struct Span {
+    enum class Kind : std::uint8_t { compute, send, lost, down };
+    Kind kind = Kind::compute;
+    std::int32_t node = -1, peer = -1;
+    double begin = 0, end = 0;  ///< seconds
+    double bytes = 0;
+    std::int64_t number = 0;
+    std::string what;
+    bool failed = false;
+  };
+  std::vector<Span> spans;  ///< of the trace, where one is asked for, in the order of their ends
+  std::int64_t spans_left_out = 0;
+  /// Operations of learning: worked out for this run, and found because another run had needed the same.
+  std::int64_t learned = 0, found = 0;
+  std::int64_t events = 0;
+
+  /// Updates between what was read and what was written; not a number where nobody has told.
+  double mean_staleness() const;
+};
+
+/// Everything that is reported of one run. Computed by summarise() and by playing: the reports only print it.
 struct RunResult {
   spec::RunSpec spec;
   std::int64_t steps = 0;
@@ -97,15 +167,17 @@ struct RunResult {
   step::NetworkUse network;  ///< how the network was simulated
   std::vector<step::EpochRanks> ranks;
   std::vector<CurvePoint> curve;
-  std::vector<std::string> notes;       ///< assumptions that concern this run alone
-  estimate::MemoryUse memory;           ///< of one worker, with the mean batch
-  double device_memory = 0;             ///< of the worker that has the least; 0: unknown
-  std::optional<ScaleResult> at_scale;  ///< where the result has a setting for it
-  std::vector<double> busy_seconds;     ///< per node: computing, mean per step
-  std::optional<RunCosts> costs;        ///< where the scenario asks for them
-  std::vector<TracedStep> traced;       ///< those asked for that the run has, in order
-  double compression_seconds = 0;       ///< of compute_seconds: what the algorithm computes beside a plain step
-  double waiting_seconds = 0;           ///< of exposed_seconds: until others have issued what is waited for
+  std::vector<std::string> notes;             ///< assumptions that concern this run alone
+  estimate::MemoryUse memory;                 ///< of one worker, with the mean batch
+  double device_memory = 0;                   ///< of the worker that has the least; 0: unknown
+  std::optional<ScaleResult> at_scale;        ///< where the result has a setting for it
+  std::vector<double> busy_seconds;           ///< per node: computing, mean per step
+  std::optional<RunCosts> costs;              ///< where the scenario asks for them
+  std::vector<TracedStep> traced;             ///< those asked for that the run has, in order
+  double compression_seconds = 0;             ///< of compute_seconds: what the algorithm computes beside a plain step
+  double waiting_seconds = 0;                 ///< of exposed_seconds: until others have issued what is waited for
+  std::optional<PlayedResult> played;         ///< of an event-driven run; its steps are updates of the model
+  std::optional<ShiftEvaluation> evaluation;  ///< of an event-driven run, where the scenario asks for it
 };
 
 struct Result {
@@ -119,6 +191,7 @@ struct Result {
   double target_accuracy = 0;
   std::vector<std::string> layer_names;  ///< matrix layers of the learned network, for the ranks
   std::vector<std::string> assumptions;  ///< sentences that hold for every run
+  bool timing_only = false;              ///< nothing was learned: accuracies and losses are no numbers
   std::vector<RunResult> runs;
 
   std::optional<ScaleSetting> scale;      ///< with a workload to time, or several seeds

@@ -119,6 +119,14 @@ std::string scale_table(const Result& result) {
     if (run.at_scale && !run.at_scale->relative.ratio)
       text += paragraph(fmt::format("{}: no relative steps: {}.", run.spec.label, run.at_scale->relative.why_not));
   }
+  for (const RunResult& run : result.runs) {
+    if (run.played) {
+      text += paragraph(
+          fmt::format("{}: it has no relative steps, since what it learns depends on the cluster that it is played on; "
+                      "the first table has the time that it takes itself.",
+                      run.spec.label));
+    }
+  }
   if (!setting.workload.empty()) text += paragraph(known_sentence(setting));
   text += paragraph(relative_sentence(result));
   if (setting.known) text += paragraph(charged_sentence(setting.charges));

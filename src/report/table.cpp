@@ -10,6 +10,7 @@
 
 #include "report/cost_sentence.hpp"
 #include "report/paragraph.hpp"
+#include "report/played_table.hpp"
 #include "report/scale_table.hpp"
 #include "support/human.hpp"
 
@@ -45,6 +46,8 @@ std::string centred(const std::string& text, std::size_t width) {
 }
 
 std::string run_grid(const Result& result) {
+  const bool some_played =
+      std::ranges::any_of(result.runs, [](const RunResult& run) { return run.played.has_value(); });
   // Some headings stand over several columns, from the first to the last named.
   struct Heading {
     std::string text;
@@ -53,8 +56,8 @@ std::string run_grid(const Result& result) {
   const std::vector<Heading> over{{"", 0, 0},
                                   {"accuracy, %", 1, 2},
                                   {"to " + target_text(result.target_accuracy), 3, 4},
-                                  {"time per step", 5, 7},
-                                  {"per worker and step", 8, 9},
+                                  {some_played ? "time per step or update" : "time per step", 5, 7},
+                                  {some_played ? "per worker and step or update" : "per worker and step", 8, 9},
                                   {"sent", 10, 10}};
   std::vector<RunRow> rows{
       {"run", "final", "best", "steps", "time", "all", "compute", "exposed comm.", "up", "down", "in all"}};
@@ -110,6 +113,7 @@ std::string share_text(double share) {
 
 /// What bound a run: the longest two parts of the critical path, then all parts by kind.
 std::string bound_sentence(const RunResult& run) {
+  if (run.played) return time_sentence(run);
   const std::vector<step::Bound>& bounds = run.bounds;
   if (bounds.empty()) return run.spec.label + ": no step was taken, so nothing held it back.";
   std::string text = fmt::format("{}: {} held it back: {} of the step", run.spec.label, in_words(bounds[0]),
@@ -222,6 +226,7 @@ std::string verdict(const Result& result) {
     if (run.spec.communicates) sharing.push_back(&run);
   }
   const std::string target = target_text(result.target_accuracy);
+  if (result.timing_only) return "Nothing was learned (--timing-only): what is said is when, not how well.";
   if (sharing.empty()) return "No run here shares anything between workers: there is no winner to name.";
 
   std::vector<const RunResult*> reached;
@@ -261,6 +266,9 @@ std::string to_table(const Result& result) {
   std::string text = run_grid(result) + '\n';
   for (const RunResult& run : result.runs) text += paragraph(bound_sentence(run));
   for (const RunResult& run : result.runs) {
+    if (run.played) text += played_paragraphs(run);
+  }
+  for (const RunResult& run : result.runs) {
     if (!run.ranks.empty()) text += paragraph(rank_sentence(run, result.layer_names));
   }
   for (const RunResult& run : result.runs) {
@@ -268,6 +276,9 @@ std::string to_table(const Result& result) {
   }
   for (const RunResult& run : result.runs) {
     if (const std::string sentence = cost_sentence(run, result); !sentence.empty()) text += paragraph(sentence);
+  }
+  for (const RunResult& run : result.runs) {
+    if (run.evaluation) text += '\n' + shift_table(run.spec.label, *run.evaluation);
   }
   if (result.scale) text += '\n' + scale_table(result);
   text += '\n';

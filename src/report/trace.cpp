@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "report/json_values.hpp"
+#include "support/human.hpp"
 
 namespace dadsim::report {
 namespace {
@@ -24,6 +25,9 @@ constexpr double kMicroseconds = 1e6;  // in a second: the unit of the format
 std::vector<std::size_t> steps_that_fit(const Result& result) {
   std::vector<std::size_t> fit;
   std::size_t spans = 0;
+  for (const RunResult& run : result.runs) {
+    if (run.played) spans += run.played->spans.size();
+  }
   for (const RunResult& run : result.runs) {
     std::size_t steps = 0;
     while (steps < run.traced.size() && spans + run.traced[steps].timeline->spans.size() <= kMostTraceSpans) {
@@ -46,7 +50,11 @@ class TraceWriter {
     out_ += ",\n\"traceEvents\":[";
     const std::vector<std::size_t> fit = steps_that_fit(result);
     for (std::size_t i = 0; i < result.runs.size(); ++i) {
-      write_run(static_cast<int>(i) + 1, result.runs[i], fit[i]);
+      if (result.runs[i].played) {
+        write_play(result.runs[i]);
+      } else {
+        write_run(++processes_, result.runs[i], fit[i]);
+      }
     }
     out_ += "\n]}\n";
     return std::move(out_);
@@ -104,6 +112,61 @@ class TraceWriter {
     }
   }
 
+  /// A process per node that did something: what it computes, what it sends, on as many tracks as it takes for none to
+  /// lie over another, and when it was down.
+  void write_play(const RunResult& run) {
+    using Span = PlayedResult::Span;
+    const PlayedResult& played = *run.played;
+    std::map<std::int32_t, std::vector<const Span*>> nodes;
+    for (const Span& span : played.spans) nodes[span.node].push_back(&span);
+    for (auto& [node, spans] : nodes) {
+      std::ranges::stable_sort(spans, {}, &Span::begin);
+      const int process = ++processes_;
+      metadata("process_name", process, 0, "name",
+               quoted(fmt::format("{}: {}", run.spec.label, name_of(played, node))));
+      metadata("process_sort_index", process, 0, "sort_index", std::to_string(process));
+      name_thread(process, 1, "computing");
+      name_thread(process, 2, "down");
+      std::vector<double> free_at;  // per track of what it sends
+      for (const Span* span : spans) write_span(process, *span, played, free_at);
+    }
+  }
+
+  static std::string name_of(const PlayedResult& played, std::int32_t node) {
+    const auto index = static_cast<std::size_t>(node);
+    const std::string host = index < played.hosts.size() ? played.hosts[index] : "";
+    return index < played.workers.size() ? fmt::format("worker {} ({})", node, host)
+                                         : fmt::format("aggregator ({})", host);
+  }
+
+  void write_span(int process, const PlayedResult::Span& span, const PlayedResult& played,
+                  std::vector<double>& free_at) {
+    using Kind = PlayedResult::Span::Kind;
+    int thread = span.kind == Kind::down ? 2 : 1;
+    const bool sends = span.kind == Kind::send || span.kind == Kind::lost;
+    const std::string name = sends ? fmt::format("{} to {}", span.what, name_of(played, span.peer)) : span.what;
+    std::string arguments;
+    if (sends) {
+      std::size_t track = 0;
+      while (track < free_at.size() && free_at[track] > span.begin) ++track;
+      thread = static_cast<int>(track) + 3;
+      if (track == free_at.size()) {
+        free_at.push_back(0);
+        name_thread(process, thread, track == 0 ? "sending" : fmt::format("sending, {}", track + 1));
+      }
+      free_at[track] = span.end;
+      arguments = fmt::format(R"("bytes":{},"number":{})", span.bytes, span.number);
+    } else if (span.kind == Kind::compute) {
+      arguments = fmt::format(R"("first_step":{})", span.number);
+    }
+    if (span.failed) arguments += fmt::format(R"({}"failed":true)", arguments.empty() ? "" : ",");
+    constexpr const char* categories[] = {"compute", "network", "lost", "down"};
+    begin_event();
+    print(R"({{"ph":"X","name":{},"cat":"{}","pid":{},"tid":{},"ts":{},"dur":{},"args":{{{}}}}})", quoted(name),
+          categories[static_cast<std::size_t>(span.kind)], process, thread, span.begin * kMicroseconds,
+          (span.end - span.begin) * kMicroseconds, arguments);
+  }
+
   void write_spans(int process, const TracedStep& step, const std::map<TrackKey, int>& threads) {
     const step::Timeline& timeline = *step.timeline;
     std::vector<int> thread_of;
@@ -144,6 +207,7 @@ class TraceWriter {
 
   std::string out_;
   bool first_ = true;
+  int processes_ = 0;
 };
 
 }  // namespace
@@ -159,6 +223,15 @@ std::vector<std::string> left_out_of_trace(const Result& result) {
       const std::string sentence = fmt::format("{}: {}", run.spec.label, what);
       if (std::ranges::count(sentences, sentence) == 0) sentences.push_back(sentence);
     };
+    if (run.played) {
+      // Its trace is of the play, not of steps.
+      if (run.played->spans_left_out > 0) {
+        say(fmt::format("the first {} of {} spans of the play are there, until {}", run.played->spans.size(),
+                        static_cast<std::int64_t>(run.played->spans.size()) + run.played->spans_left_out,
+                        run.played->spans.empty() ? "its beginning" : human_seconds(run.played->spans.back().end)));
+      }
+      continue;
+    }
     std::vector<std::int64_t> beyond;
     for (const std::int64_t step : result.trace_steps) {
       if (step > run.steps) beyond.push_back(step);

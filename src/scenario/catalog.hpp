@@ -22,6 +22,15 @@ struct Catalog {
     std::vector<spec::ParameterSpec> parameters;
     bool communicates = true;    ///< false: the way of exchanging means nothing to it
     bool decentralised = false;  ///< sites exchange with their neighbours in a graph: always among peers
+    bool event_driven = false;   ///< who exchanges what with whom, and when, is its own affair
+    bool remembers = true;       ///< <compress memory="true"> means something to it
+    bool follows_drift = false;  ///< its sites train with the data that they have by then
+    bool needs_server = false;   ///< an aggregator, where it is event-driven
+    bool plain_sgd = false;      ///< it needs SGD without momentum
+    /// What is wrong with its parameters together for so many workers; empty: nothing. May be none.
+    std::function<std::string(const spec::ParameterValues&, std::size_t workers)> check = nullptr;
+    /// Whether <compress> means something to it with these parameters. May be none: it does.
+    std::function<bool(const spec::ParameterValues&)> compresses = nullptr;
   };
   std::vector<Algorithm> algorithms;
   struct Compressor {

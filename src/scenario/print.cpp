@@ -29,13 +29,16 @@ void write_workers(XmlWriter& xml, const Scenario& scenario) {
   Open workers(xml, "workers");
   workers.set("memory", scenario.ignore_memory ? "ignore" : "check");
   for (std::size_t i = 0; i < scenario.workers.size();) {
-    const std::string& device = scenario.workers[i].device;
+    const spec::Placement& one = scenario.workers[i];
     std::string hosts;
-    for (std::size_t first = i;
-         i < scenario.workers.size() && scenario.workers[i].device == device && i < first + kHostsPerElement; ++i) {
-      hosts += (hosts.empty() ? "" : " ") + scenario.workers[i].host;
+    for (const std::size_t first = i; i < scenario.workers.size() && i < first + kHostsPerElement; ++i) {
+      const spec::Placement& next = scenario.workers[i];
+      if (next.device != one.device || next.speed_spread != one.speed_spread) break;
+      hosts += (hosts.empty() ? "" : " ") + next.host;
     }
-    Open(xml, "worker").set("hosts", hosts).set("device", device);
+    Open element(xml, "worker");
+    element.set("hosts", hosts).set("device", one.device);
+    if (one.speed_spread > 0) element.set("speed-spread", one.speed_spread);
   }
   if (scenario.aggregator)
     Open(xml, "aggregator").set("host", scenario.aggregator->host).set("device", scenario.aggregator->device);
@@ -110,11 +113,9 @@ void write_runs(XmlWriter& xml, const Scenario& scenario) {
   for (const spec::RunSpec& run : scenario.runs) {
     Open element(xml, "run");
     element.set("algorithm", run.algorithm).set("label", run.label);
-    if (run.communicates) {
+    if (run.communicates && !run.event_driven) {
       if (!run.decentralised) element.set("exchange", to_string(run.exchange));
-      element.set("all-reduce", run.all_reduce)
-          .set("all-gather", run.all_gather)
-          .set_bytes("bucket", run.bucket_bytes);
+      element.set("all-reduce", run.all_reduce).set("all-gather", run.all_gather).set_bytes("bucket", run.bucket_bytes);
       if (run.bucket_bytes > 0) element.set_bytes("first-bucket", run.first_bucket_bytes);
     }
     for (const auto& [name, value] : run.parameters) element.set(name.c_str(), value);
@@ -134,6 +135,7 @@ std::string write_scenario(const Scenario& scenario, const PathText& file, bool 
     if (!scenario.description.empty()) Open(xml, "description").content(scenario.description);
     write_platform(xml, scenario.platform, file);
     write_network(xml, scenario.network);
+    write_failures(xml, scenario.failures, file);
     write_devices(xml, scenario.devices);
     write_workers(xml, scenario);
     write_data(xml, scenario.data, file);
@@ -141,6 +143,7 @@ std::string write_scenario(const Scenario& scenario, const PathText& file, bool 
     write_training(xml, scenario.training);
     if (scenario.timed_as) write_timed_as(xml, *scenario.timed_as, file);
     write_runs(xml, scenario);
+    if (scenario.evaluation) write_evaluation(xml, *scenario.evaluation);
     if (scenario.costs) write_costs(xml, *scenario.costs);
     if (scenario.goal && with_questions) write_goal(xml, *scenario.goal);
     if (scenario.sweep && with_questions) write_sweep(xml, *scenario.sweep);
@@ -149,6 +152,36 @@ std::string write_scenario(const Scenario& scenario, const PathText& file, bool 
 }
 
 std::uint64_t hash_of(const Scenario& scenario) { return fingerprint(write_scenario(scenario, contents_of, false)); }
+
+std::uint64_t problem_hash_of(const Scenario& scenario, std::uint64_t seed) {
+  XmlWriter xml;
+  {
+    Open root(xml, "problem");
+    root.set("seed", seed).set("workers", static_cast<std::int64_t>(scenario.workers.size()));
+    write_data(xml, scenario.data, contents_of);
+    write_model(xml, scenario.model);
+  }
+  return fingerprint(xml.finish());
+}
+
+std::uint64_t learning_problem_hash_of(const Scenario& scenario, std::uint64_t seed) {
+  // How long is trained, and when it is evaluated, is no part of what one operation gives.
+  spec::TrainingSpec training = scenario.training;
+  training.seeds = 1;
+  training.target_accuracy = 0;
+  training.stop = spec::TrainingSpec::Stop::budget;
+  training.evaluate_every = 0;
+  // When data drift is known to who plays; what they become is part of each operation's name.
+  Scenario timeless = scenario;
+  for (spec::DriftSpec& drift : timeless.data.drifts) drift.at = 0;
+  XmlWriter xml;
+  {
+    Open root(xml, "problem");
+    root.set("seed", problem_hash_of(timeless, seed));
+    write_training(xml, training);
+  }
+  return fingerprint(xml.finish());
+}
 
 std::uint64_t learning_hash_of(const Scenario& scenario, const spec::RunSpec& run, const spec::TrainingSpec& training,
                                std::uint64_t seed) {

@@ -29,6 +29,8 @@ void write_split(XmlWriter& xml, const spec::SplitSpec& split) {
       element.set("by", "sizes").set("sizes", fmt::format("{}", fmt::join(split.sizes, " ")));
       break;
   }
+  if (split.size_spread > 0) element.set("size-spread", split.size_spread);
+  if (split.size_exponent > 0) element.set("size-exponent", split.size_exponent);
 }
 
 /// Writes one source; a file by what `file` makes of its path.
@@ -112,6 +114,7 @@ void write_data(XmlWriter& xml, const spec::DataSpec& data, const PathText& file
   write_split(xml, data.split);
   const spec::ShiftSpec& shift = data.shift;
   if (!shift.none()) Open(xml, "shift").set("gain", shift.gain).set("offset", shift.offset).set("noise", shift.noise);
+  write_drifts(xml, data.drifts);
 }
 
 }  // namespace dadsim::scenario

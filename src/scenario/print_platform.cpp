@@ -85,6 +85,8 @@ void write_cluster(XmlWriter& xml, const spec::FederationSpec& federation) {
     line.set("name", sites.name);
     if (sites.numbered) line.set("count", sites.count);
     set_line(line, sites.up, sites.down);
+    if (sites.bandwidth_spread > 0) line.set("bandwidth-spread", sites.bandwidth_spread);
+    if (sites.latency_spread > 0) line.set("latency-spread", sites.latency_spread);
   }
   if (federation.hub_up.bandwidth > 0) {
     Open hub(xml, "hub");

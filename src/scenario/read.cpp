@@ -9,6 +9,7 @@
 #include "scenario/declared_hosts.hpp"
 #include "scenario/host_list.hpp"
 #include "scenario/quantity.hpp"
+#include "scenario/read_failures.hpp"
 #include "scenario/read_platform.hpp"
 #include "scenario/white_space.hpp"
 
@@ -45,13 +46,14 @@ Cluster read_workers(const Element& element, const std::vector<spec::DeviceSpec>
   for (const Element* worker : workers) {
     const Node one(*worker, context.findings);
     const std::string device = read_device(one);
+    const double spread = one.real("speed-spread", {.minimum = 0, .maximum = 3}, 0);
     const std::optional<std::string> text =
         one.required_text("hosts", "names of hosts in the platform, e.g. gpu-[0-15]");
     if (!text) continue;
     HostList list = expand_hosts(*text, kMaxWorkers - cluster.workers.size());
     if (!list.what.empty()) one.fail_at("hosts", list.what, list.remedy);
     for (std::string& host : list.hosts) {
-      cluster.workers.push_back({std::move(host), device});
+      cluster.workers.push_back({std::move(host), device, spread});
       cluster.origins.push_back(one.origin("hosts"));
     }
   }
@@ -158,6 +160,10 @@ Scenario read_scenario(const Element& root, const ReadContext& context) {
   if (const Element* workers =
           node.required_child("workers", "who takes part: <workers> with <worker hosts=\"…\" device=\"…\"/>"))
     cluster = read_workers(*workers, scenario.devices, context);
+  std::vector<std::string> placed;
+  for (const spec::Placement& worker : cluster.workers) placed.push_back(worker.host);
+  if (cluster.aggregator) placed.push_back(cluster.aggregator->host);
+  scenario.failures = read_failures(node, placed, context);
   DataFindings data;
   const Element* data_element = node.required_child("data", "what is learned from: <data> with <digits/> or <idx …/>");
   if (data_element != nullptr) data = read_data(*data_element, cluster.workers.size(), context);
@@ -171,7 +177,12 @@ Scenario read_scenario(const Element& root, const ReadContext& context) {
   if (const Element* timed = node.child("timed-as"))
     scenario.timed_as = read_timed_as(*timed, scenario.training.batch, context);
   check_precision(scenario, cluster.workers, cluster.origins, node.child("timed-as"), context);
-  scenario.runs = read_runs(node, cluster.aggregator.has_value(), context);
+  scenario.runs =
+      read_runs(node, cluster.aggregator.has_value(), cluster.workers.size(), scenario.training.optimizer, context);
+  if (data_element != nullptr)
+    data.spec.drifts = read_drifts(*data_element, cluster.workers, data, scenario.runs, context);
+  if (const Element* evaluation = node.child("evaluation"))
+    scenario.evaluation = scenario::read_evaluation(*evaluation, data, scenario.runs, context);
   if (const Element* costs = node.child("costs")) scenario.costs = read_costs(*costs, scenario.devices, context);
   if (const Element* goal = node.child("goal")) scenario.goal = scenario::read_goal(*goal, scenario, context);
   if (const Element* sweep = node.child("sweep")) scenario.sweep = read_sweep(*sweep, context);
@@ -179,7 +190,10 @@ Scenario read_scenario(const Element& root, const ReadContext& context) {
   if (given_platform && !cluster.workers.empty()) {
     check_platform(*given_platform, cluster, scenario.runs, context);
   }
-  if (given_platform) scenario.platform = std::move(*given_platform);
+  if (given_platform) {
+    draw_populations_from(scenario.seed, *given_platform);
+    scenario.platform = std::move(*given_platform);
+  }
   scenario.ignore_memory = cluster.ignore_memory;
   scenario.workers = std::move(cluster.workers);
   scenario.aggregator = std::move(cluster.aggregator);

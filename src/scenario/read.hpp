@@ -32,6 +32,10 @@ inline constexpr std::size_t kMaxDevices = 1000;
 // One function per element; the files follow. Each fills in defaults and goes on after errors.
 spec::NetworkSpec read_network(const Element& element, const ReadContext& context);
 DataFindings read_data(const Element& element, std::size_t workers, const ReadContext& context);
+/// The drifts of <data>, once the workers and the runs are known; in the order of their times.
+std::vector<spec::DriftSpec> read_drifts(const Element& data_element, const std::vector<spec::Placement>& workers,
+                                         const DataFindings& data, const std::vector<spec::RunSpec>& runs,
+                                         const ReadContext& context);
 spec::ModelSpec read_model(const Element& element, const DataFindings& data, const ReadContext& context);
 spec::TrainingSpec read_training(const Element& element, std::size_t workers, std::int64_t samples,
                                  const ReadContext& context);
@@ -41,7 +45,11 @@ std::vector<spec::DeviceSpec> read_devices(const Node& scenario, const ReadConte
 void check_precision(const Scenario& scenario, const std::vector<spec::Placement>& workers,
                      const std::vector<Origin>& origins, const Element* timed_as, const ReadContext& context);
 spec::TimedAsSpec read_timed_as(const Element& element, std::int64_t batch, const ReadContext& context);
-std::vector<spec::RunSpec> read_runs(const Node& scenario, bool has_aggregator, const ReadContext& context);
+std::vector<spec::RunSpec> read_runs(const Node& scenario, bool has_aggregator, std::size_t workers,
+                                     const spec::OptimizerSpec& optimizer, const ReadContext& context);
+/// The runs are complete.
+spec::EvaluationSpec read_evaluation(const Element& element, const DataFindings& data,
+                                     const std::vector<spec::RunSpec>& runs, const ReadContext& context);
 spec::CostSpec read_costs(const Element& element, const std::vector<spec::DeviceSpec>& own_devices,
                           const ReadContext& context);
 /// `scenario` is complete but for hosts and data.

@@ -27,7 +27,7 @@ DataFindings finish_drawn(const Node& node, Source source, const ReadContext& co
               fmt::format("train and test together are at most {}", spec::kMaxDrawnSamples));
   }
   const Catalog::DataAnswer answer = context.catalog.inspect_data(source);
-  return {{source, {}, {}}, source.train, answer.facts.classes, answer.facts.shape, answer.facts.labels_per_sample};
+  return {{source, {}, {}, {}}, source.train, answer.facts.classes, answer.facts.shape, answer.facts.labels_per_sample};
 }
 
 /// Reads `train` and `test` of a set in files and asks what those hold, where all of them were found. `own_test`:
@@ -293,6 +293,15 @@ spec::SplitSpec read_split(const Element& element, std::size_t workers, const Da
     }
   } else {
     node.refuse("shards", because, "only by=\"shards\" has it");
+  }
+  if (split.kind == spec::SplitSpec::Kind::iid || split.kind == spec::SplitSpec::Kind::dirichlet) {
+    split.size_spread = node.real("size-spread", {.minimum = 0, .maximum = 5}, split.size_spread);
+    if (split.size_spread > 0) node.refuse("size-exponent", "stands beside size-spread", "one of the two");
+    split.size_exponent = node.real("size-exponent", {.minimum = 0, .maximum = 5}, split.size_exponent);
+  } else {
+    for (const char* attribute : {"size-spread", "size-exponent"}) {
+      node.refuse(attribute, because, "only by=\"iid\" and by=\"dirichlet\" have it");
+    }
   }
   if (split.kind != spec::SplitSpec::Kind::sizes) {
     node.refuse("sizes", because, "only by=\"sizes\" has it");

@@ -23,6 +23,15 @@ spec::ExchangeMode read_exchange(const Node& node, const Catalog::Algorithm& alg
     node.refuse("exchange", fmt::format("means nothing to '{}'", algorithm.name), "remove it: nothing is exchanged");
     return fallback;
   }
+  if (algorithm.event_driven) {
+    node.refuse("exchange", fmt::format("means nothing to '{}'", algorithm.name),
+                "remove it: the algorithm itself says who exchanges what with whom");
+    if (algorithm.needs_server && !has_aggregator) {
+      node.fail_at("algorithm", fmt::format("'{}' needs an aggregator", algorithm.name),
+                   "an <aggregator> in <workers>");
+    }
+    return has_aggregator ? spec::ExchangeMode::aggregator : spec::ExchangeMode::peer;
+  }
   if (algorithm.decentralised) {
     node.refuse("exchange", fmt::format("means nothing to '{}'", algorithm.name),
                 "remove it: sites exchange with their neighbours in a graph");
@@ -39,9 +48,10 @@ spec::ExchangeMode read_exchange(const Node& node, const Catalog::Algorithm& alg
 /// How the collectives are carried out.
 void read_collectives(const Node& node, const Catalog::Algorithm& algorithm, spec::RunSpec& run,
                       const ReadContext& context) {
-  if (!algorithm.communicates) {
+  if (!algorithm.communicates || algorithm.event_driven) {
     for (const char* attribute : {"all-reduce", "all-gather", "bucket", "first-bucket"}) {
-      node.refuse(attribute, fmt::format("means nothing to '{}'", algorithm.name), "remove it: nothing is exchanged");
+      node.refuse(attribute, fmt::format("means nothing to '{}'", algorithm.name),
+                  algorithm.communicates ? "remove it: there are no collectives" : "remove it: nothing is exchanged");
     }
     return;
   }
@@ -161,7 +171,8 @@ void complete_labels(std::vector<spec::RunSpec>& runs, const ReadContext& contex
 
 }  // namespace
 
-std::vector<spec::RunSpec> read_runs(const Node& scenario, bool has_aggregator, const ReadContext& context) {
+std::vector<spec::RunSpec> read_runs(const Node& scenario, bool has_aggregator, std::size_t workers,
+                                     const spec::OptimizerSpec& optimizer, const ReadContext& context) {
   const std::vector<const Element*> elements = scenario.children("run");
   std::vector<spec::RunSpec> runs;
   if (elements.empty())
@@ -197,12 +208,29 @@ std::vector<spec::RunSpec> read_runs(const Node& scenario, bool has_aggregator, 
     run.algorithm = *name;
     run.communicates = algorithm->communicates;
     run.decentralised = algorithm->decentralised;
+    run.event_driven = algorithm->event_driven;
     run.exchange = read_exchange(node, *algorithm, has_aggregator);
     read_collectives(node, *algorithm, run, context);
     run.compress = read_compress(node, *algorithm, context);
     for (const spec::ParameterSpec& parameter : algorithm->parameters)
       run.parameters[parameter.name] = read_parameter(node, parameter);
     check_parameter_names(node, {algorithm->name, algorithm->parameters}, owners, context);
+    if (run.compress.memory && !algorithm->remembers) {
+      node.fail(fmt::format("<compress memory=\"true\"> means nothing to '{}'", algorithm->name),
+                "remove the memory: who takes part changes from step to step");
+    }
+    if (node.child("compress") != nullptr && algorithm->compresses && !algorithm->compresses(run.parameters)) {
+      node.fail(fmt::format("<compress> means nothing to '{}' with these parameters", algorithm->name),
+                "remove it, or a parameter that lets it be used");
+    }
+    if (algorithm->check && workers > 0) {
+      const std::string fault = algorithm->check(run.parameters, workers);
+      if (!fault.empty()) node.fail(fault.substr(0, fault.find("; ")), fault.substr(fault.find("; ") + 2));
+    }
+    if (algorithm->plain_sgd && (optimizer.kind != spec::OptimizerSpec::Kind::sgd || optimizer.momentum != 0)) {
+      node.fail_at("algorithm", fmt::format("'{}' needs plain SGD", algorithm->name),
+                   "<sgd/> without a momentum in <training>");
+    }
     runs.push_back(std::move(run));
   }
   if (runs.size() <= kMaxRuns) complete_labels(runs, context);

@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "spec/cost_specification.hpp"
+#include "spec/evaluation_specification.hpp"
+#include "spec/failure_specification.hpp"
 #include "spec/goal_specification.hpp"
 #include "spec/specification.hpp"
 #include "spec/sweep_specification.hpp"
@@ -20,6 +22,7 @@ struct Scenario {
   std::uint64_t seed = 1;
   spec::PlatformSpec platform;
   spec::NetworkSpec network;
+  spec::FailureSpec failures;             ///< played by event-driven runs alone
   std::vector<spec::DeviceSpec> devices;  ///< defined in the scenario itself
   std::vector<spec::Placement> workers;
   std::optional<spec::Placement> aggregator;
@@ -34,7 +37,8 @@ struct Scenario {
   bool ignore_memory = false;            ///< runs that do not fit the memory of their devices are timed all the same
   std::optional<spec::SweepSpec> sweep;  ///< what `dadsim sweep` varies; it is no part of the hash
   std::optional<spec::CostSpec> costs;
-  std::optional<spec::GoalSpec> goal;  ///< what `dadsim plan` is to reach; no part of the hash either
+  std::optional<spec::EvaluationSpec> evaluation;  ///< of the last models of event-driven runs
+  std::optional<spec::GoalSpec> goal;              ///< what `dadsim plan` is to reach; no part of the hash either
 };
 
 }  // namespace dadsim::scenario

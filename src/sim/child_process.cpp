@@ -16,6 +16,7 @@
 #include <cstdio>
 #include <cstring>
 #include <exception>
+#include <utility>
 
 namespace dadsim::sim {
 namespace {
@@ -98,39 +99,53 @@ bool write_all(int descriptor, const char* data, std::size_t size) {
 }
 
 /// Cuts the stream of bytes back into messages (8 bytes of length, then the message).
-class MessageReader {
+class MessageCutter {
  public:
-  void add(const char* data, std::size_t size, const std::function<void(std::string_view)>& on_message) {
-    buffer_.append(data, size);
-    std::size_t start = 0;
-    for (;;) {
-      std::uint64_t length = 0;
-      if (buffer_.size() - start < sizeof length) break;
-      std::memcpy(&length, buffer_.data() + start, sizeof length);
-      if (buffer_.size() - start - sizeof length < length) break;
-      on_message(std::string_view(buffer_).substr(start + sizeof length, length));
-      start += sizeof length + length;
+  void add(const char* data, std::size_t size) {
+    if (start_ > 0 && start_ == buffer_.size()) {
+      buffer_.clear();
+      start_ = 0;
     }
-    buffer_.erase(0, start);
+    buffer_.append(data, size);
+  }
+  std::optional<std::string> next() {
+    std::uint64_t length = 0;
+    if (buffer_.size() - start_ < sizeof length) return std::nullopt;
+    std::memcpy(&length, buffer_.data() + start_, sizeof length);
+    if (buffer_.size() - start_ - sizeof length < length) {
+      buffer_.erase(0, std::exchange(start_, 0));
+      return std::nullopt;
+    }
+    std::string message = buffer_.substr(start_ + sizeof length, length);
+    start_ += sizeof length + length;
+    return message;
   }
 
  private:
   std::string buffer_;
+  std::size_t start_ = 0;
 };
 
-[[noreturn]] void be_child(const std::function<void(const MessageSink&)>& body, pid_t parent, int messages,
-                           int output) {
-  // The order of descriptors 0–3 is fixed so that everything above them can be closed: another thread's pipes must not
+std::string framed(std::string_view message) {
+  const std::uint64_t length = message.size();
+  std::string bytes(reinterpret_cast<const char*>(&length), sizeof length);
+  return bytes += message;
+}
+
+[[noreturn]] void be_child(const ChildProcess::Body& body, pid_t parent, int messages, int output, int orders) {
+  // The order of descriptors 0–4 is fixed so that everything above them can be closed: another thread's pipes must not
   // be held open here.
   const int null = ::open("/dev/null", O_RDONLY);
   const int kept = ::fcntl(messages, F_DUPFD, 10);
   const int kept_output = ::fcntl(output, F_DUPFD, 10);
-  if (null < 0 || kept < 0 || kept_output < 0) ::_exit(kFailureStatus);
+  const int kept_orders = ::fcntl(orders, F_DUPFD, 10);
+  if (null < 0 || kept < 0 || kept_output < 0 || kept_orders < 0) ::_exit(kFailureStatus);
   ::dup2(null, 0);
   ::dup2(kept_output, 1);
   ::dup2(kept_output, 2);
   ::dup2(kept, 3);
-  ::close_range(4, ~0U, 0);
+  ::dup2(kept_orders, 4);
+  ::close_range(5, ~0U, 0);
   for (const int signal : {SIGINT, SIGTERM, SIGQUIT, SIGHUP, SIGPIPE, SIGCHLD, SIGABRT, SIGSEGV}) {
     std::signal(signal, SIG_DFL);
   }
@@ -142,7 +157,7 @@ class MessageReader {
   if (::getppid() != parent) ::_exit(kFailureStatus);
   int status = kFailureStatus;
   try {
-    body(MessageSink(3));
+    body(MessageSink(3), MessageSource(4));
     status = 0;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "%s\n", error.what());
@@ -197,64 +212,128 @@ std::string ChildOutcome::description() const {
   return {};
 }
 
-ChildOutcome run_in_child(const std::function<void(const MessageSink&)>& body,
-                          const std::function<void(std::string_view)>& on_message, double time_limit) {
-  using Clock = std::chrono::steady_clock;
-  ChildOutcome outcome;
-  Pipe messages;
-  Pipe output;
-  if (!messages.open() || !output.open()) {
-    outcome.code = errno;
-    return outcome;
-  }
-  std::fflush(nullptr);  // or the child would write what is buffered a second time
-  const pid_t parent = ::getpid();
-  const pid_t pid = ::fork();
-  if (pid < 0) {
-    outcome.code = errno;
-    return outcome;
-  }
-  if (pid == 0) be_child(body, parent, messages.write.get(), output.write.get());
-  Child child(pid);
-  messages.write.close();
-  output.write.close();
+// ---- the parent's side ----
 
-  const auto deadline =
-      Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(time_limit));
-  MessageReader reader;
-  std::array<char, 65536> chunk{};
+std::string MessageSource::next() const {
+  const auto read_all = [this](char* data, std::size_t size) {
+    while (size > 0) {
+      const ssize_t got = ::read(descriptor_, data, size);
+      if (got < 0 && errno == EINTR) continue;
+      if (got <= 0) ::_exit(kFailureStatus);  // nobody is there any more to be told why
+      data += got;
+      size -= static_cast<std::size_t>(got);
+    }
+  };
+  std::uint64_t length = 0;
+  read_all(reinterpret_cast<char*>(&length), sizeof length);
+  std::string message(length, '\0');
+  read_all(message.data(), message.size());
+  return message;
+}
+
+struct ChildProcess::State {
+  using Clock = std::chrono::steady_clock;
+  Pipe messages, output, orders;
+  std::optional<Child> child;
+  ChildOutcome outcome;
+  MessageCutter cutter;
+  Clock::time_point start = Clock::now();
   bool timed_out = false;
-  std::array<pollfd, 2> waiting{{{messages.read.get(), POLLIN, 0}, {output.read.get(), POLLIN, 0}}};
-  while (waiting[0].fd >= 0 || waiting[1].fd >= 0) {
+
+  /// Reads what is there, or waits for it. False once both pipes have ended, or the time is up.
+  bool read_more(double time_limit) {
+    std::array<pollfd, 2> waiting{{{messages.read.get(), POLLIN, 0}, {output.read.get(), POLLIN, 0}}};
+    if (waiting[0].fd < 0 && waiting[1].fd < 0) return false;
     int patience = -1;  // milliseconds
     if (time_limit > 0) {
-      const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
-      if (left <= 0) {
+      const std::chrono::duration<double> left =
+          std::chrono::duration<double>(time_limit) - std::chrono::duration<double>(Clock::now() - start);
+      if (left.count() <= 0) {
         timed_out = true;
-        break;
+        return false;
       }
-      patience = static_cast<int>(std::min<std::int64_t>(left, 1000));
+      patience = static_cast<int>(std::clamp(left.count() * 1000, 1.0, 1000.0));
     }
-    if (::poll(waiting.data(), waiting.size(), patience) < 0 && errno != EINTR) break;
+    if (::poll(waiting.data(), waiting.size(), patience) < 0) return errno == EINTR;
+    std::array<char, 65536> chunk{};
     for (std::size_t i = 0; i < waiting.size(); ++i) {
       if (waiting[i].fd < 0 || waiting[i].revents == 0) continue;
       const ssize_t got = ::read(waiting[i].fd, chunk.data(), chunk.size());
       if (got < 0 && errno == EINTR) continue;
       if (got <= 0) {
-        waiting[i].fd = -1;
+        (i == 0 ? messages : output).read.close();
       } else if (i == 0) {
-        reader.add(chunk.data(), static_cast<std::size_t>(got), on_message);
+        cutter.add(chunk.data(), static_cast<std::size_t>(got));
       } else {
         const std::size_t room = kOutputKept - std::min(kOutputKept, outcome.output.size());
         outcome.output.append(chunk.data(), std::min(room, static_cast<std::size_t>(got)));
       }
     }
+    return true;
   }
-  if (timed_out) child.kill();
-  const int status = child.wait();
-  if (timed_out) {
+};
+
+ChildProcess::ChildProcess(const Body& body) : state_(std::make_unique<State>()) {
+  State& state = *state_;
+  if (!state.messages.open() || !state.output.open() || !state.orders.open()) {
+    state.outcome.code = errno;
+    return;
+  }
+  std::fflush(nullptr);  // or the child would write what is buffered a second time
+  const pid_t parent = ::getpid();
+  const pid_t pid = ::fork();
+  if (pid < 0) {
+    state.outcome.code = errno;
+    return;
+  }
+  if (pid == 0) {
+    be_child(body, parent, state.messages.write.get(), state.output.write.get(), state.orders.read.get());
+  }
+  state.child.emplace(pid);
+  state.messages.write.close();
+  state.output.write.close();
+  state.orders.read.close();
+}
+
+ChildProcess::~ChildProcess() = default;
+
+bool ChildProcess::send(std::string_view message) {
+  // A child that has ended must not end this process with it.
+  sigset_t pipe_signal;
+  sigset_t before;
+  sigemptyset(&pipe_signal);
+  sigaddset(&pipe_signal, SIGPIPE);
+  ::pthread_sigmask(SIG_BLOCK, &pipe_signal, &before);
+  const std::string bytes = framed(message);
+  const bool sent = state_->child && write_all(state_->orders.write.get(), bytes.data(), bytes.size());
+  if (!sent && errno == EPIPE && sigismember(&before, SIGPIPE) == 0) {
+    const timespec none{};
+    ::sigtimedwait(&pipe_signal, nullptr, &none);
+  }
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return sent;
+}
+
+std::optional<std::string> ChildProcess::next(double time_limit) {
+  if (!state_->child) return std::nullopt;
+  for (;;) {
+    if (std::optional<std::string> message = state_->cutter.next()) return message;
+    if (!state_->read_more(time_limit)) return std::nullopt;
+  }
+}
+
+ChildOutcome ChildProcess::end() {
+  State& state = *state_;
+  if (!state.child) return state.outcome;
+  state.orders.write.close();
+  if (state.timed_out) state.child->kill();
+  while (!state.timed_out && state.read_more(0)) {
+  }
+  const int status = state.child->wait();
+  state.child.reset();
+  ChildOutcome& outcome = state.outcome;
+  if (state.timed_out) {
     outcome.end = ChildOutcome::End::timed_out;
-    outcome.code = static_cast<int>(time_limit);
   } else if (WIFSIGNALED(status)) {
     outcome.end = ChildOutcome::End::killed;
     outcome.code = WTERMSIG(status);
@@ -264,6 +343,15 @@ ChildOutcome run_in_child(const std::function<void(const MessageSink&)>& body,
   } else {
     outcome.end = ChildOutcome::End::complete;
   }
+  return outcome;
+}
+
+ChildOutcome run_in_child(const std::function<void(const MessageSink&)>& body,
+                          const std::function<void(std::string_view)>& on_message, double time_limit) {
+  ChildProcess child([&body](const MessageSink& sink, const MessageSource&) { body(sink); });
+  while (const std::optional<std::string> message = child.next(time_limit)) on_message(*message);
+  ChildOutcome outcome = child.end();
+  if (outcome.end == ChildOutcome::End::timed_out) outcome.code = static_cast<int>(time_limit);
   return outcome;
 }
 

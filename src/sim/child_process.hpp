@@ -2,6 +2,8 @@
 
 #include <chrono>
 #include <functional>
+#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -36,6 +38,40 @@ struct ChildOutcome {
   bool complete() const { return end == End::complete; }
   /// E.g. "was killed by signal 9 (Killed)"; empty if it is complete.
   std::string description() const;
+};
+
+/// Where code that runs in a child process gets what the parent says.
+class MessageSource {
+ public:
+  explicit MessageSource(int descriptor) : descriptor_(descriptor) {}
+  /// The next message; the child ends where the parent has closed its end. Blocks.
+  std::string next() const;
+
+ private:
+  int descriptor_;
+};
+
+/// A forked child with which this process talks, for code that can exit, abort or hang. It begins with the object and
+/// is ended with it, or with this process. `body` runs with this thread alone: it must not use a thread pool. An
+/// exception out of it is written to its output.
+class ChildProcess {
+ public:
+  using Body = std::function<void(const MessageSink&, const MessageSource&)>;
+  explicit ChildProcess(const Body& body);
+  ChildProcess(ChildProcess&&) = delete;
+  ~ChildProcess();
+
+  /// To the child, whole. It must be listening, or its messages be read meanwhile. False: it no longer listens.
+  bool send(std::string_view message);
+  /// The next message of the child; nothing once it has ended. `time_limit` in seconds from the beginning, 0 for none:
+  /// after it the child is ended.
+  std::optional<std::string> next(double time_limit = 0);
+  /// Waits for its end. `complete` if `body` returned.
+  ChildOutcome end();
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
 };
 
 /// Runs `body` in a forked child, for code that can exit, abort or hang. `on_message` is called here for each message

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "spec/failure_specification.hpp"
 #include "spec/platform_specification.hpp"
 #include "support/diagnostics.hpp"
 
@@ -73,6 +74,10 @@ std::vector<std::string> platform_links(const spec::PlatformSpec& platform);
 
 /// Whether bandwidths, latencies or speeds change, so that a step takes a different time at another date.
 bool varies_over_time(const spec::PlatformSpec& platform);
+
+/// The state profiles of a platform file: what turns its hosts and links off and on. Steps are timed as if there were
+/// none; whoever plays on the platform applies them. Throws InputError where they cannot be read.
+std::vector<spec::StateProfileSpec> state_profiles(const spec::PlatformSpec& platform);
 
 // ---- whether it can carry a run ----
 

@@ -6,6 +6,7 @@
 #include <variant>
 #include <vector>
 
+#include "spec/drift_specification.hpp"
 #include "spec/sample_shape.hpp"
 
 // Where the samples come from and who has which, complete and checked.
@@ -116,6 +117,9 @@ struct SplitSpec {
   double alpha = 0.5;               ///< dirichlet: concentration; small is uneven
   std::int64_t shards = 2;          ///< shards: per site, of samples sorted by class
   std::vector<std::int64_t> sizes;  ///< sizes: samples of each site, drawn at random
+  // iid and dirichlet: how uneven the sizes of the sites are; both 0: they are to be equal. One of them at most.
+  double size_spread = 0;    ///< log-normal: standard deviation of the logarithm
+  double size_exponent = 0;  ///< Zipf: the k-th largest site has a size in proportion to k^−exponent
 };
 
 /// How the features differ from site to site: x ↦ e^(gain·z) x + offset·z′ + noise·z″ with standard normal z and z′ for
@@ -132,6 +136,7 @@ struct DataSpec {
   DataSource source;
   SplitSpec split;
   ShiftSpec shift;
+  std::vector<DriftSpec> drifts;  ///< in the order of their times
 };
 
 }  // namespace dadsim::spec

@@ -44,6 +44,7 @@ struct DeviceSpec {
   /// Share of the multiplications that convolutions of 3×3 windows take in fp32 (minimal filtering); 1: all of them.
   double winograd_share = 1;
   std::vector<KindEfficiency> efficiencies = {};  ///< other than matrix_efficiency
+  double slowness = 1;  ///< of this one of its kind: by how much longer all that it computes takes, above 0
 
   /// Flop/s; 0 if the device does not have it.
   double peak(Precision precision) const;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <stdexcept>
+#include <variant>
 
 namespace dadsim::spec {
 namespace {
@@ -62,6 +63,16 @@ std::vector<std::string> host_names(const PlatformSpec& platform) {
   std::vector<std::string> names;
   std::visit([&](const auto& what) { add_hosts(what, names); }, platform.what);
   return names;
+}
+
+void draw_populations_from(std::uint64_t seed, PlatformSpec& platform) {
+  if (auto* federation = std::get_if<FederationSpec>(&platform.what)) federation->seed = seed;
+  if (auto* composition = std::get_if<CompositionSpec>(&platform.what)) {
+    for (auto& cluster : composition->clusters) {
+      // Federations of the same form differ.
+      if (auto* one = std::get_if<FederationSpec>(&cluster)) one->seed = seed++;
+    }
+  }
 }
 
 }  // namespace dadsim::spec

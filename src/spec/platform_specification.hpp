@@ -70,9 +70,13 @@ struct FederationSpec {
     std::int64_t count = 1;
     bool numbered = true;
     LinkSpec up, down;  ///< from and to the site
+    /// Standard deviations of the logarithms of a site's factors, whose medians are 1: of both bandwidths, and of both
+    /// latencies.
+    double bandwidth_spread = 0, latency_spread = 0;
   };
   std::string name;
   std::vector<Sites> sites;
+  std::uint64_t seed = 1;     ///< of the factors
   LinkSpec hub_up, hub_down;  ///< bandwidth 0: the hub's line is never the limit
 };
 
@@ -143,6 +147,9 @@ struct PlatformSpec {
   /// To what the platform is built with, one after the other: a link that several fit gets the product.
   std::vector<LinkChange> changes = {};
 };
+
+/// From now on what differs from site to site is drawn from this seed.
+void draw_populations_from(std::uint64_t seed, PlatformSpec& platform);
 
 /// Names of the hosts of a declared platform in the order in which they are built (empty for a file).
 std::vector<std::string> host_names(const PlatformSpec& platform);

@@ -84,6 +84,8 @@ struct RunSpec {
   double first_bucket_bytes = kFirstBucketBytes;
   CompressSpec compress = {};
   bool decentralised = false;  ///< sites exchange with their neighbours in a graph
+  /// The order of events decides what is learned: it is played on its cluster, and learned as it was played.
+  bool event_driven = false;
 };
 
 /// What the steps are timed as.
@@ -133,6 +135,8 @@ struct NetworkSpec {
 struct Placement {
   std::string host;    ///< name in the platform
   std::string device;  ///< name of a DeviceSpec
+  /// Standard deviation of the logarithm of its speed, whose median is what the device says: nodes of one kind differ.
+  double speed_spread = 0;
 };
 
 }  // namespace dadsim::spec

@@ -6,6 +6,7 @@
 #include "collectives/collective.hpp"
 #include "compress/registry.hpp"
 #include "models/data/dataset.hpp"
+#include "protocols/registry.hpp"
 #include "sim/device.hpp"
 #include "sim/platform.hpp"
 #include "spec/workload.hpp"
@@ -16,8 +17,23 @@ scenario::Catalog make_catalog() {
   scenario::Catalog catalog;
   for (const algorithms::AlgorithmInfo& info : algorithms::algorithm_registry().all()) {
     const bool decentralised = info.sharing == algorithms::Sharing::own_weights;
-    catalog.algorithms.push_back(
-        {info.name, info.parameters, info.sharing == algorithms::Sharing::one_network || decentralised, decentralised});
+    catalog.algorithms.push_back({.name = info.name,
+                                  .parameters = info.parameters,
+                                  .communicates = info.sharing == algorithms::Sharing::one_network || decentralised,
+                                  .decentralised = decentralised});
+  }
+  for (const protocols::ProtocolInfo& info : protocols::protocol_registry().all()) {
+    catalog.algorithms.push_back({.name = info.name,
+                                  .parameters = info.parameters,
+                                  .communicates = true,
+                                  .decentralised = false,
+                                  .event_driven = true,
+                                  .remembers = info.remembers,
+                                  .follows_drift = info.follows_drift,
+                                  .needs_server = info.needs_server,
+                                  .plain_sgd = info.plain_sgd,
+                                  .check = info.check,
+                                  .compresses = info.compresses});
   }
   for (const compress::CompressorInfo& info : compress::compressors().all()) {
     catalog.compressors.push_back({info.name, info.parameters, info.lossless});

@@ -3,22 +3,28 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <boost/random/normal_distribution.hpp>
 #include <chrono>
+#include <cmath>
 #include <numeric>
 #include <set>
 
 #include "algorithms/registry.hpp"
 #include "compress/registry.hpp"
+#include "protocols/registry.hpp"
 #include "report/trace.hpp"
+#include "sim/platform.hpp"
 #include "study/costs.hpp"
 #include "study/device_lookup.hpp"
 #include "study/memory_check.hpp"
+#include "study/played_run.hpp"
 #include "study/scale.hpp"
 #include "study/schedule_memory.hpp"
 #include "study/timed_as.hpp"
 #include "support/human.hpp"
 #include "support/interrupt.hpp"
 #include "support/progress.hpp"
+#include "support/random.hpp"
 #include "support/version.hpp"
 
 namespace dadsim::study {
@@ -80,7 +86,8 @@ std::vector<std::string> assumptions_of(const scenario::Scenario& scenario, cons
                     steps_known ? "are in the table of time to accuracy" : "are not known here"));
   }
   const auto gossips = [](const spec::RunSpec& run) { return run.decentralised; };
-  if (!std::ranges::all_of(scenario.runs, gossips)) {
+  const auto in_steps = [&](const spec::RunSpec& run) { return !gossips(run) && !run.event_driven; };
+  if (std::ranges::any_of(scenario.runs, in_steps)) {
     assumptions.emplace_back(
         "Every step is timed from an idle cluster and steps add up: a step begins when all workers have ended the one "
         "before it. "
@@ -92,11 +99,30 @@ std::vector<std::string> assumptions_of(const scenario::Scenario& scenario, cons
         "when its own neighbours have delivered. A step takes as long as in the steady state that they settle in; the "
         "first steps are listed beside it.");
   }
+  for (std::string& sentence : assumptions_of_plays(scenario)) assumptions.push_back(std::move(sentence));
   if (!(scenario.network.jitter == spec::JitterSpec{})) {
     assumptions.push_back(fmt::format(
         "Computing jitters: log-normal factors with mean 1, sigma {} from worker to worker and {} from step to "
         "step.",
         scenario.network.jitter.spatial, scenario.network.jitter.temporal));
+  }
+  if (std::ranges::any_of(scenario.workers, [](const spec::Placement& worker) { return worker.speed_spread > 0; })) {
+    assumptions.emplace_back(
+        "Workers of one device differ in speed by log-normal factors with median 1, one per worker for good, on all "
+        "that it computes.");
+  }
+  const auto learned_first = [](const spec::RunSpec& run) { return !run.event_driven; };
+  const bool failing = !scenario.failures.none() || !sim::state_profiles(scenario.platform).empty();
+  if (failing && std::ranges::any_of(scenario.runs, learned_first)) {
+    assumptions.emplace_back(
+        "Failures, availability, checkpoints and state profiles of a platform file are played in event-driven runs "
+        "alone; the others are timed as if "
+        "every host and link were always there.");
+  }
+  if (scenario.evaluation && std::ranges::any_of(scenario.runs, learned_first)) {
+    assumptions.emplace_back(
+        "Corrections of shifted data are tried on the last models of event-driven runs alone; those of the others are "
+        "not kept.");
   }
   if (scenario.network.rendezvous) {
     assumptions.emplace_back(
@@ -121,6 +147,13 @@ std::vector<std::string> assumptions_of(const scenario::Scenario& scenario, cons
 
 std::vector<std::string> notes_of(const spec::RunSpec& run, const LearnedRun& learned, bool timed_as_other) {
   std::vector<std::string> notes;
+  if (run.event_driven) {
+    notes.emplace_back(
+        "the order of events decides what is learned: it was played on this cluster, and a step is an "
+        "update of the model");
+    notes.push_back("on a failure: " + protocols::protocol_registry().at(run.algorithm).on_failure);
+    return notes;
+  }
   const algorithms::AlgorithmInfo& info = algorithms::algorithm_registry().at(run.algorithm);
   if (info.sharing == algorithms::Sharing::pooled) {
     notes.emplace_back(
@@ -166,6 +199,28 @@ std::vector<step::Schedule> unfolded(const std::vector<step::Schedule>& schedule
   return result;
 }
 
+/// A play of which is told how far it is.
+PlayOptions watched_by(Progress& progress, const std::string& label) {
+  PlayOptions options;
+  options.playing = [&progress, &label](double seconds, std::int64_t updates) {
+    progress.say([&] {
+      return fmt::format("playing {}: {} updates in {} of simulated time", label, human_count(updates),
+                         human_seconds(seconds));
+    });
+  };
+  options.learning = [&progress, &label, start = std::optional<std::chrono::steady_clock::time_point>()](
+                         std::int64_t done, std::int64_t all) mutable {
+    const auto now = std::chrono::steady_clock::now();
+    if (!start) start = now;
+    const double elapsed = std::chrono::duration<double>(now - *start).count();
+    progress.say([&] {
+      return fmt::format("learning {}: {} of {} operations, about {} left", label, human_count(done), human_count(all),
+                         human_seconds(elapsed * static_cast<double>(all - done) / static_cast<double>(done)));
+    });
+  };
+  return options;
+}
+
 /// All that holds for every run.
 report::Result preamble(const scenario::Scenario& scenario, const LearnedRun& learned, const TimedAs& timed,
                         const std::vector<RunMemory>& memory, bool steps_known) {
@@ -201,14 +256,23 @@ report::Result preamble(const scenario::Scenario& scenario, const LearnedRun& le
   return result;
 }
 
+/// exp(σz): the median is 1, of speeds as of times. A worker's is its own, whoever else there is.
+double slowness_of(const spec::Placement& worker, std::uint32_t number, std::uint64_t seed) {
+  if (worker.speed_spread == 0) return 1;
+  RandomStream stream(seed, Purpose::speeds, number);
+  return std::exp(boost::random::normal_distribution<double>(0, worker.speed_spread)(stream));
+}
+
 }  // namespace
 
 sim::Cluster cluster_of(const scenario::Scenario& scenario) {
   sim::Cluster cluster;
   cluster.platform = scenario.platform;
   for (const spec::Placement& worker : scenario.workers) {
+    const auto number = static_cast<std::uint32_t>(cluster.hosts.size());
     cluster.hosts.push_back(worker.host);
     cluster.devices.push_back(find_device(scenario, worker.device));
+    cluster.devices.back().slowness = slowness_of(worker, number, scenario.seed);
   }
   if (scenario.aggregator) {
     cluster.aggregator_host = scenario.aggregator->host;
@@ -228,6 +292,7 @@ report::Result time_scenario(const scenario::Scenario& scenario, const Learned& 
   const std::optional<report::ScaleSetting> scale = scale_setting(scenario);
   report::Result result = preamble(scenario, any, timed, memory, scale && scale->known);
   result.learning_wall_seconds = learned.wall_seconds;
+  result.timing_only = learned.nothing;
   result.trace_steps = trace.steps;
   const std::size_t most_spans =
       report::kMostTraceSpans / std::max<std::size_t>(1, scenario.runs.size() * trace.steps.size());
@@ -235,6 +300,17 @@ report::Result time_scenario(const scenario::Scenario& scenario, const Learned& 
   Progress progress("timing", scenario.runs.size(), show_progress);
   for (std::size_t i = 0; i < scenario.runs.size(); ++i) {
     const LearnedRun& run = *learned.runs[i];
+    if (scenario.runs[i].event_driven) {
+      PlayOptions options = watched_by(progress, scenario.runs[i].label);
+      options.learns = !learned.nothing;
+      if (!trace.steps.empty()) options.most_spans = report::kMostTraceSpans / scenario.runs.size();
+      report::RunResult told = play_run(scenario, scenario.runs[i], timed, cluster, *learned.playground, options);
+      told.notes = notes_of(scenario.runs[i], run, result.timed_as_other);
+      told.memory = memory[i].use;
+      told.device_memory = memory[i].available;
+      result.runs.push_back(std::move(told));
+      continue;
+    }
     const ScheduleMemory::Pointer known =
         learned.schedules->of(scenario.runs[i], {learned.runs[i], &run.trajectory}, run.shape, timed);
     std::optional<step::Trajectory> every_step;
@@ -272,14 +348,15 @@ report::Result time_scenario(const scenario::Scenario& scenario, const Learned& 
     told.device_memory = memory[i].available;
     result.runs.push_back(std::move(told));
   }
-  if (scale) add_scale(scenario, *scale, learned, result);
+  if (scale && !learned.nothing) add_scale(scenario, *scale, learned, result);
   add_costs(scenario, result);
   result.timing_wall_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return result;
 }
 
-report::Result run_experiment(const scenario::Scenario& scenario, bool show_progress, const TraceRequest& trace) {
-  const Learned learned = learn_scenario(scenario, nullptr, show_progress);
+report::Result run_experiment(const scenario::Scenario& scenario, bool show_progress, const TraceRequest& trace,
+                              bool timing_only) {
+  const Learned learned = timing_only ? learn_nothing(scenario) : learn_scenario(scenario, nullptr, show_progress);
   return time_scenario(scenario, learned, cluster_of(scenario), show_progress, trace);
 }
 

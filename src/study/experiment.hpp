@@ -25,7 +25,9 @@ report::Result time_scenario(const scenario::Scenario& scenario, const Learned& 
                              bool show_progress, const TraceRequest& trace = {});
 
 /// Learns every run of the scenario for real and times it on its cluster. Throws InputError, SimulationError, and
-/// Cancelled when interrupted() is set.
-report::Result run_experiment(const scenario::Scenario& scenario, bool show_progress, const TraceRequest& trace = {});
+/// Cancelled when interrupted() is set. `timing_only`: nothing is learned, which event-driven runs alone can do
+/// without.
+report::Result run_experiment(const scenario::Scenario& scenario, bool show_progress, const TraceRequest& trace = {},
+                              bool timing_only = false);
 
 }  // namespace dadsim::study

@@ -317,7 +317,7 @@ class Explainer {
 
   void vary_buckets() {
     const bool some = std::ranges::any_of(scenario_.runs, [](const spec::RunSpec& run) {
-      return run.communicates && run.exchange == spec::ExchangeMode::peer;
+      return run.communicates && !run.event_driven && run.exchange == spec::ExchangeMode::peer;
     });
     if (!some) return;
     add({.kind = report::WhatIf::Kind::overlap,

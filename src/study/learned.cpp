@@ -1,19 +1,20 @@
 #include "study/learned.hpp"
 
+#include <fmt/format.h>
 #include <malloc.h>
 
 #include <chrono>
-#include <optional>
+#include <utility>
 
 #include "algorithms/learn.hpp"
 #include "algorithms/registry.hpp"
-#include "models/data/dataset.hpp"
-#include "models/data/site_shift.hpp"
 #include "models/network.hpp"
 #include "scenario/print.hpp"
 #include "study/memory_check.hpp"
+#include "study/playground.hpp"
 #include "study/scale.hpp"
 #include "study/timed_as.hpp"
+#include "support/diagnostics.hpp"
 #include "support/interrupt.hpp"
 #include "support/parallel.hpp"
 #include "support/progress.hpp"
@@ -21,21 +22,11 @@
 namespace dadsim::study {
 namespace {
 
-/// The data of a scenario as one seed draws and deals them, and the network that learns from them.
-struct Problem {
-  Problem(const scenario::Scenario& scenario, std::uint64_t seed)
-      : data(models::load_dataset(scenario.data, seed)),
-        partition(split_over_sites(scenario.data.split, data.train, data.classes, scenario.workers.size(), seed)) {
-    apply_site_shift(data, partition, scenario.data.shift, seed);
-  }
-  models::Dataset data;
-  models::Partition partition;
-};
-
 class Learner {
  public:
-  Learner(const scenario::Scenario& scenario, LearningStore* store, bool show_progress)
-      : scenario_(scenario), store_(store), show_progress_(show_progress) {}
+  Learner(const scenario::Scenario& scenario, LearningStore* store, std::shared_ptr<Playground> playground,
+          bool show_progress)
+      : scenario_(scenario), store_(store), show_progress_(show_progress), playground_(std::move(playground)) {}
 
   /// Those that the store lacks side by side.
   std::vector<LearnedRunPtr> learn(const std::vector<spec::RunSpec>& runs, const spec::TrainingSpec& training,
@@ -44,14 +35,16 @@ class Learner {
     std::vector<std::uint64_t> keys(runs.size());
     std::vector<std::size_t> missing;
     for (std::size_t i = 0; i < runs.size(); ++i) {
-      if (store_ != nullptr) {
+      // What is learned in the order of events must not be found under a key that knows no cluster.
+      if (store_ != nullptr && !runs[i].event_driven) {
         keys[i] = learning_hash_of(scenario_, runs[i], training, seed);
         learned[i] = store_->find(keys[i]);
       }
       if (!learned[i]) missing.push_back(i);
     }
     if (missing.empty()) return learned;
-    const Problem& problem = problem_of(seed);
+    const std::shared_ptr<const Problem> of_seed = playground_->problem(scenario_, seed);
+    const Problem& problem = *of_seed;
     const models::Network network(problem.data.shape, scenario_.model, seed);
     if (!checked_) check_memory(scenario_, network.shape());
     checked_ = true;
@@ -63,42 +56,42 @@ class Learner {
       observer.progress = [&progress, part](std::int64_t done, std::int64_t all) { progress.update(part, done, all); };
       observer.cancelled = &interrupted();
       auto result = std::make_shared<LearnedRun>();
-      result->trajectory = dadsim::algorithms::learn(run, asked, observer);
+      if (!run.event_driven) result->trajectory = dadsim::algorithms::learn(run, asked, observer);
       result->shape = network.shape();
       result->data = problem.data.name;
       result->has_batch_statistics = network.has_batch_statistics();
-      const algorithms::AlgorithmInfo& info = algorithms::algorithm_registry().at(run.algorithm);
-      if (info.remark) result->remark =
-          info.remark({network, run.parameters, scenario_.workers.size(), asked.seed});
+      const algorithms::AlgorithmInfo* info = algorithms::algorithm_registry().find(run.algorithm);
+      if (info != nullptr && info->remark) {
+        result->remark = info->remark({network, run.parameters, scenario_.workers.size(), asked.seed});
+      }
       learned[missing[part]] = std::move(result);
     });
     for (const std::size_t i : missing) {
-      if (store_ != nullptr) store_->keep(keys[i], learned[i]);
+      if (store_ != nullptr && !runs[i].event_driven) store_->keep(keys[i], learned[i]);
     }
     return learned;
   }
 
  private:
-  const Problem& problem_of(std::uint64_t seed) {
-    if (!problem_ || seed != problem_seed_) problem_.emplace(scenario_, seed);
-    problem_seed_ = seed;
-    return *problem_;
-  }
-
   const scenario::Scenario& scenario_;
   LearningStore* store_;
   bool show_progress_;
   bool checked_ = false;  ///< the memory
-  std::optional<Problem> problem_;
-  std::uint64_t problem_seed_ = 0;
+  std::shared_ptr<Playground> playground_;
 };
 
 }  // namespace
 
+const std::shared_ptr<Playground>& LearningStore::playground() {
+  if (!playground_) playground_ = std::make_shared<Playground>();
+  return playground_;
+}
+
 Learned learn_scenario(const scenario::Scenario& scenario, LearningStore* store, bool show_progress) {
   const auto start = std::chrono::steady_clock::now();
-  Learner learner(scenario, store, show_progress);
   Learned learned;
+  learned.playground = store != nullptr ? store->playground() : std::make_shared<Playground>();
+  Learner learner(scenario, store, learned.playground, show_progress);
   learned.runs = learner.learn(scenario.runs, scenario.training, scenario.seed);
   if (scale_setting(scenario)) {
     // Only the steps to the target are asked of what follows.
@@ -120,6 +113,29 @@ Learned learn_scenario(const scenario::Scenario& scenario, LearningStore* store,
   // Simulations are forked from here on: a process without the memory that learning no longer needs is forked sooner.
   ::malloc_trim(0);
   learned.wall_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return learned;
+}
+
+Learned learn_nothing(const scenario::Scenario& scenario) {
+  std::vector<Diagnostic> errors;
+  for (const spec::RunSpec& run : scenario.runs) {
+    if (run.event_driven) continue;
+    errors.push_back({scenario.file, 0,
+                      fmt::format("--timing-only: '{}' has to be learned before it can be timed, since its steps are "
+                                  "recorded while it learns",
+                                  run.label),
+                      "only runs of event-driven algorithms (dadsim algorithms), or no --timing-only"});
+  }
+  if (scenario.training.stop == spec::TrainingSpec::Stop::target) {
+    errors.push_back({scenario.file, 0, "--timing-only: <training stop=\"target\"> asks for accuracies",
+                      "stop=\"budget\", or a number of rounds"});
+  }
+  if (!errors.empty()) throw InputError(std::move(errors));
+  Learned learned;
+  learned.nothing = true;
+  learned.playground = std::make_shared<Playground>();
+  learned.runs =
+      Learner(scenario, nullptr, learned.playground, false).learn(scenario.runs, scenario.training, scenario.seed);
   return learned;
 }
 

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "scenario/scenario.hpp"
@@ -23,6 +24,8 @@ struct LearnedRun {
 
 using LearnedRunPtr = std::shared_ptr<const LearnedRun>;
 
+class Playground;
+
 /// Where learned runs are kept, so that a learning problem is learned once for any number of clusters. Keys are of
 /// learning_hash_of.
 class LearningStore {
@@ -30,15 +33,27 @@ class LearningStore {
   virtual ~LearningStore() = default;
   virtual LearnedRunPtr find(std::uint64_t key) = 0;  ///< null if it is not there
   virtual void keep(std::uint64_t key, const LearnedRunPtr& run) = 0;
+  /// What runs whose order depends on time share from one play to another.
+  const std::shared_ptr<Playground>& playground();
+
+ protected:
+  void set_playground(std::shared_ptr<Playground> playground) { playground_ = std::move(playground); }
+
+ private:
+  std::shared_ptr<Playground> playground_;
 };
 
 /// The learned half of a scenario.
 struct Learned {
-  std::vector<LearnedRunPtr> runs;  ///< per run of the scenario, with its own seed
+  /// Per run of the scenario, with its own seed. Of those that are event-driven all but the trajectory: that depends on
+  /// the cluster.
+  std::vector<LearnedRunPtr> runs;
+  std::shared_ptr<Playground> playground;
   /// With the seeds after it, each per run of the scenario; those end at the target. Only where steps at scale are
   /// asked for.
   std::vector<std::vector<LearnedRunPtr>> other_seeds;
   std::vector<LearnedRunPtr> reference;  ///< gradient sharing per seed, where no run of the scenario is of it
+  bool nothing = false;                  ///< all runs are event-driven, and are played without being learned
   double wall_seconds = 0;
   /// The schedules of the runs above, for whoever times them on several platforms.
   std::shared_ptr<ScheduleMemory> schedules = std::make_shared<ScheduleMemory>();
@@ -47,5 +62,9 @@ struct Learned {
 /// Learns for real what `store` (may be null) does not have yet, and keeps it there. `show_progress` on standard error.
 /// Throws InputError if a run does not fit the memory of its devices, Cancelled.
 Learned learn_scenario(const scenario::Scenario& scenario, LearningStore* store, bool show_progress);
+
+/// What there is to know of event-driven runs that are played for their times alone. Throws InputError where the
+/// scenario has others, which cannot be timed without having been learned, or where learning decides when a run ends.
+Learned learn_nothing(const scenario::Scenario& scenario);
 
 }  // namespace dadsim::study

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "algorithms/registry.hpp"
+#include "protocols/registry.hpp"
 #include "study/device_lookup.hpp"
 #include "study/timed_as.hpp"
 #include "support/diagnostics.hpp"
@@ -20,12 +21,15 @@ std::string in_words(const estimate::MemoryUse& use) {
 
 /// The memory that a run needs when it is timed like this.
 RunMemory memory_of_run(const scenario::Scenario& scenario, const spec::RunSpec& run, const TimedAs& timed) {
-  const algorithms::AlgorithmInfo& info = algorithms::algorithm_registry().at(run.algorithm);
+  const algorithms::AlgorithmInfo* info = algorithms::algorithm_registry().find(run.algorithm);
+  const protocols::ProtocolInfo* protocol = protocols::protocol_registry().find(run.algorithm);
   const auto workers = static_cast<std::int64_t>(scenario.workers.size());
-  const bool pooled = info.sharing == algorithms::Sharing::pooled;
+  const bool pooled = info != nullptr && info->sharing == algorithms::Sharing::pooled;
   const std::vector<std::int32_t> samples(pooled ? 1 : scenario.workers.size(),
                                           static_cast<std::int32_t>(pooled ? timed.batch * workers : timed.batch));
-  const estimate::AlgorithmState state = info.state ? info.state(run.parameters) : estimate::AlgorithmState{};
+  estimate::AlgorithmState state;
+  if (info != nullptr && info->state) state = info->state(run.parameters);
+  if (protocol != nullptr && protocol->state) state = protocol->state(run.parameters);
   RunMemory memory;
   memory.use = memory_use(timed.shape, scenario.training.optimizer, state, samples, 0, timed.precision);
   memory.checked = run.communicates;

@@ -109,6 +109,8 @@ void add_scale(const scenario::Scenario& scenario, const report::ScaleSetting& s
   const SeedSteps steps = steps_by_seed(scenario, learned);
   result.scale = setting;
   for (std::size_t i = 0; i < result.runs.size(); ++i) {
+    // What it learns depends on the cluster: there is no number of steps that would hold for another network.
+    if (scenario.runs[i].event_driven) continue;
     report::ScaleResult scale{steps.runs.at(i), estimate::relative_steps(steps.runs.at(i), steps.gradient_sharing), {}};
     if (setting.known && scale.relative.ratio && std::isfinite(result.runs[i].step_seconds)) {
       scale.time =

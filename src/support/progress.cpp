@@ -39,6 +39,16 @@ void Progress::update(std::size_t part, std::int64_t done, std::int64_t total) {
   print();
 }
 
+void Progress::say(const std::function<std::string()>& text) {
+  if (!enabled_) return;
+  const std::lock_guard lock(mutex_);
+  const auto now = std::chrono::steady_clock::now();
+  if (now - last_ < kInterval) return;
+  last_ = now;
+  fmt::print(stderr, "\r\033[K{}", text());
+  std::fflush(stderr);
+}
+
 void Progress::print() {
   const double share = std::accumulate(share_.begin(), share_.end(), 0.0) / static_cast<double>(share_.size());
   const double elapsed = std::chrono::duration<double>(last_ - start_).count();

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -19,6 +20,8 @@ class Progress {
   Progress& operator=(const Progress&) = delete;
 
   void update(std::size_t part, std::int64_t done, std::int64_t total);
+  /// Shows what `text` gives in place of a share, where the line is due to be written anew.
+  void say(const std::function<std::string()>& text);
 
  private:
   void print();

@@ -33,6 +33,13 @@ enum class Purpose : std::uint32_t {
   sweep_points,
   rounding,
   graph,
+  participation,
+  outages,
+  population,
+  masks,
+  drift,
+  stragglers,
+  speeds,
 };
 
 /// Counter-based random numbers (Philox4x32-10, Salmon et al., SC 2011): the numbers depend on (seed, purpose, worker,

@@ -152,7 +152,10 @@ TEST_P(OnTheWire, BytesAreThoseOfTheEncodingAndGradientsNearTheExactOnes) {
     for (std::size_t s = 0; s < 3; ++s) EXPECT_LT(wired.handed_over[s], 0.8 * plain.handed_over[s]);
     const double difference = wired.relative_difference(plain);
     EXPECT_GT(difference, 0) << "really rounded";
-    EXPECT_LT(difference, compressor.name == "int8" ? 0.2 : 0.03) << to_string(mode);
+    // Stochastic rounding to powers of two is off by 27 % of a number, root mean square: once for gradients, twice for
+    // dAD's factors, and both ways for those of rank-dAD, which are made anew of what has been rounded.
+    const double most = compressor.name == "e3m0" ? 1.5 : compressor.name == "int8" ? 0.2 : 0.03;
+    EXPECT_LT(difference, most) << to_string(mode);
     EXPECT_EQ(OneStep(GetParam().algorithm, setup).relative_difference(wired), 0) << "same seed, same bits";
   }
 }

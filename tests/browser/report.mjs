@@ -176,6 +176,32 @@ test("tables show the numbers of the result", async () => {
   await close();
 });
 
+test("who took part in an event-driven run is drawn and told", async () => {
+  const { page, close } = await open("everything");
+  const cells = await page.locator("#plays > .scroll tbody td").allTextContents();
+  assert.deepEqual(cells, ["3", "6", "4", "1", "1", "0.5", "20 %", "70 %", "10 %", "1.50 s", "1.00 kB", "1"]);
+  assert.match(await page.locator("#plays canvas[role=img]").first().getAttribute("aria-label"), /of 6 parts 4 went/);
+  const timeline = page.locator("#plays figure").first();
+  await timeline.locator("summary").click();
+  const rows = timeline.locator("tbody tr");
+  await rows.nth(1).waitFor({ state: "attached" }); // a table is made when it is opened
+  assert.deepEqual(await rows.nth(1).locator("td").allTextContents(), [
+    "1",
+    "1",
+    "1",
+    "3.00 s",
+    "6.00 s",
+    "1.00 kB",
+    "1.00 kB",
+  ]);
+  const stale = page.locator("#plays figure").nth(1);
+  await stale.locator("summary").click();
+  await stale.locator("tbody tr").nth(1).waitFor({ state: "attached" });
+  assert.deepEqual(await stale.locator("tbody tr").nth(1).locator("th, td").allTextContents(), ["2", "1"]);
+  assert.match(await page.locator("#bounds").textContent(), /played: what its workers' time went into/);
+  await close();
+});
+
 test("costs, the use of links and the finer parts of a step are shown where the result has them", async () => {
   const { page, close } = await open("more");
   assert.deepEqual(await page.locator("#costs tbody td").allTextContents(), [

@@ -57,7 +57,9 @@ report::Result everything() {
   alone.ranks.clear();
   alone.at_scale =
       report::ScaleResult{{std::nullopt, 50}, {std::nullopt, "the target was not reached with every seed"}, {}};
-  result.runs = {first, plain, alone};
+  report::RunResult played = with_parts(report::sample_played_run(), 1);
+  played.played->hosts[0] = kHostile;
+  result.runs = {first, plain, alone, played};
   return result;
 }
 

@@ -61,7 +61,8 @@ TEST(CollectiveCommand, TakesTheTimesOfTheClosedForms) {
   const Arguments pairwise{"--algorithm", "pairwise", "--sizes", "64KB"};
   expect_time(timed(platform, "all-to-all", with_workers(pairwise)), 0, (n - 1) * kRanksStar.between(64 * kKiB / n));
   const Arguments flat{"--algorithm", "flat", "--sizes", "64KB"};
-  const double blocks = 2 * kRanksStar.latency + (n - 1) * 64 * kKiB / n / kRanksStar.rate;  // through the root's own link
+  const double blocks =
+      2 * kRanksStar.latency + (n - 1) * 64 * kKiB / n / kRanksStar.rate;  // through the root's own link
   expect_time(timed(platform, "gather", with_workers(flat)), 0, blocks);
   expect_time(timed(platform, "scatter", with_workers(flat)), 0, blocks);
   expect_time(timed(platform, "broadcast", with_workers(flat)), 0,

@@ -26,8 +26,8 @@ TEST(CommandLine, HelpAndVersion) {
        {"--json", "--csv", "--set", "--seed", "--threads", "--check", "--print-scenario", "--quiet"}) {
     EXPECT_NE(help.out.find(option), std::string::npos) << option;
   }
-  for (const char* command :
-       {"platform", "collective", "algorithms", "compressors", "models", "devices", "workloads", "links", "regions", "collectives"}) {
+  for (const char* command : {"platform", "collective", "algorithms", "compressors", "models", "devices", "workloads",
+                              "links", "regions", "collectives"}) {
     EXPECT_NE(help.out.find(std::string("dadsim ") + command), std::string::npos) << command;
   }
   const Outcome version = run_dadsim({"--version"});
@@ -36,7 +36,8 @@ TEST(CommandLine, HelpAndVersion) {
 }
 
 TEST(CommandLine, CatalogsAreTheOnesInTheDocs) {
-  for (const std::string name : {"algorithms", "compressors", "models", "devices", "workloads", "links", "regions", "collectives"}) {
+  for (const std::string name :
+       {"algorithms", "compressors", "models", "devices", "workloads", "links", "regions", "collectives"}) {
     const Outcome outcome = run_dadsim({name});
     EXPECT_EQ(outcome.exit_code, 0);
     EXPECT_EQ(outcome.out,
@@ -79,7 +80,7 @@ TEST(CommandLine, WrongUseIsToldAndExitsWithTwo) {
 }
 
 TEST(CommandLine, ShippedScenariosAreRight) {
-  for (const std::string name : {"hospitals.xml", "infiniband.xml"}) {
+  for (const std::string name : {"hospitals.xml", "infiniband.xml", "failures.xml", "stragglers.xml", "phones.xml"}) {
     const Outcome outcome = run_dadsim({"scenarios/" + name, "--check"});
     EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
     EXPECT_EQ(outcome.err, "");

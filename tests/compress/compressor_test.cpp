@@ -155,6 +155,49 @@ TEST(Int8, StochasticRoundingIsUnbiased) {
   EXPECT_NEAR(sum(2), -63.7F, tolerance);
 }
 
+models::Matrix through_e3m0(const models::Matrix& numbers, const char* rounding, std::uint32_t stream = 0) {
+  const auto compressor = compressors().at("e3m0").make({{"rounding", rounding}});
+  RandomStream random(1, Purpose::rounding, stream);
+  Encoder encoder;
+  compressor->encode(numbers, random, encoder);
+  const Message message = encoder.take();
+  EXPECT_EQ(message.size(), 4 + (numbers.size() + 1) / 2) << "two numbers to a byte";
+  models::Matrix arrived(numbers.rows(), numbers.cols());
+  Decoder decoder(message);
+  compressor->decode(decoder, arrived);
+  return arrived;
+}
+
+TEST(E3m0, HasSevenPowersOfTwoOfEitherSignAndZero) {
+  models::Matrix levels(1, 15);
+  levels << 3, -3, 1.5F, -1.5F, 0.75F, -0.75F, 0.375F, -0.375F, 0.1875F, -0.1875F, 0.09375F, -0.09375F, 0.046875F,
+      -0.046875F, 0;
+  EXPECT_EQ(through_e3m0(levels, "nearest"), levels);
+  EXPECT_EQ(through_e3m0(levels, "stochastic"), levels);
+  models::Matrix between(1, 6);
+  between << 64, 47, 49, -25, 0.4F, 0.6F;
+  models::Matrix nearest(1, 6);
+  nearest << 64, 32, 64, -32, 0, 1;  // the least is 64 / 2⁶
+  EXPECT_EQ(through_e3m0(between, "nearest"), nearest);
+}
+
+TEST(E3m0, StochasticRoundingIsUnbiased) {
+  models::Matrix numbers(1, 4);
+  numbers << 64.0F, 40.0F, -0.3F, 5.0F;
+  const models::Matrix gap = (models::Matrix(1, 4) << 0, 32, 1, 4).finished();  // between the levels around each
+  models::Matrix sum = models::Matrix::Zero(1, 4);
+  constexpr int kDraws = 20000;
+  for (int i = 0; i < kDraws; ++i) {
+    const models::Matrix arrived = through_e3m0(numbers, "stochastic", static_cast<std::uint32_t>(i));
+    EXPECT_LE(((arrived - numbers).cwiseAbs() - gap).maxCoeff(), 0.0F) << "a neighbouring level";
+    sum += arrived / static_cast<float>(kDraws);
+  }
+  // Five standard deviations of a mean of draws with the variance p (1 − p) gap², at most gap² / 4.
+  for (Eigen::Index i = 0; i < 4; ++i) {
+    EXPECT_NEAR(sum(i), numbers(i), 5 * 0.5F * gap(i) / std::sqrt(static_cast<float>(kDraws)) + 0.02F);
+  }
+}
+
 TEST(Half, RoundsToTheNearest) {
   const auto one = [](const char* name, float x) {
     const auto compressor = compressors().at(name).make({});

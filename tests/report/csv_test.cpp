@@ -25,6 +25,14 @@ TEST(Csv, HasOneLinePerRunAndEvaluation) {
             "two sites,18446744073709551615,pooled,pooled,,2,3,1.5,9,16000,0.5,0.94,0.985\n");
 }
 
+TEST(Csv, CountsEpochsOfEventDrivenRunsByWhatWasTrainedWith) {
+  Result result = sample_result();
+  result.runs = {sample_played_run()};
+  const std::string csv = to_csv(result);
+  EXPECT_NE(csv.find(",played,fedavg,aggregator,2,1,0.75,7,4000,1.5,0.5,0.8\n"), std::string::npos) << csv;
+  EXPECT_NE(csv.find(",played,fedavg,aggregator,2,3,2.25,30,9000,0.5,0.96,0.99\n"), std::string::npos) << csv;
+}
+
 TEST(Csv, QuotesWhatNeedsIt) {
   Result result = sample_result();
   result.scenario_name = "five, \"slow\"\nlinks";

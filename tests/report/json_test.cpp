@@ -16,9 +16,9 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 /// The path of every value below `json`: objects by name, lists as `[]`. The names inside `parameters` are the
-/// algorithm's.
+/// algorithm's, and so are those inside `facts`.
 void collect_fields(const Json& json, const std::string& path, std::set<std::string>& fields) {
-  if (json.is_object() && !path.ends_with(".parameters")) {
+  if (json.is_object() && !path.ends_with(".parameters") && !path.ends_with(".facts")) {
     for (const auto& [name, value] : json.items()) {
       std::string below = path;
       if (!below.empty()) below += '.';
@@ -44,9 +44,37 @@ step::NetworkUse sample_network() {
   return use;
 }
 
+ShiftEvaluation sample_evaluation() {
+  ShiftEvaluation evaluation;
+  evaluation.arms = {"source", "DMC on inputs"};
+  evaluation.rows = {{"gain-offset", 3, 0, 128, {0.5, 0.75}}, {"none", 0, 0.1, 128, {0.75, 0.5}}};
+  evaluation.quantiles = 64;
+  evaluation.input_bytes = 4 * 64 * 32;
+  evaluation.samples = 100;
+  evaluation.fewest = 40;
+  evaluation.most = 60;
+  return evaluation;
+}
+
+TEST(Json, SaysWhichCorrectionIsBestAndWhichHurts) {
+  Result result = sample_result();
+  EXPECT_FALSE(Json::parse(to_json(result))["runs"][0].contains("evaluation"));
+  result.runs[0].evaluation = sample_evaluation();
+  const Json rows = Json::parse(to_json(result))["runs"][0]["evaluation"]["rows"];
+  EXPECT_EQ(rows, Json::parse(R"([{"corruption": "gain-offset", "severity": 3, "label_alpha": null, "batch": 128,
+                                   "accuracies": [0.5, 0.75], "best": "DMC on inputs", "below_source": []},
+                                  {"corruption": "none", "severity": 0, "label_alpha": 0.1, "batch": 128,
+                                   "accuracies": [0.75, 0.5], "best": "source", "below_source": ["DMC on inputs"]}])"));
+}
+
 TEST(Json, DocumentsEveryFieldAndNoOther) {
   Result result = sample_scale_result();
   result.runs[0].network = sample_network();
+  result.runs.push_back(result.runs[0]);
+  result.runs[1].played = sample_played_run().played;
+  result.runs[1].curve = sample_played_run().curve;
+  result.runs[1].evaluation = sample_evaluation();
+  result.timing_only = true;
   std::set<std::string> written;
   collect_fields(Json::parse(to_json(result)), "", written);
 
@@ -125,6 +153,41 @@ TEST(Json, HoldsTheThreeFactorsAndTheirProduct) {
   EXPECT_TRUE(scale["steps_to_target"][1].is_null());
   EXPECT_EQ(scale["why_not"], "it did not");
   EXPECT_FALSE(Json::parse(to_json(sample_result())).contains("at_scale"));
+}
+
+TEST(Json, SaysHowAnEventDrivenRunWent) {
+  Result result = sample_result();
+  result.runs = {sample_played_run()};
+  const Json run = Json::parse(to_json(result))["runs"][0];
+  const Json& played = run["played"];
+  EXPECT_EQ(played["participation"], Json::parse(R"({"asked": 6, "used": 4, "late": 1, "failed": 1, "retried": 0,
+                                                     "restored": 0, "lost_work_seconds": 0.0})"));
+  EXPECT_EQ(played["staleness"], Json::parse(R"({"mean": 0.5, "counts": [{"updates": 0, "times": 3},
+                                                                         {"updates": 2, "times": 1}]})"));
+  EXPECT_EQ(played["workers_time"],
+            Json::parse(R"({"busy_seconds": 12.0, "idle_seconds": 42.0, "down_seconds": 6.0})"));
+  EXPECT_EQ(played["facts"], Json::parse(R"({"drift": 0.25})"));
+  EXPECT_EQ(played["per_worker"]["host"], Json::parse(R"(["a", "b \"quoted\""])"));
+  EXPECT_EQ(played["per_worker"]["failed"], Json::parse("[0, 1]"));
+  EXPECT_EQ(played["parts"][3], Json::parse(R"({"round": 2, "worker": 1, "begin_seconds": 7.0, "end_seconds": 16.0,
+                                                "end": "failed"})"));
+  EXPECT_EQ(played["parts_left_out"], 0);
+  EXPECT_EQ(played["host_outages"][0], Json::parse(R"({"node": 1, "begin_seconds": 10.0, "end_seconds": 16.0})"));
+  EXPECT_EQ(run["curve"][2]["epochs"], 2.25);
+  EXPECT_FALSE(Json::parse(to_json(sample_result()))["runs"][0].contains("played"));
+}
+
+TEST(Json, WritesNoMorePartsThanItSays) {
+  Result result = sample_result();
+  result.runs = {sample_played_run()};
+  PlayedResult& played = *result.runs[0].played;
+  played.parts.resize(25'000, played.parts.front());
+  played.answered = 30'000;
+  played.late = 10;
+  played.failed = 0;
+  const Json json = Json::parse(to_json(result))["runs"][0]["played"];
+  EXPECT_EQ(json["parts"].size(), 20'000U);
+  EXPECT_EQ(json["parts_left_out"], 10'010);
 }
 
 TEST(Json, WritesParametersAsWhatTheyAre) {

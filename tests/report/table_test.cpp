@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <sstream>
 #include <stdexcept>
 
@@ -44,6 +45,40 @@ TEST(Table, ReadsLikeThis) {
       "Learned on and timed as MLP 4-3-2 (23 parameters), batch 32 per worker.\n"
       "\n"
       "rank-dad reaches 95 % in 6.50 s; no other run shares.\n");
+}
+
+TEST(Table, SaysHowAnEventDrivenRunWent) {
+  Result result = sample_result();
+  result.runs.push_back(sample_played_run());
+  const std::string text = to_table(result);
+  for (const char* sentence :
+       {"time per step or update",
+        "played: of its workers' time 20 % went into computing, 70 % into waiting for the network or for others, 10 % "
+        "they were down.",
+        "played: 3 rounds or updates; clients began to take part 6 times: 4 (67 %) went into the model, 1 came too "
+        "late, "
+        "1 never came.",
+        "played: staleness (updates of the model between what was read and what was written): mean 0.5, at most 2.",
+        "played: wasted, since it went into no model: 1.50 s of computing and 1.00 kB sent.",
+        "played: survived 1 outage of a host.", "played: drift 0.25.",
+        "played: learned in 7 operations; 2 found, since another run had needed the same."}) {
+    std::string flat = text;
+    for (std::size_t at = 0; (at = flat.find("\n  ", at)) != std::string::npos;) flat.replace(at, 3, " ");
+    EXPECT_NE(flat.find(sentence), std::string::npos) << sentence << "\n" << text;
+  }
+  EXPECT_EQ(text.find("no step was taken"), std::string::npos);
+  for (const std::string& line : lines_of(text)) EXPECT_LE(display_width(line), kTableWidth) << line;
+}
+
+TEST(Table, NamesNoWinnerWhereNothingWasLearned) {
+  Result result = sample_result();
+  RunResult run = sample_played_run();
+  run.target_reached = false;
+  run.final_accuracy = run.best_accuracy = std::numeric_limits<double>::quiet_NaN();
+  result.runs = {run};
+  result.timing_only = true;
+  EXPECT_EQ(verdict(result), "Nothing was learned (--timing-only): what is said is when, not how well.");
+  EXPECT_EQ(to_table(result).find("nan"), std::string::npos);
 }
 
 TEST(Table, StaysAlignedAndNarrow) {
@@ -150,6 +185,32 @@ TEST(Verdict, DividesByNoZero) {
             "dad reaches 95 % first, in 0 s: before edad (3.00 s).");
   EXPECT_EQ(verdict_on({verdict_run("dad", 0.97, 0), verdict_run("edad", 0.97, 0)}),
             "dad reaches 95 % first, in 0 s: as fast as edad.");
+}
+
+TEST(Table, SaysWhatCorrectionsMendAndWhereTheyHurt) {
+  ShiftEvaluation evaluation;
+  evaluation.arms = {"source", "batch statistics", "DMC on inputs"};
+  evaluation.rows = {{"none", 0, 0, 128, {0.9, 0.9, 0.895}},
+                     {"gain-offset", 3, 0, 128, {0.5, 0.7, 0.875}},
+                     {"none", 0, 0.1, 128, {0.9, 0.9, 0.6}}};
+  evaluation.quantiles = 64;
+  evaluation.input_bytes = 64 * 4 * 100;
+  evaluation.samples = 1000;
+  evaluation.fewest = evaluation.most = 500;
+  EXPECT_EQ(
+      shift_table("fedavg", evaluation),
+      "fedavg: accuracy of its last model on shifted data, % (* best, ↓ below source)\n"
+      "held-back data                   batch  source   batch statistics   DMC on inputs\n"
+      "──────────────────────────────────────────────────────────────────────────────────\n"
+      "as they are                        128    90.0*              90.0            89.5↓\n"
+      "gain-offset 3                      128    50.0               70.0            87.5*\n"
+      "as they are, classes ~ Dir(0.1)    128    90.0*              90.0            60.0↓\n"
+      "fedavg: batch statistics is nowhere worse than the model as it is.\n"
+      "fedavg: DMC on inputs hurts in 2 of 3 rows, most by 30.0 points: as they are, classes ~ Dir(0.1), batches "
+      "of 128.\n"
+      "fedavg: 64 quantiles of each unit of training, a mean over sites, would travel with the model: 25.6 kB for the "
+      "inputs. Each site\n"
+      "  corrects its own test batches; it has 500 of 1,000 held-back samples, and a larger batch is all of them.\n");
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -102,7 +103,8 @@ TEST(Trace, SpansSayWhatTheyAre) {
   EXPECT_EQ(first[1], TraceJson::parse(R"json({"ph": "X", "name": "fc1 forward", "cat": "compute", "pid": 1, "tid": 1,
       "ts": 0.0, "dur": 250000.0,
       "args": {"layer": "fc1", "kind": "forward", "flops": 1e9, "flops_per_second": 4e9}})json"));
-  EXPECT_EQ(first[2], TraceJson::parse(R"json({"ph": "X", "name": "wait for all-reduce fc1 (ring)", "cat": "wait", "pid": 1,
+  EXPECT_EQ(first[2],
+            TraceJson::parse(R"json({"ph": "X", "name": "wait for all-reduce fc1 (ring)", "cat": "wait", "pid": 1,
       "tid": 1, "ts": 250000.0, "dur": 250000.0,
       "args": {"layer": "fc1", "kind": "all-reduce", "algorithm": "ring"}})json"));
   EXPECT_EQ(first[3], TraceJson::parse(R"json({"ph": "X", "name": "all-reduce fc1 (ring)", "cat": "network", "pid": 1,
@@ -145,6 +147,45 @@ TEST(Trace, StaysSmall) {
   EXPECT_LT(to_trace(result).size(), 100'000'000U);
   EXPECT_EQ(left_out_of_trace(result),
             std::vector<std::string>{"rank-dad: step 3 does not fit into a trace of 300000 spans"});
+}
+
+TEST(Trace, OfAPlayHasAProcessPerNode) {
+  Result result = sample_traced();
+  result.runs.push_back(sample_played_run());
+  const TraceJson trace = TraceJson::parse(to_trace(result));
+  std::map<int, std::string> processes;
+  std::map<std::pair<int, int>, std::string> threads;
+  std::map<std::pair<int, int>, double> end;
+  std::vector<TraceJson> spans;
+  for (const TraceJson& event : trace["traceEvents"]) {
+    if (event["name"] == "process_name") processes[event["pid"]] = event["args"]["name"];
+    if (event["name"] == "thread_name") threads[{event["pid"], event["tid"]}] = event["args"]["name"];
+    if (event["ph"] != "X" || event["pid"] < 3) continue;
+    const std::pair<int, int> thread{event["pid"], event["tid"]};
+    EXPECT_TRUE(threads.contains(thread)) << event;
+    EXPECT_GE(event["ts"].get<double>(), end[thread] - 1e-6) << event;  // in order, and none over another
+    end[thread] = event["ts"].get<double>() + event["dur"].get<double>();
+    spans.push_back(event);
+  }
+  EXPECT_EQ(processes, (std::map<int, std::string>{{1, "rank-dad"},
+                                                   {2, "second"},
+                                                   {3, "played: worker 0 (a)"},
+                                                   {4, "played: worker 1 (b \"quoted\")"},
+                                                   {5, "played: aggregator (hub)"}}));
+  ASSERT_EQ(spans.size(), 6U);
+  EXPECT_EQ(spans[0], TraceJson::parse(R"({"ph": "X", "name": "client", "cat": "compute", "pid": 3, "tid": 1,
+      "ts": 1000000.0, "dur": 3000000.0, "args": {"first_step": 0}})"));
+  EXPECT_EQ(spans[1], TraceJson::parse(R"json({"ph": "X", "name": "update to aggregator (hub)", "cat": "lost", "pid": 4,
+      "tid": 3, "ts": 8000000.0, "dur": 2000000.0, "args": {"bytes": 500, "number": 2, "failed": true}})json"));
+  EXPECT_EQ(spans[2]["name"], "down");
+  // Two messages at the same time lie on two tracks, and the next one is on the first again.
+  EXPECT_EQ(threads.at({5, 3}), "sending");
+  EXPECT_EQ(threads.at({5, 4}), "sending, 2");
+  EXPECT_EQ(spans[5]["tid"], 3);
+  const std::vector<std::string> left_out = left_out_of_trace(result);
+  EXPECT_TRUE(std::ranges::none_of(left_out, [](const std::string& one) { return one.starts_with("played"); }));
+  result.runs.back().played->spans_left_out = 94;
+  EXPECT_EQ(left_out_of_trace(result).back(), "played: the first 6 of 100 spans of the play are there, until 18.0 s");
 }
 
 TEST(Trace, OfNothingIsATraceToo) {

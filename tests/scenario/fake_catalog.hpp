@@ -91,6 +91,9 @@ inline scenario::Catalog fake_catalog() {
       {"bf16", none, false},
       {"int8",
        {{"rounding", spec::ParameterSpec::Type::choice, 0, 0, "stochastic", {"stochastic", "nearest"}, ""}},
+       false},
+      {"e3m0",
+       {{"rounding", spec::ParameterSpec::Type::choice, 0, 0, "stochastic", {"stochastic", "nearest"}, ""}},
        false}};
   catalog.algorithms = {
       {"pooled", none, false},
@@ -111,6 +114,16 @@ inline scenario::Catalog fake_catalog() {
        true},
       {"top-k", {{"fraction", spec::ParameterSpec::Type::real, 1e-9, 1, "0.01", {}, ""}}, true},
       {"d-psgd", {{"graph", spec::ParameterSpec::Type::choice, 0, 0, "ring", {"ring", "complete"}, ""}}, true, true}};
+  const auto event_driven = [&](const std::string& name, const std::vector<spec::ParameterSpec>& parameters) {
+    catalog.algorithms.push_back({.name = name, .parameters = parameters});
+    catalog.algorithms.back().event_driven = catalog.algorithms.back().needs_server = true;
+  };
+  for (const char* name : {"partial-gradient-sharing", "partial-dad"}) event_driven(name, none);
+  event_driven("partial-rank-dad", {{"cap", spec::ParameterSpec::Type::integer, 1, 65536, "8", {}, ""}});
+  for (const char* name : {"fedavg", "fedprox", "scaffold", "fedopt", "hierfavg", "fedbuff", "fedasync", "local-sgd",
+                           "diloco", "streaming-diloco", "async-sgd", "ad-psgd", "flare"}) {
+    event_driven(name, none);
+  }
   catalog.devices = {"v100-sxm2", "a100-sxm4-40", "a100-sxm4-80", "h100-sxm5", "rtx-3090", "rtx-4090", "xeon-8380"};
   catalog.workloads = {"resnet-50", "vit-b-16", "bert-base", "bert-large"};
   catalog.dataset_sizes = {{"resnet-50", 1281167}, {"vit-b-16", 1281167}};

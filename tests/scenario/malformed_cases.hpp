@@ -271,8 +271,9 @@ class MalformedCases {
     exact("unknown element", edited({{"<model>\n", "<modell/>\n  <model>\n"}}),
           {"@FILE@:12: unknown element <modell> in <scenario>; did you mean 'model'?"});
     exact("unknown element without a near name", edited({{"<model>\n", "<zebra/>\n  <model>\n"}}),
-          {"@FILE@:12: unknown element <zebra> in <scenario>; one of description, platform, network, device, workers, "
-           "data, model, training, timed-as, run, costs, goal, sweep"});
+          {"@FILE@:12: unknown element <zebra> in <scenario>; one of description, platform, network, failures, "
+           "availability, device, workers, "
+           "data, model, training, timed-as, run, evaluation, costs, goal, sweep"});
     exact("element in the wrong place",
           edited({{R"(    <dense units="32"/>
 )",
@@ -675,7 +676,7 @@ class MalformedCases {
     exact("unknown compressor", compressed(R"(algorithm="dad")", R"(<compress method="fp61"/>)"),
           {R"(@FILE@:21: method="fp61" of <compress> is unknown; did you mean 'fp16'?)"});
     exact("compressor without a method", compressed(R"(algorithm="dad")", "<compress/>"),
-          {R"(@FILE@:21: <compress> lacks 'method'; one of none, fp16, bf16, int8)"});
+          {R"(@FILE@:21: <compress> lacks 'method'; one of none, fp16, bf16, int8, e3m0)"});
     exact("a memory where nothing is lost",
           compressed(R"(algorithm="dad")", R"(<compress method="none" memory="true"/>)"),
           {R"(@FILE@:21: memory="true" of <compress> means nothing to 'none'; remove it: nothing is lost)"});
@@ -683,7 +684,7 @@ class MalformedCases {
           {R"(@FILE@:21: <compress> means nothing to 'pooled'; remove it: nothing is exchanged)"});
     exact("a parameter of another compressor",
           compressed(R"(algorithm="dad")", R"(<compress method="fp16" rounding="nearest"/>)"),
-          {R"(@FILE@:21: 'fp16' has no parameter 'rounding'; only int8 has it)"});
+          {R"(@FILE@:21: 'fp16' has no parameter 'rounding'; only int8, e3m0 has it)"});
     exact(
         "an exchange of neighbours", edited({{R"(algorithm="dad")", R"(algorithm="d-psgd" exchange="peer")"}}),
         {R"(@FILE@:21: exchange="peer" of <run> means nothing to 'd-psgd'; remove it: sites exchange with their neighbours in a graph)"});
@@ -692,9 +693,11 @@ class MalformedCases {
           {R"(@FILE@:21: algorithm="daad" of <run> is unknown; did you mean 'dad'?)"});
     exact("missing algorithm", edited({{R"( algorithm="dad")", ""}}),
           {"@FILE@:21: <run> lacks 'algorithm'; one of pooled, no-sharing, gradient-sharing, dad, edad, rank-dad, "
-           "power-sgd, top-k, d-psgd"});
+           "power-sgd, top-k, d-psgd, partial-gradient-sharing, partial-dad, partial-rank-dad, fedavg, fedprox, "
+           "scaffold, fedopt, hierfavg, fedbuff, fedasync, local-sgd, diloco, streaming-diloco, async-sgd, ad-psgd, "
+           "flare"});
     exact("parameter that the algorithm lacks", edited({{R"(algorithm="dad")", R"(algorithm="dad" cap="4")"}}),
-          {"@FILE@:21: 'dad' has no parameter 'cap'; only rank-dad has it"});
+          {"@FILE@:21: 'dad' has no parameter 'cap'; only rank-dad, partial-rank-dad has it"});
     exact("parameter with a typing error", edited({{R"(cap="8")", R"(capp="8")"}}),
           {"@FILE@:22: 'rank-dad' has no parameter 'capp'; did you mean 'cap'?"});
     exact("cap out of range", edited({{R"(cap="8")", R"(cap="0")"}}),
@@ -1193,7 +1196,7 @@ class MalformedCases {
     exact(
         "override of an element with choices", fixture(),
         {"--set data=5: <data> is an element; go on to one of digits, idx, cifar10, ts, csv, text, shapes, utterances, "
-         "grammar, tabular, split, shift"},
+         "grammar, tabular, split, shift, drift"},
         {"data=5"});
     exact("override of an element with an attribute", fixture(),
           {"--set workers=5: <workers> is an element; a path ends with an attribute: memory"}, {"workers=5"});
@@ -1202,10 +1205,10 @@ class MalformedCases {
           {"description=x"});
     exact("override through an attribute", fixture(),
           {"--set seed.x=5: 'seed' is an attribute of <scenario> and holds nothing; end the path there"}, {"seed.x=5"});
-    exact(
-        "override below an element without any", fixture(),
-        {"--set data.split.x.y=5: <split> holds no elements; a path ends with an attribute: by, alpha, shards, sizes"},
-        {"data.split.x.y=5"});
+    exact("override below an element without any", fixture(),
+          {"--set data.split.x.y=5: <split> holds no elements; a path ends with an attribute: by, alpha, shards, "
+           "sizes, size-spread, size-exponent"},
+          {"data.split.x.y=5"});
     exact("override of one among several", fixture(),
           {"--set run.cap=5: there are 3 <run>; choose one with run[1] … run[3] or run[pooled], or all with run[*]"},
           {"run.cap=5"});
@@ -1217,8 +1220,8 @@ class MalformedCases {
           {"--set run[rank-dat].cap=5: no <run> is called 'rank-dat'; did you mean 'rank-dad'?"},
           {"run[rank-dat].cap=5"});
     exact("override of a parameter that a run lacks", fixture(),
-          {"--set run[*].cap=5: 'pooled' has no parameter 'cap'; only rank-dad has it",
-           "--set run[*].cap=5: 'dad' has no parameter 'cap'; only rank-dad has it"},
+          {"--set run[*].cap=5: 'pooled' has no parameter 'cap'; only rank-dad, partial-rank-dad has it",
+           "--set run[*].cap=5: 'dad' has no parameter 'cap'; only rank-dad, partial-rank-dad has it"},
           {"run[*].cap=5"});
     exact("override of what is not there", fixture(),
           {"--set device.name=x: there is no <device> in the scenario; add it to the file"}, {"device.name=x"});

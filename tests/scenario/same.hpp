@@ -28,8 +28,9 @@ struct Same {
   }
 
   static bool same(const spec::FederationSpec::Sites& a, const spec::FederationSpec::Sites& b) {
-    const auto& [name, count, numbered, up, down] = a;
-    return std::tie(name, count, numbered, up, down) == std::tie(b.name, b.count, b.numbered, b.up, b.down);
+    const auto& [name, count, numbered, up, down, bandwidth_spread, latency_spread] = a;
+    return std::tie(name, count, numbered, up, down, bandwidth_spread, latency_spread) ==
+           std::tie(b.name, b.count, b.numbered, b.up, b.down, b.bandwidth_spread, b.latency_spread);
   }
 
   static bool same(const spec::WanSpec::Region& a, const spec::WanSpec::Region& b) {
@@ -54,8 +55,9 @@ struct Same {
   }
 
   static bool same(const spec::FederationSpec& a, const spec::FederationSpec& b) {
-    const auto& [name, sites, hub_up, hub_down] = a;
-    return std::tie(name, hub_up, hub_down) == std::tie(b.name, b.hub_up, b.hub_down) && same(sites, b.sites);
+    const auto& [name, sites, seed, hub_up, hub_down] = a;
+    return std::tie(name, hub_up, hub_down, seed) == std::tie(b.name, b.hub_up, b.hub_down, b.seed) &&
+           same(sites, b.sites);
   }
 
   static bool same(const spec::WanSpec& a, const spec::WanSpec& b) {
@@ -158,13 +160,20 @@ struct Same {
   }
 
   static bool same(const spec::SplitSpec& a, const spec::SplitSpec& b) {
-    const auto& [kind, alpha, shards, sizes] = a;
-    return std::tie(kind, alpha, shards, sizes) == std::tie(b.kind, b.alpha, b.shards, b.sizes);
+    const auto& [kind, alpha, shards, sizes, size_spread, size_exponent] = a;
+    return std::tie(kind, alpha, shards, sizes, size_spread, size_exponent) ==
+           std::tie(b.kind, b.alpha, b.shards, b.sizes, b.size_spread, b.size_exponent);
+  }
+
+  static bool same(const spec::DriftSpec& a, const spec::DriftSpec& b) {
+    const auto& [sites, workers, at, corrupts, corruption, severity, label_alpha] = a;
+    return std::tie(sites, workers, at, corrupts, corruption, severity, label_alpha) ==
+           std::tie(b.sites, b.workers, b.at, b.corrupts, b.corruption, b.severity, b.label_alpha);
   }
 
   static bool same(const spec::DataSpec& a, const spec::DataSpec& b) {
-    const auto& [source, split, shift] = a;
-    return same(source, b.source) && same(split, b.split) && same(shift, b.shift);
+    const auto& [source, split, shift, drifts] = a;
+    return same(source, b.source) && same(split, b.split) && same(shift, b.shift) && same(drifts, b.drifts);
   }
 
   static bool same(const spec::OptimizerSpec& a, const spec::OptimizerSpec& b) {
@@ -188,11 +197,11 @@ struct Same {
 
   static bool same(const spec::RunSpec& a, const spec::RunSpec& b) {
     const auto& [algorithm, label, exchange, parameters, all_reduce, all_gather, bucket_bytes, communicates,
-                 first_bucket_bytes, compress, decentralised] = a;
+                 first_bucket_bytes, compress, decentralised, event_driven] = a;
     return std::tie(algorithm, label, exchange, parameters, all_reduce, all_gather, bucket_bytes, communicates,
-                    first_bucket_bytes, decentralised) ==
+                    first_bucket_bytes, decentralised, event_driven) ==
                std::tie(b.algorithm, b.label, b.exchange, b.parameters, b.all_reduce, b.all_gather, b.bucket_bytes,
-                        b.communicates, b.first_bucket_bytes, b.decentralised) &&
+                        b.communicates, b.first_bucket_bytes, b.decentralised, b.event_driven) &&
            compress == b.compress;
   }
 
@@ -213,13 +222,14 @@ struct Same {
   static bool same(const spec::DeviceSpec& a, const spec::DeviceSpec& b) {
     const auto& [name, description, peak_flops, memory_bandwidth, matrix_efficiency, memory_efficiency, launch_overhead,
                  source, step_seconds, tf32_flops, fp16_flops, bf16_flops, memory_bytes, power, ramp_seconds, tile_rows,
-                 winograd_share, efficiencies] = a;
+                 winograd_share, efficiencies, slowness] = a;
     return std::tie(name, description, peak_flops, memory_bandwidth, matrix_efficiency, memory_efficiency,
                     launch_overhead, source, step_seconds, tf32_flops, fp16_flops, bf16_flops, memory_bytes, power,
-                    ramp_seconds, tile_rows, winograd_share) ==
-               std::tie(b.name, b.description, b.peak_flops, b.memory_bandwidth, b.matrix_efficiency,
-                        b.memory_efficiency, b.launch_overhead, b.source, b.step_seconds, b.tf32_flops, b.fp16_flops,
-                        b.bf16_flops, b.memory_bytes, b.power, b.ramp_seconds, b.tile_rows, b.winograd_share) &&
+                    ramp_seconds, tile_rows, winograd_share,
+                    slowness) == std::tie(b.name, b.description, b.peak_flops, b.memory_bandwidth, b.matrix_efficiency,
+                                          b.memory_efficiency, b.launch_overhead, b.source, b.step_seconds,
+                                          b.tf32_flops, b.fp16_flops, b.bf16_flops, b.memory_bytes, b.power,
+                                          b.ramp_seconds, b.tile_rows, b.winograd_share, b.slowness) &&
            same(efficiencies, b.efficiencies);
   }
 
@@ -231,8 +241,8 @@ struct Same {
   }
 
   static bool same(const spec::Placement& a, const spec::Placement& b) {
-    const auto& [host, device] = a;
-    return std::tie(host, device) == std::tie(b.host, b.device);
+    const auto& [host, device, speed_spread] = a;
+    return std::tie(host, device, speed_spread) == std::tie(b.host, b.device, b.speed_spread);
   }
 
   static bool same(const spec::GoalSpec& a, const spec::GoalSpec& b) {
@@ -272,15 +282,15 @@ struct Same {
 
   /// All but the path it was read from.
   static bool same(const scenario::Scenario& a, const scenario::Scenario& b) {
-    const auto& [file, name, description, seed, platform, network, devices, workers, aggregator, data, model, training,
-                 timed_as, runs, hash, ignore_memory, sweep, costs, goal] = a;
+    const auto& [file, name, description, seed, platform, network, failures, devices, workers, aggregator, data, model,
+                 training, timed_as, runs, hash, ignore_memory, sweep, costs, evaluation, goal] = a;
     static_cast<void>(file);
     return std::tie(name, description, seed, hash, ignore_memory) ==
                std::tie(b.name, b.description, b.seed, b.hash, b.ignore_memory) &&
            same(platform, b.platform) && same(network, b.network) && same(devices, b.devices) &&
            same(workers, b.workers) && same(aggregator, b.aggregator) && same(data, b.data) && model == b.model &&
            same(training, b.training) && same(timed_as, b.timed_as) && same(runs, b.runs) && same(sweep, b.sweep) &&
-           same(costs, b.costs) && same(goal, b.goal);
+           same(costs, b.costs) && evaluation == b.evaluation && same(goal, b.goal) && failures == b.failures;
   }
 };
 

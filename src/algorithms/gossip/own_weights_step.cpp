@@ -138,8 +138,8 @@ void OwnWeightsStep::send_weights() {
 
 models::Matrix OwnWeightsStep::mixed(std::size_t site, const models::Matrix& own, const models::Matrix& sent,
                                      const std::vector<models::Matrix>& received) const {
-  // Σ_j W_ij x_j = x_i + Σ_j W_ij (x_j − x_i): sites that agree stay as they are to the bit. What a gradient has changed
-  // since the weights were sent is not mixed.
+  // Σ_j W_ij x_j = x_i + Σ_j W_ij (x_j − x_i): sites that agree stay as they are to the bit. What a gradient has
+  // changed since the weights were sent is not mixed.
   models::Matrix sum = own;
   for (std::size_t k = 0; k < received.size(); ++k) sum += weights_.from[site][k].second * (received[k] - sent);
   return sum;

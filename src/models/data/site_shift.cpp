@@ -8,12 +8,9 @@
 #include "support/diagnostics.hpp"
 
 namespace dadsim::models {
-namespace {
-
-/// Positions up to the last that holds anything: a sequence ends there. Other samples are whole.
-std::int64_t used_positions(const spec::SampleShape& shape, const float* values) {
+std::int64_t used_values(const spec::SampleShape& shape, const float* values) {
   std::int64_t positions = shape.positions();
-  if (shape.height > 1) return positions;
+  if (shape.height > 1) return positions * shape.channels;
   const auto empty = [&](std::int64_t position) {
     for (std::int64_t c = 0; c < shape.channels; ++c) {
       if (values[position * shape.channels + c] != 0) return false;
@@ -21,10 +18,8 @@ std::int64_t used_positions(const spec::SampleShape& shape, const float* values)
     return true;
   };
   while (positions > 1 && empty(positions - 1)) --positions;
-  return positions;
+  return positions * shape.channels;
 }
-
-}  // namespace
 
 void apply_site_shift(Dataset& data, const Partition& partition, const spec::ShiftSpec& spec, std::uint64_t seed) {
   if (spec.none()) return;
@@ -42,7 +37,7 @@ void apply_site_shift(Dataset& data, const Partition& partition, const spec::Shi
       // One stream per sample: its noise does not depend on who else is at the site.
       RandomStream noise(seed, Purpose::site_shift, static_cast<std::uint32_t>(sample), 1);
       float* values = data.train.features.row(sample).data();
-      const std::int64_t used = used_positions(shape, values) * shape.channels;
+      const std::int64_t used = used_values(shape, values);
       for (std::int64_t i = 0; i < used; ++i) {
         const auto channel = static_cast<std::size_t>(i % shape.channels);
         const double added = spec.noise > 0 ? spec.noise * bell(noise) : 0;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <boost/random/gamma_distribution.hpp>
+#include <boost/random/normal_distribution.hpp>
 #include <cmath>
 #include <cstddef>
 #include <limits>
@@ -17,6 +18,8 @@ namespace dadsim::models {
 namespace {
 
 using Indices = std::vector<std::int32_t>;
+
+constexpr double kSmallestAlpha = 1e-9;  // below, the logarithms of shares lose their digits
 
 [[noreturn]] void fail(std::string what, std::string remedy) {
   throw InputError(Diagnostic{"", 0, std::move(what), std::move(remedy)});
@@ -71,12 +74,36 @@ Partition by_class(const Samples& train, std::int64_t classes, std::size_t sites
   return partition;
 }
 
-/// Shares ~ Dir(α, …, α): Gamma(α) draws over their sum. In logarithms, as for small α the draws themselves underflow:
-/// G(α) = G(α + 1)·U^(1/α) (Marsaglia & Tsang, ACM TOMS 26, 2000, section 6).
-std::vector<double> dirichlet(double alpha, std::size_t sites, RandomStream& random) {
-  boost::random::gamma_distribution<double> gamma(alpha + 1, 1.0);
+/// The share of the samples that each site is to have; the random numbers of a site's log-normal one are its own,
+/// whatever the number of sites.
+std::vector<double> uneven_shares(const spec::SplitSpec& spec, std::size_t sites, std::uint64_t seed) {
   std::vector<double> shares(sites);
-  for (double& share : shares) share = std::log(gamma(random)) + std::log(uniform01(random)) / alpha;
+  if (spec.size_spread > 0) {
+    for (std::size_t s = 0; s < sites; ++s) {
+      RandomStream stream(seed, Purpose::split, static_cast<std::uint32_t>(s), 1);
+      shares[s] = std::exp(boost::random::normal_distribution<double>(0, spec.size_spread)(stream));
+    }
+  } else {
+    RandomStream stream(seed, Purpose::split, 0, 2);
+    const Indices rank = shuffled(sites, stream);
+    for (std::size_t s = 0; s < sites; ++s) {
+      shares[s] = std::pow(1.0 + static_cast<double>(rank[s]), -spec.size_exponent);
+    }
+  }
+  const double sum = std::accumulate(shares.begin(), shares.end(), 0.0);
+  for (double& share : shares) share /= sum;
+  return shares;
+}
+
+/// Shares ~ Dir(α, …, α): Gamma(α) draws over their sum. In logarithms, as for small α the draws themselves underflow:
+/// G(α) = G(α + 1)·U^(1/α) (Marsaglia & Tsang, ACM TOMS 26, 2000, section 6). `alphas`: one per site.
+std::vector<double> dirichlet(const std::vector<double>& alphas, RandomStream& random) {
+  std::vector<double> shares;
+  for (const double alpha : alphas) {
+    boost::random::gamma_distribution<double> gamma(alpha + 1, 1.0);
+    const double log_of_gamma = std::log(gamma(random));
+    shares.push_back(log_of_gamma + std::log(uniform01(random)) / alpha);
+  }
   const double largest = *std::max_element(shares.begin(), shares.end());
   double sum = 0;
   for (double& share : shares) sum += share = std::exp(share - largest);
@@ -103,24 +130,8 @@ std::vector<std::size_t> apportion(std::size_t total, const std::vector<double>&
   return counts;
 }
 
-/// Every class in shares of its own over the sites (Yurochkin et al., arXiv 1905.12022; Hsu et al., arXiv 1909.06335).
-Partition by_dirichlet(double alpha, const Samples& train, std::int64_t classes, std::size_t sites,
-                       RandomStream& random) {
-  if (!(alpha >= 1e-6 && alpha <= 1e6)) {
-    fail(fmt::format("a Dirichlet split with alpha {}", alpha), "alpha from 1e-6 to 1e6");
-  }
-  Partition partition(sites);
-  for (Indices& list : samples_by_class(train, classes)) {
-    shuffle(std::span<std::int32_t>(list), random);
-    const std::vector<std::size_t> counts = apportion(list.size(), dirichlet(alpha, sites, random));
-    auto next = list.begin();
-    for (std::size_t s = 0; s < sites; ++s) {
-      const auto end = next + static_cast<std::ptrdiff_t>(counts[s]);
-      partition[s].insert(partition[s].end(), next, end);
-      next = end;
-    }
-  }
-  // A site must have something to train on: it gets a sample of the largest site.
+/// A site must have something to train on: it gets a sample of the largest site.
+void give_everyone_one(Partition& partition) {
   for (Indices& site : partition) {
     if (!site.empty()) continue;
     Indices& largest = *std::max_element(partition.begin(), partition.end(),
@@ -128,6 +139,47 @@ Partition by_dirichlet(double alpha, const Samples& train, std::int64_t classes,
     site.push_back(largest.back());
     largest.pop_back();
   }
+}
+
+/// A random order, cut in proportion to `shares`.
+Partition by_shares(const std::vector<double>& shares, std::size_t samples, RandomStream& random) {
+  const Indices order = shuffled(samples, random);
+  const std::vector<std::size_t> counts = apportion(samples, shares);
+  Partition partition(shares.size());
+  auto next = order.begin();
+  for (std::size_t s = 0; s < shares.size(); ++s) {
+    const auto end = next + static_cast<std::ptrdiff_t>(counts[s]);
+    partition[s].assign(next, end);
+    next = end;
+  }
+  give_everyone_one(partition);
+  return partition;
+}
+
+/// Every class in shares of its own over the sites (Yurochkin et al., arXiv 1905.12022; Hsu et al., arXiv 1909.06335).
+/// Where sites are to have `sizes` (shares of all samples), the concentration of site s is α·S·size: a mean share of
+/// just that size, and α itself for equal ones.
+Partition by_dirichlet(double alpha, const std::vector<double>& sizes, const Samples& train, std::int64_t classes,
+                       std::size_t sites, RandomStream& random) {
+  if (!(alpha >= 1e-6 && alpha <= 1e6)) {
+    fail(fmt::format("a Dirichlet split with alpha {}", alpha), "alpha from 1e-6 to 1e6");
+  }
+  std::vector<double> alphas(sites, alpha);
+  for (std::size_t s = 0; s < sizes.size(); ++s) {
+    alphas[s] = std::max(kSmallestAlpha, alpha * static_cast<double>(sites) * sizes[s]);
+  }
+  Partition partition(sites);
+  for (Indices& list : samples_by_class(train, classes)) {
+    shuffle(std::span<std::int32_t>(list), random);
+    const std::vector<std::size_t> counts = apportion(list.size(), dirichlet(alphas, random));
+    auto next = list.begin();
+    for (std::size_t s = 0; s < sites; ++s) {
+      const auto end = next + static_cast<std::ptrdiff_t>(counts[s]);
+      partition[s].insert(partition[s].end(), next, end);
+      next = end;
+    }
+  }
+  give_everyone_one(partition);
   return partition;
 }
 
@@ -178,14 +230,18 @@ Partition by_sizes(const std::vector<std::int64_t>& sizes, std::size_t samples, 
 }
 
 Partition deal(const spec::SplitSpec& spec, const Samples& train, std::int64_t classes, std::size_t sites,
-               RandomStream& random) {
+               std::uint64_t seed) {
+  RandomStream random(seed, Purpose::split);
+  std::vector<double> shares;
+  if (spec.size_spread > 0 || spec.size_exponent > 0) shares = uneven_shares(spec, sites, seed);
   switch (spec.kind) {
     case spec::SplitSpec::Kind::iid:
+      if (!shares.empty()) return by_shares(shares, static_cast<std::size_t>(train.size()), random);
       return cut(shuffled(static_cast<std::size_t>(train.size()), random), sites);
     case spec::SplitSpec::Kind::by_class:
       return by_class(train, classes, sites);
     case spec::SplitSpec::Kind::dirichlet:
-      return by_dirichlet(spec.alpha, train, classes, sites, random);
+      return by_dirichlet(spec.alpha, shares, train, classes, sites, random);
     case spec::SplitSpec::Kind::shards:
       return by_shards(spec.shards, train, classes, sites, random);
     case spec::SplitSpec::Kind::sizes:
@@ -207,8 +263,7 @@ Partition split_over_sites(const spec::SplitSpec& spec, const Samples& train, st
     fail(fmt::format("a split by class of samples with {} labels each", train.labels_per_sample),
          "such a sample has no class of its own: a split by iid or sizes");
   }
-  RandomStream random(seed, Purpose::split);
-  Partition partition = deal(spec, train, classes, sites, random);
+  Partition partition = deal(spec, train, classes, sites, seed);
   for (std::vector<std::int32_t>& site : partition) std::sort(site.begin(), site.end());
   return partition;
 }

@@ -132,6 +132,8 @@ class BatchNorm final : public OperationOf<T> {
     });
   }
 
+  bool is_batch_norm() const override { return true; }
+
   void update_running_statistics(const FlowOf<T>& flow, ParametersOf<T>& parameters) const override {
     if (!flow.pass.training) return;
     const Index channels = this->in().channels;

@@ -1,5 +1,3 @@
-#include <Random123/philox.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstddef>

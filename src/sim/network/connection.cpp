@@ -24,7 +24,9 @@ void Outbox::add(sg4::CommPtr transfer, const std::int64_t* ended, std::int64_t 
 void Outbox::reap() {
   std::size_t kept = 0;
   for (Entry& entry : entries_) {
-    if (entry.serial < *entry.ended) {
+    if (*entry.ended == kCutOff) {
+      let_go(entry);
+    } else if (entry.serial < *entry.ended) {
       entry.transfer->wait();  // is over: returns at once
     } else {
       std::swap(entries_[kept++], entry);
@@ -34,8 +36,22 @@ void Outbox::reap() {
   reap_at_ = std::max<std::size_t>(1, 2 * kept);
 }
 
+/// What was cut off may still lie in a mailbox that nobody looks into any more.
+void Outbox::let_go(Entry& entry) {
+  try {
+    entry.transfer->cancel();
+  } catch (const simgrid::Exception&) {  // it has failed already
+  }
+}
+
 void Outbox::drain() {
-  for (Entry& entry : entries_) entry.transfer->wait();
+  for (Entry& entry : entries_) {
+    if (*entry.ended == kCutOff) {
+      let_go(entry);
+    } else {
+      entry.transfer->wait();
+    }
+  }
   entries_.clear();
 }
 
@@ -70,7 +86,7 @@ Connections::Connections(Interconnect& network, std::vector<sg4::Host*> hosts, b
 void Connections::open(std::int32_t from, std::int32_t to) {
   Connection*& found = peers_[number(from)].all[static_cast<std::int32_t>(number(to))];
   if (found != nullptr) return;
-  if (connections_.size() >= kMostConnections) {
+  if (count() >= kMostConnections) {
     throw std::runtime_error(fmt::format(
         "more than {} pairs of nodes exchange messages, too many to simulate each; use fewer workers, another "
         "collective (ring), or fidelity=\"flow\"",
@@ -133,6 +149,29 @@ void Connections::wait_until_idle() {
 
 void Connections::close() {
   for (const auto& connection : connections_) connection->close();
+}
+
+void Connections::reset(std::int32_t from, std::int32_t to) {
+  Peers& peers = peers_[number(from)];
+  const auto found = peers.all.find(static_cast<std::int32_t>(number(to)));
+  if (found == peers.all.end() || found->second == nullptr) return;
+  Connection* connection = found->second;
+  if (connection->idle()) {  // most are, where hosts come and go: a cold one is as good as a new one
+    connection->close();
+    return;
+  }
+  peers.all.erase(found);
+  peers.last = -1;
+  std::erase(between_[{host(from), host(to)}], connection);
+  ++abandoned_;
+  connection->abandon();
+}
+
+std::vector<std::int32_t> Connections::connected(std::int32_t from) const {
+  std::vector<std::int32_t> nodes;
+  for (const auto& [to, connection] : peers_[number(from)].all) nodes.push_back(to);
+  std::ranges::sort(nodes);
+  return nodes;
 }
 
 }  // namespace dadsim::sim

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <unordered_map>
 #include <utility>
@@ -28,7 +29,8 @@ struct Message {
 /// to take notice of its end, and stops what an actor leaves behind when it ends.
 class Outbox {
  public:
-  /// `serial`: of the transfer; it is over when `*ended` is above that.
+  static constexpr std::int64_t kCutOff = std::numeric_limits<std::int64_t>::max();
+  /// `serial`: of the transfer; it is over when `*ended` is above that, and cut off where `*ended` is kCutOff.
   void add(simgrid::s4u::CommPtr transfer, const std::int64_t* ended, std::int64_t serial);
   /// Waits for all of them.
   void drain();
@@ -40,6 +42,7 @@ class Outbox {
     std::int64_t serial;
   };
   void reap();
+  static void let_go(Entry& entry);
   std::vector<Entry> entries_;
   std::size_t reap_at_ = 1;  ///< entries: what is over is let go soon, so that memory stays in the cache
 };
@@ -58,6 +61,10 @@ class Connection {
   virtual void post(double date) = 0;
   /// As if new.
   virtual void close() = 0;
+  /// Nothing is on it, and nobody waits for anything.
+  virtual bool idle() = 0;
+  /// Cuts off what is under way and forgets what waits. It is not used again.
+  virtual void abandon() = 0;
   /// A transfer of this size begins on the hosts of this connection: if it is one of this connection that waits to
   /// begin, then true, and the seconds it still has to wait.
   virtual bool begin(double wire_bytes, double& delay) = 0;
@@ -106,8 +113,14 @@ class Connections {
   void wait_until_idle();
   /// All connections as if new (cold).
   void close();
+  /// Cuts the connection off, if there is one: what is on it will not be delivered, and a new one has to be opened. To
+  /// be called in an actor that is none of a connection's own; others may act before it returns.
+  void reset(std::int32_t from, std::int32_t to);
+  /// The nodes that `from` has connections to, in rising order.
+  std::vector<std::int32_t> connected(std::int32_t from) const;
 
-  std::size_t count() const { return connections_.size(); }
+  std::size_t count() const { return connections_.size() - abandoned_; }
+  std::size_t ever_opened() const { return connections_.size(); }
   std::int64_t messages() const { return messages_; }
 
   // For the connections themselves.
@@ -147,6 +160,7 @@ class Connections {
   std::vector<std::unique_ptr<Connection>> connections_;
   std::unordered_map<Pair, std::vector<Connection*>, PairHash> between_;
   std::unordered_map<std::int32_t, Departures> departures_;  ///< by link
+  std::size_t abandoned_ = 0;                                ///< of the connections
   std::int64_t messages_ = 0;
   std::int64_t in_flight_ = 0;
   double last_delivery_ = 0;

@@ -31,4 +31,8 @@ double Departures::begin_of(std::int32_t event, double rate, bool fits) {
   return begin;
 }
 
+void Departures::forget(std::int32_t event) {
+  std::erase_if(entries_, [event](const Entry& entry) { return entry.event == event; });
+}
+
 }  // namespace dadsim::sim

@@ -18,6 +18,9 @@ class Departures {
   /// byte/s; `fits`: what is written and not yet through lies in the queue.
   double begin_of(std::int32_t event, double rate, bool fits);
 
+  /// The message will not leave.
+  void forget(std::int32_t event);
+
  private:
   struct Entry {
     std::int32_t event;

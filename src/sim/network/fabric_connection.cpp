@@ -19,8 +19,9 @@ class FabricConnection : public Connection {
   FabricConnection(Connections& all, std::int32_t from, std::int32_t to)
       : all_(all),
         path_(all.network().path(all.host(from), all.host(to))),
-        mailbox_(sg4::Mailbox::by_name(fmt::format("{}>{}", from, to))) {
-    compat::add_actor(mailbox_->get_name(), all.host(to), [this] { guarded([this] { carry(); }); })->daemonize();
+        mailbox_(sg4::Mailbox::by_name(fmt::format("{}>{} {}", from, to, all.ever_opened()))) {
+    carrier_ = compat::add_actor(mailbox_->get_name(), all.host(to), [this] { guarded([this] { carry(); }); });
+    carrier_->daemonize();
   }
 
   void send(const Message& message, Outbox& outbox) override {
@@ -53,6 +54,15 @@ class FabricConnection : public Connection {
   }
 
   void close() override {}
+
+  bool idle() override { return queue_.empty() && posted_.empty(); }
+
+  void abandon() override {
+    if (started_ > ended_) all_.network().leave(path_, load_, begin_, 0);
+    ended_ = Outbox::kCutOff;
+    carrier_->kill();  // and with it ends what it was taking
+  }
+
   std::int32_t path() const override { return path_; }
 
  private:
@@ -92,6 +102,7 @@ class FabricConnection : public Connection {
   double last_ = 0;   ///< seconds: the last delivery
   double begin_ = 0;  ///< seconds: the transfer that is under way, or the last
   Fifo<double> posted_;
+  sg4::ActorPtr carrier_;  ///< at the receiving end
   bool waits_for_post_ = false;
   sg4::SemaphorePtr post_ = sg4::Semaphore::create(0);
   char token_ = 0;  ///< what transfers carry: only their size counts

@@ -34,7 +34,8 @@ class TcpConnection : public Connection {
     if (!there.empty() && network.link(there.front()).use.transport == spec::Transport::tcp) {
       departures_ = &all_.departures(there.front());
     }
-    compat::add_actor(fmt::format("{}>{}", from, to), to_, [this] { guarded([this] { carry(); }); })->daemonize();
+    carrier_ = compat::add_actor(fmt::format("{}>{}", from, to), to_, [this] { guarded([this] { carry(); }); });
+    carrier_->daemonize();
   }
 
   void send(const Message& message, Outbox& /*outbox*/) override {
@@ -59,6 +60,22 @@ class TcpConnection : public Connection {
   }
 
   void close() override { cold_ = true; }
+
+  bool idle() override { return queue_.empty() && posted_.empty() && under_way_ == 0; }
+
+  void abandon() override {
+    dead_ = true;
+    for (std::size_t i = 0; i < queue_.size(); ++i) {
+      if (queue_[i].in_turn) departures_->forget(queue_[i].message.event);
+    }
+    for (const std::int32_t index : links()) link(index).backlog -= counted_;
+    if (under_way_ > 0) {
+      for (const std::int32_t index : links()) --link(index).connections;
+    }
+    if (moving_) all_.network().leave(path_, load_, begin_, 0);
+    carrier_->kill();  // and with it ends what it was moving
+  }
+
   std::int32_t path() const override { return path_; }
 
  private:
@@ -90,6 +107,8 @@ class TcpConnection : public Connection {
     entry.in_turn = departures_ != nullptr && !cold_ && written_ == 1 && date > last_end_;
     if (entry.in_turn) departures_->write(entry.message.event, std::max(date, now()) + tcp::kSoftware, bytes);
     const auto count = [this, bytes] {
+      if (dead_) return;
+      counted_ += bytes;
       if (under_way_++ == 0) {
         for (const std::int32_t index : links()) ++link(index).connections;
       }
@@ -117,7 +136,7 @@ class TcpConnection : public Connection {
     if (follows_) return aim();
     Timer::set(std::max(entry.written, now()) + tcp::kSoftware, [this] {
       guarded([this] {
-        if (aim()) wake_->release();
+        if (!dead_ && aim()) wake_->release();
       });
     });
     return false;
@@ -134,7 +153,9 @@ class TcpConnection : public Connection {
     if (entry.in_turn) begin = std::max(begin, turn_of(entry.message));
     if (!follows_) begin += upstream_;
     if (begin <= now()) return true;
-    Timer::set(begin, [this] { wake_->release(); });
+    Timer::set(begin, [this] {
+      if (!dead_) wake_->release();
+    });
     return false;
   }
 
@@ -147,12 +168,14 @@ class TcpConnection : public Connection {
       if (least_end_ > now()) sg4::this_actor::sleep_until(least_end_);
       queue_.pop_front();
       --written_;
+      counted_ -= entry.message.bytes;
       for (const std::int32_t index : links()) link(index).backlog -= entry.message.bytes;
       last_end_ = now();
       if (written_ == 0 || queue_.front().written > last_end_) cold_ = false;
       last_delivery_ = std::max(last_delivery_, last_end_ + latency() - tcp::kSoftware - upstream_);
       const double date = last_delivery_;
       Timer::set(date, [this] {
+        if (dead_) return;
         if (--under_way_ == 0) {
           for (const std::int32_t index : links()) --link(index).connections;
         }
@@ -222,17 +245,20 @@ class TcpConnection : public Connection {
 
   /// Payload over the links, `inflation` times on average, shared by SimGrid with all the others.
   void move(double payload, double inflation) {
-    const double begin = now();
+    begin_ = now();
     const double wire_bytes = payload * inflation / all_.network()[path_].use.efficiency;
     all_.network().enter(path_, wire_bytes, load_);
+    moving_ = true;
     const sg4::CommPtr flow = sg4::Comm::sendto_init(from_, to_);
     flow->set_payload_size(static_cast<std::uint64_t>(std::llround(wire_bytes)));  // whole bytes only, here
     compat::start(flow);
     flow->wait();
-    bottleneck_ = all_.network().leave(path_, load_, begin, payload);
+    moving_ = false;
+    bottleneck_ = all_.network().leave(path_, load_, begin_, payload);
   }
 
   Connections& all_;
+  sg4::ActorPtr carrier_;  ///< at the receiving end
   sg4::Host* from_;
   sg4::Host* to_;
   std::int32_t path_;
@@ -242,6 +268,10 @@ class TcpConnection : public Connection {
   std::size_t written_ = 0;             ///< of these, from the front
   Fifo<double> posted_;                 ///< seconds: when the sender learns of receivers that no message has met yet
   std::int32_t under_way_ = 0;          ///< messages written and not delivered
+  double counted_ = 0;                  ///< bytes of messages written and not yet through
+  bool dead_ = false;                   ///< abandoned
+  bool moving_ = false;                 ///< bytes are on the links
+  double begin_ = 0;                    ///< seconds: since when
   bool cold_ = true;
   bool idle_ = false;
   double last_end_ = -1;    ///< seconds: the end of the last transfer

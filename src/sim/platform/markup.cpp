@@ -69,6 +69,14 @@ std::optional<std::string> Markup::attribute(const char* name) const {
   return text;
 }
 
+std::string Markup::text() const {
+  xmlChar* content = xmlTextReaderReadString(reader_.get());
+  if (content == nullptr) return "";
+  std::string text = characters(content);
+  xmlFree(content);
+  return text;
+}
+
 bool Markup::is_empty() const { return xmlTextReaderIsEmptyElement(reader_.get()) == 1; }
 
 bool Markup::is_plain_doctype(std::string_view element, std::string_view dtd) const {

@@ -29,6 +29,8 @@ class Markup {
   std::string name() const;
   /// Nothing if the element does not have it.
   std::optional<std::string> attribute(const char* name) const;
+  /// The text in the element.
+  std::string text() const;
   /// Whether the element has no content (<a/>).
   bool is_empty() const;
   /// Whether the DOCTYPE names an element and the address of a DTD, and no more: no entities.

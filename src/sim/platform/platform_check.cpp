@@ -17,6 +17,7 @@
 #include "sim/platform/compat.hpp"
 #include "sim/platform/engine.hpp"
 #include "sim/platform/platform_text.hpp"
+#include "sim/platform/state_profiles.hpp"
 #include "support/wire.hpp"
 
 namespace dadsim::sim {
@@ -266,6 +267,16 @@ PlatformFindings check_platform(const spec::PlatformSpec& platform, const std::v
     findings.file_errors.push_back(diagnostic);
   }
   return findings;
+}
+
+std::vector<spec::StateProfileSpec> state_profiles(const spec::PlatformSpec& platform) {
+  const auto* file = std::get_if<spec::PlatformFileSpec>(&platform.what);
+  if (file == nullptr) return {};
+  const std::string text = text_of_file(file->path);
+  if (!may_have_state_profiles(text)) return {};
+  StateProfiles found = read_state_profiles(file->path, text);
+  if (!found.faults.empty()) throw InputError(std::move(found.faults));
+  return std::move(found.profiles);
 }
 
 bool varies_over_time(const spec::PlatformSpec& platform) {

@@ -17,6 +17,7 @@
 
 #include "sim/platform/engine.hpp"
 #include "sim/platform/markup.hpp"
+#include "sim/platform/state_profiles.hpp"
 
 namespace dadsim::sim {
 namespace {
@@ -25,9 +26,8 @@ constexpr std::size_t kSizeLimit = 64U << 20U;  // bytes; SimGrid's own examples
 
 constexpr std::string_view kUsualDoctype = R"(<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">)";
 
-/// Attributes of <host>, <link>, <cluster> … that name a profile over time, and the elements that attach or define one.
+/// Attributes of <host>, <link>, <cluster> … that name a profile over time which SimGrid follows.
 constexpr std::array kProfileAttributes{"availability_file", "bandwidth_file", "latency_file", "speed_file"};
-constexpr std::array kProfileElements{"trace", "trace_connect", "profile"};
 
 /// Whether the bytes are UTF-8 (RFC 3629): no stray continuation bytes, no overlong forms, no surrogates.
 bool is_utf8(std::string_view text) {
@@ -62,7 +62,7 @@ bool has_profiles(const std::string& file) {
   while (const auto piece = markup.next()) {
     if (piece != Markup::Piece::start) continue;
     const auto named = [&](const char* attribute) { return markup.attribute(attribute).has_value(); };
-    if (std::ranges::count(kProfileElements, markup.name()) > 0) return true;
+    if (markup.name() == "trace_connect" && !is_state_connection(markup)) return true;
     if (std::ranges::any_of(kProfileAttributes, named)) return true;
   }
   return false;
@@ -158,11 +158,9 @@ std::vector<Diagnostic> check_platform_text(const std::string& file) {
                              fmt::format("<trace_connect kind=\"{}\"> comes too late for a link, SimGrid says", kind),
                              "write bandwidth_file or latency_file on the <link> instead"});
     }
-    if (markup.attribute("state_file").has_value()) {
-      diagnostics.push_back({file, markup.line(),
-                             "'state_file' turns a host or a link off, and a step needs all of its workers",
-                             "take the attribute out"});
-    }
+  }
+  if (may_have_state_profiles(text)) {
+    for (Diagnostic& fault : read_state_profiles(file, text).faults) diagnostics.push_back(std::move(fault));
   }
   return diagnostics;
 }

@@ -12,21 +12,31 @@ bool is_compression(step::Phase phase) {
          phase == step::Phase::encode || phase == step::Phase::decode;
 }
 
+double measured_factor(const spec::DeviceSpec& device, const step::Schedule& schedule, step::Role who,
+                       std::size_t entry) {
+  if (!(device.step_seconds > 0)) return 1;
+  double sum = 0;
+  for (const step::Task& task : schedule.tasks) {
+    const auto* compute = std::get_if<step::ComputeTask>(&task.what);
+    if (compute == nullptr || compute->who != who || is_compression(compute->phase)) continue;
+    sum += seconds_on(device, *compute, entry, schedule.precision);
+  }
+  return sum > 0 ? device.slowness * device.step_seconds / sum : 1;
+}
+
+double seconds_in_schedule(const spec::DeviceSpec& device, const step::Schedule& schedule,
+                           const step::ComputeTask& task, std::size_t entry) {
+  const double seconds = seconds_on(device, task, entry, schedule.precision);
+  return is_compression(task.phase) ? seconds : seconds * measured_factor(device, schedule, task.who, entry);
+}
+
 ComputeTime::ComputeTime(const std::vector<const spec::DeviceSpec*>& devices, const step::Schedule& schedule)
     : devices_(devices), precision_(schedule.precision) {
   if (std::ranges::none_of(devices, [](const spec::DeviceSpec* device) { return device->step_seconds > 0; })) return;
-  factor_.assign(devices.size(), 1.0);
   for (std::size_t i = 0; i < devices.size(); ++i) {
-    if (!(devices[i]->step_seconds > 0)) continue;
     const bool worker = i < schedule.workers;
-    double sum = 0;
-    for (const step::Task& task : schedule.tasks) {
-      const auto* compute = std::get_if<step::ComputeTask>(&task.what);
-      if (compute == nullptr || worker != (compute->who == step::Role::workers)) continue;
-      if (is_compression(compute->phase)) continue;
-      sum += seconds_on(*devices[i], *compute, worker ? i : 0, precision_);
-    }
-    if (sum > 0) factor_[i] = devices[i]->step_seconds / sum;
+    factor_.push_back(
+        measured_factor(*devices[i], schedule, worker ? step::Role::workers : step::Role::aggregator, worker ? i : 0));
   }
 }
 

@@ -11,6 +11,15 @@ namespace dadsim::sim {
 /// Whether a computation is one that an algorithm has beside a step without communication.
 bool is_compression(step::Phase phase);
 
+/// What a device that was measured takes (a slower one of its kind: longer by that) ÷ its roofline, in the computations
+/// of entry `entry` of the schedule; 1 where it was not measured.
+double measured_factor(const spec::DeviceSpec& device, const step::Schedule& schedule, step::Role who,
+                       std::size_t entry);
+
+/// Seconds of one computation of the schedule on such a device.
+double seconds_in_schedule(const spec::DeviceSpec& device, const step::Schedule& schedule,
+                           const step::ComputeTask& task, std::size_t entry);
+
 /// Seconds of a schedule's computations on the devices of its nodes: by the roofline, or a measured step divided among
 /// the computations by their time on the roofline. What an algorithm computes beside the step (factorising, merging,
 /// adding up) was not measured with it and stays with the roofline.

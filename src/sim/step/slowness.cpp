@@ -21,10 +21,12 @@ std::vector<double> Slowness::of_step(std::size_t step) const {
   if (jitter_ == spec::JitterSpec{}) return {};
   std::vector<double> factors;
   factors.reserve(nodes_);
-  for (std::size_t node = 0; node < nodes_; ++node) {
-    factors.push_back(factor(jitter_.spatial, seed_, node, 0) * factor(jitter_.temporal, seed_, node, step + 1));
-  }
+  for (std::size_t node = 0; node < nodes_; ++node) factors.push_back(of(node, step));
   return factors;
+}
+
+double Slowness::of(std::size_t node, std::size_t step) const {
+  return factor(jitter_.spatial, seed_, node, 0) * factor(jitter_.temporal, seed_, node, step + 1);
 }
 
 }  // namespace dadsim::sim

@@ -17,6 +17,8 @@ class Slowness {
 
   /// Per node; empty if nothing jitters.
   std::vector<double> of_step(std::size_t step) const;
+  /// Of one node.
+  double of(std::size_t node, std::size_t step) const;
 
  private:
   spec::JitterSpec jitter_;

@@ -62,9 +62,10 @@ class StepByFlow {
     timing_.bytes_received.assign(count, 0);
     done_.resize(schedule_.tasks.size());
     issued_.resize(schedule_.tasks.size());
-    std::map<std::string, std::size_t> first_of;
+    std::map<std::pair<std::string, double>, std::size_t> first_of;
     for (std::size_t node = 0; node < count; ++node) {
-      same_as_.push_back(first_of.try_emplace(nodes_.devices[parts_.host_index(node)]->name, node).first->second);
+      const spec::DeviceSpec& device = *nodes_.devices[parts_.host_index(node)];
+      same_as_.push_back(first_of.try_emplace({device.name, device.slowness}, node).first->second);
     }
   }
 
@@ -310,7 +311,7 @@ class StepByFlow {
   Parts parts_;
   ComputeTime compute_;
   std::vector<simgrid::s4u::Host*> hosts_;
-  std::vector<std::size_t> same_as_;  ///< per node: the first node with the same device
+  std::vector<std::size_t> same_as_;  ///< per node: the first node with the same device, as slow as it
   std::vector<StreamTime> streams_;   ///< per node: the compute stream
   std::vector<double> free_;          ///< per node: when it may begin its next collective with sending
   std::vector<double> known_;

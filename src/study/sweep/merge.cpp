@@ -11,6 +11,7 @@
 #include <memory>
 #include <set>
 
+#include "study/sweep/history_store.hpp"
 #include "support/atomic_file.hpp"
 #include "support/diagnostics.hpp"
 #include "support/output_error.hpp"
@@ -124,6 +125,7 @@ MergedSweep merge_sweeps(const std::string& out, const std::vector<std::string>&
     for (const std::string& file : files) {
       Database from(file, Database::Access::read);
       copy_learning(from, database);
+      copy_history(from, database);
     }
   }
   beside.rename_to(out);

@@ -95,7 +95,7 @@ std::string as_text(const scenario::Catalog::PlatformQuestion& question) {
 
 std::string as_text(const spec::DataSource& source) {
   scenario::XmlWriter xml;
-  write_data(xml, spec::DataSpec{source, {}, {}}, [](const std::string& path) { return path; });
+  write_data(xml, spec::DataSpec{source, {}, {}, {}}, [](const std::string& path) { return path; });
   return xml.finish();
 }
 

@@ -15,7 +15,7 @@ namespace dadsim::study {
 namespace {
 
 constexpr std::int64_t kApplication = 0x44414453;  // "DADS": PRAGMA application_id
-constexpr std::int64_t kTables = 3;                // PRAGMA user_version: raised when a table changes
+constexpr std::int64_t kTables = 4;                // PRAGMA user_version: raised when a table changes
 
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
@@ -33,6 +33,7 @@ CREATE TABLE trial(point INTEGER NOT NULL REFERENCES point, seed INTEGER NOT NUL
   words TEXT NOT NULL, PRIMARY KEY(point, seed)) WITHOUT ROWID;
 )";
 constexpr const char* kCreateLast = R"(CREATE TABLE learning(key TEXT PRIMARY KEY, run BLOB NOT NULL);
+CREATE TABLE history(key BLOB PRIMARY KEY, small INTEGER NOT NULL, datum BLOB NOT NULL);
 )";
 
 std::string hex(std::uint64_t value) { return fmt::format("{:016x}", value); }
@@ -85,6 +86,15 @@ SweepRun sweep_run_of(const SweepTrial& trial, std::int64_t number, const report
       kept.scale_low = time->low.value_or(kNone);
       kept.scale_high = time->high.value_or(kNone);
     }
+  }
+  kept.participation = kept.mean_staleness = kept.wasted_seconds = kept.wasted_bytes = kept.down_seconds = kNone;
+  if (run.played) {
+    const report::PlayedResult& played = *run.played;
+    if (played.asked > 0) kept.participation = static_cast<double>(played.answered) / static_cast<double>(played.asked);
+    kept.mean_staleness = played.mean_staleness();
+    kept.wasted_seconds = played.wasted_seconds;
+    kept.wasted_bytes = played.wasted_bytes;
+    kept.down_seconds = played.down_seconds;
   }
   if (run.costs) {
     const std::optional<report::Costs>& costs = run.costs->at_scale ? run.costs->at_scale : run.costs->to_target;

@@ -61,6 +61,12 @@ struct SweepRun {
   double scale_seconds = 0, scale_low = 0, scale_high = 0;  ///< time to accuracy at scale
   double money = std::numeric_limits<double>::quiet_NaN();  ///< to the target; at scale where steps there are known
   double joules = std::numeric_limits<double>::quiet_NaN();
+  // Of event-driven runs.
+  double participation = std::numeric_limits<double>::quiet_NaN();  ///< contributions used ÷ clients asked
+  double mean_staleness = std::numeric_limits<double>::quiet_NaN();
+  double wasted_seconds = std::numeric_limits<double>::quiet_NaN(), wasted_bytes = wasted_seconds;
+  double down_seconds = std::numeric_limits<double>::quiet_NaN();  ///< of all workers together
+  bool event_driven() const { return wasted_seconds == wasted_seconds; }
 };
 
 struct FailedTrial {

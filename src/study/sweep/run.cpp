@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstdio>
@@ -15,6 +16,7 @@
 #include "scenario/print.hpp"
 #include "sim/simulator.hpp"
 #include "study/experiment.hpp"
+#include "study/playground.hpp"
 #include "study/sweep/results.hpp"
 #include "study/sweep/store.hpp"
 #include "support/diagnostics.hpp"
@@ -180,6 +182,13 @@ class Timers {
     if (error_) std::rethrow_exception(error_);
   }
 
+  /// After finish().
+  void count(SweepProgressNumbers& numbers) const {
+    numbers.plays = plays_;
+    numbers.operations_learned = operations_learned_;
+    numbers.operations_found = operations_found_;
+  }
+
   void note_failure(std::size_t point, std::int64_t seed, const std::string& message) {
     write_trial(database_, {static_cast<std::int64_t>(point) + 1, seed}, {}, message.empty() ? "failed" : message);
     line_.timed(0);
@@ -238,8 +247,14 @@ class Timers {
       return note_failure(job.point, job.seed, error.what());
     }
     std::vector<SweepRun> runs;
-    for (const report::RunResult& one : result.runs)
+    for (const report::RunResult& one : result.runs) {
       runs.push_back(sweep_run_of(trial, static_cast<std::int64_t>(runs.size()) + 1, one));
+      if (!one.played) continue;
+      ++plays_;
+      operations_learned_ += one.played->learned;
+      operations_found_ += one.played->found;
+    }
+    job.learned->playground->histories().flush();
     write_trial(database_, trial, runs, {});
     line_.timed(seconds_since(start));
   }
@@ -252,6 +267,7 @@ class Timers {
   std::deque<Job> queue_;
   std::size_t room_;
   std::size_t busy_ = 0;
+  std::atomic<std::int64_t> plays_{0}, operations_learned_{0}, operations_found_{0};
   bool closed_ = false;
   std::exception_ptr error_;
   std::vector<std::thread> threads_;
@@ -353,6 +369,7 @@ SweepProgressNumbers run_sweep(const SweepPoints& sweep, Database& database, con
       }
     }
     timers.finish();
+    timers.count(numbers);
   }
   numbers.learned = store.learned();
   if (!options.learn_only) numbers.finished = open;

@@ -25,11 +25,13 @@ struct SweepOptions {
 };
 
 struct SweepProgressNumbers {
-  std::int64_t trials = 0;    ///< points of the shard times seeds
-  std::int64_t before = 0;    ///< of them there already
-  std::int64_t finished = 0;  ///< now
-  std::int64_t failed = 0;    ///< in the file altogether
-  std::int64_t learned = 0;   ///< runs, now
+  std::int64_t trials = 0;                                    ///< points of the shard times seeds
+  std::int64_t before = 0;                                    ///< of them there already
+  std::int64_t finished = 0;                                  ///< now
+  std::int64_t failed = 0;                                    ///< in the file altogether
+  std::int64_t learned = 0;                                   ///< runs, now
+  std::int64_t plays = 0;                                     ///< runs that were played: event-driven ones
+  std::int64_t operations_learned = 0, operations_found = 0;  ///< of these
 };
 
 /// Opens the file of results of a sweep, or makes it with all points of the shard. Throws InputError where it is of

@@ -46,6 +46,11 @@ constexpr std::array kRunColumns{
     both("scale_high", &SweepRun::scale_high),
     both("money", &SweepRun::money, &Figures::money),
     both("joules", &SweepRun::joules, &Figures::joules),
+    both("participation", &SweepRun::participation),
+    both("mean_staleness", &SweepRun::mean_staleness),
+    both("wasted_seconds", &SweepRun::wasted_seconds),
+    both("wasted_bytes", &SweepRun::wasted_bytes),
+    both("down_seconds", &SweepRun::down_seconds),
 };
 
 constexpr std::size_t kLineWidth = 120;  // SQLite keeps the statement as it was written, for people to read

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include "study/learned_bytes.hpp"
+#include "study/playground.hpp"
+#include "study/sweep/history_store.hpp"
 
 namespace dadsim::study {
 namespace {
@@ -30,6 +32,10 @@ LearnedRunPtr read(Database& database, std::uint64_t key) {
 }
 
 }  // namespace
+
+SweepLearningStore::SweepLearningStore(Database& file, Database* other) : file_(file), other_(other) {
+  set_playground(std::make_shared<Playground>(std::make_shared<SweepHistoryStore>(file, other)));
+}
 
 LearnedRunPtr SweepLearningStore::find(std::uint64_t key) {
   if (const auto found = index_.find(key); found != index_.end()) {

@@ -13,7 +13,7 @@ namespace dadsim::study {
 class SweepLearningStore : public LearningStore {
  public:
   /// `file` keeps what is learned; `other`, if there is one, is only read.
-  SweepLearningStore(Database& file, Database* other) : file_(file), other_(other) {}
+  SweepLearningStore(Database& file, Database* other);
 
   LearnedRunPtr find(std::uint64_t key) override;
   void keep(std::uint64_t key, const LearnedRunPtr& run) override;

@@ -32,7 +32,8 @@ class SweepPoints {
   std::int64_t seeds() const { return specification().seeds; }
   /// Points with the same problem learn the same with the same seed; different runs may still be shared.
   std::size_t problems() const { return problems_; }
-  /// What has to be learned from nothing: distinct runs times seeds, without what steps at scale ask for beside them.
+  /// What has to be learned from nothing: distinct runs times seeds, without what steps at scale ask for beside them,
+  /// and without event-driven runs, which are learned as they are played.
   std::size_t distinct_runs() const { return distinct_runs_; }
   /// The hash of everything that results depend on: equal sweeps have equal hashes wherever their files lie.
   std::uint64_t hash() const { return hash_; }

@@ -25,6 +25,7 @@ PointOutcome decide(std::size_t point, const std::vector<const SweepRun*>& runs)
   std::map<std::string, Times> times;
   for (const SweepRun* run : runs) {
     if (some_communicate && !run->communicates) continue;
+    if (outcome.at_scale && run->event_driven()) continue;  // it has no time at scale
     if (!times.contains(run->label)) labels.push_back(run->label);
     Times& own = times[run->label];
     const double seconds = outcome.at_scale ? run->scale_seconds : run->target_seconds;

@@ -17,7 +17,8 @@ struct TimeToTarget {
 };
 
 /// A point decided: its runs, quickest first. The ends that algorithms are measured against take no part where there
-/// are others. At scale where the steps of what is timed are known, else on the network that learned.
+/// are others, nor do event-driven runs at scale. At scale where the steps of what is timed are known, else on the
+/// network that learned.
 struct PointOutcome {
   std::size_t point = 0;             ///< index among SweepResults::points
   std::vector<TimeToTarget> ranked;  ///< those that reach the target by time, then the others; empty: failed or open

@@ -22,8 +22,8 @@ class DPsgdTest : public testing::Test {
   }
 
   LearningProblem problem(std::size_t sites) {
-    partition_ = models::split_over_sites(
-        {.kind = spec::SplitSpec::Kind::iid, .alpha = 0, .shards = 2, .sizes = {}}, data_.train, 10, sites, 3);
+    partition_ = models::split_over_sites({.kind = spec::SplitSpec::Kind::iid, .alpha = 0, .shards = 2, .sizes = {}},
+                                          data_.train, 10, sites, 3);
     LearningProblem problem{data_, partition_, {}, {}, 3};
     problem.model.layers = {spec::DenseSpec{16, spec::Activation::tanh, true},
                             spec::DenseSpec{10, spec::Activation::identity, true}};
@@ -112,10 +112,9 @@ TEST_F(DPsgdTest, OneStepIsThePapersFormula) {
     alone.begin(2, data_.train, {batch(all, 2)[i]});
     const auto local = algorithm_registry().at("no-sharing").make({});
     local->run(alone);
-    const models::Matrix expected = (before[i].layer(1).weight + before[(i + 1) % 4].layer(1).weight +
-                                     before[(i + 3) % 4].layer(1).weight) /
-                                        3.0F -
-                                    0.1F * alone.gradient(1).weight;
+    const models::Matrix expected =
+        (before[i].layer(1).weight + before[(i + 1) % 4].layer(1).weight + before[(i + 3) % 4].layer(1).weight) / 3.0F -
+        0.1F * alone.gradient(1).weight;
     EXPECT_LT(difference(gossip->networks()[i]->layer(1).weight, expected), 1e-5);
   }
 }

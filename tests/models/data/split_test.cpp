@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <numeric>
 #include <set>
 
@@ -151,6 +152,89 @@ TEST(Split, DirichletSharesHaveTheirVariance) {
     EXPECT_NEAR(mean, 0.25, 0.07) << alpha;
     const double expected = 0.25 * 0.75 / (4 * alpha + 1);
     EXPECT_NEAR(square - mean * mean, expected, 0.2 * expected) << alpha;
+  }
+}
+
+spec::SplitSpec uneven(spec::SplitSpec::Kind kind, double spread, double exponent, double alpha = 0.5) {
+  spec::SplitSpec spec = split(kind);
+  spec.alpha = alpha;
+  spec.size_spread = spread;
+  spec.size_exponent = exponent;
+  return spec;
+}
+
+std::vector<double> sizes_of(const Partition& partition) {
+  std::vector<double> sizes;
+  for (const auto& site : partition) sizes.push_back(static_cast<double>(site.size()));
+  return sizes;
+}
+
+TEST(Split, LogNormalSizesHaveTheirSpread) {
+  constexpr std::size_t kSites = 2000;
+  const Samples train = labelled(1'000'000, 10);
+  for (const double spread : {0.3, 1.0}) {
+    const Partition partition = split_over_sites(uneven(spec::SplitSpec::Kind::iid, spread, 0), train, 10, kSites, 7);
+    expect_every_sample_once(partition, 1'000'000);
+    std::vector<double> logarithms = sizes_of(partition);
+    for (double& size : logarithms) size = std::log(size);
+    double mean = 0;
+    double square = 0;
+    for (const double x : logarithms) {
+      mean += x / kSites;
+      square += x * x / kSites;
+    }
+    // The standard error of a standard deviation of n draws is σ/√(2n). Rounding of ~500 samples is far below it.
+    EXPECT_NEAR(std::sqrt(square - mean * mean), spread, 4 * spread / std::sqrt(2.0 * kSites)) << spread;
+    // Their sum is given: N/S is the mean e^(μ + σ²/2) of the sizes, up to its standard error.
+    const double expected = std::log(1e6 / kSites) - spread * spread / 2;
+    const double error = std::sqrt((spread * spread + std::exp(spread * spread) - 1) / kSites);
+    EXPECT_NEAR(mean, expected, 4 * error) << spread;
+  }
+}
+
+TEST(Split, SizesByZipfsLawFallWithTheirRank) {
+  const Samples train = labelled(100'000, 10);
+  for (const double exponent : {0.5, 1.0, 1.5}) {
+    const Partition partition = split_over_sites(uneven(spec::SplitSpec::Kind::iid, 0, exponent), train, 10, 50, 7);
+    expect_every_sample_once(partition, 100'000);
+    std::vector<double> sizes = sizes_of(partition);
+    EXPECT_FALSE(std::is_sorted(sizes.begin(), sizes.end(), std::greater<>()));  // who is the largest is drawn
+    std::sort(sizes.begin(), sizes.end(), std::greater<>());
+    double sum = 0;
+    for (int k = 1; k <= 50; ++k) sum += std::pow(k, -exponent);
+    for (int k = 1; k <= 50; ++k) {
+      EXPECT_NEAR(sizes[static_cast<std::size_t>(k - 1)], 1e5 * std::pow(k, -exponent) / sum, 1) << exponent << k;
+    }
+  }
+}
+
+TEST(Split, UnevenSizesLeaveNoSiteEmptyAndRepeat) {
+  const Samples train = labelled(120, 10);
+  for (const spec::SplitSpec& spec :
+       {uneven(spec::SplitSpec::Kind::iid, 5, 0), uneven(spec::SplitSpec::Kind::iid, 0, 5),
+        uneven(spec::SplitSpec::Kind::dirichlet, 5, 0), uneven(spec::SplitSpec::Kind::dirichlet, 0, 5, 1e-3)}) {
+    const Partition partition = split_over_sites(spec, train, 10, 100, 4);
+    expect_every_sample_once(partition, 120);
+    EXPECT_EQ(split_over_sites(spec, train, 10, 100, 4), partition);
+    EXPECT_NE(split_over_sites(spec, train, 10, 100, 5), partition);
+  }
+}
+
+TEST(Split, DirichletSharesHaveTheMeansOfUnevenSizes) {
+  // With many classes a site's size is near its mean: the variance of a share is that of Dir(α S w), w (1 − w)/(S α +
+  // 1), over the number of classes.
+  constexpr std::size_t kClasses = 1000;
+  Samples train;
+  train.features.resize(100 * kClasses, 1);
+  for (std::size_t i = 0; i < 100 * kClasses; ++i) train.labels.push_back(static_cast<std::int32_t>(i % kClasses));
+  const auto sizes = [&](spec::SplitSpec::Kind kind) {
+    return sizes_of(split_over_sites(uneven(kind, 0, 1, 0.5), train, kClasses, 5, 3));
+  };
+  const std::vector<double> even = sizes(spec::SplitSpec::Kind::iid);
+  const std::vector<double> skewed = sizes(spec::SplitSpec::Kind::dirichlet);
+  for (std::size_t s = 0; s < 5; ++s) {
+    const double w = even[s] / 1e5;
+    EXPECT_NEAR(skewed[s] / 1e5, w, 4 * std::sqrt(w * (1 - w) / (5 * 0.5 + 1) / kClasses));
   }
 }
 

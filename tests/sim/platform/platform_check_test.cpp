@@ -146,8 +146,6 @@ TEST(PlatformCheck, WhatSimGridRefusesIsPassedOnWithItsLine) {
 }
 
 TEST(PlatformCheck, WhatATimedStepCannotFollowIsRefused) {
-  expect_file_error(platform_xml(hosts + "<link id=\"l\" bandwidth=\"1Gbps\" latency=\"1ms\" state_file=\"x\"/>"),
-                    "FILE:7: 'state_file' turns a host or a link off", "take the attribute out");
   expect_file_error(platform_xml("<config><prop id=\"network/model\" value=\"LV08\"/></config>" + hosts),
                     "FILE:5: <config> sets 'network/model', which dadsim sets itself", "take it out");
   expect_file_error(platform_xml(hosts + "<actor host=\"north\" function=\"f\"/>"), "FILE:7: <actor> deploys a program",
@@ -169,8 +167,15 @@ TEST(PlatformCheck, OptionsThatDadsimLeavesAloneAreThePlatformsOwn) {
 
 TEST(PlatformCheck, ProfilesOverTimeAreNoticed) {
   const std::string profile = "<trace id=\"t\" periodicity=\"2.0\">0 1.0\n1 0.5\n</trace>";
-  EXPECT_EQ(first_file_error(platform_xml(hosts + link + route, "Full", "", profile)), "");
-  EXPECT_TRUE(
+  const auto attached = [&](const std::string& kind) {
+    return platform_xml(hosts + link + route, "Full", "",
+                        profile + "<trace_connect kind=\"" + kind + "\" trace=\"t\" element=\"north\"/>");
+  };
+  EXPECT_EQ(first_file_error(attached("SPEED")), "");
+  EXPECT_TRUE(varies_over_time(platform_file(TemporaryFile(attached("SPEED")).path())));
+  // Whether a host is there makes no difference to a step's time; nor does what is attached to nothing.
+  EXPECT_FALSE(varies_over_time(platform_file(TemporaryFile(attached("HOST_AVAIL")).path())));
+  EXPECT_FALSE(
       varies_over_time(platform_file(TemporaryFile(platform_xml(hosts + link + route, "Full", "", profile)).path())));
   EXPECT_TRUE(varies_over_time(
       platform_file(TemporaryFile(platform_xml("<host id=\"north\" speed=\"1Gf\"\n speed_file=\"x\"/>")).path())));

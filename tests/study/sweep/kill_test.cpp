@@ -25,7 +25,7 @@ using namespace std::chrono_literals;
 using test::Outcome;
 using test::run_dadsim;
 
-constexpr const char* kSweep = R"(<sweep>
+constexpr const char* kKilledSweep = R"(<sweep>
     <vary path="platform.federation.sites.up" from="1" to="1000" steps="10" scale="log" unit="Mbps"/>
     <vary path="platform.federation.sites.latency" from="0.1" to="100" steps="10" scale="log" unit="ms"/>
     <vary path="training.batch" values="8 16"/>
@@ -90,7 +90,7 @@ class SmallDisk {
 
 class KilledSweep : public testing::Test {
  protected:
-  void SetUp() override { folder_.write("tiny.xml", test::tiny_scenario(kSweep)); }
+  void SetUp() override { folder_.write("tiny.xml", test::tiny_scenario(kKilledSweep)); }
 
   /// What a sweep writes that nobody disturbs.
   std::string undisturbed() {

@@ -184,7 +184,8 @@ TEST_F(SweepRuns, AnotherSweepIsRefused) {
   };
   const std::string other = R"(<sweep><vary path="training.batch" values="8 16"/></sweep>)";
   EXPECT_NE(refusal(sweep_of(scenario(other, "other.xml"))).find("is of another sweep"), std::string::npos);
-  EXPECT_NE(refusal(sweep_of(scenario(kRunSweep), {"training.epochs=1"})).find("is of another sweep"), std::string::npos);
+  EXPECT_NE(refusal(sweep_of(scenario(kRunSweep), {"training.epochs=1"})).find("is of another sweep"),
+            std::string::npos);
   EXPECT_NE(refusal(sweep_of(scenario(kRunSweep)), {1, 2}).find("holds shard 1/1 and not 1/2"), std::string::npos);
   EXPECT_EQ(refusal(sweep_of(scenario(kRunSweep, "moved.xml"))), "none") << "the same wherever its file lies";
   {

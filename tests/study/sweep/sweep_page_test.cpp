@@ -8,7 +8,7 @@
 namespace dadsim::study {
 namespace {
 
-constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+constexpr double kNoNumber = std::numeric_limits<double>::quiet_NaN();
 
 SweepRun run_of(std::int64_t point, std::int64_t seed, const std::string& label, double seconds) {
   SweepRun run;
@@ -17,13 +17,13 @@ SweepRun run_of(std::int64_t point, std::int64_t seed, const std::string& label,
   run.algorithm = label;
   run.target_reached = std::isfinite(seconds);
   run.target_seconds = seconds;
-  run.target_step = std::isfinite(seconds) ? 10 : kNone;
+  run.target_step = std::isfinite(seconds) ? 10 : kNoNumber;
   run.final_accuracy = 0.9;
   run.step_seconds = seconds / 10;
   run.total_bytes = 1e6;
   run.money = 2.5;
   run.joules = 700;
-  run.relative_steps = run.scale_seconds = run.scale_low = run.scale_high = kNone;
+  run.relative_steps = run.scale_seconds = run.scale_low = run.scale_high = kNoNumber;
   return run;
 }
 
@@ -46,7 +46,7 @@ report::SweepReport::Axis axis_of(const std::vector<std::string>& texts) {
 
 std::vector<double> numbers(const report::SweepReport::Axis& axis) {
   std::vector<double> all;
-  for (const report::SweepReport::Value& value : axis.values) all.push_back(value.number.value_or(kNone));
+  for (const report::SweepReport::Value& value : axis.values) all.push_back(value.number.value_or(kNoNumber));
   return all;
 }
 
@@ -105,7 +105,7 @@ TEST(SweepPageOfResults, HoldsWhatTheFileHolds) {
       results.runs.push_back(alone);
       results.runs.push_back(run_of(point, seed, "rank-dad", point == 2 ? 1 : 9));
       // With one of the seeds of point 2 it does not get there.
-      results.runs.push_back(run_of(point, seed, "dad", point == 2 && seed == 1 ? kNone : 3));
+      results.runs.push_back(run_of(point, seed, "dad", point == 2 && seed == 1 ? kNoNumber : 3));
     }
   }
   results.failed = {{{4, 0}, "no route"}};

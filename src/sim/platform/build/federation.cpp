@@ -1,9 +1,12 @@
 #include <fmt/format.h>
 
+#include <boost/random/normal_distribution.hpp>
+#include <cmath>
 #include <stdexcept>
 #include <vector>
 
 #include "sim/platform/build/cluster_network.hpp"
+#include "support/random.hpp"
 
 namespace dadsim::sim {
 namespace {
@@ -20,8 +23,9 @@ class Federation : public ClusterNetwork {
       for (std::int64_t i = 1; i <= sites.count; ++i) {
         const std::string host = name_in(spec.name, sites.numbered ? fmt::format("{}-{}", sites.name, i) : sites.name);
         make_host(zone, host, host);
-        out_.push_back(make_link(zone, host + " up", sites.up));
-        in_.push_back(make_link(zone, host + " down", sites.down));
+        const Factors factors = draw(spec.seed, static_cast<std::uint32_t>(out_.size()), sites);
+        out_.push_back(make_link(zone, host + " up", changed(sites.up, factors)));
+        in_.push_back(make_link(zone, host + " down", changed(sites.down, factors)));
       }
     }
     const std::string hub = name_in(spec.name, "hub");
@@ -40,6 +44,22 @@ class Federation : public ClusterNetwork {
   void enter(std::int64_t to, Links& links) const override { append(in_, to, links); }
 
  private:
+  /// Of a site's line, both ways.
+  struct Factors {
+    double bandwidth = 1, latency = 1;
+  };
+  static Factors draw(std::uint64_t seed, std::uint32_t site, const spec::FederationSpec::Sites& sites) {
+    RandomStream random(seed, Purpose::population, site);
+    boost::random::normal_distribution<> normal;
+    const double bandwidth = normal(random);
+    const double latency = normal(random);
+    return {std::exp(sites.bandwidth_spread * bandwidth), std::exp(sites.latency_spread * latency)};
+  }
+  static spec::LinkSpec changed(spec::LinkSpec link, const Factors& factors) {
+    link.bandwidth *= factors.bandwidth;
+    link.latency *= factors.latency;
+    return link;
+  }
   static void append(const Links& lines, std::int64_t host, Links& links) {
     if (sg4::Link* link = lines[static_cast<std::size_t>(host)]) links.push_back(link);
   }

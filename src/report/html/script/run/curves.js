@@ -31,6 +31,7 @@ function spread(runs) {
 }
 
 function addCurves(page, section) {
+  if (page.result.timing_only) return; // there is nothing but times
   const state = { across: "seconds", upwards: "accuracy", logX: spread(page.runs) >= kSpreadForLog, logY: false };
   const shown = new Set(page.runs.filter((run) => run.curve.length > 0));
 

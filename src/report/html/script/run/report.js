@@ -22,6 +22,8 @@ startPage(
     addSection(page, "step", addStepTimes);
     addSection(page, "bytes", addStepBytes);
     addSection(page, "bounds", addBounds);
+    addSection(page, "plays", addPlays);
+    addSection(page, "shifts", addShifts);
     addSection(page, "scale", addScale);
     addSection(page, "costs", addCosts);
     addSection(page, "ranks", addRanks);

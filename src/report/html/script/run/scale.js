@@ -37,6 +37,12 @@ function scaleSentences(page, scale) {
   if (isNumber(known.value)) sentences.push(chargedSentence(scale.charged));
   for (const run of page.runs) {
     if (run.at_scale?.why_not) sentences.push(`${run.label}: no relative steps: ${run.at_scale.why_not}.`);
+    if (run.played) {
+      sentences.push(
+        `${run.label}: it has no relative steps, since what it learns depends on the cluster that it is played on; ` +
+          "the table of runs has the time that it takes itself.",
+      );
+    }
   }
   return sentences;
 }

@@ -1,0 +1,108 @@
+#include <algorithm>
+#include <boost/random/uniform_01.hpp>
+#include <cmath>
+#include <limits>
+
+#include "compress/compressors.hpp"
+
+namespace dadsim::compress {
+namespace {
+
+constexpr int kMagnitudes = 7;  // powers of two; the eighth exponent is zero
+
+/// One sign bit, three exponent bits, no mantissa: a number is 0 or ± s 2^(e − 7), e = 1 … 7, with s the largest
+/// magnitude of its matrix. A message is s (fp32), then four bits a number, two numbers to a byte: the exponent from
+/// its lowest bit on, then the sign.
+class E3m0 final : public Compressor {
+ public:
+  explicit E3m0(bool stochastic) : stochastic_(stochastic) {}
+
+  void encode(models::ConstBlock numbers, RandomStream& random, Encoder& into) const override {
+    float scale = numbers.size() > 0 ? numbers.cwiseAbs().maxCoeff() : 0.0F;
+    // A number that is none spoils its message, as it would have spoilt the sum.
+    if (std::isnan(numbers.sum())) scale = std::numeric_limits<float>::quiet_NaN();
+    std::vector<bool> bits;
+    bits.reserve(static_cast<std::size_t>(4 * numbers.size()));
+    boost::random::uniform_01<float> uniform;
+    for (Eigen::Index row = 0; row < numbers.rows(); ++row) {
+      for (Eigen::Index column = 0; column < numbers.cols(); ++column) {
+        const float x = numbers(row, column);
+        const int exponent = exponent_of(std::abs(x) / scale, stochastic_ ? uniform(random) : 0.5F);
+        for (int bit = 0; bit < 3; ++bit) bits.push_back((exponent >> bit & 1) != 0);
+        bits.push_back(std::signbit(x));
+      }
+    }
+    into.fp32(scale);
+    into.bits(bits);
+  }
+
+  void decode(Decoder& from, models::MutableBlock into) const override {
+    const float scale = from.fp32();
+    const std::vector<bool> bits = from.bits(4 * into.size());
+    std::size_t next = 0;
+    for (Eigen::Index row = 0; row < into.rows(); ++row) {
+      for (Eigen::Index column = 0; column < into.cols(); ++column) {
+        int exponent = 0;
+        for (int bit = 0; bit < 3; ++bit) exponent += bits[next++] ? 1 << bit : 0;
+        const float magnitude = scale * level(exponent);
+        into(row, column) = bits[next++] ? -magnitude : magnitude;
+      }
+    }
+  }
+
+  std::vector<step::Payload> size(const step::Expression& elements) const override {
+    return {{1.0, step::ElementType::float32}, {4.0 * elements, step::ElementType::bit}};
+  }
+  /// The largest magnitude, a random number, a quotient, a logarithm, a comparison and a rounding for each.
+  step::Work encode_work(const step::Expression& elements) const override {
+    return {.flops = 6.0 * elements, .bytes_moved = (2.0 * kFloatBytes + 0.5) * elements, .launches = 2.0};
+  }
+  step::Work decode_work(const step::Expression& elements) const override {
+    return {.flops = elements, .bytes_moved = (kFloatBytes + 0.5) * elements, .launches = 1.0};
+  }
+
+ private:
+  static float level(int exponent) { return exponent == 0 ? 0.0F : std::ldexp(1.0F, exponent - kMagnitudes); }
+
+  /// Of the two levels around a share of the largest magnitude: the upper one if the share lies beyond `threshold` of
+  /// the way to it.
+  static int exponent_of(float share, float threshold) {
+    if (!(share > 0)) return 0;
+    if (share >= 1) return kMagnitudes;
+    const int below = std::max(0, std::ilogb(share) + kMagnitudes);
+    const float lower = level(below);
+    const float upper = level(below + 1);
+    return share - lower > threshold * (upper - lower) ? below + 1 : below;
+  }
+
+  bool stochastic_;
+};
+
+}  // namespace
+
+CompressorInfo e3m0_info() {
+  return {
+      .name = "e3m0",
+      .description =
+          "Numbers become 4 bits: a sign and one of seven powers of two up to the largest magnitude of their matrix, "
+          "or zero.",
+      .source =
+          "in the spirit of the outer gradients of Streaming DiLoCo (Douillard et al., arXiv 2501.18512), which "
+          "names the format; the scale per matrix and the rounding are ours",
+      .size = "n / 2 + 4",
+      .adds = false,
+      .lossless = false,
+      .parameters = {{.name = "rounding",
+                      .type = spec::ParameterSpec::Type::choice,
+                      .minimum = 0,
+                      .maximum = 0,
+                      .default_value = "stochastic",
+                      .choices = {"stochastic", "nearest"},
+                      .description = "stochastic: unbiased, each number up or down with the odds of its distance; "
+                                     "nearest: less error, with a bias"}},
+      .make = [](const spec::ParameterValues& values) {
+        return std::make_unique<E3m0>(values.at("rounding") == "stochastic");
+      }};
+}
+
+}  // namespace dadsim::compress

@@ -1,0 +1,91 @@
+#include "protocols/fed_async.hpp"
+
+#include <cmath>
+
+#include "protocols/federated_async.hpp"
+
+namespace dadsim::protocols {
+namespace {
+
+class FedAsync final : public FederatedAsync {
+ public:
+  explicit FedAsync(const Setting& setting)
+      : FederatedAsync(setting, 1, static_cast<std::int64_t>(setting.sites)),
+        function_(setting.choice("staleness")),
+        alpha_(setting.real("alpha")),
+        a_(setting.real("a")),
+        b_(setting.real("b")),
+        mu_(setting.real("mu")) {
+    if (mu_ > 0) proximal_ = setting.sizing.per_parameter(step::Role::workers, 3, 4);
+  }
+
+ protected:
+  world::Value train(const Order& order) override {
+    return learning().train(order.model, {.site = order.client,
+                                          .first = order.first,
+                                          .steps = order.steps,
+                                          .schedule_step = order.schedule_step,
+                                          .proximal = mu_,
+                                          .data_version = order.data_version});
+  }
+  world::Work work_per_step() const override { return proximal_; }
+
+  world::Value combine(const world::Value& model, const std::vector<Update>& updates) override {
+    const Update& update = updates.front();
+    const double alpha = alpha_ * factor(static_cast<double>(update.staleness));
+    // x_k is what the client was sent less how far it has come.
+    return learning().weighted_sum({model, update.sent, update.difference}, {1 - alpha, alpha, -alpha});
+  }
+  world::Work combine_work(std::size_t updates) const override {
+    return repeated(setting().sizing.per_parameter(step::Role::aggregator, 3, 3), static_cast<double>(updates));
+  }
+
+ private:
+  double factor(double staleness) const {
+    if (function_ == "polynomial") return std::pow(staleness + 1, -a_);
+    if (function_ == "hinge") return staleness <= b_ ? 1 : 1 / (a_ * (staleness - b_) + 1);
+    return 1;
+  }
+
+  std::string function_;
+  double alpha_, a_, b_, mu_;
+  world::Work proximal_;
+};
+
+}  // namespace
+
+ProtocolInfo fed_async_info() {
+  using Type = spec::ParameterSpec::Type;
+  std::vector<spec::ParameterSpec> parameters = FederatedAsync::common_parameters();
+  const auto real = [&](const char* name, double minimum, double maximum, const char* value, const char* description) {
+    parameters.push_back({.name = name,
+                          .type = Type::real,
+                          .minimum = minimum,
+                          .maximum = maximum,
+                          .default_value = value,
+                          .choices = {},
+                          .description = description});
+  };
+  real("alpha", 1e-6, 1, "0.6", "share of a fresh client's model in the new one");
+  parameters.push_back({.name = "staleness",
+                        .type = Type::choice,
+                        .minimum = 0,
+                        .maximum = 0,
+                        .default_value = "polynomial",
+                        .choices = {"constant", "polynomial", "hinge"},
+                        .description = "how that share falls with the models made meanwhile"});
+  real("a", 0, 1000, "0.5", "how fast it falls; 10 is usual of a hinge");
+  real("b", 0, 1e9, "4", "models made meanwhile until it begins to fall; hinge");
+  real("mu", 0, 1e6, "0", "how strongly a client is held to the model that it was sent");
+  return {.name = "fedasync",
+          .description =
+              "Clients train whenever there is room for them; the server mixes what each sends into the model at once, "
+              "old ones in a smaller share.",
+          .source = "Xie et al., Asynchronous Federated Optimization, 2019, arXiv 1903.03934",
+          .payload = "d down and d up, per client whenever it is asked",
+          .on_failure = "a client that fails is replaced by another",
+          .parameters = std::move(parameters),
+          .make = [](const Setting& setting) { return std::make_unique<FedAsync>(setting); }};
+}
+
+}  // namespace dadsim::protocols

@@ -1,0 +1,67 @@
+#include "protocols/fed_buff.hpp"
+
+#include <cmath>
+
+#include "protocols/federated_async.hpp"
+
+namespace dadsim::protocols {
+namespace {
+
+class FedBuff final : public FederatedAsync {
+ public:
+  explicit FedBuff(const Setting& setting)
+      : FederatedAsync(setting, static_cast<std::size_t>(setting.integer("buffer")), 1),
+        rate_(setting.real("server-rate")) {}
+
+ protected:
+  world::Value combine(const world::Value& model, const std::vector<Update>& updates) override {
+    std::vector<world::Value> values = {model};
+    std::vector<double> weights = {1};
+    for (const Update& update : updates) {
+      values.push_back(update.difference);
+      weights.push_back(-rate_ / static_cast<double>(updates.size()) /
+                        std::sqrt(1.0 + static_cast<double>(update.staleness)));
+    }
+    return learning().weighted_sum(values, weights);
+  }
+  world::Work combine_work(std::size_t updates) const override {
+    return setting().sizing.sum(step::Role::aggregator, updates);
+  }
+
+ private:
+  double rate_;
+};
+
+}  // namespace
+
+ProtocolInfo fed_buff_info() {
+  using Type = spec::ParameterSpec::Type;
+  std::vector<spec::ParameterSpec> parameters = FederatedAsync::common_parameters();
+  parameters.push_back({.name = "buffer",
+                        .type = Type::integer,
+                        .minimum = 1,
+                        .maximum = 1e6,
+                        .default_value = "10",
+                        .choices = {},
+                        .description = "updates that make a new model (K)"});
+  parameters.push_back({.name = "server-rate",
+                        .type = Type::real,
+                        .minimum = 1e-6,
+                        .maximum = 100,
+                        .default_value = "1",
+                        .choices = {},
+                        .description = "step of the server towards the mean of the clients' models"});
+  return {
+      .name = "fedbuff",
+      .description =
+          "Clients train whenever there is room for them; the server makes a new model of every few updates, old "
+          "ones counting less (buffered asynchronous aggregation).",
+      .source =
+          "Nguyen et al., Federated Learning with Buffered Asynchronous Aggregation, AISTATS 2022, arXiv 2106.06639",
+      .payload = "d down and d up, per client whenever it is asked",
+      .on_failure = "a client that fails is replaced by another",
+      .parameters = std::move(parameters),
+      .make = [](const Setting& setting) { return std::make_unique<FedBuff>(setting); }};
+}
+
+}  // namespace dadsim::protocols

@@ -1,0 +1,154 @@
+#include "protocols/fed_opt.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "protocols/federated_rounds.hpp"
+
+namespace dadsim::protocols {
+namespace {
+
+using world::Datum;
+using world::Value;
+
+struct ServerOptimizer {
+  enum class Kind : std::uint8_t { momentum, adam, yogi, adagrad };
+  Kind kind = Kind::momentum;
+  double rate = 1, beta1 = 0.9, beta2 = 0.99, tau = 1e-3;
+
+  bool adaptive() const { return kind != Kind::momentum; }
+  std::string name() const {
+    return fmt::format("server {} {} {} {} {}", static_cast<int>(kind), rate, beta1, beta2, tau);
+  }
+
+  /// x, then m, then v where there is one, of the same and the mean difference x − y; `parameters` of the numbers of x
+  /// are learned.
+  Datum step(const Datum& before, const Datum& difference, std::size_t parameters) const {
+    const std::size_t size = difference.numbers.size();
+    Datum after = before;
+    float* x = after.numbers.data();
+    float* m = x + size;
+    float* v = m + parameters;
+    for (std::size_t k = 0; k < parameters; ++k) {
+      const double d = -static_cast<double>(difference.numbers[k]);
+      m[k] = static_cast<float>(beta1 * m[k] + (adaptive() ? 1 - beta1 : 1) * d);
+      double scale = 1;
+      if (adaptive()) {
+        v[k] = static_cast<float>(next_square(v[k], d * d));
+        scale = std::sqrt(static_cast<double>(v[k])) + tau;
+      }
+      x[k] = static_cast<float>(x[k] + rate * m[k] / scale);
+    }
+    for (std::size_t k = parameters; k < size; ++k) x[k] -= difference.numbers[k];
+    return after;
+  }
+
+ private:
+  double next_square(double v, double square) const {
+    switch (kind) {
+      case Kind::momentum:
+        return v;
+      case Kind::adam:
+        return beta2 * v + (1 - beta2) * square;
+      case Kind::yogi:
+        return v - (1 - beta2) * square * (v > square ? 1 : v < square ? -1 : 0);
+      case Kind::adagrad:
+        return v + square;
+    }
+    throw std::logic_error("unknown optimizer of a server");
+  }
+};
+
+class FedOpt final : public FederatedRounds {
+ public:
+  explicit FedOpt(const Setting& setting) : FederatedRounds(setting) {
+    using Kind = ServerOptimizer::Kind;
+    const std::string& kind = setting.choice("server");
+    optimizer_.kind = kind == "adam"      ? Kind::adam
+                      : kind == "yogi"    ? Kind::yogi
+                      : kind == "adagrad" ? Kind::adagrad
+                                          : Kind::momentum;
+    optimizer_.rate = setting.real("server-rate");
+    optimizer_.beta1 = setting.real("beta1");
+    optimizer_.beta2 = setting.real("beta2");
+    optimizer_.tau = setting.real("tau");
+    // m and x are read and written beside the difference; v too, with the square root and the division.
+    own_work_ = optimizer_.adaptive() ? setting.sizing.per_parameter(step::Role::aggregator, 12, 7)
+                                      : setting.sizing.per_parameter(step::Role::aggregator, 4, 5);
+  }
+
+ protected:
+  Value aggregate(const Value& model, const std::vector<Update>& updates) override {
+    const std::size_t parameters = learning().parameters();
+    if (!state_) state_ = first_state(model, parameters);
+    state_ = learning().history().make(optimizer_.name(), {state_, mean(updates, 0)},
+                                       [optimizer = optimizer_, parameters](world::History::Inputs in) {
+                                         return optimizer.step(*in[0], *in[1], parameters);
+                                       });
+    return learning().history().make("model of a server", {state_, model}, [](world::History::Inputs in) {
+      const auto begin = in[0]->numbers.begin();
+      return Datum{{begin, begin + static_cast<std::ptrdiff_t>(in[1]->numbers.size())}, {}};
+    });
+  }
+  world::Work aggregation_work(std::size_t updates) const override {
+    return FederatedRounds::aggregation_work(updates) + own_work_;
+  }
+
+ private:
+  Value first_state(const Value& model, std::size_t parameters) {
+    return learning().history().make("first state of " + optimizer_.name(), {model},
+                                     [optimizer = optimizer_, parameters](world::History::Inputs in) {
+                                       Datum state = *in[0];
+                                       state.numbers.insert(state.numbers.end(), parameters, 0.0F);
+                                       if (!optimizer.adaptive()) return state;
+                                       const auto square = static_cast<float>(optimizer.tau * optimizer.tau);
+                                       state.numbers.insert(state.numbers.end(), parameters, square);
+                                       return state;
+                                     });
+  }
+
+  ServerOptimizer optimizer_;
+  Value state_;
+  world::Work own_work_;
+};
+
+}  // namespace
+
+ProtocolInfo fed_opt_info() {
+  using Type = spec::ParameterSpec::Type;
+  std::vector<spec::ParameterSpec> parameters = FederatedRounds::common_parameters();
+  const auto real = [&](const char* name, double minimum, double maximum, const char* value, const char* description) {
+    parameters.push_back({.name = name,
+                          .type = Type::real,
+                          .minimum = minimum,
+                          .maximum = maximum,
+                          .default_value = value,
+                          .choices = {},
+                          .description = description});
+  };
+  parameters.push_back({.name = "server",
+                        .type = Type::choice,
+                        .minimum = 0,
+                        .maximum = 0,
+                        .default_value = "momentum",
+                        .choices = {"momentum", "adam", "yogi", "adagrad"},
+                        .description = "optimizer of the server"});
+  real("server-rate", 1e-6, 100, "1", "its rate; of the adaptive ones some 0.01 to 0.1 is usual");
+  real("beta1", 0, 0.9999, "0.9", "share of what it remembers of earlier rounds");
+  real("beta2", 0, 0.99999, "0.99", "the same of squares; adam, yogi");
+  real("tau", 1e-9, 1, "0.001", "how adaptive it is: added to the root of the squares; adam, yogi, adagrad");
+  return {.name = "fedopt",
+          .description =
+              "Federated averaging whose server takes what the clients have made of the model as the gradient of an "
+              "optimizer of its own (FedAvgM, FedAdam, FedYogi, FedAdagrad).",
+          .source =
+              "Reddi et al., Adaptive Federated Optimization, ICLR 2021, arXiv 2003.00295; momentum: Hsu et al., arXiv "
+              "1909.06335",
+          .payload = "d down and d up, per client and round",
+          .on_failure = "a client that fails is left out of the round; the server waits for the others",
+          .parameters = std::move(parameters),
+          .make = [](const Setting& setting) { return std::make_unique<FedOpt>(setting); }};
+}
+
+}  // namespace dadsim::protocols

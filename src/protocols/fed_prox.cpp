@@ -1,0 +1,54 @@
+#include "protocols/fed_prox.hpp"
+
+#include "protocols/federated_rounds.hpp"
+
+namespace dadsim::protocols {
+namespace {
+
+class FedProx final : public FederatedRounds {
+ public:
+  explicit FedProx(const Setting& setting) : FederatedRounds(setting), mu_(setting.real("mu")) {
+    // w − w_t, times μ, added to the gradient: reads w, w_t and the gradient, writes that.
+    if (mu_ > 0) proximal_ = setting.sizing.per_parameter(step::Role::workers, 3, 4);
+  }
+
+ protected:
+  world::Value train(const Order& order) override {
+    return learning().train(order.model, {.site = order.client,
+                                          .first = order.first,
+                                          .steps = order.steps,
+                                          .schedule_step = order.schedule_step,
+                                          .proximal = mu_,
+                                          .data_version = order.data_version});
+  }
+  world::Work work_per_step() const override { return proximal_; }
+
+ private:
+  double mu_;
+  world::Work proximal_;
+};
+
+}  // namespace
+
+ProtocolInfo fed_prox_info() {
+  std::vector<spec::ParameterSpec> parameters = FederatedRounds::common_parameters();
+  parameters.push_back({.name = "mu",
+                        .type = spec::ParameterSpec::Type::real,
+                        .minimum = 0,
+                        .maximum = 1e6,
+                        .default_value = "0.01",
+                        .choices = {},
+                        .description = "how strongly a client is held to the model that it was sent"});
+  for (spec::ParameterSpec& one : FederatedRounds::straggler_parameters("keep")) parameters.push_back(std::move(one));
+  return {.name = "fedprox",
+          .description =
+              "Federated averaging whose clients are held to the model that they were sent by a proximal term, and "
+              "whose stragglers' partial work is kept.",
+          .source = "Li et al., Federated Optimization in Heterogeneous Networks, MLSys 2020, arXiv 1812.06127",
+          .payload = "d down and d up, per client and round",
+          .on_failure = "a client that fails is left out of the round; the server waits for the others",
+          .parameters = std::move(parameters),
+          .make = [](const Setting& setting) { return std::make_unique<FedProx>(setting); }};
+}
+
+}  // namespace dadsim::protocols

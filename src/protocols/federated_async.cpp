@@ -1,0 +1,139 @@
+#include "protocols/federated_async.hpp"
+
+#include <algorithm>
+#include <boost/random/uniform_int_distribution.hpp>
+#include <utility>
+
+#include "support/random.hpp"
+
+namespace dadsim::protocols {
+namespace {
+
+std::vector<world::Node> nodes_until(std::size_t sites) {
+  std::vector<world::Node> nodes;
+  for (std::size_t i = 0; i < sites; ++i) nodes.push_back(static_cast<world::Node>(i));
+  return nodes;
+}
+
+}  // namespace
+
+std::vector<spec::ParameterSpec> FederatedAsync::common_parameters() {
+  using Type = spec::ParameterSpec::Type;
+  std::vector<spec::ParameterSpec> parameters = {
+      {.name = "concurrency",
+       .type = Type::integer,
+       .minimum = 0,
+       .maximum = 1e9,
+       .default_value = "0",
+       .choices = {},
+       .description = "clients that are at work at a time; 0: all"},
+      {.name = "updates",
+       .type = Type::integer,
+       .minimum = 0,
+       .maximum = 1e9,
+       .default_value = "0",
+       .choices = {},
+       .description = "new models until the end; 0: until clients have trained with the epochs of <training>"},
+  };
+  for (spec::ParameterSpec& parameter : local_parameters()) parameters.push_back(std::move(parameter));
+  return parameters;
+}
+
+FederatedAsync::FederatedAsync(const Setting& setting, std::size_t buffer, std::int64_t usual)
+    : Federation(setting),
+      gathering_(setting, {.asker = setting.server,
+                           .others = nodes_until(setting.sites),
+                           .orders = kModel,
+                           .answers = kUpdate,
+                           .retries = setting.integer("retries")}),
+      asked_(setting.sites),
+      capacity_(buffer),
+      usual_(std::max<std::int64_t>(1, usual)) {
+  const auto concurrency = static_cast<std::size_t>(setting.integer("concurrency"));
+  concurrency_ = concurrency == 0 ? setting.sites : std::min(concurrency, setting.sites);
+}
+
+void FederatedAsync::begin() {
+  model_ = learning().initial();
+  work_ = setting().sizing.decode(step::Role::aggregator, static_cast<double>(capacity_)) + combine_work(capacity_);
+  setting().tally.took_part.assign(setting().sites, 0);
+  setting().play.join(setting().server, "server", [this] { return server(); });
+  gathering_.watch();
+  for (std::size_t number = 0; number < setting().sites; ++number) {
+    setting().play.join(node_of(number), "client", [this, number] { return client(number, &gathering_, number); });
+  }
+}
+
+/// The draw depends on the seed, on how many were asked before and on who is free.
+void FederatedAsync::ask_some() {
+  while (at_work_ < concurrency_ && gathering_.free() > 0) {
+    RandomStream random(setting().seed(), Purpose::participation, 1, static_cast<std::uint32_t>(++requests_));
+    const std::size_t one =
+        gathering_.nth_free(boost::random::uniform_int_distribution<std::size_t>(0, gathering_.free() - 1)(random));
+    asked_[one] = {model_, setting().tally.updates};
+    ask(gathering_, one, one, requests_, model_);
+    ++at_work_;
+  }
+}
+
+void FederatedAsync::take_in(Gathering::Came came) {
+  using What = Gathering::Came::What;
+  if (came.what != What::answer && came.what != What::failed) return;
+  --at_work_;
+  gathering_.tell(came, came.what == What::answer ? Tally::Part::End::used : Tally::Part::End::failed);
+  if (came.what == What::failed) return;
+  Asked& asked = asked_[came.other];
+  buffer_.push_back({.difference = came.parcel.values.front(),
+                     .sent = std::move(asked.model),
+                     .client = came.other,
+                     .staleness = asked.version,
+                     .came = {}});
+  buffer_.back().came = std::move(came);
+}
+
+/// The first that make a new model.
+std::vector<FederatedAsync::Update> FederatedAsync::take_buffer() {
+  const auto end = buffer_.begin() + static_cast<std::ptrdiff_t>(capacity_);
+  std::vector<Update> updates(std::make_move_iterator(buffer_.begin()), std::make_move_iterator(end));
+  buffer_.erase(buffer_.begin(), end);
+  for (Update& update : updates) {
+    update.staleness = setting().tally.updates - update.staleness;
+    ++setting().tally.staleness[update.staleness];
+    count_used(update.client);
+  }
+  // In the order of clients, not of arrival: buffers of the same updates are the same.
+  std::ranges::stable_sort(updates, {}, &Update::client);
+  return updates;
+}
+
+world::Task<> FederatedAsync::server() {
+  world::Play& play = setting().play;
+  const world::Node me = setting().server;
+  const std::int64_t most = setting().integer("updates");
+  for (const Update& update : buffer_) gathering_.waste(update.came.parcel);
+  buffer_.clear();
+  at_work_ = 0;
+  gathering_.begin();
+  if (setting().tally.versions.empty() && setting().new_version(model_, usual_)) co_return;
+  for (;;) {
+    ask_some();
+    Gathering::Came came = co_await gathering_.next();
+    take_in(std::move(came));
+    co_await play.sleep(me, 0);  // what arrives at this very time has arrived then
+    while (gathering_.has_news()) {
+      Gathering::Came more = co_await gathering_.next(play.now());
+      take_in(std::move(more));
+    }
+    while (buffer_.size() >= capacity_) {
+      world::Work work = work_;
+      co_await play.compute(me, std::move(work));
+      const std::vector<Update> updates = take_buffer();
+      model_ = combine(model_, updates);
+      ++setting().tally.updates;
+      const bool last = most > 0 ? setting().tally.updates >= most : budget_spent();
+      if (setting().new_version(model_, usual_, last)) co_return;
+    }
+  }
+}
+
+}  // namespace dadsim::protocols

@@ -1,0 +1,200 @@
+#include "protocols/federation.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace dadsim::protocols {
+
+using world::Node;
+using world::Parcel;
+using world::Task;
+using world::Value;
+using world::Work;
+
+std::vector<spec::ParameterSpec> Federation::local_parameters() {
+  using Type = spec::ParameterSpec::Type;
+  return {
+      {.name = "local-epochs",
+       .type = Type::real,
+       .minimum = 0.001,
+       .maximum = 1000,
+       .default_value = "1",
+       .choices = {},
+       .description = "passes of a client over its own samples each time that it is asked (E)"},
+      {.name = "local-steps",
+       .type = Type::integer,
+       .minimum = 0,
+       .maximum = 1e9,
+       .default_value = "0",
+       .choices = {},
+       .description = "batches of a client each time that it is asked, instead of passes; 0: local-epochs"},
+      {.name = "retries",
+       .type = Type::integer,
+       .minimum = 0,
+       .maximum = 20,
+       .default_value = "0",
+       .choices = {},
+       .description = "times that a message that was lost is sent again, after 1, 2, 4 ... seconds"},
+  };
+}
+
+std::vector<spec::ParameterSpec> Federation::with_default(std::vector<spec::ParameterSpec> parameters,
+                                                          const std::string& name, const std::string& value) {
+  std::ranges::find(parameters, name, &spec::ParameterSpec::name)->default_value = value;
+  return parameters;
+}
+
+Work repeated(Work work, double times) {
+  for (Work::Piece& piece : work.pieces) piece.times *= times;
+  return work;
+}
+
+Federation::Federation(const Setting& setting)
+    : setting_(setting),
+      clients_(setting.sites),
+      local_steps_(setting.integer("local-steps")),
+      retries_(setting.integer("retries")),
+      local_epochs_(setting.real("local-epochs")),
+      encode_(setting.sizing.encode(step::Role::workers)) {
+  for (std::size_t i = 0; i < setting.sites; ++i) samples_ += samples_of(i);
+  const spec::ScheduleSpec& schedule = setting.training().schedule;
+  constant_rate_ = schedule.kind == spec::ScheduleSpec::Kind::constant && schedule.warm_up_epochs == 0;
+}
+
+// ---- what algorithms change ----
+
+Value Federation::train(const Order& order) {
+  return learning().train(order.model, {.site = order.client,
+                                        .first = order.first,
+                                        .steps = order.steps,
+                                        .schedule_step = order.schedule_step,
+                                        .data_version = order.data_version});
+}
+
+std::vector<Value> Federation::beside(const Order& /*order*/, const Value& /*trained*/) { return {}; }
+
+// ---- how much clients train ----
+
+std::int64_t Federation::passes() const {
+  return local_steps_ > 0 ? 0 : std::max<std::int64_t>(1, static_cast<std::int64_t>(local_epochs_));
+}
+
+std::int64_t Federation::steps_of(std::size_t client) const {
+  if (local_steps_ > 0) return local_steps_;
+  const SiteBatches batches(SiteBatches::How::passes, setting_.training(), learning().problem().partition, client,
+                            setting_.seed());
+  const double steps = local_epochs_ * static_cast<double>(batches.per_pass());
+  return std::max<std::int64_t>(1, std::llround(steps));
+}
+
+std::vector<std::int64_t> Federation::batch_sizes(const Order& order) const {
+  const SiteBatches batches(SiteBatches::How::passes, setting_.training(), learning().problem().partition, order.client,
+                            setting_.seed());
+  std::vector<std::int64_t> sizes;
+  for (std::int64_t i = 0; i < order.steps; ++i) sizes.push_back(batches.size(order.first + i));
+  return sizes;
+}
+
+void Federation::limit(std::size_t client, std::int64_t steps, bool drops_out) {
+  clients_[client].limit = steps;
+  clients_[client].drops_out = drops_out;
+}
+
+void Federation::count_used(std::size_t client) {
+  used_samples_ += clients_[client].trained;
+  ++setting_.tally.answered;
+  ++setting_.tally.took_part[client];
+}
+
+bool Federation::budget_spent() const { return setting_.tally.samples >= setting_.training().epochs * samples_ - 1e-6; }
+
+/// A step of synchronous training is worth the samples that all sites train with in it.
+std::int64_t Federation::schedule_step() const {
+  // Where the rate never changes all steps are the same, and what is learned has the same name.
+  if (constant_rate_) return 0;
+  return static_cast<std::int64_t>(used_samples_ / samples_ * static_cast<double>(learning().steps_per_epoch()) + 1e-6);
+}
+
+// ---- who is asked ----
+
+void Federation::ask(Gathering& gathering, std::size_t other, std::size_t client, std::int64_t number,
+                     const Value& model, std::vector<Value> more, bool in_place) {
+  clients_[client].schedule_step = schedule_step();
+  Parcel parcel{.values = {model}, .bytes = bytes_down(), .number = number};
+  for (Value& value : more) parcel.values.push_back(std::move(value));
+  gathering.ask(other, std::move(parcel), in_place);
+}
+
+// ---- clients ----
+
+/// To whoever asked; it may run on the same node.
+void Federation::answer(std::size_t number, Gathering& gathering, Parcel parcel) {
+  const Node me = node_of(number);
+  if (me == gathering.asker()) {
+    parcel.bytes = 0;
+    setting_.play.hand(me, gathering.options().answers, std::move(parcel));
+  } else {
+    setting_.play.send(me, gathering.asker(), gathering.options().answers, std::move(parcel),
+                       gathering.options().orders);
+  }
+}
+
+Task<> Federation::answer_again(std::size_t number, Gathering& gathering, std::size_t other, Parcel lost) {
+  Client& own = clients_[number];
+  if (own.attempts >= retries_) {
+    gathering.waste({.work = lost.work});
+    gathering.answer_lost(other, lost.number);
+    co_return;
+  }
+  co_await setting_.play.sleep(node_of(number), std::ldexp(1.0, static_cast<int>(own.attempts++)));
+  ++setting_.tally.retried;
+  lost.lost = false;
+  answer(number, gathering, std::move(lost));
+}
+
+Task<> Federation::client(std::size_t number, Gathering* gathering, std::size_t other) {
+  world::Play& play = setting_.play;
+  const Node me = node_of(number);
+  for (;;) {
+    Parcel parcel = co_await play.receive(me, gathering->options().orders);
+    if (parcel.lost) {
+      co_await answer_again(number, *gathering, other, std::move(parcel));
+      continue;
+    }
+    Client& own = clients_[number];
+    Order order{.number = parcel.number, .client = number, .model = parcel.values.front()};
+    order.more.assign(parcel.values.begin() + 1, parcel.values.end());
+    order.steps = own.limit > 0 ? own.limit : steps_of(number);
+    order.first = own.batches;
+    order.schedule_step = own.schedule_step;
+    order.data_version = learning().data_version(number, play.now());
+    own.batches += order.steps;
+    own.attempts = 0;
+    const bool drops_out = own.drops_out;
+    const std::vector<std::int64_t> sizes = batch_sizes(order);
+    const double begin = play.now();
+    Work work = setting_.sizing.training(sizes, order.first) +
+                repeated(work_per_step(), static_cast<double>(order.steps)) + work_per_order() + encode_;
+    const bool done = co_await play.compute(me, std::move(work));
+    if (!done) continue;
+    own.trained = 0;
+    for (const std::int64_t size : sizes) own.trained += static_cast<double>(size);
+    setting_.tally.samples += own.trained;
+    Parcel reply{.number = order.number};
+    reply.work = play.now() - begin;
+    if (!drops_out) {
+      const Value trained = train(order);
+      const Value difference = learning().difference(order.model, trained);
+      Learning::Sent sent = learning().send(difference, own.memory, setting_.run.compress,
+                                            static_cast<std::uint32_t>(number), own.answers++);
+      own.memory = sent.memory;
+      reply.values.push_back(std::move(sent.arrives));
+      reply.bytes = bytes_up();
+      for (Value& more : beside(order, trained)) reply.values.push_back(std::move(more));
+    }
+    answer(number, *gathering, std::move(reply));
+  }
+}
+
+}  // namespace dadsim::protocols

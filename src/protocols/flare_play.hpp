@@ -1,0 +1,104 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "protocols/flare_numbers.hpp"
+#include "protocols/protocol.hpp"
+
+namespace dadsim::protocols {
+
+/// FLARE's two schedulers, or fixed intervals in their place. The aggregator is the client: it has the first samples of
+/// every worker, labelled, and trains. Workers are its sensors: they see one sample of theirs after the other and
+/// infer.
+///
+/// Assumed, since only the abstract of arXiv 2305.08504 was there to be read ("conditional on the training behaviour
+/// and inference statistics, respectively"):
+/// - Client: after every tick of `local-steps` batches, d = loss on what it has just trained with − loss on what it
+/// holds
+///   back, σ = standard deviation of the last `window` d. It is UNSTABLE at first, and once σ > β σ at the last
+///   deployment. It has settled, two windows after the last samples came at the soonest, when the training loss falls
+///   no more (its mean over the later half of the window is at least 1 − `tolerance` of that over the earlier half)
+///   and, where it is UNSTABLE, σ ≤ α × the largest σ since it rested; or after `patience` ticks. Then it rests until
+///   samples come. If it was UNSTABLE, it sends the model, and to each sensor `quantiles` quantiles of the model's
+///   confidences on samples of that sensor that it holds back. If not, what it has learned is worth no model: sensors
+///   that have sent samples get quantiles alone, of the model that they have.
+/// - Sensor: of every `samples` samples the largest probabilities of the softmax; where they lie farther from the
+///   quantiles than a Kolmogorov–Smirnov test of `level` allows (both taken as samples), it uploads these samples and
+///   then lets as many pass. Windows do not overlap. An upload is labelled when it arrives; the client trains with one
+///   part of it and holds the other back, in place of what it held back of that sensor.
+/// - fixed: sensors upload the last `samples` samples every `upload-every` seconds; the client sends its model every
+///   `deploy-every` seconds, whatever it is worth.
+class FlareProtocol final : public Protocol {
+ public:
+  explicit FlareProtocol(const Setting& setting);
+  void begin() override;
+
+ private:
+  struct Upload {
+    std::size_t sensor = 0;
+    std::vector<std::int32_t> rows;
+    std::int64_t version = 0;  ///< of the sensor's data; −1: of several
+    double last_sample = 0;    ///< when it came
+  };
+  /// What a sensor was sent.
+  struct Deployment {
+    world::Value model;  ///< with the optimizer's state, which does not travel
+    std::vector<double> quantiles;
+    std::int64_t version = 0;  ///< of the data that the quantiles are of
+  };
+  struct Sensor {
+    std::vector<std::size_t> stream;            ///< places in its partition, in the order in which they are seen
+    std::int64_t seen = 0;                      ///< samples
+    std::map<std::int64_t, Deployment> coming;  ///< on their way, by number of the message
+    std::optional<Deployment> deployed;
+    std::vector<std::int32_t> held_back;
+    std::int64_t held_back_version = 0;
+    bool has_sent = false;     ///< samples, since it was sent quantiles
+    std::size_t detected = 0;  ///< drifts of it that an upload has told of
+  };
+
+  world::Task<> client();
+  world::Task<> deployer();
+  world::Task<> sensor(std::size_t number);
+  world::Task<> clock();
+
+  void take_in(const world::Parcel& parcel);
+  void tick();
+  void deploy();
+  void deploy_to(std::size_t number, bool with_model);
+  void take_over(std::size_t number, const world::Parcel& model);
+  Upload window_of(std::size_t number, double begin) const;
+  void look_at_window(std::size_t number, const Upload& window);
+  void upload(std::size_t number, const Upload& window);
+  world::Work inference(std::size_t samples) const;
+  std::vector<std::int32_t> held_back() const;
+  double accuracy(double seconds);
+  bool fixed() const { return setting_.choice("schedule") == "fixed"; }
+  std::size_t samples() const { return static_cast<std::size_t>(setting_.integer("samples")); }
+
+  Setting setting_;
+  FlareNumbers numbers_;
+  std::vector<Sensor> sensors_;
+  std::map<std::int64_t, Upload> uploads_;              ///< on their way, by number
+  std::int64_t last_upload_ = 0, last_deployment_ = 0;  ///< numbers of messages
+
+  // The client.
+  bool resting_ = false, unstable_ = true;
+  std::vector<std::int32_t> pool_;  ///< that it trains with
+  world::Value weights_;            ///< with the optimizer's state
+  world::Value deployed_;
+  std::vector<double> differences_, losses_;  ///< d and training loss of the last ticks
+  double deployed_spread_ = 0, largest_spread_ = 0;
+  std::int64_t ticks_ = 0;        ///< since it rested
+  std::int64_t undisturbed_ = 0;  ///< ticks since samples came
+  std::int64_t batches_ = 0;      ///< trained so far
+  std::vector<std::int32_t> tick_rows_;
+
+  std::int64_t tested_ = 0, tested_clean_ = 0, false_alarms_ = 0, detections_ = 0;
+  double latency_seconds_ = 0, latency_samples_ = 0;
+};
+
+}  // namespace dadsim::protocols

@@ -1,0 +1,323 @@
+#include "protocols/learning.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <mutex>
+#include <numeric>
+#include <stdexcept>
+
+#include "algorithms/batches.hpp"
+#include "algorithms/learn.hpp"
+#include "algorithms/local_gradient.hpp"
+#include "compress/registry.hpp"
+#include "protocols/bench.hpp"
+#include "support/random.hpp"
+
+namespace dadsim::protocols {
+
+using world::Datum;
+using world::History;
+using world::Value;
+
+Learning::Bench::Bench(const algorithms::LearningProblem& problem)
+    : samples_(problem.data.train),
+      network_(problem.data.shape, problem.model, problem.seed),
+      step_(network_, spec::ExchangeMode::peer, problem.seed) {}
+
+const models::Gradient& Learning::Bench::gradient(std::int64_t step_number, const std::vector<std::int32_t>& samples) {
+  step_.begin(step_number, samples_, {samples});
+  step_.set_sharing(false);
+  algorithms::LocalGradient().run(step_);
+  step_.finish();
+  step_.recorder().take();
+  return step_.gradient();
+}
+
+struct Learning::Benches {
+  std::mutex mutex;
+  std::vector<std::unique_ptr<Bench>> free;
+};
+
+Learning::Borrowed::Borrowed(Learning& from) : from_(from) {
+  {
+    const std::lock_guard lock(from.benches_->mutex);
+    if (!from.benches_->free.empty()) {
+      bench_ = std::move(from.benches_->free.back());
+      from.benches_->free.pop_back();
+    }
+  }
+  if (!bench_) bench_ = std::make_unique<Bench>(from.problem_);
+}
+
+Learning::Borrowed::~Borrowed() {
+  const std::lock_guard lock(from_.benches_->mutex);
+  from_.benches_->free.push_back(std::move(bench_));
+}
+
+Learning::Learning(const algorithms::LearningProblem& problem, History& history)
+    : problem_(problem), history_(history), benches_(std::make_unique<Benches>()) {
+  const Borrowed bench(*this);
+  models::Network& network = bench->network();
+  parameters_ = models::flat_size(network);
+  state_ = models::flat_state(network).size();
+  optimizer_state_ = make_optimizer(problem.training.optimizer, network)->state().size();
+  std::size_t rest = parameters_;
+  for (const auto& matrix : network.parameters().matrices) {
+    pieces_.push_back(static_cast<std::size_t>(matrix.weight.size() + matrix.bias.size()));
+    rest -= pieces_.back();
+  }
+  if (rest > 0) pieces_.push_back(rest);
+  steps_per_epoch_ = algorithms::Batches(problem.training, problem.partition, problem.seed).steps_per_epoch();
+  budget_ = std::max<std::int64_t>(1, algorithms::budget_in_steps(problem.training, steps_per_epoch_));
+}
+
+Learning::Learning(const algorithms::LearningProblem& problem, History& history, std::size_t parameters)
+    : problem_(problem),
+      history_(history),
+      parameters_(parameters),
+      state_(parameters),
+      pieces_{parameters},
+      benches_(std::make_unique<Benches>()) {}
+
+Learning::~Learning() = default;
+
+double Learning::rate(std::int64_t schedule_step) const {
+  return models::learning_rate(problem_.training.optimizer, problem_.training.schedule, schedule_step, steps_per_epoch_,
+                               budget_);
+}
+
+Value Learning::initial() {
+  return history_.make("initial", {}, [this](History::Inputs) {
+    // A bench of its own: those that are lent out have been trained.
+    const models::Network network(problem_.data.shape, problem_.model, problem_.seed);
+    return Datum{models::flat_state(network), {}};
+  });
+}
+
+Value Learning::initial_with_state() {
+  return history_.make("initial with state", {initial()}, [this](History::Inputs in) {
+    const Borrowed bench(*this);
+    Datum result{in[0]->numbers, {}};
+    const std::vector<float> state = make_optimizer(problem_.training.optimizer, bench->network())->state();
+    result.numbers.insert(result.numbers.end(), state.begin(), state.end());
+    return result;
+  });
+}
+
+Value Learning::without_state(const Value& weights) {
+  return history_.make("without state", {weights}, [this](History::Inputs in) {
+    return Datum{{in[0]->numbers.begin(), in[0]->numbers.begin() + static_cast<std::ptrdiff_t>(state_)}, {}};
+  });
+}
+
+Value Learning::gradient(const Value& weights, std::size_t site, SiteBatches::How batches, std::int64_t number) {
+  return history_.make(
+      fmt::format("gradient of site {} batch {} {}", site, number, static_cast<int>(batches)), {weights},
+      [this, site, batches, number](History::Inputs in) {
+        const Borrowed bench(*this);
+        bench->set_weights(std::span(in[0]->numbers).first(state_));
+        SiteBatches own(batches, problem_.training, problem_.partition, site, problem_.seed);
+        return Datum{models::flat_gradient(bench->gradient(number, own[number])), {}};
+      },
+      true);
+}
+
+Value Learning::gradient_with_statistics(const Value& weights, std::size_t site, SiteBatches::How batches,
+                                         std::int64_t number) {
+  if (state_ == parameters_) return gradient(weights, site, batches, number);
+  return history_.make(
+      fmt::format("gradient with statistics of site {} batch {} {}", site, number, static_cast<int>(batches)),
+      {weights},
+      [this, site, batches, number](History::Inputs in) {
+        const Borrowed bench(*this);
+        bench->set_weights(std::span(in[0]->numbers).first(state_));
+        SiteBatches own(batches, problem_.training, problem_.partition, site, problem_.seed);
+        Datum result{models::flat_gradient(bench->gradient(number, own[number])), {}};
+        bench->follow_statistics();
+        const std::vector<float> after = models::flat_state(bench->network());
+        result.numbers.insert(result.numbers.end(), after.begin() + static_cast<std::ptrdiff_t>(parameters_),
+                              after.end());
+        return result;
+      },
+      true);
+}
+
+Value Learning::train(const Value& weights, const LocalTraining& how, const Value& correction) {
+  std::vector<Value> inputs = {weights};
+  if (correction) inputs.push_back(correction);
+  const std::string data = how.data_version == 0 ? "" : fmt::format(" data {}", how.data_version);
+  return history_.make(
+      fmt::format("train site {} batches {} from {} {} steps schedule {} rate {} proximal {} state {}{}", how.site,
+                  static_cast<int>(how.batches), how.first, how.steps, how.schedule_step, how.rate_factor, how.proximal,
+                  how.keeps_state, data),
+      std::move(inputs),
+      [this, how](History::Inputs in) {
+        const Borrowed bench(*this);
+        models::Network& network = bench->network();
+        const std::span<const float> start(in[0]->numbers);
+        bench->set_weights(start.first(state_));
+        const auto optimizer = make_optimizer(problem_.training.optimizer, network);
+        if (how.keeps_state) optimizer->set_state(start.subspan(state_));
+        SiteBatches batches(how.batches, problem_.training, partition(how.data_version), how.site, problem_.seed);
+        for (std::int64_t i = 0; i < how.steps; ++i) {
+          const models::Gradient& own = bench->gradient(how.first + i, batches[how.first + i]);
+          const double rate_now = how.rate_factor * rate(how.schedule_step + i);
+          if (how.proximal == 0 && in.size() == 1) {
+            optimizer->update(network, own, rate_now);
+          } else {
+            std::vector<float> sum = models::flat_gradient(own);
+            if (in.size() > 1) {
+              for (std::size_t k = 0; k < sum.size(); ++k) sum[k] += in[1]->numbers[k];
+            }
+            if (how.proximal != 0) {
+              const std::vector<float> here = models::flat_state(network);
+              const auto mu = static_cast<float>(how.proximal);
+              for (std::size_t k = 0; k < sum.size(); ++k) sum[k] += mu * (here[k] - start[k]);
+            }
+            optimizer->update(network, models::gradient_of_flat(network, sum), rate_now);
+          }
+          bench->follow_statistics();
+        }
+        Datum result{models::flat_state(network), {}};
+        if (how.keeps_state) {
+          const std::vector<float> state = optimizer->state();
+          result.numbers.insert(result.numbers.end(), state.begin(), state.end());
+        }
+        return result;
+      },
+      true);
+}
+
+Value Learning::apply(const Value& weights, const Value& gradient, double rate_now) {
+  return history_.make(
+      fmt::format("apply rate {}", rate_now), {weights, gradient}, [this, rate_now](History::Inputs in) {
+        const Borrowed bench(*this);
+        const std::span<const float> before(in[0]->numbers);
+        bench->set_weights(before.first(state_));
+        const auto optimizer = make_optimizer(problem_.training.optimizer, bench->network());
+        optimizer->set_state(before.subspan(state_));
+        const std::span<const float> row(in[1]->numbers);
+        optimizer->update(bench->network(), models::gradient_of_flat(bench->network(), row.first(parameters_)),
+                          rate_now);
+        Datum result{models::flat_state(bench->network()), {}};
+        if (row.size() > parameters_)
+          std::ranges::copy(row.subspan(parameters_),
+                            result.numbers.begin() + static_cast<std::ptrdiff_t>(parameters_));
+        const std::vector<float> state = optimizer->state();
+        result.numbers.insert(result.numbers.end(), state.begin(), state.end());
+        return result;
+      });
+}
+
+Value Learning::weighted_sum(const std::vector<Value>& values, const std::vector<double>& weights) {
+  if (values.empty() || values.size() != weights.size()) throw std::logic_error("a weight for each of some values");
+  return history_.make(fmt::format("sum {}", fmt::join(weights, " ")), values, [weights](History::Inputs in) {
+    Datum sum;
+    sum.numbers.assign(in[0]->numbers.size(), 0.0F);
+    for (std::size_t i = 0; i < in.size(); ++i) {
+      if (in[i]->numbers.size() != sum.numbers.size()) throw std::logic_error("a sum of rows of unequal length");
+      const auto weight = static_cast<float>(weights[i]);
+      for (std::size_t k = 0; k < sum.numbers.size(); ++k) sum.numbers[k] += weight * in[i]->numbers[k];
+    }
+    return sum;
+  });
+}
+
+namespace {
+
+/// The numbers behind the wire, piece by piece; each message is as long as its symbolic size says.
+std::vector<float> behind_the_wire(std::span<const float> numbers, const std::vector<std::size_t>& pieces,
+                                   const compress::Compressor& compressor, RandomStream& random) {
+  std::vector<float> arrived(numbers.size());
+  std::size_t at = 0;
+  for (const std::size_t size : pieces) {
+    const auto columns = static_cast<Eigen::Index>(size);
+    compress::Encoder encoder;
+    compressor.encode(Eigen::Map<const models::Matrix>(numbers.data() + at, 1, columns), random, encoder);
+    const compress::Message message = encoder.take();
+    double said = 0;
+    for (const step::Payload& payload : compressor.size(static_cast<double>(size))) said += payload.bytes({});
+    if (std::abs(said - static_cast<double>(message.size())) > 0.5) {
+      throw std::logic_error(fmt::format("a message of {} bytes that was to have {}", message.size(), said));
+    }
+    compress::Decoder decoder(message);
+    compressor.decode(decoder, Eigen::Map<models::Matrix>(arrived.data() + at, 1, columns));
+    at += size;
+  }
+  return arrived;
+}
+
+}  // namespace
+
+Learning::Sent Learning::send(const Value& numbers, const Value& memory, const spec::CompressSpec& compress,
+                              std::uint32_t stream, std::uint32_t number, std::vector<std::size_t> pieces) {
+  const compress::CompressorInfo& info = compress::compressors().at(compress.method);
+  if (info.lossless) return {numbers, {}};
+  std::string name = fmt::format("through {} {} {} {}", info.name, stream, number, compress.memory);
+  for (const auto& [parameter, value] : compress.parameters) name += " " + parameter + "=" + value;
+  if (pieces.empty()) {
+    pieces = pieces_;
+  } else {
+    name += fmt::format(" pieces {}", fmt::join(pieces, " "));
+  }
+  const std::size_t count = std::accumulate(pieces.begin(), pieces.end(), std::size_t{0});
+  std::vector<Value> inputs = {numbers};
+  if (memory) inputs.push_back(memory);
+  const Value both = history_.make(name, inputs, [this, compress, stream, number, pieces, count](History::Inputs in) {
+    const auto compressor = compress::compressors().at(compress.method).make(compress.parameters);
+    std::vector<float> own(in[0]->numbers.begin(), in[0]->numbers.begin() + static_cast<std::ptrdiff_t>(count));
+    if (in.size() > 1) {
+      for (std::size_t k = 0; k < own.size(); ++k) own[k] += in[1]->numbers[k];
+    }
+    RandomStream random(problem_.seed, Purpose::rounding, stream, number);
+    Datum result{behind_the_wire(own, pieces, *compressor, random), {}};
+    // What is no parameter (running statistics) goes as it is.
+    result.numbers.insert(result.numbers.end(), in[0]->numbers.begin() + static_cast<std::ptrdiff_t>(count),
+                          in[0]->numbers.end());
+    if (compress.memory) {
+      for (std::size_t k = 0; k < own.size(); ++k) result.numbers.push_back(own[k] - result.numbers[k]);
+    }
+    return result;
+  });
+  if (!compress.memory) return {both, {}};
+  const auto part = [&](bool last) {
+    return history_.make(
+        fmt::format("{} of {}", last ? "memory" : "arrived", count), {both}, [count, last](History::Inputs in) {
+          const auto cut = in[0]->numbers.end() - static_cast<std::ptrdiff_t>(count);
+          return last ? Datum{{cut, in[0]->numbers.end()}, {}} : Datum{{in[0]->numbers.begin(), cut}, {}};
+        });
+  };
+  return {part(false), part(true)};
+}
+
+Value Learning::evaluate(const Value& weights) {
+  return history_.make(
+      "evaluate", {weights},
+      [this](History::Inputs in) {
+        const Borrowed bench(*this);
+        bench->set_weights(std::span(in[0]->numbers).first(state_));
+        const models::Quality quality = models::evaluate(bench->network(), problem_.data.test);
+        return Datum{{}, {quality.loss, quality.accuracy, quality.auc}};
+      },
+      true);
+}
+
+Value Learning::evaluate_at(const Value& weights, double seconds) {
+  const models::Samples* held_back = problem_.drift == nullptr ? nullptr : problem_.drift->held_back_at(seconds);
+  if (held_back == nullptr) return evaluate(weights);
+  const std::size_t number = problem_.drift->number_held_back_at(seconds);
+  return history_.make(
+      fmt::format("evaluate held back {}", number), {weights},
+      [this, held_back](History::Inputs in) {
+        const Borrowed bench(*this);
+        bench->set_weights(std::span(in[0]->numbers).first(state_));
+        const models::Quality quality = models::evaluate(bench->network(), *held_back);
+        return Datum{{}, {quality.loss, quality.accuracy, quality.auc}};
+      },
+      true);
+}
+
+}  // namespace dadsim::protocols

@@ -1,0 +1,136 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "algorithms/learning_problem.hpp"
+#include "models/flat.hpp"
+#include "models/metrics.hpp"
+#include "models/optimizer.hpp"
+#include "protocols/site_batches.hpp"
+#include "world/history.hpp"
+
+namespace dadsim::protocols {
+
+/// How a site trains for a while on its own.
+struct LocalTraining {
+  std::size_t site = 0;
+  SiteBatches::How batches = SiteBatches::How::passes;
+  std::int64_t first = 0;  ///< number of its first batch
+  std::int64_t steps = 1;
+  /// Steps of training so far as the schedule of the learning rate counts them: that of the first; the others follow.
+  std::int64_t schedule_step = 0;
+  double rate_factor = 1;  ///< on the scheduled learning rate
+  double proximal = 0;     ///< μ of FedProx: μ (x − x₀) is added to the gradient (Li et al., arXiv 1812.06127)
+  std::int64_t data_version = 0;  ///< of the site, see Learning::data_version
+  bool keeps_state = false;       ///< what comes in and goes out has the optimizer's state behind the weights
+};
+
+/// The mathematics of participants with weights of their own: makes Values of a History. Weights are rows of numbers
+/// (models/flat.hpp): parameters, then running statistics; gradients are the parameters' part of it. May be used by
+/// operations of several threads. What it makes of data and networks is virtual, so that tests can put functions in
+/// their place whose minimum is known.
+class Learning {
+ public:
+  Learning(const algorithms::LearningProblem& problem, world::History& history);
+  virtual ~Learning();
+  Learning(const Learning&) = delete;
+  Learning& operator=(const Learning&) = delete;
+
+  world::History& history() { return history_; }
+  const algorithms::LearningProblem& problem() const { return problem_; }
+  std::size_t parameters() const { return parameters_; }  ///< numbers of a gradient
+  std::size_t state() const { return state_; }            ///< numbers of weights, running statistics among them
+  std::size_t optimizer_state() const { return optimizer_state_; }
+  /// Numbers of each message that the parameters go in: one per matrix with its biases, one for all the rest.
+  const std::vector<std::size_t>& pieces() const { return pieces_; }
+  /// Which of its data a site sees at a time, from 0: they change where they drift.
+  std::int64_t data_version(std::size_t site, double seconds) const {
+    return problem_.drift == nullptr ? 0 : problem_.drift->version(site, seconds);
+  }
+  /// In which its samples of that version are.
+  const models::Partition& partition(std::int64_t data_version) const {
+    return data_version == 0 ? problem_.partition
+                             : problem_.drift->partitions.at(static_cast<std::size_t>(data_version - 1));
+  }
+  std::size_t samples(std::size_t site) const { return problem_.partition.at(site).size(); }
+
+  /// The weights that everyone starts with.
+  virtual world::Value initial();
+  /// The same with an optimizer's state behind, at its beginning.
+  virtual world::Value initial_with_state();
+  /// The gradient of the mean loss over batch `number` of a site.
+  virtual world::Value gradient(const world::Value& weights, std::size_t site, SiteBatches::How batches,
+                                std::int64_t number);
+  /// The same; where the network has running statistics, they come behind it as they are after this batch, for apply().
+  virtual world::Value gradient_with_statistics(const world::Value& weights, std::size_t site, SiteBatches::How batches,
+                                                std::int64_t number);
+  /// The weights after local training with the scenario's optimizer, from `weights`; its state starts anew unless it is
+  /// kept. `correction`, if it is a value, is added to every gradient (SCAFFOLD's c − c_i).
+  virtual world::Value train(const world::Value& weights, const LocalTraining& how,
+                             const world::Value& correction = {});
+  /// One step of the scenario's optimizer with a gradient that has come from elsewhere; `weights` have its state behind
+  /// them. Running statistics behind the gradient become those of the weights.
+  virtual world::Value apply(const world::Value& weights_with_state, const world::Value& gradient, double rate);
+  /// Weights without the optimizer's state behind them.
+  virtual world::Value without_state(const world::Value& weights_with_state);
+
+  /// Σ w_i x_i, of rows of equal length.
+  world::Value weighted_sum(const std::vector<world::Value>& values, const std::vector<double>& weights);
+  world::Value difference(const world::Value& a, const world::Value& b) { return weighted_sum({a, b}, {1, -1}); }
+
+  /// What arrives of a row of parameters() numbers that is sent through the run's compressor, and what the sender keeps
+  /// of what was lost (no value where it keeps nothing). `memory`: what it has kept before; no value at first. `stream`
+  /// and `number` tell this message's roundings from those of others. With `pieces`, the row has the numbers of these
+  /// pieces alone (sizes, one after the other) in place of all.
+  struct Sent {
+    world::Value arrives, memory;
+  };
+  Sent send(const world::Value& numbers, const world::Value& memory, const spec::CompressSpec& compress,
+            std::uint32_t stream, std::uint32_t number, std::vector<std::size_t> pieces = {});
+
+  /// On held-back data: scalars loss, accuracy, auc.
+  virtual world::Value evaluate(const world::Value& weights);
+  /// The same on held-back data as sites see them at that time.
+  virtual world::Value evaluate_at(const world::Value& weights, double seconds);
+
+  /// The learning rate of the scenario's schedule at a step; `steps_per_epoch` and the budget are those of synchronous
+  /// training.
+  double rate(std::int64_t schedule_step) const;
+  std::int64_t steps_per_epoch() const { return steps_per_epoch_; }
+  std::int64_t budget() const { return budget_; }  ///< steps of synchronous training
+
+  /// A network with all that trains it, for the time of an operation. Its weights are anybody's.
+  class Bench;
+  /// Calls `body(Bench&)` with one that nobody else has meanwhile.
+  class Borrowed {
+   public:
+    explicit Borrowed(Learning& from);
+    ~Borrowed();
+    Borrowed(const Borrowed&) = delete;
+    Borrowed& operator=(const Borrowed&) = delete;
+    Bench& operator*() const { return *bench_; }
+    Bench* operator->() const { return bench_.get(); }
+
+   private:
+    Learning& from_;
+    std::unique_ptr<Bench> bench_;
+  };
+
+ protected:
+  /// Rows of so many numbers, without a network.
+  Learning(const algorithms::LearningProblem& problem, world::History& history, std::size_t parameters);
+
+ private:
+  struct Benches;
+  const algorithms::LearningProblem problem_;
+  world::History& history_;
+  std::size_t parameters_ = 0, state_ = 0, optimizer_state_ = 0;
+  std::vector<std::size_t> pieces_;
+  std::int64_t steps_per_epoch_ = 1, budget_ = 1;
+  std::unique_ptr<Benches> benches_;
+};
+
+}  // namespace dadsim::protocols

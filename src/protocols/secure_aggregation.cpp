@@ -1,0 +1,44 @@
+#include "protocols/secure_aggregation.hpp"
+
+#include <cmath>
+
+namespace dadsim::protocols {
+
+std::vector<spec::ParameterSpec> SecureAggregation::parameters() {
+  using Type = spec::ParameterSpec::Type;
+  return {
+      {.name = "secure",
+       .type = Type::choice,
+       .minimum = 0,
+       .maximum = 0,
+       .default_value = "no",
+       .choices = {"no", "yes"},
+       .description = "yes: what secure aggregation costs is computed and sent too"},
+      {.name = "secure-bits",
+       .type = Type::integer,
+       .minimum = 1,
+       .maximum = 64,
+       .default_value = "32",
+       .choices = {},
+       .description = "bits of a number of an update before ceil(log2(clients)) are added for the sum"},
+  };
+}
+
+SecureAggregation::SecureAggregation(const Setting& setting) {
+  if (!setting.parameters().contains("secure")) return;
+  in_use_ = setting.choice("secure") == "yes";
+  bits_ = static_cast<double>(setting.integer("secure-bits"));
+}
+
+double SecureAggregation::masked(double numbers) const {
+  return std::ceil(numbers * (bits_ + std::ceil(std::log2(clients_))) / 8);
+}
+
+double SecureAggregation::left_down() const { return std::ceil(clients_ / 8); }
+
+double SecureAggregation::masks_of_server(std::size_t updates) const {
+  const auto left = static_cast<double>(updates);
+  return left + (clients_ - left) * left;
+}
+
+}  // namespace dadsim::protocols

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+
+#include "world/play.hpp"
+
+namespace dadsim::protocols {
+
+/// Seconds after which what was lost is sent again.
+inline constexpr double kRetrySeconds = 5;
+
+/// What a participant will send again, each at its own time: it goes on receiving until next(), and takes what is due.
+class SendLater {
+ public:
+  void add(double at, world::Parcel parcel) { parcels_.emplace(at, std::move(parcel)); }
+  /// When the first is due, in seconds; kNever if there is none.
+  double next() const { return parcels_.empty() ? world::kNever : parcels_.begin()->first; }
+  std::optional<world::Parcel> take(double now) {
+    if (next() > now) return std::nullopt;
+    world::Parcel parcel = std::move(parcels_.begin()->second);
+    parcels_.erase(parcels_.begin());
+    return parcel;
+  }
+  void clear() { parcels_.clear(); }
+
+ private:
+  std::multimap<double, world::Parcel> parcels_;  ///< equal times in the order in which they were added
+};
+
+}  // namespace dadsim::protocols

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "models/data/dataset.hpp"
+#include "spec/specification.hpp"
+
+namespace dadsim::protocols {
+
+/// The batches of one site, by number: who asks for which, and when, is decided by the order of events. Their order
+/// within a pass is that of algorithms::Batches. One thread each.
+class SiteBatches {
+ public:
+  enum class How : std::uint8_t {
+    steps,   ///< those of synchronous training: batch t is what the site takes in step t
+    passes,  ///< `batch` samples at a time until the pass is through, the last fewer (McMahan et al., FedAvg)
+  };
+  SiteBatches(How how, const spec::TrainingSpec& training, const models::Partition& partition, std::size_t site,
+              std::uint64_t seed);
+
+  /// Indices of the samples of batch `number`, from 0.
+  std::vector<std::int32_t> operator[](std::int64_t number);
+  /// How many these are.
+  std::int64_t size(std::int64_t number) const;
+  /// Batches of a pass over the site's samples (in the mean, where a step of synchronous training takes a share).
+  std::int64_t per_pass() const;
+
+ private:
+  struct Range {
+    std::int64_t pass, begin, end;
+  };
+  Range range(std::int64_t number) const;
+  const std::vector<std::int32_t>& order(std::int64_t pass);
+
+  How how_;
+  spec::TrainingSpec training_;
+  const std::vector<std::int32_t>& samples_;
+  std::size_t site_;
+  std::uint64_t seed_;
+  std::int64_t steps_per_epoch_ = 1;  ///< of synchronous training
+  std::vector<std::int32_t> order_;
+  std::int64_t pass_ = -1;  ///< that order_ is of
+};
+
+}  // namespace dadsim::protocols

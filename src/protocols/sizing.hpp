@@ -1,0 +1,90 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "algorithms/learning_problem.hpp"
+#include "compress/compressor.hpp"
+#include "protocols/site_batches.hpp"
+#include "step/schedule.hpp"
+#include "world/world.hpp"
+
+namespace dadsim::protocols {
+
+/// What is timed: the network that learns, or a workload in its place.
+struct TimedNetwork {
+  spec::ModelShape shape;
+  double sample_scale = 1;  ///< timed samples ÷ learned samples
+  spec::Precision precision = spec::Precision::fp32;
+};
+
+/// What participants compute and send, in numbers for the network that is timed. The parts of a training step are those
+/// that its pieces have recorded, as everywhere.
+class Sizing {
+ public:
+  Sizing(const algorithms::LearningProblem& problem, const spec::CompressSpec& compress, TimedNetwork timed);
+  ~Sizing();
+  Sizing(const Sizing&) = delete;
+  Sizing& operator=(const Sizing&) = delete;
+
+  /// Forward and backward pass over so many samples, and the update by the optimizer: local training steps number
+  /// `first` … of the node, one per entry of `samples`.
+  world::Work training(std::span<const std::int64_t> samples, std::int64_t first) const;
+  /// The same without the update.
+  world::Work gradient(std::int64_t samples, std::int64_t number) const;
+  /// One step of the optimizer.
+  world::Work update(step::Role who) const;
+  /// Some arithmetic per parameter: `floats` numbers read or written, `flops` of arithmetic, `launches` kernels.
+  world::Work per_parameter(step::Role who, double flops, double floats, double launches = 1) const;
+  /// Σ of `count` models or gradients.
+  world::Work sum(step::Role who, std::size_t count) const;
+  /// Encoding all parameters for the wire, and decoding them; no work where nothing is compressed.
+  world::Work encode(step::Role who, double times = 1) const;
+  world::Work decode(step::Role who, double times = 1) const;
+  /// The same by another compressor than the run's.
+  world::Work encode_by(const spec::CompressSpec& compress, step::Role who) const;
+  world::Work decode_by(const spec::CompressSpec& compress, step::Role who, double times) const;
+
+  /// Bytes of a message with a number per parameter, as the run's compressor encodes it.
+  double compressed_bytes() const { return compressed_bytes_; }
+  /// The same in numbers as they are.
+  double plain_bytes() const { return plain_bytes_; }
+  /// Of some of Learning::pieces() alone (their indices): their share of all parameters, and the bytes of a message
+  /// with them, encoded like this. Where another network is timed, it is that share of a message with all its
+  /// parameters.
+  double share_of(std::span<const std::size_t> pieces) const;
+  double bytes_of(std::span<const std::size_t> pieces, const spec::CompressSpec& compress) const;
+  /// Parameters of the network that is timed.
+  double parameters() const { return parameters_; }
+  const TimedNetwork& timed() const { return timed_; }
+
+ private:
+  using SchedulePtr = std::shared_ptr<const step::Schedule>;
+  SchedulePtr local_step(std::int64_t samples) const;
+  world::Work whole(SchedulePtr schedule, step::Role who, double times = 1) const;
+  SchedulePtr put_in(const step::StepStructure& structure, std::int64_t samples) const;
+  SchedulePtr per_parameter_schedule(step::Phase phase, step::Role who, const step::Work& work) const;
+  double bytes_of(const compress::Compressor* compressor) const;
+
+  const algorithms::LearningProblem problem_;
+  spec::ModelShape learned_;
+  TimedNetwork timed_;
+  std::size_t matrices_ = 0;
+  std::vector<double> pieces_;  ///< numbers of each
+  bool compresses_ = false;
+  std::unique_ptr<compress::Compressor> compressor_;
+  step::StepStructure local_step_;  ///< forward and backward pass, then the update
+  double compressed_bytes_ = 0, plain_bytes_ = 0, parameters_ = 0;
+  mutable std::map<std::int64_t, SchedulePtr> local_steps_;  ///< by samples
+  /// By what is done: Worlds know schedules by their address, and keep them.
+  mutable std::map<std::string, SchedulePtr> per_parameter_;
+};
+
+/// One after the other.
+world::Work operator+(world::Work a, const world::Work& b);
+
+}  // namespace dadsim::protocols

@@ -1,0 +1,73 @@
+#include "protocols/streaming_diloco.hpp"
+
+namespace dadsim::protocols {
+
+ProtocolInfo streaming_diloco_info() {
+  using Type = spec::ParameterSpec::Type;
+  ProtocolInfo info{
+      .name = "streaming-diloco",
+      .description =
+          "DiLoCo a part of the model at a time, in four bits a number, while training goes on: smaller "
+          "bursts, and nobody waits for them.",
+      .source = "in the spirit of Streaming DiLoCo: Douillard et al., arXiv 2501.18512",
+      .payload =
+          "d / 8 and a scale per matrix up, d down, per worker and period, in as many parts as there are "
+          "fragments",
+      .on_failure =
+          "a worker that goes down is not waited for; when it is back it gets the server's weights and goes "
+          "on at the step of the others, its optimizer begun anew; what is lost on the way is sent again "
+          "after 5 s",
+      .parameters = LocalSteps::parameters("30"),
+      .make = [](const Setting& setting) { return std::make_unique<StreamingDiLoCo>(setting); },
+      .check = [](const spec::ParameterValues& values, std::size_t) -> std::string {
+        const long long period = std::stoll(values.at("period"));
+        if (std::stoll(values.at("delay")) >= period) {
+          return "the delay is as long as the period, or longer: a fragment would be sent again before it has been "
+                 "taken "
+                 "in; a delay below the period";
+        }
+        return std::stoll(values.at("fragments")) > period
+                   ? "there are more fragments than steps in a period; at most one per step"
+                   : "";
+      },
+      .compresses = [](const spec::ParameterValues& values) { return values.at("outer-gradients") == "compress"; },
+      .state =
+          [](const spec::ParameterValues&) {
+            return estimate::AlgorithmState{step::extent::parameters()};  // the fragments that it has got last
+          }};
+  for (spec::ParameterSpec& parameter : LocalSteps::outer_parameters("0.4")) {
+    info.parameters.push_back(std::move(parameter));
+  }
+  info.parameters.push_back({.name = "fragments",
+                             .type = Type::integer,
+                             .minimum = 1,
+                             .maximum = 1e6,
+                             .default_value = "3",
+                             .choices = {},
+                             .description = "parts of the model (P); as many as it has matrices at most"});
+  info.parameters.push_back({.name = "delay",
+                             .type = Type::integer,
+                             .minimum = 0,
+                             .maximum = 1e9,
+                             .default_value = "1",
+                             .choices = {},
+                             .description = "inner steps from sending a fragment to taking in what has become of it "
+                                            "(tau); 0: workers wait for it"});
+  info.parameters.push_back({.name = "alpha",
+                             .type = Type::real,
+                             .minimum = 0,
+                             .maximum = 1,
+                             .default_value = "0.5",
+                             .choices = {},
+                             .description = "share of the worker's own weights when it takes in a fragment"});
+  info.parameters.push_back({.name = "outer-gradients",
+                             .type = Type::choice,
+                             .minimum = 0,
+                             .maximum = 0,
+                             .default_value = "e3m0",
+                             .choices = {"e3m0", "compress"},
+                             .description = "e3m0: in four bits a number; compress: as <compress> of the run says"});
+  return info;
+}
+
+}  // namespace dadsim::protocols

@@ -1,0 +1,109 @@
+#include "report/played_table.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "report/paragraph.hpp"
+#include "support/human.hpp"
+
+namespace dadsim::report {
+namespace {
+
+std::string share_in_words(double share) {
+  return share > 0 && share < 0.005 ? "under 1 %" : fmt::format("{:.0f} %", share * 100);
+}
+
+std::string counted(std::int64_t count, const char* one, const char* many) {
+  return fmt::format("{} {}", human_count(count), count == 1 ? one : many);
+}
+
+/// Those of the parts that there are, with commas.
+std::string listed(const std::vector<std::string>& parts) {
+  std::string text;
+  for (const std::string& part : parts) text += (text.empty() ? "" : ", ") + part;
+  return text;
+}
+
+std::string participation_in_words(const PlayedResult& played) {
+  const double share =
+      played.asked > 0 ? static_cast<double>(played.answered) / static_cast<double>(played.asked) : 0.0;
+  std::vector<std::string> parts{
+      fmt::format("{} ({}) went into the model", human_count(played.answered), share_in_words(share))};
+  if (played.late > 0) parts.push_back(human_count(played.late) + " came too late");
+  if (played.failed > 0) parts.push_back(human_count(played.failed) + " never came");
+  const std::int64_t open = played.asked - played.answered - played.late - played.failed;
+  if (open > 0) parts.push_back(human_count(open) + " were under way at the end");
+  return fmt::format("{}; clients began to take part {}: {}",
+                     counted(played.updates, "round or update", "rounds or updates"),
+                     counted(played.asked, "time", "times"), listed(parts));
+}
+
+std::string staleness_in_words(const PlayedResult& played) {
+  return fmt::format(
+      "staleness (updates of the model between what was read and what was written): mean {:.3g}, at most {}",
+      played.mean_staleness(), played.staleness.rbegin()->first);
+}
+
+std::string failures_in_words(const PlayedResult& played) {
+  std::vector<std::string> parts;
+  if (played.outages > 0) parts.push_back(counted(played.outages, "outage of a host", "outages of hosts"));
+  if (played.link_outages > 0) parts.push_back(counted(played.link_outages, "outage of a link", "outages of links"));
+  if (played.retried > 0) parts.push_back(counted(played.retried, "message sent again", "messages sent again"));
+  if (played.restored > 0) {
+    parts.push_back(fmt::format("{} from a checkpoint, for which {} of computing were done again",
+                                counted(played.restored, "restart", "restarts"), human_seconds(played.lost_work)));
+  }
+  return listed(parts);
+}
+
+}  // namespace
+
+double PlayedResult::mean_staleness() const {
+  double sum = 0;
+  double times = 0;
+  for (const auto& [behind, how_often] : staleness) {
+    sum += static_cast<double>(behind) * static_cast<double>(how_often);
+    times += static_cast<double>(how_often);
+  }
+  return times > 0 ? sum / times : std::numeric_limits<double>::quiet_NaN();
+}
+
+std::string time_sentence(const RunResult& run) {
+  const PlayedResult& played = run.played.value();
+  const double all = played.busy_seconds + played.idle_seconds + played.down_seconds;
+  if (!(all > 0)) return run.spec.label + ": no time passed.";
+  std::string text =
+      fmt::format("{}: of its workers' time {} went into computing, {} into waiting for the network or for others",
+                  run.spec.label, share_in_words(played.busy_seconds / all), share_in_words(played.idle_seconds / all));
+  if (played.down_seconds > 0) text += fmt::format(", {} they were down", share_in_words(played.down_seconds / all));
+  return text + ".";
+}
+
+std::string played_paragraphs(const RunResult& run) {
+  const PlayedResult& played = run.played.value();
+  const std::string& label = run.spec.label;
+  std::string text = paragraph(fmt::format("{}: {}.", label, participation_in_words(played)));
+  if (!played.staleness.empty()) text += paragraph(fmt::format("{}: {}.", label, staleness_in_words(played)));
+  if (played.wasted_seconds > 0 || played.wasted_bytes > 0) {
+    text += paragraph(fmt::format("{}: wasted, since it went into no model: {} of computing and {} sent.", label,
+                                  human_seconds(played.wasted_seconds), human_bytes(played.wasted_bytes)));
+  }
+  if (const std::string failures = failures_in_words(played); !failures.empty()) {
+    text += paragraph(fmt::format("{}: survived {}.", label, failures));
+  }
+  if (!played.facts.empty()) {
+    std::vector<std::string> facts;
+    for (const auto& [name, value] : played.facts) facts.push_back(fmt::format("{} {:.6g}", name, value));
+    text += paragraph(fmt::format("{}: {}.", label, listed(facts)));
+  }
+  if (played.learned + played.found > 0) {
+    text += paragraph(fmt::format("{}: learned in {}; {} found, since another run had needed the same.", label,
+                                  counted(played.learned, "operation", "operations"), human_count(played.found)));
+  }
+  return text;
+}
+
+}  // namespace dadsim::report

@@ -1,0 +1,344 @@
+#include "sim/platform/state_profiles.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <set>
+#include <sstream>
+#include <string_view>
+#include <utility>
+
+#include "sim/platform/markup.hpp"
+
+namespace dadsim::sim {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::array kWithState{"host", "link", "peer"};
+constexpr std::size_t kProfileLimit = 64U << 20U;  // bytes
+constexpr const char* kLineForm = "a date in seconds and 1 for on or 0 for off: 10.0 0";
+
+/// SimGrid looks in the folder that it runs in, then beside the platform.
+std::string found_beside(const std::string& platform, const std::string& name) {
+  std::error_code ignored;
+  if (name.empty()) return "";
+  if (fs::path(name).is_absolute() || fs::exists(name, ignored)) return fs::absolute(name, ignored).string();
+  const fs::path beside = fs::absolute(platform, ignored).parent_path() / name;
+  return fs::exists(beside, ignored) ? beside.string() : std::string();
+}
+
+std::optional<double> number(const std::string& word) {
+  char* end = nullptr;
+  const double value = std::strtod(word.c_str(), &end);
+  return end == word.c_str() + word.size() && !word.empty() && std::isfinite(value) ? std::optional(value)
+                                                                                    : std::nullopt;
+}
+
+/// Reads the profiles of one platform file.
+class ProfileReader {
+ public:
+  ProfileReader(const std::string& file, const std::string& text) : file_(file), text_(text) {}
+
+  StateProfiles read() {
+    read_elements();
+    for (const Connection& one : connections_) connect(one);
+    return std::move(found_);
+  }
+
+ private:
+  /// Where a profile stands.
+  struct Source {
+    std::string file;
+    int line = 0;  ///< of the file, on which the text begins
+    std::string text;
+    double period = 0;
+  };
+  struct Connection {
+    bool links = false;
+    std::string element, trace;
+    int line = 0;
+  };
+
+  void fault(const std::string& file, int line, std::string what, std::string remedy) {
+    found_.faults.push_back({file, line, std::move(what), std::move(remedy)});
+  }
+
+  void read_elements() {
+    Markup markup(text_);
+    while (const auto piece = markup.next()) {
+      if (piece != Markup::Piece::start) continue;
+      const std::string name = markup.name();
+      const std::string id = markup.attribute("id").value_or("");
+      if (name == "cluster") generated_names_ = true;
+      if (std::ranges::count(kWithState, name) > 0) {
+        const bool link = name == "link";
+        const bool both_ways = link && markup.attribute("sharing_policy").value_or("") == "SPLITDUPLEX";
+        names_[link][id] = both_ways;
+        if (const auto state = markup.attribute("state_file")) {
+          if (const auto source = source_of(*state, markup.line())) add(link, id, *source);
+        }
+      }
+      if (name == "trace") {
+        const auto beside = markup.attribute("file");
+        std::optional<Source> source = beside && !beside->empty()
+                                           ? std::optional(Source{*beside, -1, {}, 0})
+                                           : std::optional(Source{file_, markup.line(), markup.text(), 0});
+        source->period = number(markup.attribute("periodicity").value_or("")).value_or(0);
+        traces_[id] = *std::move(source);
+      }
+      if (is_state_connection(markup)) {
+        connections_.push_back({markup.attribute("kind").value_or("") == "LINK_AVAIL",
+                                markup.attribute("element").value_or(""), markup.attribute("trace").value_or(""),
+                                markup.line()});
+      }
+    }
+  }
+
+  std::optional<Source> source_of(const std::string& name, int line) {
+    const std::string path = found_beside(file_, name);
+    std::error_code ignored;
+    if (path.empty() || !fs::is_regular_file(path, ignored)) {
+      fault(file_, line, fmt::format("there is no file '{}' with a state profile", name),
+            "a path from the folder of the platform, or an absolute one");
+      return std::nullopt;
+    }
+    if (fs::file_size(path, ignored) > kProfileLimit) {
+      fault(path, 0, "the profile has more than 64 MB", "a shorter one, with LOOPAFTER");
+      return std::nullopt;
+    }
+    return Source{path, 1, text_of_file(path), 0};
+  }
+
+  void connect(const Connection& one) {
+    const auto trace = traces_.find(one.trace);
+    if (trace == traces_.end()) {
+      fault(file_, one.line, fmt::format("there is no <trace id=\"{}\">", one.trace), "the id of a <trace>");
+      return;
+    }
+    Source source = trace->second;
+    if (source.line < 0) {
+      const auto read = source_of(source.file, one.line);
+      if (!read) return;
+      source = {read->file, read->line, read->text, source.period};
+    }
+    const auto& names = names_[one.links];
+    // What a cluster calls its hosts and links is SimGrid's matter.
+    if (!generated_names_ && !names.contains(one.element) && !is_direction(one)) {
+      fault(file_, one.line, fmt::format("there is no {} '{}'", one.links ? "link" : "host", one.element),
+            one.links ? "the id of a <link>" : "the id of a <host> or <peer>");
+      return;
+    }
+    add(one.links, one.element, source);
+  }
+
+  bool is_direction(const Connection& one) {
+    for (const char* end : {"_UP", "_DOWN"}) {
+      if (!one.links || !one.element.ends_with(end)) continue;
+      const auto whole = names_[true].find(one.element.substr(0, one.element.size() - std::strlen(end)));
+      if (whole != names_[true].end() && whole->second) return true;
+    }
+    return false;
+  }
+
+  void add(bool links, const std::string& name, const Source& source) {
+    spec::StateProfileSpec profile{.links = links, .name = name};
+    if (!read_lines(source, profile) || profile.changes.empty()) return;
+    const auto named = names_[links].find(name);
+    if (links && named != names_[links].end() && named->second) {
+      for (const char* end : {"_UP", "_DOWN"}) {
+        profile.name = name + end;
+        found_.profiles.push_back(profile);
+      }
+    } else {
+      found_.profiles.push_back(std::move(profile));
+    }
+  }
+
+  bool read_lines(const Source& source, spec::StateProfileSpec& profile) {
+    std::istringstream lines(source.text);
+    int line_number = source.line - 1;
+    double period = source.period;
+    std::optional<double> loop_after;
+    int loop_line = source.line;
+    const auto refuse = [&](int line, std::string what, std::string remedy) {
+      fault(source.file, line, std::move(what), std::move(remedy));
+      return false;
+    };
+    for (std::string line; std::getline(lines, line);) {
+      ++line_number;
+      std::istringstream words(line);
+      const std::vector<std::string> word{std::istream_iterator<std::string>(words), {}};
+      if (word.empty() || word[0][0] == '#' || word[0][0] == '%') continue;
+      if (word[0] == "PERIODICITY" || word[0] == "LOOPAFTER") {
+        const auto seconds = word.size() == 2 ? number(word[1]) : std::nullopt;
+        if (!seconds || *seconds < 0) {
+          return refuse(line_number, fmt::format("{} without seconds", word[0]), fmt::format("{} 60", word[0]));
+        }
+        (word[0] == "PERIODICITY" ? period : loop_after.emplace()) = *seconds;
+        loop_line = line_number;
+        continue;
+      }
+      if (word[0].find_first_of("SDNGEU") == 0) {  // STOCHASTIC, DET, NORM, GAUSS, EXP, UNIF
+        return refuse(line_number, fmt::format("'{}' draws a state profile at random", word[0]),
+                      "<fails mtbf=\"…\" mttr=\"…\"/> in the <failures> of a scenario");
+      }
+      const auto date = word.size() == 2 ? number(word[0]) : std::nullopt;
+      const auto value = word.size() == 2 ? number(word[1]) : std::nullopt;
+      if (!date || *date < 0 || !value) return refuse(line_number, "this is no line of a state profile", kLineForm);
+      if (!profile.changes.empty() && *date < profile.changes.back().at) {
+        return refuse(line_number, fmt::format("the date {} comes after {}", *date, profile.changes.back().at),
+                      "dates that rise");
+      }
+      profile.changes.push_back({*date, *value > 0});
+    }
+    if (profile.changes.empty() || (period <= 0 && !loop_after)) return true;
+    const double last = profile.changes.back().at;
+    if (period > 0 && loop_after)
+      return refuse(loop_line, "PERIODICITY and LOOPAFTER in one profile", "one of the two");
+    if (period > 0 && period < last) {
+      return refuse(loop_line, fmt::format("a period of {} s is over before the last date, {}", period, last),
+                    "a longer one");
+    }
+    profile.period = period > 0 ? period : last + *loop_after;
+    if (profile.period <= 0) return refuse(loop_line, "the profile repeats after 0 s", "a period above 0");
+    return true;
+  }
+
+  const std::string& file_;
+  const std::string& text_;
+  StateProfiles found_;
+  bool generated_names_ = false;
+  std::map<bool, std::map<std::string, bool>> names_;  ///< links or hosts, and whether there are two of them
+  std::map<std::string, Source> traces_;
+  std::vector<Connection> connections_;
+};
+
+/// Goes through the tags of a well-formed document and copies it with blanks for state profiles.
+class Rewriter {
+ public:
+  explicit Rewriter(const std::string& text) : text_(text), markup_(text) {}
+
+  std::string rewrite() {
+    for (;;) {
+      const std::size_t tag = text_.find('<', at_);
+      if (tag == std::string::npos) break;
+      copy_until(tag);
+      const std::string_view rest = std::string_view(text_).substr(tag);
+      if (rest.starts_with("<!--")) {
+        copy_behind("-->");
+      } else if (rest.starts_with("<![CDATA[")) {
+        copy_behind("]]>");
+      } else if (rest.starts_with("<?")) {
+        copy_behind("?>");
+      } else if (rest.starts_with("<!")) {
+        copy_behind(">");
+      } else if (rest.starts_with("</")) {
+        const std::size_t end = text_.find('>', tag) + 1;
+        // The end of a connection that had a tag of its own.
+        if (rest.starts_with("</trace_connect") && blanked_) blank_until(end);
+        copy_until(end);
+      } else {
+        start_tag();
+      }
+    }
+    copy_until(text_.size());
+    return std::move(copy_);
+  }
+
+ private:
+  void copy_until(std::size_t end) {
+    copy_.append(text_, at_, end - at_);
+    at_ = end;
+  }
+  void copy_behind(std::string_view what) {
+    const std::size_t found = text_.find(what, at_);
+    copy_until(found == std::string::npos ? text_.size() : found + what.size());
+  }
+  void blank_until(std::size_t end) {
+    for (; at_ < end; ++at_) copy_ += text_[at_] == '\n' ? '\n' : ' ';
+  }
+
+  void start_tag() {
+    while (const auto piece = markup_.next()) {
+      if (piece == Markup::Piece::start) break;
+    }
+    const bool state = std::ranges::count(kWithState, markup_.name()) > 0;
+    const bool connects = is_state_connection(markup_);
+    blanked_ = connects;
+    const std::size_t begin = at_;
+    ++at_;
+    const std::size_t kept = copy_.size();
+    copy_ += '<';
+    for (;;) {
+      const std::size_t next = text_.find_first_of(">\"'", at_);
+      if (next == std::string::npos) return copy_until(text_.size());
+      if (text_[next] == '>') {
+        copy_until(next + 1);
+        break;
+      }
+      attribute(next, state);
+    }
+    if (!connects) return;
+    copy_.resize(kept);
+    const std::size_t end = at_;
+    at_ = begin;
+    blank_until(end);
+  }
+
+  /// Up to the end of its value, which begins with the quotation mark at `quote`.
+  void attribute(std::size_t quote, bool state) {
+    constexpr std::string_view kBlank = " \t\r\n";
+    const std::size_t end = text_.find(text_[quote], quote + 1);
+    const std::size_t equals = text_.rfind('=', quote);
+    const std::size_t last = text_.find_last_not_of(kBlank, equals - 1);
+    const std::size_t first = text_.find_last_of(kBlank, last) + 1;
+    const std::string name = text_.substr(first, last + 1 - first);
+    if (name == "state_file" && state) {
+      copy_until(first);
+      return blank_until(end + 1);
+    }
+    copy_until(end + 1);
+  }
+
+  const std::string& text_;
+  Markup markup_;
+  std::string copy_;
+  std::size_t at_ = 0;
+  bool blanked_ = false;  ///< the last element
+};
+
+}  // namespace
+
+bool is_state_connection(const Markup& markup) {
+  if (markup.name() != "trace_connect") return false;
+  const std::string kind = markup.attribute("kind").value_or("HOST_AVAIL");  // the DTD's default
+  return kind == "HOST_AVAIL" || kind == "LINK_AVAIL";
+}
+
+std::string text_of_file(const std::string& file) {
+  std::ifstream stream(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+}
+
+bool may_have_state_profiles(std::string_view text) {
+  return text.find("state_file") != std::string_view::npos || text.find("trace_connect") != std::string_view::npos;
+}
+
+StateProfiles read_state_profiles(const std::string& file, const std::string& text) {
+  return ProfileReader(file, text).read();
+}
+
+std::string without_state_profiles(const std::string& text) { return Rewriter(text).rewrite(); }
+
+}  // namespace dadsim::sim

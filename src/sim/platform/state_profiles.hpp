@@ -1,0 +1,38 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "spec/failure_specification.hpp"
+#include "support/diagnostics.hpp"
+
+// State profiles in platform files of SimGrid: a `state_file` of a host, link or peer, and a <trace> with a
+// <trace_connect> of HOST_AVAIL or LINK_AVAIL. Lines `date value`, a value above 0 for on; LOOPAFTER and PERIODICITY as
+// in SimGrid's "Resource profiles" (they are followed here, and kept from SimGrid).
+
+namespace dadsim::sim {
+
+class Markup;
+
+struct StateProfiles {
+  std::vector<spec::StateProfileSpec> profiles;
+  std::vector<Diagnostic> faults;
+};
+
+/// The bytes of a file; none where it cannot be read.
+std::string text_of_file(const std::string& file);
+
+/// Whether it is worth to look for them.
+bool may_have_state_profiles(std::string_view text);
+
+/// Whether an element attaches a state profile.
+bool is_state_connection(const Markup& markup);
+
+/// Those of a platform file with this text, which check_platform_text finds well-formed.
+StateProfiles read_state_profiles(const std::string& file, const std::string& text);
+
+/// The text without them, with the same lines.
+std::string without_state_profiles(const std::string& text);
+
+}  // namespace dadsim::sim

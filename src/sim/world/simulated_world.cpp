@@ -1,0 +1,235 @@
+#include <fmt/format.h>
+
+#include <deque>
+#include <map>
+#include <stdexcept>
+#include <tuple>
+#include <utility>
+
+#include "sim/platform/engine.hpp"
+#include "sim/step/compute_time.hpp"
+#include "sim/step/slowness.hpp"
+#include "sim/world.hpp"
+#include "sim/world/orders.hpp"
+#include "sim/world/world_server.hpp"
+#include "step/timing_bytes.hpp"
+#include "support/wire.hpp"
+
+namespace dadsim::sim {
+namespace {
+
+using world::Activity;
+using world::Event;
+using world::Node;
+using world::Work;
+
+/// Seconds of what nodes compute.
+class NodeSpeeds {
+ public:
+  explicit NodeSpeeds(const Cluster& cluster)
+      : devices_(cluster.devices),
+        slowness_(cluster.network.jitter, cluster.seed, cluster.hosts.size() + 1),
+        jitters_(!(cluster.network.jitter == spec::JitterSpec{})) {
+    if (!cluster.aggregator_host.empty()) devices_.push_back(cluster.aggregator_device);
+    // What a kind of device takes is worked out once for all of them.
+    for (spec::DeviceSpec& device : devices_) slower_by_.push_back(std::exchange(device.slowness, 1));
+  }
+
+  double seconds(Node node, const Work& work) {
+    double seconds = 0;
+    for (const Work::Piece& piece : work.pieces) seconds += piece.times * seconds_of(node, piece);
+    seconds *= slower_by_.at(static_cast<std::size_t>(node));
+    return jitters_ ? seconds * mean_slowness(node, work) : seconds;
+  }
+
+  std::size_t nodes() const { return devices_.size(); }
+
+ private:
+  double seconds_of(Node node, const Work::Piece& piece) {
+    const spec::DeviceSpec& device = devices_.at(static_cast<std::size_t>(node));
+    const auto [position, added] =
+        known_.try_emplace({piece.schedule.get(), device.name, piece.entry, piece.first, piece.behind}, 0.0);
+    if (!added) return position->second;
+    kept_.push_back(piece.schedule);  // so that no other comes to lie in its place
+    for (std::size_t i = piece.first; i < piece.behind; ++i) {
+      const auto* task = std::get_if<step::ComputeTask>(&piece.schedule->tasks.at(i).what);
+      if (task == nullptr || task->who != piece.who) continue;
+      position->second += seconds_in_schedule(device, *piece.schedule, *task, piece.entry);
+    }
+    return position->second;
+  }
+
+  /// Over the steps of the work; each has a factor of its own.
+  double mean_slowness(Node node, const Work& work) const {
+    const std::int64_t first = std::max<std::int64_t>(0, work.step);
+    double sum = 0;
+    for (std::int64_t step = first; step < first + work.steps; ++step) {
+      sum += slowness_.of(static_cast<std::size_t>(node), static_cast<std::size_t>(step));
+    }
+    return sum / static_cast<double>(work.steps);
+  }
+
+  std::vector<spec::DeviceSpec> devices_;  ///< per node, as fast as its kind
+  std::vector<double> slower_by_;          ///< per node
+  Slowness slowness_;
+  bool jitters_;
+  std::map<std::tuple<const step::Schedule*, std::string, std::size_t, std::size_t, std::size_t>, double> known_;
+  std::vector<std::shared_ptr<const step::Schedule>> kept_;
+};
+
+class ServedWorld final : public SimulatedWorld {
+ public:
+  explicit ServedWorld(const Cluster& cluster)
+      : speeds_(cluster),
+        up_(speeds_.nodes(), true),
+        child_(
+            [&cluster](const MessageSink& sink, const MessageSource& source) { serve_world(cluster, sink, source); }) {}
+
+  Activity compute(Node node, const Work& work) override {
+    orders_ << static_cast<std::uint8_t>(Order::compute) << begin() << node << speeds_.seconds(node, work);
+    return last_;
+  }
+  Activity send(Node from, Node to, double bytes) override {
+    orders_ << static_cast<std::uint8_t>(Order::send) << begin() << from << to << bytes;
+    return last_;
+  }
+  Activity timer(double seconds) override {
+    orders_ << static_cast<std::uint8_t>(Order::timer) << begin() << seconds;
+    return last_;
+  }
+  void cancel(Activity activity) override {
+    // What has been told already may lie here.
+    std::erase_if(events_, [&](const Event& event) { return event.activity == activity; });
+    orders_ << static_cast<std::uint8_t>(Order::cancel) << activity;
+    ++ordered_;
+    if (underway_ > 0) --underway_;
+  }
+  void set_host(Node node, bool up) override {
+    orders_ << static_cast<std::uint8_t>(Order::host) << node << static_cast<std::uint8_t>(up);
+    ++ordered_;
+    if (up_[static_cast<std::size_t>(node)] != up) ++told_;
+    up_[static_cast<std::size_t>(node)] = up;
+  }
+  void set_link(const std::string& link, bool up) override {
+    orders_ << static_cast<std::uint8_t>(Order::link) << std::string_view(link) << static_cast<std::uint8_t>(up);
+    ++ordered_;
+  }
+
+  bool is_up(Node node) const override { return up_[static_cast<std::size_t>(node)]; }
+  double seconds_of(Node node, const Work& work) override { return speeds_.seconds(node, work); }
+
+  std::optional<Event> next() override {
+    if (events_.empty()) {
+      if (underway_ == 0 && told_ == 0) return std::nullopt;
+      ask();
+    }
+    const Event event = events_.front();
+    events_.pop_front();
+    if (event.kind == Event::Kind::done || event.kind == Event::Kind::failed) {
+      --underway_;
+    } else {
+      --told_;
+    }
+    now_ = event.at;
+    return event;
+  }
+  double now() const override { return now_; }
+
+  std::vector<std::string> links() override {
+    if (ordered_ > 0 || last_ > 0) throw std::logic_error("links are asked for first");
+    orders_ << static_cast<std::uint8_t>(Order::links);
+    ++ordered_;
+    post();
+    const std::string answer = receive();
+    WireReader message(answer);
+    std::uint8_t what = 0;
+    std::uint64_t count = 0;
+    message >> what >> count;
+    std::vector<std::string> names(count);
+    for (std::string& name : names) message >> name;
+    return names;
+  }
+
+  step::NetworkUse finish() override {
+    orders_ << static_cast<std::uint8_t>(Order::finish);
+    ++ordered_;
+    post();
+    for (;;) {
+      const std::string answer = receive();
+      WireReader message(answer);
+      std::uint8_t what = 0;
+      message >> what;
+      if (static_cast<Answer>(what) == Answer::network) return step::unpack_network(message);
+    }
+  }
+
+ private:
+  Activity begin() {
+    ++underway_;
+    ++ordered_;
+    return ++last_;
+  }
+
+  void post() {
+    WireWriter batch;
+    batch << ordered_;
+    child_.send(batch.bytes() + orders_.bytes());
+    orders_ = {};
+    ordered_ = 0;
+  }
+
+  void ask() {
+    post();
+    const std::string answer = receive();
+    WireReader message(answer);
+    std::uint8_t what = 0;
+    double clock = 0;
+    std::uint64_t count = 0;
+    message >> what >> clock >> count;
+    for (; count > 0; --count) {
+      Event& event = events_.emplace_back();
+      std::uint8_t kind = 0;
+      message >> kind >> event.activity >> event.node >> event.at;
+      event.kind = static_cast<Event::Kind>(kind);
+    }
+  }
+
+  std::string receive() {
+    std::optional<std::string> answer = child_.next();
+    std::string failure;
+    if (answer) {
+      WireReader message(*answer);
+      std::uint8_t what = 0;
+      message >> what;
+      if (static_cast<Answer>(what) != Answer::failure) return *std::move(answer);
+      message >> failure;
+    }
+    const ChildOutcome outcome = child_.end();
+    if (failure.empty()) failure = simgrid_words(outcome.output);
+    if (failure.empty()) failure = "it " + (outcome.complete() ? "ended too soon" : outcome.description());
+    throw SimulationError(fmt::format("the simulation failed after {} s of simulated time: {}", now_, failure));
+  }
+
+  NodeSpeeds speeds_;
+  std::vector<bool> up_;
+  ChildProcess child_;
+  WireWriter orders_;
+  std::uint64_t ordered_ = 0;
+  Activity last_ = 0;
+  std::int64_t underway_ = 0;  ///< activities of which no event was taken
+  std::int64_t told_ = 0;      ///< changes of hosts, of which there is an event each
+  std::deque<Event> events_;   ///< those that are here
+  double now_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<SimulatedWorld> simulate_world(const Cluster& cluster) {
+  if (cluster.devices.size() != cluster.hosts.size()) {
+    throw SimulationError(fmt::format("{} hosts and {} devices; every worker needs one of each", cluster.hosts.size(),
+                                      cluster.devices.size()));
+  }
+  return std::make_unique<ServedWorld>(cluster);
+}
+
+}  // namespace dadsim::sim

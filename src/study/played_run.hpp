@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "report/result.hpp"
+#include "scenario/scenario.hpp"
+#include "sim/simulator.hpp"
+#include "study/learned.hpp"
+#include "study/playground.hpp"
+#include "study/timed_as.hpp"
+
+namespace dadsim::study {
+
+/// How a run is played. What is told of its progress is told by this thread and, of learning, by those that learn.
+struct PlayOptions {
+  std::size_t most_spans = 0;  ///< of the trace
+  bool learns = true;          ///< false: nothing is worked out, and qualities are not numbers
+  std::function<void(double seconds, std::int64_t updates)> playing = {};
+  std::function<void(std::int64_t done, std::int64_t all)> learning = {};
+};
+
+/// Plays an event-driven run of the scenario on a cluster, then learns as it was played what the playground does not
+/// know yet. Throws SimulationError, also where the protocol is stuck (its words say who waits for whom); InputError
+/// where it asks for a number and nothing is learned; Cancelled.
+report::RunResult play_run(const scenario::Scenario& scenario, const spec::RunSpec& run, const TimedAs& timed,
+                           const sim::Cluster& cluster, Playground& playground, const PlayOptions& options);
+
+/// What is taken for granted of the event-driven runs of a scenario; empty where it has none.
+std::vector<std::string> assumptions_of_plays(const scenario::Scenario& scenario);
+
+}  // namespace dadsim::study

@@ -1,0 +1,141 @@
+#include "study/sweep/history_store.hpp"
+
+#include <cstring>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+#include "support/wire.hpp"
+
+namespace dadsim::study {
+namespace {
+
+constexpr std::int64_t kMostPending = 4'000'000;  // bytes
+constexpr auto kLongestPending = std::chrono::seconds(1);
+
+std::string bytes_of(const world::ValueKey& key) {
+  return {reinterpret_cast<const char*>(key.data()), sizeof(world::ValueKey)};
+}
+
+std::string bytes_of(const world::Datum& datum) {
+  WireWriter wire;
+  wire << std::string_view(reinterpret_cast<const char*>(datum.numbers.data()), datum.numbers.size() * sizeof(float))
+       << datum.scalars;
+  return wire.bytes();
+}
+
+/// Null where the bytes are damaged.
+world::DatumPtr datum_from(const std::string& bytes) {
+  try {
+    WireReader wire(bytes);
+    std::string numbers;
+    world::Datum datum;
+    wire >> numbers >> datum.scalars;
+    datum.numbers.resize(numbers.size() / sizeof(float));
+    if (!numbers.empty()) std::memcpy(datum.numbers.data(), numbers.data(), numbers.size());
+    return std::make_shared<const world::Datum>(std::move(datum));
+  } catch (const std::out_of_range&) {
+    return nullptr;
+  }
+}
+
+/// An evaluation has scalars alone.
+bool is_small(const world::Datum& datum) { return datum.numbers.empty(); }
+
+world::DatumPtr read(Database& database, const world::ValueKey& key) {
+  const std::lock_guard lock(database.mutex());
+  Statement select(database, "SELECT datum FROM history WHERE key = ?");
+  select.blob(bytes_of(key));
+  return select.step() ? datum_from(select.bytes(0)) : nullptr;
+}
+
+std::int64_t weight_bytes(Database& database) {
+  return database.number("SELECT SUM(LENGTH(datum)) FROM history WHERE small = 0").value_or(0);
+}
+
+constexpr const char* kInsert = "INSERT OR IGNORE INTO history VALUES(?,?,?)";
+
+}  // namespace
+
+SweepHistoryStore::SweepHistoryStore(Database& file, Database* other, std::int64_t most_bytes)
+    : file_(file), other_(other), most_bytes_(most_bytes) {
+  const std::lock_guard lock(file_.mutex());
+  bytes_ = weight_bytes(file_);
+}
+
+SweepHistoryStore::~SweepHistoryStore() {
+  try {
+    flush();
+  } catch (const std::exception&) {
+    // What could not be written is learned again; why it could not is said by whoever writes next.
+  }
+}
+
+world::DatumPtr SweepHistoryStore::find(const world::ValueKey& key) {
+  if (world::DatumPtr datum = memory_.find(key)) return datum;
+  world::DatumPtr datum = read(file_, key);
+  if (!datum && other_ != nullptr) datum = read(*other_, key);
+  if (datum) memory_.keep(key, datum);
+  return datum;
+}
+
+void SweepHistoryStore::keep(const world::ValueKey& key, const world::DatumPtr& datum) {
+  memory_.keep(key, datum);
+  std::vector<Kept> due;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto size = static_cast<std::int64_t>(datum->bytes());
+    if (!is_small(*datum) && bytes_ + size > most_bytes_) return;
+    if (!in_file_.insert(key).second) return;
+    if (!is_small(*datum)) bytes_ += size;
+    pending_.push_back({key, datum});
+    pending_bytes_ += size;
+    if (pending_bytes_ < kMostPending && std::chrono::steady_clock::now() - written_ < kLongestPending) return;
+    due.swap(pending_);
+    pending_bytes_ = 0;
+    written_ = std::chrono::steady_clock::now();
+  }
+  write(due);
+}
+
+void SweepHistoryStore::flush() {
+  std::vector<Kept> due;
+  {
+    const std::lock_guard lock(mutex_);
+    due.swap(pending_);
+    pending_bytes_ = 0;
+    written_ = std::chrono::steady_clock::now();
+  }
+  write(due);
+}
+
+void SweepHistoryStore::write(const std::vector<Kept>& kept) {
+  if (kept.empty()) return;
+  Database::Transaction transaction(file_);
+  Statement insert(file_, kInsert);
+  for (const Kept& one : kept) {
+    insert.blob(bytes_of(one.key));
+    insert << std::int64_t{is_small(*one.datum) ? 1 : 0};
+    insert.blob(bytes_of(*one.datum)).run();
+  }
+  transaction.commit();
+}
+
+void copy_history(Database& from, Database& to) {
+  std::int64_t bytes = weight_bytes(to);
+  // Evaluations first, and then in the order of the keys: which of the weights fit must not depend on anything else.
+  Statement select(from, "SELECT key, small, datum FROM history ORDER BY small DESC, key");
+  Statement insert(to, kInsert);
+  while (select.step()) {
+    const std::string datum = select.bytes(2);
+    const bool small = select.integer(1) != 0;
+    if (!small && bytes + static_cast<std::int64_t>(datum.size()) > kMostHistoryBytes) break;
+    if (!small) bytes += static_cast<std::int64_t>(datum.size());
+    insert.blob(select.bytes(0));
+    insert << select.integer(1);
+    insert.blob(datum).run();
+  }
+}
+
+}  // namespace dadsim::study

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <mutex>
+#include <set>
+#include <vector>
+
+#include "study/playground.hpp"
+#include "study/sweep/database.hpp"
+
+namespace dadsim::study {
+
+/// Bytes of weights and the like that a file of results keeps; evaluations, of some bytes each, are always kept.
+inline constexpr std::int64_t kMostHistoryBytes = 200'000'000;
+
+/// What was learned in the order of events, in memory as far as there is room, and in a file of results: a sweep that
+/// is killed and goes on, and plays in nearly the same order, learn only what differs. What is kept is written some at
+/// a time, a second of learning later at most, and by flush(). For several threads.
+class SweepHistoryStore final : public world::HistoryStore {
+ public:
+  /// `file` keeps what is learned; `other`, if there is one, is only read.
+  SweepHistoryStore(Database& file, Database* other, std::int64_t most_bytes = kMostHistoryBytes);
+
+  ~SweepHistoryStore() override;
+  SweepHistoryStore(const SweepHistoryStore&) = delete;
+  SweepHistoryStore& operator=(const SweepHistoryStore&) = delete;
+
+  world::DatumPtr find(const world::ValueKey& key) override;
+  void keep(const world::ValueKey& key, const world::DatumPtr& datum) override;
+  world::DatumPtr claim(const world::ValueKey& key) override { return memory_.claim(key); }
+  void release(const world::ValueKey& key) override { memory_.release(key); }
+  void flush() override;  ///< throws OutputError
+
+ private:
+  struct Kept {
+    world::ValueKey key;
+    world::DatumPtr datum;
+  };
+  void write(const std::vector<Kept>& kept);
+
+  Database& file_;
+  Database* other_;
+  std::int64_t most_bytes_;
+  MemoryHistoryStore memory_{1e9};
+  std::mutex mutex_;
+  std::set<world::ValueKey> in_file_;  ///< or about to be
+  std::int64_t bytes_ = 0;             ///< of weights that are there
+  std::vector<Kept> pending_;
+  std::int64_t pending_bytes_ = 0;
+  std::chrono::steady_clock::time_point written_ = std::chrono::steady_clock::now();
+};
+
+/// Puts what `from` has of it into `to`, within the bytes that a file keeps.
+void copy_history(Database& from, Database& to);
+
+}  // namespace dadsim::study

@@ -1,0 +1,91 @@
+#include "world/closed_form_world.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace dadsim::world {
+
+Activity ClosedFormWorld::begin(Underway underway) {
+  const Activity activity = ++last_;
+  dates_.emplace(underway.date, activity);
+  underway_[activity] = underway;
+  return activity;
+}
+
+void ClosedFormWorld::end(Activity activity, bool failed) {
+  const auto found = underway_.find(activity);
+  dates_.erase({found->second.date, activity});
+  if (!found->second.message && found->second.from >= 0)
+    computes_[static_cast<std::size_t>(found->second.from)] = false;
+  underway_.erase(found);
+  if (failed) post({.kind = Event::Kind::failed, .activity = activity, .at = now_});
+}
+
+void ClosedFormWorld::post(Event event) { posted_.push_back(event); }
+
+Activity ClosedFormWorld::compute(Node node, const Work& work) {
+  if (computes_[static_cast<std::size_t>(node)]) throw std::logic_error("two computations of a node");
+  computes_[static_cast<std::size_t>(node)] = true;
+  const double seconds = rules_.seconds ? rules_.seconds(node, work) : 0;
+  const Activity activity = begin({now_ + seconds, node, node, false});
+  if (!up_[static_cast<std::size_t>(node)]) end(activity, true);
+  return activity;
+}
+
+Activity ClosedFormWorld::send(Node from, Node to, double bytes) {
+  const Line line = rules_.line && from != to ? rules_.line(from, to) : Line{};
+  double& free_at = free_at_[{from, to}];
+  free_at = std::max(free_at, now_) + bytes / line.bandwidth;
+  const Activity activity = begin({free_at + line.latency, from, to, true});
+  const bool linked = !rules_.link || from == to || !links_down_.contains(rules_.link(from, to));
+  if (!linked || !up_[static_cast<std::size_t>(from)] || !up_[static_cast<std::size_t>(to)]) end(activity, true);
+  return activity;
+}
+
+Activity ClosedFormWorld::timer(double seconds) { return begin({now_ + seconds}); }
+
+void ClosedFormWorld::cancel(Activity activity) {
+  if (underway_.contains(activity)) end(activity, false);
+  std::erase_if(posted_, [&, i = std::size_t{0}](const Event& event) mutable {
+    return i++ >= told_ && event.activity == activity;
+  });
+}
+
+void ClosedFormWorld::set_host(Node node, bool up) {
+  if (up_[static_cast<std::size_t>(node)] == up) return;
+  up_[static_cast<std::size_t>(node)] = up;
+  post({.kind = up ? Event::Kind::host_up : Event::Kind::host_down, .node = node, .at = now_});
+  if (up) return;
+  std::vector<Activity> lost;
+  for (const auto& [activity, one] : underway_) {
+    if (one.from == node || one.to == node) lost.push_back(activity);
+  }
+  for (const Activity activity : lost) end(activity, true);
+}
+
+void ClosedFormWorld::set_link(const std::string& link, bool up) {
+  if (!rules_.link) throw std::invalid_argument("there are no links here");
+  if (up) {
+    links_down_.erase(link);
+    return;
+  }
+  links_down_.insert(link);
+  std::vector<Activity> lost;
+  for (const auto& [activity, one] : underway_) {
+    if (one.message && one.from != one.to && rules_.link(one.from, one.to) == link) lost.push_back(activity);
+  }
+  for (const Activity activity : lost) end(activity, true);
+}
+
+std::optional<Event> ClosedFormWorld::next() {
+  if (told_ < posted_.size()) return posted_[told_++];
+  posted_.clear();
+  told_ = 0;
+  if (dates_.empty()) return std::nullopt;
+  const auto [date, activity] = *dates_.begin();
+  now_ = date;
+  end(activity, false);
+  return Event{.kind = Event::Kind::done, .activity = activity, .at = now_};
+}
+
+}  // namespace dadsim::world

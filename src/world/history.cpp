@@ -1,0 +1,184 @@
+#include "world/history.hpp"
+
+#include <tbb/parallel_for_each.h>
+#include <tbb/task_arena.h>
+
+#include <algorithm>
+#include <mutex>
+#include <stdexcept>
+#include <unordered_map>
+#include <utility>
+
+#include "support/fingerprint.hpp"
+#include "support/interrupt.hpp"
+
+namespace dadsim::world {
+
+struct Value::Node {
+  ValueKey key{};
+  History::Function operation;                ///< empty once it has been carried out
+  std::vector<std::shared_ptr<Node>> inputs;  ///< the same
+  DatumPtr datum;
+  bool keep = false;
+
+  Node() = default;
+  Node(const Node&) = delete;
+  Node& operator=(const Node&) = delete;
+  /// A chain of a hundred thousand values must not be let go by as many calls inside each other.
+  ~Node() {
+    std::vector<std::shared_ptr<Node>> left = std::move(inputs);
+    while (!left.empty()) {
+      const std::shared_ptr<Node> one = std::move(left.back());
+      left.pop_back();
+      if (one.use_count() != 1) continue;
+      for (std::shared_ptr<Node>& input : one->inputs) left.push_back(std::move(input));
+      one->inputs.clear();
+    }
+  }
+};
+
+namespace {
+
+std::uint64_t hash_of(std::string_view name, const std::vector<Value>& inputs, std::uint64_t start) {
+  std::uint64_t hash = fingerprint(name, start);
+  for (const Value& input : inputs) {
+    hash =
+        fingerprint({reinterpret_cast<const char*>(input.key().data()), sizeof(ValueKey)}, hash ^ 0x9e3779b97f4a7c15U);
+  }
+  return hash;
+}
+
+}  // namespace
+
+const ValueKey& Value::key() const {
+  if (!node_) throw std::logic_error("the key of no value");
+  return node_->key;
+}
+
+Value History::make(std::string_view name, std::vector<Value> inputs, Function operation, bool keep) {
+  // Two hashes of different beginnings: 64 bits would meet by chance among some billions of values.
+  const ValueKey key = {hash_of(name, inputs, problem_), hash_of(name, inputs, ~problem_ * 0xff51afd7ed558ccdU)};
+  std::weak_ptr<Value::Node>& known = known_[key];
+  if (NodePtr node = known.lock()) return Value(std::move(node));
+  auto node = std::make_shared<Value::Node>();
+  node->key = key;
+  node->keep = keep;
+  if (learns_) {
+    node->operation = std::move(operation);
+    for (Value& input : inputs) node->inputs.push_back(std::move(input.node_));
+  }
+  known = node;
+  ++counts_.made;
+  if (known_.size() >= sweep_at_) {
+    std::erase_if(known_, [](const auto& entry) { return entry.second.expired(); });
+    sweep_at_ = std::max<std::size_t>(1024, 2 * known_.size());
+  }
+  return Value(std::move(node));
+}
+
+DatumPtr History::datum_of(const Value& value) {
+  if (!value.node_ || !value.node_->datum) throw std::logic_error("the numbers of a value that was not worked out");
+  return value.node_->datum;
+}
+
+/// All that has to be carried out, what is needed before what needs it. What the store has is taken from there.
+std::vector<History::NodePtr> History::needed(std::span<const Value> values) {
+  std::vector<NodePtr> order;
+  std::unordered_map<const Value::Node*, bool> seen;  // false: what it needs is still being looked at
+  std::vector<std::pair<NodePtr, std::size_t>> open;
+  const auto look_at = [&](const NodePtr& node) {
+    if (node->datum || !seen.try_emplace(node.get(), false).second) return;
+    if (node->keep && store_ != nullptr) {
+      if (DatumPtr datum = store_->find(node->key)) {
+        ++counts_.found;
+        node->datum = std::move(datum);
+        node->operation = nullptr;
+        node->inputs.clear();
+        return;
+      }
+    }
+    open.emplace_back(node, 0);
+  };
+  for (const Value& value : values) {
+    look_at(value.node_);
+    while (!open.empty()) {
+      auto& [node, next] = open.back();
+      if (next < node->inputs.size()) {
+        const NodePtr input = node->inputs[next++];
+        look_at(input);
+      } else {
+        order.push_back(node);
+        open.pop_back();
+      }
+    }
+  }
+  return order;
+}
+
+void History::work_out(std::span<const Value> values, const std::function<void(std::int64_t, std::int64_t)>& progress,
+                       const std::atomic<bool>* cancelled) {
+  if (!learns_) throw NothingLearned("a number is asked for, and nothing is learned");
+  std::vector<NodePtr> order = needed(values);
+  if (order.empty()) return;
+  struct Pending {
+    NodePtr node;
+    std::atomic<std::size_t> waits_for{0};
+    std::vector<Pending*> wanted_by;
+  };
+  std::vector<Pending> pending(order.size());
+  std::unordered_map<const Value::Node*, Pending*> place;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    pending[i].node = std::move(order[i]);
+    place[pending[i].node.get()] = &pending[i];
+  }
+  std::vector<Pending*> ready;
+  for (Pending& one : pending) {
+    for (const NodePtr& input : one.node->inputs) {
+      const auto found = place.find(input.get());
+      if (found == place.end()) continue;
+      ++one.waits_for;
+      found->second->wanted_by.push_back(&one);
+    }
+    if (one.waits_for == 0) ready.push_back(&one);
+  }
+  std::mutex mutex;
+  std::int64_t done = 0;
+  const auto all = static_cast<std::int64_t>(pending.size());
+  const auto carry_out = [&](Pending* one, tbb::feeder<Pending*>& feeder) {
+    Value::Node& node = *one->node;
+    if (cancelled != nullptr && cancelled->load(std::memory_order_relaxed)) throw Cancelled();
+    std::vector<DatumPtr> inputs;
+    inputs.reserve(node.inputs.size());
+    for (const NodePtr& input : node.inputs) inputs.push_back(input->datum);
+    const bool kept = node.keep && store_ != nullptr;
+    if (kept) node.datum = store_->claim(node.key);  // another play may have got there since
+    const bool learned = node.datum == nullptr;
+    if (learned) {
+      try {
+        node.datum = std::make_shared<const Datum>(node.operation(inputs));
+      } catch (...) {
+        if (kept) store_->release(node.key);
+        throw;
+      }
+      if (kept) store_->keep(node.key, node.datum);
+    }
+    inputs.clear();
+    node.operation = nullptr;
+    node.inputs.clear();  // what nobody else holds is forgotten here
+    {
+      const std::lock_guard lock(mutex);
+      ++done;
+      if (learned) ++counts_.worked_out;
+      if (node.keep) ++(learned ? counts_.learned : counts_.found);
+      if (progress) progress(done, all);
+    }
+    for (Pending* next : one->wanted_by) {
+      if (--next->waits_for == 0) feeder.add(next);
+    }
+    one->node.reset();
+  };
+  // Isolated: a thread that waits here must not pick up other work meanwhile.
+  tbb::this_task_arena::isolate([&] { tbb::parallel_for_each(ready.begin(), ready.end(), carry_out); });
+}
+
+}  // namespace dadsim::world

@@ -1,0 +1,119 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace dadsim::world {
+
+/// What an operation gave: weights, a gradient, a quality. Never changed once it is there.
+struct Datum {
+  std::vector<float> numbers;
+  std::vector<double> scalars;
+  std::size_t bytes() const { return sizeof(Datum) + numbers.size() * sizeof(float) + scalars.size() * sizeof(double); }
+};
+using DatumPtr = std::shared_ptr<const Datum>;
+
+/// Name of a value: 128-bit hash of what it is made by and of.
+using ValueKey = std::array<std::uint64_t, 2>;
+
+/// Where values are kept from one run to another. For several threads.
+class HistoryStore {
+ public:
+  virtual ~HistoryStore() = default;
+  virtual DatumPtr find(const ValueKey& key) = 0;  ///< null if it is not there
+  virtual void keep(const ValueKey& key, const DatumPtr& datum) = 0;
+  /// What is there. Where it is not, the caller works it out, then calls keep() or, if that fails, release(); whoever
+  /// else asks meanwhile waits, so that two plays at a time do nothing twice. Without waiting where it is not
+  /// overridden.
+  virtual DatumPtr claim(const ValueKey& key) { return find(key); }
+  virtual void release(const ValueKey& /*key*/) {}
+  virtual void flush() {}  ///< writes what it has not written yet, where it writes at all
+};
+
+class History;
+
+/// A number was asked for where nothing is learned.
+class NothingLearned : public std::logic_error {
+ public:
+  using std::logic_error::logic_error;
+};
+
+/// A number, a model, anything that is learned: a handle of what may not have been worked out yet. What no handle and
+/// nothing that is still to be worked out refers to is forgotten.
+class Value {
+ public:
+  Value() = default;
+  explicit operator bool() const { return node_ != nullptr; }
+  const ValueKey& key() const;
+
+ private:
+  friend class History;
+  struct Node;
+  explicit Value(std::shared_ptr<Node> node) : node_(std::move(node)) {}
+  std::shared_ptr<Node> node_;
+};
+
+/// Who trained what from which version: a graph of values, each named by the operation that makes it and by what goes
+/// into that. A protocol makes values while it plays; they are worked out when a number is asked for or at the end,
+/// many at a time, each once, and not at all where `store` has them.
+///
+/// *Requires* that an operation is a function of its inputs and of its name alone, and that operations of different
+/// parameters have different names. *Ensures* the same bits for any number of threads and any order of asking.
+class History {
+ public:
+  using Inputs = std::span<const DatumPtr>;
+  using Function = std::function<Datum(Inputs)>;
+
+  /// `problem`: hash of all that operations depend on beside their names and inputs. `store` may be null.
+  History(std::uint64_t problem, HistoryStore* store) : problem_(problem), store_(store) {}
+
+  /// What `operation` makes of the inputs. `name` says which operation with which parameters, e.g. "train 3 0.1 7". A
+  /// value of the same name and inputs is made once. `keep`: worth keeping in the store, since it takes long.
+  Value make(std::string_view name, std::vector<Value> inputs, Function operation, bool keep = false);
+
+  /// Works it out now, with all that it needs.
+  DatumPtr get(const Value& value) {
+    work_out(std::span(&value, 1));
+    return datum_of(value);
+  }
+  /// Works all of them out, at the same time where they do not need each other. `progress` is told how many of how many
+  /// operations are done; `cancelled` is looked at after each. Throws Cancelled, and what operations throw.
+  void work_out(std::span<const Value> values,
+                const std::function<void(std::int64_t done, std::int64_t all)>& progress = {},
+                const std::atomic<bool>* cancelled = nullptr);
+  /// Of a value that has been worked out, and is still held.
+  static DatumPtr datum_of(const Value& value);
+
+  /// From now on nothing is worked out: get() and work_out() throw NothingLearned. Values are names alone.
+  void learn_nothing() { learns_ = false; }
+
+  struct Counts {
+    std::int64_t made = 0;        ///< values that protocols have made, each once
+    std::int64_t worked_out = 0;  ///< operations that were carried out
+    /// Of those worth keeping (local training, evaluations): that were carried out, and that the store had.
+    std::int64_t learned = 0, found = 0;
+  };
+  const Counts& counts() const { return counts_; }
+
+ private:
+  using NodePtr = std::shared_ptr<Value::Node>;
+  std::vector<NodePtr> needed(std::span<const Value> values);
+
+  std::uint64_t problem_;
+  HistoryStore* store_;
+  bool learns_ = true;
+  std::map<ValueKey, std::weak_ptr<Value::Node>> known_;
+  std::size_t sweep_at_ = 1024;  ///< names of forgotten values are let go when there are so many
+  Counts counts_;
+};
+
+}  // namespace dadsim::world

@@ -1,0 +1,190 @@
+#include "world/outage_processes.hpp"
+
+#include <algorithm>
+#include <boost/random/exponential_distribution.hpp>
+#include <boost/random/uniform_01.hpp>
+#include <boost/random/weibull_distribution.hpp>
+#include <cmath>
+
+namespace dadsim::world {
+namespace {
+
+using Change = OutageProcess::Change;
+
+/// A Weibull time of that mean: its scale is mean ÷ Γ(1 + 1/shape).
+double draw_weibull(double mean, double shape, RandomStream& random) {
+  return boost::random::weibull_distribution<>(shape, mean / std::tgamma(1 + 1 / shape))(random);
+}
+
+double draw_exponential(double mean, RandomStream& random) {
+  return boost::random::exponential_distribution<>(1 / mean)(random);
+}
+
+/// Up and down by turns, for times that are drawn.
+class Alternating final : public OutageProcess {
+ public:
+  struct Times {
+    double mean = 0, shape = 1;
+  };
+  Alternating(Times up, Times down, double begins_up, const RandomStream& random)
+      : times_up_(up), times_down_(down), probability_up_(begins_up), random_(random) {}
+
+  bool begins_up() override {
+    up_ = probability_up_ >= 1 || boost::random::uniform_01<>()(random_) < probability_up_;
+    return up_;
+  }
+  std::optional<Change> next() override {
+    const Times& times = up_ ? times_up_ : times_down_;
+    at_ += draw_weibull(times.mean, times.shape, random_);
+    up_ = !up_;
+    return Change{at_, up_};
+  }
+
+ private:
+  Times times_up_, times_down_;
+  double probability_up_;
+  RandomStream random_;
+  double at_ = 0;
+  bool up_ = true;
+};
+
+class Listed final : public OutageProcess {
+ public:
+  Listed(bool begins_up, std::vector<Change> changes) : begins_up_(begins_up), changes_(std::move(changes)) {}
+  bool begins_up() override { return begins_up_; }
+  std::optional<Change> next() override {
+    if (told_ == changes_.size()) return std::nullopt;
+    return changes_[told_++];
+  }
+
+ private:
+  bool begins_up_;
+  std::vector<Change> changes_;
+  std::size_t told_ = 0;
+};
+
+/// The changes of a list, again and again. Those that change nothing are not told.
+class Repeated final : public OutageProcess {
+ public:
+  explicit Repeated(const spec::StateProfileSpec& spec) : period_(spec.period) {
+    for (const spec::StateProfileSpec::Change& one : spec.changes) {
+      // Of several at one date the last one holds.
+      if (!changes_.empty() && changes_.back().at == one.at) changes_.pop_back();
+      changes_.push_back({one.at, one.on});
+    }
+    // Where all say the same, nothing changes after the first time.
+    never_ends_ =
+        period_ > 0 && std::ranges::any_of(changes_, &Change::up) && !std::ranges::all_of(changes_, &Change::up);
+  }
+
+  bool begins_up() override {
+    for (; next_ < changes_.size() && changes_[next_].at <= 0; ++next_) up_ = changes_[next_].up;
+    return up_;
+  }
+  std::optional<Change> next() override {
+    for (;;) {
+      if (next_ == changes_.size()) {
+        if (!never_ends_) return std::nullopt;
+        next_ = 0;
+        ++round_;
+      }
+      const Change& one = changes_[next_++];
+      if (one.up == up_) continue;
+      up_ = one.up;
+      return Change{round_ * period_ + one.at, up_};
+    }
+  }
+
+ private:
+  std::vector<Change> changes_;
+  double period_;
+  bool never_ends_ = false;
+  std::size_t next_ = 0;
+  double round_ = 0;
+  bool up_ = true;
+};
+
+/// Up within one window of every period.
+class Diurnal final : public OutageProcess {
+ public:
+  Diurnal(double from, double length, double period) : from_(from), length_(length), period_(period) {}
+
+  bool begins_up() override {
+    // The window that began last, at or before 0.
+    day_ = -std::ceil(from_ / period_);
+    up_ = from_ + day_ * period_ + length_ > 0;
+    return up_;
+  }
+  std::optional<Change> next() override {
+    if (length_ >= period_) return std::nullopt;
+    if (!up_) ++day_;
+    up_ = !up_;
+    return Change{from_ + day_ * period_ + (up_ ? 0 : length_), up_};
+  }
+
+ private:
+  double from_, length_, period_;
+  double day_ = 0;  ///< number of the window
+  bool up_ = true;
+};
+
+}  // namespace
+
+std::unique_ptr<OutageProcess> random_failures(const spec::RandomFailureSpec& spec, const RandomStream& random) {
+  return std::make_unique<Alternating>(Alternating::Times{spec.mean_up, spec.shape},
+                                       Alternating::Times{spec.mean_down, 1}, 1, random);
+}
+
+std::unique_ptr<OutageProcess> one_outage(const spec::OutageSpec& spec) {
+  std::vector<Change> changes;
+  if (spec.from > 0) changes.push_back({spec.from, false});
+  if (std::isfinite(spec.seconds)) changes.push_back({spec.from + spec.seconds, true});
+  return std::make_unique<Listed>(spec.from > 0, std::move(changes));
+}
+
+std::unique_ptr<OutageProcess> listed_changes(std::vector<spec::AvailabilitySpec::Change> own) {
+  std::vector<Change> changes;
+  const bool begins_up = own.empty() || (own.front().at <= 0 ? own.front().on : !own.front().on);
+  bool up = begins_up;
+  for (const spec::AvailabilitySpec::Change& one : own) {
+    if (one.on == up) continue;
+    up = one.on;
+    changes.push_back({one.at, up});
+  }
+  return std::make_unique<Listed>(begins_up, std::move(changes));
+}
+
+std::unique_ptr<OutageProcess> profile_changes(const spec::StateProfileSpec& spec) {
+  return std::make_unique<Repeated>(spec);
+}
+
+std::unique_ptr<OutageProcess> diurnal(const spec::AvailabilitySpec& spec, RandomStream random) {
+  double length = std::fmod(spec.until - spec.from, spec.period);
+  if (length <= 0) length += spec.period;
+  const double phase = spec.spread * (boost::random::uniform_01<>()(random) - 0.5);
+  return std::make_unique<Diurnal>(spec.from + phase, length, spec.period);
+}
+
+std::unique_ptr<OutageProcess> sessions(const spec::AvailabilitySpec& spec, const RandomStream& random) {
+  return std::make_unique<Alternating>(Alternating::Times{spec.on, spec.shape},
+                                       Alternating::Times{spec.off, spec.shape}, spec.on / (spec.on + spec.off),
+                                       random);
+}
+
+std::optional<Change> DropOut::next() {
+  if (!down_) return std::nullopt;
+  down_ = false;
+  return Change{down_at_ + draw_exponential(returns_, random_), true};
+}
+
+std::optional<double> DropOut::within(double now, double seconds) {
+  boost::random::uniform_01<> uniform;
+  const bool drops_out = uniform(random_) < probability_;
+  const double part = uniform(random_);  // drawn always: one computation takes as many numbers as another
+  if (!drops_out) return std::nullopt;
+  down_ = true;
+  down_at_ = now + part * seconds;
+  return down_at_;
+}
+
+}  // namespace dadsim::world

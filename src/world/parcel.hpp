@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "world/history.hpp"
+#include "world/world.hpp"
+
+namespace dadsim::world {
+
+/// What a message is about, and so who of a node's coroutines takes it. A string literal.
+using Channel = std::string_view;
+
+/// A message between participants: values by name, and the bytes that they take on the wire.
+struct Parcel {
+  std::vector<Value> values = {};
+  double bytes = 0;
+  std::int64_t number = 0;  ///< what the protocol makes of it: a round, a version
+
+  // Filled in by the Play.
+  Node from = -1, to = -1;
+  bool lost = false;                   ///< not arrived: this is the news of it, to whoever sent it
+  bool gone = false;                   ///< no message: `from`, which is watched, went down
+  bool back = false;                   ///< no message: `from`, which is watched, is up again
+  double sent_at = 0, arrived_at = 0;  ///< seconds
+
+  double work = 0;  ///< seconds of computing that went into it, for counting what is wasted
+};
+
+}  // namespace dadsim::world

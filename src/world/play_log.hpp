@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "world/world.hpp"
+
+namespace dadsim::world {
+
+/// What happened in a Play.
+struct PlayLog {
+  /// What every node has done and been through.
+  struct NodeUse {
+    double sent = 0, received = 0;  ///< bytes of messages handed over, and of those that arrived
+    double lost = 0;       ///< bytes of messages from it that did not arrive: failed, cancelled, under way at the end
+    double busy = 0;       ///< seconds of computing
+    double cut_short = 0;  ///< of them: computing that a failure or a cancellation made worthless
+    double down = 0;       ///< seconds
+    std::int64_t outages = 0;
+    std::int64_t restored = 0;  ///< times that it went on from a checkpoint
+    double lost_work = 0;       ///< seconds of computing since such checkpoints, done again while it was down
+    double checkpointing = 0;   ///< seconds of writing checkpoints; part of busy
+    std::int64_t messages = 0, lost_messages = 0;
+  };
+  std::vector<NodeUse> nodes;
+
+  struct Span {
+    enum class Kind : std::uint8_t { compute, send, lost, down };
+    Kind kind = Kind::compute;
+    Node node = -1, peer = -1;  ///< peer: of a message
+    double begin = 0, end = 0;  ///< seconds
+    double bytes = 0;
+    std::int64_t number = 0;  ///< of the message, or of the first step computed
+    std::string what;         ///< channel, or role of who computes
+    bool failed = false;
+  };
+  std::vector<Span> spans;  ///< in the order of their ends, as many as were asked for
+  std::int64_t spans_left_out = 0;
+  struct Outage {
+    Node node = -1;
+    double begin = 0, end = 0;  ///< seconds; the end of the play where it was down then
+  };
+  std::vector<Outage> outages;  ///< of hosts, in the order of their ends; kMostOutages at most
+  static constexpr std::size_t kMostOutages = 20'000;
+  std::int64_t link_outages = 0;
+  std::int64_t events = 0;
+  double seconds = 0;  ///< until the end
+};
+
+}  // namespace dadsim::world

@@ -1,0 +1,84 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "step/schedule.hpp"
+
+namespace dadsim::world {
+
+/// Where something runs: workers 0 … n − 1, then the aggregator if there is one.
+using Node = std::int32_t;
+
+/// Something that takes time, by number; none is 0.
+using Activity = std::int64_t;
+
+/// What a node computes: parts of training steps of one worker, as often as it does them. Kept by reference to the
+/// recorded schedule, so that a thousand clients share it.
+struct Work {
+  struct Piece {
+    std::shared_ptr<const step::Schedule> schedule;
+    step::Role who = step::Role::workers;  ///< computations of others are none of its
+    std::size_t entry = 0;                 ///< worker of the schedule whose part it does; 0 for the aggregator
+    std::size_t first = 0, behind = 0;     ///< its tasks, until the one behind the last
+    double times = 1;
+  };
+  std::vector<Piece> pieces;
+  /// Number of the node's first training step in it, from 0: where the speed of computing jitters, each of its steps
+  /// has a factor of its own. −1: it is no part of training, and has that of step 0.
+  std::int64_t step = -1;
+  std::int64_t steps = 1;
+};
+
+struct Event {
+  enum class Kind : std::uint8_t {
+    done,       ///< the computation, the wait; the message has arrived
+    failed,     ///< a host or a link of it went down, or was
+    host_down,  ///< with what ran there
+    host_up,
+  };
+  Kind kind = Kind::done;
+  Activity activity = 0;  ///< done, failed
+  Node node = -1;         ///< host_down, host_up
+  double at = 0;          ///< seconds
+};
+
+/// What protocols act in: nodes that compute and exchange messages in simulated time, which goes on in next() alone.
+/// Requests are taken at once and may be carried out later, but at the time that it is when they are made.
+///
+/// *Ensures*: every activity ends in just one event, unless it was cancelled; events come in the order of their times;
+/// the same requests give the same events. Messages from one node to another arrive in the order in which they were
+/// sent.
+class World {
+ public:
+  virtual ~World() = default;
+
+  /// A node computes. Several computations of a node at a time are the caller's mistake: std::logic_error.
+  virtual Activity compute(Node node, const Work& work) = 0;
+  /// `bytes` go from one node to another, beside whatever else is under way.
+  virtual Activity send(Node from, Node to, double bytes) = 0;
+  /// `seconds` pass.
+  virtual Activity timer(double seconds) = 0;
+  /// No event of it will come. A message that is under way is cut off: its connection is closed.
+  virtual void cancel(Activity activity) = 0;
+
+  /// From now on what runs at the node, or goes to or from it, fails, until it is up again.
+  virtual void set_host(Node node, bool up) = 0;
+  /// From now on what goes over the link fails, until it is up again. `link`: a name of the platform, in which * stands
+  /// for anything. Throws std::invalid_argument where the World knows no such link.
+  virtual void set_link(const std::string& link, bool up) = 0;
+
+  virtual bool is_up(Node node) const = 0;
+  /// What the work takes the node where nothing changes meanwhile, seconds.
+  virtual double seconds_of(Node node, const Work& work) = 0;
+
+  /// The next event; nothing if nothing is under way. Simulated time goes on to it.
+  virtual std::optional<Event> next() = 0;
+  /// Seconds since the beginning.
+  virtual double now() const = 0;
+};
+
+}  // namespace dadsim::world

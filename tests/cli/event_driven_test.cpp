@@ -1,0 +1,253 @@
+// Event-driven runs through the real program.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "cli/exit_code.hpp"
+#include "cli/process.hpp"
+
+namespace dadsim::cli {
+namespace {
+
+using namespace std::chrono_literals;
+using test::Outcome;
+using test::read_file;
+using test::run_dadsim;
+using EventJson = nlohmann::ordered_json;
+
+/// Eight sites, of which the last three have slow links; `runs` are its runs.
+std::string eight_sites(const std::string& runs, const std::string& training = "batch=\"16\" epochs=\"2\"") {
+  return R"(<?xml version="1.0" encoding="UTF-8"?>
+<scenario name="Eight" seed="3">
+  <platform>
+    <federation>
+      <sites name="site" count="5" up="10Mbps" down="10Mbps" latency="5ms"/>
+      <sites name="far" count="3" up="500kbps" down="2Mbps" latency="40ms"/>
+    </federation>
+  </platform>
+  <workers>
+    <worker hosts="site-[1-5] far-[1-3]" device="rtx-3090"/>
+    <aggregator host="hub" device="xeon-8380"/>
+  </workers>
+  <data><digits train="400" test="100"/></data>
+  <model><dense units="16"/><dense units="10"/></model>
+  <training )" +
+         training + " target-accuracy=\"0.5\"/>\n" + runs + "\n</scenario>\n";
+}
+
+constexpr const char* kRuns =
+    "<run algorithm=\"gradient-sharing\"/>\n"
+    "<run algorithm=\"fedavg\" rounds=\"4\" label=\"plain\"/>\n"
+    "<run algorithm=\"fedavg\" rounds=\"6\" fraction=\"0.5\" over-selection=\"1.5\" deadline=\"0.5\" "
+    "label=\"hurried\"/>";
+
+class EventDriven : public testing::Test {
+ protected:
+  std::string write(const std::string& runs) const { return folder_.write("eight.xml", eight_sites(runs)); }
+  /// The JSON of a run, without what the wall clock says.
+  EventJson result(const std::string& scenario, std::vector<std::string> arguments = {}) const {
+    const std::string file = folder_.path("result.json");
+    arguments.insert(arguments.begin(), {scenario, "--quiet", "--json", file});
+    const Outcome outcome = run_dadsim(arguments);
+    EXPECT_EQ(outcome.exit_code, kSuccess) << outcome.err;
+    EventJson json = EventJson::parse(read_file(file));
+    json.erase("wall_clock");
+    return json;
+  }
+  test::TemporaryFolder folder_;
+};
+
+TEST_F(EventDriven, ResultsDoNotDependOnThreadsOrOnChance) {
+  const std::string scenario = write(kRuns);
+  const EventJson one = result(scenario, {"--threads", "1"});
+  for (const char* threads : {"1", "2", "4"}) EXPECT_EQ(result(scenario, {"--threads", threads}), one) << threads;
+}
+
+TEST_F(EventDriven, FiguresFitTogether) {
+  const EventJson json = result(write(kRuns));
+  EXPECT_FALSE(json["runs"][0].contains("played"));
+  for (const std::size_t i : {1U, 2U}) {
+    const EventJson& run = json["runs"][i];
+    const EventJson& played = run["played"];
+    EXPECT_EQ(run["steps"], played["updates"]);
+    const EventJson& took = played["participation"];
+    const auto told = took["used"].get<int>() + took["late"].get<int>() + took["failed"].get<int>();
+    EXPECT_LE(told, took["asked"].get<int>());
+    EXPECT_EQ(played["parts"].size(), static_cast<std::size_t>(told));
+    EXPECT_EQ(played["parts_left_out"], 0);
+    int used = 0;
+    for (const EventJson& one : played["per_worker"]["used"]) used += one.get<int>();
+    EXPECT_EQ(used, took["used"].get<int>());
+    const EventJson& bytes = played["bytes"];
+    EXPECT_EQ(bytes["sent"], run["total_bytes"]);
+    EXPECT_DOUBLE_EQ(bytes["sent"].get<double>(), bytes["received"].get<double>() + bytes["lost"].get<double>());
+    const EventJson& time = played["workers_time"];
+    EXPECT_NEAR(
+        time["busy_seconds"].get<double>() + time["idle_seconds"].get<double>() + time["down_seconds"].get<double>(),
+        8 * run["total_seconds"].get<double>(), 1e-9);
+    EXPECT_EQ(run["curve"].back()["seconds"], run["total_seconds"]);
+    // Links are told of per update, as everything else.
+    double on_links = 0;
+    for (const EventJson& use : run["link_use"]) on_links += use["bytes_per_step"].get<double>();
+    const double sent_per_update = run["total_bytes"].get<double>() / run["steps"].get<double>();
+    EXPECT_GT(on_links, 0.9 * sent_per_update);
+    EXPECT_LT(on_links, 4.1 * sent_per_update);  // a message passes some links
+  }
+  EXPECT_EQ(json["runs"][1]["played"]["participation"]["late"], 0);
+  EXPECT_GT(json["runs"][2]["played"]["participation"]["late"].get<int>(), 0);
+  EXPECT_GT(json["runs"][2]["played"]["wasted"]["bytes"].get<double>(), 0);
+  const auto says = [](const EventJson& sentences, const char* words) {
+    return std::ranges::any_of(sentences, [&](const EventJson& sentence) {
+      return sentence.get<std::string>().find(words) != std::string::npos;
+    });
+  };
+  EXPECT_TRUE(says(json["assumptions"], "steps add up"));
+  EXPECT_TRUE(says(json["assumptions"], "Played from the beginning to the end"));
+  const EventJson alone = result(write("<run algorithm=\"fedavg\" rounds=\"1\"/>"));
+  EXPECT_FALSE(says(alone["assumptions"], "steps add up"));
+}
+
+TEST_F(EventDriven, TimingOnlyGivesTheSameTimesAndNoAccuracies) {
+  const std::string scenario = write(
+      "<run algorithm=\"fedavg\" rounds=\"4\"/>\n"
+      "<run algorithm=\"fedavg\" rounds=\"6\" fraction=\"0.5\" deadline=\"0.5\" label=\"hurried\"/>");
+  const EventJson learned = result(scenario);
+  const EventJson timed = result(scenario, {"--timing-only"});
+  EXPECT_EQ(timed["timing_only"], true);
+  for (std::size_t i = 0; i < 2; ++i) {
+    const EventJson& a = learned["runs"][i];
+    const EventJson& b = timed["runs"][i];
+    EXPECT_EQ(a["total_seconds"], b["total_seconds"]);
+    EXPECT_EQ(a["total_bytes"], b["total_bytes"]);
+    EXPECT_EQ(a["played"]["parts"], b["played"]["parts"]);
+    EXPECT_EQ(a["curve"].size(), b["curve"].size());
+    EXPECT_GT(a["played"]["learning"]["learned"].get<int>(), 0);
+    EXPECT_EQ(b["played"]["learning"]["learned"], 0);
+    EXPECT_TRUE(b["accuracy"]["final"].is_null());
+    EXPECT_TRUE(b["curve"].back()["loss"].is_null());
+    EXPECT_EQ(b["target"]["reached"], false);
+  }
+  const Outcome table = run_dadsim({scenario, "--timing-only"});
+  EXPECT_EQ(table.exit_code, kSuccess);
+  EXPECT_NE(table.out.find("Nothing was learned"), std::string::npos) << table.out;
+  EXPECT_EQ(table.out.find("nan"), std::string::npos) << table.out;
+}
+
+TEST_F(EventDriven, TimingOnlyRefusesWhatHasToBeLearned) {
+  Outcome outcome = run_dadsim({write(kRuns), "--timing-only"});
+  EXPECT_EQ(outcome.exit_code, kWrongInput);
+  EXPECT_NE(outcome.err.find("'gradient-sharing' has to be learned"), std::string::npos) << outcome.err;
+  const std::string scenario = write("<run algorithm=\"fedavg\" rounds=\"2\"/>");
+  outcome = run_dadsim({scenario, "--timing-only", "--set", "training.stop=target"});
+  EXPECT_EQ(outcome.exit_code, kWrongInput);
+  EXPECT_NE(outcome.err.find("asks for accuracies"), std::string::npos) << outcome.err;
+}
+
+TEST_F(EventDriven, ATraceIsOfTheWholePlayAndChangesNothing) {
+  const std::string scenario = write(kRuns);
+  const std::string file = folder_.path("trace.json");
+  const EventJson traced = result(scenario, {"--trace", file});
+  EXPECT_EQ(traced, result(scenario));
+  const EventJson trace = EventJson::parse(read_file(file));
+  double busy = 0;
+  for (const EventJson& event : trace["traceEvents"]) {
+    if (event["ph"] == "X" && event["cat"] == "compute" && event["name"] == "client" && event["pid"] > 1 &&
+        event["pid"] <= 9) {
+      busy += event["dur"].get<double>() / 1e6;
+    }
+  }
+  EXPECT_NEAR(busy, traced["runs"][1]["played"]["workers_time"]["busy_seconds"].get<double>(), 1e-6);
+}
+
+TEST_F(EventDriven, InterruptedItLeavesNothingHalfWritten) {
+  const std::string scenario = write("<run algorithm=\"fedavg\" rounds=\"1000000\"/>");
+  const std::filesystem::path file = folder_.path("result.json");
+  for (const bool timing_only : {false, true}) {
+    std::vector<std::string> arguments{scenario, "--json", file.string()};
+    if (timing_only) arguments.emplace_back("--timing-only");
+    const Outcome outcome = run_dadsim(arguments, DADSIM_SOURCE_DIR, 1500ms);
+    EXPECT_EQ(outcome.exit_code, kInterrupted) << outcome.err;
+    EXPECT_NE(outcome.err.find("interrupted"), std::string::npos) << outcome.err;
+    EXPECT_FALSE(std::filesystem::exists(file));
+  }
+}
+
+TEST_F(EventDriven, ExplainPlaysAgain) {
+  const std::string scenario = write("<run algorithm=\"fedavg\" rounds=\"3\"/>");
+  const std::string file = folder_.path("explained.json");
+  const Outcome outcome = run_dadsim({"explain", scenario, "--json", file});
+  ASSERT_EQ(outcome.exit_code, kSuccess) << outcome.err;
+  EXPECT_NE(outcome.out.find("Event-driven runs are the exception"), std::string::npos) << outcome.out;
+  EXPECT_NE(outcome.out.find("of its workers' time"), std::string::npos) << outcome.out;
+  EXPECT_NE(outcome.out.find("twice the bandwidth of the links far-#"), std::string::npos) << outcome.out;
+}
+
+TEST_F(EventDriven, SeedsGiveItNoRelativeSteps) {
+  const std::string scenario = write(kRuns);
+  const EventJson json = result(scenario, {"--set", "training.seeds=2"});
+  EXPECT_TRUE(json["runs"][0].contains("at_scale"));
+  EXPECT_FALSE(json["runs"][1].contains("at_scale"));
+  const Outcome table = run_dadsim({scenario, "--set", "training.seeds=2"});
+  EXPECT_NE(table.out.find("plain: it has no relative steps"), std::string::npos) << table.out;
+}
+
+/// Three sites at a hub by a line of 100 kB/s each: site 1 is off in ten of every thirty seconds, the line of site 2
+/// for a second of every ten.
+std::string star_with_states() {
+  std::string body = "<host id=\"hub\" speed=\"1Gf\"/>\n";
+  for (const char* site : {"1", "2", "3"}) {
+    const std::string name = site;
+    body += "<host id=\"site-" + name + "\" speed=\"1Gf\"" + (name == "1" ? " state_file=\"host.txt\"" : "") +
+            "/>\n<link id=\"line-" + name + "\" bandwidth=\"100kBps\" latency=\"1ms\"/>\n";
+  }
+  for (const char* site : {"1", "2", "3"}) {
+    body += std::string("<route src=\"hub\" dst=\"site-") + site + "\"><link_ctn id=\"line-" + site + "\"/></route>\n";
+  }
+  return "<?xml version=\"1.0\"?>\n<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n"
+         "<platform version=\"4.1\">\n<zone id=\"zone\" routing=\"Full\">\n" +
+         body +
+         "</zone>\n<trace id=\"line\" periodicity=\"10\">\n5 0\n6 1\n</trace>\n"
+         "<trace_connect kind=\"LINK_AVAIL\" trace=\"line\" element=\"line-2\"/>\n</platform>\n";
+}
+
+TEST_F(EventDriven, StateProfilesOfAPlatformFileArePlayed) {
+  folder_.write("star.xml", star_with_states());
+  folder_.write("host.txt", "PERIODICITY 30\n10 0\n20 1\n");
+  const std::string scenario = folder_.write("star-scenario.xml", R"(<?xml version="1.0" encoding="UTF-8"?>
+<scenario name="Star" seed="3">
+  <platform file="star.xml"/>
+  <workers>
+    <worker hosts="site-[1-3]" device="rtx-3090"/>
+    <aggregator host="hub" device="xeon-8380"/>
+  </workers>
+  <data><digits train="300" test="100"/></data>
+  <model><dense units="16"/><dense units="10"/></model>
+  <training batch="16" epochs="2" target-accuracy="0.99"/>
+  <run algorithm="gradient-sharing"/>
+  <run algorithm="fedavg" rounds="60" deadline="3"/>
+</scenario>
+)");
+  const EventJson json = result(scenario);
+  bool told = false;
+  for (const EventJson& sentence : json["assumptions"]) {
+    told = told || sentence.get<std::string>().find("state profiles of a platform file") != std::string::npos;
+  }
+  EXPECT_TRUE(told);
+  const EventJson& run = json["runs"][1];
+  EXPECT_EQ(run["steps"], 60);
+  const auto seconds = run["total_seconds"].get<double>();
+  ASSERT_GT(seconds, 60);
+  // Off at 10 + 30 k for ten seconds, and at 5 + 10 k for one, until the run's end.
+  const auto starts = [&](double first, double period) { return std::floor((seconds - first) / period) + 1; };
+  const EventJson& outages = run["played"]["outages"];
+  EXPECT_EQ(outages["hosts"].get<double>(), starts(10, 30)) << outages.dump();
+  EXPECT_EQ(outages["links"].get<double>(), starts(5, 10)) << outages.dump();
+  const double whole = std::floor(seconds / 30);
+  const double part = std::clamp(seconds - 30 * whole - 10, 0.0, 10.0);
+  EXPECT_NEAR(run["played"]["workers_time"]["down_seconds"].get<double>(), 10 * whole + part, 1e-6);
+}
+
+}  // namespace
+}  // namespace dadsim::cli

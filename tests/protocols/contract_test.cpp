@@ -1,0 +1,143 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numeric>
+
+#include "compress/registry.hpp"
+#include "protocols/playing.hpp"
+
+// What holds for every event-driven algorithm of the registry, whatever it does.
+
+namespace dadsim::test {
+namespace {
+
+class ProtocolContract : public ::testing::TestWithParam<std::string> {
+ protected:
+  /// Four sites of unequal speed that play for two epochs.
+  static Played played(const spec::RunSpec& run, History& history, SmallProblem small = SmallProblem(4)) {
+    Learning learning(small.problem(), history);
+    auto world = closed_form(4, [](world::Node node) { return 0.1 + 0.03 * static_cast<double>(node); },
+                             {.latency = 0.01, .bandwidth = 1e6});
+    return play(world, small, learning, run);
+  }
+  static double total(const world::PlayLog& log, double world::PlayLog::NodeUse::*what) {
+    return std::accumulate(log.nodes.begin(), log.nodes.end(), 0.0,
+                           [what](double sum, const auto& node) { return sum + node.*what; });
+  }
+};
+
+TEST_P(ProtocolContract, SaysWhatItIs) {
+  const protocols::ProtocolInfo& info = protocols::protocol_registry().at(GetParam());
+  EXPECT_FALSE(info.description.empty());
+  EXPECT_FALSE(info.source.empty());
+  EXPECT_FALSE(info.payload.empty());
+  EXPECT_FALSE(info.on_failure.empty());
+  for (const spec::ParameterSpec& parameter : info.parameters) {
+    EXPECT_FALSE(parameter.description.empty()) << parameter.name;
+    EXPECT_FALSE(parameter.default_value.empty()) << parameter.name;
+  }
+}
+
+TEST_P(ProtocolContract, PlaysToTheEndOfItsBudgetAndLearns) {
+  History history(1, nullptr);
+  const Played play = played(run_of(GetParam()), history);
+  EXPECT_GT(play.tally.updates, 0);
+  EXPECT_GT(play.log.seconds, 0);
+  ASSERT_GE(play.qualities.size(), 2U);
+  EXPECT_LT(play.qualities.back()[0], play.qualities.front()[0]);  // the loss
+  for (std::size_t i = 1; i < play.tally.versions.size(); ++i) {
+    EXPECT_GE(play.tally.versions[i].at, play.tally.versions[i - 1].at);
+    EXPECT_GE(play.tally.versions[i].updates, play.tally.versions[i - 1].updates);
+    EXPECT_GE(play.tally.versions[i].bytes, play.tally.versions[i - 1].bytes);
+  }
+}
+
+TEST_P(ProtocolContract, WhatIsSentArrivesOrIsLost) {
+  History history(1, nullptr);
+  const Played play = played(run_of(GetParam()), history);
+  EXPECT_DOUBLE_EQ(
+      total(play.log, &world::PlayLog::NodeUse::sent),
+      total(play.log, &world::PlayLog::NodeUse::received) + total(play.log, &world::PlayLog::NodeUse::lost));
+}
+
+TEST_P(ProtocolContract, TheSameSeedGivesTheSameNumbers) {
+  History one(1, nullptr);
+  History other(1, nullptr);
+  const Played a = played(run_of(GetParam()), one);
+  const Played b = played(run_of(GetParam()), other);
+  EXPECT_EQ(a.qualities, b.qualities);
+  EXPECT_EQ(a.log.seconds, b.log.seconds);
+  EXPECT_EQ(a.log.events, b.log.events);
+}
+
+TEST_P(ProtocolContract, ComposesWithACompressor) {
+  spec::RunSpec run = run_of(GetParam());
+  run.compress.method = "int8";
+  for (const spec::ParameterSpec& parameter : compress::compressors().at("int8").parameters) {
+    run.compress.parameters[parameter.name] = parameter.default_value;
+  }
+  const protocols::ProtocolInfo& info = protocols::protocol_registry().at(GetParam());
+  if (info.compresses && !info.compresses(run.parameters)) GTEST_SKIP() << "has an encoding of its own";
+  History history(1, nullptr);
+  const Played plain = played(run_of(GetParam()), history);
+  const Played play = played(run, history);
+  EXPECT_LT(play.qualities.back()[0], play.qualities.front()[0]);
+  EXPECT_LT(total(play.log, &world::PlayLog::NodeUse::sent) / static_cast<double>(play.tally.updates),
+            total(plain.log, &world::PlayLog::NodeUse::sent) / static_cast<double>(plain.tally.updates));
+}
+
+TEST_P(ProtocolContract, ASitesOutageIsSurvived) {
+  SmallProblem small(4);
+  History history(1, nullptr);
+  Learning learning(small.problem(), history);
+  auto inner = closed_form(4, [](world::Node node) { return 0.1 + 0.03 * static_cast<double>(node); },
+                           {.latency = 0.01, .bandwidth = 1e6});
+  // Down from 0.35 s on for half a second.
+  struct OneOutage final : world::World {
+    explicit OneOutage(world::World& in) : inner(in), next_change(in.timer(0.35)) {}
+    world::Activity compute(world::Node node, const world::Work& work) override { return inner.compute(node, work); }
+    world::Activity send(world::Node from, world::Node to, double bytes) override {
+      return inner.send(from, to, bytes);
+    }
+    world::Activity timer(double seconds) override { return inner.timer(seconds); }
+    void cancel(world::Activity activity) override { inner.cancel(activity); }
+    void set_host(world::Node node, bool up) override { inner.set_host(node, up); }
+    void set_link(const std::string& link, bool up) override { inner.set_link(link, up); }
+    std::optional<world::Event> next() override {
+      for (;;) {
+        const std::optional<world::Event> event = inner.next();
+        if (!event || event->activity != next_change || event->kind != world::Event::Kind::done) return event;
+        inner.set_host(1, changes++ > 0);
+        next_change = changes == 1 ? inner.timer(0.5) : 0;
+      }
+    }
+    double now() const override { return inner.now(); }
+    bool is_up(world::Node node) const override { return inner.is_up(node); }
+    double seconds_of(world::Node node, const world::Work& work) override { return inner.seconds_of(node, work); }
+    world::World& inner;
+    world::Activity next_change;
+    int changes = 0;
+  } world(inner);
+  const Played played = play(world, small, learning, run_of(GetParam()));
+  EXPECT_EQ(world.changes, 2);
+  EXPECT_EQ(played.log.nodes[1].outages, 1);
+  EXPECT_LT(played.qualities.back()[0], played.qualities.front()[0]);
+  EXPECT_DOUBLE_EQ(
+      total(played.log, &world::PlayLog::NodeUse::sent),
+      total(played.log, &world::PlayLog::NodeUse::received) + total(played.log, &world::PlayLog::NodeUse::lost));
+}
+
+std::vector<std::string> protocol_names() {
+  std::vector<std::string> names;
+  for (const protocols::ProtocolInfo& info : protocols::protocol_registry().all()) names.push_back(info.name);
+  return names;
+}
+
+INSTANTIATE_TEST_SUITE_P(All, ProtocolContract, ::testing::ValuesIn(protocol_names()), [](const auto& tested) {
+  std::string name = tested.param;
+  std::erase(name, '-');
+  return name;
+});
+
+}  // namespace
+}  // namespace dadsim::test

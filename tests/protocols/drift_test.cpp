@@ -1,0 +1,66 @@
+// Data that drift at a simulated time, as federated protocols see them.
+#include <gtest/gtest.h>
+
+#include "protocols/playing.hpp"
+
+namespace dadsim::test {
+namespace {
+
+struct DriftingDigits {
+  explicit DriftingDigits(double at) : small(2) {
+    drift = models::make_drift({{.sites = "",
+                                 .workers = {0, 1},
+                                 .at = at,
+                                 .corrupts = true,
+                                 .corruption = spec::Corruption::exponential,
+                                 .severity = 4}},
+                               small.data, small.partition, 1);
+  }
+  Played play_rounds() const {
+    History history(1, nullptr);
+    algorithms::LearningProblem problem = small.problem();
+    problem.drift = &drift;
+    Learning learning(problem, history);
+    auto world = closed_form(2, [](world::Node) { return 1; });
+    return play(world, small, learning, run_of("fedavg", {{"rounds", "4"}, {"local-steps", "3"}}));
+  }
+  SmallProblem small;
+  models::DriftedData drift;
+};
+
+TEST(DriftInRounds, ChangesWhatBeginsAfterItAndNothingBefore) {
+  // A round takes three seconds: its training begins at 0, 3, 6 and 9 s, and its model is there at 3, 6, 9 and 12 s.
+  const Played never = DriftingDigits(1000).play_rounds();
+  const Played late = DriftingDigits(4).play_rounds();
+  ASSERT_EQ(never.qualities.size(), 5U);
+  ASSERT_EQ(late.qualities.size(), 5U);
+  EXPECT_EQ(late.qualities[0], never.qualities[0]);
+  EXPECT_EQ(late.qualities[1], never.qualities[1]);
+  // The second round had begun to train; what has changed is the held-back data.
+  EXPECT_NE(late.qualities[2], never.qualities[2]);
+  EXPECT_NE(late.qualities[4], never.qualities[4]);
+  EXPECT_DOUBLE_EQ(late.log.seconds, never.log.seconds);
+}
+
+TEST(DriftInRounds, TrainingAfterItIsTrainingOnTheOtherSamples) {
+  const DriftingDigits digits(0.5);
+  History history(1, nullptr);
+  algorithms::LearningProblem problem = digits.small.problem();
+  problem.drift = &digits.drift;
+  Learning learning(problem, history);
+  EXPECT_EQ(learning.data_version(0, 0), 0);
+  EXPECT_EQ(learning.data_version(0, 0.5), 1);
+  const Value before = learning.train(learning.initial(), {.site = 0, .steps = 2});
+  const Value after = learning.train(learning.initial(), {.site = 0, .steps = 2, .data_version = 1});
+  EXPECT_NE(history.get(before)->numbers, history.get(after)->numbers);
+  // The same as of a problem whose samples were such from the beginning.
+  History other_history(2, nullptr);
+  algorithms::LearningProblem other{digits.small.data, digits.drift.partitions[0], digits.small.model,
+                                    digits.small.training, 1};
+  Learning other_learning(other, other_history);
+  const Value same = other_learning.train(other_learning.initial(), {.site = 0, .steps = 2});
+  EXPECT_EQ(history.get(after)->numbers, other_history.get(same)->numbers);
+}
+
+}  // namespace
+}  // namespace dadsim::test

@@ -1,0 +1,155 @@
+#include <gtest/gtest.h>
+
+#include <boost/random/uniform_01.hpp>
+#include <cmath>
+
+#include "protocols/flare_numbers.hpp"
+#include "protocols/playing.hpp"
+
+namespace dadsim::test {
+namespace {
+
+TEST(KolmogorovSmirnov, DistanceIsTheLargestGapOfTheSteps) {
+  using protocols::ks_distance;
+  const std::vector<double> a = {1, 2, 3, 4}, b = {3.5, 5, 6}, ties = {1, 1, 1, 1};
+  EXPECT_DOUBLE_EQ(ks_distance(a, a), 0);
+  EXPECT_DOUBLE_EQ(ks_distance(a, b), 0.75);  // behind 3: three quarters against nothing
+  EXPECT_DOUBLE_EQ(ks_distance(b, a), 0.75);
+  EXPECT_DOUBLE_EQ(ks_distance(ties, a), 0.75);
+  EXPECT_NEAR(protocols::ks_threshold(100, 100, 0.05), 1.3581 * std::sqrt(0.02), 1e-4);
+}
+
+TEST(KolmogorovSmirnov, ThresholdIsPassedAsOftenAsItsLevelSays) {
+  for (const double level : {0.05, 0.2}) {
+    int passed = 0;
+    constexpr int kTrials = 4000;
+    for (std::uint32_t trial = 0; trial < kTrials; ++trial) {
+      RandomStream random(1, Purpose::test, trial);
+      std::vector<double> a(200), b(150);
+      for (double& x : a) x = boost::random::uniform_01<double>()(random);
+      for (double& x : b) x = boost::random::uniform_01<double>()(random);
+      std::ranges::sort(a);
+      std::ranges::sort(b);
+      passed += protocols::ks_distance(a, b) > protocols::ks_threshold(200, 150, level) ? 1 : 0;
+    }
+    // Asymptotic: for finite samples somewhat conservative. Four standard deviations of the count above.
+    const double share = static_cast<double>(passed) / kTrials;
+    EXPECT_LT(share, level + 4 * std::sqrt(level / kTrials)) << level;
+    EXPECT_GT(share, 0.6 * level) << level;
+  }
+}
+
+/// Sensors of drawn digits and a network of one layer.
+struct Sensors {
+  Sensors(std::size_t sites, std::uint64_t seed, std::vector<spec::DriftSpec> drifts) : small(sites, 3000, 0.1) {
+    small.training.batch = 16;
+    small.model.layers = {spec::DenseSpec{.units = 32, .activation = spec::Activation::relu},
+                          spec::DenseSpec{.units = 10}};
+    small.training.optimizer.kind = spec::OptimizerSpec::Kind::sgd;
+    drift = models::make_drift(drifts, small.data, small.partition, seed);
+    problem.emplace(
+        algorithms::LearningProblem{small.data, small.partition, small.model, small.training, seed, &drift});
+  }
+  Played play(const spec::ParameterValues& changed) {
+    History history(1, nullptr);
+    Learning learning(*problem, history);
+    const auto server = static_cast<world::Node>(small.partition.size());
+    world::ClosedFormWorld world(
+        {.nodes = small.partition.size() + 1,
+         .line = [](world::Node,
+                    world::Node) { return world::ClosedFormWorld::Line{.latency = 0.01, .bandwidth = 1e6}; },
+         .seconds =
+             [server](world::Node node, const world::Work& work) {
+               return node == server ? 0.02 * static_cast<double>(work.steps) : 0.01;
+             },
+         .link = nullptr});
+    return test::play(world, small, learning, run_of("flare", changed));
+  }
+
+  SmallProblem small;
+  models::DriftedData drift;
+  std::optional<algorithms::LearningProblem> problem;
+};
+
+TEST(Flare, WithoutDriftFewerThanSixPercentOfTheWindowsRaiseAnAlarm) {
+  double alarms = 0, windows = 0;
+  for (std::uint64_t seed = 1; seed <= 6; ++seed) {
+    Sensors sensors(3, seed, {});
+    const Played played = sensors.play({{"duration", "1000"}, {"level", "0.05"}});
+    const auto& facts = played.tally.facts;
+    windows += facts.at("windows tested without drift");
+    alarms += facts.at("false alarms");
+    EXPECT_EQ(facts.count("detections"), 0U);
+    // Every alarm is an upload of 100 samples; nothing else goes up.
+    EXPECT_DOUBLE_EQ(facts.contains("uploads") ? facts.at("uploads") : 0, facts.at("false alarms"));
+  }
+  EXPECT_GT(windows, 1500);
+  EXPECT_LT(alarms / windows, 0.06);
+  std::printf("%g false alarms in %g windows\n", alarms, windows);
+}
+
+TEST(Flare, SendsAFifthOfTheBytesAndHearsSixteenTimesSoonerThanFixedIntervals) {
+  // Fixed: uploads of 200 samples and deployments every 600 s for two hours. The drift comes at three phases of that
+  // interval. At the level of 5 % false alarms alone would cost more than the fixed uploads: one in a thousand.
+  double bytes_dual = 0, bytes_fixed = 0, latency_dual = 0, latency_fixed = 0;
+  for (const double at : {1300.0, 1500.0, 1700.0}) {
+    Sensors sensors(2, 1,
+                    {{.sites = "",
+                      .workers = {0, 1},
+                      .at = at,
+                      .corrupts = true,
+                      .corruption = spec::Corruption::contrast,
+                      .severity = 5}});
+    const spec::ParameterValues common = {{"duration", "7200"},   {"samples", "200"},    {"interval", "0.05"},
+                                          {"level", "0.001"},     {"local-steps", "20"}, {"upload-every", "600"},
+                                          {"deploy-every", "600"}};
+    const Played dual = sensors.play(common);
+    spec::ParameterValues intervals = common;
+    intervals["schedule"] = "fixed";
+    const Played fixed = sensors.play(intervals);
+    for (const Played* one : {&dual, &fixed}) {
+      const auto& facts = one->tally.facts;
+      EXPECT_EQ(facts.at("detections"), 2);
+      EXPECT_LT(facts.at("accuracy after the drift"), facts.at("accuracy before the drift") - 0.1);
+      EXPECT_GT(facts.at("accuracy at the end"), facts.at("accuracy after the drift") + 0.05);
+    }
+    bytes_dual += dual.tally.facts.at("bytes on sensor links");
+    bytes_fixed += fixed.tally.facts.at("bytes on sensor links");
+    latency_dual += dual.tally.facts.at("detection latency, seconds") / 3;
+    latency_fixed += fixed.tally.facts.at("detection latency, seconds") / 3;
+  }
+  EXPECT_GT(bytes_fixed / bytes_dual, 5);
+  EXPECT_GT(latency_fixed / latency_dual, 16);
+  std::printf("bytes %g %g, seconds until detection %g %g\n", bytes_dual / 3, bytes_fixed / 3, latency_dual,
+              latency_fixed);
+}
+
+TEST(Flare, UploadsAreSamplesAndDeploymentsAreModelsWithQuantiles) {
+  Sensors sensors(2, 1, {});
+  const Played played = sensors.play({{"schedule", "fixed"},
+                                      {"duration", "300"},
+                                      {"upload-every", "50"},
+                                      {"deploy-every", "100"},
+                                      {"quantiles", "40"},
+                                      {"validation", "0.5"},
+                                      {"sample-bytes", "784"}});
+  const auto& facts = played.tally.facts;
+  EXPECT_DOUBLE_EQ(facts.at("bytes of uploads"), facts.at("uploads") * 100 * 784);
+  EXPECT_NEAR(facts.at("bytes of deployments") / facts.at("deployments"), 4.0 * (784 * 32 + 32 + 320 + 10) + 4 * 40, 1);
+  double sent = 0;
+  for (const auto& node : played.log.nodes) sent += node.sent;
+  EXPECT_DOUBLE_EQ(sent, facts.at("bytes on sensor links"));
+  EXPECT_DOUBLE_EQ(played.log.seconds, 300);
+}
+
+TEST(Flare, TheSameSeedGivesTheSame) {
+  const std::vector<spec::DriftSpec> drifts = {
+      {.sites = "", .workers = {1}, .at = 100, .corrupts = true, .corruption = spec::Corruption::blur, .severity = 5}};
+  Sensors one(2, 7, drifts), other(2, 7, drifts);
+  const spec::ParameterValues brief = {{"duration", "200"}, {"local-steps", "20"}};
+  EXPECT_EQ(one.play(brief).tally.facts, other.play(brief).tally.facts);
+  EXPECT_EQ(one.play(brief).qualities, other.play(brief).qualities);
+}
+
+}  // namespace
+}  // namespace dadsim::test

@@ -1,0 +1,168 @@
+#include <gtest/gtest.h>
+
+#include "scenario/fake_catalog.hpp"
+#include "scenario/load.hpp"
+#include "scenario/malformed_cases.hpp"
+#include "scenario/print.hpp"
+#include "support/temporary_folder.hpp"
+
+namespace dadsim::test {
+namespace {
+
+class ScenarioFailures : public testing::Test {
+ protected:
+  static std::string text(const std::string& inside) {
+    return R"(<scenario name="x" seed="7"><platform><federation>
+<sites name="phone" count="3" up="10Mbps" down="10Mbps" latency="5ms" bandwidth-spread="0.5" latency-spread="0.25"/>
+</federation></platform>
+<workers><worker hosts="phone-[1-3]" device="v100-sxm2"/><aggregator host="hub" device="xeon-8380"/></workers>
+<data><digits train="300" test="100"/></data><model><dense units="10"/></model><run algorithm="dad"/>
+)" + inside +
+           "\n</scenario>\n";
+  }
+  scenario::Scenario read(const std::string& inside) const {
+    return scenario::load_scenario(folder_.write("scenario.xml", text(inside)), {}, fake_catalog());
+  }
+  std::string complaints(const std::string& inside) const {
+    try {
+      read(inside);
+    } catch (const InputError& error) {
+      return error.what();
+    }
+    return "accepted";
+  }
+  TemporaryFolder folder_;
+};
+
+TEST_F(ScenarioFailures, AreReadAndPrintedAsTheyAre) {
+  folder_.write("times.txt", "# a comment\nphone-1 5s off\nphone-1 10s on\n\nphone-2 1s on\n");
+  const scenario::Scenario scenario = read(R"(
+<failures>
+  <fails hosts="phone-*" mtbf="100s" mttr="5s" shape="0.7"/>
+  <fails links="phone-* up" mtbf="50s" mttr="1s"/>
+  <outage hosts="hub" from="20s" for="3s"/>
+  <outage links="phone-1 *" from="0s"/>
+  <joins hosts="phone-2" at="9s"/>
+  <leaves hosts="phone-3" at="90s"/>
+  <checkpoint every="60s" size="2MB" storage="8MBps" restore="3s"/>
+</failures>
+<availability hosts="phone-*" by="diurnal" from="70s" until="30s" spread="10s" period="100s" drop-out="0.1" returns="7s"/>
+<availability hosts="phone-1" by="sessions" on="10s" off="20s" shape="0.5"/>
+<availability hosts="*" by="file" file="times.txt"/>)");
+  using Availability = spec::AvailabilitySpec;
+  const spec::FailureSpec expected{
+      .random = {{.match = "phone-*", .mean_up = 100, .shape = 0.7, .mean_down = 5},
+                 {.links = true, .match = "phone-* up", .mean_up = 50, .mean_down = 1}},
+      .outages = {{.match = "hub", .from = 20, .seconds = 3},
+                  {.links = true, .match = "phone-1 *"},
+                  {.match = "phone-2", .from = 0, .seconds = 9},
+                  {.match = "phone-3", .from = 90}},
+      .availability = {{.hosts = "phone-*",
+                        .by = Availability::By::diurnal,
+                        .from = 70,
+                        .until = 30,
+                        .spread = 10,
+                        .period = 100,
+                        .drop_out = 0.1,
+                        .returns = 7},
+                       {.hosts = "phone-1", .by = Availability::By::sessions, .on = 10, .off = 20, .shape = 0.5},
+                       {.hosts = "*",
+                        .by = Availability::By::file,
+                        .file = folder_.path("times.txt"),
+                        .changes = {{"phone-1", 5, false}, {"phone-1", 10, true}, {"phone-2", 1, true}}}},
+      .checkpoints = {{.hosts = "*", .every = 60, .bytes = 2e6, .storage = 8e6, .restore = 3}}};
+  EXPECT_TRUE(scenario.failures == expected);
+  const auto& federation = std::get<spec::FederationSpec>(scenario.platform.what);
+  EXPECT_EQ(federation.sites.front().bandwidth_spread, 0.5);
+  EXPECT_EQ(federation.sites.front().latency_spread, 0.25);
+  EXPECT_EQ(federation.seed, 7U);
+
+  const std::string printed = scenario::print_scenario(scenario);
+  const scenario::Scenario again = scenario::load_scenario(folder_.write("printed.xml", printed), {}, fake_catalog());
+  EXPECT_TRUE(again.failures == expected);
+  EXPECT_EQ(again.hash, scenario.hash);
+  EXPECT_EQ(scenario::print_scenario(again), printed);
+}
+
+TEST_F(ScenarioFailures, ChangeTheHashOfTheScenarioAndNotThatOfWhatIsLearned) {
+  const scenario::Scenario without = read("");
+  const scenario::Scenario with = read(R"(<failures><leaves hosts="phone-3" at="1s"/></failures>)");
+  EXPECT_NE(without.hash, with.hash);
+  EXPECT_EQ(scenario::learning_hash_of(without, without.runs[0], without.training, 1),
+            scenario::learning_hash_of(with, with.runs[0], with.training, 1));
+}
+
+TEST_F(ScenarioFailures, SpeedsAndSizesThatDifferAreReadAndPrinted) {
+  const auto load = [&](const std::string& worker, const std::string& split) {
+    std::string content = text("");
+    const auto replace = [&](const std::string& from, const std::string& to) {
+      content.replace(content.find(from), from.size(), to);
+    };
+    replace(R"(<worker hosts="phone-[1-3]" device="v100-sxm2"/>)", worker);
+    replace("<digits train=\"300\" test=\"100\"/>", "<digits train=\"300\" test=\"100\"/>" + split);
+    return scenario::load_scenario(folder_.write("scenario.xml", content), {}, fake_catalog());
+  };
+  const std::string plain = R"(<worker hosts="phone-[1-3]" device="v100-sxm2"/>)";
+  const std::string spread = R"(<worker hosts="phone-[1-2]" device="v100-sxm2" speed-spread="0.5"/>
+<worker hosts="phone-3" device="v100-sxm2"/>)";
+  const scenario::Scenario base = load(plain, "");
+  const scenario::Scenario slow = load(spread, R"(<split by="dirichlet" size-spread="1.5"/>)");
+  EXPECT_EQ(slow.workers[1].speed_spread, 0.5);
+  EXPECT_EQ(slow.workers[2].speed_spread, 0);
+  EXPECT_EQ(slow.data.split.size_spread, 1.5);
+  const std::string printed = scenario::print_scenario(slow);
+  const scenario::Scenario again = scenario::load_scenario(folder_.write("printed.xml", printed), {}, fake_catalog());
+  EXPECT_EQ(scenario::print_scenario(again), printed);
+  EXPECT_EQ(again.workers[1].speed_spread, 0.5);
+  EXPECT_EQ(again.data.split.size_spread, 1.5);
+
+  // Speeds matter to time alone, sizes to what is learned.
+  const auto learned = [](const scenario::Scenario& one) {
+    return scenario::learning_hash_of(one, one.runs[0], one.training, 1);
+  };
+  const scenario::Scenario only_slow = load(spread, "");
+  EXPECT_NE(only_slow.hash, base.hash);
+  EXPECT_EQ(learned(only_slow), learned(base));
+  EXPECT_NE(learned(load(plain, R"(<split size-exponent="1.2"/>)")), learned(base));
+  EXPECT_EQ(load(plain, R"(<split size-exponent="1.2"/>)").data.split.size_exponent, 1.2);
+
+  const auto words = [&](const std::string& worker, const std::string& split) -> std::string {
+    try {
+      load(worker, split);
+    } catch (const InputError& error) {
+      return error.what();
+    }
+    return "accepted";
+  };
+  EXPECT_NE(words(plain, R"(<split size-spread="1" size-exponent="1"/>)").find("stands beside size-spread"),
+            std::string::npos);
+  EXPECT_NE(words(plain, R"(<split by="class" size-spread="1"/>)").find("means nothing with by=\"class\""),
+            std::string::npos);
+  EXPECT_NE(words(R"(<worker hosts="phone-1" device="v100-sxm2" speed-spread="4"/>)", "").find("speed-spread"),
+            std::string::npos);
+}
+
+TEST_F(ScenarioFailures, WhatIsWrongIsSaidAllAtOnce) {
+  folder_.write("wrong.txt", "phone-1 5s off\nphone-1 4s on\nphone-1 6s perhaps\n");
+  const std::string words = complaints(R"(
+<failures>
+  <fails hosts="phne-*" mtbf="0s" mttr="5s"/>
+  <fails hosts="phone-*" links="x" mtbf="1s" mttr="5s"/>
+  <outage/>
+  <joins hosts="phone-1"/>
+</failures>
+<availability hosts="phone-*"/>
+<availability hosts="phone-*" by="diurnal" from="5s" until="5s" on="3s"/>
+<availability hosts="phone-*" by="sessions" on="3s" off="4s" returns="3s"/>
+<availability hosts="phone-*" by="file" file="wrong.txt"/>)");
+  for (const std::string part :
+       {"hosts=\"phne-*\" of <fails> fits no host", "mtbf=\"0s\"", "stands beside links", "<outage> lacks 'hosts'",
+        "<joins> lacks 'at'", "<availability> says nothing", "is the same time as from",
+        "on=\"3s\" of <availability> means nothing with by=\"diurnal\"", "means nothing without drop-out",
+        "wrong.txt:2: a time before the last", "wrong.txt:3: 'phone-1 6s perhaps' is no change of a host"}) {
+    EXPECT_NE(words.find(part), std::string::npos) << part << "\nin\n" << words;
+  }
+}
+
+}  // namespace
+}  // namespace dadsim::test

@@ -1,0 +1,88 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <fstream>
+#include <string>
+
+#include "scenario/load.hpp"
+#include "study/catalog.hpp"
+#include "study/experiment.hpp"
+
+// The test of the seam between the two directions: what is learned first and then timed, and the same written as a
+// World program, played and then learned, are the same.
+
+namespace dadsim::study {
+namespace {
+
+report::Result result_of(const std::string& text) {
+  const std::string path = ::testing::TempDir() + "seam.xml";
+  std::ofstream(path) << text;
+  return run_experiment(scenario::load_scenario(path, {}, make_catalog()), false);
+}
+
+std::string seam_scenario(const std::string& platform, const std::string& optimizer, const std::string& runs) {
+  return R"(<?xml version="1.0" encoding="UTF-8"?>
+<scenario name="seam" seed="3">
+  )" + platform +
+         R"(
+  <data><digits train="600" test="200"/><split by="dirichlet" alpha="0.5"/></data>
+  <model><dense units="24" activation="relu"/><dense units="10"/></model>
+  <training batch="16" epochs="2" target-accuracy="0.9" evaluate-every="3">)" +
+         optimizer + "</training>\n" + runs + "</scenario>\n";
+}
+
+const std::string kHospitals = std::string("<platform file=\"") + DADSIM_SOURCE_DIR +
+                               "/platforms/hospitals.xml\" transport=\"tcp\"/>\n"
+                               "<workers><worker hosts=\"hospital-[1-5]\" device=\"rtx-3090\"/>\n"
+                               "<aggregator host=\"hub\" device=\"xeon-8380\"/></workers>";
+
+void expect_same(const report::RunResult& learned_first, const report::RunResult& played) {
+  ASSERT_TRUE(played.played.has_value());
+  ASSERT_FALSE(learned_first.played.has_value());
+  EXPECT_EQ(played.steps, learned_first.steps);
+  EXPECT_NEAR(played.total_seconds / learned_first.total_seconds, 1, 1e-9);
+  EXPECT_EQ(played.total_bytes, learned_first.total_bytes);
+  ASSERT_EQ(played.curve.size(), learned_first.curve.size());
+  for (std::size_t i = 0; i < played.curve.size(); ++i) {
+    EXPECT_EQ(played.curve[i].step, learned_first.curve[i].step);
+    EXPECT_NEAR(played.curve[i].loss / learned_first.curve[i].loss, 1, 1e-6);
+    EXPECT_EQ(played.curve[i].accuracy, learned_first.curve[i].accuracy);
+    EXPECT_NEAR(played.curve[i].seconds, learned_first.curve[i].seconds, 1e-9 * learned_first.total_seconds);
+    EXPECT_EQ(played.curve[i].bytes, learned_first.curve[i].bytes);
+  }
+}
+
+TEST(Seam, GradientSharingAsAWorldProgramHasTheNumbersAndTheTimes) {
+  const report::Result result =
+      result_of(seam_scenario(kHospitals, "<adam learning-rate=\"1e-3\"/>",
+                              "<run algorithm=\"gradient-sharing\"/>\n"
+                              "<run algorithm=\"partial-gradient-sharing\" barrier=\"true\"/>\n"));
+  expect_same(result.runs[0], result.runs[1]);
+}
+
+TEST(Seam, SoHaveDadAndRankDad) {
+  const report::Result result = result_of(seam_scenario(
+      kHospitals, "<sgd learning-rate=\"0.1\" momentum=\"0.9\"/>",
+      "<run algorithm=\"dad\"/>\n<run algorithm=\"partial-dad\" barrier=\"true\"/>\n"
+      "<run algorithm=\"rank-dad\" cap=\"4\"/>\n<run algorithm=\"partial-rank-dad\" cap=\"4\" barrier=\"true\"/>\n"
+      "<run algorithm=\"dad\" label=\"c\"><compress method=\"fp16\"/></run>\n"
+      "<run algorithm=\"partial-dad\" label=\"d\" barrier=\"true\"><compress method=\"fp16\"/></run>\n"));
+  expect_same(result.runs[0], result.runs[1]);
+  expect_same(result.runs[2], result.runs[3]);
+  expect_same(result.runs[4], result.runs[5]);
+}
+
+TEST(Seam, ItHoldsOnAFabricWithJitterToo) {
+  const std::string cluster =
+      "<platform><gpu-cluster nodes=\"2\" gpus=\"2\" inside=\"nvlink-4\" nic=\"ib-ndr\"/></platform>\n"
+      "<network><jitter spatial=\"0.2\" temporal=\"0.1\"/></network>\n"
+      "<workers><worker hosts=\"gpu-[0-2]\" device=\"h100-sxm5\"/><aggregator host=\"gpu-3\" "
+      "device=\"h100-sxm5\"/></workers>";
+  const report::Result result = result_of(seam_scenario(
+      cluster, "<sgd learning-rate=\"0.1\"/>",
+      "<run algorithm=\"gradient-sharing\"/>\n<run algorithm=\"partial-gradient-sharing\" barrier=\"true\"/>\n"));
+  expect_same(result.runs[0], result.runs[1]);
+}
+
+}  // namespace
+}  // namespace dadsim::study

@@ -1,0 +1,45 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "study/experiment.hpp"
+
+namespace dadsim::study {
+namespace {
+
+scenario::Scenario with_workers(std::size_t count, double spread, std::uint64_t seed) {
+  scenario::Scenario scenario;
+  scenario.seed = seed;
+  for (std::size_t i = 0; i < count; ++i) {
+    scenario.workers.push_back({"phone-" + std::to_string(i), "snapdragon-8-gen-2", spread});
+  }
+  return scenario;
+}
+
+TEST(SpeedSpread, FactorsAreLogNormalWithMedianOne) {
+  constexpr std::size_t kWorkers = 4000;
+  const sim::Cluster cluster = cluster_of(with_workers(kWorkers, 0.5, 3));
+  double mean = 0;
+  double square = 0;
+  for (const spec::DeviceSpec& device : cluster.devices) {
+    const double z = std::log(device.slowness);
+    mean += z / kWorkers;
+    square += z * z / kWorkers;
+  }
+  EXPECT_NEAR(mean, 0, 4 * 0.5 / std::sqrt(kWorkers));
+  EXPECT_NEAR(std::sqrt(square - mean * mean), 0.5, 4 * 0.5 / std::sqrt(2.0 * kWorkers));
+}
+
+TEST(SpeedSpread, AWorkersFactorIsItsOwnAndTheSeeds) {
+  const sim::Cluster few = cluster_of(with_workers(3, 0.5, 3));
+  const sim::Cluster many = cluster_of(with_workers(30, 0.5, 3));
+  const sim::Cluster other = cluster_of(with_workers(3, 0.5, 4));
+  for (std::size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(few.devices[i].slowness, many.devices[i].slowness);
+    EXPECT_NE(few.devices[i].slowness, other.devices[i].slowness);
+  }
+  for (const spec::DeviceSpec& device : cluster_of(with_workers(3, 0, 3)).devices) EXPECT_EQ(device.slowness, 1);
+}
+
+}  // namespace
+}  // namespace dadsim::study
