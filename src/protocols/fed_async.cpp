@@ -14,22 +14,11 @@ class FedAsync final : public FederatedAsync {
         function_(setting.choice("staleness")),
         alpha_(setting.real("alpha")),
         a_(setting.real("a")),
-        b_(setting.real("b")),
-        mu_(setting.real("mu")) {
-    if (mu_ > 0) proximal_ = setting.sizing.per_parameter(step::Role::workers, 3, 4);
+        b_(setting.real("b")) {
+    hold_to_model(setting.real("mu"));
   }
 
  protected:
-  world::Value train(const Order& order) override {
-    return learning().train(order.model, {.site = order.client,
-                                          .first = order.first,
-                                          .steps = order.steps,
-                                          .schedule_step = order.schedule_step,
-                                          .proximal = mu_,
-                                          .data_version = order.data_version});
-  }
-  world::Work work_per_step() const override { return proximal_; }
-
   world::Value combine(const world::Value& model, const std::vector<Update>& updates) override {
     const Update& update = updates.front();
     const double alpha = alpha_ * factor(static_cast<double>(update.staleness));
@@ -48,8 +37,7 @@ class FedAsync final : public FederatedAsync {
   }
 
   std::string function_;
-  double alpha_, a_, b_, mu_;
-  world::Work proximal_;
+  double alpha_, a_, b_;
 };
 
 }  // namespace

@@ -7,25 +7,7 @@ namespace {
 
 class FedProx final : public FederatedRounds {
  public:
-  explicit FedProx(const Setting& setting) : FederatedRounds(setting), mu_(setting.real("mu")) {
-    // w − w_t, times μ, added to the gradient: reads w, w_t and the gradient, writes that.
-    if (mu_ > 0) proximal_ = setting.sizing.per_parameter(step::Role::workers, 3, 4);
-  }
-
- protected:
-  world::Value train(const Order& order) override {
-    return learning().train(order.model, {.site = order.client,
-                                          .first = order.first,
-                                          .steps = order.steps,
-                                          .schedule_step = order.schedule_step,
-                                          .proximal = mu_,
-                                          .data_version = order.data_version});
-  }
-  world::Work work_per_step() const override { return proximal_; }
-
- private:
-  double mu_;
-  world::Work proximal_;
+  explicit FedProx(const Setting& setting) : FederatedRounds(setting) { hold_to_model(setting.real("mu")); }
 };
 
 }  // namespace

@@ -62,6 +62,12 @@ Federation::Federation(const Setting& setting)
   constant_rate_ = schedule.kind == spec::ScheduleSpec::Kind::constant && schedule.warm_up_epochs == 0;
 }
 
+void Federation::hold_to_model(double mu) {
+  mu_ = mu;
+  // w − w_t, times μ, added to the gradient: reads w, w_t and the gradient, writes that.
+  if (mu > 0) proximal_work_ = setting_.sizing.per_parameter(step::Role::workers, 3, 4);
+}
+
 // ---- what algorithms change ----
 
 Value Federation::train(const Order& order) {
@@ -69,6 +75,7 @@ Value Federation::train(const Order& order) {
                                         .first = order.first,
                                         .steps = order.steps,
                                         .schedule_step = order.schedule_step,
+                                        .proximal = mu_,
                                         .data_version = order.data_version});
 }
 

@@ -42,6 +42,9 @@ class Federation : public Protocol {
     std::int64_t data_version = 0;        ///< of the client's data when it begins
   };
 
+  /// From now on local training is held to the model that it began with: μ (x − x₀) is added to every gradient.
+  void hold_to_model(double mu);
+
   // ---- what an algorithm says ----
 
   /// What the client's local training gives. By default: the scenario's optimizer, begun anew.
@@ -52,7 +55,7 @@ class Federation : public Protocol {
   virtual double extra_down() const { return 0; }
   virtual double extra_up() const { return 0; }
   /// What a client computes beside plain local training: per step of that, and once per order.
-  virtual world::Work work_per_step() const { return {}; }
+  virtual world::Work work_per_step() const { return proximal_work_; }
   virtual world::Work work_per_order() const { return {}; }
   /// Bytes of what a client is sent, and of its answer.
   virtual double bytes_down() const { return setting_.sizing.plain_bytes() * (1 + extra_down()); }
@@ -108,6 +111,8 @@ class Federation : public Protocol {
   double used_samples_ = 0;
   bool constant_rate_ = true;
   world::Work encode_;
+  double mu_ = 0;
+  world::Work proximal_work_;  ///< per step
 };
 
 /// As often as `times`.
