@@ -1,6 +1,7 @@
 #include "algorithms/batches.hpp"
 
 #include <algorithm>
+#include <boost/random/bernoulli_distribution.hpp>
 #include <boost/random/uniform_int_distribution.hpp>
 #include <stdexcept>
 
@@ -33,7 +34,7 @@ Batches::Batches(const spec::TrainingSpec& training, const models::Partition& pa
     total += static_cast<std::int64_t>(site.size());
     largest = std::max(largest, static_cast<std::int64_t>(site.size()));
   }
-  const bool proportional = training.batches == spec::TrainingSpec::Batches::proportional;
+  const bool proportional = training.batches != spec::TrainingSpec::Batches::equal;
   const std::int64_t samples = proportional ? total : largest;
   const std::int64_t per_step = proportional ? sites * training.batch : training.batch;
   steps_per_epoch_ = (samples + per_step - 1) / per_step;
@@ -47,7 +48,45 @@ const std::vector<std::int32_t>& Batches::order(std::size_t site, std::int64_t p
   return order_[site];
 }
 
+RunContext Batches::run_of(std::int64_t steps) const {
+  RunContext run{.sites = partition_.size(), .batch = 0, .sampling_rate = 0, .sampled = false, .steps = steps};
+  run.sampled = training_.batches == spec::TrainingSpec::Batches::poisson;
+  for (const auto& site : partition_) {
+    const auto samples = static_cast<double>(site.size());
+    const double rows = training_.batches == spec::TrainingSpec::Batches::equal
+                            ? std::min(static_cast<double>(training_.batch), samples)
+                            : samples / static_cast<double>(steps_per_epoch_);
+    run.batch += rows;
+    run.sampling_rate = std::max(run.sampling_rate, rows / samples);
+  }
+  return run;
+}
+
+std::vector<std::vector<std::int32_t>> Batches::drawn() const {
+  std::vector<std::vector<std::int32_t>> batch(partition_.size());
+  std::vector<RandomStream> streams;
+  for (std::size_t site = 0; site < partition_.size(); ++site) {
+    streams.emplace_back(seed_, Purpose::privacy_sampling, static_cast<std::uint32_t>(site),
+                         static_cast<std::uint32_t>(step_));
+  }
+  const boost::random::bernoulli_distribution<double> taken(1.0 / static_cast<double>(steps_per_epoch_));
+  for (bool empty = true; empty;) {
+    for (std::size_t site = 0; site < partition_.size(); ++site) {
+      for (const std::int32_t sample : partition_[site]) {
+        if (taken(streams[site])) batch[site].push_back(sample);
+      }
+      empty = empty && batch[site].empty();
+    }
+  }
+  return batch;
+}
+
 std::vector<std::vector<std::int32_t>> Batches::next() {
+  if (training_.batches == spec::TrainingSpec::Batches::poisson) {
+    std::vector<std::vector<std::int32_t>> batch = drawn();
+    ++step_;
+    return batch;
+  }
   std::vector<std::vector<std::int32_t>> batch(partition_.size());
   const std::int64_t epoch = step_ / steps_per_epoch_;
   const std::int64_t in_epoch = step_ % steps_per_epoch_;

@@ -17,7 +17,14 @@ struct Contribution {
     std::function<models::ConstBlock(std::size_t site)> of;  ///< rows × width
     /// Instead of `of`: whole numbers, which no compressor touches; `width` is 1 then.
     std::function<std::span<const std::int32_t>(std::size_t site)> whole = nullptr;
-    bool last_layer_only = false;  ///< part of the message of the last layer alone
+    /// 1 where the layer's message has this part, 0 (and a matrix of no columns) where it has not.
+    step::Expression present = 1.0;
+    /// Instead of `of`: rows × width numbers of `bits` bits (1 … 32) each, which no compressor touches.
+    std::function<std::span<const std::uint32_t>(std::size_t site)> codes = nullptr;
+    int bits = 0;
+
+    /// Whether it is a matrix of numbers, which a compressor may see to.
+    bool has_numbers() const { return !whole && !codes; }
   };
   step::Expression rows;  ///< of a site, in symbols
   std::vector<Part> parts;
@@ -27,7 +34,8 @@ struct Contribution {
 struct Rows {
   step::Expression rows;  ///< how many there are, in symbols
   std::vector<models::Matrix> parts;
-  std::vector<std::vector<std::int32_t>> whole;  ///< of parts of whole numbers, in their order
+  std::vector<std::vector<std::int32_t>> whole;        ///< of parts of whole numbers, in their order
+  std::vector<std::vector<std::uint32_t>> codes = {};  ///< of parts of codes, likewise
 
   const models::Matrix& operator[](std::size_t part) const { return parts[part]; }
 };

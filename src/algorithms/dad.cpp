@@ -1,6 +1,6 @@
 #include "algorithms/dad.hpp"
 
-#include "algorithms/training_step.hpp"
+#include "algorithms/pieces/table_rows.hpp"
 
 namespace dadsim::algorithms {
 namespace {
@@ -19,7 +19,7 @@ Contribution::Part deltas_of(TrainingStep& step, std::size_t l) {
 
 void Dad::run(TrainingStep& step) {
   step.forward();
-  if (separate_) {
+  if (options_.separate) {
     share_one_by_one(step);
   } else {
     share_beside_the_pass(step);
@@ -27,21 +27,31 @@ void Dad::run(TrainingStep& step) {
 }
 
 void Dad::share_beside_the_pass(TrainingStep& step) {
-  std::vector<Pending<Rows>> shared(step.layers());
-  step.backward([&](std::size_t l) {
-    shared[l] = step.exchange().combine({rows(), {inputs_of(step, l), deltas_of(step, l)}}, concatenation());
+  std::vector<Pending<Rows>> shared(step.matrices());
+  sweep_back(step, options_.table_rows, [&](std::size_t l) {
+    shared[l] = step.is_embedding(l)
+                    ? share_table_rows(step, l)
+                    : step.exchange().combine({rows(), {inputs_of(step, l), deltas_of(step, l)}}, concatenation());
     step.backpropagate(l);
   });
-  step.backward([&](std::size_t l) {
+  sweep_back(step, options_.table_rows, [&](std::size_t l) {
     const Rows& all = shared[l].wait();
-    step.form_gradient_of_rows(l, all[1], all[0]);
+    if (step.is_embedding(l)) {
+      add_table_rows(step, l, all);
+    } else {
+      step.form_gradient_of_rows(l, all[1], all[0]);
+    }
   });
 }
 
 void Dad::share_one_by_one(TrainingStep& step) {
   Exchange& exchange = step.exchange();
-  step.backward([&](std::size_t l) { step.backpropagate(l); });
-  step.backward([&](std::size_t l) {
+  sweep_back(step, options_.table_rows, [&](std::size_t l) { step.backpropagate(l); });
+  sweep_back(step, options_.table_rows, [&](std::size_t l) {
+    if (step.is_embedding(l)) {
+      add_table_rows(step, l, share_table_rows(step, l).wait());
+      return;
+    }
     const Rows inputs = exchange.combine({rows(), {inputs_of(step, l)}}, concatenation()).wait();
     const Rows deltas = exchange.combine({rows(), {deltas_of(step, l)}}, concatenation()).wait();
     step.form_gradient_of_rows(l, deltas[0], inputs[0]);
@@ -55,6 +65,14 @@ AlgorithmInfo dad_info() {
           "Sites share activations and deltas, the factors of the gradient, and form the exact gradient (dAD).",
       .source = "Baker et al., arXiv 2102.09631",
       .payload = "N(p + q)",
+      .family = "exact",
+      .formula =
+          "Â = [A_1; …; A_S], Δ̂ = [Δ_1; …; Δ_S]\n"
+          "G = Δ̂ᵀ Â",
+      .compute = "the weight gradient over the rows of all sites instead of its own",
+      .checks =
+          "Equals the pooled gradient to 1e-5 (tests/algorithms/contract_test.cpp)\n"
+          "Steps of PyTorch over gloo: docs/validation.md",
       .sharing = Sharing::one_network,
       .exact = true,
       .parameters = {{.name = "separate",
@@ -64,9 +82,12 @@ AlgorithmInfo dad_info() {
                       .default_value = "false",
                       .choices = {"false", "true"},
                       .description = "true: activations and deltas of a layer travel one after the other once the "
-                                     "backward pass is over; false: together, beside it"}},
+                                     "backward pass is over; false: together, beside it"},
+                     tables_parameter()},
       .make =
-          [](const spec::ParameterValues& values) { return std::make_unique<Dad>(values.at("separate") == "true"); },
+          [](const spec::ParameterValues& values) {
+            return std::make_unique<Dad>(Dad::Options{values.at("separate") == "true", values.at("tables") == "rows"});
+          },
       // A and Δ of all sites, layer by layer until the second sweep. Separately those of a layer at a time: this is an
       // upper bound then.
       .state =

@@ -9,9 +9,15 @@ namespace dadsim::algorithms {
 /// × (in + out) < in × out.
 class Dad final : public Algorithm {
  public:
-  /// `separate`: A and Δ in a collective each, after the backward pass and one waited for before the next, as a plain
-  /// loop over the layers does it. Otherwise both travel together, beside the rest of the backward pass.
-  explicit Dad(bool separate) : separate_(separate) {}
+  struct Options {
+    /// A and Δ in a collective each, after the backward pass and one waited for before the next, as a plain loop over
+    /// the layers does it. Otherwise both travel together, beside the rest of the backward pass.
+    bool separate = false;
+    /// Tables of embeddings by the rows that were read: see pieces/table_rows.hpp. Otherwise their gradients are
+    /// summed.
+    bool table_rows = false;
+  };
+  explicit Dad(Options options) : options_(options) {}
 
   void run(TrainingStep& step) override;
 
@@ -19,7 +25,7 @@ class Dad final : public Algorithm {
   void share_beside_the_pass(TrainingStep& step);
   void share_one_by_one(TrainingStep& step);
 
-  bool separate_;
+  Options options_;
 };
 
 AlgorithmInfo dad_info();

@@ -9,26 +9,18 @@ namespace dadsim::algorithms {
 
 void Edad::run(TrainingStep& step) {
   using namespace step::extent;  // NOLINT(google-build-using-namespace): the formulas read as in the paper
-  const std::size_t last = step.layers() - 1;
   std::vector<Pending<Rows>> shared(step.layers());
-
-  // Where every Δ but the last can be recomputed and nothing else is learned, sites need no backward pass of their own.
-  bool recomputes_all = step.matrices() == step.layers() && step.network().parameters().vectors.empty();
-  for (std::size_t l = 0; l < last; ++l) recomputes_all = recomputes_all && step.chained(l);
+  const models::Matrix none(0, 0);
 
   step.forward();
   step.backward([&](std::size_t l) {
-    Contribution own{rows(), {{in(), [&, l](std::size_t s) { return step.input(s, l); }}}};
-    if (!step.chained(l)) {
-      // Under another network's shapes only its last layer is taken as the last.
-      own.parts.push_back({out(), [&, l](std::size_t s) { return step.delta(s, l); }, nullptr, l == last});
-    }
-    shared[l] = step.exchange().combine(own, concatenation());
-    if (!recomputes_all) {
-      step.backpropagate(l);
-    } else if (l == 0) {
-      step.end_pass();
-    }
+    const Contribution::Part inputs{in(), [&, l](std::size_t s) { return step.input(s, l); }};
+    const Contribution::Part deltas{
+        out(), [&, l](std::size_t s) { return step.chained(l) ? models::ConstBlock(none) : step.delta(s, l); }, nullptr,
+        1.0 - delta_follows()};
+    shared[l] = step.exchange().combine({rows(), {inputs, deltas}}, concatenation());
+    // Where every Δ below can be recomputed and nothing else is learned there, sites need no pass of their own.
+    step.backpropagate_where_needed(l);
   });
 
   models::Matrix delta;                   // Δ̂ of the layer at hand; before ⊙ φ' while it comes from above
@@ -46,7 +38,7 @@ void Edad::run(TrainingStep& step) {
       delta = std::move(received.parts[1]);
     }
     step.form_gradient_of_rows(l, delta, input);
-    if (l == 0 || step.chained(l - 1)) delta = step.backpropagate_rows(l, delta);
+    delta = step.backpropagate_rows(l, delta);
     above = &input;
   });
 }
@@ -69,6 +61,13 @@ AlgorithmInfo edad_info() {
       .description = "Sites share activations and the last delta; everyone recomputes the other deltas exactly (edAD).",
       .source = "Baker et al., arXiv 2102.09631",
       .payload = "Np; Nq of the last layer and where deltas cannot be recomputed",
+      .family = "exact",
+      .formula =
+          "Â_l from all sites; Δ̂_L too\n"
+          "Δ̂_{l−1} = (Δ̂_l W_l) ⊙ φ'\n"
+          "G_l = Δ̂_lᵀ Â_{l−1}",
+      .compute = "the sweep over the rows of all sites; its own backward pass only as far down as a Δ does not follow",
+      .checks = "Equals the pooled gradient to 1e-5, with five activations (tests/algorithms/contract_test.cpp)",
       .sharing = Sharing::one_network,
       .exact = true,
       .parameters = {},

@@ -3,9 +3,11 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "algorithms/contribution.hpp"
+#include "algorithms/neighbour_message.hpp"
 #include "algorithms/pending.hpp"
 #include "algorithms/wire.hpp"
 #include "models/network.hpp"
@@ -36,6 +38,20 @@ class Exchange {
   /// everyone runs `how` on it; otherwise the aggregator gathers, runs `how` and broadcasts the result.
   Pending<Rows> combine(const Contribution& own, Combination how);
 
+  /// In how many blocks what is combined block by block is cut: among peers one per site, which combines it; at the
+  /// aggregator it is one.
+  std::size_t blocks() const { return mode_ == spec::ExchangeMode::peer ? sites() : 1; }
+  /// Who combines blocks.
+  step::Role combiner() const {
+    return mode_ == spec::ExchangeMode::peer ? step::Role::workers : step::Role::aggregator;
+  }
+  /// Every site hands block b to the one who combines it: an all-to-all among peers, a gather otherwise. Parts are
+  /// codes, and blocks are of one size in symbols. What arrives, per block: the rows of all sites.
+  Pending<std::vector<Rows>> hand_out(const std::vector<Contribution>& own);
+  /// Everyone ends with what has been made of every block: an all-gather among peers, a broadcast otherwise. `like`:
+  /// the parts of a block, as they were handed out.
+  Pending<std::vector<Rows>> bring_together(const std::vector<Rows>& made, const Contribution& like);
+
   /// Everyone ends with the sum over sites of one layer's gradient: an all-reduce among peers; gathered, added and
   /// broadcast by the aggregator otherwise. `add_to` adds site s's gradient to the sum; its size is that of the layer.
   Pending<models::LayerGradient> sum(const std::function<void(std::size_t site, models::LayerGradient& sum)>& add_to);
@@ -43,6 +59,14 @@ class Exchange {
   /// Sums matrices of `elements` in the same way: one per site, or, where nothing is compressed, a single one that is
   /// summed over sites already, as what is linear in the rows of the sites can be.
   Pending<models::Matrix> sum(const step::Expression& elements, std::vector<models::Matrix> of_sites);
+  /// Peers learn the largest of a number that each of them has, and stand still until they do: an all-reduce of 4
+  /// bytes.
+  void agree_on_most(float most);
+
+  /// Whether the gradients of all layers are compressed as one: what sum_of_model() is for.
+  bool whole_model() const { return wire_.whole_model(); }
+  /// Sums one row of numbers in the same way, that of all matrices and their biases: `of(site)` gives a site's.
+  Pending<models::Matrix> sum_of_model(Eigen::Index numbers, const std::function<models::Matrix(std::size_t site)>& of);
   /// Sums in the same way without compression: for the few numbers beside a matrix.
   Pending<models::Matrix> sum_as_it_is(const step::Expression& elements, models::Matrix sum);
 
@@ -52,16 +76,22 @@ class Exchange {
   std::int32_t sum_other_layers(const std::vector<models::Vector>& vectors,
                                 const std::vector<const models::Matrix*>& embeddings, bool embeddings_seen_to);
 
-  /// Every site hands a matrix of `elements` to its neighbours in the graph. What arrives, per site: the matrices of
-  /// those that send to it, in rising order of the senders.
-  Pending<std::vector<std::vector<models::Matrix>>> neighbours(
-      const std::shared_ptr<const step::Neighbours>& graph, const step::Expression& elements,
-      const std::function<models::ConstBlock(std::size_t site)>& of);
+  /// Every site hands a message to each of its neighbours in the graph. In a group for what is beside the matrices,
+  /// sizes are of all of that together, and no compressor touches it.
+  Pending<Arrivals> neighbours(const std::shared_ptr<const step::Neighbours>& graph, const NeighbourMessage& message);
+
+  /// What a site keeps of the n-th matrix that was summed or combined in the step.
+  const models::Matrix& held(std::size_t site, std::uint32_t matrix) {
+    return wire_.memory(static_cast<std::int32_t>(site), matrix).held();
+  }
 
   /// Bytes that each site has handed over since the step began: the lengths of its messages.
   const std::vector<double>& bytes_handed_over() const { return handed_over_; }
   /// Bytes that the aggregator has handed to each site since the step began.
   double bytes_handed_down() const { return handed_down_; }
+
+  /// Takes back what has been counted for alternatives that are not taken: per site, and by the aggregator to each.
+  void forget(const std::vector<double>& over, double down);
 
   /// Starts counting anew.
   void begin_step(std::int64_t number);
@@ -79,15 +109,36 @@ class Exchange {
   void hand_over(const Payloads& said, std::int32_t worker, const compress::Message& message);
   std::int32_t record(step::CollectiveKind kind, Payloads payload);
   void charge(step::Phase phase, step::Role who, const step::Work& work);
-  void charge_encoding(step::Role who, const step::Expression& elements);
-  void charge_decoding(step::Role who, const step::Expression& elements);
+  /// Packs or unpacks the codes of so many rows.
+  void charge_codes(step::Phase phase, step::Role who, const Contribution& own, const step::Expression& rows);
+  void charge_encoding(step::Role who, const compress::Amount& numbers);
+  void charge_decoding(step::Role who, const compress::Amount& numbers);
+  /// The messages of all sites become a sum of `elements` numbers: decoded into it, or decoded and then added.
+  void charge_decoding_into_sum(step::Role who, const step::Expression& elements, const compress::Amount& all,
+                                const step::Work& adding);
 
-  Payloads payloads_of(const Contribution& own, const step::Expression& rows) const;
+  /// What the parts of a contribution are on the wire: the number of each matrix, and, of a compressor that adapts,
+  /// the slot of the share of it that was kept.
+  struct PartOnWire {
+    std::uint32_t matrix = 0;
+    std::optional<std::int32_t> slot;
+  };
+  using PartsOnWire = std::vector<PartOnWire>;
+
+  /// How many numbers there are, and of a compressor that adapts how many of them are kept.
+  compress::Amount amount(const step::Expression& elements, const std::optional<std::int32_t>& slot) const;
+  Payloads payloads_of(const Contribution& own, const step::Expression& rows, const PartsOnWire& parts) const;
   /// Numbers that a compressor sees, of `rows` rows.
-  static step::Expression numbers_of(const Contribution& own, const step::Expression& rows);
-  Rows collect(const Contribution& own, const Payloads& said);
-  /// What the aggregator hands back, as it arrives.
-  Rows hand_back(const Rows& result, const Contribution& like, const Payloads& said);
+  compress::Amount numbers_of(const Contribution& own, const step::Expression& rows, const PartsOnWire& parts) const;
+  /// Whether no site has a column of a matrix: the layer's message is without it.
+  bool is_absent(const Contribution::Part& part) const;
+  /// The messages of all sites, which say with `parts` what they are.
+  std::vector<compress::Message> encode_all(const Contribution& own, PartsOnWire& parts);
+  /// What arrives of them.
+  Rows receive_all(const Contribution& own, const PartsOnWire& parts, const std::vector<compress::Message>& messages);
+  /// What the aggregator (`from`: −1) or a site hands back, as it arrives. `parts` is what it was on its way up, and
+  /// becomes what it is on its way down.
+  Rows hand_back(const Rows& result, const Contribution& like, PartsOnWire& parts, std::int32_t from);
 
   /// The collective, or the way through the aggregator with what adding costs there, by which `elements` per site are
   /// summed; returns what to wait for.
@@ -104,17 +155,22 @@ class Exchange {
   /// all-reduce among peers, others by an all-gather.
   EncodedSum sum_encoded(const step::Expression& elements, Eigen::Index rows, Eigen::Index columns,
                          const std::function<models::Matrix(std::size_t site)>& of, const step::Work& adding);
-  /// A matrix of a site (of the aggregator: −1) as it arrives. With a memory, what was lost before is added to it, and
-  /// what is lost now is kept.
-  models::Matrix sent(std::int32_t site, models::Matrix matrix, const Payloads& said, std::int64_t key);
+  /// A matrix of a site (of the aggregator: −1) as it arrives, and its message. With a memory, what was lost before is
+  /// added to it, and what is lost now is kept.
+  struct Sent {
+    models::Matrix arrived;
+    compress::Message message;
+    std::int64_t kept = 0;
+  };
+  Sent sent(std::int32_t site, models::Matrix matrix, std::uint32_t number, bool sum = false);
 
   step::StepRecorder& recorder_;
   const spec::ModelShape& shape_;
   /// The layers that groups are numbered over: without and with embeddings.
   std::vector<const spec::LayerShape*> outer_products_, matrices_;
+  spec::LayerShape all_layers_;  ///< with tables, as one
   spec::ExchangeMode mode_;
   Wire wire_;
-  std::int64_t sums_ = 0;  ///< of this step so far: which of a step's sums a memory belongs to
   std::vector<double> handed_over_;
   double handed_down_ = 0;
 };

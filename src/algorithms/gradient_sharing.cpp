@@ -4,7 +4,58 @@
 
 namespace dadsim::algorithms {
 
+namespace {
+
+/// The gradients of all matrices with their biases, one behind the other, are summed as one row of numbers.
+void share_whole_model(TrainingStep& step) {
+  std::vector<TrainingStep::GradientOfSite> gradients(step.matrices());
+  step.forward();
+  step.backward_with_embeddings([&](std::size_t l) {
+    gradients[l] = step.site_gradients(l);
+    step.backpropagate(l);
+  });
+  const auto zero = [&](std::size_t l) {
+    const models::WeightsOf<float>& weights = step.weights(l);
+    return models::LayerGradient{models::Matrix::Zero(weights.out(), weights.in()),
+                                 models::Vector::Zero(weights.bias.size())};
+  };
+  Eigen::Index numbers = 0;
+  for (std::size_t l = 0; l < step.matrices(); ++l) {
+    numbers += step.weights(l).weight.size() + step.weights(l).bias.size();
+  }
+  const auto row_of = [&](std::size_t site) {
+    models::Matrix row(1, numbers);
+    Eigen::Index at = 0;
+    for (std::size_t l = 0; l < step.matrices(); ++l) {
+      models::LayerGradient own = zero(l);
+      gradients[l](site, own);
+      row.middleCols(at, own.weight.size()) = own.weight.reshaped<Eigen::RowMajor>().transpose();
+      at += own.weight.size();
+      row.middleCols(at, own.bias.size()) = own.bias.transpose();
+      at += own.bias.size();
+    }
+    return row;
+  };
+  step.at_all_layers([&] {
+    const models::Matrix sum = step.exchange().sum_of_model(numbers, row_of).wait();
+    Eigen::Index at = 0;
+    for (std::size_t l = 0; l < step.matrices(); ++l) {
+      models::LayerGradient& gradient = step.gradient(l) = zero(l);
+      gradient.weight.reshaped<Eigen::RowMajor>() = sum.middleCols(at, gradient.weight.size()).transpose();
+      at += gradient.weight.size();
+      gradient.bias = sum.middleCols(at, gradient.bias.size()).transpose();
+      at += gradient.bias.size();
+    }
+  });
+}
+
+}  // namespace
+
 void GradientSharing::run(TrainingStep& step) {
+  if (step.exchange().whole_model()) {
+    share_whole_model(step);
+    return;
+  }
   std::vector<Pending<models::LayerGradient>> sums(step.matrices());
   step.forward();
   step.backward_with_embeddings([&](std::size_t l) {
@@ -20,7 +71,19 @@ AlgorithmInfo gradient_sharing_info() {
       .description = "Every site sends its gradients and all apply their sum (dSGD, data parallelism).",
       .source = "Dean et al., Large Scale Distributed Deep Networks, NeurIPS 2012; the baseline of arXiv 2102.09631",
       .payload = "pq",
+      .family = "exact",
+      .formula =
+          "G_s = Δ_sᵀ A_s, with N_s ÷ ΣN in Δ_s\n"
+          "G = Σ_s G_s",
+      .compute = "nothing",
+      .checks =
+          "Equals the pooled gradient to 1e-5, with 1 to 16 sites of equal and unequal batches "
+          "(tests/algorithms/contract_test.cpp)\n"
+          "Bytes of ResNet-18 and of the LSTM per epoch: 1,023 and 7,730 MB, as published with PowerSGD "
+          "(tests/algorithms/power_sgd_bytes_test.cpp)",
       .sharing = Sharing::one_network,
+      .sends_gradients = true,
+      .sums_in_buckets = true,
       .exact = true,
       .parameters = {},
       .make = [](const spec::ParameterValues&) { return std::make_unique<GradientSharing>(); }};

@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "algorithms/batches.hpp"
+#include "algorithms/gossip/sites_evaluation.hpp"
 #include "algorithms/learners.hpp"
 #include "models/metrics.hpp"
 #include "models/optimizer.hpp"
@@ -84,12 +85,15 @@ step::Evaluation evaluate_all(std::int64_t step, const Learners& learners, const
   step::Evaluation mean{.step = step};
   const std::vector<const models::Network*> networks = learners.networks();
   const auto count = static_cast<double>(networks.size());
+  std::vector<double> accuracies;
   for (const models::Network* network : networks) {
     const models::Quality quality = evaluate(*network, test);
     mean.loss += quality.loss / count;
     mean.accuracy += quality.accuracy / count;
     mean.auc += quality.auc / count;
+    accuracies.push_back(quality.accuracy);
   }
+  if (learners.own_weights()) mean.sites = evaluate_sites(networks, std::move(accuracies), test);
   return mean;
 }
 
@@ -99,13 +103,18 @@ std::int64_t budget_in_steps(const spec::TrainingSpec& training, std::int64_t st
   return static_cast<std::int64_t>(std::ceil(training.epochs * static_cast<double>(steps_per_epoch) - 1e-9));
 }
 
+RunContext planned_run(const LearningProblem& problem) {
+  const Batches batches(problem.training, problem.partition, problem.seed);
+  return batches.run_of(std::max<std::int64_t>(1, budget_in_steps(problem.training, batches.steps_per_epoch())));
+}
+
 step::Trajectory learn(const spec::RunSpec& run, const LearningProblem& problem, const LearningObserver& observer) {
   const spec::TrainingSpec& training = problem.training;
-  const std::unique_ptr<Learners> learners = make_learners(run, problem);
   Batches batches(training, problem.partition, problem.seed);
   step::Trajectory trajectory;
   trajectory.steps_per_epoch = batches.steps_per_epoch();
   const std::int64_t steps = std::max<std::int64_t>(1, budget_in_steps(training, trajectory.steps_per_epoch));
+  const std::unique_ptr<Learners> learners = make_learners(run, problem, steps);
   const std::int64_t every = training.evaluate_every > 0 ? training.evaluate_every : trajectory.steps_per_epoch;
   StepStore store(trajectory);
   RankAverages ranks;

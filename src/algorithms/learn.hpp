@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 
+#include "algorithms/algorithm.hpp"
 #include "algorithms/learning_problem.hpp"
 #include "spec/specification.hpp"
 #include "step/trajectory.hpp"
@@ -22,5 +23,8 @@ step::Trajectory learn(const spec::RunSpec& run, const LearningProblem& problem,
 
 /// Steps that the run may take: epochs × steps per epoch, rounded up.
 std::int64_t budget_in_steps(const spec::TrainingSpec& training, std::int64_t steps_per_epoch);
+
+/// The run that `problem` asks for, if it takes all the steps that it may.
+RunContext planned_run(const LearningProblem& problem);
 
 }  // namespace dadsim::algorithms

@@ -3,9 +3,13 @@
 #include <cmath>
 
 #include "algorithms/cost.hpp"
+#include "algorithms/flexible/plan.hpp"
 #include "algorithms/gossip/own_weights_step.hpp"
+#include "algorithms/learn.hpp"
 #include "algorithms/registry.hpp"
 #include "models/optimizer.hpp"
+#include "models/sgd.hpp"
+#include "support/parallel.hpp"
 
 namespace dadsim::algorithms {
 namespace {
@@ -13,25 +17,39 @@ namespace {
 /// The weights of one site, or of all that share them, with everything that trains them.
 class Replica {
  public:
-  Replica(const AlgorithmInfo& info, const spec::RunSpec& run, const LearningProblem& problem)
+  Replica(const AlgorithmInfo& info, const spec::RunSpec& run, const LearningProblem& problem, std::int64_t steps)
       : info_(info),
         samples_(problem.data.train),
         network_(problem.data.shape, problem.model, problem.seed),
-        algorithm_(info.make(run.parameters)),
+        algorithm_(make_algorithm(info, run)),
         optimizer_(make_optimizer(problem.training.optimizer, network_)),
         step_(network_, run.exchange, problem.seed, run.compress),
-        update_(cost::update(models::update_floats_per_parameter(problem.training.optimizer),
-                             models::update_flops_per_parameter(problem.training.optimizer))) {}
+        rule_{problem.training.optimizer, optimizer_.get(), 0, steps},
+        plain_(step_alone(problem.training.optimizer)) {
+    algorithm_->prepare(planned_run(problem));
+  }
 
   Replica(const Replica&) = delete;
   Replica& operator=(const Replica&) = delete;
 
   Learners::Step train(std::int64_t number, const Batch& batch, double rate) {
     step_.begin(number, samples_, batch);
+    rule_.rate = rate;
+    step_.set_update_rule(rule_);
     run_step(info_, *algorithm_, step_);
-    step_.backward(
-        [&](std::size_t) { step_.charge(step::Phase::update, step::Role::workers, {update_}, false, true); });
-    optimizer_->update(network_, step_.gradient(), rate);
+    const spec::OptimizerSpec& applied = step_.is_applied_as_it_is() ? plain_ : rule_.optimizer;
+    const step::Work work =
+        cost::update(models::update_floats_per_parameter(applied), models::update_flops_per_parameter(applied));
+    // What follows a matrix in the network and is no matrix is charged with it; where that stays, it is left out.
+    step_.backward([&](std::size_t l) {
+      if (!step_.stays(l)) step_.charge(step::Phase::update, step::Role::workers, {work}, false, true);
+    });
+    if (step_.is_applied_as_it_is()) {
+      models::Sgd(plain_, network_).update(network_, step_.gradient(), rate);
+    } else {
+      optimizer_->update(network_, step_.gradient(), rate);
+    }
+    algorithm_->updated(step_, network_);
     network_.update_running_statistics(step_.tape());
     auto [structure, sizes] = step_.recorder().take();
     return {std::isfinite(step_.loss()), std::move(structure), std::move(sizes), step_.ranks()};
@@ -40,13 +58,20 @@ class Replica {
   const models::Network& network() const { return network_; }
 
  private:
+  /// A step that an algorithm hands over whole: what is left of the optimizer is its decoupled decay.
+  static spec::OptimizerSpec step_alone(const spec::OptimizerSpec& optimizer) {
+    return {.kind = spec::OptimizerSpec::Kind::sgd,
+            .weight_decay = optimizer.kind == spec::OptimizerSpec::Kind::adamw ? optimizer.weight_decay : 0};
+  }
+
   const AlgorithmInfo& info_;
   const models::Samples& samples_;
   models::Network network_;
   std::unique_ptr<Algorithm> algorithm_;
   std::unique_ptr<models::Optimizer> optimizer_;
   TrainingStep step_;
-  step::Work update_;
+  UpdateRule rule_;
+  spec::OptimizerSpec plain_;
 };
 
 Batch in_one_place(const Batch& batch) {
@@ -58,8 +83,8 @@ Batch in_one_place(const Batch& batch) {
 /// Sites that apply the same gradient to the same weights, or one that has all data.
 class OneNetwork final : public Learners {
  public:
-  OneNetwork(const AlgorithmInfo& info, const spec::RunSpec& run, const LearningProblem& problem)
-      : pooled_(info.sharing == Sharing::pooled), replica_(info, run, problem) {}
+  OneNetwork(const AlgorithmInfo& info, const spec::RunSpec& run, const LearningProblem& problem, std::int64_t steps)
+      : pooled_(info.sharing == Sharing::pooled), replica_(info, run, problem, steps) {}
 
   Step train(std::int64_t number, double rate, const Batch& batch) override {
     return replica_.train(number, pooled_ ? in_one_place(batch) : batch, rate);
@@ -74,9 +99,9 @@ class OneNetwork final : public Learners {
 /// Sites that have nothing to do with each other.
 class Alone final : public Learners {
  public:
-  Alone(const AlgorithmInfo& info, const spec::RunSpec& run, const LearningProblem& problem) {
+  Alone(const AlgorithmInfo& info, const spec::RunSpec& run, const LearningProblem& problem, std::int64_t steps) {
     for (std::size_t i = 0; i < problem.partition.size(); ++i) {
-      replicas_.push_back(std::make_unique<Replica>(info, run, problem));
+      replicas_.push_back(std::make_unique<Replica>(info, run, problem, steps));
     }
   }
 
@@ -102,6 +127,57 @@ class Alone final : public Learners {
   std::vector<std::unique_ptr<Replica>> replicas_;
 };
 
+/// Sites that share some of their layers: each has a network, and in all of them the shared layers are the same.
+class OwnLayers final : public Learners {
+ public:
+  OwnLayers(const AlgorithmInfo& info, const spec::RunSpec& run, const LearningProblem& problem)
+      : info_(info),
+        samples_(problem.data.train),
+        algorithm_(make_algorithm(info, run)),
+        networks_(problem.partition.size(), models::Network(problem.data.shape, problem.model, problem.seed)),
+        step_(networks_.front(), run.exchange, problem.seed, run.compress),
+        update_(cost::update(models::update_floats_per_parameter(problem.training.optimizer),
+                             models::update_flops_per_parameter(problem.training.optimizer))) {
+    for (const models::Network& network : networks_) {
+      optimizers_.push_back(make_optimizer(problem.training.optimizer, network));
+    }
+    step_.set_networks(networks());
+  }
+
+  Step train(std::int64_t number, double rate, const Batch& batch) override {
+    step_.begin(number, samples_, batch);
+    run_step(info_, *algorithm_, step_);
+    step_.backward([&](std::size_t l) {
+      if (!step_.stays(l)) step_.charge(step::Phase::update, step::Role::workers, {update_}, false, true);
+    });
+    parallel_for(networks_.size(), [&](std::size_t site) {
+      models::Gradient gradient = step_.gradient();
+      for (std::size_t l = 0; l < step_.layers(); ++l) {
+        const std::vector<models::LayerGradient>& own = step_.own_gradients(l);
+        if (!own.empty()) gradient.matrices[step_.in_network(l)] = own[site];
+      }
+      optimizers_[site]->update(networks_[site], gradient, rate);
+      if (!batch[site].empty()) networks_[site].update_running_statistics(step_.tape(site));
+    });
+    auto [structure, sizes] = step_.recorder().take();
+    return {std::isfinite(step_.loss()), std::move(structure), std::move(sizes), step_.ranks()};
+  }
+  std::vector<const models::Network*> networks() const override {
+    std::vector<const models::Network*> all;
+    for (const models::Network& network : networks_) all.push_back(&network);
+    return all;
+  }
+
+ private:
+  const AlgorithmInfo& info_;
+  const models::Samples& samples_;
+  std::unique_ptr<Algorithm> algorithm_;
+  std::vector<models::Network> networks_;
+  std::vector<std::unique_ptr<models::Optimizer>> optimizers_;
+  TrainingStep step_;
+  step::Work update_;
+};
+
 /// Sites with weights of their own that exchange them with their neighbours.
 class Gossip final : public Learners {
  public:
@@ -119,6 +195,7 @@ class Gossip final : public Learners {
     for (std::size_t site = 0; site < step_.sites(); ++site) all.push_back(&step_.network(site));
     return all;
   }
+  bool own_weights() const override { return true; }
 
  private:
   std::unique_ptr<GossipAlgorithm> algorithm_;
@@ -127,14 +204,16 @@ class Gossip final : public Learners {
 
 }  // namespace
 
-std::unique_ptr<Learners> make_learners(const spec::RunSpec& run, const LearningProblem& problem) {
+std::unique_ptr<Learners> make_learners(const spec::RunSpec& run, const LearningProblem& problem, std::int64_t steps) {
   const AlgorithmInfo& info = algorithm_registry().at(run.algorithm);
   switch (info.sharing) {
     case Sharing::one_network:
+      if (has_own_layers(run)) return std::make_unique<OwnLayers>(info, run, problem);
+      return std::make_unique<OneNetwork>(info, run, problem, steps);
     case Sharing::pooled:
-      return std::make_unique<OneNetwork>(info, run, problem);
+      return std::make_unique<OneNetwork>(info, run, problem, steps);
     case Sharing::no_sharing:
-      return std::make_unique<Alone>(info, run, problem);
+      return std::make_unique<Alone>(info, run, problem, steps);
     case Sharing::own_weights:
       return std::make_unique<Gossip>(info, run, problem);
   }

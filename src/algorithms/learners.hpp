@@ -29,9 +29,12 @@ class Learners {
 
   /// Those whose quality is that of the run: the mean of theirs.
   virtual std::vector<const models::Network*> networks() const = 0;
+  /// Whether these are of sites that exchange their weights: then their average means something too.
+  virtual bool own_weights() const { return false; }
 };
 
-/// Makes the learners of the algorithm that the run names.
-std::unique_ptr<Learners> make_learners(const spec::RunSpec& run, const LearningProblem& problem);
+/// Makes the learners of the algorithm that the run names. `steps`: that it may take; 0: nobody knows.
+std::unique_ptr<Learners> make_learners(const spec::RunSpec& run, const LearningProblem& problem,
+                                        std::int64_t steps = 0);
 
 }  // namespace dadsim::algorithms

@@ -29,6 +29,8 @@ class Pending {
     if (receive_) std::exchange(receive_, nullptr)(data_);
     return data_;
   }
+  /// What was received, once it has been waited for.
+  const T& data() const { return data_; }
   T wait() && { return std::move(wait()); }
 
  private:

@@ -27,9 +27,13 @@ class PowerSgd final : public Algorithm {
     warm,   ///< the step before: directions improve from step to step
     random  ///< drawn anew in every step
   };
+  /// Sums that wait for each other: what is not compressed travels beside P, or before it.
+  enum class Rounds { two, three };
   struct Options {
     std::int64_t rank = 2;
     Start start = Start::warm;
+    double least_compression = 2;  ///< see SubspaceOptions
+    Rounds rounds = Rounds::two;
     std::int64_t uncompressed_steps = 0;  ///< steps of gradient sharing before the first that compresses
   };
 

@@ -1,17 +1,29 @@
 #include "algorithms/rank_dad.hpp"
 
+#include "algorithms/pieces/table_rows.hpp"
+
 namespace dadsim::algorithms {
 
 void RankDad::run(TrainingStep& step) {
-  std::vector<Pending<Rows>> shared(step.layers());
+  std::vector<Pending<Rows>> shared(step.matrices());
   step.forward();
-  step.backward([&](std::size_t l) {
-    const SiteFactors own = factorise_sites(step, l, options_);  // r_s × (in + out)
-    shared[l] = step.exchange().combine(own.contribution(),
-                                        mode_ == Mode::two_way ? refactorise(step, l, options_) : keep_all(step, l));
+  sweep_back(step, table_rows_, [&](std::size_t l) {
+    if (step.is_embedding(l)) {
+      shared[l] = share_table_rows(step, l);
+    } else {
+      const SiteFactors own = factorise_sites(step, l, options_);  // r_s × (in + out)
+      shared[l] = step.exchange().combine(own.contribution(),
+                                          mode_ == Mode::two_way ? refactorise(step, l, options_) : keep_all(step, l));
+    }
     step.backpropagate(l);
   });
-  step.backward([&](std::size_t l) { step.gradient(l) = multiply(step, l, shared[l].wait()); });
+  sweep_back(step, table_rows_, [&](std::size_t l) {
+    if (step.is_embedding(l)) {
+      add_table_rows(step, l, shared[l].wait());
+    } else {
+      step.gradient(l) = multiply(step, l, shared[l].wait());
+    }
+  });
 }
 
 AlgorithmInfo rank_dad_info() {
@@ -24,6 +36,15 @@ AlgorithmInfo rank_dad_info() {
           "Baker et al., arXiv 2102.09631; directions are kept orthogonal and small components are cut by their "
           "singular value, as in no released code",
       .payload = "r(p + q)",
+      .family = "low-rank",
+      .formula =
+          "v ← M Mᵀ v, orthogonal to b_1 … b_{k−1}, for M = Δᵀ [A 1] without forming it\n"
+          "σ_k = ‖Mᵀ b_k‖, c_k = Mᵀ b_k ÷ σ_k\n"
+          "G = Σ_k σ_k b_k c_kᵀ of all sites, two-way factorised once more",
+      .compute = "the power iterations, and those of the components of all sites",
+      .checks =
+          "With all components it equals the pooled gradient to 1e-4 (tests/algorithms/contract_test.cpp)\n"
+          "Accuracies and effective ranks beside the published ones: docs/effective-ranks.md",
       .sharing = Sharing::one_network,
       .exact = false,
       .parameters =
@@ -48,6 +69,15 @@ AlgorithmInfo rank_dad_info() {
             .default_value = "0.01",
             .choices = {},
             .description = "components whose singular value is at most this share of the largest are not sent"},
+           {.name = "stop",
+            .type = spec::ParameterSpec::Type::choice,
+            .minimum = 0,
+            .maximum = 0,
+            .default_value = "share",
+            .choices = {"share", "directions"},
+            .description = "share: the search ends at a component that is at most `tolerance` of the largest; "
+                           "directions: as in the authors' code, where two directions that follow each other differ by "
+                           "less than `tolerance` (theirs is 0.001), with their deflation in place of orthogonality"},
            {.name = "mode",
             .type = spec::ParameterSpec::Type::choice,
             .minimum = 0,
@@ -60,22 +90,33 @@ AlgorithmInfo rank_dad_info() {
             .type = spec::ParameterSpec::Type::choice,
             .minimum = 0,
             .maximum = 0,
-            .default_value = "none",
-            .choices = {"none", "cap"},
+            .default_value = "agree",
+            .choices = {"agree", "cap", "none"},
             .description =
-                "none: only the components that were found are sent, and receivers are taken to know how "
-                "many; cap: zeros fill them up to the cap (or what the matrix allows), so that all messages of a "
-                "layer have one size"}},
+                "agree: peers first agree on the most components that one of them has found, 4 bytes a layer, and fill "
+                "theirs up with zeros (an aggregator takes messages of any size); cap: zeros fill them up to the cap "
+                "(or what the matrix allows); none: only the components that were found are sent, and peers are taken "
+                "to know how many"},
+           tables_parameter()},
       .make =
           [](const spec::ParameterValues& values) {
             const FactoriseOptions options{.cap = std::stoll(values.at("cap")),
                                            .iterations = std::stoll(values.at("iterations")),
-                                           .tolerance = std::stod(values.at("tolerance"))};
+                                           .tolerance = std::stod(values.at("tolerance")),
+                                           .stop = values.at("stop") == "directions"
+                                                       ? FactoriseOptions::Stop::directions
+                                                       : FactoriseOptions::Stop::share};
+            const std::string& padding = values.at("padding");
             return std::make_unique<RankDad>(
-                SharedFactorsOptions{options, values.at("padding") == "cap" ? Padding::cap : Padding::none},
-                values.at("mode") == "one-way" ? RankDad::Mode::one_way : RankDad::Mode::two_way);
+                SharedFactorsOptions{options, padding == "cap"     ? Padding::cap
+                                              : padding == "agree" ? Padding::agree
+                                                                   : Padding::none},
+                values.at("mode") == "one-way" ? RankDad::Mode::one_way : RankDad::Mode::two_way,
+                values.at("tables") == "rows");
           },
       .lossless = {{"cap", "65536"}, {"tolerance", "0"}},
+      // Deflation by squares leaves noise behind where the rank is exhausted, which may point anywhere.
+      .unstable = [](const spec::ParameterValues& values) { return values.at("stop") == "directions"; },
       // At most: its own factors, and those of all sites.
       .state =
           [](const spec::ParameterValues& values) {

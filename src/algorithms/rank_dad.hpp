@@ -13,12 +13,15 @@ namespace dadsim::algorithms {
 class RankDad final : public Algorithm {
  public:
   enum class Mode { one_way, two_way };
-  RankDad(SharedFactorsOptions options, Mode mode) : options_(options), mode_(mode) {}
+  /// `table_rows`: tables of embeddings by the rows that were read, see pieces/table_rows.hpp.
+  RankDad(SharedFactorsOptions options, Mode mode, bool table_rows)
+      : options_(options), mode_(mode), table_rows_(table_rows) {}
   void run(TrainingStep& step) override;
 
  private:
   SharedFactorsOptions options_;
   Mode mode_;
+  bool table_rows_;
 };
 
 AlgorithmInfo rank_dad_info();

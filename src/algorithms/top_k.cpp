@@ -38,6 +38,13 @@ AlgorithmInfo top_k_info() {
           "Aji, Heafield, EMNLP 2017, arXiv 1704.05021; Stich, Cordonnier, Jaggi, Sparsified SGD with Memory, "
           "NeurIPS 2018, arXiv 1809.07599",
       .payload = "2k with k = fraction·pq (values and indices), and the q biases",
+      .family = "sparsification",
+      .formula =
+          "M_s = G_s + E_s\n"
+          "C_s = the k entries of M_s of the largest magnitude\n"
+          "G = Σ_s C_s, E_s = M_s − C_s",
+      .compute = "a radix selection among the entries",
+      .checks = "What was sent and what is kept add up to all gradients, to 1e-6 (tests/algorithms/top_k_test.cpp)",
       .sharing = Sharing::one_network,
       .exact = false,
       .parameters = {{.name = "fraction",

@@ -1,19 +1,33 @@
 #include "algorithms/wire.hpp"
 
 #include "compress/registry.hpp"
-#include "support/random.hpp"
 
 namespace dadsim::algorithms {
 
 Wire::Wire(const spec::CompressSpec& asked, std::uint64_t seed)
     : info_(&compress::compressors().at(asked.method)),
       compressor_(info_->make(asked.parameters)),
+      adds_(info_->adds(asked.parameters)),
+      forwards_(info_->forwards(asked.parameters)),
       remembers_(asked.memory),
+      whole_model_(asked.scope == spec::CompressSpec::Scope::model),
       seed_(seed) {}
 
-void Wire::encode(models::ConstBlock numbers, compress::Encoder& into) {
-  RandomStream random(seed_, Purpose::rounding, message_++, step_);
-  compressor_->encode(numbers, random, into);
+std::int64_t Wire::encode(models::ConstBlock numbers, std::int32_t site, std::uint32_t matrix, compress::Encoder& into,
+                          bool sum) {
+  const auto [state, is_new] = state_.try_emplace({site, matrix});
+  if (is_new) state->second = compressor_->make_state();
+  return compressor_->encode(numbers, {seed_, step_, message_++, matrix, state->second.get(), sum}, into);
+}
+
+void Wire::decode(compress::Decoder& from, std::uint32_t matrix, models::MutableBlock into) const {
+  compressor_->decode(from, {seed_, step_, 0, matrix}, into);
+}
+
+compress::Memory& Wire::memory(std::int32_t site, std::uint32_t matrix) {
+  const auto [memory, is_new] = memory_.try_emplace({site, matrix});
+  if (is_new) memory->second = compressor_->make_memory();
+  return *memory->second;
 }
 
 }  // namespace dadsim::algorithms

@@ -19,29 +19,41 @@ class Wire {
   /// False: matrices are sent in fp32 as they lie in memory, which costs nobody anything.
   bool compresses() const { return !info_->lossless; }
   /// Whether encoded matrices can be added on the way.
-  bool adds() const { return info_->adds; }
+  bool adds() const { return adds_; }
+  /// Whether sizes are known only once numbers have been encoded.
+  bool adapts() const { return info_->adapts; }
+  /// Whether an aggregator hands messages on rather than compress what it has made of them.
+  bool forwards() const { return forwards_; }
+  /// Whether the gradients of all layers are compressed as one.
+  bool whole_model() const { return compresses() && whole_model_; }
   const compress::Compressor& compressor() const { return *compressor_; }
 
-  void begin_step(std::uint32_t step) { step_ = step, message_ = 0; }
+  void begin_step(std::uint32_t step) { step_ = step, message_ = 0, matrix_ = 0; }
+  /// Numbers what is exchanged next: one matrix at each site.
+  std::uint32_t begin_matrix() { return matrix_++; }
 
-  /// Encodes a matrix of this step's next message.
-  void encode(models::ConstBlock numbers, compress::Encoder& into);
-  void decode(compress::Decoder& from, models::MutableBlock into) const { compressor_->decode(from, into); }
+  /// Encodes a matrix of site `site` (of the aggregator: −1); returns how many of its numbers were kept. `sum`: it is
+  /// the sum of what sites have encoded.
+  std::int64_t encode(models::ConstBlock numbers, std::int32_t site, std::uint32_t matrix, compress::Encoder& into,
+                      bool sum = false);
+  void decode(compress::Decoder& from, std::uint32_t matrix, models::MutableBlock into) const;
 
-  /// Whether what is lost is kept and added to what is sent next (Seide et al., Interspeech 2014; Karimireddy et al.,
-  /// ICML 2019, arXiv 1901.09847). It makes sense for what adds up over steps: gradients and sums of them.
+  /// Whether what is lost is kept and added to what is sent next. It makes sense for what adds up over steps: gradients
+  /// and sums of them.
   bool remembers() const { return remembers_; }
-  /// What site `site` has kept of matrix `key`; empty before the first step. Whoever sends adds it, and puts back what
-  /// was lost.
-  models::Matrix& memory(std::size_t site, std::int64_t key) { return memory_[{site, key}]; }
+  /// What site `site` keeps of a matrix.
+  compress::Memory& memory(std::int32_t site, std::uint32_t matrix);
 
  private:
+  using Key = std::pair<std::int32_t, std::uint32_t>;  ///< site, matrix
+
   const compress::CompressorInfo* info_;
   std::unique_ptr<compress::Compressor> compressor_;
-  bool remembers_;
+  bool adds_, forwards_, remembers_, whole_model_;
   std::uint64_t seed_;
-  std::uint32_t step_ = 0, message_ = 0;
-  std::map<std::pair<std::size_t, std::int64_t>, models::Matrix> memory_;
+  std::uint32_t step_ = 0, message_ = 0, matrix_ = 0;
+  std::map<Key, std::unique_ptr<compress::Memory>> memory_;
+  std::map<Key, std::unique_ptr<compress::CompressorState>> state_;
 };
 
 }  // namespace dadsim::algorithms

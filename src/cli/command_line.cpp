@@ -6,9 +6,11 @@
 #include <algorithm>
 #include <cstdio>
 #include <exception>
+#include <filesystem>
 #include <map>
 #include <string_view>
 
+#include "cli/algorithm_pages.hpp"
 #include "cli/collective_command.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/explain_command.hpp"
@@ -92,6 +94,11 @@ void run_scenario(const Options& options, const scenario::Scenario& scenario) {
   if (!options.quiet && !taken) print(to_table(result));
 }
 
+void write_pages(const std::string& folder) {
+  std::filesystem::create_directories(folder);
+  for (const auto& [name, text] : algorithm_pages()) write_file_atomically(folder + "/" + name, text);
+}
+
 void execute(const Options& options) {
   switch (options.command) {
     case Options::Command::help:
@@ -99,7 +106,8 @@ void execute(const Options& options) {
     case Options::Command::version:
       return print(fmt::format("dadsim {} (SimGrid {})\n", kVersion, sim::simgrid_version()));
     case Options::Command::listing:
-      return print(find_listing(options.listing)->text());
+      if (!options.pages.empty()) return write_pages(options.pages);
+      return print(entries_with(find_listing(options.listing)->text(), options.words));
     case Options::Command::platform:
       return run_platform_command(options.arguments);
     case Options::Command::collective:

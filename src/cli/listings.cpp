@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cctype>
 
 #include "algorithms/registry.hpp"
 #include "collectives/collective.hpp"
@@ -26,18 +27,6 @@ std::string paragraph(std::string_view text, std::size_t indent) {
   return std::string(indent, ' ') + wrapped(text, kWidth, indent);
 }
 
-std::string range_of(const spec::ParameterSpec& parameter) {
-  switch (parameter.type) {
-    case spec::ParameterSpec::Type::integer:
-      return fmt::format("{:.0f} … {:.0f}", parameter.minimum, parameter.maximum);
-    case spec::ParameterSpec::Type::real:
-      return fmt::format("{} … {}", parameter.minimum, parameter.maximum);
-    case spec::ParameterSpec::Type::choice:
-      return fmt::format("{}", fmt::join(parameter.choices, " | "));
-  }
-  return {};
-}
-
 std::string list_parameters(const std::vector<spec::ParameterSpec>& parameters) {
   std::string text;
   for (const spec::ParameterSpec& parameter : parameters) {
@@ -57,6 +46,7 @@ std::string list_algorithms() {
     text += paragraph(info.description, 2);
     text += paragraph(
         fmt::format("payload: {}{}", info.payload, info.exact ? "; exact: equals the pooled gradient" : ""), 2);
+    text += paragraph("family: " + info.family, 2);
     text += paragraph("source: " + info.source, 2);
     text += list_parameters(info.parameters);
   }
@@ -70,6 +60,7 @@ std::string list_algorithms() {
     text += paragraph(info.description, 2);
     text += paragraph(
         fmt::format("payload: {}{}", info.payload, info.needs_server ? "; needs an aggregator" : "; among peers"), 2);
+    text += paragraph("family: " + info.family, 2);
     text += paragraph("on a failure: " + info.on_failure, 2);
     text += paragraph("source: " + info.source, 2);
     text += list_parameters(info.parameters);
@@ -80,11 +71,12 @@ std::string list_algorithms() {
 std::string list_compressors() {
   std::string text = "Bytes of n numbers of one matrix, as <compress method=\"…\"/> in a <run>.\n";
   for (const compress::CompressorInfo& info : compress::compressors().all()) {
+    const char* sums = info.adds.depends()                             ? "; sums go as its parameters say"
+                       : info.adds(compress::default_parameters(info)) ? ""
+                                                                       : "; sums go by an all-gather among peers";
     text += fmt::format("\n{}\n", info.name);
     text += paragraph(info.description, 2);
-    text += paragraph(fmt::format("bytes: {}{}{}", info.size, info.lossless ? "; loses nothing" : "",
-                                  info.adds ? "" : "; sums go by an all-gather among peers"),
-                      2);
+    text += paragraph(fmt::format("bytes: {}{}{}", info.size, info.lossless ? "; loses nothing" : "", sums), 2);
     text += paragraph("source: " + info.source, 2);
     text += list_parameters(info.parameters);
   }
@@ -247,6 +239,20 @@ std::string list_prices() {
 
 }  // namespace
 
+std::string range_of(const spec::ParameterSpec& parameter) {
+  switch (parameter.type) {
+    case spec::ParameterSpec::Type::integer:
+      return fmt::format("{:.0f} … {:.0f}", parameter.minimum, parameter.maximum);
+    case spec::ParameterSpec::Type::real:
+      return fmt::format("{} … {}", parameter.minimum, parameter.maximum);
+    case spec::ParameterSpec::Type::choice:
+      return fmt::format("{}", fmt::join(parameter.choices, " | "));
+    case spec::ParameterSpec::Type::file:
+      return "path of a file";
+  }
+  return {};
+}
+
 const std::vector<Listing>& listings() {
   static const std::vector<Listing> all{
       {"algorithms", "list the algorithms with their parameters", list_algorithms},
@@ -265,6 +271,28 @@ const std::vector<Listing>& listings() {
 const Listing* find_listing(const std::string& name) {
   const auto found = std::ranges::find(listings(), name, &Listing::name);
   return found == listings().end() ? nullptr : &*found;
+}
+
+std::string entries_with(const std::string& listing, const std::vector<std::string>& words) {
+  if (words.empty()) return listing;
+  const auto lower = [](std::string text) {
+    std::ranges::transform(text, text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    return text;
+  };
+  std::string found;
+  std::size_t at = listing.find("\n\n");
+  while (at != std::string::npos) {
+    const std::size_t next = listing.find("\n\n", at + 2);
+    std::string entry = listing.substr(at + 2, next == std::string::npos ? next : next - at - 2);
+    const std::string searched = lower(entry);
+    if (std::ranges::all_of(words,
+                            [&](const std::string& word) { return searched.find(lower(word)) != std::string::npos; })) {
+      found += "\n" + entry + (entry.ends_with('\n') ? "" : "\n");
+    }
+    at = next;
+  }
+  if (found.empty()) return fmt::format("nothing has {} in it\n", fmt::join(words, " and "));
+  return listing.substr(0, listing.find("\n\n") + 1) + found;
 }
 
 }  // namespace dadsim::cli

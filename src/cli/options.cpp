@@ -43,10 +43,12 @@ po::options_description visible_options() {
        "threads for learning; the result does not depend on it")  //
       ("timing-only",
        "play runs of event-driven algorithms for their times alone, and learn nothing (docs/event-driven.md)")  //
-      ("check", "say what is wrong with the scenario, and run nothing")                                         //
-      ("print-scenario", "print the scenario with every default filled in, and run nothing")                    //
-      ("quiet", "no table and no progress")                                                                     //
-      ("help", "this text")                                                                                     //
+      ("pages", po::value<std::string>()->value_name("DIR"),
+       "with `algorithms`: write a page of each algorithm and compressor into a folder (docs/algorithms)")  //
+      ("check", "say what is wrong with the scenario, and run nothing")                                     //
+      ("print-scenario", "print the scenario with every default filled in, and run nothing")                //
+      ("quiet", "no table and no progress")                                                                 //
+      ("help", "this text")                                                                                 //
       ("version", "versions of dadsim and SimGrid");
   return description;
 }
@@ -131,7 +133,8 @@ Options parse_options(int argc, const char* const* argv) {
   if (command_with_options(operands[0])) {
     throw UsageError(fmt::format("'{0}' stands behind options; dadsim {0} comes first, then its options", operands[0]));
   }
-  if (operands.size() > 1) {
+  if (find_listing(operands[0]) != nullptr) options.words.assign(operands.begin() + 1, operands.end());
+  if (operands.size() > 1 && options.words.empty()) {
     throw UsageError(fmt::format("'{}' is one argument too many; one scenario at a time", operands[1]));
   }
   if (find_listing(operands[0]) != nullptr) {
@@ -139,6 +142,10 @@ Options parse_options(int argc, const char* const* argv) {
     options.listing = operands[0];
   }
   options.scenario = operands[0];
+  options.pages = text_of(values, "pages");
+  if (!options.pages.empty() && options.listing != "algorithms") {
+    throw UsageError("--pages DIR goes with dadsim algorithms");
+  }
   if (values.contains("set")) options.overrides = values["set"].as<std::vector<std::string>>();
   if (values.contains("seed")) options.overrides.push_back("seed=" + values["seed"].as<std::string>());
   options.json = text_of(values, "json");

@@ -23,6 +23,8 @@ struct Options {
     version
   };
   Command command = Command::run;
+  std::vector<std::string> words;      ///< that the entries of the catalogue have to hold
+  std::string pages;                   ///< folder for a page of each algorithm; empty: none
   std::string listing;                 ///< name of a catalogue (see listings.hpp)
   std::vector<std::string> arguments;  ///< commands with options of their own: what stands behind
   std::string scenario;

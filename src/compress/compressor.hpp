@@ -1,37 +1,101 @@
 #pragma once
 
+#include <concepts>
+#include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "compress/memory.hpp"
 #include "compress/message.hpp"
 #include "spec/parameter.hpp"
 #include "support/random.hpp"
 
 namespace dadsim::compress {
 
+/// What a compressor learns of one site's matrix from step to step (SIDCo: how many stages fit its tails).
+class CompressorState {
+ public:
+  virtual ~CompressorState() = default;
+};
+
+/// When and for whom a message is made: what its random numbers are drawn by.
+struct Occasion {
+  std::uint64_t seed = 0;
+  std::uint32_t step = 0;
+  std::uint32_t message = 0;         ///< unlike that of any other message of the step
+  std::uint32_t matrix = 0;          ///< within the step; the same at every site for what is exchanged together
+  CompressorState* state = nullptr;  ///< as make_state() has made it for this site and matrix
+  /// What is encoded is the sum of what has been encoded, on the same occasion but for `message`, by all sites.
+  bool sum = false;
+
+  /// This message's own numbers. A receiver does not have them, unless they are drawn from a seed that is sent.
+  RandomStream own() const { return {seed, Purpose::rounding, message, step}; }
+  /// The same numbers at every site, and at whoever receives the message.
+  RandomStream shared() const { return {seed, Purpose::coordinates, matrix, step}; }
+};
+
+/// How many numbers a message stands for, in symbols.
+struct Amount {
+  // NOLINTNEXTLINE(google-explicit-constructor): how many of them are kept matters to few
+  Amount(step::Expression all, step::Expression of_them = {}) : elements(std::move(all)), kept(std::move(of_them)) {}
+  Amount(double all) : elements(all) {}  // NOLINT(google-explicit-constructor)
+  step::Expression elements;
+  step::Expression kept;  ///< of them; of compressors that adapt alone
+};
+
 /// How the numbers of a matrix become the bytes of a message, and numbers again. It goes between any algorithm and its
 /// exchange: on gradients, on dAD's A and Δ, on rank-dAD's factors, on weights.
 ///
-/// *Ensures*: decode() reads just what encode() wrote; size() has the segments that encode() writes, for any number of
-/// elements; the same numbers and random stream give the same bytes.
+/// *Ensures*: decode() reads just what encode() wrote, on the same occasion; size() has the segments that encode()
+/// writes, for any number of elements; the same numbers and occasion give the same bytes.
 ///
 /// EXAMPLE: src/compress/int8.cpp.
 class Compressor {
  public:
   virtual ~Compressor() = default;
 
-  /// Appends the numbers to a message. `random` is this message's own stream.
-  virtual void encode(models::ConstBlock numbers, RandomStream& random, Encoder& into) const = 0;
-  /// Fills a block of the shape that was encoded.
-  virtual void decode(Decoder& from, models::MutableBlock into) const = 0;
+  /// Appends the numbers to a message. Returns how many of them it stands for: all, or those that were kept.
+  virtual std::int64_t encode(models::ConstBlock numbers, const Occasion& occasion, Encoder& into) const = 0;
+  /// Fills a block of the shape that was encoded. Those that were not kept are zero.
+  virtual void decode(Decoder& from, const Occasion& occasion, models::MutableBlock into) const = 0;
 
-  /// What `elements` numbers take, segment by segment.
-  virtual std::vector<step::Payload> size(const step::Expression& elements) const = 0;
-  /// What that costs where it is done, for `elements` numbers.
-  virtual step::Work encode_work(const step::Expression& elements) const = 0;
-  virtual step::Work decode_work(const step::Expression& elements) const = 0;
+  /// What they take, segment by segment.
+  virtual std::vector<step::Payload> size(const Amount& numbers) const = 0;
+  /// What that costs where it is done.
+  virtual step::Work encode_work(const Amount& numbers) const = 0;
+  virtual step::Work decode_work(const Amount& numbers) const = 0;
+  /// What it costs to decode messages of `all` numbers into a sum of `elements` of them; none: they are decoded one by
+  /// one, and added.
+  virtual std::optional<step::Work> decode_into_sum_work(const step::Expression& elements, const Amount& all) const;
+  /// What its memory costs where it is kept: without a word of its own, M = G + E, what arrived of it, and E anew.
+  virtual step::Work memory_work(const Amount& numbers) const;
+
+  /// Null: there is nothing to learn.
+  virtual std::unique_ptr<CompressorState> make_state() const { return nullptr; }
+  /// What a site that remembers does with what was lost.
+  virtual std::unique_ptr<Memory> make_memory() const { return std::make_unique<ErrorMemory>(); }
+};
+
+/// What holds of a compressor always, never, or by its parameters.
+class Property {
+ public:
+  using Of = std::function<bool(const spec::ParameterValues&)>;
+  Property() = default;
+  // NOLINTNEXTLINE(google-explicit-constructor): most are always or never; pointers are no truths
+  Property(std::same_as<bool> auto always) : always_(always) {}
+  Property(Of of) : of_(std::move(of)) {}  // NOLINT(google-explicit-constructor)
+
+  /// *Requires* every parameter, if it depends on them.
+  bool operator()(const spec::ParameterValues& values) const { return of_ ? of_(values) : always_; }
+  bool depends() const { return static_cast<bool>(of_); }
+
+ private:
+  bool always_ = false;
+  Of of_ = nullptr;
 };
 
 /// Everything there is to know about a compressor without running it.
@@ -42,10 +106,30 @@ struct CompressorInfo {
   std::string size;         ///< bytes of n numbers
   /// Encoded numbers can be added on the way, so that an all-reduce carries them; others go by an all-gather among
   /// peers.
-  bool adds = false;
+  Property adds = false;
   bool lossless = false;  ///< what is decoded is what was encoded, to the bit
+  /// How many numbers are kept is found by looking at them: sizes are known once they are there.
+  bool adapts = false;
+  /// An aggregator hands the messages of all sites on, as it would hand back hardly less by compressing their sum.
+  Property forwards = false;
+  /// What is lost is missed for good unless it is remembered: where the method may remember, it does so by default.
+  Property biased = false;
+  /// Momentum is part of what is sent: the optimizer must not have one.
+  bool has_momentum = false;
+  std::string family = "quantisation";  ///< or "sparsification"
+  std::string formula = {};             ///< a line per formula
+  std::string checks = {};              ///< what it has been held against, and how near it came; a line each
   std::vector<spec::ParameterSpec> parameters;
   std::function<std::unique_ptr<Compressor>(const spec::ParameterValues&)> make;
 };
+
+/// Every parameter at its default.
+spec::ParameterValues default_parameters(const CompressorInfo& info);
+
+/// A number of kept entries as a share of all, in billionths, rounded down: kept_of() finds the number again. The same
+/// share is kept of a matrix of another size.
+std::int32_t share_of(std::int64_t kept, std::int64_t elements);
+/// ⌈share · elements⌉; `share` in billionths. Throws nothing: it is an expression.
+step::Expression kept_of(const step::Expression& share, const step::Expression& elements);
 
 }  // namespace dadsim::compress

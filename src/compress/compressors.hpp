@@ -13,5 +13,16 @@ CompressorInfo fp16_info();
 CompressorInfo bf16_info();
 CompressorInfo int8_info();
 CompressorInfo e3m0_info();
+CompressorInfo top_k_info();
+CompressorInfo random_k_info();
+CompressorInfo random_block_info();
+CompressorInfo sidco_info();
+CompressorInfo redsync_info();
+CompressorInfo gaussian_k_info();
+CompressorInfo dgc_info();
+CompressorInfo qsgd_info();
+CompressorInfo terngrad_info();
+CompressorInfo natural_info();
+CompressorInfo sign_info();
 
 }  // namespace dadsim::compress

@@ -17,7 +17,8 @@ class E3m0 final : public Compressor {
  public:
   explicit E3m0(bool stochastic) : stochastic_(stochastic) {}
 
-  void encode(models::ConstBlock numbers, RandomStream& random, Encoder& into) const override {
+  std::int64_t encode(models::ConstBlock numbers, const Occasion& occasion, Encoder& into) const override {
+    RandomStream random = occasion.own();
     float scale = numbers.size() > 0 ? numbers.cwiseAbs().maxCoeff() : 0.0F;
     // A number that is none spoils its message, as it would have spoilt the sum.
     if (std::isnan(numbers.sum())) scale = std::numeric_limits<float>::quiet_NaN();
@@ -34,9 +35,10 @@ class E3m0 final : public Compressor {
     }
     into.fp32(scale);
     into.bits(bits);
+    return numbers.size();
   }
 
-  void decode(Decoder& from, models::MutableBlock into) const override {
+  void decode(Decoder& from, const Occasion&, models::MutableBlock into) const override {
     const float scale = from.fp32();
     const std::vector<bool> bits = from.bits(4 * into.size());
     std::size_t next = 0;
@@ -50,15 +52,16 @@ class E3m0 final : public Compressor {
     }
   }
 
-  std::vector<step::Payload> size(const step::Expression& elements) const override {
-    return {{1.0, step::ElementType::float32}, {4.0 * elements, step::ElementType::bit}};
+  std::vector<step::Payload> size(const Amount& numbers) const override {
+    return {{1.0, step::ElementType::float32}, {4.0 * numbers.elements, step::ElementType::bit}};
   }
   /// The largest magnitude, a random number, a quotient, a logarithm, a comparison and a rounding for each.
-  step::Work encode_work(const step::Expression& elements) const override {
-    return {.flops = 6.0 * elements, .bytes_moved = (2.0 * kFloatBytes + 0.5) * elements, .launches = 2.0};
+  step::Work encode_work(const Amount& numbers) const override {
+    return {
+        .flops = 6.0 * numbers.elements, .bytes_moved = (2.0 * kFloatBytes + 0.5) * numbers.elements, .launches = 2.0};
   }
-  step::Work decode_work(const step::Expression& elements) const override {
-    return {.flops = elements, .bytes_moved = (kFloatBytes + 0.5) * elements, .launches = 1.0};
+  step::Work decode_work(const Amount& numbers) const override {
+    return {.flops = numbers.elements, .bytes_moved = (kFloatBytes + 0.5) * numbers.elements, .launches = 1.0};
   }
 
  private:

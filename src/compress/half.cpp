@@ -10,17 +10,18 @@ class Half final : public Compressor {
  public:
   explicit Half(step::ElementType type) : type_(type) {}
 
-  void encode(models::ConstBlock numbers, RandomStream&, Encoder& into) const override {
+  std::int64_t encode(models::ConstBlock numbers, const Occasion&, Encoder& into) const override {
     type_ == step::ElementType::float16 ? into.fp16(numbers) : into.bf16(numbers);
+    return numbers.size();
   }
-  void decode(Decoder& from, models::MutableBlock into) const override {
+  void decode(Decoder& from, const Occasion&, models::MutableBlock into) const override {
     type_ == step::ElementType::float16 ? from.fp16(into) : from.bf16(into);
   }
-  std::vector<step::Payload> size(const step::Expression& elements) const override { return {{elements, type_}}; }
-  step::Work encode_work(const step::Expression& elements) const override {
-    return {.flops = elements, .bytes_moved = (kFloatBytes + kHalf) * elements, .launches = 1.0};
+  std::vector<step::Payload> size(const Amount& numbers) const override { return {{numbers.elements, type_}}; }
+  step::Work encode_work(const Amount& numbers) const override {
+    return {.flops = numbers.elements, .bytes_moved = (kFloatBytes + kHalf) * numbers.elements, .launches = 1.0};
   }
-  step::Work decode_work(const step::Expression& elements) const override { return encode_work(elements); }
+  step::Work decode_work(const Amount& numbers) const override { return encode_work(numbers); }
 
  private:
   step::ElementType type_;

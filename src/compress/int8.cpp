@@ -16,7 +16,8 @@ class Int8 final : public Compressor {
  public:
   explicit Int8(bool stochastic) : stochastic_(stochastic) {}
 
-  void encode(models::ConstBlock numbers, RandomStream& random, Encoder& into) const override {
+  std::int64_t encode(models::ConstBlock numbers, const Occasion& occasion, Encoder& into) const override {
+    RandomStream random = occasion.own();
     const float largest = numbers.size() > 0 ? numbers.cwiseAbs().maxCoeff() : 0.0F;
     float scale = largest / kLevels;
     const float per_level = scale > 0 ? 1.0F / scale : 0.0F;
@@ -34,9 +35,10 @@ class Int8 final : public Compressor {
     if (std::isnan(numbers.sum())) scale = std::numeric_limits<float>::quiet_NaN();
     into.fp32(scale);
     into.int8(levels);
+    return numbers.size();
   }
 
-  void decode(Decoder& from, models::MutableBlock into) const override {
+  void decode(Decoder& from, const Occasion&, models::MutableBlock into) const override {
     const float scale = from.fp32();
     std::vector<std::int8_t> levels(static_cast<std::size_t>(into.size()));
     from.int8(levels);
@@ -46,15 +48,16 @@ class Int8 final : public Compressor {
     }
   }
 
-  std::vector<step::Payload> size(const step::Expression& elements) const override {
-    return {{1.0, step::ElementType::float32}, {elements, step::ElementType::int8}};
+  std::vector<step::Payload> size(const Amount& numbers) const override {
+    return {{1.0, step::ElementType::float32}, {numbers.elements, step::ElementType::int8}};
   }
   /// The largest magnitude, a random number, a product, a sum and a rounding for each.
-  step::Work encode_work(const step::Expression& elements) const override {
-    return {.flops = 5.0 * elements, .bytes_moved = (2.0 * kFloatBytes + 1.0) * elements, .launches = 2.0};
+  step::Work encode_work(const Amount& numbers) const override {
+    return {
+        .flops = 5.0 * numbers.elements, .bytes_moved = (2.0 * kFloatBytes + 1.0) * numbers.elements, .launches = 2.0};
   }
-  step::Work decode_work(const step::Expression& elements) const override {
-    return {.flops = elements, .bytes_moved = (kFloatBytes + 1.0) * elements, .launches = 1.0};
+  step::Work decode_work(const Amount& numbers) const override {
+    return {.flops = numbers.elements, .bytes_moved = (kFloatBytes + 1.0) * numbers.elements, .launches = 1.0};
   }
 
  private:

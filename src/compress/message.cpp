@@ -37,6 +37,8 @@ void decode_as(const std::byte* bytes, models::MutableBlock into) {
   });
 }
 
+std::uint64_t low_bits(int width) { return (std::uint64_t{1} << width) - 1; }
+
 }  // namespace
 
 std::int64_t Message::Segment::bytes() const { return (elements * step::bits(type) + 7) / 8; }
@@ -66,6 +68,22 @@ void Encoder::fp32(models::ConstBlock numbers) {
 }
 
 void Encoder::fp32(float number) { std::memcpy(append(step::ElementType::float32, 1), &number, sizeof number); }
+
+void Encoder::fp32_copied(std::span<const float> numbers) {
+  std::byte* bytes = append(step::ElementType::float32, std::ssize(numbers));
+  if (!numbers.empty()) std::memcpy(bytes, numbers.data(), numbers.size_bytes());
+}
+
+void Encoder::packed(std::span<const std::uint32_t> codes, int width) {
+  std::byte* bytes = append(step::ElementType::bit, std::ssize(codes) * width);
+  std::uint64_t waiting = 0;
+  int bits = 0;
+  for (const std::uint32_t code : codes) {
+    waiting |= (code & low_bits(width)) << bits;
+    for (bits += width; bits >= 8; bits -= 8, waiting >>= 8U) *bytes++ = static_cast<std::byte>(waiting);
+  }
+  if (bits > 0) *bytes = static_cast<std::byte>(waiting);
+}
 
 void Encoder::fp16(models::ConstBlock numbers) {
   encode_as<Eigen::half>(numbers, append(step::ElementType::float16, numbers.size()));
@@ -117,6 +135,23 @@ float Decoder::fp32() {
   float number = 0;
   std::memcpy(&number, next(step::ElementType::float32, 1), sizeof number);
   return number;
+}
+
+void Decoder::fp32(std::span<float> into) {
+  const std::byte* bytes = next(step::ElementType::float32, std::ssize(into));
+  if (!into.empty()) std::memcpy(into.data(), bytes, into.size_bytes());
+}
+
+void Decoder::packed(std::span<std::uint32_t> into, int width) {
+  const std::byte* bytes = next(step::ElementType::bit, std::ssize(into) * width);
+  std::uint64_t waiting = 0;
+  int bits = 0;
+  for (std::uint32_t& code : into) {
+    for (; bits < width; bits += 8) waiting |= std::to_integer<std::uint64_t>(*bytes++) << bits;
+    code = static_cast<std::uint32_t>(waiting & low_bits(width));
+    waiting >>= width;
+    bits -= width;
+  }
 }
 
 void Decoder::fp16(models::MutableBlock into) {

@@ -44,6 +44,10 @@ class Encoder {
  public:
   void fp32(models::ConstBlock numbers);
   void fp32(float number);
+  /// Of what does not outlive the message: it is copied.
+  void fp32_copied(std::span<const float> numbers);
+  /// The lowest `width` bits (1 … 32) of each, one behind the other.
+  void packed(std::span<const std::uint32_t> codes, int width);
   void fp16(models::ConstBlock numbers);  ///< IEEE 754 binary16, to the nearest, ties to even
   void bf16(models::ConstBlock numbers);  ///< the upper half of binary32, to the nearest, ties to even
   void int8(std::span<const std::int8_t> numbers);
@@ -63,6 +67,8 @@ class Decoder {
   explicit Decoder(const Message& message) : message_(message) {}
   void fp32(models::MutableBlock into);
   float fp32();
+  void fp32(std::span<float> into);
+  void packed(std::span<std::uint32_t> into, int width);
   void fp16(models::MutableBlock into);
   void bf16(models::MutableBlock into);
   void int8(std::span<std::int8_t> into);

@@ -6,13 +6,16 @@ namespace {
 /// fp32 as it lies in memory.
 class None final : public Compressor {
  public:
-  void encode(models::ConstBlock numbers, RandomStream&, Encoder& into) const override { into.fp32(numbers); }
-  void decode(Decoder& from, models::MutableBlock into) const override { from.fp32(into); }
-  std::vector<step::Payload> size(const step::Expression& elements) const override {
-    return {{elements, step::ElementType::float32}};
+  std::int64_t encode(models::ConstBlock numbers, const Occasion&, Encoder& into) const override {
+    into.fp32(numbers);
+    return numbers.size();
   }
-  step::Work encode_work(const step::Expression&) const override { return {}; }
-  step::Work decode_work(const step::Expression&) const override { return {}; }
+  void decode(Decoder& from, const Occasion&, models::MutableBlock into) const override { from.fp32(into); }
+  std::vector<step::Payload> size(const Amount& numbers) const override {
+    return {{numbers.elements, step::ElementType::float32}};
+  }
+  step::Work encode_work(const Amount&) const override { return {}; }
+  step::Work decode_work(const Amount&) const override { return {}; }
 };
 
 }  // namespace

@@ -1,23 +1,35 @@
 #include "models/adam.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "models/parameter_blocks.hpp"
 
 namespace dadsim::models {
 
 Adam::Adam(const spec::OptimizerSpec& spec, const Network& network)
-    : spec_(spec), first_moment_(zeros_like_parameters(network)), second_moment_(first_moment_) {}
+    : spec_(spec),
+      stayed_(network.layers()),
+      first_moment_(zeros_like_parameters(network)),
+      second_moment_(first_moment_) {}
 
 void Adam::update(Network& network, const Gradient& gradient, double learning_rate) {
   ++steps_;
-  const auto t = static_cast<double>(steps_);
+  for (std::size_t l = 0; l < stayed_.size() && l < gradient.matrices.size(); ++l) {
+    if (stays(gradient.matrices[l])) ++stayed_[l];
+  }
   const auto beta1 = static_cast<float>(spec_.beta1);
   const auto beta2 = static_cast<float>(spec_.beta2);
   const auto rest1 = static_cast<float>(1 - spec_.beta1);
   const auto rest2 = static_cast<float>(1 - spec_.beta2);
-  const auto rate = static_cast<float>(learning_rate / (1 - std::pow(spec_.beta1, t)));
-  const auto scale = static_cast<float>(1 / std::sqrt(1 - std::pow(spec_.beta2, t)));
+  std::vector<std::pair<float, float>>
+      corrected;  // per matrix, and behind them for all vectors: η/(1 − β₁ᵗ), 1/√(1 − β₂ᵗ)
+  for (std::size_t l = 0; l <= stayed_.size(); ++l) {
+    const auto t = static_cast<double>(steps_ - (l < stayed_.size() ? stayed_[l] : 0));
+    corrected.emplace_back(static_cast<float>(learning_rate / (1 - std::pow(spec_.beta1, t))),
+                           static_cast<float>(1 / std::sqrt(1 - std::pow(spec_.beta2, t))));
+  }
   const auto epsilon = static_cast<float>(spec_.epsilon);
   const auto decay = static_cast<float>(spec_.weight_decay);
   const bool decoupled = spec_.kind == spec::OptimizerSpec::Kind::adamw;
@@ -26,6 +38,7 @@ void Adam::update(Network& network, const Gradient& gradient, double learning_ra
   // In pieces that stay in the first-level cache from one expression to the next.
   constexpr Eigen::Index kPiece = 1024;
   for_parameter_blocks(network, gradient, [&](std::size_t l, Eigen::Index offset, auto weights, auto value_gradients) {
+    const auto [rate, scale] = corrected[std::min(l, stayed_.size())];
     for (Eigen::Index begin = 0; begin < weights.size(); begin += kPiece) {
       const Eigen::Index size = std::min(kPiece, weights.size() - begin);
       auto w = weights.segment(begin, size);

@@ -152,6 +152,10 @@ NetworkOf<T>::NetworkOf(const spec::SampleShape& sample, const spec::ModelSpec& 
     const Index rows_above = nodes_[above].operation->in().size() / layer(l + 1).in();
     if (rows_below == rows_above) chained_[l] = steps[below].dense;
   }
+  std::size_t matrix = 0;
+  for (spec::LayerShape& layer : shape_.layers) {
+    if (layer.has_matrix()) layer.delta_follows = chained_[matrix++].has_value();
+  }
 }
 
 template <class T>
@@ -289,16 +293,53 @@ RowsOf<T> NetworkOf<T>::delta(std::size_t l, const TapeOf<T>& tape) const {
 }
 
 template <class T>
+void NetworkOf<T>::set_delta(std::size_t l, const MatrixOf<T>& delta, TapeOf<T>& tape) const {
+  MatrixOf<T>& to = tape.value_gradients.at(value_behind(l));
+  to.resizeLike(tape.values.at(value_behind(l)));
+  if (delta.size() != to.size()) throw std::logic_error("set_delta: not as many numbers as the matrix gives");
+  std::copy(delta.data(), delta.data() + delta.size(), to.data());
+}
+
+template <class T>
+void NetworkOf<T>::differentiate(std::size_t from, std::size_t to, const DirectionOf<T>& direction,
+                                 const TapeOf<T>& tape, std::vector<MatrixOf<T>>& tangents) const {
+  if (tape.values.size() != values()) throw std::logic_error("differentiate: forward comes first");
+  tangents.resize(values());
+  tangents.at(from).resize(0, 0);
+  for (std::size_t n = from; n < to; ++n) {
+    const Node& node = nodes_.at(n);
+    if (node.in < from || node.second.value_or(from) < from) throw std::logic_error("a block that reads before itself");
+    const FlowOf<T> at = flow(n, const_cast<TapeOf<T>&>(tape));
+    node.operation->differentiate(
+        {at, tangents[node.in], node.second ? &tangents[*node.second] : nullptr, tangents[n + 1], direction});
+  }
+}
+
+template <class T>
+bool NetworkOf<T>::separates(std::size_t value) const {
+  return std::all_of(nodes_.begin() + static_cast<std::ptrdiff_t>(value), nodes_.end(),
+                     [&](const Node& node) { return node.in >= value && node.second.value_or(value) >= value; });
+}
+
+template <class T>
 void NetworkOf<T>::add_embedding_gradient(std::size_t l, const TapeOf<T>& tape, Index first_sample, Index samples,
                                           MatrixOf<T>& sum) const {
-  const std::size_t node = node_of_matrix_.at(l);
-  const Index width = layer(l).in();
-  const RowsOf<T> symbols = as_rows(tape.values[nodes_[node].in], Index{1});
-  const RowsOf<T> value_gradients = as_rows(tape.value_gradients[node + 1], width);
-  const Index per_sample = nodes_[node].operation->out().positions();
+  const RowsOf<T> symbols = embedding_symbols(l, tape);
+  const RowsOf<T> value_gradients = embedding_deltas(l, tape);
+  const Index per_sample = nodes_[node_of_matrix_.at(l)].operation->out().positions();
   for (Index row = first_sample * per_sample; row < (first_sample + samples) * per_sample; ++row) {
     sum.row(static_cast<Index>(symbols(row, 0))) += value_gradients.row(row);
   }
+}
+
+template <class T>
+RowsOf<T> NetworkOf<T>::embedding_symbols(std::size_t l, const TapeOf<T>& tape) const {
+  return as_rows(tape.values[nodes_[node_of_matrix_.at(l)].in], Index{1});
+}
+
+template <class T>
+RowsOf<T> NetworkOf<T>::embedding_deltas(std::size_t l, const TapeOf<T>& tape) const {
+  return as_rows(tape.value_gradients[node_of_matrix_.at(l) + 1], layer(l).in());
 }
 
 template <class T>

@@ -114,9 +114,33 @@ class NetworkOf {
   RowsOf<T> input(std::size_t l, const TapeOf<T>& tape) const;
   RowsOf<T> delta(std::size_t l, const TapeOf<T>& tape) const;
 
+  /// Puts the Δ of matrix l (rows × out) onto the tape, where something else than the backward pass has made it.
+  void set_delta(std::size_t l, const MatrixOf<T>& delta, TapeOf<T>& tape) const;
+
+  /// The forward derivative of values `from` + 1 … `to` (indices into TapeOf::values) along a direction, on a tape with
+  /// a forward pass; the tangent of value `from` is zero. Throws std::logic_error where a value that is read lies
+  /// before `from`, or an operation has no forward derivative.
+  void differentiate(std::size_t from, std::size_t to, const DirectionOf<T>& direction, const TapeOf<T>& tape,
+                     std::vector<MatrixOf<T>>& tangents) const;
+  /// Indices into TapeOf::values: what matrix l reads, and what its operation gives.
+  std::size_t value_before(std::size_t l) const { return nodes_[node_of_matrix_.at(l)].in; }
+  std::size_t value_behind(std::size_t l) const { return node_of_matrix_.at(l) + 1; }
+  std::size_t values() const { return nodes_.size() + 1; }
+  spec::SampleShape value_shape(std::size_t value) const {
+    return value == 0 ? sample_ : nodes_[value - 1].operation->out();
+  }
+  /// Whether all that comes behind a value depends on the samples through it alone.
+  bool separates(std::size_t value) const;
+  /// Whether pre-activations of matrix l whose output is 0 pass nothing on.
+  bool gates(std::size_t l) const { return nodes_[node_of_matrix_.at(l)].operation->gates(); }
+
   /// Adds the gradient of table l over the given samples to `sum` (entries × width). After the whole backward pass.
   void add_embedding_gradient(std::size_t l, const TapeOf<T>& tape, Eigen::Index first_sample, Eigen::Index samples,
                               MatrixOf<T>& sum) const;
+  /// The rows that a table has been read in, of all samples: the symbols (one column), and the gradients of what was
+  /// read.
+  RowsOf<T> embedding_symbols(std::size_t l, const TapeOf<T>& tape) const;
+  RowsOf<T> embedding_deltas(std::size_t l, const TapeOf<T>& tape) const;
 
   /// Takes the statistics of a training pass into the running ones.
   void update_running_statistics(const TapeOf<T>& tape);

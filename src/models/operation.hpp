@@ -1,8 +1,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
+#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -80,6 +82,26 @@ MutableRowsOf<T> as_rows(MatrixOf<T>& values, Eigen::Index columns) {
   return {values.data(), values.size() / columns, columns};
 }
 
+/// A direction along which a network is differentiated: everything that moves by itself is a pre-activation.
+template <class T>
+struct DirectionOf {
+  /// Adds to Ż of matrix l (rows × out) what moves it beside the tangent of its input: u where pre-activations are
+  /// perturbed, A Vᵀ where weights are; `rows` is A.
+  std::function<void(std::size_t l, const RowsOf<T>& rows, MutableRowsOf<T>& tangent)> add;
+  /// Channels are this many groups of the same size, and the tangent of one does not pass into another.
+  Eigen::Index groups = 1;
+};
+
+/// What an operation differentiates along a direction, once its forward pass has been made.
+template <class T>
+struct TangentFlowOf {
+  const FlowOf<T>& flow;
+  const MatrixOf<T>& input;             ///< ẋ, samples × in().size(); empty: zero
+  const MatrixOf<T>* second = nullptr;  ///< of the other input of a sum
+  MatrixOf<T>& output;                  ///< ẏ, to be filled; left empty: zero
+  const DirectionOf<T>& direction;
+};
+
 /// One operation of a network: y = f(x), without a state of its own (weights lie in ParametersOf, what the backward
 /// pass needs in ScratchOf), so that the same operation serves any number of passes at once.
 ///
@@ -104,6 +126,16 @@ class OperationOf {
   /// `add`.
   virtual void backpropagate(const FlowOf<T>& flow, MatrixOf<T>& value_gradient, bool add) const = 0;
   virtual void backpropagate_second(const FlowOf<T>&, MatrixOf<T>&, bool) const {}
+
+  /// Whether it can be differentiated forwards.
+  virtual bool has_tangent() const { return false; }
+  /// ẏ = (∂f/∂x) ẋ + what the direction adds; only where has_tangent().
+  virtual void differentiate(const TangentFlowOf<T>&) const {
+    throw std::logic_error("an operation without a forward derivative");
+  }
+  /// Whether its activation lets pre-activations through as they are or not at all (ReLU): those with y = 0 pass
+  /// nothing on.
+  virtual bool gates() const { return false; }
 
   /// Matrices that it owns: `count` of them from `first` on in ParametersOf::matrices.
   std::size_t first_matrix() const { return first_matrix_; }

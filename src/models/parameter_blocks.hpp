@@ -35,6 +35,9 @@ inline std::span<const float> take_state(std::span<const float> numbers, std::ve
   return numbers;
 }
 
+/// A matrix without a gradient stays as it is, with its state and its biases.
+inline bool stays(const LayerGradient& gradient) { return gradient.weight.size() == 0; }
+
 /// Calls `body(i, offset, parameters, gradient)` for blocks of all parameters, possibly at the same time; the two maps
 /// are arrays of one length, `i` and `offset` are where the block stands in the state. Throws std::logic_error where
 /// the gradient does not have the shape of the network.
@@ -50,6 +53,7 @@ void for_parameter_blocks(Network& network, const Gradient& gradient, const Body
   for (std::size_t l = 0; l < matrices.size(); ++l) {
     WeightsOf<float>& layer = matrices[l];
     const LayerGradient& value_gradient = gradient.matrices[l];
+    if (stays(value_gradient)) continue;
     if (value_gradient.weight.rows() != layer.out() || value_gradient.weight.cols() != layer.in() ||
         value_gradient.bias.size() != layer.bias.size()) {
       throw std::logic_error("update: the gradient does not have the shape of the layer");

@@ -254,6 +254,7 @@ ProtocolInfo ad_psgd_info() {
               "AD-PSGD: Lian et al., Asynchronous Decentralized Parallel Stochastic Gradient Descent, ICML 2018, "
               "arXiv 1710.06952",
           .payload = "d each way between two workers, per gradient of an active one",
+          .family = "asynchronous",
           .on_failure =
               "workers that are down are not asked, and an averaging that one of them cuts short is left out "
               "by its partner; a worker that is back goes on with the weights that it had",

@@ -291,6 +291,7 @@ ProtocolInfo async_sgd_info() {
               "Dean et al., Large Scale Distributed Deep Networks, NIPS 2012; bounded: Ho et al., NIPS 2013; "
               "compensated: Zheng et al., ICML 2017, arXiv 1609.08326",
           .payload = "d up and d down, per worker and gradient",
+          .family = "asynchronous",
           .on_failure =
               "a worker that is down is dropped with its gradient, also from those that bounded staleness "
               "waits for; when it is back it asks for the model anew, at the clock of the slowest; what is "

@@ -10,6 +10,7 @@ ProtocolInfo diloco_info() {
           "optimizer with Nesterov momentum at the server.",
       .source = "DiLoCo: Douillard et al., Distributed Low-Communication Training of Language Models, arXiv 2311.08105",
       .payload = "d up and d down, per worker and period",
+      .family = "local-steps",
       .on_failure =
           "a worker that goes down is not waited for, and takes part again from the round after it is back, "
           "its optimizer begun anew; what is lost on the way is sent again after 5 s",

@@ -71,6 +71,7 @@ ProtocolInfo fed_async_info() {
               "old ones in a smaller share.",
           .source = "Xie et al., Asynchronous Federated Optimization, 2019, arXiv 1903.03934",
           .payload = "d down and d up, per client whenever it is asked",
+          .family = "asynchronous",
           .on_failure = "a client that fails is replaced by another",
           .parameters = std::move(parameters),
           .make = [](const Setting& setting) { return std::make_unique<FedAsync>(setting); }};

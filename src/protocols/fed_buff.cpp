@@ -59,6 +59,7 @@ ProtocolInfo fed_buff_info() {
       .source =
           "Nguyen et al., Federated Learning with Buffered Asynchronous Aggregation, AISTATS 2022, arXiv 2106.06639",
       .payload = "d down and d up, per client whenever it is asked",
+      .family = "asynchronous",
       .on_failure = "a client that fails is replaced by another",
       .parameters = std::move(parameters),
       .make = [](const Setting& setting) { return std::make_unique<FedBuff>(setting); }};

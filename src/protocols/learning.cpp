@@ -228,15 +228,18 @@ Value Learning::weighted_sum(const std::vector<Value>& values, const std::vector
 
 namespace {
 
+/// Senders are numbered below this: the pieces that they send draw other numbers each.
+constexpr std::uint32_t kStreamsOfAPiece = 1U << 20U;
+
 /// The numbers behind the wire, piece by piece; each message is as long as its symbolic size says.
 std::vector<float> behind_the_wire(std::span<const float> numbers, const std::vector<std::size_t>& pieces,
-                                   const compress::Compressor& compressor, RandomStream& random) {
+                                   const compress::Compressor& compressor, compress::Occasion occasion) {
   std::vector<float> arrived(numbers.size());
   std::size_t at = 0;
   for (const std::size_t size : pieces) {
     const auto columns = static_cast<Eigen::Index>(size);
     compress::Encoder encoder;
-    compressor.encode(Eigen::Map<const models::Matrix>(numbers.data() + at, 1, columns), random, encoder);
+    compressor.encode(Eigen::Map<const models::Matrix>(numbers.data() + at, 1, columns), occasion, encoder);
     const compress::Message message = encoder.take();
     double said = 0;
     for (const step::Payload& payload : compressor.size(static_cast<double>(size))) said += payload.bytes({});
@@ -244,8 +247,10 @@ std::vector<float> behind_the_wire(std::span<const float> numbers, const std::ve
       throw std::logic_error(fmt::format("a message of {} bytes that was to have {}", message.size(), said));
     }
     compress::Decoder decoder(message);
-    compressor.decode(decoder, Eigen::Map<models::Matrix>(arrived.data() + at, 1, columns));
+    compressor.decode(decoder, occasion, Eigen::Map<models::Matrix>(arrived.data() + at, 1, columns));
     at += size;
+    ++occasion.matrix;
+    occasion.message += kStreamsOfAPiece;
   }
   return arrived;
 }
@@ -272,8 +277,7 @@ Learning::Sent Learning::send(const Value& numbers, const Value& memory, const s
     if (in.size() > 1) {
       for (std::size_t k = 0; k < own.size(); ++k) own[k] += in[1]->numbers[k];
     }
-    RandomStream random(problem_.seed, Purpose::rounding, stream, number);
-    Datum result{behind_the_wire(own, pieces, *compressor, random), {}};
+    Datum result{behind_the_wire(own, pieces, *compressor, {problem_.seed, number, stream}), {}};
     // What is no parameter (running statistics) goes as it is.
     result.numbers.insert(result.numbers.end(), in[0]->numbers.begin() + static_cast<std::ptrdiff_t>(count),
                           in[0]->numbers.end());

@@ -22,6 +22,7 @@ ProtocolInfo local_sgd_info() {
           "Stich, Local SGD Converges Fast and Communicates Little, ICLR 2019, arXiv 1805.09767; Lin et al., "
           "Don't Use Large Mini-Batches, Use Local SGD, ICLR 2020, arXiv 1808.07217",
       .payload = "d up and d down, per worker and period",
+      .family = "local-steps",
       .on_failure =
           "a worker that goes down is not waited for, and takes part again from the round after it is back, "
           "its optimizer begun anew; what is lost on the way is sent again after 5 s",

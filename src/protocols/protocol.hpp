@@ -55,15 +55,16 @@ class Protocol {
 
 /// Everything there is to know about a protocol without playing it.
 struct ProtocolInfo {
-  std::string name;           ///< as in <run algorithm="…">
-  std::string description;    ///< one sentence
-  std::string source;         ///< paper
-  std::string payload;        ///< what a participant sends, and when; d parameters
-  std::string on_failure;     ///< one sentence: wait, drop, retry
-  bool remembers = true;      ///< <compress memory="true"> means something to it
-  bool follows_drift = true;  ///< its sites train with the data that they have by then
-  bool needs_server = true;   ///< an aggregator
-  bool plain_sgd = false;     ///< the scenario's optimizer has to be SGD without momentum
+  std::string name;                  ///< as in <run algorithm="…">
+  std::string description;           ///< one sentence
+  std::string source;                ///< paper
+  std::string payload;               ///< what a participant sends, and when; d parameters
+  std::string family = "federated";  ///< what kind of method it is: see docs/algorithms/README.md
+  std::string on_failure;            ///< one sentence: wait, drop, retry
+  bool remembers = true;             ///< <compress memory="true"> means something to it
+  bool follows_drift = true;         ///< its sites train with the data that they have by then
+  bool needs_server = true;          ///< an aggregator
+  bool plain_sgd = false;            ///< the scenario's optimizer has to be SGD without momentum
   std::vector<spec::ParameterSpec> parameters;
   std::function<std::unique_ptr<Protocol>(const Setting&)> make;
   /// What is wrong with these parameters together for so many sites; empty: nothing.

@@ -13,6 +13,7 @@ ProtocolInfo streaming_diloco_info() {
       .payload =
           "d / 8 and a scale per matrix up, d down, per worker and period, in as many parts as there are "
           "fragments",
+      .family = "local-steps",
       .on_failure =
           "a worker that goes down is not waited for; when it is back it gets the server's weights and goes "
           "on at the step of the others, its optimizer begun anew; what is lost on the way is sent again "

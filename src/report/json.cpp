@@ -133,7 +133,10 @@ Json to_json_array(const std::vector<step::LinkUse>& links) {
 }
 
 Json compress(const spec::CompressSpec& spec) {
-  return {{"method", spec.method}, {"memory", spec.memory}, {"parameters", parameters(spec.parameters)}};
+  return {{"method", spec.method},
+          {"memory", spec.memory},
+          {"scope", spec.scope == spec::CompressSpec::Scope::model ? "model" : "layer"},
+          {"parameters", parameters(spec.parameters)}};
 }
 
 Json to_json_object(const RunResult& run, const Result& result) {
@@ -183,6 +186,13 @@ Json to_json_object(const RunResult& run, const Result& result) {
                      {"accuracy", number(point.accuracy)},
                      {"auc", number(point.auc)}});
     if (point.epochs) curve.back()["epochs"] = number(*point.epochs);
+    if (point.sites) {
+      Json& sites = curve.back()["sites"] = {{"average_loss", number(point.sites->average_loss)},
+                                             {"average_accuracy", number(point.sites->average_accuracy)},
+                                             {"consensus_distance", number(point.sites->consensus_distance)}};
+      sites["accuracies"] = Json::array();
+      for (const double accuracy : point.sites->accuracies) sites["accuracies"].push_back(number(accuracy));
+    }
   }
   json["network"] = to_json_object(run.network);
   json["links_used"] = number(run.network.links_used);
@@ -206,6 +216,12 @@ Json to_json_object(const RunResult& run, const Result& result) {
     }
   }
   json["notes"] = run.notes;
+  if (!run.statistics.empty()) {
+    Json& statistics = json["statistics"] = Json::array();
+    for (const LayerStatistic& one : run.statistics) {
+      statistics.push_back({{"layer", one.layer}, {"statistic", one.statistic}});
+    }
+  }
   return json;
 }
 

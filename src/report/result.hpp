@@ -29,6 +29,7 @@ struct CurvePoint {
   /// Of event-driven runs: passes over the training data that participants had trained with. Of others they follow from
   /// the steps.
   std::optional<double> epochs = {};
+  std::optional<step::SitesEvaluation> sites = {};  ///< where sites have weights of their own
 };
 
 /// A run's part of the time to accuracy at scale.
@@ -135,6 +136,11 @@ struct PlayedResult {
   double mean_staleness() const;
 };
 
+/// What a layer of the network that is timed hands over, where layers choose.
+struct LayerStatistic {
+  std::string layer, statistic;
+};
+
 /// Everything that is reported of one run. Computed by summarise() and by playing: the reports only print it.
 struct RunResult {
   spec::RunSpec spec;
@@ -176,6 +182,7 @@ struct RunResult {
   std::vector<TracedStep> traced;             ///< those asked for that the run has, in order
   double compression_seconds = 0;             ///< of compute_seconds: what the algorithm computes beside a plain step
   double waiting_seconds = 0;                 ///< of exposed_seconds: until others have issued what is waited for
+  std::vector<LayerStatistic> statistics;     ///< input first; empty where layers do not choose
   std::optional<PlayedResult> played;         ///< of an event-driven run; its steps are updates of the model
   std::optional<ShiftEvaluation> evaluation;  ///< of an event-driven run, where the scenario asks for it
 };

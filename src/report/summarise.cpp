@@ -67,7 +67,7 @@ void follow_curve(const step::Trajectory& trajectory, const std::vector<step::St
   };
   for (const step::Evaluation& at : trajectory.curve) {
     advance_to(static_cast<std::size_t>(at.step));
-    run.curve.push_back({at.step, seconds, at.loss, at.accuracy, at.auc, bytes});
+    run.curve.push_back({at.step, seconds, at.loss, at.accuracy, at.auc, bytes, {}, at.sites});
   }
   advance_to(trajectory.steps.size());
   run.total_seconds = seconds;

@@ -12,6 +12,7 @@
 #include "report/paragraph.hpp"
 #include "report/played_table.hpp"
 #include "report/scale_table.hpp"
+#include "report/sites_sentence.hpp"
 #include "support/human.hpp"
 
 namespace dadsim::report {
@@ -267,6 +268,9 @@ std::string to_table(const Result& result) {
   for (const RunResult& run : result.runs) text += paragraph(bound_sentence(run));
   for (const RunResult& run : result.runs) {
     if (run.played) text += played_paragraphs(run);
+  }
+  for (const RunResult& run : result.runs) {
+    if (const std::string sentence = sites_sentence(run); !sentence.empty()) text += paragraph(sentence);
   }
   for (const RunResult& run : result.runs) {
     if (!run.ranks.empty()) text += paragraph(rank_sentence(run, result.layer_names));

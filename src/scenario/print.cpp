@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 #include "scenario/files.hpp"
 #include "scenario/load.hpp"
 #include "scenario/print_parts.hpp"
@@ -47,7 +49,9 @@ void write_workers(XmlWriter& xml, const Scenario& scenario) {
 void write_training(XmlWriter& xml, const spec::TrainingSpec& training) {
   Open element(xml, "training");
   element.set("batch", training.batch)
-      .set("batches", training.batches == spec::TrainingSpec::Batches::equal ? "equal" : "proportional")
+      .set("batches", training.batches == spec::TrainingSpec::Batches::equal     ? "equal"
+                      : training.batches == spec::TrainingSpec::Batches::poisson ? "poisson"
+                                                                                 : "proportional")
       .set("epochs", training.epochs)
       .set("target-accuracy", training.target_accuracy)
       .set("stop", training.stop == spec::TrainingSpec::Stop::target ? "target" : "budget")
@@ -105,11 +109,26 @@ void write_compress(XmlWriter& xml, const spec::CompressSpec& spec) {
   if (spec == spec::CompressSpec{}) return;
   Open element(xml, "compress");
   element.set("method", spec.method);
-  if (spec.memory) element.set("memory", spec.memory);
+  if (spec.method != "none") element.set("memory", spec.memory);
+  if (spec.scope == spec::CompressSpec::Scope::model) element.set("scope", "model");
   for (const auto& [name, value] : spec.parameters) element.set(name.c_str(), value);
 }
 
-void write_runs(XmlWriter& xml, const Scenario& scenario) {
+void write_share(XmlWriter& xml, const spec::RunSpec& run) {
+  for (const spec::ShareRule& rule : run.share) {
+    Open(xml, "share").set("layers", rule.layers).set("statistic", rule.statistic).set("every", rule.every);
+  }
+  if (!run.average_deltas_above.empty()) Open(xml, "average-deltas").set("above", run.average_deltas_above);
+}
+
+void write_parameters(Open& element, const spec::RunSpec& run, const PathText& file) {
+  for (const auto& [name, value] : run.parameters) {
+    const bool path = std::ranges::find(run.files, name) != run.files.end();
+    if (!value.empty()) element.set(name.c_str(), path ? file(value) : value);
+  }
+}
+
+void write_runs(XmlWriter& xml, const Scenario& scenario, const PathText& file) {
   for (const spec::RunSpec& run : scenario.runs) {
     Open element(xml, "run");
     element.set("algorithm", run.algorithm).set("label", run.label);
@@ -118,8 +137,9 @@ void write_runs(XmlWriter& xml, const Scenario& scenario) {
       element.set("all-reduce", run.all_reduce).set("all-gather", run.all_gather).set_bytes("bucket", run.bucket_bytes);
       if (run.bucket_bytes > 0) element.set_bytes("first-bucket", run.first_bucket_bytes);
     }
-    for (const auto& [name, value] : run.parameters) element.set(name.c_str(), value);
+    write_parameters(element, run, file);
     write_compress(xml, run.compress);
+    write_share(xml, run);
   }
 }
 
@@ -142,7 +162,7 @@ std::string write_scenario(const Scenario& scenario, const PathText& file, bool 
     write_model(xml, scenario.model);
     write_training(xml, scenario.training);
     if (scenario.timed_as) write_timed_as(xml, *scenario.timed_as, file);
-    write_runs(xml, scenario);
+    write_runs(xml, scenario, file);
     if (scenario.evaluation) write_evaluation(xml, *scenario.evaluation);
     if (scenario.costs) write_costs(xml, *scenario.costs);
     if (scenario.goal && with_questions) write_goal(xml, *scenario.goal);
@@ -199,8 +219,9 @@ std::uint64_t learning_hash_of(const Scenario& scenario, const spec::RunSpec& ru
     Open element(xml, "run");
     element.set("algorithm", run.algorithm);
     if (run.communicates) element.set("exchange", to_string(run.exchange));
-    for (const auto& [name, value] : run.parameters) element.set(name.c_str(), value);
+    write_parameters(element, run, contents_of);
     write_compress(xml, run.compress);
+    write_share(xml, run);
   }
   return fingerprint(xml.finish());
 }

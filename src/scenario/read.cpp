@@ -169,6 +169,7 @@ Scenario read_scenario(const Element& root, const ReadContext& context) {
   if (data_element != nullptr) data = read_data(*data_element, cluster.workers.size(), context);
   if (const Element* model = node.required_child("model", "the network that learns: <model> with <dense units=\"…\"/>"))
     scenario.model = read_model(*model, data, context);
+  const bool model_is_right = context.findings.added() == 0;
   // Left out, it is all defaults; those are checked as if they stood there.
   const Element left_out{.name = "training", .origin = root.origin};
   const Element* training = node.child("training");
@@ -177,8 +178,10 @@ Scenario read_scenario(const Element& root, const ReadContext& context) {
   if (const Element* timed = node.child("timed-as"))
     scenario.timed_as = read_timed_as(*timed, scenario.training.batch, context);
   check_precision(scenario, cluster.workers, cluster.origins, node.child("timed-as"), context);
+  const LearningNetwork network{model_is_right ? &scenario.model : nullptr, data.shape,
+                                scenario.training.batches == spec::TrainingSpec::Batches::equal};
   scenario.runs =
-      read_runs(node, cluster.aggregator.has_value(), cluster.workers.size(), scenario.training.optimizer, context);
+      read_runs(node, cluster.aggregator.has_value(), cluster.workers.size(), scenario.training, network, context);
   if (data_element != nullptr)
     data.spec.drifts = read_drifts(*data_element, cluster.workers, data, scenario.runs, context);
   if (const Element* evaluation = node.child("evaluation"))

@@ -45,8 +45,20 @@ std::vector<spec::DeviceSpec> read_devices(const Node& scenario, const ReadConte
 void check_precision(const Scenario& scenario, const std::vector<spec::Placement>& workers,
                      const std::vector<Origin>& origins, const Element* timed_as, const ReadContext& context);
 spec::TimedAsSpec read_timed_as(const Element& element, std::int64_t batch, const ReadContext& context);
+/// The network that learns.
+struct LearningNetwork {
+  const spec::ModelSpec* model;     ///< null where something is wrong with it
+  const spec::SampleShape& sample;  ///< 0 if unknown because something is wrong
+  bool equal_batches = false;       ///< all sites have batches of one size
+};
 std::vector<spec::RunSpec> read_runs(const Node& scenario, bool has_aggregator, std::size_t workers,
-                                     const spec::OptimizerSpec& optimizer, const ReadContext& context);
+                                     const spec::TrainingSpec& training, const LearningNetwork& network,
+                                     const ReadContext& context);
+/// Reads the rules by which a run shares its layers.
+void read_share(const Node& run, const Catalog::Algorithm& algorithm, spec::RunSpec& into, const ReadContext& context);
+/// That the rules fit the network. All else of the run has been read.
+void check_share(const Node& run, const Catalog::Algorithm& algorithm, const spec::RunSpec& read,
+                 const LearningNetwork& network, const ReadContext& context);
 /// The runs are complete.
 spec::EvaluationSpec read_evaluation(const Element& element, const DataFindings& data,
                                      const std::vector<spec::RunSpec>& runs, const ReadContext& context);

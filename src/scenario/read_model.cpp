@@ -271,7 +271,7 @@ std::optional<spec::ModelSpec> read_preset(const Node& node, const DataFindings&
   }
   spec::ParameterValues values;
   for (const spec::ParameterSpec& parameter : preset->parameters)
-    values[parameter.name] = read_parameter(node, parameter);
+    values[parameter.name] = read_parameter(node, parameter, context);
   check_parameter_names(node, {preset->name, preset->parameters}, presets, context);
   if (context.findings.added() != wrong || data.classes < 1 || data.shape.size() < 1) return std::nullopt;
   try {

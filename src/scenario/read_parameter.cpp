@@ -6,9 +6,11 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "scenario/files.hpp"
+
 namespace dadsim::scenario {
 
-std::string read_parameter(const Node& node, const spec::ParameterSpec& parameter) {
+std::string read_parameter(const Node& node, const spec::ParameterSpec& parameter, const ReadContext& context) {
   switch (parameter.type) {
     case spec::ParameterSpec::Type::integer: {
       const std::int64_t fallback = parse_integer(parameter.default_value).value_or(0);
@@ -23,6 +25,10 @@ std::string read_parameter(const Node& node, const spec::ParameterSpec& paramete
     case spec::ParameterSpec::Type::choice: {
       const auto fallback = std::ranges::find(parameter.choices, parameter.default_value) - parameter.choices.begin();
       return parameter.choices.at(node.choice(parameter.name, parameter.choices, static_cast<std::size_t>(fallback)));
+    }
+    case spec::ParameterSpec::Type::file: {
+      const std::string name = node.text(parameter.name, parameter.default_value);
+      return name.empty() ? name : beside(context.path, name);
     }
   }
   throw std::logic_error("unknown type of parameter");

@@ -15,8 +15,8 @@ struct ParameterOwner {
   std::vector<spec::ParameterSpec> parameters;
 };
 
-/// The value of a parameter in its shortest form, checked.
-std::string read_parameter(const Node& node, const spec::ParameterSpec& parameter);
+/// The value of a parameter in its shortest form, checked; of a file that is named its absolute path.
+std::string read_parameter(const Node& node, const spec::ParameterSpec& parameter, const ReadContext& context);
 
 /// That the element has no attributes but the language's own and the parameters of `owner`. `all` are the owners that
 /// could stand in its place.

@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 
+#include "scenario/compress_rules.hpp"
 #include "scenario/quantity.hpp"
 #include "scenario/read.hpp"
 #include "scenario/read_parameter.hpp"
@@ -63,6 +64,8 @@ void read_collectives(const Node& node, const Catalog::Algorithm& algorithm, spe
   };
   choose("all-reduce", context.catalog.all_reduces, run.all_reduce);
   choose("all-gather", context.catalog.all_gathers, run.all_gather);
+  // What a framework does where nobody says otherwise; an aggregator takes every gradient as it comes.
+  if (algorithm.sums_in_buckets && run.exchange == spec::ExchangeMode::peer) run.bucket_bytes = spec::kBucketBytes;
   constexpr QuantityForm kBucket{
       Catalog::Unit::bytes, {.minimum = 0}, "bytes with their unit, e.g. 25MB, or 0 for no buckets"};
   run.bucket_bytes = quantity(node, "bucket", kBucket, run.bucket_bytes, context.catalog);
@@ -98,12 +101,20 @@ spec::CompressSpec read_compress(const Node& run, const Catalog::Algorithm& algo
     return spec;
   }
   spec.method = *name;
-  spec.memory = node.boolean("memory", false);
+  for (const spec::ParameterSpec& parameter : compressor->parameters) {
+    spec.parameters[parameter.name] = read_parameter(node, parameter, context);
+  }
+  // What a biased method leaves out is missed for good unless it is kept: its authors keep it.
+  spec.memory = node.boolean("memory", compressor->biased(spec.parameters) && algorithm.remembers &&
+                                           (algorithm.sends_gradients || algorithm.event_driven));
   if (spec.memory && compressor->lossless) {
     node.fail_at("memory", fmt::format("means nothing to '{}'", *name), "remove it: nothing is lost");
   }
-  for (const spec::ParameterSpec& parameter : compressor->parameters) {
-    spec.parameters[parameter.name] = read_parameter(node, parameter);
+  static const std::array<std::string, 2> kScopes = {"layer", "model"};
+  spec.scope = static_cast<spec::CompressSpec::Scope>(node.choice("scope", kScopes, 0));
+  if (spec.scope == spec::CompressSpec::Scope::model && !algorithm.sends_gradients) {
+    node.fail_at("scope", fmt::format("means nothing to '{}'", algorithm.name),
+                 "remove it: only the gradients of gradient sharing can be one message");
   }
   check_parameter_names(node, {compressor->name, compressor->parameters}, owners, context);
   return spec;
@@ -118,7 +129,10 @@ std::string compress_label(const spec::CompressSpec& spec, const ReadContext& co
     const std::string& value = spec.parameters.at(parameter.name);
     if (value != parameter.default_value) label += fmt::format(", {} {}", parameter.name, value);
   }
-  return spec.memory ? label + ", with a memory" : label;
+  if (spec.scope == spec::CompressSpec::Scope::model) label += ", all layers as one";
+  const bool by_default = compressor->biased(spec.parameters);
+  if (spec.memory == by_default) return label;
+  return label + (spec.memory ? ", with a memory" : ", without a memory");
 }
 
 std::string bucket_label(double bytes) {
@@ -172,7 +186,8 @@ void complete_labels(std::vector<spec::RunSpec>& runs, const ReadContext& contex
 }  // namespace
 
 std::vector<spec::RunSpec> read_runs(const Node& scenario, bool has_aggregator, std::size_t workers,
-                                     const spec::OptimizerSpec& optimizer, const ReadContext& context) {
+                                     const spec::TrainingSpec& training, const LearningNetwork& network,
+                                     const ReadContext& context) {
   const std::vector<const Element*> elements = scenario.children("run");
   std::vector<spec::RunSpec> runs;
   if (elements.empty())
@@ -212,24 +227,63 @@ std::vector<spec::RunSpec> read_runs(const Node& scenario, bool has_aggregator, 
     run.exchange = read_exchange(node, *algorithm, has_aggregator);
     read_collectives(node, *algorithm, run, context);
     run.compress = read_compress(node, *algorithm, context);
-    for (const spec::ParameterSpec& parameter : algorithm->parameters)
-      run.parameters[parameter.name] = read_parameter(node, parameter);
+    read_share(node, *algorithm, run, context);
+    for (const spec::ParameterSpec& parameter : algorithm->parameters) {
+      run.parameters[parameter.name] = read_parameter(node, parameter, context);
+      if (parameter.type == spec::ParameterSpec::Type::file && !run.parameters[parameter.name].empty()) {
+        run.files.push_back(parameter.name);
+      }
+    }
     check_parameter_names(node, {algorithm->name, algorithm->parameters}, owners, context);
+    check_share(node, *algorithm, run, network, context);
     if (run.compress.memory && !algorithm->remembers) {
       node.fail(fmt::format("<compress memory=\"true\"> means nothing to '{}'", algorithm->name),
-                "remove the memory: who takes part changes from step to step");
+                algorithm->decentralised ? "remove the memory: sites send their weights, and what is lost of those "
+                                           "does not add up over steps"
+                                         : "remove the memory: who takes part changes from step to step");
     }
-    if (node.child("compress") != nullptr && algorithm->compresses && !algorithm->compresses(run.parameters)) {
-      node.fail(fmt::format("<compress> means nothing to '{}' with these parameters", algorithm->name),
-                "remove it, or a parameter that lets it be used");
+    if (const auto compressor =
+            std::ranges::find(context.catalog.compressors, run.compress.method, &Catalog::Compressor::name);
+        node.child("compress") != nullptr && algorithm->communicates &&
+        compressor != context.catalog.compressors.end()) {
+      if (const auto refusal = refuse_compressor(*algorithm, run.parameters, *compressor)) {
+        node.fail(refusal->what, refusal->remedy);
+      }
     }
-    if (algorithm->check && workers > 0) {
-      const std::string fault = algorithm->check(run.parameters, workers);
+    const auto report = [&](const std::string& fault) {
       if (!fault.empty()) node.fail(fault.substr(0, fault.find("; ")), fault.substr(fault.find("; ") + 2));
+    };
+    if (algorithm->check && workers > 0) {
+      try {
+        report(algorithm->check(run.parameters, workers));
+      } catch (const InputError& faults) {
+        for (const Diagnostic& fault : faults.diagnostics()) context.findings.add(fault);
+      }
+    }
+    if (algorithm->check_exchange) report(algorithm->check_exchange(run.parameters, run.exchange));
+    if (algorithm->event_driven && training.batches == spec::TrainingSpec::Batches::poisson) {
+      node.fail_at("algorithm", fmt::format("'{}' knows no <training batches=\"poisson\">", algorithm->name),
+                   "proportional or equal");
+    }
+    const spec::OptimizerSpec& optimizer = training.optimizer;
+    if (const auto compressor =
+            std::ranges::find(context.catalog.compressors, run.compress.method, &Catalog::Compressor::name);
+        compressor != context.catalog.compressors.end() && compressor->has_momentum && run.compress.memory &&
+        (optimizer.kind != spec::OptimizerSpec::Kind::sgd || optimizer.momentum != 0)) {
+      node.fail(fmt::format("<compress method=\"{}\"> has a momentum of its own", compressor->name),
+                "<sgd/> without a momentum in <training>");
+    }
+    if (algorithm->check_model && network.model != nullptr) {
+      const std::string fault = algorithm->check_model(*network.model, network.sample, run.parameters);
+      if (!fault.empty()) report(fmt::format("'{}': {}", algorithm->name, fault));
     }
     if (algorithm->plain_sgd && (optimizer.kind != spec::OptimizerSpec::Kind::sgd || optimizer.momentum != 0)) {
       node.fail_at("algorithm", fmt::format("'{}' needs plain SGD", algorithm->name),
                    "<sgd/> without a momentum in <training>");
+    }
+    if (algorithm->adam && optimizer.kind == spec::OptimizerSpec::Kind::sgd) {
+      node.fail_at("algorithm", fmt::format("'{}' is a form of Adam", algorithm->name),
+                   "<adam/> or <adamw/> in <training>");
     }
     runs.push_back(std::move(run));
   }

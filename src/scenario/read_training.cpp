@@ -72,7 +72,7 @@ spec::ScheduleSpec read_schedule(const Element& element, const ReadContext& cont
 
 spec::TrainingSpec read_training(const Element& element, std::size_t workers, std::int64_t samples,
                                  const ReadContext& context) {
-  static const std::array<std::string, 2> kBatches = {"proportional", "equal"};
+  static const std::array<std::string, 3> kBatches = {"proportional", "equal", "poisson"};
   static const std::array<std::string, 2> kStops = {"budget", "target"};
   const Node node(element, context.findings);
   spec::TrainingSpec training;

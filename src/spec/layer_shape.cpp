@@ -59,4 +59,29 @@ double ModelShape::forward_macs_per_sample() const {
   return sum;
 }
 
+LayerShape all_as_one(const ModelShape& model, bool embeddings) {
+  LayerShape all;
+  all.name = "all layers";
+  all.kind = LayerKind::element_wise;
+  for (const LayerShape& layer : model.layers) {
+    if (layer.has_outer_product()) all.parameters += layer.parameters;
+    if (embeddings && layer.kind == LayerKind::embedding && layer.has_matrix()) all.parameters += layer.in * layer.out;
+  }
+  return all;
+}
+
+DeltaRelations delta_relations(const ModelShape& model, std::size_t position) {
+  DeltaRelations relations;
+  for (std::size_t i = 0; i < position; ++i) {
+    const LayerShape& below = model.layers[i];
+    relations.needed_below |= below.parameters > 0 && !below.delta_follows;
+  }
+  relations.last_matrix = model.layers[position].has_outer_product();
+  for (std::size_t i = position + 1; i < model.layers.size(); ++i) {
+    if (model.layers[i].has_outer_product()) relations.last_matrix = false;
+  }
+  relations.follows_below = position > 0 && model.layers[position - 1].delta_follows;
+  return relations;
+}
+
 }  // namespace dadsim::spec

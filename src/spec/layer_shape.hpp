@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -36,6 +37,9 @@ struct LayerShape {
   /// Elements that the forward pass reads, each once; 0: rows_per_sample × in. Less than that in a convolution, whose
   /// windows overlap.
   double inputs_per_sample = 0;
+  /// Δ of this layer follows from that of the next one in the list, Δ_l = (Δ_{l+1} W_{l+1}) ⊙ φ'(Z_l): both are dense,
+  /// with the same rows, and nothing but φ is between them. False where nobody has said so.
+  bool delta_follows = false;
 
   double inputs() const;  ///< elements that the forward pass reads per sample
   /// How often the windows of a convolution hold each input: 9 for 3×3 windows with a stride of one; 1 elsewhere.
@@ -60,5 +64,19 @@ struct ModelShape {
   double forward_macs_per_sample() const;
   bool operator==(const ModelShape&) const = default;
 };
+
+/// What edAD needs to know of layer `position` of a network beside the layer itself.
+struct DeltaRelations {
+  bool follows_below = false;  ///< the layer before it has a Δ that follows from its own
+  /// Something before it needs a Δ that a site finds by a backward pass of its own: one that does not follow, or
+  /// parameters beside matrices.
+  bool needed_below = false;
+  bool last_matrix = false;  ///< no layer behind it has an outer product
+};
+DeltaRelations delta_relations(const ModelShape& model, std::size_t position);
+
+/// All layers with a matrix (tables of embeddings among them or not) as one that has their parameters and nothing else:
+/// for what is done to all gradients at once.
+LayerShape all_as_one(const ModelShape& model, bool embeddings);
 
 }  // namespace dadsim::spec

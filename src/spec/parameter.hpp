@@ -8,7 +8,7 @@ namespace dadsim::spec {
 
 /// One parameter of an algorithm: everything needed to check it, list it and document it.
 struct ParameterSpec {
-  enum class Type { integer, real, choice };
+  enum class Type { integer, real, choice, file };  ///< file: a path, what lies there is part of the value
   std::string name;
   Type type = Type::real;
   double minimum = 0;  ///< inclusive; numbers only

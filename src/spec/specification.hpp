@@ -40,10 +40,11 @@ struct ScheduleSpec {
 };
 
 struct TrainingSpec {
-  enum class Batches { proportional, equal };
+  enum class Batches { proportional, equal, poisson };
   enum class Stop { budget, target };
   std::int64_t batch = 32;                  ///< rows per worker and step (on average over workers if proportional)
-  Batches batches = Batches::proportional;  ///< proportional: a site with twice the samples takes twice the rows
+  Batches batches = Batches::proportional;  ///< proportional: a site with twice the samples takes twice the rows;
+                                            ///< poisson: the same on average, every sample by chance for itself
   double epochs = 10;                       ///< budget
   double target_accuracy = 0.95;            ///< on held-back data, 0…1
   Stop stop = Stop::budget;                 ///< target: end a run at the first evaluation that reaches the target
@@ -61,8 +62,22 @@ struct CompressSpec {
   std::string method = "none";      ///< of the compressors' registry
   ParameterValues parameters = {};  ///< every parameter of the method
   bool memory = false;              ///< sites keep what was lost of gradients, and add it to the next
+  /// What is compressed as one: the gradient of each layer, or those of all.
+  enum class Scope : std::uint8_t { layer, model };
+  Scope scope = Scope::layer;
   bool operator==(const CompressSpec&) const = default;
 };
+
+/// How the gradients of some layers are shared, in a run of an algorithm that lets layers differ.
+struct ShareRule {
+  std::string layers;      ///< name of a layer of the network that learns, or a pattern in which * stands for anything
+  std::string statistic;   ///< what sites hand over of such a layer
+  std::int64_t every = 1;  ///< the layer is shared and updated every so many steps, with what has come together
+  bool operator==(const ShareRule&) const = default;
+};
+
+/// What DistributedDataParallel puts into a bucket: bucket_cap_mb = 25.
+inline constexpr double kBucketBytes = 25.0 * 1024.0 * 1024.0;
 
 /// What DistributedDataParallel puts into the first bucket of a step, so that sending starts early: 1 MiB.
 inline constexpr double kFirstBucketBytes = 1024.0 * 1024.0;
@@ -86,6 +101,9 @@ struct RunSpec {
   bool decentralised = false;  ///< sites exchange with their neighbours in a graph
   /// The order of events decides what is learned: it is played on its cluster, and learned as it was played.
   bool event_driven = false;
+  std::vector<ShareRule> share = {};      ///< per layer, the first that fits decides; none: the algorithm's default
+  std::string average_deltas_above = {};  ///< the layer above whose Δ are averaged over sites; empty: none
+  std::vector<std::string> files = {};  ///< names of parameters that are paths: what lies there is part of their value
 };
 
 /// What the steps are timed as.

@@ -31,10 +31,24 @@ const char* name(Symbol symbol) {
       return "inputs";
     case Symbol::outputs:
       return "outputs";
+    case Symbol::delta_follows:
+      return "delta_follows";
+    case Symbol::delta_follows_below:
+      return "delta_follows_below";
+    case Symbol::delta_needed_below:
+      return "delta_needed_below";
+    case Symbol::last_matrix:
+      return "last_matrix";
+    case Symbol::earlier_rows:
+      return "earlier rows";
     case Symbol::slot:
       return "slot";
     case Symbol::call:
       return "call";
+    case Symbol::samples:
+      return "samples";
+    case Symbol::rows_per_sample:
+      return "rows_per_sample";
   }
   throw std::logic_error("unknown symbol");
 }
@@ -47,6 +61,14 @@ const char* name(Function function) {
       return "ceil";
     case Function::over_workers:
       return "sum over workers";
+    case Function::exceeds:
+      return "exceeds";
+    case Function::most_of_workers:
+      return "most of workers";
+    case Function::largest_divisor:
+      return "largest divisor";
+    case Function::quotient:
+      return "quotient";
   }
   throw std::logic_error("unknown function");
 }
@@ -54,6 +76,11 @@ const char* name(Function function) {
 double samples_of(const Scope& scope, Symbol symbol) {
   if (scope.worker < 0) throw std::logic_error(fmt::format("'{}' has no value at the aggregator", name(symbol)));
   return scope.sizes->samples.at(static_cast<std::size_t>(scope.worker));
+}
+
+double earlier_samples_of(const Scope& scope, std::int32_t number) {
+  if (scope.worker < 0) throw std::logic_error("'earlier rows' has no value at the aggregator");
+  return scope.sizes->earlier.at(static_cast<std::size_t>(number)).at(static_cast<std::size_t>(scope.worker));
 }
 
 /// A single number stands for all workers and the aggregator.
@@ -100,6 +127,16 @@ double sum_over_workers(const Expression& of, const Scope& scope) {
   return sum;
 }
 
+double most_of_workers(const Expression& of, const Scope& scope) {
+  double most = 0;
+  Scope one = scope;
+  for (std::size_t worker = 0; worker < scope.sizes->samples.size(); ++worker) {
+    one.worker = static_cast<std::int32_t>(worker);
+    most = std::max(most, of.evaluate(one));
+  }
+  return most;
+}
+
 double value_of(const Call& call, const Scope& scope) {
   switch (call.function) {
     case Function::least: {
@@ -111,21 +148,57 @@ double value_of(const Call& call, const Scope& scope) {
     }
     case Function::round_up:
       return round_up(call.arguments.front().evaluate(scope));
-    case Function::over_workers: {
+    case Function::exceeds:
+      return call.arguments[0].evaluate(scope) > call.arguments[1].evaluate(scope) ? 1 : 0;
+    case Function::over_workers:
+    case Function::most_of_workers: {
       if (scope.sums != nullptr) {
         for (const auto& [known, sum] : *scope.sums) {
           if (known == &call) return sum;
         }
       }
-      const double sum = sum_over_workers(call.arguments.front(), scope);
+      const Expression& of = call.arguments.front();
+      const double sum =
+          call.function == Function::over_workers ? sum_over_workers(of, scope) : most_of_workers(of, scope);
       if (scope.sums != nullptr) scope.sums->emplace_back(&call, sum);
       return sum;
+    }
+    case Function::largest_divisor:
+      return static_cast<double>(divisor_within(std::llround(call.arguments[0].evaluate(scope)),
+                                                std::llround(call.arguments[1].evaluate(scope))));
+    case Function::quotient: {
+      const double dividend = call.arguments[0].evaluate(scope);
+      const double divisor = call.arguments[1].evaluate(scope);
+      return dividend == 0 && divisor == 0 ? 0 : dividend / divisor;
     }
   }
   throw std::logic_error("unknown function");
 }
 
 }  // namespace
+
+bool takes(Function function, std::size_t arguments) {
+  switch (function) {
+    case Function::least:
+      return arguments > 0;
+    case Function::round_up:
+    case Function::over_workers:
+    case Function::most_of_workers:
+      return arguments == 1;
+    case Function::exceeds:
+    case Function::largest_divisor:
+    case Function::quotient:
+      return arguments == 2;
+  }
+  return false;
+}
+
+std::int64_t divisor_within(std::int64_t of, std::int64_t most) {
+  for (std::int64_t divisor = std::min(of, most); divisor > 1; --divisor) {
+    if (of % divisor == 0) return divisor;
+  }
+  return std::min<std::int64_t>(of, 1);
+}
 
 std::int64_t kept_entries(double fraction, std::int64_t in, std::int64_t out) {
   return static_cast<std::int64_t>(
@@ -141,7 +214,7 @@ Expression::Expression(double constant) {
 Expression::Expression(Symbol symbol, std::int32_t slot) { terms_.push_back({1.0, {{symbol, slot}}}); }
 
 Expression::Expression(Function function, std::vector<Expression> arguments) {
-  if (arguments.empty() || (function != Function::least && arguments.size() != 1)) {
+  if (!takes(function, arguments.size())) {
     throw std::logic_error(fmt::format("'{}' of {} arguments", name(function), arguments.size()));
   }
   terms_.push_back({1.0, {{Symbol::call, 0, std::make_shared<const Call>(Call{function, std::move(arguments)})}}});
@@ -186,6 +259,8 @@ Expression operator*(const Expression& a, const Expression& b) {
 }
 
 double Expression::value(const Factor& factor, const Scope& scope) {
+  // A function of constants needs no layer.
+  if (factor.symbol == Symbol::call) return value_of(*factor.call, scope);
   const spec::LayerShape& layer = *scope.layer;
   switch (factor.symbol) {
     case Symbol::rows:
@@ -208,10 +283,24 @@ double Expression::value(const Factor& factor, const Scope& scope) {
       return samples_of(scope, factor.symbol) * layer.inputs();
     case Symbol::outputs:
       return samples_of(scope, factor.symbol) * layer.outputs_per_sample;
+    case Symbol::delta_follows:
+      return layer.delta_follows ? 1 : 0;
+    case Symbol::delta_follows_below:
+      return scope.deltas.follows_below ? 1 : 0;
+    case Symbol::delta_needed_below:
+      return scope.deltas.needed_below ? 1 : 0;
+    case Symbol::last_matrix:
+      return scope.deltas.last_matrix ? 1 : 0;
+    case Symbol::earlier_rows:
+      return earlier_samples_of(scope, factor.slot) * static_cast<double>(layer.rows_per_sample);
     case Symbol::slot:
       return slot_of(scope, factor.slot);
     case Symbol::call:
       return value_of(*factor.call, scope);
+    case Symbol::samples:
+      return samples_of(scope, factor.symbol);
+    case Symbol::rows_per_sample:
+      return static_cast<double>(layer.rows_per_sample);
   }
   throw std::logic_error("unknown symbol");
 }
@@ -243,7 +332,9 @@ std::string Expression::to_string() const {
 }
 
 std::string Expression::to_string(const Factor& factor) {
-  if (factor.symbol == Symbol::slot) return fmt::format("slot {}", factor.slot);
+  if (factor.symbol == Symbol::slot || factor.symbol == Symbol::earlier_rows) {
+    return fmt::format("{} {}", name(factor.symbol), factor.slot);
+  }
   if (factor.symbol != Symbol::call) return name(factor.symbol);
   std::string arguments;
   for (const Expression& argument : factor.call->arguments) {

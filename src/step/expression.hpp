@@ -25,34 +25,52 @@ enum class Symbol : std::uint8_t {
                   ///< rows·in
   inputs,         ///< elements that the forward pass reads over this worker's samples, each once
   outputs,        ///< elements that the forward pass writes over this worker's samples
-  slot,           ///< slot(k): what an algorithm noted of this step, for this worker or for all
-  call,           ///< a function of other expressions
+  delta_follows,  ///< 1 if LayerShape::delta_follows, 0 otherwise
+  delta_follows_below,  ///< 1 if spec::DeltaRelations::follows_below, 0 otherwise
+  delta_needed_below,   ///< 1 if spec::DeltaRelations::needed_below, 0 otherwise
+  last_matrix,          ///< 1 if spec::DeltaRelations::last_matrix, 0 otherwise
+  earlier_rows,         ///< earlier_rows(k): rows of A and Δ over the samples in StepSizes::earlier[k] at this worker
+  slot,                 ///< slot(k): what an algorithm noted of this step, for this worker or for all
+  call,                 ///< a function of other expressions
+  samples,              ///< samples of this worker
+  rows_per_sample,      ///< rows of A and Δ per sample
 };
 
 enum class Function : std::uint8_t {
-  least,         ///< the least of its arguments
-  round_up,      ///< the next whole number; what is above one by a rounding error of its product alone is that one
-  over_workers,  ///< the sum of its argument over all workers
+  least,            ///< the least of its arguments
+  round_up,         ///< the next whole number; what is above one by a rounding error of its product alone is that one
+  over_workers,     ///< the sum of its argument over all workers
+  exceeds,          ///< 1 if the first argument is larger than the second, 0 otherwise
+  most_of_workers,  ///< the largest of its argument over all workers
+  largest_divisor,  ///< of its first argument, a whole number: the largest that is not above the second
+  quotient,         ///< its first argument divided by the second; 0 where both are
 };
+
+/// Whether a function takes so many arguments.
+bool takes(Function function, std::size_t arguments);
 
 /// The numbers of one recorded step that are not shapes: samples per worker and what turned out.
 struct StepSizes {
   std::vector<std::int32_t> samples;             ///< per worker
   std::vector<std::vector<std::int32_t>> slots;  ///< one number per worker, or a single one for all
+  /// Samples per worker of steps before this one whose rows are sent with this one's.
+  std::vector<std::vector<std::int32_t>> earlier = {};
   bool operator==(const StepSizes&) const = default;
 };
 
 struct Call;
 
-/// Sums over workers that have been worked out, for one layer and one step: they are the same for all workers.
+/// Sums (and largest) over workers that have been worked out, for one layer and one step: they are the same for all
+/// workers.
 using KnownSums = std::vector<std::pair<const Call*, double>>;
 
 /// Where an expression is evaluated.
 struct Scope {
   const spec::LayerShape* layer = nullptr;
   const StepSizes* sizes = nullptr;
-  std::int32_t worker = -1;   ///< index of the worker, or -1 at the aggregator, which has no rows of its own
-  KnownSums* sums = nullptr;  ///< kept while worker after worker of the same layer is asked for; may be null
+  std::int32_t worker = -1;          ///< index of the worker, or -1 at the aggregator, which has no rows of its own
+  KnownSums* sums = nullptr;         ///< kept while worker after worker of the same layer is asked for; may be null
+  spec::DeltaRelations deltas = {};  ///< of the layer
 };
 
 /// A polynomial in symbols and in functions of such polynomials, e.g. rows × in + min(slot, in, out) × out. Which
@@ -103,12 +121,18 @@ struct Call {
   bool operator==(const Call&) const = default;
 };
 
+/// The largest divisor of `of` that is not above `most` (from 1 on): what Function::largest_divisor gives. Of 0 it is
+/// 0.
+std::int64_t divisor_within(std::int64_t of, std::int64_t most);
+
 /// ⌈fraction · in · out⌉, the fraction to nine decimals: the number that extent::kept() stands for.
 std::int64_t kept_entries(double fraction, std::int64_t in, std::int64_t out);
 
 /// The extents by name, for formulas that read as in the papers: `rows() * (in() + out())`.
 namespace extent {
 inline Expression rows() { return Symbol::rows; }
+inline Expression samples() { return Symbol::samples; }
+inline Expression rows_per_sample() { return Symbol::rows_per_sample; }
 inline Expression in() { return Symbol::in; }
 inline Expression out() { return Symbol::out; }
 inline Expression bias() { return Symbol::bias; }
@@ -118,11 +142,24 @@ inline Expression backward_macs() { return Symbol::backward_macs; }
 inline Expression gradient_macs() { return Symbol::gradient_macs; }
 inline Expression inputs() { return Symbol::inputs; }
 inline Expression outputs() { return Symbol::outputs; }
+inline Expression delta_follows() { return Symbol::delta_follows; }
+inline Expression delta_follows_below() { return Symbol::delta_follows_below; }
+inline Expression delta_needed_below() { return Symbol::delta_needed_below; }
+inline Expression last_matrix() { return Symbol::last_matrix; }
+inline Expression earlier_rows(std::int32_t number) { return {Symbol::earlier_rows, number}; }
 inline Expression slot(std::int32_t number) { return {Symbol::slot, number}; }
 
 inline Expression min(std::vector<Expression> of) { return {Function::least, std::move(of)}; }
 inline Expression ceil(Expression of) { return {Function::round_up, {std::move(of)}}; }
 inline Expression over_workers(Expression of) { return {Function::over_workers, {std::move(of)}}; }
+inline Expression exceeds(Expression a, Expression b) { return {Function::exceeds, {std::move(a), std::move(b)}}; }
+inline Expression most_of_workers(Expression of) { return {Function::most_of_workers, {std::move(of)}}; }
+inline Expression largest_divisor(Expression of, double most) {
+  return {Function::largest_divisor, {std::move(of), most}};
+}
+inline Expression quotient(Expression of, Expression by) {
+  return {Function::quotient, {std::move(of), std::move(by)}};
+}
 
 /// A with a column of ones where the layer has a bias.
 inline Expression in_with_bias() { return in() + bias(); }
@@ -158,7 +195,6 @@ int bits(ElementType type);
 struct Payload {
   Expression elements;
   ElementType type = ElementType::float32;
-  bool last_layer_only = false;  ///< travels with the last matrix layer alone
 
   double bytes(const Scope& scope) const;
   bool operator==(const Payload&) const = default;

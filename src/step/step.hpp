@@ -76,9 +76,13 @@ struct WaitOp {
   bool operator==(const WaitOp&) const = default;
 };
 
+/// Some of the alternatives of a step, a bit each.
+using AlternativeSet = std::uint32_t;
+
 struct Op {
   std::int32_t serial = 0;  ///< unique within the step
   std::variant<ComputeOp, CollectiveOp, WaitOp> what;
+  AlternativeSet only_in = 0;  ///< done at a layer that takes one of these; 0: always
   bool operator==(const Op&) const = default;
 };
 
@@ -88,6 +92,7 @@ enum class Over : std::uint8_t {
   layers_backward,  ///< one group per matrix layer, last to first
   last_layer,       ///< once, sized by the last matrix layer
   other_layers,     ///< once, sized by the sum over layers without an outer product; dropped if there are none
+  all_layers,       ///< once, sized by the parameters of all matrix layers together, as those of one layer
 };
 
 struct Group {
@@ -104,12 +109,35 @@ struct Sweep {
   /// A sweep over layers goes also over embedding tables, as matrices of their own: they are then no part of the other
   /// layers of the step. What a table's layer has beside it (the biases of a decoder that shares it) stays there.
   bool embeddings = false;
+  /// 0: the sweep stands for itself. 1, 2, …: stages that follow on the sweep before the first of them, layer by layer.
+  /// With buckets, stage 1 of a bucket stands where the last of its layers has had its turn in that sweep, and each
+  /// later stage of a bucket behind the stage before it of the next bucket, so that what one has sent travels while the
+  /// next is worked on; what a stage sends of all layers of a bucket is one message.
+  std::int32_t stage = 0;
   bool operator==(const Sweep&) const = default;
+};
+
+/// One of several ways to share a layer's gradient that a step has recorded side by side.
+struct Alternative {
+  std::string name;          ///< "gradient", "dad" …; several may have the same, where a neighbour's choice differs
+  bool from_above = false;   ///< needs what the layer above passes down
+  bool passes_down = false;  ///< leaves what the layer below needs: one that takes it, and no other, is below it
+  bool operator==(const Alternative&) const = default;
+};
+
+/// The ways among which each layer of whatever is timed takes one, the same in every step of a run.
+struct Choices {
+  enum class By : std::uint8_t { bytes, time };
+  std::vector<Alternative> alternatives;  ///< none: there is nothing to choose; 32 at most
+  std::vector<AlternativeSet> offered;    ///< per layer of the learned network with an outer product
+  By by = By::bytes;                      ///< what is to be least
+  bool operator==(const Choices&) const = default;
 };
 
 /// Everything one training step did, in program order, with symbolic sizes.
 struct StepStructure {
   std::vector<Sweep> sweeps;
+  Choices choices = {};
   bool operator==(const StepStructure&) const = default;
 };
 

@@ -7,15 +7,19 @@ namespace dadsim::step {
 
 void StepRecorder::begin(std::vector<std::int32_t> samples) {
   structure_ = {};
-  sizes_ = {std::move(samples), {}};
+  sizes_ = {std::move(samples), {}, {}};
   next_serial_ = 0;
+  only_in_ = 0;
 }
 
-void StepRecorder::begin_sweep(Over over, bool embeddings) { structure_.sweeps.push_back({over, {}, embeddings}); }
+void StepRecorder::begin_sweep(Over over, bool embeddings, std::int32_t stage) {
+  structure_.sweeps.push_back({over, {}, embeddings, stage});
+}
 
 void StepRecorder::begin_group(std::int32_t layer) {
   if (structure_.sweeps.empty()) throw std::logic_error("a group outside a sweep");
   structure_.sweeps.back().groups.push_back({layer, {}});
+  only_in_ = 0;
 }
 
 std::int32_t StepRecorder::layer() const {
@@ -23,18 +27,25 @@ std::int32_t StepRecorder::layer() const {
   return structure_.sweeps.back().groups.back().layer;
 }
 
+Over StepRecorder::over() const { return structure_.sweeps.back().over; }
+
 bool StepRecorder::over_embeddings() const { return structure_.sweeps.back().embeddings; }
 
 std::int32_t StepRecorder::add(decltype(Op::what) what) {
   if (structure_.sweeps.empty() || structure_.sweeps.back().groups.empty())
     throw std::logic_error("an op outside a group");
-  structure_.sweeps.back().groups.back().ops.push_back({next_serial_, std::move(what)});
+  structure_.sweeps.back().groups.back().ops.push_back({next_serial_, std::move(what), only_in_});
   return next_serial_++;
 }
 
 std::int32_t StepRecorder::add_slot(std::vector<std::int32_t> numbers) {
   sizes_.slots.push_back(std::move(numbers));
   return static_cast<std::int32_t>(sizes_.slots.size()) - 1;
+}
+
+std::int32_t StepRecorder::add_earlier(std::vector<std::int32_t> samples) {
+  sizes_.earlier.push_back(std::move(samples));
+  return static_cast<std::int32_t>(sizes_.earlier.size()) - 1;
 }
 
 void StepRecorder::append(const StepStructure& structure) {

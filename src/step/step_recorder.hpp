@@ -15,12 +15,14 @@ class StepRecorder {
   void begin(std::vector<std::int32_t> samples);
 
   /// `tables`: see Sweep.
-  void begin_sweep(Over over, bool embeddings = false);
+  void begin_sweep(Over over, bool embeddings = false, std::int32_t stage = 0);
   /// Ops that follow are for this layer; -1 in sweeps that are not over layers.
   void begin_group(std::int32_t layer);
   /// Layer of the current group.
   std::int32_t layer() const;
 
+  /// What the current sweep is over.
+  Over over() const;
   /// Whether the current sweep goes over tables too.
   bool over_embeddings() const;
 
@@ -31,10 +33,19 @@ class StepRecorder {
   /// relatives.
   std::int32_t add_slot(std::vector<std::int32_t> numbers);
 
+  /// Notes samples per worker of earlier steps whose rows are sent with this one's; for extent::earlier_rows().
+  std::int32_t add_earlier(std::vector<std::int32_t> samples);
+
+  /// Until the next group begins: what is appended is done only where a layer takes one of these; 0: always.
+  void only_in(AlternativeSet alternatives) { only_in_ = alternatives; }
+  /// Among what layers choose.
+  void set_choices(Choices choices) { structure_.choices = std::move(choices); }
+
   /// Appends what another recorder has taken down of the same step: its waits still mean its own collectives.
   void append(const StepStructure& structure);
 
   const StepSizes& sizes() const { return sizes_; }
+  const StepStructure& structure() const { return structure_; }
   /// Ends the step.
   std::pair<StepStructure, StepSizes> take();
 
@@ -42,6 +53,7 @@ class StepRecorder {
   StepStructure structure_;
   StepSizes sizes_;
   std::int32_t next_serial_ = 0;
+  AlternativeSet only_in_ = 0;
 };
 
 }  // namespace dadsim::step

@@ -1,11 +1,20 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "step/step.hpp"
 
 namespace dadsim::step {
+
+/// Where sites have weights of their own, x_i: how far they are apart, and what they are worth.
+struct SitesEvaluation {
+  double average_loss = 0, average_accuracy = 0;  ///< of the network whose weights are the mean x̄ over sites
+  double consensus_distance = 0;                  ///< (1/n) Σ ‖x_i − x̄‖², of all that is learned
+  std::vector<double> accuracies;                 ///< per site, 0…1
+  bool operator==(const SitesEvaluation&) const = default;
+};
 
 /// Quality on the held-back data after a number of steps.
 struct Evaluation {
@@ -13,6 +22,7 @@ struct Evaluation {
   double loss = 0;        ///< mean cross-entropy on the held-back samples, nats
   double accuracy = 0;    ///< share of held-back samples classified right, 0…1
   double auc = 0;         ///< area under the ROC curve, one class against the rest, mean over classes that occur, 0…1
+  std::optional<SitesEvaluation> sites = {};  ///< the above are means over sites then
 };
 
 /// Effective ranks in one epoch, per matrix layer, input first (rank-dAD's introspection).

@@ -52,7 +52,6 @@ void write(WireWriter& bytes, const Work& work) {
 void write(WireWriter& bytes, const Payload& payload) {
   write(bytes, payload.elements);
   write(bytes, payload.type);
-  write(bytes, payload.last_layer_only);
 }
 
 void write(WireWriter& bytes, const ComputeOp& op) {
@@ -76,7 +75,7 @@ void write(WireWriter& bytes, const WaitOp& op) {
 }
 
 void write(WireWriter& bytes, const Op& op) {
-  bytes << op.serial << static_cast<std::uint8_t>(op.what.index());
+  bytes << op.serial << op.only_in << static_cast<std::uint8_t>(op.what.index());
   std::visit([&](const auto& what) { write(bytes, what); }, op.what);
 }
 
@@ -89,17 +88,35 @@ void write(WireWriter& bytes, const Sweep& sweep) {
   write(bytes, sweep.over);
   write(bytes, sweep.groups);
   write(bytes, sweep.embeddings);
+  bytes << sweep.stage;
 }
 
-void write(WireWriter& bytes, const StepStructure& structure) { write(bytes, structure.sweeps); }
+void write(WireWriter& bytes, const Alternative& alternative) {
+  bytes << std::string_view(alternative.name);
+  write(bytes, alternative.from_above);
+  write(bytes, alternative.passes_down);
+}
+
+void write(WireWriter& bytes, const StepStructure& structure) {
+  write(bytes, structure.sweeps);
+  write(bytes, structure.choices.alternatives);
+  write(bytes, structure.choices.offered);
+  write(bytes, structure.choices.by);
+}
 
 void write(WireWriter& bytes, const Step& step) {
   bytes << step.structure;
   write(bytes, step.sizes.samples);
   write(bytes, step.sizes.slots);
+  write(bytes, step.sizes.earlier);
 }
 
-void write(WireWriter& bytes, const Evaluation& at) { bytes << at.step << at.loss << at.accuracy << at.auc; }
+void write(WireWriter& bytes, const Evaluation& at) {
+  bytes << at.step << at.loss << at.accuracy << at.auc;
+  write(bytes, at.sites.has_value());
+  if (!at.sites) return;
+  bytes << at.sites->average_loss << at.sites->average_accuracy << at.sites->consensus_distance << at.sites->accuracies;
+}
 
 void write(WireWriter& bytes, const EpochRanks& ranks) { bytes << ranks.epoch << ranks.site << ranks.merged; }
 
@@ -110,6 +127,7 @@ void write(WireWriter& bytes, const spec::LayerShape& layer) {
   write(bytes, layer.bias);
   bytes << layer.rows_per_sample << layer.parameters << layer.forward_macs_per_sample << layer.outputs_per_sample
         << layer.sequential << layer.inputs_per_sample;
+  write(bytes, layer.delta_follows);
 }
 
 template <class Part>
@@ -165,14 +183,13 @@ Payload read_payload(WireReader& bytes) {
   Payload payload;
   payload.elements = ExpressionBytes::read(bytes);
   payload.type = read_enum(bytes, ElementType::int8);
-  payload.last_layer_only = read_truth(bytes);
   return payload;
 }
 
 Op read_op(WireReader& bytes) {
   Op op;
   std::uint8_t kind = 0;
-  bytes >> op.serial >> kind;
+  bytes >> op.serial >> op.only_in >> kind;
   if (kind == 0) {
     ComputeOp compute;
     compute.phase = read_enum(bytes, Phase::decode);
@@ -201,9 +218,23 @@ Op read_op(WireReader& bytes) {
   return op;
 }
 
+Choices read_choices(WireReader& bytes) {
+  Choices choices;
+  choices.alternatives = read_all(bytes, [&] {
+    Alternative alternative;
+    bytes >> alternative.name;
+    alternative.from_above = read_truth(bytes);
+    alternative.passes_down = read_truth(bytes);
+    return alternative;
+  });
+  choices.offered = read_numbers<AlternativeSet>(bytes);
+  choices.by = read_enum(bytes, Choices::By::time);
+  return choices;
+}
+
 Sweep read_sweep(WireReader& bytes) {
   Sweep sweep;
-  sweep.over = read_enum(bytes, Over::other_layers);
+  sweep.over = read_enum(bytes, Over::all_layers);
   sweep.groups = read_all(bytes, [&] {
     Group group;
     bytes >> group.layer;
@@ -211,6 +242,7 @@ Sweep read_sweep(WireReader& bytes) {
     return group;
   });
   sweep.embeddings = read_truth(bytes);
+  bytes >> sweep.stage;
   return sweep;
 }
 
@@ -224,11 +256,11 @@ Expression ExpressionBytes::read(WireReader& bytes, int depth) {
     bytes >> term.coefficient;
     term.factors = read_all(bytes, [&] {
       Expression::Factor factor{};
-      factor.symbol = read_enum(bytes, Symbol::call);
+      factor.symbol = read_enum(bytes, Symbol::rows_per_sample);
       bytes >> factor.slot;
       if (factor.symbol == Symbol::call) {
-        Call call{read_enum(bytes, Function::over_workers), read_all(bytes, [&] { return read(bytes, depth + 1); })};
-        if (call.arguments.empty()) throw std::out_of_range("a function of nothing");
+        Call call{read_enum(bytes, Function::quotient), read_all(bytes, [&] { return read(bytes, depth + 1); })};
+        if (!takes(call.function, call.arguments.size())) throw std::out_of_range("a function of too few or many");
         factor.call = std::make_shared<const Call>(std::move(call));
       }
       return factor;
@@ -252,6 +284,7 @@ Trajectory read_trajectory(WireReader& bytes) {
   trajectory.structures = read_all(bytes, [&] {
     StepStructure structure;
     structure.sweeps = read_all(bytes, [&] { return read_sweep(bytes); });
+    structure.choices = read_choices(bytes);
     return structure;
   });
   trajectory.distinct_steps = read_all(bytes, [&] {
@@ -259,12 +292,17 @@ Trajectory read_trajectory(WireReader& bytes) {
     bytes >> step.structure;
     step.sizes.samples = read_numbers<std::int32_t>(bytes);
     step.sizes.slots = read_all(bytes, [&] { return read_numbers<std::int32_t>(bytes); });
+    step.sizes.earlier = read_all(bytes, [&] { return read_numbers<std::int32_t>(bytes); });
     return step;
   });
   trajectory.steps = read_numbers<std::int32_t>(bytes);
   trajectory.curve = read_all(bytes, [&] {
     Evaluation at;
     bytes >> at.step >> at.loss >> at.accuracy >> at.auc;
+    if (read_truth(bytes)) {
+      SitesEvaluation& sites = at.sites.emplace();
+      bytes >> sites.average_loss >> sites.average_accuracy >> sites.consensus_distance >> sites.accuracies;
+    }
     return at;
   });
   trajectory.ranks = read_all(bytes, [&] {
@@ -292,6 +330,7 @@ spec::ModelShape read_shape(WireReader& bytes) {
     layer.bias = read_truth(bytes);
     bytes >> layer.rows_per_sample >> layer.parameters >> layer.forward_macs_per_sample >> layer.outputs_per_sample >>
         layer.sequential >> layer.inputs_per_sample;
+    layer.delta_follows = read_truth(bytes);
     return layer;
   });
   return shape;

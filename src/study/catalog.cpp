@@ -6,12 +6,35 @@
 #include "collectives/collective.hpp"
 #include "compress/registry.hpp"
 #include "models/data/dataset.hpp"
+#include "models/network.hpp"
 #include "protocols/registry.hpp"
 #include "sim/device.hpp"
 #include "sim/platform.hpp"
+#include "spec/model_shape.hpp"
 #include "spec/workload.hpp"
 
 namespace dadsim::study {
+
+namespace {
+
+/// What an algorithm says of a run's rules, of the network that the model describes.
+auto check_of(const algorithms::AlgorithmInfo& info) {
+  return [&info](const spec::RunSpec& run, const spec::ModelSpec& model, const spec::SampleShape& sample) {
+    std::vector<scenario::Catalog::ShareFault> faults;
+    try {
+      constexpr std::uint64_t kAnySeed = 1;
+      const models::Network network(sample, model, kAnySeed);
+      for (algorithms::ShareFault& fault : info.check_share(run, network)) {
+        faults.push_back({fault.rule, std::move(fault.what), std::move(fault.remedy)});
+      }
+    } catch (const spec::ModelMistake&) {
+      // Layers that do not fit are told of where they are read.
+    }
+    return faults;
+  };
+}
+
+}  // namespace
 
 scenario::Catalog make_catalog() {
   scenario::Catalog catalog;
@@ -20,7 +43,17 @@ scenario::Catalog make_catalog() {
     catalog.algorithms.push_back({.name = info.name,
                                   .parameters = info.parameters,
                                   .communicates = info.sharing == algorithms::Sharing::one_network || decentralised,
-                                  .decentralised = decentralised});
+                                  .decentralised = decentralised,
+                                  .remembers = !decentralised,
+                                  .sends_gradients = info.sends_gradients,
+                                  .sums_in_buckets = info.sums_in_buckets,
+                                  .plain_sgd = info.optimizer == algorithms::Needs::plain_sgd,
+                                  .adam = info.optimizer == algorithms::Needs::adam,
+                                  .check = info.check,
+                                  .check_model = info.check_model,
+                                  .check_exchange = info.check_exchange,
+                                  .compresses = info.compresses});
+    if (info.check_share) catalog.algorithms.back().check_share = check_of(info);
   }
   for (const protocols::ProtocolInfo& info : protocols::protocol_registry().all()) {
     catalog.algorithms.push_back({.name = info.name,
@@ -36,7 +69,12 @@ scenario::Catalog make_catalog() {
                                   .compresses = info.compresses});
   }
   for (const compress::CompressorInfo& info : compress::compressors().all()) {
-    catalog.compressors.push_back({info.name, info.parameters, info.lossless});
+    catalog.compressors.push_back({.name = info.name,
+                                   .parameters = info.parameters,
+                                   .lossless = info.lossless,
+                                   .adapts = info.adapts,
+                                   .biased = info.biased,
+                                   .has_momentum = info.has_momentum});
   }
   for (const spec::DeviceSpec& device : sim::device_catalog().all()) catalog.devices.push_back(device.name);
   catalog.device_specs = sim::device_catalog().all();

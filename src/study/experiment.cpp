@@ -9,11 +9,13 @@
 #include <numeric>
 #include <set>
 
+#include "algorithms/flexible/plan.hpp"
 #include "algorithms/registry.hpp"
 #include "compress/registry.hpp"
 #include "protocols/registry.hpp"
 #include "report/trace.hpp"
 #include "sim/platform.hpp"
+#include "study/alternatives.hpp"
 #include "study/costs.hpp"
 #include "study/device_lookup.hpp"
 #include "study/memory_check.hpp"
@@ -145,7 +147,9 @@ std::vector<std::string> assumptions_of(const scenario::Scenario& scenario, cons
   return assumptions;
 }
 
-std::vector<std::string> notes_of(const spec::RunSpec& run, const LearnedRun& learned, bool timed_as_other) {
+/// `timed_as`: the network that is timed, if it is not the one that learns.
+std::vector<std::string> notes_of(const spec::RunSpec& run, const LearnedRun& learned,
+                                  const spec::ModelShape* timed_as) {
   std::vector<std::string> notes;
   if (run.event_driven) {
     notes.emplace_back(
@@ -164,6 +168,9 @@ std::vector<std::string> notes_of(const spec::RunSpec& run, const LearnedRun& le
   if (info.sharing == algorithms::Sharing::own_weights) {
     notes.emplace_back("every site has weights of its own; accuracy is the mean over the sites' own networks");
   }
+  if (algorithms::has_own_layers(run)) {
+    notes.emplace_back("some layers are each site's own; accuracy is the mean over the sites' own networks");
+  }
   if (const compress::CompressorInfo& compressor = compress::compressors().at(run.compress.method);
       !compressor.lossless) {
     notes.push_back(
@@ -172,8 +179,12 @@ std::vector<std::string> notes_of(const spec::RunSpec& run, const LearnedRun& le
                     compressor.name, run.compress.memory ? ", with what was lost added to the next" : ""));
   }
   if (!learned.remark.empty()) notes.push_back(learned.remark);
-  if (timed_as_other && run.algorithm == "edad") {
-    notes.emplace_back("timed as if edAD were exact for the same share of the workload's layers, by relative depth");
+  if (timed_as != nullptr && run.algorithm == "edad") {
+    const auto follows = std::ranges::count_if(timed_as->layers, &spec::LayerShape::delta_follows);
+    const auto all = std::ranges::count_if(timed_as->layers, &spec::LayerShape::has_outer_product);
+    notes.push_back(fmt::format(
+        "of the {} matrices of {}, the deltas of {} follow from the next one's and are recomputed; the others are sent",
+        all, timed_as->name, follows));
   }
   if (learned.trajectory.diverged_at > 0) {
     notes.push_back(
@@ -305,14 +316,16 @@ report::Result time_scenario(const scenario::Scenario& scenario, const Learned& 
       options.learns = !learned.nothing;
       if (!trace.steps.empty()) options.most_spans = report::kMostTraceSpans / scenario.runs.size();
       report::RunResult told = play_run(scenario, scenario.runs[i], timed, cluster, *learned.playground, options);
-      told.notes = notes_of(scenario.runs[i], run, result.timed_as_other);
+      told.notes = notes_of(scenario.runs[i], run, result.timed_as_other ? &timed.shape : nullptr);
       told.memory = memory[i].use;
       told.device_memory = memory[i].available;
       result.runs.push_back(std::move(told));
       continue;
     }
+    const std::vector<step::Taken> taken =
+        choose_alternatives(scenario.runs[i], run.trajectory, run.shape, timed, cluster);
     const ScheduleMemory::Pointer known =
-        learned.schedules->of(scenario.runs[i], {learned.runs[i], &run.trajectory}, run.shape, timed);
+        learned.schedules->of(scenario.runs[i], {learned.runs[i], &run.trajectory}, run.shape, timed, taken);
     std::optional<step::Trajectory> every_step;
     std::vector<step::Schedule> every_schedule;
     if (in_order) {
@@ -335,7 +348,9 @@ report::Result time_scenario(const scenario::Scenario& scenario, const Learned& 
                           scenario.training.target_accuracy, timings.first, timings.stand_for);
     told.network = timings.network;
     told.traced = traced_steps(trajectory, timings, trace);
-    told.notes = notes_of(scenario.runs[i], run, result.timed_as_other);
+    told.notes = notes_of(scenario.runs[i], run, result.timed_as_other ? &timed.shape : nullptr);
+    told.statistics = statistics_of(run.trajectory, taken, timed.shape);
+    if (!taken.empty()) told.notes.push_back(statistics_in_words(told.statistics, timed.shape.name));
     told.first_steps = timings.first_steps;
     if (!told.first_steps.empty()) {
       told.notes.push_back(

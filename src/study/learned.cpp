@@ -3,13 +3,18 @@
 #include <fmt/format.h>
 #include <malloc.h>
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
 
+#include "algorithms/batches.hpp"
 #include "algorithms/learn.hpp"
 #include "algorithms/registry.hpp"
 #include "models/network.hpp"
 #include "scenario/print.hpp"
+#include "spec/model_shape.hpp"
+#include "study/alternatives.hpp"
+#include "study/experiment.hpp"
 #include "study/memory_check.hpp"
 #include "study/playground.hpp"
 #include "study/scale.hpp"
@@ -29,8 +34,10 @@ class Learner {
       : scenario_(scenario), store_(store), show_progress_(show_progress), playground_(std::move(playground)) {}
 
   /// Those that the store lacks side by side.
-  std::vector<LearnedRunPtr> learn(const std::vector<spec::RunSpec>& runs, const spec::TrainingSpec& training,
+  std::vector<LearnedRunPtr> learn(const std::vector<spec::RunSpec>& asked_runs, const spec::TrainingSpec& training,
                                    std::uint64_t seed) {
+    std::vector<spec::RunSpec> runs;
+    for (const spec::RunSpec& run : asked_runs) runs.push_back(settle(run, training, seed));
     std::vector<LearnedRunPtr> learned(runs.size());
     std::vector<std::uint64_t> keys(runs.size());
     std::vector<std::size_t> missing;
@@ -49,6 +56,21 @@ class Learner {
     if (!checked_) check_memory(scenario_, network.shape());
     checked_ = true;
     const algorithms::LearningProblem asked{problem.data, problem.partition, scenario_.model, training, seed};
+    const algorithms::RunContext planned = algorithms::planned_run(asked);
+    const auto context_of = [&](const spec::RunSpec& run) {
+      return algorithms::RemarkContext{network, run.parameters, scenario_.workers.size(), seed, planned, planned};
+    };
+    std::vector<Diagnostic> errors;
+    for (const std::size_t i : missing) {
+      const algorithms::AlgorithmInfo* info = algorithms::algorithm_registry().find(runs[i].algorithm);
+      if (info == nullptr || !info->refuses) continue;
+      const std::string why = info->refuses(context_of(runs[i]));
+      if (why.empty()) continue;
+      const std::size_t end = why.find("; ");
+      errors.push_back(
+          {scenario_.file, 0, fmt::format("run '{}': {}", runs[i].label, why.substr(0, end)), why.substr(end + 2)});
+    }
+    if (!errors.empty()) throw InputError(std::move(errors));
     Progress progress("learning", missing.size(), show_progress_);
     parallel_for(missing.size(), [&](std::size_t part) {
       const spec::RunSpec& run = runs[missing[part]];
@@ -62,7 +84,9 @@ class Learner {
       result->has_batch_statistics = network.has_batch_statistics();
       const algorithms::AlgorithmInfo* info = algorithms::algorithm_registry().find(run.algorithm);
       if (info != nullptr && info->remark) {
-        result->remark = info->remark({network, run.parameters, scenario_.workers.size(), asked.seed});
+        algorithms::RemarkContext context = context_of(run);
+        context.run.steps = static_cast<std::int64_t>(result->trajectory.steps.size());
+        result->remark = info->remark(context);
       }
       learned[missing[part]] = std::move(result);
     });
@@ -73,6 +97,22 @@ class Learner {
   }
 
  private:
+  /// See settled(): what is learned may depend on what the layers of the timed network take.
+  spec::RunSpec settle(const spec::RunSpec& run, const spec::TrainingSpec& training, std::uint64_t seed) const {
+    if (!may_be_settled(run)) return run;
+    const auto shape = spec::model_shape(scenario_.model, playground_->problem(scenario_, seed)->data.shape);
+    return settled(run, shape, timed_as_of(scenario_, shape), cluster_of(scenario_), [&] {
+      const std::shared_ptr<const Problem> problem = playground_->problem(scenario_, seed);
+      // The first steps alone are not like the others: effective ranks rise.
+      constexpr double kSteps = 20;
+      spec::TrainingSpec few_steps = training;
+      const algorithms::Batches batches(training, problem->partition, seed);
+      few_steps.epochs = std::min(training.epochs, kSteps / static_cast<double>(batches.steps_per_epoch()));
+      few_steps.stop = spec::TrainingSpec::Stop::budget;
+      return algorithms::learn(run, {problem->data, problem->partition, scenario_.model, few_steps, seed});
+    });
+  }
+
   const scenario::Scenario& scenario_;
   LearningStore* store_;
   bool show_progress_;

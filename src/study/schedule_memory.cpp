@@ -17,31 +17,39 @@ double bytes_of(const step::Schedule& schedule) {
 }  // namespace
 
 step::Schedule schedule_of(const spec::RunSpec& run, const step::Trajectory& trajectory, const step::Step& step,
-                           const spec::ModelShape& learned, const TimedAs& timed) {
-  step::Schedule schedule = instantiate(trajectory.structures[static_cast<std::size_t>(step.structure)], step.sizes,
-                                        learned, timed.shape, timed.sample_scale, timed.precision);
+                           const spec::ModelShape& learned, const TimedAs& timed, const step::Taken* taken) {
+  const step::StepStructure& structure = trajectory.structures[static_cast<std::size_t>(step.structure)];
+  // Stages put what each bucket sends together themselves.
+  const bool staged = run.exchange == spec::ExchangeMode::peer &&
+                      std::ranges::any_of(structure.sweeps, [](const step::Sweep& sweep) { return sweep.stage > 0; });
+  step::Schedule schedule =
+      instantiate(structure, step.sizes, learned, timed.shape, timed.sample_scale, timed.precision, taken,
+                  {.bytes = staged ? run.bucket_bytes : 0, .first = run.first_bucket_bytes});
   for (step::Task& task : schedule.tasks) {
     auto* collective = std::get_if<step::CollectiveTask>(&task.what);
     if (collective == nullptr) continue;
     if (collective->kind == step::CollectiveKind::all_reduce) collective->algorithm = run.all_reduce;
     if (collective->kind == step::CollectiveKind::all_gather) collective->algorithm = run.all_gather;
   }
+  if (staged) return schedule;
   return fuse_all_reduces(schedule, run.bucket_bytes, run.first_bucket_bytes);
 }
 
 bool ScheduleMemory::is_of(const Entry& entry, const spec::RunSpec& run, const TrajectoryPtr& trajectory,
-                           const TimedAs& timed) {
-  return entry.trajectory == trajectory && entry.all_reduce == run.all_reduce && entry.all_gather == run.all_gather &&
-         entry.bucket_bytes == run.bucket_bytes && entry.first_bucket_bytes == run.first_bucket_bytes &&
-         entry.sample_scale == timed.sample_scale && entry.precision == timed.precision && entry.shape == timed.shape;
+                           const TimedAs& timed, const std::vector<step::Taken>& taken) {
+  return entry.taken == taken && entry.trajectory == trajectory && entry.all_reduce == run.all_reduce &&
+         entry.all_gather == run.all_gather && entry.bucket_bytes == run.bucket_bytes &&
+         entry.first_bucket_bytes == run.first_bucket_bytes && entry.sample_scale == timed.sample_scale &&
+         entry.precision == timed.precision && entry.shape == timed.shape;
 }
 
 ScheduleMemory::Pointer ScheduleMemory::of(const spec::RunSpec& run, const TrajectoryPtr& trajectory,
-                                           const spec::ModelShape& learned, const TimedAs& timed) {
+                                           const spec::ModelShape& learned, const TimedAs& timed,
+                                           const std::vector<step::Taken>& taken) {
   {
     const std::lock_guard lock(mutex_);
     const auto found =
-        std::ranges::find_if(entries_, [&](const Entry& entry) { return is_of(entry, run, trajectory, timed); });
+        std::ranges::find_if(entries_, [&](const Entry& entry) { return is_of(entry, run, trajectory, timed, taken); });
     if (found != entries_.end()) {
       entries_.splice(entries_.begin(), entries_, found);
       return found->schedules;
@@ -51,7 +59,8 @@ ScheduleMemory::Pointer ScheduleMemory::of(const spec::RunSpec& run, const Traje
   schedules.reserve(trajectory->distinct_steps.size());
   double bytes = 0;
   for (const step::Step& step : trajectory->distinct_steps) {
-    schedules.push_back(schedule_of(run, *trajectory, step, learned, timed));
+    const step::Taken* of_step = taken.empty() ? nullptr : &taken.at(static_cast<std::size_t>(step.structure));
+    schedules.push_back(schedule_of(run, *trajectory, step, learned, timed, of_step));
     bytes += bytes_of(schedules.back());
   }
   step::StepKinds kinds(schedules);
@@ -59,7 +68,7 @@ ScheduleMemory::Pointer ScheduleMemory::of(const spec::RunSpec& run, const Traje
   if (bytes > kMostBytes) return made;
   const std::lock_guard lock(mutex_);
   entries_.push_front({trajectory, run.all_reduce, run.all_gather, run.bucket_bytes, run.first_bucket_bytes,
-                       timed.shape, timed.sample_scale, timed.precision, made, bytes});
+                       timed.shape, timed.sample_scale, timed.precision, taken, made, bytes});
   bytes_ += bytes;
   while (bytes_ > kMostBytes) {
     bytes_ -= entries_.back().bytes;

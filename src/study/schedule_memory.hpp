@@ -15,9 +15,9 @@
 
 namespace dadsim::study {
 
-/// Puts numbers in one learned step, with the collectives that the run asks for.
+/// Puts numbers in one learned step, with the collectives that the run asks for. `taken`: see step::instantiate.
 step::Schedule schedule_of(const spec::RunSpec& run, const step::Trajectory& trajectory, const step::Step& step,
-                           const spec::ModelShape& learned, const TimedAs& timed);
+                           const spec::ModelShape& learned, const TimedAs& timed, const step::Taken* taken = nullptr);
 
 /// Schedules of learned runs' distinct steps, kept for the next platform that they are timed on: a sweep asks for the
 /// same ones hundreds of times, and making them can take longer than their simulation. May be asked by several threads
@@ -31,8 +31,9 @@ class ScheduleMemory {
   using Pointer = std::shared_ptr<const Schedules>;
 
   using TrajectoryPtr = std::shared_ptr<const step::Trajectory>;
+  /// `taken`: per structure of the trajectory, where its steps have alternatives.
   Pointer of(const spec::RunSpec& run, const TrajectoryPtr& trajectory, const spec::ModelShape& learned,
-             const TimedAs& timed);
+             const TimedAs& timed, const std::vector<step::Taken>& taken = {});
 
  private:
   struct Entry {
@@ -42,11 +43,12 @@ class ScheduleMemory {
     spec::ModelShape shape;
     double sample_scale = 1;
     spec::Precision precision = spec::Precision::fp32;
+    std::vector<step::Taken> taken;
     Pointer schedules;
     double bytes = 0;  ///< of memory, roughly
   };
-  static bool is_of(const Entry& entry, const spec::RunSpec& run, const TrajectoryPtr& trajectory,
-                    const TimedAs& timed);
+  static bool is_of(const Entry& entry, const spec::RunSpec& run, const TrajectoryPtr& trajectory, const TimedAs& timed,
+                    const std::vector<step::Taken>& taken);
 
   static constexpr double kMostBytes = 256e6;
   std::mutex mutex_;

@@ -40,6 +40,13 @@ enum class Purpose : std::uint32_t {
   drift,
   stragglers,
   speeds,
+  coordinates,
+  privacy_noise,
+  privacy_sampling,
+  perturbation,
+  gossip_start,
+  low_rank_start,
+  gossip_graph,
 };
 
 /// Counter-based random numbers (Philox4x32-10, Salmon et al., SC 2011): the numbers depend on (seed, purpose, worker,

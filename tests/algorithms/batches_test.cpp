@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 namespace dadsim::algorithms {
@@ -24,6 +25,66 @@ spec::TrainingSpec training(std::int64_t batch, spec::TrainingSpec::Batches kind
   spec.batch = batch;
   spec.batches = kind;
   return spec;
+}
+
+TEST(Batches, PoissonTakesEverySampleByChance) {
+  const std::vector<std::int32_t> sizes{300, 100, 1};
+  const spec::TrainingSpec of = training(10, spec::TrainingSpec::Batches::poisson);
+  Batches batches(of, partition_of(sizes), 5);
+  Batches again(of, partition_of(sizes), 5);
+  const RunContext run = batches.run_of(77);
+  EXPECT_EQ(batches.steps_per_epoch(), 14);  // ⌈401 ÷ 30⌉
+  EXPECT_DOUBLE_EQ(run.sampling_rate, 1.0 / 14);
+  EXPECT_NEAR(run.batch, 401.0 / 14, 1e-9);
+  EXPECT_TRUE(run.sampled);
+  EXPECT_EQ(run.steps, 77);
+  constexpr int kSteps = 4000;
+  std::vector<double> seen(401, 0.0);
+  double rows = 0, squares = 0, together = 0, twice = 0;
+  std::vector<bool> before(401, false);
+  for (int step = 0; step < kSteps; ++step) {
+    const auto batch = batches.next();
+    ASSERT_EQ(batch, again.next()) << "same seed, same batches";
+    double all = 0;
+    std::vector<bool> now(401, false);
+    for (const auto& site : batch) {
+      for (const std::int32_t sample : site) {
+        ++seen[static_cast<std::size_t>(sample)];
+        now[static_cast<std::size_t>(sample)] = true;
+      }
+      all += static_cast<double>(site.size());
+    }
+    rows += all;
+    squares += all * all;
+    together += now[0] && now[350] ? 1 : 0;
+    twice += now[7] && before[7] ? 1 : 0;
+    before = now;
+  }
+  const double q = run.sampling_rate;
+  for (const double count : seen) EXPECT_NEAR(count / kSteps, q, 5 * std::sqrt(q * (1 - q) / kSteps));
+  const double mean = rows / kSteps;
+  const double variance = squares / kSteps - mean * mean;
+  EXPECT_NEAR(mean, 401 * q, 5 * std::sqrt(401 * q / kSteps));
+  EXPECT_NEAR(variance, 401 * q * (1 - q), 5 * 401 * q * std::sqrt(2.0 / kSteps)) << "a binomial's";
+  EXPECT_NEAR(together / kSteps, q * q, 5 * q / std::sqrt(kSteps)) << "whatever else is in a step";
+  EXPECT_NEAR(twice / kSteps, q * q, 5 * q / std::sqrt(kSteps)) << "whatever was in the step before";
+}
+
+TEST(Batches, PoissonLeavesNoStepEmpty) {
+  Batches batches(training(1, spec::TrainingSpec::Batches::poisson), partition_of({3}), 5);
+  int sites_without = 0;
+  for (int step = 0; step < 300; ++step) sites_without += batches.next()[0].empty() ? 1 : 0;
+  EXPECT_EQ(sites_without, 0);
+}
+
+TEST(Batches, TellWhatARunTakes) {
+  Batches equal(training(10, spec::TrainingSpec::Batches::equal), partition_of({100, 20, 5}), 5);
+  EXPECT_DOUBLE_EQ(equal.run_of(1).sampling_rate, 1.0) << "the smallest site gives all it has";
+  EXPECT_DOUBLE_EQ(equal.run_of(1).batch, 25);
+  EXPECT_FALSE(equal.run_of(1).sampled);
+  Batches proportional(training(10, spec::TrainingSpec::Batches::proportional), partition_of({100, 20}), 5);
+  EXPECT_DOUBLE_EQ(proportional.run_of(1).sampling_rate, 1.0 / 6);
+  EXPECT_DOUBLE_EQ(proportional.run_of(1).batch, 20);
 }
 
 TEST(Batches, ProportionalTakesEverySampleOncePerEpoch) {

@@ -157,7 +157,7 @@ TEST(RankDad, PaddingFindsTheSameAndSendsOneSize) {
       test::OneStep::Setup setup;
       setup.exchange = exchange;
       setup.rows = {3, 6};  // the first site has three components at most
-      setup.parameters = {{"cap", "5"}, {"mode", mode}};
+      setup.parameters = {{"cap", "5"}, {"mode", mode}, {"padding", "none"}};
       const test::OneStep plain("rank-dad", setup);
       setup.parameters["padding"] = "cap";
       const test::OneStep padded("rank-dad", setup);
@@ -167,6 +167,13 @@ TEST(RankDad, PaddingFindsTheSameAndSendsOneSize) {
       const double floats = 5 * (13 + 20) + 5 * (21 + 9) + 5 * (10 + 5);
       EXPECT_EQ(padded.handed_over, (std::vector<double>{4 * floats, 4 * floats}));
       EXPECT_LT(plain.handed_over[0], plain.handed_over[1]);
+      setup.parameters["padding"] = "agree";
+      const test::OneStep agreed("rank-dad", setup);
+      EXPECT_LT(agreed.relative_difference(plain), 1e-6) << mode;
+      // Peers fill up to the most that one has found, and say it first: a number for each of three layers.
+      const bool peers = exchange == spec::ExchangeMode::peer;
+      const double most = plain.handed_over[1] + (peers ? 3 * 4 : 0);
+      EXPECT_EQ(agreed.handed_over, (std::vector<double>{peers ? most : plain.handed_over[0], most}));
     }
   }
 }

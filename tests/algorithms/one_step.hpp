@@ -26,6 +26,7 @@ struct OneStep {
     spec::ExchangeMode exchange = spec::ExchangeMode::aggregator;
     spec::ParameterValues parameters;  ///< those not given are at their defaults
     spec::CompressSpec compress;
+    std::vector<spec::ShareRule> share;
     std::uint64_t seed = 7;
     std::vector<std::size_t> site_order;  ///< a permutation of the sites' data; empty: as they are
     bool zero_inputs = false;
@@ -95,7 +96,9 @@ struct OneStep {
 
     algorithms::TrainingStep step(network, setup.exchange, setup.seed, setup.compress);
     step.begin(0, samples, batch);
-    const std::unique_ptr<algorithms::Algorithm> instance = info.make(values);
+    spec::RunSpec run{algorithm, algorithm, setup.exchange, values};
+    run.share = setup.share;
+    const std::unique_ptr<algorithms::Algorithm> instance = make_algorithm(info, run);
     const std::uint64_t before = models::multiply_adds_done();
     algorithms::run_step(info, *instance, step);
     multiply_adds = static_cast<double>(models::multiply_adds_done() - before);
@@ -141,7 +144,10 @@ struct OneStep {
         if (collective->kind == step::CollectiveKind::broadcast) {
           bytes.down += collective->bytes[0];
         } else {
-          for (std::size_t w = 0; w < schedule.workers; ++w) bytes.over[w] += collective->bytes[w];
+          // An all-to-all has as many bytes for each of the others.
+          const bool to_all = collective->kind == step::CollectiveKind::all_to_all;
+          const double times = to_all ? static_cast<double>(schedule.workers - 1) : 1.0;
+          for (std::size_t w = 0; w < schedule.workers; ++w) bytes.over[w] += times * collective->bytes[w];
         }
       }
     }

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/process.hpp"
+#include "support/temporary_folder.hpp"
 
 namespace dadsim::cli {
 namespace {
@@ -46,6 +47,30 @@ TEST(CommandLine, CatalogsAreTheOnesInTheDocs) {
   }
 }
 
+TEST(CommandLine, PagesOfAlgorithmsAreTheOnesInTheDocs) {
+  const test::TemporaryFolder folder;
+  EXPECT_EQ(run_dadsim({"algorithms", "--pages", folder.path().string()}).exit_code, 0);
+  const std::filesystem::path docs = std::filesystem::path(DADSIM_SOURCE_DIR) / "docs" / "algorithms";
+  std::size_t pages = 0;
+  for (const auto& page : std::filesystem::directory_iterator(folder.path())) {
+    EXPECT_EQ(test::read_file(page.path()), test::read_file(docs / page.path().filename()))
+        << "write them anew: dadsim algorithms --pages docs/algorithms";
+    ++pages;
+  }
+  EXPECT_EQ(pages, static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator(docs), {})))
+      << "a page of what is no more";
+}
+
+TEST(CommandLine, AListingIsSearched) {
+  const Outcome found = run_dadsim({"algorithms", "family:", "low-rank"});
+  EXPECT_EQ(found.exit_code, 0);
+  EXPECT_NE(found.out.find("\npower-sgd\n"), std::string::npos);
+  EXPECT_NE(found.out.find("\nrank-dad\n"), std::string::npos);
+  EXPECT_EQ(found.out.find("\nfedavg\n"), std::string::npos);
+  EXPECT_NE(run_dadsim({"algorithms", "perpetuum"}).out.find("nothing has perpetuum in it"), std::string::npos);
+  EXPECT_EQ(run_dadsim({"devices", "--pages", "x"}).exit_code, 2);
+}
+
 struct WrongUse {
   std::vector<std::string> arguments;
   std::string says;
@@ -80,7 +105,8 @@ TEST(CommandLine, WrongUseIsToldAndExitsWithTwo) {
 }
 
 TEST(CommandLine, ShippedScenariosAreRight) {
-  for (const std::string name : {"hospitals.xml", "infiniband.xml", "failures.xml", "stragglers.xml", "phones.xml"}) {
+  for (const std::string name : {"hospitals.xml", "infiniband.xml", "failures.xml", "stragglers.xml", "phones.xml",
+                                 "forward-gradient.xml", "cogd.xml"}) {
     const Outcome outcome = run_dadsim({"scenarios/" + name, "--check"});
     EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
     EXPECT_EQ(outcome.err, "");

@@ -25,7 +25,8 @@ TEST(TraceOption, OnInfiniBandCommunicationIsPartlyHidden) {
   const test::TemporaryFolder folder;
   const std::string file = (folder.path() / "trace.json").string();
   const auto run = [&](std::vector<std::string> more) {
-    std::vector<std::string> arguments = test::small({"scenarios/infiniband.xml", "--json", "-"});
+    std::vector<std::string> arguments =
+        test::small({"scenarios/infiniband.xml", "--json", "-", "--set", "run[gradient-sharing].bucket=0B"});
     arguments.insert(arguments.end(), more.begin(), more.end());
     const test::Outcome outcome = test::run_dadsim(arguments);
     EXPECT_EQ(outcome.exit_code, kSuccess) << outcome.err;

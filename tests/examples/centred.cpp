@@ -5,24 +5,25 @@ namespace {
 
 class Centred final : public Compressor {
  public:
-  void encode(models::ConstBlock numbers, RandomStream&, Encoder& into) const override {
+  std::int64_t encode(models::ConstBlock numbers, const Occasion&, Encoder& into) const override {
     const float mean = numbers.size() > 0 ? numbers.mean() : 0.0F;
     into.fp32(mean);
     into.bf16(models::Matrix(numbers.array() - mean));
+    return numbers.size();
   }
-  void decode(Decoder& from, models::MutableBlock into) const override {
+  void decode(Decoder& from, const Occasion&, models::MutableBlock into) const override {
     const float mean = from.fp32();
     from.bf16(into);
     into.array() += mean;
   }
-  std::vector<step::Payload> size(const step::Expression& elements) const override {
-    return {{1.0, step::ElementType::float32}, {elements, step::ElementType::bfloat16}};
+  std::vector<step::Payload> size(const Amount& numbers) const override {
+    return {{1.0, step::ElementType::float32}, {numbers.elements, step::ElementType::bfloat16}};
   }
-  step::Work encode_work(const step::Expression& elements) const override {
-    return {.flops = 2.0 * elements, .bytes_moved = 10.0 * elements, .launches = 2.0};
+  step::Work encode_work(const Amount& numbers) const override {
+    return {.flops = 2.0 * numbers.elements, .bytes_moved = 10.0 * numbers.elements, .launches = 2.0};
   }
-  step::Work decode_work(const step::Expression& elements) const override {
-    return {.flops = elements, .bytes_moved = 6.0 * elements, .launches = 1.0};
+  step::Work decode_work(const Amount& numbers) const override {
+    return {.flops = numbers.elements, .bytes_moved = 6.0 * numbers.elements, .launches = 1.0};
   }
 };
 

@@ -300,7 +300,10 @@ TEST(Network, NameAndShape) {
   EXPECT_EQ(network.name(), "MLP 784-512-256-10");
   const spec::ModelShape shape = network.shape();
   ASSERT_EQ(shape.layers.size(), 3U);
-  EXPECT_EQ(shape.layers[1], spec::dense_shape("fc2", 512, 256, false));
+  spec::LayerShape second = spec::dense_shape("fc2", 512, 256, false);
+  second.delta_follows = true;  // ReLU alone is between it and the next
+  EXPECT_EQ(shape.layers[1], second);
+  EXPECT_FALSE(shape.layers[2].delta_follows);
   EXPECT_EQ(shape.parameters(), 535040);
 }
 

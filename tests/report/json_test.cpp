@@ -74,6 +74,7 @@ TEST(Json, DocumentsEveryFieldAndNoOther) {
   result.runs[1].played = sample_played_run().played;
   result.runs[1].curve = sample_played_run().curve;
   result.runs[1].evaluation = sample_evaluation();
+  result.runs[0].curve[1].sites = step::SitesEvaluation{0.7, 0.95, 0.25, {0.94, 0.98}};
   result.timing_only = true;
   std::set<std::string> written;
   collect_fields(Json::parse(to_json(result)), "", written);
@@ -108,6 +109,15 @@ TEST(Json, HoldsTheNumbersOfTheResult) {
       run["curve"][1],
       Json::parse(R"({"step": 2, "seconds": 6.5, "bytes": 14000.0, "loss": 0.75, "accuracy": 0.96, "auc": 0.99})"));
   EXPECT_EQ(run["notes"][0], "Ranks were mapped by depth.");
+}
+
+TEST(Json, SaysWhatSitesWithWeightsOfTheirOwnAreWorth) {
+  Result result = sample_result();
+  EXPECT_FALSE(Json::parse(to_json(result))["runs"][0]["curve"][1].contains("sites"));
+  result.runs[0].curve[1].sites = step::SitesEvaluation{0.7, 0.95, 0.25, {0.94, 0.98}};
+  EXPECT_EQ(Json::parse(to_json(result))["runs"][0]["curve"][1]["sites"],
+            Json::parse(R"({"average_loss": 0.7, "average_accuracy": 0.95, "consensus_distance": 0.25,
+                            "accuracies": [0.94, 0.98]})"));
 }
 
 TEST(Json, SaysHowTheNetworkWasSimulated) {

@@ -65,6 +65,7 @@ inline Result sample_result() {
   RunResult run = sample_run("rank-dad", "rank-dad");
   run.spec.parameters = {{"cap", "8"}, {"tolerance", "1e-3"}, {"way", "two"}};
   run.notes = {"Ranks were mapped by depth."};
+  run.statistics = {{"fc1", "rank-dad"}, {"fc2", "gradient"}};
   result.runs = {run};
   result.learning_wall_seconds = 1.5;
   result.timing_wall_seconds = 0.25;

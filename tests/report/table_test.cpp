@@ -26,6 +26,20 @@ std::string verdict_on(std::vector<RunResult> runs) {
   return verdict(result);
 }
 
+TEST(Table, SaysWhatSitesWithWeightsOfTheirOwnAreWorth) {
+  Result result = sample_result();
+  EXPECT_EQ(to_table(result).find("the average of the sites' weights"), std::string::npos);
+  result.runs[0].curve[1].sites = step::SitesEvaluation{0.7, 0.95, 0.5, {0.94, 0.98}};
+  result.runs[0].curve[2].sites = step::SitesEvaluation{0.6, 0.96, 0.25, {0.92, 0.99}};
+  std::string text = to_table(result);
+  for (std::size_t at = 0; (at = text.find("\n  ", at)) != std::string::npos;) text.replace(at, 3, " ");
+  EXPECT_NE(
+      text.find("rank-dad: the average of the sites' weights classifies 96.0 % right, the sites themselves 92.0 % "
+                "to 99.0 %; their mean squared distance from it is 0.25, and was 0.5 at most (after 2 steps)."),
+      std::string::npos)
+      << text;
+}
+
 TEST(Table, ReadsLikeThis) {
   EXPECT_EQ(
       to_table(sample_result()),

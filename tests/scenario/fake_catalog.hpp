@@ -95,29 +95,71 @@ inline scenario::Catalog fake_catalog() {
       {"e3m0",
        {{"rounding", spec::ParameterSpec::Type::choice, 0, 0, "stochastic", {"stochastic", "nearest"}, ""}},
        false}};
-  catalog.algorithms = {
-      {"pooled", none, false},
-      {"no-sharing", none, false},
-      {"gradient-sharing", none, true},
-      {"dad", none, true},
-      {"edad", none, true},
-      {"rank-dad",
-       {{"cap", spec::ParameterSpec::Type::integer, 1, 65536, "8", {}, ""},
-        {"iterations", spec::ParameterSpec::Type::integer, 1, 1000, "10", {}, ""},
-        {"tolerance", spec::ParameterSpec::Type::real, 0, 1, "0.01", {}, ""},
-        {"mode", spec::ParameterSpec::Type::choice, 0, 0, "two-way", {"two-way", "one-way"}, ""}},
-       true},
-      {"power-sgd",
-       {{"rank", spec::ParameterSpec::Type::integer, 1, 65536, "2", {}, ""},
-        {"start", spec::ParameterSpec::Type::choice, 0, 0, "warm", {"warm", "random"}, ""},
-        {"uncompressed-steps", spec::ParameterSpec::Type::integer, 0, 1e9, "0", {}, ""}},
-       true},
-      {"top-k", {{"fraction", spec::ParameterSpec::Type::real, 1e-9, 1, "0.01", {}, ""}}, true},
-      {"d-psgd", {{"graph", spec::ParameterSpec::Type::choice, 0, 0, "ring", {"ring", "complete"}, ""}}, true, true}};
+  for (const char* name : {"top-k", "random-k", "random-block", "sidco", "redsync", "gaussian-k", "dgc", "qsgd",
+                           "terngrad", "natural", "sign"}) {
+    catalog.compressors.push_back({.name = name, .parameters = none});
+  }
+  catalog.algorithms = {{"pooled", none, false},
+                        {"no-sharing", none, false},
+                        {"gradient-sharing", none, true},
+                        {"dad", none, true},
+                        {"edad", none, true},
+                        {"rank-dad",
+                         {{"cap", spec::ParameterSpec::Type::integer, 1, 65536, "8", {}, ""},
+                          {"iterations", spec::ParameterSpec::Type::integer, 1, 1000, "10", {}, ""},
+                          {"tolerance", spec::ParameterSpec::Type::real, 0, 1, "0.01", {}, ""},
+                          {"mode", spec::ParameterSpec::Type::choice, 0, 0, "two-way", {"two-way", "one-way"}, ""}},
+                         true},
+                        {"power-sgd",
+                         {{"rank", spec::ParameterSpec::Type::integer, 1, 65536, "2", {}, ""},
+                          {"start", spec::ParameterSpec::Type::choice, 0, 0, "warm", {"warm", "random"}, ""},
+                          {"uncompressed-steps", spec::ParameterSpec::Type::integer, 0, 1e9, "0", {}, ""}},
+                         true},
+                        {"top-k", {{"fraction", spec::ParameterSpec::Type::real, 1e-9, 1, "0.01", {}, ""}}, true},
+                        {"sign-sgd", none, true},
+                        {"one-bit-adam", none, true},
+                        {"demo", none, true}};
   const auto event_driven = [&](const std::string& name, const std::vector<spec::ParameterSpec>& parameters) {
     catalog.algorithms.push_back({.name = name, .parameters = parameters});
     catalog.algorithms.back().event_driven = catalog.algorithms.back().needs_server = true;
   };
+  catalog.algorithms.push_back(
+      {.name = "flexible",
+       .parameters = {{"policy", spec::ParameterSpec::Type::choice, 0, 0, "rules", {"rules", "bytes", "time"}, ""},
+                      {"default",
+                       spec::ParameterSpec::Type::choice,
+                       0,
+                       0,
+                       "gradient",
+                       {"gradient", "dad", "edad", "rank-dad"},
+                       ""},
+                      {"lossy", spec::ParameterSpec::Type::choice, 0, 0, "false", {"false", "true"}, ""},
+                      {"cap", spec::ParameterSpec::Type::integer, 1, 65536, "8", {}, ""}}});
+  catalog.algorithms.back().check_share = [](const spec::RunSpec& run, const spec::ModelSpec& model,
+                                             const spec::SampleShape&) {
+    std::vector<scenario::Catalog::ShareFault> faults;
+    for (std::size_t i = 0; i < run.share.size(); ++i) {
+      if (run.share[i].layers == "nothing") {
+        faults.push_back({static_cast<std::ptrdiff_t>(i), "no layer is called that",
+                          "one of " + std::to_string(model.layers.size())});
+      }
+    }
+    if (run.average_deltas_above == "nothing") faults.push_back({-2, "no layer is called that", "another"});
+    return faults;
+  };
+  for (const char* name : {"d-psgd", "d2", "gradient-tracking", "choco-sgd", "power-gossip", "sgp", "sparse-push"}) {
+    catalog.algorithms.push_back({.name = name, .parameters = none});
+    catalog.algorithms.back().decentralised = true;
+    if (catalog.algorithms.back().name == "d-psgd") {
+      catalog.algorithms.back().parameters = {
+          {"graph", spec::ParameterSpec::Type::choice, 0, 0, "ring", {"ring", "complete"}, ""}};
+    }
+  }
+  for (const char* name : {"dp-sgd", "rgp", "lsg", "forward-gradient"}) {
+    catalog.algorithms.push_back({.name = name, .parameters = none});
+  }
+  catalog.algorithms.push_back(
+      {.name = "cogd", .parameters = {{"cap", spec::ParameterSpec::Type::integer, 0, 1e6, "1", {}, ""}}});
   for (const char* name : {"partial-gradient-sharing", "partial-dad"}) event_driven(name, none);
   event_driven("partial-rank-dad", {{"cap", spec::ParameterSpec::Type::integer, 1, 65536, "8", {}, ""}});
   for (const char* name : {"fedavg", "fedprox", "scaffold", "fedopt", "hierfavg", "fedbuff", "fedasync", "local-sgd",

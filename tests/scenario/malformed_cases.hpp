@@ -675,8 +675,9 @@ class MalformedCases {
     };
     exact("unknown compressor", compressed(R"(algorithm="dad")", R"(<compress method="fp61"/>)"),
           {R"(@FILE@:21: method="fp61" of <compress> is unknown; did you mean 'fp16'?)"});
-    exact("compressor without a method", compressed(R"(algorithm="dad")", "<compress/>"),
-          {R"(@FILE@:21: <compress> lacks 'method'; one of none, fp16, bf16, int8, e3m0)"});
+    exact(
+        "compressor without a method", compressed(R"(algorithm="dad")", "<compress/>"),
+        {R"(@FILE@:21: <compress> lacks 'method'; one of none, fp16, bf16, int8, e3m0, top-k, random-k, random-block, sidco, redsync, gaussian-k, dgc, qsgd, terngrad, natural, sign)"});
     exact("a memory where nothing is lost",
           compressed(R"(algorithm="dad")", R"(<compress method="none" memory="true"/>)"),
           {R"(@FILE@:21: memory="true" of <compress> means nothing to 'none'; remove it: nothing is lost)"});
@@ -693,11 +694,14 @@ class MalformedCases {
           {R"(@FILE@:21: algorithm="daad" of <run> is unknown; did you mean 'dad'?)"});
     exact("missing algorithm", edited({{R"( algorithm="dad")", ""}}),
           {"@FILE@:21: <run> lacks 'algorithm'; one of pooled, no-sharing, gradient-sharing, dad, edad, rank-dad, "
-           "power-sgd, top-k, d-psgd, partial-gradient-sharing, partial-dad, partial-rank-dad, fedavg, fedprox, "
+           "power-sgd, top-k, sign-sgd, one-bit-adam, demo, flexible, d-psgd, d2, gradient-tracking, choco-sgd, "
+           "power-gossip, sgp, sparse-push, dp-sgd, rgp, lsg, forward-gradient, cogd, partial-gradient-sharing, "
+           "partial-dad, partial-rank-dad, fedavg, "
+           "fedprox, "
            "scaffold, fedopt, hierfavg, fedbuff, fedasync, local-sgd, diloco, streaming-diloco, async-sgd, ad-psgd, "
            "flare"});
     exact("parameter that the algorithm lacks", edited({{R"(algorithm="dad")", R"(algorithm="dad" cap="4")"}}),
-          {"@FILE@:21: 'dad' has no parameter 'cap'; only rank-dad, partial-rank-dad has it"});
+          {"@FILE@:21: 'dad' has no parameter 'cap'; only rank-dad, flexible, cogd, partial-rank-dad has it"});
     exact("parameter with a typing error", edited({{R"(cap="8")", R"(capp="8")"}}),
           {"@FILE@:22: 'rank-dad' has no parameter 'capp'; did you mean 'cap'?"});
     exact("cap out of range", edited({{R"(cap="8")", R"(cap="0")"}}),
@@ -1219,10 +1223,11 @@ class MalformedCases {
     exact("override of a run by an unknown name", fixture(),
           {"--set run[rank-dat].cap=5: no <run> is called 'rank-dat'; did you mean 'rank-dad'?"},
           {"run[rank-dat].cap=5"});
-    exact("override of a parameter that a run lacks", fixture(),
-          {"--set run[*].cap=5: 'pooled' has no parameter 'cap'; only rank-dad, partial-rank-dad has it",
-           "--set run[*].cap=5: 'dad' has no parameter 'cap'; only rank-dad, partial-rank-dad has it"},
-          {"run[*].cap=5"});
+    exact(
+        "override of a parameter that a run lacks", fixture(),
+        {"--set run[*].cap=5: 'pooled' has no parameter 'cap'; only rank-dad, flexible, cogd, partial-rank-dad has it",
+         "--set run[*].cap=5: 'dad' has no parameter 'cap'; only rank-dad, flexible, cogd, partial-rank-dad has it"},
+        {"run[*].cap=5"});
     exact("override of what is not there", fixture(),
           {"--set device.name=x: there is no <device> in the scenario; add it to the file"}, {"device.name=x"});
     exact("override with a control character", fixture(),

@@ -132,10 +132,10 @@ std::string some_scenario(const TemporaryFolder& folder) {
   }
   xml += "</data>" + some_model(whole_labels);
   if (coin()) {
-    xml += "<training" + maybe("batch", between(1, 100)) + maybe("batches", one_of("proportional", "equal")) +
-           maybe("epochs", share() * 100) + maybe("target-accuracy", share()) +
-           maybe("stop", one_of("budget", "target")) + maybe("evaluate-every", one_of("epoch", "1", "500")) +
-           maybe("seeds", between(1, 1000)) + ">";
+    xml += "<training" + maybe("batch", between(1, 100)) +
+           maybe("batches", one_of("proportional", "equal", "poisson")) + maybe("epochs", share() * 100) +
+           maybe("target-accuracy", share()) + maybe("stop", one_of("budget", "target")) +
+           maybe("evaluate-every", one_of("epoch", "1", "500")) + maybe("seeds", between(1, 1000)) + ">";
     const std::string optimizer = one_of("", "adam", "adamw", "sgd");
     if (optimizer == "sgd") {
       xml += "<sgd" + maybe("learning-rate", share());

@@ -197,12 +197,13 @@ struct Same {
 
   static bool same(const spec::RunSpec& a, const spec::RunSpec& b) {
     const auto& [algorithm, label, exchange, parameters, all_reduce, all_gather, bucket_bytes, communicates,
-                 first_bucket_bytes, compress, decentralised, event_driven] = a;
+                 first_bucket_bytes, compress, decentralised, event_driven, share, average_deltas_above, files] = a;
     return std::tie(algorithm, label, exchange, parameters, all_reduce, all_gather, bucket_bytes, communicates,
-                    first_bucket_bytes, decentralised, event_driven) ==
+                    first_bucket_bytes, decentralised, event_driven, share, average_deltas_above) ==
                std::tie(b.algorithm, b.label, b.exchange, b.parameters, b.all_reduce, b.all_gather, b.bucket_bytes,
-                        b.communicates, b.first_bucket_bytes, b.decentralised, b.event_driven) &&
-           compress == b.compress;
+                        b.communicates, b.first_bucket_bytes, b.decentralised, b.event_driven, b.share,
+                        b.average_deltas_above) &&
+           compress == b.compress && files == b.files;
   }
 
   static bool same(const spec::TimedAsSpec& a, const spec::TimedAsSpec& b) {

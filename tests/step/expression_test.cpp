@@ -118,6 +118,29 @@ TEST(Expression, FunctionsOfExpressions) {
   EXPECT_EQ(min({in(), out()}) * rows(), rows() * min({in(), out()}));
   EXPECT_EQ(over_workers(rows()).to_string(), "sum over workers(rows)");
   EXPECT_THROW(Expression(Function::round_up, {}), std::logic_error);
+  EXPECT_THROW(Expression(Function::quotient, {in()}), std::logic_error);
+  EXPECT_THROW(Expression(Function::over_workers, {in(), out()}), std::logic_error);
+}
+
+TEST(Expression, APartIsAsLargeAsADivisorAllows) {
+  for (const auto& [of, most, divisor] : {std::tuple{30, 64, 30},
+                                          {768, 64, 64},
+                                          {784, 64, 56},
+                                          {50257, 64, 29},
+                                          {67, 64, 1},
+                                          {67, 67, 67},
+                                          {1, 64, 1},
+                                          {100, 1, 1},
+                                          {0, 64, 0}}) {
+    EXPECT_EQ(divisor_within(of, most), divisor) << of;
+    EXPECT_EQ(at(largest_divisor(static_cast<double>(of), most), -1), divisor) << of;
+  }
+  // in = 30, out = 20
+  const Expression parts = quotient(in(), largest_divisor(in(), 8)) * quotient(out(), largest_divisor(out(), 8));
+  EXPECT_EQ(at(parts, 0), 5 * 4) << "of 6 × 5";
+  EXPECT_EQ(at(quotient(0.0, 0.0), 0), 0) << "nothing has no parts";
+  EXPECT_EQ(ceil(0.3 * Expression(7.0)).evaluate({}), 3) << "of constants, without a layer";
+  EXPECT_EQ(quotient(in(), largest_divisor(in(), 8)).to_string(), "quotient(in, largest divisor(in, 8))");
 }
 
 TEST(Expression, SumsOverWorkersAreWorkedOutOnce) {

@@ -14,15 +14,17 @@ namespace {
 /// One run of every algorithm there is.
 Learned learn_all() {
   std::string runs;
-  for (const algorithms::AlgorithmInfo& info : algorithms::algorithm_registry().all())
+  for (const algorithms::AlgorithmInfo& info : algorithms::algorithm_registry().all()) {
+    if (info.optimizer == algorithms::Needs::plain_sgd) continue;  // the scenario has Adam
     runs += "<run algorithm=\"" + info.name + "\"/>\n";
+  }
   const test::TemporaryFolder folder;
   const std::string path = folder.write("scenario.xml", test::tiny_scenario("", runs));
   return learn_scenario(load_scenario(path, {}, make_catalog()), nullptr, false);
 }
 
 bool same(const step::Evaluation& a, const step::Evaluation& b) {
-  return a.step == b.step && a.loss == b.loss && a.accuracy == b.accuracy && a.auc == b.auc;
+  return a.step == b.step && a.loss == b.loss && a.accuracy == b.accuracy && a.auc == b.auc && a.sites == b.sites;
 }
 
 bool same(const step::EpochRanks& a, const step::EpochRanks& b) {

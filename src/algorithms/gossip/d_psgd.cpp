@@ -1,15 +1,26 @@
 #include "algorithms/gossip/d_psgd.hpp"
 
-#include <fmt/format.h>
+#include <memory>
 
 namespace dadsim::algorithms {
 
 void DPsgd::run(OwnWeightsStep& step) {
-  if (order_ == Order::overlapped) step.send_weights();
+  Field sent;
+  OwnWeightsStep::Sending sending;
+  const auto send = [&] {
+    sent = step.weights();
+    sending = step.send(sent);
+  };
+  if (order_ == Order::overlapped) send();
   step.compute_gradients();
   step.apply_gradients();
-  if (order_ == Order::adapt_then_combine) step.send_weights();
-  step.mix();
+  if (order_ == Order::adapt_then_combine) send();
+  // x_i ← Σ_j W_ij x_j; what a gradient has changed since the weights were sent is not mixed.
+  Field x = step.weights();
+  step.receive(sending, step.pull_passes(), [&](std::size_t b, std::size_t i, const std::vector<Arrived>& arrived) {
+    step.pull(x[b][i], sent[b][i], i, arrived);
+  });
+  step.set_weights(x);
 }
 
 AlgorithmInfo d_psgd_info() {
@@ -20,17 +31,25 @@ AlgorithmInfo d_psgd_info() {
           "Lian et al., Can Decentralized Algorithms Outperform Centralized Algorithms?, NeurIPS 2017, arXiv "
           "1705.09056; Metropolis-Hastings weights",
       .payload = "pq, and the q biases, to every neighbour",
+      .family = "decentralised",
+      .formula = "x_i ← Σ_j W_ij x_j − η g_i(x_i)",
+      .compute = "a pass over the weights for each neighbour",
+      .checks =
+          "Distances to the mean on rings, tori and complete graphs equal their closed forms to 1e-6 "
+          "(tests/algorithms/gossip)\n"
+          "On the complete graph, adapt-then-combine equals gradient sharing to 2e-5",
       .sharing = Sharing::own_weights,
       .exact = false,
-      .parameters = {graph_parameter(),
-                     {.name = "order",
-                      .type = spec::ParameterSpec::Type::choice,
-                      .minimum = 0,
-                      .maximum = 0,
-                      .default_value = "overlapped",
-                      .choices = {"overlapped", "adapt-then-combine"},
-                      .description = "overlapped: weights travel beside the passes; adapt-then-combine: once the "
-                                     "gradients have been applied"}},
+      .parameters =
+          with_graph(GraphNeeds::doubly_stochastic,
+                     {{.name = "order",
+                       .type = spec::ParameterSpec::Type::choice,
+                       .minimum = 0,
+                       .maximum = 0,
+                       .default_value = "overlapped",
+                       .choices = {"overlapped", "adapt-then-combine"},
+                       .description = "overlapped: weights travel beside the passes; adapt-then-combine: once the "
+                                      "gradients have been applied"}}),
       .make_gossip =
           [](const spec::ParameterValues& values) {
             return std::make_unique<DPsgd>(values.at("order") == "overlapped" ? DPsgd::Order::overlapped
@@ -38,6 +57,7 @@ AlgorithmInfo d_psgd_info() {
           },
       // Its own weights as they were sent, and a message of each neighbour.
       .state = [](const spec::ParameterValues&) { return estimate::AlgorithmState{2.0 * step::extent::parameters()}; },
+      .check = graph_check(GraphNeeds::doubly_stochastic),
       .remark = graph_remark};
 }
 

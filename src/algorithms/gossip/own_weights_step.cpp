@@ -2,34 +2,79 @@
 
 #include <utility>
 
+#include "algorithms/batches.hpp"
 #include "algorithms/cost.hpp"
+#include "algorithms/learn.hpp"
 #include "algorithms/local_gradient.hpp"
 #include "support/parallel.hpp"
 
 namespace dadsim::algorithms {
 namespace {
 
-/// x_i ← W_ii x_i + Σ_j W_ij x_j: every neighbour's numbers are read once and added.
-step::Work mixing_work(std::size_t most_neighbours) {
-  const auto neighbours = static_cast<double>(most_neighbours);
-  return {.flops = (2.0 * neighbours + 1.0) * step::extent::parameters(),
-          .bytes_moved = 4.0 * (neighbours + 2.0) * step::extent::parameters(),
-          .launches = neighbours + 1.0};
+/// Matrix and biases, or all vectors, as one row.
+template <class Matrices, class Vectors>
+models::Matrix as_row(const Matrices& matrices, const Vectors& vectors, std::size_t block) {
+  if (block < matrices.size()) {
+    const auto& [weight, bias] = std::tie(matrices[block].weight, matrices[block].bias);
+    models::Matrix row(1, weight.size() + bias.size());
+    row.leftCols(weight.size()) = weight.template reshaped<Eigen::RowMajor>().transpose();
+    row.rightCols(bias.size()) = bias.transpose();
+    return row;
+  }
+  Eigen::Index size = 0;
+  for (const models::Vector& vector : vectors) size += vector.size();
+  models::Matrix row(1, size);
+  Eigen::Index at = 0;
+  for (const models::Vector& vector : vectors) {
+    row.middleCols(at, vector.size()) = vector.transpose();
+    at += vector.size();
+  }
+  return row;
+}
+
+/// And back.
+template <class Matrices, class Vectors>
+void from_row(const models::Matrix& row, Matrices& matrices, Vectors& vectors, std::size_t block) {
+  if (block < matrices.size()) {
+    auto& weight = matrices[block].weight;
+    weight.template reshaped<Eigen::RowMajor>() = row.leftCols(weight.size()).transpose();
+    matrices[block].bias = row.rightCols(matrices[block].bias.size()).transpose();
+    return;
+  }
+  Eigen::Index at = 0;
+  for (models::Vector& vector : vectors) {
+    vector = row.middleCols(at, vector.size()).transpose();
+    at += vector.size();
+  }
 }
 
 }  // namespace
 
+void add(Field& a, const Field& b, float scale) {
+  for (std::size_t block = 0; block < a.size(); ++block) {
+    parallel_for(a[block].size(), [&](std::size_t site) { a[block][site] += scale * b[block][site]; });
+  }
+}
+
+Field difference(Field a, const Field& b) {
+  add(a, b, -1);
+  return a;
+}
+
 OwnWeightsStep::OwnWeightsStep(const LearningProblem& problem, const spec::RunSpec& run)
     : samples_(problem.data.train),
-      graph_(std::make_shared<const step::Neighbours>(
-          graphs().at(run.parameters.at("graph")).make(problem.partition.size(), problem.seed))),
-      weights_(mixing_weights(*graph_)),
+      topology_(run.parameters, problem.partition.size(), problem.seed),
       exchange_(recorder_, (sites_.push_back(std::make_unique<Site>(problem)), sites_.front()->network.shape()),
                 spec::ExchangeMode::peer, run.compress, problem.seed),
       update_(cost::update(models::update_floats_per_parameter(problem.training.optimizer),
-                           models::update_flops_per_parameter(problem.training.optimizer))) {
+                           models::update_flops_per_parameter(problem.training.optimizer))),
+      seed_(problem.seed),
+      steps_(budget_in_steps(problem.training,
+                             Batches(problem.training, problem.partition, problem.seed).steps_per_epoch())) {
   while (sites_.size() < problem.partition.size()) sites_.push_back(std::make_unique<Site>(problem));
-  for (const auto& senders : weights_.from) most_neighbours_ = std::max(most_neighbours_, senders.size());
+  for (std::size_t m = 0; m < matrices(); ++m) {
+    if (!network(0).layer(m).embedding) last_layer_ = m;
+  }
 }
 
 void OwnWeightsStep::begin(std::int64_t number, double rate, const std::vector<std::vector<std::int32_t>>& batch) {
@@ -41,6 +86,58 @@ void OwnWeightsStep::begin(std::int64_t number, double rate, const std::vector<s
   recorder_.begin(std::move(samples));
   exchange_.begin_step(number);
   loss_ = 0;
+}
+
+Eigen::Index OwnWeightsStep::size(std::size_t block) const {
+  const models::ParametersOf<float>& parameters = network(0).parameters();
+  return as_row(parameters.matrices, parameters.vectors, block).size();
+}
+
+Field OwnWeightsStep::weights() const {
+  Field x(blocks(), std::vector<models::Matrix>(sites()));
+  parallel_for(sites(), [&](std::size_t i) {
+    const models::ParametersOf<float>& parameters = network(i).parameters();
+    for (std::size_t b = 0; b < blocks(); ++b) x[b][i] = as_row(parameters.matrices, parameters.vectors, b);
+  });
+  return x;
+}
+
+void OwnWeightsStep::set_weights(const Field& x) {
+  parallel_for(sites(), [&](std::size_t i) {
+    models::ParametersOf<float>& parameters = network(i).parameters();
+    for (std::size_t b = 0; b < blocks(); ++b) from_row(x[b][i], parameters.matrices, parameters.vectors, b);
+  });
+}
+
+Field OwnWeightsStep::zeros() const {
+  Field x(blocks());
+  for (std::size_t b = 0; b < blocks(); ++b) x[b].assign(sites(), models::Matrix::Zero(1, size(b)));
+  return x;
+}
+
+models::Gradient OwnWeightsStep::gradient_of(const Site& site, std::size_t i) const {
+  std::size_t all = 0;
+  for (const auto& batch : batch_) all += batch.size();
+  models::Gradient gradient = site.step.gradient();
+  const float share = static_cast<float>(sites()) * static_cast<float>(batch_[i].size()) / static_cast<float>(all);
+  if (share != 1.0F) {
+    for (models::LayerGradient& layer : gradient.matrices) {
+      layer.weight *= share;
+      layer.bias *= share;
+    }
+    for (models::Vector& vector : gradient.vectors) vector *= share;
+  }
+  return gradient;
+}
+
+Field OwnWeightsStep::gradients() const {
+  Field g = zeros();
+  parallel_for(sites(), [&](std::size_t i) {
+    if (batch_[i].empty()) return;
+    const models::Gradient gradient = gradient_of(*sites_[i], i);
+    for (std::size_t b = 0; b < blocks(); ++b) g[b][i] = as_row(gradient.matrices, gradient.vectors, b);
+  });
+  return g;
 }
 
 void OwnWeightsStep::compute_gradients() {
@@ -64,112 +161,152 @@ void OwnWeightsStep::compute_gradients() {
   }
 }
 
-void OwnWeightsStep::apply_gradients() {
-  std::size_t all = 0;
-  for (const auto& batch : batch_) all += batch.size();
-  for_each_matrix(step::Over::layers_backward, [&](std::size_t) {
+void OwnWeightsStep::charge_update() {
+  recorder_.begin_sweep(step::Over::layers_backward, true);
+  for (std::size_t m = matrices(); m-- > 0;) {
+    recorder_.begin_group(static_cast<std::int32_t>(m));
     recorder_.add(step::ComputeOp{step::Phase::update, step::Role::workers, {update_}, false, true});
+  }
+}
+
+void OwnWeightsStep::update(Site& site, const models::Gradient& gradient) {
+  site.optimizer->update(site.network, gradient, rate_);
+}
+
+void OwnWeightsStep::apply_gradients() {
+  charge_update();
+  parallel_for(sites(), [&](std::size_t i) {
+    if (batch_[i].empty()) return;
+    update(*sites_[i], gradient_of(*sites_[i], i));
+    sites_[i]->network.update_running_statistics(sites_[i]->step.tape());
   });
+}
+
+Field OwnWeightsStep::move_by_gradients() {
+  const Field before = weights();
+  apply_gradients();
+  return difference(weights(), before);
+}
+
+Field OwnWeightsStep::apply(const Field& directions) {
+  charge_update();
+  Field moved = weights();
   parallel_for(sites(), [&](std::size_t i) {
     Site& site = *sites_[i];
-    if (batch_[i].empty()) return;
-    models::Gradient gradient = site.step.gradient();
-    const float share = static_cast<float>(sites()) * static_cast<float>(batch_[i].size()) / static_cast<float>(all);
-    if (share != 1.0F) {
-      for (models::LayerGradient& layer : gradient.matrices) {
-        layer.weight *= share;
-        layer.bias *= share;
-      }
-      for (models::Vector& vector : gradient.vectors) vector *= share;
+    models::Gradient direction;
+    for (const auto& matrix : site.network.parameters().matrices) {
+      direction.matrices.push_back({models::Matrix(matrix.out(), matrix.in()), models::Vector(matrix.bias.size())});
     }
-    site.optimizer->update(site.network, gradient, rate_);
-    site.network.update_running_statistics(site.step.tape());
+    for (const auto& vector : site.network.parameters().vectors) direction.vectors.emplace_back(vector.size());
+    for (std::size_t b = 0; b < blocks(); ++b) {
+      from_row(directions[b][i], direction.matrices, direction.vectors, b);
+    }
+    update(site, direction);
+    if (!batch_[i].empty()) site.network.update_running_statistics(site.step.tape());
+    const models::ParametersOf<float>& parameters = site.network.parameters();
+    for (std::size_t b = 0; b < blocks(); ++b) {
+      moved[b][i] = as_row(parameters.matrices, parameters.vectors, b) - moved[b][i];
+    }
   });
+  return moved;
 }
 
-models::Matrix OwnWeightsStep::row_of(const Site& site, std::size_t matrix) const {
-  const models::WeightsOf<float>& weights = site.network.layer(matrix);
-  models::Matrix row(1, weights.weight.size() + weights.bias.size());
-  row.leftCols(weights.weight.size()) = weights.weight.reshaped<Eigen::RowMajor>().transpose();
-  row.rightCols(weights.bias.size()) = weights.bias.transpose();
-  return row;
-}
-
-models::Matrix OwnWeightsStep::rest_of(const Site& site) const {
-  Eigen::Index size = 0;
-  for (const models::Vector& vector : site.network.parameters().vectors) size += vector.size();
-  models::Matrix row(1, size);
-  Eigen::Index at = 0;
-  for (const models::Vector& vector : site.network.parameters().vectors) {
-    row.middleCols(at, vector.size()) = vector.transpose();
-    at += vector.size();
-  }
-  return row;
-}
-
-void OwnWeightsStep::for_each_matrix(step::Over over, const std::function<void(std::size_t matrix)>& body) {
-  recorder_.begin_sweep(over, true);
-  for (std::size_t m = sites_.front()->network.layers(); m-- > 0;) {
+void OwnWeightsStep::for_each_block(const std::function<void(std::size_t block)>& body) {
+  recorder_.begin_sweep(step::Over::layers_backward, true);
+  for (std::size_t m = matrices(); m-- > 0;) {
     recorder_.begin_group(static_cast<std::int32_t>(m));
     body(m);
   }
-}
-
-void OwnWeightsStep::send_weights() {
-  const std::size_t matrices = sites_.front()->network.layers();
-  sent_.assign(matrices, {});
-  received_.clear();
-  received_.resize(matrices);
-  const auto send = [&](std::vector<models::Matrix>& own) {
-    return exchange_.neighbours(graph_, step::extent::parameters(),
-                                [&](std::size_t site) { return models::ConstBlock(own[site]); });
-  };
-  for_each_matrix(step::Over::layers_backward, [&](std::size_t m) {
-    for (const auto& site : sites_) sent_[m].push_back(row_of(*site, m));
-    received_[m] = send(sent_[m]);
-  });
-  sent_rest_.clear();
-  if (sites_.front()->network.parameters().vectors.empty()) return;
-  for (const auto& site : sites_) sent_rest_.push_back(rest_of(*site));
+  // What is beside the matrices, of this network or of what it is timed as.
   recorder_.begin_sweep(step::Over::other_layers);
   recorder_.begin_group(-1);
-  received_rest_ = send(sent_rest_);
+  body(matrices());
 }
 
-models::Matrix OwnWeightsStep::mixed(std::size_t site, const models::Matrix& own, const models::Matrix& sent,
-                                     const std::vector<models::Matrix>& received) const {
-  // Σ_j W_ij x_j = x_i + Σ_j W_ij (x_j − x_i): sites that agree stay as they are to the bit. What a gradient has
-  // changed since the weights were sent is not mixed.
-  models::Matrix sum = own;
-  for (std::size_t k = 0; k < received.size(); ++k) sum += weights_.from[site][k].second * (received[k] - sent);
-  return sum;
+OwnWeightsStep::Sending OwnWeightsStep::send(const std::function<NeighbourMessage(std::size_t block)>& message) {
+  Sending sending(blocks());
+  for_each_block([&](std::size_t b) { sending[b] = exchange_.neighbours(round().graph, message(b)); });
+  return sending;
 }
 
-void OwnWeightsStep::mix() {
-  const step::Work work = mixing_work(most_neighbours_);
-  for_each_matrix(step::Over::layers_backward, [&](std::size_t m) {
-    const auto& received = received_[m].wait();
-    recorder_.add(step::ComputeOp{step::Phase::add, step::Role::workers, {work}});
-    parallel_for(sites(), [&](std::size_t i) {
-      const models::Matrix row = mixed(i, row_of(*sites_[i], m), sent_[m][i], received[i]);
-      models::WeightsOf<float>& weights = sites_[i]->network.layer(m);
-      weights.weight.reshaped<Eigen::RowMajor>() = row.leftCols(weights.weight.size()).transpose();
-      weights.bias = row.rightCols(weights.bias.size()).transpose();
-    });
+OwnWeightsStep::Sending OwnWeightsStep::send(const Field& field) {
+  return send([&](std::size_t b) {
+    return NeighbourMessage{{{step::extent::parameters(), [&field, b](std::size_t site, std::size_t) {
+                                return models::ConstBlock(field[b][site]);
+                              }}}};
   });
-  if (sent_rest_.empty()) return;
-  recorder_.begin_sweep(step::Over::other_layers);
-  recorder_.begin_group(-1);
-  const auto& received = received_rest_.wait();
-  recorder_.add(step::ComputeOp{step::Phase::add, step::Role::workers, {work}});
-  for (std::size_t i = 0; i < sites(); ++i) {
-    const models::Matrix row = mixed(i, rest_of(*sites_[i]), sent_rest_[i], received[i]);
-    Eigen::Index at = 0;
-    for (models::Vector& vector : sites_[i]->network.parameters().vectors) {
-      vector = row.middleCols(at, vector.size()).transpose();
-      at += vector.size();
-    }
+}
+
+void OwnWeightsStep::receive(Sending& sending, const Passes& per_number, const Body& body) {
+  receive_all(sending, per_number, [&](std::size_t b, const Arrivals& arrivals) {
+    parallel_for(sites(), [&](std::size_t i) { body(b, i, arrivals[i]); });
+  });
+}
+
+void OwnWeightsStep::receive_all(Sending& sending, const Passes& per_number,
+                                 const std::function<void(std::size_t block, const Arrivals& arrivals)>& body) {
+  for_each_block([&](std::size_t b) {
+    const Arrivals& arrivals = sending[b].wait();
+    charge_here(step::Phase::add, per_number);
+    body(b, arrivals);
+  });
+}
+
+const Arrived* OwnWeightsStep::delivered(std::size_t site, const Arrivals& arrivals) const {
+  const auto& to = round().graph->to[site];
+  if (to.empty()) return nullptr;
+  for (const Arrived& arrived : arrivals[static_cast<std::size_t>(to.front())]) {
+    if (arrived.sender == static_cast<std::int32_t>(site)) return &arrived;
   }
+  return nullptr;
+}
+
+void OwnWeightsStep::charge_here(step::Phase phase, const Passes& per_number) {
+  recorder_.add(step::ComputeOp{phase,
+                                step::Role::workers,
+                                {{.flops = per_number.flops * step::extent::parameters(),
+                                  .bytes_moved = 4.0 * per_number.floats * step::extent::parameters(),
+                                  .launches = per_number.launches}}});
+}
+
+void OwnWeightsStep::charge(step::Phase phase, const Passes& per_number) {
+  for_each_block([&](std::size_t) { charge_here(phase, per_number); });
+}
+
+void OwnWeightsStep::average(Field& x) {
+  const auto mean_of = [&](std::size_t b) {
+    models::Matrix sum = x[b].front();
+    for (std::size_t i = 1; i < sites(); ++i) sum += x[b][i];
+    return sum;
+  };
+  std::vector<Pending<models::Matrix>> sums(matrices());
+  recorder_.begin_sweep(step::Over::layers_backward, true);
+  for (std::size_t m = matrices(); m-- > 0;) {
+    recorder_.begin_group(static_cast<std::int32_t>(m));
+    sums[m] = exchange_.sum_as_it_is(step::extent::parameters(), mean_of(m));
+  }
+  models::Matrix rest = mean_of(matrices());
+  const std::int32_t serial = exchange_.sum_other_layers({rest.transpose()}, {}, true);
+  recorder_.add(step::WaitOp{step::Role::workers, serial});
+  recorder_.begin_sweep(step::Over::layers_backward, true);
+  for (std::size_t m = matrices(); m-- > 0;) {
+    recorder_.begin_group(static_cast<std::int32_t>(m));
+    x[m].assign(sites(), sums[m].wait() / static_cast<float>(sites()));
+  }
+  x[matrices()].assign(sites(), rest / static_cast<float>(sites()));
+}
+
+void OwnWeightsStep::pull(models::Matrix& x, const models::Matrix& own, std::size_t site,
+                          const std::vector<Arrived>& arrived, double scale, std::size_t part) const {
+  const auto& weights = round().mixing.from[site];
+  std::vector<gossip::Weighed<float>> others;
+  for (std::size_t k = 0; k < arrived.size(); ++k) others.push_back({weights[k].second, &arrived[k].parts[part]});
+  gossip::pull(x, own, others, scale);
+}
+
+OwnWeightsStep::Passes OwnWeightsStep::pull_passes() const {
+  const auto neighbours = static_cast<double>(round().most_received);
+  return {.flops = 2.0 * neighbours + 1.0, .floats = neighbours + 2.0, .launches = neighbours + 1.0};
 }
 
 }  // namespace dadsim::algorithms

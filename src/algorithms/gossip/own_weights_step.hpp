@@ -1,18 +1,28 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <vector>
 
-#include "algorithms/gossip/graph.hpp"
+#include "algorithms/gossip/mixing.hpp"
+#include "algorithms/gossip/topology.hpp"
 #include "algorithms/learning_problem.hpp"
 #include "algorithms/training_step.hpp"
 #include "models/optimizer.hpp"
 
 namespace dadsim::algorithms {
 
+/// Numbers of every site, as many as its network has parameters: [block][site], a row each. A block is a matrix with
+/// its biases behind it (row after row of it), or, the last one, everything beside the matrices (it may be nothing).
+using Field = std::vector<std::vector<models::Matrix>>;
+
+/// a += scale·b.
+void add(Field& a, const Field& b, float scale = 1);
+Field difference(Field a, const Field& b);
+
 /// One training step of sites that have weights of their own, x_i, as a decentralised algorithm sees it. Everything
-/// that is learned takes part in the exchange: matrices with their biases, one message each, and the rest in one more.
+/// that is learned takes part in the exchange: block after block, from the last matrix to the first, one message each.
 ///
 /// *Ensures*: what is sent goes through an Exchange and what is computed is recorded; sites are worked on in parallel,
 /// with the same bits for any number of threads.
@@ -27,21 +37,79 @@ class OwnWeightsStep {
 
   std::size_t sites() const { return sites_.size(); }
   std::int64_t number() const { return number_; }
-  const step::Neighbours& graph() const { return *graph_; }
+  /// Whether training has no more steps than this one, unless it ends early.
+  bool is_last() const { return number_ + 1 >= steps_; }
+  std::uint64_t seed() const { return seed_; }
+  const Topology& topology() const { return topology_; }
+  /// The graph of this step and its weights.
+  const Topology::Round& round() const { return topology_.at(number_); }
   const models::Network& network(std::size_t site) const { return sites_[site]->network; }
   models::Network& network(std::size_t site) { return sites_[site]->network; }
 
+  std::size_t blocks() const { return matrices() + 1; }
+  std::size_t matrices() const { return network(0).layers(); }
+  bool is_matrix(std::size_t block) const { return block < matrices(); }
+  /// The block whose messages carry what is said once of the whole site: the last matrix that multiplies rows.
+  bool carries_scalars(std::size_t block) const { return block == last_layer_; }
+  /// Numbers of a block, at every site.
+  Eigen::Index size(std::size_t block) const;
+
+  // What sites have, as numbers. Reading and writing it costs nothing: it is where it is.
+
+  Field weights() const;
+  void set_weights(const Field& x);
+  /// g_i as compute_gradients() has left it; zero at sites without samples.
+  Field gradients() const;
+  Field zeros() const;
+
   // Pieces of the work: each computes for real and records what it costs.
 
-  /// Every site hands x_i, as it is now, to its neighbours.
-  void send_weights();
   /// g_i: every site's own forward and backward pass. It is n · N_i ÷ ΣN times the mean over its samples, so that the
   /// mean of all g_i is the gradient of all samples.
   void compute_gradients();
   /// x_i ← x_i − η u(g_i), u the optimizer.
   void apply_gradients();
-  /// Waits for what the neighbours have sent: x_i ← W_ii x_i + Σ_j W_ij x_j.
-  void mix();
+  /// The same, and by how much that has moved every x_i.
+  Field move_by_gradients();
+  /// x_i ← x_i − η u(y_i) with another direction than the gradient. Returns by how much that has moved every x_i.
+  Field apply(const Field& directions);
+
+  /// Messages on their way, a block each.
+  using Sending = std::vector<Pending<Arrivals>>;
+  /// Every site hands each of its neighbours a message for every block.
+  Sending send(const std::function<NeighbourMessage(std::size_t block)>& message);
+  /// The same message of a site's own numbers to all its neighbours. `field` is to stay until it has been sent.
+  Sending send(const Field& field);
+  /// Waits for it, block after block, and calls `body(block, site, arrived)` for every site, sites at the same time.
+  /// `per_number`: what a site computes with it, for each of its numbers.
+  struct Passes {
+    double flops = 0;   ///< of each number
+    double floats = 0;  ///< read and written, of each number
+    double launches = 1;
+  };
+  using Body = std::function<void(std::size_t block, std::size_t site, const std::vector<Arrived>& arrived)>;
+  void receive(Sending& sending, const Passes& per_number, const Body& body);
+  /// The same with what has arrived at all sites at once.
+  void receive_all(Sending& sending, const Passes& per_number,
+                   const std::function<void(std::size_t block, const Arrivals& arrivals)>& body);
+  /// What the neighbours of a site have got from it where all get the same, so that it knows what they know; null where
+  /// it has no neighbours.
+  const Arrived* delivered(std::size_t site, const Arrivals& arrivals) const;
+  /// A computation on every number of every block.
+  void charge(step::Phase phase, const Passes& per_number);
+
+  /// Every site ends with the mean of x over all, by an all-reduce.
+  void average(Field& x);
+
+  /// Calls `body(block)` for every block; what it records belongs to it.
+  void for_each_block(const std::function<void(std::size_t block)>& body);
+
+  /// What D-PSGD and others do with the numbers of neighbours: x_i + scale Σ_j W_ij (y_j − own_i), y_j in that part of
+  /// what has arrived.
+  void pull(models::Matrix& x, const models::Matrix& own, std::size_t site, const std::vector<Arrived>& arrived,
+            double scale = 1, std::size_t part = 0) const;
+  /// Passes of pull(): every neighbour's numbers are read once and added.
+  Passes pull_passes() const;
 
   /// The mean over sites; not a finite number once one of them has diverged.
   float loss() const { return loss_; }
@@ -58,32 +126,25 @@ class OwnWeightsStep {
     std::unique_ptr<models::Optimizer> optimizer;
     TrainingStep step;
   };
-  using Received = Pending<std::vector<std::vector<models::Matrix>>>;
 
-  /// What a site has of a matrix with its biases, or of everything beside the matrices, as one row.
-  models::Matrix row_of(const Site& site, std::size_t matrix) const;
-  models::Matrix rest_of(const Site& site) const;
-  /// The mean of what a site and its neighbours have sent, and what the site has changed since.
-  models::Matrix mixed(std::size_t site, const models::Matrix& own, const models::Matrix& sent,
-                       const std::vector<models::Matrix>& received) const;
-  /// Calls `body(m)` for every matrix from the last to the first; what it records belongs to it.
-  void for_each_matrix(step::Over over, const std::function<void(std::size_t matrix)>& body);
+  /// A site's gradient as gradients() has it, and how to update with one.
+  models::Gradient gradient_of(const Site& site, std::size_t i) const;
+  void update(Site& site, const models::Gradient& gradient);
+  void charge_update();
+  void charge_here(step::Phase phase, const Passes& per_number);
 
   const models::Samples& samples_;
   std::vector<std::unique_ptr<Site>> sites_;
-  std::shared_ptr<const step::Neighbours> graph_;
-  MixingWeights weights_;
-  std::size_t most_neighbours_ = 0;
+  Topology topology_;
   step::StepRecorder recorder_;
   Exchange exchange_;
   step::Work update_;
+  std::uint64_t seed_;
+  std::int64_t steps_ = 0;
+  std::size_t last_layer_ = 0;
   std::int64_t number_ = 0;
   double rate_ = 0;
   std::vector<std::vector<std::int32_t>> batch_;
-  std::vector<std::vector<models::Matrix>> sent_;  ///< per matrix and site: what was handed over
-  std::vector<Received> received_;                 ///< per matrix
-  std::vector<models::Matrix> sent_rest_;          ///< per site; empty where all that is learned are matrices
-  Received received_rest_;
   float loss_ = 0;
 };
 

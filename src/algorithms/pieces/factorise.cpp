@@ -4,6 +4,8 @@
 #include <boost/random/normal_distribution.hpp>
 #include <cmath>
 
+#include "algorithms/pieces/deflate.hpp"
+#include "algorithms/pieces/gradient_product.hpp"
 #include "models/gemm/work_count.hpp"
 #include "support/random.hpp"
 
@@ -22,61 +24,6 @@ void orthogonalise(const models::Matrix& directions, Eigen::Index count, models:
   }
 }
 
-/// The largest magnitude, or 1 where there is none: what a matrix is divided by so that squares of its entries neither
-/// vanish nor overflow in fp32.
-float magnitude(const models::ConstBlock& matrix) {
-  const float largest = matrix.size() > 0 ? matrix.cwiseAbs().maxCoeff() : 0.0F;
-  return largest > 0 ? largest : 1.0F;
-}
-
-/// M = Δᵀ A and M Mᵀ as operators, with M scaled to the order of 1.
-class Product {
- public:
-  Product(const models::ConstBlock& delta, const models::ConstBlock& input, FactoriseBranch branch)
-      : scale_(magnitude(delta) * magnitude(input)),
-        delta_(delta / magnitude(delta)),
-        input_(input / magnitude(input)),
-        branch_(branch) {
-    if (branch_ == FactoriseBranch::gram) {
-      models::Matrix gram(input.rows(), input.rows());
-      gram.noalias() = models::counted(input_ * input_.transpose());
-      left_.noalias() = models::counted(gram * delta_);  // (A Aᵀ) Δ: rows × out
-    } else {
-      product_.noalias() = models::counted(delta_.transpose() * input_);
-      left_.noalias() = models::counted(product_ * product_.transpose());  // M Mᵀ: out × out
-    }
-  }
-
-  /// What M was divided by.
-  float scale() const { return scale_; }
-
-  /// M Mᵀ v
-  models::Vector apply_gram(const models::Vector& v) const {
-    if (branch_ == FactoriseBranch::gram) {
-      const models::Vector u = models::counted(delta_ * v);
-      return models::counted(left_.transpose() * u);
-    }
-    return models::counted(left_ * v);
-  }
-
-  /// Mᵀ v
-  models::Vector apply_transpose(const models::Vector& v) const {
-    if (branch_ == FactoriseBranch::gram) {
-      const models::Vector u = models::counted(delta_ * v);
-      return models::counted(input_.transpose() * u);
-    }
-    return models::counted(product_.transpose() * v);
-  }
-
- private:
-  float scale_;
-  models::Matrix delta_;
-  models::Matrix input_;
-  FactoriseBranch branch_;
-  models::Matrix left_;
-  models::Matrix product_;
-};
-
 }  // namespace
 
 Factors factorise(const models::ConstBlock& delta, const models::ConstBlock& input, const FactoriseOptions& options,
@@ -87,13 +34,16 @@ Factors factorise(const models::ConstBlock& delta, const models::ConstBlock& inp
 
 Factors factorise(const models::ConstBlock& delta, const models::ConstBlock& input, const FactoriseOptions& options,
                   std::uint64_t seed, std::uint32_t stream, std::uint32_t step, FactoriseBranch branch) {
+  if (options.stop == FactoriseOptions::Stop::directions) {
+    return factorise_by_deflation(delta, input, options, seed, stream, step, branch);
+  }
   const Eigen::Index out = delta.cols();
   const Eigen::Index in = input.cols();
   const Eigen::Index most = std::min({static_cast<Eigen::Index>(options.cap), delta.rows(), in, out});
   Factors factors{models::Matrix(most, out), models::Matrix(most, in)};
   Eigen::Index found = 0;
   if (most > 0) {
-    const Product product(delta, input, branch);
+    const GradientProduct product(delta, input, branch);
     const float tolerance = std::max(static_cast<float>(options.tolerance), kNoise);
     models::Matrix directions(most, out);  // b_k as rows
     RandomStream random(seed, Purpose::factor_start, stream, step);

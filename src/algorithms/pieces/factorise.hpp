@@ -11,6 +11,11 @@ struct FactoriseOptions {
   std::int64_t cap = 8;          ///< most components
   std::int64_t iterations = 10;  ///< power iterations per component
   double tolerance = 0.01;       ///< a component with σ ≤ tolerance × σ₁ ends the search
+  enum class Stop {
+    share,       ///< as above
+    directions,  ///< two directions that follow each other and differ by less than `tolerance`: see deflate.hpp
+  };
+  Stop stop = Stop::share;
 };
 
 /// Lᵀ R ≈ M with r ≤ cap components: L = r × out has the orthonormal directions b_k scaled by σ_k, R = r × in the unit

@@ -25,14 +25,18 @@ std::uint32_t stream_of(std::size_t layer, bool merging) {
   return static_cast<std::uint32_t>(2 * layer + (merging ? 1 : 0));
 }
 
-/// Zeros behind the components that were found, up to the cap or what the matrix allows.
-void pad(Factors& factors, std::int64_t cap) {
+/// Zeros behind the components that were found, up to `most`.
+void pad_to(Factors& factors, Eigen::Index most) {
   const Eigen::Index found = factors.rank();
-  const Eigen::Index most = std::min({static_cast<Eigen::Index>(cap), factors.right.cols(), factors.left.cols()});
   for (models::Matrix* matrix : {&factors.left, &factors.right}) {
     matrix->conservativeResize(most, Eigen::NoChange);
     matrix->bottomRows(most - found).setZero();
   }
+}
+
+/// Zeros up to the cap or what the matrix allows.
+void pad(Factors& factors, std::int64_t cap) {
+  pad_to(factors, std::min({static_cast<Eigen::Index>(cap), factors.right.cols(), factors.left.cols()}));
 }
 
 /// As many as pad() leaves.
@@ -48,45 +52,72 @@ Contribution SiteFactors::contribution() const {
            {step::extent::in_with_bias(), [this](std::size_t s) { return models::ConstBlock(of_[s].right); }}}};
 }
 
+SiteRows rows_of_step(TrainingStep& step, std::size_t l) {
+  return {[&step, l](std::size_t site) { return step.input(site, l); },
+          [&step, l](std::size_t site) { return step.delta(site, l); }, step::extent::rows()};
+}
+
 SiteFactors factorise_sites(TrainingStep& step, std::size_t l, const SharedFactorsOptions& options) {
+  return factorise_sites(step, l, options, rows_of_step(step, l));
+}
+
+SiteFactors factorise_sites(TrainingStep& step, std::size_t l, const SharedFactorsOptions& options,
+                            const SiteRows& own) {
   const models::WeightsOf<float>& weights = step.weights(l);
   const std::int64_t in = weights.in() + (weights.has_bias() ? 1 : 0);
   std::map<Eigen::Index, FactoriseBranch> branch;
   for (std::size_t site = 0; site < step.sites(); ++site) {
-    const Eigen::Index rows = step.delta(site, l).rows();
+    const Eigen::Index rows = own.delta(site).rows();
     if (!branch.contains(rows)) branch[rows] = cheaper_branch(rows, in, weights.out(), options.factorise);
   }
   std::vector<Factors> factors(step.sites());
   parallel_for(step.sites(), [&](std::size_t site) {
-    factors[site] = factorise(step.delta(site, l), with_ones(step.input(site, l), weights.has_bias()),
-                              options.factorise, step.seed(), stream_of(l, false),
-                              static_cast<std::uint32_t>(step.number()), branch.at(step.delta(site, l).rows()));
+    const models::ConstBlock delta = own.delta(site);
+    factors[site] = factorise(delta, with_ones(own.input(site), weights.has_bias()), options.factorise, step.seed(),
+                              stream_of(l, false), static_cast<std::uint32_t>(step.number()), branch.at(delta.rows()));
   });
 
   std::vector<std::int32_t> found;
   double sum = 0;
-  for (const Factors& f : factors) {
-    found.push_back(static_cast<std::int32_t>(f.rank()));
-    sum += static_cast<double>(f.rank());
+  double with_rows = 0;  // a site that has none has no gradient whose rank would mean something
+  Eigen::Index most = 0;
+  for (std::size_t site = 0; site < factors.size(); ++site) {
+    const Eigen::Index rank = factors[site].rank();
+    found.push_back(static_cast<std::int32_t>(rank));
+    sum += static_cast<double>(rank);
+    most = std::max(most, rank);
+    if (own.delta(site).rows() > 0) ++with_rows;
   }
   step.ranks().site.resize(step.layers());
-  step.ranks().site[l] = sum / static_cast<double>(step.sites());
-  const step::Expression rank = step::extent::rank(step.recorder().add_slot(std::move(found)));
-  step.charge(step::Phase::factorise, step::Role::workers,
-              factorise_work(step::extent::rows(), rank, options.factorise));
-  if (options.padding == Padding::none) return {std::move(factors), rank};
+  step.ranks().site[l] = sum / with_rows;
+  // extent::rank, with the rows that are factorised here.
+  const step::Expression rank = step::extent::min({step::extent::slot(step.recorder().add_slot(std::move(found))),
+                                                   step::extent::in_with_bias(), step::extent::out(), own.rows});
+  step.charge(step::Phase::factorise, step::Role::workers, factorise_work(own.rows, rank, options.factorise));
+  const bool agree = options.padding == Padding::agree && step.exchange().mode() == spec::ExchangeMode::peer;
+  if (options.padding == Padding::none || (options.padding == Padding::agree && !agree)) {
+    return {std::move(factors), rank};
+  }
+  if (agree) {
+    step.exchange().agree_on_most(static_cast<float>(most));
+    for (Factors& f : factors) pad_to(f, most);
+    return {std::move(factors), step::extent::most_of_workers(rank)};
+  }
   for (Factors& f : factors) pad(f, options.factorise.cap);
   return {std::move(factors), padded_rank(step, options)};
 }
 
-Combination refactorise(TrainingStep& step, std::size_t l, const SharedFactorsOptions& options) {
-  return [&step, l, options](Rows all, step::Role who) -> Rows {
+Combination refactorise(TrainingStep& step, std::size_t l, const SharedFactorsOptions& options,
+                        const step::Expression& rows) {
+  return [&step, l, options, all_rows = step::extent::over_workers(rows)](Rows all, step::Role who) -> Rows {
     Factors merged = factorise(all[0], all[1], options.factorise, step.seed(), stream_of(l, true),
                                static_cast<std::uint32_t>(step.number()));
     step.ranks().merged.resize(step.layers());
     step.ranks().merged[l] = static_cast<double>(merged.rank());
+    // extent::merged_rank, with the rows that were factorised.
     step::Expression rank =
-        step::extent::merged_rank(step.recorder().add_slot({static_cast<std::int32_t>(merged.rank())}));
+        step::extent::min({step::extent::slot(step.recorder().add_slot({static_cast<std::int32_t>(merged.rank())})),
+                           step::extent::in_with_bias(), step::extent::out(), all_rows});
     step.charge(step::Phase::merge, who, factorise_work(all.rows, rank, options.factorise));
     // Only what is sent is padded.
     if (who == step::Role::aggregator && options.padding == Padding::cap) {
@@ -103,7 +134,9 @@ Combination refactorise(TrainingStep& step, std::size_t l, const SharedFactorsOp
 Combination keep_all(TrainingStep& step, std::size_t l) {
   return [&step, l](Rows all, step::Role) {
     step.ranks().merged.resize(step.layers());
-    step.ranks().merged[l] = std::round(step.ranks().site[l] * static_cast<double>(step.sites()));
+    double with_rows = 0;
+    for (std::size_t site = 0; site < step.sites(); ++site) with_rows += step.samples(site) > 0 ? 1 : 0;
+    step.ranks().merged[l] = std::round(step.ranks().site[l] * with_rows);
     return all;
   };
 }

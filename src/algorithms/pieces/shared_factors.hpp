@@ -13,7 +13,10 @@ namespace dadsim::algorithms {
 /// What is sent where fewer components are found than the cap allows.
 enum class Padding {
   none,  ///< those alone; messages differ in size, and who receives one is taken to know it
-  cap,   ///< zeros behind them up to the cap or what the matrix allows: all messages of a layer have one known size
+  /// Zeros behind them up to the most that a site has found, which peers agree on first: an all-reduce of one number.
+  /// An aggregator takes messages of any size.
+  agree,
+  cap,  ///< zeros behind them up to the cap or what the matrix allows: all messages of a layer have one known size
 };
 
 struct SharedFactorsOptions {
@@ -34,11 +37,23 @@ class SiteFactors {
   step::Expression rows_;  ///< of a site, as they are sent
 };
 
+/// A (rows × in) and Δ (rows × out) of a layer at every site.
+struct SiteRows {
+  std::function<models::ConstBlock(std::size_t site)> input, delta;
+  step::Expression rows;  ///< of a site, in symbols
+};
+/// Those of this step.
+SiteRows rows_of_step(TrainingStep& step, std::size_t l);
+
 /// Every site factorises its Δᵀ [A 1] of layer l. Notes the effective ranks.
 SiteFactors factorise_sites(TrainingStep& step, std::size_t l, const SharedFactorsOptions& options);
+SiteFactors factorise_sites(TrainingStep& step, std::size_t l, const SharedFactorsOptions& options,
+                            const SiteRows& own);
 
-/// The components of all sites, factorised once more with the same limits. Notes the effective rank.
-Combination refactorise(TrainingStep& step, std::size_t l, const SharedFactorsOptions& options);
+/// The components of all sites, factorised once more with the same limits. Notes the effective rank. `rows` of a site
+/// were factorised first.
+Combination refactorise(TrainingStep& step, std::size_t l, const SharedFactorsOptions& options,
+                        const step::Expression& rows = step::extent::rows());
 /// The components of all sites as they are. Notes how many they are together.
 Combination keep_all(TrainingStep& step, std::size_t l);
 

@@ -4,44 +4,55 @@
 #include <boost/random/normal_distribution.hpp>
 #include <utility>
 
+#include "algorithms/cost.hpp"
 #include "models/gemm/work_count.hpp"
 #include "support/random.hpp"
 
 namespace dadsim::algorithms {
+
+step::Expression weights_of_matrix() { return step::extent::in() * step::extent::out(); }
+
 namespace {
 
 /// What is left of a column below this share of its length is rounding noise of fp32.
 constexpr float kRoundingNoise = 1e-6F;
-constexpr double kFloatSize = 4.0;  // bytes
-
-step::Expression weights() { return step::extent::in() * step::extent::out(); }
-
 /// M = G + E and P = M Q.
 step::Work project_work(const step::Expression& rank) {
-  return {.flops = weights() + 2.0 * rank * weights(),
-          .bytes_moved = kFloatSize * (4.0 * weights() + rank * (step::extent::in() + step::extent::out())),
+  return {.flops = weights_of_matrix() + 2.0 * rank * weights_of_matrix(),
+          .bytes_moved =
+              cost::kFloatBytes * (4.0 * weights_of_matrix() + rank * (step::extent::in() + step::extent::out())),
           .launches = 2.0};
 }
 
 /// P̂ from P: per column two passes of two products with the columns before it, a norm and a division. Q = Mᵀ P̂.
 step::Work project_back_work(const step::Expression& rank) {
   const step::Expression gram_schmidt = 4.0 * rank * rank * step::extent::out();
-  return {
-      .flops = gram_schmidt + 2.0 * rank * weights(),
-      .bytes_moved = kFloatSize * (0.5 * gram_schmidt + weights() + rank * (step::extent::in() + step::extent::out())),
-      .launches = 6.0 * rank + 1.0};
+  return {.flops = gram_schmidt + 2.0 * rank * weights_of_matrix(),
+          .bytes_moved = cost::kFloatBytes *
+                         (0.5 * gram_schmidt + weights_of_matrix() + rank * (step::extent::in() + step::extent::out())),
+          .launches = 6.0 * rank + 1.0};
 }
 
 /// G = P̂ Qᵀ and E = M − G.
 step::Work reconstruct_work(const step::Expression& rank) {
-  return {.flops = 2.0 * rank * weights() + weights(),
-          .bytes_moved = kFloatSize * (4.0 * weights() + rank * (step::extent::in() + step::extent::out())),
+  return {.flops = 2.0 * rank * weights_of_matrix() + weights_of_matrix(),
+          .bytes_moved =
+              cost::kFloatBytes * (4.0 * weights_of_matrix() + rank * (step::extent::in() + step::extent::out())),
           .launches = 2.0};
 }
 
 }  // namespace
 
-step::Expression beside_matrix() { return step::extent::parameters() - weights(); }
+step::Expression beside_matrix() { return step::extent::parameters() - weights_of_matrix(); }
+
+bool SubspaceOptions::compresses(Eigen::Index in, Eigen::Index out) const {
+  const auto r = static_cast<double>(std::min({static_cast<Eigen::Index>(rank), in, out}));
+  return static_cast<double>(in * out) > least_compression * r * static_cast<double>(in + out);
+}
+
+step::Expression SubspaceOptions::compresses(const step::Expression& r) const {
+  return step::extent::exceeds(weights_of_matrix(), least_compression * r * (step::extent::in() + step::extent::out()));
+}
 
 void draw_missing_columns(models::Matrix& basis, std::uint64_t seed, std::uint32_t layer, std::uint32_t step) {
   RandomStream random(seed, Purpose::factor_start, layer, step);
@@ -72,8 +83,10 @@ void orthonormalise(models::Matrix& columns) {
 
 std::vector<models::Matrix> project(TrainingStep& step, std::size_t l, Gradients gradients, Subspace& state,
                                     const SubspaceOptions& options, const step::Expression& rank) {
-  step.charge(step::Phase::factorise, step::Role::workers, {project_work(rank)});
+  step.charge(step::Phase::factorise, step::Role::workers,
+              {cost::only_where(options.compresses(rank), project_work(rank))});
   const models::WeightsOf<float>& weights = step.weights(l);
+  if (!options.compresses(weights.in(), weights.out())) return std::vector<models::Matrix>(gradients.size());
   if (state.memory.empty()) {
     state.memory.assign(gradients.size(), models::Matrix::Zero(weights.out(), weights.in()));
     state.basis.setZero(weights.in(), std::min({static_cast<Eigen::Index>(options.rank), weights.in(), weights.out()}));
@@ -90,8 +103,10 @@ std::vector<models::Matrix> project(TrainingStep& step, std::size_t l, Gradients
 }
 
 std::vector<models::Matrix> project_back(TrainingStep& step, models::Matrix& columns, const Subspace& state,
-                                         const step::Expression& rank) {
-  step.charge(step::Phase::factorise, step::Role::workers, {project_back_work(rank)});
+                                         const SubspaceOptions& options, const step::Expression& rank) {
+  step.charge(step::Phase::factorise, step::Role::workers,
+              {cost::only_where(options.compresses(rank), project_back_work(rank))});
+  if (columns.size() == 0) return std::vector<models::Matrix>(step.exchange().compresses() ? step.sites() : 1);
   orthonormalise(columns);
   std::vector<models::Matrix> projections(state.memory.size());
   for (std::size_t i = 0; i < projections.size(); ++i) {
@@ -101,8 +116,10 @@ std::vector<models::Matrix> project_back(TrainingStep& step, models::Matrix& col
 }
 
 models::Matrix reconstruct(TrainingStep& step, const models::Matrix& columns, Subspace& state,
-                           const step::Expression& rank) {
-  step.charge(step::Phase::weight_gradient, step::Role::workers, {reconstruct_work(rank)});
+                           const SubspaceOptions& options, const step::Expression& rank) {
+  step.charge(step::Phase::weight_gradient, step::Role::workers,
+              {cost::only_where(options.compresses(rank), reconstruct_work(rank))});
+  if (columns.size() == 0) return {};
   models::Matrix gradient;
   gradient.noalias() = models::counted(columns * state.basis.transpose());
   if (state.memory.size() == 1) {

@@ -12,6 +12,8 @@ namespace dadsim::algorithms {
 
 /// Biases of a layer: what it has beside its matrix.
 step::Expression beside_matrix();
+/// Weights of a layer.
+step::Expression weights_of_matrix();
 
 /// What PowerSGD keeps of one matrix from step to step. Without compression on the wire everything that is sent depends
 /// on the errors of the sites through their sum alone, which is kept as one; otherwise every site has its own.
@@ -24,6 +26,13 @@ struct Subspace {
 struct SubspaceOptions {
   std::int64_t rank = 2;
   bool random_start = false;  ///< Q is drawn anew in every step
+  /// A matrix is sent as it is unless that takes more than this many times as much as P and Q.
+  double least_compression = 2;
+
+  /// Whether a matrix is compressed.
+  bool compresses(Eigen::Index in, Eigen::Index out) const;
+  /// The same in symbols, 0 or 1; `rank` as min(rank, in, out).
+  step::Expression compresses(const step::Expression& rank) const;
 };
 
 /// The gradients that the memories are to be added to: one per memory.
@@ -35,11 +44,11 @@ std::vector<models::Matrix> project(TrainingStep& step, std::size_t l, Gradients
 
 /// P̂ from P: orthonormal columns. Q = Mᵀ P̂ (in × r), per memory.
 std::vector<models::Matrix> project_back(TrainingStep& step, models::Matrix& columns, const Subspace& state,
-                                         const step::Expression& rank);
+                                         const SubspaceOptions& options, const step::Expression& rank);
 
 /// G = P̂ Qᵀ, and E = M less each site's share of it.
 models::Matrix reconstruct(TrainingStep& step, const models::Matrix& columns, Subspace& state,
-                           const step::Expression& rank);
+                           const SubspaceOptions& options, const step::Expression& rank);
 
 /// Draws columns that are zero anew from N(0, 1), the same at every site: all columns before the first step, and those
 /// that stand for nothing because the gradients of the step before had fewer directions (they would stay zero for

@@ -34,6 +34,21 @@ class Add final : public OperationOf<T> {
     pass_on(flow, value_gradient, add);
   }
 
+  bool has_tangent() const override { return true; }
+
+  /// ẏ = φ'(x + second) ⊙ (ẋ + the tangent of the second)
+  void differentiate(const TangentFlowOf<T>& tangent) const override {
+    const MatrixOf<T>& one = tangent.input.size() > 0 ? tangent.input : *tangent.second;
+    tangent.output = one;
+    if (one.size() == 0) return;
+    if (&one == &tangent.input && tangent.second->size() > 0) tangent.output += *tangent.second;
+    if (keeps_pre_activation()) {
+      multiply_derivative(activation_, tangent.flow.scratch.matrices[0], tangent.output);
+    } else {
+      multiply_derivative_from_output(activation_, tangent.flow.output, tangent.output);
+    }
+  }
+
  private:
   bool keeps_pre_activation() const { return !derivative_from_output(activation_); }
 

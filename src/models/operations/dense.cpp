@@ -42,6 +42,37 @@ class Dense final : public OperationOf<T> {
                 as_rows(value_gradient, width_), add);
   }
 
+  bool has_tangent() const override { return true; }
+  bool gates() const override { return spec_.activation == spec::Activation::relu; }
+
+  /// Ż = Ẋ Wᵀ + what the direction adds, ẏ = φ'(Z) ⊙ Ż. Between groups W counts as zero.
+  void differentiate(const TangentFlowOf<T>& tangent) const override {
+    const FlowOf<T>& flow = tangent.flow;
+    tangent.output.resize(flow.samples(), this->out().size());
+    auto z = as_rows(tangent.output, spec_.units);
+    if (tangent.input.size() == 0) {
+      z.setZero();
+    } else {
+      const MatrixOf<T>& weight = flow.parameters.matrices[this->first_matrix()].weight;
+      const auto x = as_rows(tangent.input, width_);
+      const Eigen::Index groups = tangent.direction.groups;
+      if (width_ % groups != 0 || spec_.units % groups != 0)
+        throw std::logic_error("groups that do not divide a layer");
+      const Eigen::Index in = width_ / groups;
+      const Eigen::Index out = spec_.units / groups;
+      for (Eigen::Index g = 0; g < groups; ++g) {
+        multiply_transposed<T>(x.middleCols(g * in, in), weight.block(g * out, g * in, out, in), VectorOf<T>(),
+                               z.middleCols(g * out, out));
+      }
+    }
+    if (tangent.direction.add) tangent.direction.add(this->first_matrix(), rows(0, flow), z);
+    if (keeps_pre_activation()) {
+      multiply_derivative(spec_.activation, flow.scratch.matrices[0], tangent.output);
+    } else {
+      multiply_derivative_from_output(spec_.activation, flow.output, tangent.output);
+    }
+  }
+
   RowsOf<T> rows(std::size_t, const FlowOf<T>& flow) const override { return as_rows(flow.input, width_); }
   RowsOf<T> deltas(std::size_t, const FlowOf<T>& flow) const override {
     return as_rows(std::as_const(flow.value_gradient), spec_.units);

@@ -13,6 +13,9 @@ using Eigen::Index;
 ///     x̂ = (x − mean(x)) ÷ √(var(x) + ε), y = gain ⊙ x̂ + shift
 /// with the variance ÷ c. Vectors: gain (c, from 1) and shift (c, from 0). With g = gain ⊙ dLoss/dy:
 ///     dLoss/dx = (g − mean(g) − x̂ mean(g ⊙ x̂)) ÷ √(var(x) + ε)
+/// and forwards
+///     ẏ = gain ⊙ (ẋ − mean(ẋ) − x̂ mean(ẋ ⊙ x̂)) ÷ √(var(x) + ε)
+/// where the tangents of other groups count as zero in both means.
 template <class T>
 class LayerNorm final : public OperationOf<T> {
  public:
@@ -83,6 +86,30 @@ class LayerNorm final : public OperationOf<T> {
         dx.row(row).array() += result;
       } else {
         dx.row(row).array() = result;
+      }
+    });
+  }
+
+  bool has_tangent() const override { return true; }
+
+  void differentiate(const TangentFlowOf<T>& tangent) const override {
+    const MatrixOf<T>& means = tangent.flow.scratch.matrices[kMeans];
+    const MatrixOf<T>& scales = tangent.flow.scratch.matrices[kScales];
+    tangent.output.resize(tangent.input.rows(), tangent.input.cols());
+    if (tangent.input.size() == 0) return;
+    const Index size = channels_ / tangent.direction.groups;
+    const auto x = as_rows(tangent.flow.input, channels_);
+    const auto dx = as_rows(tangent.input, channels_);
+    auto dy = as_rows(tangent.output, channels_);
+    const auto gain = tangent.flow.parameters.vectors[gain_].transpose().array();
+    for_rows(x.rows(), [&](Index row) {
+      for (Index begin = 0; begin < channels_; begin += size) {
+        const auto normal = (x.row(row).segment(begin, size).array() - means(row)) * scales(row);
+        const auto moved = dx.row(row).segment(begin, size).array();
+        const T mean = moved.sum() / static_cast<T>(channels_);
+        const T along = (moved * normal).sum() / static_cast<T>(channels_);
+        dy.row(row).segment(begin, size).array() =
+            gain.segment(begin, size) * (moved - mean - normal * along) * scales(row);
       }
     });
   }

@@ -14,13 +14,18 @@ class Mean final : public OperationOf<T> {
  public:
   explicit Mean(const spec::SampleShape& in) : OperationOf<T>(in, {1, 1, in.channels}) {}
 
-  void forward(const FlowOf<T>& flow) const override {
-    flow.output.resize(flow.samples(), this->out().size());
-    for_samples(
-        flow, [&](Index sample) { flow.output.row(sample) = of_sample(flow.input, sample).colwise().sum() * share(); });
-  }
+  void forward(const FlowOf<T>& flow) const override { mean(flow, flow.input, flow.output); }
 
   void backward(const FlowOf<T>&) const override {}
+
+  bool has_tangent() const override { return true; }
+  void differentiate(const TangentFlowOf<T>& tangent) const override {
+    if (tangent.input.size() > 0) {
+      mean(tangent.flow, tangent.input, tangent.output);
+    } else {
+      tangent.output.resize(0, 0);
+    }
+  }
 
   void backpropagate(const FlowOf<T>& flow, MatrixOf<T>& value_gradient, bool add) const override {
     value_gradient.resize(flow.samples(), this->in().size());
@@ -36,6 +41,11 @@ class Mean final : public OperationOf<T> {
   }
 
  private:
+  void mean(const FlowOf<T>& flow, const MatrixOf<T>& of, MatrixOf<T>& to) const {
+    to.resize(flow.samples(), this->out().size());
+    for_samples(flow, [&](Index sample) { to.row(sample) = of_sample(of, sample).colwise().sum() * share(); });
+  }
+
   T share() const { return T(1) / static_cast<T>(this->in().positions()); }
 
   auto of_sample(const MatrixOf<T>& values, Index sample) const {

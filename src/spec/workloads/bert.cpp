@@ -51,6 +51,7 @@ ModelShape bert_shape(const BertSize& size, const BertPhase& phase) {
     layers.push_back(token_dense_shape(block + "projection", tokens, width, width));
     layers.push_back(normalisation_shape(block + "norm1", tokens, width));
     layers.push_back(token_dense_shape(block + "mlp1", tokens, width, 4 * width));
+    layers.back().delta_follows = true;  // GELU alone is between them
     layers.push_back(token_dense_shape(block + "mlp2", tokens, 4 * width, width));
     layers.push_back(normalisation_shape(block + "norm2", tokens, width));
   }

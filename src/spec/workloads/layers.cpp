@@ -53,6 +53,10 @@ LayerShape attention_shape(std::string name, std::int64_t tokens, std::int64_t w
   return shape;
 }
 
+LayerShape vectors_shape(std::string name, std::int64_t tokens, std::int64_t entries, std::int64_t width) {
+  return without_matrix(std::move(name), LayerKind::element_wise, entries * width, tokens * width);
+}
+
 LayerShape embedding_shape(std::string name, std::int64_t tokens, std::int64_t entries, std::int64_t width) {
   LayerShape shape = without_matrix(std::move(name), LayerKind::embedding, entries * width, tokens * width);
   shape.in = width;

@@ -36,6 +36,10 @@ LayerShape rms_normalisation_shape(std::string name, std::int64_t rows, std::int
 /// the scores of every head and the mixed values. A causal mask is taken to save nothing.
 LayerShape attention_shape(std::string name, std::int64_t tokens, std::int64_t width, std::int64_t heads);
 
+/// `entries` learned vectors that every sample reads in full (positions, a class token): added to `tokens` rows. They
+/// are no table, and no algorithm compresses them.
+LayerShape vectors_shape(std::string name, std::int64_t tokens, std::int64_t entries, std::int64_t width);
+
 /// A table of `entries` learned vectors, of which each sample reads `tokens`.
 LayerShape embedding_shape(std::string name, std::int64_t tokens, std::int64_t entries, std::int64_t width);
 

@@ -31,7 +31,7 @@ ModelShape vit_shape(const VitSize& size) {
   layers.push_back(convolution_shape(
       "patches",
       {.channels = 3, .filters = width, .kernel = kVitPatch, .size = kVitGrid, .bias = true, .stride = kVitPatch}));
-  layers.push_back(embedding_shape("class_and_position", kVitTokens, kVitTokens + 1, width));
+  layers.push_back(vectors_shape("class_and_position", kVitTokens, kVitTokens + 1, width));
   for (std::int64_t i = 1; i <= size.blocks; ++i) {
     const std::string block = fmt::format("block{}.", i);
     layers.push_back(normalisation_shape(block + "norm1", kVitTokens, width));
@@ -40,6 +40,7 @@ ModelShape vit_shape(const VitSize& size) {
     layers.push_back(token_dense_shape(block + "projection", kVitTokens, width, width));
     layers.push_back(normalisation_shape(block + "norm2", kVitTokens, width));
     layers.push_back(token_dense_shape(block + "mlp1", kVitTokens, width, 4 * width));
+    layers.back().delta_follows = true;  // GELU alone is between them
     layers.push_back(token_dense_shape(block + "mlp2", kVitTokens, 4 * width, width));
   }
   layers.push_back(normalisation_shape("norm", kVitTokens, width));

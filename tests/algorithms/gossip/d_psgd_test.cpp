@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "algorithms/gossip/graph.hpp"
 #include "algorithms/learn.hpp"
 #include "algorithms/learners.hpp"
 #include "algorithms/registry.hpp"

@@ -6,6 +6,8 @@
 #include <numbers>
 #include <set>
 
+#include "algorithms/gossip/mixing_weights.hpp"
+
 namespace dadsim::algorithms {
 namespace {
 
@@ -56,7 +58,9 @@ TEST(Graph, SpectralGapsAreThoseOfTheClosedForms) {
     const double closed = 2.0 / 5.0 * (1.0 - std::cos(2.0 * std::numbers::pi / static_cast<double>(side)));
     EXPECT_NEAR(gap("torus", side * side), closed, 1e-6);
   }
+  EXPECT_NEAR(gap("torus", 4), 0.67, 0.005) << "as published";
   EXPECT_NEAR(gap("torus", 16), 0.4, 1e-6) << "as published";
+  EXPECT_NEAR(gap("torus", 36), 0.2, 1e-6) << "as published";
   EXPECT_EQ(gap("complete", 9), 1);
   // A circulant of 1, 2 and 4 places among 8, weights of a quarter: λ_k = 1/4 (1 + ω + ω² + ω⁴), largest at k = 4: 1/2.
   EXPECT_NEAR(gap("exponential", 8), 0.5, 1e-6);

@@ -16,6 +16,27 @@ const kUpwards = {
   loss: { text: "loss (cross-entropy, nats)", kind: "number", value: (point) => point.loss },
   auc: { text: "AUC", kind: "share", value: (point) => point.auc },
 };
+/** Of runs whose sites have weights of their own. */
+const kUpwardsOfSites = {
+  average: {
+    text: "accuracy of the average of all sites",
+    kind: "share",
+    value: (point) => point.sites?.average_accuracy ?? null,
+    target: (accuracy) => accuracy,
+  },
+  worst: {
+    text: "accuracy of the worst site",
+    kind: "share",
+    value: (point) => (point.sites ? Math.min(...point.sites.accuracies) : null),
+    target: (accuracy) => accuracy,
+  },
+  consensus: {
+    text: "mean squared distance of the sites from their average",
+    kind: "number",
+    value: (point) => point.sites?.consensus_distance ?? null,
+  },
+};
+const kFromLeast = new Set(["accuracy", "auc", "average", "worst"]);
 
 const pointText = (point) => [
   `accuracy ${humanPercent(point.accuracy)}, loss ${withDigits(point.loss)}, AUC ${humanPercent(point.auc)}`,
@@ -34,9 +55,11 @@ function addCurves(page, section) {
   if (page.result.timing_only) return; // there is nothing but times
   const state = { across: "seconds", upwards: "accuracy", logX: spread(page.runs) >= kSpreadForLog, logY: false };
   const shown = new Set(page.runs.filter((run) => run.curve.length > 0));
+  const ofSites = page.runs.some((run) => run.curve.some((point) => point.sites));
+  const upwards = ofSites ? { ...kUpwards, ...kUpwardsOfSites } : kUpwards;
 
   const settings = () => {
-    const [x, y] = [kAcross[state.across], kUpwards[state.upwards]];
+    const [x, y] = [kAcross[state.across], upwards[state.upwards]];
     const target = y.target && { value: y.target(page.target), text: `target ${targetText(page.target)}` };
     return {
       lines: page.runs
@@ -51,8 +74,8 @@ function addCurves(page, section) {
         kind: y.kind,
         title: y.text,
         log: state.logY,
-        fromLeast: state.upwards === "accuracy" || state.upwards === "auc",
-        most: state.upwards === "accuracy" || state.upwards === "auc" ? 1 : null,
+        fromLeast: kFromLeast.has(state.upwards),
+        most: kFromLeast.has(state.upwards) ? 1 : null,
       },
       target: target && { value: target.value, text: target.text },
     };
@@ -64,7 +87,7 @@ function addCurves(page, section) {
         const last = run.curve[run.curve.length - 1];
         return `${run.label} ends at ${humanPercent(last.accuracy)} after ${humanSeconds(last.seconds)}`;
       });
-    return `Lines: ${kUpwards[state.upwards].text} against ${kAcross[state.across].text}. ${ends.join("; ")}.`;
+    return `Lines: ${upwards[state.upwards].text} against ${kAcross[state.across].text}. ${ends.join("; ")}.`;
   };
 
   let figure = null;
@@ -80,7 +103,7 @@ function addCurves(page, section) {
   const options = (names) => Object.entries(names).map(([value, { text }]) => ({ value, text }));
   const controls = [
     choice("Across", options(kAcross), state.across, set("across")),
-    choice("Upwards", options(kUpwards), state.upwards, set("upwards")),
+    choice("Upwards", options(upwards), state.upwards, set("upwards")),
     element(
       "fieldset",
       {},

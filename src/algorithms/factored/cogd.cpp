@@ -1,0 +1,239 @@
+#include "algorithms/factored/cogd.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "algorithms/cost.hpp"
+
+namespace dadsim::algorithms {
+namespace {
+
+/// The value below which a share of the entries lies: entries in rising order, between two by interpolation.
+float quantile(models::Vector values, double share) {
+  std::sort(values.begin(), values.end());
+  const double at = share * static_cast<double>(values.size() - 1);
+  const auto below = static_cast<Eigen::Index>(at);
+  const Eigen::Index above = std::min(below + 1, values.size() - 1);
+  return values(below) + static_cast<float>(at - static_cast<double>(below)) * (values(above) - values(below));
+}
+
+/// Some passes over both factors of a pair, at either of its layers.
+step::Work passes_work(double passes) {
+  const step::Expression entries = step::extent::in() * step::extent::out();
+  return {.flops = 2.0 * passes * entries, .bytes_moved = passes * cost::kFloatBytes * entries, .launches = passes};
+}
+
+}  // namespace
+
+std::vector<std::size_t> factor_pairs(const models::Network& network) {
+  std::vector<std::size_t> pairs;
+  for (std::size_t l = 0; l + 1 < network.layers(); ++l) {
+    const models::WeightsOf<float>& v = network.layer(l);
+    const models::WeightsOf<float>& u = network.layer(l + 1);
+    if (network.chained(l) != spec::Activation::identity || v.out() >= std::min(v.in(), u.out())) continue;
+    pairs.push_back(l++);
+  }
+  return pairs;
+}
+
+bool Cogd::is_v(std::size_t l) const {
+  return std::any_of(pairs_.begin(), pairs_.end(), [l](const Pair& pair) { return pair.l == l; });
+}
+
+bool Cogd::rests(const TrainingStep& step, std::size_t l) const {
+  if (options_.update != Update::alternating) return false;
+  return step.number() % 2 == 0 ? is_u(l) : is_v(l);
+}
+
+void Cogd::run(TrainingStep& step) {
+  if (!std::exchange(looked_, true)) {
+    for (const std::size_t v : factor_pairs(step.network())) {
+      Pair& pair = pairs_.emplace_back();
+      pair.v = v;
+      // A step numbers tables last.
+      while (&step.weights(pair.l) != &step.network().layer(v)) ++pair.l;
+    }
+  }
+  std::vector<Pending<models::LayerGradient>> sums(step.matrices());
+  std::vector<Pending<models::Matrix>> squares(step.matrices());
+  step.forward();
+  step.backward_with_embeddings([&](std::size_t l) {
+    if (!rests(step, l)) sums[l] = step.exchange().sum(step.site_gradients(l));
+    if (is_v(l) && options_.strength > 0) {
+      const step::Expression entries = step::extent::rows() * step::extent::out();
+      step.charge(step::Phase::add, step::Role::workers,
+                  {{.flops = 2.0 * entries, .bytes_moved = cost::kFloatBytes * entries, .launches = 1.0}});
+      squares[l] = step.exchange().sum_as_it_is(step::extent::out(), step.deltas(l).colwise().squaredNorm());
+    }
+    step.backpropagate(l);
+  });
+  step.backward_with_embeddings([&](std::size_t l) {
+    const models::WeightsOf<float>& weights = step.weights(l);
+    models::LayerGradient& gradient = step.gradient(l);
+    if (rests(step, l)) {
+      gradient = {models::Matrix::Zero(weights.out(), weights.in()), models::Vector::Zero(weights.bias.size())};
+    } else {
+      gradient = std::move(sums[l].wait());
+    }
+    for (Pair& pair : pairs_) {
+      if (pair.l == l) {
+        if (options_.strength > 0) {
+          pair.residual = squares[l].wait().reshaped().cwiseSqrt();
+          const float largest = pair.residual.maxCoeff();
+          if (largest > 0) pair.residual /= largest;
+        }
+        pair.v_before = weights.weight;
+        pair.v_bias_before = weights.bias;
+      } else if (pair.l + 1 == l) {
+        pair.u_before = weights.weight;
+        pair.u_bias_before = weights.bias;
+        if (options_.update == Update::stale) {
+          pair.gradients.push_back(std::move(gradient));
+          gradient = {models::Matrix::Zero(weights.out(), weights.in()), models::Vector::Zero(weights.bias.size())};
+          if (pair.gradients.size() > static_cast<std::size_t>(options_.staleness)) {
+            gradient = std::move(pair.gradients.front());
+            pair.gradients.pop_front();
+          }
+        }
+      }
+    }
+  });
+}
+
+void Cogd::updated(TrainingStep& step, models::Network& network) {
+  for (Pair& pair : pairs_) {
+    models::WeightsOf<float>& v = network.layer(pair.v);
+    models::WeightsOf<float>& u = network.layer(pair.v + 1);
+    // A factor that rests is not moved by what its optimizer remembers either.
+    if (rests(step, pair.l)) v.weight = pair.v_before, v.bias = pair.v_bias_before;
+    if (rests(step, pair.l + 1)) u.weight = pair.u_before, u.bias = pair.u_bias_before;
+    if (options_.l1 > 0 && !rests(step, pair.l)) {
+      const auto threshold = static_cast<float>(options_.l1 * step.update_rule().rate);
+      v.weight = v.weight.unaryExpr([threshold](float x) {
+        return x > threshold ? x - threshold : x < -threshold ? x + threshold : 0.0F;
+      });
+    }
+    if (options_.strength > 0) move(step, pair, u.weight, v.weight);
+    if (options_.cap > 0) {
+      for (Eigen::Index j = 0; j < u.weight.cols(); ++j) {
+        const float length = u.weight.col(j).stableNorm();
+        if (length > static_cast<float>(options_.cap)) u.weight.col(j) *= static_cast<float>(options_.cap) / length;
+      }
+    }
+  }
+  step.backward([&](std::size_t l) {
+    const double passes = is_v(l)   ? (options_.l1 > 0 ? 2.0 : 0.0) + (options_.strength > 0 ? 3.0 : 0.0)
+                          : is_u(l) ? (options_.strength > 0 ? 4.0 : 0.0) + (options_.cap > 0 ? 2.0 : 0.0)
+                                    : 0.0;
+    if (passes > 0) step.charge(step::Phase::update, step::Role::workers, {passes_work(passes)});
+  });
+  step.ranks().site.assign(step.layers(), 0);
+  for (std::size_t l = 0; l < step.layers(); ++l) {
+    step.ranks().site[l] = static_cast<double>(std::min(step.weights(l).in(), step.weights(l).out()));
+  }
+  for (const Pair& pair : pairs_) {
+    const auto dead = static_cast<double>(dead_components(network, pair.v));
+    for (const std::size_t l : {pair.l, pair.l + 1}) {
+      step.ranks().site[l] = static_cast<double>(network.layer(pair.v).out()) - dead;
+    }
+  }
+  step.ranks().merged = step.ranks().site;
+}
+
+void Cogd::move(TrainingStep& step, Pair& pair, models::Matrix& u, const models::Matrix& v) {
+  const std::int64_t steps = step.update_rule().steps;
+  const double share = steps > 0 ? static_cast<double>(steps - step.number()) / (2.0 * static_cast<double>(steps)) : 0;
+  const models::Vector sparseness = v.cwiseAbs().rowwise().sum();
+  const models::Vector lengths = u.colwise().stableNorm().transpose();
+  const float little = quantile(sparseness, share);
+  const float middle = quantile(lengths, 0.5);
+  for (Eigen::Index j = 0; j < u.cols(); ++j) {
+    if (!(sparseness(j) < little && lengths(j) > middle)) continue;
+    const float of_v = (v.row(j) - pair.v_before.row(j)).stableNorm();
+    const float of_u = (u.col(j) - pair.u_before.col(j)).stableNorm();
+    const float ratio = std::min(1.0F, of_v / (of_u + 1e-5F));
+    u.col(j) += static_cast<float>(options_.strength) * pair.residual(j) * ratio * pair.u_before.col(j);
+    ++moved_;
+  }
+}
+
+std::int64_t Cogd::dead_components(const models::Network& network, std::size_t pair) {
+  const models::Vector lengths = network.layer(pair).weight.rowwise().stableNorm().cwiseProduct(
+      network.layer(pair + 1).weight.colwise().stableNorm().transpose());
+  return (lengths.array() <= 0.01F * lengths.maxCoeff()).count();
+}
+
+AlgorithmInfo cogd_info() {
+  const auto real = [](std::string name, double minimum, double maximum, std::string value, std::string description) {
+    return spec::ParameterSpec{.name = std::move(name),
+                               .type = spec::ParameterSpec::Type::real,
+                               .minimum = minimum,
+                               .maximum = maximum,
+                               .default_value = std::move(value),
+                               .choices = {},
+                               .description = std::move(description)};
+  };
+  return {
+      .name = "cogd",
+      .description =
+          "Gradient sharing where pairs of dense layers, W = U V^T, are learned in the spirit of cogradient descent.",
+      .source =
+          "Wang et al., Cogradient Descent for Bilinear Optimization, CVPR 2020, arXiv 2006.09142, and for "
+          "Dependable Learning, arXiv 2106.10617; details of the rule are assumed",
+      .payload = "pq, and the rank of every pair; of a factor that rests nothing",
+      .family = "low-rank",
+      .formula =
+          "where |v_j|_1 is below its alpha-quantile, alpha = (T - t) / 2T, and |u_j| above its median:\n"
+          "u_j += s c_j p_j u_j(t), p_j = min(1, |dv_j| / (|du_j| + 1e-5)), c_j = |dL/dz_j| / max_k |dL/dz_k|\n"
+          "u_j = u_j min(1, cap / |u_j|); V = shrink(V, rate l1)",
+      .compute = "Some passes over the factors.",
+      .checks =
+          "the rule, entry by entry on one step; factors that rest; gradients as old as asked for\n"
+          "low-rank network on digits, three seeds: no effect that can be told from none, in any mode (docs/cogd.md)",
+      .sharing = Sharing::one_network,
+      .exact = false,
+      .parameters = {{.name = "update",
+                      .type = spec::ParameterSpec::Type::choice,
+                      .minimum = 0,
+                      .maximum = 0,
+                      .default_value = "synchronous",
+                      .choices = {"synchronous", "alternating", "stale"},
+                      .description = "synchronous: both factors in every step; alternating: V in even steps and U in "
+                                     "odd ones; stale: U with gradients that are some steps old"},
+                     {.name = "staleness",
+                      .type = spec::ParameterSpec::Type::integer,
+                      .minimum = 0,
+                      .maximum = 1000,
+                      .default_value = "4",
+                      .choices = {},
+                      .description = "age of the gradients of U in steps, where they are stale"},
+                     real("strength", 0, 10, "0.1", "s; 0: plain gradient descent"),
+                     real("l1", 0, 10, "0", "of the penalty on V, by a proximal step"),
+                     real("cap", 0, 1e6, "1", "largest length of a u_j; 0: none")},
+      .make =
+          [](const spec::ParameterValues& values) {
+            const std::string& update = values.at("update");
+            return std::make_unique<Cogd>(Cogd::Options{.update = update == "alternating" ? Cogd::Update::alternating
+                                                                  : update == "stale"     ? Cogd::Update::stale
+                                                                                          : Cogd::Update::synchronous,
+                                                        .staleness = std::stoll(values.at("staleness")),
+                                                        .strength = std::stod(values.at("strength")),
+                                                        .l1 = std::stod(values.at("l1")),
+                                                        .cap = std::stod(values.at("cap"))});
+          },
+      .lossless = {{"update", "synchronous"}},
+      // The factors before the step, and gradients that wait.
+      .state =
+          [](const spec::ParameterValues& values) {
+            const double waiting = values.at("update") == "stale" ? std::stod(values.at("staleness")) : 0;
+            return estimate::AlgorithmState{(1.0 + waiting) * step::extent::in() * step::extent::out()};
+          },
+      .remark = [](const RemarkContext& context) -> std::string {
+        if (!factor_pairs(context.network).empty()) return "";
+        return "cogd finds no pair of dense layers with fewer units and no activation between them: it is gradient "
+               "sharing";
+      }};
+}
+
+}  // namespace dadsim::algorithms

@@ -1,0 +1,175 @@
+#include "algorithms/flexible/plan.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+#include "models/network.hpp"
+#include "support/pattern.hpp"
+
+namespace dadsim::algorithms {
+namespace {
+
+constexpr std::array<std::string_view, 5> kStatistics = {"gradient", "dad", "edad", "rank-dad", "none"};
+
+Statistic statistic_of(const std::string& name) {
+  const auto found = std::ranges::find(kStatistics, name);
+  if (found == kStatistics.end()) throw std::logic_error("unknown statistic '" + name + "'");
+  return static_cast<Statistic>(found - kStatistics.begin());
+}
+
+/// Numbers in the network of the matrices that multiply rows.
+std::vector<std::size_t> rows_matrices(const models::Network& network) {
+  std::vector<std::size_t> numbers;
+  for (std::size_t m = 0; m < network.layers(); ++m) {
+    if (!network.layer(m).embedding) numbers.push_back(m);
+  }
+  return numbers;
+}
+
+bool shares_rows(const LayerPlan& plan) {
+  return plan.statistic == Statistic::dad || plan.statistic == Statistic::edad;
+}
+
+/// What is wrong with recomputing the Δ of layer l; empty: nothing.
+ShareFault fault_of_edad(const std::vector<LayerPlan>& plan, const std::vector<std::string>& names,
+                         const std::vector<std::size_t>& matrices, const models::Network& network, std::size_t l) {
+  const bool next_is_next = matrices[l + 1] == matrices[l] + 1;
+  if (!next_is_next || !network.chained(matrices[l])) {
+    return {plan[l].rule, fmt::format("the Δ of '{}' cannot be recomputed", names[l]),
+            "statistic=\"dad\" for it; edad is for a dense layer with nothing but its activation between it and the "
+            "dense layer above, and for the last layer"};
+  }
+  if (!shares_rows(plan[l + 1])) {
+    return {
+        plan[l].rule,
+        fmt::format("the Δ of '{}' is recomputed from the rows of '{}', which are not shared", names[l], names[l + 1]),
+        fmt::format("statistic=\"dad\" or \"edad\" for '{}' too, or statistic=\"dad\" for '{}'", names[l + 1],
+                    names[l])};
+  }
+  if (plan[l + 1].every != plan[l].every) {
+    return {plan[l].rule,
+            fmt::format("the Δ of '{}' is recomputed from the rows of '{}', which are shared every {} steps", names[l],
+                        names[l + 1], plan[l + 1].every),
+            fmt::format("every=\"{}\" for both", plan[l + 1].every)};
+  }
+  return {};
+}
+
+/// What is wrong with the average of Δ; empty: nothing.
+ShareFault fault_of_average(const spec::RunSpec& run, const std::vector<LayerPlan>& plan,
+                            const std::vector<std::string>& names, const models::Network& network) {
+  const std::string& name = run.average_deltas_above;
+  const std::optional<std::size_t> layer = averaged_layer(run, network);
+  if (!layer) {
+    return {-2, fmt::format("no layer with a matrix that multiplies rows is called '{}'", name),
+            fmt::format("one of {}", fmt::join(names, ", "))};
+  }
+  for (std::size_t l = 0; l <= *layer; ++l) {
+    if (plan[l].statistic != Statistic::none) {
+      return {-2, fmt::format("'{}' is shared, and lies at or below '{}', whose Δ are averaged", names[l], name),
+              fmt::format("<share layers=\"{}\" statistic=\"none\"/>: what goes on with averaged Δ is a site's own",
+                          names[l])};
+    }
+  }
+  if (*layer + 1 == plan.size()) {
+    return {-2, fmt::format("above '{}' there is nothing to be shared", name), "a layer below the last"};
+  }
+  for (const spec::LayerShape& shape : network.shape().layers) {
+    if (shape.kind == spec::LayerKind::recurrence || shape.kind == spec::LayerKind::attention) {
+      return {-2, fmt::format("'{}' has more behind a Δ than its matrix", shape.name),
+              "a network of dense layers and convolutions"};
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+std::vector<std::string> shared_layer_names(const models::Network& network) {
+  std::vector<std::string> names;
+  for (const spec::LayerShape& layer : network.shape().layers) {
+    if (layer.has_outer_product()) names.push_back(layer.name);
+  }
+  return names;
+}
+
+std::vector<LayerPlan> plan_of(const spec::RunSpec& run, const models::Network& network) {
+  std::vector<LayerPlan> plan;
+  for (const std::string& name : shared_layer_names(network)) {
+    const auto rule = std::ranges::find_if(run.share, [&](const auto& one) { return fits(one.layers, name); });
+    if (rule == run.share.end()) {
+      plan.push_back({statistic_of(run.parameters.at("default")), 1, -1});
+    } else {
+      plan.push_back({statistic_of(rule->statistic), rule->every, rule - run.share.begin()});
+    }
+  }
+  return plan;
+}
+
+bool has_own_layers(const spec::RunSpec& run) {
+  return std::ranges::find(run.share, "none", &spec::ShareRule::statistic) != run.share.end();
+}
+
+std::optional<std::size_t> averaged_layer(const spec::RunSpec& run, const models::Network& network) {
+  const std::vector<std::string> names = shared_layer_names(network);
+  const auto found = std::ranges::find(names, run.average_deltas_above);
+  if (found == names.end()) return std::nullopt;
+  return static_cast<std::size_t>(found - names.begin());
+}
+
+std::vector<ShareFault> faults_of_share(const spec::RunSpec& run, const models::Network& network) {
+  std::vector<ShareFault> faults;
+  if (run.parameters.at("policy") != "rules") {
+    for (std::size_t i = 0; i < run.share.size(); ++i) {
+      faults.push_back({static_cast<std::ptrdiff_t>(i),
+                        fmt::format("means nothing with policy=\"{}\"", run.parameters.at("policy")),
+                        "remove it, or policy=\"rules\""});
+    }
+    if (!run.average_deltas_above.empty()) {
+      faults.push_back({-2, fmt::format("means nothing with policy=\"{}\"", run.parameters.at("policy")),
+                        "remove it, or policy=\"rules\""});
+    }
+    return faults;
+  }
+  const std::vector<std::string> names = shared_layer_names(network);
+  const std::vector<LayerPlan> plan = plan_of(run, network);
+  for (std::size_t i = 0; i < run.share.size(); ++i) {
+    const std::string& pattern = run.share[i].layers;
+    const auto rule = static_cast<std::ptrdiff_t>(i);
+    if (std::ranges::none_of(names, [&](const std::string& name) { return fits(pattern, name); })) {
+      faults.push_back({rule, fmt::format("no layer with a matrix that multiplies rows is called '{}'", pattern),
+                        fmt::format("one of {}, or a pattern like fc*", fmt::join(names, ", "))});
+    } else if (std::ranges::find(plan, rule, &LayerPlan::rule) == plan.end()) {
+      faults.push_back({rule, fmt::format("decides nothing: rules before it take every layer called '{}'", pattern),
+                        "the special before the general"});
+    }
+    if (run.share[i].statistic == "none" && run.share[i].every > 1) {
+      faults.push_back({rule, "every means nothing to what is not shared", "remove it"});
+    }
+  }
+  if (std::ranges::all_of(plan, [](const LayerPlan& one) { return one.statistic == Statistic::none; })) {
+    faults.push_back({0, "no layer is shared", "algorithm=\"no-sharing\""});
+  }
+  if (!run.average_deltas_above.empty()) {
+    ShareFault fault = fault_of_average(run, plan, names, network);
+    if (!fault.what.empty()) faults.push_back(std::move(fault));
+  }
+  const std::vector<std::size_t> matrices = rows_matrices(network);
+  std::vector<std::ptrdiff_t> said;  // once per rule is enough
+  for (std::size_t l = 0; l + 1 < plan.size(); ++l) {
+    if (plan[l].statistic != Statistic::edad || std::ranges::find(said, plan[l].rule) != said.end()) continue;
+    ShareFault fault = fault_of_edad(plan, names, matrices, network, l);
+    if (fault.what.empty()) continue;
+    said.push_back(plan[l].rule);
+    faults.push_back(std::move(fault));
+  }
+  return faults;
+}
+
+}  // namespace dadsim::algorithms

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "algorithms/algorithm.hpp"
+#include "models/network_fwd.hpp"
+#include "spec/specification.hpp"
+
+namespace dadsim::algorithms {
+
+/// What sites hand over of a layer.
+enum class Statistic : std::uint8_t { gradient, dad, edad, rank_dad, none };
+
+/// How one layer is shared.
+struct LayerPlan {
+  Statistic statistic = Statistic::gradient;
+  std::int64_t every = 1;    ///< steps whose rows, or gradients, come together before they are shared
+  std::ptrdiff_t rule = -1;  ///< of RunSpec::share; −1: the default
+};
+
+/// Names of the layers whose gradient is Δᵀ A, which rules are about, in the order of the forward pass.
+std::vector<std::string> shared_layer_names(const models::Network& network);
+
+/// For each of those layers the first rule that fits its name, or the default.
+std::vector<LayerPlan> plan_of(const spec::RunSpec& run, const models::Network& network);
+
+/// Whether some layers are each site's own.
+bool has_own_layers(const spec::RunSpec& run);
+
+/// The layer whose Δ are averaged over sites, as a number among those layers; none: none is.
+std::optional<std::size_t> averaged_layer(const spec::RunSpec& run, const models::Network& network);
+
+/// Everything wrong with the rules of a run on this network: rules that decide nothing, and edAD where Δ cannot be
+/// recomputed, and an average of Δ that is not at the top of the sites' own layers.
+std::vector<ShareFault> faults_of_share(const spec::RunSpec& run, const models::Network& network);
+
+}  // namespace dadsim::algorithms

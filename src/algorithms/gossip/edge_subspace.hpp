@@ -1,0 +1,83 @@
+#pragma once
+
+#include <boost/random/normal_distribution.hpp>
+#include <cstdint>
+
+#include "models/gemm/work_count.hpp"
+#include "models/matrix.hpp"
+#include "support/random.hpp"
+
+namespace dadsim::algorithms::gossip {
+
+/// One step of subspace iteration after the other on the difference D = X_i − X_j (a × b) of the two ends of an edge,
+/// where neither end knows D: each sends its own product with the vectors that both know (PowerGossip, Vogels,
+/// Karimireddy, Jaggi, NeurIPS 2020, arXiv 2008.01425, algorithm 1). Even iterations: p ← orth(p), q ← Dᵀ p; odd ones:
+/// q ← orth(q), p ← D q; and p qᵀ is what is moved along the edge, a projection of D.
+template <class T>
+struct EdgeSubspace {
+  models::MatrixOf<T> p;  ///< a × r
+  models::MatrixOf<T> q;  ///< b × r
+  std::int64_t iteration = 0;
+
+  bool even() const { return iteration % 2 == 0; }
+};
+
+/// Orthonormal columns by Gram–Schmidt, twice. A column of which nothing is left is drawn anew, from a stream that both
+/// ends share.
+template <class T>
+void orthonormalise_columns(models::MatrixOf<T>& columns, RandomStream& shared) {
+  boost::random::normal_distribution<T> normal;
+  for (Eigen::Index k = 0; k < columns.cols(); ++k) {
+    constexpr T kNothing = std::is_same_v<T, float> ? T(1e-6) : T(1e-13);
+    for (int attempt = 0; attempt < 3; ++attempt) {
+      models::VectorOf<T> v = columns.col(k);
+      const T length = v.stableNorm();
+      const auto before = columns.leftCols(k);
+      for (int pass = 0; pass < 2 && k > 0; ++pass) v -= before * (before.transpose() * v).eval();
+      const T left = v.stableNorm();
+      if (left > kNothing * length && left > 0) {
+        columns.col(k) = v / left;
+        break;
+      }
+      for (T& x : columns.col(k)) x = normal(shared);
+    }
+  }
+}
+
+/// Vectors from a stream that both ends share. `rank` ≤ rows, columns of X.
+template <class T>
+EdgeSubspace<T> start_subspace(Eigen::Index rows, Eigen::Index columns, Eigen::Index rank, RandomStream& shared) {
+  EdgeSubspace<T> edge{models::MatrixOf<T>(rows, rank), models::MatrixOf<T>(columns, rank), 0};
+  boost::random::normal_distribution<T> normal;
+  for (T& x : edge.p.reshaped()) x = normal(shared);
+  for (T& x : edge.q.reshaped()) x = normal(shared);
+  return edge;
+}
+
+/// The vectors that the next products are with.
+template <class T>
+void begin_iteration(EdgeSubspace<T>& edge, RandomStream& shared) {
+  orthonormalise_columns(edge.even() ? edge.p : edge.q, shared);
+}
+
+/// What an end sends: Xᵀ p (b × r), or X q (a × r).
+template <class T, class X>
+models::MatrixOf<T> product_of_end(const EdgeSubspace<T>& edge, const X& x) {
+  if (edge.even()) return models::counted(x.transpose() * edge.p);
+  return models::counted(x * edge.q);
+}
+
+/// Both ends know the difference of the products.
+template <class T>
+void end_iteration(EdgeSubspace<T>& edge, const models::MatrixOf<T>& of_first, const models::MatrixOf<T>& of_second) {
+  (edge.even() ? edge.q : edge.p) = of_first - of_second;
+  ++edge.iteration;
+}
+
+/// X_i − γ w p qᵀ at the first end, X_j + γ w p qᵀ at the second.
+template <class T, class X>
+void move_along(const EdgeSubspace<T>& edge, double scale, X&& x) {
+  x += static_cast<T>(scale) * models::counted(edge.p * edge.q.transpose());
+}
+
+}  // namespace dadsim::algorithms::gossip

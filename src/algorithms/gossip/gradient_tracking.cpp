@@ -1,0 +1,62 @@
+#include "algorithms/gossip/gradient_tracking.hpp"
+
+#include <memory>
+#include <utility>
+
+#include "algorithms/pieces/fields.hpp"
+
+namespace dadsim::algorithms {
+
+void GradientTracking::run(OwnWeightsStep& step) {
+  step.compute_gradients();
+  Field gradient = step.gradients();
+  const Field y = mixed_.empty() ? gradient : combine(step, {{1, &mixed_}, {1, &gradient}, {-1, &gradient_}});
+  gradient_ = std::move(gradient);
+  step.apply(y);
+
+  const Field sent = step.weights();
+  OwnWeightsStep::Sending sending = step.send([&](std::size_t b) {
+    const auto rows = [b](const Field& field) {
+      return [&field, b](std::size_t site, std::size_t) { return models::ConstBlock(field[b][site]); };
+    };
+    return NeighbourMessage{{{step::extent::parameters(), rows(sent)}, {step::extent::parameters(), rows(y)}}};
+  });
+  OwnWeightsStep::Passes passes = step.pull_passes();
+  passes = {.flops = 2 * passes.flops, .floats = 2 * passes.floats, .launches = 2 * passes.launches};
+  Field x = sent;
+  mixed_ = y;
+  step.receive(sending, passes, [&](std::size_t b, std::size_t i, const std::vector<Arrived>& arrived) {
+    step.pull(x[b][i], sent[b][i], i, arrived, 1, 0);
+    step.pull(mixed_[b][i], y[b][i], i, arrived, 1, 1);
+  });
+  step.set_weights(x);
+}
+
+AlgorithmInfo gradient_tracking_info() {
+  return {
+      .name = "gradient-tracking",
+      .description = "Sites mix their weights and a direction that follows the mean of all gradients.",
+      .source =
+          "Pu, Nedić, Distributed Stochastic Gradient Tracking Methods, Mathematical Programming 187, 2021, arXiv "
+          "1805.11454",
+      .payload = "2pq, and twice the q biases, to every neighbour",
+      .family = "decentralised",
+      .formula =
+          "y_i ← Σ_j W_ij y_j + g_i(x_i) − g_i(x_i of the step before), y_i = g_i at first\n"
+          "x_i ← Σ_j W_ij (x_j − η u(y_j))",
+      .compute = "passes over the weights: the direction, two sums of what has arrived",
+      .checks =
+          "Logistic regression on sites with labels of their own, whole batches, constant η: comes to the common "
+          "minimum "
+          "where D-PSGD does not (tests/algorithms/gossip/tracking_test.cpp)",
+      .sharing = Sharing::own_weights,
+      .exact = false,
+      .parameters = with_graph(GraphNeeds::doubly_stochastic, {}),
+      .make_gossip = [](const spec::ParameterValues&) { return std::make_unique<GradientTracking>(); },
+      // y, the gradient before, and a message of two.
+      .state = [](const spec::ParameterValues&) { return estimate::AlgorithmState{4.0 * step::extent::parameters()}; },
+      .check = graph_check(GraphNeeds::doubly_stochastic),
+      .remark = graph_remark};
+}
+
+}  // namespace dadsim::algorithms

@@ -1,0 +1,24 @@
+#pragma once
+
+#include "algorithms/algorithm.hpp"
+#include "algorithms/gossip/own_weights_step.hpp"
+
+namespace dadsim::algorithms {
+
+/// Distributed stochastic gradient tracking (Pu, Nedić, Mathematical Programming 187, 2021, arXiv 1805.11454, DSGT):
+/// beside x_i every site has y_i, which follows the mean of the gradients of all,
+///     x_i ← Σ_j W_ij (x_j − η u(y_j));  y_i ← Σ_j W_ij y_j + g_i(new x_i) − g_i(old x_i),  y_i = g_i at first.
+/// The mean of the y_i is the mean of the g_i, so that sites whose data differ do not pull apart. Both travel in one
+/// message.
+class GradientTracking final : public GossipAlgorithm {
+ public:
+  void run(OwnWeightsStep& step) override;
+
+ private:
+  Field mixed_;     ///< Σ_j W_ij y_j; empty before the first step
+  Field gradient_;  ///< g_i of the step before
+};
+
+AlgorithmInfo gradient_tracking_info();
+
+}  // namespace dadsim::algorithms

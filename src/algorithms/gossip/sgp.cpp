@@ -1,0 +1,71 @@
+#include "algorithms/gossip/sgp.hpp"
+
+#include <memory>
+
+#include "algorithms/pieces/fields.hpp"
+
+namespace dadsim::algorithms {
+
+void Sgp::run(OwnWeightsStep& step) {
+  if (x_.empty()) {
+    x_ = step.weights();
+    w_.assign(step.sites(), models::Matrix::Ones(1, 1));
+  }
+  step.compute_gradients();
+  add(x_, step.move_by_gradients());
+
+  take_shares(step, x_);
+  for (std::size_t i = 0; i < step.sites(); ++i) w_[i] *= static_cast<float>(step.round().shares[i]);
+  OwnWeightsStep::Sending sending = step.send([&](std::size_t b) {
+    NeighbourMessage message{{{step::extent::parameters(),
+                               [&, b](std::size_t site, std::size_t) { return models::ConstBlock(x_[b][site]); }}}};
+    if (step.carries_scalars(b)) {
+      message.parts.push_back({1.0, [&](std::size_t site, std::size_t) { return models::ConstBlock(w_[site]); },
+                               nullptr, true, step::extent::last_matrix()});
+    }
+    return message;
+  });
+  const auto neighbours = static_cast<double>(step.round().most_received);
+  const OwnWeightsStep::Passes passes{.flops = neighbours, .floats = neighbours + 2, .launches = neighbours};
+  Field x = x_;
+  std::vector<models::Matrix> w = w_;
+  step.receive(sending, passes, [&](std::size_t b, std::size_t i, const std::vector<Arrived>& arrived) {
+    for (const Arrived& one : arrived) {
+      x[b][i] += one.parts[0];
+      if (step.carries_scalars(b)) w[i] += one.parts[1];
+    }
+  });
+  x_ = std::move(x);
+  w_ = std::move(w);
+  step.set_weights(divided(step, x_, w_));
+}
+
+AlgorithmInfo sgp_info() {
+  return {
+      .name = "sgp",
+      .description =
+          "Sites push shares of their weights, and of a number that says how much they have, along any directed graph.",
+      .source =
+          "Assran, Loizou, Ballas, Rabbat, Stochastic Gradient Push for Distributed Deep Learning, ICML 2019, "
+          "arXiv 1811.10792",
+      .payload = "pq, and the q biases, to every neighbour; one number more in all",
+      .family = "decentralised",
+      .formula =
+          "x_i ← x_i − η u(g_i(z_i))\n"
+          "x_i ← Σ_j p_ij x_j, w_i ← Σ_j p_ij w_j, p_ij = 1 / (1 + number of those that j sends to)\n"
+          "z_i = x_i / w_i",
+      .compute = "passes over the weights: shares, a sum of what has arrived, a division",
+      .checks =
+          "Push-sum on graphs whose degrees differ: Σ w = n and Σ x stay, z → mean (to 1e-12 in double precision; "
+          "tests/algorithms/gossip/consensus_test.cpp)",
+      .sharing = Sharing::own_weights,
+      .exact = false,
+      .parameters = with_graph(GraphNeeds::nothing, {}, "one-peer-exponential"),
+      .make_gossip = [](const spec::ParameterValues&) { return std::make_unique<Sgp>(); },
+      // x beside z, and a message.
+      .state = [](const spec::ParameterValues&) { return estimate::AlgorithmState{2.0 * step::extent::parameters()}; },
+      .check = graph_check(GraphNeeds::nothing),
+      .remark = graph_remark};
+}
+
+}  // namespace dadsim::algorithms

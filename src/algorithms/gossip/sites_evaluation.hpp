@@ -1,0 +1,16 @@
+#pragma once
+
+#include <vector>
+
+#include "models/data/dataset.hpp"
+#include "models/network.hpp"
+#include "step/trajectory.hpp"
+
+namespace dadsim::algorithms {
+
+/// What the networks of sites with weights of their own are worth together: their average on the held-back data, and
+/// how far they are from it. `accuracies` are their own.
+step::SitesEvaluation evaluate_sites(const std::vector<const models::Network*>& networks,
+                                     std::vector<double> accuracies, const models::Samples& test);
+
+}  // namespace dadsim::algorithms

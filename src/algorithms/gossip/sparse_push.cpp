@@ -1,0 +1,267 @@
+#include "algorithms/gossip/sparse_push.hpp"
+
+#include <algorithm>
+#include <boost/random/uniform_int_distribution.hpp>
+#include <memory>
+#include <utility>
+
+#include "algorithms/pieces/fields.hpp"
+#include "support/parallel.hpp"
+#include "support/random.hpp"
+
+namespace dadsim::algorithms {
+SparsePush::SparsePush(Options options) : options_(options) {
+  if (options_.gamma == 0) options_.gamma = std::min(1.0, 2 * options_.fraction);
+}
+
+void SparsePush::run(OwnWeightsStep& step) {
+  if (x_.empty()) {
+    x_ = step.weights();
+    if (options_.form == Form::replicas) {
+      known_ = x_;  // all sites start from the same
+      w_.assign(step.sites(), models::Matrix::Ones(1, 1));
+    } else if (!step.topology().regular()) {
+      weights_ = step.zeros();
+      for (auto& block : weights_) {
+        for (models::Matrix& site : block) site.setOnes();
+      }
+    }
+  }
+  step.compute_gradients();
+  add(x_, step.move_by_gradients());
+  if (options_.form == Form::replicas) {
+    push_replicas(step);
+  } else {
+    push_shared(step);
+  }
+  if (options_.merge && step.is_last()) merge(step);
+  show(step);
+}
+
+void SparsePush::show(OwnWeightsStep& step) const {
+  step.set_weights(!weights_.empty() ? divided(step, x_, weights_) : !w_.empty() ? divided(step, x_, w_) : x_);
+}
+
+void SparsePush::push_replicas(OwnWeightsStep& step) {
+  const bool dense = step.number() < options_.dense_steps;
+  const double gamma = dense ? 1 : options_.gamma;
+  const Field news = combine(step, {{1, &x_}, {-1, &known_}});
+  std::vector<std::vector<Kept>> chosen;
+  if (!dense) chosen = largest_news(step, news, options_.fraction);
+  const std::vector<models::Matrix> w = w_;
+  OwnWeightsStep::Sending sending = step.send([&](std::size_t b) {
+    NeighbourMessage message;
+    if (dense || !step.is_matrix(b)) {
+      message.parts.push_back({step::extent::parameters(),
+                               [&, b](std::size_t site, std::size_t) { return models::ConstBlock(news[b][site]); }});
+    } else {
+      const step::Expression kept = kept_of_block(options_.fraction);
+      message.parts.push_back(
+          {kept, [&, b](std::size_t site, std::size_t) { return models::ConstBlock(chosen[b][site].values); }});
+      message.parts.push_back({kept, nullptr, [&, b](std::size_t site, std::size_t) {
+                                 return std::span<const std::int32_t>(chosen[b][site].indices);
+                               }});
+    }
+    if (step.carries_scalars(b)) {
+      message.parts.push_back({1.0, [&](std::size_t site, std::size_t) { return models::ConstBlock(w[site]); }, nullptr,
+                               true, step::extent::last_matrix()});
+    }
+    return message;
+  });
+
+  // A receiver keeps Σ_j p_ij x̂_j and adds what arrives to it.
+  const auto neighbours = static_cast<double>(step.round().most_received);
+  const OwnWeightsStep::Passes passes{
+      .flops = 4 + neighbours, .floats = 5 + 2 * neighbours, .launches = 2 + neighbours};
+  const std::vector<double>& shares = step.round().shares;
+  const auto& to = step.round().graph->to;
+  step.receive_all(sending, passes, [&](std::size_t b, const Arrivals& arrivals) {
+    parallel_for(step.sites(), [&](std::size_t i) {
+      const Arrived* arrived = step.delivered(i, arrivals);
+      if (arrived == nullptr) {
+        known_[b][i] = x_[b][i];
+      } else if (arrived->whole.empty()) {
+        known_[b][i] += arrived->parts.front();
+      } else {
+        add_kept(arrived->parts.front(), arrived->whole.front(), known_[b][i]);
+      }
+    });
+    parallel_for(step.sites(), [&](std::size_t i) {
+      const double given = shares[i] * static_cast<double>(to[i].size());
+      std::vector<gossip::Weighed<float>> others, of_w;
+      for (const Arrived& arrived : arrivals[i]) {
+        const auto j = static_cast<std::size_t>(arrived.sender);
+        others.push_back({shares[j], &known_[b][j]});
+        if (step.carries_scalars(b)) of_w.push_back({shares[j], &arrived.parts.back()});
+      }
+      gossip::push(x_[b][i], known_[b][i], given, others, gamma);
+      if (step.carries_scalars(b)) gossip::push(w_[i], w[i], given, of_w, gamma);
+    });
+  });
+}
+
+/// The run of coordinates of a block that all sites draw alike: where it begins; it goes on from the end at the start.
+void SparsePush::push_shared(OwnWeightsStep& step) {
+  const bool dense = step.number() < options_.dense_steps;
+  const bool weighs = !weights_.empty();
+  const std::size_t blocks = step.blocks();
+  std::vector<std::vector<Eigen::Index>> coordinates(blocks);
+  for (std::size_t b = 0; b < blocks; ++b) {
+    const Eigen::Index size = step.size(b);
+    const bool all = dense || !step.is_matrix(b) || size == 0;
+    RandomStream random(step.seed(), Purpose::coordinates, static_cast<std::uint32_t>(b),
+                        static_cast<std::uint32_t>(step.number()));
+    const Eigen::Index first = all ? 0 : boost::random::uniform_int_distribution<Eigen::Index>(0, size - 1)(random);
+    const Eigen::Index count = all ? size : kept_of_block(options_.fraction, size);
+    for (Eigen::Index k = 0; k < count; ++k) coordinates[b].push_back((first + k) % size);
+  }
+  const std::vector<double>& shares = step.round().shares;
+  // p x of these coordinates, and p w beside it.
+  Field shared(blocks, std::vector<models::Matrix>(step.sites())), shared_w = shared;
+  parallel_for(step.sites(), [&](std::size_t i) {
+    const auto share = static_cast<float>(shares[i]);
+    for (std::size_t b = 0; b < blocks; ++b) {
+      shared[b][i] = share * x_[b][i](Eigen::all, coordinates[b]);
+      if (weighs) shared_w[b][i] = share * weights_[b][i](Eigen::all, coordinates[b]);
+    }
+  });
+  OwnWeightsStep::Sending sending = step.send([&](std::size_t b) {
+    const step::Expression count =
+        dense || !step.is_matrix(b) ? step::extent::parameters() : kept_of_block(options_.fraction);
+    NeighbourMessage message;
+    message.parts.push_back(
+        {count, [&, b](std::size_t site, std::size_t) { return models::ConstBlock(shared[b][site]); }});
+    if (weighs) {
+      message.parts.push_back({count,
+                               [&, b](std::size_t site, std::size_t) { return models::ConstBlock(shared_w[b][site]); },
+                               nullptr, true});
+    }
+    return message;
+  });
+  const double part = dense ? 1 : options_.fraction;
+  const double neighbours = part * static_cast<double>(step.round().most_received) * (weighs ? 2 : 1);
+  const OwnWeightsStep::Passes passes{
+      .flops = neighbours + part, .floats = neighbours + 3 * part, .launches = neighbours / part + 1};
+  step.receive(sending, passes, [&](std::size_t b, std::size_t i, const std::vector<Arrived>& arrived) {
+    models::Matrix sum = shared[b][i];
+    models::Matrix sum_w = shared_w[b][i];
+    for (const Arrived& one : arrived) {
+      sum += one.parts[0];
+      if (weighs) sum_w += one.parts[1];
+    }
+    x_[b][i](Eigen::all, coordinates[b]) = sum;
+    if (weighs) weights_[b][i](Eigen::all, coordinates[b]) = sum_w;
+  });
+}
+
+void SparsePush::merge(OwnWeightsStep& step) {
+  // Σ_i w_i = n, of every coordinate: it needs not be sent.
+  step.average(x_);
+  for (auto& block : weights_) {
+    for (models::Matrix& site : block) site.setOnes();
+  }
+  for (models::Matrix& w : w_) w.setOnes();
+  if (!known_.empty()) known_ = x_;
+}
+
+namespace {
+
+std::string sparse_push_fault(const spec::ParameterValues& values, std::size_t sites) {
+  const std::string& graph = values.at("graph");
+  if (values.at("form") == "replicas" && (graph == "one-peer-exponential" || graph == "matchings")) {
+    return "with form=\"replicas\" whoever keeps a replica has to hear all that is sent, and the graph '" + graph +
+           "' changes from step to step; form=\"shared-mask\", or a graph that stays the same";
+  }
+  if (values.at("form") == "shared-mask" && std::stod(values.at("gamma")) != 0) {
+    return "gamma means nothing to form=\"shared-mask\"; leave it out";
+  }
+  return graph_fault(GraphNeeds::nothing, values, sites);
+}
+
+}  // namespace
+
+AlgorithmInfo sparse_push_info() {
+  return {
+      .name = "sparse-push",
+      .description = "Sites push few entries of their weights along a directed graph, and average once at the end.",
+      .source =
+          "in the spirit of Aketi, Singh, Rabaey, Sparse-Push: Communication- & Energy-Efficient Decentralized "
+          "Distributed Learning over Directed & Time-Varying Graphs with non-IID Datasets, arXiv 2102.05715; replicas "
+          "as "
+          "in Taheri et al., Quantized Decentralized Stochastic Learning over Directed Graphs, ICML 2020",
+      .payload =
+          "2k with k = fraction·(pq + q) to every neighbour, one number more in all; shared mask: k, or 2k where "
+          "degrees differ; at the end pq, and the q biases, to all",
+      .family = "decentralised",
+      .formula =
+          "x_i ← x_i − η u(g_i(z_i)), z_i = x_i / w_i\n"
+          "q_i = largest entries of x_i − x̂_i; x̂_i ← x̂_i + q_i\n"
+          "x_i ← x_i + γ (Σ_j p_ij x̂_j − Σ_j p_ji x̂_i), w_i ← w_i + γ (Σ_j p_ij w_j − Σ_j p_ji w_i)\n"
+          "at the end x_i ← Σ_j x_j / n",
+      .compute = "what is new and its largest entries, sums of what has arrived, a division",
+      .checks =
+          "Quadratics that differ from site to site on a directed graph whose degrees differ: learns at a γ in "
+          "proportion to the fraction, diverges at too large a one, and the average at the end undoes nearly all "
+          "that sparsity has cost (tests/algorithms/gossip/sparse_push_test.cpp)",
+      .sharing = Sharing::own_weights,
+      .exact = false,
+      .parameters = with_graph(
+          GraphNeeds::nothing,
+          {{.name = "form",
+            .type = spec::ParameterSpec::Type::choice,
+            .minimum = 0,
+            .maximum = 0,
+            .default_value = "replicas",
+            .choices = {"replicas", "shared-mask"},
+            .description = "replicas: the largest entries of what neighbours do not know yet; shared-mask: a run of "
+                           "entries that all draw alike, for graphs that vary"},
+           {.name = "fraction",
+            .type = spec::ParameterSpec::Type::real,
+            .minimum = 1e-6,
+            .maximum = 1,
+            .default_value = "0.01",
+            .choices = {},
+            .description = "share of the entries of every matrix with its biases that a site sends, rounded up"},
+           {.name = "gamma",
+            .type = spec::ParameterSpec::Type::real,
+            .minimum = 0,
+            .maximum = 1,
+            .default_value = "0",
+            .choices = {},
+            .description = "step of the averaging, of replicas; 0: twice the fraction"},
+           {.name = "dense-steps",
+            .type = spec::ParameterSpec::Type::integer,
+            .minimum = 0,
+            .maximum = 1e9,
+            .default_value = "0",
+            .choices = {},
+            .description = "steps at the beginning in which everything is sent"},
+           {.name = "merge",
+            .type = spec::ParameterSpec::Type::choice,
+            .minimum = 0,
+            .maximum = 0,
+            .default_value = "end",
+            .choices = {"end", "never"},
+            .description = "end: the last step of the budget ends with an average over all sites"}},
+          "exponential"),
+      .make_gossip =
+          [](const spec::ParameterValues& values) {
+            return std::make_unique<SparsePush>(SparsePush::Options{
+                .form = values.at("form") == "replicas" ? SparsePush::Form::replicas : SparsePush::Form::shared_mask,
+                .fraction = std::stod(values.at("fraction")),
+                .gamma = std::stod(values.at("gamma")),
+                .dense_steps = std::stoll(values.at("dense-steps")),
+                .merge = values.at("merge") == "end"});
+          },
+      .lossless = {{"fraction", "1"}, {"gamma", "1"}},
+      // x beside z; x̂ of its own and the sum of those it hears, or weights of its coordinates.
+      .state =
+          [](const spec::ParameterValues& values) {
+            const double kept = values.at("form") == "replicas" ? 3.0 : 2.0;
+            return estimate::AlgorithmState{kept * step::extent::parameters()};
+          },
+      .check = sparse_push_fault,
+      .remark = graph_remark};
+}
+
+}  // namespace dadsim::algorithms

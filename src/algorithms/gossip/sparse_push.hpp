@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "algorithms/algorithm.hpp"
+#include "algorithms/gossip/own_weights_step.hpp"
+
+namespace dadsim::algorithms {
+
+/// In the spirit of Sparse-Push (Aketi, Singh, Rabaey, arXiv 2102.05715): push-sum on directed graphs that sends few
+/// entries, and at the end of training one global average (skew compensation). The paper's own rule could not be read;
+/// both forms here keep Σ x_i.
+///
+/// Replicas (quantized push-sum of Taheri et al., ICML 2020, with the largest entries): those whom i sends to keep x̂_i,
+/// and what has not been sent stays in x_i − x̂_i. With p_ji = 1 / (1 + number of those that i sends to), z_i = x_i /
+/// w_i:
+///     x_i ← x_i − η u(g_i(z_i));  q_i = largest entries of x_i − x̂_i;  x̂_i ← x̂_i + q_i, here and there
+///     x_i ← x_i + γ (Σ_j p_ij x̂_j − Σ_j p_ji x̂_i), and w_i with w in place of x̂
+/// A message that not everybody hears who keeps x̂_i would break it: the graph has to stay the same.
+///
+/// Shared mask, for graphs that vary: all sites draw the same run of coordinates in a step, and push-sum is done on
+/// those alone, with a weight w_i[c] for every coordinate where degrees differ.
+class SparsePush final : public GossipAlgorithm {
+ public:
+  enum class Form { replicas, shared_mask };
+  struct Options {
+    Form form = Form::replicas;
+    double fraction = 0.01;
+    double gamma = 0;  ///< 0: twice the fraction, at most 1
+    std::int64_t dense_steps = 0;
+    bool merge = true;
+  };
+  explicit SparsePush(Options options);
+  void run(OwnWeightsStep& step) override;
+
+ private:
+  void push_replicas(OwnWeightsStep& step);
+  void push_shared(OwnWeightsStep& step);
+  void merge(OwnWeightsStep& step);
+  void show(OwnWeightsStep& step) const;  ///< z = x / w
+
+  Options options_;
+  Field x_;
+  Field known_;                    ///< x̂, of replicas
+  std::vector<models::Matrix> w_;  ///< 1 × 1 each, of replicas
+  Field weights_;                  ///< w of every coordinate, of the shared mask where degrees differ
+};
+
+AlgorithmInfo sparse_push_info();
+
+}  // namespace dadsim::algorithms

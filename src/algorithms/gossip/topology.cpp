@@ -1,0 +1,284 @@
+#include "algorithms/gossip/topology.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/random/uniform_01.hpp>
+#include <boost/random/uniform_int_distribution.hpp>
+#include <cmath>
+#include <numeric>
+#include <set>
+
+#include "algorithms/gossip/graph.hpp"
+#include "algorithms/gossip/graph_file.hpp"
+#include "support/diagnostics.hpp"
+#include "support/random.hpp"
+
+namespace dadsim::algorithms {
+namespace {
+
+using Graphs = std::vector<step::Neighbours>;
+
+struct TopologyRequest {
+  const spec::ParameterValues& parameters;
+  std::size_t sites;
+  std::uint64_t seed;
+};
+
+/// A graph that changes from step to step, that needs parameters or that not every algorithm can do with.
+struct TopologyInfo {
+  std::string name;
+  bool undirected = true, regular = false, varies = false;  ///< whatever the parameters say
+  bool of_file = false;                                     ///< whether it is undirected or regular, a file says
+  Graphs (*make)(const TopologyRequest&) = nullptr;
+};
+
+std::size_t hops_of(std::size_t sites) {
+  std::size_t hops = 0;
+  for (std::size_t hop = 1; hop < sites; hop *= 2) ++hops;
+  return hops;
+}
+
+/// In step t site i sends to i + 2^(t mod ⌈log₂ n⌉) alone (Assran et al., ICML 2019, arXiv 1811.10792; Ying et al.,
+/// NeurIPS 2021, arXiv 2110.13363: with n a power of two, ⌈log₂ n⌉ steps average exactly).
+Graphs one_peer_exponential(const TopologyRequest& asked) {
+  Graphs period(std::max<std::size_t>(1, hops_of(asked.sites)));
+  for (std::size_t t = 0; t < period.size(); ++t) {
+    const std::size_t hop = (std::size_t{1} << t) % asked.sites;
+    period[t].to.resize(asked.sites);
+    for (std::size_t i = 0; hop > 0 && i < asked.sites; ++i) {
+      period[t].to[i].push_back(static_cast<std::int32_t>((i + hop) % asked.sites));
+    }
+  }
+  return period;
+}
+
+/// A ring in one direction, in which every second site also sends three places on: degrees differ from site to site,
+/// and as many edges leave a site as arrive at another kind of it.
+Graphs directed(const TopologyRequest& asked) {
+  std::vector<std::set<std::int32_t>> to(asked.sites);
+  for (std::size_t i = 0; i < asked.sites && asked.sites > 1; ++i) {
+    to[i].insert(static_cast<std::int32_t>((i + 1) % asked.sites));
+    if (i % 2 == 0 && asked.sites > 3) to[i].insert(static_cast<std::int32_t>((i + 3) % asked.sites));
+  }
+  step::Neighbours graph;
+  for (const auto& receivers : to) graph.to.emplace_back(receivers.begin(), receivers.end());
+  return {graph};
+}
+
+/// Site 0 has all others, and they have nobody else.
+Graphs star(const TopologyRequest& asked) {
+  step::Neighbours graph;
+  graph.to.resize(asked.sites);
+  for (std::size_t i = 1; i < asked.sites; ++i) {
+    graph.to[0].push_back(static_cast<std::int32_t>(i));
+    graph.to[i].push_back(0);
+  }
+  return {graph};
+}
+
+/// Every pair of sites is joined with the same probability, independently of the others (Erdős, Rényi, 1959; Gilbert,
+/// 1959); drawn again until all hang together.
+Graphs erdos_renyi(const TopologyRequest& asked) {
+  constexpr std::uint32_t kMostDraws = 1000;
+  const double probability = std::stod(asked.parameters.at("probability"));
+  for (std::uint32_t draw = 0; draw < kMostDraws; ++draw) {
+    RandomStream random(asked.seed, Purpose::gossip_graph, 0, draw);
+    boost::random::uniform_01<double> uniform;
+    step::Neighbours graph;
+    graph.to.resize(asked.sites);
+    for (std::size_t i = 0; i < asked.sites; ++i) {
+      for (std::size_t j = i + 1; j < asked.sites; ++j) {
+        if (uniform(random) >= probability) continue;
+        graph.to[i].push_back(static_cast<std::int32_t>(j));
+        graph.to[j].push_back(static_cast<std::int32_t>(i));
+      }
+    }
+    for (auto& to : graph.to) std::ranges::sort(to);
+    if (hangs_together({graph})) return {graph};
+  }
+  const auto sites = static_cast<double>(asked.sites);
+  throw InputError(
+      Diagnostic{"", 0,
+                 fmt::format("a random graph of {} sites with probability {} did not hang together in {} draws",
+                             asked.sites, probability, kMostDraws),
+                 fmt::format("a probability well above ln(n) / n = {:.3g}", std::log(sites) / sites)});
+}
+
+/// In every step sites are paired off at random, and one is left alone where their number is odd (Boyd, Ghosh,
+/// Prabhakar, Shah, IEEE Trans. Information Theory 52, 2006, with all pairs of a matching at once). After a period of
+/// kMatchings draws they repeat, so that there are not more kinds of steps to time.
+Graphs matchings(const TopologyRequest& asked) {
+  constexpr std::uint32_t kMatchings = 32;
+  Graphs period(kMatchings);
+  for (std::uint32_t t = 0; t < kMatchings; ++t) {
+    RandomStream random(asked.seed, Purpose::gossip_graph, 1, t);
+    std::vector<std::int32_t> order(asked.sites);
+    std::iota(order.begin(), order.end(), 0);
+    for (std::size_t i = order.size(); i > 1; --i) {
+      std::swap(order[i - 1], order[boost::random::uniform_int_distribution<std::size_t>(0, i - 1)(random)]);
+    }
+    period[t].to.resize(asked.sites);
+    for (std::size_t i = 0; i + 1 < order.size(); i += 2) {
+      period[t].to[static_cast<std::size_t>(order[i])] = {order[i + 1]};
+      period[t].to[static_cast<std::size_t>(order[i + 1])] = {order[i]};
+    }
+  }
+  return period;
+}
+
+Graphs from_file(const TopologyRequest& asked) { return {read_graph_file(asked.parameters.at("edges"), asked.sites)}; }
+
+const std::vector<TopologyInfo>& topologies() {
+  static const std::vector<TopologyInfo> all{
+      {.name = "star", .make = star},
+      {.name = "erdos-renyi", .make = erdos_renyi},
+      {.name = "file", .of_file = true, .make = from_file},
+      {.name = "matchings", .varies = true, .make = matchings},
+      {.name = "one-peer-exponential",
+       .undirected = false,
+       .regular = true,
+       .varies = true,
+       .make = one_peer_exponential},
+      {.name = "directed", .undirected = false, .make = directed},
+  };
+  return all;
+}
+
+const TopologyInfo* find_topology(const std::string& name) {
+  const auto found = std::ranges::find(topologies(), name, &TopologyInfo::name);
+  return found == topologies().end() ? nullptr : &*found;
+}
+
+bool can_do_with(GraphNeeds needs, bool undirected, bool regular, bool varies) {
+  switch (needs) {
+    case GraphNeeds::nothing:
+      return true;
+    case GraphNeeds::doubly_stochastic:
+      return undirected || regular;
+    case GraphNeeds::undirected:
+      return undirected;
+    case GraphNeeds::undirected_fixed:
+      return undirected && !varies;
+    case GraphNeeds::fixed:
+      return !varies;
+  }
+  return false;
+}
+
+Graphs graphs_of(const spec::ParameterValues& parameters, std::size_t sites, std::uint64_t seed) {
+  const std::string& name = parameters.at("graph");
+  const TopologyInfo* info = find_topology(name);
+  Graphs period = info != nullptr ? info->make({parameters, sites, seed}) : Graphs{graphs().at(name).make(sites, seed)};
+  if (!hangs_together(period))
+    throw InputError(Diagnostic{"", 0, "the graph of the sites falls apart", "another seed"});
+  return period;
+}
+
+/// Sites that a matrix of weights is worked with for its eigenvalues, which takes n³ operations.
+constexpr std::size_t kMostForEigenvalues = 400;
+
+}  // namespace
+
+Topology::Topology(const spec::ParameterValues& parameters, std::size_t sites, std::uint64_t seed) {
+  for (step::Neighbours& graph : graphs_of(parameters, sites, seed)) {
+    undirected_ = undirected_ && is_undirected(graph);
+    regular_ = regular_ && is_regular(graph);
+    Round round{std::make_shared<const step::Neighbours>(std::move(graph)), {}, {}, 0, 0};
+    round.mixing = mixing_weights(*round.graph);
+    round.shares = push_shares(*round.graph);
+    for (const auto& to : round.graph->to) round.most_sent = std::max(round.most_sent, to.size());
+    for (const auto& from : round.mixing.from) round.most_received = std::max(round.most_received, from.size());
+    rounds_.push_back(std::move(round));
+  }
+}
+
+std::vector<spec::ParameterSpec> graph_parameters(GraphNeeds needs, const std::string& by_default) {
+  spec::ParameterSpec graph = graph_parameter();
+  graph.default_value = by_default;
+  graph.choices.clear();
+  for (const GraphInfo& info : graphs().all()) {
+    // Of these the exponential one alone is directed; all its degrees are alike.
+    const bool undirected = info.name != "exponential";
+    if (can_do_with(needs, undirected, true, false)) graph.choices.push_back(info.name);
+  }
+  for (const TopologyInfo& info : topologies()) {
+    if (info.of_file || can_do_with(needs, info.undirected, info.regular, info.varies)) {
+      graph.choices.push_back(info.name);
+    }
+  }
+  return {
+      graph,
+      {.name = "probability",
+       .type = spec::ParameterSpec::Type::real,
+       .minimum = 0,
+       .maximum = 1,
+       .default_value = "0.5",
+       .choices = {},
+       .description = "of an edge between two sites, in the graph 'erdos-renyi'"},
+      {.name = "edges",
+       .type = spec::ParameterSpec::Type::file,
+       .minimum = 0,
+       .maximum = 0,
+       .default_value = "",
+       .choices = {},
+       .description = "the graph 'file': a text file with an edge in each line, '0 1' both ways or '0 > 1' one way; "
+                      "sites count from 0"}};
+}
+
+std::vector<spec::ParameterSpec> with_graph(GraphNeeds needs, std::vector<spec::ParameterSpec> own,
+                                            const std::string& by_default) {
+  std::vector<spec::ParameterSpec> all = graph_parameters(needs, by_default);
+  all.insert(all.begin() + 1, std::make_move_iterator(own.begin()), std::make_move_iterator(own.end()));
+  return all;
+}
+
+std::string graph_fault(GraphNeeds needs, const spec::ParameterValues& parameters, std::size_t sites) {
+  const std::string& name = parameters.at("graph");
+  if (name != "file" && !parameters.at("edges").empty()) {
+    return fmt::format("edges=\"…\" means nothing to the graph '{}'; graph=\"file\", or leave it out", name);
+  }
+  if (name == "erdos-renyi") {
+    const double probability = std::stod(parameters.at("probability"));
+    const auto n = static_cast<double>(sites);
+    // The expected number of sites without a neighbour: with many the graph never hangs together.
+    const double alone = sites > 1 ? n * std::pow(1 - probability, n - 1) : 0;
+    if (alone > 5) {
+      return fmt::format(
+          "with probability {} about {:.0f} of {} sites have no neighbour; a probability well above ln(n) / n = {:.3g}",
+          probability, alone, sites, std::log(n) / n);
+    }
+  }
+  if (name != "file") return "";
+  if (parameters.at("edges").empty()) return "the graph 'file' lacks edges=\"…\"; the path of a list of edges";
+  const Topology topology(parameters, sites, 0);
+  if (can_do_with(needs, topology.undirected(), topology.regular(), false)) return "";
+  return needs == GraphNeeds::doubly_stochastic
+             ? "the graph of the file is directed and its degrees differ, so that no weights keep the mean; every edge "
+               "both ways, or an algorithm that pushes (sgp, sparse-push)"
+             : "the graph of the file is directed, and the algorithm needs symmetric weights; every edge both ways, or "
+               "an algorithm that pushes (sgp, sparse-push)";
+}
+
+std::string graph_remark(const RemarkContext& context) {
+  const Topology topology(context.parameters, context.sites, context.seed);
+  std::size_t edges = 0;
+  std::vector<MixingWeights> period;
+  for (std::size_t t = 0; t < topology.period(); ++t) {
+    const Topology::Round& round = topology.at(static_cast<std::int64_t>(t));
+    for (const auto& to : round.graph->to) edges += to.size();
+    period.push_back(topology.doubly_stochastic() ? round.mixing : push_weights(*round.graph));
+  }
+  const double each = static_cast<double>(edges) / static_cast<double>(context.sites * topology.period());
+  std::string text = fmt::format("{} graph of {} sites, {:.3g} neighbours each on average",
+                                 context.parameters.at("graph"), context.sites, each);
+  const std::string over = topology.varies() ? fmt::format(" of the product over {} steps", topology.period()) : "";
+  if (topology.doubly_stochastic()) {
+    text += fmt::format(", spectral gap{} {:.4f}", over, spectral_gap(period));
+  } else if (context.sites <= kMostForEigenvalues) {
+    text += fmt::format(", spectral gap of its push-sum weights{} {:.4f}", over, push_gap(period));
+  }
+  return text;
+}
+
+}  // namespace dadsim::algorithms

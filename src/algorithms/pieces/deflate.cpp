@@ -1,0 +1,60 @@
+#include "algorithms/pieces/deflate.hpp"
+
+#include <algorithm>
+#include <boost/random/uniform_01.hpp>
+
+#include "algorithms/pieces/gradient_product.hpp"
+#include "support/random.hpp"
+
+namespace dadsim::algorithms {
+
+Factors factorise_by_deflation(const models::ConstBlock& delta, const models::ConstBlock& input,
+                               const FactoriseOptions& options, std::uint64_t seed, std::uint32_t stream,
+                               std::uint32_t step, FactoriseBranch branch) {
+  const Eigen::Index out = delta.cols();
+  const Eigen::Index in = input.cols();
+  const Eigen::Index most = std::min({static_cast<Eigen::Index>(options.cap), delta.rows(), in, out});
+  Factors factors{models::Matrix(most, out), models::Matrix(most, in)};
+  Eigen::Index found = 0;
+  if (most > 0) {
+    const GradientProduct product(delta, input, branch);
+    models::Matrix directions(most, out);  // b_k as rows
+    models::Vector squares(most);          // σ_k²
+    RandomStream random(seed, Purpose::factor_start, stream, step);
+    boost::random::uniform_01<float> uniform;
+    while (found < most) {
+      models::Vector v(out);
+      for (float& x : v) x = uniform(random);
+      const auto before = directions.topRows(found);
+      for (std::int64_t i = 0; i < options.iterations; ++i) {
+        models::Vector image = product.apply_gram(v);
+        if (found > 0) {
+          const models::Vector along = models::counted(before * v);
+          const models::Vector scaled = squares.head(found).cwiseProduct(along);
+          image.noalias() -= models::counted(before.transpose() * scaled);
+        }
+        v = image / image.norm();
+      }
+      const models::Vector image = product.apply_transpose(v);
+      const float sigma = image.norm();
+      if (!(sigma > 0)) break;  // exhausted to the last bit, or no number
+      if (found >= 2) {
+        const auto last = directions.row(found - 1).transpose();
+        if ((v - last).norm() < static_cast<float>(options.tolerance) * last.norm()) {
+          --found;  // the direction before was noise already
+          break;
+        }
+      }
+      directions.row(found) = v.transpose();
+      squares(found) = sigma * sigma;
+      factors.left.row(found) = product.scale() * sigma * v.transpose();
+      factors.right.row(found) = image.transpose() / sigma;
+      ++found;
+    }
+  }
+  factors.left.conservativeResize(found, Eigen::NoChange);
+  factors.right.conservativeResize(found, Eigen::NoChange);
+  return factors;
+}
+
+}  // namespace dadsim::algorithms

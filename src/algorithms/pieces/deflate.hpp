@@ -1,0 +1,19 @@
+#pragma once
+
+#include "algorithms/pieces/factorise.hpp"
+
+namespace dadsim::algorithms {
+
+/// The power iteration and the rule of stopping of the released code of arXiv 2102.09631 (bbradt/edad, dad-torch), for
+/// comparison with its published effective ranks; factorise() is the default. Components before the k-th are deflated,
+///     v ← M Mᵀ v − Σ_{j<k} σ_j² b_j (b_jᵀ v),  v ← v ÷ ‖v‖,
+/// from a start of numbers in [0, 1), `iterations` times; σ_k = ‖Mᵀ v‖, b_k = v, c_k = Mᵀ v ÷ σ_k. The search ends
+/// where two directions that follow each other are alike, ‖b_k − b_{k−1}‖ < tolerance · ‖b_{k−1}‖ (the rank is
+/// exhausted and noise has turned back to the direction before: both are dropped), where σ_k is zero or no number, and
+/// at the cap. Of what the code does, two accidents are left out: it drops the last one or two components whatever has
+/// ended the search, and it fails on a matrix of zeros.
+Factors factorise_by_deflation(const models::ConstBlock& delta, const models::ConstBlock& input,
+                               const FactoriseOptions& options, std::uint64_t seed, std::uint32_t stream,
+                               std::uint32_t step, FactoriseBranch branch);
+
+}  // namespace dadsim::algorithms

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <vector>
+
+#include "algorithms/gossip/own_weights_step.hpp"
+#include "algorithms/pieces/largest_entries.hpp"
+
+// What decentralised algorithms do with the numbers of all sites: each piece computes and records what it costs.
+
+namespace dadsim::algorithms {
+
+/// Σ_k factor_k · field_k, at every site.
+struct FieldTerm {
+  float factor = 1;
+  const Field* field = nullptr;
+};
+Field combine(OwnWeightsStep& step, const std::vector<FieldTerm>& terms);
+
+/// x_i ← x_i + γ Σ_j W_ij (x̂_j − x̂_i): at a site that keeps x̂_i and Σ_j W_ij x̂_j (Koloskova et al., arXiv 1907.09356,
+/// algorithm 1, footnote).
+void move_towards_known(OwnWeightsStep& step, Field& x, const Field& known, double gamma);
+
+/// x_i ← p_ii x_i: what a site keeps of push-sum, and hands to each of those it sends to.
+void take_shares(OwnWeightsStep& step, Field& x);
+
+/// x_i / w_i, w_i a number of each site (1 × 1) or one for each of its numbers.
+Field divided(OwnWeightsStep& step, const Field& x, const std::vector<models::Matrix>& w);
+Field divided(OwnWeightsStep& step, const Field& x, const Field& w);
+
+/// Of every matrix with its biases, per site: the ⌈fraction · parameters⌉ entries of x − x̂ that are largest.
+std::vector<std::vector<Kept>> largest_news(OwnWeightsStep& step, const Field& news, double fraction);
+/// How many these are, in symbols and as a number. The fraction counts to nine decimals.
+step::Expression kept_of_block(double fraction);
+Eigen::Index kept_of_block(double fraction, Eigen::Index numbers);
+
+}  // namespace dadsim::algorithms

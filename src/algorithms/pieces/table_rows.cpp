@@ -1,0 +1,56 @@
+#include "algorithms/pieces/table_rows.hpp"
+
+#include "algorithms/cost.hpp"
+
+namespace dadsim::algorithms {
+namespace {
+
+/// The table is set to zero, and every row added to one of its own.
+step::Work scatter_work() {
+  const step::Expression entries = step::extent::all_rows() * step::extent::in();
+  return {.flops = entries,
+          .bytes_moved = cost::kFloatBytes * (step::extent::in() * step::extent::out() + 3.0 * entries),
+          .launches = 2.0};
+}
+
+}  // namespace
+
+void sweep_back(TrainingStep& step, bool table_rows, const std::function<void(std::size_t l)>& body) {
+  if (table_rows) {
+    step.backward_with_embeddings(body);
+  } else {
+    step.backward(body);
+  }
+}
+
+Pending<Rows> share_table_rows(TrainingStep& step, std::size_t l) {
+  std::vector<std::vector<std::int32_t>> symbols;
+  for (std::size_t site = 0; site < step.sites(); ++site) symbols.push_back(step.symbols(site, l));
+  const Contribution::Part deltas{step::extent::in(), [&](std::size_t s) { return step.table_delta(s, l); }};
+  const Contribution::Part read{1.0, nullptr, [&](std::size_t s) { return std::span<const std::int32_t>(symbols[s]); }};
+  return step.exchange().combine({step::extent::rows(), {deltas, read}}, concatenation());
+}
+
+void add_table_rows(TrainingStep& step, std::size_t l, const Rows& rows) {
+  step.charge(step::Phase::weight_gradient, step::Role::workers, {scatter_work()});
+  models::Matrix& sum = step.gradient(l).weight;
+  sum.setZero(step.weights(l).out(), step.weights(l).in());
+  const std::vector<std::int32_t>& symbols = rows.whole.front();
+  for (std::size_t row = 0; row < symbols.size(); ++row) {
+    sum.row(symbols[row]) += rows[0].row(static_cast<Eigen::Index>(row));
+  }
+}
+
+spec::ParameterSpec tables_parameter() {
+  return {.name = "tables",
+          .type = spec::ParameterSpec::Type::choice,
+          .minimum = 0,
+          .maximum = 0,
+          .default_value = "sum",
+          .choices = {"sum", "rows"},
+          .description =
+              "sum: the gradients of tables of embeddings are summed as they are; rows: sites share the symbols that "
+              "they have read and the gradients of what they read, N(p + 1) numbers of a table of any length"};
+}
+
+}  // namespace dadsim::algorithms

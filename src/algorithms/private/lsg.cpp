@@ -1,0 +1,177 @@
+#include "algorithms/private/lsg.hpp"
+
+#include <boost/random/uniform_01.hpp>
+#include <cmath>
+#include <utility>
+
+#include "algorithms/cost.hpp"
+#include "algorithms/pieces/largest_entries.hpp"
+#include "models/gemm/work_count.hpp"
+#include "support/random.hpp"
+
+namespace dadsim::algorithms {
+namespace {
+
+/// To nine decimals, as step::kept_entries has it.
+double to_nine_decimals(double fraction) {
+  constexpr double kBillion = 1e9;
+  return std::round(fraction * kBillion) / kBillion;
+}
+
+/// Scores written, and the largest of them found by radix selection in four passes and marked in one more.
+step::Work select_largest_work(const step::Expression& numbers) {
+  constexpr double kPasses = 6.0;
+  return {
+      .flops = kPasses * numbers, .bytes_moved = cost::kFloatBytes * (kPasses + 2.0) * numbers, .launches = kPasses};
+}
+
+/// H R and Hᵀ L, and H taken on.
+step::Work history_work(const step::Expression& rank) {
+  using namespace step::extent;  // NOLINT(google-build-using-namespace): a formula
+  return {.flops = 4.0 * rank * in() * out(),
+          .bytes_moved = cost::kFloatBytes * (2.0 * in() * out() + 2.0 * rank * (in() + out())),
+          .launches = 2.0};
+}
+
+step::Work take_on_work() {
+  using namespace step::extent;  // NOLINT(google-build-using-namespace): a formula
+  return {.flops = 2.0 * in() * out(), .bytes_moved = cost::kFloatBytes * 3.0 * in() * out(), .launches = 1.0};
+}
+
+void fill_by_chance(models::Matrix& scores, const TrainingStep& step, std::size_t l) {
+  RandomStream random(step.seed(), Purpose::coordinates, static_cast<std::uint32_t>(l),
+                      static_cast<std::uint32_t>(step.number()));
+  boost::random::uniform_01<float> uniform;
+  for (float& x : scores.reshaped()) x = uniform(random);
+}
+
+}  // namespace
+
+step::Expression Lsg::released(const step::Expression& all) const {
+  return step::extent::ceil(to_nine_decimals(sparsity_.density) * all);
+}
+
+std::optional<Mask> Lsg::choose(TrainingStep& step, std::size_t l, const std::optional<Carriers>& carriers,
+                                const step::Expression& rank, const step::Expression& low_rank) {
+  using namespace step::extent;  // NOLINT(google-build-using-namespace): the formulas read as in the paper
+  const step::Expression numbers = low_rank * rank * (in() + out()) + (1.0 - low_rank) * in() * out();
+  step.charge(step::Phase::factorise, step::Role::workers, {select_largest_work(numbers)});
+  const models::Matrix& weights = step.weights(l).weight;
+  history_.resize(step.layers());
+  const bool by_history = sparsity_.rule == Rule::magnitude && history_[l].size() > 0;
+  if (by_history) step.charge(step::Phase::factorise, step::Role::workers, {times(low_rank, history_work(rank))});
+
+  models::Matrix first(weights.rows(), carriers ? carriers->left.cols() : weights.cols());
+  models::Matrix second(carriers ? weights.cols() : 0, carriers ? carriers->right.cols() : 0);
+  models::Matrix scores(1, first.size() + second.size());
+  if (by_history && carriers) {
+    first.noalias() = models::counted(history_[l] * carriers->right);
+    second.noalias() = models::counted(history_[l].transpose() * carriers->left);
+  } else if (by_history) {
+    first = history_[l];
+  } else if (sparsity_.rule == Rule::synflow && carriers) {
+    first = carriers->left.cwiseAbs() * carriers->right.cwiseAbs().colwise().sum().asDiagonal();
+    second = carriers->right.cwiseAbs() * carriers->left.cwiseAbs().colwise().sum().asDiagonal();
+  } else if (sparsity_.rule == Rule::synflow) {
+    first = weights;
+  }
+  if (by_history || sparsity_.rule == Rule::synflow) {
+    scores.leftCols(first.size()) = first.reshaped<Eigen::RowMajor>().transpose();
+    scores.rightCols(second.size()) = second.reshaped<Eigen::RowMajor>().transpose();
+  } else {
+    fill_by_chance(scores, step, l);
+  }
+  Mask mask;
+  mask.indices = take_largest(scores, step::kept_entries(sparsity_.density, scores.size(), 1)).indices;
+  first.setZero();
+  second.setZero();
+  for (const std::int32_t index : mask.indices) {
+    if (index < first.size()) {
+      first.data()[index] = 1.0F;
+    } else {
+      second.data()[index - first.size()] = 1.0F;
+    }
+  }
+  mask.first = std::move(first);
+  mask.second = std::move(second);
+  return mask;
+}
+
+void Lsg::applied(TrainingStep& step, std::size_t l, const models::Matrix& gradient) {
+  if (sparsity_.rule != Rule::magnitude) return;
+  step.charge(step::Phase::factorise, step::Role::workers, {take_on_work()});
+  if (history_[l].size() == 0) {
+    history_[l] = gradient;
+  } else {
+    history_[l] = static_cast<float>(sparsity_.memory) * history_[l] + gradient;
+  }
+}
+
+AlgorithmInfo lsg_info() {
+  using Type = spec::ParameterSpec::Type;
+  std::vector<spec::ParameterSpec> parameters = rgp_parameters();
+  parameters.push_back({.name = "density",
+                        .type = Type::real,
+                        .minimum = 1e-6,
+                        .maximum = 1,
+                        .default_value = "0.25",
+                        .choices = {},
+                        .description = "share of the numbers of every matrix's carriers that is released"});
+  parameters.push_back({.name = "mask",
+                        .type = Type::choice,
+                        .minimum = 0,
+                        .maximum = 0,
+                        .default_value = "random",
+                        .choices = {"random", "magnitude", "synflow"},
+                        .description = "which: drawn anew in every step; the largest of the noisy gradients so far; "
+                                       "those through which most would flow"});
+  parameters.push_back({.name = "memory",
+                        .type = Type::real,
+                        .minimum = 0,
+                        .maximum = 1,
+                        .default_value = "0.9",
+                        .choices = {},
+                        .description =
+                            "magnitude: what is left of the noisy gradients after each step; 0: the last one "
+                            "alone; 1: all of them"});
+  return as_private({
+      .name = "lsg",
+      .description = "RGP of which sites share but some of the numbers, so that noise is added to few.",
+      .source = "in the spirit of Ito, Liew, Takahashi, Sasaki, Onizuka, Scaling Private Deep Learning with Low-Rank "
+                "and Sparse "
+                "Gradients, arXiv 2207.02699, whose rule of what is kept could not be read; scores of synaptic flow: "
+                "Tanaka et "
+                "al., arXiv 2006.05467",
+      .payload = "density · min(r(p + q), pq), and the q biases",
+      .formula = "L, R, G_L,i, G_R,i as of rgp\n"
+                 "S by chance; or the largest of |H R|, |Hᵀ L| with H = Σ_s memory^{t−1−s} G_s; or by synaptic flow\n"
+                 "G_L, G_R = (1/B) (Σ_i min(1, C / ‖S ⊙ (G_L,i, G_R,i)_l‖) S ⊙ (G_L,i, G_R,i) + S ⊙ N(0, σ²C² I))\n"
+                 "G = G_L Rᵀ + L G_Rᵀ − L Lᵀ G_L Rᵀ",
+      .compute = "what rgp computes; norms of examples over the mask, which need their gradients in full; the scores, "
+                 "which every site finds alike, and their largest",
+      .checks = "without clipping, noise and mask it is the pooled gradient: to 2e-7\n"
+                "as many numbers as are kept are released, and have noise; clipping as of dp-sgd\n"
+                "accuracy over |S| at one ε on MNIST: a plateau, docs/private.md",
+      .parameters = std::move(parameters),
+      .make =
+          [](const spec::ParameterValues& values) {
+            const std::string& mask = values.at("mask");
+            return std::make_unique<Lsg>(privacy_options(values), rgp_options(values),
+                                         Lsg::Sparsity{.density = std::stod(values.at("density")),
+                                                       .rule = mask == "random"    ? Lsg::Rule::random
+                                                               : mask == "synflow" ? Lsg::Rule::synflow
+                                                                                   : Lsg::Rule::magnitude,
+                                                       .memory = std::stod(values.at("memory"))});
+          },
+      .lossless = {{"rank", "65536"}, {"density", "1"}},
+      // As rgp, and the history.
+      .state =
+          [](const spec::ParameterValues& values) {
+            using namespace step::extent;  // NOLINT(google-build-using-namespace): a formula
+            return estimate::AlgorithmState{2.0 * in() * out() + matrix_rank(0) * (2.0 * (in() + out()) + 2.0 * rows()),
+                                            static_cast<std::int32_t>(std::stoll(values.at("rank")))};
+          },
+  });
+}
+
+}  // namespace dadsim::algorithms

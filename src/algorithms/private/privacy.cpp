@@ -1,0 +1,161 @@
+#include "algorithms/private/privacy.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <stdexcept>
+#include <utility>
+
+#include "estimate/privacy.hpp"
+#include "models/network.hpp"
+
+namespace dadsim::algorithms {
+namespace {
+
+std::string whom_it_protects_from(NoiseBy noise, std::size_t sites) {
+  switch (noise) {
+    case NoiseBy::sites_together:
+      return sites == 1 ? "one site adds all of the noise"
+                        : fmt::format(
+                              "each site adds 1/{} of its variance: this holds for sums that nobody sees the "
+                              "parts of (secure aggregation)",
+                              sites);
+    case NoiseBy::aggregator:
+      return "the aggregator adds it: this holds towards all but the aggregator";
+    case NoiseBy::each_site:
+      return "each site adds all of it: this holds for every message of a site";
+  }
+  throw std::logic_error("unknown maker of noise");
+}
+
+std::string privacy_remark(const RemarkContext& context) {
+  const PrivacyOptions options = privacy_options(context.parameters);
+  double sigma = options.noise_multiplier;
+  if (options.epsilon > 0) {
+    // Found for all steps that there might have been; fewer may have been taken.
+    sigma = noise_multiplier_of(options, context.planned);
+  }
+  if (sigma == 0)
+    return fmt::format("not private: gradients of examples are clipped to {:g}, no noise is added", options.clip);
+  const RunContext& run = context.run;
+  const double epsilon = estimate::epsilon_spent({run.sampling_rate, sigma, run.steps}, options.delta);
+  return fmt::format(
+      "spent ε = {:.3g} at δ = {:g} in {} steps, each with a share q = {:.4g} of the examples, gradients of examples "
+      "clipped to {:g} and noise of multiplier σ = {:.4g}; {}{}",
+      epsilon, options.delta, run.steps, run.sampling_rate, options.clip, sigma,
+      whom_it_protects_from(options.noise, context.sites),
+      run.sampled
+          ? ""
+          : "; ε is that of examples drawn by chance in every step, and here they are shuffled, for which it is "
+            "customary but not proved: <training batches=\"poisson\"> draws them so");
+}
+
+/// What has no rows of A and Δ has no gradient per example here.
+std::string why_not(const RemarkContext& context) {
+  const models::Network& network = context.network;
+  const std::string remedy = "; a network of dense, convolutional or recurrent layers alone";
+  if (network.has_batch_statistics()) {
+    return "the gradient of an example cannot be told from those of the others where batch norms mix them" + remedy;
+  }
+  if (!network.parameters().vectors.empty()) {
+    return "the gradients of norms, positions and class tokens are not clipped per example" + remedy;
+  }
+  for (std::size_t l = 0; l < network.layers(); ++l) {
+    if (network.layer(l).embedding) return "the gradients of embeddings are not clipped per example" + remedy;
+  }
+  const PrivacyOptions options = privacy_options(context.parameters);
+  if (options.epsilon > 0 && context.run.steps > 0) {
+    try {
+      noise_multiplier_of(options, context.run);
+    } catch (const std::invalid_argument& error) {
+      return fmt::format("epsilon=\"{:g}\" in {} steps: {}; a larger epsilon, or fewer steps", options.epsilon,
+                         context.run.steps, error.what());
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+std::vector<spec::ParameterSpec> privacy_parameters() {
+  using Type = spec::ParameterSpec::Type;
+  return {{.name = "clip",
+           .type = Type::real,
+           .minimum = 1e-9,
+           .maximum = 1e30,
+           .default_value = "1",
+           .choices = {},
+           .description = "norm C that the gradient of an example has at most"},
+          {.name = "noise-multiplier",
+           .type = Type::real,
+           .minimum = 0,
+           .maximum = 1e6,
+           .default_value = "1",
+           .choices = {},
+           .description = "σ: the deviation of the noise in units of C; 0: none; means nothing beside epsilon"},
+          {.name = "epsilon",
+           .type = Type::real,
+           .minimum = 0,
+           .maximum = 1e6,
+           .default_value = "0",
+           .choices = {},
+           .description = "ε to be spent in all steps of the run, from which σ follows; 0: noise-multiplier says it"},
+          {.name = "delta",
+           .type = Type::real,
+           .minimum = 1e-300,
+           .maximum = 0.5,
+           .default_value = "1e-5",
+           .choices = {},
+           .description = "δ at which ε is spent"},
+          {.name = "noise",
+           .type = Type::choice,
+           .minimum = 0,
+           .maximum = 0,
+           .default_value = "local",
+           .choices = {"local", "central", "per-site"},
+           .description = "local: every site adds its share, so that the sum has the noise; central: the aggregator "
+                          "adds it to the sum; per-site: every site adds all of it, so that its messages have it"}};
+}
+
+PrivacyOptions privacy_options(const spec::ParameterValues& values) {
+  const std::string& noise = values.at("noise");
+  return {.clip = std::stod(values.at("clip")),
+          .noise_multiplier = std::stod(values.at("noise-multiplier")),
+          .epsilon = std::stod(values.at("epsilon")),
+          .delta = std::stod(values.at("delta")),
+          .noise = noise == "central"    ? NoiseBy::aggregator
+                   : noise == "per-site" ? NoiseBy::each_site
+                                         : NoiseBy::sites_together};
+}
+
+double noise_multiplier_of(const PrivacyOptions& options, const RunContext& run) {
+  if (!(options.epsilon > 0)) return options.noise_multiplier;
+  if (run.steps < 1) throw std::logic_error("the noise that spends an ε depends on the run, which nobody has told");
+  return estimate::noise_multiplier_for(options.epsilon, options.delta, run.sampling_rate, run.steps);
+}
+
+AlgorithmInfo as_private(AlgorithmInfo info) {
+  info.family = "private";
+  info.sharing = Sharing::one_network;
+  info.exact = false;
+  info.perturbs = true;
+  std::vector<spec::ParameterSpec> parameters = privacy_parameters();
+  parameters.insert(parameters.end(), info.parameters.begin(), info.parameters.end());
+  info.parameters = std::move(parameters);
+  info.lossless.insert({{"clip", "1e30"}, {"noise-multiplier", "0"}});
+  info.remark = privacy_remark;
+  info.refuses = why_not;
+  info.check_exchange = [](const spec::ParameterValues& values, spec::ExchangeMode exchange) -> std::string {
+    if (privacy_options(values).noise != NoiseBy::aggregator || exchange == spec::ExchangeMode::aggregator) return {};
+    return "noise=\"central\" among peers, where nobody adds it; exchange=\"aggregator\", or noise=\"local\" or "
+           "\"per-site\"";
+  };
+  // What is rounded before it is added up is no Gaussian with a share of the variance any more, and rounding makes a
+  // clipped gradient longer. Messages that are private as they are stay so.
+  info.compresses = [](const spec::ParameterValues& values) {
+    return privacy_options(values).noise == NoiseBy::each_site;
+  };
+  return info;
+}
+
+}  // namespace dadsim::algorithms

@@ -1,0 +1,77 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "algorithms/algorithm.hpp"
+#include "algorithms/private/carriers.hpp"
+#include "algorithms/private/noisy_sum.hpp"
+#include "algorithms/training_step.hpp"
+
+namespace dadsim::algorithms {
+
+/// Which numbers of a matrix's gradient are released. The numbers are those of G_L, row by row, and then those of G_R;
+/// of a matrix that is left as it is, those of G.
+struct Mask {
+  models::Matrix first;               ///< of G_L or G: zeros and ones
+  models::Matrix second;              ///< of G_R; empty where there is none
+  std::vector<std::int32_t> indices;  ///< of the ones, rising
+};
+
+/// Reparametrised gradient perturbation (Yu et al., ICML 2021, arXiv 2106.09352): per matrix W (out × in) and step,
+///     T = W during the warm-up, the historical update W/‖W‖ − W₀/‖W₀‖ after it
+///     L, R = one power iteration on T
+///     G_L,i = Δ_iᵀ (A_i R),  G_R,i = A_iᵀ (Δ_i L)        of every example i, clipped together over all matrices
+///     G_L, G_R = (1/B) (Σ_i clip(…) + N(0, σ²C² I))
+///     dW = G_L Rᵀ + L G_Rᵀ − L Lᵀ G_L Rᵀ
+/// As in the authors' code the historical update is one of directions, and a matrix that its carriers would not make
+/// smaller, r (in + out) ≥ in · out, is left as it is ("already low-rank" there of the last one). Biases are clipped
+/// and released with their matrix.
+class Rgp : public Algorithm {
+ public:
+  struct Options {
+    std::int64_t rank = 16;
+    std::int64_t warm_up = 0;  ///< steps; the first one has no update behind it, and takes W in any case
+  };
+  Rgp(const PrivacyOptions& privacy, const Options& options) : options_(options), noisy_(privacy) {}
+  void prepare(const RunContext& run) override { noisy_.prepare(run); }
+  void run(TrainingStep& step) override;
+
+ protected:
+  /// The numbers of a gradient that are released, out of `all`: for those who release fewer.
+  virtual step::Expression released(const step::Expression& all) const { return all; }
+  /// Chooses them, without a look at data; none: all. Charged. `rank` in symbols, 0 and 1 in `low_rank`.
+  virtual std::optional<Mask> choose(TrainingStep&, std::size_t, const std::optional<Carriers>&,
+                                     const step::Expression&, const step::Expression&) {
+    return std::nullopt;
+  }
+  /// What all apply, and so know.
+  virtual void applied(TrainingStep&, std::size_t, const models::Matrix&) {}
+
+ private:
+  struct Layer {
+    models::Matrix initial;            ///< out × in: W₀
+    std::optional<Carriers> carriers;  ///< none: the matrix is left as it is
+    models::Matrix inputs;             ///< rows × r: A R
+    models::Matrix deltas;             ///< rows × r: Δ L
+    std::optional<Mask> mask;
+  };
+  void choose_carriers(TrainingStep& step, std::size_t l);
+  void add_norms(TrainingStep& step, std::size_t l, ExampleNorms& norms);
+  NoisySum::Released release(TrainingStep& step, std::size_t l, const models::Vector& factors, double batch);
+  void apply(TrainingStep& step, std::size_t l, const models::Matrix& sum);
+
+  Options options_;
+  NoisySum noisy_;
+  std::vector<Layer> layers_;
+  step::Expression rank_;      ///< r of this step, in symbols
+  step::Expression low_rank_;  ///< 1 where carriers make a matrix's gradient smaller, 0 elsewhere
+};
+
+std::vector<spec::ParameterSpec> rgp_parameters();
+Rgp::Options rgp_options(const spec::ParameterValues& values);
+
+AlgorithmInfo rgp_info();
+
+}  // namespace dadsim::algorithms

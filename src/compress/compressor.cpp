@@ -1,0 +1,41 @@
+#include "compress/compressor.hpp"
+
+namespace dadsim::compress {
+namespace {
+
+constexpr double kBillion = 1e9;
+
+constexpr double kWordBytes = 4.0;
+
+}  // namespace
+
+std::optional<step::Work> Compressor::decode_into_sum_work(const step::Expression&, const Amount&) const {
+  return std::nullopt;
+}
+
+step::Work Compressor::memory_work(const Amount& numbers) const {
+  // M = G + E and E = M − what arrived: two read and one written each.
+  step::Work work = decode_work(numbers);
+  work.flops += 2.0 * numbers.elements;
+  work.bytes_moved += 6.0 * kWordBytes * numbers.elements;
+  work.launches += 2.0;
+  return work;
+}
+
+spec::ParameterValues default_parameters(const CompressorInfo& info) {
+  spec::ParameterValues values;
+  for (const spec::ParameterSpec& parameter : info.parameters) values[parameter.name] = parameter.default_value;
+  return values;
+}
+
+std::int32_t share_of(std::int64_t kept, std::int64_t elements) {
+  // Rounded down, the product with fewer than 10⁹ elements is less than one short of the number: rounded up it is it.
+  if (elements <= 0) return 0;
+  return static_cast<std::int32_t>(kept * 1'000'000'000 / elements);
+}
+
+step::Expression kept_of(const step::Expression& share, const step::Expression& elements) {
+  return step::extent::ceil((1.0 / kBillion) * share * elements);
+}
+
+}  // namespace dadsim::compress

@@ -1,0 +1,167 @@
+#include <algorithm>
+#include <array>
+#include <boost/random/uniform_int_distribution.hpp>
+#include <cmath>
+
+#include "compress/compressors.hpp"
+#include "compress/largest_entries.hpp"
+#include "compress/sparse.hpp"
+
+namespace dadsim::compress {
+namespace {
+
+constexpr double kSampled = 0.01;           // of the numbers
+constexpr double kSampledKept = 2.0;        // of a sample there are to be as many above the threshold, or more
+constexpr double kSampledLeast = 1000;      // fewer numbers are looked at one and all
+constexpr double kSecondSelections = 0.15;  // so often the tenth largest of 10⁴ numbers has a third more above it
+constexpr double kTooMany = 4.0 / 3.0;      // of what was wanted
+constexpr std::array<double, 4> kWarmUp = {0.25, 0.0625, 0.015625, 0.004};
+
+/// All above a threshold that a sample has, each a value and an index; exactly k of them where there are too many.
+class DeepGradientCompression final : public SparseList {
+ public:
+  struct Options {
+    double fraction = 0.001;
+    std::int64_t warm_up = 0;  ///< steps
+    MomentumMemory::Options memory;
+  };
+  explicit DeepGradientCompression(const Options& options) : options_(options) {}
+
+  std::unique_ptr<Memory> make_memory() const override { return std::make_unique<MomentumMemory>(options_.memory); }
+
+  /// The sample, each number read and written; its largest; all above the threshold; their largest, where there are too
+  /// many.
+  step::Work encode_work(const Amount& numbers) const override {
+    const step::Expression sample = step::extent::min(
+        {numbers.elements,
+         kSampled * numbers.elements + step::Expression(std::max(kSampledLeast, kSampledKept / options_.fraction))});
+    const step::Work of_sample = largest_work(sample, {});
+    const step::Work of_selected = largest_work(kTooMany * numbers.kept, numbers.kept);
+    return {.flops = 20.0 * sample + of_sample.flops + numbers.elements + kSecondSelections * of_selected.flops,
+            .bytes_moved = kFloatBytes * (2.0 * sample + numbers.elements + 2.0 * kTooMany * numbers.kept) +
+                           of_sample.bytes_moved + kSecondSelections * of_selected.bytes_moved,
+            .launches = step::Expression(2.0) + of_sample.launches + kSecondSelections * of_selected.launches};
+  }
+  /// u ← m u + g, v ← v + u: three read, two written; both are zero where v has been sent.
+  step::Work memory_work(const Amount& numbers) const override {
+    return {.flops = (options_.memory.nesterov ? 4.0 : 3.0) * numbers.elements,
+            .bytes_moved = kFloatBytes * (5.0 * numbers.elements + 2.0 * numbers.kept),
+            .launches = 2.0};
+  }
+
+ private:
+  double fraction_at(std::uint32_t step) const {
+    if (step >= options_.warm_up) return options_.fraction;
+    const auto part = kWarmUp.size() * step / static_cast<std::size_t>(options_.warm_up);
+    return std::max(options_.fraction, kWarmUp[part]);
+  }
+
+  std::vector<std::int32_t> choose(std::span<const float> numbers, const Occasion& occasion) const override {
+    if (numbers.empty()) return {};
+    const double fraction = fraction_at(occasion.step);
+    const std::int64_t count = kept_of_numbers(fraction, std::ssize(numbers));
+    std::vector<std::int32_t> chosen = indices_from(numbers, threshold_of_sample(numbers, fraction, occasion.own()));
+    if (static_cast<double>(chosen.size()) <= kTooMany * static_cast<double>(count)) return chosen;
+    const std::vector<float> values = values_at(numbers, chosen);
+    std::vector<std::int32_t> exact;
+    for (const std::int32_t i : largest(values, count)) exact.push_back(chosen[static_cast<std::size_t>(i)]);
+    return exact;
+  }
+
+  /// Bits of the least magnitude that a sample would send.
+  static std::uint32_t threshold_of_sample(std::span<const float> numbers, double fraction, RandomStream random) {
+    if (fraction >= 1) return 0;
+    const double wanted =
+        std::max({kSampled * static_cast<double>(numbers.size()), kSampledKept / fraction, kSampledLeast});
+    std::vector<float> sample;
+    if (wanted < static_cast<double>(numbers.size())) {
+      sample.reserve(static_cast<std::size_t>(wanted) + 1);
+      boost::random::uniform_int_distribution<std::size_t> any(0, numbers.size() - 1);
+      while (static_cast<double>(sample.size()) < wanted) sample.push_back(numbers[any(random)]);
+    } else {
+      sample.assign(numbers.begin(), numbers.end());
+    }
+    const std::vector<std::int32_t> kept = largest(sample, kept_of_numbers(fraction, std::ssize(sample)));
+    std::uint32_t least = magnitude_bits(sample[static_cast<std::size_t>(kept.front())]);
+    for (const std::int32_t i : kept) least = std::min(least, magnitude_bits(sample[static_cast<std::size_t>(i)]));
+    return least;
+  }
+
+  Options options_;
+};
+
+spec::ParameterSpec yes_or_no(const char* name, const char* standard, const char* description) {
+  return {.name = name,
+          .type = spec::ParameterSpec::Type::choice,
+          .minimum = 0,
+          .maximum = 0,
+          .default_value = standard,
+          .choices = {"true", "false"},
+          .description = description};
+}
+
+}  // namespace
+
+CompressorInfo dgc_info() {
+  return {
+      .name = "dgc",
+      .description =
+          "The largest numbers, found by the threshold of a sample, are sent, each with its place; what is "
+          "remembered has momentum (deep gradient compression).",
+      .source = "Lin, Han, Mao, Wang, Dally, Deep Gradient Compression, ICLR 2018, arXiv 1712.01887",
+      .size = "8k̂ + 4, k̂ ≤ 4/3 ⌈fraction · n⌉",
+      .adds = false,
+      .lossless = false,
+      .adapts = true,
+      .forwards = true,
+      .biased = true,
+      .has_momentum = true,
+      .family = "sparsification",
+      .formula =
+          "u ← m u + g; v ← v + u (nesterov: u ← m (u + g); v ← v + u + g)\n"
+          "C(v) = v where |v| ≥ τ, 0 elsewhere; τ: the ⌈δ s⌉-th largest of s of the n numbers, drawn at random\n"
+          "where k̂ > 4/3 k: the k = ⌈δ n⌉ largest of these\n"
+          "u ← 0 and v ← 0 where C(v) ≠ 0",
+      .checks =
+          "with all numbers sent and no masking: SGD with momentum, to the bit; with masking SGD without, to the bit\n"
+          "masks, Nesterov's momentum and clipping by hand\n"
+          "k̂/k over 40 messages of 10⁶ numbers: the mean of the gamma distribution that a sample's threshold has\n"
+          "without momentum, what was sent and what is held: the sum of the gradients, to 10⁻⁶",
+      .parameters = {fraction_parameter("0.001", "δ: share of the numbers that is to be sent"),
+                     {.name = "momentum",
+                      .type = spec::ParameterSpec::Type::real,
+                      .minimum = 0,
+                      .maximum = 0.999999,
+                      .default_value = "0.9",
+                      .choices = {},
+                      .description = "m, of what a site remembers; the optimizer has none"},
+                     yes_or_no("nesterov", "false", "Nesterov's momentum"),
+                     yes_or_no("masking", "true", "momentum factor masking: where a number has been sent, u becomes 0"),
+                     {.name = "warm-up-steps",
+                      .type = spec::ParameterSpec::Type::integer,
+                      .minimum = 0,
+                      .maximum = 1e9,
+                      .default_value = "100",
+                      .choices = {},
+                      .description =
+                          "during as many steps, a quarter of them each, shares of 0.25, 0.0625, 0.015625 and "
+                          "0.004 are sent; four epochs in the paper"},
+                     {.name = "clip",
+                      .type = spec::ParameterSpec::Type::real,
+                      .minimum = 0,
+                      .maximum = 1e9,
+                      .default_value = "0",
+                      .choices = {},
+                      .description =
+                          "greatest norm of what a site adds to its memory; 1/√sites of what the sum's would "
+                          "be clipped to; 0: not clipped"}},
+      .make = [](const spec::ParameterValues& values) {
+        return std::make_unique<DeepGradientCompression>(
+            DeepGradientCompression::Options{std::stod(values.at("fraction")),
+                                             std::stoll(values.at("warm-up-steps")),
+                                             {std::stof(values.at("momentum")), values.at("nesterov") == "true",
+                                              values.at("masking") == "true", std::stof(values.at("clip"))}});
+      }};
+}
+
+}  // namespace dadsim::compress

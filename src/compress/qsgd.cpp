@@ -1,0 +1,155 @@
+#include <algorithm>
+#include <bit>
+#include <boost/random/uniform_01.hpp>
+#include <cmath>
+#include <limits>
+#include <span>
+#include <string>
+
+#include "compress/compressors.hpp"
+#include "compress/numbers.hpp"
+
+namespace dadsim::compress {
+namespace {
+
+/// Buckets of B numbers that follow each other; of bucket v: Q(v_i) = ‖v‖ sgn(v_i) ξ_i / s with
+/// ξ_i = ⌊s |v_i| / ‖v‖ + u⌋, u uniform in [0, 1). A message is the norms (fp32), then the sgn(v_i) ξ_i + s, each in
+/// as many bits as 2 s + 1 values take.
+class Qsgd final : public Compressor {
+ public:
+  struct Options {
+    std::int64_t levels = 7;    ///< s, on either side of zero
+    std::int64_t bucket = 512;  ///< B
+    bool largest = false;       ///< the norm is the largest magnitude, not the 2-norm
+  };
+  explicit Qsgd(Options options)
+      : options_(options), bits_(static_cast<int>(std::bit_width(2 * static_cast<std::uint64_t>(options.levels)))) {}
+
+  std::int64_t encode(models::ConstBlock numbers, const Occasion& occasion, Encoder& into) const override {
+    RandomStream random = occasion.own();
+    std::vector<float> all;
+    all.reserve(static_cast<std::size_t>(numbers.size()));
+    for_each_number(numbers, [&](float x) { all.push_back(x); });
+    std::vector<float> norms;
+    std::vector<std::uint32_t> codes;
+    codes.reserve(all.size());
+    boost::random::uniform_01<float> uniform;
+    const auto levels = static_cast<float>(options_.levels);
+    for (std::span<const float> rest = all; !rest.empty(); rest = rest.subspan(length(rest))) {
+      const std::span<const float> bucket = rest.first(length(rest));
+      norms.push_back(norm_of(bucket));
+      const float per_level = norms.back() > 0 ? levels / norms.back() : 0.0F;
+      for (const float x : bucket) {
+        const float level = std::floor(std::abs(x) * per_level + uniform(random));
+        const auto whole = std::isnan(level) ? 0 : static_cast<std::int32_t>(std::min(level, levels));
+        codes.push_back(static_cast<std::uint32_t>(options_.levels + (std::signbit(x) ? -whole : whole)));
+      }
+    }
+    into.fp32_copied(norms);
+    into.packed(codes, bits_);
+    return numbers.size();
+  }
+
+  void decode(Decoder& from, const Occasion&, models::MutableBlock into) const override {
+    const auto bucket = static_cast<std::size_t>(options_.bucket);
+    const auto size = static_cast<std::size_t>(into.size());
+    std::vector<float> norms((size + bucket - 1) / bucket);
+    from.fp32(norms);
+    std::vector<std::uint32_t> codes(size);
+    from.packed(codes, bits_);
+    std::size_t next = 0;
+    for_each_number(into, [&](float& x) {
+      const auto level = static_cast<float>(static_cast<std::int64_t>(codes[next]) - options_.levels);
+      x = norms[next / bucket] * (level / static_cast<float>(options_.levels));
+      ++next;
+    });
+  }
+
+  std::vector<step::Payload> size(const Amount& numbers) const override {
+    return {
+        {step::extent::ceil(1.0 / static_cast<double>(options_.bucket) * numbers.elements), step::ElementType::float32},
+        {static_cast<double>(bits_) * numbers.elements, step::ElementType::bit}};
+  }
+  /// A square and a sum, then a product, a random number, a sum, a rounding and a comparison for each.
+  step::Work encode_work(const Amount& numbers) const override {
+    return {.flops = 7.0 * numbers.elements,
+            .bytes_moved = (2.0 * kFloatBytes + bits_ / 8.0) * numbers.elements,
+            .launches = 2.0};
+  }
+  step::Work decode_work(const Amount& numbers) const override {
+    return {.flops = 2.0 * numbers.elements,
+            .bytes_moved = (kFloatBytes + bits_ / 8.0) * numbers.elements,
+            .launches = 1.0};
+  }
+
+ private:
+  std::size_t length(std::span<const float> rest) const {
+    return std::min(rest.size(), static_cast<std::size_t>(options_.bucket));
+  }
+  /// A number that is none spoils its bucket, as it would have spoilt the sum.
+  float norm_of(std::span<const float> bucket) const {
+    double largest = 0;
+    double squares = 0;
+    for (const float x : bucket) {
+      largest = std::max(largest, std::abs(static_cast<double>(x)));
+      squares += static_cast<double>(x) * static_cast<double>(x);
+    }
+    if (std::isnan(squares)) return std::numeric_limits<float>::quiet_NaN();
+    return static_cast<float>(options_.largest ? largest : std::sqrt(squares));
+  }
+
+  Options options_;
+  int bits_;
+};
+
+}  // namespace
+
+CompressorInfo qsgd_info() {
+  return {.name = "qsgd",
+          .description =
+              "Numbers become one of a few levels between minus and plus the norm of their bucket, up or down "
+              "at random so that they are right on average.",
+          .source =
+              "Alistarh, Grubic, Li, Tomioka, Vojnovic, QSGD, NeurIPS 2017, arXiv 1610.02132, section 3; codes of "
+              "one length in place of Elias's",
+          .size = "n ⌈log₂(2s + 1)⌉ / 8 + 4⌈n / B⌉",
+          .formula =
+              "per bucket v of B numbers:  Q(v_i) = ‖v‖ · sgn(v_i) · ξ_i / s\n"
+              "ξ_i = ⌊s |v_i| / ‖v‖ + u_i⌋,  u_i uniform in [0, 1)\n"
+              "E[Q(v)] = v,  E‖Q(v)‖² ≤ (1 + min(B / s², √B / s)) ‖v‖₂²  with the 2-norm",
+          .checks =
+              "the mean of thousands of messages within 5 standard errors of every number, for 1, 3 and 7 levels and "
+              "both norms\n"
+              "E‖Q(v)‖² below the bound for 1, 4, 7 and 127 levels, and above 70 % of it for one\n"
+              "digits at four sites: 83.2 % where SGD reaches 83.8 %; with a memory it diverges, for its error is "
+              "larger than what is sent",
+          .parameters = {{.name = "levels",
+                          .type = spec::ParameterSpec::Type::integer,
+                          .minimum = 1,
+                          .maximum = 32767,
+                          .default_value = "7",
+                          .choices = {},
+                          .description = "s, on either side of zero: 1 takes 2 bits a number, 7 take 4, 127 take 8"},
+                         {.name = "bucket",
+                          .type = spec::ParameterSpec::Type::integer,
+                          .minimum = 1,
+                          .maximum = 1e9,
+                          .default_value = "512",
+                          .choices = {},
+                          .description = "numbers that share a norm"},
+                         {.name = "norm",
+                          .type = spec::ParameterSpec::Type::choice,
+                          .minimum = 0,
+                          .maximum = 0,
+                          .default_value = "l2",
+                          .choices = {"l2", "max"},
+                          .description = "l2: as the paper's theory has it; max: the largest magnitude, as its "
+                                         "experiments have it: less error, fewer zeros"}},
+          .make = [](const spec::ParameterValues& values) {
+            return std::make_unique<Qsgd>(Qsgd::Options{.levels = std::stoll(values.at("levels")),
+                                                        .bucket = std::stoll(values.at("bucket")),
+                                                        .largest = values.at("norm") == "max"});
+          }};
+}
+
+}  // namespace dadsim::compress

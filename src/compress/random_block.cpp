@@ -1,0 +1,58 @@
+#include <boost/random/uniform_int_distribution.hpp>
+
+#include "compress/compressors.hpp"
+#include "compress/random_coordinates.hpp"
+
+namespace dadsim::compress {
+namespace {
+
+/// Places one behind the other from a random one on, over the end to the beginning.
+class RandomBlock final : public RandomCoordinates {
+ public:
+  using RandomCoordinates::RandomCoordinates;
+
+ private:
+  std::vector<std::int32_t> places(std::int64_t elements, std::int64_t count, RandomStream random) const override {
+    if (count == 0) return {};
+    boost::random::uniform_int_distribution<std::int64_t> any(0, elements - 1);
+    const std::int64_t start = any(random);
+    std::vector<std::int32_t> block(static_cast<std::size_t>(count));
+    for (std::size_t i = 0; i < block.size(); ++i) {
+      block[i] = static_cast<std::int32_t>((start + static_cast<std::int64_t>(i)) % elements);
+    }
+    return block;
+  }
+  step::Work places_work(const step::Expression&, const step::Expression&) const override { return {}; }
+  double index_words() const override { return 0.0; }
+};
+
+}  // namespace
+
+CompressorInfo random_block_info() {
+  return {.name = "random-block",
+          .description = "A block of a matrix from a random place on is sent, without the place.",
+          .source =
+              "in the spirit of Foroutan Eghlidi, Jaggi, Sparse Communication for Training Deep Networks, arXiv "
+              "2009.09271, as PowerSGD's comparison has it (Vogels, Karimireddy, Jaggi, NeurIPS 2019, arXiv "
+              "1905.13727)",
+          .size = "4k with k = ⌈fraction · n⌉; of places of its own 8 more",
+          .adds = Property(coordinates_shared),
+          .lossless = false,
+          .adapts = false,
+          .forwards = Property(std::not_fn(coordinates_shared)),
+          .biased = Property(coordinates_biased),
+          .has_momentum = false,
+          .family = "sparsification",
+          .formula =
+              "C(v) = v at places s, s + 1, …, s + k − 1 modulo n, with s drawn at random, 0 elsewhere\n"
+              "unbiased: C(v) = (n/k) v at these places",
+          .checks =
+              "blocks over the end of a matrix, and of all of it: what was sent, to the bit\n"
+              "20000 draws of scaled numbers: their means, within five standard deviations",
+          .parameters = coordinates_parameters(),
+          .make = [](const spec::ParameterValues& values) {
+            return std::make_unique<RandomBlock>(coordinates_options(values));
+          }};
+}
+
+}  // namespace dadsim::compress

@@ -1,0 +1,128 @@
+#include "compress/random_coordinates.hpp"
+
+#include <array>
+#include <limits>
+
+namespace dadsim::compress {
+namespace {
+
+constexpr double kWordOfFour = 4.0;  // bytes
+
+/// A stream of places from the eight bytes that are sent.
+RandomStream stream_of(const std::array<std::int32_t, 2>& seed) {
+  const auto low = static_cast<std::uint64_t>(static_cast<std::uint32_t>(seed[0]));
+  const auto high = static_cast<std::uint64_t>(static_cast<std::uint32_t>(seed[1]));
+  return {low | high << 32U, Purpose::coordinates};
+}
+
+}  // namespace
+
+step::Expression RandomCoordinates::kept(const Amount& numbers) const {
+  return kept_of_numbers(options_.fraction, numbers.elements);
+}
+
+std::int64_t RandomCoordinates::encode(models::ConstBlock numbers, const Occasion& occasion, Encoder& into) const {
+  const Flat flat(numbers);
+  const std::int64_t count = kept_of_numbers(options_.fraction, numbers.size());
+  RandomStream random = occasion.shared();
+  if (!options_.shared) {
+    RandomStream own = occasion.own();
+    std::array<std::int32_t, 2> seed{};
+    for (std::int32_t& half : seed) half = static_cast<std::int32_t>(own());
+    into.int32(seed);
+    random = stream_of(seed);
+  }
+  std::vector<float> values = values_at(flat.numbers(), places(numbers.size(), count, random));
+  if (options_.unbiased && !occasion.sum && count > 0) {
+    const float scale = static_cast<float>(numbers.size()) / static_cast<float>(count);
+    for (float& value : values) value *= scale;
+  }
+  // A number that is none spoils its message, as it would have spoilt the sum, drawn or not.
+  if (has_no_number(flat.numbers())) values.front() = std::numeric_limits<float>::quiet_NaN();
+  into.fp32_copied(values);
+  return count;
+}
+
+void RandomCoordinates::decode(Decoder& from, const Occasion& occasion, models::MutableBlock into) const {
+  RandomStream random = occasion.shared();
+  if (!options_.shared) {
+    std::array<std::int32_t, 2> seed{};
+    from.int32(seed);
+    random = stream_of(seed);
+  }
+  const std::vector<std::int32_t> drawn = places(into.size(), kept_of_numbers(options_.fraction, into.size()), random);
+  std::vector<float> values(drawn.size());
+  from.fp32(values);
+  scatter(values, drawn, into);
+}
+
+std::vector<step::Payload> RandomCoordinates::size(const Amount& numbers) const {
+  std::vector<step::Payload> payload{{kept(numbers), step::ElementType::float32}};
+  if (!options_.shared) payload.insert(payload.begin(), {2.0, step::ElementType::int32});
+  return payload;
+}
+
+/// The places, and each number read and written, scaled on its way.
+step::Work RandomCoordinates::encode_work(const Amount& numbers) const {
+  step::Work work = places_work(numbers.elements, kept(numbers));
+  if (options_.unbiased) work.flops += kept(numbers);
+  work.bytes_moved += kWordOfFour * (2.0 + index_words()) * kept(numbers);
+  work.launches += 1.0;
+  return work;
+}
+
+step::Work RandomCoordinates::decode_work(const Amount& numbers) const {
+  const step::Work places = places_work(numbers.elements, kept(numbers));
+  step::Work work = scatter_work(numbers.elements, kept(numbers), index_words());
+  work.flops += places.flops;
+  work.bytes_moved += places.bytes_moved;
+  work.launches += places.launches;
+  return work;
+}
+
+/// Of shared places there is one list for all; values are added as they lie.
+std::optional<step::Work> RandomCoordinates::decode_into_sum_work(const step::Expression& elements,
+                                                                  const Amount& all) const {
+  const step::Expression drawn = options_.shared ? kept_of_numbers(options_.fraction, elements) : kept(all);
+  const step::Work places = places_work(options_.shared ? elements : all.elements, drawn);
+  step::Work work = scatter_add_work(elements, kept(all), index_words());
+  work.flops += places.flops;
+  work.bytes_moved += places.bytes_moved;
+  work.launches += places.launches;
+  return work;
+}
+
+step::Work RandomCoordinates::memory_work(const Amount& numbers) const {
+  return error_feedback_work(numbers, kept(numbers));
+}
+
+std::vector<spec::ParameterSpec> coordinates_parameters() {
+  return {
+      fraction_parameter("0.01", "share of the numbers that is sent, rounded up"),
+      {.name = "coordinates",
+       .type = spec::ParameterSpec::Type::choice,
+       .minimum = 0,
+       .maximum = 0,
+       .default_value = "shared",
+       .choices = {"shared", "own"},
+       .description = "shared: all sites draw the same, and sums are made on the way; own: every message has a seed "
+                      "of its own, of 8 bytes"},
+      {.name = "scale",
+       .type = spec::ParameterSpec::Type::choice,
+       .minimum = 0,
+       .maximum = 0,
+       .default_value = "none",
+       .choices = {"none", "unbiased"},
+       .description = "none: numbers as they are, so that what was not drawn must be remembered; unbiased: times "
+                      "n/k, right on average"}};
+}
+
+RandomCoordinates::Options coordinates_options(const spec::ParameterValues& values) {
+  return {std::stod(values.at("fraction")), coordinates_shared(values), !coordinates_biased(values)};
+}
+
+bool coordinates_shared(const spec::ParameterValues& values) { return values.at("coordinates") == "shared"; }
+
+bool coordinates_biased(const spec::ParameterValues& values) { return values.at("scale") == "none"; }
+
+}  // namespace dadsim::compress

@@ -1,0 +1,67 @@
+#include <boost/random/uniform_int_distribution.hpp>
+
+#include "compress/compressors.hpp"
+#include "compress/random_coordinates.hpp"
+
+namespace dadsim::compress {
+namespace {
+
+/// Places that are drawn one by one, without repetition (Floyd's algorithm: Bentley, Programming Pearls, CACM 30(9),
+/// 1987), in rising order.
+class RandomK final : public RandomCoordinates {
+ public:
+  using RandomCoordinates::RandomCoordinates;
+
+ private:
+  std::vector<std::int32_t> places(std::int64_t elements, std::int64_t count, RandomStream random) const override {
+    std::vector<bool> taken(static_cast<std::size_t>(elements));
+    for (std::int64_t last = elements - count; last < elements; ++last) {
+      boost::random::uniform_int_distribution<std::int64_t> upto(0, last);
+      const auto drawn = static_cast<std::size_t>(upto(random));
+      taken[taken[drawn] ? static_cast<std::size_t>(last) : drawn] = true;
+    }
+    std::vector<std::int32_t> rising;
+    rising.reserve(static_cast<std::size_t>(count));
+    for (std::size_t i = 0; i < taken.size(); ++i) {
+      if (taken[i]) rising.push_back(static_cast<std::int32_t>(i));
+    }
+    return rising;
+  }
+  /// A random number for each (some twenty operations of Philox), a bit for every element that is cleared and read, and
+  /// the list.
+  step::Work places_work(const step::Expression& elements, const step::Expression& kept) const override {
+    return {.flops = 20.0 * kept, .bytes_moved = 0.25 * elements + 6.0 * kept, .launches = 3.0};
+  }
+  double index_words() const override { return 1.0; }
+};
+
+}  // namespace
+
+CompressorInfo random_k_info() {
+  return {.name = "random-k",
+          .description = "Numbers at random places of a matrix are sent, without the places.",
+          .source =
+              "Stich, Cordonnier, Jaggi, Sparsified SGD with Memory, NeurIPS 2018, arXiv 1809.07599; shared places as "
+              "in PowerSGD's comparison (arXiv 1905.13727); in the spirit of "
+              "Foroutan Eghlidi, Jaggi, arXiv 2009.09271",
+          .size = "4k with k = ⌈fraction · n⌉; of places of its own 8 more",
+          .adds = Property(coordinates_shared),
+          .lossless = false,
+          .adapts = false,
+          .forwards = Property(std::not_fn(coordinates_shared)),
+          .biased = Property(coordinates_biased),
+          .has_momentum = false,
+          .family = "sparsification",
+          .formula =
+              "C(v) = v at k = ⌈fraction · n⌉ places drawn at random, 0 elsewhere\n"
+              "unbiased: C(v) = (n/k) v at these places",
+          .checks =
+              "20000 draws of scaled numbers: their means, within five standard deviations\n"
+              "shared places: the sum of what sites send is what the sum would have sent, to the bit",
+          .parameters = coordinates_parameters(),
+          .make = [](const spec::ParameterValues& values) {
+            return std::make_unique<RandomK>(coordinates_options(values));
+          }};
+}
+
+}  // namespace dadsim::compress

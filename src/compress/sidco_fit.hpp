@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+namespace dadsim::compress {
+
+/// Thresholds of SIDCo (Abdelmoniem, Elzanaty, Alouini, Canini, MLSys 2021, arXiv 2101.10761): a distribution is fitted
+/// to the magnitudes of numbers, and its quantile is the magnitude that a fraction of them is above.
+struct SidcoFit {
+  enum class Law : std::uint8_t {
+    exponential,  ///< SIDCo-E: numbers are double exponential (Laplace)
+    pareto,       ///< SIDCo-P: double generalised Pareto, fitted by its moments
+    gamma,        ///< SIDCo-GP: double gamma by approximate maximum likelihood, its tails generalised Pareto
+  };
+  Law law = Law::exponential;
+  bool asymptotic = false;  ///< the gamma quantile by its closed approximation for far tails
+};
+
+/// What a fit needs to know of magnitudes, or of what they are above a threshold.
+struct SidcoMoments {
+  double mean = 0;
+  double variance = 0;
+  double mean_log = 0;  ///< of those above zero
+  double positive = 0;  ///< share of those above zero
+};
+
+/// τ with P(X > τ) = `share`: E −μ ln δ; P a (1 − δᵏ)/k with k = (μ²/s² − 1)/2, a = μ (μ²/s² + 1)/2; GP β P⁻¹(α, 1 − δ)
+/// with s = ln μ − mean ln x, α = (3 − s + √((s − 3)² + 24 s))/(12 s), β = μ/α, or −β (ln δ + ln Γ(α)). Of a gamma
+/// distribution zeros are no part, and as much larger a share of the rest is above τ. `tail`: exceedances, which
+/// SIDCo-GP takes for generalised Pareto.
+double sidco_quantile(const SidcoFit& fit, bool tail, const SidcoMoments& moments, double share);
+
+/// The threshold above which about `fraction` of the numbers lie, in `stages`: the first takes a quarter of them (all
+/// it wants if it is the only one), each later one is fitted to what exceeds the one before, less the smallest of it.
+double sidco_threshold(std::span<const float> numbers, double fraction, int stages, const SidcoFit& fit);
+
+/// δ₁, …: what each stage keeps of those of the stage before.
+double sidco_stage_share(double fraction, int stages, int stage);
+
+}  // namespace dadsim::compress

@@ -1,0 +1,147 @@
+#include <algorithm>
+#include <boost/random/uniform_01.hpp>
+#include <cmath>
+#include <limits>
+#include <string>
+
+#include "compress/compressors.hpp"
+#include "compress/numbers.hpp"
+
+namespace dadsim::compress {
+namespace {
+
+constexpr int kDigitsPerByte = 5;  // of base 3 in a byte: 3⁵ = 243
+
+/// x̄ = x clipped to ± c σ; t = sgn(x̄) with probability |x̄| / s, else 0, where s = max |x̄|. A message is s (fp32), then
+/// a code for each: 0, 1 for +1 and 2 for −1, in two bits, or as digits of base 3, five to a byte.
+class TernGrad final : public Compressor {
+ public:
+  struct Options {
+    double clip = 2.5;  ///< c; 0: nothing is clipped
+    bool base_3 = false;
+  };
+  explicit TernGrad(Options options) : options_(options) {}
+
+  std::int64_t encode(models::ConstBlock numbers, const Occasion& occasion, Encoder& into) const override {
+    RandomStream random = occasion.own();
+    const float scale = scale_of(numbers);
+    const float per_scale = scale > 0 ? 1.0F / scale : 0.0F;
+    std::vector<std::uint32_t> codes;
+    codes.reserve(static_cast<std::size_t>(numbers.size()));
+    boost::random::uniform_01<float> uniform;
+    for_each_number(numbers, [&](float x) {
+      // What lies beyond the scale is clipped to it, and so always sent.
+      const bool sent = uniform(random) < std::abs(x) * per_scale;
+      codes.push_back(!sent ? 0U : std::signbit(x) ? 2U : 1U);
+    });
+    into.fp32_copied({&scale, 1});
+    options_.base_3 ? into.packed(in_bytes(codes), 8) : into.packed(codes, 2);
+    return numbers.size();
+  }
+
+  void decode(Decoder& from, const Occasion&, models::MutableBlock into) const override {
+    const float scale = from.fp32();
+    std::vector<std::uint32_t> codes(static_cast<std::size_t>(into.size()));
+    if (options_.base_3) {
+      std::vector<std::uint32_t> bytes((codes.size() + kDigitsPerByte - 1) / kDigitsPerByte);
+      from.packed(bytes, 8);
+      for (std::size_t i = 0; i < codes.size(); ++i) {
+        codes[i] = bytes[i / kDigitsPerByte] % 3;
+        bytes[i / kDigitsPerByte] /= 3;
+      }
+    } else {
+      from.packed(codes, 2);
+    }
+    std::size_t next = 0;
+    for_each_number(into, [&](float& x) {
+      const std::uint32_t code = codes[next++];
+      x = scale * (code == 0 ? 0.0F : code == 1 ? 1.0F : -1.0F);
+    });
+  }
+
+  std::vector<step::Payload> size(const Amount& numbers) const override {
+    return {
+        {1.0, step::ElementType::float32},
+        {options_.base_3 ? 8.0 * step::extent::ceil(1.0 / kDigitsPerByte * numbers.elements) : 2.0 * numbers.elements,
+         step::ElementType::bit}};
+  }
+  /// Sum, square and largest magnitude, then a product, a random number and a comparison for each.
+  step::Work encode_work(const Amount& numbers) const override {
+    return {
+        .flops = 7.0 * numbers.elements, .bytes_moved = (2.0 * kFloatBytes + 0.25) * numbers.elements, .launches = 2.0};
+  }
+  step::Work decode_work(const Amount& numbers) const override {
+    return {.flops = numbers.elements, .bytes_moved = (kFloatBytes + 0.25) * numbers.elements, .launches = 1.0};
+  }
+
+ private:
+  /// max |x̄|. A number that is none spoils its message, as it would have spoilt the sum.
+  float scale_of(models::ConstBlock numbers) const {
+    double sum = 0;
+    double squares = 0;
+    double largest = 0;
+    for_each_number(numbers, [&](double x) {
+      sum += x;
+      squares += x * x;
+      largest = std::max(largest, std::abs(x));
+    });
+    if (std::isnan(sum)) return std::numeric_limits<float>::quiet_NaN();
+    const double count = std::max(1.0, static_cast<double>(numbers.size()));
+    const double variance = squares / count - (sum / count) * (sum / count);
+    // Numbers that are all the same (a single one is) have no spread to be judged by.
+    constexpr double kRounding = 1e-12;
+    const bool clips = options_.clip > 0 && variance > kRounding * squares / count;
+    return static_cast<float>(clips ? std::min(largest, options_.clip * std::sqrt(variance)) : largest);
+  }
+
+  static std::vector<std::uint32_t> in_bytes(const std::vector<std::uint32_t>& digits) {
+    std::vector<std::uint32_t> bytes((digits.size() + kDigitsPerByte - 1) / kDigitsPerByte, 0);
+    for (std::size_t i = digits.size(); i-- > 0;) bytes[i / kDigitsPerByte] = 3 * bytes[i / kDigitsPerByte] + digits[i];
+    return bytes;
+  }
+
+  Options options_;
+};
+
+}  // namespace
+
+CompressorInfo terngrad_info() {
+  return {
+      .name = "terngrad",
+      .description =
+          "Numbers become −1, 0 or +1 times the largest magnitude of their matrix, at random so that they "
+          "are right on average.",
+      .source =
+          "Wen, Xu, Yan, Wu, Wang, Chen, Li, TernGrad, NeurIPS 2017, arXiv 1705.07878; every message has a scale "
+          "of its own (the paper's sharing of the largest among workers is left out)",
+      .size = "n / 4 + 4, or ⌈n / 5⌉ + 4",
+      .formula =
+          "x̄ = max(−cσ, min(x, cσ)),  σ the standard deviation of the matrix\n"
+          "s = max |x̄|,  P(t = sgn x̄) = |x̄| / s, else t = 0\n"
+          "what arrives is s t:  E[s t] = x̄,  E‖s t‖² = s ‖x̄‖₁",
+      .checks =
+          "the mean of 20,000 messages within 5 standard errors of every number, clipped or not\n"
+          "E‖s t‖² = s ‖x̄‖₁ within 5 standard errors; both packings bring the same numbers\n"
+          "digits at four sites: 83.2 % where SGD reaches 83.8 %",
+      .parameters = {{.name = "clip",
+                      .type = spec::ParameterSpec::Type::real,
+                      .minimum = 0,
+                      .maximum = 1e6,
+                      .default_value = "2.5",
+                      .choices = {},
+                      .description = "c: standard deviations beyond which numbers are clipped; 0: none are, and the "
+                                     "mean is right"},
+                     {.name = "packing",
+                      .type = spec::ParameterSpec::Type::choice,
+                      .minimum = 0,
+                      .maximum = 0,
+                      .default_value = "bits",
+                      .choices = {"bits", "base-3"},
+                      .description = "bits: two bits a number; base-3: five numbers to a byte"}},
+      .make = [](const spec::ParameterValues& values) {
+        return std::make_unique<TernGrad>(
+            TernGrad::Options{.clip = std::stod(values.at("clip")), .base_3 = values.at("packing") == "base-3"});
+      }};
+}
+
+}  // namespace dadsim::compress

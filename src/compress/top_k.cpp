@@ -1,0 +1,50 @@
+#include "compress/compressors.hpp"
+#include "compress/largest_entries.hpp"
+#include "compress/sparse.hpp"
+
+namespace dadsim::compress {
+namespace {
+
+/// The k = ⌈fraction · n⌉ numbers of the largest magnitudes, each a value and an index.
+class ExactTopK final : public SparseList {
+ public:
+  explicit ExactTopK(double fraction) : SparseList(fraction), fraction_(fraction) {}
+
+  step::Work encode_work(const Amount& numbers) const override { return largest_work(numbers.elements, kept(numbers)); }
+
+ private:
+  std::vector<std::int32_t> choose(std::span<const float> numbers, const Occasion&) const override {
+    if (numbers.empty()) return {};
+    return largest(numbers, kept_of_numbers(fraction_, std::ssize(numbers)));
+  }
+
+  double fraction_;
+};
+
+}  // namespace
+
+CompressorInfo top_k_info() {
+  return {.name = "top-k",
+          .description = "The largest numbers of a matrix are sent, each with its place.",
+          .source =
+              "Aji, Heafield, EMNLP 2017, arXiv 1704.05021; Stich, Cordonnier, Jaggi, Sparsified SGD with Memory, "
+              "NeurIPS 2018, arXiv 1809.07599",
+          .size = "8k with k = ⌈fraction · n⌉",
+          .adds = false,
+          .lossless = false,
+          .adapts = false,
+          .forwards = true,
+          .biased = true,
+          .has_momentum = false,
+          .family = "sparsification",
+          .formula = "C(v) = v where |v| is among the k = ⌈fraction · n⌉ largest, 0 elsewhere",
+          .checks =
+              "a stable sort by magnitude: the same entries, ties and infinities among them\n"
+              "the algorithm top-k of one step: the same matrices to the bit",
+          .parameters = {fraction_parameter("0.01", "share of the numbers that is sent, rounded up")},
+          .make = [](const spec::ParameterValues& values) {
+            return std::make_unique<ExactTopK>(std::stod(values.at("fraction")));
+          }};
+}
+
+}  // namespace dadsim::compress

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstdint>
+
+// How much privacy steps with Gaussian noise on Poisson samples of the examples spend: the Rényi accountant of the
+// sampled Gaussian mechanism (Mironov, Talwar, Zhang, Rényi Differential Privacy of the Sampled Gaussian Mechanism,
+// arXiv 1908.10530). In every step each example is taken with chance q by itself, each taken example adds a vector of
+// norm at most C, and N(0, σ²C² I) is added to the sum. Neighbours are data with and without one example.
+
+namespace dadsim::estimate {
+
+/// The mechanism, as often as it is applied.
+struct SampledGaussian {
+  double rate = 0;              ///< q in [0, 1]
+  double noise_multiplier = 0;  ///< σ ≥ 0: deviation of the noise ÷ the clipping norm
+  std::int64_t steps = 1;
+};
+
+/// The Rényi divergence of order α > 1 that one step allows, RDP(α) = ln A_α ÷ (α − 1) with
+///     A_α = E_{z ~ N(0, σ²)} [ ((1 − q) + q exp((2z − 1) ÷ 2σ²))^α ].
+/// Whole α (section 3.3 there): Σ_k C(α, k) (1 − q)^{α−k} q^k exp((k² − k) ÷ 2σ²). Others: the integral is cut at
+/// z₀ = σ² ln(1/q − 1) + ½, where both summands are equal; on each side the smaller one is expanded into a binomial
+/// series, whose terms are Gaussian integrals: exp((k² − k) ÷ 2σ²) times half an erfc. q = 1: α ÷ 2σ². σ = 0: infinite
+/// unless q = 0. Throws std::invalid_argument outside these ranges.
+double renyi_divergence(double rate, double noise_multiplier, double order);
+
+/// From RDP at an order to (ε, δ).
+enum class Conversion {
+  /// ε = RDP(α) + ln((α − 1) ÷ α) − (ln δ + ln α) ÷ (α − 1): Balle et al., Hypothesis Testing Interpretations and Rényi
+  /// Differential Privacy, AISTATS 2020, arXiv 1905.09982, theorem 21; Canonne, Kamath, Steinke, The Discrete Gaussian
+  /// for Differential Privacy, NeurIPS 2020, arXiv 2004.00010, proposition 12.
+  tight,
+  /// ε = RDP(α) − ln δ ÷ (α − 1): Mironov, Rényi Differential Privacy, CSF 2017, arXiv 1702.07476, proposition 3.
+  classic,
+};
+
+/// The least ε over orders from 1.01 to 1024 for which the steps together are (ε, δ)-private; infinite without noise.
+/// `delta` in (0, 1).
+double epsilon_spent(const SampledGaussian& mechanism, double delta, Conversion conversion = Conversion::tight);
+
+/// The least noise multiplier, to a relative 1e-6, with which the steps spend at most `epsilon` > 0 (tight conversion).
+/// 0 where nothing is sampled. Throws std::invalid_argument where 10⁶ is not enough.
+double noise_multiplier_for(double epsilon, double delta, double rate, std::int64_t steps);
+
+}  // namespace dadsim::estimate

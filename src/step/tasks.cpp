@@ -1,0 +1,64 @@
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <stdexcept>
+
+#include "step/schedule.hpp"
+
+namespace dadsim::step {
+
+PerWorker::PerWorker(std::vector<double> values) : values_(std::move(values)) {
+  if (values_.empty()) throw std::invalid_argument("no values");
+  if (std::adjacent_find(values_.begin(), values_.end(), std::not_equal_to<>()) == values_.end()) values_.resize(1);
+}
+
+bool CollectiveTask::operator==(const CollectiveTask& other) const {
+  return kind == other.kind && bytes == other.bytes && algorithm == other.algorithm &&
+         same_graph(neighbours, other.neighbours);
+}
+
+PerWorker PerWorker::scaled(double factor) const {
+  PerWorker result = *this;
+  for (double& value : result.values_) value *= factor;
+  return result;
+}
+
+PerWorker PerWorker::plus(const PerWorker& other) const {
+  if (is_uniform() && other.is_uniform()) return PerWorker({values_[0] + other.values_[0]});
+  std::vector<double> sums = is_uniform() ? other.values_ : values_;
+  const PerWorker& beside = is_uniform() ? *this : other;
+  for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += beside[i];
+  return PerWorker(std::move(sums));
+}
+
+bool has_barrier(const Schedule& schedule) {
+  bool exchanges = false;
+  for (const Task& task : schedule.tasks) {
+    const auto* collective = std::get_if<CollectiveTask>(&task.what);
+    if (collective == nullptr) continue;
+    if (collective->kind != CollectiveKind::neighbour_exchange) return true;
+    exchanges = true;
+  }
+  return !exchanges;
+}
+
+Schedule repeated(const Schedule& schedule, std::size_t count) {
+  Schedule result{schedule.workers, schedule.uses_aggregator, {}, schedule.precision};
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto first = static_cast<std::int32_t>(result.tasks.size());
+    for (Task task : schedule.tasks) {
+      if (auto* wait = std::get_if<WaitTask>(&task.what)) wait->collective += first;
+      result.tasks.push_back(std::move(task));
+    }
+  }
+  return result;
+}
+
+std::size_t layer_at_same_depth(std::size_t timed, std::size_t timed_layers, std::size_t learned_layers) {
+  if (timed >= timed_layers || learned_layers == 0) throw std::invalid_argument("no such layer");
+  if (timed_layers == 1) return learned_layers - 1;
+  const double depth = static_cast<double>(timed) / static_cast<double>(timed_layers - 1);
+  return static_cast<std::size_t>(std::lround(depth * static_cast<double>(learned_layers - 1)));
+}
+
+}  // namespace dadsim::step

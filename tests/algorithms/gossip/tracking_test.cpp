@@ -1,0 +1,66 @@
+// D² and gradient tracking on sites whose data differ: with a constant rate they come to the minimum of all, and
+// D-PSGD to weights around it.
+#include <gtest/gtest.h>
+
+#include <cstdio>
+
+#include "algorithms/gossip/sites_evaluation.hpp"
+#include "algorithms/learners.hpp"
+#include "algorithms/registry.hpp"
+#include "models/data/digits.hpp"
+
+namespace dadsim::algorithms {
+namespace {
+
+/// Consensus distance after some steps of logistic regression, in which every site uses all it has, and the length of
+/// the last move of the mean.
+struct Settled {
+  double apart = 0, moved = 0;
+};
+
+Settled settle(const std::string& algorithm) {
+  models::Dataset data;
+  data.train = models::draw_digits(0, 80, 3);
+  data.test = models::draw_digits(80, 10, 3);
+  data.shape = {28, 28, 1};
+  data.classes = 10;
+  const models::Partition partition = models::split_over_sites(
+      {.kind = spec::SplitSpec::Kind::shards, .alpha = 0, .shards = 2, .sizes = {}}, data.train, 10, 8, 3);
+  LearningProblem problem{data, partition, {}, {}, 3};
+  problem.model.layers = {spec::DenseSpec{10, spec::Activation::identity, true}};
+  problem.training.batch = 10;
+  problem.training.epochs = 10000;
+  problem.training.optimizer.kind = spec::OptimizerSpec::Kind::sgd;
+  problem.training.optimizer.momentum = 0;
+  problem.training.optimizer.weight_decay = 0.5;  // so that there is one minimum
+  spec::RunSpec run{algorithm, algorithm, spec::ExchangeMode::peer,
+                    default_parameters(algorithm_registry().at(algorithm))};
+  run.decentralised = true;
+  const auto learners = make_learners(run, problem);
+  const Batch all(partition.begin(), partition.end());
+  const auto mean = [&] {
+    models::Matrix sum = learners->networks()[0]->layer(0).weight;
+    for (std::size_t i = 1; i < 8; ++i) sum += learners->networks()[i]->layer(0).weight;
+    return models::Matrix(sum / 8.0F);
+  };
+  for (std::int64_t step = 0; step < 400; ++step) learners->train(step, 0.05, all);
+  const models::Matrix before = mean();
+  learners->train(400, 0.05, all);
+  const Settled settled{evaluate_sites(learners->networks(), {}, data.test).consensus_distance,
+                        static_cast<double>((mean() - before).norm())};
+  std::printf("[ figure ] %s: consensus distance %.3g, last move %.3g\n", algorithm.c_str(), settled.apart,
+              settled.moved);
+  return settled;
+}
+
+TEST(Tracking, ComesToTheCommonMinimumWhereDPsgdDoesNot) {
+  const Settled plain = settle("d-psgd");
+  for (const char* algorithm : {"d2", "gradient-tracking"}) {
+    const Settled tracked = settle(algorithm);
+    EXPECT_LT(tracked.apart, 1e-3 * plain.apart) << algorithm;
+    EXPECT_LT(tracked.moved, 1e-4) << algorithm;
+  }
+}
+
+}  // namespace
+}  // namespace dadsim::algorithms

@@ -1,0 +1,66 @@
+// What PowerSGD sends per epoch (Vogels, Karimireddy, Jaggi, NeurIPS 2019, arXiv:1905.13727, tables 3 to 5): every
+// matrix of p × q as (p + q) · min(r, p, q) floats, embedding tables too, and everything else as it is: by running it,
+// on a small network, and putting in the shapes of theirs.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "algorithms/one_step.hpp"
+#include "spec/workload.hpp"
+
+namespace dadsim::algorithms {
+namespace {
+
+/// One step as it is recorded where it is carried out; rank 0: of gradient sharing.
+test::OneStep step_of(int rank) {
+  test::OneStep::Setup setup;
+  setup.widths = {20, 16, 12, 10};
+  setup.exchange = spec::ExchangeMode::peer;
+  if (rank == 0) return {"gradient-sharing", setup};
+  setup.parameters = {{"rank", std::to_string(rank)}, {"least-compression", "0"}};
+  return {"power-sgd", setup};
+}
+
+double mib_per_epoch(const char* workload, int rank, double steps) {
+  const spec::ModelShape shape = spec::workload_registry().find(workload)->shape();
+  return step_of(rank).recorded(shape).over[0] * steps / (1024.0 * 1024.0);
+}
+
+struct Published {
+  const char* workload;
+  double steps;  ///< per epoch: 24 of 16 × 128 images; 70 as they follow from 7,730 MB
+  int rank;
+  double mib;    ///< worked out from the shapes to more digits than the 1,023, 4, 8 … MB printed
+  double ratio;  ///< printed: gradient sharing ÷ PowerSGD; 0: not printed
+};
+
+class PowerSgdBytes : public testing::TestWithParam<Published> {};
+
+TEST_P(PowerSgdBytes, AreThoseOfThePaper) {
+  const Published& row = GetParam();
+  const double sent = mib_per_epoch(row.workload, row.rank, row.steps);
+  EXPECT_NEAR(sent, row.mib, 0.001 * row.mib);
+  if (row.ratio > 0) {
+    EXPECT_EQ(std::round(mib_per_epoch(row.workload, 0, row.steps) / sent), row.ratio);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Tables, PowerSgdBytes,
+                         testing::Values(Published{"resnet-18-cifar10", 24, 0, 1023.00, 1},
+                                         Published{"resnet-18-cifar10", 24, 1, 4.2055, 243},
+                                         Published{"resnet-18-cifar10", 24, 2, 7.5311, 136},
+                                         Published{"resnet-18-cifar10", 24, 4, 14.182, 72},
+                                         Published{"resnet-18-cifar10", 24, 7, 24.159, 0},
+                                         Published{"lstm-wikitext-2", 70, 0, 7730.3, 1},
+                                         Published{"lstm-wikitext-2", 70, 1, 24.964, 310},
+                                         Published{"lstm-wikitext-2", 70, 2, 38.054, 203},
+                                         Published{"lstm-wikitext-2", 70, 4, 64.233, 120}));
+
+TEST(PowerSgdBytes, NeverExceedTheMatrix) {
+  // Rank 1,000 of a 10 × 512 classifier is 10.
+  const spec::ModelShape timed{"last", {spec::dense_shape("classifier", 512, 10, false)}};
+  EXPECT_EQ(step_of(1000).recorded(timed).over[0] / 4, 10 * (512 + 10));
+}
+
+}  // namespace
+}  // namespace dadsim::algorithms

@@ -1,0 +1,301 @@
+// Gradients through sparsifiers: what an Exchange sends, sums and remembers over steps.
+#include <gtest/gtest.h>
+
+#include <boost/random/normal_distribution.hpp>
+#include <cmath>
+#include <functional>
+
+#include "algorithms/one_step.hpp"
+#include "compress/largest_entries.hpp"
+#include "compress/registry.hpp"
+#include "models/sgd.hpp"
+
+namespace dadsim::algorithms {
+namespace {
+
+using test::OneStep;
+
+spec::CompressSpec sparsified(const std::string& method, const spec::ParameterValues& chosen = {}, bool memory = true) {
+  spec::CompressSpec compress{.method = method,
+                              .parameters = compress::default_parameters(compress::compressors().at(method)),
+                              .memory = memory};
+  for (const auto& [name, value] : chosen) compress.parameters.at(name) = value;
+  return compress;
+}
+
+/// Steps of gradient sharing on a network that may learn, each on samples of its own; sites of unequal size.
+class SharingSteps {
+ public:
+  SharingSteps(const spec::CompressSpec& compress, spec::ExchangeMode mode, std::vector<int> sites = {5, 2, 3})
+      : sites_(std::move(sites)), step_(network_, mode, kSeed, compress) {
+    RandomStream random(kSeed, Purpose::test);
+    boost::random::normal_distribution<float> normal;
+    samples_.features.resize(1000, 12);
+    for (float& x : samples_.features.reshaped()) x = normal(random);
+    // The class of a sample is that of five pairs of its features with the largest sum.
+    for (Eigen::Index i = 0; i < samples_.features.rows(); ++i) {
+      Eigen::Index label = 0;
+      for (Eigen::Index k = 1; k < 5; ++k) {
+        if (pair(i, k) > pair(i, label)) label = k;
+      }
+      samples_.labels.push_back(static_cast<std::int32_t>(label));
+    }
+  }
+
+  TrainingStep& next() {
+    std::vector<std::vector<std::int32_t>> batch;
+    for (const int rows : sites_) {
+      auto& site = batch.emplace_back();
+      for (int i = 0; i < rows; ++i) site.push_back(next_sample_++ % 1000);
+    }
+    step_.begin(number_++, samples_, batch);
+    algorithm_->run(step_);
+    step_.finish();
+    return step_;
+  }
+
+  /// What all would apply without compression, as a row of numbers of one matrix with its biases.
+  models::Matrix exact(std::size_t l) const {
+    return row_of(models::weight_gradient<float>(step_.deltas(l), step_.inputs(l), true));
+  }
+  models::Matrix applied(std::size_t l) const { return row_of(step_.gradient(l)); }
+  static models::Matrix row_of(const models::LayerGradient& gradient) {
+    models::Matrix row(1, gradient.weight.size() + gradient.bias.size());
+    row.leftCols(gradient.weight.size()) = gradient.weight.reshaped<Eigen::RowMajor>().transpose();
+    row.rightCols(gradient.bias.size()) = gradient.bias.transpose();
+    return row;
+  }
+
+  models::Network& network() { return network_; }
+  std::size_t sites() const { return sites_.size(); }
+
+ private:
+  float pair(Eigen::Index sample, Eigen::Index k) const {
+    return samples_.features.row(sample).segment(2 * k, 2).sum();
+  }
+
+  static constexpr std::uint64_t kSeed = 11;
+  models::Network network_{
+      12,
+      {.name = "",
+       .layers = {spec::DenseSpec{20, spec::Activation::tanh, true}, spec::DenseSpec{9, spec::Activation::tanh, true},
+                  spec::DenseSpec{5, spec::Activation::identity, true}}},
+      kSeed};
+  models::Samples samples_;
+  std::vector<int> sites_;
+  TrainingStep step_;
+  std::unique_ptr<Algorithm> algorithm_ = algorithm_registry().at("gradient-sharing").make({});
+  std::int64_t number_ = 0;
+  std::int32_t next_sample_ = 0;
+};
+
+constexpr std::size_t kLayers = 3;
+
+/// Side by side.
+models::Matrix one_row(const std::vector<models::Matrix>& rows) {
+  Eigen::Index numbers = 0;
+  for (const models::Matrix& row : rows) numbers += row.size();
+  models::Matrix all(1, numbers);
+  Eigen::Index at = 0;
+  for (const models::Matrix& row : rows) {
+    all.middleCols(at, row.size()) = row;
+    at += row.size();
+  }
+  return all;
+}
+
+models::Matrix of_all_layers(const std::function<models::Matrix(std::size_t l)>& of) {
+  return one_row({of(0), of(1), of(2)});
+}
+
+// Σ of what was applied + what all sites hold = Σ of the gradients.
+TEST(Sparsified, NothingIsLostThatIsRemembered) {
+  for (const compress::CompressorInfo& info : compress::compressors().all()) {
+    if (info.family != "sparsification" || !info.biased(compress::default_parameters(info))) continue;
+    for (const spec::ExchangeMode mode : {spec::ExchangeMode::aggregator, spec::ExchangeMode::peer}) {
+      for (const auto scope : {spec::CompressSpec::Scope::layer, spec::CompressSpec::Scope::model}) {
+        spec::CompressSpec compress = sparsified(info.name, {{"fraction", "0.02"}});
+        if (info.has_momentum) compress.parameters["momentum"] = "0";
+        compress.scope = scope;
+        SharingSteps steps(compress, mode);
+        models::MatrixOf<double> applied, wanted;
+        for (int t = 0; t < 20; ++t) {
+          TrainingStep& step = steps.next();
+          const models::Matrix now = of_all_layers([&](std::size_t l) { return steps.applied(l); });
+          if (t == 0) wanted = applied = models::MatrixOf<double>::Zero(1, now.size());
+          applied += now.cast<double>();
+          wanted += of_all_layers([&](std::size_t l) { return steps.exact(l); }).cast<double>();
+          models::MatrixOf<double> held = models::MatrixOf<double>::Zero(1, now.size());
+          for (std::size_t s = 0; s < steps.sites(); ++s) {
+            // Matrices are summed from the last to the first.
+            held +=
+                (scope == spec::CompressSpec::Scope::model
+                     ? step.exchange().held(s, 0)
+                     : one_row({step.exchange().held(s, 2), step.exchange().held(s, 1), step.exchange().held(s, 0)}))
+                    .cast<double>();
+          }
+          ASSERT_GT(held.norm(), 0.01 * wanted.norm()) << "something is always left out";
+          ASSERT_LT((applied + held - wanted).norm(), 1e-6 * wanted.norm())
+              << info.name << ' ' << to_string(mode) << ' ' << t;
+        }
+        EXPECT_GT(applied.norm(), 0.01 * wanted.norm()) << info.name;
+      }
+    }
+  }
+}
+
+TEST(Sparsified, TheWholeModelSharesOneBudget) {
+  for (const spec::ExchangeMode mode : {spec::ExchangeMode::aggregator, spec::ExchangeMode::peer}) {
+    spec::CompressSpec compress = sparsified("top-k", {{"fraction", "0.1"}});
+    SharingSteps by_layer(compress, mode, {10});
+    compress.scope = spec::CompressSpec::Scope::model;
+    SharingSteps of_model(compress, mode, {10});
+    by_layer.next();
+    TrainingStep& step = of_model.next();
+    // 12 · 20 + 20, 20 · 9 + 9 and 9 · 5 + 5 numbers.
+    for (const auto& [l, kept] : {std::pair<std::size_t, Eigen::Index>{0, 26}, {1, 19}, {2, 5}}) {
+      models::Matrix gradient = by_layer.exact(l);
+      const compress::Kept largest = compress::take_largest(gradient, kept);
+      models::Matrix expected = models::Matrix::Zero(1, gradient.size());
+      compress::add_kept(largest.values, largest.indices, expected);
+      EXPECT_LT((by_layer.applied(l) - expected).norm(), 1e-6F * expected.norm()) << l;
+    }
+    models::Matrix gradient = of_all_layers([&](std::size_t l) { return of_model.exact(l); });
+    const compress::Kept largest = compress::take_largest(gradient, 50);  // ⌈0.1 · 499⌉
+    models::Matrix expected = models::Matrix::Zero(1, gradient.size());
+    compress::add_kept(largest.values, largest.indices, expected);
+    const models::Matrix applied = of_all_layers([&](std::size_t l) { return of_model.applied(l); });
+    EXPECT_LT((applied - expected).norm(), 1e-6F * expected.norm());
+    EXPECT_EQ(step.exchange().bytes_handed_over()[0], 8 * 50);
+    // Of one budget the last layer, whose gradient is the largest here, has more than its share.
+    EXPECT_GT((of_model.applied(2).array() != 0).count(), 5);
+  }
+}
+
+TEST(Sparsified, TopKIsTheAlgorithmOfThatName) {
+  OneStep::Setup setup;
+  setup.rows = {5, 3, 6};
+  setup.bias = false;  // which the algorithm sums as they are
+  for (const spec::ExchangeMode mode : {spec::ExchangeMode::aggregator, spec::ExchangeMode::peer}) {
+    setup.exchange = mode;
+    setup.compress = {};
+    setup.parameters = {{"fraction", "0.07"}};
+    const OneStep algorithm("top-k", setup);
+    setup.parameters = {};
+    setup.compress = sparsified("top-k", {{"fraction", "0.07"}});
+    const OneStep compressed("gradient-sharing", setup);
+    EXPECT_EQ(compressed.relative_difference(algorithm), 0);
+    EXPECT_EQ(compressed.handed_over, algorithm.handed_over);
+    EXPECT_EQ(compressed.handed_down, algorithm.handed_down);
+  }
+}
+
+/// Weights after some steps, of one site or several.
+std::vector<models::Matrix> learned(const spec::CompressSpec& compress, double momentum, bool nesterov,
+                                    std::vector<int> sites) {
+  SharingSteps steps(compress, spec::ExchangeMode::peer, std::move(sites));
+  spec::OptimizerSpec optimizer;
+  optimizer.kind = spec::OptimizerSpec::Kind::sgd;
+  optimizer.momentum = momentum;
+  optimizer.nesterov = nesterov;
+  models::Sgd sgd(optimizer, steps.network());
+  for (int t = 0; t < 25; ++t) sgd.update(steps.network(), steps.next().gradient(), 0.05);
+  std::vector<models::Matrix> weights;
+  for (std::size_t l = 0; l < kLayers; ++l) weights.push_back(steps.network().layer(l).weight);
+  return weights;
+}
+
+TEST(Sparsified, DgcThatSendsAllIsMomentumSgd) {
+  for (const char* nesterov : {"false", "true"}) {
+    const spec::CompressSpec all =
+        sparsified("dgc", {{"fraction", "1"}, {"warm-up-steps", "0"}, {"masking", "false"}, {"nesterov", nesterov}});
+    const bool is_nesterov = std::string(nesterov) == "true";
+    const std::vector<models::Matrix> alone = learned(all, 0, false, {6});
+    const std::vector<models::Matrix> momentum = learned({}, 0.9, is_nesterov, {6});
+    const std::vector<models::Matrix> of_sites = learned(all, 0, false, {4, 2, 3});
+    const std::vector<models::Matrix> momentum_of_sites = learned({}, 0.9, is_nesterov, {4, 2, 3});
+    const std::vector<models::Matrix> plain = learned({}, 0, false, {6});
+    for (std::size_t l = 0; l < kLayers; ++l) {
+      if (is_nesterov) {
+        EXPECT_LT((alone[l] - momentum[l]).norm(), 1e-5F * momentum[l].norm());
+      } else {
+        EXPECT_TRUE(alone[l] == momentum[l]) << "to the bit";
+      }
+      EXPECT_LT((of_sites[l] - momentum_of_sites[l]).norm(), 1e-5F * momentum[l].norm());
+      EXPECT_GT((plain[l] - momentum[l]).norm(), 1e-2F * momentum[l].norm()) << "momentum does something";
+    }
+  }
+  // Momentum is masked where a number has been sent: everywhere.
+  const std::vector<models::Matrix> masked =
+      learned(sparsified("dgc", {{"fraction", "1"}, {"warm-up-steps", "0"}}), 0, false, {6});
+  const std::vector<models::Matrix> plain = learned({}, 0, false, {6});
+  for (std::size_t l = 0; l < kLayers; ++l) EXPECT_TRUE(masked[l] == plain[l]) << "to the bit";
+}
+
+/// Mean loss of the last hundred of a thousand steps.
+double loss_with(const spec::CompressSpec& compress, double rate, double momentum = 0) {
+  SharingSteps steps(compress, spec::ExchangeMode::peer, {10, 10, 10, 10});
+  spec::OptimizerSpec optimizer;
+  optimizer.kind = spec::OptimizerSpec::Kind::sgd;
+  optimizer.momentum = momentum;
+  models::Sgd sgd(optimizer, steps.network());
+  double loss = 0;
+  for (int t = 0; t < 1000; ++t) {
+    const TrainingStep& step = steps.next();
+    if (t >= 900) loss += step.loss() / 100;
+    sgd.update(steps.network(), step.gradient(), rate);
+  }
+  return loss;
+}
+
+TEST(Sparsified, LearnsAsWithoutCompressionWhatItRemembers) {
+  constexpr double kRate = 0.1;
+  const double plain = loss_with({}, kRate);
+  const double momentum = loss_with({}, kRate, 0.9);
+  EXPECT_LT(momentum, 0.1 * plain);
+  for (const char* name : {"top-k", "random-block", "sidco"}) {
+    EXPECT_LT(loss_with(sparsified(name, {{"fraction", "0.02"}}), kRate), 1.1 * plain) << name;
+    EXPECT_GT(loss_with(sparsified(name, {{"fraction", "0.02"}}, false), kRate), 3 * plain) << name;
+  }
+  // Masked, momentum is lost where a number has been sent: at two in a hundred that costs some of what it gains.
+  EXPECT_LT(loss_with(sparsified("dgc", {{"fraction", "0.02"}}), kRate), 0.2 * plain);
+  EXPECT_LT(loss_with(sparsified("dgc", {{"fraction", "0.02"}, {"masking", "false"}}), kRate), 1.3 * momentum);
+}
+
+/// Work of one phase in one step, of the first layer.
+step::Work charged(const OneStep& step, step::Phase phase) {
+  step::Work sum;
+  for (const step::Sweep& sweep : step.structure.sweeps) {
+    for (const step::Group& group : sweep.groups) {
+      if (group.layer != 0) continue;
+      for (const step::Op& op : group.ops) {
+        const auto* compute = std::get_if<step::ComputeOp>(&op.what);
+        if (compute == nullptr || compute->phase != phase) continue;
+        sum.flops += compute->branches[0].flops;
+        sum.bytes_moved += compute->branches[0].bytes_moved;
+      }
+    }
+  }
+  return sum;
+}
+
+TEST(Sparsified, MemoryIsChargedAndListsAreAddedAsLists) {
+  OneStep::Setup setup;
+  setup.rows = {5, 3, 6};
+  setup.exchange = spec::ExchangeMode::peer;
+  setup.compress = sparsified("top-k", {{"fraction", "0.1"}}, false);
+  const OneStep without("gradient-sharing", setup);
+  setup.compress.memory = true;
+  const OneStep with("gradient-sharing", setup);
+  const step::Scope scope{&with.shape.layers[0], &with.sizes, 0};
+  const double numbers = 260;  // 12 · 20 + 20
+  const double kept = 26;
+  EXPECT_DOUBLE_EQ(charged(with, step::Phase::encode).bytes_moved.evaluate(scope) -
+                       charged(without, step::Phase::encode).bytes_moved.evaluate(scope),
+                   4 * (3 * numbers + kept));
+  EXPECT_DOUBLE_EQ(charged(with, step::Phase::decode).bytes_moved.evaluate(scope), 4 * (numbers + 4 * 3 * kept));
+  EXPECT_TRUE(charged(with, step::Phase::add).bytes_moved.is_zero());
+}
+
+}  // namespace
+}  // namespace dadsim::algorithms
