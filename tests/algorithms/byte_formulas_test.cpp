@@ -1,0 +1,89 @@
+// What a site hands over is what the papers' formulas say, worked out here from the shapes alone, on three networks.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+
+#include "algorithms/one_step.hpp"
+#include "compress/registry.hpp"
+
+namespace dadsim::algorithms {
+namespace {
+
+/// Bytes of one layer, of p inputs and q outputs with biases.
+using Formula = std::function<double(double p, double q)>;
+
+struct SaidBytes {
+  std::string algorithm;
+  spec::ParameterValues parameters;
+  std::string method;  ///< of <compress>
+  Formula bytes;
+};
+
+void PrintTo(const SaidBytes& said, std::ostream* out) { *out << said.algorithm << " " << said.method; }
+
+class ByteFormulas : public testing::TestWithParam<SaidBytes> {};
+
+TEST_P(ByteFormulas, AreWhatIsHandedOver) {
+  const SaidBytes& said = GetParam();
+  for (const std::vector<std::int64_t>& widths :
+       {std::vector<std::int64_t>{784, 128, 10}, {30, 40, 50, 7}, {512, 256, 128, 64, 10}}) {
+    test::OneStep::Setup setup;
+    setup.widths = widths;
+    setup.parameters = said.parameters;
+    setup.compress.method = said.method;
+    setup.compress.parameters = compress::default_parameters(compress::compressors().at(said.method));
+    double expected = 0;
+    for (std::size_t l = 0; l + 1 < widths.size(); ++l) {
+      expected += said.bytes(static_cast<double>(widths[l]), static_cast<double>(widths[l + 1]));
+    }
+    const test::OneStep step(said.algorithm, setup);
+    for (const double bytes : step.handed_over) EXPECT_EQ(bytes, expected) << widths.size() - 1 << " layers";
+  }
+}
+
+/// A gradient with its biases is one row of numbers on the wire.
+Formula of_numbers(const std::function<double(double n)>& bytes) {
+  return [bytes](double p, double q) { return bytes(p * q + q); };
+}
+
+/// The share of n, rounded up.
+double share(double fraction, double n) { return std::ceil(fraction * n - 1e-9); }
+
+std::vector<SaidBytes> all_said() {
+  std::vector<SaidBytes> all;
+  const auto compressed = [&](const std::string& method, const std::function<double(double)>& bytes) {
+    all.push_back({"gradient-sharing", {}, method, of_numbers(bytes)});
+  };
+  compressed("none", [](double n) { return 4 * n; });
+  compressed("fp16", [](double n) { return 2 * n; });
+  compressed("int8", [](double n) { return n + 4; });
+  compressed("top-k", [](double n) { return 8 * share(0.01, n); });
+  compressed("random-k", [](double n) { return 4 * share(0.01, n); });
+  compressed("random-block", [](double n) { return 4 * share(0.01, n); });
+  compressed("qsgd", [](double n) { return std::ceil(4 * n / 8) + 4 * std::ceil(n / 512); });
+  compressed("terngrad", [](double n) { return std::ceil(2 * n / 8) + 4; });
+  compressed("natural", [](double n) { return std::ceil(9 * n / 8); });
+  compressed("sign", [](double n) { return std::ceil(n / 8) + 4; });
+  all.push_back({"sign-sgd", {}, "none", of_numbers([](double n) { return std::ceil(n / 8); })});
+  all.push_back({"dp-sgd", {}, "none", of_numbers([](double n) { return 4 * n; })});
+  all.push_back(
+      {"rgp", {{"rank", "4"}}, "none", [](double p, double q) { return 4 * (std::min(4 * (p + q), p * q) + q); }});
+  all.push_back({"lsg", {{"rank", "4"}, {"density", "0.25"}}, "none", [](double p, double q) {
+                   return 4 * (share(0.25, std::min(4 * (p + q), p * q)) + q);
+                 }});
+  all.push_back({"power-sgd", {{"rank", "2"}, {"least-compression", "0"}}, "none", [](double p, double q) {
+                   return 4 * (2 * (p + q) + q);
+                 }});
+  all.push_back({"forward-gradient", {}, "none", of_numbers([](double n) { return 4 * n; })});
+  return all;
+}
+
+INSTANTIATE_TEST_SUITE_P(Papers, ByteFormulas, testing::ValuesIn(all_said()), [](const auto& param) {
+  std::string name = param.param.algorithm + "_" + param.param.method;
+  for (char& c : name) c = c == '-' ? '_' : c;
+  return name;
+});
+
+}  // namespace
+}  // namespace dadsim::algorithms
