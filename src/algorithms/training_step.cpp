@@ -265,14 +265,17 @@ void TrainingStep::charge(step::Phase phase, step::Role who, std::vector<step::W
   recorder_.add(step::ComputeOp{phase, who, std::move(branches), except_first_layer, every_layer});
 }
 
+models::ConstBlock TrainingStep::of_site(std::size_t site, const models::RowsOf<float>& all) const {
+  const Eigen::Index per_sample = all.rows() / offsets_.back();
+  return all.middleRows(offsets_[site] * per_sample, samples(site) * per_sample);
+}
+
 models::ConstBlock TrainingStep::input(std::size_t site, std::size_t l) const {
   if (!networks_.empty()) {
     if (samples(site) == 0) return no_rows(weights(l).in());
     return network_.input(matrix_[l], tapes_[site]);
   }
-  const models::RowsOf<float> all = inputs(l);
-  const Eigen::Index per_sample = all.rows() / offsets_.back();
-  return all.middleRows(offsets_[site] * per_sample, samples(site) * per_sample);
+  return of_site(site, inputs(l));
 }
 
 models::ConstBlock TrainingStep::delta(std::size_t site, std::size_t l) const {
@@ -280,9 +283,7 @@ models::ConstBlock TrainingStep::delta(std::size_t site, std::size_t l) const {
     if (samples(site) == 0) return no_rows(weights(l).out());
     return network_.delta(matrix_[l], tapes_[site]);
   }
-  const models::RowsOf<float> all = deltas(l);
-  const Eigen::Index per_sample = all.rows() / offsets_.back();
-  return all.middleRows(offsets_[site] * per_sample, samples(site) * per_sample);
+  return of_site(site, deltas(l));
 }
 
 void TrainingStep::keep_gradients(std::size_t l) {
@@ -318,19 +319,14 @@ void TrainingStep::let_stay(std::size_t l) {
 }
 
 std::vector<std::int32_t> TrainingStep::symbols(std::size_t site, std::size_t l) const {
-  const models::RowsOf<float> all = network_.embedding_symbols(matrix_[l], tape_);
-  const Eigen::Index per_sample = all.rows() / offsets_.back();
+  const models::ConstBlock own = of_site(site, network_.embedding_symbols(matrix_[l], tape_));
   std::vector<std::int32_t> symbols;
-  for (Eigen::Index row = offsets_[site] * per_sample; row < offsets_[site + 1] * per_sample; ++row) {
-    symbols.push_back(static_cast<std::int32_t>(all(row, 0)));
-  }
+  for (Eigen::Index row = 0; row < own.rows(); ++row) symbols.push_back(static_cast<std::int32_t>(own(row, 0)));
   return symbols;
 }
 
 models::ConstBlock TrainingStep::table_delta(std::size_t site, std::size_t l) const {
-  const models::RowsOf<float> all = network_.embedding_deltas(matrix_[l], tape_);
-  const Eigen::Index per_sample = all.rows() / offsets_.back();
-  return all.middleRows(offsets_[site] * per_sample, samples(site) * per_sample);
+  return of_site(site, network_.embedding_deltas(matrix_[l], tape_));
 }
 
 void TrainingStep::sum_the_rest(bool embeddings_seen_to) {

@@ -70,8 +70,6 @@ class TrainingStep {
   Eigen::Index samples(std::size_t site) const { return offsets_[site + 1] - offsets_[site]; }
   const models::Network& network() const { return network_; }
   const UpdateRule& update_rule() const { return rule_; }
-  /// Matrix l as the network numbers it.
-  std::size_t number_in_network(std::size_t l) const { return matrix_[l]; }
   std::uint64_t seed() const { return seed_; }
   std::int64_t number() const { return number_; }
 
@@ -182,6 +180,8 @@ class TrainingStep {
   /// has some, in site order.
   void for_each_pass(const std::function<void(const models::Network& network, models::Tape& tape, Eigen::Index first,
                                               Eigen::Index samples, std::size_t site)>& body);
+  /// The rows of a site among those of all, which are stacked.
+  models::ConstBlock of_site(std::size_t site, const models::RowsOf<float>& all) const;
   void sweep(bool embeddings, const std::function<void(std::size_t l)>& body, std::int32_t stage = 0);
   /// Takes the gradients of what is beside the matrices from the tape, and sends them.
   void add_gradient(std::size_t site, std::size_t l, models::LayerGradient& sum) const;

@@ -1,11 +1,11 @@
 #include "compress/compressor.hpp"
 
+#include "compress/compressors.hpp"
+
 namespace dadsim::compress {
 namespace {
 
 constexpr double kBillion = 1e9;
-
-constexpr double kWordBytes = 4.0;
 
 }  // namespace
 
@@ -17,7 +17,7 @@ step::Work Compressor::memory_work(const Amount& numbers) const {
   // M = G + E and E = M − what arrived: two read and one written each.
   step::Work work = decode_work(numbers);
   work.flops += 2.0 * numbers.elements;
-  work.bytes_moved += 6.0 * kWordBytes * numbers.elements;
+  work.bytes_moved += 6.0 * kFloatBytes * numbers.elements;
   work.launches += 2.0;
   return work;
 }

@@ -3,10 +3,10 @@
 #include <array>
 #include <limits>
 
+#include "compress/compressors.hpp"
+
 namespace dadsim::compress {
 namespace {
-
-constexpr double kWordOfFour = 4.0;  // bytes
 
 /// A stream of places from the eight bytes that are sent.
 RandomStream stream_of(const std::array<std::int32_t, 2>& seed) {
@@ -66,7 +66,7 @@ std::vector<step::Payload> RandomCoordinates::size(const Amount& numbers) const 
 step::Work RandomCoordinates::encode_work(const Amount& numbers) const {
   step::Work work = places_work(numbers.elements, kept(numbers));
   if (options_.unbiased) work.flops += kept(numbers);
-  work.bytes_moved += kWordOfFour * (2.0 + index_words()) * kept(numbers);
+  work.bytes_moved += kFloatBytes * (2.0 + index_words()) * kept(numbers);
   work.launches += 1.0;
   return work;
 }

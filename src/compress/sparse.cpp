@@ -6,17 +6,10 @@
 #include <limits>
 #include <stdexcept>
 
+#include "compress/compressors.hpp"
 #include "compress/largest_entries.hpp"
 
 namespace dadsim::compress {
-namespace {
-
-constexpr double kWord = 4.0;  // bytes
-constexpr double kShares = 1e9;
-
-double billionths(double fraction) { return std::round(fraction * kShares); }
-
-}  // namespace
 
 spec::ParameterSpec fraction_parameter(const char* default_value, const char* description) {
   return {.name = "fraction",
@@ -35,12 +28,11 @@ Flat::Flat(models::ConstBlock numbers) {
 }
 
 step::Expression kept_of_numbers(double fraction, const step::Expression& elements) {
-  return kept_of(billionths(fraction), elements);
+  return step::extent::kept_of(fraction, elements);
 }
 
 std::int64_t kept_of_numbers(double fraction, std::int64_t elements) {
-  return static_cast<std::int64_t>(
-      kept_of_numbers(fraction, step::Expression(static_cast<double>(elements))).evaluate({}));
+  return step::kept_entries(fraction, elements, 1);
 }
 
 std::vector<float> values_at(std::span<const float> numbers, std::span<const std::int32_t> indices) {
@@ -64,15 +56,15 @@ bool has_no_number(std::span<const float> numbers) {
 }
 
 step::Work scatter_work(const step::Expression& elements, const step::Expression& kept, double index_words) {
-  return {.flops = {}, .bytes_moved = kWord * (elements + (2.0 + index_words) * kept), .launches = 2.0};
+  return {.flops = {}, .bytes_moved = kFloatBytes * (elements + (2.0 + index_words) * kept), .launches = 2.0};
 }
 
 step::Work scatter_add_work(const step::Expression& elements, const step::Expression& kept, double index_words) {
-  return {.flops = kept, .bytes_moved = kWord * (elements + (3.0 + index_words) * kept), .launches = 2.0};
+  return {.flops = kept, .bytes_moved = kFloatBytes * (elements + (3.0 + index_words) * kept), .launches = 2.0};
 }
 
 step::Work error_feedback_work(const Amount& numbers, const step::Expression& kept) {
-  return {.flops = numbers.elements, .bytes_moved = kWord * (3.0 * numbers.elements + kept), .launches = 2.0};
+  return {.flops = numbers.elements, .bytes_moved = kFloatBytes * (3.0 * numbers.elements + kept), .launches = 2.0};
 }
 
 step::Expression SparseList::kept(const Amount& numbers) const {

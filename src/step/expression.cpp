@@ -205,7 +205,11 @@ std::int64_t kept_entries(double fraction, std::int64_t in, std::int64_t out) {
       round_up(fraction_to_nine_decimals(fraction) * static_cast<double>(in) * static_cast<double>(out)));
 }
 
-Expression extent::kept(double fraction) { return ceil(fraction_to_nine_decimals(fraction) * in() * out()); }
+Expression extent::kept(double fraction) { return kept_of(fraction, in() * out()); }
+
+Expression extent::kept_of(double fraction, const Expression& of) {
+  return ceil(fraction_to_nine_decimals(fraction) * of);
+}
 
 Expression::Expression(double constant) {
   if (constant != 0) terms_.push_back({constant, {}});

@@ -182,6 +182,8 @@ inline Expression matrix_rank(std::int32_t number) { return min({slot(number), i
 inline Expression biased_rank(std::int32_t number) { return min({slot(number), in_with_bias(), out()}); }
 /// ⌈fraction · in · out⌉; `fraction` in (0, 1], to nine decimals.
 Expression kept(double fraction);
+/// ⌈fraction · of⌉, the fraction likewise.
+Expression kept_of(double fraction, const Expression& of);
 }  // namespace extent
 
 /// What one element of a message is on the wire.

@@ -1,7 +1,6 @@
 #include "algorithms/private/lsg.hpp"
 
 #include <boost/random/uniform_01.hpp>
-#include <cmath>
 #include <utility>
 
 #include "algorithms/cost.hpp"
@@ -11,12 +10,6 @@
 
 namespace dadsim::algorithms {
 namespace {
-
-/// To nine decimals, as step::kept_entries has it.
-double to_nine_decimals(double fraction) {
-  constexpr double kBillion = 1e9;
-  return std::round(fraction * kBillion) / kBillion;
-}
 
 /// Scores written, and the largest of them found by radix selection in four passes and marked in one more.
 step::Work select_largest_work(const step::Expression& numbers) {
@@ -48,7 +41,7 @@ void fill_by_chance(models::Matrix& scores, const TrainingStep& step, std::size_
 }  // namespace
 
 step::Expression Lsg::released(const step::Expression& all) const {
-  return step::extent::ceil(to_nine_decimals(sparsity_.density) * all);
+  return step::extent::kept_of(sparsity_.density, all);
 }
 
 std::optional<Mask> Lsg::choose(TrainingStep& step, std::size_t l, const std::optional<Carriers>& carriers,

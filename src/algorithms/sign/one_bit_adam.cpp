@@ -98,7 +98,7 @@ void OneBitAdam::freeze(const TrainingStep& step) {
   }
   for (const models::Vector& vector : parameters.vectors) vectors_.push_back(next(vector.size()));
   for (std::size_t l = 0; l < step.matrices(); ++l) {
-    tensors_.push_back(std::move(of_network[step.number_in_network(l)]));
+    tensors_.push_back(std::move(of_network[step.in_network(l)]));
     tensors_.back().site_errors.assign(step.sites(), ArrayXf::Zero(tensors_.back().momentum.size()));
   }
   frozen_ = true;
