@@ -1,6 +1,9 @@
 #include "algorithms/algorithm.hpp"
 
+#include <algorithm>
+
 #include "algorithms/training_step.hpp"
+#include "compress/registry.hpp"
 
 namespace dadsim::algorithms {
 
@@ -10,6 +13,51 @@ std::unique_ptr<Algorithm> make_algorithm(const AlgorithmInfo& info, const spec:
 
 bool is_exact(const AlgorithmInfo& info, const spec::RunSpec& run) {
   return info.exact_with ? info.exact_with(run) : info.exact;
+}
+
+bool compresses_gradients(const AlgorithmInfo& info, const spec::RunSpec& run) {
+  if (info.sharing != Sharing::one_network) return false;
+  if (!compress::compressors().at(run.compress.method).lossless) return true;
+  return !is_exact(info, run) && !info.perturbs && !info.lossless.empty();
+}
+
+namespace {
+
+bool leaves_out(const Reach& reach, const step::Scope& scope) {
+  return reach.most.evaluate(scope) < reach.all.evaluate(scope);
+}
+
+/// Whether the algorithm's parameters are those under which it loses nothing.
+bool is_lossless(const AlgorithmInfo& info, const spec::RunSpec& run) {
+  return std::ranges::all_of(info.lossless, [&](const auto& parameter) {
+    const auto set = run.parameters.find(parameter.first);
+    return set != run.parameters.end() && set->second == parameter.second;
+  });
+}
+
+}  // namespace
+
+Bite bite(const AlgorithmInfo& info, const spec::RunSpec& run, const spec::ModelShape& network, std::int64_t samples,
+          std::size_t workers) {
+  const compress::CompressorInfo& compressor = compress::compressors().at(run.compress.method);
+  const step::StepSizes sizes{std::vector<std::int32_t>(workers, static_cast<std::int32_t>(samples)), {}};
+  Bite bite;
+  for (std::size_t i = 0; i < network.layers.size(); ++i) {
+    const spec::LayerShape& layer = network.layers[i];
+    if (!layer.has_outer_product()) continue;
+    ++bite.of;
+    const step::Scope scope{&layer, &sizes, 0, nullptr, spec::delta_relations(network, i)};
+    bool left_out = false;
+    if (!compressor.lossless) {
+      const step::Expression all = step::extent::in() * step::extent::out();
+      left_out = !compressor.keeps || leaves_out({compressor.keeps(run.compress.parameters, all), all}, scope);
+    }
+    if (!is_exact(info, run) && !info.lossless.empty()) {
+      left_out = left_out || (info.reach ? leaves_out(info.reach(run.parameters), scope) : !is_lossless(info, run));
+    }
+    if (left_out) ++bite.layers;
+  }
+  return bite;
 }
 
 void run_step(const AlgorithmInfo& info, Algorithm& algorithm, TrainingStep& step) {

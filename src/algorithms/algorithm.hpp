@@ -53,6 +53,12 @@ enum class Sharing {
   own_weights,  ///< every site has weights of its own and exchanges them with its neighbours in a graph
 };
 
+/// How much of a layer's gradient a compression keeps, in units of its own (components, entries).
+struct Reach {
+  step::Expression most;  ///< at most; without slots
+  step::Expression all;   ///< all that there is
+};
+
 class GossipAlgorithm;
 
 /// Which optimizer an algorithm can do with.
@@ -132,6 +138,9 @@ struct AlgorithmInfo {
   std::function<std::string(const spec::ParameterValues&, std::size_t sites)> check = nullptr;
   /// What a result must say of the algorithm on this network and with so many sites; empty: nothing.
   std::function<std::string(const RemarkContext&)> remark = nullptr;
+  /// Of an algorithm that compresses gradients: with these parameters it leaves nothing out where `most` is `all`, for
+  /// want of anything to leave out. None: it leaves something out unless its parameters are those of `lossless`.
+  std::function<Reach(const spec::ParameterValues&)> reach = nullptr;
   /// What it computes is random beside the batch: it adds noise on purpose, which the parameters of `lossless` turn
   /// off.
   bool perturbs = false;
@@ -147,6 +156,17 @@ struct AlgorithmInfo {
 std::unique_ptr<Algorithm> make_algorithm(const AlgorithmInfo& info, const spec::RunSpec& run);
 /// Whether its gradients are those of all samples pooled, in this run.
 bool is_exact(const AlgorithmInfo& info, const spec::RunSpec& run);
+
+/// Whether a run compresses gradients at all, so that there would be something that it leaves out.
+bool compresses_gradients(const AlgorithmInfo& info, const spec::RunSpec& run);
+/// Of how many layers of a network, and of how many that it compresses, a run can leave something out at `workers`
+/// sites with so many samples each. Where it is of none, the run learns what it would learn without compression,
+/// whatever that compression is worth.
+struct Bite {
+  std::size_t layers = 0, of = 0;
+};
+Bite bite(const AlgorithmInfo& info, const spec::RunSpec& run, const spec::ModelShape& network, std::int64_t samples,
+          std::size_t workers);
 
 /// One whole step but for the update: the algorithm, and the sum over sites of what a workload may have and this
 /// network does not.

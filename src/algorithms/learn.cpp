@@ -141,7 +141,7 @@ step::Trajectory learn(const spec::RunSpec& run, const LearningProblem& problem,
     if (done % every == 0 || last) {
       trajectory.curve.push_back(evaluate_all(done, *learners, problem.data.test));
       if (training.stop == spec::TrainingSpec::Stop::target &&
-          trajectory.curve.back().accuracy >= training.target_accuracy) {
+          trajectory.curve.back().accuracy >= training.last_target()) {
         ranks.close(static_cast<std::int32_t>((done + trajectory.steps_per_epoch - 1) / trajectory.steps_per_epoch),
                     trajectory.ranks);
         break;

@@ -186,6 +186,16 @@ AlgorithmInfo power_sgd_info() {
                 step::extent::in() * step::extent::out() +
                     step::extent::matrix_rank(0) * (step::extent::in() + step::extent::out()),
                 static_cast<std::int32_t>(std::stoll(values.at("rank"))), true};
+          },
+      // Of the components of the gradient of all sites.
+      .reach =
+          [](const spec::ParameterValues& values) {
+            using namespace step::extent;  // NOLINT(google-build-using-namespace): the formulas read as in the papers
+            const step::Expression all = min({in(), delta_directions(), all_rows()});
+            const step::Expression rank = min({std::stod(values.at("rank")), in(), out()});
+            const SubspaceOptions options{.least_compression = std::stod(values.at("least-compression"))};
+            const step::Expression compressed = options.compresses(rank);
+            return Reach{min({compressed * rank + (1.0 - compressed) * all, all}), all};
           }};
 }
 

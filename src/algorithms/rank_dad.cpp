@@ -124,6 +124,16 @@ AlgorithmInfo rank_dad_info() {
                                                 (step::extent::in_with_bias() + step::extent::out()),
                                             static_cast<std::int32_t>(std::stoll(values.at("cap")))};
           },
+      // Of the components of a site, or of what is left of those of all sites. Those that are small are left out
+      // besides, if there are any.
+      .reach =
+          [](const spec::ParameterValues& values) {
+            using namespace step::extent;  // NOLINT(google-build-using-namespace): the formulas read as in the papers
+            const bool merges = values.at("mode") == "two-way";
+            const step::Expression all =
+                min({in_with_bias(), delta_directions(), merges ? over_workers(rows()) : rows()});
+            return Reach{min({std::stod(values.at("cap")), all}), all};
+          },
   };
 }
 

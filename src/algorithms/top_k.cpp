@@ -61,6 +61,11 @@ AlgorithmInfo top_k_info() {
       .state =
           [](const spec::ParameterValues&) {
             return estimate::AlgorithmState{step::extent::in() * step::extent::out(), 0, true};
+          },
+      .reach =
+          [](const spec::ParameterValues& values) {
+            return Reach{step::extent::kept(std::stod(values.at("fraction"))),
+                         step::extent::in() * step::extent::out()};
           }};
 }
 

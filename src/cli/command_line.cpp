@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "cli/algorithm_pages.hpp"
+#include "cli/calibrate_command.hpp"
 #include "cli/collective_command.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/explain_command.hpp"
@@ -31,6 +32,7 @@
 #include "scenario/load.hpp"
 #include "sim/platform.hpp"
 #include "sim/simulator.hpp"
+#include "study/carry_over.hpp"
 #include "study/catalog.hpp"
 #include "study/experiment.hpp"
 #include "support/atomic_file.hpp"
@@ -94,6 +96,12 @@ void run_scenario(const Options& options, const scenario::Scenario& scenario) {
   if (!options.quiet && !taken) print(to_table(result));
 }
 
+/// What the author of a scenario should know before it learns.
+void warn(const scenario::Scenario& scenario) {
+  for (const std::string& sentence : study::warnings_of(scenario))
+    fmt::print(stderr, "dadsim: warning: {}\n", sentence);
+}
+
 void write_pages(const std::string& folder) {
   std::filesystem::create_directories(folder);
   for (const auto& [name, text] : algorithm_pages()) write_file_atomically(folder + "/" + name, text);
@@ -112,6 +120,8 @@ void execute(const Options& options) {
       return run_platform_command(options.arguments);
     case Options::Command::collective:
       return run_collective_command(options.arguments);
+    case Options::Command::calibrate:
+      return run_calibrate_command(options.arguments);
     case Options::Command::explain:
       return run_explain_command(options.arguments);
     case Options::Command::plan:
@@ -128,6 +138,7 @@ void execute(const Options& options) {
   const scenario::Scenario scenario =
       scenario::load_scenario(options.scenario, options.overrides, study::make_catalog());
   if (options.command == Options::Command::print_scenario) return print(print_scenario(scenario));
+  if (!options.quiet) warn(scenario);
   if (options.command == Options::Command::check) {
     if (!options.quiet) print(fmt::format("{}: nothing wrong with it\n", options.scenario));
     return;

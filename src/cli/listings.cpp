@@ -142,6 +142,7 @@ std::string list_workloads() {
                     human_count(shape.parameters()), shape.forward_macs_per_sample() / 1e9, shape.layers.size()),
         2);
     text += paragraph("source: " + workload.source, 2);
+    text += list_parameters(workload.parameters);
   }
   return text;
 }

@@ -89,6 +89,7 @@ std::vector<std::int64_t> parse_steps(const std::string& text) {
 std::optional<Options::Command> command_with_options(const std::string& word) {
   if (word == "platform") return Options::Command::platform;
   if (word == "collective") return Options::Command::collective;
+  if (word == "calibrate") return Options::Command::calibrate;
   if (word == "explain") return Options::Command::explain;
   if (word == "plan") return Options::Command::plan;
   if (word == "sweep") return Options::Command::sweep;
@@ -102,7 +103,7 @@ void check_misspelt_command(const std::string& word) {
   if (word.starts_with('-') || word.find_first_of("./") != std::string::npos || std::filesystem::exists(word, error)) {
     return;
   }
-  std::vector<std::string> commands{"platform", "collective", "explain", "plan", "sweep", "merge"};
+  std::vector<std::string> commands{"platform", "collective", "calibrate", "explain", "plan", "sweep", "merge"};
   for (const Listing& listing : listings()) commands.push_back(listing.name);
   const std::string meant = closest(word, commands);
   if (!meant.empty()) {
@@ -192,6 +193,8 @@ std::string usage() {
           "  dadsim collective --platform FILE --op OP\n"
           "                                  time a collective alone, size by size (--help)\n"
           "  dadsim explain scenario.xml     what holds each run back, and what would help (--help)\n"
+          "  dadsim calibrate FILE --device NAME\n"
+          "                                  fit a device to measured steps of your own (docs/calibrate.md, --help)\n"
           "  dadsim plan scenario.xml        how its <goal> can be reached (docs/plan.md, --help)\n";
   for (const Listing& listing : listings()) text << fmt::format("  dadsim {:<25}{}\n", listing.name, listing.summary);
   text << '\n'

@@ -15,6 +15,7 @@ struct Options {
     listing,
     platform,
     collective,
+    calibrate,
     explain,
     plan,
     sweep,

@@ -33,8 +33,10 @@ po::options_description platform_options() {
        "write the same as JSON (docs/output-platform.md); - is standard output")  //
       ("transport", po::value<std::string>()->value_name("T"),
        "how the links of a SimGrid file are used: plain (default), tcp, rdma, nvlink")  //
-      ("links", "list the names of all links as well, one a line: profiles name them")  //
-      ("quiet", "no text")                                                              //
+      ("routes", po::value<std::string>()->value_name("FILE"),
+       "write the links of every route as CSV (docs/output-platform.md); - is standard output")  //
+      ("links", "list the names of all links as well, one a line: profiles name them")           //
+      ("quiet", "no text")                                                                       //
       ("help", "this text");
   return options;
 }
@@ -61,6 +63,23 @@ sim::PlatformReport inspect(const spec::PlatformSpec& platform) {
   }
 }
 
+constexpr std::size_t kMostHosts = 256;  // with their routes written one by one
+
+std::string routes_as_csv(const spec::PlatformSpec& platform) {
+  std::vector<std::string> hosts;
+  for (const sim::PlatformHost& host : sim::platform_hosts(platform)) hosts.push_back(host.name);
+  if (hosts.size() > kMostHosts) {
+    throw UsageError(fmt::format("--routes writes every route; this platform has {} hosts, and at most {} would do",
+                                 hosts.size(), kMostHosts));
+  }
+  std::string text = "from,to,link,bytes_per_second,latency_seconds,queue_bytes,transport\n";
+  for (const sim::RouteLink& link : sim::platform_routes(platform, hosts)) {
+    text += fmt::format("{},{},{},{},{},{},{}\n", link.from, link.to, link.link, link.bandwidth, link.latency,
+                        link.queue, link.transport);
+  }
+  return text;
+}
+
 }  // namespace
 
 void run_platform_command(const std::vector<std::string>& arguments) {
@@ -76,11 +95,12 @@ void run_platform_command(const std::vector<std::string>& arguments) {
   const std::string dot = text_of(values, "dot");
   const std::string svg = text_of(values, "svg");
   const std::string json = text_of(values, "json");
-  check_files_differ({{"dot", dot}, {"svg", svg}, {"json", json}});
+  const std::string routes = text_of(values, "routes");
+  check_files_differ({{"dot", dot}, {"svg", svg}, {"json", json}, {"routes", routes}});
   std::optional<spec::Transport> transport;
   if (const std::string text = text_of(values, "transport"); !text.empty()) transport = cli::parse_transport(text);
 
-  for (const std::string& path : {dot, svg, json}) {
+  for (const std::string& path : {dot, svg, json, routes}) {
     if (!path.empty()) check_writable(path);
   }
   const std::string program = svg.empty() ? std::string() : find_dot();
@@ -92,11 +112,13 @@ void run_platform_command(const std::vector<std::string>& arguments) {
     for (const std::string& name : sim::platform_links(platform)) text += fmt::format("  {}\n", name);
   }
   const std::string picture = svg.empty() ? std::string() : draw_svg(program, to_dot(report));
+  const std::string routes_text = routes.empty() ? std::string() : routes_as_csv(platform);
   // All there is to write is there before anything is written.
   if (!dot.empty()) write_file_atomically(dot, to_dot(report));
   if (!svg.empty()) write_file_atomically(svg, picture);
   if (!json.empty()) write_file_atomically(json, to_json(operands[0], platform, report));
-  const bool taken = dot == "-" || svg == "-" || json == "-";
+  if (!routes.empty()) write_file_atomically(routes, routes_text);
+  const bool taken = dot == "-" || svg == "-" || json == "-" || routes == "-";
   if (!values.contains("quiet") && !taken) print(text);
 }
 

@@ -26,7 +26,7 @@ double BlockSizes::run(std::int64_t first, std::int64_t blocks) const {
 void BlockRounds::to_transfers(const std::vector<Parcel>& parcels, std::vector<Transfer>& out) const {
   bool any = false;
   for (const Parcel& parcel : parcels) {
-    const double bytes = run_bytes(parcel.first, parcel.blocks);
+    const double bytes = parcel.weight * run_bytes(parcel.first, parcel.blocks);
     if (any && out.back().peer == parcel.peer) {
       out.back().bytes += bytes;
     } else {
@@ -48,6 +48,18 @@ void BlockRounds::receives(Rank rank, std::int64_t round, std::vector<Transfer>&
   to_transfers(parcels, out);
 }
 
+void BlockRounds::lane_sends(Rank rank, Rank lane, std::int64_t round, std::vector<Transfer>& out) const {
+  std::vector<Parcel> parcels;
+  sent_in_lane(rank, lane, round, parcels);
+  to_transfers(parcels, out);
+}
+
+void BlockRounds::lane_receives(Rank rank, Rank lane, std::int64_t round, std::vector<Transfer>& out) const {
+  std::vector<Parcel> parcels;
+  received_in_lane(rank, lane, round, parcels);
+  to_transfers(parcels, out);
+}
+
 std::vector<RoundPhase> BlockRounds::phases() const {
   if (count() == 0) return {};
   return {{0, count(), count() == 1}};
@@ -58,7 +70,7 @@ double BlockRounds::busiest_bytes(std::int64_t round) const {
   std::vector<Parcel> parcels;
   const auto total = [&] {
     double bytes = 0;
-    for (const Parcel& parcel : parcels) bytes += run_bytes(parcel.first, parcel.blocks);
+    for (const Parcel& parcel : parcels) bytes += parcel.weight * run_bytes(parcel.first, parcel.blocks);
     parcels.clear();
     return bytes;
   };

@@ -33,6 +33,7 @@ struct Parcel {
   std::int64_t first = 0;   ///< block
   std::int64_t blocks = 1;  ///< how many
   bool reduce = false;      ///< the receiver adds them to its own; otherwise it replaces its own
+  double weight = 1;  ///< bytes on their way per byte of the blocks: other than 1 where a switch adds up and copies
   bool operator==(const Parcel&) const = default;
 };
 
@@ -48,12 +49,21 @@ class BlockRounds : public Rounds {
   Rank ranks() const final { return ranks_; }
   void sends(Rank rank, std::int64_t round, std::vector<Transfer>& out) const final;
   void receives(Rank rank, std::int64_t round, std::vector<Transfer>& out) const final;
+  void lane_sends(Rank rank, Rank lane, std::int64_t round, std::vector<Transfer>& out) const final;
+  void lane_receives(Rank rank, Rank lane, std::int64_t round, std::vector<Transfer>& out) const final;
   /// One phase of all rounds, unlike each other if there are several.
   std::vector<RoundPhase> phases() const override;
 
   /// Appends what `rank` sends or receives. Parcels of the same peer stand side by side: together they are one message.
   virtual void sent(Rank rank, std::int64_t round, std::vector<Parcel>& out) const = 0;
   virtual void received(Rank rank, std::int64_t round, std::vector<Parcel>& out) const = 0;
+  /// The same of one lane, where there are several.
+  virtual void sent_in_lane(Rank rank, Rank, std::int64_t round, std::vector<Parcel>& out) const {
+    sent(rank, round, out);
+  }
+  virtual void received_in_lane(Rank rank, Rank, std::int64_t round, std::vector<Parcel>& out) const {
+    received(rank, round, out);
+  }
 
   virtual std::int64_t blocks() const { return sizes_.count(); }
   virtual double run_bytes(std::int64_t first, std::int64_t blocks) const { return sizes_.run(first, blocks); }

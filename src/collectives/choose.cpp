@@ -1,12 +1,12 @@
-// What `auto` stands for: each candidate's time by a formula, as in NCCL's tuner (src/graph/tuning.cc), and the least
-// taken. docs/collectives.md has the formulas and where they cross.
+// What `auto` stands for: each candidate's time by a formula, as in NCCL's tuner (NCCL 2.28, src/graph/tuning.cc), and
+// the least taken. docs/collectives.md has the formulas and where they cross.
 #include <algorithm>
 #include <span>
 
 #include "collectives/chain.hpp"
 #include "collectives/double_binary_tree.hpp"
-#include "collectives/hierarchical_pipelined.hpp"
 #include "collectives/layouts.hpp"
+#include "collectives/node_trees.hpp"
 #include "collectives/nvls.hpp"
 
 namespace dadsim::collectives {
@@ -18,9 +18,12 @@ constexpr double kTrees = 0.9;
 /// The share that is reached where everybody sends to everybody at once: 4 to 8 hosts over TCP were measured at 72 to
 /// 84 % of what ideally shared links would give.
 constexpr double kAllAtOnce = 0.8;
-/// Stages of a segment up to which the segmented hierarchical all-reduce is a candidate: its rounds of filling and
-/// draining differ from one another, so that with many nodes flow fidelity would have to share the links for each.
-constexpr Rank kMostStages = 128;
+/// Stages of a segment up to which an all-reduce in segments is a candidate: its rounds of filling and draining differ
+/// from one another, so that with many flow fidelity would have to share the links for each.
+constexpr std::int64_t kMostStages = 128;
+
+/// What NCCL's tuner multiplies the latency of rings between nodes with, from Ampere on (its "plateau effect of ring").
+constexpr double kPlateau = 1.4;
 
 struct Candidate {
   const char* name;
@@ -38,15 +41,31 @@ class Estimate {
         power_(power_of_two_within(n_)),
         levels_(ceil_log2(n_)),
         inside_(is_power_of_two(per_node_) ? per_node_ : 1),
+        lanes_(ring_lanes(layout)),
+        turns_(layout.rails > 0 ? static_cast<double>(per_node_) / layout.rails : per_node_),
+        meshed_(layout.meshed_nodes),
         near_(layout.inside),
         far_(slowest_channel(layout)) {}
 
   bool hierarchical() const { return per_node_ > 1; }
-  bool pipelined() const { return hierarchical() && 2 * (per_node_ - 1) + 2 * (nodes_ - 1) <= kMostStages; }
   bool power_of_two() const { return power_ == n_; }
 
-  /// `passes` times N − 1 rounds of one block.
-  double ring(int passes, double block) const { return passes * (n_ - 1) * far(block); }
+  /// `passes` times N − 1 rounds of one block. With several rings each has its share of the block. The longest chain of
+  /// causes stays on the pair whose transfers take longest, or moves on with a block where its latency makes it wait.
+  double ring(int passes, double block) const {
+    if (lanes_ == 1) return passes * (n_ - 1) * far(block);
+    const double part = block / lanes_;
+    if (!hierarchical()) return passes * (n_ - 1) * near(part * lanes_ / (n_ - 1));
+    // A switch's port carries the messages of all rings, an adapter those of the ranks that it serves.
+    const double inside = (meshed_ ? 1 : lanes_ - 1) * near_.transfer(part);
+    const double between = turns_ * far_.transfer(part);
+    const double transfer = std::max(inside, between);
+    const double hops_between = static_cast<double>(passes) * (n_ - 1) * nodes_ / n_;
+    const double hops_inside = passes * (n_ - 1) - hops_between;
+    const double wait = hops_between * std::max(0.0, latency(far_, part) + between - transfer) +
+                        hops_inside * std::max(0.0, latency(near_, part) + inside - transfer);
+    return passes * (n_ - 1) * transfer + kPlateau * wait;
+  }
 
   /// Rings inside and between the nodes; `passes` of each. Between the nodes one block is sent at a time, inside one
   /// for each node.
@@ -54,20 +73,9 @@ class Estimate {
     return passes * ((nodes_ - 1) * far(block) + (per_node_ - 1) * near(block * nodes_));
   }
 
-  /// Segments one behind the other: the first goes through all stages, each further one takes a round of the busier
-  /// network.
-  double hierarchical_pipelined(double bytes, double segments) const {
-    const double shard = bytes / segments / per_node_;
-    const double part = shard / nodes_;
-    const int inside = 2 * (per_node_ - 1);
-    const int between = 2 * (nodes_ - 1);
-    return inside * near(shard) + between * far(part) +
-           (segments - 1) * std::max(near(inside * shard), far(between * part));
-  }
-
   /// Inside the only node, through its switch.
   double nvls(double bytes, double segments) const {
-    return 2 * (segments + 2) * near(0) +
+    return 2 * (segments + 2) * near_.latency +
            (segments + 1) / segments * (n_ + 1) / n_ * bytes / kNvlsEfficiency / near_.bandwidth;
   }
 
@@ -101,6 +109,9 @@ class Estimate {
     return far(0) + std::max(inside, between) / kAllAtOnce;
   }
 
+  /// Two rounds in which each pair of a mesh has 1/N of the vector.
+  double all_pairs(double bytes) const { return 2 * near(bytes / n_); }
+
   /// The root with all others in one round.
   double flat(double total) const { return far(others(total)); }
   double binomial_whole(double bytes) const { return levels_ * far(bytes); }
@@ -110,12 +121,18 @@ class Estimate {
 
  private:
   double others(double total) const { return total * (n_ - 1) / n_; }
-  double near(double bytes) const { return near_.latency + bytes / near_.bandwidth; }
-  double far(double bytes) const { return far_.latency + bytes / far_.bandwidth; }
+  static double latency(const RankLayout::Channel& channel, double bytes) {
+    return channel.seconds(bytes) - channel.transfer(bytes);
+  }
+  double near(double bytes) const { return near_.seconds(bytes); }
+  double far(double bytes) const { return far_.seconds(bytes); }
 
   Rank n_, per_node_, nodes_, power_;
   int levels_;
   Rank inside_;
+  Rank lanes_;
+  double turns_;  ///< ranks that leave their node through the same adapter
+  bool meshed_;
   RankLayout::Channel near_, far_;
 };
 
@@ -138,7 +155,7 @@ std::vector<Candidate> candidates(const CollectiveRequest& request, const RankLa
   const double total = blocks.total();
   std::vector<Candidate> result;
   const auto add = [&](const char* name, double seconds) { result.push_back({name, seconds}); };
-  const bool in_segments = layout.switched_nodes && estimate.pipelined();
+  const bool nodes_of_gpus = layout.switched_nodes && estimate.hierarchical();
   switch (request.kind) {
     case step::CollectiveKind::all_reduce:
       // The MPI libraries exchange halves with partners farther and farther away; NCCL, for nodes of GPUs, never does:
@@ -147,18 +164,26 @@ std::vector<Candidate> candidates(const CollectiveRequest& request, const RankLa
         add("halving-doubling",
             estimate.doubling(2, bytes / power_of_two_within(n), false) + estimate.fold(bytes, bytes));
       }
-      if (layout.switch_adds_up && is_one_node(layout)) {
+      if (is_one_node(layout) && layout.switch_adds_up) {
         add("nvls", estimate.nvls(bytes, static_cast<double>(nvls_segments(bytes, request.segment_bytes, layout))));
       }
-      add("double-binary-tree", estimate.double_binary_tree(bytes, static_cast<double>(double_binary_tree_segments(
-                                                                       bytes, request.segment_bytes, layout))));
-      if (in_segments) {
-        add("hierarchical-pipelined",
-            estimate.hierarchical_pipelined(
-                bytes, static_cast<double>(hierarchical_pipelined_segments(bytes, request.segment_bytes, layout))));
+      if (is_one_node(layout) && layout.meshed_nodes) add("direct", estimate.all_pairs(bytes));
+      if (!nodes_of_gpus) {
+        add("double-binary-tree", estimate.double_binary_tree(bytes, static_cast<double>(double_binary_tree_segments(
+                                                                         bytes, request.segment_bytes, layout))));
+        if (estimate.hierarchical()) add("hierarchical", estimate.hierarchical(2, bytes / n));
+      } else {
+        const auto in_segments = [&](const char* name, WithinNode within, BetweenNodes between) {
+          const NodePlan plan = node_plan(layout, within, between);
+          if (2 * plan.stages_within() + plan.stages_between() > kMostStages) return;
+          const std::int64_t segments = plan.segments(bytes, request.segment_bytes, layout);
+          add(name, plan.seconds(bytes, static_cast<double>(segments), layout) + plan.loss(bytes, layout));
+        };
+        const WithinNode best = layout.switch_adds_up ? WithinNode::node_switch : WithinNode::rings;
+        in_segments("tree", WithinNode::rings, BetweenNodes::trees);
+        if (layout.switch_adds_up) in_segments("nvls-tree", WithinNode::node_switch, BetweenNodes::trees);
+        if (layout.fabric_adds_up) in_segments("sharp", best, BetweenNodes::fabric);
       }
-      // In one piece, as MPI libraries do it; NCCL's way between nodes behind switches is that in segments.
-      if (estimate.hierarchical() && !in_segments) add("hierarchical", estimate.hierarchical(2, bytes / n));
       add("ring", estimate.ring(2, bytes / n));
       break;
     case step::CollectiveKind::reduce_scatter:
@@ -192,6 +217,7 @@ std::vector<Candidate> candidates(const CollectiveRequest& request, const RankLa
       add("pairwise", estimate.pairwise(largest));
       break;
     case step::CollectiveKind::neighbour_exchange:
+    case step::CollectiveKind::stage_send:
       add("direct", 0);
       break;
   }

@@ -29,7 +29,11 @@ double busiest_bytes(const Rounds& rounds, std::int64_t round) {
 }  // namespace
 
 double closed_form_seconds(const Rounds& rounds, double latency, double bandwidth) {
-  double seconds = 0;
+  // A word before each message costs another latency; rounds in flight together share theirs.
+  const Pace pace = rounds.pace();
+  if (pace.ready != Pace::Ready::is_taken_for_granted) latency *= 2;
+  latency /= static_cast<double>(pace.in_flight);
+  double seconds = rounds.start_seconds();
   for (const RoundPhase& phase : rounds.phases()) {
     if (phase.alike) {
       seconds += static_cast<double>(phase.rounds) * (latency + busiest_bytes(rounds, phase.first) / bandwidth);

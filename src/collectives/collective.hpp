@@ -17,13 +17,27 @@ struct RankLayout {
   struct Channel {
     double latency = 0;    ///< seconds of a message of no size
     double bandwidth = 1;  ///< byte/s of one pair by itself
+    /// Seconds of a message that uses all of the bandwidth, as far as they do not grow with it; 0: the same latency. A
+    /// message of the lower latency uses half of the bandwidth (NCCL's protocols Simple and LL).
+    double bulk_latency = 0;
+    /// Seconds of a message of so many bytes that is alone on its way, by whichever protocol is sooner.
+    double seconds(double bytes) const;
+    /// Of these, those that grow with the bytes.
+    double transfer(double bytes) const;
     bool operator==(const Channel&) const = default;
   };
   Channel inside, between;      ///< within a node, between nodes (equal where every node has one rank)
   bool switch_adds_up = false;  ///< a node's switch can sum what its ranks send and copy the sum to all (NVLink SHARP)
-  bool switched_nodes = false;  ///< nodes of GPUs behind a switch each (NVSwitch), all on one fabric: NCCL's ground
+  bool switched_nodes = false;  ///< nodes of GPUs behind a switch or in a mesh, all on one fabric: NCCL's ground
+  bool meshed_nodes = false;    ///< every pair of a node has a link of its own (xGMI): `inside` is one of them
+  bool fabric_adds_up = false;  ///< the switches between the nodes can sum (InfiniBand SHARP)
+  Rank rails = 0;               ///< adapters that the ranks of a node leave it through; 0: not known
+  double tree_latency = 0;      ///< seconds that a hop between nodes takes longer in a tree than in a ring
+  double start_seconds = 0;     ///< of an operation, before its first message: a kernel's start and the library's own
   bool operator==(const RankLayout&) const = default;
 
+  /// Whether ranks are GPUs under NCCL or RCCL, as far as the links tell.
+  bool of_gpus() const { return start_seconds > 0; }
   Rank ranks() const { return static_cast<Rank>(node_of.size()); }
   /// Whether there are several nodes, all with the same number (above one) of ranks, numbered node by node.
   bool is_hierarchical() const;

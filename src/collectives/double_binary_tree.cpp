@@ -10,24 +10,21 @@
 #include "collectives/segments.hpp"
 
 namespace dadsim::collectives {
-namespace {
 
-/// A place in the binary tree over places 0 … n − 1: 0 is the root with one child, the others are in symmetric order: a
-/// place's lowest set bit is its height, odd places are leaves.
-struct Place {
-  Rank parent = -1;
-  Rank children[2] = {-1, -1};
-};
-
-Place place_in_tree(Rank place, Rank n) {
-  Place result;
+TreePlace place_in_tree(Rank place, Rank n) {
+  TreePlace result;
+  for (Rank up = place; up != 0; ++result.depth) {
+    const Rank bit = up & -up;
+    const Rank parent = (up ^ bit) | (bit << 1);
+    up = parent < n ? parent : up ^ bit;
+    if (result.depth == 0) result.parent = up;
+  }
+  if (n < 2) return result;
   if (place == 0) {
     result.children[0] = Rank{1} << (ceil_log2(n) - 1);
     return result;
   }
   const Rank bit = place & -place;
-  result.parent = (place ^ bit) | (bit << 1);
-  if (result.parent >= n) result.parent = place ^ bit;
   if (bit == 1) return result;
   result.children[0] = place - bit / 2;
   // The right subtree is cut off at n: its root is the first place down its left edge that exists.
@@ -40,12 +37,16 @@ Place place_in_tree(Rank place, Rank n) {
   return result;
 }
 
-/// Edges from `place` up to the root.
-int depth_in_tree(Rank place, Rank n) {
-  int depth = 0;
-  for (; place != 0; place = place_in_tree(place, n).parent) ++depth;
-  return depth;
+Rank rank_to_place(Rank rank, int tree, Rank n) {
+  if (tree == 0) return rank;
+  return n % 2 == 0 ? n - 1 - rank : (rank + n - 1) % n;
 }
+
+Rank place_to_rank(Rank place, int tree, Rank n) {
+  if (tree == 0) return place;
+  return n % 2 == 0 ? n - 1 - place : (place + 1) % n;
+}
+namespace {
 
 class DoubleBinaryTree final : public BlockRounds {
  public:
@@ -58,7 +59,7 @@ class DoubleBinaryTree final : public BlockRounds {
   std::int64_t count() const override { return 2 * depth_ + segments_ - 1; }
 
   void sent(Rank rank, std::int64_t round, std::vector<Parcel>& out) const override {
-    for_both_trees(rank, out, [&](int tree, const Place& place, int depth, auto&& add) {
+    for_both_trees(rank, out, [&](int tree, const TreePlace& place, int depth, auto&& add) {
       if (place.parent >= 0) add(place.parent, tree, round - (depth_ - depth), true);
       for (const Rank child : place.children) {
         if (child >= 0) add(child, tree, round - (depth_ + depth), false);
@@ -67,7 +68,7 @@ class DoubleBinaryTree final : public BlockRounds {
   }
 
   void received(Rank rank, std::int64_t round, std::vector<Parcel>& out) const override {
-    for_both_trees(rank, out, [&](int tree, const Place& place, int depth, auto&& add) {
+    for_both_trees(rank, out, [&](int tree, const TreePlace& place, int depth, auto&& add) {
       for (const Rank child : place.children) {
         if (child >= 0) add(child, tree, round - (depth_ - depth - 1), true);
       }
@@ -82,27 +83,15 @@ class DoubleBinaryTree final : public BlockRounds {
   }
 
  private:
-  /// The second tree is the first one's mirror image (even N) or shifted by one rank (odd N); both maps of ranks to
-  /// places and back.
-  Rank to_place(Rank rank, int tree) const {
-    if (tree == 0) return rank;
-    return ranks() % 2 == 0 ? ranks() - 1 - rank : wrap(rank - 1);
-  }
-  Rank to_rank(Rank place, int tree) const {
-    if (tree == 0) return place;
-    return ranks() % 2 == 0 ? ranks() - 1 - place : wrap(place + 1);
-  }
-
   template <typename Visit>
   void for_both_trees(Rank rank, std::vector<Parcel>& out, Visit&& visit) const {
     const auto start = static_cast<std::ptrdiff_t>(out.size());
     for (int tree = 0; tree < 2; ++tree) {
-      const Rank place = to_place(rank, tree);
-      visit(tree, place_in_tree(place, ranks()), depth_in_tree(place, ranks()),
-            [&](Rank peer, int of, std::int64_t segment, bool reduce) {
-              if (segment < 0 || segment >= segments_) return;
-              out.push_back({to_rank(peer, of), of * segments_ + segment, 1, reduce});
-            });
+      const TreePlace place = place_in_tree(rank_to_place(rank, tree, ranks()), ranks());
+      visit(tree, place, place.depth, [&](Rank peer, int of, std::int64_t segment, bool reduce) {
+        if (segment < 0 || segment >= segments_) return;
+        out.push_back({place_to_rank(peer, of, ranks()), of * segments_ + segment, 1, reduce});
+      });
     }
     std::stable_sort(out.begin() + start, out.end(), [](const Parcel& a, const Parcel& b) { return a.peer < b.peer; });
   }

@@ -6,6 +6,20 @@
 
 namespace dadsim::collectives {
 
+/// A place in the binary tree over places 0 … n − 1: 0 is the root with one child, the others are in symmetric order: a
+/// place's lowest set bit is its height, odd places are leaves.
+struct TreePlace {
+  Rank parent = -1;
+  Rank children[2] = {-1, -1};
+  int depth = 0;  ///< edges up to the root
+};
+TreePlace place_in_tree(Rank place, Rank n);
+
+/// The places of n ranks in two such trees, and back. The second is the first one's mirror image (even n) or shifted by
+/// one rank (odd n): a rank inside one tree is a leaf of the other (but for one rank at most).
+Rank rank_to_place(Rank rank, int tree, Rank n);
+Rank place_to_rank(Rank place, int tree, Rank n);
+
 /// Into how many segments each tree cuts its half of the vector. With D = ⌈log₂ N⌉ levels the time is about
 /// 2D·(α + b/(S·β)) + (S − 1)·(α + 2b/(S·β)): on the way up or down a rank has at most two segments of b/2S in hand at
 /// a time, in between four.

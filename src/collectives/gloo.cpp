@@ -1,11 +1,18 @@
-// The ring of gloo (github.com/facebookincubator/gloo, allreduce.cc and allgather_ring; PyTorch's CPU backend): blocks
-// go round in segments of at most 1 MiB, at least two to a block, and two segments are in flight at a time. Here the
-// two are one message: what both take together is the same, but for a wait of the second that the first could have
-// covered. With two segments to a block, which is so up to 2 MiB a block, that is the plain ring.
+// The rings of gloo (github.com/facebookincubator/gloo, allreduce.cc and allgather.cc; PyTorch's CPU backend), laid out
+// as they stand there. A block goes round in segments, two of which are in flight at a time: a rank goes on to segment
+// i when it has got and sent segment i − 2. gloo sends when the receiver has said that it is ready (pair.cc: a word in
+// the other direction of the pair, which waits behind whatever leaves the receiver by the same line).
 //
-// gloo sends when the receiver has said that it is ready: a round in which every rank tells the one before it, without
-// bytes of its own, and a round of blocks. (A network that makes every message wait for its receiver,
-// NetworkSpec::rendezvous, is not needed beside this, and would have the same wait twice.)
+// All-reduce: rank r sends to r − 1. Segments have at most 1 MiB, and a block has at least two; before a segment is
+// sent the receive for that of the neighbour is posted. Both halves of it end when all segments are there. With more
+// than two segments to a block gloo sends, in either half, all but two of the segments once round, more than it has to:
+// what is too much is summed into a block that is replaced later, or replaces a block by itself. All-gather: rank r
+// sends to r + 1. Blocks are cut in two, however large; a segment is sent before the receive for the next is posted.
+//
+// PyTorch's gloo backend has two threads (ProcessGroupGloo.hpp, Options::threads): two collectives at once.
+//
+// (A network that makes every message wait for its receiver, NetworkSpec::rendezvous, is not needed beside this, and
+// would have the same wait twice.)
 #include <algorithm>
 #include <cmath>
 
@@ -14,78 +21,90 @@
 namespace dadsim::collectives {
 namespace {
 
-constexpr double kSegment = 1 << 20;  // bytes
-constexpr double kInFlight = 2;       // segments
+constexpr double kSegment = 1 << 20;   // bytes
+constexpr std::int64_t kInFlight = 2;  // segments
 
-class Gloo final : public BlockRounds {
+/// What both have: segments that go round in one direction.
+class GlooRing : public BlockRounds {
  public:
-  /// Block r·pieces + i: piece i of what rank r has (all-gather), or ends the reduce-scatter with the sum of.
-  Gloo(Rank ranks, BlockSizes sizes, std::int64_t pieces, bool reduces)
-      : BlockRounds(ranks, std::move(sizes)), pieces_(pieces), reduces_(reduces) {}
+  GlooRing(Rank ranks, BlockSizes sizes) : BlockRounds(ranks, std::move(sizes)) {}
 
-  std::int64_t count() const override { return 2 * (reduces_ ? 2 : 1) * (std::int64_t{ranks()} - 1) * pieces_; }
-
-  void sent(Rank rank, std::int64_t round, std::vector<Parcel>& out) const override {
-    if (is_of_blocks(round)) {
-      add(wrap(rank + 1), rank, round / 2, out);
-    } else {
-      out.push_back({wrap(rank - 1), 0, 0, false});
-    }
+  void sent(Rank rank, std::int64_t round, std::vector<Parcel>& out) const final {
+    add(towards(rank, 1), rank, round, out);
   }
-
-  void received(Rank rank, std::int64_t round, std::vector<Parcel>& out) const override {
-    if (is_of_blocks(round)) {
-      add(wrap(rank - 1), wrap(rank - 1), round / 2, out);
-    } else {
-      out.push_back({wrap(rank + 1), 0, 0, false});
-    }
+  void received(Rank rank, std::int64_t round, std::vector<Parcel>& out) const final {
+    add(towards(rank, -1), towards(rank, -1), round, out);
   }
+  /// In every round a segment of every block is on its way somewhere.
+  double busiest_bytes(std::int64_t) const final { return sizes().largest(); }
 
-  Rank origin(std::int64_t block) const override { return static_cast<Rank>(block / pieces_); }
-
-  /// In every round of blocks a piece of every block is on its way somewhere.
-  double busiest_bytes(std::int64_t round) const override { return is_of_blocks(round) ? sizes().largest() : 0; }
-
- private:
-  static bool is_of_blocks(std::int64_t round) { return round % 2 == 1; }
-
-  void add(Rank peer, Rank sender, std::int64_t message, std::vector<Parcel>& out) const {
-    const std::int64_t step = message / pieces_;
-    const bool reduce = reduces_ && step < ranks() - 1;
-    out.push_back({peer, wrap((sender - step) % ranks()) * pieces_ + message % pieces_, 1, reduce});
-  }
-
-  std::int64_t pieces_;  ///< messages to a block
-  bool reduces_;
+ protected:
+  /// The rank that is so many steps ahead in the direction of sending.
+  virtual Rank towards(Rank rank, Rank steps) const = 0;
+  virtual void add(Rank peer, Rank sender, std::int64_t round, std::vector<Parcel>& out) const = 0;
 };
 
-/// Messages to a block of so many segments.
-std::int64_t messages_of(double segments) { return static_cast<std::int64_t>(std::ceil(segments / kInFlight)); }
+class GlooAllReduce final : public GlooRing {
+ public:
+  /// Block r·pieces + i: segment i of what rank r ends the first half with the sum of. The last may be missing.
+  GlooAllReduce(Rank ranks, BlockSizes sizes, std::int64_t pieces)
+      : GlooRing(ranks, std::move(sizes)), pieces_(pieces) {}
+
+  std::int64_t count() const override { return 2 * half(); }
+  Pace pace() const override { return {kInFlight, Pace::Ready::is_said_before_sending, half(), kGlooThreads}; }
+
+ private:
+  std::int64_t half() const { return ranks() * pieces_ - kInFlight; }
+  Rank towards(Rank rank, Rank steps) const override { return wrap(rank - steps); }
+
+  void add(Rank peer, Rank sender, std::int64_t round, std::vector<Parcel>& out) const override {
+    const bool reduce = round < half();
+    const std::int64_t block = ((sender + (reduce ? 1 : 0)) * pieces_ + round % half()) % (ranks() * pieces_);
+    if (block < sizes().count()) out.push_back({peer, block, 1, reduce});
+  }
+
+  std::int64_t pieces_;  ///< segments to a block
+};
+
+class GlooAllGather final : public GlooRing {
+ public:
+  /// Blocks 2r and 2r + 1: what rank r has.
+  using GlooRing::GlooRing;
+
+  std::int64_t count() const override { return 2 * (std::int64_t{ranks()} - 1); }
+  Pace pace() const override { return {kInFlight, Pace::Ready::is_said_after_sending, 0, kGlooThreads}; }
+  Rank origin(std::int64_t block) const override { return static_cast<Rank>(block / 2); }
+
+ private:
+  Rank towards(Rank rank, Rank steps) const override { return wrap(rank + steps); }
+
+  void add(Rank peer, Rank sender, std::int64_t round, std::vector<Parcel>& out) const override {
+    out.push_back({peer, 2 * std::int64_t{wrap((sender - round / 2) % ranks())} + round % 2, 1, false});
+  }
+};
 
 }  // namespace
 
 std::unique_ptr<BlockRounds> gloo_all_reduce(const CollectiveRequest& request, const RankLayout& layout) {
   const Rank n = layout.ranks();
   const double bytes = request.bytes.front();
-  const double segments = std::max(std::ceil(bytes / kSegment), kInFlight * n);
-  const std::int64_t pieces = messages_of(std::ceil(segments / n));
-  return std::make_unique<Gloo>(n, BlockSizes(n * pieces, bytes / static_cast<double>(n * pieces)), pieces, true);
+  const double least = static_cast<double>(kInFlight) * n;
+  if (bytes <= least * kSegment) {
+    return std::make_unique<GlooAllReduce>(n, BlockSizes(kInFlight * n, bytes / least), kInFlight);
+  }
+  std::vector<double> sizes(static_cast<std::size_t>(std::ceil(bytes / kSegment)), kSegment);
+  sizes.back() = bytes - kSegment * static_cast<double>(sizes.size() - 1);
+  return std::make_unique<GlooAllReduce>(n, BlockSizes(sizes), (static_cast<std::int64_t>(sizes.size()) + n - 1) / n);
 }
 
 std::unique_ptr<BlockRounds> gloo_all_gather(const CollectiveRequest& request, const RankLayout& layout) {
   const Rank n = layout.ranks();
   const BlockSizes blocks = one_block_per_rank(request, n);
-  const std::int64_t pieces = messages_of(std::max(std::ceil(blocks.largest() / kSegment), kInFlight));
-  if (blocks.equal()) {
-    return std::make_unique<Gloo>(n, BlockSizes(n * pieces, blocks.largest() / static_cast<double>(pieces)), pieces,
-                                  false);
-  }
+  if (blocks.equal()) return std::make_unique<GlooAllGather>(n, BlockSizes(2 * n, blocks.largest() / 2));
   std::vector<double> sizes;
-  sizes.reserve(static_cast<std::size_t>(n * pieces));
-  for (Rank rank = 0; rank < n; ++rank) {
-    for (std::int64_t i = 0; i < pieces; ++i) sizes.push_back(blocks.run(rank, 1) / static_cast<double>(pieces));
-  }
-  return std::make_unique<Gloo>(n, BlockSizes(sizes), pieces, false);
+  sizes.reserve(2 * static_cast<std::size_t>(n));
+  for (Rank rank = 0; rank < n; ++rank) sizes.insert(sizes.end(), 2, blocks.run(rank, 1) / 2);
+  return std::make_unique<GlooAllGather>(n, BlockSizes(sizes));
 }
 
 }  // namespace dadsim::collectives

@@ -1,6 +1,4 @@
-// Hierarchical, in segments: chains inside the nodes, rings between them, all busy at once. NCCL's trees over several
-// nodes work like this (NCCL 2.4, src/graph/trees.cc: a chain through the GPUs of each node, with as many trees beside
-// each other as adapters can feed); where there are two nodes, trees and rings between nodes carry the same bytes.
+// Hierarchical, in segments: rings inside the nodes, rings between them, all busy at once.
 //
 // Each segment goes through the stages of the hierarchical all-reduce (hierarchical.cpp), one round behind the segment
 // before it: a reduce-scatter inside the nodes (L − 1 rounds), an all-reduce between them (2(M − 1)), an all-gather

@@ -10,7 +10,7 @@ namespace dadsim::collectives {
 using Layout = std::unique_ptr<BlockRounds>(const CollectiveRequest& request, const RankLayout& layout);
 
 // ring.cpp
-Layout ring_all_reduce, ring_reduce_scatter, ring_all_gather;
+Layout ring_all_reduce, one_ring_all_reduce, ring_reduce_scatter, ring_all_gather;
 // halving_doubling.cpp
 Layout halving_doubling_all_reduce;
 // recursive_halving.cpp
@@ -31,6 +31,8 @@ Layout gloo_all_reduce, gloo_all_gather;
 Layout gloo_parameter_server_all_reduce;
 // nvls.cpp
 Layout nvls_all_reduce;
+// node_trees.cpp
+Layout tree_all_reduce, nvls_tree_all_reduce, sharp_all_reduce;
 // direct.cpp
 Layout direct_all_reduce, direct_reduce_scatter, direct_all_gather;
 // flat.cpp
@@ -44,11 +46,17 @@ Layout direct_all_to_all, pairwise_all_to_all;
 // neighbour_exchange.cpp
 Layout direct_neighbour_exchange;
 
+/// Collectives that a process has in progress at once over gloo: threads of PyTorch's ProcessGroupGloo.
+inline constexpr std::int32_t kGlooThreads = 2;
+
 /// Throws std::invalid_argument if the request makes no sense for so many ranks.
 void check_request(const CollectiveRequest& request, Rank ranks);
 
 /// The blocks of a request whose ranks hand over or get one block each.
 BlockSizes one_block_per_rank(const CollectiveRequest& request, Rank ranks);
+
+/// How many rings lie beside each other where `ring` is laid out.
+Rank ring_lanes(const RankLayout& layout);
 
 /// The network that holds a collective up: between the nodes if there are several, else inside the one.
 const RankLayout::Channel& slowest_channel(const RankLayout& layout);

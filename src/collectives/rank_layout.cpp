@@ -1,6 +1,18 @@
+#include <algorithm>
+
 #include "collectives/collective.hpp"
 
 namespace dadsim::collectives {
+
+double RankLayout::Channel::seconds(double bytes) const {
+  const double whole = bytes / bandwidth;
+  return bulk_latency > 0 ? std::min(latency + 2 * whole, bulk_latency + whole) : latency + whole;
+}
+
+double RankLayout::Channel::transfer(double bytes) const {
+  const double whole = bytes / bandwidth;
+  return bulk_latency > 0 && latency + 2 * whole < bulk_latency + whole ? 2 * whole : whole;
+}
 
 Rank RankLayout::ranks_per_node() const {
   Rank here = 0;

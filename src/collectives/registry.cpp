@@ -27,7 +27,11 @@ const std::vector<Entry>& entries() {
   using enum step::CollectiveKind;
   static const std::string thakur = "Thakur, Rabenseifner, Gropp 2005 (MPICH)";
   static const std::vector<Entry> all{
-      {{all_reduce, "ring", "blocks of b/N around a ring, twice", "Patarasu, Yuan 2009"}, ring_all_reduce},
+      {{all_reduce, "ring", "blocks of b/N around a ring, twice; on nodes a ring through each rank's adapter",
+        "Patarasu, Yuan 2009; NCCL's channels"},
+       ring_all_reduce},
+      {{all_reduce, "one-ring", "blocks of b/N around a single ring, twice", "Patarasu, Yuan 2009"},
+       one_ring_all_reduce},
       {{all_reduce, "halving-doubling", "reduce-scatter by halving, all-gather by doubling", "Rabenseifner 2004"},
        halving_doubling_all_reduce},
       {{all_reduce, "recursive-doubling", "the whole vector with partners at 1, 2, 4, …", thakur},
@@ -38,8 +42,17 @@ const std::vector<Entry>& entries() {
       {{all_reduce, "hierarchical", "rings inside the nodes, then between them, then inside", "Ueno, Yokota 2019"},
        hierarchical_all_reduce,
        true},
-      {{all_reduce, "hierarchical-pipelined", "hierarchical in segments, inside and between at once", "NCCL 2.4 trees"},
+      {{all_reduce, "hierarchical-pipelined", "hierarchical in segments, inside and between at once",
+        "Ueno, Yokota 2019, pipelined"},
        hierarchical_pipelined_all_reduce},
+      {{all_reduce, "tree", "rings inside the nodes, two trees between them for each rank, in segments", "NCCL 2.4"},
+       tree_all_reduce},
+      {{all_reduce, "nvls-tree", "the switches of the nodes add up and copy, trees between them, in segments",
+        "NCCL 2.18, Hopper and later"},
+       nvls_tree_all_reduce},
+      {{all_reduce, "sharp", "the switches between the nodes add up and copy, in segments",
+        "InfiniBand SHARP, Graham et al. 2016; NCCL's CollNet"},
+       sharp_all_reduce},
       {{all_reduce, "nvls", "the switch of a node adds up and copies, in segments", "NCCL 2.17, Hopper and later"},
        nvls_all_reduce},
       {{all_reduce, "gloo", "a ring of segments, two in flight", "gloo"}, gloo_all_reduce},
@@ -50,11 +63,12 @@ const std::vector<Entry>& entries() {
       {{all_reduce, "gloo-parameter-server", "everybody to the root when it is ready, down a tree from it", "gloo"},
        gloo_parameter_server_all_reduce},
       {{all_reduce, "reduce-broadcast", "up a binomial tree and down again", thakur}, reduce_broadcast_all_reduce},
-      {{reduce_scatter, "ring", "blocks of b/N around a ring", "Patarasu, Yuan 2009"}, ring_reduce_scatter},
+      {{reduce_scatter, "ring", "blocks of b/N around a ring, or as many as ranks in a node", "Patarasu, Yuan 2009"},
+       ring_reduce_scatter},
       {{reduce_scatter, "recursive-halving", "half as much with a partner half as far, each round", thakur},
        recursive_halving_reduce_scatter},
       {{reduce_scatter, "direct", "everybody sends everybody its block", "one round for any N"}, direct_reduce_scatter},
-      {{all_gather, "ring", "blocks around a ring", thakur}, ring_all_gather},
+      {{all_gather, "ring", "blocks around a ring, or as many as ranks in a node", thakur}, ring_all_gather},
       {{all_gather, "recursive-doubling", "all gathered so far with partners at 1, 2, 4, …", thakur},
        recursive_doubling_all_gather},
       {{all_gather, "bruck", "all gathered so far to the rank 1, 2, 4, … before", "Bruck et al. 1997"},
@@ -175,7 +189,9 @@ std::unique_ptr<Rounds> lay_out(const CollectiveRequest& request, std::string_vi
                "' needs several nodes, each with the same number of ranks, two or more, numbered node by node",
            "'ring' serves any ranks");
   }
-  return entry.layout(request, layout);
+  std::unique_ptr<Rounds> rounds = entry.layout(request, layout);
+  rounds->set_start_seconds(rounds->start_seconds() + layout.start_seconds);
+  return rounds;
 }
 
 BlockSizes one_block_per_rank(const CollectiveRequest& request, Rank ranks) {

@@ -1,56 +1,203 @@
-// Ring: rank r sends to r + 1 only, one block per round.
+// Ring: each rank sends to the next one only, one block per round.
 // All-reduce: P. Patarasu, X. Yuan, Bandwidth optimal all-reduce algorithms for clusters of workstations, J. Parallel
 // Distrib. Comput. 69 (2009): a reduce-scatter of N − 1 rounds, then an all-gather of N − 1 rounds, blocks of b/N.
+//
+// On nodes of several GPUs there are as many rings beside each other as ranks in a node, as NCCL and RCCL lay out
+// their channels (src/graph/search.cc, src/graph/rings.cc): each with its share of every block, and each leaving a node
+// through another rank's adapter. The rings are lanes: none waits for another. `one-ring` is a single one through all.
+#include <algorithm>
+#include <array>
+
 #include "collectives/layouts.hpp"
 
 namespace dadsim::collectives {
 namespace {
 
-class Ring final : public BlockRounds {
+/// The ranks of a node in the order in which a ring visits them, ring by ring.
+using Orders = std::vector<std::vector<Rank>>;
+
+/// Every ring begins with another rank and ends with another, and every ordered pair of ranks is side by side in
+/// exactly one of them: c, c + 1, c − 1, c + 2, … (R. Williams, Experimental designs balanced for the estimation of
+/// residual effects of treatments, Aust. J. Sci. Res. A 2 (1949)). For odd numbers there is no such order; they go
+/// round.
+Orders paths(Rank ranks) {
+  Orders orders(static_cast<std::size_t>(ranks));
+  for (Rank lane = 0; lane < ranks; ++lane) {
+    std::vector<Rank>& order = orders[static_cast<std::size_t>(lane)];
+    for (Rank place = 0; place < ranks; ++place) {
+      const Rank zigzag = place % 2 == 1 ? (place + 1) / 2 : -(place / 2);
+      order.push_back((lane + (ranks % 2 == 0 ? zigzag + ranks : place)) % ranks);
+    }
+  }
+  return orders;
+}
+
+/// Closed rings that use the links of a mesh: all of them once with eight ranks (a decomposition of the complete graph
+/// into directed Hamiltonian cycles, found by search), all of them twice with four, all of them once where the number
+/// is prime. Otherwise the paths above, closed, which use some links twice.
+Orders cycles(Rank ranks) {
+  if (ranks == 8) {
+    return {{0, 5, 6, 3, 7, 2, 1, 4}, {0, 4, 2, 3, 5, 7, 1, 6}, {0, 3, 2, 7, 5, 4, 6, 1}, {0, 7, 6, 2, 4, 1, 5, 3},
+            {0, 6, 7, 4, 3, 1, 2, 5}, {0, 2, 6, 5, 1, 3, 4, 7}, {0, 1, 7, 3, 6, 4, 5, 2}};
+  }
+  if (ranks == 4) return {{0, 1, 2, 3}, {0, 3, 2, 1}, {0, 1, 3, 2}, {0, 2, 3, 1}, {0, 2, 1, 3}, {0, 3, 1, 2}};
+  bool prime = true;
+  for (Rank factor = 2; factor * factor <= ranks; ++factor) prime = prime && ranks % factor != 0;
+  if (!prime) return paths(ranks);
+  Orders orders(static_cast<std::size_t>(ranks) - 1);
+  for (Rank stride = 1; stride < ranks; ++stride) {
+    for (Rank place = 0; place < ranks; ++place) {
+      orders[static_cast<std::size_t>(stride) - 1].push_back(place * stride % ranks);
+    }
+  }
+  return orders;
+}
+
+/// The rings through nodes of `per_node` ranks each, numbered node by node.
+class Rings {
  public:
-  /// In round k, rank r sends block r − shift − k; up to round `reduced` the receiver adds it to its own.
-  Ring(Rank ranks, BlockSizes sizes, std::int64_t count, std::int64_t reduced, Rank shift)
-      : BlockRounds(ranks, std::move(sizes)), count_(count), reduced_(reduced), shift_(shift) {}
-
-  std::int64_t count() const override { return count_; }
-
-  void sent(Rank rank, std::int64_t round, std::vector<Parcel>& out) const override {
-    out.push_back({wrap(rank + 1), block(rank, round), 1, round < reduced_});
+  Rings(Rank ranks, Rank per_node, Orders orders, double inside = 1, double between = 1)
+      : ranks_(ranks), per_node_(per_node), orders_(std::move(orders)), inside_(inside), between_(between) {
+    for (const std::vector<Rank>& order : orders_) {
+      std::vector<Rank>& places = places_.emplace_back(order.size());
+      for (std::size_t place = 0; place < order.size(); ++place) {
+        places[static_cast<std::size_t>(order[place])] = static_cast<Rank>(place);
+      }
+    }
   }
 
+  Rank lanes() const { return static_cast<Rank>(orders_.size()); }
+  /// What a ring has of the line between two ranks: of a port inside a node, of a pair's link in a mesh, of an adapter.
+  double share(Rank from, Rank to) const { return from / per_node_ == to / per_node_ ? inside_ : between_; }
+  /// The rank at a place of a ring, counted round and round, from −ranks on; and the other way about.
+  Rank at(Rank lane, std::int64_t place) const {
+    const auto on_ring = static_cast<Rank>((place + ranks_) % ranks_);
+    const Rank node = on_ring / per_node_;
+    return node * per_node_ + orders_[static_cast<std::size_t>(lane)][static_cast<std::size_t>(on_ring % per_node_)];
+  }
+  Rank place_of(Rank lane, Rank rank) const {
+    return rank / per_node_ * per_node_ +
+           places_[static_cast<std::size_t>(lane)][static_cast<std::size_t>(rank % per_node_)];
+  }
+
+ private:
+  Rank ranks_, per_node_;
+  Orders orders_;
+  Orders places_;
+  double inside_, between_;  ///< shares
+};
+
+/// One ring in the order of the ranks.
+Rings one_ring(Rank ranks) { return {ranks, 1, {{0}}}; }
+
+Rings rings_on(const RankLayout& layout) {
+  const Rank n = layout.ranks();
+  const Rank each = layout.ranks_per_node();
+  if (layout.of_gpus() && layout.is_hierarchical()) {
+    const double turns = layout.rails > 0 ? static_cast<double>(each) / layout.rails : 1;
+    return {n, each, paths(each), layout.meshed_nodes ? 1 : 1.0 / (each - 1), 1 / turns};
+  }
+  if (layout.meshed_nodes && each == n && n > 1) {
+    Orders orders = cycles(n);
+    const double uses = std::max(1.0, static_cast<double>(orders.size()) / (n - 1));
+    return {n, n, std::move(orders), 1 / uses};
+  }
+  return one_ring(n);
+}
+
+class Ring final : public BlockRounds {
+ public:
+  /// Block c·N + r: what lane c has of the block of rank r. In round k, the rank at place p of its ring sends the block
+  /// of the rank at place p − shift − k; up to round `reduced` the receiver adds it to its own.
+  Ring(Rank ranks, Rings rings, const BlockSizes& whole, std::int64_t count, std::int64_t reduced, Rank shift)
+      : BlockRounds(ranks, in_lanes(whole, rings.lanes())),
+        rings_(std::move(rings)),
+        count_(count),
+        reduced_(reduced),
+        shift_(shift) {}
+
+  std::int64_t count() const override { return count_; }
+  Rank lanes() const override { return rings_.lanes(); }
+
+  void sent(Rank rank, std::int64_t round, std::vector<Parcel>& out) const override {
+    for (Rank lane = 0; lane < lanes(); ++lane) sent_in_lane(rank, lane, round, out);
+    side_by_side(out);
+  }
   void received(Rank rank, std::int64_t round, std::vector<Parcel>& out) const override {
-    const Rank from = wrap(rank - 1);
-    out.push_back({from, block(from, round), 1, round < reduced_});
+    for (Rank lane = 0; lane < lanes(); ++lane) received_in_lane(rank, lane, round, out);
+    side_by_side(out);
+  }
+
+  void sent_in_lane(Rank rank, Rank lane, std::int64_t round, std::vector<Parcel>& out) const override {
+    const std::int64_t place = rings_.place_of(lane, rank);
+    out.push_back({rings_.at(lane, place + 1), block(lane, place, round), 1, round < reduced_});
+  }
+  void received_in_lane(Rank rank, Rank lane, std::int64_t round, std::vector<Parcel>& out) const override {
+    const std::int64_t before = rings_.place_of(lane, rank) - 1;
+    out.push_back({rings_.at(lane, before), block(lane, before, round), 1, round < reduced_});
   }
 
   std::vector<RoundPhase> phases() const override { return {{0, count_, sizes().equal() || count_ == 1}}; }
 
-  /// In every round every block is on its way somewhere.
-  double busiest_bytes(std::int64_t) const override { return sizes().largest(); }
+  /// In every round every block is on its way somewhere, each rank with one of each lane.
+  double busiest_bytes(std::int64_t round) const override {
+    return lanes() == 1 || sizes().equal() ? lanes() * sizes().largest() : BlockRounds::busiest_bytes(round);
+  }
+
+  double lane_share(Rank from, Rank to) const override { return rings_.share(from, to); }
+
+  Rank origin(std::int64_t block) const override { return static_cast<Rank>(block % ranks()); }
 
  private:
-  Rank block(Rank sender, std::int64_t round) const { return wrap((sender - shift_ - round) % ranks()); }
+  static BlockSizes in_lanes(const BlockSizes& whole, Rank lanes) {
+    if (whole.equal()) return {whole.count() * lanes, whole.largest() / lanes};
+    std::vector<double> bytes;
+    for (Rank lane = 0; lane < lanes; ++lane) {
+      for (std::int64_t i = 0; i < whole.count(); ++i) bytes.push_back(whole.run(i, 1) / lanes);
+    }
+    return BlockSizes(bytes);
+  }
 
+  void side_by_side(std::vector<Parcel>& out) const {
+    if (lanes() > 1) std::ranges::stable_sort(out, {}, &Parcel::peer);
+  }
+
+  std::int64_t block(Rank lane, std::int64_t sender, std::int64_t round) const {
+    const std::int64_t place = (sender + ranks() - shift_ - round % ranks()) % ranks();
+    return std::int64_t{lane} * ranks() + rings_.at(lane, place);
+  }
+
+  Rings rings_;
   std::int64_t count_, reduced_;
   Rank shift_;
 };
 
+std::unique_ptr<BlockRounds> all_reduce(const CollectiveRequest& request, Rings rings, Rank n) {
+  return std::make_unique<Ring>(n, std::move(rings), BlockSizes(n, request.bytes.front() / n),
+                                2 * (std::int64_t{n} - 1), n - 1, 0);
+}
+
 }  // namespace
 
+Rank ring_lanes(const RankLayout& layout) { return rings_on(layout).lanes(); }
+
 std::unique_ptr<BlockRounds> ring_all_reduce(const CollectiveRequest& request, const RankLayout& layout) {
-  const Rank n = layout.ranks();
-  return std::make_unique<Ring>(n, BlockSizes(n, request.bytes.front() / n), 2 * (std::int64_t{n} - 1), n - 1, 0);
+  return all_reduce(request, rings_on(layout), layout.ranks());
+}
+
+std::unique_ptr<BlockRounds> one_ring_all_reduce(const CollectiveRequest& request, const RankLayout& layout) {
+  return all_reduce(request, one_ring(layout.ranks()), layout.ranks());
 }
 
 std::unique_ptr<BlockRounds> ring_reduce_scatter(const CollectiveRequest& request, const RankLayout& layout) {
   // One block behind the all-reduce, so that the last one to arrive at rank r, complete, is block r.
   const Rank n = layout.ranks();
-  return std::make_unique<Ring>(n, BlockSizes(n, request.bytes.front() / n), n - 1, n - 1, 1);
+  return std::make_unique<Ring>(n, rings_on(layout), BlockSizes(n, request.bytes.front() / n), n - 1, n - 1, 1);
 }
 
 std::unique_ptr<BlockRounds> ring_all_gather(const CollectiveRequest& request, const RankLayout& layout) {
   const Rank n = layout.ranks();
-  return std::make_unique<Ring>(n, one_block_per_rank(request, n), n - 1, 0, 0);
+  return std::make_unique<Ring>(n, rings_on(layout), one_block_per_rank(request, n), n - 1, 0, 0);
 }
 
 }  // namespace dadsim::collectives

@@ -24,10 +24,21 @@ struct RoundPhase {
   bool alike = true;
 };
 
-/// A collective laid out for its ranks and sizes. A rank goes through the rounds in order. In each it hands its
-/// messages to the network, which takes them at once, and goes on when all messages addressed to it in this round have
-/// arrived. A rank without messages in a round passes through it. Messages of a pair keep their order. What a rank
-/// sends in a round may depend on what it received in rounds before, never on the same round.
+/// How ranks go through rounds.
+struct Pace {
+  /// What a rank tells those from whom it is to get a message in the round that it enters: they send it when they know.
+  enum class Ready { is_taken_for_granted, is_said_before_sending, is_said_after_sending };
+  std::int64_t in_flight = 1;  ///< rounds that a rank may be in at the same time
+  Ready ready = Ready::is_taken_for_granted;
+  std::int64_t part = 0;     ///< rounds after which, each time, a rank is through with all before it goes on; 0: never
+  std::int32_t at_once = 1;  ///< collectives of the library that a rank may have in progress
+};
+
+/// A collective laid out for its ranks and sizes. A rank enters the rounds in order, each when it is through with the
+/// one that lies pace().in_flight before: in each it hands its messages to the network, which takes them at once (or as
+/// soon as their receivers have said that they are ready), and is through when they have left and all messages
+/// addressed to it in this round have arrived. A rank without messages in a round passes through it. Messages of a pair
+/// keep their order. What a rank sends in a round may depend on what it received in rounds that it is through with.
 ///
 /// Messages are generated on demand: nothing here is as large as ranks × rounds.
 class Rounds {
@@ -39,12 +50,44 @@ class Rounds {
 
   virtual Rank ranks() const = 0;
   virtual std::int64_t count() const = 0;
+  /// Parts of the collective that go on beside each other and do not wait for one another (NCCL's channels): a rank
+  /// goes through the rounds once in each lane. In step with one another they are what sends and receives say.
+  virtual Rank lanes() const { return 1; }
   /// Appends what `rank` sends in `round`, at most one message per peer, never to itself.
   virtual void sends(Rank rank, std::int64_t round, std::vector<Transfer>& out) const = 0;
   /// Appends what `rank` receives in `round`: exactly the messages that the others send to it.
   virtual void receives(Rank rank, std::int64_t round, std::vector<Transfer>& out) const = 0;
   /// The rounds in order, none left out.
   virtual std::vector<RoundPhase> phases() const = 0;
+  virtual Pace pace() const { return {}; }
+  /// What `rank` sends and receives in one lane: together, and per peer, the messages above.
+  virtual void lane_sends(Rank rank, Rank, std::int64_t round, std::vector<Transfer>& out) const {
+    sends(rank, round, out);
+  }
+  virtual void lane_receives(Rank rank, Rank, std::int64_t round, std::vector<Transfer>& out) const {
+    receives(rank, round, out);
+  }
+
+  /// The share of the narrowest line between two ranks that a message of one lane gets at most: a channel has its part
+  /// of a port, whether the others use theirs or not.
+  virtual double lane_share(Rank, Rank) const { return 1; }
+  /// Whether in rounds that are alike all ranks have as much to do, so that they stay in step.
+  virtual bool even() const { return true; }
+
+  /// Seconds from a rank's call to its first message: a kernel that starts, what the library does before, and what its
+  /// messages are known to lose on the way.
+  double start_seconds() const { return start_seconds_; }
+  void set_start_seconds(double seconds) { start_seconds_ = seconds; }
+
+  /// Whether its messages take the protocol that uses all of the bandwidth, small ones too (NCCL's Simple).
+  bool in_bulk() const { return in_bulk_; }
+
+ protected:
+  void set_in_bulk() { in_bulk_ = true; }
+
+ private:
+  double start_seconds_ = 0;
+  bool in_bulk_ = false;
 };
 
 }  // namespace dadsim::collectives

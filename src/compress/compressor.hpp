@@ -114,6 +114,9 @@ struct CompressorInfo {
   Property forwards = false;
   /// What is lost is missed for good unless it is remembered: where the method may remember, it does so by default.
   Property biased = false;
+  /// Of a compressor that keeps some numbers as they are: of so many of them, at most how many. None: it changes all,
+  /// or there is no telling before it has seen them.
+  std::function<step::Expression(const spec::ParameterValues&, const step::Expression& elements)> keeps = nullptr;
   /// Momentum is part of what is sent: the optimizer must not have one.
   bool has_momentum = false;
   std::string family = "quantisation";  ///< or "sparsification"

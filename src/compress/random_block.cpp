@@ -41,6 +41,7 @@ CompressorInfo random_block_info() {
           .adapts = false,
           .forwards = Property(std::not_fn(coordinates_shared)),
           .biased = Property(coordinates_biased),
+          .keeps = keeps_fraction,
           .has_momentum = false,
           .family = "sparsification",
           .formula =

@@ -21,6 +21,10 @@ spec::ParameterSpec fraction_parameter(const char* default_value, const char* de
           .description = description};
 }
 
+step::Expression keeps_fraction(const spec::ParameterValues& values, const step::Expression& elements) {
+  return kept_of_numbers(std::stod(values.at("fraction")), elements);
+}
+
 Flat::Flat(models::ConstBlock numbers) {
   const bool in_one_piece = numbers.rows() <= 1 || numbers.outerStride() == numbers.cols();
   if (!in_one_piece) copy_ = numbers;

@@ -14,6 +14,9 @@ namespace dadsim::compress {
 /// Reads as a fraction of at most one: the parameter that says how much a sparsifier keeps.
 spec::ParameterSpec fraction_parameter(const char* default_value, const char* description);
 
+/// CompressorInfo::keeps of those that keep this fraction.
+step::Expression keeps_fraction(const spec::ParameterValues& values, const step::Expression& elements);
+
 /// Numbers of a block one behind the other, row by row: copied where they do not lie so.
 class Flat {
  public:

@@ -35,6 +35,7 @@ CompressorInfo top_k_info() {
           .adapts = false,
           .forwards = true,
           .biased = true,
+          .keeps = keeps_fraction,
           .has_momentum = false,
           .family = "sparsification",
           .formula = "C(v) = v where |v| is among the k = ⌈fraction · n⌉ largest, 0 elsewhere",

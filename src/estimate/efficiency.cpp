@@ -33,10 +33,22 @@ std::string in_words(std::size_t missing, std::size_t seeds, const char* who) {
                     : fmt::format("{} did not reach the target with {} of {} seeds", who, missing, seeds);
 }
 
-std::vector<double> numbers(const StepsToTarget& steps) {
+std::vector<double> between_evaluations(const StepsToTarget& steps) {
   std::vector<double> values;
-  for (const auto& one : steps) values.push_back(static_cast<double>(one.value()));
+  for (const auto& one : steps) values.push_back(one.value().between);
   return values;
+}
+
+double fewest(const StepsToTarget& steps) {
+  double sum = 0;
+  for (const auto& one : steps) sum += static_cast<double>(std::min(one->after + 1, one->at));
+  return sum;
+}
+
+double most(const StepsToTarget& steps) {
+  double sum = 0;
+  for (const auto& one : steps) sum += static_cast<double>(one->at);
+  return sum;
 }
 
 }  // namespace
@@ -63,6 +75,16 @@ Estimate ratio_of_means(const std::vector<double>& y, const std::vector<double>&
   return estimate;
 }
 
+std::optional<Passage> passage_of(const std::vector<step::Evaluation>& curve, double target) {
+  const auto reached = std::ranges::find_if(curve, [&](const step::Evaluation& at) { return at.accuracy >= target; });
+  if (reached == curve.end()) return std::nullopt;
+  if (reached == curve.begin()) return Passage{0, reached->step, static_cast<double>(reached->step)};
+  const step::Evaluation& before = *std::prev(reached);
+  const double share = (target - before.accuracy) / (reached->accuracy - before.accuracy);  // of (0, 1]
+  return Passage{before.step, reached->step,
+                 static_cast<double>(before.step) + share * static_cast<double>(reached->step - before.step)};
+}
+
 RelativeSteps relative_steps(const StepsToTarget& algorithm, const StepsToTarget& gradient_sharing) {
   if (algorithm.size() != gradient_sharing.size() || algorithm.empty())
     throw std::invalid_argument("the same seeds are needed of both");
@@ -72,10 +94,12 @@ RelativeSteps relative_steps(const StepsToTarget& algorithm, const StepsToTarget
   if (const std::size_t missing = missed(algorithm); missing > 0) {
     return {std::nullopt, in_words(missing, algorithm.size(), "it")};
   }
-  const std::vector<double> reference = numbers(gradient_sharing);
-  if (std::ranges::any_of(reference, [](double steps) { return steps == 0; }))
+  if (std::ranges::any_of(gradient_sharing, [](const auto& steps) { return steps->at == 0; }))
     return {std::nullopt, "the target was met before the first step"};
-  return {ratio_of_means(numbers(algorithm), reference), ""};
+  Estimate ratio = ratio_of_means(between_evaluations(algorithm), between_evaluations(gradient_sharing));
+  if (ratio.low) ratio.low = std::min(*ratio.low, fewest(algorithm) / most(gradient_sharing));
+  if (ratio.high) ratio.high = std::max(*ratio.high, most(algorithm) / fewest(gradient_sharing));
+  return {ratio, ""};
 }
 
 Estimate time_at_scale(double known_steps, const Estimate& relative, double step_seconds, const Charges& charges) {

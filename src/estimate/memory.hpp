@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "spec/layer_shape.hpp"
+#include "spec/parallelism.hpp"
 #include "spec/precision.hpp"
 #include "spec/specification.hpp"
 #include "step/expression.hpp"
@@ -19,16 +20,18 @@ struct AlgorithmState {
   bool embeddings = false;  ///< embedding tables too
 };
 
-/// Bytes that a training step needs on the device of one worker. Not in it: what a framework, its libraries and its
-/// allocator take besides (about a gigabyte of context, workspaces, fragmentation), and that activations may be dropped
-/// and computed again.
+/// Bytes that a training step needs on one device. Not in it: what a framework, its libraries and its allocator take
+/// besides (about a gigabyte of context, workspaces, fragmentation), and gradients of activations, of which a few
+/// layers' are there at a time.
 struct MemoryUse {
   double parameters = 0;
   double master_copies = 0;  ///< fp32 beside parameters in 16 bit
   double optimizer = 0;      ///< moments, in fp32
   double gradients = 0;
-  double activations = 0;  ///< what the backward pass needs: the inputs of the network and all outputs of its layers
-  double algorithm = 0;    ///< AlgorithmState
+  /// What the backward pass needs: the inputs of the network and what each layer keeps (LayerShape::outputs_kept), as
+  /// far as it is not computed again.
+  double activations = 0;
+  double algorithm = 0;  ///< AlgorithmState
 
   double total() const;
   /// The lines above by name, those of nothing left out.
@@ -39,8 +42,22 @@ struct MemoryUse {
 /// Floats that an optimizer keeps per parameter.
 double optimizer_state_per_parameter(const spec::OptimizerSpec& optimizer);
 
-/// The memory that worker `worker` needs in a step of `samples`.
+/// The memory that worker `worker` needs in a step of `samples`: where a worker is a replica of several devices, the
+/// one of them that needs most.
+/// - Layers are divided by `parallelism.tensor` (spec/tensor_parallel.hpp) and put into stages (spec/stages.hpp); a
+///   decoder that shares the table of words keeps a copy of it where they are in different stages.
+/// - Micro-batches whose activations stage s of P has at a time, of M: with one forward, one backward min(M, P − s)
+///   (Narayanan et al., arXiv:2104.04473, section 2.2), with GPipe M. With v pieces of the network per stage, stage 0
+///   has P v + P − 1 pieces at work (arXiv:2205.05198, section 4.2.3), each stage behind it two less. Without a
+///   pipeline gradients are accumulated over micro-batches, and there is one at a time.
+/// - Sequence parallelism divides by `tensor` what tensor parallelism does not (arXiv:2205.05198, equation 4).
+/// - Selective recomputation keeps no scores but those of the layer at work; full recomputation keeps what comes into
+///   each block, and all of the block at work.
+/// - Sharding divides by the number of replicas, samples.size(): optimizer and master copies; gradients too; parameters
+///   too, of which prefetch + 1 blocks and what is outside of blocks are whole then. Gradients that are divided are
+///   whole for one block.
 MemoryUse memory_use(const spec::ModelShape& model, const spec::OptimizerSpec& optimizer, const AlgorithmState& state,
-                     const std::vector<std::int32_t>& samples, std::size_t worker, spec::Precision precision);
+                     const std::vector<std::int32_t>& samples, std::size_t worker, spec::Precision precision,
+                     const spec::ParallelismSpec& parallelism = {});
 
 }  // namespace dadsim::estimate

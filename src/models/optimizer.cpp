@@ -4,8 +4,12 @@
 #include <cmath>
 #include <numbers>
 #include <stdexcept>
+#include <utility>
 
 #include "models/adam.hpp"
+#include "models/clipped.hpp"
+#include "models/lamb.hpp"
+#include "models/lars.hpp"
 #include "models/sgd.hpp"
 
 namespace dadsim::models {
@@ -36,23 +40,67 @@ double learning_rate(const spec::OptimizerSpec& optimizer, const spec::ScheduleS
   throw std::logic_error("unknown schedule");
 }
 
-std::unique_ptr<Optimizer> make_optimizer(const spec::OptimizerSpec& spec, const Network& network) {
+namespace {
+
+std::unique_ptr<Optimizer> make_unclipped(const spec::OptimizerSpec& spec, const Network& network) {
   switch (spec.kind) {
     case spec::OptimizerSpec::Kind::sgd:
       return std::make_unique<Sgd>(spec, network);
     case spec::OptimizerSpec::Kind::adam:
     case spec::OptimizerSpec::Kind::adamw:
       return std::make_unique<Adam>(spec, network);
+    case spec::OptimizerSpec::Kind::lamb:
+      return std::make_unique<Lamb>(spec, network);
+    case spec::OptimizerSpec::Kind::lars:
+      return std::make_unique<Lars>(spec, network);
   }
   throw std::logic_error("unknown optimizer");
 }
 
+double unclipped_floats(const spec::OptimizerSpec& spec) {
+  switch (spec.kind) {
+    case spec::OptimizerSpec::Kind::sgd:
+      return Sgd::floats_per_parameter(spec);
+    case spec::OptimizerSpec::Kind::adam:
+    case spec::OptimizerSpec::Kind::adamw:
+      return Adam::floats_per_parameter();
+    case spec::OptimizerSpec::Kind::lamb:
+      return Lamb::floats_per_parameter();
+    case spec::OptimizerSpec::Kind::lars:
+      return Lars::floats_per_parameter(spec);
+  }
+  throw std::logic_error("unknown optimizer");
+}
+
+double unclipped_flops(const spec::OptimizerSpec& spec) {
+  switch (spec.kind) {
+    case spec::OptimizerSpec::Kind::sgd:
+      return Sgd::flops_per_parameter(spec);
+    case spec::OptimizerSpec::Kind::adam:
+    case spec::OptimizerSpec::Kind::adamw:
+      return Adam::flops_per_parameter(spec);
+    case spec::OptimizerSpec::Kind::lamb:
+      return Lamb::flops_per_parameter(spec);
+    case spec::OptimizerSpec::Kind::lars:
+      return Lars::flops_per_parameter(spec);
+  }
+  throw std::logic_error("unknown optimizer");
+}
+
+}  // namespace
+
+std::unique_ptr<Optimizer> make_optimizer(const spec::OptimizerSpec& spec, const Network& network) {
+  std::unique_ptr<Optimizer> optimizer = make_unclipped(spec, network);
+  if (spec.clip_norm > 0) return std::make_unique<Clipped>(std::move(optimizer), spec.clip_norm);
+  return optimizer;
+}
+
 double update_floats_per_parameter(const spec::OptimizerSpec& spec) {
-  return spec.kind == spec::OptimizerSpec::Kind::sgd ? Sgd::floats_per_parameter(spec) : Adam::floats_per_parameter();
+  return unclipped_floats(spec) + (spec.clip_norm > 0 ? Clipped::floats_per_parameter() : 0);
 }
 
 double update_flops_per_parameter(const spec::OptimizerSpec& spec) {
-  return spec.kind == spec::OptimizerSpec::Kind::sgd ? Sgd::flops_per_parameter(spec) : Adam::flops_per_parameter(spec);
+  return unclipped_flops(spec) + (spec.clip_norm > 0 ? Clipped::flops_per_parameter() : 0);
 }
 
 }  // namespace dadsim::models

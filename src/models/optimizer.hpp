@@ -28,10 +28,10 @@ double learning_rate(const spec::OptimizerSpec& optimizer, const spec::ScheduleS
 class Optimizer {
  public:
   virtual ~Optimizer() = default;
-  /// weights ← weights − …; formula in each implementation (sgd.hpp, adam.hpp). All parameters are treated alike:
-  /// weight decay shrinks biases too, as PyTorch's optimizers do by default. The same bits for any number of threads.
-  /// A matrix whose gradient is empty stays as it is, and so does its state.
-  /// Throws std::logic_error where the gradient does not have the shape of the network.
+  /// weights ← weights − …; formula in each implementation (sgd.hpp, adam.hpp, lamb.hpp, lars.hpp), behind clipped.hpp.
+  /// All parameters are treated alike: weight decay shrinks biases too, as PyTorch's optimizers do by default. The same
+  /// bits for any number of threads. A matrix whose gradient is empty stays as it is, and so does its state. Throws
+  /// std::logic_error where the gradient does not have the shape of the network.
   virtual void update(Network& network, const Gradient& gradient, double learning_rate) = 0;
 
   /// What it keeps from step to step, as one row of numbers.

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
+#include <limits>
 #include <span>
 #include <stdexcept>
 #include <vector>
@@ -38,14 +40,20 @@ inline std::span<const float> take_state(std::span<const float> numbers, std::ve
 /// A matrix without a gradient stays as it is, with its state and its biases.
 inline bool stays(const LayerGradient& gradient) { return gradient.weight.size() == 0; }
 
-/// Calls `body(i, offset, parameters, gradient)` for blocks of all parameters, possibly at the same time; the two maps
-/// are arrays of one length, `i` and `offset` are where the block stands in the state. Throws std::logic_error where
-/// the gradient does not have the shape of the network.
+/// The norm of a row of numbers, summed in one order.
+template <class Array>
+double norm_of(const Array& numbers) {
+  return std::sqrt(numbers.template cast<double>().square().sum());
+}
+
+/// ‖w‖ ÷ ‖u‖, by which layerwise optimizers scale a step u; 1 where one of them is 0.
+inline double trust_ratio(double weights, double step) { return weights > 0 && step > 0 ? weights / step : 1.0; }
+
+/// What for_parameter_blocks() and for_parameter_tensors() do: matrices in blocks of at most `most` numbers.
 template <class Body>
-void for_parameter_blocks(Network& network, const Gradient& gradient, const Body& body) {
+void for_parameters_in(std::size_t most, Network& network, const Gradient& gradient, const Body& body) {
   using Map = Eigen::Map<Eigen::ArrayXf>;
   using ConstMap = Eigen::Map<const Eigen::ArrayXf>;
-  constexpr std::size_t kBlock = 16384;  // four arrays of it stay in a core's second-level cache
   auto& [matrices, vectors, averages] = network.parameters();
   if (gradient.matrices.size() != matrices.size() || gradient.vectors.size() != vectors.size()) {
     throw std::logic_error("update: one gradient per matrix and per vector");
@@ -59,11 +67,13 @@ void for_parameter_blocks(Network& network, const Gradient& gradient, const Body
       throw std::logic_error("update: the gradient does not have the shape of the layer");
     }
     const Eigen::Index weights = layer.weight.size();
-    parallel_for_blocks(static_cast<std::size_t>(weights), kBlock, [&](std::size_t begin, std::size_t end) {
-      const auto size = static_cast<Eigen::Index>(end - begin);
-      body(l, static_cast<Eigen::Index>(begin), Map(layer.weight.data() + begin, size),
-           ConstMap(value_gradient.weight.data() + begin, size));
-    });
+    parallel_for_blocks(static_cast<std::size_t>(weights),
+                        std::min<std::size_t>(most, static_cast<std::size_t>(std::max<Eigen::Index>(1, weights))),
+                        [&](std::size_t begin, std::size_t end) {
+                          const auto size = static_cast<Eigen::Index>(end - begin);
+                          body(l, static_cast<Eigen::Index>(begin), Map(layer.weight.data() + begin, size),
+                               ConstMap(value_gradient.weight.data() + begin, size));
+                        });
     if (layer.has_bias()) {
       body(l, weights, Map(layer.bias.data(), layer.bias.size()),
            ConstMap(value_gradient.bias.data(), value_gradient.bias.size()));
@@ -76,6 +86,21 @@ void for_parameter_blocks(Network& network, const Gradient& gradient, const Body
     body(matrices.size() + i, 0, Map(vectors[i].data(), vectors[i].size()),
          ConstMap(gradient.vectors[i].data(), vectors[i].size()));
   }
+}
+
+/// Calls `body(i, offset, parameters, gradient)` for blocks of all parameters, possibly at the same time; the two maps
+/// are arrays of one length, `i` and `offset` are where the block stands in the state. Throws std::logic_error where
+/// the gradient does not have the shape of the network.
+template <class Body>
+void for_parameter_blocks(Network& network, const Gradient& gradient, const Body& body) {
+  constexpr std::size_t kBlock = 16384;  // four arrays of it stay in a core's second-level cache
+  for_parameters_in(kBlock, network, gradient, body);
+}
+
+/// The same for whole matrices, whole rows of biases and whole vectors.
+template <class Body>
+void for_parameter_tensors(Network& network, const Gradient& gradient, const Body& body) {
+  for_parameters_in(std::numeric_limits<std::size_t>::max(), network, gradient, body);
 }
 
 }  // namespace dadsim::models

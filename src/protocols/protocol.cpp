@@ -22,7 +22,7 @@ bool Setting::new_version(const world::Value& weights, std::int64_t usual, bool 
       {.at = play.now(), .updates = tally.updates, .samples = tally.samples, .bytes = bytes, .quality = quality});
   tally.last = weights;
   if (training().stop == spec::TrainingSpec::Stop::target &&
-      learning.history().get(quality)->scalars[1] >= training().target_accuracy) {
+      learning.history().get(quality)->scalars[1] >= training().last_target()) {
     last = true;
   }
   if (last) play.stop();

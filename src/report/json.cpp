@@ -53,15 +53,55 @@ Json to_json_object(const std::optional<estimate::Estimate>& estimate) {
   return {{"value", number(estimate->value)}, {"low", number(estimate->low)}, {"high", number(estimate->high)}};
 }
 
+Json band_of(const RunResult& run) {
+  const std::optional<estimate::Band> known = run.factors();
+  if (!known) return nullptr;
+  const estimate::Band factors = *known;
+  const auto of_target = [&](double factor) {
+    return run.target_reached ? number(run.target_seconds * factor) : Json(nullptr);
+  };
+  Json parts = Json::array();
+  for (const estimate::TimePart& part : run.step_band->parts)
+    parts.push_back({{"kin", part.kin}, {"seconds", number(part.seconds)}, {"cause", part.cause}});
+  return {{"step_seconds", {{"low", number(run.step_band->low)}, {"high", number(run.step_band->high)}}},
+          {"target_seconds", {{"low", of_target(factors.low)}, {"high", of_target(factors.high)}}},
+          {"basis", run.step_band->basis},
+          {"parts", std::move(parts)}};
+}
+
+/// By seed: the evaluation that reached the target, and the one before it.
+void add_steps(const estimate::StepsToTarget& steps, Json& json) {
+  Json at = Json::array();
+  Json after = Json::array();
+  for (const auto& one : steps) {
+    at.push_back(one ? Json(one->at) : Json(nullptr));
+    after.push_back(one ? Json(one->after) : Json(nullptr));
+  }
+  json["steps_to_target"] = std::move(at);
+  json["steps_before_target"] = std::move(after);
+}
+
 Json to_json_object(const ScaleResult& scale, const RunResult& run, const ScaleSetting& setting) {
   Json json;
-  Json& steps = json["steps_to_target"] = Json::array();
-  for (const auto& one : scale.steps_to_target) steps.push_back(one ? Json(*one) : Json(nullptr));
+  add_steps(scale.steps_to_target, json);
   json["known_steps"] = setting.known ? number(setting.known->steps) : Json(nullptr);
   json["relative_steps"] = to_json_object(scale.relative.ratio);
   json["seconds_per_step"] = number(run.step_seconds);
   json["seconds"] = to_json_object(scale.time);
+  json["seconds_band"] = to_json_object(scale.time_band);
   json["why_not"] = scale.relative.why_not;
+  Json further = Json::array();
+  for (const ScaleAtTarget& at : scale.further) {
+    Json target{{"target", number(at.target)}};
+    add_steps(at.steps_to_target, target);
+    target["relative_steps"] = to_json_object(at.relative.ratio);
+    target["why_not"] = at.relative.why_not;
+    further.push_back(std::move(target));
+  }
+  json["further_targets"] = std::move(further);
+  const auto range = scale.range_over_targets();
+  json["relative_steps_over_targets"] = {{"least", range ? number(range->first) : Json(nullptr)},
+                                         {"greatest", range ? number(range->second) : Json(nullptr)}};
   return json;
 }
 
@@ -146,6 +186,8 @@ Json to_json_object(const RunResult& run, const Result& result) {
   json["exchange"] = run.spec.communicates ? Json(to_string(run.spec.exchange)) : Json(nullptr);
   json["parameters"] = parameters(run.spec.parameters);
   json["compress"] = compress(run.spec.compress);
+  json["compression_bites"] = run.bites ? Json(*run.bites) : Json(nullptr);
+  json["censored_layers"] = run.censored_layers;
   json["workers"] = run.workers;
   json["steps"] = run.steps;
   json["steps_per_epoch"] = run.steps_per_epoch;
@@ -164,6 +206,7 @@ Json to_json_object(const RunResult& run, const Result& result) {
                       {"first_steps_end_seconds", run.first_steps},
                       {"compression_seconds", number(run.compression_seconds)},
                       {"waiting_seconds", number(run.waiting_seconds)}};
+  json["band"] = band_of(run);
   json["total_seconds"] = number(run.total_seconds);
   json["total_bytes"] = number(run.total_bytes);
 

@@ -5,8 +5,10 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "estimate/bands.hpp"
 #include "estimate/convergence.hpp"
 #include "estimate/efficiency.hpp"
 #include "estimate/memory.hpp"
@@ -32,11 +34,25 @@ struct CurvePoint {
   std::optional<step::SitesEvaluation> sites = {};  ///< where sites have weights of their own
 };
 
+/// Steps to one of further targets.
+struct ScaleAtTarget {
+  double target = 0;  ///< accuracy, 0…1
+  estimate::StepsToTarget steps_to_target;
+  estimate::RelativeSteps relative;
+};
+
 /// A run's part of the time to accuracy at scale.
 struct ScaleResult {
   estimate::StepsToTarget steps_to_target;  ///< on the network that learned, by seed
   estimate::RelativeSteps relative;
-  std::optional<estimate::Estimate> time;  ///< seconds; none unless both steps and relative steps are known
+  std::optional<estimate::Estimate> time;   ///< seconds; none unless both steps and relative steps are known
+  std::vector<ScaleAtTarget> further = {};  ///< in the order of the scenario
+  /// The time with the errors of a step as well: what the interval of the relative steps (95 %, in the place of one of
+  /// 90 %) and the band of a step each allow, as factors, their logarithms added in squares.
+  std::optional<estimate::Estimate> time_band = {};
+
+  /// The least and the greatest of the relative steps over all targets; nothing unless at least two are known.
+  std::optional<std::pair<double, double>> range_over_targets() const;
 };
 
 /// What a stretch of training costs. What is not known is left out, never zero.
@@ -136,6 +152,15 @@ struct PlayedResult {
   double mean_staleness() const;
 };
 
+/// Between which times nine of ten measurements lie, as far as predictions like it were held against measurements
+/// (estimate/bands.hpp). Nothing of days that differ on a shared machine or in a cloud is in it.
+struct StepBand {
+  double low = 0, high = 0;               ///< seconds of a step
+  std::vector<estimate::TimePart> parts;  ///< of a mean step: computing, and what is not hidden by it, by what errors
+                                          ///< go by
+  std::string basis;                      ///< in words
+};
+
 /// What a layer of the network that is timed hands over, where layers choose.
 struct LayerStatistic {
   std::string layer, statistic;
@@ -185,6 +210,14 @@ struct RunResult {
   std::vector<LayerStatistic> statistics;     ///< input first; empty where layers do not choose
   std::optional<PlayedResult> played;         ///< of an event-driven run; its steps are updates of the model
   std::optional<ShiftEvaluation> evaluation;  ///< of an event-driven run, where the scenario asks for it
+  std::optional<StepBand> step_band;          ///< none where no step was taken
+
+  /// Factors on any time of so many steps; none without a band.
+  std::optional<estimate::Band> factors() const;
+  /// Whether its compression left anything out while it learned; none: it has none, or the run is event-driven.
+  std::optional<bool> bites;
+  /// Layers of the network that is timed whose ranks were at the limit of the network that learned: timed with the cap.
+  std::int64_t censored_layers = 0;
 };
 
 struct Result {

@@ -30,14 +30,24 @@ ScaleRow scale_row(const RunResult& run, const ScaleSetting& setting) {
   return {run.spec.label, setting.known ? human_count(static_cast<std::int64_t>(setting.known->steps)) : "–",
           scale.relative.ratio ? with_interval(*scale.relative.ratio, ratio_text) : "–",
           human_seconds(run.step_seconds),
-          scale.time ? with_interval(*scale.time, [](double seconds) { return human_seconds(seconds); }) : "–"};
+          scale.time ? with_interval(scale.time_band ? *scale.time_band : *scale.time,
+                                     [](double seconds) { return human_seconds(seconds); })
+                     : "–"};
 }
+
+bool is_banded(const RunResult& run) { return run.at_scale && run.at_scale->time_band; }
 
 std::string scale_grid(const Result& result) {
   std::vector<ScaleRow> rows{
-      {"run", "known steps", "× relative steps (95 %)", "× time per step", "= time to accuracy (95 %)"}};
+      {"run", "known steps", "× relative steps (95 %)", "× time per step",
+       std::ranges::any_of(result.runs, is_banded) ? "= time to accuracy" : "= time to accuracy (95 %)"}};
   for (const RunResult& run : result.runs) {
-    if (run.at_scale) rows.push_back(scale_row(run, *result.scale));
+    if (!run.at_scale) continue;
+    rows.push_back(scale_row(run, *result.scale));
+    for (const ScaleAtTarget& at : run.at_scale->further) {
+      const std::string ratio = at.relative.ratio ? with_interval(*at.relative.ratio, ratio_text) : "–";
+      rows.push_back({fmt::format("  to {:.6g} %", at.target * 100), "", ratio, "", ""});
+    }
   }
   // What is not known has no column.
   std::vector<std::size_t> columns{0, 1, 2, 3, 4};
@@ -52,6 +62,7 @@ std::string scale_grid(const Result& result) {
     for (const std::size_t i : columns) {
       text += i == 0 ? left_aligned(row[0], widths[0]) : "  " + right_aligned(row.at(i), widths.at(i));
     }
+    text.erase(text.find_last_not_of(' ') + 1);
     text += '\n';
     if (&row != rows.data()) continue;
     std::size_t total = 0;
@@ -87,7 +98,18 @@ std::string relative_sentence(const Result& result) {
   } else {
     text += ", divided by those of gradient sharing; one seed has no interval (seeds=\"5\" of <training> gives one)";
   }
-  return text + ". They are counted from evaluation to evaluation.";
+  text +=
+      ". Where a curve meets its target between two evaluations is interpolated; the interval holds all that lies "
+      "between them.";
+  return text;
+}
+
+/// How far relative steps move from target to target.
+std::string spread_sentence(const RunResult& run) {
+  const auto range = run.at_scale->range_over_targets();
+  if (!range || !(range->first < range->second)) return {};
+  return fmt::format("{}: relative steps from {} to {} over {} targets.", run.spec.label, ratio_text(range->first),
+                     ratio_text(range->second), 1 + run.at_scale->further.size());
 }
 
 std::string charged_sentence(const estimate::Charges& charges) {
@@ -105,6 +127,17 @@ std::string charged_sentence(const estimate::Charges& charges) {
 
 }  // namespace
 
+std::optional<std::pair<double, double>> ScaleResult::range_over_targets() const {
+  std::vector<double> ratios;
+  if (relative.ratio) ratios.push_back(relative.ratio->value);
+  for (const ScaleAtTarget& at : further) {
+    if (at.relative.ratio) ratios.push_back(at.relative.ratio->value);
+  }
+  if (ratios.size() < 2) return std::nullopt;
+  const auto [least, greatest] = std::ranges::minmax(ratios);
+  return std::pair(least, greatest);
+}
+
 std::string scale_table(const Result& result) {
   if (!result.scale) return {};
   const ScaleSetting& setting = *result.scale;
@@ -118,6 +151,20 @@ std::string scale_table(const Result& result) {
   for (const RunResult& run : result.runs) {
     if (run.at_scale && !run.at_scale->relative.ratio)
       text += paragraph(fmt::format("{}: no relative steps: {}.", run.spec.label, run.at_scale->relative.why_not));
+  }
+  if (std::ranges::any_of(result.runs, is_banded)) {
+    text += paragraph(
+        "The interval of the time is that of the relative steps (95 %, where there are seeds for one) and the band of "
+        "a step (90 %) together, what each allows added in squares.");
+  }
+  for (const RunResult& run : result.runs) {
+    if (!run.at_scale) continue;
+    for (const ScaleAtTarget& at : run.at_scale->further) {
+      if (!at.relative.ratio && run.at_scale->relative.ratio)
+        text += paragraph(fmt::format("{}: no relative steps to {:.6g} %: {}.", run.spec.label, at.target * 100,
+                                      at.relative.why_not));
+    }
+    if (const std::string spread = spread_sentence(run); !spread.empty()) text += paragraph(spread);
   }
   for (const RunResult& run : result.runs) {
     if (run.played) {

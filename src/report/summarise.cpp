@@ -137,6 +137,11 @@ void find_target(double target_accuracy, RunResult& run) {
 
 }  // namespace
 
+std::optional<estimate::Band> RunResult::factors() const {
+  if (!step_band || !(step_seconds > 0)) return std::nullopt;
+  return estimate::Band{step_band->low / step_seconds, step_band->high / step_seconds};
+}
+
 RunResult summarise(const spec::RunSpec& spec, const step::Trajectory& trajectory,
                     const std::vector<step::StepTiming>& timings, std::size_t workers, double target_accuracy,
                     const std::optional<step::StepTiming>& first, const std::vector<double>& stand_for) {

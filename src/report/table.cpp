@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "report/band_text.hpp"
 #include "report/cost_sentence.hpp"
 #include "report/paragraph.hpp"
 #include "report/played_table.hpp"
@@ -28,12 +29,12 @@ std::string target_text(double accuracy) { return fmt::format("{:.6g} %", accura
 
 using RunRow = std::array<std::string, 11>;
 
-RunRow run_row(const RunResult& run) {
+RunRow run_row(const RunResult& run, bool with_band) {
   return {run.spec.label,
           accuracy_cell(run.final_accuracy),
           accuracy_cell(run.best_accuracy),
           run.target_reached ? fmt::format("{}", run.target_step) : "–",
-          run.target_reached ? human_seconds(run.target_seconds) : "–",
+          run.target_reached ? seconds_with_band(run.target_seconds, with_band ? run.factors() : std::nullopt) : "–",
           human_seconds(run.step_seconds),
           human_seconds(run.compute_seconds),
           human_seconds(run.exposed_seconds),
@@ -46,7 +47,7 @@ std::string centred(const std::string& text, std::size_t width) {
   return left_aligned(std::string((width - std::min(width, display_width(text))) / 2, ' ') + text, width);
 }
 
-std::string run_grid(const Result& result) {
+std::string run_grid(const Result& result, bool with_bands) {
   const bool some_played =
       std::ranges::any_of(result.runs, [](const RunResult& run) { return run.played.has_value(); });
   // Some headings stand over several columns, from the first to the last named.
@@ -62,7 +63,7 @@ std::string run_grid(const Result& result) {
                                   {"sent", 10, 10}};
   std::vector<RunRow> rows{
       {"run", "final", "best", "steps", "time", "all", "compute", "exposed comm.", "up", "down", "in all"}};
-  for (const RunResult& run : result.runs) rows.push_back(run_row(run));
+  for (const RunResult& run : result.runs) rows.push_back(run_row(run, with_bands));
 
   std::array<std::size_t, std::tuple_size_v<RunRow>> widths{};
   for (const RunRow& row : rows) {
@@ -99,6 +100,14 @@ std::string run_grid(const Result& result) {
     }
   }
   return text;
+}
+
+/// With the bands of the times to the target where the lines stay narrow enough.
+std::string run_grid(const Result& result) {
+  std::string text = run_grid(result, true);
+  const std::string first = text.substr(0, text.find("─"));
+  const std::string heading = first.substr(first.rfind('\n', first.size() - 2) + 1);
+  return display_width(heading) <= kTableWidth + 1 ? text : run_grid(result, false);
 }
 
 std::string in_words(const step::Bound& bound) {
@@ -180,9 +189,33 @@ std::string times(double factor) {
 std::string faster_than(const RunResult& winner, const RunResult& other) {
   if (winner.target_seconds == other.target_seconds) return fmt::format("as fast as {}", other.spec.label);
   const std::string time = human_seconds(other.target_seconds);
+  const std::optional<RatioBand> ratio = ratio_of_times(winner, other);
+  if (ratio) {
+    return fmt::format("{} ({:.2f} … {:.2f}) faster than {} ({})", times(ratio->ratio), ratio->low, ratio->high,
+                       other.spec.label, time);
+  }
   if (winner.target_seconds == 0) return fmt::format("before {} ({})", other.spec.label, time);
   return fmt::format("{} faster than {} ({})", times(other.target_seconds / winner.target_seconds), other.spec.label,
                      time);
+}
+
+/// Where the quickest run is not told apart from others by what the errors of both would have to be. Empty where it is
+/// told apart from all. Runs that take exactly as long are no question of errors.
+std::string tie_sentence(const std::vector<const RunResult*>& reached, const std::string& target) {
+  const RunResult& winner = *reached.front();
+  std::string others;
+  std::string ratios;
+  for (std::size_t i = 1; i < reached.size(); ++i) {
+    const std::optional<RatioBand> ratio = ratio_of_times(winner, *reached[i]);
+    if (!ratio || !ratio->open() || ratio->ratio == 1) continue;
+    others += fmt::format("{}{}", others.empty() ? "" : ", ", reached[i]->spec.label);
+    ratios +=
+        fmt::format("{}{:.2f}; {:.2f} … {:.2f}", ratios.empty() ? "" : ", ", ratio->ratio, ratio->low, ratio->high);
+  }
+  if (others.empty()) return {};
+  return fmt::format("{} and {} cannot be told apart ({}): {} reaches {} in {}, {} in {}.", winner.spec.label, others,
+                     ratios, winner.spec.label, target, seconds_with_band(winner.target_seconds, winner.factors()),
+                     reached[1]->spec.label, seconds_with_band(reached[1]->target_seconds, reached[1]->factors()));
 }
 
 /// What was not simulated, and how far off that may be.
@@ -246,8 +279,10 @@ std::string verdict(const Result& result) {
   std::stable_sort(reached.begin(), reached.end(),
                    [](const auto* a, const auto* b) { return a->target_seconds < b->target_seconds; });
   const RunResult& winner = *reached[0];
-  std::string text = fmt::format("{} reaches {}{} in {}", winner.spec.label, target,
-                                 sharing.size() == 1 ? "" : " first,", human_seconds(winner.target_seconds));
+  if (const std::string tie = tie_sentence(reached, target); !tie.empty()) return tie;
+  std::string text =
+      fmt::format("{} reaches {}{} in {}", winner.spec.label, target, sharing.size() == 1 ? "" : " first,",
+                  seconds_with_band(winner.target_seconds, winner.factors()));
   if (reached.size() == 1) {
     return text + (sharing.size() == 1 ? "; no other run shares." : "; no other run that shares reached it.");
   }
@@ -266,6 +301,9 @@ std::string verdict(const Result& result) {
 std::string to_table(const Result& result) {
   std::string text = run_grid(result) + '\n';
   for (const RunResult& run : result.runs) text += paragraph(bound_sentence(run));
+  for (const RunResult& run : result.runs) {
+    if (const std::string sentence = band_sentence(run); !sentence.empty()) text += paragraph(sentence);
+  }
   for (const RunResult& run : result.runs) {
     if (run.played) text += played_paragraphs(run);
   }

@@ -64,6 +64,9 @@ struct Catalog {
   std::vector<Compressor> compressors;
   std::vector<std::string> devices;
   std::vector<std::string> workloads;
+  std::map<std::string, std::vector<spec::ParameterSpec>> workload_sizes;  ///< that can be asked for; all workloads
+  /// What is wrong with the sizes of a workload together, or with its attention; empty: nothing. May be none.
+  std::function<std::string(const spec::TimedAsSpec&)> check_workload;
   std::vector<spec::LinkSpec> links;                  ///< the catalogue of links
   std::vector<std::string> all_reduces, all_gathers;  ///< algorithms of these collectives, "auto" among them
   /// Regions of the public table, and what lies between two of them (nullopt where nobody measured it).

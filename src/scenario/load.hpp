@@ -42,4 +42,7 @@ spec::PlatformSpec load_platform_file(const std::string& path, const Catalog& ca
 /// The resolved scenario as XML, every default filled in and every path absolute: loading it gives an equal scenario.
 std::string print_scenario(const Scenario& scenario);
 
+/// A device as the <device> element of a scenario.
+std::string print_device(const spec::DeviceSpec& device);
+
 }  // namespace dadsim::scenario

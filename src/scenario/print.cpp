@@ -28,13 +28,14 @@ void write_network(XmlWriter& xml, const spec::NetworkSpec& network) {
 
 void write_workers(XmlWriter& xml, const Scenario& scenario) {
   constexpr std::size_t kHostsPerElement = 100;
+  const std::vector<spec::Placement>& devices = scenario.all_devices();
   Open workers(xml, "workers");
   workers.set("memory", scenario.ignore_memory ? "ignore" : "check");
-  for (std::size_t i = 0; i < scenario.workers.size();) {
-    const spec::Placement& one = scenario.workers[i];
+  for (std::size_t i = 0; i < devices.size();) {
+    const spec::Placement& one = devices[i];
     std::string hosts;
-    for (const std::size_t first = i; i < scenario.workers.size() && i < first + kHostsPerElement; ++i) {
-      const spec::Placement& next = scenario.workers[i];
+    for (const std::size_t first = i; i < devices.size() && i < first + kHostsPerElement; ++i) {
+      const spec::Placement& next = devices[i];
       if (next.device != one.device || next.speed_spread != one.speed_spread) break;
       hosts += (hosts.empty() ? "" : " ") + next.host;
     }
@@ -53,19 +54,28 @@ void write_training(XmlWriter& xml, const spec::TrainingSpec& training) {
                       : training.batches == spec::TrainingSpec::Batches::poisson ? "poisson"
                                                                                  : "proportional")
       .set("epochs", training.epochs)
-      .set("target-accuracy", training.target_accuracy)
+      .set("target-accuracy", fmt::format("{}", fmt::join(training.targets(), " ")))
       .set("stop", training.stop == spec::TrainingSpec::Stop::target ? "target" : "budget")
       .set("evaluate-every", training.evaluate_every == 0 ? "epoch" : std::to_string(training.evaluate_every))
       .set("seeds", training.seeds);
   const spec::OptimizerSpec& optimizer = training.optimizer;
-  if (optimizer.kind == spec::OptimizerSpec::Kind::sgd) {
+  if (optimizer.clip_norm > 0) element.set("clip-norm", optimizer.clip_norm);
+  if (optimizer.kind == spec::OptimizerSpec::Kind::lars) {
+    Open(xml, "lars")
+        .set("learning-rate", optimizer.learning_rate)
+        .set("momentum", optimizer.momentum)
+        .set("trust", optimizer.trust)
+        .set("weight-decay", optimizer.weight_decay);
+  } else if (optimizer.kind == spec::OptimizerSpec::Kind::sgd) {
     Open(xml, "sgd")
         .set("learning-rate", optimizer.learning_rate)
         .set("momentum", optimizer.momentum)
         .set("nesterov", optimizer.nesterov)
         .set("weight-decay", optimizer.weight_decay);
   } else {
-    Open(xml, optimizer.kind == spec::OptimizerSpec::Kind::adamw ? "adamw" : "adam")
+    Open(xml, optimizer.kind == spec::OptimizerSpec::Kind::lamb    ? "lamb"
+              : optimizer.kind == spec::OptimizerSpec::Kind::adamw ? "adamw"
+                                                                   : "adam")
         .set("learning-rate", optimizer.learning_rate)
         .set("beta1", optimizer.beta1)
         .set("beta2", optimizer.beta2)
@@ -92,6 +102,31 @@ void write_training(XmlWriter& xml, const spec::TrainingSpec& training) {
   if (schedule.kind == spec::ScheduleSpec::Kind::cosine) kind.set("final-factor", schedule.final_factor);
 }
 
+void write_parallelism(Open& element, const spec::ParallelismSpec& how) {
+  if (how.tensor > 1) element.set("tensor", how.tensor).set("sequence-parallel", how.sequence_parallel);
+  if (how.pipeline > 1) {
+    element.set("pipeline", how.pipeline)
+        .set("interleave", how.interleave)
+        .set("schedule", how.order == spec::PipelineOrder::gpipe ? "gpipe" : "1f1b");
+  }
+  if (how.micro_batch > 0) element.set("micro-batch", how.micro_batch);
+  if (how.recomputation != spec::Recomputation::none)
+    element.set("recompute", how.recomputation == spec::Recomputation::full ? "full" : "selective");
+  switch (how.sharding) {
+    case spec::Sharding::none:
+      break;
+    case spec::Sharding::optimizer:
+      element.set("sharding", "optimizer");
+      break;
+    case spec::Sharding::gradients:
+      element.set("sharding", "gradients");
+      break;
+    case spec::Sharding::parameters:
+      element.set("sharding", "parameters").set("prefetch", how.prefetch);
+      break;
+  }
+}
+
 void write_timed_as(XmlWriter& xml, const spec::TimedAsSpec& timed, const PathText& file) {
   Open element(xml, "timed-as");
   if (!timed.workload.empty()) element.set("workload", timed.workload);
@@ -103,6 +138,12 @@ void write_timed_as(XmlWriter& xml, const spec::TimedAsSpec& timed, const PathTe
   if (timed.evaluation_every > 0)
     element.set("evaluation-every", timed.evaluation_every).set("evaluation-seconds", timed.evaluation_seconds);
   if (timed.of_other_network()) element.set_seconds("start-up", timed.start_up);
+  write_parallelism(element, timed.parallelism);
+  for (const auto& [name, value] : timed.sizes) element.set(name.c_str(), value);
+  if (timed.attention != spec::Attention::plain) element.set("attention", to_string(timed.attention));
+  if (timed.input_rate > 0) element.set("input-rate", timed.input_rate);
+  if (timed.wide_gradients) element.set("gradients", "fp32");
+  if (timed.loss_scaling) element.set("loss-scaling", timed.loss_scaling);
 }
 
 void write_compress(XmlWriter& xml, const spec::CompressSpec& spec) {
@@ -189,6 +230,7 @@ std::uint64_t learning_problem_hash_of(const Scenario& scenario, std::uint64_t s
   spec::TrainingSpec training = scenario.training;
   training.seeds = 1;
   training.target_accuracy = 0;
+  training.further_targets.clear();
   training.stop = spec::TrainingSpec::Stop::budget;
   training.evaluate_every = 0;
   // When data drift is known to who plays; what they become is part of each operation's name.
@@ -208,7 +250,8 @@ std::uint64_t learning_hash_of(const Scenario& scenario, const spec::RunSpec& ru
   spec::TrainingSpec learned = training;
   learned.seeds = 1;
   // The target matters to what is learned where learning ends with it.
-  if (learned.stop == spec::TrainingSpec::Stop::budget) learned.target_accuracy = 0;
+  learned.target_accuracy = learned.stop == spec::TrainingSpec::Stop::budget ? 0 : learned.last_target();
+  learned.further_targets.clear();
   XmlWriter xml;
   {
     Open root(xml, "learning");

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "scenario/load.hpp"
 #include "scenario/print_parts.hpp"
 
 namespace dadsim::scenario {
@@ -24,6 +25,7 @@ void write_devices(XmlWriter& xml, const std::vector<spec::DeviceSpec>& devices)
     set_flops("tf32-flops", device.tf32_flops);
     set_flops("fp16-flops", device.fp16_flops);
     set_flops("bf16-flops", device.bf16_flops);
+    set_flops("fp8-flops", device.fp8_flops);
     if (device.memory_bytes > 0) element.set_bytes("memory", device.memory_bytes);
     if (device.power > 0) element.set("watts", device.power);
     element.set_seconds("ramp-time", device.ramp_seconds)
@@ -34,8 +36,16 @@ void write_devices(XmlWriter& xml, const std::vector<spec::DeviceSpec>& devices)
       efficiency.set("of", to_string(one.kind));
       if (one.precision) efficiency.set("precision", to_string(*one.precision));
       efficiency.set("share", one.share);
+      if (!one.source.empty()) efficiency.set("source", one.source);
     }
   }
+}
+
+std::string print_device(const spec::DeviceSpec& device) {
+  XmlWriter xml;
+  write_devices(xml, {device});
+  const std::string text = xml.finish();
+  return text.substr(text.find('\n') + 1);  // the declaration belongs to a document
 }
 
 }  // namespace dadsim::scenario

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <array>
 #include <map>
 #include <utility>
 
@@ -17,28 +18,39 @@ void set_name(Open& element, const std::string& name) {
   if (!name.empty()) element.set("name", name);
 }
 
+/// A link is named, or given by its bandwidth.
+void set_link(Open& element, const char* name, const spec::LinkSpec& link) {
+  if (is_own_link(link)) {
+    element.set_bandwidth(name, link.bandwidth);
+  } else {
+    element.set(name, link.name);
+  }
+}
+
+void set_cluster_link(Open& element, const char* name, const spec::LinkSpec& link) {
+  set_link(element, name, link);
+  element.set_seconds(fmt::format("{}-latency", name).c_str(), link.latency);
+}
+
 void write_fabric(XmlWriter& xml, const spec::FabricSpec& fabric) {
+  constexpr std::array kNames = {"one-switch", "fat-tree", "dragonfly", "torus"};
+  Open element(xml, kNames.at(static_cast<std::size_t>(fabric.kind)));
+  if (fabric.adds_up) element.set("sharp", true);
+  if (fabric.kind == spec::FabricSpec::Kind::one_switch) return;
+  set_cluster_link(element, "link", fabric.link);
   switch (fabric.kind) {
     case spec::FabricSpec::Kind::one_switch:
-      Open(xml, "one-switch");
       return;
     case spec::FabricSpec::Kind::fat_tree:
-      Open(xml, "fat-tree")
-          .set("link", fabric.link.name)
-          .set("nodes-per-switch", fabric.nodes_per_switch)
-          .set("oversubscription", fabric.oversubscription);
+      element.set("nodes-per-switch", fabric.nodes_per_switch).set("oversubscription", fabric.oversubscription);
       return;
     case spec::FabricSpec::Kind::dragonfly:
-      Open(xml, "dragonfly")
-          .set("link", fabric.link.name)
-          .set("groups", fabric.dimensions.at(0))
+      element.set("groups", fabric.dimensions.at(0))
           .set("routers", fabric.dimensions.at(1))
           .set("nodes", fabric.dimensions.at(2));
       return;
     case spec::FabricSpec::Kind::torus:
-      Open(xml, "torus")
-          .set("link", fabric.link.name)
-          .set("dimensions", fmt::format("{}", fmt::join(fabric.dimensions, "x")));
+      element.set("dimensions", fmt::format("{}", fmt::join(fabric.dimensions, "x")));
       return;
   }
 }
@@ -47,19 +59,17 @@ void write_cluster(XmlWriter& xml, const spec::GpuClusterSpec& cluster) {
   Open element(xml, "gpu-cluster");
   set_name(element, cluster.name);
   element.set("nodes", cluster.nodes).set("gpus", cluster.gpus);
-  if (!cluster.port.name.empty()) element.set("inside", cluster.port.name);
-  if (cluster.inside == spec::InsideNode::shared) element.set("bridge", cluster.bridge.name);
-  element.set("rails", cluster.rails).set("nic", cluster.nic.name);
-  write_fabric(xml, cluster.fabric);
-}
-
-/// A link is named, or given by its bandwidth.
-void set_link(Open& element, const char* name, const spec::LinkSpec& link) {
-  if (is_own_link(link)) {
-    element.set_bandwidth(name, link.bandwidth);
-  } else {
-    element.set(name, link.name);
+  if (!cluster.port.name.empty()) set_cluster_link(element, "inside", cluster.port);
+  if (cluster.inside == spec::InsideNode::mesh) element.set("mesh", true);
+  if (cluster.inside == spec::InsideNode::shared) set_cluster_link(element, "bridge", cluster.bridge);
+  element.set("rails", cluster.rails);
+  set_cluster_link(element, "nic", cluster.nic);
+  for (const spec::LinkSpec* link : {&cluster.nic, &cluster.fabric.link}) {
+    if (!is_own_link(*link)) continue;
+    element.set("transport", to_string(link->transport));
+    break;
   }
+  write_fabric(xml, cluster.fabric);
 }
 
 /// What both directions share is written once. What differs is what each brings by itself: an attribute would have made
@@ -95,13 +105,14 @@ void write_cluster(XmlWriter& xml, const spec::FederationSpec& federation) {
 }
 
 void write_pair(XmlWriter& xml, const spec::WanSpec::Pair& pair, bool one_way) {
-  Open(xml, "pair")
-      .set("from", pair.from)
+  Open element(xml, "pair");
+  element.set("from", pair.from)
       .set("to", pair.to)
       .set_bandwidth("bandwidth", pair.bandwidth)
       .set_seconds("round-trip", pair.round_trip)
       .set("one-way", one_way)
       .set("transport", to_string(pair.transport));
+  if (pair.transport == spec::Transport::tcp) element.set_bytes("queue", pair.queue_bytes);
 }
 
 /// Two directions with the same numbers are written as one.
@@ -113,7 +124,8 @@ void write_pairs(XmlWriter& xml, const std::vector<spec::WanSpec::Pair>& pairs) 
     const auto back = index.find(std::pair(pair.to, pair.from));
     const bool symmetrical = back != index.end() && pairs[back->second].bandwidth == pair.bandwidth &&
                              pairs[back->second].round_trip == pair.round_trip &&
-                             pairs[back->second].transport == pair.transport;
+                             pairs[back->second].transport == pair.transport &&
+                             pairs[back->second].queue_bytes == pair.queue_bytes;
     if (!symmetrical || back->second > i) write_pair(xml, pair, !symmetrical);
   }
 }

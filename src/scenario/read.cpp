@@ -10,6 +10,7 @@
 #include "scenario/host_list.hpp"
 #include "scenario/quantity.hpp"
 #include "scenario/read_failures.hpp"
+#include "scenario/read_parallelism.hpp"
 #include "scenario/read_platform.hpp"
 #include "scenario/white_space.hpp"
 
@@ -160,28 +161,32 @@ Scenario read_scenario(const Element& root, const ReadContext& context) {
   if (const Element* workers =
           node.required_child("workers", "who takes part: <workers> with <worker hosts=\"…\" device=\"…\"/>"))
     cluster = read_workers(*workers, scenario.devices, context);
+  const Element* timed_as = node.child("timed-as");
+  // Who learns: workers, of which some may be of several devices.
+  const auto per_worker = static_cast<std::size_t>(devices_per_worker(timed_as));
+  const std::size_t worker_count = std::max<std::size_t>(1, cluster.workers.size() / per_worker);
   std::vector<std::string> placed;
   for (const spec::Placement& worker : cluster.workers) placed.push_back(worker.host);
   if (cluster.aggregator) placed.push_back(cluster.aggregator->host);
   scenario.failures = read_failures(node, placed, context);
   DataFindings data;
   const Element* data_element = node.required_child("data", "what is learned from: <data> with <digits/> or <idx …/>");
-  if (data_element != nullptr) data = read_data(*data_element, cluster.workers.size(), context);
+  if (data_element != nullptr) data = read_data(*data_element, worker_count, context);
   if (const Element* model = node.required_child("model", "the network that learns: <model> with <dense units=\"…\"/>"))
     scenario.model = read_model(*model, data, context);
   const bool model_is_right = context.findings.added() == 0;
   // Left out, it is all defaults; those are checked as if they stood there.
   const Element left_out{.name = "training", .origin = root.origin};
   const Element* training = node.child("training");
-  scenario.training =
-      read_training(training == nullptr ? left_out : *training, cluster.workers.size(), data.train, context);
-  if (const Element* timed = node.child("timed-as"))
-    scenario.timed_as = read_timed_as(*timed, scenario.training.batch, context);
-  check_precision(scenario, cluster.workers, cluster.origins, node.child("timed-as"), context);
+  scenario.training = read_training(training == nullptr ? left_out : *training, worker_count, data.train, context);
+  if (timed_as != nullptr) scenario.timed_as = read_timed_as(*timed_as, scenario.training.batch, context);
+  check_precision(scenario, cluster.workers, cluster.origins, timed_as, context);
   const LearningNetwork network{model_is_right ? &scenario.model : nullptr, data.shape,
                                 scenario.training.batches == spec::TrainingSpec::Batches::equal};
-  scenario.runs =
-      read_runs(node, cluster.aggregator.has_value(), cluster.workers.size(), scenario.training, network, context);
+  scenario.runs = read_runs(node, cluster.aggregator.has_value(), worker_count, scenario.training, network, context);
+  if (timed_as != nullptr) {
+    check_parallelism(*timed_as, scenario.timed_as->parallelism, cluster.workers.size(), scenario.runs, context);
+  }
   if (data_element != nullptr)
     data.spec.drifts = read_drifts(*data_element, cluster.workers, data, scenario.runs, context);
   if (const Element* evaluation = node.child("evaluation"))
@@ -198,7 +203,14 @@ Scenario read_scenario(const Element& root, const ReadContext& context) {
     scenario.platform = std::move(*given_platform);
   }
   scenario.ignore_memory = cluster.ignore_memory;
-  scenario.workers = std::move(cluster.workers);
+  if (per_worker > 1 && cluster.workers.size() % per_worker == 0) {
+    scenario.devices_of_workers = std::move(cluster.workers);
+    const auto side_by_side = static_cast<std::size_t>(scenario.timed_as->parallelism.tensor);
+    for (std::size_t d = 0; d < worker_count; ++d)
+      scenario.workers.push_back(scenario.devices_of_workers[d * side_by_side]);
+  } else {
+    scenario.workers = std::move(cluster.workers);
+  }
   scenario.aggregator = std::move(cluster.aggregator);
   scenario.data = std::move(data.spec);
   return scenario;

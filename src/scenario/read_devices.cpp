@@ -38,6 +38,7 @@ std::optional<spec::KindEfficiency> read_efficiency(const Element& element, cons
   const std::optional<double> share = node.real("share", kPositiveShare);
   if (!of || std::ranges::find(kKinds, *of) == kKinds.end() || !share) return std::nullopt;
   efficiency.share = *share;
+  efficiency.source = node.text("source", "");
   return efficiency;
 }
 
@@ -63,6 +64,9 @@ spec::DeviceSpec read_device(const Node& node, const ReadContext& context) {
   device.tf32_flops = quantity(node, "tf32-flops", kPeak, 0, context.catalog);
   device.fp16_flops = quantity(node, "fp16-flops", kPeak, 0, context.catalog);
   device.bf16_flops = quantity(node, "bf16-flops", kPeak, 0, context.catalog);
+  device.fp8_flops = quantity(node, "fp8-flops", kPeak, 0, context.catalog);
+  if (device.fp8_flops > 0 && !node.has("bf16-flops"))
+    node.fail_at("fp8-flops", "stands without bf16-flops", "both: all but dense layers is in bf16 then");
   // Without fp32 a device needs another precision.
   if (node.has("peak-flops") || device.precisions().empty())
     device.peak_flops = required_quantity(node, "peak-flops", kPeak, context.catalog).value_or(0);

@@ -45,11 +45,19 @@ void check_product(const Node& node, const std::vector<std::int64_t>& sizes, std
   }
 }
 
-spec::FabricSpec read_fabric(const Element& element, std::int64_t nodes, const ReadContext& context) {
+// Latencies of links of one's own beside which none stands: those of the catalogue's NVLink and of its Ethernet from 10
+// Gbit/s on.
+constexpr double kInside = 0.5e-6;
+constexpr double kBetween = 1e-6;
+
+spec::FabricSpec read_fabric(const Element& element, std::int64_t nodes, spec::Transport own,
+                             const ReadContext& context) {
   const Node node(element, context.findings);
   spec::FabricSpec fabric;
-  if (element.name == "one-switch") return fabric;
-  fabric.link = scenario::read_catalog_link(node, "link", context);
+  const bool one_switch = element.name == "one-switch";
+  if (one_switch || element.name == "fat-tree") fabric.adds_up = node.boolean("sharp", false);
+  if (one_switch) return fabric;
+  fabric.link = scenario::read_cluster_link(node, "link", own, kBetween, context);
   if (element.name == "fat-tree") {
     fabric.kind = spec::FabricSpec::Kind::fat_tree;
     fabric.nodes_per_switch = node.integer("nodes-per-switch", 1, kMaxHosts).value_or(1);
@@ -83,24 +91,39 @@ spec::GpuClusterSpec read_gpu_cluster(const Element& element, const ReadContext&
   cluster.gpus = gpus.value_or(1);
 
   const bool alone = gpus == 1;
-  if (!alone || node.has("inside")) cluster.port = scenario::read_catalog_link(node, "inside", context);
+  if (!alone || node.has("inside")) {
+    cluster.port = scenario::read_cluster_link(node, "inside", spec::Transport::nvlink, kInside, context);
+  } else if (node.has("inside-latency")) {
+    node.refuse("inside-latency", "means nothing without 'inside'", "remove it");
+  }
+  if (node.boolean("mesh", false)) {
+    if (alone) node.refuse("mesh", "means nothing to one GPU per node", "remove it");
+    if (node.has("bridge")) node.refuse("mesh", "stands beside 'bridge'", "one of them");
+    cluster.inside = spec::InsideNode::mesh;
+  }
   if (node.has("bridge")) {
     if (alone) node.refuse("bridge", "means nothing to one GPU per node", "remove it");
     cluster.inside = spec::InsideNode::shared;
-    cluster.bridge = scenario::read_catalog_link(node, "bridge", context);
+    cluster.bridge = scenario::read_cluster_link(node, "bridge", spec::Transport::rdma, kInside, context);
+  } else if (node.has("bridge-latency")) {
+    node.refuse("bridge-latency", "means nothing without 'bridge'", "remove it");
   }
   cluster.rails = node.integer("rails", 1, kMaxHosts, cluster.rails);
   if (gpus && cluster.rails > *gpus) {
     node.fail_at("rails", fmt::format("are more than the {} GPUs of a node", *gpus), "at most one for each GPU");
   }
-  cluster.nic = scenario::read_catalog_link(node, "nic", context);
+  const auto own = static_cast<spec::Transport>(
+      node.choice("transport", transport_names(), static_cast<std::size_t>(spec::Transport::tcp)));
+  cluster.nic = scenario::read_cluster_link(node, "nic", own, kBetween, context);
+  bool any_own = is_own_link(cluster.nic);
 
   const Element* fabric = nullptr;
   for (const Element& child : element.children) {
     if (child.name != "one-switch" && child.name != "fat-tree" && child.name != "dragonfly" && child.name != "torus") {
       continue;
     }
-    spec::FabricSpec spec = read_fabric(child, nodes.value_or(0), context);
+    spec::FabricSpec spec = read_fabric(child, nodes.value_or(0), own, context);
+    any_own = any_own || is_own_link(spec.link);
     if (fabric == nullptr) {
       fabric = &child;
       cluster.fabric = std::move(spec);
@@ -108,6 +131,9 @@ spec::GpuClusterSpec read_gpu_cluster(const Element& element, const ReadContext&
       context.findings.add(child.origin, fmt::format("<{}> beside <{}>", child.name, fabric->name),
                            "at most one fabric");
     }
+  }
+  if (node.has("transport") && !any_own) {
+    node.refuse("transport", "means nothing where all links between nodes are of the catalogue", "remove it");
   }
   return cluster;
 }

@@ -12,6 +12,9 @@ namespace dadsim::scenario {
 namespace {
 
 constexpr const char* kOwnLink = "defined in the platform";
+/// Bytes of a queue that is never full. BBR keeps queues short: nothing is lost and no window has to recover, which a
+/// queue that never fills stands for (docs/validation.md, rows of BBR).
+constexpr double kNeverFull = 1e9;
 
 /// Share of the bandwidth of a wire that payload reaches over TCP: of a full Ethernet frame of 1514 bytes (MTU 1500 and
 /// the Ethernet header), 1448 are payload behind the headers of IPv4 and of TCP with time stamps (RFC 791, 9293, 7323).
@@ -41,11 +44,13 @@ std::vector<std::string> link_names(const Catalog& catalog) {
   return names;
 }
 
-/// A name of the catalogue or a bandwidth; its latency is −1 if that has to stand beside it.
+/// The latency of a bandwidth beside which it has to stand.
+constexpr double kUnknown = -1;
+
+/// A name of the catalogue, or a bandwidth: then the link is called after the owner and the attribute.
 spec::LinkSpec read_one_way(const Node& node, const char* attribute, const std::string& owner,
                             const ReadContext& context) {
   constexpr const char* kForm = "a bandwidth above 0 with its unit, e.g. 100Mbps, or a link of the catalogue";
-  constexpr double kUnknown = -1;
   spec::LinkSpec link = own_link(fmt::format("{} {}", owner, attribute), 0, kUnknown, spec::Transport::tcp);
   const std::optional<std::string> text = node.required_text(attribute, kForm);
   if (!text) return link;
@@ -78,6 +83,37 @@ spec::LinkSpec read_catalog_link(const Node& node, const char* attribute, const 
   if (const spec::LinkSpec* known = find_link(*name, context.catalog)) return *known;
   node.fail_at(attribute, "is no link of the catalogue", context.findings.suggest(*name, link_names(context.catalog)));
   return {};
+}
+
+spec::LinkSpec read_cluster_link(const Node& node, const char* attribute, spec::Transport transport, double latency,
+                                 const ReadContext& context) {
+  spec::LinkSpec link = read_one_way(node, attribute, node.element().name, context);
+  if (is_own_link(link)) {
+    link.latency = latency;
+    link.transport = transport;
+    link.efficiency = usual_efficiency(transport);
+  }
+  const std::string beside = fmt::format("{}-latency", attribute);
+  link.latency = quantity(node, beside.c_str(), kLatencyForm, link.latency, context.catalog);
+  return link;
+}
+
+std::optional<double> read_queue(const Node& node, bool any_tcp, spec::Transport transport,
+                                 const ReadContext& context) {
+  static const std::array<std::string, 2> kControls = {"cubic", "bbr"};
+  std::optional<double> queue;
+  if (node.has("queue")) queue = quantity(node, "queue", kBytesForm, 0, context.catalog);
+  const bool bbr = node.choice("congestion", kControls, 0) == 1;
+  if (bbr) {
+    if (queue) node.refuse("queue", "means nothing beside congestion=\"bbr\", which keeps queues short", "remove it");
+    queue = kNeverFull;
+  }
+  for (const char* attribute : {"queue", "congestion"}) {
+    if (!node.has(attribute) || any_tcp) continue;
+    node.refuse(attribute, fmt::format("means nothing with transport {}", to_string(transport)),
+                fmt::format("remove it: only tcp has {}", attribute == std::string_view("queue") ? "a queue" : "one"));
+  }
+  return queue;
 }
 
 AccessLine read_access_line(const Node& node, const std::string& owner, const ReadContext& context) {
@@ -116,14 +152,10 @@ AccessLine read_access_line(const Node& node, const std::string& owner, const Re
               "seconds one way with their unit, e.g. 5ms; only links of the catalogue bring their own");
   }
 
-  if (node.has("queue")) {
-    const double bytes = quantity(node, "queue", kBytesForm, 0, context.catalog);
-    if (line.up.transport != spec::Transport::tcp && line.down.transport != spec::Transport::tcp) {
-      node.refuse("queue", fmt::format("means nothing with transport {}", to_string(line.up.transport)),
-                  "remove it: only tcp has a queue");
-    }
+  const bool any_tcp = std::ranges::any_of(both, [](const auto* l) { return l->transport == spec::Transport::tcp; });
+  if (const std::optional<double> bytes = read_queue(node, any_tcp, line.up.transport, context)) {
     for (spec::LinkSpec* link : both) {
-      if (link->transport == spec::Transport::tcp) link->queue_bytes = bytes;
+      if (link->transport == spec::Transport::tcp) link->queue_bytes = *bytes;
     }
   }
   return line;
@@ -142,13 +174,8 @@ spec::LinkSpec read_host_link(const Node& node, const ReadContext& context) {
     node.fail(fmt::format("<{}> lacks 'host'", node.element().name),
               "a link of the catalogue, e.g. ethernet-10g, or host-bandwidth=\"…\" and host-latency=\"…\"");
   }
-  if (node.has("queue")) {
-    link.queue_bytes = quantity(node, "queue", kBytesForm, link.queue_bytes, context.catalog);
-    if (link.transport != spec::Transport::tcp && link.bandwidth > 0) {
-      node.refuse("queue", fmt::format("means nothing with transport {}", to_string(link.transport)),
-                  "remove it: only tcp has a queue");
-    }
-  }
+  const bool tcp = link.transport == spec::Transport::tcp || !(link.bandwidth > 0);
+  link.queue_bytes = read_queue(node, tcp, link.transport, context).value_or(link.queue_bytes);
   return link;
 }
 

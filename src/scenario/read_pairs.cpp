@@ -32,6 +32,8 @@ void GivenPairs::read(const Element& element, const std::string& noun, const Rea
   const bool one_way = node.boolean("one-way", false);
   pair.transport = static_cast<spec::Transport>(
       node.choice("transport", transport_names(), static_cast<std::size_t>(spec::Transport::tcp)));
+  const bool tcp = pair.transport == spec::Transport::tcp;
+  pair.queue_bytes = read_queue(node, tcp, pair.transport, context).value_or(pair.queue_bytes);
   if (!from || !to) {
     unclear_ = true;
     return;

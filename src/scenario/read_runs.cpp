@@ -281,7 +281,8 @@ std::vector<spec::RunSpec> read_runs(const Node& scenario, bool has_aggregator, 
       node.fail_at("algorithm", fmt::format("'{}' needs plain SGD", algorithm->name),
                    "<sgd/> without a momentum in <training>");
     }
-    if (algorithm->adam && optimizer.kind == spec::OptimizerSpec::Kind::sgd) {
+    if (algorithm->adam && optimizer.kind != spec::OptimizerSpec::Kind::adam &&
+        optimizer.kind != spec::OptimizerSpec::Kind::adamw) {
       node.fail_at("algorithm", fmt::format("'{}' is a form of Adam", algorithm->name),
                    "<adam/> or <adamw/> in <training>");
     }

@@ -1,12 +1,16 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <map>
 
 #include "scenario/files.hpp"
 #include "scenario/quantity.hpp"
 #include "scenario/read.hpp"
+#include "scenario/read_parallelism.hpp"
+#include "scenario/read_parameter.hpp"
 #include "scenario/read_workload.hpp"
 
 namespace dadsim::scenario {
@@ -52,6 +56,58 @@ void read_known_steps(const Node& node, spec::TimedAsSpec& timed, const ReadCont
   }
 }
 
+/// The sizes of the workload that are said, and that no others are.
+void read_sizes(const Node& node, spec::TimedAsSpec& timed, const ReadContext& context) {
+  const auto own = context.catalog.workload_sizes.find(timed.workload);
+  std::map<std::string, std::vector<std::string>> owners;
+  for (const auto& [workload, sizes] : context.catalog.workload_sizes) {
+    for (const spec::ParameterSpec& size : sizes) owners[size.name].push_back(workload);
+  }
+  for (const auto& [name, workloads] : owners) {
+    if (!node.has(name)) continue;
+    const auto parameter = own == context.catalog.workload_sizes.end()
+                               ? std::vector<spec::ParameterSpec>::const_iterator{}
+                               : std::ranges::find(own->second, name, &spec::ParameterSpec::name);
+    if (own != context.catalog.workload_sizes.end() && parameter != own->second.end()) {
+      timed.sizes[name] = read_parameter(node, *parameter, context);
+      continue;
+    }
+    // An unknown workload has its own finding.
+    if (context.findings.any_at(node.origin("workload")) && own == context.catalog.workload_sizes.end()) continue;
+    constexpr std::size_t kMost = 8;
+    const std::size_t shown = std::min(kMost, workloads.size());
+    node.fail_at(name,
+                 timed.workload.empty() ? "is a size of a workload that is not named"
+                                        : fmt::format("is no size of '{}'", timed.workload),
+                 fmt::format("{}{} {} it",
+                             fmt::join(workloads.begin(), workloads.begin() + static_cast<std::ptrdiff_t>(shown), ", "),
+                             shown < workloads.size() ? fmt::format(" and {} others", workloads.size() - shown) : "",
+                             workloads.size() == 1 ? "has" : "have"));
+  }
+}
+
+/// How it is computed and fed.
+void read_execution(const Node& node, spec::TimedAsSpec& timed, const ReadContext& context) {
+  static const std::array<std::string, 2> kAttentions{"plain", "flash"};
+  timed.attention = static_cast<spec::Attention>(node.choice("attention", kAttentions, 0));
+  timed.input_rate = node.real("input-rate", {.minimum = 0, .maximum = 1e12, .open_minimum = true}, 0);
+  timed.wide_gradients = node.choice("gradients", std::array<std::string, 2>{"precision", "fp32"}, 0) == 1;
+  if (timed.wide_gradients && !spec::has_master_copies(timed.precision))
+    node.fail_at("gradients", "says nothing",
+                 "precision=\"fp16\", \"bf16\" or \"fp8\" beside it: others have fp32 anyway");
+  timed.loss_scaling = node.boolean("loss-scaling", false);
+  if (timed.loss_scaling && timed.precision != spec::Precision::fp16)
+    node.fail_at("loss-scaling", "is of fp16", "precision=\"fp16\" beside it: other precisions have the range of fp32");
+  const bool flash = timed.attention == spec::Attention::flash;
+  if (flash && timed.workload.empty() && !context.findings.any_at(node.origin("workload"))) {
+    node.fail_at("attention", "is of a workload that is not named",
+                 timed.file.empty() ? "a workload with attention" : "what the file says of its layers");
+  } else if (context.catalog.check_workload && context.catalog.workload_sizes.contains(timed.workload)) {
+    const std::string fault = context.catalog.check_workload(timed);
+    if (!fault.empty()) node.fail(fmt::format("'{}': {}", timed.workload, fault), "sizes that go together");
+  }
+}
+
 }  // namespace
 
 spec::TimedAsSpec read_timed_as(const Element& element, std::int64_t batch, const ReadContext& context) {
@@ -75,6 +131,8 @@ spec::TimedAsSpec read_timed_as(const Element& element, std::int64_t batch, cons
     return names;
   }();
   timed.precision = spec::kPrecisions.at(node.choice("precision", kPrecisionNames, 0));
+  read_sizes(node, timed, context);
+  read_execution(node, timed, context);
   if (node.has("workload") || node.has("file")) {
     read_known_steps(node, timed, context);
   } else {
@@ -83,6 +141,7 @@ spec::TimedAsSpec read_timed_as(const Element& element, std::int64_t batch, cons
     for (const char* attribute : {"steps", "epochs", "target", "evaluation-every", "evaluation-seconds", "start-up"})
       node.refuse(attribute, kBecause, kRemedy);
   }
+  timed.parallelism = read_parallelism(node, timed.batch);
   timed.evaluation_every = node.integer("evaluation-every", 1, 1'000'000'000, 0);
   timed.evaluation_seconds = node.real("evaluation-seconds", {.minimum = 0, .maximum = 1e6}, 0);
   if (node.has("evaluation-every") != node.has("evaluation-seconds")) {

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "scenario/read.hpp"
+#include "scenario/white_space.hpp"
 
 namespace dadsim::scenario {
 namespace {
@@ -16,6 +17,15 @@ constexpr Range kLearningRate{.minimum = 0, .maximum = 1e6, .open_minimum = true
 constexpr Range kNonNegative{.minimum = 0, .maximum = 1e6};
 constexpr Range kDecay{.minimum = 0, .maximum = 1, .open_maximum = true};
 
+constexpr std::array<const char*, 5> kOptimizers{"adam", "adamw", "sgd", "lamb", "lars"};
+
+void read_moments(const Node& node, spec::OptimizerSpec& optimizer) {
+  optimizer.learning_rate = node.real("learning-rate", kLearningRate, optimizer.learning_rate);
+  optimizer.beta1 = node.real("beta1", kDecay, optimizer.beta1);
+  optimizer.beta2 = node.real("beta2", kDecay, optimizer.beta2);
+  optimizer.epsilon = node.real("epsilon", kPositiveShare, optimizer.epsilon);
+}
+
 spec::OptimizerSpec read_optimizer(const Element& element, const ReadContext& context) {
   const Node node(element, context.findings);
   spec::OptimizerSpec optimizer;
@@ -26,14 +36,21 @@ spec::OptimizerSpec read_optimizer(const Element& element, const ReadContext& co
     optimizer.nesterov = node.boolean("nesterov", false);
     if (optimizer.nesterov && optimizer.momentum == 0)
       node.fail_at("nesterov", "needs momentum", "a momentum above 0, e.g. momentum=\"0.9\"");
+  } else if (element.name == "lars") {
+    optimizer.kind = spec::OptimizerSpec::Kind::lars;
+    optimizer.learning_rate = node.real("learning-rate", kLearningRate, 1);
+    optimizer.momentum = node.real("momentum", kDecay, 0.9);
+    optimizer.trust = node.real("trust", kPositiveShare, optimizer.trust);
+  } else if (element.name == "lamb") {
+    optimizer.kind = spec::OptimizerSpec::Kind::lamb;
+    optimizer.weight_decay = 0.01;
+    optimizer.epsilon = 1e-6;
+    read_moments(node, optimizer);
   } else {
     const bool decoupled = element.name == "adamw";
     optimizer.kind = decoupled ? spec::OptimizerSpec::Kind::adamw : spec::OptimizerSpec::Kind::adam;
     optimizer.weight_decay = decoupled ? 0.01 : 0;
-    optimizer.learning_rate = node.real("learning-rate", kLearningRate, optimizer.learning_rate);
-    optimizer.beta1 = node.real("beta1", kDecay, optimizer.beta1);
-    optimizer.beta2 = node.real("beta2", kDecay, optimizer.beta2);
-    optimizer.epsilon = node.real("epsilon", kPositiveShare, optimizer.epsilon);
+    read_moments(node, optimizer);
   }
   optimizer.weight_decay = node.real("weight-decay", kNonNegative, optimizer.weight_decay);
   return optimizer;
@@ -68,6 +85,28 @@ spec::ScheduleSpec read_schedule(const Element& element, const ReadContext& cont
   return schedule;
 }
 
+/// One target or several.
+void read_targets(const Node& node, spec::TrainingSpec& training) {
+  const Attribute* all = node.element().find("target-accuracy");
+  const std::vector<std::string> words = all == nullptr ? std::vector<std::string>{} : split_words(all->value);
+  if (words.size() < 2) {
+    training.target_accuracy = node.real("target-accuracy", kPositiveShare, training.target_accuracy);
+    return;
+  }
+  constexpr const char* kRemedy = "numbers above 0, at most 1, each once, with spaces between them";
+  std::vector<double> targets;
+  for (const std::string& word : words) {
+    const std::optional<double> target = parse_real(word);
+    if (!target || !kPositiveShare.contains(*target) || std::ranges::find(targets, *target) != targets.end()) {
+      node.fail_at("target-accuracy", fmt::format("holds '{}'", printable(word)), kRemedy);
+      return;
+    }
+    targets.push_back(*target);
+  }
+  training.target_accuracy = targets.front();
+  training.further_targets.assign(targets.begin() + 1, targets.end());
+}
+
 }  // namespace
 
 spec::TrainingSpec read_training(const Element& element, std::size_t workers, std::int64_t samples,
@@ -85,7 +124,7 @@ spec::TrainingSpec read_training(const Element& element, std::size_t workers, st
   }
   training.batches = static_cast<spec::TrainingSpec::Batches>(node.choice("batches", kBatches, 0));
   training.epochs = node.real("epochs", {.minimum = 0, .maximum = kMaxEpochs, .open_minimum = true}, training.epochs);
-  training.target_accuracy = node.real("target-accuracy", kPositiveShare, training.target_accuracy);
+  read_targets(node, training);
   training.stop = static_cast<spec::TrainingSpec::Stop>(node.choice("stop", kStops, 0));
   if (const Attribute* every = element.find("evaluate-every"); every != nullptr && every->value != "epoch") {
     constexpr std::int64_t kMaxSteps = 1'000'000'000;
@@ -101,7 +140,7 @@ spec::TrainingSpec read_training(const Element& element, std::size_t workers, st
 
   const Element* optimizer = nullptr;
   for (const Element& child : element.children) {
-    if (child.name != "adam" && child.name != "adamw" && child.name != "sgd") continue;
+    if (std::ranges::find(kOptimizers, child.name) == kOptimizers.end()) continue;
     const spec::OptimizerSpec spec = read_optimizer(child, context);
     if (optimizer == nullptr) {
       optimizer = &child;
@@ -111,6 +150,8 @@ spec::TrainingSpec read_training(const Element& element, std::size_t workers, st
                            "at most one optimizer");
     }
   }
+  constexpr Range kNorm{.minimum = 0, .maximum = 1e9, .open_minimum = true};
+  if (node.has("clip-norm")) training.optimizer.clip_norm = node.real("clip-norm", kNorm, 0);
   if (const Element* schedule = node.child("schedule")) training.schedule = read_schedule(*schedule, context);
   return training;
 }

@@ -24,7 +24,13 @@ struct Scenario {
   spec::NetworkSpec network;
   spec::FailureSpec failures;             ///< played by event-driven runs alone
   std::vector<spec::DeviceSpec> devices;  ///< defined in the scenario itself
-  std::vector<spec::Placement> workers;
+  std::vector<spec::Placement> workers;   ///< of several devices: the first of each
+  /// Where workers are of several devices, all of them as they were named: with T devices to a layer and D workers,
+  /// device t of stage p of worker d is number t + T (d + D p). Empty where every worker is of one.
+  std::vector<spec::Placement> devices_of_workers;
+  const std::vector<spec::Placement>& all_devices() const {
+    return devices_of_workers.empty() ? workers : devices_of_workers;
+  }
   std::optional<spec::Placement> aggregator;
   spec::DataSpec data;
   spec::ModelSpec model;

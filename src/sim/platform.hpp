@@ -72,6 +72,20 @@ std::vector<PlatformHost> platform_hosts(const spec::PlatformSpec& platform);
 /// itself. Throws as platform_hosts.
 std::vector<std::string> platform_links(const spec::PlatformSpec& platform);
 
+/// A link of the route between two hosts.
+struct RouteLink {
+  std::string from, to;   ///< hosts
+  std::string link;       ///< name
+  double bandwidth = 0;   ///< byte/s, nominal
+  double latency = 0;     ///< seconds
+  double queue = 0;       ///< bytes in front of it (tcp)
+  std::string transport;  ///< "plain", "tcp", "rdma" or "nvlink"
+};
+
+/// Of every ordered pair of different `hosts`, in their order, the links of the route in order. Throws as
+/// platform_hosts, and where a host or a route is missing.
+std::vector<RouteLink> platform_routes(const spec::PlatformSpec& platform, const std::vector<std::string>& hosts);
+
 /// Whether bandwidths, latencies or speeds change, so that a step takes a different time at another date.
 bool varies_over_time(const spec::PlatformSpec& platform);
 

@@ -15,6 +15,8 @@ double DeviceSpec::peak(Precision precision) const {
       return fp16_flops;
     case Precision::bf16:
       return bf16_flops;
+    case Precision::fp8:
+      return fp8_flops;
   }
   throw std::logic_error("unknown precision");
 }

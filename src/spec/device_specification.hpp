@@ -44,11 +44,12 @@ struct DeviceSpec {
   /// Share of the multiplications that convolutions of 3×3 windows take in fp32 (minimal filtering); 1: all of them.
   double winograd_share = 1;
   std::vector<KindEfficiency> efficiencies = {};  ///< other than matrix_efficiency
+  double fp8_flops = 0;
   double slowness = 1;  ///< of this one of its kind: by how much longer all that it computes takes, above 0
 
   /// Flop/s; 0 if the device does not have it.
   double peak(Precision precision) const;
-  /// "fp32, tf32, fp16 and bf16".
+  /// "fp32, tf32, fp16, bf16 and fp8".
   std::string precisions() const;
   /// Efficiency of large matrix products: of this kind in this precision, else of this kind, else matrix_efficiency.
   double efficiency(LayerKind kind, Precision precision) const;

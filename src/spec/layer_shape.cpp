@@ -43,8 +43,9 @@ double LayerShape::inputs() const {
 }
 
 double LayerShape::overlap() const {
-  return inputs_per_sample > 0 ? static_cast<double>(rows_per_sample) * static_cast<double>(in) / inputs_per_sample
-                               : 1.0;
+  return inputs_per_sample > 0 && in > 0
+             ? static_cast<double>(rows_per_sample) * static_cast<double>(in) / inputs_per_sample
+             : 1.0;
 }
 
 std::int64_t ModelShape::parameters() const {

@@ -19,6 +19,15 @@ enum class LayerKind : std::uint8_t {
 
 const char* to_string(LayerKind kind);
 
+/// How tensor parallelism of width T divides a layer among T devices (Shoeybi et al., arXiv:1909.08053, section 3).
+enum class TensorSplit : std::uint8_t {
+  whole,       ///< not at all: every device has it and does all of it
+  column,      ///< out ÷ T outputs each, from all inputs: Δ of the inputs is summed over the devices
+  row,         ///< in ÷ T inputs each, to all outputs: the outputs are summed over the devices
+  heads,       ///< attention: its heads ÷ T; nothing to sum
+  vocabulary,  ///< a table's entries ÷ T, as `row` for embeddings and as `column` for a decoder
+};
+
 /// What timing needs to know of one layer, of the network that learns or of a workload that is only timed.
 struct LayerShape {
   std::string name;
@@ -40,7 +49,19 @@ struct LayerShape {
   /// Δ of this layer follows from that of the next one in the list, Δ_l = (Δ_{l+1} W_{l+1}) ⊙ φ'(Z_l): both are dense,
   /// with the same rows, and nothing but φ is between them. False where nobody has said so.
   bool delta_follows = false;
+  TensorSplit split = TensorSplit::whole;  ///< where tensor parallelism is asked for
+  /// Heads that cannot be divided further: of attention, and of the projections that make its queries, keys or values;
+  /// 0: it has none.
+  std::int64_t heads = 0;
+  bool causal = false;           ///< attention in which a position sees those before it and itself alone
+  double scores_per_sample = 0;  ///< of the outputs of attention: what softmax gives, a number per pair of positions
+  double recomputed_macs_per_sample = 0;  ///< multiply-adds of the forward pass that the backward pass does again
+  /// Elements that the backward pass keeps of it beside its outputs, as wide as these: what goes into a GELU beside
+  /// what comes out. Below zero where outputs are not kept, at least −outputs_per_sample.
+  double kept_beside_per_sample = 0;
+  double kept_bytes_per_sample = 0;  ///< and bytes in any precision: masks of dropout, scores of classes in fp32
 
+  double outputs_kept() const { return outputs_per_sample + kept_beside_per_sample; }  ///< for the backward pass
   double inputs() const;  ///< elements that the forward pass reads per sample
   /// How often the windows of a convolution hold each input: 9 for 3×3 windows with a stride of one; 1 elsewhere.
   double overlap() const;

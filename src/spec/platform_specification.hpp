@@ -36,6 +36,7 @@ struct LinkSpec {
 enum class InsideNode : std::uint8_t {
   switched,  ///< every GPU has a full-duplex port into a switch that never blocks (NVSwitch)
   shared,    ///< every GPU has a full-duplex port, and all share one host bridge each way (PCIe)
+  mesh,      ///< every pair of GPUs has a full-duplex link of its own (xGMI)
 };
 
 /// How nodes reach one another.
@@ -45,6 +46,7 @@ struct FabricSpec {
   LinkSpec link;                      ///< between switches (one_switch: unused)
   std::int64_t nodes_per_switch = 0;  ///< fat_tree: nodes below each leaf switch
   double oversubscription = 1;        ///< fat_tree: bandwidth down ÷ bandwidth up of a leaf switch, at least 1
+  bool adds_up = false;               ///< its switches can sum (InfiniBand SHARP)
   std::vector<std::int64_t>
       dimensions;  ///< torus: nodes along each axis. dragonfly: groups, routers per group, nodes per router
 };
@@ -55,7 +57,7 @@ struct GpuClusterSpec {
   std::int64_t nodes = 1;
   std::int64_t gpus = 8;  ///< per node
   InsideNode inside = InsideNode::switched;
-  LinkSpec port;           ///< of each GPU into the switch or bridge of its node
+  LinkSpec port;           ///< of each GPU into the switch or bridge of its node; mesh: of each pair
   LinkSpec bridge;         ///< shared: of the host bridge, each way; bandwidth 0: no limit of its own
   std::int64_t rails = 1;  ///< network adapters per node; GPU i uses rail i·rails/gpus
   LinkSpec nic;            ///< of each rail, full duplex
@@ -92,6 +94,7 @@ struct WanSpec {
     double bandwidth = 0;   ///< byte/s from → to
     double round_trip = 0;  ///< seconds
     Transport transport = Transport::tcp;
+    double queue_bytes = 3e5;  ///< tcp: drop-tail buffer in front of the line
   };
   std::string name;
   std::vector<Region> regions;

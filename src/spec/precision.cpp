@@ -14,6 +14,8 @@ const char* to_string(Precision precision) {
       return "fp16";
     case Precision::bf16:
       return "bf16";
+    case Precision::fp8:
+      return "fp8";
   }
   throw std::logic_error("unknown precision");
 }
@@ -27,6 +29,8 @@ std::optional<Precision> precision_named(std::string_view name) {
 
 double bytes_per_element(Precision precision) { return has_master_copies(precision) ? 2.0 : 4.0; }
 
-bool has_master_copies(Precision precision) { return precision == Precision::fp16 || precision == Precision::bf16; }
+bool has_master_copies(Precision precision) {
+  return precision == Precision::fp16 || precision == Precision::bf16 || precision == Precision::fp8;
+}
 
 }  // namespace dadsim::spec

@@ -13,8 +13,10 @@ enum class Precision : std::uint8_t {
   tf32,  ///< fp32 in memory and on the wire, products on tensor cores
   fp16,  ///< activations, gradients and products in 16 bit; the optimizer keeps a master copy in fp32
   bf16,  ///< the same
+  fp8,   ///< bf16, but for the products of dense layers, whose operands are cast to 8 bit (arXiv:2209.05433)
 };
-inline constexpr std::array kPrecisions{Precision::fp32, Precision::tf32, Precision::fp16, Precision::bf16};
+inline constexpr std::array kPrecisions{Precision::fp32, Precision::tf32, Precision::fp16, Precision::bf16,
+                                        Precision::fp8};
 
 const char* to_string(Precision precision);
 /// The precision of that name, or nullopt.

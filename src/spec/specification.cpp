@@ -1,5 +1,6 @@
 #include "spec/specification.hpp"
 
+#include <algorithm>
 #include <stdexcept>
 
 namespace dadsim::spec {
@@ -33,6 +34,16 @@ const char* to_string(Fidelity fidelity) {
   }
   throw std::logic_error("unknown fidelity");
 }
+
+const char* to_string(Attention attention) { return attention == Attention::plain ? "plain" : "flash"; }
+
+std::vector<double> TrainingSpec::targets() const {
+  std::vector<double> all{target_accuracy};
+  all.insert(all.end(), further_targets.begin(), further_targets.end());
+  return all;
+}
+
+double TrainingSpec::last_target() const { return std::ranges::max(targets()); }
 
 const char* to_string(ExchangeMode exchange) { return exchange == ExchangeMode::aggregator ? "aggregator" : "peer"; }
 

@@ -10,6 +10,7 @@
 #include "spec/device_specification.hpp"
 #include "spec/layer_shape.hpp"
 #include "spec/model_specification.hpp"
+#include "spec/parallelism.hpp"
 #include "spec/parameter.hpp"
 #include "spec/platform_specification.hpp"
 #include "spec/precision.hpp"
@@ -20,13 +21,15 @@
 namespace dadsim::spec {
 
 struct OptimizerSpec {
-  enum class Kind { sgd, adam, adamw };
+  enum class Kind { sgd, adam, adamw, lamb, lars };
   Kind kind = Kind::adam;
   double learning_rate = 1e-3;
-  double momentum = 0;                                ///< sgd
+  double momentum = 0;                                ///< sgd, lars
   bool nesterov = false;                              ///< sgd
-  double weight_decay = 0;                            ///< sgd and adam: added to the gradient (L2); adamw: decoupled
-  double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8;  ///< adam, adamw
+  double weight_decay = 0;                            ///< sgd, adam, lars: added to the gradient (L2); adamw: decoupled
+  double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8;  ///< adam, adamw, lamb
+  double trust = 0.001;                               ///< lars: η of its paper, the trust in a layer's step
+  double clip_norm = 0;  ///< the gradient is scaled down to this norm where its own is larger; 0: never
 };
 
 /// Factor on the learning rate over time.
@@ -47,11 +50,18 @@ struct TrainingSpec {
                                             ///< poisson: the same on average, every sample by chance for itself
   double epochs = 10;                       ///< budget
   double target_accuracy = 0.95;            ///< on held-back data, 0…1
-  Stop stop = Stop::budget;                 ///< target: end a run at the first evaluation that reaches the target
-  std::int64_t evaluate_every = 0;          ///< steps; 0: once per epoch
+  /// Further targets, each told apart from the others: at how many of them relative steps are asked for.
+  std::vector<double> further_targets = {};
+  Stop stop = Stop::budget;         ///< target: end a run at the first evaluation that reaches the target
+  std::int64_t evaluate_every = 0;  ///< steps; 0: once per epoch
   OptimizerSpec optimizer;
   ScheduleSpec schedule;
   std::int64_t seeds = 1;  ///< learned with: the scenario's, the next, …; the first is timed
+
+  /// All that are asked for, `target_accuracy` first.
+  std::vector<double> targets() const;
+  /// The greatest of them: where training that stops at its target ends.
+  double last_target() const;
 };
 
 enum class ExchangeMode { aggregator, peer };
@@ -106,6 +116,13 @@ struct RunSpec {
   std::vector<std::string> files = {};  ///< names of parameters that are paths: what lies there is part of their value
 };
 
+/// How attention is computed.
+enum class Attention : std::uint8_t {
+  plain,  ///< the scores of all pairs of positions are written, and kept for the backward pass
+  flash,  ///< block by block, scores are never written, and computed again in the backward pass (arXiv:2205.14135)
+};
+const char* to_string(Attention attention);
+
 /// What the steps are timed as.
 struct TimedAsSpec {
   std::string workload;     ///< of the registry; empty: of a file, or else the network that learns
@@ -120,6 +137,12 @@ struct TimedAsSpec {
   std::int64_t evaluation_every = 0;  ///< steps of the workload between evaluations; 0: none is charged
   double evaluation_seconds = 0;      ///< of each
   double start_up = 0;                ///< seconds before the first step
+  ParallelismSpec parallelism = {};
+  ParameterValues sizes = {};  ///< of the workload: those that were said
+  Attention attention = Attention::plain;
+  double input_rate = 0;        ///< samples per second that each worker is fed at most; 0: no limit
+  bool wide_gradients = false;  ///< 16 bit: gradients are handed over in fp32 all the same
+  bool loss_scaling = false;    ///< fp16: gradients are searched for infinities before each update
 
   bool of_other_network() const { return !workload.empty() || !file.empty(); }
 };

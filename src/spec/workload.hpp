@@ -2,13 +2,18 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
 #include "spec/layer_shape.hpp"
+#include "spec/parameter.hpp"
 #include "support/registry.hpp"
 
 namespace dadsim::spec {
+
+/// Sizes of a workload by name.
+using Sizes = std::map<std::string, std::int64_t>;
 
 /// A network too large to learn here that can be timed: its shapes, and where they come from.
 struct Workload {
@@ -18,7 +23,14 @@ struct Workload {
   std::string sample;  ///< what a sample is: "an image"
   /// Samples of an epoch of the data it is usually trained on; 0 where nobody counts in epochs.
   std::int64_t dataset_size = 0;
-  std::function<ModelShape()> shape;
+  /// Sizes that can be asked for, as attributes of <timed-as>: integers, with the workload's own as defaults.
+  std::vector<ParameterSpec> parameters = {};
+  /// The layers for a value of every parameter. Throws std::invalid_argument, with words, where they make no network.
+  std::function<ModelShape(const Sizes&)> make;
+
+  /// The layers, with the defaults of what is not in `sizes`. Throws std::invalid_argument for a size that it does not
+  /// have, and as make() does.
+  ModelShape shape(const ParameterValues& sizes = {}) const;
 };
 
 /// Every workload. One file per family under spec/workloads/ and one line in the registry each.

@@ -69,6 +69,8 @@ const char* name(Function function) {
       return "largest divisor";
     case Function::quotient:
       return "quotient";
+    case Function::found:
+      return "found";
   }
   throw std::logic_error("unknown function");
 }
@@ -92,9 +94,10 @@ double slot_of(const Scope& scope, std::int32_t slot) {
 }
 
 /// A layer without an outer product of its own (attention, a tied matrix) has two gradients to form on the way back
-/// where a dense layer has one, its weight gradient being counted elsewhere.
+/// where a dense layer has one, its weight gradient being counted elsewhere. What the forward pass did not keep comes
+/// on top.
 double backward_macs_per_sample(const spec::LayerShape& layer) {
-  return (layer.has_outer_product() ? 1.0 : 2.0) * layer.forward_macs_per_sample;
+  return (layer.has_outer_product() ? 1.0 : 2.0) * layer.forward_macs_per_sample + layer.recomputed_macs_per_sample;
 }
 
 /// A row of an embedding's gradient is added to the one entry that was read.
@@ -137,6 +140,22 @@ double most_of_workers(const Expression& of, const Scope& scope) {
   return most;
 }
 
+/// extent::found().
+double found(const Call& call, const Scope& scope) {
+  const double noted = call.arguments[0].evaluate(scope);
+  const double carried = std::min(noted, call.arguments[2].evaluate(scope));
+  if (scope.learned == nullptr) return carried;
+  const double asked = call.arguments[1].evaluate(scope);
+  if (asked <= noted) return carried;
+  const Scope there{scope.learned->layer, scope.learned->sizes, scope.worker, scope.learned->sums,
+                    scope.learned->deltas};
+  if (noted < call.arguments[3].evaluate(there)) return carried;
+  const double all = std::min(asked, call.arguments[3].evaluate(scope));
+  if (all <= carried) return carried;
+  if (scope.censored != nullptr) *scope.censored = true;
+  return all;
+}
+
 double value_of(const Call& call, const Scope& scope) {
   switch (call.function) {
     case Function::least: {
@@ -171,6 +190,8 @@ double value_of(const Call& call, const Scope& scope) {
       const double divisor = call.arguments[1].evaluate(scope);
       return dividend == 0 && divisor == 0 ? 0 : dividend / divisor;
     }
+    case Function::found:
+      return found(call, scope);
   }
   throw std::logic_error("unknown function");
 }
@@ -189,6 +210,8 @@ bool takes(Function function, std::size_t arguments) {
     case Function::largest_divisor:
     case Function::quotient:
       return arguments == 2;
+    case Function::found:
+      return arguments == 4;
   }
   return false;
 }
@@ -319,6 +342,16 @@ double Expression::evaluate(const Scope& scope) const {
   return sum;
 }
 
+void Expression::visit(const std::function<void(const Call&)>& visitor) const {
+  for (const Term& term : terms_) {
+    for (const Factor& factor : term.factors) {
+      if (factor.call == nullptr) continue;
+      visitor(*factor.call);
+      for (const Expression& argument : factor.call->arguments) argument.visit(visitor);
+    }
+  }
+}
+
 std::string Expression::to_string() const {
   if (terms_.empty()) return "0";
   std::string text;
@@ -345,47 +378,6 @@ std::string Expression::to_string(const Factor& factor) {
     arguments += (arguments.empty() ? "" : ", ") + argument.to_string();
   }
   return fmt::format("{}({})", name(factor.call->function), arguments);
-}
-
-const char* to_string(ElementType type) {
-  switch (type) {
-    case ElementType::float32:
-      return "fp32";
-    case ElementType::float16:
-      return "fp16";
-    case ElementType::int32:
-      return "int32";
-    case ElementType::bit:
-      return "bits";
-    case ElementType::bfloat16:
-      return "bf16";
-    case ElementType::int8:
-      return "int8";
-  }
-  throw std::logic_error("unknown element type");
-}
-
-int bits(ElementType type) {
-  switch (type) {
-    case ElementType::float32:
-      return 32;
-    case ElementType::float16:
-      return 16;
-    case ElementType::int32:
-      return 32;
-    case ElementType::bit:
-      return 1;
-    case ElementType::bfloat16:
-      return 16;
-    case ElementType::int8:
-      return 8;
-  }
-  throw std::logic_error("unknown element type");
-}
-
-double Payload::bytes(const Scope& scope) const {
-  // Bits fill whole bytes.
-  return std::ceil(elements.evaluate(scope) * bits(type) / 8.0);
 }
 
 }  // namespace dadsim::step

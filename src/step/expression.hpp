@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -44,6 +45,7 @@ enum class Function : std::uint8_t {
   most_of_workers,  ///< the largest of its argument over all workers
   largest_divisor,  ///< of its first argument, a whole number: the largest that is not above the second
   quotient,         ///< its first argument divided by the second; 0 where both are
+  found,            ///< see extent::found()
 };
 
 /// Whether a function takes so many arguments.
@@ -64,6 +66,14 @@ struct Call;
 /// workers.
 using KnownSums = std::vector<std::pair<const Call*, double>>;
 
+/// The layer of the network that learned which stands for the layer that is sized.
+struct LearnedLayer {
+  const spec::LayerShape* layer = nullptr;
+  const StepSizes* sizes = nullptr;  ///< as they were recorded
+  spec::DeltaRelations deltas = {};
+  KnownSums* sums = nullptr;  ///< as in Scope
+};
+
 /// Where an expression is evaluated.
 struct Scope {
   const spec::LayerShape* layer = nullptr;
@@ -71,6 +81,8 @@ struct Scope {
   std::int32_t worker = -1;          ///< index of the worker, or -1 at the aggregator, which has no rows of its own
   KnownSums* sums = nullptr;         ///< kept while worker after worker of the same layer is asked for; may be null
   spec::DeltaRelations deltas = {};  ///< of the layer
+  const LearnedLayer* learned = nullptr;  ///< null: the layer itself learned
+  bool* censored = nullptr;               ///< set where extent::found() took what was asked for; may be null
 };
 
 /// A polynomial in symbols and in functions of such polynomials, e.g. rows × in + min(slot, in, out) × out. Which
@@ -94,6 +106,8 @@ class Expression {
   friend Expression operator*(const Expression& a, const Expression& b);
   bool operator==(const Expression&) const = default;
   bool is_zero() const { return terms_.empty(); }
+  /// Every function in it, those within functions too.
+  void visit(const std::function<void(const Call&)>& visitor) const;
 
  private:
   friend struct ExpressionBytes;  // of trajectory_bytes.cpp
@@ -161,9 +175,20 @@ inline Expression quotient(Expression of, Expression by) {
   return {Function::quotient, {std::move(of), std::move(by)}};
 }
 
+/// What an algorithm found of a layer when it looked for `asked` at most (components of a gradient), sized for another
+/// layer. `allows`: the most that a layer can have noted; `holds`: the most that there is to find in it. On the network
+/// that learned it is min(noted, allows). A layer that noted all that it holds, and less than was asked for, tells
+/// nothing of one that holds more: what it noted is censored, and `asked` stands in for it, as far as the layer holds
+/// it.
+inline Expression found(Expression noted, Expression asked, Expression allows, Expression holds) {
+  return {Function::found, {std::move(noted), std::move(asked), std::move(allows), std::move(holds)}};
+}
 /// A with a column of ones where the layer has a bias.
 inline Expression in_with_bias() { return in() + bias(); }
 inline Expression all_rows() { return over_workers(rows()); }
+/// Directions that the Δ of a layer can have: behind a softmax with cross-entropy, the loss of every network here, the
+/// entries of a row add up to 0.
+inline Expression delta_directions() { return out() - last_matrix(); }
 inline Expression all_forward_macs() { return over_workers(forward_macs()); }
 inline Expression all_backward_macs() { return over_workers(backward_macs()); }
 inline Expression all_gradient_macs() { return over_workers(gradient_macs()); }

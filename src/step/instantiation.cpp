@@ -65,7 +65,7 @@ void Instantiation::add_costs(const Group& group, std::size_t position, const Pr
     const auto* compute = std::get_if<ComputeOp>(&op.what);
     if (op.only_in == 0 || std::holds_alternative<WaitOp>(op.what)) continue;
     if (compute != nullptr && compute->except_first_layer && position == 0) continue;
-    sums_.clear();
+    size_after(learned_position(group.layer, false));
     const double cost = price(sized(op, {&timed_.layers[position]}), schedule_.workers);
     for (std::size_t a = 0; a < costs.size(); ++a) {
       if (((op.only_in >> a) & 1) != 0) costs[a] += cost;
@@ -90,7 +90,7 @@ void Instantiation::expand_in_buckets(std::span<const Sweep> sweeps) {
     const std::size_t position = count - 1 - i;
     expand_layer(sweeps[0], position);
     const spec::LayerShape& layer = timed_.layers[position];
-    if (!takes_part(layer, sweeps[0].embeddings)) continue;
+    if (!only_.holds(position) || !takes_part(layer, sweeps[0].embeddings)) continue;
     const auto table = tables_.find(&layer);
     buckets.back().push_back(position);
     bytes += 4.0 * narrower_ * static_cast<double>((table == tables_.end() ? layer : table->second).parameters);
@@ -133,6 +133,7 @@ Task Instantiation::sized(const Op& op, const std::vector<const spec::LayerShape
                       cost(&Work::bytes_moved).scaled(compute->phase == Phase::update ? 1 : narrower_),
                       cost(&Work::launches)};
     describe_layer(layers, sized);
+    sized.of_pass = of_pass_.contains(op.serial);
     task.what = std::move(sized);
     return task;
   }
@@ -155,9 +156,11 @@ Task Instantiation::sized(const Op& op, const std::vector<const spec::LayerShape
 }
 
 void Instantiation::emit(const Op& op, const std::vector<const spec::LayerShape*>& layers, const Place& place) {
-  sums_.clear();
+  size_after(place.learned);
   if (const auto* wait = std::get_if<WaitOp>(&op.what)) {
     const auto found = task_of_.find({wait->collective, awaited_at(wait->collective, place)});
+    // What another stage has sent is its own to wait for.
+    if (found == task_of_.end() && only_.end - only_.first < timed_.layers.size()) return;
     if (found == task_of_.end()) throw std::logic_error("a wait for a collective that was not recorded before it");
     if (found->second == kNothing) return;
     if (merged_ && !merged_->waited.insert(found->second).second) return;

@@ -33,11 +33,14 @@ class Instantiation {
  public:
   Instantiation(const StepStructure& structure, const StepSizes& sizes, const spec::ModelShape& learned,
                 const spec::ModelShape& timed, double sample_scale, spec::Precision precision, Taken taken,
-                Buckets buckets = {})
+                Buckets buckets = {}, const spec::LayerRange* only = nullptr)
       : structure_(structure),
         buckets_(buckets),
+        only_(only == nullptr ? spec::LayerRange{0, timed.layers.size()} : *only),
         taken_(std::move(taken)),
+        learned_(learned),
         timed_(timed),
+        recorded_(sizes),
         sizes_(scale_samples(sizes, sample_scale)),
         learned_positions_{positions_of(learned, false), positions_of(learned, true)},
         timed_positions_{positions_of(timed, false), positions_of(timed, true)} {
@@ -46,14 +49,23 @@ class Instantiation {
     schedule_.workers = sizes_.samples.size();
     schedule_.precision = precision;
     narrower_ = bytes_per_element(precision) / bytes_per_element(spec::Precision::fp32);
+    std::set<std::int32_t> waited;
     for (const Sweep& sweep : structure_.sweeps) {
       embeddings_apart_ |= sweep.embeddings;
       for (const Group& group : sweep.groups) {
         const std::int32_t at = group.layer < 0 ? -1 : learned_position(group.layer, sweep.embeddings);
-        for (const Op& op : group.ops) recorded_at_[op.serial] = at;
+        for (const Op& op : group.ops) {
+          recorded_at_[op.serial] = at;
+          if (std::holds_alternative<WaitOp>(op.what)) waited.insert(at);
+          if (is_of_pass(op) && !waited.contains(at)) of_pass_.insert(op.serial);
+        }
       }
     }
-    for (const bool embeddings : {false, true}) all_layers_[embeddings ? 1 : 0] = spec::all_as_one(timed, embeddings);
+    spec::ModelShape in_range{timed.name, {}};
+    for (std::size_t i = only_.first; i < only_.end; ++i) in_range.layers.push_back(timed.layers[i]);
+    for (const bool embeddings : {false, true}) {
+      all_layers_[embeddings ? 1 : 0] = spec::all_as_one(in_range, embeddings);
+    }
     for (std::size_t i = 0; i < timed.layers.size(); ++i) {
       deltas_.emplace(&timed.layers[i], spec::delta_relations(timed, i));
     }
@@ -87,7 +99,7 @@ class Instantiation {
         expand_layers(sweep, true);
         break;
       case Over::last_layer:
-        expand_once(sweep, {last_matrix_layer()});
+        if (only_.holds(timed_positions_[0].back())) expand_once(sweep, {last_matrix_layer()});
         break;
       case Over::other_layers:
         expand_once(sweep, other_layers());
@@ -102,6 +114,13 @@ class Instantiation {
   std::vector<LayerCosts> costs(const Price& price);
 
  private:
+  /// Whether it is a part of the passes through the network.
+  static bool is_of_pass(const Op& op) {
+    const auto* compute = std::get_if<ComputeOp>(&op.what);
+    return compute != nullptr && (compute->phase == Phase::forward || compute->phase == Phase::loss ||
+                                  compute->phase == Phase::backpropagate || compute->phase == Phase::weight_gradient);
+  }
+
   /// Whether the Δ of a layer follows from that of the layer after it alone.
   bool chained(std::size_t below, std::size_t above) const {
     return above == below + 1 && timed_.layers[below].delta_follows;
@@ -133,7 +152,8 @@ class Instantiation {
 
   std::vector<const spec::LayerShape*> other_layers() const {
     std::vector<const spec::LayerShape*> layers;
-    for (const spec::LayerShape& layer : timed_.layers) {
+    for (std::size_t i = only_.first; i < only_.end; ++i) {
+      const spec::LayerShape& layer = timed_.layers[i];
       if (layer.has_outer_product() || layer.parameters == 0) continue;
       if (!embeddings_apart_ || !tables_.contains(&layer)) {
         layers.push_back(&layer);
@@ -150,6 +170,7 @@ class Instantiation {
   }
 
   void expand_layer(const Sweep& sweep, std::size_t position) {
+    if (!only_.holds(position)) return;
     const Positions& timed = timed_positions_.at(sweep.embeddings ? 1 : 0);
     const Positions& learned = learned_positions_.at(sweep.embeddings ? 1 : 0);
     const spec::LayerShape& layer = timed_.layers[position];
@@ -214,7 +235,25 @@ class Instantiation {
 
   Scope scope_of(const spec::LayerShape* layer, std::int32_t worker) const {
     const auto deltas = deltas_.find(layer);
-    return {layer, &sizes_, worker, sums_of(layer), deltas == deltas_.end() ? spec::DeltaRelations{} : deltas->second};
+    return {layer,
+            &sizes_,
+            worker,
+            sums_of(layer),
+            deltas == deltas_.end() ? spec::DeltaRelations{} : deltas->second,
+            stand_in_.layer == nullptr ? nullptr : &stand_in_};
+  }
+
+  /// What is sized from here on stands for what this layer of the learned network found; -1: for no layer's.
+  void size_after(std::int32_t learned) {
+    sums_.clear();
+    learned_sums_.clear();
+    if (learned < 0) {
+      stand_in_ = {};
+    } else if (const spec::LayerShape* layer = &learned_.layers[static_cast<std::size_t>(learned)];
+               layer != stand_in_.layer) {
+      stand_in_ = {layer, &recorded_, spec::delta_relations(learned_, static_cast<std::size_t>(learned)),
+                   &learned_sums_};
+    }
   }
 
   /// Sums over workers are the same for every worker: they are worked out once per op and layer.
@@ -313,8 +352,12 @@ class Instantiation {
 
   const StepStructure& structure_;
   Buckets buckets_;
+  spec::LayerRange only_;
+  std::set<std::int32_t> of_pass_;  ///< serials: see ComputeTask::of_pass
   Taken taken_;
+  const spec::ModelShape& learned_;
   const spec::ModelShape& timed_;
+  const StepSizes& recorded_;
   StepSizes sizes_;
   std::array<Positions, 2> learned_positions_;  ///< of the layers of a sweep without and with tables
   std::array<Positions, 2> timed_positions_;
@@ -324,6 +367,8 @@ class Instantiation {
       rests_;  ///< a table's layer → the table, and what is beside it
   std::map<const spec::LayerShape*, spec::DeltaRelations> deltas_;
   mutable std::map<const spec::LayerShape*, KnownSums> sums_;
+  LearnedLayer stand_in_;  ///< of the layer that is sized; without a layer: of none
+  KnownSums learned_sums_;
   Schedule schedule_;
   double narrower_ = 1;                               ///< bytes of a float ÷ those in fp32
   std::map<std::int32_t, std::int32_t> recorded_at_;  ///< serial → position in the learned network

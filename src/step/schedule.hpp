@@ -9,6 +9,7 @@
 
 #include "spec/layer_shape.hpp"
 #include "spec/precision.hpp"
+#include "spec/stages.hpp"
 #include "step/neighbours.hpp"
 #include "step/step.hpp"
 
@@ -38,7 +39,17 @@ struct ComputeTask {
   double weights = 0;                             ///< in × out of its layer's matrix; 0 without
   double sequential = 1;                          ///< equal parts that the work is done in, one after the other
   double overlap = 1;                             ///< how often the windows of a convolution hold each input
+  /// A part of the passes through the network that waits for nobody: done for every micro-batch where there are
+  /// several.
+  bool of_pass = false;
   bool operator==(const ComputeTask&) const = default;
+};
+
+/// Among whom a collective is, where replicas are of several devices.
+enum class Among : std::uint8_t {
+  replicas,  ///< the devices in the same place of every replica; all places at once
+  tensor,    ///< the devices of one stage of one replica; all replicas at once
+  stages,    ///< from one stage of every replica to another (stage_send)
 };
 
 /// A collective with numbers put in.
@@ -47,6 +58,8 @@ struct CollectiveTask {
   PerWorker bytes;                 ///< handed over by each worker; for a broadcast one value, what each worker gets
   std::string algorithm = "auto";  ///< of the collectives' registry
   std::shared_ptr<const Neighbours> neighbours{};  ///< neighbour_exchange: who sends to whom
+  Among among = Among::replicas;
+  std::int32_t to_stage = -1;  ///< stage_send: where to
   /// By value, also of the graph.
   bool operator==(const CollectiveTask& other) const;
 };
@@ -57,20 +70,33 @@ struct WaitTask {
   bool operator==(const WaitTask&) const = default;
 };
 
+inline constexpr std::int32_t kEveryStage = -1;
+
 struct Task {
   std::string layer;  ///< name of the layer it is for, for spans
   std::variant<ComputeTask, CollectiveTask, WaitTask> what;
+  std::int32_t stage = kEveryStage;  ///< of a pipeline: whose devices do it (of a stage_send: who send)
   bool operator==(const Task&) const = default;
 };
 
 /// One training step with every size a number: what the simulator times. Workers are numbered 0 … workers-1. Every
 /// participant goes through the tasks that concern it in order; collectives run beside its computations until waited
 /// for.
+///
+/// Where a replica is of several devices, `workers` counts devices: number t + tensor × (d + replicas × p) is device t
+/// of stage p of replica d. Values per worker are then per replica: entry d. A device's collectives go one after the
+/// other among those of the same `among`, and of the same direction where they are between stages.
 struct Schedule {
   std::size_t workers = 0;
   bool uses_aggregator = false;
   std::vector<Task> tasks;
   spec::Precision precision = spec::Precision::fp32;  ///< of its computations
+  std::int32_t tensor = 1;                            ///< devices that divide every layer
+  std::int32_t pipeline = 1;                          ///< stages
+
+  std::size_t replicas() const {
+    return workers / (static_cast<std::size_t>(tensor) * static_cast<std::size_t>(pipeline));
+  }
   bool operator==(const Schedule&) const = default;
 };
 
@@ -96,11 +122,12 @@ struct Buckets {
 /// per worker. In 16 bit, whatever the step has as floats takes two bytes on the wire and in memory, but for the
 /// optimizer: it reads a 16-bit gradient and writes a 16-bit copy of the weights beside its fp32 master, which is as
 /// much as it moves in fp32. Integers and bits keep their size. Where the step has alternatives, each layer of `timed`
-/// takes the one in `taken`; without that, those are taken that send the fewest bytes (see choose.hpp).
+/// takes the one in `taken`; without that, those are taken that send the fewest bytes (see choose.hpp). With `only`,
+/// what is done for those layers of `timed`, and what the network's end is for if they hold it.
 Schedule instantiate(const StepStructure& structure, const StepSizes& sizes, const spec::ModelShape& learned,
                      const spec::ModelShape& timed, double sample_scale = 1.0,
                      spec::Precision precision = spec::Precision::fp32, const Taken* taken = nullptr,
-                     const Buckets& buckets = {});
+                     const Buckets& buckets = {}, const spec::LayerRange* only = nullptr);
 
 /// What a task costs, for a choice between alternatives; `workers` of the step.
 using Price = std::function<double(const Task& task, std::size_t workers)>;

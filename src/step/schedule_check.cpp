@@ -13,14 +13,14 @@ namespace dadsim::step {
 namespace {
 
 bool are_amounts(const PerWorker& values, std::size_t count) {
-  for (std::size_t i = 0; i < count; ++i) {
+  for (std::size_t i = 0; i < (values.is_uniform() ? 1 : count); ++i) {
     if (!std::isfinite(values[i]) || values[i] < 0) return false;
   }
   return true;
 }
 
 std::string fault_of_compute(const Schedule& schedule, const ComputeTask& task) {
-  const std::size_t count = task.who == Role::workers ? schedule.workers : 1;
+  const std::size_t count = task.who == Role::workers ? schedule.replicas() : 1;
   if (task.who == Role::aggregator && !schedule.uses_aggregator) return "is for an aggregator that is not used";
   if (!are_amounts(task.flops, count) || !are_amounts(task.bytes_moved, count) || !are_amounts(task.launches, count)) {
     return "computes an amount that is no number from 0 on";
@@ -51,14 +51,35 @@ std::string fault_of_neighbours(const CollectiveTask& task, std::size_t workers)
   return {};
 }
 
-std::string fault_of_collective(const Schedule& schedule, const CollectiveTask& task) {
+/// What is wrong about among whom a collective is.
+std::string fault_of_among(const Schedule& schedule, const CollectiveTask& task, std::int32_t stage) {
+  const bool sends = task.kind == CollectiveKind::stage_send;
+  if (sends != (task.among == Among::stages)) {
+    return sends ? "is a stage_send, and not between stages" : "is between stages, and no stage_send";
+  }
+  if (task.among == Among::tensor && schedule.tensor * schedule.pipeline == 1) {
+    return "is among the devices of a replica, which is a single one";
+  }
+  if (task.among == Among::tensor && task.neighbours != nullptr) return "has neighbours among the devices of a replica";
+  if (!sends) return {};
+  if (stage == kEveryStage) return "does not say which stage sends";
+  if (task.to_stage < 0 || task.to_stage >= schedule.pipeline || task.to_stage == stage) {
+    return fmt::format("sends from stage {} to stage {}, of {}", stage, task.to_stage, schedule.pipeline);
+  }
+  return {};
+}
+
+std::string fault_of_collective(const Schedule& schedule, const CollectiveTask& task, std::int32_t stage) {
+  if (std::string fault = fault_of_among(schedule, task, stage); !fault.empty()) return fault;
   if (is_star(task.kind) && !schedule.uses_aggregator) return "needs an aggregator that is not used";
-  const std::size_t count = task.kind == CollectiveKind::broadcast ? 1 : schedule.workers;
+  const std::size_t replicas = schedule.replicas();
+  const std::size_t count = task.kind == CollectiveKind::broadcast ? 1 : replicas;
   if (!are_amounts(task.bytes, count)) return "sends an amount that is no number from 0 on";
-  for (std::size_t worker = 1; task.kind == CollectiveKind::all_reduce && worker < schedule.workers; ++worker) {
+  const bool reduces = task.kind == CollectiveKind::all_reduce && task.among == Among::replicas;
+  for (std::size_t worker = 1; reduces && !task.bytes.is_uniform() && worker < replicas; ++worker) {
     if (task.bytes[worker] != task.bytes[0]) return "reduces vectors of unequal size";
   }
-  return fault_of_neighbours(task, schedule.workers);
+  return fault_of_neighbours(task, replicas);
 }
 
 std::string fault_of_wait(const Schedule& schedule, const WaitTask& wait, std::size_t index) {
@@ -68,6 +89,12 @@ std::string fault_of_wait(const Schedule& schedule, const WaitTask& wait, std::s
   if (collective == nullptr) {
     return fmt::format("waits for task {}, which is no collective before it", wait.collective);
   }
+  const std::int32_t at = schedule.tasks[awaited].stage;
+  const std::int32_t stage = schedule.tasks[index].stage;
+  if (wait.who == Role::workers && at != kEveryStage && stage != at &&
+      (collective->kind != CollectiveKind::stage_send || stage != collective->to_stage)) {
+    return fmt::format("lets devices wait for task {}, which they have no part in", wait.collective);
+  }
   if (wait.who == Role::aggregator && (!is_star(collective->kind) || !schedule.uses_aggregator)) {
     return "lets the aggregator wait for a collective it has no part in";
   }
@@ -76,9 +103,15 @@ std::string fault_of_wait(const Schedule& schedule, const WaitTask& wait, std::s
 
 std::string fault_of_task(const Schedule& schedule, std::size_t index) {
   const auto& what = schedule.tasks[index].what;
+  const std::int32_t stage = schedule.tasks[index].stage;
+  if (stage != kEveryStage && (stage < 0 || stage >= schedule.pipeline)) {
+    return fmt::format("is for stage {}, of {}", stage, schedule.pipeline);
+  }
   try {
     if (const auto* compute = std::get_if<ComputeTask>(&what)) return fault_of_compute(schedule, *compute);
-    if (const auto* collective = std::get_if<CollectiveTask>(&what)) return fault_of_collective(schedule, *collective);
+    if (const auto* collective = std::get_if<CollectiveTask>(&what)) {
+      return fault_of_collective(schedule, *collective, stage);
+    }
     return fault_of_wait(schedule, std::get<WaitTask>(what), index);
   } catch (const std::out_of_range&) {
     return "has values for fewer workers than take part";
@@ -89,6 +122,12 @@ std::string fault_of_task(const Schedule& schedule, std::size_t index) {
 
 std::string fault_of(const Schedule& schedule, std::size_t workers, bool has_aggregator) {
   if (schedule.workers == 0) return "has no workers";
+  if (schedule.tensor < 1 || schedule.pipeline < 1) return "has replicas without devices";
+  const std::int64_t devices = std::int64_t{schedule.tensor} * schedule.pipeline;
+  if (static_cast<std::int64_t>(schedule.workers) % devices != 0) {
+    return fmt::format("has {} devices, and replicas of {}", schedule.workers, devices);
+  }
+  if (devices > 1 && schedule.uses_aggregator) return "has replicas of several devices, and uses an aggregator";
   if (schedule.workers > workers) {
     return fmt::format("is for {} workers, and the cluster has {}", schedule.workers, workers);
   }

@@ -68,6 +68,8 @@ const char* to_string(CollectiveKind kind) {
       return "scatter";
     case CollectiveKind::all_to_all:
       return "all-to-all";
+    case CollectiveKind::stage_send:
+      return "stage send";
     case CollectiveKind::neighbour_exchange:
       return "neighbour-exchange";
   }

@@ -52,6 +52,7 @@ enum class CollectiveKind : std::uint8_t {
   scatter,             ///< the root hands every worker a block of its own
   all_to_all,          ///< every worker hands every other a block of its own
   neighbour_exchange,  ///< every worker sends the same block along the edges of a graph
+  stage_send,          ///< every device of a stage sends to the one in its place in another stage
 };
 const char* to_string(CollectiveKind kind);
 /// Whether it goes straight to or from the aggregator, which has no part in what the workers do among themselves.

@@ -19,34 +19,44 @@ std::uint64_t fingerprint_of(const Schedule& schedule) {
   const auto add_all = [&](const PerWorker& values, std::size_t count) {
     for (std::size_t i = 0; i < (values.is_uniform() ? 1 : count); ++i) add(values[i]);
   };
+  add(schedule.tensor);
+  add(schedule.pipeline);
   for (const Task& task : schedule.tasks) {
     if (const auto* compute = std::get_if<ComputeTask>(&task.what)) {
-      add_all(compute->flops, schedule.workers);
-      add_all(compute->bytes_moved, schedule.workers);
+      add_all(compute->flops, schedule.replicas());
+      add_all(compute->bytes_moved, schedule.replicas());
     } else if (const auto* collective = std::get_if<CollectiveTask>(&task.what)) {
-      add_all(collective->bytes, schedule.workers);
+      add_all(collective->bytes, schedule.replicas());
     }
   }
   return mixed;
 }
 
+/// The devices of one replica that do a task, each with the amounts of its entry.
+double devices_of(const Task& task, const Schedule& schedule) {
+  return static_cast<double>(schedule.tensor * (task.stage == kEveryStage ? schedule.pipeline : 1));
+}
+
 StepKinds::Kind described(const Schedule& schedule, std::size_t index) {
   const std::size_t workers = schedule.workers;
   const std::size_t nodes = workers + (schedule.uses_aggregator ? 1 : 0);
+  const std::size_t replicas = schedule.replicas();
   StepKinds::Kind kind{index, {.occurrences = 0}, {}, {std::vector<double>(nodes), std::vector<double>(nodes)}, {}};
   for (std::size_t i = 0; i < schedule.tasks.size(); ++i) {
     const Task& task = schedule.tasks[i];
     if (const auto* compute = std::get_if<ComputeTask>(&task.what)) {
-      const std::size_t count = compute->who == Role::workers ? workers : 1;
-      for (std::size_t node = 0; node < count; ++node) kind.size.flops += compute->flops[node];
+      const std::size_t count = compute->who == Role::workers ? replicas : 1;
+      const double alike = compute->who == Role::workers ? devices_of(task, schedule) : 1;
+      for (std::size_t entry = 0; entry < count; ++entry) kind.size.flops += alike * compute->flops[entry];
     } else if (const auto* collective = std::get_if<CollectiveTask>(&task.what)) {
       const bool up = collective->kind == CollectiveKind::gather;
       const bool down = collective->kind == CollectiveKind::broadcast;
+      const double alike = devices_of(task, schedule);
       double most = 0;
-      for (std::size_t worker = 0; worker < workers; ++worker) {
+      for (std::size_t worker = 0; worker < replicas; ++worker) {
         const double bytes = collective->bytes[down ? 0 : worker];
         most = std::max(most, bytes);
-        kind.size.bytes += bytes;
+        kind.size.bytes += alike * bytes;
         if (!up && !down) continue;
         kind.star_traffic.sent[up ? worker : workers] += bytes;
         kind.star_traffic.received[up ? workers : worker] += bytes;

@@ -14,7 +14,7 @@ PerWorker::PerWorker(std::vector<double> values) : values_(std::move(values)) {
 
 bool CollectiveTask::operator==(const CollectiveTask& other) const {
   return kind == other.kind && bytes == other.bytes && algorithm == other.algorithm &&
-         same_graph(neighbours, other.neighbours);
+         same_graph(neighbours, other.neighbours) && among == other.among && to_stage == other.to_stage;
 }
 
 PerWorker PerWorker::scaled(double factor) const {
@@ -35,7 +35,7 @@ bool has_barrier(const Schedule& schedule) {
   bool exchanges = false;
   for (const Task& task : schedule.tasks) {
     const auto* collective = std::get_if<CollectiveTask>(&task.what);
-    if (collective == nullptr) continue;
+    if (collective == nullptr || collective->among != Among::replicas) continue;
     if (collective->kind != CollectiveKind::neighbour_exchange) return true;
     exchanges = true;
   }
@@ -43,7 +43,8 @@ bool has_barrier(const Schedule& schedule) {
 }
 
 Schedule repeated(const Schedule& schedule, std::size_t count) {
-  Schedule result{schedule.workers, schedule.uses_aggregator, {}, schedule.precision};
+  Schedule result{schedule.workers,   schedule.uses_aggregator, {},
+                  schedule.precision, schedule.tensor,          schedule.pipeline};
   for (std::size_t i = 0; i < count; ++i) {
     const auto first = static_cast<std::int32_t>(result.tasks.size());
     for (Task task : schedule.tasks) {

@@ -259,7 +259,7 @@ Expression ExpressionBytes::read(WireReader& bytes, int depth) {
       factor.symbol = read_enum(bytes, Symbol::rows_per_sample);
       bytes >> factor.slot;
       if (factor.symbol == Symbol::call) {
-        Call call{read_enum(bytes, Function::quotient), read_all(bytes, [&] { return read(bytes, depth + 1); })};
+        Call call{read_enum(bytes, Function::found), read_all(bytes, [&] { return read(bytes, depth + 1); })};
         if (!takes(call.function, call.arguments.size())) throw std::out_of_range("a function of too few or many");
         factor.call = std::make_shared<const Call>(std::move(call));
       }

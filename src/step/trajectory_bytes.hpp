@@ -9,7 +9,7 @@
 
 namespace dadsim::step {
 
-inline constexpr std::uint32_t kTrajectoryFormat = 4;
+inline constexpr std::uint32_t kTrajectoryFormat = 5;
 
 void write_trajectory(WireWriter& bytes, const Trajectory& trajectory);
 /// Throws std::out_of_range where the bytes end too early, or hold a number that means nothing.

@@ -12,6 +12,7 @@
 #include "sim/platform.hpp"
 #include "spec/model_shape.hpp"
 #include "spec/workload.hpp"
+#include "study/timed_as.hpp"
 
 namespace dadsim::study {
 
@@ -80,8 +81,10 @@ scenario::Catalog make_catalog() {
   catalog.device_specs = sim::device_catalog().all();
   for (const spec::Workload& workload : spec::workload_registry().all()) {
     catalog.workloads.push_back(workload.name);
+    catalog.workload_sizes[workload.name] = workload.parameters;
     if (workload.dataset_size > 0) catalog.dataset_sizes[workload.name] = workload.dataset_size;
   }
+  catalog.check_workload = fault_of_workload;
   catalog.links = sim::link_catalog();
   catalog.all_reduces = catalog.all_gathers = {"auto"};
   for (const collectives::CollectiveAlgorithm& algorithm : collectives::collective_registry()) {

@@ -31,9 +31,9 @@ const spec::CostSpec::Price* own_price(const spec::CostSpec& costs, const std::s
 class Bill {
  public:
   explicit Bill(const scenario::Scenario& scenario) : costs_(*scenario.costs) {
-    for (const spec::Placement& worker : scenario.workers) nodes_.push_back(terms_of(scenario, worker.device));
+    for (const spec::Placement& worker : scenario.all_devices()) nodes_.push_back(terms_of(scenario, worker.device));
     if (scenario.aggregator) nodes_.push_back(terms_of(scenario, scenario.aggregator->device));
-    workers_ = scenario.workers.size();
+    workers_ = scenario.all_devices().size();
   }
 
   /// The costs of `steps` steps that take `seconds` in all and send `bytes`.

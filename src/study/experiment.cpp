@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <boost/random/normal_distribution.hpp>
 #include <chrono>
 #include <cmath>
 #include <numeric>
@@ -16,17 +15,19 @@
 #include "report/trace.hpp"
 #include "sim/platform.hpp"
 #include "study/alternatives.hpp"
+#include "study/carry_over.hpp"
 #include "study/costs.hpp"
 #include "study/device_lookup.hpp"
+#include "study/input_limit.hpp"
 #include "study/memory_check.hpp"
 #include "study/played_run.hpp"
 #include "study/scale.hpp"
 #include "study/schedule_memory.hpp"
+#include "study/time_bands.hpp"
 #include "study/timed_as.hpp"
 #include "support/human.hpp"
 #include "support/interrupt.hpp"
 #include "support/progress.hpp"
-#include "support/random.hpp"
 #include "support/version.hpp"
 
 namespace dadsim::study {
@@ -81,7 +82,8 @@ std::vector<std::string> assumptions_of(const scenario::Scenario& scenario, cons
     assumptions.push_back(
         fmt::format("Learned on {}, timed as {}: steps, accuracies and effective ranks are those of the learned "
                     "network (ranks by relative "
-                    "depth, limited to what each layer allows); sizes and times are those of the workload. Times to "
+                    "depth, limited to what each layer allows; docs/carry-over.md says what carries over); sizes and "
+                    "times are those of the workload. Times to "
                     "accuracy in the first table are of the learned steps; the steps that the workload itself would "
                     "need {}.",
                     result.learned_on, result.timed_as,
@@ -108,7 +110,8 @@ std::vector<std::string> assumptions_of(const scenario::Scenario& scenario, cons
         "step.",
         scenario.network.jitter.spatial, scenario.network.jitter.temporal));
   }
-  if (std::ranges::any_of(scenario.workers, [](const spec::Placement& worker) { return worker.speed_spread > 0; })) {
+  if (std::ranges::any_of(scenario.all_devices(),
+                          [](const spec::Placement& worker) { return worker.speed_spread > 0; })) {
     assumptions.emplace_back(
         "Workers of one device differ in speed by log-normal factors with median 1, one per worker for good, on all "
         "that it computes.");
@@ -131,7 +134,7 @@ std::vector<std::string> assumptions_of(const scenario::Scenario& scenario, cons
         "A message leaves when its receiver has posted it and the news has come (rendezvous, as gloo).");
   }
   std::set<std::string> used;
-  for (const spec::Placement& worker : scenario.workers) used.insert(worker.device);
+  for (const spec::Placement& worker : scenario.all_devices()) used.insert(worker.device);
   if (scenario.aggregator) used.insert(scenario.aggregator->device);
   for (const std::string& name : used) {
     const spec::DeviceSpec& device = find_device(scenario, name);
@@ -258,6 +261,20 @@ report::Result preamble(const scenario::Scenario& scenario, const LearnedRun& le
         "is not charged.");
   }
   for (std::string& sentence : memory_assumptions(scenario, memory)) result.assumptions.push_back(std::move(sentence));
+  if (std::string sentence = input_assumption(scenario); !sentence.empty())
+    result.assumptions.push_back(std::move(sentence));
+  if (timed.search_share > 0) {
+    result.assumptions.emplace_back(
+        "Loss scaling: before each update all gradients are searched for infinities, one pass over them; none is "
+        "found, "
+        "and no step is left out.");
+  }
+  if (scenario.timed_as && scenario.timed_as->attention == spec::Attention::flash) {
+    result.assumptions.emplace_back(
+        "Flash attention: scores of pairs of tokens are neither written nor kept, the backward pass takes five "
+        "products "
+        "instead of four, and causal attention does half of them (blocks above the diagonal are skipped).");
+  }
   if (has_master_copies(timed.precision)) {
     result.assumptions.push_back(fmt::format(
         "In {} gradients, activations and factors take two bytes in memory and on the wire; the optimizer works on "
@@ -267,32 +284,7 @@ report::Result preamble(const scenario::Scenario& scenario, const LearnedRun& le
   return result;
 }
 
-/// exp(σz): the median is 1, of speeds as of times. A worker's is its own, whoever else there is.
-double slowness_of(const spec::Placement& worker, std::uint32_t number, std::uint64_t seed) {
-  if (worker.speed_spread == 0) return 1;
-  RandomStream stream(seed, Purpose::speeds, number);
-  return std::exp(boost::random::normal_distribution<double>(0, worker.speed_spread)(stream));
-}
-
 }  // namespace
-
-sim::Cluster cluster_of(const scenario::Scenario& scenario) {
-  sim::Cluster cluster;
-  cluster.platform = scenario.platform;
-  for (const spec::Placement& worker : scenario.workers) {
-    const auto number = static_cast<std::uint32_t>(cluster.hosts.size());
-    cluster.hosts.push_back(worker.host);
-    cluster.devices.push_back(find_device(scenario, worker.device));
-    cluster.devices.back().slowness = slowness_of(worker, number, scenario.seed);
-  }
-  if (scenario.aggregator) {
-    cluster.aggregator_host = scenario.aggregator->host;
-    cluster.aggregator_device = find_device(scenario, scenario.aggregator->device);
-  }
-  cluster.network = scenario.network;
-  cluster.seed = scenario.seed;
-  return cluster;
-}
 
 report::Result time_scenario(const scenario::Scenario& scenario, const Learned& learned, const sim::Cluster& cluster,
                              bool show_progress, const TraceRequest& trace) {
@@ -337,15 +329,17 @@ report::Result time_scenario(const scenario::Scenario& scenario, const Learned& 
       if (interrupted().load()) throw Cancelled();
       progress.update(i, static_cast<std::int64_t>(done), static_cast<std::int64_t>(trajectory.distinct_steps.size()));
     };
-    const sim::TimedRun timings =
+    sim::TimedRun timings =
         in_order ? time_run(every_schedule, nullptr, trajectory, cluster, trace, most_spans, on_progress)
                  : time_run(known->schedules, &known->kinds, trajectory, cluster, trace, most_spans, on_progress);
     if (interrupted().load()) throw Cancelled();
+    limit_by_input(timed, trajectory, timings);
     const bool pooled =
         algorithms::algorithm_registry().at(scenario.runs[i].algorithm).sharing == algorithms::Sharing::pooled;
-    report::RunResult told =
-        report::summarise(scenario.runs[i], trajectory, timings.steps, pooled ? 1 : scenario.workers.size(),
-                          scenario.training.target_accuracy, timings.first, timings.stand_for);
+    const auto devices_of_pooled = static_cast<std::size_t>(timed.parallelism.devices());
+    report::RunResult told = report::summarise(scenario.runs[i], trajectory, timings.steps,
+                                               pooled ? devices_of_pooled : scenario.all_devices().size(),
+                                               scenario.training.target_accuracy, timings.first, timings.stand_for);
     told.network = timings.network;
     told.traced = traced_steps(trajectory, timings, trace);
     told.notes = notes_of(scenario.runs[i], run, result.timed_as_other ? &timed.shape : nullptr);
@@ -359,10 +353,12 @@ report::Result time_scenario(const scenario::Scenario& scenario, const Learned& 
                       human_seconds(told.first_steps.front()), told.first_steps.size(),
                       human_seconds(told.first_steps.back()), human_seconds(told.step_seconds)));
     }
+    tell_what_carries_over(scenario, learned, i, timed, told);
     told.memory = memory[i].use;
     told.device_memory = memory[i].available;
     result.runs.push_back(std::move(told));
   }
+  for (report::RunResult& run : result.runs) add_band(scenario, timed, cluster, run);
   if (scale && !learned.nothing) add_scale(scenario, *scale, learned, result);
   add_costs(scenario, result);
   result.timing_wall_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

@@ -268,7 +268,7 @@ class Explainer {
 
   void vary_devices() {
     std::set<std::string> names;
-    for (const spec::Placement& worker : scenario_.workers) names.insert(worker.device);
+    for (const spec::Placement& worker : scenario_.all_devices()) names.insert(worker.device);
     for (const std::string& name : names) {
       add({.kind = report::WhatIf::Kind::device,
            .on = name,
@@ -276,8 +276,8 @@ class Explainer {
            .description = fmt::format("workers twice as fast as {}", name),
            .assumption = "everything the device does takes half the time"},
           [name](scenario::Scenario& scenario, sim::Cluster& cluster) {
-            for (std::size_t i = 0; i < scenario.workers.size(); ++i) {
-              if (scenario.workers[i].device == name) speed_up(cluster.devices[i], kTwice);
+            for (std::size_t i = 0; i < scenario.all_devices().size(); ++i) {
+              if (scenario.all_devices()[i].device == name) speed_up(cluster.devices[i], kTwice);
             }
           });
     }

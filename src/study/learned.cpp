@@ -137,7 +137,7 @@ Learned learn_scenario(const scenario::Scenario& scenario, LearningStore* store,
     // Only the steps to the target are asked of what follows.
     spec::TrainingSpec training = scenario.training;
     training.stop = spec::TrainingSpec::Stop::target;
-    const bool needs_reference = !has_reference_run(scenario);
+    const bool needs_reference = !reference_run_of(scenario);
     if (needs_reference) learned.reference = learner.learn({study::reference_run()}, training, scenario.seed);
     for (std::int64_t i = 1; i < training.seeds; ++i) {
       std::vector<spec::RunSpec> runs = scenario.runs;

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "algorithms/registry.hpp"
 #include "protocols/registry.hpp"
 #include "study/device_lookup.hpp"
@@ -25,15 +27,17 @@ RunMemory memory_of_run(const scenario::Scenario& scenario, const spec::RunSpec&
   const protocols::ProtocolInfo* protocol = protocols::protocol_registry().find(run.algorithm);
   const auto workers = static_cast<std::int64_t>(scenario.workers.size());
   const bool pooled = info != nullptr && info->sharing == algorithms::Sharing::pooled;
-  const std::vector<std::int32_t> samples(pooled ? 1 : scenario.workers.size(),
+  const std::vector<std::int32_t> samples(pooled ? 1 : static_cast<std::size_t>(workers),
                                           static_cast<std::int32_t>(pooled ? timed.batch * workers : timed.batch));
   estimate::AlgorithmState state;
   if (info != nullptr && info->state) state = info->state(run.parameters);
   if (protocol != nullptr && protocol->state) state = protocol->state(run.parameters);
   RunMemory memory;
-  memory.use = memory_use(timed.shape, scenario.training.optimizer, state, samples, 0, timed.precision);
+  memory.use =
+      memory_use(timed.shape, scenario.training.optimizer, state, samples, 0, timed.precision, timed.parallelism);
+  if (sums_in_fp32(run, timed)) memory.use.gradients *= timed.gradient_width;
   memory.checked = run.communicates;
-  for (const spec::Placement& worker : scenario.workers) {
+  for (const spec::Placement& worker : scenario.all_devices()) {
     const spec::DeviceSpec& device = find_device(scenario, worker.device);
     if (!(device.memory_bytes > 0)) {
       memory.some_unknown = true;

@@ -14,8 +14,8 @@ std::optional<report::ScaleSetting> scale_setting(const scenario::Scenario& scen
 
 /// Gradient sharing, which relative steps are of.
 spec::RunSpec reference_run();
-/// Whether a run of the scenario is of it.
-bool has_reference_run(const scenario::Scenario& scenario);
+/// The first run of the scenario that is of it, with nothing lost on its way.
+std::optional<std::size_t> reference_run_of(const scenario::Scenario& scenario);
 
 /// Fills in every run's part, from the steps to the target by seed.
 void add_scale(const scenario::Scenario& scenario, const report::ScaleSetting& setting, const Learned& learned,

@@ -41,8 +41,10 @@ class ScheduleMemory {
     std::string all_reduce, all_gather;
     double bucket_bytes = 0, first_bucket_bytes = 0;
     spec::ModelShape shape;
+    spec::ParallelismSpec parallelism;
     double sample_scale = 1;
     spec::Precision precision = spec::Precision::fp32;
+    double gradient_width = 1, search_share = 0;
     std::vector<step::Taken> taken;
     Pointer schedules;
     double bytes = 0;  ///< of memory, roughly

@@ -5,6 +5,7 @@
 
 #include "scenario/scenario.hpp"
 #include "spec/layer_shape.hpp"
+#include "spec/parallelism.hpp"
 #include "spec/precision.hpp"
 
 namespace dadsim::study {
@@ -16,12 +17,28 @@ struct TimedAs {
   std::int64_t batch = 0;
   double sample_scale = 1;  ///< timed samples ÷ learned samples
   spec::Precision precision = spec::Precision::fp32;
+  spec::ParallelismSpec parallelism = {};
+  double gradient_width = 1;  ///< bytes of a gradient that is summed ÷ those of the precision
+  double input_rate = 0;      ///< samples per second of each worker at most; 0: no limit
+  double search_share = 0;    ///< of what an update moves: what the search for infinities moves beside it
 };
 
 /// `learned`: the network that learns, which is what is timed where the scenario names nothing else.
 TimedAs timed_as_of(const scenario::Scenario& scenario, const spec::ModelShape& learned);
 
+/// The layers of a workload of the registry, as <timed-as> wants them. Throws std::invalid_argument, with words, for
+/// sizes that make no network.
+spec::ModelShape shape_of_workload(const spec::TimedAsSpec& asked);
+/// What is wrong with these sizes, their attention or their division among devices; empty: nothing.
+std::string fault_of_workload(const spec::TimedAsSpec& asked);
+
 /// "MLP 784-256-10 (203,530 parameters), batch 32 per worker".
 std::string describe_network(const std::string& name, const spec::ModelShape& shape, std::int64_t batch);
+
+/// Whether what a run hands over are gradients, which are wider than the rest.
+bool sums_in_fp32(const spec::RunSpec& run, const TimedAs& timed);
+
+/// "a worker of 64 devices (8 to a layer × 8 stages, 1F1B), micro-batches of 1".
+std::string in_words(const spec::ParallelismSpec& how);
 
 }  // namespace dadsim::study

@@ -119,6 +119,19 @@ TEST_P(Contract, CompressingNothingIsExact) {
   }
 }
 
+TEST_P(Contract, WhereNothingIsLostNothingBites) {
+  if (exact() || info().sharing != Sharing::one_network || info().lossless.empty()) GTEST_SKIP() << "does not compress";
+  spec::RunSpec run;
+  run.algorithm = info().name;
+  for (const spec::ParameterSpec& parameter : info().parameters)
+    run.parameters[parameter.name] = parameter.default_value;
+  for (const auto& [name, value] : info().lossless) run.parameters[name] = value;
+  const spec::ModelShape network{"", {spec::dense_shape("", 50, 40, true), spec::dense_shape("", 40, 10, true)}};
+  const Bite bitten = bite(info(), run, network, 16, 4);
+  EXPECT_EQ(bitten.layers, 0U);
+  EXPECT_EQ(bitten.of, 2U);
+}
+
 TEST_P(Contract, ASiteWithoutRowsChangesNothing) {
   if (unstable()) GTEST_SKIP() << "rounding decides what it finds";
   if (gossips()) GTEST_SKIP() << "sites have weights of their own";

@@ -156,11 +156,11 @@ test("tables show the numbers of the result", async () => {
   const { page, close } = await open("everything");
   const cells = (row) => page.locator(`#runs tbody tr:nth-child(${row}) td`).allTextContents();
   assert.deepEqual((await cells(1)).slice(0, 8), [
-    "6.50 s",
+    "6.50 s (5.20 s … 7.80 s)",
     "2",
     "94.0 %",
     "96.0 %",
-    "500 ms",
+    "500 ms (400 ms … 600 ms)",
     "1.00 kB",
     "1.67 kB",
     "16.0 kB",

@@ -50,13 +50,14 @@ report::Result everything() {
   report::RunResult plain = with_parts(report::sample_run("gradient-sharing", "gradient-sharing"), 2);
   plain.ranks.clear();
   plain.target_seconds *= 3;
-  plain.at_scale =
-      report::ScaleResult{{40, 40}, {estimate::Estimate{1, 1, 1}, ""}, estimate::Estimate{1100, 1100, 1100}};
+  plain.at_scale = report::ScaleResult{{report::reached_at(40), report::reached_at(40)},
+                                       {estimate::Estimate{1, 1, 1}, ""},
+                                       estimate::Estimate{1100, 1100, 1100}};
 
   report::RunResult alone = with_parts(report::sample_run("no-sharing", "no-sharing", 2), 0.001);
   alone.ranks.clear();
-  alone.at_scale =
-      report::ScaleResult{{std::nullopt, 50}, {std::nullopt, "the target was not reached with every seed"}, {}};
+  alone.at_scale = report::ScaleResult{
+      {std::nullopt, report::reached_at(50)}, {std::nullopt, "the target was not reached with every seed"}, {}};
   report::RunResult played = with_parts(report::sample_played_run(), 1);
   played.played->hosts[0] = kHostile;
   result.runs = {first, plain, alone, played};

@@ -1,6 +1,7 @@
 // `dadsim platform`, through the real program.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "cli/process.hpp"
@@ -57,6 +58,17 @@ TEST(PlatformCommand, ListsTheNamesOfLinks) {
             "Names of the links:\n  node-0 rail-0_DOWN\n  node-0 rail-0_UP\n  node-1 rail-0_DOWN\n  node-1 rail-0_UP\n"
             "  node-2 rail-0_DOWN\n  node-2 rail-0_UP\n  node-3 rail-0_DOWN\n  node-3 rail-0_UP\n");
   EXPECT_EQ(run_dadsim({"platform", "platforms/lab.xml"}).out.find("node-3 rail-0_UP"), std::string::npos);
+}
+
+TEST(PlatformCommand, WritesRoutesLinkByLink) {
+  const Outcome outcome = run_dadsim({"platform", "platforms/testbed/dumbbell44.xml", "--routes", "-"});
+  EXPECT_TRUE(outcome.out.starts_with("from,to,link,bytes_per_second,latency_seconds,queue_bytes,transport\n"));
+  EXPECT_NE(outcome.out.find("\nleft-1,right-2,left-1 line_UP,25000000,5e-05,300000,tcp\n"
+                             "left-1,right-2,left -> right,6250000,0.02,300000,tcp\n"
+                             "left-1,right-2,right-2 line_DOWN,25000000,5e-05,300000,tcp\n"),
+            std::string::npos);
+  // 24 pairs within the regions with two links each, 32 between them with three.
+  EXPECT_EQ(std::ranges::count(outcome.out, '\n'), 1 + 24 * 2 + 32 * 3);
 }
 
 TEST(PlatformCommand, DocumentsEveryFieldAndNoOther) {

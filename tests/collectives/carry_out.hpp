@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <string>
@@ -110,7 +111,17 @@ class CarryOut {
  public:
   explicit CarryOut(const Case& what) : case_(what), n_(what.layout.ranks()), has_(static_cast<std::size_t>(n_)) {
     start();
-    for (std::int64_t round = 0; round < rounds().count() && wrong_.empty(); ++round) carry_out(round);
+    const Pace pace = rounds().pace();
+    for (std::int64_t round = 0; round < rounds().count() && wrong_.empty(); ++round) {
+      // What rounds in flight bring is there as late as it may be.
+      const bool part_begins = pace.part > 0 && round % pace.part == 0;
+      while (!on_their_way_.empty() && on_their_way_.front().round <= round - (part_begins ? 1 : pace.in_flight)) {
+        arrive(on_their_way_.front());
+        on_their_way_.pop_front();
+      }
+      send(round);
+    }
+    for (const Message& message : on_their_way_) arrive(message);
     if (wrong_.empty()) check_end();
   }
   const std::string& wrong() const { return wrong_; }
@@ -118,7 +129,7 @@ class CarryOut {
  private:
   using Blocks = std::map<std::int64_t, Content>;
   struct Message {
-    Rank from;
+    std::int64_t round;
     Parcel parcel;
     std::vector<Content> contents;
   };
@@ -154,13 +165,13 @@ class CarryOut {
     }
   }
 
-  void carry_out(std::int64_t round) {
-    std::vector<Message> messages;  // with what the senders had when the round began
+  /// Messages with what the senders had when the round began.
+  void send(std::int64_t round) {
     for (Rank from = 0; from < n_; ++from) {
       std::vector<Parcel> parcels;
       rounds().sent(from, round, parcels);
       for (const Parcel& parcel : parcels) {
-        Message message{from, parcel, {}};
+        Message message{round, parcel, {}};
         for (std::int64_t i = 0; i < parcel.blocks; ++i) {
           const auto found = of(from).find((parcel.first + i) % rounds().blocks());
           if (found == of(from).end()) {
@@ -170,18 +181,19 @@ class CarryOut {
           }
           message.contents.push_back(found->second);
         }
-        messages.push_back(std::move(message));
+        on_their_way_.push_back(std::move(message));
       }
     }
-    for (const Message& message : messages) {
-      for (std::int64_t i = 0; i < message.parcel.blocks; ++i) {
-        const Content& content = message.contents[static_cast<std::size_t>(i)];
-        Content& mine = of(message.parcel.peer)[(message.parcel.first + i) % rounds().blocks()];
-        if (message.parcel.reduce && !mine.empty()) {
-          for (std::size_t k = 0; k < mine.size(); ++k) mine[k] += content[k];
-        } else {
-          mine = content;
-        }
+  }
+
+  void arrive(const Message& message) {
+    for (std::int64_t i = 0; i < message.parcel.blocks; ++i) {
+      const Content& content = message.contents[static_cast<std::size_t>(i)];
+      Content& mine = of(message.parcel.peer)[(message.parcel.first + i) % rounds().blocks()];
+      if (message.parcel.reduce && !mine.empty()) {
+        for (std::size_t k = 0; k < mine.size(); ++k) mine[k] += content[k];
+      } else {
+        mine = content;
       }
     }
   }
@@ -202,7 +214,7 @@ class CarryOut {
             expect(rank, block, sum);
             break;
           case step::CollectiveKind::reduce_scatter:
-            if (n_ == 1 || block == rank) expect(rank, block, sum);
+            if (n_ == 1 || block % n_ == rank) expect(rank, block, sum);
             break;
           case step::CollectiveKind::broadcast:
             expect(rank, block, unit(case_.request.root));
@@ -219,6 +231,8 @@ class CarryOut {
           case step::CollectiveKind::all_to_all:
             if (block % n_ == rank) expect(rank, block, unit(static_cast<Rank>(block / n_)));
             break;
+          case step::CollectiveKind::stage_send:  // no algorithm of the registry
+            break;
           case step::CollectiveKind::neighbour_exchange: {
             const auto from = static_cast<Rank>(block);
             const std::vector<Rank>& to = case_.request.neighbours[static_cast<std::size_t>(from)];
@@ -232,7 +246,8 @@ class CarryOut {
 
   const Case& case_;
   Rank n_;
-  std::vector<Blocks> has_;  ///< per rank
+  std::vector<Blocks> has_;           ///< per rank
+  std::deque<Message> on_their_way_;  ///< by round
   std::string wrong_;
 };
 

@@ -45,12 +45,41 @@ TEST(Auto, TakesItInSegmentsOnNodesBehindSwitches) {
   const auto on_switches = [](Rank nodes) {
     RankLayout layout = ranks_on_nodes(8 * nodes, 8);
     layout.switched_nodes = true;
-    return chosen(step::CollectiveKind::all_reduce, 1e9, layout);
+    layout.rails = 8;
+    return chosen(step::CollectiveKind::all_reduce, 1e4, layout);
   };
-  EXPECT_EQ(on_switches(4), "hierarchical-pipelined");
-  // Every segment has 2·7 + 2(M − 1) stages: 128 with 58 nodes.
-  EXPECT_EQ(on_switches(58), "hierarchical-pipelined");
-  EXPECT_EQ(on_switches(59), "hierarchical");
+  EXPECT_EQ(on_switches(4), "tree");
+  EXPECT_EQ(on_switches(59), "tree");
+}
+
+TEST(Auto, GoesFromTreesToTheRingsOfAllAdapters) {
+  // Beyond two nodes a tree's rank sends to two children: 2 b/L of an adapter against 2 (N − 1)/N b/L in the rings.
+  RankLayout layout = ranks_on_nodes(32, 8);
+  layout.switched_nodes = true;
+  layout.start_seconds = 7e-6;
+  layout.rails = 8;
+  const auto taken = [&](double bytes) { return chosen(step::CollectiveKind::all_reduce, bytes, layout); };
+  EXPECT_EQ(taken(8), "tree");
+  EXPECT_EQ(taken(1e11), "ring");
+  // Between two nodes a tree's rank has one partner, and each half of its shard goes one way.
+  layout.node_of.resize(16);
+  EXPECT_EQ(taken(1e11), "tree");
+}
+
+TEST(Auto, LetsSwitchesAddUpWhereTheyCan) {
+  RankLayout layout = ranks_on_nodes(32, 8);
+  layout.switched_nodes = true;
+  layout.start_seconds = 7e-6;
+  layout.rails = 8;
+  const auto taken = [&](double bytes) { return chosen(step::CollectiveKind::all_reduce, bytes, layout); };
+  layout.switch_adds_up = true;
+  layout.node_of.resize(16);
+  layout.between.bandwidth = layout.inside.bandwidth;  // so that what a port carries counts
+  EXPECT_EQ(taken(1e11), "nvls-tree");
+  layout.fabric_adds_up = true;
+  layout.node_of = ranks_on_nodes(32, 8).node_of;
+  layout.between.bandwidth = layout.inside.bandwidth / 10;
+  EXPECT_EQ(taken(1e11), "sharp");
 }
 
 TEST(Auto, LetsTheSwitchOfTheOnlyNodeAddUp) {

@@ -59,7 +59,7 @@ TEST(Nvls, LoadsAPortWithTheVectorAndAShareOfIt) {
   EXPECT_NEAR(closed_form_seconds(*rounds, 0, 1e9), (1 + 1.0 / n) / 0.85, 1e-9);
 }
 
-TEST(Gloo, IsTheRingWithAWordBeforeEachMessageUpToTwoMebibytesABlock) {
+TEST(Gloo, IsTheRingWithAWordBeforeEachPairOfSegmentsUpToTwoMebibytesABlock) {
   const Rank n = 4;
   for (const double bytes : {1e6, 8e6}) {
     CollectiveRequest request = request_for(step::CollectiveKind::all_reduce, n, false);
@@ -68,9 +68,33 @@ TEST(Gloo, IsTheRingWithAWordBeforeEachMessageUpToTwoMebibytesABlock) {
     const double gloo = closed_form_seconds(*lay_out(request, "gloo", ranks_on_nodes(n)), 1e-3, 1e8);
     EXPECT_NEAR(gloo, ring + 2 * (n - 1) * 1e-3, 1e-9);
   }
-  CollectiveRequest request = request_for(step::CollectiveKind::all_reduce, n, false);
-  request.bytes = {40.0 * (1 << 20)};  // ten segments a block, five messages
-  EXPECT_EQ(lay_out(request, "gloo", ranks_on_nodes(n))->count(), 2 * 2 * (n - 1) * 5);
+}
+
+TEST(Gloo, SumsLargeVectorsInMoreSegmentsAndSendsSomeTooMany) {
+  // allreduce.cc: numSegments is rounded up to a multiple of the ranks, and all but two are sent in each half.
+  const Rank n = 4;
+  for (const double mebibytes : {40.0, 37.5}) {  // ten segments to a block; the last two are missing, one is a half
+    CollectiveRequest request = request_for(step::CollectiveKind::all_reduce, n, false);
+    request.bytes = {mebibytes * (1 << 20)};
+    const Case what = lay_out_case(request, "gloo", ranks_on_nodes(n));
+    EXPECT_EQ(what.rounds->count(), 2 * (4 * 10 - 2));
+    EXPECT_EQ(what.rounds->pace().part, 4 * 10 - 2);
+    EXPECT_EQ(CarryOut(what).wrong(), "");
+  }
+}
+
+TEST(Gloo, SendsDownwardsAndGathersUpwardsInHalves) {
+  CollectiveRequest request = request_for(step::CollectiveKind::all_reduce, 4, false);
+  const auto first = [&] {
+    std::vector<Transfer> transfers;
+    lay_out(request, "gloo", ranks_on_nodes(4))->sends(1, 0, transfers);
+    return transfers;
+  };
+  const double b = request.bytes.front();
+  EXPECT_EQ(first(), (std::vector<Transfer>{{0, b / 8}}));
+  request.kind = step::CollectiveKind::all_gather;
+  request.bytes = {1e8};
+  EXPECT_EQ(first(), (std::vector<Transfer>{{2, 5e7}})) << "halves, however large";
 }
 
 TEST(GlooParameterServer, TheRootSaysThatItIsReadyAndTheSumGoesDownATreeLowestBitFirst) {

@@ -381,8 +381,9 @@ TEST(ManyRanks, AreLaidOutWithoutWorkOrMemoryForEachRankAndRound) {
     const double laid_out = processor_seconds();
     EXPECT_LT(laid_out - start, 1) << algorithm.name;
     std::vector<Transfer> sent, received;
-    const bool to_all = algorithm.name == "direct" || algorithm.name == "nvls" || algorithm.name == "flat" ||
-                        algorithm.name == "parameter-server" || algorithm.name == "gloo-parameter-server";
+    const bool to_all = algorithm.name == "direct" || algorithm.name == "nvls" || algorithm.name == "sharp" ||
+                        algorithm.name == "flat" || algorithm.name == "parameter-server" ||
+                        algorithm.name == "gloo-parameter-server";
     const std::int64_t questions = to_all ? 5 : 1000;
     for (std::int64_t i = 0; i < questions; ++i) {
       const auto rank = static_cast<Rank>(i * 7919 % kRanks);

@@ -60,16 +60,43 @@ TEST(RatioOfMeans, IntervalHoldsTheTruthNinetyFiveTimesInAHundred) {
   EXPECT_NEAR(static_cast<double>(held) / kTrials, 0.95, 0.0103);
 }
 
+/// Found by an evaluation at every step.
+std::optional<Passage> at(std::int64_t step) { return Passage{step - 1, step, static_cast<double>(step)}; }
+
 TEST(RelativeSteps, SayWhoDidNotReachTheTarget) {
-  const StepsToTarget both{100, 120};
-  EXPECT_DOUBLE_EQ(relative_steps({150, 180}, both).ratio.value().value, 1.5);
-  EXPECT_EQ(relative_steps({150, std::nullopt}, both).why_not, "it did not reach the target with 1 of 2 seeds");
-  EXPECT_FALSE(relative_steps({150, std::nullopt}, both).ratio);
+  const StepsToTarget both{at(100), at(120)};
+  EXPECT_DOUBLE_EQ(relative_steps({at(150), at(180)}, both).ratio.value().value, 1.5);
+  EXPECT_EQ(relative_steps({at(150), std::nullopt}, both).why_not, "it did not reach the target with 1 of 2 seeds");
+  EXPECT_FALSE(relative_steps({at(150), std::nullopt}, both).ratio);
   EXPECT_EQ(relative_steps(both, {std::nullopt, std::nullopt}).why_not,
             "gradient sharing did not reach the target with 2 of 2 seeds");
-  EXPECT_EQ(relative_steps({std::nullopt}, {10}).why_not, "it did not reach the target");
-  EXPECT_EQ(relative_steps({1}, {0}).why_not, "the target was met before the first step");
-  EXPECT_THROW(relative_steps({1}, {}), std::invalid_argument);
+  EXPECT_EQ(relative_steps({std::nullopt}, {at(10)}).why_not, "it did not reach the target");
+  EXPECT_EQ(relative_steps({at(1)}, {Passage{0, 0, 0}}).why_not, "the target was met before the first step");
+  EXPECT_THROW(relative_steps({at(1)}, {}), std::invalid_argument);
+}
+
+TEST(RelativeSteps, HoldAllThatLiesBetweenEvaluations) {
+  // Both reach the target between steps 50 and 100 with every seed: 51 ÷ 100 to 100 ÷ 51.
+  const StepsToTarget coarse{Passage{50, 100, 80}, Passage{50, 100, 80}};
+  const Estimate ratio = relative_steps(coarse, coarse).ratio.value();
+  EXPECT_DOUBLE_EQ(ratio.value, 1);
+  EXPECT_DOUBLE_EQ(ratio.low.value(), 0.51);
+  EXPECT_DOUBLE_EQ(ratio.high.value(), 100.0 / 51);
+  EXPECT_FALSE(relative_steps({coarse[0]}, {coarse[0]}).ratio.value().low) << "one seed tells nothing of others";
+}
+
+TEST(PassageOf, IsWhereTheCurveMeetsTheTarget) {
+  const auto point = [](std::int64_t step, double accuracy) {
+    step::Evaluation at;
+    at.step = step;
+    at.accuracy = accuracy;
+    return at;
+  };
+  const std::vector<step::Evaluation> curve{point(0, 0.1), point(10, 0.5), point(20, 0.9), point(30, 0.8)};
+  EXPECT_EQ(passage_of(curve, 0.8), (Passage{10, 20, 17.5}));
+  EXPECT_EQ(passage_of(curve, 0.9), (Passage{10, 20, 20}));
+  EXPECT_EQ(passage_of(curve, 0.05), (Passage{0, 0, 0}));
+  EXPECT_FALSE(passage_of(curve, 0.95));
 }
 
 TEST(TimeAtScale, IsTheProductAndWhatIsCharged) {

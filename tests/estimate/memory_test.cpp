@@ -45,6 +45,8 @@ TEST(Memory, OptimizersKeepWhatTheyNeed) {
   EXPECT_EQ(optimizer_state_per_parameter(sgd(0.9)), 1);
   EXPECT_EQ(optimizer_state_per_parameter({.kind = spec::OptimizerSpec::Kind::adam}), 2);
   EXPECT_EQ(optimizer_state_per_parameter({.kind = spec::OptimizerSpec::Kind::adamw}), 2);
+  EXPECT_EQ(optimizer_state_per_parameter({.kind = spec::OptimizerSpec::Kind::lamb}), 2);
+  EXPECT_EQ(optimizer_state_per_parameter({.kind = spec::OptimizerSpec::Kind::lars, .momentum = 0.9}), 1);
 }
 
 TEST(Memory, AnAlgorithmKeepsMatricesOfAllWorkers) {

@@ -144,15 +144,18 @@ TEST(Json, SaysHowTheNetworkWasSimulated) {
 TEST(Json, HoldsTheThreeFactorsAndTheirProduct) {
   Result result = sample_scale_result();
   EXPECT_EQ(Json::parse(to_json(result))["runs"][0]["at_scale"],
-            Json::parse(R"({"steps_to_target": [30, 60], "known_steps": 1000.0,
+            Json::parse(R"({"steps_to_target": [30, 60], "steps_before_target": [20, 50], "known_steps": 1000.0,
                             "relative_steps": {"value": 1.5, "low": 1.2, "high": 2.0}, "seconds_per_step": 0.5,
-                            "seconds": {"value": 840.0, "low": 684.0, "high": 1100.0}, "why_not": ""})"));
+                            "seconds": {"value": 840.0, "low": 684.0, "high": 1100.0},
+                            "seconds_band": {"value": 840.0, "low": 660.0, "high": 1150.0}, "why_not": "",
+                            "further_targets": [],
+                            "relative_steps_over_targets": {"least": null, "greatest": null}})"));
   EXPECT_EQ(Json::parse(to_json(result))["at_scale"]["known_steps"],
             Json::parse(R"({"value": 1000.0, "fewest": 900.0, "most": 1200.0})"));
 
   result.scale->known.reset();
   result.scale->why_not = "nobody knows";
-  result.runs[0].at_scale = ScaleResult{{30, std::nullopt}, {std::nullopt, "it did not"}, {}};
+  result.runs[0].at_scale = ScaleResult{{reached_at(30), std::nullopt}, {std::nullopt, "it did not"}, {}};
   const Json json = Json::parse(to_json(result));
   EXPECT_TRUE(json["at_scale"]["known_steps"]["value"].is_null());
   EXPECT_EQ(json["at_scale"]["why_not"], "nobody knows");
@@ -163,6 +166,26 @@ TEST(Json, HoldsTheThreeFactorsAndTheirProduct) {
   EXPECT_TRUE(scale["steps_to_target"][1].is_null());
   EXPECT_EQ(scale["why_not"], "it did not");
   EXPECT_FALSE(Json::parse(to_json(sample_result())).contains("at_scale"));
+}
+
+TEST(Json, HoldsRelativeStepsToEveryTarget) {
+  Result result = sample_scale_result();
+  result.runs[0].at_scale->further = {{0.97, {reached_at(70)}, {estimate::Estimate{1.8, 1.6, 2.1}, ""}}};
+  const Json scale = Json::parse(to_json(result))["runs"][0]["at_scale"];
+  EXPECT_EQ(scale["further_targets"],
+            Json::parse(R"([{"target": 0.97, "steps_to_target": [70], "steps_before_target": [60],
+                             "relative_steps": {"value": 1.8, "low": 1.6, "high": 2.1}, "why_not": ""}])"));
+  EXPECT_EQ(scale["relative_steps_over_targets"], Json::parse(R"({"least": 1.5, "greatest": 1.8})"));
+}
+
+TEST(Json, SaysWhetherCompressionBites) {
+  Result result = sample_result();
+  EXPECT_TRUE(Json::parse(to_json(result))["runs"][0]["compression_bites"].is_null());
+  result.runs[0].bites = false;
+  result.runs[0].censored_layers = 12;
+  const Json run = Json::parse(to_json(result))["runs"][0];
+  EXPECT_EQ(run["compression_bites"], false);
+  EXPECT_EQ(run["censored_layers"], 12);
 }
 
 TEST(Json, SaysHowAnEventDrivenRunWent) {

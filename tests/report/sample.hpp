@@ -64,6 +64,7 @@ inline Result sample_result() {
   result.assumptions = {"Evaluation takes no time."};
   RunResult run = sample_run("rank-dad", "rank-dad");
   run.spec.parameters = {{"cap", "8"}, {"tolerance", "1e-3"}, {"way", "two"}};
+  run.step_band = StepBand{2.5, 3.75, {{"compute.assumed", 1, "computing"}, {"network.tcp", 2, "sending"}}, "assumed"};
   run.notes = {"Ranks were mapped by depth."};
   run.statistics = {{"fc1", "rank-dad"}, {"fc2", "gradient"}};
   result.runs = {run};
@@ -73,6 +74,11 @@ inline Result sample_result() {
 }
 
 /// The same with several seeds, timed as something whose steps are known.
+/// Reached by the evaluation after `at` steps, and not by the one ten steps before.
+inline std::optional<estimate::Passage> reached_at(std::int64_t at) {
+  return estimate::Passage{at - 10, at, static_cast<double>(at) - 5};
+}
+
 inline Result sample_scale_result() {
   Result result = sample_result();
   result.timed_as = "resnet-50 (25,557,032 parameters), batch 256 per worker";
@@ -86,7 +92,13 @@ inline Result sample_scale_result() {
   result.scale = setting;
   RunResult& run = result.runs[0];
   run.step_seconds = 0.5;
-  run.at_scale = ScaleResult{{30, 60}, {estimate::Estimate{1.5, 1.2, 2.0}, ""}, estimate::Estimate{840, 684, 1100}};
+  run.step_band->low = 0.4;
+  run.step_band->high = 0.6;
+  run.at_scale = ScaleResult{{reached_at(30), reached_at(60)},
+                             {estimate::Estimate{1.5, 1.2, 2.0}, ""},
+                             estimate::Estimate{840, 684, 1100},
+                             {},
+                             estimate::Estimate{840, 660, 1150}};
   return result;
 }
 

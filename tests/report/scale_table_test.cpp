@@ -11,7 +11,11 @@ namespace {
 TEST(ScaleTable, IsEmptyWithoutASetting) { EXPECT_EQ(scale_table(sample_result()), ""); }
 
 TEST(ScaleTable, ShowsTheThreeFactorsAndTheirProduct) {
-  const std::string text = scale_table(sample_scale_result());
+  Result result = sample_scale_result();
+  EXPECT_NE(scale_table(result).find("14 min 0 s (11 min 0 s … 19 min 10 s)"), std::string::npos);
+  EXPECT_NE(scale_table(result).find("and the band of a step (90 %) together"), std::string::npos);
+  result.runs[0].at_scale->time_band.reset();
+  const std::string text = scale_table(result);
   EXPECT_EQ(
       text.substr(0, text.find("Known steps:")),
       "Time to accuracy as resnet-50, 512 samples per step of all workers, to 75.9 % top-1\n"
@@ -37,7 +41,8 @@ TEST(ScaleTable, SaysWhatIsNotKnown) {
 
 TEST(ScaleTable, SaysWhichRunDidNotReachTheTarget) {
   Result result = sample_scale_result();
-  result.runs[0].at_scale = ScaleResult{{30, std::nullopt}, {std::nullopt, "it did not reach the target"}, {}};
+  result.runs[0].at_scale =
+      ScaleResult{{reached_at(30), std::nullopt}, {std::nullopt, "it did not reach the target"}, {}};
   const std::string text = scale_table(result);
   EXPECT_NE(text.find("rank-dad: no relative steps: it did not reach the target."), std::string::npos) << text;
   EXPECT_EQ(text.find("14 min"), std::string::npos) << "no number";
@@ -58,6 +63,19 @@ TEST(ScaleTable, OneSeedHasNoInterval) {
   result.runs[0].at_scale->relative.ratio = estimate::Estimate{1.5, {}, {}};
   EXPECT_NE(scale_table(result).find("one seed has"), std::string::npos);
   EXPECT_EQ(scale_table(result).find("Fieller"), std::string::npos);
+}
+
+TEST(ScaleTable, ShowsEveryTargetAndHowFarTheyMove) {
+  Result result = sample_scale_result();
+  result.runs[0].at_scale->further = {
+      {0.97, {reached_at(70), reached_at(80)}, {estimate::Estimate{1.8, 1.6, 2.1}, ""}},
+      {0.99, {reached_at(90), std::nullopt}, {std::nullopt, "it did not reach the target with 1 of 2 seeds"}}};
+  const std::string text = scale_table(result);
+  EXPECT_NE(text.find("  to 97 %                       1.8 (1.6 … 2.1)\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("rank-dad: no relative steps to 99 %: it did not reach the target with 1 of 2 seeds."),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("rank-dad: relative steps from 1.5 to 1.8 over 3 targets."), std::string::npos) << text;
 }
 
 TEST(ScaleTable, StandsInTheTable) {

@@ -51,7 +51,7 @@ TEST(DeviceElement, TakesEveryAttribute) {
   const scenario::Scenario scenario =
       load(kDevice + std::string(R"( tf32-flops="20TF" fp16-flops="40TF" bf16-flops="41TF"
       memory="16000MB" watts="250" ramp-time="7us" tile-rows="32" winograd-share="0.5">
-    <efficiency of="convolution" share="0.3"/>
+    <efficiency of="convolution" share="0.3" source="one's own measurements: resnet-50"/>
     <efficiency of="convolution" precision="fp16" share="0.2"/>
     <efficiency of="dense" precision="bf16" share="0.6"/>
   </device>)"));
@@ -64,6 +64,8 @@ TEST(DeviceElement, TakesEveryAttribute) {
   EXPECT_EQ(device.tile_rows, 32);
   EXPECT_EQ(device.winograd_share, 0.5);
   EXPECT_EQ(device.efficiency(spec::LayerKind::convolution, spec::Precision::fp32), 0.3);
+  EXPECT_EQ(device.efficiencies.at(0).source, "one's own measurements: resnet-50");
+  EXPECT_EQ(device.efficiencies.at(1).source, "");
   EXPECT_EQ(device.efficiency(spec::LayerKind::convolution, spec::Precision::fp16), 0.2);
   EXPECT_EQ(device.efficiency(spec::LayerKind::dense, spec::Precision::bf16), 0.6);
   EXPECT_EQ(device.efficiency(spec::LayerKind::dense, spec::Precision::fp16), 0.4);

@@ -99,7 +99,7 @@ TEST(Load, ReadsEveryElementAndAttribute) {
   <run algorithm="rank-dad" label="a" exchange="peer" cap="4" iterations="3" tolerance="5e-2" mode="one-way"
        all-reduce="ring" all-gather="direct" bucket="25MB" first-bucket="2MB"/>
   <timed-as workload="bert-base" batch="4"/>
-  <training batch="16" batches="equal" epochs="2.5" target-accuracy="0.9" stop="target" evaluate-every="7">
+  <training batch="16" batches="equal" epochs="2.5" target-accuracy="0.9 0.85 0.97" stop="target" evaluate-every="7">
     <schedule kind="steps" warm-up-epochs="0.5" milestones="1 2" factor="0.2"/>
     <sgd learning-rate="0.05" momentum="0.9" nesterov="true" weight-decay="1e-4"/>
   </training>
@@ -172,6 +172,8 @@ TEST(Load, ReadsEveryElementAndAttribute) {
   EXPECT_EQ(training.batches, spec::TrainingSpec::Batches::equal);
   EXPECT_EQ(training.epochs, 2.5);
   EXPECT_EQ(training.target_accuracy, 0.9);
+  EXPECT_EQ(training.further_targets, (std::vector<double>{0.85, 0.97}));
+  EXPECT_EQ(training.last_target(), 0.97);
   EXPECT_EQ(training.stop, spec::TrainingSpec::Stop::target);
   EXPECT_EQ(training.evaluate_every, 7);
   EXPECT_EQ(training.optimizer.kind, spec::OptimizerSpec::Kind::sgd);
@@ -221,11 +223,35 @@ TEST(Load, DefaultsThatDependOnTheKind) {
   EXPECT_EQ(with("<training><sgd/></training>").optimizer.learning_rate, 0.1);
   EXPECT_EQ(with("<training><adamw/></training>").optimizer.weight_decay, 0.01);
   EXPECT_EQ(with("<training><adamw/></training>").optimizer.learning_rate, 1e-3);
+  EXPECT_EQ(with("<training><adamw/></training>").optimizer.clip_norm, 0);
+  const spec::OptimizerSpec lamb = with(R"(<training clip-norm="1.5"><lamb/></training>)").optimizer;
+  EXPECT_EQ(lamb.kind, spec::OptimizerSpec::Kind::lamb);
+  EXPECT_EQ(lamb.weight_decay, 0.01);
+  EXPECT_EQ(lamb.epsilon, 1e-6);
+  EXPECT_EQ(lamb.clip_norm, 1.5);
+  const spec::OptimizerSpec lars = with(R"(<training><lars trust="0.02"/></training>)").optimizer;
+  EXPECT_EQ(lars.kind, spec::OptimizerSpec::Kind::lars);
+  EXPECT_EQ(lars.learning_rate, 1);
+  EXPECT_EQ(lars.momentum, 0.9);
+  EXPECT_EQ(lars.trust, 0.02);
   EXPECT_EQ(with(R"(<training><schedule kind="cosine" final-factor="0.1"/></training>)").schedule.final_factor, 0.1);
   const scenario::Scenario timed = load(
       folder, kPlatform + kStar + kData + kModel + kRun + R"(<training batch="8"/><timed-as workload="resnet-50"/>)");
   EXPECT_EQ(timed.timed_as->batch, 8);
   EXPECT_EQ(timed.runs[0].exchange, spec::ExchangeMode::aggregator);
+}
+
+TEST(Load, SizesOfAWorkloadAndHowItIsComputed) {
+  const TemporaryFolder folder;
+  const spec::TimedAsSpec timed =
+      *load(folder, kPlatform + kStar + kData + kModel + kRun +
+                        R"(<timed-as workload="bert" layers="24" sequence="0512" attention="flash" precision="fp16"
+                            loss-scaling="true" input-rate="1250.5"/>)")
+           .timed_as;
+  EXPECT_EQ(timed.sizes, (spec::ParameterValues{{"layers", "24"}, {"sequence", "512"}}));
+  EXPECT_EQ(timed.attention, spec::Attention::flash);
+  EXPECT_EQ(timed.input_rate, 1250.5);
+  EXPECT_TRUE(timed.loss_scaling);
 }
 
 TEST(Load, LabelsTellRunsApart) {

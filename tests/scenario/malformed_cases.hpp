@@ -410,8 +410,11 @@ class MalformedCases {
            "<timed-as>"});
     exact("target in per cent", edited({{R"(epochs="2")", R"(epochs="2" target-accuracy="95%")"}}),
           {R"(@FILE@:16: target-accuracy="95%" of <training> is not a number; a number above 0, at most 1)"});
-    exact("target above one", edited({{R"(epochs="2")", R"(epochs="2" target-accuracy="95")"}}),
-          {R"(@FILE@:16: target-accuracy="95" of <training> is out of range; a number above 0, at most 1)"});
+    exact(
+        "a target twice", edited({{R"(epochs="2")", R"(epochs="2" target-accuracy="0.9 0.95 0.9")"}}),
+        {R"(@FILE@:16: target-accuracy="0.9 0.95 0.9" of <training> holds '0.9'; numbers above 0, at most 1, each once, with spaces between them)"}),
+        exact("target above one", edited({{R"(epochs="2")", R"(epochs="2" target-accuracy="95")"}}),
+              {R"(@FILE@:16: target-accuracy="95" of <training> is out of range; a number above 0, at most 1)"});
     exact("beta of one", edited({{R"(learning-rate="1e-3")", R"(beta2="1")"}}),
           {R"(@FILE@:17: beta2="1" of <adam> is out of range; a number from 0 to below 1)"});
     exact(
@@ -731,6 +734,29 @@ class MalformedCases {
     exact("unknown workload", edited({{R"(  <run algorithm="pooled"/>)", R"(  <timed-as workload="resnet50"/>
   <run algorithm="pooled"/>)"}}),
           {R"(@FILE@:20: workload="resnet50" of <timed-as> is unknown; did you mean 'resnet-50'?)"});
+    const auto timed = [&](const std::string& attributes) {
+      return edited(
+          {{R"(  <run algorithm="pooled"/>)", "  <timed-as " + attributes + "/>\n  <run algorithm=\"pooled\"/>"}});
+    };
+    exact("size of another workload", timed(R"(workload="resnet-50" layers="3")"),
+          {R"(@FILE@:20: layers="3" of <timed-as> is no size of 'resnet-50'; bert, gpt, llama, mpt, vit have it)"});
+    exact(
+        "size of no workload", timed(R"(layers="3")"),
+        {R"(@FILE@:20: layers="3" of <timed-as> is a size of a workload that is not named; bert, gpt, llama, mpt, vit have it)"});
+    exact("size out of range", timed(R"(workload="bert" layers="0")"),
+          {R"(@FILE@:20: layers="0" of <timed-as> is out of range; a whole number from 1 to 10000)"});
+    exact("sizes that do not go together", timed(R"(workload="gpt" hidden="100" heads="7")"),
+          {R"(@FILE@:20: 'gpt': heads 7 does not divide hidden 100; sizes that go together)"});
+    exact("micro-batch that does not divide", timed(R"(workload="gpt" batch="6" micro-batch="4")"),
+          {R"(@FILE@:20: micro-batch="4" of <timed-as> does not divide the batch of 6; a divisor of the batch)"});
+    exact("pieces without stages", timed(R"(workload="gpt" interleave="2")"),
+          {R"(@FILE@:20: interleave="2" of <timed-as> is of a pipeline; pipeline="2" or more beside it)"});
+    exact(
+        "flash attention of nothing", timed(R"(attention="flash")"),
+        {R"(@FILE@:20: attention="flash" of <timed-as> is of a workload that is not named; a workload with attention)"});
+    exact(
+        "loss scaling in another precision", timed(R"(workload="bert-base" loss-scaling="true")"),
+        {R"(@FILE@:20: loss-scaling="true" of <timed-as> is of fp16; precision="fp16" beside it: other precisions have the range of fp32)"});
     questions();
     exact("several at once, by line",
           edited({{R"(seed="7")", R"(seed="x")"},
@@ -814,17 +840,28 @@ class MalformedCases {
            "@FILE@:5: no host 'hospitl-3' in the platform; did you mean 'hospital-3'?",
            "@FILE@:6: no host 'hubb' in the platform; did you mean 'hub'?"});
 
-    platform("GPU cluster without anything", kGpuCluster, R"( nodes="2" gpus="4" inside="nvlink-4" nic="ib-ndr")", "",
-             {"<gpu-cluster> lacks 'nodes'; a whole number from 1 to 100000",
-              "<gpu-cluster> lacks 'gpus'; a whole number from 1 to 100000",
-              "<gpu-cluster> lacks 'inside'; a link of the catalogue, e.g. ib-ndr",
-              "<gpu-cluster> lacks 'nic'; a link of the catalogue, e.g. ib-ndr"});
+    platform(
+        "GPU cluster without anything", kGpuCluster, R"( nodes="2" gpus="4" inside="nvlink-4" nic="ib-ndr")", "",
+        {"<gpu-cluster> lacks 'nodes'; a whole number from 1 to 100000",
+         "<gpu-cluster> lacks 'gpus'; a whole number from 1 to 100000",
+         "<gpu-cluster> lacks 'inside'; a bandwidth above 0 with its unit, e.g. 100Mbps, or a link of the catalogue",
+         "<gpu-cluster> lacks 'nic'; a bandwidth above 0 with its unit, e.g. 100Mbps, or a link of the catalogue"});
     platform("no nodes", kGpuCluster, R"(nodes="2")", R"(nodes="0")",
              {R"(nodes="0" of <gpu-cluster> is out of range; a whole number from 1 to 100000)"});
     platform("unknown link inside", kGpuCluster, "nvlink-4", "nvlink4",
-             {R"(inside="nvlink4" of <gpu-cluster> is no link of the catalogue; did you mean 'nvlink-4'?)"});
-    platform("bandwidth for an adapter", kGpuCluster, R"(nic="ib-ndr")", R"(nic="ethernet-10gb")",
-             {R"(nic="ethernet-10gb" of <gpu-cluster> is no link of the catalogue; did you mean 'ethernet-10g'?)"});
+             {"inside=\"nvlink4\" of <gpu-cluster> is neither a bandwidth nor a link of the catalogue; did you mean "
+              "'nvlink-4'?"});
+    platform("unknown link of an adapter", kGpuCluster, R"(nic="ib-ndr")", R"(nic="ethernet-10gb")",
+             {"nic=\"ethernet-10gb\" of <gpu-cluster> is neither a bandwidth nor a link of the catalogue; did you mean "
+              "'ethernet-10g'?"});
+    platform("transport of links of the catalogue", kGpuCluster, R"(nic="ib-ndr")", R"(nic="ib-ndr" transport="rdma")",
+             {"transport=\"rdma\" of <gpu-cluster> means nothing where all links between nodes are of the catalogue; "
+              "remove it"});
+    platform("mesh of single GPUs", kGpuCluster, R"(gpus="4" inside="nvlink-4")", R"(gpus="1" mesh="true")",
+             {R"(mesh="true" of <gpu-cluster> means nothing to one GPU per node; remove it)"});
+    platform("mesh with a bridge", kGpuCluster, R"(inside="nvlink-4")",
+             R"(inside="pcie-3" mesh="true" bridge="pcie-3")",
+             {R"(mesh="true" of <gpu-cluster> stands beside 'bridge'; one of them)"});
     platform("bridge of single GPUs", kGpuCluster, R"(gpus="4" inside="nvlink-4")", R"(gpus="1" bridge="pcie-3")",
              {R"(bridge="pcie-3" of <gpu-cluster> means nothing to one GPU per node; remove it)"});
     platform("more rails than GPUs", kGpuCluster, R"(gpus="4")", R"(gpus="4" rails="5")",
@@ -837,7 +874,7 @@ class MalformedCases {
     platform("unknown fabric", fabric, "X", "dragon-fly",
              {"unknown element <dragon-fly> in <gpu-cluster>; did you mean 'dragonfly'?"});
     platform("fat tree without anything", fabric, "X", "fat-tree",
-             {"<fat-tree> lacks 'link'; a link of the catalogue, e.g. ib-ndr",
+             {"<fat-tree> lacks 'link'; a bandwidth above 0 with its unit, e.g. 100Mbps, or a link of the catalogue",
               "<fat-tree> lacks 'nodes-per-switch'; a whole number from 1 to 100000"});
     platform("undersubscribed fat tree", fabric, "X",
              R"(fat-tree link="ib-ndr" nodes-per-switch="4" oversubscription="0.5")",
@@ -1195,7 +1232,7 @@ class MalformedCases {
           {"training.batsh=5"});
     exact("override of an element", fixture(),
           {"--set training=5: <training> is an element; a path ends with an attribute: batch, batches, epochs, "
-           "target-accuracy, stop, evaluate-every, seeds"},
+           "target-accuracy, stop, evaluate-every, seeds, clip-norm"},
           {"training=5"});
     exact(
         "override of an element with choices", fixture(),

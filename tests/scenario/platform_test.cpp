@@ -53,6 +53,43 @@ TEST_F(Platform, GpuClusterWithABridgeInsideEachNode) {
   EXPECT_EQ(cluster.rails, 2);
 }
 
+TEST_F(Platform, GpuClusterWithLinksOfOnesOwn) {
+  auto cluster = read_as<spec::GpuClusterSpec>(
+      R"(<gpu-cluster nodes="4" gpus="2" inside="300GBps" nic="25Gbps" nic-latency="3us"><fat-tree link="40Gbps" nodes-per-switch="2"/></gpu-cluster>)");
+  EXPECT_EQ(cluster.port.bandwidth, 300e9);
+  EXPECT_EQ(cluster.port.transport, spec::Transport::nvlink);
+  EXPECT_EQ(cluster.nic.bandwidth, 25e9 / 8);
+  EXPECT_EQ(cluster.nic.latency, 3e-6);
+  EXPECT_EQ(cluster.nic.transport, spec::Transport::tcp);
+  EXPECT_NEAR(cluster.nic.efficiency, 1448.0 / 1514, 1e-12);
+  EXPECT_EQ(cluster.fabric.link.bandwidth, 5e9);
+  EXPECT_EQ(cluster.fabric.link.latency, 1e-6);
+  EXPECT_FALSE(cluster.fabric.adds_up);
+  cluster = read_as<spec::GpuClusterSpec>(
+      R"(<gpu-cluster nodes="4" gpus="2" inside="nvlink-4" inside-latency="1us" mesh="true" nic="25Gbps" transport="rdma"><one-switch sharp="true"/></gpu-cluster>)");
+  EXPECT_EQ(cluster.inside, spec::InsideNode::mesh);
+  EXPECT_EQ(cluster.port.name, "nvlink-4");
+  EXPECT_EQ(cluster.port.latency, 1e-6);
+  EXPECT_EQ(cluster.nic.transport, spec::Transport::rdma);
+  EXPECT_EQ(cluster.nic.efficiency, 1);
+  EXPECT_TRUE(cluster.fabric.adds_up);
+}
+
+TEST_F(Platform, BbrIsAQueueThatIsNeverFull) {
+  EXPECT_EQ(sites(R"(up="10Mbps" down="10Mbps" latency="5ms" congestion="bbr")").up.queue_bytes, 1e9);
+  EXPECT_EQ(sites(R"(up="10Mbps" down="10Mbps" latency="5ms" congestion="cubic")").up.queue_bytes, 3e5);
+  const auto pair = [&](const std::string& attributes) {
+    return read_as<spec::WanSpec>(
+               "<wan host=\"ethernet-10g\"><region name=\"a\" hosts=\"1\"/><region name=\"b\" "
+               "hosts=\"1\"/><pair from=\"a\" to=\"b\" bandwidth=\"1Gbps\" round-trip=\"20ms\"" +
+               attributes + "/></wan>")
+        .pairs.at(0);
+  };
+  EXPECT_EQ(pair("").queue_bytes, 3e5);
+  EXPECT_EQ(pair(" queue=\"2MB\"").queue_bytes, 2e6);
+  EXPECT_EQ(pair(" congestion=\"bbr\"").queue_bytes, 1e9);
+}
+
 TEST_F(Platform, Fabrics) {
   const auto fabric = [&](const std::string& element) {
     return read_as<spec::GpuClusterSpec>("<gpu-cluster nodes=\"12\" gpus=\"1\" nic=\"ib-ndr\">" + element +

@@ -40,7 +40,10 @@ std::string some_timed_as(const TemporaryFolder& folder) {
         fmt::format("layer,kind,in,out,rows_per_sample,parameters,forward_macs_per_sample\nfc,dense,{},7,1,70,70\n",
                     between(1, 10)));
   }
-  xml += maybe("batch", between(1, 512)) + maybe("precision", one_of("fp32", "tf32", "fp16", "bf16"));
+  if (what == "workload") xml += maybe("image", 32 * between(1, 20));
+  xml += maybe("batch", between(1, 512)) + maybe("input-rate", 1 + 1000 * share());
+  xml += coin() ? maybe("precision", one_of("fp32", "tf32", "fp16", "bf16"))
+                : fmt::format(" precision=\"fp16\"{}", maybe("loss-scaling", coin()));
   if (what != "itself") {
     const std::string known = one_of("", "steps", what == "csv" ? "steps" : "epochs");
     if (!known.empty()) xml += fmt::format(" {}=\"{}\"{}", known, 1 + 100 * share(), maybe("target", some_text()));
@@ -134,13 +137,17 @@ std::string some_scenario(const TemporaryFolder& folder) {
   if (coin()) {
     xml += "<training" + maybe("batch", between(1, 100)) +
            maybe("batches", one_of("proportional", "equal", "poisson")) + maybe("epochs", share() * 100) +
-           maybe("target-accuracy", share()) + maybe("stop", one_of("budget", "target")) +
-           maybe("evaluate-every", one_of("epoch", "1", "500")) + maybe("seeds", between(1, 1000)) + ">";
-    const std::string optimizer = one_of("", "adam", "adamw", "sgd");
+           maybe("target-accuracy", one_of("0.5", "0.875", "0.9 0.95 0.97")) +
+           maybe("stop", one_of("budget", "target")) + maybe("evaluate-every", one_of("epoch", "1", "500")) +
+           maybe("seeds", between(1, 1000)) + maybe("clip-norm", 0.1 + share()) + ">";
+    const std::string optimizer = one_of("", "adam", "adamw", "sgd", "lamb", "lars");
     if (optimizer == "sgd") {
       xml += "<sgd" + maybe("learning-rate", share());
       if (coin()) xml += fmt::format(" momentum=\"{}\"{}", share(), maybe("nesterov", coin()));
       xml += maybe("weight-decay", share()) + "/>";
+    } else if (optimizer == "lars") {
+      xml += "<lars" + maybe("learning-rate", share()) + maybe("momentum", share()) + maybe("trust", share()) +
+             maybe("weight-decay", share()) + "/>";
     } else if (!optimizer.empty()) {
       xml += "<" + optimizer + maybe("learning-rate", share()) + maybe("beta1", share()) + maybe("beta2", share()) +
              maybe("epsilon", share() * 1e-7) + maybe("weight-decay", share()) + "/>";

@@ -15,9 +15,9 @@ namespace dadsim::test {
 /// added, so that none is forgotten. (Members of a class, so that each finds all the others.)
 struct Same {
   static bool same(const spec::FabricSpec& a, const spec::FabricSpec& b) {
-    const auto& [kind, link, nodes_per_switch, oversubscription, dimensions] = a;
-    return std::tie(kind, link, nodes_per_switch, oversubscription, dimensions) ==
-           std::tie(b.kind, b.link, b.nodes_per_switch, b.oversubscription, b.dimensions);
+    const auto& [kind, link, nodes_per_switch, oversubscription, adds_up, dimensions] = a;
+    return std::tie(kind, link, nodes_per_switch, oversubscription, adds_up, dimensions) ==
+           std::tie(b.kind, b.link, b.nodes_per_switch, b.oversubscription, b.adds_up, b.dimensions);
   }
 
   static bool same(const spec::GpuClusterSpec& a, const spec::GpuClusterSpec& b) {
@@ -39,9 +39,9 @@ struct Same {
   }
 
   static bool same(const spec::WanSpec::Pair& a, const spec::WanSpec::Pair& b) {
-    const auto& [from, to, bandwidth, round_trip, transport] = a;
-    return std::tie(from, to, bandwidth, round_trip, transport) ==
-           std::tie(b.from, b.to, b.bandwidth, b.round_trip, b.transport);
+    const auto& [from, to, bandwidth, round_trip, transport, queue_bytes] = a;
+    return std::tie(from, to, bandwidth, round_trip, transport, queue_bytes) ==
+           std::tie(b.from, b.to, b.bandwidth, b.round_trip, b.transport, b.queue_bytes);
   }
 
   template <class Value>
@@ -177,9 +177,10 @@ struct Same {
   }
 
   static bool same(const spec::OptimizerSpec& a, const spec::OptimizerSpec& b) {
-    const auto& [kind, learning_rate, momentum, nesterov, weight_decay, beta1, beta2, epsilon] = a;
-    return std::tie(kind, learning_rate, momentum, nesterov, weight_decay, beta1, beta2, epsilon) ==
-           std::tie(b.kind, b.learning_rate, b.momentum, b.nesterov, b.weight_decay, b.beta1, b.beta2, b.epsilon);
+    const auto& [kind, learning_rate, momentum, nesterov, weight_decay, beta1, beta2, epsilon, trust, clip_norm] = a;
+    return std::tie(kind, learning_rate, momentum, nesterov, weight_decay, beta1, beta2, epsilon, trust, clip_norm) ==
+           std::tie(b.kind, b.learning_rate, b.momentum, b.nesterov, b.weight_decay, b.beta1, b.beta2, b.epsilon,
+                    b.trust, b.clip_norm);
   }
 
   static bool same(const spec::ScheduleSpec& a, const spec::ScheduleSpec& b) {
@@ -189,9 +190,11 @@ struct Same {
   }
 
   static bool same(const spec::TrainingSpec& a, const spec::TrainingSpec& b) {
-    const auto& [batch, batches, epochs, target_accuracy, stop, evaluate_every, optimizer, schedule, seeds] = a;
-    return std::tie(batch, batches, epochs, target_accuracy, stop, evaluate_every, seeds) ==
-               std::tie(b.batch, b.batches, b.epochs, b.target_accuracy, b.stop, b.evaluate_every, b.seeds) &&
+    const auto& [batch, batches, epochs, target_accuracy, further_targets, stop, evaluate_every, optimizer, schedule,
+                 seeds] = a;
+    return std::tie(batch, batches, epochs, target_accuracy, further_targets, stop, evaluate_every, seeds) ==
+               std::tie(b.batch, b.batches, b.epochs, b.target_accuracy, b.further_targets, b.stop, b.evaluate_every,
+                        b.seeds) &&
            same(optimizer, b.optimizer) && same(schedule, b.schedule);
   }
 
@@ -208,11 +211,14 @@ struct Same {
 
   static bool same(const spec::TimedAsSpec& a, const spec::TimedAsSpec& b) {
     const auto& [workload, batch, precision, file, own_shape, own_dataset_size, steps, epochs, target, evaluation_every,
-                 evaluation_seconds, start_up] = a;
+                 evaluation_seconds, start_up, parallelism, sizes, attention, input_rate, wide_gradients,
+                 loss_scaling] = a;
     return std::tie(workload, batch, precision, file, own_shape, own_dataset_size, steps, epochs, target,
-                    evaluation_every, evaluation_seconds, start_up) ==
+                    evaluation_every, evaluation_seconds, start_up, parallelism, sizes, attention, input_rate,
+                    wide_gradients, loss_scaling) ==
            std::tie(b.workload, b.batch, b.precision, b.file, b.own_shape, b.own_dataset_size, b.steps, b.epochs,
-                    b.target, b.evaluation_every, b.evaluation_seconds, b.start_up);
+                    b.target, b.evaluation_every, b.evaluation_seconds, b.start_up, b.parallelism, b.sizes, b.attention,
+                    b.input_rate, b.wide_gradients, b.loss_scaling);
   }
 
   static bool same(const spec::KindEfficiency& a, const spec::KindEfficiency& b) {
@@ -223,14 +229,14 @@ struct Same {
   static bool same(const spec::DeviceSpec& a, const spec::DeviceSpec& b) {
     const auto& [name, description, peak_flops, memory_bandwidth, matrix_efficiency, memory_efficiency, launch_overhead,
                  source, step_seconds, tf32_flops, fp16_flops, bf16_flops, memory_bytes, power, ramp_seconds, tile_rows,
-                 winograd_share, efficiencies, slowness] = a;
+                 winograd_share, efficiencies, fp8_flops, slowness] = a;
     return std::tie(name, description, peak_flops, memory_bandwidth, matrix_efficiency, memory_efficiency,
                     launch_overhead, source, step_seconds, tf32_flops, fp16_flops, bf16_flops, memory_bytes, power,
-                    ramp_seconds, tile_rows, winograd_share,
+                    ramp_seconds, tile_rows, winograd_share, fp8_flops,
                     slowness) == std::tie(b.name, b.description, b.peak_flops, b.memory_bandwidth, b.matrix_efficiency,
                                           b.memory_efficiency, b.launch_overhead, b.source, b.step_seconds,
                                           b.tf32_flops, b.fp16_flops, b.bf16_flops, b.memory_bytes, b.power,
-                                          b.ramp_seconds, b.tile_rows, b.winograd_share, b.slowness) &&
+                                          b.ramp_seconds, b.tile_rows, b.winograd_share, b.fp8_flops, b.slowness) &&
            same(efficiencies, b.efficiencies);
   }
 
@@ -283,15 +289,17 @@ struct Same {
 
   /// All but the path it was read from.
   static bool same(const scenario::Scenario& a, const scenario::Scenario& b) {
-    const auto& [file, name, description, seed, platform, network, failures, devices, workers, aggregator, data, model,
-                 training, timed_as, runs, hash, ignore_memory, sweep, costs, evaluation, goal] = a;
+    const auto& [file, name, description, seed, platform, network, failures, devices, workers, devices_of_workers,
+                 aggregator, data, model, training, timed_as, runs, hash, ignore_memory, sweep, costs, evaluation,
+                 goal] = a;
     static_cast<void>(file);
     return std::tie(name, description, seed, hash, ignore_memory) ==
                std::tie(b.name, b.description, b.seed, b.hash, b.ignore_memory) &&
            same(platform, b.platform) && same(network, b.network) && same(devices, b.devices) &&
-           same(workers, b.workers) && same(aggregator, b.aggregator) && same(data, b.data) && model == b.model &&
-           same(training, b.training) && same(timed_as, b.timed_as) && same(runs, b.runs) && same(sweep, b.sweep) &&
-           same(costs, b.costs) && evaluation == b.evaluation && same(goal, b.goal) && failures == b.failures;
+           same(workers, b.workers) && same(devices_of_workers, b.devices_of_workers) &&
+           same(aggregator, b.aggregator) && same(data, b.data) && model == b.model && same(training, b.training) &&
+           same(timed_as, b.timed_as) && same(runs, b.runs) && same(sweep, b.sweep) && same(costs, b.costs) &&
+           evaluation == b.evaluation && same(goal, b.goal) && failures == b.failures;
   }
 };
 

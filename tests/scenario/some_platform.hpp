@@ -27,16 +27,18 @@ inline std::string some_bandwidth() {
 
 inline std::string some_seconds() { return coin() ? fmt::format("{}s", share()) : one_of("0", "8ms", "30us"); }
 
+inline std::string some_cluster_link() { return coin() ? some_catalog_link() : some_bandwidth(); }
+
 inline std::string some_fabric(std::int64_t nodes) {
-  const std::string link = fmt::format(" link=\"{}\"", some_catalog_link());
+  const std::string link = fmt::format(" link=\"{}\"{}", some_cluster_link(), maybe("link-latency", some_seconds()));
   switch (between(0, 4)) {
     case 0:
       return "";
     case 1:
-      return "<one-switch/>";
+      return fmt::format("<one-switch{}/>", maybe("sharp", true));
     case 2:
-      return fmt::format("<fat-tree{} nodes-per-switch=\"{}\"{}/>", link, between(1, 16),
-                         maybe("oversubscription", 1 + share()));
+      return fmt::format("<fat-tree{} nodes-per-switch=\"{}\"{}{}/>", link, between(1, 16),
+                         maybe("oversubscription", 1 + share()), maybe("sharp", true));
     case 3:
       return fmt::format("<dragonfly{} groups=\"{}\" routers=\"2\" nodes=\"1\"/>", link, nodes / 2);
     default:
@@ -55,10 +57,19 @@ inline std::string name_attribute(const std::string& name) {
 inline void add_gpu_cluster(SomePlatform& platform, const std::string& name) {
   const std::int64_t nodes = 2 * between(1, 3);
   const std::int64_t gpus = between(1, 3);
-  std::string inside = gpus > 1 ? fmt::format(" inside=\"{}\"", some_catalog_link()) : maybe("inside", "nvlink-4");
-  if (gpus > 1) inside += maybe("bridge", some_catalog_link()) + maybe("rails", between(1, gpus));
+  std::string inside =
+      gpus > 1 ? fmt::format(" inside=\"{}\"{}", some_cluster_link(), maybe("inside-latency", some_seconds()))
+               : maybe("inside", "nvlink-4");
+  if (gpus > 1) {
+    inside += coin() ? maybe("bridge", some_cluster_link()) : std::string(" mesh=\"true\"");
+    inside += maybe("rails", between(1, gpus));
+  }
+  const bool own = coin();
+  const std::string nic = own ? some_bandwidth() : some_catalog_link();
+  inside += maybe("nic-latency", some_seconds());
+  if (own) inside += maybe("transport", some_transport());
   platform.inside += fmt::format("<gpu-cluster{} nodes=\"{}\" gpus=\"{}\"{} nic=\"{}\">{}</gpu-cluster>",
-                                 name_attribute(name), nodes, gpus, inside, some_catalog_link(), some_fabric(nodes));
+                                 name_attribute(name), nodes, gpus, inside, nic, some_fabric(nodes));
   for (std::int64_t i = 0; i < nodes * gpus; ++i) {
     platform.hosts.push_back(with_prefix(name, fmt::format("gpu-{}", i)));
   }
@@ -80,7 +91,8 @@ inline std::string some_line() {
   const std::string transport = one_of("", "", "plain", "tcp", "rdma", "nvlink");
   if (!transport.empty()) text += fmt::format(" transport=\"{}\"", transport);
   if (transport == "tcp" || (transport.empty() && (own_up || own_down))) {
-    text += maybe("queue", fmt::format("{}B", 1 + share() * 1e7));
+    text +=
+        coin() ? maybe("queue", fmt::format("{}B", 1 + share() * 1e7)) : maybe("congestion", one_of("cubic", "bbr"));
   }
   return text;
 }
@@ -106,7 +118,9 @@ inline void add_federation(SomePlatform& platform, const std::string& name) {
 inline std::string some_pair(const std::string& from, const std::string& to, bool one_way) {
   return fmt::format("<pair from=\"{}\" to=\"{}\" bandwidth=\"{}\" round-trip=\"{}\"{}{}/>", from, to, some_bandwidth(),
                      some_seconds(), one_way ? " one-way=\"true\"" : maybe("one-way", false),
-                     maybe("transport", some_transport()));
+                     coin()   ? maybe("transport", some_transport())
+                     : coin() ? maybe("queue", fmt::format("{}B", 1 + share() * 1e7))
+                              : maybe("congestion", one_of("cubic", "bbr")));
 }
 
 /// Both directions between two ends, as one or as two.

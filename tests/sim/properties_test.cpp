@@ -202,6 +202,8 @@ Carried carry(const spec::PlatformSpec& platform, const std::vector<std::string>
       replay(nodes, *rounds, connections);
       double due = 0;
       double with_tcp = 0;
+      // A word of the receiver, without bytes, for each message where receivers say that they are ready.
+      const bool words = rounds->pace().ready != collectives::Pace::Ready::is_taken_for_granted;
       std::map<std::int32_t, double> expected;
       std::vector<collectives::Transfer> transfers;
       for (std::int64_t round = 0; round < rounds->count(); ++round) {
@@ -209,7 +211,7 @@ Carried carry(const spec::PlatformSpec& platform, const std::vector<std::string>
           transfers.clear();
           rounds->sends(rank, round, transfers);
           for (const collectives::Transfer& transfer : transfers) {
-            ++due;
+            due += words ? 2 : 1;
             const Path& path = network[network.path(nodes.hosts[static_cast<std::size_t>(rank)],
                                                     nodes.hosts[static_cast<std::size_t>(transfer.peer)])];
             const bool tcp = path.use.transport == spec::Transport::tcp;

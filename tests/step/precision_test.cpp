@@ -49,7 +49,7 @@ const step::ComputeTask& computation(const step::Schedule& schedule, std::size_t
 
 TEST(Precision, NamesReadBack) {
   for (const Precision precision : kPrecisions) EXPECT_EQ(precision_named(to_string(precision)), precision);
-  EXPECT_FALSE(precision_named("fp8"));
+  EXPECT_FALSE(precision_named("fp4"));
 }
 
 TEST(Precision, SixteenBitHalvesFloatsOnTheWireAndNothingElse) {

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <utility>
+#include <variant>
 #include <vector>
 
 namespace dadsim::step {
@@ -66,6 +67,73 @@ TEST(Schedule, RepeatedWaitsForItsOwnCollectives) {
   ASSERT_EQ(twice.tasks.size(), 4U);
   EXPECT_EQ(std::get<WaitTask>(twice.tasks[3].what).collective, 2);
   EXPECT_FALSE(has_barrier(twice));
+}
+
+Task staged(std::int32_t from, std::int32_t to, PerWorker bytes) {
+  CollectiveTask task{CollectiveKind::stage_send, std::move(bytes)};
+  task.among = Among::stages;
+  task.to_stage = to;
+  return {"layer", task, from};
+}
+
+/// Two replicas of two stages.
+Schedule pipeline_of(std::vector<Task> tasks) {
+  Schedule schedule;
+  schedule.workers = 4;
+  schedule.pipeline = 2;
+  schedule.tasks = std::move(tasks);
+  return schedule;
+}
+
+TEST(ScheduleCheck, ReplicasAreOfAsManyDevicesAsThereAre) {
+  Schedule schedule = pipeline_of({});
+  EXPECT_EQ(fault_of(schedule, 4, false), "");
+  schedule.tensor = 3;
+  EXPECT_EQ(fault_of(schedule, 4, false), "has 4 devices, and replicas of 6");
+  schedule.tensor = 0;
+  EXPECT_EQ(fault_of(schedule, 4, false), "has replicas without devices");
+  schedule.tensor = 1;
+  schedule.uses_aggregator = true;
+  EXPECT_EQ(fault_of(schedule, 4, true), "has replicas of several devices, and uses an aggregator");
+}
+
+TEST(ScheduleCheck, AmountsAreThoseOfReplicas) {
+  ComputeTask task;
+  task.flops = PerWorker({1, 2});
+  EXPECT_EQ(fault_of(pipeline_of({{"layer", task, 1}}), 4, false), "");
+  EXPECT_EQ(fault_of(pipeline_of({staged(0, 1, PerWorker({1, 2}))}), 4, false), "");
+  Schedule three = pipeline_of({staged(0, 1, PerWorker({1, 2}))});
+  three.workers = 6;
+  EXPECT_EQ(fault_of(three, 6, false), "task 0 (layer) has values for fewer workers than take part");
+}
+
+TEST(ScheduleCheck, StagesSendToOthersThatAreThere) {
+  EXPECT_EQ(fault_of(pipeline_of({staged(0, 1, same(8)), staged(1, 0, same(8))}), 4, false), "");
+  EXPECT_EQ(fault_of(pipeline_of({staged(0, 2, same(8))}), 4, false),
+            "task 0 (layer) sends from stage 0 to stage 2, of 2");
+  EXPECT_EQ(fault_of(pipeline_of({staged(1, 1, same(8))}), 4, false),
+            "task 0 (layer) sends from stage 1 to stage 1, of 2");
+  EXPECT_EQ(fault_of(pipeline_of({staged(kEveryStage, 1, same(8))}), 4, false),
+            "task 0 (layer) does not say which stage sends");
+  EXPECT_EQ(fault_of(pipeline_of({staged(2, 1, same(8))}), 4, false), "task 0 (layer) is for stage 2, of 2");
+  Task send = staged(0, 1, same(8));
+  std::get<CollectiveTask>(send.what).among = Among::replicas;
+  EXPECT_EQ(fault_of(pipeline_of({send}), 4, false), "task 0 (layer) is a stage_send, and not between stages");
+}
+
+TEST(ScheduleCheck, WhoeverWaitsHasAPartInIt) {
+  const auto wait = [](std::int32_t stage) { return Task{"layer", WaitTask{Role::workers, 0}, stage}; };
+  EXPECT_EQ(fault_of(pipeline_of({staged(0, 1, same(8)), wait(0), wait(1)}), 4, false), "");
+  EXPECT_EQ(fault_of(pipeline_of({staged(0, 1, same(8)), wait(kEveryStage)}), 4, false),
+            "task 1 (layer) lets devices wait for task 0, which they have no part in");
+  CollectiveTask reduced{CollectiveKind::all_reduce, same(8), "ring"};
+  EXPECT_EQ(fault_of(pipeline_of({{"layer", reduced}, wait(0)}), 4, false), "");
+  EXPECT_EQ(fault_of(pipeline_of({{"layer", reduced, 0}, wait(1)}), 4, false),
+            "task 1 (layer) lets devices wait for task 0, which they have no part in");
+  reduced.among = Among::tensor;
+  EXPECT_EQ(fault_of(pipeline_of({{"layer", reduced, 0}}), 4, false), "");  // done at once: a group of one
+  EXPECT_EQ(fault_of(of({"layer", reduced}), 3, false),
+            "task 0 (layer) is among the devices of a replica, which is a single one");
 }
 
 }  // namespace

@@ -68,5 +68,25 @@ TEST_F(ScheduleMemories, MakeThemOnceForWhatIsTheSame) {
   EXPECT_EQ(ask(scenario_.runs[0], timed_), first);
 }
 
+// Adam moves 7 floats of 4 bytes per parameter, the search 2 bytes of a gradient: 1/14 more.
+TEST_F(ScheduleMemories, SearchForInfinitiesPassesOverGradients) {
+  TimedAs searched = timed_;
+  searched.search_share = 1.0 / 14;
+  const auto plain = ask(scenario_.runs[0], timed_);
+  const auto other = ask(scenario_.runs[0], searched);
+  ASSERT_NE(plain, other);
+  const std::vector<step::Task>& tasks = plain->schedules[0].tasks;
+  std::size_t updates = 0;
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    const auto* before = std::get_if<step::ComputeTask>(&tasks[i].what);
+    if (before == nullptr) continue;
+    const auto& after = std::get<step::ComputeTask>(other->schedules[0].tasks[i].what);
+    const bool update = before->phase == step::Phase::update;
+    updates += update ? 1 : 0;
+    EXPECT_DOUBLE_EQ(after.bytes_moved[0], before->bytes_moved[0] * (update ? 15.0 / 14 : 1.0));
+  }
+  EXPECT_GT(updates, 0);
+}
+
 }  // namespace
 }  // namespace dadsim::study

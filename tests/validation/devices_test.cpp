@@ -4,10 +4,12 @@
 
 #include "estimate/convergence.hpp"
 #include "scenario/load.hpp"
+#include "sim/device.hpp"
 #include "spec/workload.hpp"
 #include "study/catalog.hpp"
 #include "study/experiment.hpp"
-#include "validation/measured.hpp"
+#include "study/plain_step.hpp"
+#include "validation/residuals.hpp"
 
 namespace dadsim {
 namespace {
@@ -20,7 +22,7 @@ struct Training {
   bool by_server = false;  ///< parameters on the processors of the server
 };
 
-double seconds_per_step(const Training& training) {
+report::RunResult step_of(const Training& training) {
   const std::string gpus =
       training.by_server ? fmt::format("gpu-[1-{}]", training.gpus) : fmt::format("gpu-[0-{}]", training.gpus - 1);
   const std::string file = training.by_server ? "training-by-server" : "training";
@@ -30,7 +32,25 @@ double seconds_per_step(const Training& training) {
        "workers.worker.device=" + training.device, "timed-as.workload=" + training.workload,
        "timed-as.batch=" + training.batch, "timed-as.precision=" + training.precision},
       study::make_catalog());
-  return study::run_experiment(scenario, false).runs.front().step_seconds;
+  return study::run_experiment(scenario, false).runs.front();
+}
+
+/// A row of residuals, and of a single device also what its class would have had it.
+double add_residuals(test::Residuals& residuals, const Training& training, const std::string& what,
+                     const std::string& role, double measured, bool alone) {
+  const report::RunResult run = step_of(training);
+  residuals.add(what, role, test::parts_in_words(run.step_band.value().parts), {run.step_seconds, measured});
+  if (alone) {
+    static const study::PlainSteps steps;
+    spec::DeviceSpec device = sim::device_catalog().at(training.device);
+    device.efficiencies.clear();
+    const double seconds =
+        study::seconds_of(device, steps.of(spec::workload_registry().find(training.workload)->shape(),
+                                           std::stoll(training.batch), *spec::precision_named(training.precision)));
+    residuals.add(what.substr(0, what.find(" gpus ")) + " by its class", "predicted", "compute.assumed",
+                  {seconds, measured});
+  }
+  return run.step_seconds;
 }
 
 /// Kendall's τ-a: how far one order is the other.
@@ -91,9 +111,14 @@ TEST(DeviceValidation, DlperfThroughputIsAsDocumented) {
   test::DocumentedTable sums = summary("dlperf-summary");
   std::map<std::string, Verdict> verdicts;
   test::Compared alone;
+  test::Residuals residuals("dlperf");
   for (auto& cells : test::measured("dlperf")) {
     const std::size_t gpus = std::stoul(cells["gpus"]);
-    const double seconds = seconds_per_step({"v100-edr", "v100-sxm2", cells["workload"], cells["batch"], gpus});
+    const double seconds =
+        add_residuals(residuals, {"v100-edr", "v100-sxm2", cells["workload"], cells["batch"], gpus},
+                      fmt::format("{} batch {} gpus {}", cells["workload"], cells["batch"], gpus),
+                      gpus == 1 ? "calibrated" : "predicted",
+                      static_cast<double>(gpus) * std::stod(cells["batch"]) / std::stod(cells["oneflow"]), gpus == 1);
     const test::Compared row{static_cast<double>(gpus) * std::stod(cells["batch"]) / seconds,
                              std::stod(cells["oneflow"])};
     if (gpus == 1) alone = row;
@@ -114,6 +139,7 @@ TEST(DeviceValidation, DlperfThroughputIsAsDocumented) {
   }
   table.expect_in_document();
   sums.expect_in_document();
+  residuals.expect_in_file();
 }
 
 /// Seconds of the evaluations that the rules ask for: every fourth epoch, 50,000 images forward, a third of a step's
@@ -135,11 +161,14 @@ TEST(DeviceValidation, MlperfStepsAndTimesAreAsDocumented) {
   Verdict by_time_own;
   const spec::Workload& resnet = *spec::workload_registry().find("resnet-50");
   const auto images = static_cast<double>(resnet.dataset_size);
+  test::Residuals residuals("mlperf");
   for (auto& cells : test::measured("mlperf-resnet")) {
     const std::size_t gpus = std::stoul(cells["gpus"]);
     const double batch = static_cast<double>(gpus) * std::stod(cells["batch"]);
     const test::Compared step{
-        seconds_per_step({cells["platform"], cells["device"], "resnet-50", cells["batch"], gpus, "fp16"}),
+        add_residuals(residuals, {cells["platform"], cells["device"], "resnet-50", cells["batch"], gpus, "fp16"},
+                      cells["round"] + " " + cells["system"], cells["role"], batch / std::stod(cells["rate"]),
+                      cells["nodes"] == "1"),
         batch / std::stod(cells["rate"])};
     // The rows that the catalogue's efficiencies cite.
     const bool calibrated = cells["role"] == "calibrated";
@@ -175,6 +204,7 @@ TEST(DeviceValidation, MlperfStepsAndTimesAreAsDocumented) {
   steps.expect_in_document();
   times.expect_in_document();
   sums.expect_in_document();
+  residuals.expect_in_file();
 }
 
 TEST(DeviceValidation, TensorFlowOf2017IsAsDocumented) {
@@ -182,10 +212,16 @@ TEST(DeviceValidation, TensorFlowOf2017IsAsDocumented) {
                                                   "predicted/s", "measured/s", "error"});
   test::DocumentedTable sums = summary("tensorflow-2017-summary");
   std::map<std::string, Verdict> verdicts;
+  std::map<std::string, test::Residuals> residuals;
   for (auto& cells : test::measured("tensorflow-2017")) {
     const std::size_t gpus = std::stoul(cells["gpus"]);
-    const double seconds = seconds_per_step({cells["platform"], cells["device"], cells["workload"], cells["batch"],
-                                             gpus, "fp32", cells["exchange"] == "aggregator"});
+    const std::string system = "tensorflow-2017 " + cells["system"];
+    const double seconds =
+        add_residuals(residuals.try_emplace(system, system).first->second,
+                      {cells["platform"], cells["device"], cells["workload"], cells["batch"], gpus, "fp32",
+                       cells["exchange"] == "aggregator"},
+                      fmt::format("{} batch {} gpus {}", cells["workload"], cells["batch"], gpus), cells["role"],
+                      static_cast<double>(gpus) * std::stod(cells["batch"]) / std::stod(cells["rate"]), gpus == 1);
     const test::Compared row{static_cast<double>(gpus) * std::stod(cells["batch"]) / seconds, std::stod(cells["rate"])};
     const bool calibrated = cells["role"] == "calibrated";
     verdicts[cells["system"]].add(calibrated, row);
@@ -200,14 +236,18 @@ TEST(DeviceValidation, TensorFlowOf2017IsAsDocumented) {
   }
   table.expect_in_document();
   sums.expect_in_document();
+  for (const auto& [name, one] : residuals) one.expect_in_file();
 }
 
 TEST(DeviceValidation, OneRtx3090IsAsDocumented) {
   test::DocumentedTable table("rtx-3090", {"workload", "batch", "role", "predicted/s", "measured/s", "error"});
   Verdict verdict;
+  test::Residuals residuals("rtx-3090");
   for (auto& cells : test::measured("timm")) {
     const double batch = std::stod(cells["batch"]);
-    const double seconds = seconds_per_step({"lab", "rtx-3090", cells["workload"], cells["batch"], 1, "fp16"});
+    const double seconds = add_residuals(residuals, {"lab", "rtx-3090", cells["workload"], cells["batch"], 1, "fp16"},
+                                         fmt::format("{} batch {}", cells["workload"], cells["batch"]), cells["role"],
+                                         batch / std::stod(cells["rate"]), true);
     const test::Compared row{batch / seconds, std::stod(cells["rate"])};
     const bool calibrated = cells["role"] == "calibrated";
     verdict.add(calibrated, row);
@@ -216,6 +256,7 @@ TEST(DeviceValidation, OneRtx3090IsAsDocumented) {
   }
   verdict.expect_errors("one RTX 3090", 0.20);
   table.expect_in_document();
+  residuals.expect_in_file();
 }
 
 }  // namespace

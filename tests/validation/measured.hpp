@@ -77,9 +77,11 @@ class DocumentedTable {
   void add(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
 
   /// Expects the document to hold these rows, numbers to a unit of their last place (compilers round differently). With
-  /// DADSIM_PRINT_VALIDATION in the environment the table is printed, to be pasted.
+  /// DADSIM_WRITE_VALIDATION in the environment the table is written there first, under its comment
+  /// (scripts/validation); with DADSIM_PRINT_VALIDATION it is printed.
   void expect_in_document() const {
-    if (std::getenv("DADSIM_PRINT_VALIDATION") != nullptr) print();
+    if (std::getenv("DADSIM_PRINT_VALIDATION") != nullptr) fmt::print("{}\n", text());
+    if (std::getenv("DADSIM_WRITE_VALIDATION") != nullptr) write();
     const std::vector<std::vector<std::string>> documented = read();
     ASSERT_EQ(documented.size(), rows_.size()) << "rows of table " << name_;
     for (std::size_t row = 0; row < rows_.size(); ++row) {
@@ -93,14 +95,33 @@ class DocumentedTable {
   }
 
  private:
-  void print() const {
-    fmt::print("<!-- table {} -->\n| {} |\n|{}\n", name_, fmt::join(columns_, " | "), [this] {
-      std::string line;
-      for (std::size_t i = 0; i < columns_.size(); ++i) line += "---|";
-      return line;
-    }());
-    for (const auto& row : rows_) fmt::print("| {} |\n", fmt::join(row, " | "));
-    fmt::print("\n");
+  std::string text() const {
+    std::string all = fmt::format("<!-- table {} -->\n| {} |\n|", name_, fmt::join(columns_, " | "));
+    for (std::size_t i = 0; i < columns_.size(); ++i) all += "---|";
+    all += '\n';
+    for (const auto& row : rows_) all += fmt::format("| {} |\n", fmt::join(row, " | "));
+    return all;
+  }
+
+  /// In the place of what stands from the comment to the next line that is no part of a table.
+  void write() const {
+    const std::string path = std::string(DADSIM_SOURCE_DIR) + "/docs/validation.md";
+    std::string document;
+    bool found = false;
+    bool inside = false;
+    std::ifstream in(path);
+    for (std::string line; std::getline(in, line);) {
+      inside = inside && line.starts_with('|');
+      if (line == fmt::format("<!-- table {} -->", name_)) {
+        document += text();
+        found = inside = true;
+      } else if (!inside) {
+        document += line + '\n';
+      }
+    }
+    ASSERT_TRUE(found) << "docs/validation.md has no place for table " << name_ << ": a line <!-- table " << name_
+                       << " -->";
+    std::ofstream(path) << document;
   }
 
   std::vector<std::vector<std::string>> read() const {

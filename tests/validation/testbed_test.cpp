@@ -3,27 +3,21 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 
 #include "scenario/load.hpp"
 #include "sim/simulator.hpp"
 #include "study/catalog.hpp"
-#include "validation/measured.hpp"
+#include "validation/residuals.hpp"
+#include "validation/testbed_rows.hpp"
 
 namespace dadsim {
 namespace {
 
 constexpr double kQueue = 3e5;  // bytes
 
-struct TestbedRow {
-  std::string topology, operation, connection;
-  std::int32_t ranks = 0;
-  double bytes = 0;
-  test::Compared seconds;
-
-  bool is(const char* begin) const { return topology.starts_with(begin); }
-  bool is_gloo() const { return operation.starts_with("gloo_"); }
-};
+using test::TestbedRow;
 
 /// The platform file of a topology: star4_50M_5ms → star4-50m-5ms.
 std::string platform_of(const std::string& topology) {
@@ -33,46 +27,12 @@ std::string platform_of(const std::string& topology) {
   return name;
 }
 
-sim::CollectiveJob job_of(const TestbedRow& row) {
-  sim::CollectiveJob job;
-  job.request.bytes = {row.bytes};
-  const auto is = [&](const char* operation) { return row.operation == operation; };
-  if (is("ring") || is("ps") || is("gloo_allreduce") || is("gloo_ps")) {
-    job.request.kind = step::CollectiveKind::all_reduce;
-    job.algorithm = is("ring")      ? "ring"
-                    : is("ps")      ? "parameter-server"
-                    : is("gloo_ps") ? "gloo-parameter-server"
-                                    : "gloo";
-  } else if (is("agring") || is("agdirect") || is("gloo_allgather")) {
-    job.request.kind = step::CollectiveKind::all_gather;
-    job.algorithm = is("agring") ? "ring" : is("agdirect") ? "direct" : "gloo";
-  } else {
-    job.request.kind = step::CollectiveKind::neighbour_exchange;
-    job.algorithm = "direct";
-    auto& to = job.request.neighbours;
-    to.resize(static_cast<std::size_t>(row.ranks));
-    if (is("p2p")) to[0] = {1};
-    if (is("p2px")) to[0] = {row.ranks - 1};
-    for (collectives::Rank rank = 0; is("pairs") && rank < row.ranks / 2; ++rank) {
-      to[static_cast<std::size_t>(rank)] = {rank + row.ranks / 2};
-    }
-  }
-  return job;
-}
-
 /// All rows that are transfers or collectives, each with its prediction.
 const std::vector<TestbedRow>& rows() {
   static const std::vector<TestbedRow> all = [] {
     std::vector<TestbedRow> result;
     for (auto& cells : test::measured("testbed")) {
-      const std::string& operation = cells["operation"];
-      if (operation.starts_with("train_")) continue;
-      result.push_back({cells["topology"],
-                        operation,
-                        cells["connection"] == "c" ? "cold" : "warm",
-                        std::stoi(cells["ranks"]),
-                        std::stod(cells["bytes"]),
-                        {0, std::stod(cells["median_s"])}});
+      if (!cells["operation"].starts_with("train_")) result.push_back(test::testbed_row(cells));
     }
     std::set<std::pair<std::string, bool>> groups;
     for (const TestbedRow& row : result) groups.insert({row.topology, row.is_gloo()});
@@ -86,18 +46,10 @@ const std::vector<TestbedRow>& rows() {
         if (host != "hub") cluster.hosts.push_back(host);
       }
       std::vector<TestbedRow*> members;
-      std::vector<sim::CollectiveJob> jobs;
       for (TestbedRow& row : result) {
-        if (row.topology != topology || row.is_gloo() != gloo) continue;
-        EXPECT_EQ(row.ranks, static_cast<std::int32_t>(cluster.hosts.size()));
-        members.push_back(&row);
-        jobs.push_back(job_of(row));
+        if (row.topology == topology && row.is_gloo() == gloo) members.push_back(&row);
       }
-      const sim::TimedCollectives timed = time_collectives(cluster, jobs);
-      for (std::size_t i = 0; i < members.size(); ++i) {
-        const sim::CollectiveTiming& timing = timed.timings[i];
-        members[i]->seconds.predicted = members[i]->connection == "cold" ? timing.cold_seconds : timing.seconds;
-      }
+      test::predict_rows(cluster, members);
     }
     return result;
   }();
@@ -229,29 +181,48 @@ TEST(TestbedValidation, GroupsStayWithinTheirBounds) {
 TEST(TestbedValidation, EveryRowIsAsDocumented) {
   test::DocumentedTable table("testbed", {"network", "operation", "connections", "bytes", "predicted ms", "measured ms",
                                           "error", "stated range", "in range"});
+  std::map<std::string, test::Residuals> residuals;
   for (const TestbedRow& row : rows()) {
     if (row.is_gloo()) continue;
     const Range range = stated_range(row);
+    // Shorter messages are the software's affair more than the network's.
+    if (row.bytes >= 16384) {
+      residuals.try_emplace(class_of(row), class_of(row))
+          .first->second.add(fmt::format("{} {} {} {:.0f}", row.topology, row.operation, row.connection, row.bytes),
+                             row.is("star4") && !is_bbr(row) ? "fitted" : "predicted",
+                             range.least == 0.97 ? "network.tcp" : "network.tcp-overflow", row.seconds);
+    }
     table.add({row.topology, row.operation, row.connection, fmt::format("{:.0f}", row.bytes),
                fmt::format("{:.2f}", 1e3 * row.seconds.predicted), fmt::format("{:.2f}", 1e3 * row.seconds.measured),
                test::percent(row.seconds.error()), fmt::format("{:.2f} to {:.2f}", range.least, range.greatest),
                in_range(row) ? "yes" : "no"});
   }
   table.expect_in_document();
+  for (const auto& [name, one] : residuals) one.expect_in_file();
 }
 
 TEST(TestbedValidation, GlooRowsAreAsDocumented) {
   test::DocumentedTable table("gloo", {"network", "operation", "bytes", "predicted ms", "measured ms", "error"});
+  test::Residuals residuals("gloo");
   std::vector<test::Compared> all;
+  std::map<std::string, std::vector<test::Compared>> groups;
   for (const TestbedRow& row : rows()) {
     if (!row.is_gloo()) continue;
     all.push_back(row.seconds);
+    groups[row.topology.substr(0, row.topology.find('_')) + " " + row.operation].push_back(row.seconds);
+    residuals.add(fmt::format("{} {} {:.0f}", row.topology, row.operation, row.bytes), "predicted", "network.gloo",
+                  row.seconds);
     table.add({row.topology, row.operation, fmt::format("{:.0f}", row.bytes),
                fmt::format("{:.2f}", 1e3 * row.seconds.predicted), fmt::format("{:.2f}", 1e3 * row.seconds.measured),
                test::percent(row.seconds.error())});
   }
-  EXPECT_LE(test::mean_absolute_error(all), 0.10);
+  EXPECT_LE(test::mean_absolute_error(all), 0.06);
+  ASSERT_EQ(groups.size(), 9U);
+  for (const auto& [name, group] : groups) {
+    EXPECT_LE(test::mean_absolute_error(group), name.starts_with("star4") ? 0.10 : 0.08) << name;
+  }
   table.expect_in_document();
+  residuals.expect_in_file();
 }
 
 TEST(TestbedValidation, StatedRangesHoldForMostRows) {

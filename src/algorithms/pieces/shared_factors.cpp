@@ -44,6 +44,14 @@ step::Expression padded_rank(TrainingStep& step, const SharedFactorsOptions& opt
   return step::extent::biased_rank(step.recorder().add_slot({static_cast<std::int32_t>(options.factorise.cap)}));
 }
 
+/// Components that were found in the factors of so many rows.
+step::Expression rank_found(TrainingStep& step, std::vector<std::int32_t> components, const step::Expression& rows,
+                            const SharedFactorsOptions& options) {
+  using namespace step::extent;  // NOLINT(google-build-using-namespace): the formulas read as in the papers
+  return found(slot(step.recorder().add_slot(std::move(components))), static_cast<double>(options.factorise.cap),
+               min({in_with_bias(), out(), rows}), min({in_with_bias(), delta_directions(), rows}));
+}
+
 }  // namespace
 
 Contribution SiteFactors::contribution() const {
@@ -90,9 +98,7 @@ SiteFactors factorise_sites(TrainingStep& step, std::size_t l, const SharedFacto
   }
   step.ranks().site.resize(step.layers());
   step.ranks().site[l] = sum / with_rows;
-  // extent::rank, with the rows that are factorised here.
-  const step::Expression rank = step::extent::min({step::extent::slot(step.recorder().add_slot(std::move(found))),
-                                                   step::extent::in_with_bias(), step::extent::out(), own.rows});
+  const step::Expression rank = rank_found(step, std::move(found), own.rows, options);
   step.charge(step::Phase::factorise, step::Role::workers, factorise_work(own.rows, rank, options.factorise));
   const bool agree = options.padding == Padding::agree && step.exchange().mode() == spec::ExchangeMode::peer;
   if (options.padding == Padding::none || (options.padding == Padding::agree && !agree)) {
@@ -114,10 +120,7 @@ Combination refactorise(TrainingStep& step, std::size_t l, const SharedFactorsOp
                                static_cast<std::uint32_t>(step.number()));
     step.ranks().merged.resize(step.layers());
     step.ranks().merged[l] = static_cast<double>(merged.rank());
-    // extent::merged_rank, with the rows that were factorised.
-    step::Expression rank =
-        step::extent::min({step::extent::slot(step.recorder().add_slot({static_cast<std::int32_t>(merged.rank())})),
-                           step::extent::in_with_bias(), step::extent::out(), all_rows});
+    step::Expression rank = rank_found(step, {static_cast<std::int32_t>(merged.rank())}, all_rows, options);
     step.charge(step::Phase::merge, who, factorise_work(all.rows, rank, options.factorise));
     // Only what is sent is padded.
     if (who == step::Role::aggregator && options.padding == Padding::cap) {

@@ -17,6 +17,7 @@ std::vector<spec::DeviceSpec> ada() {
                    .bf16_flops = 362 * kTera,
                    .memory_bytes = 48 * kGib,
                    .power = 350,
+                   .fp8_flops = 733 * kTera,
                }),
   };
 }

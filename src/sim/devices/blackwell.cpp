@@ -17,7 +17,9 @@ std::vector<spec::DeviceSpec> blackwell() {
                    .bf16_flops = 2250 * kTera,
                    .memory_bytes = 180 * kGib,
                    .power = 1000,
-                   .efficiencies = {best_product(1745, 2250 * kTera)},
+                   .efficiencies = {best_product(3432.5, 4500 * kTera, spec::Precision::fp8),
+                                    best_product(1745, 2250 * kTera)},
+                   .fp8_flops = 4500 * kTera,
                }),
       of_class(kDataCentreGpu,
                {
@@ -32,6 +34,7 @@ std::vector<spec::DeviceSpec> blackwell() {
                    .memory_bytes = 186 * kGib,
                    .power = 1200,
                    .efficiencies = {best_product(1822, 2500 * kTera)},
+                   .fp8_flops = 5000 * kTera,
                }),
       of_class(kDataCentreGpu,
                {
@@ -46,6 +49,7 @@ std::vector<spec::DeviceSpec> blackwell() {
                    .memory_bytes = 288 * kGib,
                    .power = 1400,
                    .efficiencies = {best_product(1769, 2250 * kTera)},
+                   .fp8_flops = 4500 * kTera,
                }),
   };
 }

@@ -43,6 +43,10 @@ void check(const spec::DeviceSpec& device) {
 double product_seconds(const spec::DeviceSpec& device, const step::ComputeTask& task, double flops,
                        spec::Precision precision) {
   if (flops == 0) return 0;
+  // Casts to 8 bit are of the operands of dense layers with a matrix of their own (Micikevicius et al.,
+  // arXiv:2209.05433): attention, and decoders that share the table of words, stay in bf16.
+  if (precision == spec::Precision::fp8 && (task.kind != spec::LayerKind::dense || task.weights == 0))
+    precision = spec::Precision::bf16;
   const double peak = device.peak(precision);
   if (!(peak > 0)) throw std::logic_error(fmt::format("device '{}' has no {}", device.name, to_string(precision)));
   const double rows = task.weights > 0 ? flops / task.sequential / (2 * task.weights) : device.tile_rows;

@@ -5,8 +5,8 @@
 #include "spec/device_specification.hpp"
 
 // The families of the catalogue, one file each. Peaks are those of dense products without sparsity: fp32 on the
-// ordinary (vector) units, tf32, fp16 and bf16 on tensor or matrix cores where there are any. A GB of device memory is
-// 2³⁰ bytes, as the devices themselves report it; 8-bit formats are left out.
+// ordinary (vector) units, tf32, fp16, bf16 and fp8 on tensor or matrix cores where there are any. A GB of device
+// memory is 2³⁰ bytes, as the devices themselves report it; of 8-bit formats fp8 alone is there.
 
 namespace dadsim::sim::devices {
 

@@ -16,6 +16,7 @@ std::vector<spec::DeviceSpec> gaudi() {
                    .memory_bytes = 96 * kGib,
                    .power = 600,
                    .efficiencies = {best_product(418.7, 432 * kTera)},
+                   .fp8_flops = 865 * kTera,
                }),
       of_class(kAccelerator,
                {
@@ -26,6 +27,7 @@ std::vector<spec::DeviceSpec> gaudi() {
                    .bf16_flops = 1677 * kTera,
                    .memory_bytes = 128 * kGib,
                    .power = 900,
+                   .fp8_flops = 1677 * kTera,
                }),
   };
 }

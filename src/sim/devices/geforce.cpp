@@ -52,7 +52,7 @@ std::vector<spec::DeviceSpec> geforce() {
               .memory_bytes = 24 * kGib,
               .power = 350,
               .efficiencies = {calibrated(spec::LayerKind::convolution, spec::Precision::fp16, 0.563,
-                                          kTimm + "ResNet-50, -101 and -152"),
+                                          kTimm + "ResNet-50, ResNet-101 and ResNet-152"),
                                calibrated(spec::LayerKind::dense, spec::Precision::fp16, 0.602, kTimm + "ViT-B/16")},
           }),
       of_class(kConsumerGpu,
@@ -67,6 +67,7 @@ std::vector<spec::DeviceSpec> geforce() {
                    .bf16_flops = 165.2 * kTera,
                    .memory_bytes = 24 * kGib,
                    .power = 450,
+                   .fp8_flops = 330 * kTera,
                }),
       of_class(kConsumerGpu,
                {
@@ -80,6 +81,7 @@ std::vector<spec::DeviceSpec> geforce() {
                    .bf16_flops = 209.5 * kTera,
                    .memory_bytes = 32 * kGib,
                    .power = 575,
+                   .fp8_flops = 419 * kTera,
                }),
   };
 }

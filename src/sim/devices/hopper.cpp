@@ -17,7 +17,10 @@ std::vector<spec::DeviceSpec> hopper() {
                    .bf16_flops = 989 * kTera,
                    .memory_bytes = 80 * kGib,
                    .power = 700,
-                   .efficiencies = {best_product(794.5, 989 * kTera)},
+                   .efficiencies = {best_product(1402.6, 1979 * kTera, spec::Precision::fp8),
+                                    calibrated(spec::LayerKind::dense, spec::Precision::bf16, 0.453, kMpt),
+                                    calibrated(spec::LayerKind::attention, spec::Precision::bf16, 0.215, kMpt)},
+                   .fp8_flops = 1979 * kTera,
                }),
       of_class(kDataCentreGpu,
                {
@@ -31,6 +34,7 @@ std::vector<spec::DeviceSpec> hopper() {
                    .bf16_flops = 756 * kTera,
                    .memory_bytes = 80 * kGib,
                    .power = 350,
+                   .fp8_flops = 1513 * kTera,
                }),
       of_class(kDataCentreGpu,
                {
@@ -44,7 +48,9 @@ std::vector<spec::DeviceSpec> hopper() {
                    .bf16_flops = 989 * kTera,
                    .memory_bytes = 141 * kGib,
                    .power = 700,
-                   .efficiencies = {best_product(794.5, 989 * kTera)},
+                   .efficiencies = {best_product(1453.4, 1979 * kTera, spec::Precision::fp8),
+                                    best_product(794.5, 989 * kTera)},
+                   .fp8_flops = 1979 * kTera,
                }),
       of_class(kDataCentreGpu,
                {
@@ -60,6 +66,7 @@ std::vector<spec::DeviceSpec> hopper() {
                    .memory_bytes = 96 * kGib,
                    .power = 1000,
                    .efficiencies = {best_product(828.6, 989 * kTera)},
+                   .fp8_flops = 1979 * kTera,
                }),
       of_class(kDataCentreGpu,
                {
@@ -75,6 +82,7 @@ std::vector<spec::DeviceSpec> hopper() {
                    .memory_bytes = 141 * kGib,
                    .power = 1000,
                    .efficiencies = {best_product(828.6, 989 * kTera)},
+                   .fp8_flops = 1979 * kTera,
                }),
   };
 }

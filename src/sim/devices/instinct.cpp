@@ -30,6 +30,7 @@ std::vector<spec::DeviceSpec> instinct() {
                    .memory_bytes = 192 * kGib,
                    .power = 750,
                    .efficiencies = {best_product(668.4, 1300 * kTera)},
+                   .fp8_flops = 2610 * kTera,
                }),
       of_class(kAccelerator,
                {
@@ -44,6 +45,7 @@ std::vector<spec::DeviceSpec> instinct() {
                    .memory_bytes = 256 * kGib,
                    .power = 1000,
                    .efficiencies = {best_product(784.9, 1300 * kTera)},
+                   .fp8_flops = 2610 * kTera,
                }),
       of_class(kAccelerator,
                {
@@ -57,6 +59,7 @@ std::vector<spec::DeviceSpec> instinct() {
                    .memory_bytes = 288 * kGib,
                    .power = 1400,
                    .efficiencies = {best_product(1565, 2500 * kTera)},
+                   .fp8_flops = 5000 * kTera,
                }),
   };
 }

@@ -11,6 +11,7 @@
 
 #include "sim/network/departures.hpp"
 #include "sim/network/interconnect.hpp"
+#include "sim/network/link_queue.hpp"
 #include "sim/step/event_graph.hpp"
 
 namespace dadsim::sim {
@@ -21,6 +22,8 @@ struct Message {
   std::int32_t round = 0;
   std::int32_t from = 0, to = 0;  ///< nodes
   double bytes = 0;               ///< payload
+  bool in_bulk = false;           ///< by the protocol that uses all of the bandwidth
+  double share = 1;               ///< of its path's bandwidth that it gets at most
   double ready = 0;               ///< seconds: it is sent at this date, or at once if that is past
   std::int32_t event = -1;
 };
@@ -128,6 +131,8 @@ class Connections {
   simgrid::s4u::Host* host(std::int32_t node) const { return hosts_[number(node)]; }
   /// What leaves by a link over TCP.
   Departures& departures(std::int32_t link) { return departures_[link]; }
+  /// What words wait behind at a link of TCP.
+  LinkQueue& queue(std::int32_t link) { return queues_[link]; }
   void deliver(const Message& message, double date, std::int32_t bottleneck, Outbox& outbox);
 
  private:
@@ -160,6 +165,7 @@ class Connections {
   std::vector<std::unique_ptr<Connection>> connections_;
   std::unordered_map<Pair, std::vector<Connection*>, PairHash> between_;
   std::unordered_map<std::int32_t, Departures> departures_;  ///< by link
+  std::unordered_map<std::int32_t, LinkQueue> queues_;       ///< by link
   std::size_t abandoned_ = 0;                                ///< of the connections
   std::int64_t messages_ = 0;
   std::int64_t in_flight_ = 0;

@@ -25,10 +25,14 @@ class FabricConnection : public Connection {
   }
 
   void send(const Message& message, Outbox& outbox) override {
-    const PathUse::Cost cost = all_.network()[path_].use.cost(message.bytes);
+    const PathUse::Cost cost = all_.network()[path_].use.cost(message.bytes, message.in_bulk);
     queue_.push_back({message, cost.wire_bytes, cost.overhead});
     sg4::CommPtr transfer = mailbox_->put_init(&token_, 0);
     transfer->set_remaining(cost.wire_bytes);  // the size as it is: put_init would cut it to whole bytes
+    if (message.share < 1) {
+      const PathUse& use = all_.network()[path_].use;
+      transfer->set_rate(message.share * use.payload_rate / use.efficiency);
+    }
     const std::int64_t serial = put_++;
     compat::start(transfer);
     outbox.add(std::move(transfer), &ended_, serial);

@@ -7,6 +7,7 @@
 #include <functional>
 #include <limits>
 #include <numeric>
+#include <span>
 #include <unordered_map>
 
 #include "sim/network/max_min.hpp"
@@ -27,11 +28,28 @@ constexpr const char* in_line =
 void FlowModel::run(const collectives::Rounds& rounds, std::vector<double>& dates) {
   spent_.clear();
   loads_.clear();
+  if (!rounds.even()) throw FlowRefused("ranks inside a tree have more to send than its leaves, and get out of step");
+  lanes_ = rounds.lanes();
+  in_bulk_ = rounds.in_bulk();
+  for (double& date : dates) date += rounds.start_seconds();
+  if (lanes_ == 1) return run_lanes(rounds, dates);
+  const auto lanes = static_cast<std::size_t>(lanes_);
+  std::vector<double> of_lanes(dates.size() * lanes);
+  for (std::size_t i = 0; i < of_lanes.size(); ++i) of_lanes[i] = dates[i / lanes];
+  run_lanes(rounds, of_lanes);
+  for (std::size_t i = 0; i < of_lanes.size(); ++i) dates[i / lanes] = std::max(dates[i / lanes], of_lanes[i]);
+}
+
+void FlowModel::run_lanes(const collectives::Rounds& rounds, std::vector<double>& dates) {
+  const collectives::Pace pace = rounds.pace();
   for (const collectives::RoundPhase& phase : rounds.phases()) {
     const std::int64_t times = phase.alike ? 1 : phase.rounds;
-    for (std::int64_t i = 0; i < times; ++i) {
-      collect(rounds, phase.first + i);
+    const std::int64_t together = phase.alike ? 1 : pace.in_flight;
+    for (std::int64_t i = 0; i < times; i += together) {
+      flows_.clear();
+      for (std::int64_t k = i; k < std::min(i + together, times); ++k) collect(rounds, phase.first + k);
       if (flows_.empty()) continue;
+      if (pace.ready != collectives::Pace::Ready::is_taken_for_granted) say_ready(dates);
       prepare();
       const double begin = *std::ranges::max_element(dates);
       const std::int64_t repeated = phase.alike ? phase.rounds : 1;
@@ -48,21 +66,47 @@ void FlowModel::run(const collectives::Rounds& rounds, std::vector<double>& date
   }
 }
 
+/// What a pair sends in rounds that are in flight together counts as one message.
 void FlowModel::collect(const collectives::Rounds& rounds, std::int64_t round) {
-  flows_.clear();
+  const std::size_t before = flows_.size();
   for (collectives::Rank rank = 0; rank < rounds.ranks(); ++rank) {
-    transfers_.clear();
-    rounds.sends(rank, round, transfers_);
-    for (const collectives::Transfer& transfer : transfers_) {
-      Flow flow;
-      flow.from = rank;
-      flow.to = transfer.peer;
-      flow.bytes = transfer.bytes;
-      flow.path =
-          network_.path(hosts_[static_cast<std::size_t>(rank)], hosts_[static_cast<std::size_t>(transfer.peer)]);
-      flows_.push_back(flow);
+    for (collectives::Rank lane = 0; lane < lanes_; ++lane) {
+      transfers_.clear();
+      rounds.lane_sends(rank, lane, round, transfers_);
+      for (const collectives::Transfer& transfer : transfers_) {
+        const collectives::Rank from = rank * lanes_ + lane;
+        const collectives::Rank to = transfer.peer * lanes_ + lane;
+        const auto earlier = std::span(flows_).first(before);
+        const auto same = [&](const Flow& flow) { return flow.from == from && flow.to == to; };
+        if (const auto known = std::ranges::find_if(earlier, same); known != earlier.end()) {
+          known->bytes += transfer.bytes;
+          continue;
+        }
+        Flow& flow = flows_.emplace_back();
+        flow.from = from;
+        flow.to = to;
+        flow.bytes = transfer.bytes;
+        flow.share = rounds.lane_share(rank, transfer.peer);
+        flow.path = network_.path(host_of(flow.from), host_of(flow.to));
+      }
     }
   }
+}
+
+/// Receivers say that they are ready: a round of messages without bytes, the other way.
+void FlowModel::say_ready(std::vector<double>& dates) {
+  const std::vector<Flow> messages = flows_;
+  for (Flow& flow : flows_) {
+    std::swap(flow.from, flow.to);
+    flow.bytes = 0;
+    flow.path = network_.path(hosts_[static_cast<std::size_t>(flow.from)], hosts_[static_cast<std::size_t>(flow.to)]);
+  }
+  const double begin = *std::ranges::max_element(dates);
+  prepare();
+  share_and_finish();
+  one_round(dates);
+  account(*std::ranges::max_element(dates) - begin, 1);
+  flows_ = messages;
 }
 
 void FlowModel::prepare() {
@@ -74,7 +118,7 @@ void FlowModel::prepare() {
       with_tcp = true;
       continue;
     }
-    const PathUse::Cost cost = path.use.cost(flow.bytes);
+    const PathUse::Cost cost = path.use.cost(flow.bytes, in_bulk_);
     flow.wire_bytes = cost.wire_bytes;
     flow.after = path.latency + cost.overhead;
   }
@@ -95,8 +139,7 @@ void FlowModel::prepare() {
   for (std::size_t i = 0; i < flows_.size(); ++i) {
     Flow& flow = flows_[i];
     if (network_[flow.path].use.transport != spec::Transport::tcp) continue;
-    const std::int32_t back =
-        network_.path(hosts_[static_cast<std::size_t>(flow.to)], hosts_[static_cast<std::size_t>(flow.from)]);
+    const std::int32_t back = network_.path(host_of(flow.to), host_of(flow.from));
     loads.resize(network_.links().size());
     const Path& path = network_[flow.path];
     const std::vector<std::int32_t>& there = path.links;
@@ -112,7 +155,8 @@ void FlowModel::prepare() {
                         .connections = load.connections,
                         .backlog = load.backlog,
                         .opposite_in_use = opposite >= 0 && opposite != there[k] &&
-                                           loads[static_cast<std::size_t>(opposite)].connections > 0});
+                                           loads[static_cast<std::size_t>(opposite)].connections > 0,
+                        .drops = link.use.transport == spec::Transport::tcp});
     }
     // As long as a host's messages fit into the queue in front of its link they leave one after the other.
     const NetworkLink& first = network_.link(there.front());
@@ -156,6 +200,13 @@ std::vector<double> FlowModel::rates(const std::vector<std::size_t>& flows) {
         capacity.push_back(entry.bandwidth);
       }
     }
+  }
+  for (std::size_t i = 0; i < flows.size(); ++i) {
+    const Flow& flow = flows_[flows[i]];
+    if (flow.share >= 1) continue;
+    const PathUse& use = network_[flow.path].use;
+    links[i].push_back(static_cast<std::int32_t>(capacity.size()));
+    capacity.push_back(flow.share * use.payload_rate / use.efficiency);
   }
   std::vector<const std::vector<std::int32_t>*> on_path;
   on_path.reserve(links.size());
@@ -315,44 +366,6 @@ void FlowModel::around_rings(std::int64_t rounds, std::vector<double>& dates) co
         static_cast<double>(rounds) * slowest + std::max(last, static_cast<double>(turns) * whole + best);
     for (const std::size_t flow : ring) dates[static_cast<std::size_t>(flows_[flow].to)] = begin + seconds;
   }
-}
-
-void FlowModel::count(std::int64_t rounds) {
-  loads_.resize(network_.links().size());
-  for (const Flow& flow : flows_) {
-    for (const std::int32_t link : network_[flow.path].links) {
-      LinkLoad& load = loads_[static_cast<std::size_t>(link)];
-      load.payload += static_cast<double>(rounds) * flow.bytes;
-      load.wire += static_cast<double>(rounds) * flow.wire_bytes;
-    }
-  }
-}
-
-void FlowModel::account(double seconds, std::int64_t rounds) {
-  const auto whole = [](const Flow& flow) { return flow.before + flow.in_turn + flow.seconds + flow.after; };
-  const Flow* longest = &flows_.front();
-  for (const Flow& flow : flows_) {
-    if (whole(flow) > whole(*longest)) longest = &flow;
-  }
-  const Path& path = network_[longest->path];
-  const double latency = std::min(seconds, static_cast<double>(rounds) * (longest->before + longest->after));
-  spent_[{"latency", path.name}] += latency;
-  // The link on the way that has the least left for each of its messages.
-  std::string narrowest;
-  double least = std::numeric_limits<double>::infinity();
-  std::unordered_map<std::int32_t, int> messages;
-  for (const Flow& flow : flows_) {
-    for (const std::int32_t link : network_[flow.path].links) ++messages[link];
-  }
-  for (const std::int32_t index : path.links) {
-    const NetworkLink& link = network_.link(index);
-    const double share = link.bandwidth / (link.shared ? messages[index] : 1);
-    if (share < least) {
-      least = share;
-      narrowest = link.name;
-    }
-  }
-  if (!narrowest.empty()) spent_[{"bandwidth", narrowest}] += seconds - latency;
 }
 
 }  // namespace dadsim::sim

@@ -42,9 +42,10 @@ class FlowModel {
   static constexpr std::int64_t kManyInLine = 128;
   /// One pair's message of a round.
   struct Flow {
-    collectives::Rank from = 0, to = 0;
-    double bytes = 0;  ///< payload
+    collectives::Rank from = 0, to = 0;  ///< rank · lanes + lane
+    double bytes = 0;                    ///< payload
     std::int32_t path = 0;
+    double share = 1;       ///< of the path's bandwidth that it gets at most
     double wire_bytes = 0;  ///< to transfer
     double before = 0;      ///< seconds from sending to the transfer, if nothing of the pair is on its way
     double in_turn = 0;     ///< tcp: seconds until what leaves the host before it has left
@@ -53,7 +54,13 @@ class FlowModel {
     std::int64_t most_in_line = kManyInLine;  ///< tcp: messages that every pair may have in line at no more cost each
   };
 
+  /// The dates of a rank's lanes stand one after the other, and so do those who send and receive in `flows_`.
+  void run_lanes(const collectives::Rounds& rounds, std::vector<double>& dates);
+  const simgrid::s4u::Host* host_of(collectives::Rank rank_and_lane) const {
+    return hosts_[static_cast<std::size_t>(rank_and_lane / lanes_)];
+  }
   void collect(const collectives::Rounds& rounds, std::int64_t round);
+  void say_ready(std::vector<double>& dates);
   /// What messages cost on the wire, and how long they take at least.
   void prepare();
   std::vector<double> rates(const std::vector<std::size_t>& flows);
@@ -67,6 +74,8 @@ class FlowModel {
 
   Interconnect& network_;
   std::vector<simgrid::s4u::Host*> hosts_;
+  collectives::Rank lanes_ = 1;
+  bool in_bulk_ = false;
   std::vector<Flow> flows_;
   std::vector<double> floors_;  ///< seconds, per flow
   std::vector<collectives::Transfer> transfers_;

@@ -50,6 +50,8 @@ LinkProperties use_of(const simgrid::s4u::Link* link, spec::Transport fallback) 
   number("efficiency", use.efficiency, 1);
   number("queue", use.queue_bytes, 1e15);
   if (const char* text = property_of(link, "class")) use.link_class = text;
+  if (const char* text = property_of(link, "adds-up")) use.adds_up = std::string_view(text) == "true";
+  if (const char* text = property_of(link, "library")) use.rccl = std::string_view(text) == "rccl";
   return use;
 }
 

@@ -11,13 +11,16 @@ namespace {
 
 constexpr double kAcknowledgement =
     66.0 / (2 * kFrame);                   // bytes of acknowledgements per byte of data: one per two frames
-constexpr double kKeptWindow = 1.1;        // window after losses, in queues of the tightest link
-constexpr double kWindowGrowth = 0.15;     // n competing connections keep n^0.15 times the window of one
+constexpr double kKeptWindow = 1.1;        // window after losses, in queues that bursts overflow
+constexpr double kColdWindow = 2.7;        // the same on a cold connection, which has met its first loss
+constexpr double kColdBurst = 4;           // queues that a cold connection has sent before
+constexpr double kGrownWindow = 1.225;     // × √segments of a message: the mean window while it is sent
 constexpr double kOppositeFilling = 0.73;  // of the opposite queue, which acknowledgements wait behind
 constexpr double kCorner = 4;              // sharpness of the corner between limited by bandwidth and by window
-constexpr double kRecovery = 2.5;          // round trips lost on each shared link that overflows
+constexpr double kRecovery = 2;            // round trips that losses on a shared link take to repair
+constexpr double kCushion = 0.25;          // of its queue, which it works off meanwhile
 constexpr double kOverflowWidth = 0.5;     // queues of backlog from where an overflow begins to where it counts in full
-constexpr double kMatchingLoss = 0.16;     // of the bandwidth, of flows that share both ends
+constexpr double kMatchingLoss = 0.13;     // of the bandwidth, of flows that share both ends
 constexpr double kAlike = 1.001;           // rates within this factor count as equal
 
 constexpr double kEndless = std::numeric_limits<double>::infinity();
@@ -30,9 +33,10 @@ struct Outlook {
   double share = kEndless;  ///< byte/s
   bool opposed = false;     ///< data the other way on the slowest link
   double filling = 0;       ///< of the fullest shared queue, 0…1
-  double queue = kEndless;  ///< bytes: of the tightest link (of several, of that with the least queue for each)
+  double queue = kEndless;  ///< bytes: of the link with the least queue for each that bursts overflow
   double sharers = 1;       ///< there
   double burst = kEndless;  ///< bytes that pass without a loss
+  double kept = kEndless;   ///< bytes: the window after losses, of all that share it
 };
 
 Outlook look(std::span<const LinkState> path, bool cold) {
@@ -44,14 +48,21 @@ Outlook look(std::span<const LinkState> path, bool cold) {
     outlook.opposed = outlook.opposed || (link.opposite_in_use && link.rate < kAlike * slowest);
     if (link.connections > 1) outlook.filling = std::max(outlook.filling, std::min(1.0, waiting(link) / link.queue));
   }
-  for (const LinkState& link : path) {  // a link that is never full loses nothing, however many share it
-    if (share_of(link) > kAlike * outlook.share) continue;
+  // A burst overflows the link that it meets first, and each that is narrower than what feeds it. That may be one that
+  // is loose on average: a hub's line, over which it answers all at once.
+  double feed = kEndless;
+  for (const LinkState& link : path) {
+    const bool floods = link.drops && feed * link.connections > kAlike * link.rate;
+    feed = link.rate;
+    if (!floods && share_of(link) > kAlike * outlook.share) continue;
     if (link.queue / link.connections < outlook.queue / outlook.sharers) {
       outlook.queue = link.queue;
       outlook.sharers = link.connections;
     }
   }
-  if (!cold) outlook.burst = outlook.queue / outlook.sharers;
+  // In slow start half of a window is in the queue at the end of a round trip, and the windows before it are as large.
+  outlook.burst = (cold ? kColdBurst : 1) * outlook.queue / outlook.sharers;
+  outlook.kept = (cold ? kColdWindow : kKeptWindow) * outlook.queue;
   return outlook;
 }
 
@@ -66,7 +77,11 @@ double transferred(std::span<const LinkState> path, const Outlook& outlook, doub
   if (bytes > outlook.burst) {
     const double needed =
         rate * outlook.sharers * round_trip + (outlook.opposed ? kOppositeFilling * outlook.queue : 0);
-    const double kept = kKeptWindow * outlook.queue * std::pow(outlook.sharers, kWindowGrowth);
+    // Where every message of S segments begins with a burst that loses some of it, its n round trips begin with 0.7
+    // (cubic) of the window that the one before ended with, and each adds 0.53 segments (RFC 9438, equation 4): the
+    // window begins with 1.24 n, S = 1.5 n², and the mean is S / n = 1.225 √S.
+    const double grown = kGrownWindow * outlook.sharers * std::sqrt(bytes * kSegment);
+    const double kept = std::max(outlook.kept, grown);
     const double slower = std::pow(1 + std::pow(needed / kept, kCorner), 1 / kCorner);
     result = outlook.burst + (bytes - outlook.burst) * slower;
   }
@@ -94,7 +109,8 @@ TransferCost transfer_cost(std::span<const LinkState> path, double bytes, double
       if (other.connections <= 1 || share_of(other) > kAlike * rate) continue;
       // Each message of a connection with many in line takes a part of the repair: as large as its part of the queue.
       const double part = std::min(1.0, bytes / (other.queue / other.connections));
-      repair += part * kRecovery * round_trip *
+      const double seconds = kRecovery * round_trip - kCushion * other.queue * other.efficiency / other.rate;
+      repair += part * std::max(0.0, seconds) *
                 std::clamp((waiting(other) - other.queue) / (kOverflowWidth * other.queue), 0.0, 1.0);
     }
     if (bytes <= outlook.burst && repair == 0) continue;  // nothing but sharing holds it up

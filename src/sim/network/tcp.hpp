@@ -13,6 +13,7 @@ struct LinkState {
   double connections = 1;        ///< that have something under way on it, this one included
   double backlog = 0;            ///< bytes of payload written and not yet through, this message included
   bool opposite_in_use = false;  ///< connections have something under way in the other direction
+  bool drops = true;             ///< what its queue does not hold is lost: not so on InfiniBand or NVLink
 };
 
 /// How a message fares.
@@ -27,10 +28,11 @@ struct TransferCost {
 /// transfer of somewhat more bytes than its own, and takes at least a certain time:
 ///
 ///  - acknowledgements share links that carry data both ways;
-///  - a message larger than the share of the queue that its connection has is sent window by window: where the
-///    bandwidth-delay product (with the wait of the acknowledgements behind the opposite queue) is above the window
-///    that losses leave, the rate is that of the window;
-///  - where connections overflow the queue of a link, losses are detected and repaired, a matter of round trips;
+///  - a message larger than the share of a queue that its connection has begins with a burst that overflows it, and is
+///    sent window by window: where the bandwidth-delay product (with the wait of the acknowledgements behind the
+///    opposite queue) is above the window that losses leave, the rate is that of the window;
+///  - where connections overflow the queue of a link, losses are detected and repaired, a matter of round trips, while
+///    the link has its queue to work off;
 ///  - flows that share both their ends with others do not match up perfectly, and links stand idle.
 ///
 /// None of it concerns a connection that is alone, one way, and within the queue: that is latency plus bytes over rate.

@@ -104,10 +104,12 @@ class TcpConnection : public Connection {
     const double bytes = entry.message.bytes;
     const double date = entry.written;
     // Behind another of its connection a message follows that one; a cold connection sends by its windows.
-    entry.in_turn = departures_ != nullptr && !cold_ && written_ == 1 && date > last_end_;
+    entry.in_turn = departures_ != nullptr && !cold_ && written_ == 1 && date > last_end_ && bytes > 0;
     if (entry.in_turn) departures_->write(entry.message.event, std::max(date, now()) + tcp::kSoftware, bytes);
-    const auto count = [this, bytes] {
+    if (!(bytes > 0)) return;  // a word takes no part of a link
+    const auto count = [this, bytes, event = entry.message.event] {
       if (dead_) return;
+      queue_up(event, bytes);
       counted_ += bytes;
       if (under_way_++ == 0) {
         for (const std::int32_t index : links()) ++link(index).connections;
@@ -151,6 +153,7 @@ class TcpConnection : public Connection {
     least_end_ = now() + (follows_ ? 0 : upstream_) + fare_.floor;
     double begin = now();
     if (entry.in_turn) begin = std::max(begin, turn_of(entry.message));
+    if (!(entry.message.bytes > 0)) begin += wait_of(entry.message.event);
     if (!follows_) begin += upstream_;
     if (begin <= now()) return true;
     Timer::set(begin, [this] {
@@ -174,8 +177,9 @@ class TcpConnection : public Connection {
       if (written_ == 0 || queue_.front().written > last_end_) cold_ = false;
       last_delivery_ = std::max(last_delivery_, last_end_ + latency() - tcp::kSoftware - upstream_);
       const double date = last_delivery_;
-      Timer::set(date, [this] {
-        if (dead_) return;
+      const bool counts = entry.message.bytes > 0;
+      Timer::set(date, [this, counts] {
+        if (dead_ || !counts) return;
         if (--under_way_ == 0) {
           for (const std::int32_t index : links()) --link(index).connections;
         }
@@ -189,6 +193,30 @@ class TcpConnection : public Connection {
     const NetworkLink& first = link(links().front());
     const bool fits = first.backlog / first.use.efficiency <= first.use.queue_bytes;
     return departures_->begin_of(message.event, first.payload_rate(), fits);
+  }
+
+  /// A message that is written now goes through the queues of its path.
+  void queue_up(std::int32_t event, double bytes) {
+    LinkQueue::Span span{now() + tcp::kSoftware, now() + tcp::kSoftware};
+    for (const std::int32_t index : links()) {
+      span = all_.queue(index).add(event, span, bytes / link(index).payload_rate(), now());
+      span.begin += link(index).latency;
+      span.end += link(index).latency;
+    }
+  }
+
+  /// Seconds that a word which leaves now waits in the queues of its path, behind what was written before it.
+  double wait_of(std::int32_t event) {
+    double seconds = 0;
+    double date = now();
+    for (const std::int32_t index : links()) {
+      const NetworkLink& on_path = link(index);
+      const double longest = on_path.use.queue_bytes * on_path.use.efficiency / on_path.payload_rate();
+      const double wait = all_.queue(index).wait(event, date, longest);
+      seconds += wait;
+      date += wait + on_path.latency;
+    }
+    return seconds;
   }
 
   double latency() { return all_.network().latency_now(path_) + all_.network()[path_].use.overhead; }
@@ -224,7 +252,8 @@ class TcpConnection : public Connection {
                          .efficiency = on_path.use.efficiency,
                          .connections = static_cast<double>(std::max(1, on_path.connections)),
                          .backlog = on_path.backlog,
-                         .opposite_in_use = duplex && link(opposite_[i]).connections > 0});
+                         .opposite_in_use = duplex && link(opposite_[i]).connections > 0,
+                         .drops = on_path.use.transport == spec::Transport::tcp});
     }
     return tcp::transfer_cost(states_, bytes, 2 * latency(), cold_);
   }

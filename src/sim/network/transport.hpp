@@ -15,6 +15,8 @@ struct LinkProperties {
   double efficiency = 1;     ///< share of the bandwidth that payload reaches
   double queue_bytes = 3e5;  ///< tcp: buffer in front of the link
   std::string link_class;    ///< catalogue entry; may be empty
+  bool adds_up = false;      ///< an adapter on a fabric whose switches can sum (InfiniBand SHARP)
+  bool rccl = false;         ///< an adapter that AMD's library drives, not NVIDIA's
   bool operator==(const LinkProperties&) const = default;
 };
 
@@ -35,12 +37,13 @@ struct PathUse {
   double overhead = 0;      ///< seconds beside the links' latencies: frames stored and forwarded, software (tcp)
   std::span<const Protocol> protocols;  ///< empty: a message takes `overhead`
 
-  /// Wire bytes and extra seconds of a message of this size: by the protocol that is soonest through.
+  /// Wire bytes and extra seconds of a message of this size: by the protocol that is soonest through, or by the one
+  /// that uses all of the bandwidth.
   struct Cost {
     double wire_bytes = 0;
     double overhead = 0;  ///< seconds
   };
-  Cost cost(double bytes) const;
+  Cost cost(double bytes, bool in_bulk = false) const;
 };
 
 /// A link of a path as `path_use` needs it.

@@ -2,13 +2,42 @@
 
 #include <algorithm>
 #include <memory>
+#include <stdexcept>
 #include <string>
+#include <unordered_map>
 #include <variant>
 #include <vector>
 
 #include "collectives/traffic.hpp"
 
 namespace dadsim::sim {
+
+namespace {
+
+/// What `auto` stands for. Groups may lie on nodes in different manners, and not every algorithm serves all of these:
+/// of what they would choose, the first that does is taken.
+std::string settle_algorithm(std::vector<Request>& requests) {
+  const std::string asked = requests.front().algorithm;
+  if (asked != "auto") return asked;
+  std::vector<std::string> choices;
+  for (const Request& request : requests) {
+    const std::string choice = choose_collective(request.collective, request.layout);
+    if (std::ranges::find(choices, choice) == choices.end()) choices.push_back(choice);
+  }
+  if (choices.size() > 1) choices.emplace_back("ring");  // serves any ranks
+  for (const std::string& choice : choices) {
+    for (Request& request : requests) request.algorithm = choice;
+    if (choices.size() == 1) return choice;
+    try {
+      lay_out(requests);
+      return choice;
+    } catch (const std::invalid_argument&) {  // not for the ranks of one of the groups
+    }
+  }
+  throw std::logic_error("no algorithm for all groups");
+}
+
+}  // namespace
 
 collectives::RankLayout first_ranks(const collectives::RankLayout& layout, std::size_t workers) {
   collectives::RankLayout result = layout;
@@ -38,12 +67,13 @@ collectives::RankLayout ranks_apart(std::size_t ranks) {
 double CollectiveChoices::settle(step::Schedule& schedule) {
   double messages = 0;
   const collectives::RankLayout layout = first_ranks(layout_, schedule.workers);
+  PerCollective<Chosen> known;
   for (step::Task& task : schedule.tasks) {
     auto* collective = std::get_if<step::CollectiveTask>(&task.what);
     if (collective == nullptr) continue;
-    const Request request = choose(*collective, layout);
-    collective->algorithm = request.algorithm;
-    messages += messages_of(*lay_out(request.collective, request.algorithm, request.layout));
+    const Chosen& chosen = choose(task, schedule, layout, known);
+    collective->algorithm = chosen.algorithm;
+    messages += chosen.messages;
   }
   return messages;
 }
@@ -51,10 +81,10 @@ double CollectiveChoices::settle(step::Schedule& schedule) {
 step::Traffic CollectiveChoices::traffic_elsewhere(const step::StepKinds::Kind& kind, const step::Schedule& schedule) {
   const std::size_t nodes = kind.star_traffic.sent.size();
   const collectives::RankLayout layout = first_ranks(layout_, schedule.workers);
+  PerCollective<Chosen> known;
   step::Traffic traffic{std::vector<double>(nodes), std::vector<double>(nodes)};
   for (const std::size_t task : kind.elsewhere) {
-    const Request request = choose(std::get<step::CollectiveTask>(schedule.tasks[task].what), layout);
-    add_traffic(*lay_out(request.collective, request.algorithm, request.layout), traffic.sent, traffic.received);
+    add_traffic(*choose(schedule.tasks[task], schedule, layout, known).rounds, traffic.sent, traffic.received);
   }
   return traffic;
 }
@@ -86,11 +116,30 @@ void CollectiveChoices::note(std::string_view kind, std::string_view algorithm, 
   ++found->count;
 }
 
-Request CollectiveChoices::choose(const step::CollectiveTask& task, const collectives::RankLayout& layout) {
-  Request request = request_of(task, layout);
-  if (request.algorithm == "auto") request.algorithm = choose_collective(request.collective, request.layout);
-  note(to_string(task.kind), request.algorithm, *std::ranges::max_element(request.collective.bytes));
-  return request;
+CollectiveChoices::Chosen& CollectiveChoices::choose(const step::Task& task, const step::Schedule& schedule,
+                                                     const collectives::RankLayout& layout,
+                                                     PerCollective<Chosen>& known) {
+  const step::CollectiveKind kind = std::get<step::CollectiveTask>(task.what).kind;
+  Chosen* chosen = known.find(task);
+  if (chosen == nullptr) {
+    std::vector<Request> requests = requests_of(task, schedule, layout);
+    Chosen made;
+    made.algorithm = settle_algorithm(requests);
+    for (const Request& request : requests) {
+      made.bytes = std::max(made.bytes, *std::ranges::max_element(request.collective.bytes));
+    }
+    std::vector<collectives::RankGroup> groups = lay_out(requests);
+    std::unordered_map<const collectives::Rounds*, double> messages;
+    for (const collectives::RankGroup& group : groups) {
+      const auto [of_rounds, added] = messages.try_emplace(group.rounds.get(), 0);
+      if (added) of_rounds->second = messages_of(*group.rounds);
+      made.messages += of_rounds->second;
+    }
+    made.rounds = as_one(std::move(groups), schedule.workers + (schedule.uses_aggregator ? 1 : 0));
+    chosen = &known.add(task, std::move(made));
+  }
+  note(to_string(kind), chosen->algorithm, chosen->bytes);
+  return *chosen;
 }
 
 }  // namespace dadsim::sim

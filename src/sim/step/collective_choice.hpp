@@ -1,10 +1,13 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "collectives/collective.hpp"
+#include "sim/step/per_collective.hpp"
 #include "sim/step/requests.hpp"
 #include "step/schedule.hpp"
 #include "step/step_kinds.hpp"
@@ -38,7 +41,16 @@ class CollectiveChoices {
   static double messages_of(const collectives::Rounds& rounds);
 
  private:
-  Request choose(const step::CollectiveTask& task, const collectives::RankLayout& layout);
+  /// How a task's collectives are carried out.
+  struct Chosen {
+    std::string algorithm;
+    double bytes = 0;                                   ///< handed over by the worker that hands over most
+    double messages = 0;                                ///< of all groups
+    std::shared_ptr<const collectives::Rounds> rounds;  ///< where they were asked for
+  };
+  /// Known: those of the same schedule.
+  Chosen& choose(const step::Task& task, const step::Schedule& schedule, const collectives::RankLayout& layout,
+                 PerCollective<Chosen>& known);
 
   const collectives::RankLayout& layout_;
   step::NetworkUse& use_;

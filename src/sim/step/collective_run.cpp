@@ -1,9 +1,16 @@
 #include "sim/step/collective_run.hpp"
 
 #include <algorithm>
+#include <stdexcept>
 #include <utility>
 
 namespace dadsim::sim {
+namespace {
+
+/// What a message has for its round if it is the word of a receiver, and back.
+std::int32_t word_of(std::int64_t round) { return static_cast<std::int32_t>(-1 - round); }
+
+}  // namespace
 
 CollectiveRun::CollectiveRun(std::int32_t serial, const collectives::Rounds& rounds, Connections& connections,
                              EventGraph& graph, Done done)
@@ -11,8 +18,12 @@ CollectiveRun::CollectiveRun(std::int32_t serial, const collectives::Rounds& rou
       rounds_(rounds),
       connections_(connections),
       graph_(graph),
+      pace_(rounds.pace()),
       done_(std::move(done)),
-      states_(static_cast<std::size_t>(rounds.ranks())) {
+      lanes_(static_cast<std::size_t>(rounds.lanes())),
+      states_(static_cast<std::size_t>(rounds.ranks()) * lanes_),
+      to_end_(static_cast<std::size_t>(rounds.ranks()), rounds.lanes()) {
+  if (lanes_ > 1 && says_ready()) throw std::logic_error("lanes whose receivers say that they are ready");
   open_connections();
 }
 
@@ -24,75 +35,181 @@ void CollectiveRun::open_connections() {
       for (collectives::Rank rank = 0; rank < rounds_.ranks(); ++rank) {
         transfers.clear();
         rounds_.sends(rank, round, transfers);
-        for (const collectives::Transfer& transfer : transfers) connections_.open(rank, transfer.peer);
+        for (const collectives::Transfer& transfer : transfers) {
+          connections_.open(rank, transfer.peer);
+          if (says_ready()) connections_.open(transfer.peer, rank);
+        }
       }
     }
   }
 }
 
 void CollectiveRun::begin(collectives::Rank rank, double date, EventGraph::Id cause, Outbox& outbox) {
-  State& state = states_[static_cast<std::size_t>(rank)];
-  state.begun = true;
-  state.date = date;
-  state.cause = cause;
-  advance(rank, outbox);
+  if (const double start = rounds_.start_seconds(); start > 0) {
+    cause = graph_.add_computation(rank, date, date + start, cause);
+    date += start;
+  }
+  for (collectives::Rank lane = 0; lane < rounds_.lanes(); ++lane) {
+    State& state = state_of(rank, lane);
+    state.begun = true;
+    state.date = date;
+    state.cause = cause;
+  }
+  for (collectives::Rank lane = 0; lane < rounds_.lanes(); ++lane) advance(rank, lane, outbox);
 }
 
 void CollectiveRun::arrived(const Message& message, double date, std::int32_t bottleneck, Outbox& outbox) {
   graph_.end(message.event, date);
   graph_.set_bottleneck(message.event, bottleneck);
-  State& state = states_[static_cast<std::size_t>(message.to)];
-  const auto index = static_cast<std::size_t>(message.round - std::max<std::int64_t>(0, state.round));
+  if (message.round < 0) {
+    heard({message.from, date, message.event}, message.to, word_of(message.round), outbox);
+    return;
+  }
+  const auto lane = static_cast<collectives::Rank>(message.round % rounds_.lanes());
+  State& state = state_of(message.to, lane);
+  const auto index = static_cast<std::size_t>(message.round / rounds_.lanes() - state.through);
   state.rounds.extend(index + 1);
   Round& round = state.rounds[index];
   ++round.arrived;
-  if (round.cause == EventGraph::kStart || date > round.last) {
-    round.last = date;
-    round.cause = message.event;
-  }
-  if (state.begun && message.round == state.round && round.arrived >= state.expected) advance(message.to, outbox);
+  round.came(date, message.event);
+  if (state.begun && index == 0) advance(message.to, lane, outbox);
 }
 
-void CollectiveRun::advance(collectives::Rank rank, Outbox& outbox) {
-  State& state = states_[static_cast<std::size_t>(rank)];
+bool CollectiveRun::says_ready() const { return pace_.ready != collectives::Pace::Ready::is_taken_for_granted; }
+
+/// Whether the first round that the rank is in is over for it.
+bool CollectiveRun::over(State& state) const {
+  return state.rounds.front().arrived >= state.rounds.front().expected &&
+         (!says_ready() || state.meetings.front().waiting.empty());
+}
+
+bool CollectiveRun::may_enter(const State& state) const {
+  const bool part_begins = pace_.part > 0 && state.entered % pace_.part == 0;
+  return state.entered < state.through + (part_begins ? 1 : pace_.in_flight);
+}
+
+void CollectiveRun::finish(collectives::Rank rank, Outbox& outbox) {
+  if (--to_end_[static_cast<std::size_t>(rank)] > 0) return;
+  const State* last = &state_of(rank, 0);
+  for (collectives::Rank lane = 1; lane < rounds_.lanes(); ++lane) {
+    if (const State& state = state_of(rank, lane); state.date > last->date) last = &state;
+  }
+  done_(rank, last->date, last->cause, outbox);
+}
+
+void CollectiveRun::advance(collectives::Rank rank, collectives::Rank lane, Outbox& outbox) {
+  State& state = state_of(rank, lane);
   if (state.advancing) return;  // whoever is at it will see what has come
   state.advancing = true;
-  std::vector<collectives::Transfer>& transfers = state.transfers;
-  while (state.round < rounds_.count()) {
-    if (state.round >= 0) {
-      if (state.expected > 0) {
-        if (state.rounds.empty() || state.rounds.front().arrived < state.expected) break;
-        const Round& round = state.rounds.front();
-        if (round.last > state.date) {
-          state.date = round.last;
-          state.cause = round.cause;
-        }
+  const std::int64_t count = rounds_.count();
+  while (state.through < count) {
+    if (state.through < state.entered && over(state)) {
+      const Round& round = state.rounds.front();
+      if (round.cause != EventGraph::kStart && round.last > state.date) {
+        state.date = round.last;
+        state.cause = round.cause;
       }
-      if (!state.rounds.empty()) state.rounds.pop_front();
-    }
-    if (++state.round == rounds_.count()) {
-      done_(rank, state.date, state.cause, outbox);
+      state.rounds.pop_front();
+      if (says_ready()) state.meetings.pop_front();
+      ++state.through;
+    } else if (state.entered < count && may_enter(state)) {
+      enter(rank, lane, state, outbox);
+    } else {
       break;
-    }
-    transfers.clear();
-    rounds_.receives(rank, state.round, transfers);
-    state.expected = static_cast<std::int32_t>(transfers.size());
-    if (connections_.rendezvous()) {
-      for (const collectives::Transfer& transfer : transfers) connections_.post(transfer.peer, rank, state.date);
-    }
-    transfers.clear();
-    rounds_.sends(rank, state.round, transfers);
-    for (const collectives::Transfer& transfer : transfers) {
-      connections_.send({.operation = serial_,
-                         .round = static_cast<std::int32_t>(state.round),
-                         .from = rank,
-                         .to = transfer.peer,
-                         .bytes = transfer.bytes,
-                         .ready = state.date},
-                        graph_, state.cause, outbox);
     }
   }
   state.advancing = false;
+  if (state.through == count) finish(rank, outbox);
+}
+
+void CollectiveRun::enter(collectives::Rank rank, collectives::Rank lane, State& state, Outbox& outbox) {
+  const std::int64_t round = state.entered++;
+  std::vector<collectives::Transfer>& transfers = state.transfers;
+  transfers.clear();
+  rounds_.lane_receives(rank, lane, round, transfers);
+  const auto index = static_cast<std::size_t>(round - state.through);
+  state.rounds.extend(index + 1);
+  state.rounds[index].expected = static_cast<std::int32_t>(transfers.size());
+  if (says_ready()) {
+    meet(rank, state, round, outbox);
+    return;
+  }
+  if (connections_.rendezvous()) {
+    for (const collectives::Transfer& transfer : transfers) connections_.post(transfer.peer, rank, state.date);
+  }
+  transfers.clear();
+  rounds_.lane_sends(rank, lane, round, transfers);
+  for (const collectives::Transfer& transfer : transfers) {
+    send(rank, transfer, round * rounds_.lanes() + lane, state.date, state.cause, outbox);
+  }
+}
+
+/// Enters a round in which receivers say that they are ready. `state.transfers`: what the rank receives.
+void CollectiveRun::meet(collectives::Rank rank, State& state, std::int64_t round, Outbox& outbox) {
+  const auto index = static_cast<std::size_t>(round - state.through);
+  state.meetings.extend(index + 1);
+  // Settled before anything is sent: others may act while SimGrid takes a message.
+  const std::vector<collectives::Transfer> received = state.transfers;
+  std::vector<collectives::Transfer> leaving;
+  state.transfers.clear();
+  rounds_.sends(rank, round, state.transfers);
+  Meeting& meeting = state.meetings[index];
+  meeting.entered = state.date;
+  meeting.cause = state.cause;
+  for (const collectives::Transfer& transfer : state.transfers) {
+    const auto word = std::ranges::find(meeting.words, transfer.peer, &Meeting::Word::from);
+    (word == meeting.words.end() ? meeting.waiting : leaving).push_back(transfer);
+  }
+  const std::vector<Meeting::Word> words = std::move(meeting.words);
+  const auto say_ready = [&] {
+    for (const collectives::Transfer& transfer : received) {
+      connections_.send(
+          {.operation = serial_, .round = word_of(round), .from = rank, .to = transfer.peer, .ready = state.date},
+          graph_, state.cause, outbox);
+    }
+  };
+  if (pace_.ready == collectives::Pace::Ready::is_said_before_sending) say_ready();
+  for (const collectives::Transfer& transfer : leaving) {
+    const Meeting::Word& word = *std::ranges::find(words, transfer.peer, &Meeting::Word::from);
+    const bool waited = word.date > state.date;
+    if (waited) state.rounds[index].came(word.date, word.event);
+    send(rank, transfer, round, waited ? word.date : state.date, waited ? word.event : state.cause, outbox);
+  }
+  if (pace_.ready == collectives::Pace::Ready::is_said_after_sending) say_ready();
+}
+
+/// A receiver is ready: what waited for that leaves.
+void CollectiveRun::heard(const Meeting::Word& word, collectives::Rank rank, std::int64_t round, Outbox& outbox) {
+  State& state = state_of(rank, 0);
+  const auto index = static_cast<std::size_t>(round - state.through);
+  state.meetings.extend(index + 1);
+  Meeting& meeting = state.meetings[index];
+  if (round >= state.entered) {
+    meeting.words.push_back(word);
+    return;
+  }
+  const auto waits = std::ranges::find(meeting.waiting, word.from, &collectives::Transfer::peer);
+  const collectives::Transfer transfer = *waits;
+  meeting.waiting.erase(waits);
+  const bool waited = word.date > meeting.entered;
+  const double leaves = waited ? word.date : meeting.entered;
+  const EventGraph::Id cause = waited ? word.event : meeting.cause;
+  state.rounds[index].came(leaves, cause);
+  send(rank, transfer, round, leaves, cause, outbox);
+  advance(rank, 0, outbox);
+}
+
+void CollectiveRun::send(collectives::Rank rank, const collectives::Transfer& transfer, std::int64_t round, double date,
+                         EventGraph::Id cause, Outbox& outbox) {
+  connections_.send({.operation = serial_,
+                     .round = static_cast<std::int32_t>(round),
+                     .from = rank,
+                     .to = transfer.peer,
+                     .bytes = transfer.bytes,
+                     .in_bulk = rounds_.in_bulk(),
+                     .share = rounds_.lane_share(rank, transfer.peer),
+                     .ready = date},
+                    graph_, cause, outbox);
 }
 
 }  // namespace dadsim::sim

@@ -29,32 +29,70 @@ class CollectiveRun {
   void arrived(const Message& message, double date, std::int32_t bottleneck, Outbox& outbox);
 
  private:
-  /// What a rank got in a round.
+  /// What a rank got in a round, and what it waits for there.
   struct Round {
     std::int32_t arrived = 0;
-    double last = 0;  ///< seconds
+    std::int32_t expected = 0;  ///< messages that arrive; known when it has entered
+    double last = 0;            ///< seconds
+    EventGraph::Id cause = EventGraph::kStart;
+
+    void came(double date, EventGraph::Id event) {
+      if (cause == EventGraph::kStart || date > last) {
+        last = date;
+        cause = event;
+      }
+    }
+  };
+  /// The words of receivers in a round, where they give any.
+  struct Meeting {
+    struct Word {
+      collectives::Rank from;
+      double date;  ///< seconds
+      EventGraph::Id event;
+    };
+    std::vector<Word> words;                     ///< that came before the rank had entered the round
+    std::vector<collectives::Transfer> waiting;  ///< messages whose receivers have not said that they are ready
+    double entered = 0;                          ///< seconds
     EventGraph::Id cause = EventGraph::kStart;
   };
+  /// Of a rank in one lane.
   struct State {
     bool begun = false;
-    bool advancing = false;     ///< by an actor that stands still while SimGrid takes its messages
-    std::int64_t round = -1;    ///< where it is
-    std::int32_t expected = 0;  ///< messages in this round
-    double date = 0;            ///< seconds: its own progress
+    bool advancing = false;    ///< by an actor that stands still while SimGrid takes its messages
+    std::int64_t entered = 0;  ///< rounds
+    std::int64_t through = 0;  ///< rounds: those before this one are over
+    double date = 0;           ///< seconds: its own progress
     EventGraph::Id cause = EventGraph::kStart;
-    Fifo<Round> rounds;                            ///< from `round` on (from 0 before it has begun)
+    Fifo<Round> rounds;                            ///< from `through` on
+    Fifo<Meeting> meetings;                        ///< from `through` on, where receivers say that they are ready
     std::vector<collectives::Transfer> transfers;  ///< of the round; kept for its memory
   };
 
   void open_connections();
-  void advance(collectives::Rank rank, Outbox& outbox);
+  State& state_of(collectives::Rank rank, collectives::Rank lane) {
+    return states_[static_cast<std::size_t>(rank) * lanes_ + static_cast<std::size_t>(lane)];
+  }
+  void advance(collectives::Rank rank, collectives::Rank lane, Outbox& outbox);
+  /// A lane of the rank is through: if it was the last one, the rank is done.
+  void finish(collectives::Rank rank, Outbox& outbox);
+  bool says_ready() const;
+  bool over(State& state) const;
+  bool may_enter(const State& state) const;
+  void enter(collectives::Rank rank, collectives::Rank lane, State& state, Outbox& outbox);
+  void meet(collectives::Rank rank, State& state, std::int64_t round, Outbox& outbox);
+  void heard(const Meeting::Word& word, collectives::Rank rank, std::int64_t round, Outbox& outbox);
+  void send(collectives::Rank rank, const collectives::Transfer& transfer, std::int64_t round, double date,
+            EventGraph::Id cause, Outbox& outbox);
 
   std::int32_t serial_;
   const collectives::Rounds& rounds_;
   Connections& connections_;
   EventGraph& graph_;
+  collectives::Pace pace_;
   Done done_;
-  std::vector<State> states_;  ///< per rank
+  std::size_t lanes_;
+  std::vector<State> states_;              ///< per rank and lane
+  std::vector<collectives::Rank> to_end_;  ///< per rank: lanes that are not through
 };
 
 }  // namespace dadsim::sim

@@ -1,9 +1,13 @@
 #include "sim/step/compute_time.hpp"
 
 #include <algorithm>
+#include <map>
+#include <string>
+#include <tuple>
 #include <variant>
 
 #include "sim/device.hpp"
+#include "sim/step/step_semantics.hpp"
 
 namespace dadsim::sim {
 
@@ -13,12 +17,13 @@ bool is_compression(step::Phase phase) {
 }
 
 double measured_factor(const spec::DeviceSpec& device, const step::Schedule& schedule, step::Role who,
-                       std::size_t entry) {
+                       std::size_t entry, std::int32_t stage) {
   if (!(device.step_seconds > 0)) return 1;
   double sum = 0;
   for (const step::Task& task : schedule.tasks) {
     const auto* compute = std::get_if<step::ComputeTask>(&task.what);
     if (compute == nullptr || compute->who != who || is_compression(compute->phase)) continue;
+    if (stage != step::kEveryStage && task.stage != step::kEveryStage && task.stage != stage) continue;
     sum += seconds_on(device, *compute, entry, schedule.precision);
   }
   return sum > 0 ? device.slowness * device.step_seconds / sum : 1;
@@ -33,10 +38,26 @@ double seconds_in_schedule(const spec::DeviceSpec& device, const step::Schedule&
 ComputeTime::ComputeTime(const std::vector<const spec::DeviceSpec*>& devices, const step::Schedule& schedule)
     : devices_(devices), precision_(schedule.precision) {
   if (std::ranges::none_of(devices, [](const spec::DeviceSpec* device) { return device->step_seconds > 0; })) return;
+  const Parts parts(schedule, devices.size());
+  const bool uniform = std::ranges::all_of(schedule.tasks, [](const step::Task& task) {
+    const auto* compute = std::get_if<step::ComputeTask>(&task.what);
+    return compute == nullptr ||
+           (compute->flops.is_uniform() && compute->bytes_moved.is_uniform() && compute->launches.is_uniform());
+  });
+  // Those that are alike are measured alike.
+  std::map<std::tuple<std::string, double, double, bool, std::int32_t, std::size_t>, double> known;
   for (std::size_t i = 0; i < devices.size(); ++i) {
+    const spec::DeviceSpec& device = *devices[i];
     const bool worker = i < schedule.workers;
-    factor_.push_back(
-        measured_factor(*devices[i], schedule, worker ? step::Role::workers : step::Role::aggregator, worker ? i : 0));
+    const std::int32_t stage = worker ? parts.stage_of(i) : step::kEveryStage;
+    const std::size_t entry = worker ? parts.entry(i) : 0;
+    const auto [factor, added] =
+        known.try_emplace({device.name, device.step_seconds, device.slowness, worker, stage, uniform ? 0 : entry}, 1);
+    if (added) {
+      factor->second =
+          measured_factor(device, schedule, worker ? step::Role::workers : step::Role::aggregator, entry, stage);
+    }
+    factor_.push_back(factor->second);
   }
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include "spec/specification.hpp"
@@ -12,9 +13,10 @@ namespace dadsim::sim {
 bool is_compression(step::Phase phase);
 
 /// What a device that was measured takes (a slower one of its kind: longer by that) ÷ its roofline, in the computations
-/// of entry `entry` of the schedule; 1 where it was not measured.
+/// of entry `entry` of the schedule; 1 where it was not measured. Of a pipeline the computations of its `stage`: the
+/// measured step is that of the device.
 double measured_factor(const spec::DeviceSpec& device, const step::Schedule& schedule, step::Role who,
-                       std::size_t entry);
+                       std::size_t entry, std::int32_t stage = step::kEveryStage);
 
 /// Seconds of one computation of the schedule on such a device.
 double seconds_in_schedule(const spec::DeviceSpec& device, const step::Schedule& schedule,
@@ -28,7 +30,8 @@ class ComputeTime {
   /// `devices`: per worker, then the aggregator's if there is one. The schedule's workers use the first ones.
   ComputeTime(const std::vector<const spec::DeviceSpec*>& devices, const step::Schedule& schedule);
 
-  /// Seconds of `task` on device `device`, which does the part of `entry` (the worker's number; 0 at the aggregator).
+  /// Seconds of `task` on device `device`, which does the part of `entry` (the worker's number, where replicas are of
+  /// several devices that of the replica; 0 at the aggregator).
   double seconds(std::size_t device, const step::ComputeTask& task, std::size_t entry) const;
 
  private:

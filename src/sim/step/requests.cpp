@@ -1,10 +1,17 @@
 #include "sim/step/requests.hpp"
 
 #include <algorithm>
+#include <map>
+#include <numeric>
+#include <unordered_map>
+#include <utility>
+#include <variant>
 
 namespace dadsim::sim {
+namespace {
 
-Request request_of(const step::CollectiveTask& task, const collectives::RankLayout& workers) {
+/// Among the workers of a schedule whose replicas are single devices.
+Request among_all(const step::CollectiveTask& task, const collectives::RankLayout& workers) {
   Request request;
   request.collective.kind = task.kind;
   request.layout = workers;
@@ -28,7 +35,112 @@ Request request_of(const step::CollectiveTask& task, const collectives::RankLayo
     for (std::size_t worker = 0; worker < count; ++worker) request.collective.bytes.push_back(task.bytes[worker]);
     if (star) request.collective.bytes.push_back(0);  // the aggregator's own
   }
+  request.groups.resize(1);
+  request.groups.front().resize(request.layout.node_of.size());
+  std::iota(request.groups.front().begin(), request.groups.front().end(), 0);
   return request;
+}
+
+/// The groups of a schedule whose replicas are of several devices, as they are found.
+class Groups {
+ public:
+  Groups(const step::CollectiveTask& task, const collectives::RankLayout& devices) : task_(task), devices_(devices) {}
+
+  /// What each rank hands over, or one value.
+  void add(std::vector<collectives::Rank> ranks, std::vector<double> bytes) {
+    // Nodes are numbered as they come, without gaps.
+    std::vector<std::int32_t> node_of;
+    std::unordered_map<std::int32_t, std::int32_t> number_of;
+    for (const collectives::Rank rank : ranks) {
+      const std::int32_t node = devices_.node_of.at(static_cast<std::size_t>(rank));
+      node_of.push_back(number_of.try_emplace(node, static_cast<std::int32_t>(number_of.size())).first->second);
+    }
+    const auto [place, added] = known_.try_emplace({bytes, node_of}, requests_.size());
+    if (added) {
+      Request& request = requests_.emplace_back();
+      request.collective.kind = task_.kind;
+      request.collective.bytes = std::move(bytes);
+      if (task_.neighbours != nullptr) request.collective.neighbours = task_.neighbours->to;
+      request.algorithm = task_.algorithm;
+      request.layout = {.node_of = std::move(node_of),
+                        .inside = devices_.inside,
+                        .between = devices_.between,
+                        .switch_adds_up = devices_.switch_adds_up,
+                        .switched_nodes = devices_.switched_nodes};
+    }
+    requests_[place->second].groups.push_back(std::move(ranks));
+  }
+
+  std::vector<Request> take() { return std::move(requests_); }
+
+ private:
+  const step::CollectiveTask& task_;
+  const collectives::RankLayout& devices_;
+  std::map<std::pair<std::vector<double>, std::vector<std::int32_t>>, std::size_t> known_;
+  std::vector<Request> requests_;
+};
+
+}  // namespace
+
+std::vector<Request> requests_of(const step::Task& task, const step::Schedule& schedule,
+                                 const collectives::RankLayout& devices) {
+  const auto& collective = std::get<step::CollectiveTask>(task.what);
+  const std::int32_t tensor = schedule.tensor;
+  if (tensor * schedule.pipeline == 1) return {among_all(collective, devices)};
+  const auto replicas = static_cast<std::int32_t>(schedule.replicas());
+  const auto number = [&](std::int32_t t, std::int32_t replica, std::int32_t stage) {
+    return t + tensor * (replica + replicas * stage);
+  };
+  const auto bytes = [&](std::int32_t replica) { return collective.bytes[static_cast<std::size_t>(replica)]; };
+  Groups groups(collective, devices);
+  if (collective.among == step::Among::stages) {
+    for (std::int32_t replica = 0; replica < replicas; ++replica) {
+      for (std::int32_t t = 0; t < tensor; ++t) {
+        groups.add({number(t, replica, task.stage), number(t, replica, collective.to_stage)}, {bytes(replica)});
+      }
+    }
+    return groups.take();
+  }
+  std::vector<double> of_replicas{bytes(0)};
+  if (!collective.bytes.is_uniform() && collective.kind != step::CollectiveKind::all_reduce) {
+    for (std::int32_t replica = 1; replica < replicas; ++replica) of_replicas.push_back(bytes(replica));
+  }
+  const bool every = task.stage == step::kEveryStage;
+  for (std::int32_t stage = every ? 0 : task.stage; stage < (every ? schedule.pipeline : task.stage + 1); ++stage) {
+    std::vector<collectives::Rank> ranks;
+    if (collective.among == step::Among::tensor) {
+      for (std::int32_t replica = 0; replica < replicas; ++replica) {
+        for (std::int32_t t = 0; t < tensor; ++t) ranks.push_back(number(t, replica, stage));
+        groups.add(std::exchange(ranks, {}), {bytes(replica)});
+      }
+    } else {
+      for (std::int32_t t = 0; t < tensor; ++t) {
+        for (std::int32_t replica = 0; replica < replicas; ++replica) ranks.push_back(number(t, replica, stage));
+        groups.add(std::exchange(ranks, {}), of_replicas);
+      }
+    }
+  }
+  return groups.take();
+}
+
+std::vector<collectives::RankGroup> lay_out(const std::vector<Request>& requests) {
+  std::vector<collectives::RankGroup> groups;
+  for (const Request& request : requests) {
+    const std::shared_ptr<const collectives::Rounds> rounds =
+        request.collective.kind == step::CollectiveKind::stage_send
+            ? collectives::one_message(request.collective.bytes.front())
+            : lay_out(request.collective, request.algorithm, request.layout);
+    for (const std::vector<collectives::Rank>& ranks : request.groups) groups.push_back({rounds, ranks});
+  }
+  return groups;
+}
+
+std::shared_ptr<const collectives::Rounds> as_one(std::vector<collectives::RankGroup> groups, std::size_t nodes) {
+  const auto in_place = [](const std::vector<collectives::Rank>& ranks) {
+    return std::ranges::is_sorted(ranks) && ranks.front() == 0 && ranks.back() + 1 == std::ssize(ranks);
+  };
+  if (groups.size() == 1 && in_place(groups.front().ranks)) return groups.front().rounds;
+  return collectives::in_groups(std::move(groups), static_cast<collectives::Rank>(nodes));
 }
 
 }  // namespace dadsim::sim

@@ -7,10 +7,11 @@
 #include <map>
 #include <variant>
 
-#include "collectives/closed_form.hpp"
 #include "sim/network/flow.hpp"
+#include "sim/step/by_stage.hpp"
 #include "sim/step/compute_time.hpp"
-#include "sim/step/requests.hpp"
+#include "sim/step/flow_collectives.hpp"
+#include "sim/step/flow_overlaps.hpp"
 #include "sim/step/step_semantics.hpp"
 #include "sim/step/timeline_recorder.hpp"
 
@@ -19,54 +20,38 @@ namespace {
 
 constexpr double kTogether = 0.005;  // of the step: how far apart ranks may begin its collectives, all of them added up
 
-/// Latency and payload rate of the worst path in each respect, from rank to rank of every first round of a phase.
-double closed_form(const std::vector<simgrid::s4u::Host*>& hosts, const collectives::Rounds& rounds,
-                   Interconnect& network) {
-  double latency = 0;
-  double rate = std::numeric_limits<double>::infinity();
-  std::vector<collectives::Transfer> transfers;
-  for (const collectives::RoundPhase& phase : rounds.phases()) {
-    for (collectives::Rank rank = 0; rank < rounds.ranks(); ++rank) {
-      transfers.clear();
-      rounds.sends(rank, phase.first, transfers);
-      for (const collectives::Transfer& transfer : transfers) {
-        const Path& path = network[network.path(hosts[static_cast<std::size_t>(rank)],
-                                                hosts[static_cast<std::size_t>(transfer.peer)])];
-        const PathUse::Cost cost = path.use.cost(transfer.bytes);
-        latency = std::max(latency, path.latency + cost.overhead);
-        if (!(cost.wire_bytes > 0)) continue;
-        rate = std::min(rate, path.use.payload_rate / path.use.efficiency * transfer.bytes / cost.wire_bytes);
-      }
-    }
-  }
-  return closed_form_seconds(rounds, latency, rate);
-}
-
 class StepByFlow {
  public:
   StepByFlow(const Nodes& nodes, const collectives::RankLayout& layout, const step::Schedule& schedule,
              Interconnect& network, bool by_closed_form, TimelineRecorder* recorder)
       : nodes_(nodes),
-        layout_(layout),
         schedule_(schedule),
         network_(network),
         by_closed_form_(by_closed_form),
         recorder_(recorder),
         parts_(schedule, nodes.workers),
-        compute_(nodes.devices, schedule) {
+        compute_(nodes.devices, schedule),
+        collectives_(nodes, parts_, layout, schedule, network, by_closed_form),
+        overlaps_(network),
+        apart_(schedule.pipeline),
+        overlooked_(schedule.pipeline) {
     const std::size_t count = parts_.nodes();
-    for (std::size_t node = 0; node < count; ++node) hosts_.push_back(nodes_.hosts[parts_.host_index(node)]);
     streams_.resize(count);
-    free_.assign(count, 0);
+    free_.assign(count * parts_.lines(), 0);
     timing_.bytes_sent.assign(count, 0);
     timing_.bytes_received.assign(count, 0);
-    done_.resize(schedule_.tasks.size());
-    issued_.resize(schedule_.tasks.size());
-    std::map<std::pair<std::string, double>, std::size_t> first_of;
+    progress_.resize(schedule_.tasks.size());
+    last_wait_.assign(schedule_.tasks.size(), 0);
+    for (std::size_t i = 0; i < schedule_.tasks.size(); ++i) {
+      const auto* wait = std::get_if<step::WaitTask>(&schedule_.tasks[i].what);
+      if (wait != nullptr) last_wait_[static_cast<std::size_t>(wait->collective)] = i;
+    }
+    std::map<std::pair<std::string, double>, std::size_t> classes;
     for (std::size_t node = 0; node < count; ++node) {
       const spec::DeviceSpec& device = *nodes_.devices[parts_.host_index(node)];
-      same_as_.push_back(first_of.try_emplace({device.name, device.slowness}, node).first->second);
+      class_of_.push_back(classes.try_emplace({device.name, device.slowness}, classes.size()).first->second);
     }
+    known_.resize(classes.size());
   }
 
   step::StepTiming run() {
@@ -74,27 +59,34 @@ class StepByFlow {
       const step::Task& task = schedule_.tasks[i];
       if (const auto* compute = std::get_if<step::ComputeTask>(&task.what)) {
         execute(i, *compute);
-      } else if (const auto* collective = std::get_if<step::CollectiveTask>(&task.what)) {
-        communicate(i, *collective);
+      } else if (std::holds_alternative<step::CollectiveTask>(task.what)) {
+        communicate(i);
       } else {
         const auto& wait = std::get<step::WaitTask>(task.what);
         const auto awaited = static_cast<std::size_t>(wait.collective);
-        for (std::size_t node = 0; node < streams_.size(); ++node) {
-          if (parts_.has_role(node, wait.who)) wait_for(i, awaited, node);
-        }
+        const Parts::Range nodes = parts_.with(wait.who, task.stage);
+        for (std::size_t node = nodes.first; node < nodes.behind; ++node) wait_for(i, awaited, node);
+        if (last_wait_[awaited] == i) progress_[awaited] = {};
       }
     }
     const std::size_t last = last_worker(streams_, parts_.workers());
     divide_among_parts(streams_, last, streams_[last].end, timing_);
     // Who begins early may find the network less busy than all together would: by no more than that it is early.
-    if (apart_ > kTogether * timing_.seconds) {
+    const double apart = apart_.most();
+    if (apart > kTogether * timing_.seconds) {
       throw FlowRefused(
           fmt::format("workers come to a collective apart ({:.3g} s for {}; in all {:.3g} s of a step of {:.3g} s)",
-                      worst_apart_, worst_, apart_, timing_.seconds));
+                      worst_apart_, worst_, apart, timing_.seconds));
     }
+    if (overlooked_.most() > kTogether * timing_.seconds) {
+      throw FlowRefused(
+          fmt::format("collectives that go on at the same time share links ({:.3g} s of a step of {:.3g} s)",
+                      overlooked_.most(), timing_.seconds));
+    }
+    if (!single()) count_occurrences(last);
     bounds(last);
     if (recorder_ != nullptr) recorder_->ended(timing_.seconds, last);
-    for (const Outcome& outcome : outcomes_) carry(outcome, static_cast<double>(outcome.times));
+    for (const FlowPart* part : together_) carry(*part->together, static_cast<double>(part->times));
     return timing_;
   }
 
@@ -104,14 +96,13 @@ class StepByFlow {
  private:
   void execute(std::size_t index, const step::ComputeTask& task) {
     const bool uniform = task.flops.is_uniform() && task.bytes_moved.is_uniform() && task.launches.is_uniform();
-    std::vector<double>& known = known_;
-    known.assign(streams_.size(), -1);
-    for (std::size_t node = 0; node < streams_.size(); ++node) {
-      if (!parts_.has_role(node, task.who)) continue;
-      double seconds = uniform ? known[same_as_[node]] : -1;
+    const Parts::Range nodes = parts_.with(task.who, schedule_.tasks[index].stage);
+    std::ranges::fill(known_, -1);
+    for (std::size_t node = nodes.first; node < nodes.behind; ++node) {
+      double seconds = uniform ? known_[class_of_[node]] : -1;
       if (seconds < 0) {
         seconds = compute_.seconds(parts_.host_index(node), task, parts_.entry(node));
-        if (uniform) known[same_as_[node]] = seconds;
+        if (uniform) known_[class_of_[node]] = seconds;
       }
       StreamTime& stream = streams_[node];
       if (recorder_ != nullptr) recorder_->computed(node, index, stream.end, stream.end + seconds);
@@ -123,204 +114,264 @@ class StepByFlow {
 
   void wait_for(std::size_t index, std::size_t awaited, std::size_t node) {
     StreamTime& stream = streams_[node];
+    const step::Task& task = schedule_.tasks[awaited];
     const double begin = stream.end;
-    const double end = done_[awaited][node];
+    const std::size_t slot = slot_of(task, node);
+    const double end = Progress::of(progress_[awaited].done, slot);
     if (end <= begin) return;
     stream.end = end;
     if (recorder_ != nullptr) recorder_->waited(node, index, begin, end);
-    const auto& task = std::get<step::CollectiveTask>(schedule_.tasks[awaited].what);
     if (!parts_.gets_something(task, node)) return;
-    stream.waiting += waiting_for_others(begin, end, issued_[awaited].by_all(node));
+    stream.waiting += waiting_for_others(begin, end, Progress::of(progress_[awaited].issued, slot));
   }
 
-  /// When a collective was issued.
-  struct Issued {
-    double last = 0;         ///< by the last of those who send in it
-    std::vector<double> to;  ///< neighbour exchange, per worker: by the last of those who send to it
-    /// By all those that a node gets something from.
-    double by_all(std::size_t node) const { return to.empty() ? last : to[node]; }
+  /// Dates of a collective for each of those who take part: those who issue it, and behind them those who only receive.
+  /// One, where all are equal.
+  struct Progress {
+    std::vector<double> done;
+    std::vector<double> issued;  ///< by the last of those that one gets something from
+    static double of(const std::vector<double>& dates, std::size_t slot) {
+      return dates.size() == 1 ? dates[0] : dates[slot];
+    }
+    static void shorten(std::vector<double>& dates) {
+      if (std::ranges::adjacent_find(dates, std::not_equal_to()) != dates.end()) return;
+      dates.resize(1);
+      dates.shrink_to_fit();
+    }
   };
+  std::size_t slot_of(const step::Task& task, std::size_t node) const {
+    const Parts::Range issuers = parts_.issuers(task);
+    return issuers.holds(node) ? node - issuers.first : issuers.size() + node - parts_.receivers(task).first;
+  }
 
-  /// What a collective comes to that all ranks begin together: the same whenever it occurs again.
-  struct Outcome {
-    step::CollectiveTask task;
-    std::vector<double> seconds;         ///< per rank, until it is done
-    std::vector<double> sent, received;  ///< bytes, per rank
-    std::vector<LinkLoad> loads;         ///< per link of the network
-    std::int64_t times = 1;              ///< that it occurred
-    std::map<std::pair<std::string, std::string>, double> spent;
-  };
+  void communicate(std::size_t index) {
+    const step::Task& task = schedule_.tasks[index];
+    const std::size_t slots = parts_.issuers(task).size() + parts_.receivers(task).size();
+    Progress& progress = progress_[index];
+    const bool awaited = last_wait_[index] > 0;
+    if (awaited) progress = {std::vector<double>(slots), std::vector<double>(slots)};
+    apart_.next();
+    overlooked_.next();
+    for (FlowPart& part : collectives_.of(task)) communicate(index, part);
+    if (!awaited) return;
+    Progress::shorten(progress.done);
+    Progress::shorten(progress.issued);
+  }
 
-  void communicate(std::size_t index, const step::CollectiveTask& task) {
-    const std::size_t ranks = parts_.ranks(task);
+  void communicate(std::size_t index, FlowPart& part) {
+    const step::Task& task = schedule_.tasks[index];
+    const std::size_t ranks = part.nodes.size();
+    const Parts::Range receivers = parts_.receivers(task);
     double earliest = std::numeric_limits<double>::infinity();
     double latest = 0;
-    std::vector<double> dates(ranks, 0);
+    std::vector<double>& dates = dates_;
+    dates.assign(ranks, 0);
     for (std::size_t rank = 0; rank < ranks; ++rank) {
-      if (parts_.only_receives(task, rank)) continue;
-      issue(index, task, rank);
-      dates[rank] = std::max(streams_[rank].end, free_[rank]);
+      const std::size_t node = part.nodes[rank];
+      if (receivers.holds(node)) continue;
+      dates[rank] = std::max(streams_[node].end, free_at(task, node));
       earliest = std::min(earliest, dates[rank]);
       latest = std::max(latest, dates[rank]);
     }
-    for (double& date : dates) date = std::max(date, earliest);
-    const std::vector<double> begins = recorder_ == nullptr ? std::vector<double>() : dates;
     const bool even = earliest >= latest;
-    const auto known = std::ranges::find(outcomes_, task, &Outcome::task);
-    if (even && known != outcomes_.end()) {
-      for (std::size_t rank = 0; rank < ranks; ++rank) dates[rank] += known->seconds[rank];
-      add(*known);
-      ++known->times;
+    if (!even && !part.stages.empty()) {  // stages are apart by nature, and then each has the network to itself
+      for (FlowPart& of_stage : part.stages) communicate(index, of_stage);
+      return;
+    }
+    for (double& date : dates) date = std::max(date, earliest);
+    if (recorder_ != nullptr) begins_ = dates;
+    issue(index, part);
+    if (even && part.together != nullptr) {
+      for (std::size_t rank = 0; rank < ranks; ++rank) dates[rank] += part.together->seconds[rank];
+      beside_others(part, *part.together, earliest);
     } else {
-      Outcome outcome = carry_out(index, task, dates, earliest, latest);
-      add(outcome);
+      if (!by_closed_form_) {
+        note_apart(index, part, latest - earliest);
+      }
+      FlowOutcome outcome = collectives_.carry_out(part, dates, earliest, latest);
+      beside_others(part, outcome, earliest);
       if (even) {
-        outcomes_.push_back(std::move(outcome));
+        part.together = std::make_unique<const FlowOutcome>(std::move(outcome));
+        together_.push_back(&part);
       } else {
+        add(part, outcome, 1);
+        for (const auto& [what, seconds] : outcome.spent) (single() ? spent_ : part.spent)[what] += seconds;
         carry(outcome, 1);
       }
     }
-    const double through = *std::ranges::max_element(dates);
-    done_[index].assign(streams_.size(), 0);
-    for (std::size_t rank = 0; rank < ranks; ++rank) {
-      done_[index][rank] = dates[rank];
-      // Messages of a pair keep their order: who only sends is free when they are on their way.
-      if (parts_.only_receives(task, rank)) continue;
-      const double free = task.kind == step::CollectiveKind::gather ? through - latency_to(rank) : dates[rank];
-      free_[rank] = std::max(free_[rank], free);
-    }
-    if (recorder_ == nullptr) return;
-    // Who only sends is done when what it sent has arrived.
-    for (std::size_t rank = 0; rank < ranks; ++rank) {
-      const bool receives = parts_.only_receives(task, rank);
-      recorder_->communicated(rank, index, begins[rank], is_star(task.kind) && !receives ? through : dates[rank],
-                              receives);
-    }
-  }
-
-  void issue(std::size_t index, const step::CollectiveTask& task, std::size_t rank) {
-    Issued& issued = issued_[index];
-    const double date = streams_[rank].end;
-    issued.last = std::max(issued.last, date);
-    if (task.neighbours == nullptr) return;
-    issued.to.resize(parts_.workers());
-    for (const std::int32_t peer : task.neighbours->to[rank]) {
-      double& last = issued.to[static_cast<std::size_t>(peer)];
-      last = std::max(last, date);
-    }
-  }
-
-  /// `dates`: per rank, when it begins, and afterwards when it is done.
-  Outcome carry_out(std::size_t index, const step::CollectiveTask& task, std::vector<double>& dates, double earliest,
-                    double latest) {
-    const Request request = request_of(task, layout_);
-    const std::unique_ptr<collectives::Rounds> rounds = lay_out(request.collective, request.algorithm, request.layout);
-    Outcome outcome;
-    outcome.task = task;
-    if (by_closed_form_) {
-      const double end = latest + closed_form(hosts_, *rounds, network_);
-      std::ranges::fill(dates, end);
-      outcome.spent[{"latency", "closed form"}] = end - latest;
-    } else {
-      FlowModel flow(network_, hosts_);
-      flow.run(*rounds, dates);
-      if (latest - earliest > worst_apart_) {
-        worst_apart_ = latest - earliest;
-        worst_ = fmt::format("{} for {}", to_string(task.kind), schedule_.tasks[index].layer);
+    if (even) {
+      ++part.times;
+      if (single()) {
+        add(part, *part.together, 1);
+        for (const auto& [what, seconds] : part.together->spent) spent_[what] += seconds;
       }
-      apart_ += latest - earliest;
-      outcome.spent = flow.spent();
-      outcome.loads = flow.loads();
     }
-    for (const double date : dates) outcome.seconds.push_back(date - earliest);
-    outcome.sent.assign(dates.size(), 0);
-    outcome.received.assign(dates.size(), 0);
-    std::vector<collectives::Transfer> transfers;
-    for (const collectives::RoundPhase& phase : rounds->phases()) {
-      for (std::int64_t i = 0; i < (phase.alike ? 1 : phase.rounds); ++i) {
-        const double times = phase.alike ? static_cast<double>(phase.rounds) : 1;
-        for (std::size_t rank = 0; rank < dates.size(); ++rank) {
-          transfers.clear();
-          rounds->sends(static_cast<collectives::Rank>(rank), phase.first + i, transfers);
-          for (const collectives::Transfer& transfer : transfers) {
-            outcome.sent[rank] += times * transfer.bytes;
-            outcome.received[static_cast<std::size_t>(transfer.peer)] += times * transfer.bytes;
-            if (by_closed_form_) load(static_cast<collectives::Rank>(rank), transfer, times, outcome.loads);
+    finish(index, part);
+  }
+
+  /// Where others share its links meanwhile, it takes longer.
+  void beside_others(FlowPart& part, const FlowOutcome& outcome, double begin) {
+    if (single() || by_closed_form_ || outcome.loads.empty()) return;
+    const double seconds = *std::ranges::max_element(dates_) - begin;
+    if (!part.number) part.number = overlaps_.add(outcome.loads, seconds);
+    const FlowOverlaps::Taken taken = overlaps_.occur(*part.number, begin, seconds);
+    overlooked_.add(stage_of(part), taken.overlooked);
+    if (taken.seconds <= seconds) return;
+    for (double& date : dates_) date = begin + (date - begin) * (taken.seconds / seconds);
+  }
+
+  std::size_t stage_of(const FlowPart& part) const {
+    return part.nodes.front() / (parts_.workers() / static_cast<std::size_t>(schedule_.pipeline));
+  }
+
+  bool single() const { return parts_.single_devices(); }
+  double& free_at(const step::Task& task, std::size_t node) {
+    return free_[node * parts_.lines() + Parts::line_of(task)];
+  }
+
+  /// When the last had issued it of those that a rank gets something from: all of its group, or its neighbours.
+  void issue(std::size_t index, const FlowPart& part) {
+    if (last_wait_[index] == 0) return;
+    const step::Task& task = schedule_.tasks[index];
+    const Parts::Range issuers = parts_.issuers(task);
+    const step::Neighbours* neighbours = std::get<step::CollectiveTask>(task.what).neighbours.get();
+    std::vector<double>& issued = progress_[index].issued;
+    for (std::size_t group = 0, first = 0; group < part.ends.size(); first = part.ends[group++]) {
+      if (neighbours != nullptr) {
+        for (std::size_t rank = first; rank < part.ends[group]; ++rank) {
+          for (const std::int32_t peer : neighbours->to[rank - first]) {
+            double& last = issued[slot_of(task, part.nodes[first + static_cast<std::size_t>(peer)])];
+            last = std::max(last, streams_[part.nodes[rank]].end);
           }
         }
+        continue;
+      }
+      double last = 0;
+      for (std::size_t rank = first; rank < part.ends[group]; ++rank) {
+        if (issuers.holds(part.nodes[rank])) last = std::max(last, streams_[part.nodes[rank]].end);
+      }
+      for (std::size_t rank = first; rank < part.ends[group]; ++rank) issued[slot_of(task, part.nodes[rank])] = last;
+    }
+  }
+
+  /// Once `dates_` says when ranks are done.
+  void finish(std::size_t index, const FlowPart& part) {
+    const step::Task& task = schedule_.tasks[index];
+    const auto& collective = std::get<step::CollectiveTask>(task.what);
+    const step::CollectiveKind kind = collective.kind;
+    const Parts::Range receivers = parts_.receivers(task);
+    const bool sends_ahead = kind == step::CollectiveKind::gather || kind == step::CollectiveKind::stage_send;
+    for (std::size_t group = 0, first = 0; group < part.ends.size(); first = part.ends[group++]) {
+      double through = 0;
+      for (std::size_t rank = first; rank < part.ends[group]; ++rank) through = std::max(through, dates_[rank]);
+      for (std::size_t rank = first; rank < part.ends[group]; ++rank) {
+        const std::size_t node = part.nodes[rank];
+        if (last_wait_[index] > 0) progress_[index].done[slot_of(task, node)] = dates_[rank];
+        const bool receives = receivers.holds(node);
+        if (!receives) {
+          // Messages of a pair keep their order: who only sends is free when they are on their way.
+          const std::size_t to = part.nodes[part.ends[group] - 1];
+          const double bytes = kind == step::CollectiveKind::stage_send ? collective.bytes[parts_.entry(node)] : 1;
+          const double free = sends_ahead ? through - latency(node, to, bytes) : dates_[rank];
+          free_at(task, node) = std::max(free_at(task, node), free);
+        }
+        // Who only sends is done when what it sent has arrived.
+        if (recorder_ == nullptr) continue;
+        recorder_->communicated(node, index, begins_[rank], is_one_way(kind) && !receives ? through : dates_[rank],
+                                receives);
       }
     }
-    return outcome;
   }
 
-  /// The links that a message takes, `times` times.
-  void load(collectives::Rank from, const collectives::Transfer& transfer, double times, std::vector<LinkLoad>& loads) {
-    const Path& path = network_[network_.path(hosts_[static_cast<std::size_t>(from)],
-                                              hosts_[static_cast<std::size_t>(transfer.peer)])];
-    loads.resize(network_.links().size());
-    for (const std::int32_t link : path.links) {
-      loads[static_cast<std::size_t>(link)].payload += times * transfer.bytes;
-      loads[static_cast<std::size_t>(link)].wire += times * path.use.cost(transfer.bytes).wire_bytes;
+  void note_apart(std::size_t index, const FlowPart& part, double apart) {
+    if (apart > worst_apart_) {
+      const step::Task& task = schedule_.tasks[index];
+      worst_apart_ = apart;
+      worst_ = fmt::format("{} for {}", to_string(std::get<step::CollectiveTask>(task.what).kind), task.layer);
     }
+    apart_.add(stage_of(part), apart);
   }
 
-  void carry(const Outcome& outcome, double times) {
+  void carry(const FlowOutcome& outcome, double times) {
     loads_.resize(network_.links().size());
-    for (std::size_t link = 0; link < outcome.loads.size(); ++link) {
-      loads_[link].payload += times * outcome.loads[link].payload;
-      loads_[link].wire += times * outcome.loads[link].wire;
+    for (const auto& [link, load] : outcome.loads) {
+      loads_[static_cast<std::size_t>(link)].payload += times * load.payload;
+      loads_[static_cast<std::size_t>(link)].wire += times * load.wire;
     }
   }
 
-  void add(const Outcome& outcome) {
+  void add(const FlowPart& part, const FlowOutcome& outcome, double times) {
     for (std::size_t rank = 0; rank < outcome.sent.size(); ++rank) {
-      timing_.bytes_sent[rank] += outcome.sent[rank];
-      timing_.bytes_received[rank] += outcome.received[rank];
+      timing_.bytes_sent[part.nodes[rank]] += times * outcome.sent[rank];
+      timing_.bytes_received[part.nodes[rank]] += times * outcome.received[rank];
     }
-    for (const auto& [what, seconds] : outcome.spent) spent_[what] += seconds;
   }
 
-  /// The latency of a message from a worker to the aggregator, seconds.
-  double latency_to(std::size_t worker) {
-    const Path& path = network_[network_.path(hosts_[worker], hosts_.back())];
-    return path.latency + path.use.cost(1).overhead;
+  /// What has occurred often is added up once. Time was spent by the network that the last worker waits for.
+  void count_occurrences(std::size_t last) {
+    collectives_.for_each([&](const FlowPart& part) {
+      const bool has_part = std::ranges::count(part.nodes, last) > 0;
+      if (part.together != nullptr) {
+        const auto times = static_cast<double>(part.times);
+        add(part, *part.together, times);
+        if (has_part) {
+          for (const auto& [what, seconds] : part.together->spent) spent_[what] += times * seconds;
+        }
+      }
+      if (!has_part) return;
+      for (const auto& [what, seconds] : part.spent) spent_[what] += seconds;
+    });
   }
 
-  /// The time that the network is waited for, divided like the time that collectives took.
+  /// The latency of a message from a node to another, seconds.
+  double latency(std::size_t from, std::size_t to, double bytes) {
+    const Path& path = network_[network_.path(collectives_.host(from), collectives_.host(to))];
+    return path.latency + path.use.cost(bytes).overhead;
+  }
+
+  /// The time that the network is waited for, divided like the time that collectives took. Devices of one replica wait
+  /// for one another's computations by nature.
   void bounds(std::size_t last) {
     double whole = 0;
     for (const auto& [what, seconds] : spent_) whole += seconds;
-    const auto add = [&](const std::string& resource, const std::string& kind, double seconds) {
+    const auto add_bound = [&](const std::string& resource, const std::string& kind, double seconds) {
       if (seconds > 0) timing_.bounds.push_back({resource, kind, seconds, seconds / timing_.seconds});
     };
-    add(fmt::format("{} ({})", hosts_[last]->get_cname(), nodes_.devices[parts_.host_index(last)]->name), "compute",
-        timing_.compute_seconds);
+    add_bound(
+        fmt::format("{} ({})", collectives_.host(last)->get_cname(), nodes_.devices[parts_.host_index(last)]->name),
+        "compute", timing_.compute_seconds);
+    const double for_others = single() || whole <= 0 ? 0 : timing_.waiting_seconds;
+    add_bound("other devices", "compute", for_others);
     for (const auto& [what, seconds] : spent_) {
-      if (whole > 0) add(what.second, what.first, timing_.exposed_seconds * seconds / whole);
+      if (whole > 0) {
+        add_bound(what.second, what.first, (timing_.exposed_seconds - for_others) * seconds / whole);
+      }
     }
     std::ranges::stable_sort(timing_.bounds,
                              [](const step::Bound& a, const step::Bound& b) { return a.seconds > b.seconds; });
   }
 
   const Nodes& nodes_;
-  const collectives::RankLayout& layout_;
   const step::Schedule& schedule_;
   Interconnect& network_;
   bool by_closed_form_;
   TimelineRecorder* recorder_;
   Parts parts_;
   ComputeTime compute_;
-  std::vector<simgrid::s4u::Host*> hosts_;
-  std::vector<std::size_t> same_as_;  ///< per node: the first node with the same device, as slow as it
-  std::vector<StreamTime> streams_;   ///< per node: the compute stream
-  std::vector<double> free_;          ///< per node: when it may begin its next collective with sending
-  std::vector<double> known_;
-  std::vector<std::vector<double>> done_;  ///< per task and node
-  std::vector<Issued> issued_;             ///< per task
-  std::vector<Outcome> outcomes_;
+  FlowCollectives collectives_;
+  FlowOverlaps overlaps_;
+  std::vector<std::size_t> class_of_;      ///< per node: a number for its device, and how slow it is
+  std::vector<StreamTime> streams_;        ///< per node: the compute stream
+  std::vector<double> free_;               ///< per node and line: when it may begin its next collective with sending
+  std::vector<double> known_;              ///< seconds of the task at hand, per class
+  std::vector<double> dates_, begins_;     ///< of the collective at hand, per rank
+  std::vector<Progress> progress_;         ///< per task; as long as it is waited for
+  std::vector<std::size_t> last_wait_;     ///< per task: the last that waits for it; 0: none
+  std::vector<const FlowPart*> together_;  ///< whose outcome is known, in the order in which it was found
   std::vector<LinkLoad> loads_;
-  std::map<std::pair<std::string, std::string>, double> spent_;
-  double apart_ = 0;        ///< seconds between the first and the last worker, of all collectives
+  SpentSeconds spent_;
+  ByStage apart_;           ///< seconds between the first and the last worker
+  ByStage overlooked_;      ///< seconds that collectives would hold up others that share their links
   double worst_apart_ = 0;  ///< of one
   std::string worst_;
   step::StepTiming timing_;
@@ -339,7 +390,7 @@ step::StepTiming step_by_flow(const Nodes& nodes, const collectives::RankLayout&
 
 double collective_by_flow(const Nodes& nodes, const collectives::Rounds& rounds, Interconnect& network,
                           bool by_closed_form) {
-  if (by_closed_form) return closed_form(nodes.hosts, rounds, network);
+  if (by_closed_form) return closed_form_of(nodes.hosts, rounds, network);
   std::vector<double> dates(static_cast<std::size_t>(rounds.ranks()), 0);
   FlowModel(network, nodes.hosts).run(rounds, dates);
   return *std::ranges::max_element(dates);

@@ -8,7 +8,6 @@
 #include <utility>
 #include <variant>
 
-#include "sim/step/requests.hpp"
 #include "sim/step/timeline_recorder.hpp"
 
 namespace dadsim::sim {
@@ -31,10 +30,7 @@ StepRun::StepRun(const Nodes& nodes, const collectives::RankLayout& layout, std:
                                  static_cast<std::int32_t>(nodes_.workers));
   const std::size_t count = parts_.nodes();
   streams_.resize(count);
-  next_send_.resize(count, 0);
-  begun_.resize(count);
-  free_at_.resize(count, begin_);
-  free_by_.resize(count, EventGraph::kStart);
+  lines_.resize(count * parts_.lines());
   hosts_.reserve(count);
   for (std::size_t node = 0; node < count; ++node) hosts_.push_back(nodes_.hosts[parts_.host_index(node)]);
   for (const ReplayStep& step : steps) add_stage(step, layout);
@@ -54,22 +50,17 @@ void StepRun::add_stage(const ReplayStep& step, const collectives::RankLayout& l
   stage.causes.resize(count, EventGraph::kStart);
   stage.sent.resize(count);
   stage.received.resize(count);
+  Layouts layouts(*step.schedule, layout);
   for (const step::Task& task : step.schedule->tasks) {
     const std::size_t i = stage.behind++;
     tasks_.push_back(&task);
     stage_of_.push_back(stages_.size());
     Operation& operation = operations_.emplace_back();
-    const auto* collective = std::get_if<step::CollectiveTask>(&task.what);
-    if (collective == nullptr) continue;
-    if (again) {
-      operation.rounds = operations_[first_before + i - stage.first].rounds;
-    } else {
-      const Request request = request_of(*collective, layout);
-      operation.rounds = lay_out(request.collective, request.algorithm, request.layout);
-    }
+    if (!std::holds_alternative<step::CollectiveTask>(task.what)) continue;
+    operation.laid_out = again ? operations_[first_before + i - stage.first].laid_out : layouts.of(task);
     operation.parts.resize(count);
     operation.run =
-        std::make_unique<CollectiveRun>(static_cast<std::int32_t>(i), *operation.rounds, connections_, graph_,
+        std::make_unique<CollectiveRun>(static_cast<std::int32_t>(i), *operation.laid_out->rounds, connections_, graph_,
                                         [this, i](collectives::Rank rank, double date, EventId cause, Outbox& outbox) {
                                           done(i, static_cast<std::size_t>(rank), date, cause, outbox);
                                         });
@@ -173,33 +164,37 @@ void StepRun::wait_for(std::size_t index, std::size_t task, std::size_t node) {
   own.cause = part.done_by;
   const double end = clock_now();
   if (recorder_ != nullptr) recorder_->waited(node, index, begin, end);
-  if (!parts_.gets_something(collective(task), node)) return;
+  if (!parts_.gets_something(*tasks_[task], node)) return;
   own.time.waiting += waiting_for_others(begin, end, all_issued(task, node));
 }
 
 /// When the last of those that the node gets something from had issued the collective, once it is done with it: they
-/// all have by then. In most kinds these are all who issue it.
+/// all have by then. In most kinds these are all who issue it, in the node's group.
 double StepRun::all_issued(std::size_t task, std::size_t node) const {
   const Operation& operation = operations_[task];
-  if (collective(task).kind != step::CollectiveKind::neighbour_exchange) return operation.last_issued;
+  const LaidOut& laid_out = *operation.laid_out;
   double last = 0;
-  std::vector<collectives::Transfer> from;
-  if (operation.rounds->count() > 0) operation.rounds->receives(static_cast<collectives::Rank>(node), 0, from);
-  for (const collectives::Transfer& transfer : from) {
-    last = std::max(last, operation.parts[static_cast<std::size_t>(transfer.peer)].issued_at);
+  const auto count = [&](collectives::Rank peer) {
+    last = std::max(last, operation.parts[static_cast<std::size_t>(peer)].issued_at);
+  };
+  if (std::get<step::CollectiveTask>(tasks_[task]->what).kind == step::CollectiveKind::neighbour_exchange) {
+    std::vector<collectives::Transfer> from;
+    if (laid_out.rounds->count() > 0) laid_out.rounds->receives(static_cast<collectives::Rank>(node), 0, from);
+    for (const collectives::Transfer& transfer : from) count(transfer.peer);
+    return last;
   }
+  if (laid_out.groups.size() == 1) return operation.last_issued;
+  const std::int32_t group = laid_out.group_of[node];
+  if (group < 0) return last;
+  for (const collectives::Rank peer : laid_out.groups[static_cast<std::size_t>(group)].ranks) count(peer);
   return last;
 }
 
 // ---- collectives ----
 
-const step::CollectiveTask& StepRun::collective(std::size_t task) const {
-  return std::get<step::CollectiveTask>(tasks_[task]->what);
-}
-
 void StepRun::begin_receiving(std::size_t node) {
   for (std::size_t i = 0; i < operations_.size(); ++i) {
-    if (operations_[i].run && parts_.only_receives(collective(i), node)) {
+    if (operations_[i].run && parts_.only_receives(*tasks_[i], node)) {
       operations_[i].run->begin(static_cast<collectives::Rank>(node), begin_, EventGraph::kStart,
                                 streams_[node].outbox);
     }
@@ -212,21 +207,32 @@ void StepRun::issue(std::size_t task, std::size_t node) {
   part.issued_at = clock_now();
   operations_[task].last_issued = clock_now();
   part.issued_by = streams_[node].cause;
-  begin_next(node, streams_[node].outbox);
+  begin_next(node, *tasks_[task], streams_[node].outbox);
 }
 
-/// The node's collectives in which it sends go one after the other.
-void StepRun::begin_next(std::size_t node, Outbox& outbox) {
-  std::size_t& next = next_send_[node];
-  while (next < operations_.size() && (!operations_[next].run || !parts_.issues(collective(next), node))) ++next;
-  if (next == operations_.size()) return;
-  Part& part = operations_[next].parts[node];
-  if (!part.issued || begun_[node]) return;
-  begun_[node] = true;
-  const bool waited = free_at_[node] > part.issued_at;
-  part.begun_at = waited ? free_at_[node] : part.issued_at;
-  operations_[next].run->begin(static_cast<collectives::Rank>(node), waited ? free_at_[node] : part.issued_at,
-                               waited ? free_by_[node] : part.issued_by, outbox);
+/// Begins what the node has issued on the line of this one, in order, as far as its library lets it.
+void StepRun::begin_next(std::size_t node, const step::Task& of_line, Outbox& outbox) {
+  Line& own = line(node, of_line);
+  const auto on_line = [&](std::size_t task) {
+    return operations_[task].run && &line(node, *tasks_[task]) == &own && parts_.issues(*tasks_[task], node);
+  };
+  for (;;) {
+    while (own.next < operations_.size() && !on_line(own.next)) ++own.next;
+    if (own.next == operations_.size()) return;
+    Operation& operation = operations_[own.next];
+    Part& part = operation.parts[node];
+    const std::int32_t most = operation.laid_out->rounds->pace().at_once;
+    if (!part.issued || own.in_progress >= (own.in_progress == 0 ? most : std::min(most, own.most))) return;
+    // Of those that are done, some may be so at a date that lies ahead: it begins when few enough are left.
+    const auto left = static_cast<std::size_t>(most - own.in_progress - 1);
+    const bool waits = left < own.ends.size() && own.ends[left].date > part.issued_at;
+    part.begun_at = waits ? own.ends[left].date : part.issued_at;
+    const EventId cause = waits ? own.ends[left].by : part.issued_by;
+    own.most = own.in_progress == 0 ? most : std::min(most, own.most);
+    ++own.in_progress;
+    ++own.next;
+    operation.run->begin(static_cast<collectives::Rank>(node), part.begun_at, cause, outbox);
+  }
 }
 
 void StepRun::done(std::size_t task, std::size_t node, double date, EventId cause, Outbox& outbox) {
@@ -243,32 +249,43 @@ void StepRun::done(std::size_t task, std::size_t node, double date, EventId caus
       stream.wake->release();
     }
   }
-  if (parts_.only_receives(collective(task), node)) return;
-  free_at_[node] = date;
-  free_by_[node] = cause;
-  begun_[node] = false;
-  ++next_send_[node];
-  begin_next(node, outbox);
+  if (parts_.only_receives(*tasks_[task], node)) return;
+  Line& own = line(node, *tasks_[task]);
+  --own.in_progress;
+  own.ends.insert(std::ranges::find_if(own.ends, [&](const Line::End& end) { return end.date < date; }), {date, cause});
+  if (own.ends.size() > static_cast<std::size_t>(own.most)) own.ends.pop_back();
+  begin_next(node, *tasks_[task], outbox);
 }
 
 /// The nodes' parts, from when they began to when they were done. Who only receives begins when the first of the others
-/// does; who only sends is done when the last has arrived.
+/// of its group does; who only sends is done when the last has arrived. Of two at once the second is shown from the end
+/// of the first.
 void StepRun::record_collectives() {
+  std::vector<double> shown(streams_.size(), begin_);  // per node: until when
   for (std::size_t i = 0; i < operations_.size(); ++i) {
     if (!operations_[i].run) continue;
-    const step::CollectiveTask& task = collective(i);
+    const step::Task& task = *tasks_[i];
+    const bool alone = operations_[i].laid_out->rounds->pace().at_once == 1;
     const std::vector<Part>& parts = operations_[i].parts;
-    double first = std::numeric_limits<double>::infinity();
-    for (std::size_t node = 0; node < parts.size(); ++node) {
-      if (parts_.issues(task, node)) first = std::min(first, parts[node].begun_at);
-    }
-    for (std::size_t node = 0; node < parts.size(); ++node) {
-      const Part& part = parts[node];
-      if (parts_.only_receives(task, node)) {
-        recorder_->communicated(node, i, first, part.done_at, true);
-      } else if (parts_.issues(task, node)) {
-        recorder_->communicated(node, i, part.begun_at,
-                                is_star(task.kind) ? std::max(part.done_at, part.through_at) : part.done_at, false);
+    for (const collectives::RankGroup& group : operations_[i].laid_out->groups) {
+      double first = std::numeric_limits<double>::infinity();
+      for (const collectives::Rank rank : group.ranks) {
+        const auto node = static_cast<std::size_t>(rank);
+        if (parts_.issues(task, node)) first = std::min(first, parts[node].begun_at);
+      }
+      for (const collectives::Rank rank : group.ranks) {
+        const auto node = static_cast<std::size_t>(rank);
+        const Part& part = parts[node];
+        const bool receives = parts_.only_receives(task, node);
+        if (receives) {
+          recorder_->communicated(node, i, first, part.done_at, true);
+        } else if (is_one_way(std::get<step::CollectiveTask>(task.what).kind)) {
+          recorder_->communicated(node, i, part.begun_at, std::max(part.done_at, part.through_at), false);
+        } else {
+          const double begin = alone ? part.begun_at : std::max(part.begun_at, shown[node]);
+          shown[node] = std::max(shown[node], part.done_at);
+          recorder_->communicated(node, i, begin, alone ? part.done_at : shown[node], false);
+        }
       }
     }
   }

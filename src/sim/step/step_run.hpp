@@ -11,6 +11,7 @@
 #include "sim/step/collective_run.hpp"
 #include "sim/step/compute_time.hpp"
 #include "sim/step/event_graph.hpp"
+#include "sim/step/laid_out.hpp"
 #include "sim/step/nodes.hpp"
 #include "sim/step/step_semantics.hpp"
 #include "step/schedule.hpp"
@@ -75,7 +76,7 @@ class StepRun {
   /// A node's part in a collective.
   struct Part {
     bool issued = false;
-    double begun_at = 0;    ///< when its collectives before that were done
+    double begun_at = 0;    ///< when its collectives before that on the same line were done
     double through_at = 0;  ///< when the last of what it sent had arrived; only where that is recorded
     double issued_at = 0;
     EventId issued_by = EventGraph::kStart;
@@ -85,10 +86,22 @@ class StepRun {
   };
 
   struct Operation {
-    std::shared_ptr<const collectives::Rounds> rounds;
+    std::shared_ptr<const LaidOut> laid_out;
     std::unique_ptr<CollectiveRun> run;
     std::vector<Part> parts;  ///< per node
     double last_issued = 0;   ///< seconds: by who issued it last, so far
+  };
+
+  /// A node's collectives on one line, in which it sends: they begin in order, as many at once as their library lets.
+  struct Line {
+    struct End {
+      double date;  ///< seconds, maybe ahead
+      EventId by;
+    };
+    std::size_t next = 0;          ///< the task that begins next
+    std::int32_t in_progress = 0;  ///< collectives
+    std::int32_t most = 0;         ///< of them, as the one that lets the fewest has it
+    std::vector<End> ends;         ///< of those that are done, the last first, as many as may matter
   };
 
   /// A step of the run.
@@ -105,10 +118,10 @@ class StepRun {
   std::size_t execute_from(std::size_t first, std::size_t node, const Stage& stage);
   void wait_for(std::size_t index, std::size_t task, std::size_t node);
   double all_issued(std::size_t task, std::size_t node) const;
-  const step::CollectiveTask& collective(std::size_t task) const;
   void begin_receiving(std::size_t node);
   void issue(std::size_t task, std::size_t node);
-  void begin_next(std::size_t node, Outbox& outbox);
+  Line& line(std::size_t node, const step::Task& task) { return lines_[node * parts_.lines() + Parts::line_of(task)]; }
+  void begin_next(std::size_t node, const step::Task& of_line, Outbox& outbox);
   void done(std::size_t task, std::size_t node, double date, EventId cause, Outbox& outbox);
   void record_collectives();
   EventGraph::Names names() const;
@@ -127,10 +140,7 @@ class StepRun {
   std::vector<simgrid::s4u::Host*> hosts_;  ///< per node
   std::vector<ComputeStream> streams_;      ///< per node
   std::vector<Operation> operations_;       ///< per task; empty where the task is no collective
-  std::vector<std::size_t> next_send_;      ///< per node: the task that is its next or present collective with sending
-  std::vector<bool> begun_;                 ///< per node: whether it has begun that
-  std::vector<double> free_at_;             ///< per node: when the one before was done
-  std::vector<EventId> free_by_;
+  std::vector<Line> lines_;                 ///< per node and line
 };
 
 }  // namespace dadsim::sim

@@ -5,15 +5,39 @@
 
 namespace dadsim::sim {
 
-bool Parts::only_receives(const step::CollectiveTask& task, std::size_t node) const {
-  return task.kind == step::CollectiveKind::gather ? !is_worker(node)
-                                                   : task.kind == step::CollectiveKind::broadcast && is_worker(node);
+Parts::Range Parts::issuers(const step::Task& task) const {
+  const auto& collective = std::get<step::CollectiveTask>(task.what);
+  return with(collective.kind == step::CollectiveKind::broadcast ? step::Role::aggregator : step::Role::workers,
+              task.stage);
+}
+
+Parts::Range Parts::receivers(const step::Task& task) const {
+  const auto& collective = std::get<step::CollectiveTask>(task.what);
+  if (collective.kind == step::CollectiveKind::gather) return with(step::Role::aggregator, task.stage);
+  if (collective.kind == step::CollectiveKind::broadcast) return with(step::Role::workers, task.stage);
+  if (collective.kind == step::CollectiveKind::stage_send) return with(step::Role::workers, collective.to_stage);
+  return {};
+}
+
+bool Parts::gets_something(const step::Task& task, std::size_t node) const {
+  const step::CollectiveKind kind = std::get<step::CollectiveTask>(task.what).kind;
+  const bool one_way = kind == step::CollectiveKind::gather || kind == step::CollectiveKind::stage_send;
+  return !one_way || only_receives(task, node);
 }
 
 bool Parts::concerns(const step::Task& task, std::size_t node) const {
-  if (const auto* compute = std::get_if<step::ComputeTask>(&task.what)) return has_role(node, compute->who);
-  if (const auto* wait = std::get_if<step::WaitTask>(&task.what)) return has_role(node, wait->who);
-  return issues(std::get<step::CollectiveTask>(task.what), node);
+  if (const auto* compute = std::get_if<step::ComputeTask>(&task.what)) {
+    return with(compute->who, task.stage).holds(node);
+  }
+  if (const auto* wait = std::get_if<step::WaitTask>(&task.what)) return with(wait->who, task.stage).holds(node);
+  return issues(task, node);
+}
+
+std::size_t Parts::line_of(const step::Task& task) {
+  const auto& collective = std::get<step::CollectiveTask>(task.what);
+  if (collective.among == step::Among::replicas) return 0;
+  if (collective.among == step::Among::tensor) return 1;
+  return collective.to_stage > task.stage ? 2 : 3;
 }
 
 std::size_t last_worker(const std::vector<StreamTime>& streams, std::size_t workers) {

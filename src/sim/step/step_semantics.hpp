@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include "step/schedule.hpp"
@@ -10,44 +11,83 @@
 
 namespace dadsim::sim {
 
-/// Who has which part in a schedule. Its nodes are its workers, and behind them the aggregator where it is used.
+/// Whether some only send in a collective and the others only receive: who sends is done before all has arrived.
+constexpr bool is_one_way(step::CollectiveKind kind) {
+  return step::is_star(kind) || kind == step::CollectiveKind::stage_send;
+}
+
+/// Who has which part in a schedule. Its nodes are its workers (where replicas are of several devices: these, stage by
+/// stage), and behind them the aggregator where it is used.
 class Parts {
  public:
   /// `cluster_workers`: the cluster's aggregator comes behind all of its workers, of which a schedule may use fewer.
   Parts(const step::Schedule& schedule, std::size_t cluster_workers)
       : workers_(schedule.workers),
         nodes_(schedule.workers + (schedule.uses_aggregator ? 1 : 0)),
-        cluster_workers_(cluster_workers) {}
+        cluster_workers_(cluster_workers),
+        tensor_(static_cast<std::size_t>(schedule.tensor)),
+        replicas_(schedule.replicas()),
+        of_stage_(tensor_ * replicas_),
+        single_(schedule.tensor * schedule.pipeline == 1) {}
 
   std::size_t nodes() const { return nodes_; }
   std::size_t workers() const { return workers_; }
+  /// Whether replicas are of one device each.
+  bool single_devices() const { return single_; }
   bool is_worker(std::size_t node) const { return node < workers_; }
   /// Index of the node's host and device among those of the cluster.
   std::size_t host_index(std::size_t node) const { return is_worker(node) ? node : cluster_workers_; }
   /// Which of a computation's amounts are the node's.
-  std::size_t entry(std::size_t node) const { return is_worker(node) ? node : 0; }
-  bool has_role(std::size_t node, step::Role who) const { return is_worker(node) == (who == step::Role::workers); }
+  std::size_t entry(std::size_t node) const {
+    if (!is_worker(node)) return 0;
+    return single_ ? node : node / tensor_ % replicas_;
+  }
 
-  /// The aggregator is the last rank of a star, and has no part in what the workers do among themselves.
-  std::size_t ranks(const step::CollectiveTask& task) const { return workers_ + (is_star(task.kind) ? 1 : 0); }
-  /// Whether a node only receives: it takes part from the start, without being asked.
-  bool only_receives(const step::CollectiveTask& task, std::size_t node) const;
-  /// Whether a node has to issue a collective: it takes part, and not only by receiving. The collectives that a node
-  /// issues go one after the other.
-  bool issues(const step::CollectiveTask& task, std::size_t node) const {
-    return node < ranks(task) && !only_receives(task, node);
+  /// Of a worker; kEveryStage where replicas are of one device each.
+  std::int32_t stage_of(std::size_t worker) const {
+    return single_ ? step::kEveryStage : static_cast<std::int32_t>(worker / of_stage_);
   }
-  /// Whether a node gets something out of a collective: for others, to wait is to see what they sent arrive.
-  bool gets_something(const step::CollectiveTask& task, std::size_t node) const {
-    return task.kind != step::CollectiveKind::gather || !is_worker(node);
+
+  /// Nodes that follow one another.
+  struct Range {
+    std::size_t first = 0, behind = 0;
+    std::size_t size() const { return behind - first; }
+    bool holds(std::size_t node) const { return first <= node && node < behind; }
+  };
+  /// Those with a role in a stage.
+  Range with(step::Role who, std::int32_t stage) const {
+    if (who == step::Role::aggregator) return {workers_, nodes_};
+    if (single_ || stage == step::kEveryStage) return {0, workers_};
+    const std::size_t first = of_stage_ * static_cast<std::size_t>(stage);
+    return {first, first + of_stage_};
   }
+
+  /// Who has to issue a collective: takes part, and not only by receiving. The aggregator has no part in what the
+  /// workers do among themselves. `task` is a collective, here and below.
+  Range issuers(const step::Task& task) const;
+  /// Who only receives: it takes part from the start, without being asked.
+  Range receivers(const step::Task& task) const;
+  bool issues(const step::Task& task, std::size_t node) const { return issuers(task).holds(node); }
+  bool only_receives(const step::Task& task, std::size_t node) const { return receivers(task).holds(node); }
+  /// Whether a node of a collective gets something out of it: for others, to wait is to see what they sent arrive.
+  bool gets_something(const step::Task& task, std::size_t node) const;
   /// Whether the compute stream of a node has anything to do with a task.
   bool concerns(const step::Task& task, std::size_t node) const;
+
+  /// Of a node, the collectives that it issues on one line go one after the other, and those on different lines go on
+  /// beside one another.
+  static constexpr std::size_t kMostLines = 4;
+  std::size_t lines() const { return single_ ? 1 : kMostLines; }
+  static std::size_t line_of(const step::Task& task);
 
  private:
   std::size_t workers_;
   std::size_t nodes_;
   std::size_t cluster_workers_;
+  std::size_t tensor_;    ///< devices
+  std::size_t replicas_;  ///< as many entries have amounts per worker
+  std::size_t of_stage_;  ///< devices of a stage, of all replicas
+  bool single_;
 };
 
 /// What a node's compute stream did with its time, seconds.

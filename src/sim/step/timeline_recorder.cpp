@@ -43,8 +43,8 @@ void LinkTrace::carried(std::int32_t link, double begin, double end, double byte
 
 TimelineRecorder::TimelineRecorder(const Nodes& nodes, const step::Schedule& schedule, double begin,
                                    std::size_t most_spans)
-    : nodes_(nodes), schedule_(schedule), begin_(begin), most_spans_(most_spans) {
-  const std::size_t count = schedule_.workers + (schedule_.uses_aggregator ? 1 : 0);
+    : nodes_(nodes), schedule_(schedule), parts_(schedule, nodes.workers), begin_(begin), most_spans_(most_spans) {
+  const std::size_t count = parts_.nodes();
   streams_.resize(count);
   const bool all = count * schedule_.tasks.size() <= kMostEntries;
   keeps_.assign(count, all);
@@ -52,10 +52,9 @@ TimelineRecorder::TimelineRecorder(const Nodes& nodes, const step::Schedule& sch
   if (schedule_.uses_aggregator) keeps_.back() = true;
 }
 
-void TimelineRecorder::add(std::size_t node, std::size_t task, double begin, double end,
-                           step::Timeline::Stream stream) {
+void TimelineRecorder::add(std::size_t node, std::size_t task, double begin, double end, std::size_t track) {
   if (!keeps_[node]) return;
-  std::vector<Entry>& entries = streams_[node].entries[static_cast<std::size_t>(stream)];
+  std::vector<Entry>& entries = streams_[node].entries[track];
   // What a node sends waits in line behind what it sent before, and so does what it receives.
   if (!entries.empty()) begin = std::max(begin, entries.back().end);
   if (end > begin) entries.push_back({static_cast<std::int32_t>(task), begin, end});
@@ -87,11 +86,11 @@ std::vector<step::Timeline::Label> TimelineRecorder::labels() const {
 
 double TimelineRecorder::amount(std::size_t node, std::size_t task) const {
   const auto& what = schedule_.tasks[task].what;
-  const bool worker = node < schedule_.workers;
-  if (const auto* compute = std::get_if<step::ComputeTask>(&what)) return compute->flops[worker ? node : 0];
+  const bool worker = parts_.is_worker(node);
+  if (const auto* compute = std::get_if<step::ComputeTask>(&what)) return compute->flops[parts_.entry(node)];
   if (const auto* collective = std::get_if<step::CollectiveTask>(&what)) {
     if (collective->kind == step::CollectiveKind::broadcast) return collective->bytes[0];
-    if (worker) return collective->bytes[node];
+    if (worker) return collective->bytes[parts_.entry(node)];
     double all = 0;  // what the aggregator gets
     for (std::size_t from = 0; from < schedule_.workers; ++from) all += collective->bytes[from];
     return all;
@@ -173,10 +172,20 @@ step::Timeline TimelineRecorder::timeline(const Interconnect& network, const std
     const bool worker = node < schedule_.workers;
     const char* host = nodes_.hosts[worker ? node : nodes_.workers]->get_cname();
     const std::string name = worker ? fmt::format("worker {} ({})", node, host) : fmt::format("aggregator ({})", host);
-    constexpr std::pair<Stream, const char*> streams[] = {
-        {Stream::compute, "compute"}, {Stream::send, "network"}, {Stream::receive, "network, receiving"}};
-    for (const auto& [stream, word] : streams) {
-      const std::vector<Entry>& entries = streams_[node].entries[static_cast<std::size_t>(stream)];
+    constexpr std::pair<Stream, const char*> tracks[kTracks] = {
+        {Stream::compute, "compute"},
+        {Stream::send, "network"},
+        {Stream::send, "network, tensor group"},
+        {Stream::send, "network, to later stages"},
+        {Stream::send, "network, to earlier stages"},
+        {Stream::receive, "network, receiving"},
+        {Stream::receive, "network, tensor group, receiving"},
+        {Stream::receive, "network, from earlier stages"},
+        {Stream::receive, "network, from later stages"},
+    };
+    for (std::size_t track = 0; track < kTracks; ++track) {
+      const auto& [stream, word] = tracks[track];
+      const std::vector<Entry>& entries = streams_[node].entries[track];
       if (entries.empty()) continue;
       timeline.tracks.push_back({stream, static_cast<std::int32_t>(node), name + " " + word});
       for (const Entry& entry : entries) {

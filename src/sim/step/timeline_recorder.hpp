@@ -35,15 +35,12 @@ class TimelineRecorder {
   TimelineRecorder(const Nodes& nodes, const step::Schedule& schedule, double begin, std::size_t most_spans);
 
   /// `node`: of the schedule, workers first, then the aggregator. `task`: of the schedule.
-  void computed(std::size_t node, std::size_t task, double begin, double end) {
-    add(node, task, begin, end, step::Timeline::Stream::compute);
-  }
-  void waited(std::size_t node, std::size_t task, double begin, double end) {
-    add(node, task, begin, end, step::Timeline::Stream::compute);
-  }
+  void computed(std::size_t node, std::size_t task, double begin, double end) { add(node, task, begin, end, 0); }
+  void waited(std::size_t node, std::size_t task, double begin, double end) { add(node, task, begin, end, 0); }
   /// The node's part in a collective. Calls are in the order of the tasks.
   void communicated(std::size_t node, std::size_t task, double begin, double end, bool only_receives) {
-    add(node, task, begin, end, only_receives ? step::Timeline::Stream::receive : step::Timeline::Stream::send);
+    const std::size_t line = Parts::line_of(schedule_.tasks[task]);
+    add(node, task, begin, end, 1 + line + (only_receives ? Parts::kMostLines : 0));
   }
   /// The step took `seconds`, until `last_worker` was done.
   void ended(double seconds, std::size_t last_worker) {
@@ -60,11 +57,12 @@ class TimelineRecorder {
     std::int32_t task;
     double begin, end;
   };
-  /// The streams of a node.
+  /// What a node computes, and by line what it sends and what it receives.
+  static constexpr std::size_t kTracks = 1 + 2 * Parts::kMostLines;
   struct Streams {
-    std::vector<Entry> entries[3];  ///< by Timeline::Stream
+    std::vector<Entry> entries[kTracks];
   };
-  void add(std::size_t node, std::size_t task, double begin, double end, step::Timeline::Stream stream);
+  void add(std::size_t node, std::size_t task, double begin, double end, std::size_t track);
   std::vector<step::Timeline::Label> labels() const;
   double amount(std::size_t node, std::size_t task) const;
   std::vector<std::size_t> workers_to_show() const;
@@ -72,6 +70,7 @@ class TimelineRecorder {
 
   const Nodes& nodes_;
   const step::Schedule& schedule_;
+  Parts parts_;
   double begin_;
   double seconds_ = 0;
   std::size_t last_ = 0;

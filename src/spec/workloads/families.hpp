@@ -13,6 +13,8 @@ std::vector<Workload> vgg_workloads();
 std::vector<Workload> vit_workloads();
 std::vector<Workload> bert_workloads();
 std::vector<Workload> gpt_workloads();
+std::vector<Workload> mpt_workloads();
+std::vector<Workload> megatron_workloads();
 std::vector<Workload> llama_workloads();
 std::vector<Workload> lstm_workloads();
 

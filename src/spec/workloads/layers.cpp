@@ -47,9 +47,54 @@ LayerShape rms_normalisation_shape(std::string name, std::int64_t rows, std::int
   return without_matrix(std::move(name), LayerKind::normalisation, features, rows * features);
 }
 
-LayerShape attention_shape(std::string name, std::int64_t tokens, std::int64_t width, std::int64_t heads) {
-  LayerShape shape = without_matrix(std::move(name), LayerKind::attention, 0, heads * tokens * tokens + tokens * width);
+LayerShape attention_shape(std::string name, std::int64_t tokens, std::int64_t width, std::int64_t heads,
+                           const AttentionForm& form) {
+  const std::int64_t scores = heads * tokens * tokens;
+  LayerShape shape = without_matrix(std::move(name), LayerKind::attention, 0, scores + tokens * width);
   shape.forward_macs_per_sample = static_cast<double>(2 * tokens * tokens * width);
+  shape.split = TensorSplit::heads;
+  shape.heads = heads;
+  shape.causal = form.causal;
+  shape.scores_per_sample = static_cast<double>(scores);
+  if (form.dropout) shape.kept_beside_per_sample = shape.kept_bytes_per_sample = shape.scores_per_sample;
+  return shape;
+}
+
+LayerShape by_columns(LayerShape shape, std::int64_t heads) {
+  shape.split = TensorSplit::column;
+  shape.heads = heads;
+  return shape;
+}
+
+LayerShape by_rows(LayerShape shape) {
+  shape.split = TensorSplit::row;
+  return shape;
+}
+
+LayerShape by_entries(LayerShape shape) {
+  shape.split = TensorSplit::vocabulary;
+  return shape;
+}
+
+LayerShape with_gelu(LayerShape shape) {
+  shape.kept_beside_per_sample += shape.outputs_per_sample;
+  return shape;
+}
+
+LayerShape with_dropout(LayerShape shape) {
+  shape.kept_bytes_per_sample += shape.outputs_per_sample;
+  return shape;
+}
+
+LayerShape added(LayerShape shape) {
+  shape.kept_beside_per_sample = -shape.outputs_per_sample;
+  return shape;
+}
+
+LayerShape with_softmax(LayerShape shape) {
+  constexpr double kFloat = 4;  // bytes
+  shape.kept_beside_per_sample = -shape.outputs_per_sample;
+  shape.kept_bytes_per_sample = kFloat * shape.outputs_per_sample;
   return shape;
 }
 

@@ -33,8 +33,30 @@ LayerShape normalisation_shape(std::string name, std::int64_t rows, std::int64_t
 LayerShape rms_normalisation_shape(std::string name, std::int64_t rows, std::int64_t features);
 
 /// softmax(Q·Kᵀ)·V over all heads, the projections not included: two products of tokens² × width multiply-adds. Writes
-/// the scores of every head and the mixed values. A causal mask is taken to save nothing.
-LayerShape attention_shape(std::string name, std::int64_t tokens, std::int64_t width, std::int64_t heads);
+/// the scores of every head and the mixed values. A causal mask is taken to save nothing; with_flash_attention() makes
+/// the form in which it does. With dropout on the scores, what comes out of it is kept as well, and its mask.
+struct AttentionForm {
+  bool causal = false;
+  bool dropout = false;
+};
+LayerShape attention_shape(std::string name, std::int64_t tokens, std::int64_t width, std::int64_t heads,
+                           const AttentionForm& form = {});
+
+/// The layer as tensor parallelism divides it by outputs, those of `heads` heads together where it has some.
+LayerShape by_columns(LayerShape shape, std::int64_t heads = 0);
+/// The layer as tensor parallelism divides it by inputs.
+LayerShape by_rows(LayerShape shape);
+/// The table or the decoder as tensor parallelism divides it by entries.
+LayerShape by_entries(LayerShape shape);
+/// With a GELU behind it: what goes into that is kept beside what comes out.
+LayerShape with_gelu(LayerShape shape);
+/// With dropout behind it: a byte of its mask for each output is kept.
+LayerShape with_dropout(LayerShape shape);
+/// A table of which what it gives is added to something at once, and not kept.
+LayerShape added(LayerShape shape);
+/// A decoder of which the backward pass needs the scores of classes after softmax, in fp32 (Korthikanti et al.,
+/// arXiv:2205.05198, section 4.3), not as they came out.
+LayerShape with_softmax(LayerShape shape);
 
 /// `entries` learned vectors that every sample reads in full (positions, a class token): added to `tokens` rows. They
 /// are no table, and no algorithm compresses them.

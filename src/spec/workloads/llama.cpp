@@ -5,6 +5,7 @@
 
 #include "spec/workloads/families.hpp"
 #include "spec/workloads/layers.hpp"
+#include "spec/workloads/sizes.hpp"
 
 namespace dadsim::spec {
 namespace {
@@ -34,39 +35,66 @@ constexpr std::array<LlamaSize, 6> kLlamaSizes{{
     {"llama-2-70b", "Llama 2 70B", kLlama2, 4096, 8192, 64, 8, 80, 28672},
 }};
 
-ModelShape llama_shape(const LlamaSize& size) {
+ModelShape llama_shape(const LlamaSize& size, std::int64_t vocabulary, std::int64_t tokens) {
   ModelShape model;
   model.name = size.title;
   const std::int64_t width = size.width;
   const std::int64_t keys = width / size.heads * size.key_heads;
   auto& layers = model.layers;
   const auto dense = [&](const std::string& name, std::int64_t in, std::int64_t out) {
-    layers.push_back(token_dense_shape(name, size.tokens, in, out, false));
+    return token_dense_shape(name, tokens, in, out, false);
   };
-  layers.push_back(embedding_shape("words", size.tokens, kLlamaVocabulary, width));
+  layers.push_back(by_entries(embedding_shape("words", tokens, vocabulary, width)));
   for (std::int64_t i = 1; i <= size.blocks; ++i) {
     const std::string block = fmt::format("block{}.", i);
-    layers.push_back(rms_normalisation_shape(block + "norm1", size.tokens, width));
-    dense(block + "query", width, width);
-    dense(block + "key", width, keys);
-    dense(block + "value", width, keys);
-    layers.push_back(attention_shape(block + "attention", size.tokens, width, size.heads));
-    dense(block + "projection", width, width);
-    layers.push_back(rms_normalisation_shape(block + "norm2", size.tokens, width));
-    // SwiGLU (Shazeer, 2020, arXiv:2002.05202): down(silu(gate(x)) ⊙ up(x)).
-    dense(block + "gate", width, size.hidden);
-    dense(block + "up", width, size.hidden);
-    dense(block + "down", size.hidden, width);
+    layers.push_back(rms_normalisation_shape(block + "norm1", tokens, width));
+    layers.push_back(by_columns(dense(block + "query", width, width), size.heads));
+    layers.push_back(by_columns(dense(block + "key", width, keys), size.key_heads));
+    layers.push_back(by_columns(dense(block + "value", width, keys), size.key_heads));
+    layers.push_back(attention_shape(block + "attention", tokens, width, size.heads, {.causal = true}));
+    layers.push_back(by_rows(dense(block + "projection", width, width)));
+    layers.push_back(rms_normalisation_shape(block + "norm2", tokens, width));
+    // SwiGLU (Shazeer, 2020, arXiv:2002.05202): down(silu(gate(x)) ⊙ up(x)). Kept are what comes out of gate and up, of
+    // silu, and of the product.
+    layers.push_back(with_gelu(by_columns(dense(block + "gate", width, size.hidden))));
+    layers.push_back(with_gelu(by_columns(dense(block + "up", width, size.hidden))));
+    layers.push_back(by_rows(dense(block + "down", size.hidden, width)));
   }
-  layers.push_back(rms_normalisation_shape("norm", size.tokens, width));
-  dense("decoder", width, kLlamaVocabulary);
+  layers.push_back(rms_normalisation_shape("norm", tokens, width));
+  layers.push_back(with_softmax(by_entries(dense("decoder", width, vocabulary))));
   return model;
+}
+
+/// LLaMA 7B, but for what is said.
+Workload llama_family() {
+  const LlamaSize& own = kLlamaSizes[0];
+  return {.name = "llama",
+          .description =
+              "a LLaMA of any size, its keys and values in as many heads as queries or in fewer: those of LLaMA 7B "
+              "unless said",
+          .source = own.source,
+          .sample = "a sequence of tokens",
+          .parameters = {layers_parameter(own.blocks), hidden_parameter(own.width), heads_parameter(own.heads),
+                         key_heads_parameter(own.key_heads), feed_forward_parameter(own.hidden),
+                         vocabulary_parameter(kLlamaVocabulary), sequence_parameter(own.tokens)},
+          .make = [](const Sizes& sizes) {
+            LlamaSize size = kLlamaSizes[0];
+            size.title = "LLaMA";
+            size.blocks = sizes.at("layers");
+            size.width = sizes.at("hidden");
+            size.heads = sizes.at("heads");
+            size.key_heads = sizes.at("kv-heads");
+            size.hidden = sizes.at("feed-forward");
+            check_divides("heads", size.heads, "hidden", size.width);
+            check_divides("kv-heads", size.key_heads, "heads", size.heads);
+            return llama_shape(size, sizes.at("vocabulary"), sizes.at("sequence"));
+          }};
 }
 
 }  // namespace
 
 std::vector<Workload> llama_workloads() {
-  std::vector<Workload> workloads;
+  std::vector<Workload> workloads{llama_family()};
   for (const LlamaSize& size : kLlamaSizes) {
     workloads.push_back(
         {.name = size.name,
@@ -75,7 +103,8 @@ std::vector<Workload> llama_workloads() {
              size.key_heads == size.heads ? "" : fmt::format(", {} heads for keys and values", size.key_heads)),
          .source = size.source,
          .sample = fmt::format("a sequence of {} tokens", size.tokens),
-         .shape = [size] { return llama_shape(size); }});
+         .parameters = {sequence_parameter(size.tokens)},
+         .make = [size](const Sizes& sizes) { return llama_shape(size, kLlamaVocabulary, sizes.at("sequence")); }});
   }
   return workloads;
 }

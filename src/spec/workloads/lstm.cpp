@@ -5,6 +5,7 @@
 
 #include "spec/workloads/families.hpp"
 #include "spec/workloads/layers.hpp"
+#include "spec/workloads/sizes.hpp"
 
 namespace dadsim::spec {
 namespace {
@@ -34,22 +35,22 @@ constexpr std::array<LstmVariant, 3> kLstmVariants{{
      33278, 650, 2, 35, false},
 }};
 
-ModelShape lstm_shape(const LstmVariant& variant) {
+ModelShape lstm_shape(const LstmVariant& variant, std::int64_t tokens) {
   ModelShape model;
   model.name = fmt::format("LSTM {}×{}", variant.depth, variant.width);
   const std::int64_t width = variant.width;
   auto& layers = model.layers;
-  layers.push_back(embedding_shape("words", variant.tokens, variant.vocabulary, width));
+  layers.push_back(embedding_shape("words", tokens, variant.vocabulary, width));
   for (std::int64_t i = 1; i <= variant.depth; ++i) {
     const std::string name = fmt::format("lstm{}.", i);
     // Input, forget and output gate and the candidate in one matrix each; both have biases, as in cuDNN.
-    layers.push_back(token_dense_shape(name + "input", variant.tokens, width, 4 * width));
-    layers.push_back(token_dense_shape(name + "hidden", variant.tokens, width, 4 * width));
-    layers.back().sequential = variant.tokens;
-    layers.push_back(lstm_gates_shape(name + "gates", variant.tokens, width));
+    layers.push_back(token_dense_shape(name + "input", tokens, width, 4 * width));
+    layers.push_back(token_dense_shape(name + "hidden", tokens, width, 4 * width));
+    layers.back().sequential = tokens;
+    layers.push_back(lstm_gates_shape(name + "gates", tokens, width));
   }
-  layers.push_back(variant.tied ? tied_decoder_shape("decoder", variant.tokens, variant.vocabulary, width, true)
-                                : token_dense_shape("decoder", variant.tokens, width, variant.vocabulary));
+  layers.push_back(variant.tied ? tied_decoder_shape("decoder", tokens, variant.vocabulary, width, true)
+                                : token_dense_shape("decoder", tokens, width, variant.vocabulary));
   return model;
 }
 
@@ -65,7 +66,8 @@ std::vector<Workload> lstm_workloads() {
                          .source = variant.source,
                          .sample = fmt::format("a window of {} tokens", variant.tokens),
                          .dataset_size = kWikiText2Tokens / variant.tokens,
-                         .shape = [variant] { return lstm_shape(variant); }});
+                         .parameters = {sequence_parameter(variant.tokens)},
+                         .make = [variant](const Sizes& sizes) { return lstm_shape(variant, sizes.at("sequence")); }});
   }
   return workloads;
 }

@@ -1,10 +1,13 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <stdexcept>
 #include <string>
+#include <utility>
 
 #include "spec/workloads/families.hpp"
 #include "spec/workloads/layers.hpp"
+#include "spec/workloads/sizes.hpp"
 
 namespace dadsim::spec {
 namespace {
@@ -29,12 +32,18 @@ class ResNet {
     model.layers.push_back(normalisation_shape(name + ".bn", size * size, filters));
   }
 
+  /// What its norm gives is added to what comes out of the block at once.
+  void shortcut(const std::string& name, std::int64_t filters) {
+    convolve(name + ".shortcut", channels, filters, 1);
+    model.layers.back() = added(std::move(model.layers.back()));
+  }
+
   /// Two 3×3, the first with the stride; where the shape changes, a 1×1 on the shortcut follows them.
   void basic(const std::string& name, std::int64_t filters, std::int64_t stride) {
     size /= stride;
     convolve(name + ".conv1", channels, filters, 3, stride);
     convolve(name + ".conv2", filters, filters, 3);
-    if (channels != filters) convolve(name + ".shortcut", channels, filters, 1);
+    if (channels != filters) shortcut(name, filters);
     channels = filters;
   }
 
@@ -45,7 +54,7 @@ class ResNet {
     size /= stride;
     convolve(name + ".conv2", narrow, narrow, 3, stride);
     convolve(name + ".conv3", narrow, wide, 1);
-    if (channels != wide) convolve(name + ".shortcut", channels, wide, 1);
+    if (channels != wide) shortcut(name, wide);
     channels = wide;
   }
 
@@ -72,8 +81,12 @@ constexpr std::array<Depth, 4> kDepths{{
     {"resnet-152", "ResNet-152", {3, 8, 36, 3}, true},
 }};
 
-ModelShape imagenet_shape(const Depth& depth) {
-  ResNet net(depth.title, 224);
+constexpr std::int64_t kResNetImage = 224;  // pixels along a side
+
+ModelShape imagenet_shape(const Depth& depth, std::int64_t image) {
+  constexpr std::int64_t kStrides = 32;  // of all stages together
+  if (image % kStrides != 0) throw std::invalid_argument(fmt::format("image {} is no multiple of {}", image, kStrides));
+  ResNet net(depth.title, image);
   net.size /= 2;
   net.convolve("conv1", 3, 64, 7, 2);
   net.size /= 2;  // max pooling
@@ -108,7 +121,8 @@ std::vector<Workload> resnet_workloads() {
                         : ""),
          .sample = "an image",
          .dataset_size = kImageNetSize,
-         .shape = [depth] { return imagenet_shape(depth); }});
+         .parameters = {image_parameter(kResNetImage)},
+         .make = [depth](const Sizes& sizes) { return imagenet_shape(depth, sizes.at("image")); }});
   }
   workloads.push_back(
       {.name = "resnet-18-cifar10",
@@ -118,7 +132,7 @@ std::vector<Workload> resnet_workloads() {
                  "; the form for small images as PowerSGD uses it (Vogels et al., arXiv:1905.13727, appendix)",
        .sample = "an image",
        .dataset_size = 50'000,
-       .shape = cifar_shape});
+       .make = [](const Sizes&) { return cifar_shape(); }});
   return workloads;
 }
 

@@ -45,7 +45,7 @@ std::vector<Workload> vgg_workloads() {
                      "2015, arXiv:1409.1556, table 1, configuration D",
            .sample = "an image",
            .dataset_size = kImageNetSize,
-           .shape = vgg_shape}};
+           .make = [](const Sizes&) { return vgg_shape(); }}};
 }
 
 }  // namespace dadsim::spec

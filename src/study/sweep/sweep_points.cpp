@@ -118,7 +118,7 @@ std::pair<std::vector<std::uint64_t>, std::uint64_t> problem_of(const scenario::
     all << key;
     if (!run.event_driven) keys.push_back(key);
   }
-  if (scale_setting(scenario)) all << scenario.training.seeds << scenario.training.target_accuracy;
+  if (scale_setting(scenario)) all << scenario.training.seeds << scenario.training.targets();
   return {std::move(keys), fingerprint(all.bytes())};
 }
 

@@ -147,6 +147,35 @@ std::string map_of(const SweepResults& results, const std::vector<PointOutcome>&
   return text;
 }
 
+/// How far the relative steps of each run move over the points, where they do: other networks that learn, other
+/// targets, other batches.
+std::string spread_of_relative_steps(const SweepResults& results) {
+  struct Spread {
+    std::string label;
+    double least = 0, greatest = 0;
+    std::set<std::int64_t> points;
+  };
+  std::vector<Spread> spreads;
+  for (const SweepRun& run : results.runs) {
+    if (!std::isfinite(run.relative_steps)) continue;
+    auto spread = std::ranges::find(spreads, run.label, &Spread::label);
+    if (spread == spreads.end()) {
+      spreads.push_back({run.label, run.relative_steps, run.relative_steps, {}});
+      spread = std::prev(spreads.end());
+    }
+    spread->least = std::min(spread->least, run.relative_steps);
+    spread->greatest = std::max(spread->greatest, run.relative_steps);
+    spread->points.insert(run.trial.point);
+  }
+  std::string text;
+  for (const Spread& spread : spreads) {
+    if (spread.points.size() < 2 || !(spread.least < spread.greatest)) continue;
+    text += fmt::format("relative steps of {}: {:.3g} to {:.3g} over {} points\n", cut(spread.label), spread.least,
+                        spread.greatest, spread.points.size());
+  }
+  return text.empty() ? text : '\n' + text;
+}
+
 std::string summary(const SweepResults& results, const std::vector<PointOutcome>& all) {
   std::map<std::string, std::int64_t> won;
   std::vector<std::string> labels;
@@ -194,7 +223,8 @@ std::string sweep_table(const SweepResults& results) {
         "; of steps that differ a sample was simulated, mean steps are off by {:.2g} % at most (standard error)",
         100 * error);
   text += "\n\n";
-  return text + (results.points.size() <= kMostRows ? table_of_points(results, all) : summary(results, all));
+  text += results.points.size() <= kMostRows ? table_of_points(results, all) : summary(results, all);
+  return text + spread_of_relative_steps(results);
 }
 
 }  // namespace dadsim::study

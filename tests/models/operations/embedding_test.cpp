@@ -13,13 +13,14 @@ namespace {
 
 constexpr spec::SampleShape kSymbols{.height = 1, .width = 6, .channels = 1, .vocabulary = 9};
 
-spec::DenseSpec each(std::int64_t units, spec::Activation activation = spec::Activation::identity) {
+spec::DenseSpec each_symbol(std::int64_t units, spec::Activation activation = spec::Activation::identity) {
   return {.units = units, .activation = activation, .bias = true, .each_position = true};
 }
 
 TEST(Embedding, HasRightGradients) {
-  const spec::ModelSpec spec{
-      .name = "", .layers = {spec::EmbeddingSpec{5}, spec::PositionsSpec{}, each(4, spec::Activation::tanh), each(3)}};
+  const spec::ModelSpec spec{.name = "",
+                             .layers = {spec::EmbeddingSpec{5}, spec::PositionsSpec{},
+                                        each_symbol(4, spec::Activation::tanh), each_symbol(3)}};
   test::expect_right_gradients(spec, kSymbols);
 }
 
@@ -31,7 +32,7 @@ TEST(Embedding, InALanguageModelIsPyTorchs) {
 
 TEST(Embedding, HasTheSameBitsForAnyNumberOfThreads) {
   test::expect_same_bits_for_thread_counts(
-      {.name = "", .layers = {spec::EmbeddingSpec{7}, spec::PositionsSpec{}, each(3)}}, kSymbols, 300);
+      {.name = "", .layers = {spec::EmbeddingSpec{7}, spec::PositionsSpec{}, each_symbol(3)}}, kSymbols, 300);
 }
 
 TEST(Embedding, ReadsTheRowsOfItsTable) {
@@ -48,7 +49,7 @@ TEST(Embedding, ReadsTheRowsOfItsTable) {
 }
 
 TEST(Embedding, AddsTheGradientOfSomeSamplesAlone) {
-  const spec::ModelSpec spec{.name = "", .layers = {spec::EmbeddingSpec{4}, each(3)}};
+  const spec::ModelSpec spec{.name = "", .layers = {spec::EmbeddingSpec{4}, each_symbol(3)}};
   const Network network(kSymbols, spec, 1);
   const Matrix symbols = test::random_inputs<float>(kSymbols, 5, 2);
   Tape tape;

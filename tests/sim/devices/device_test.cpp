@@ -130,6 +130,7 @@ TEST(Devices, WhatADeviceHas) {
   EXPECT_EQ(device("a100-sxm4-40").precisions(), "fp32, tf32, fp16 and bf16");
   EXPECT_EQ(device("v100-sxm2").precisions(), "fp32 and fp16");
   EXPECT_EQ(device("tpu-v4").precisions(), "bf16");
+  EXPECT_EQ(device("h100-sxm5").precisions(), "fp32, tf32, fp16, bf16 and fp8");
   EXPECT_EQ(device("v100-sxm2").memory_bytes, 16.0 * (1 << 30));
   EXPECT_EQ(device("snapdragon-865").memory_bytes, 0);
 }
@@ -140,9 +141,23 @@ TEST(Devices, MatrixProductsOfAnA100) {
   const double n = 4096;
   const double flops = 2 * n * n * n;
   const step::ComputeTask product = task(step::Phase::weight_gradient, flops, 3 * n * n * 4, 1);
-  EXPECT_DOUBLE_EQ(seconds(a100, product), 5e-6 + (flops + 19.5e12 * 10e-6) / (19.5e12 * 0.8));
-  EXPECT_NEAR(seconds(a100, product), 8.8e-3, 0.1e-3);
-  EXPECT_DOUBLE_EQ(seconds(a100, product, spec::Precision::bf16), 5e-6 + (flops + 312e12 * 10e-6) / 271.2e12);
+  EXPECT_DOUBLE_EQ(seconds(a100, product), 5e-6 + (flops + 19.5e12 * 10e-6) / (19.5e12 * 0.72));
+  EXPECT_NEAR(seconds(a100, product), 9.8e-3, 0.1e-3);
+  EXPECT_DOUBLE_EQ(seconds(a100, product, spec::Precision::bf16), 5e-6 + (flops + 312e12 * 10e-6) / (0.764 * 312e12));
+}
+
+// Dense layers with a matrix of their own at 1,402.6 Tflop/s, everything else as in bf16.
+TEST(Devices, EightBitsAreForDenseLayersAlone) {
+  const spec::DeviceSpec& h100 = device("h100-sxm5");
+  const double flops = 1e15;
+  step::ComputeTask product = task(step::Phase::weight_gradient, flops, 0, 1);
+  product.weights = 4096.0 * 4096;
+  EXPECT_DOUBLE_EQ(seconds(h100, product, spec::Precision::fp8), 5e-6 + (flops + 1979e12 * 10e-6) / (0.7 * 1402.6e12));
+  EXPECT_DOUBLE_EQ(seconds(h100, product, spec::Precision::bf16), 5e-6 + (flops + 989e12 * 10e-6) / (0.453 * 989e12));
+  product.weights = 0;
+  EXPECT_EQ(seconds(h100, product, spec::Precision::fp8), seconds(h100, product, spec::Precision::bf16));
+  const step::ComputeTask attention = task(step::Phase::forward, flops, 0, 1, spec::LayerKind::attention);
+  EXPECT_EQ(seconds(h100, attention, spec::Precision::fp8), seconds(h100, attention, spec::Precision::bf16));
 }
 
 TEST(Devices, PassesOverMemoryOfAnA100) {

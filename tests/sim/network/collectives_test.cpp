@@ -72,6 +72,31 @@ TEST(Collectives, BroadcastGoesToAllAtOnce) {
   expect_consistent(timing);
 }
 
+/// Seconds of so many all-reduces over gloo, issued at once by three workers; segments take `segment` seconds.
+double gloo_all_reduces(int count, double segment) {
+  const Star star{.workers = 3};  // 20 ms from worker to worker
+  Script script(3, false);
+  std::vector<std::int32_t> all;
+  for (int i = 0; i < count; ++i) {
+    all.push_back(script.collective(step::CollectiveKind::all_reduce, same(6 * segment * star.rate), "gloo"));
+  }
+  for (const std::int32_t one : all) script.wait(one);
+  return time_on(star, script.schedule()).seconds;
+}
+
+TEST(Collectives, GlooHasTwoSegmentsInFlightEachBehindAWordOfItsReceiver) {
+  // Either half is two steps of a word there and a segment back; the second segment comes behind the first.
+  expect_near_relative(gloo_all_reduces(1, 0.01), 2 * (2 * (0.02 + 0.02 + 0.01) + 0.01));
+  // Where a segment takes longer than word and latency, the word comes in time and the line is never idle.
+  expect_near_relative(gloo_all_reduces(1, 0.1), 2 * (0.02 + 4 * 0.1 + 0.02));
+}
+
+TEST(Collectives, TwoGoOnAtOnceOverGloo) {
+  const double one = gloo_all_reduces(1, 0.01);
+  expect_near_relative(gloo_all_reduces(2, 0.01), one + 2 * 0.01);  // behind the two segments of the first
+  expect_near_relative(gloo_all_reduces(3, 0.01), 2 * one);         // the third when the first is done
+}
+
 TEST(Collectives, RingAllReduceTakesTwiceWorkersLessOneSteps) {
   for (const std::size_t workers : {2U, 3U, 8U}) {
     const Star star{.workers = workers};

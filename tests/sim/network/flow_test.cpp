@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "sim/declared.hpp"
+#include "sim/platform.hpp"
 #include "sim/star.hpp"
 
 // Flow fidelity against message fidelity, the reference: times of whole collectives and of steps through an aggregator.
@@ -110,6 +111,59 @@ TEST_P(Flow, RingsTakeTheSameTimeAsMessageByMessage) {
     jobs.push_back(test::job(all_gather, "ring", bytes / static_cast<double>(ranks)));
   }
   expect_same_collectives(platform_of(name, ranks), jobs);
+}
+
+/// Nodes of eight GPUs with eight adapters each, as NCCL and RCCL meet them.
+spec::GpuClusterSpec nodes_of_gpus(std::int64_t ranks, const std::string& inside, const std::string& nic) {
+  spec::GpuClusterSpec cluster = test::cluster_of(ranks / 8, 8, *sim::find_link(inside), *sim::find_link(nic));
+  cluster.rails = 8;
+  if (inside.starts_with("xgmi")) cluster.inside = spec::InsideNode::mesh;
+  cluster.fabric.adds_up = true;
+  return cluster;
+}
+
+TEST(FlowOnNodesOfGpus, TakesTheSameTimeAsMessageByMessage) {
+  for (const std::int64_t ranks : {16, 64}) {
+    for (const auto& [inside, nic] : {std::pair{"nvlink-4", "ib-ndr"}, {"xgmi-mi300x", "roce-400"}}) {
+      std::vector<CollectiveJob> jobs;
+      for (const char* algorithm : {"ring", "one-ring", "tree", "nvls-tree", "sharp"}) {
+        // Flow refuses trees over more than two nodes, whose ranks get out of step.
+        if (ranks > 16 && std::string(algorithm).ends_with("tree")) continue;
+        for (const double bytes : {1e3, 1e6, 1e8}) jobs.push_back(test::job(all_reduce, algorithm, bytes));
+      }
+      for (const double bytes : {1e3, 1e6}) {
+        jobs.push_back(test::job(all_gather, "ring", bytes));
+        jobs.push_back(test::job(reduce_scatter, "ring", bytes * static_cast<double>(ranks)));
+      }
+      expect_same_collectives({"", nodes_of_gpus(ranks, inside, nic), {}, {}}, jobs);
+    }
+  }
+}
+
+TEST(FlowOnNodesOfGpus, TakesTheSameTimeInOneMeshAsMessageByMessage) {
+  std::vector<CollectiveJob> jobs;
+  for (const double bytes : {1e3, 1e6, 1e8}) jobs.push_back(test::job(all_reduce, "ring", bytes));
+  expect_same_collectives({"", nodes_of_gpus(8, "xgmi-mi300x", "roce-400"), {}, {}}, jobs);
+}
+
+/// Bus bandwidth of an all-reduce of 1 GB by `auto`, byte/s.
+double bus_bandwidth(spec::GpuClusterSpec cluster) {
+  cluster.fabric.adds_up = false;
+  constexpr double kBytes = 1 << 30;
+  const Cluster workers = test::workers_on({"", cluster, {}, {}}, spec::Fidelity::flow);
+  const double seconds =
+      time_collectives(workers, std::vector{test::job(all_reduce, "auto", kBytes)}).timings.at(0).seconds;
+  const auto n = static_cast<double>(workers.hosts.size());
+  return kBytes / seconds * 2 * (n - 1) / n;
+}
+
+TEST(NodesOfGpus, ReachTheBusBandwidthsThatAreKnownOfThem) {
+  // 8 A100 behind NVSwitch: 230 to 240 GB/s.
+  EXPECT_NEAR(bus_bandwidth(nodes_of_gpus(8, "nvlink-3", "ib-hdr")), 235e9, 8e9);
+  // DGX A100 with eight HDR adapters: 192 GB/s (NVIDIA/nccl, issue 812), DGX H100 with eight of NDR: 46 to 48 of each
+  // (NVIDIA/nccl-tests, issue 290).
+  EXPECT_NEAR(bus_bandwidth(nodes_of_gpus(32, "nvlink-3", "ib-hdr")), 188e9, 8e9);
+  EXPECT_NEAR(bus_bandwidth(nodes_of_gpus(32, "nvlink-4", "ib-ndr")), 375e9, 30e9);
 }
 
 TEST_P(Flow, HierarchicalAllReduceTakesTheSameTimeAsMessageByMessage) {

@@ -65,6 +65,32 @@ TEST(RankLayout, TheSwitchOfA100DoesNotAddUp) {
   EXPECT_FALSE(layout.switch_adds_up);
 }
 
+// As platforms/mi300x-pod.xml.
+TEST(RankLayout, NodesOfXgmiAreMeshes) {
+  spec::GpuClusterSpec cluster = nodes_of_eight(4, "xgmi-mi300x", "roce-400");
+  cluster.inside = spec::InsideNode::mesh;
+  const collectives::RankLayout layout = layout_on({"", cluster, {}, {}});
+  EXPECT_TRUE(layout.meshed_nodes);
+  EXPECT_TRUE(layout.switched_nodes);
+  EXPECT_FALSE(layout.switch_adds_up);
+  EXPECT_EQ(layout.rails, 8);
+  EXPECT_GT(layout.start_seconds, 0);
+  EXPECT_GT(layout.tree_latency, layout.between.latency);
+}
+
+TEST(RankLayout, KnowsTheAdaptersOfANodeAndWhetherTheFabricAddsUp) {
+  spec::GpuClusterSpec cluster = nodes_of_eight(4, "nvlink-3", "ib-hdr");
+  EXPECT_EQ(layout_on({"", cluster, {}, {}}).rails, 8);
+  cluster.rails = 2;
+  cluster.fabric.adds_up = true;
+  const collectives::RankLayout layout = layout_on({"", cluster, {}, {}});
+  EXPECT_EQ(layout.rails, 2);
+  EXPECT_TRUE(layout.fabric_adds_up);
+  EXPECT_FALSE(layout.meshed_nodes);
+  EXPECT_EQ(layout.tree_latency, 0);
+  EXPECT_GT(layout.between.bulk_latency, layout.between.latency);
+}
+
 TEST(RankLayout, PcieSlotsAreNoSwitchOfNvlink) {
   const collectives::RankLayout layout = layout_on({"", nodes_of_eight(4, "pcie-4", "ib-hdr"), {}, {}});
   EXPECT_FALSE(layout.switched_nodes);

@@ -85,6 +85,20 @@ TEST(GpuCluster, ABridgeWithoutABandwidthIsNoLimit) {
   platform.expect_route("gpu-0", "gpu-2", {"gpu-0 port_UP", "gpu-2 port_DOWN"}, 2, 300);
 }
 
+TEST(GpuCluster, AMeshJoinsEveryTwoGpusOfANode) {
+  spec::GpuClusterSpec spec = gpu_cluster(2, 4);
+  spec.inside = spec::InsideNode::mesh;
+  const BuiltPlatform platform({"", spec, {}, {}});
+  for (int a = 0; a < 4; ++a) {
+    for (int b = a + 1; b < 4; ++b) {
+      const std::string low = fmt::format("gpu-{}", 4 + a), high = fmt::format("gpu-{}", 4 + b);
+      platform.expect_route(low, high, {low + " " + high + "_UP"}, 1, 300);
+      platform.expect_route(high, low, {low + " " + high + "_DOWN"}, 1, 300);
+    }
+  }
+  platform.expect_route("gpu-0", "gpu-5", {"node-0 rail-0_UP", "node-1 rail-0_DOWN"}, 20, 50);
+}
+
 TEST(GpuCluster, OneGpuPerNodeNeedsNoPort) {
   spec::GpuClusterSpec spec = gpu_cluster(2, 1);
   spec.port = {};

@@ -91,7 +91,7 @@ TEST(Inspect, BisectionWithSharedRails) {
 // Two leaves with 4 adapters each, all to the other leaf: an oversubscription of 4 leaves one line of 50.
 TEST(Inspect, BisectionOfAnOversubscribedTree) {
   spec::GpuClusterSpec spec = gpu_cluster(4, 2, 2);
-  spec.fabric = {spec::FabricSpec::Kind::fat_tree, link_spec("up", 50, 1), 2, 4, {}};
+  spec.fabric = {spec::FabricSpec::Kind::fat_tree, link_spec("up", 50, 1), 2, 4, false, {}};
   PlatformReport report = inspect_platform({"", spec, {}, {}});
   EXPECT_DOUBLE_EQ(report.bisection.value(), 50);
   spec.fabric.oversubscription = 1;
@@ -216,10 +216,10 @@ TEST(Picture, SitesAreFoldedByClass) {
 TEST(Picture, EveryEdgeJoinsTwoBoxes) {
   spec::CompositionSpec spec;
   const std::vector<spec::FabricSpec> fabrics{
-      {spec::FabricSpec::Kind::one_switch, {}, 0, 1, {}},
-      {spec::FabricSpec::Kind::fat_tree, link_spec("up", 50, 1), 2, 1, {}},
-      {spec::FabricSpec::Kind::dragonfly, link_spec("up", 50, 1), 0, 1, {3, 2, 2}},
-      {spec::FabricSpec::Kind::torus, link_spec("up", 50, 1), 0, 1, {3, 2, 2}}};
+      {spec::FabricSpec::Kind::one_switch, {}, 0, 1, false, {}},
+      {spec::FabricSpec::Kind::fat_tree, link_spec("up", 50, 1), 2, 1, false, {}},
+      {spec::FabricSpec::Kind::dragonfly, link_spec("up", 50, 1), 0, 1, false, {3, 2, 2}},
+      {spec::FabricSpec::Kind::torus, link_spec("up", 50, 1), 0, 1, false, {3, 2, 2}}};
   for (std::size_t i = 0; i < fabrics.size(); ++i) {
     spec::GpuClusterSpec cluster = gpu_cluster(12, 2);
     cluster.name = fmt::format("c{}", i);
@@ -261,10 +261,10 @@ std::string drawn_edge(const std::string& dot, const std::string& from, const st
 // Edges stand for links that the platform has, each for its own.
 TEST(Picture, EdgesKnowTheirLinks) {
   const std::vector<spec::FabricSpec> fabrics{
-      {spec::FabricSpec::Kind::one_switch, {}, 0, 1, {}},
-      {spec::FabricSpec::Kind::fat_tree, link_spec("up", 50, 1), 2, 1, {}},
-      {spec::FabricSpec::Kind::dragonfly, link_spec("up", 50, 1), 0, 1, {3, 2, 2}},
-      {spec::FabricSpec::Kind::torus, link_spec("up", 50, 1), 0, 1, {3, 2, 2}}};
+      {spec::FabricSpec::Kind::one_switch, {}, 0, 1, false, {}},
+      {spec::FabricSpec::Kind::fat_tree, link_spec("up", 50, 1), 2, 1, false, {}},
+      {spec::FabricSpec::Kind::dragonfly, link_spec("up", 50, 1), 0, 1, false, {3, 2, 2}},
+      {spec::FabricSpec::Kind::torus, link_spec("up", 50, 1), 0, 1, false, {3, 2, 2}}};
   spec::CompositionSpec composition;
   for (std::size_t i = 0; i < fabrics.size(); ++i) {
     spec::GpuClusterSpec cluster = gpu_cluster(12, 2);

@@ -50,6 +50,10 @@ TEST(Links, PublishedFigures) {
   expect("ib-xdr", 100e9, spec::Transport::rdma);
   expect("efa-100", 12.5e9, spec::Transport::rdma);
   expect("roce-400", 50e9, spec::Transport::rdma);
+  expect("roce-25", 3.125e9, spec::Transport::rdma);
+  expect("opa-100", 12.5e9, spec::Transport::rdma);
+  expect("xgmi-mi300x", 64e9, spec::Transport::rdma);
+  expect("nvlink-2-cube", 150e9, spec::Transport::nvlink);
   expect("ethernet-1g", 125e6, spec::Transport::tcp);
   expect("ethernet-2.5g", 312.5e6, spec::Transport::tcp);
   expect("ethernet-400g", 50e9, spec::Transport::tcp);

@@ -40,5 +40,23 @@ TEST(ComputeTime, AMeasuredStepIsDividedAndWhatTheAlgorithmAddsIsNot) {
   EXPECT_DOUBLE_EQ(time.seconds(2, merge, 0), 7);
 }
 
+TEST(ComputeTime, OfAPipelineADeviceIsMeasuredAtWhatItsStageDoes) {
+  const step::ComputeTask forward = computation(step::Phase::forward, step::Role::workers, 2);
+  const step::ComputeTask update = computation(step::Phase::update, step::Role::workers, 1);
+  step::Schedule schedule;
+  schedule.workers = 4;
+  schedule.pipeline = 2;
+  for (const std::int32_t stage : {0, 1, 1}) schedule.tasks.push_back({"block", forward, stage});
+  schedule.tasks.push_back({"", update});
+  spec::DeviceSpec measured = test::clockwork();
+  measured.step_seconds = 30;
+  const std::vector<const spec::DeviceSpec*> devices(4, &measured);
+  const ComputeTime time(devices, schedule);
+  EXPECT_DOUBLE_EQ(time.seconds(0, forward, 0), 20);
+  EXPECT_DOUBLE_EQ(time.seconds(1, update, 1), 10);
+  EXPECT_DOUBLE_EQ(time.seconds(2, forward, 0), 12);
+  EXPECT_DOUBLE_EQ(time.seconds(3, update, 1), 6);
+}
+
 }  // namespace
 }  // namespace dadsim::sim

@@ -61,6 +61,18 @@ TEST(SweepTable, FewPointsHaveALineEach) {
             "    6      1ms  2Mbps  b                 2.00 s  a 1.50×\n");
 }
 
+TEST(SweepTable, SaysHowFarRelativeStepsMove) {
+  SweepResults results = grid(2, 3);
+  const std::vector<double> ratios{1.1, 1.25, kNone, 1.6, 1.3, 1.2};
+  for (std::size_t point = 0; point < ratios.size(); ++point) {
+    results.runs[2 * point].relative_steps = ratios[point];
+    results.runs[2 * point + 1].relative_steps = 1;
+  }
+  const std::string text = sweep_table(results);
+  EXPECT_NE(text.find("relative steps of a: 1.1 to 1.6 over 5 points\n"), std::string::npos) << text;
+  EXPECT_EQ(text.find("relative steps of b"), std::string::npos) << "they do not move";
+}
+
 TEST(SweepTable, ManyPointsHaveASummaryAndAMap) {
   const std::string text = sweep_table(grid(9, 11));
   EXPECT_LT(lines(text), 40);

@@ -61,6 +61,7 @@ sg4::Link* make_link(sg4::NetZone& zone, const std::string& name, const spec::Wa
   spec.bandwidth = pair.bandwidth;
   spec.latency = pair.round_trip / 2;
   spec.transport = pair.transport;
+  spec.queue_bytes = pair.queue_bytes;
   spec.efficiency = pair.transport == spec::Transport::tcp ? efficiency::kTcp : 1;
   return make_link(zone, name, spec);
 }

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -33,20 +34,32 @@ void check(const spec::GpuClusterSpec& spec) {
   }
 }
 
-/// Inside a node: the port of the one GPU, the host bridge if it is a limit, the port of the other. Between nodes: the
+/// Inside a node: the port of the one GPU, the host bridge if it is a limit, the port of the other; or, in a mesh, the
+/// link of the pair. Between nodes: the
 /// rail of the sender, the fabric, the rail of the receiver; the GPUs' ports are not touched, as a GPU hands to its
 /// adapter over another bus.
 class GpuCluster : public ClusterNetwork {
  public:
   GpuCluster(sg4::NetZone& zone, const spec::GpuClusterSpec& spec)
-      : nodes_(spec.nodes), gpus_(spec.gpus), rails_(spec.rails) {
+      : nodes_(spec.nodes),
+        gpus_(spec.gpus),
+        rails_(spec.rails),
+        meshed_(spec.inside == spec::InsideNode::mesh && spec.gpus > 1) {
     check(spec);
     for (std::int64_t node = 0; node < nodes_; ++node) {
       const std::string name = name_in(spec.name, fmt::format("node-{}", node));
       for (std::int64_t gpu = node * gpus_; gpu < (node + 1) * gpus_; ++gpu) {
         const std::string host = name_in(spec.name, fmt::format("gpu-{}", gpu));
         make_host(zone, host, name);
-        if (gpus_ > 1) ports_.push_back(make_duplex_link(zone, host + " port", spec.port));
+        if (gpus_ > 1 && !meshed_) ports_.push_back(make_duplex_link(zone, host + " port", spec.port));
+      }
+      if (meshed_) {
+        for (std::int64_t a = 0; a < gpus_; ++a) {
+          for (std::int64_t b = a + 1; b < gpus_; ++b) {
+            const std::string pair = fmt::format("gpu-{} gpu-{}", node * gpus_ + a, node * gpus_ + b);
+            mesh_.push_back(make_duplex_link(zone, name_in(spec.name, pair), spec.port));
+          }
+        }
       }
       if (gpus_ > 1 && spec.inside == spec::InsideNode::shared && spec.bridge.bandwidth > 0) {
         bridges_.push_back(make_link(zone, name + " bridge", spec.bridge));
@@ -54,7 +67,12 @@ class GpuCluster : public ClusterNetwork {
       // A node by itself needs no adapters; where other clusters are, it does.
       if (nodes_ == 1 && spec.name.empty() && !(spec.nic.bandwidth > 0)) continue;
       for (std::int64_t rail = 0; rail < rails_; ++rail) {
-        adapters_.push_back(make_duplex_link(zone, fmt::format("{} rail-{}", name, rail), spec.nic));
+        const DuplexLink& line =
+            adapters_.emplace_back(make_duplex_link(zone, fmt::format("{} rail-{}", name, rail), spec.nic));
+        for (sg4::Link* link : {line.up, line.down}) {
+          if (spec.fabric.adds_up) link->set_property("adds-up", "true");
+          if (spec.port.name.starts_with("xgmi")) link->set_property("library", "rccl");
+        }
       }
     }
     fabric_ = make_fabric(zone, spec);
@@ -64,6 +82,15 @@ class GpuCluster : public ClusterNetwork {
   void route(std::int64_t from, std::int64_t to, Links& links) const override {
     const std::int64_t node = from / gpus_;
     if (node == to / gpus_) {
+      if (meshed_) {
+        const std::int64_t a = std::min(from, to) % gpus_;
+        const std::int64_t b = std::max(from, to) % gpus_;
+        // Pairs stand in order: before those of `a` are those of 0 … a − 1.
+        const std::int64_t pair = a * gpus_ - a * (a + 1) / 2 + b - a - 1;
+        const DuplexLink& line = mesh_[static_cast<std::size_t>(node * (gpus_ * (gpus_ - 1) / 2) + pair)];
+        links.push_back(from < to ? line.up : line.down);
+        return;
+      }
       links.push_back(ports_[static_cast<std::size_t>(from)].up);
       if (!bridges_.empty()) links.push_back(bridges_[static_cast<std::size_t>(node)]);
       links.push_back(ports_[static_cast<std::size_t>(to)].down);
@@ -87,8 +114,10 @@ class GpuCluster : public ClusterNetwork {
   std::int64_t adapter(std::int64_t gpu) const { return gpu / gpus_ * rails_ + gpu % gpus_ * rails_ / gpus_; }
 
   std::int64_t nodes_, gpus_, rails_;  ///< in all, per node, per node
-  std::vector<DuplexLink> ports_;      ///< per GPU; none where a node has one
-  Links bridges_;                      ///< per node; none where it is no limit
+  bool meshed_;
+  std::vector<DuplexLink> ports_;  ///< per GPU; none where a node has one, or a mesh
+  std::vector<DuplexLink> mesh_;   ///< mesh: per node and pair
+  Links bridges_;                  ///< per node; none where it is no limit
   std::vector<DuplexLink> adapters_;
   std::unique_ptr<Fabric> fabric_;
 };

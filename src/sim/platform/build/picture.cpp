@@ -10,6 +10,18 @@
 namespace dadsim::sim {
 namespace {
 
+const char* inside_in_words(spec::InsideNode inside) {
+  switch (inside) {
+    case spec::InsideNode::switched:
+      return "switch";
+    case spec::InsideNode::shared:
+      return "host bridge";
+    case spec::InsideNode::mesh:
+      return "mesh";
+  }
+  return "";
+}
+
 bool few(std::int64_t count) { return count <= static_cast<std::int64_t>(kDrawnOneByOne); }
 
 std::string in_words(const spec::LinkSpec& link) {
@@ -197,18 +209,24 @@ class Pen {
       const std::string frame = name_in(spec.name, name);
       const std::string adapters = add(spec.name, name, "adapters", Picture::Kind::network, frame);
       join(adapters, above, rails, rail_links(spec, node, node + 1));
-      const std::string inside =
-          spec.gpus == 1
-              ? std::string{}
-              : add(spec.name, name + " inside", spec.inside == spec::InsideNode::switched ? "switch" : "host bridge",
-                    Picture::Kind::network, frame);
+      const std::string inside = spec.gpus == 1 ? std::string{}
+                                                : add(spec.name, name + " inside", inside_in_words(spec.inside),
+                                                      Picture::Kind::network, frame);
       for (std::int64_t gpu = node * spec.gpus; gpu < (node + 1) * spec.gpus; ++gpu) {
         const std::string host = fmt::format("gpu-{}", gpu);
         const std::string id = add(spec.name, host, host, Picture::Kind::host, frame);
         join(id, adapters, "");
         if (inside.empty()) continue;
         std::vector<std::string> links;
-        add_line(links, id + " port");
+        if (spec.inside == spec::InsideNode::mesh) {
+          for (std::int64_t other = node * spec.gpus; other < (node + 1) * spec.gpus; ++other) {
+            if (other == gpu) continue;
+            const auto [a, b] = std::minmax(gpu, other);
+            add_line(links, name_in(spec.name, fmt::format("gpu-{} gpu-{}", a, b)));
+          }
+        } else {
+          add_line(links, id + " port");
+        }
         join(id, inside, gpu == node * spec.gpus ? in_words(spec.port) : "", std::move(links));
       }
     }

@@ -6,25 +6,44 @@
 namespace dadsim::sim::links {
 
 std::vector<spec::LinkSpec> inside_node() {
-  const auto nvlink = [](int generation, double bandwidth, const char* gpu) {
+  const auto nvlink = [](const char* name, double bandwidth, double share, const char* gpu) {
     spec::LinkSpec link;
-    link.name = fmt::format("nvlink-{}", generation);
+    link.name = fmt::format("nvlink-{}", name);
     link.bandwidth = bandwidth;
     link.latency = 0.5e-6;
     link.transport = spec::Transport::nvlink;
-    link.efficiency = efficiency::kNvlink;
+    link.efficiency = share;
     link.source = fmt::format(
         "all NVLinks of a GPU ({}) together, one direction, as tabulated in S. Bekman, Machine Learning Engineering, "
-        "network "
-        "(2024); latency is an assumption, efficiency from a ring of 8 H100 (ASTRA-sim, hgx_h100_8gpu.yml)",
-        gpu);
+        "network (2024); latency is an assumption, efficiency from {}",
+        gpu,
+        share == efficiency::kNvlink ? "a ring of 8 H100 (ASTRA-sim, hgx_h100_8gpu.yml)"
+                                     : "what NCCL takes a link to carry (NVIDIA/nccl, src/graph/topo.h)");
+    return link;
+  };
+  // The eight V100 of a DGX-1 have no switch: six links each, to four others. NCCL lays its rings so that all six are
+  // in use, which is as good as a port of them all to neighbours of a ring, and to nobody else.
+  spec::LinkSpec cube = nvlink("2-cube", 150e9, efficiency::kNvlink2, "V100");
+  cube.source =
+      "hybrid cube mesh of DGX-1 with V100 (2017): the six links of a GPU as one port, which holds for NCCL's rings; 6 "
+      "x 20 "
+      "GB/s "
+      "of 6 x 25 GB/s is what NCCL takes them to carry (NVIDIA/nccl, src/graph/topo.h); latency is an assumption";
+  const auto xgmi = [](const char* gpu, double bandwidth, const char* source) {
+    spec::LinkSpec link;
+    link.name = fmt::format("xgmi-{}", gpu);
+    link.bandwidth = bandwidth;
+    link.latency = 0.5e-6;
+    link.transport = spec::Transport::rdma;
+    link.efficiency = efficiency::kXgmi;
+    link.source = source;
     return link;
   };
   const auto pcie = [](int generation, double bandwidth, const char* source) {
     spec::LinkSpec link;
     link.name = fmt::format("pcie-{}", generation);
     link.bandwidth = bandwidth;
-    link.latency = 0.5e-6;
+    link.latency = 0.25e-6;
     link.transport = spec::Transport::rdma;
     link.efficiency = efficiency::kPcie;
     link.source = fmt::format(
@@ -34,10 +53,23 @@ std::vector<spec::LinkSpec> inside_node() {
   };
   const char* table = "S. Bekman, Machine Learning Engineering, network (2024)";
   return {
-      nvlink(1, 80e9, "P100"),  nvlink(2, 150e9, "V100"),
-      nvlink(3, 300e9, "A100"), nvlink(4, 450e9, "H100, H200"),
-      nvlink(5, 900e9, "B200"), pcie(3, 15.75e9, "16 x 8 GT/s x 128/130, PCI Express Base 3.0 (2010), unverified"),
-      pcie(4, 31e9, table),     pcie(5, 63e9, table),
+      nvlink("1", 80e9, efficiency::kNvlink1, "P100"),
+      nvlink("2", 150e9, efficiency::kNvlink2, "V100"),
+      cube,
+      nvlink("3", 300e9, efficiency::kNvlink2, "A100"),
+      nvlink("4", 450e9, efficiency::kNvlink, "H100, H200"),
+      nvlink("5", 900e9, efficiency::kNvlink2, "B200, GB200 NVL72"),
+      xgmi("mi250x", 50e9,
+           "one Infinity Fabric link between two dies of MI250X, one direction (AMD, 2021, unverified); efficiency as "
+           "MI300X, "
+           "latency is an assumption"),
+      xgmi("mi300x", 64e9,
+           "one of the seven Infinity Fabric links of an MI300X or MI325X, one direction, of which 48 GB/s are usable "
+           "(AMD, "
+           "Understanding RCCL bandwidth and xGMI performance on MI300X, 2025); latency is an assumption"),
+      pcie(3, 15.75e9, "16 x 8 GT/s x 128/130, PCI Express Base 3.0 (2010), unverified"),
+      pcie(4, 31e9, table),
+      pcie(5, 63e9, table),
   };
 }
 

@@ -74,11 +74,11 @@ function addRuns(page, section) {
   ];
   const rows = page.runs.map((run) => [
     nameOf(page, run),
-    humanSeconds(run.target.seconds),
+    secondsWithBand(run.target.seconds, run.band?.target_seconds),
     humanCount(run.target.step),
     humanPercent(run.accuracy.final),
     humanPercent(run.accuracy.best),
-    humanSeconds(run.per_step.seconds),
+    secondsWithBand(run.per_step.seconds, run.band?.step_seconds),
     humanBytes(run.per_step.bytes_up_per_worker),
     humanBytes(run.per_step.bytes_down_per_worker),
     humanBytes(run.total_bytes),

@@ -31,12 +31,26 @@ function scaleSentences(page, scale) {
     `Relative steps: steps to ${targetText(page.target)} on ${page.result.learned_on}, ` +
       (scale.seeds > 1
         ? `mean over ${scale.seeds} seeds, divided by those of gradient sharing with the same seeds; ` +
-          "the interval is Fieller's."
+          "the interval holds Fieller's and all that lies between evaluations."
         : "divided by those of gradient sharing; one seed has no interval."),
   );
   if (isNumber(known.value)) sentences.push(chargedSentence(scale.charged));
   for (const run of page.runs) {
     if (run.at_scale?.why_not) sentences.push(`${run.label}: no relative steps: ${run.at_scale.why_not}.`);
+    for (const at of run.at_scale?.further_targets ?? []) {
+      sentences.push(
+        at.why_not
+          ? `${run.label}: no relative steps to ${targetText(at.target)}: ${at.why_not}.`
+          : `${run.label}: relative steps to ${targetText(at.target)}: ${withInterval(at.relative_steps, withDigits)}.`,
+      );
+    }
+    const range = run.at_scale?.relative_steps_over_targets;
+    if (range && isNumber(range.least)) {
+      const targets = 1 + run.at_scale.further_targets.length;
+      sentences.push(
+        `${run.label}: relative steps from ${withDigits(range.least)} to ${withDigits(range.greatest)} over ${targets} targets.`,
+      );
+    }
     if (run.played) {
       sentences.push(
         `${run.label}: it has no relative steps, since what it learns depends on the cluster that it is played on; ` +

@@ -1,0 +1,180 @@
+#include "cli/calibrate_command.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+
+#include "cli/arguments.hpp"
+#include "cli/print.hpp"
+#include "cli/usage_error.hpp"
+#include "scenario/load.hpp"
+#include "sim/device.hpp"
+#include "study/calibrate.hpp"
+#include "study/catalog.hpp"
+#include "support/atomic_file.hpp"
+#include "support/diagnostics.hpp"
+#include "support/human.hpp"
+
+namespace dadsim::cli {
+namespace {
+
+namespace po = boost::program_options;
+
+/// A device of the class of NVIDIA's data-centre GPUs that has nothing but the assumptions of its class.
+constexpr const char* kUsualClass = "v100-pcie";
+
+po::options_description calibrate_options() {
+  po::options_description options("Options");
+  options.add_options()                                                                                         //
+      ("device", po::value<std::string>()->value_name("NAME"), "name of the device that is written; required")  //
+      ("like", po::value<std::string>()->value_name("DEVICE"),
+       "a device of the catalogue (dadsim devices): its peaks, bandwidth, memory, and what the measurements do not "
+       "identify")  //
+      ("peak", po::value<std::vector<std::string>>()->value_name("PRECISION=RATE")->composing(),
+       "peak in a precision, e.g. fp16=125TF; repeatable; needed without --like")  //
+      ("bandwidth", po::value<std::string>()->value_name("RATE"),
+       "between memory and cores, e.g. 900GBps; needed without --like")  //
+      ("out", po::value<std::string>()->value_name("FILE"),
+       "write the <device> element there, and what was fitted to standard output; without it the element goes to "
+       "standard output")                          //
+      ("quiet", "say nothing of what was fitted")  //
+      ("help", "this text");
+  return options;
+}
+
+std::string usage_of_calibrate() {
+  std::ostringstream text;
+  text
+      << "dadsim calibrate [options] measurements.csv --device NAME\n"
+         "fits a device to a few measured steps of a single one, and writes it as the <device> of a scenario\n"
+         "(docs/calibrate.md). The file has a line of columns (workload,batch,time; precision and gpus if wanted) and\n"
+         "a measurement a line, as resnet-50,128,398/s or resnet-50,128,321ms.\n\n"
+      << calibrate_options();
+  return text.str();
+}
+
+std::string read_csv(const std::string& path) {
+  std::error_code error;
+  if (std::filesystem::is_directory(path, error)) throw InputError({path, 0, "is a folder", "a file of measurements"});
+  std::ifstream in(path, std::ios::binary);
+  if (!in) throw InputError({path, 0, fmt::format("cannot be read: {}", std::strerror(errno)), "a CSV file"});
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+/// A quantity of an option. Throws UsageError.
+double quantity_of(const scenario::Catalog& catalog, scenario::Catalog::Unit unit, const std::string& text,
+                   const std::string& option, const std::string& form) {
+  const std::optional<double> value = catalog.parse_unit(unit, text);
+  if (!value || !(*value > 0) || !std::isfinite(*value))
+    throw UsageError(fmt::format("--{} '{}' is none; {}", option, text, form));
+  return *value;
+}
+
+double& peak_of(spec::DeviceSpec& device, const std::string& precision) {
+  const auto named = spec::precision_named(precision);
+  if (named == spec::Precision::fp32) return device.peak_flops;
+  if (named == spec::Precision::tf32) return device.tf32_flops;
+  if (named == spec::Precision::fp16) return device.fp16_flops;
+  if (named == spec::Precision::bf16) return device.bf16_flops;
+  throw UsageError(fmt::format("--peak: no precision is called '{}'; fp32, tf32, fp16 or bf16", precision));
+}
+
+/// What the fit begins with.
+spec::DeviceSpec base_of(const po::variables_map& values, const scenario::Catalog& catalog) {
+  const std::string like = text_of(values, "like");
+  const auto& known = sim::device_catalog();
+  if (!like.empty() && known.find(like) == nullptr)
+    throw UsageError(fmt::format("--like: no device is called '{}'; {}", like, suggestion(like, catalog.devices)));
+  spec::DeviceSpec device = known.at(like.empty() ? kUsualClass : like);
+  if (like.empty()) {
+    if (!values.contains("peak") || !values.contains("bandwidth"))
+      throw UsageError("--like DEVICE is missing, or --peak PRECISION=RATE and --bandwidth RATE");
+    device.peak_flops = device.tf32_flops = device.fp16_flops = device.bf16_flops = 0;
+    device.memory_bytes = device.power = 0;
+    device.description.clear();
+  }
+  if (values.contains("peak")) {
+    for (const std::string& one : values["peak"].as<std::vector<std::string>>()) {
+      const std::size_t equal = one.find('=');
+      if (equal == std::string::npos) throw UsageError(fmt::format("--peak '{}' has no '='; fp16=125TF", one));
+      peak_of(device, one.substr(0, equal)) = quantity_of(catalog, scenario::Catalog::Unit::flops,
+                                                          one.substr(equal + 1), "peak", "flop/s, e.g. fp16=125TF");
+    }
+  }
+  if (const std::string bandwidth = text_of(values, "bandwidth"); !bandwidth.empty()) {
+    device.memory_bandwidth = quantity_of(catalog, scenario::Catalog::Unit::bytes_per_second, bandwidth, "bandwidth",
+                                          "bytes per second, e.g. 900GBps");
+  }
+  return device;
+}
+
+std::string value_of(const study::CalibratedConstant& constant) {
+  return constant.in_seconds ? human_seconds(constant.value) : fmt::format("{:.4f}", constant.value);
+}
+
+std::string in_words(const study::Calibration& calibration, const std::vector<study::Measurement>& measurements) {
+  std::string text = "Fitted:\n";
+  std::string kept;
+  for (const study::CalibratedConstant& one : calibration.constants) {
+    if (one.fitted) {
+      text += fmt::format("  {:<34} {:>10}   off by {:.1f} % if each measurement is by 1 %\n", one.name, value_of(one),
+                          100 * one.uncertainty);
+    } else {
+      kept += fmt::format("  {:<34} {:>10}\n", one.name, value_of(one));
+    }
+  }
+  if (!kept.empty()) text += "As before, since these measurements do not tell it:\n" + kept;
+  text += "Steps:\n";
+  for (std::size_t i = 0; i < measurements.size(); ++i) {
+    const study::Measurement& one = measurements[i];
+    text += fmt::format("  {:<20} {:>6} {}  measured {:>9}, fitted {:>9}  {:+.1f} %\n", one.workload, one.batch,
+                        to_string(one.precision), human_seconds(one.seconds), human_seconds(calibration.seconds[i]),
+                        100 * (calibration.seconds[i] / one.seconds - 1));
+  }
+  const auto fitted = std::ranges::count_if(calibration.constants, &study::CalibratedConstant::fitted);
+  text += static_cast<std::size_t>(fitted) < measurements.size()
+              ? fmt::format("Mean error of the fit {:.1f} %.\n", 100 * calibration.spread)
+              : "As many constants as measurements: the fit says nothing of its own error.\n";
+  return text;
+}
+
+}  // namespace
+
+void run_calibrate_command(const std::vector<std::string>& arguments) {
+  const po::variables_map values = read_arguments(arguments, calibrate_options());
+  if (values.contains("help")) return print(usage_of_calibrate());
+  const std::vector<std::string> operands = operands_of(values);
+  if (operands.empty()) throw UsageError("no measurements are named; see dadsim calibrate --help");
+  if (operands.size() > 1) throw UsageError(fmt::format("'{}' is one argument too many; one file", operands[1]));
+  const std::string name = text_of(values, "device");
+  if (name.empty()) throw UsageError("--device NAME is missing: what the device is to be called");
+  const scenario::Catalog catalog = study::make_catalog();
+  if (sim::device_catalog().find(name) != nullptr)
+    throw UsageError(fmt::format("--device '{}' is a device of the catalogue; a name of its own", name));
+  const std::string out = text_of(values, "out");
+  if (!out.empty()) check_writable(out);
+
+  spec::DeviceSpec base = base_of(values, catalog);
+  base.name = name;
+  const std::vector<study::Measurement> measurements =
+      study::read_measurements(operands[0], read_csv(operands[0]), catalog);
+  const study::Calibration calibration = study::calibrate(base, measurements, operands[0]);
+  const std::string element = scenario::print_device(calibration.device);
+  const bool to_file = !out.empty() && out != "-";
+  write_file_atomically(to_file ? out : "-", element);
+  if (values.contains("quiet")) return;
+  // The element alone goes to standard output where it is to be taken from there.
+  const std::string text = in_words(calibration, measurements);
+  if (to_file) return print(text);
+  fmt::print(stderr, "{}", text);
+}
+
+}  // namespace dadsim::cli

@@ -1,0 +1,149 @@
+#include "collectives/groups.hpp"
+
+#include <algorithm>
+#include <set>
+#include <stdexcept>
+#include <utility>
+
+namespace dadsim::collectives {
+namespace {
+
+class GroupRounds final : public Rounds {
+ public:
+  GroupRounds(std::vector<RankGroup> groups, Rank ranks)
+      : groups_(std::move(groups)), place_of_(static_cast<std::size_t>(ranks)) {
+    for (std::size_t group = 0; group < groups_.size(); ++group) {
+      const RankGroup& own = groups_[group];
+      if (own.rounds->ranks() != static_cast<Rank>(own.ranks.size())) {
+        throw std::logic_error("a group of another size than its rounds are for");
+      }
+      count_ = std::max(count_, own.rounds->count());
+      lanes_ = std::max(lanes_, own.rounds->lanes());
+      set_start_seconds(std::max(start_seconds(), own.rounds->start_seconds()));
+      if (own.rounds->in_bulk()) set_in_bulk();
+      for (std::size_t place = 0; place < own.ranks.size(); ++place) {
+        Place& of_rank = place_of_.at(static_cast<std::size_t>(own.ranks[place]));
+        if (of_rank.group >= 0) throw std::logic_error("a rank in two groups");
+        of_rank = {static_cast<std::int32_t>(group), static_cast<Rank>(place)};
+      }
+    }
+  }
+
+  Rank ranks() const override { return static_cast<Rank>(place_of_.size()); }
+  std::int64_t count() const override { return count_; }
+
+  /// Groups carry out one algorithm.
+  Pace pace() const override { return groups_.empty() ? Pace{} : groups_.front().rounds->pace(); }
+
+  Rank lanes() const override { return lanes_; }
+
+  void sends(Rank rank, std::int64_t round, std::vector<Transfer>& out) const override {
+    of_group(rank, round, out, [&](const Rounds& own, Rank place) { own.sends(place, round, out); });
+  }
+
+  void receives(Rank rank, std::int64_t round, std::vector<Transfer>& out) const override {
+    of_group(rank, round, out, [&](const Rounds& own, Rank place) { own.receives(place, round, out); });
+  }
+
+  /// A group with fewer lanes than another has nothing to say in the others.
+  void lane_sends(Rank rank, Rank lane, std::int64_t round, std::vector<Transfer>& out) const override {
+    of_group(rank, round, out, [&](const Rounds& own, Rank place) {
+      if (lane < own.lanes()) own.lane_sends(place, lane, round, out);
+    });
+  }
+
+  void lane_receives(Rank rank, Rank lane, std::int64_t round, std::vector<Transfer>& out) const override {
+    of_group(rank, round, out, [&](const Rounds& own, Rank place) {
+      if (lane < own.lanes()) own.lane_receives(place, lane, round, out);
+    });
+  }
+
+  double lane_share(Rank from, Rank to) const override {
+    const Place& own = place_of_[static_cast<std::size_t>(from)];
+    const Place& peer = place_of_[static_cast<std::size_t>(to)];
+    if (own.group < 0 || own.group != peer.group) return 1;
+    return groups_[static_cast<std::size_t>(own.group)].rounds->lane_share(own.rank, peer.rank);
+  }
+
+  bool even() const override {
+    return std::ranges::all_of(groups_, [](const RankGroup& group) { return group.rounds->even(); });
+  }
+
+  /// Where any group's phase ends, so does one of all. In one of these the pairs of all groups are alike, or not.
+  std::vector<RoundPhase> phases() const override {
+    std::set<const Rounds*> distinct;
+    for (const RankGroup& group : groups_) distinct.insert(group.rounds.get());
+    if (distinct.size() == 1) return (*distinct.begin())->phases();
+    std::set<std::int64_t> begins;
+    std::vector<RoundPhase> unlike;
+    for (const Rounds* rounds : distinct) {
+      for (const RoundPhase& phase : rounds->phases()) {
+        begins.insert(phase.first);
+        begins.insert(phase.first + phase.rounds);
+        if (!phase.alike) unlike.push_back(phase);
+      }
+    }
+    std::vector<RoundPhase> result;
+    for (auto begin = begins.begin(); begin != begins.end() && std::next(begin) != begins.end(); ++begin) {
+      const bool alike = std::ranges::none_of(unlike, [&](const RoundPhase& phase) {
+        return phase.first <= *begin && *begin < phase.first + phase.rounds;
+      });
+      result.push_back({*begin, *std::next(begin) - *begin, alike});
+    }
+    return result;
+  }
+
+ private:
+  struct Place {
+    std::int32_t group = -1;
+    Rank rank = 0;  ///< in it
+  };
+
+  /// What `add` appends for a rank of a group, its peers with their numbers among all.
+  template <class Add>
+  void of_group(Rank rank, std::int64_t round, std::vector<Transfer>& out, Add&& add) const {
+    const Place& place = place_of_[static_cast<std::size_t>(rank)];
+    if (place.group < 0) return;
+    const RankGroup& group = groups_[static_cast<std::size_t>(place.group)];
+    if (round >= group.rounds->count()) return;
+    const std::size_t before = out.size();
+    add(*group.rounds, place.rank);
+    number_peers(group, before, out);
+  }
+
+  static void number_peers(const RankGroup& group, std::size_t from, std::vector<Transfer>& out) {
+    for (std::size_t i = from; i < out.size(); ++i) out[i].peer = group.ranks[static_cast<std::size_t>(out[i].peer)];
+  }
+
+  std::vector<RankGroup> groups_;
+  std::vector<Place> place_of_;  ///< per rank
+  std::int64_t count_ = 0;
+  Rank lanes_ = 1;
+};
+
+class OneMessage final : public Rounds {
+ public:
+  explicit OneMessage(double bytes) : bytes_(bytes) {}
+  Rank ranks() const override { return 2; }
+  std::int64_t count() const override { return 1; }
+  void sends(Rank rank, std::int64_t, std::vector<Transfer>& out) const override {
+    if (rank == 0) out.push_back({1, bytes_});
+  }
+  void receives(Rank rank, std::int64_t, std::vector<Transfer>& out) const override {
+    if (rank == 1) out.push_back({0, bytes_});
+  }
+  std::vector<RoundPhase> phases() const override { return {{0, 1, true}}; }
+
+ private:
+  double bytes_;
+};
+
+}  // namespace
+
+std::unique_ptr<Rounds> in_groups(std::vector<RankGroup> groups, Rank ranks) {
+  return std::make_unique<GroupRounds>(std::move(groups), ranks);
+}
+
+std::unique_ptr<Rounds> one_message(double bytes) { return std::make_unique<OneMessage>(bytes); }
+
+}  // namespace dadsim::collectives

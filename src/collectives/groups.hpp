@@ -1,0 +1,24 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "collectives/rounds.hpp"
+
+namespace dadsim::collectives {
+
+/// One of several collectives that go on side by side, each among ranks of its own.
+struct RankGroup {
+  std::shared_ptr<const Rounds> rounds;  ///< for as many ranks as the group has; groups that are alike may share them
+  std::vector<Rank> ranks;               ///< of all ranks, in the order of the group's own
+  std::size_t size() const { return ranks.size(); }
+};
+
+/// All of them as one, over `ranks` ranks: round i of it is round i of each. Ranks in no group send and receive
+/// nothing. No rank may be in two groups.
+std::unique_ptr<Rounds> in_groups(std::vector<RankGroup> groups, Rank ranks);
+
+/// One message from rank 0 to rank 1, of two.
+std::unique_ptr<Rounds> one_message(double bytes);
+
+}  // namespace dadsim::collectives

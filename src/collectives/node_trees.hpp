@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstdint>
+
+#include "collectives/collective.hpp"
+
+namespace dadsim::collectives {
+
+/// How the ranks of a node add up and hand out: along rings, or through the node's switch (NVLink SHARP).
+enum class WithinNode : std::uint8_t { rings, node_switch };
+/// How nodes do: through two trees for each of a node's ranks, or through the switches of the fabric (InfiniBand
+/// SHARP).
+enum class BetweenNodes : std::uint8_t { trees, fabric };
+
+/// How an all-reduce of M nodes of L ranks each is carried out in segments.
+struct NodePlan {
+  Rank nodes = 1, per_node = 1;
+  WithinNode within = WithinNode::rings;
+  BetweenNodes between = BetweenNodes::trees;
+
+  /// Bytes per byte of the vector that a port carries each way in all, and an adapter: beyond two nodes a tree's rank
+  /// has two children in one half of its shard, and ranks that share an adapter take turns.
+  double port_bytes() const;
+  double adapter_bytes(const RankLayout& layout) const;
+  double turns(const RankLayout& layout) const;
+
+  /// Rounds of a segment inside the nodes before and after the ones between them, and those between.
+  std::int64_t stages_within() const;
+  std::int64_t stages_between() const;
+  /// Seconds by formula with S segments: in each round the longest of what a rank has to send inside its node and
+  /// between nodes, of all segments that are under way.
+  double seconds(double bytes, double segments, const RankLayout& layout) const;
+  /// Seconds that NCCL's trees lose on vectors of medium size, where its chunks do not fill the pipeline: as much as
+  /// its tuner says (treeCorrectionFactor, a share of the bandwidth for every power of two). None in switches. And what
+  /// hops of trees take longer.
+  double loss(double bytes, const RankLayout& layout) const;
+  /// The number of segments for which that is least; with `segment_bytes` the fewest that are no larger.
+  std::int64_t segments(double bytes, double segment_bytes, const RankLayout& layout) const;
+};
+
+/// On nodes of one rank each, or on one node, the ranks are the nodes.
+NodePlan node_plan(const RankLayout& layout, WithinNode within, BetweenNodes between);
+
+}  // namespace dadsim::collectives

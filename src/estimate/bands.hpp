@@ -1,0 +1,98 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "estimate/efficiency.hpp"
+
+// How far a predicted time may be off, by how far predictions of its kin were off that were held against measurements
+// (docs/validation.md). The numbers are computed from those rows, and none is chosen.
+
+namespace dadsim::estimate {
+
+/// Rows of validation whose errors have the same causes.
+struct Kin {
+  const char* name;      ///< as in tests/validation/residuals.csv
+  const char* parent;    ///< the next wider kin, whose rows are taken where there are too few of its own; or empty
+  const char* words;     ///< what a time of it rests on
+  bool gathers = false;  ///< it has no rows of its own but those of all kins below it
+};
+
+/// All of them.
+std::span<const Kin> kins();
+
+/// Throws std::logic_error for a name that is none.
+const Kin& kin(std::string_view name);
+
+/// Between which factors of a prediction nine measurements out of ten lie. The prediction itself is always between.
+struct Spread {
+  double low = 1, high = 1;  ///< measured ÷ predicted
+  std::size_t rows = 0;      ///< that it is computed from
+};
+
+/// A validated row of a kin.
+struct Residual {
+  std::string kin;
+  double log_ratio = 0;  ///< log(measured ÷ predicted)
+};
+
+/// Fewer rows than this say nothing of one in ten.
+inline constexpr std::size_t kLeastRows = 9;
+
+/// From the rows of the kin, and where they are fewer than kLeastRows from those of its parent too, and so on (one that
+/// gathers has those of all below it). Of n
+/// ordered values the ends are number ⌊(n + 1)/20⌋ and ⌈19 (n + 1)/20⌉, the least and the greatest where there is none
+/// so far out: a further value of the same population is outside with a probability of at most one in ten for n of 19
+/// or more, of 2/(n + 1) below (order statistics: David and Nagaraja, 2003, section 7.2). Nothing is assumed of their
+/// distribution. Without any row the answer has none.
+Spread spread_of(std::string_view kin, std::span<const Residual> residuals);
+
+/// A spread by kin, computed from tests/validation/residuals.csv (src/estimate/residuals.inc).
+struct KinSpread {
+  const char* kin;
+  double low, high;
+  std::size_t rows;
+};
+std::span<const KinSpread> kin_spreads();
+
+/// A part of a time whose error has one cause.
+struct TimePart {
+  std::string kin;
+  double seconds = 0;
+  /// Errors with the same cause are one and the same in two times of one cluster: which devices compute, what is
+  /// carried out over which links.
+  std::string cause = {};
+  std::string basis = {};  ///< in words, what the prediction rests on; empty: the words of the kin
+  bool operator==(const TimePart&) const = default;
+};
+
+/// Factors on a time.
+struct Band {
+  double low = 1, high = 1;
+  bool operator==(const Band&) const = default;
+};
+
+/// The band of the sum of the parts. Their errors are taken to be independent of each other: how far the sum may lie
+/// above it is the root of the summed squares of how far each part may,
+///     high = 1 + √Σ (sᵢ (hᵢ − 1))² ÷ Σ sᵢ,   low likewise.
+/// `spreads`: by kin, those of kin_spreads() as a rule.
+Band band_of(std::span<const TimePart> parts, std::span<const KinSpread> spreads = kin_spreads());
+
+/// The band of the ratio a ÷ b, as factors on the predicted ratio. An error of the same cause is the same in both and
+/// counts by the difference of the shares that it has of the two times; others count for themselves. To first order in
+/// the logarithms, the terms added as in band_of:
+///     log of the ratio = Σ over causes (share in a − share in b) × log of the error.
+Band ratio_band(std::span<const TimePart> a, std::span<const TimePart> b,
+                std::span<const KinSpread> spreads = kin_spreads());
+
+/// The interval of a time of so many steps, and the band of a step, together: the logarithms of what each allows on a
+/// side are added in squares. The interval is one of 95 % where the band is one of 90 %: it is taken as it is.
+Estimate with_band(const Estimate& time, const Band& step);
+
+/// What a band rests on, the longest part first: "calibrated on …; assumed". Parts under one in a hundred are left out.
+std::string basis_of(std::span<const TimePart> parts);
+
+}  // namespace dadsim::estimate

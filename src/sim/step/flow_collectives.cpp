@@ -1,0 +1,189 @@
+#include "sim/step/flow_collectives.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <unordered_map>
+
+#include "collectives/closed_form.hpp"
+#include "sim/network/flow.hpp"
+
+namespace dadsim::sim {
+namespace {
+
+/// Calls `visit(rank, transfer, times)` for every message that stands for `times` in as many rounds.
+template <class Visit>
+void for_each_message(const collectives::Rounds& rounds, const Visit& visit) {
+  std::vector<collectives::Transfer> transfers;
+  for (const collectives::RoundPhase& phase : rounds.phases()) {
+    for (std::int64_t i = 0; i < (phase.alike ? 1 : phase.rounds); ++i) {
+      const double times = phase.alike ? static_cast<double>(phase.rounds) : 1;
+      for (collectives::Rank rank = 0; rank < rounds.ranks(); ++rank) {
+        transfers.clear();
+        rounds.sends(rank, phase.first + i, transfers);
+        for (const collectives::Transfer& transfer : transfers) visit(rank, transfer, times);
+      }
+    }
+  }
+}
+
+/// Sets of numbers 0, 1, …, each at first by itself (Tarjan, JACM 22(2), 1975, with halving of paths).
+class DisjointSets {
+ public:
+  explicit DisjointSets(std::size_t count) : parent_(count) { std::iota(parent_.begin(), parent_.end(), 0U); }
+  std::size_t find(std::size_t i) {
+    while (parent_[i] != i) i = parent_[i] = parent_[parent_[i]];
+    return i;
+  }
+  /// The lower number stands for both.
+  void join(std::size_t a, std::size_t b) {
+    a = find(a);
+    b = find(b);
+    parent_[std::max(a, b)] = std::min(a, b);
+  }
+
+ private:
+  std::vector<std::size_t> parent_;
+};
+
+}  // namespace
+
+FlowCollectives::FlowCollectives(const Nodes& nodes, const Parts& parts, const collectives::RankLayout& layout,
+                                 const step::Schedule& schedule, Interconnect& network, bool by_closed_form)
+    : parts_(parts), layout_(layout), schedule_(schedule), network_(network), by_closed_form_(by_closed_form) {
+  for (std::size_t node = 0; node < parts.nodes(); ++node) hosts_.push_back(nodes.hosts[parts.host_index(node)]);
+}
+
+std::vector<FlowPart>& FlowCollectives::of(const step::Task& task) {
+  if (auto* known = known_.find(task); known != nullptr) return *known;
+  const std::vector<collectives::RankGroup> groups = lay_out(requests_of(task, schedule_, layout_));
+  Groups all;
+  for (const collectives::RankGroup& group : groups) all.push_back(&group);
+  std::vector<FlowPart> made = divided(all);
+  if (task.stage == step::kEveryStage && schedule_.pipeline > 1) {
+    const auto of_stage = static_cast<std::size_t>(schedule_.tensor) * schedule_.replicas();
+    for (FlowPart& part : made) {
+      std::map<std::size_t, Groups> by_stage;
+      std::vector<bool> is_here(parts_.nodes());
+      for (const std::size_t node : part.nodes) is_here[node] = true;
+      for (const collectives::RankGroup& group : groups) {
+        const auto first = static_cast<std::size_t>(group.ranks.front());
+        if (is_here[first]) by_stage[first / of_stage].push_back(&group);
+      }
+      if (by_stage.size() < 2) continue;
+      for (const auto& [stage, own] : by_stage) part.stages.push_back(joined(own));
+    }
+  }
+  return known_.add(task, std::move(made));
+}
+
+/// Groups that share a link, or share one with others that share one, belong together.
+std::vector<FlowPart> FlowCollectives::divided(const Groups& groups) {
+  std::vector<FlowPart> parts;
+  if (groups.size() == 1) {
+    parts.push_back(joined(groups));
+    return parts;
+  }
+  DisjointSets sets(groups.size());
+  std::unordered_map<std::int32_t, std::size_t> user_of;  // of a link
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    const std::vector<collectives::Rank>& ranks = groups[i]->ranks;
+    const auto host = [&](collectives::Rank rank) {
+      return hosts_[static_cast<std::size_t>(ranks[static_cast<std::size_t>(rank)])];
+    };
+    for_each_message(*groups[i]->rounds, [&](collectives::Rank from, const collectives::Transfer& transfer, double) {
+      for (const std::int32_t link : network_[network_.path(host(from), host(transfer.peer))].links) {
+        if (!network_.link(link).shared) continue;
+        const auto [user, added] = user_of.try_emplace(link, i);
+        if (!added) sets.join(user->second, i);
+      }
+    });
+  }
+  std::map<std::size_t, Groups> together;
+  for (std::size_t i = 0; i < groups.size(); ++i) together[sets.find(i)].push_back(groups[i]);
+  for (const auto& [first, own] : together) parts.push_back(joined(own));
+  return parts;
+}
+
+FlowPart FlowCollectives::joined(const Groups& groups) const {
+  FlowPart part;
+  std::vector<collectives::RankGroup> renumbered;
+  for (const collectives::RankGroup* group : groups) {
+    const std::size_t first = part.nodes.size();
+    for (const collectives::Rank rank : group->ranks) part.nodes.push_back(static_cast<std::size_t>(rank));
+    part.ends.push_back(part.nodes.size());
+    std::vector<collectives::Rank> ranks(group->size());
+    std::iota(ranks.begin(), ranks.end(), static_cast<collectives::Rank>(first));
+    renumbered.push_back({group->rounds, std::move(ranks)});
+  }
+  part.rounds = as_one(std::move(renumbered), part.nodes.size());
+  for (const std::size_t node : part.nodes) part.hosts.push_back(hosts_[node]);
+  return part;
+}
+
+FlowOutcome FlowCollectives::carry_out(const FlowPart& part, std::vector<double>& dates, double earliest,
+                                       double latest) {
+  FlowOutcome outcome;
+  std::vector<LinkLoad> loads;
+  if (by_closed_form_) {
+    const double end = latest + closed_form_of(part.hosts, *part.rounds, network_);
+    std::ranges::fill(dates, end);
+    outcome.spent[{"latency", "closed form"}] = end - latest;
+  } else {
+    FlowModel flow(network_, part.hosts);
+    flow.run(*part.rounds, dates);
+    outcome.spent = flow.spent();
+    loads = flow.loads();
+  }
+  for (const double date : dates) outcome.seconds.push_back(date - earliest);
+  outcome.sent.assign(dates.size(), 0);
+  outcome.received.assign(dates.size(), 0);
+  for_each_message(*part.rounds, [&](collectives::Rank rank, const collectives::Transfer& transfer, double times) {
+    outcome.sent[static_cast<std::size_t>(rank)] += times * transfer.bytes;
+    outcome.received[static_cast<std::size_t>(transfer.peer)] += times * transfer.bytes;
+    if (by_closed_form_) load(part, rank, transfer, times, loads);
+  });
+  for (std::size_t link = 0; link < loads.size(); ++link) {
+    if (loads[link].payload > 0 || loads[link].wire > 0) {
+      outcome.loads.emplace_back(static_cast<std::int32_t>(link), loads[link]);
+    }
+  }
+  return outcome;
+}
+
+/// The links that a message takes, `times` times.
+void FlowCollectives::load(const FlowPart& part, collectives::Rank from, const collectives::Transfer& transfer,
+                           double times, std::vector<LinkLoad>& loads) {
+  const Path& path = network_[network_.path(part.hosts[static_cast<std::size_t>(from)],
+                                            part.hosts[static_cast<std::size_t>(transfer.peer)])];
+  loads.resize(network_.links().size());
+  for (const std::int32_t link : path.links) {
+    loads[static_cast<std::size_t>(link)].payload += times * transfer.bytes;
+    loads[static_cast<std::size_t>(link)].wire +=
+        times * path.use.cost(transfer.bytes, part.rounds->in_bulk()).wire_bytes;
+  }
+}
+
+double closed_form_of(const std::vector<simgrid::s4u::Host*>& hosts, const collectives::Rounds& rounds,
+                      Interconnect& network) {
+  double latency = 0;
+  double rate = std::numeric_limits<double>::infinity();
+  std::vector<collectives::Transfer> transfers;
+  for (const collectives::RoundPhase& phase : rounds.phases()) {
+    for (collectives::Rank rank = 0; rank < rounds.ranks(); ++rank) {
+      transfers.clear();
+      rounds.sends(rank, phase.first, transfers);
+      for (const collectives::Transfer& transfer : transfers) {
+        const Path& path = network[network.path(hosts[static_cast<std::size_t>(rank)],
+                                                hosts[static_cast<std::size_t>(transfer.peer)])];
+        const PathUse::Cost cost = path.use.cost(transfer.bytes, rounds.in_bulk());
+        latency = std::max(latency, path.latency + cost.overhead);
+        if (!(cost.wire_bytes > 0)) continue;
+        rate = std::min(rate, path.use.payload_rate / path.use.efficiency * transfer.bytes / cost.wire_bytes);
+      }
+    }
+  }
+  return closed_form_seconds(rounds, latency, rate);
+}
+
+}  // namespace dadsim::sim

@@ -1,0 +1,88 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sim/network/interconnect.hpp"
+#include "sim/step/nodes.hpp"
+#include "sim/step/per_collective.hpp"
+#include "sim/step/requests.hpp"
+#include "sim/step/step_semantics.hpp"
+
+namespace dadsim::sim {
+
+/// Seconds by what they were spent on: kind and name, as in FlowModel::spent.
+using SpentSeconds = std::map<std::pair<std::string, std::string>, double>;
+
+/// What a collective comes to by flow.
+struct FlowOutcome {
+  std::vector<double> seconds;                           ///< per rank, from when the first begins until it is done
+  std::vector<double> sent, received;                    ///< bytes, per rank
+  std::vector<std::pair<std::int32_t, LinkLoad>> loads;  ///< of the links that carried something
+  SpentSeconds spent;
+};
+
+/// Some of a task's groups, which share no link with the others of them: what they take does not depend on these.
+struct FlowPart {
+  std::vector<std::size_t> nodes;  ///< by rank: the first group's, then the next one's
+  std::vector<std::size_t> ends;   ///< per group: the rank behind it
+  std::shared_ptr<const collectives::Rounds> rounds;
+  std::vector<simgrid::s4u::Host*> hosts;       ///< by rank
+  std::unique_ptr<const FlowOutcome> together;  ///< where all begin together, once that is known
+  std::int64_t times = 0;                       ///< that it has occurred so
+  std::optional<std::size_t> number;            ///< in FlowOverlaps, once it has occurred
+  SpentSeconds spent;                           ///< otherwise
+  std::vector<FlowPart> stages;                 ///< where it has groups of several stages: those of each alone
+};
+
+/// The collectives of a schedule by flow: each is worked out once if all of its ranks begin together.
+class FlowCollectives {
+ public:
+  FlowCollectives(const Nodes& nodes, const Parts& parts, const collectives::RankLayout& layout,
+                  const step::Schedule& schedule, Interconnect& network, bool by_closed_form);
+
+  /// The task's groups, by part. They stay where they are.
+  std::vector<FlowPart>& of(const step::Task& task);
+  /// `dates`: per rank, when it begins, and afterwards when it is done; `earliest` and `latest` of those. Throws
+  /// FlowRefused.
+  FlowOutcome carry_out(const FlowPart& part, std::vector<double>& dates, double earliest, double latest);
+
+  template <class Visit>
+  void for_each(const Visit& visit) {
+    known_.for_each([&](std::vector<FlowPart>& parts) {
+      for (FlowPart& part : parts) {
+        visit(part);
+        for (FlowPart& of_stage : part.stages) visit(of_stage);
+      }
+    });
+  }
+  simgrid::s4u::Host* host(std::size_t node) const { return hosts_[node]; }
+
+ private:
+  using Groups = std::vector<const collectives::RankGroup*>;
+  std::vector<FlowPart> divided(const Groups& groups);
+  FlowPart joined(const Groups& groups) const;
+  void load(const FlowPart& part, collectives::Rank from, const collectives::Transfer& transfer, double times,
+            std::vector<LinkLoad>& loads);
+
+  const Parts& parts_;
+  const collectives::RankLayout& layout_;
+  const step::Schedule& schedule_;
+  Interconnect& network_;
+  bool by_closed_form_;
+  std::vector<simgrid::s4u::Host*> hosts_;  ///< per node
+  PerCollective<std::vector<FlowPart>> known_;
+};
+
+/// Latency and payload rate of the worst path in each respect, from rank to rank of every first round of a phase, put
+/// into the collective's closed form. Seconds.
+double closed_form_of(const std::vector<simgrid::s4u::Host*>& hosts, const collectives::Rounds& rounds,
+                      Interconnect& network);
+
+}  // namespace dadsim::sim

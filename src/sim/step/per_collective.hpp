@@ -1,0 +1,69 @@
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <variant>
+
+#include "step/schedule.hpp"
+
+namespace dadsim::sim {
+
+/// Something for each collective of a schedule by its value: what the task is called, and how often it occurs, makes no
+/// difference. What has been put in stays where it is.
+template <class Value>
+class PerCollective {
+ public:
+  /// Null if there is nothing yet for what the task is.
+  Value* find(const step::Task& task) {
+    const auto [from, to] = places_.equal_range(hash_of(task));
+    for (auto place = from; place != to; ++place) {
+      Entry& entry = entries_[place->second];
+      if (entry.stage == task.stage && entry.collective == std::get<step::CollectiveTask>(task.what)) {
+        return &entry.value;
+      }
+    }
+    return nullptr;
+  }
+
+  Value& add(const step::Task& task, Value value) {
+    places_.emplace(hash_of(task), entries_.size());
+    return entries_.emplace_back(task.stage, std::get<step::CollectiveTask>(task.what), std::move(value)).value;
+  }
+
+  template <class Visit>
+  void for_each(const Visit& visit) {
+    for (Entry& entry : entries_) visit(entry.value);
+  }
+
+ private:
+  struct Entry {
+    Entry(std::int32_t of_stage, step::CollectiveTask what, Value known)
+        : stage(of_stage), collective(std::move(what)), value(std::move(known)) {}
+    std::int32_t stage;
+    step::CollectiveTask collective;
+    Value value;
+  };
+
+  /// Of what differs most often.
+  static std::uint64_t hash_of(const step::Task& task) {
+    const auto& collective = std::get<step::CollectiveTask>(task.what);
+    std::uint64_t mixed = std::hash<std::string>()(collective.algorithm);
+    const auto add = [&mixed](std::uint64_t bits) { mixed = std::rotl(mixed ^ bits, 23) * 0x9e3779b97f4a7c15U; };
+    add(std::bit_cast<std::uint64_t>(collective.bytes[0]));
+    add(static_cast<std::uint64_t>(collective.kind));
+    add(static_cast<std::uint64_t>(collective.among));
+    add(static_cast<std::uint64_t>(task.stage) << 32 ^ static_cast<std::uint64_t>(collective.to_stage));
+    return mixed;
+  }
+
+  std::deque<Entry> entries_;
+  std::unordered_multimap<std::uint64_t, std::size_t> places_;
+};
+
+}  // namespace dadsim::sim

@@ -1,0 +1,36 @@
+#include "spec/attention.hpp"
+
+#include <cmath>
+#include <utility>
+
+namespace dadsim::spec {
+
+ModelShape with_flash_attention(ModelShape model) {
+  constexpr double kFloat = 4;            // bytes
+  constexpr double kOperands = 3;         // queries, keys, values
+  constexpr double kProductsOfTwo = 0.5;  // Q·Kᵀ alone is done again
+  for (LayerShape& layer : model.layers) {
+    if (layer.kind != LayerKind::attention || !(layer.scores_per_sample > 0)) continue;
+    const double tokens = std::sqrt(layer.scores_per_sample / static_cast<double>(layer.heads));
+    layer.outputs_per_sample -= layer.scores_per_sample;
+    layer.scores_per_sample = 0;
+    layer.inputs_per_sample = kOperands * layer.outputs_per_sample;
+    layer.kept_beside_per_sample = 0;
+    layer.kept_bytes_per_sample = kFloat * static_cast<double>(layer.heads) * tokens;
+    if (layer.causal) layer.forward_macs_per_sample /= 2;
+    layer.recomputed_macs_per_sample = kProductsOfTwo * layer.forward_macs_per_sample;
+  }
+  return model;
+}
+
+ModelShape with_selective_recomputation(ModelShape model) {
+  for (LayerShape& layer : model.layers) {
+    if (layer.kind != LayerKind::attention || !(layer.scores_per_sample > 0)) continue;
+    layer.kept_beside_per_sample = -layer.scores_per_sample;
+    layer.kept_bytes_per_sample = 0;
+    layer.recomputed_macs_per_sample = layer.forward_macs_per_sample;
+  }
+  return model;
+}
+
+}  // namespace dadsim::spec

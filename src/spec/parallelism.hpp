@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstdint>
+
+namespace dadsim::spec {
+
+/// In what order a stage of a pipeline works on micro-batches.
+enum class PipelineOrder : std::uint8_t {
+  one_f_one_b,  ///< one forward, one backward, as soon as a backward pass can begin (Narayanan et al., SC 2021)
+  gpipe,        ///< all forward passes, then all backward passes (Huang et al., NeurIPS 2019)
+};
+
+/// What of the forward pass is computed again in the backward pass instead of being kept.
+enum class Recomputation : std::uint8_t {
+  none,
+  selective,  ///< attention's scores and their products (Korthikanti et al., MLSys 2023, section 5)
+  full,       ///< whole blocks: what comes into a block is kept alone (Chen et al., arXiv:1604.06174)
+};
+
+/// What replicas divide among themselves instead of keeping it each (ZeRO: Rajbhandari et al., SC 2020).
+enum class Sharding : std::uint8_t {
+  none,
+  optimizer,   ///< its moments and master copies (ZeRO-1)
+  gradients,   ///< these, and gradients (ZeRO-2, SHARD_GRAD_OP)
+  parameters,  ///< these, and parameters (ZeRO-3, FULL_SHARD)
+};
+
+/// How one replica of a network is laid out over several devices, and what it does with a batch. A worker of an
+/// algorithm is a replica: tensor × pipeline devices.
+struct ParallelismSpec {
+  std::int32_t tensor = 1;       ///< devices that divide every layer (Shoeybi et al., arXiv:1909.08053)
+  std::int32_t pipeline = 1;     ///< stages of consecutive layers
+  std::int32_t interleave = 1;   ///< pieces of the network that a stage has, not next to one another
+  std::int64_t micro_batch = 0;  ///< samples that go through the network together; 0: the whole batch
+  PipelineOrder order = PipelineOrder::one_f_one_b;
+  bool sequence_parallel = false;  ///< what is not divided by `tensor` otherwise is divided along the sequence
+  Recomputation recomputation = Recomputation::none;
+  Sharding sharding = Sharding::none;
+  std::int32_t prefetch = 1;  ///< units (blocks) whose parameters are gathered ahead of their use
+
+  std::int32_t devices() const { return tensor * pipeline; }  ///< of a replica
+  bool operator==(const ParallelismSpec&) const = default;
+};
+
+}  // namespace dadsim::spec

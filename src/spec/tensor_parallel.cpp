@@ -1,0 +1,93 @@
+#include "spec/tensor_parallel.hpp"
+
+#include <fmt/format.h>
+
+#include <stdexcept>
+
+namespace dadsim::spec {
+namespace {
+
+constexpr std::int64_t kVocabularyMultiple = 128;
+
+std::int64_t divided(const LayerShape& layer, const char* what, std::int64_t number, std::int32_t tensor) {
+  if (number % tensor == 0) return number / tensor;
+  throw std::invalid_argument(
+      fmt::format("'{}' has {} {}, which {} devices cannot share equally", layer.name, number, what, tensor));
+}
+
+/// What passes through the layer, but for the parameters.
+void scale_outputs(LayerShape& layer, double factor) {
+  layer.outputs_per_sample *= factor;
+  layer.scores_per_sample *= factor;
+  layer.kept_beside_per_sample *= factor;
+  layer.kept_bytes_per_sample *= factor;
+}
+
+void scale_macs(LayerShape& layer, double factor) {
+  layer.forward_macs_per_sample *= factor;
+  layer.recomputed_macs_per_sample *= factor;
+}
+
+LayerShape shard_of_entries(LayerShape layer, std::int32_t tensor) {
+  const bool table = layer.kind == LayerKind::embedding;
+  // A decoder whose matrix is a table's has no size of its own but its outputs.
+  const std::int64_t entries =
+      layer.out > 0 ? layer.out : static_cast<std::int64_t>(layer.outputs_per_sample) / layer.rows_per_sample;
+  const std::int64_t multiple = kVocabularyMultiple * tensor;
+  const std::int64_t own = (entries + multiple - 1) / multiple * multiple / tensor;
+  if (!table) {
+    const double factor = static_cast<double>(own) / static_cast<double>(entries);
+    scale_outputs(layer, factor);
+    scale_macs(layer, factor);
+  }
+  if (layer.out > 0) {
+    const bool bias = !table && layer.bias;
+    const std::int64_t beside = layer.parameters - layer.in * layer.out - (bias ? layer.out : 0);
+    layer.out = own;
+    layer.parameters = layer.in * own + (bias ? own : 0) + beside;
+  } else if (layer.parameters > 0) {
+    layer.parameters = own;
+  }
+  return layer;
+}
+
+}  // namespace
+
+LayerShape sharded(const LayerShape& whole, std::int32_t tensor) {
+  LayerShape layer = whole;
+  if (tensor <= 1) return layer;
+  const double share = 1.0 / tensor;
+  if (layer.heads > 0) layer.heads = divided(whole, "heads", layer.heads, tensor);
+  switch (layer.split) {
+    case TensorSplit::whole:
+      break;
+    case TensorSplit::column:
+      layer.out = divided(whole, "outputs", layer.out, tensor);
+      layer.parameters = layer.in * layer.out + (layer.bias ? layer.out : 0);
+      scale_outputs(layer, share);
+      scale_macs(layer, share);
+      break;
+    case TensorSplit::row:
+      layer.in = divided(whole, "inputs", layer.in, tensor);
+      layer.parameters = layer.in * layer.out + (layer.bias ? layer.out : 0);
+      layer.inputs_per_sample *= share;
+      scale_macs(layer, share);
+      break;
+    case TensorSplit::heads:
+      layer.inputs_per_sample *= share;
+      scale_outputs(layer, share);
+      scale_macs(layer, share);
+      break;
+    case TensorSplit::vocabulary:
+      return shard_of_entries(std::move(layer), tensor);
+  }
+  return layer;
+}
+
+ModelShape sharded(const ModelShape& model, std::int32_t tensor) {
+  ModelShape part{model.name, {}};
+  for (const LayerShape& layer : model.layers) part.layers.push_back(sharded(layer, tensor));
+  return part;
+}
+
+}  // namespace dadsim::spec

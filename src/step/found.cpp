@@ -1,0 +1,109 @@
+#include "step/found.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include "step/instantiation.hpp"
+
+namespace dadsim::step {
+namespace {
+
+/// What is looked for at a layer: the layer's place in the network, and the call.
+struct Look {
+  std::size_t position = 0;
+  bool embeddings = false;  ///< in a sweep over tables too
+  Call call;
+  bool operator==(const Look&) const = default;
+};
+
+/// Those of a step, each once, however many sizes it stands in.
+std::vector<Look> looks_of(const StepStructure& structure, const spec::ModelShape& learned) {
+  std::vector<Look> looks;
+  for (const Sweep& sweep : structure.sweeps) {
+    const Positions positions = positions_of(learned, sweep.embeddings);
+    for (const Group& group : sweep.groups) {
+      if (group.layer < 0) continue;
+      const std::size_t position = positions.at(static_cast<std::size_t>(group.layer));
+      const auto note = [&](const Call& call) {
+        if (call.function != Function::found) return;
+        if (Look look{position, sweep.embeddings, call}; std::ranges::find(looks, look) == looks.end())
+          looks.push_back(std::move(look));
+      };
+      for (const Op& op : group.ops) {
+        const auto* collective = std::get_if<CollectiveOp>(&op.what);
+        if (collective != nullptr) {
+          for (const Payload& payload : collective->payload) payload.elements.visit(note);
+        } else if (const auto* compute = std::get_if<ComputeOp>(&op.what); compute != nullptr) {
+          for (const Work& work : compute->branches) work.flops.visit(note);
+        }
+      }
+    }
+  }
+  return looks;
+}
+
+/// Per structure of the trajectory.
+std::vector<std::vector<Look>> looks_of(const Trajectory& trajectory, const spec::ModelShape& learned) {
+  std::vector<std::vector<Look>> looks;
+  for (const StepStructure& structure : trajectory.structures) looks.push_back(looks_of(structure, learned));
+  return looks;
+}
+
+}  // namespace
+
+std::set<std::size_t> censored_layers(const Trajectory& trajectory, const spec::ModelShape& learned,
+                                      const spec::ModelShape& timed, double sample_scale) {
+  const std::vector<std::vector<Look>> looks = looks_of(trajectory, learned);
+  std::set<std::size_t> layers;
+  for (const Step& step : trajectory.distinct_steps) {
+    const StepSizes sizes = scale_samples(step.sizes, sample_scale);
+    for (const Look& look : looks.at(static_cast<std::size_t>(step.structure))) {
+      const Positions there = positions_of(timed, look.embeddings);
+      const Positions here = positions_of(learned, look.embeddings);
+      KnownSums learned_sums;
+      const LearnedLayer stand_in{&learned.layers[look.position], &step.sizes,
+                                  spec::delta_relations(learned, look.position), &learned_sums};
+      for (std::size_t i = 0; i < there.size(); ++i) {
+        if (layers.contains(there[i])) continue;
+        if (here[layer_at_same_depth(i, there.size(), here.size())] != look.position) continue;
+        KnownSums sums;
+        bool censored = false;
+        for (std::size_t worker = 0; worker < sizes.samples.size() && !censored; ++worker) {
+          const Scope scope{&timed.layers[there[i]],
+                            &sizes,
+                            static_cast<std::int32_t>(worker),
+                            &sums,
+                            spec::delta_relations(timed, there[i]),
+                            &stand_in,
+                            &censored};
+          Expression(Function::found, look.call.arguments).evaluate(scope);
+        }
+        if (censored) layers.insert(there[i]);
+      }
+    }
+  }
+  return layers;
+}
+
+FoundCount count_found(const Trajectory& trajectory, const spec::ModelShape& learned) {
+  const std::vector<std::vector<Look>> looks = looks_of(trajectory, learned);
+  std::vector<double> occurrences(trajectory.distinct_steps.size());
+  for (const std::int32_t step : trajectory.steps) ++occurrences[static_cast<std::size_t>(step)];
+  FoundCount count;
+  for (std::size_t i = 0; i < trajectory.distinct_steps.size(); ++i) {
+    const Step& step = trajectory.distinct_steps[i];
+    for (const Look& look : looks.at(static_cast<std::size_t>(step.structure))) {
+      KnownSums sums;
+      for (std::size_t worker = 0; worker < step.sizes.samples.size(); ++worker) {
+        const Scope scope{&learned.layers[look.position], &step.sizes, static_cast<std::int32_t>(worker), &sums,
+                          spec::delta_relations(learned, look.position)};
+        count.looked += occurrences[i];
+        if (look.call.arguments[0].evaluate(scope) < look.call.arguments[3].evaluate(scope))
+          count.left_out += occurrences[i];
+      }
+    }
+  }
+  return count;
+}
+
+}  // namespace dadsim::step

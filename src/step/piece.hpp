@@ -1,0 +1,81 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "step/divide.hpp"
+
+namespace dadsim::step {
+
+/// The layers that a stage has next to one another, and what is done for them in a step (see divide.hpp).
+class Piece {
+ public:
+  Piece(const Undivided& step, const spec::ParallelismSpec& how, std::size_t replicas, std::int64_t micro_batches,
+        spec::LayerRange layers);
+
+  spec::Precision precision() const { return full_.precision; }
+  /// Bytes that it passes on per micro-batch, of all devices of the stage together.
+  double sends() const { return sends_; }
+  const std::string& last_layer() const { return whole_.layers[layers_.end - 1].name; }
+  /// Bytes of the table on one device whose entries the last layer of `end` scores; 0 where no layer does.
+  double tied_table_bytes(const Piece& end) const;
+
+  /// Adds what is done for a micro-batch in one direction.
+  void pass(bool forward, bool last, Schedule& out, std::int32_t stage);
+  /// What came in parts, one to each device of the stage, is put together by all.
+  void gather_received(double bytes, Schedule& out, std::int32_t stage) const;
+  /// Adds what is done behind the last pass.
+  void finish(Schedule& out, std::int32_t stage);
+
+ private:
+  /// Parameters that are gathered together where replicas divide them: a block, or what stands outside of blocks.
+  struct Unit {
+    std::string name;
+    double bytes = 0;   ///< of its parameters on one device
+    bool kept = false;  ///< from the pass forward until the pass back is done
+  };
+
+  void check() const;
+  void shard_gradients();
+  void add_task(std::size_t index, Schedule& out, std::int32_t stage);
+  void add_pass_task(const Task& task, Schedule& out, std::int32_t stage);
+  void add_layer_sums(const spec::LayerShape& layer, std::size_t position, Phase phase, bool before, Schedule& out,
+                      std::int32_t stage) const;
+  void recompute(std::string_view block, Schedule& out, std::int32_t stage);
+  void add_tensor(CollectiveKind kind, const std::string& layer, double bytes, Schedule& out, std::int32_t stage) const;
+  std::int32_t add_replicas(CollectiveKind kind, const std::string& layer, double bytes, Schedule& out,
+                            std::int32_t stage) const;
+  void begin_units(bool forward);
+  void enter_unit(std::size_t unit, Schedule& out, std::int32_t stage);
+  double rows(const spec::LayerShape& layer) const;
+  bool is_column(std::size_t position) const;
+  bool sharded(spec::Sharding least) const;
+
+  const spec::ModelShape& whole_;
+  const spec::ModelShape& device_;
+  spec::ParallelismSpec how_;
+  double replicas_;
+  spec::LayerRange layers_;
+  std::string all_gather_;
+  double samples_ = 0;  ///< of a micro-batch
+  double element_ = 4;  ///< bytes
+  double sends_ = 0;
+  Schedule full_;                     ///< with the whole batch
+  std::vector<const Task*> of_pass_;  ///< per task of full_: the same with a micro-batch, where it is of a pass
+  Schedule micro_;
+  std::size_t forward_end_ = 0, backward_end_ = 0;  ///< tasks of full_ behind the last of each pass
+  std::map<std::string_view, std::size_t> position_of_;
+  std::vector<std::int32_t> now_at_;  ///< per collective of full_: its task in the result
+  std::vector<Unit> units_;           ///< in the order of the forward pass
+  std::vector<std::size_t> unit_of_;  ///< per layer
+  // Of the pass at hand:
+  bool forward_ = true;
+  std::string_view block_;             ///< that it is in
+  std::vector<std::size_t> order_;     ///< of units
+  std::vector<std::int32_t> gathers_;  ///< per unit: the task, until it has been waited for
+  std::size_t gathered_ = 0;           ///< of order_
+};
+
+}  // namespace dadsim::step

@@ -1,0 +1,162 @@
+#include "study/time_bands.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cmath>
+#include <map>
+#include <set>
+#include <vector>
+
+#include "spec/workload.hpp"
+
+namespace dadsim::study {
+namespace {
+
+/// Words and numbers of a text in small letters: "ViT-B/16" is vit, b, 16.
+std::vector<std::string> tokens_of(std::string_view text) {
+  std::vector<std::string> tokens;
+  bool open = false;
+  for (const char c : text) {
+    const auto letter = static_cast<unsigned char>(c);
+    if (std::isalnum(letter) == 0) {
+      open = false;
+      continue;
+    }
+    if (!open) tokens.emplace_back();
+    open = true;
+    tokens.back() += static_cast<char>(std::tolower(letter));
+  }
+  return tokens;
+}
+
+bool names_any_workload(std::string_view text) {
+  return std::ranges::any_of(spec::workload_registry().all(),
+                             [&](const spec::Workload& one) { return names_workload(text, one.name); });
+}
+
+/// The kind of layer with most of the multiplications, of those that have an efficiency of their own.
+spec::LayerKind main_kind(const spec::ModelShape& shape) {
+  std::map<spec::LayerKind, double> work{{spec::LayerKind::dense, 0}};
+  for (const spec::LayerShape& layer : shape.layers) {
+    if (layer.kind == spec::LayerKind::dense || layer.kind == spec::LayerKind::convolution ||
+        layer.kind == spec::LayerKind::attention)
+      work[layer.kind] += layer.forward_macs_per_sample;
+  }
+  return std::ranges::max_element(work, {}, [](const auto& one) { return one.second; })->first;
+}
+
+/// What the device has for these products; null: what its class has.
+const spec::KindEfficiency* efficiency_of(const spec::DeviceSpec& device, spec::LayerKind kind,
+                                          spec::Precision precision) {
+  const spec::KindEfficiency* best = nullptr;
+  for (const spec::KindEfficiency& one : device.efficiencies) {
+    if (one.kind != kind || (one.precision && *one.precision != precision)) continue;
+    if (best == nullptr || one.precision) best = &one;
+  }
+  return best;
+}
+
+double width(const std::string& kin) {
+  const auto spreads = estimate::kin_spreads();
+  const auto found = std::ranges::find_if(spreads, [&](const estimate::KinSpread& one) { return kin == one.kin; });
+  return found == spreads.end() ? 0 : found->high / found->low;
+}
+
+constexpr double kMebibyte = 1 << 20;
+/// Where a platform says nothing: what the links of the validation had, bytes.
+constexpr double kUsualQueue = 300'000;
+
+/// Bytes that lie on the busiest link of a star at the same time, by how a collective is carried out.
+double at_once(const step::NetworkUse::Collective& one, double workers) {
+  if (one.algorithm.find("ring") != std::string::npos || one.algorithm.starts_with("gloo"))
+    return one.kind == "all-reduce" ? one.most_bytes / workers : one.most_bytes;
+  return one.most_bytes * std::max(1.0, workers - 1);
+}
+
+}  // namespace
+
+bool names_workload(std::string_view text, std::string_view workload) {
+  const std::vector<std::string> all = tokens_of(text);
+  const std::vector<std::string> name = tokens_of(workload);
+  return !name.empty() && !std::ranges::search(all, name).empty();
+}
+
+ComputeBasis compute_basis(const spec::DeviceSpec& device, const spec::ModelShape& shape, const std::string& workload,
+                           spec::Precision precision) {
+  if (device.step_seconds > 0) return {"compute.same-workload", "the step of " + device.name + " as measured"};
+  const spec::LayerKind kind = main_kind(shape);
+  const spec::KindEfficiency* efficiency = efficiency_of(device, kind, precision);
+  if (efficiency == nullptr || !names_any_workload(efficiency->source)) {
+    return {"compute.assumed",
+            fmt::format("{} layers in {} on {} are assumed", to_string(kind), to_string(precision), device.name)};
+  }
+  const bool same = names_workload(efficiency->source, workload) || names_workload(workload, efficiency->source);
+  return {same ? "compute.same-workload" : "compute.same-kind",
+          fmt::format("{} layers in {} on {} calibrated on {}", to_string(kind), to_string(precision), device.name,
+                      efficiency->source)};
+}
+
+std::string network_kin(const scenario::Scenario& scenario, const report::RunResult& run) {
+  std::set<std::string> transports;
+  for (const step::NetworkUse::LinkClass& link : run.network.links) transports.insert(link.transport);
+  double most = 0;
+  double queued = 0;
+  bool gloo = scenario.network.rendezvous;
+  for (const step::NetworkUse::Collective& one : run.network.collectives) {
+    most = std::max(most, one.most_bytes);
+    queued = std::max(queued, at_once(one, static_cast<double>(run.workers)));
+    gloo = gloo || one.algorithm.starts_with("gloo");
+  }
+  if (transports.contains("tcp")) {
+    if (gloo) return "network.gloo";
+    return queued > kUsualQueue ? "network.tcp-overflow" : "network.tcp";
+  }
+  if (!transports.contains("rdma") && !transports.contains("nvlink")) return "network.assumed";
+  if (most < kMebibyte) return "network.small";
+  return transports.contains("rdma") ? "network.rdma" : "network.nvlink";
+}
+
+void add_band(const scenario::Scenario& scenario, const TimedAs& timed, const sim::Cluster& cluster,
+              report::RunResult& run) {
+  if (!std::isfinite(run.step_seconds) || !(run.step_seconds > 0)) return;
+  const std::string workload =
+      scenario.timed_as && !scenario.timed_as->workload.empty() ? scenario.timed_as->workload : timed.shape.name;
+  // Of several devices the one of which the least is known counts.
+  ComputeBasis compute;
+  std::set<std::string> names;
+  for (const spec::DeviceSpec& device : cluster.devices) {
+    if (!names.insert(device.name).second) continue;
+    ComputeBasis one = compute_basis(device, timed.shape, workload, timed.precision);
+    if (compute.kin.empty() || width(one.kin) > width(compute.kin)) compute = std::move(one);
+  }
+  const bool alone = run.network.links_used == 0 || run.workers < 2;
+  if (!alone && compute.kin == "compute.same-workload" && cluster.devices.front().step_seconds == 0)
+    compute.kin = "compute.several-devices";
+
+  report::StepBand band;
+  // An event-driven run does not say what of its computing is compression.
+  const double added =
+      std::isfinite(run.compression_seconds) ? std::clamp(run.compression_seconds, 0.0, run.compute_seconds) : 0;
+  const double exposed = std::max(0.0, run.step_seconds - run.compute_seconds);
+  const auto add = [&](const std::string& kin, double seconds, std::string cause, std::string basis) {
+    // A difference of sums is no part of a step.
+    if (seconds > 1e-9 * run.step_seconds) band.parts.push_back({kin, seconds, std::move(cause), std::move(basis)});
+  };
+  add(compute.kin, run.compute_seconds - added, fmt::format("computing on {}", fmt::join(names, ", ")), compute.words);
+  // Thin products and passes over memory: nobody has measured them here.
+  add("compute.assumed", added, "compression by " + run.spec.algorithm, "what compression computes is assumed");
+  std::string carried = "messages";
+  for (const step::NetworkUse::Collective& one : run.network.collectives)
+    carried += fmt::format("; {} as {}", one.kind, one.algorithm);
+  add(network_kin(scenario, run), exposed, carried, "");
+  const estimate::Band factors = estimate::band_of(band.parts);
+  band.low = run.step_seconds * factors.low;
+  band.high = run.step_seconds * factors.high;
+  band.basis = estimate::basis_of(band.parts);
+  run.step_band = std::move(band);
+}
+
+}  // namespace dadsim::study

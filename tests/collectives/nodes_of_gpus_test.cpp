@@ -1,0 +1,196 @@
+// All-reduces as NCCL and RCCL lay them out on nodes of several GPUs: rings through every adapter, trees between the
+// nodes, switches that add up.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <set>
+
+#include "carry_out.hpp"
+
+namespace dadsim::collectives {
+namespace {
+
+constexpr std::array<std::pair<Rank, Rank>, 7> kNodes = {{{4, 2}, {6, 3}, {8, 4}, {12, 3}, {15, 5}, {16, 8}, {20, 4}}};
+
+RankLayout gpus_on_nodes(Rank n, Rank per_node) {
+  RankLayout layout = ranks_on_nodes(n, per_node);
+  layout.start_seconds = 7e-6;
+  return layout;
+}
+
+/// Nodes of a mesh by themselves, which have rings of their own.
+RankLayout one_mesh(Rank ranks) {
+  RankLayout layout = gpus_on_nodes(ranks, ranks);
+  layout.meshed_nodes = true;
+  return layout;
+}
+
+void expect_whole(const Case& what) {
+  EXPECT_EQ(CarryOut(what).wrong(), "") << what.name();
+  // Both ends of every message agree, in each lane as in all of them.
+  for (std::int64_t round = 0; round < what.rounds->count(); ++round) {
+    std::map<std::array<Rank, 3>, double> sent;
+    std::map<std::array<Rank, 3>, double> received;
+    std::map<std::array<Rank, 2>, double> together;
+    std::vector<Transfer> transfers;
+    for (Rank rank = 0; rank < what.rounds->ranks(); ++rank) {
+      for (Rank lane = 0; lane < what.rounds->lanes(); ++lane) {
+        transfers.clear();
+        what.rounds->lane_sends(rank, lane, round, transfers);
+        for (const Transfer& one : transfers) {
+          EXPECT_NE(one.peer, rank);
+          EXPECT_TRUE(sent.try_emplace({lane, rank, one.peer}, one.bytes).second) << "twice to the same";
+          together[{rank, one.peer}] += one.bytes;
+        }
+        transfers.clear();
+        what.rounds->lane_receives(rank, lane, round, transfers);
+        for (const Transfer& one : transfers) received[{lane, one.peer, rank}] += one.bytes;
+      }
+      transfers.clear();
+      what.rounds->sends(rank, round, transfers);
+      for (const Transfer& one : transfers) {
+        EXPECT_NEAR((together[{rank, one.peer}]), one.bytes, 1e-9) << what.name();
+      }
+    }
+    EXPECT_EQ(sent, received) << what.name() << " round " << round;
+  }
+}
+
+TEST(NodesOfGpus, EveryRankEndsWithWhatIsPromised) {
+  using enum step::CollectiveKind;
+  const std::pair<step::CollectiveKind, const char*> all[] = {{all_reduce, "ring"},      {reduce_scatter, "ring"},
+                                                              {all_gather, "ring"},      {all_reduce, "tree"},
+                                                              {all_reduce, "nvls-tree"}, {all_reduce, "sharp"}};
+  for (const auto& [ranks, per_node] : kNodes) {
+    for (const auto& [kind, algorithm] : all) {
+      for (const double segment_bytes : {0.0, 500.0}) {
+        expect_whole(
+            lay_out_case(request_for(kind, ranks, true, 0, segment_bytes), algorithm, gpus_on_nodes(ranks, per_node)));
+      }
+    }
+    RankLayout adds_up = gpus_on_nodes(ranks, per_node);
+    adds_up.switch_adds_up = true;
+    expect_whole(lay_out_case(request_for(all_reduce, ranks, false, 0, 300), "sharp", adds_up));
+  }
+  for (const Rank ranks : {2, 3, 4, 5, 6, 7, 8, 9, 16}) {
+    for (const step::CollectiveKind kind : {all_reduce, reduce_scatter, all_gather}) {
+      expect_whole(lay_out_case(request_for(kind, ranks, true), "ring", one_mesh(ranks)));
+    }
+  }
+}
+
+/// How often each ordered pair of ranks sends in the lanes of a ring.
+std::map<std::pair<Rank, Rank>, int> pairs_of(const Rounds& rounds) {
+  std::map<std::pair<Rank, Rank>, int> pairs;
+  std::vector<Transfer> transfers;
+  for (Rank rank = 0; rank < rounds.ranks(); ++rank) {
+    for (Rank lane = 0; lane < rounds.lanes(); ++lane) {
+      transfers.clear();
+      rounds.lane_sends(rank, lane, 0, transfers);
+      for (const Transfer& one : transfers) ++pairs[{rank, one.peer}];
+    }
+  }
+  return pairs;
+}
+
+TEST(RingOnNodes, LeavesANodeThroughEveryRankAndUsesEveryPairOfItOnce) {
+  for (const Rank per_node : {2, 4, 8}) {
+    const RankLayout layout = gpus_on_nodes(3 * per_node, per_node);
+    const auto rounds = lay_out(request_for(step::CollectiveKind::all_reduce, layout.ranks(), false), "ring", layout);
+    EXPECT_EQ(rounds->lanes(), per_node);
+    std::map<Rank, int> leaves, enters;
+    int inside = 0;
+    for (const auto& [pair, times] : pairs_of(*rounds)) {
+      EXPECT_EQ(times, 1);
+      if (pair.first / per_node == pair.second / per_node) {
+        ++inside;
+      } else {
+        EXPECT_EQ((pair.first / per_node + 1) % 3, pair.second / per_node);
+        ++leaves[pair.first];
+        ++enters[pair.second];
+      }
+    }
+    EXPECT_EQ(inside, 3 * per_node * (per_node - 1));
+    for (Rank rank = 0; rank < layout.ranks(); ++rank) {
+      EXPECT_EQ(leaves[rank], 1);
+      EXPECT_EQ(enters[rank], 1);
+    }
+  }
+}
+
+TEST(RingInAMesh, UsesEveryLinkAsOften) {
+  for (const auto& [ranks, times] : {std::pair<Rank, int>{3, 1}, {4, 2}, {5, 1}, {7, 1}, {8, 1}}) {
+    const auto rounds = lay_out(request_for(step::CollectiveKind::all_reduce, ranks, false), "ring", one_mesh(ranks));
+    const auto pairs = pairs_of(*rounds);
+    EXPECT_EQ(pairs.size(), static_cast<std::size_t>(ranks * (ranks - 1)));
+    for (const auto& [pair, often] : pairs) EXPECT_EQ(often, times) << pair.first << " > " << pair.second;
+  }
+}
+
+/// Bytes that a rank sends inside its node and out of it.
+struct Sent {
+  double inside = 0, between = 0;
+};
+Sent sent_by(const Rounds& rounds, Rank rank, Rank per_node) {
+  Sent sent;
+  std::vector<Transfer> transfers;
+  for (std::int64_t round = 0; round < rounds.count(); ++round) rounds.sends(rank, round, transfers);
+  for (const Transfer& one : transfers) {
+    (one.peer / per_node == rank / per_node ? sent.inside : sent.between) += one.bytes;
+  }
+  return sent;
+}
+
+TEST(NodesOfGpus, SendAsManyBytesAsTheLawsSay) {
+  constexpr double b = 1200;
+  constexpr Rank kPerNode = 8;
+  for (const Rank nodes : {2, 3, 4, 8}) {
+    const Rank n = kPerNode * nodes;
+    const RankLayout layout = gpus_on_nodes(n, kPerNode);
+    const auto rounds = [&](const char* name, double segment_bytes = 150) {
+      return lay_out(request_for(step::CollectiveKind::all_reduce, n, false, 0, segment_bytes), name, layout);
+    };
+    // A ring: 2 (N − 1)/N · b of every rank, an eighth of it to another node's, seven eighths inside.
+    const Sent ring = sent_by(*rounds("ring"), 3, kPerNode);
+    EXPECT_NEAR(ring.between, 2.0 * (n - 1) / n * b / kPerNode, 1e-9);
+    EXPECT_NEAR(ring.inside, 2.0 * (n - 1) / n * b * (kPerNode - 1) / kPerNode, 1e-9);
+    // Trees: each of the 2 · (M − 1) edges of two trees carries half of a shard up and half down.
+    double between = 0, most = 0;
+    for (Rank rank = 0; rank < n; ++rank) {
+      const Sent tree = sent_by(*rounds("tree"), rank, kPerNode);
+      between += tree.between;
+      most = std::max(most, tree.between);
+      EXPECT_NEAR(tree.inside, 2.0 * (kPerNode - 1) / kPerNode * b, 1e-9);
+    }
+    EXPECT_NEAR(between, kPerNode * 2 * (nodes - 1) * 2 * b / kPerNode / 2, 1e-6);
+    EXPECT_LE(most, (nodes == 2 ? 1 : 2) * b / kPerNode + 1e-9);
+    // A switch that adds up: b · (1 + 1/L) of a port, of which NVLS uses 0.85, with trees between the nodes 15/16 of
+    // that.
+    const Sent nvls = sent_by(*rounds("nvls-tree"), 5, kPerNode);
+    EXPECT_NEAR(nvls.inside, (1 + 1.0 / kPerNode) * b / (0.85 * 15 / 16), 1e-9);
+    // A fabric that adds up: a rank's shard once.
+    const Sent sharp = sent_by(*rounds("sharp"), 5, kPerNode);
+    EXPECT_NEAR(sharp.between, b / kPerNode, 1e-9);
+    EXPECT_NEAR(sharp.inside, 2.0 * (kPerNode - 1) / kPerNode * b, 1e-9);
+  }
+}
+
+TEST(NodesOfGpus, BeginAfterWhatTheLibraryTakes) {
+  RankLayout layout = ranks_on_nodes(16, 8);
+  const CollectiveRequest request = request_for(step::CollectiveKind::all_reduce, 16, false);
+  EXPECT_EQ(lay_out(request, "ring", layout)->start_seconds(), 0);
+  EXPECT_EQ(lay_out(request, "ring", layout)->lanes(), 1);  // of an MPI library
+  layout.start_seconds = 7e-6;
+  EXPECT_EQ(lay_out(request, "ring", layout)->start_seconds(), 7e-6);
+  // NCCL's trees lose time on vectors of medium size, and none on large ones.
+  layout.switched_nodes = true;
+  layout.rails = 8;
+  CollectiveRequest large = request;
+  large.bytes = {1 << 20};
+  EXPECT_GT(lay_out(large, "tree", layout)->start_seconds(), 7e-6);
+  large.bytes = {1e9};
+  EXPECT_EQ(lay_out(large, "tree", layout)->start_seconds(), 7e-6);
+}
+
+}  // namespace
+}  // namespace dadsim::collectives

@@ -1,0 +1,280 @@
+#include <gtest/gtest.h>
+
+#include "estimate/memory.hpp"
+#include "spec/attention.hpp"
+#include "spec/workload.hpp"
+
+// The memory of jobs that were run, and the formulas that are published for it.
+
+namespace dadsim::estimate {
+namespace {
+
+constexpr double kGib = 1024.0 * 1024.0 * 1024.0;
+
+/// A job that was run: it fitted the memory of its devices.
+struct Job {
+  const char* name;
+  const char* workload;
+  spec::ParameterValues sizes;
+  spec::OptimizerSpec::Kind optimizer;
+  spec::Precision precision;
+  std::int32_t batch;  ///< per replica
+  std::size_t replicas;
+  double device;  ///< GiB
+  spec::ParallelismSpec parallelism = {};
+  bool flash = false;
+};
+
+MemoryUse use_of(const Job& job) {
+  spec::ModelShape shape = spec::workload_registry().at(job.workload).shape(job.sizes);
+  if (job.flash) shape = spec::with_flash_attention(std::move(shape));
+  spec::OptimizerSpec optimizer{.kind = job.optimizer};
+  optimizer.momentum = 0.9;
+  return memory_use(shape, optimizer, {}, std::vector<std::int32_t>(job.replicas, job.batch), 0, job.precision,
+                    job.parallelism);
+}
+
+using Kind = spec::OptimizerSpec::Kind;
+using spec::Precision;
+using spec::Recomputation;
+using spec::Sharding;
+
+/// DLPerf's GPT (vocabulary 51,200, sequences of 2,048): layers, hidden, heads of 64 to 96 numbers each.
+spec::ParameterValues gpt(const char* hidden, const char* layers, const char* heads) {
+  return {{"hidden", hidden}, {"layers", layers}, {"heads", heads}, {"vocabulary", "51200"}, {"sequence", "2048"}};
+}
+
+spec::ParallelismSpec megatron(std::int32_t tensor, std::int32_t pipeline, std::int64_t micro_batch,
+                               Recomputation recomputation, std::int32_t interleave = 1, bool sequence = false) {
+  return {.tensor = tensor,
+          .pipeline = pipeline,
+          .interleave = interleave,
+          .micro_batch = micro_batch,
+          .sequence_parallel = sequence,
+          .recomputation = recomputation};
+}
+
+spec::ParallelismSpec fsdp(std::int64_t micro_batch) {
+  return {.micro_batch = micro_batch, .sharding = Sharding::parameters};
+}
+
+std::vector<Job> jobs() {
+  const Recomputation full = Recomputation::full;
+  std::vector<Job> all{
+      // DLPerf (github.com/Oneflow-Inc/DLPerf): V100-SXM2-16GB, ResNet-50 and BERT-base in fp32 and mixed precision.
+      {"DLPerf ResNet-50 fp32 128", "resnet-50", {}, Kind::sgd, Precision::fp32, 128, 32, 16},
+      {"DLPerf ResNet-50 AMP 256", "resnet-50", {}, Kind::sgd, Precision::fp16, 256, 32, 16},
+      {"DLPerf BERT-base fp32 32", "bert-base", {}, Kind::adam, Precision::fp32, 32, 32, 16},
+      {"DLPerf BERT-base fp32 96", "bert-base", {}, Kind::adam, Precision::fp32, 96, 32, 16},
+      {"DLPerf BERT-base AMP 64", "bert-base", {}, Kind::adam, Precision::fp16, 64, 32, 16},
+      // MLPerf Training v0.7 and v1.0, ResNet-50 in mixed precision.
+      {"MLPerf A100-40 408", "resnet-50", {}, Kind::lars, Precision::fp16, 408, 8, 40},
+      {"MLPerf V100-16 208", "resnet-50", {}, Kind::lars, Precision::fp16, 208, 8, 16},
+      // TensorFlow benchmarks, May 2017, fp32: P100 with 16 GB, K80 with 12 GB.
+      {"TF P100 ResNet-50 64", "resnet-50", {}, Kind::sgd, Precision::fp32, 64, 8, 16},
+      {"TF P100 ResNet-152 64", "resnet-152", {}, Kind::sgd, Precision::fp32, 64, 8, 16},
+      {"TF P100 VGG-16 64", "vgg-16", {}, Kind::sgd, Precision::fp32, 64, 8, 16},
+      {"TF K80 ResNet-50 64", "resnet-50", {}, Kind::sgd, Precision::fp32, 64, 8, 12},
+      {"TF K80 ResNet-152 32", "resnet-152", {}, Kind::sgd, Precision::fp32, 32, 8, 12},
+      {"TF K80 VGG-16 32", "vgg-16", {}, Kind::sgd, Precision::fp32, 32, 8, 12},
+      // timm's tables of training, mixed precision on an RTX 3090 with 24 GB (2022).
+      {"timm ResNet-18 512", "resnet-18", {}, Kind::sgd, Precision::fp16, 512, 1, 24},
+      {"timm ResNet-50 512", "resnet-50", {}, Kind::sgd, Precision::fp16, 512, 1, 24},
+      {"timm ResNet-101 256", "resnet-101", {}, Kind::sgd, Precision::fp16, 256, 1, 24},
+      {"timm ResNet-152 192", "resnet-152", {}, Kind::sgd, Precision::fp16, 192, 1, 24},
+      {"timm ViT-B/16 192", "vit-b-16", {}, Kind::sgd, Precision::fp16, 192, 1, 24},
+      {"timm VGG-16 384", "vgg-16", {}, Kind::sgd, Precision::fp16, 384, 1, 24},
+      // NVIDIA DeepLearningExamples, BERT-large with LAMB on A100-80.
+      {"NVIDIA BERT-large 128 AMP", "bert-large", {}, Kind::lamb, Precision::fp16, 8192, 8, 80, {.micro_batch = 256}},
+      {"NVIDIA BERT-large 128 TF32", "bert-large", {}, Kind::lamb, Precision::tf32, 8192, 8, 80, {.micro_batch = 128}},
+      {"NVIDIA BERT-large 512 AMP",
+       "bert-large-512",
+       {},
+       Kind::lamb,
+       Precision::fp16,
+       4096,
+       8,
+       80,
+       {.micro_batch = 32}},
+      {"NVIDIA BERT-large 512 TF32",
+       "bert-large-512",
+       {},
+       Kind::lamb,
+       Precision::tf32,
+       4096,
+       8,
+       80,
+       {.micro_batch = 16}},
+      // DLPerf's GPT on V100-SXM2-16GB, activations recomputed.
+      {"GPT DP 1", "gpt", gpt("1536", "16", "16"), Kind::adam, Precision::fp16, 2, 1, 16, megatron(1, 1, 0, full)},
+      {"GPT DP 32", "gpt", gpt("1536", "16", "16"), Kind::adam, Precision::fp16, 2, 32, 16, megatron(1, 1, 0, full)},
+      {"GPT MP 1", "gpt", gpt("768", "12", "12"), Kind::adam, Precision::fp16, 8, 1, 16, megatron(1, 1, 0, full)},
+      {"GPT MP 8", "gpt", gpt("1536", "16", "16"), Kind::adam, Precision::fp16, 16, 1, 16, megatron(8, 1, 0, full)},
+      {"GPT 2×4", "gpt", gpt("1536", "16", "16"), Kind::adam, Precision::fp16, 8, 2, 16, megatron(4, 1, 0, full)},
+      {"GPT 4×2", "gpt", gpt("1536", "16", "16"), Kind::adam, Precision::fp16, 4, 4, 16, megatron(2, 1, 0, full)},
+      {"GPT 2×8", "gpt", gpt("2304", "24", "24"), Kind::adam, Precision::fp16, 8, 2, 16, megatron(8, 1, 0, full)},
+      // The micro-batches are not published: two sequences each, as with data parallelism alone.
+      {"GPT 8×1×4", "gpt", gpt("1536", "16", "16"), Kind::adam, Precision::fp16, 64, 8, 16, megatron(1, 4, 2, full)},
+      {"GPT 2×8×2", "gpt", gpt("2304", "24", "24"), Kind::adam, Precision::fp16, 256, 2, 16, megatron(8, 2, 2, full)},
+      // Korthikanti et al., arXiv:2205.05198, table 5: A100-80, micro-batches of 1.
+      {"22B full", "megatron-22b", {}, Kind::adam, Precision::fp16, 4, 1, 80, megatron(8, 1, 1, full)},
+      {"22B selective",
+       "megatron-22b",
+       {},
+       Kind::adam,
+       Precision::fp16,
+       4,
+       1,
+       80,
+       megatron(8, 1, 1, Recomputation::selective, 1, true)},
+      {"175B full", "megatron-175b", {}, Kind::adam, Precision::fp16, 64, 1, 80, megatron(8, 8, 1, full, 3)},
+      {"175B selective",
+       "megatron-175b",
+       {},
+       Kind::adam,
+       Precision::fp16,
+       64,
+       1,
+       80,
+       megatron(8, 8, 1, Recomputation::selective, 3, true)}};
+  // llm-foundry's benchmarks: flash attention, fully sharded; GPUs, micro-batch, accumulation steps.
+  struct Mpt {
+    const char* workload;
+    std::size_t gpus;
+    std::int32_t micro_batch, accumulated;
+  };
+  for (const Mpt& mpt :
+       {Mpt{"mpt-13b", 64, 2, 1}, Mpt{"mpt-13b", 32, 2, 1}, Mpt{"mpt-13b", 16, 2, 1}, Mpt{"mpt-13b", 8, 2, 3},
+        Mpt{"mpt-7b", 8, 6, 2}, Mpt{"mpt-3b", 64, 6, 3}, Mpt{"mpt-3b", 16, 10, 3}, Mpt{"mpt-3b", 8, 10, 2},
+        Mpt{"mpt-1b", 64, 20, 1}, Mpt{"mpt-1b", 16, 20, 1}, Mpt{"mpt-1b", 8, 14, 4}, Mpt{"mpt-350m", 8, 32, 2},
+        Mpt{"mpt-125m", 8, 40, 2}}) {
+    all.push_back({mpt.workload,
+                   mpt.workload,
+                   {},
+                   Kind::adamw,
+                   Precision::bf16,
+                   mpt.micro_batch * mpt.accumulated,
+                   mpt.gpus,
+                   80,
+                   fsdp(mpt.micro_batch),
+                   true});
+  }
+  return all;
+}
+
+TEST(LargeJobs, ThatWereRunFit) {
+  for (const Job& job : jobs()) EXPECT_LT(use_of(job).total(), job.device * kGib) << job.name;
+}
+
+// That a job fits says little where the model counts too little: these were the largest that fitted, or did not.
+TEST(LargeJobs, ThatDidNotFitDoNot) {
+  // Korthikanti et al., figure 1: without recomputation and sequence parallelism 175B to 1T need more than 80 GB.
+  EXPECT_GT(use_of({"175B",
+                    "megatron-175b",
+                    {},
+                    Kind::adam,
+                    Precision::fp16,
+                    64,
+                    1,
+                    80,
+                    megatron(8, 8, 1, Recomputation::none, 1)})
+                .total(),
+            80 * kGib);
+  // GPUs of 16 GB took ResNet-50 in fp32 with batches of 128, and not of 256.
+  EXPECT_GT(use_of({"ResNet-50", "resnet-50", {}, Kind::sgd, Precision::fp32, 256, 1, 16}).total(), 16 * kGib);
+  // llm-foundry's 7B is fully sharded with flash attention: without either it does not fit.
+  Job mpt{"mpt-7b", "mpt-7b", {}, Kind::adamw, Precision::bf16, 6, 8, 80, fsdp(6), false};
+  EXPECT_GT(use_of(mpt).total(), 80 * kGib);
+  mpt.flash = true;
+  mpt.parallelism.sharding = Sharding::none;
+  EXPECT_GT(use_of(mpt).total(), 80 * kGib);
+}
+
+/// Bytes of the activations of one more block, of one sample.
+double block_bytes(const spec::ParallelismSpec& parallelism, bool flash = false) {
+  const auto of = [&](const char* layers) {
+    return use_of({"",
+                   "gpt",
+                   {{"layers", layers}, {"hidden", "6144"}, {"heads", "64"}, {"sequence", "2048"}},
+                   Kind::adam,
+                   Precision::fp16,
+                   1,
+                   1,
+                   80,
+                   parallelism,
+                   flash})
+        .activations;
+  };
+  return of("3") - of("2");
+}
+
+// Korthikanti et al., arXiv:2205.05198, table 2, with s = 2048, h = 6144, a = 64, b = 1, t = 8. The layers of a GPT
+// keep what the paper counts: 16 numbers of 2 bytes and two bytes of masks per token and unit of width, and per score 2
+// bytes of softmax, 2 of what dropout makes of it and a byte of its mask.
+TEST(LargeJobs, KeepWhatKorthikantiCounts) {
+  constexpr double kTokens = 2048;
+  constexpr double kWidth = 6144;
+  constexpr double kScores = 5.0 * 64 * kTokens / kWidth;  // 5 a s ÷ h
+  constexpr double kUnit = kTokens * kWidth;               // s b h
+  const auto expect = [&](const spec::ParallelismSpec& parallelism, double bytes) {
+    EXPECT_NEAR(block_bytes(parallelism), kUnit * bytes, 1e-9 * kUnit * bytes);
+  };
+  const Recomputation none = Recomputation::none;
+  const Recomputation selective = Recomputation::selective;
+  expect({}, 34 + kScores);
+  expect(megatron(8, 1, 0, none), 10 + 24.0 / 8 + kScores / 8);
+  expect(megatron(8, 1, 0, none, 1, true), (34 + kScores) / 8);
+  expect(megatron(8, 1, 0, selective), 10 + 24.0 / 8);
+  expect(megatron(8, 1, 0, selective, 1, true), 34.0 / 8);
+  expect(megatron(1, 1, 0, Recomputation::full), 2);
+  // Flash attention keeps an fp32 number per row of scores: 4 a ÷ h.
+  EXPECT_NEAR(block_bytes({}, true), kUnit * (34 + 4.0 * 64 / kWidth), 1);
+}
+
+// Per stage s of 8 with 64 micro-batches of a sample: min(64, 8 − s) with one forward, one backward, so that the first
+// stage has as much as all layers; P v + P − 1 of P v pieces when interleaved (table 2's 1 + (p − 1)/(p m)); all with
+// GPipe. (Few words, so that the decoder of the last stage counts for nothing.)
+TEST(LargeJobs, MicroBatchesInFlight) {
+  const auto activations = [](spec::ParallelismSpec parallelism, std::int32_t batch) {
+    return use_of({"",
+                   "gpt",
+                   {{"layers", "48"}, {"hidden", "6144"}, {"heads", "64"}, {"vocabulary", "128"}},
+                   Kind::adam,
+                   Precision::fp16,
+                   batch,
+                   1,
+                   80,
+                   parallelism})
+        .activations;
+  };
+  const Recomputation none = Recomputation::none;
+  const double all = activations(megatron(1, 1, 1, none), 64);
+  const double plain = activations(megatron(1, 8, 1, none), 64);
+  EXPECT_NEAR(plain / all, 1, 0.01);
+  EXPECT_NEAR(activations(megatron(1, 8, 1, none, 3), 64) / plain, 1 + 7.0 / (8 * 3), 0.001);
+  spec::ParallelismSpec gpipe = megatron(1, 8, 1, none);
+  gpipe.order = spec::PipelineOrder::gpipe;
+  EXPECT_NEAR(activations(gpipe, 64) / plain, 64.0 / 8, 0.01);
+  EXPECT_NEAR(activations(megatron(1, 8, 1, none), 2) / plain, 2.0 / 8, 0.001);
+}
+
+TEST(LargeJobs, ShardingDividesAmongReplicas) {
+  const auto of = [](Sharding sharding) {
+    return use_of({"", "mpt-1b", {}, Kind::adamw, Precision::bf16, 1, 8, 80, {.sharding = sharding}, true});
+  };
+  const double parameters = 1'315'950'592;
+  const double block = 12.0 * 2048 * 2048 + 13 * 2048;
+  const MemoryUse none = of(Sharding::none);
+  EXPECT_EQ(none.parameters, 2 * parameters);
+  EXPECT_EQ(none.master_copies, 4 * parameters);
+  EXPECT_EQ(of(Sharding::optimizer).master_copies, 4 * parameters / 8);
+  EXPECT_EQ(of(Sharding::optimizer).optimizer, 8 * parameters / 8);
+  EXPECT_EQ(of(Sharding::optimizer).gradients, none.gradients);
+  EXPECT_EQ(of(Sharding::gradients).gradients, 2 * parameters / 8 + 2 * block);
+  EXPECT_EQ(of(Sharding::gradients).parameters, none.parameters);
+  const double outside = parameters - 24 * block;
+  EXPECT_EQ(of(Sharding::parameters).parameters, 2 * parameters / 8 + 2 * (outside + 2 * block));
+}
+
+}  // namespace
+}  // namespace dadsim::estimate

@@ -1,0 +1,62 @@
+#include "report/band_text.hpp"
+
+#include <gtest/gtest.h>
+
+#include "report/sample.hpp"
+#include "report/table.hpp"
+
+namespace dadsim::report {
+namespace {
+
+/// A run that computes and sends for so long, and takes 20 s to the target for every second of a step.
+RunResult banded_run(const std::string& label, double computing, double sending, const std::string& collective) {
+  RunResult run = sample_run("dad", label);
+  run.step_seconds = computing + sending;
+  run.target_reached = true;
+  run.target_step = 20;
+  run.target_seconds = 20 * run.step_seconds;
+  StepBand band;
+  band.parts = {{"compute.same-workload", computing, "computing on a GPU"}, {"network.tcp", sending, collective}};
+  const estimate::Band factors = estimate::band_of(band.parts);
+  band.low = run.step_seconds * factors.low;
+  band.high = run.step_seconds * factors.high;
+  band.basis = estimate::basis_of(band.parts);
+  run.step_band = band;
+  return run;
+}
+
+TEST(BandText, SaysAUnitOnceWhereItIsTheSame) {
+  EXPECT_EQ(seconds_with_interval(19.4, 17.2, 22.9), "19.4 s (17.2 … 22.9)");
+  EXPECT_EQ(seconds_with_interval(1.1, 0.9, 1.2), "1.10 s (900 ms … 1.20 s)");
+  EXPECT_EQ(seconds_with_interval(300, 250, 400), "5 min 0 s (4 min 10 s … 6 min 40 s)");
+  EXPECT_EQ(seconds_with_band(2, std::nullopt), "2.00 s");
+}
+
+TEST(BandText, WhatTwoRunsShareDoesNotTellThemApart) {
+  // The same computing, and the same collective by the same algorithm: errors are the same in both.
+  const RunResult quick = banded_run("quick", 1, 1, "all-reduce as ring");
+  const RunResult slow = banded_run("slow", 1.02, 1.02, "all-reduce as ring");
+  const RatioBand same = ratio_of_times(quick, slow).value();
+  EXPECT_NEAR(same.low, 1.02, 1e-9);
+  EXPECT_NEAR(same.high, 1.02, 1e-9);
+  EXPECT_FALSE(same.open());
+  // Another collective has errors of its own.
+  const RatioBand other = ratio_of_times(quick, banded_run("slow", 1.02, 1.02, "all-gather as direct")).value();
+  EXPECT_LT(other.low, 1);
+  EXPECT_GT(other.high, 1.04);
+  EXPECT_TRUE(other.open());
+}
+
+TEST(BandText, TheAnswerSaysWhatCannotBeToldApart) {
+  Result result = sample_result();
+  result.runs = {banded_run("A", 1, 1, "all-reduce as ring"), banded_run("B", 1.02, 1.02, "all-gather as direct")};
+  const std::string open = verdict(result);
+  EXPECT_TRUE(open.starts_with("A and B cannot be told apart (1.02; 0.")) << open;
+  result.runs[1] = banded_run("B", 1.02, 1.02, "all-reduce as ring");
+  EXPECT_TRUE(verdict(result).starts_with("A reaches 95 % first, in 40.0 s (")) << verdict(result);
+  result.runs[1] = banded_run("B", 4, 4, "all-gather as direct");
+  EXPECT_NE(verdict(result).find("faster than B"), std::string::npos) << verdict(result);
+}
+
+}  // namespace
+}  // namespace dadsim::report

@@ -1,0 +1,168 @@
+// Steps of replicas of several devices, played on a star without contention, against what can be worked out by hand.
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "sim/simulator.hpp"
+#include "sim/star.hpp"
+#include "spec/tensor_parallel.hpp"
+#include "step/divide.hpp"
+
+namespace dadsim::sim {
+namespace {
+
+using spec::ParallelismSpec;
+using spec::PipelineOrder;
+using spec::Recomputation;
+using spec::Sharding;
+
+constexpr double kForward = 1, kBackward = 2;  // seconds of a layer and a batch of one
+constexpr std::int64_t kWidth = 64;
+constexpr double kElement = 4;  // bytes
+
+/// Blocks of one layer each, or of two that tensor parallelism divides as in a transformer.
+spec::ModelShape network(std::int32_t blocks, bool divided = false) {
+  spec::ModelShape model{"network", {}};
+  for (std::int32_t i = 1; i <= blocks; ++i) {
+    const std::string block = fmt::format("block{}.", i);
+    if (!divided) {
+      model.layers.push_back(spec::dense_shape(block + "layer", kWidth, kWidth, false));
+      continue;
+    }
+    model.layers.push_back(spec::dense_shape(block + "wide", kWidth, 4 * kWidth, false));
+    model.layers.back().split = spec::TensorSplit::column;
+    model.layers.push_back(spec::dense_shape(block + "narrow", 4 * kWidth, kWidth, false));
+    model.layers.back().split = spec::TensorSplit::row;
+  }
+  return model;
+}
+
+/// Gradient sharing of those layers: seconds are launches of the clockwork.
+step::Schedule gradient_sharing(const spec::ModelShape& device, std::size_t replicas, const spec::LayerRange& layers,
+                                double samples) {
+  step::Schedule schedule;
+  schedule.workers = replicas;
+  const auto compute = [&](const std::string& layer, step::Phase phase, double seconds, bool of_pass) {
+    step::ComputeTask task{phase, step::Role::workers, test::same(0), test::same(0), test::same(seconds)};
+    task.of_pass = of_pass;
+    schedule.tasks.push_back({layer, std::move(task)});
+  };
+  for (std::size_t i = layers.first; i < layers.end; ++i)
+    compute(device.layers[i].name, step::Phase::forward, kForward * samples, true);
+  std::vector<std::int32_t> sums;
+  for (std::size_t i = layers.end; i-- > layers.first;) {
+    compute(device.layers[i].name, step::Phase::weight_gradient, kBackward / 2 * samples, true);
+    sums.push_back(static_cast<std::int32_t>(schedule.tasks.size()));
+    const double bytes = kElement * static_cast<double>(device.layers[i].parameters);
+    schedule.tasks.push_back(
+        {device.layers[i].name, step::CollectiveTask{step::CollectiveKind::all_reduce, test::same(bytes), "ring"}});
+    compute(device.layers[i].name, step::Phase::backpropagate, kBackward / 2 * samples, true);
+  }
+  for (const std::int32_t sum : sums) schedule.tasks.push_back({"all", step::WaitTask{step::Role::workers, sum}});
+  return schedule;
+}
+
+step::Schedule divided(const spec::ModelShape& whole, const ParallelismSpec& how, std::size_t replicas,
+                       std::int64_t batch) {
+  const spec::ModelShape device = spec::sharded(whole, how.tensor);
+  const auto of_layers = [&](const spec::LayerRange& layers, double samples) {
+    return gradient_sharing(device, replicas, layers, samples);
+  };
+  return step::divide({.step = of_layers,
+                       .whole = whole,
+                       .device = device,
+                       .batch = batch,
+                       .sample_scale = static_cast<double>(batch),
+                       .all_gather = "ring"},
+                      how, replicas);
+}
+
+/// On links that take no time.
+step::StepTiming on_free_network(const step::Schedule& schedule) {
+  return test::time_on({.workers = schedule.workers, .rate = 1e15, .latency = 0}, schedule);
+}
+
+TEST(DividedStep, GpipeAndOneForwardOneBackwardHaveTheBubbleOfThePaper) {
+  for (const PipelineOrder order : {PipelineOrder::gpipe, PipelineOrder::one_f_one_b}) {
+    for (const auto& [stages, batch] : {std::pair{4, 8}, {2, 3}, {4, 2}}) {
+      const ParallelismSpec how{.pipeline = stages, .micro_batch = 1, .order = order};
+      const double own = batch * (kForward + kBackward);
+      const double whole = on_free_network(divided(network(stages), how, 1, batch)).seconds;
+      // (M + S − 1) ÷ M times what a stage computes: a bubble of (S − 1) ÷ (M + S − 1).
+      EXPECT_NEAR(whole, own * (batch + stages - 1) / batch, 1e-3 * own) << stages << " stages, batch " << batch;
+    }
+  }
+}
+
+// Narayanan et al., SC 2021, section 2.2.2: V pieces make the bubble V times smaller.
+TEST(DividedStep, PiecesMakeTheBubbleSmaller) {
+  const ParallelismSpec how{.pipeline = 4, .interleave = 2, .micro_batch = 1};
+  const double own = 8 * 2 * (kForward + kBackward);
+  EXPECT_NEAR(on_free_network(divided(network(8), how, 1, 8)).seconds, own * (1 + 3.0 / (2 * 8)), 1e-3 * own);
+}
+
+TEST(DividedStep, RecomputingCostsAForwardPass) {
+  ParallelismSpec how{.micro_batch = 1, .recomputation = Recomputation::full};
+  EXPECT_NEAR(on_free_network(divided(network(3), how, 1, 4)).seconds, 4 * 3 * (2 * kForward + kBackward), 1e-3);
+  how.recomputation = Recomputation::selective;  // there is no attention
+  EXPECT_NEAR(on_free_network(divided(network(3), how, 1, 4)).seconds, 4 * 3 * (kForward + kBackward), 1e-3);
+}
+
+/// Bytes that each device sends, over rings of `replicas`, in units of its parameters.
+double sent(const ParallelismSpec& how, std::size_t replicas, std::int64_t batch) {
+  const spec::ModelShape model = network(4);
+  const step::StepTiming timing = on_free_network(divided(model, how, replicas, batch));
+  const double each = std::accumulate(timing.bytes_sent.begin(), timing.bytes_sent.end(), 0.0) /
+                      static_cast<double>(timing.bytes_sent.size());
+  return each / (kElement * static_cast<double>(model.parameters()));
+}
+
+// Rajbhandari et al., SC 2020, section 7: stages 1 and 2 send as much as an all-reduce, stage 3 half as much again; all
+// of them ÷ (1 − 1 ÷ N) of it, as rings do.
+TEST(DividedStep, ShardingSendsWhatZeroSays) {
+  constexpr std::size_t kReplicas = 4;
+  constexpr double kRing = 1 - 1.0 / kReplicas;
+  EXPECT_NEAR(sent({}, kReplicas, 1), 2 * kRing, 1e-3);
+  EXPECT_NEAR(sent({.sharding = Sharding::optimizer}, kReplicas, 1), 2 * kRing, 1e-3);
+  EXPECT_NEAR(sent({.sharding = Sharding::gradients}, kReplicas, 1), 2 * kRing, 1e-3);
+  EXPECT_NEAR(sent({.sharding = Sharding::parameters}, kReplicas, 1), 3 * kRing, 1e-3);
+  // With micro-batches gradients that are not kept are scattered after each, and parameters gathered for each pass.
+  EXPECT_NEAR(sent({.micro_batch = 1, .sharding = Sharding::optimizer}, kReplicas, 2), 2 * kRing, 1e-3);
+  EXPECT_NEAR(sent({.micro_batch = 1, .sharding = Sharding::gradients}, kReplicas, 2), 3 * kRing, 1e-3);
+  EXPECT_NEAR(sent({.micro_batch = 1, .sharding = Sharding::parameters}, kReplicas, 2), 6 * kRing, 1e-3);
+}
+
+/// Times that devices of a layer tell one another something.
+std::size_t tensor_collectives(const step::Schedule& schedule, step::CollectiveKind kind) {
+  std::size_t count = 0;
+  for (const step::Task& task : schedule.tasks) {
+    const auto* collective = std::get_if<step::CollectiveTask>(&task.what);
+    if (collective != nullptr && collective->among == step::Among::tensor && collective->kind == kind) ++count;
+  }
+  return count;
+}
+
+// Shoeybi et al., arXiv:1909.08053, section 3: here a block is one of their halves, with a sum forward and one
+// backward.
+TEST(DividedStep, DevicesOfALayerSumOnceForwardAndOnceBackward) {
+  ParallelismSpec how{.tensor = 2};
+  step::Schedule schedule = divided(network(3, true), how, 1, 2);
+  EXPECT_EQ(tensor_collectives(schedule, step::CollectiveKind::all_reduce), 3U * 2);
+  const double bytes = kElement * 2 * kWidth;  // of a batch of two
+  const step::StepTiming timing = on_free_network(schedule);
+  EXPECT_NEAR(timing.bytes_sent[0], 3 * 2 * bytes, 1e-3);  // two devices each send 2 (T − 1) ÷ T of it
+  how.sequence_parallel = true;
+  schedule = divided(network(3, true), how, 1, 2);
+  EXPECT_EQ(tensor_collectives(schedule, step::CollectiveKind::reduce_scatter), 3U * 2);
+  // One more: what came in is gathered again for the gradient of the weights (Korthikanti et al., section 4.2.2).
+  EXPECT_EQ(tensor_collectives(schedule, step::CollectiveKind::all_gather), 3U * 3);
+}
+
+TEST(DividedStep, StagesPassOnWhatTheirLastLayerPutsOut) {
+  const step::StepTiming timing = on_free_network(divided(network(2), {.pipeline = 2, .micro_batch = 1}, 1, 3));
+  EXPECT_NEAR(timing.bytes_sent[0], 3 * kElement * kWidth, 1e-6);
+  EXPECT_NEAR(timing.bytes_sent[1], 3 * kElement * kWidth, 1e-6);
+}
+
+}  // namespace
+}  // namespace dadsim::sim

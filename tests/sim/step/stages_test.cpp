@@ -1,0 +1,436 @@
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "sim/declared.hpp"
+#include "sim/simulator.hpp"
+#include "sim/star.hpp"
+
+// Replicas of several devices: schedules of stages and tensor groups, by message and by flow.
+
+namespace dadsim::sim {
+namespace {
+
+using step::Among;
+using step::CollectiveKind;
+using test::same;
+
+/// A schedule of replicas of several devices, task by task.
+class Parallel {
+ public:
+  Parallel(std::size_t replicas, std::int32_t tensor, std::int32_t pipeline) {
+    schedule_.workers = replicas * static_cast<std::size_t>(tensor * pipeline);
+    schedule_.tensor = tensor;
+    schedule_.pipeline = pipeline;
+  }
+  void compute(std::int32_t stage, step::PerWorker seconds) {
+    schedule_.tasks.push_back(
+        {"layer", step::ComputeTask{step::Phase::forward, step::Role::workers, same(0), same(0), std::move(seconds)},
+         stage});
+  }
+  std::int32_t send(std::int32_t from, std::int32_t to, step::PerWorker bytes) {
+    step::CollectiveTask task{CollectiveKind::stage_send, std::move(bytes)};
+    task.among = Among::stages;
+    task.to_stage = to;
+    return add(std::move(task), from);
+  }
+  std::int32_t collective(std::int32_t stage, Among among, CollectiveKind kind, step::PerWorker bytes,
+                          const std::string& algorithm = "ring") {
+    step::CollectiveTask task{kind, std::move(bytes), algorithm};
+    task.among = among;
+    return add(std::move(task), stage);
+  }
+  void wait(std::int32_t stage, std::int32_t collective) {
+    schedule_.tasks.push_back({"layer", step::WaitTask{step::Role::workers, collective}, stage});
+  }
+  /// All-reduce that is waited for at once.
+  void all_reduce(std::int32_t stage, Among among, double bytes) {
+    wait(stage, collective(stage, among, CollectiveKind::all_reduce, same(bytes)));
+  }
+  const step::Schedule& schedule() const { return schedule_; }
+
+ private:
+  std::int32_t add(step::CollectiveTask task, std::int32_t stage) {
+    schedule_.tasks.push_back({"layer", std::move(task), stage});
+    return static_cast<std::int32_t>(schedule_.tasks.size()) - 1;
+  }
+  step::Schedule schedule_;
+};
+
+/// A step of micro-batches through stages.
+struct Pipelined {
+  std::int32_t stages = 4, micro_batches = 8;
+  bool gpipe = false;
+  double forward = 1, backward = 2;  ///< seconds of a stage
+  double bytes = 0;                  ///< handed on, of a micro-batch
+  double tensor_bytes = 0;           ///< of each of two all-reduces of the tensor group, per pass
+  std::int32_t tensor = 1;
+  std::size_t replicas = 1;
+  double gradient_bytes = 0;  ///< of each place, all-reduced among replicas
+  step::PerWorker slower = same(1);
+
+  /// Per stage the passes in order: micro-batch m forward, or ~m backward.
+  std::vector<std::deque<std::int32_t>> orders() const {
+    std::vector<std::deque<std::int32_t>> result(static_cast<std::size_t>(stages));
+    for (std::int32_t stage = 0; stage < stages; ++stage) {
+      const std::int32_t ahead = gpipe ? micro_batches : std::min(stages - stage, micro_batches);
+      auto& order = result[static_cast<std::size_t>(stage)];
+      for (std::int32_t m = 0; m < ahead; ++m) order.push_back(m);
+      for (std::int32_t m = 0; m < micro_batches; ++m) {
+        order.push_back(~m);
+        if (m + ahead < micro_batches) order.push_back(m + ahead);
+      }
+    }
+    return result;
+  }
+
+  step::Schedule schedule() const {
+    Parallel made(replicas, tensor, stages);
+    std::vector<std::deque<std::int32_t>> left = orders();
+    std::map<std::pair<std::int32_t, std::int32_t>, std::int32_t> to_come;  // by receiving stage and pass: its send
+    for (bool more = true; more;) {
+      more = false;
+      for (std::int32_t stage = 0; stage < stages; ++stage) {
+        auto& order = left[static_cast<std::size_t>(stage)];
+        if (order.empty()) continue;
+        more = true;
+        const std::int32_t pass = order.front();
+        const bool is_forward = pass >= 0;
+        if (stage != (is_forward ? 0 : stages - 1)) {
+          const auto found = to_come.find({stage, pass});
+          if (found == to_come.end()) continue;
+          made.wait(stage, found->second);
+        }
+        order.pop_front();
+        for (int half = 0; half < 2; ++half) {
+          made.compute(stage, slower.scaled((is_forward ? forward : backward) / 2));
+          if (tensor_bytes > 0) made.all_reduce(stage, Among::tensor, tensor_bytes);
+        }
+        const std::int32_t next = is_forward ? stage + 1 : stage - 1;
+        if (next >= 0 && next < stages) to_come[{next, pass}] = made.send(stage, next, same(bytes));
+      }
+    }
+    for (std::int32_t stage = 0; stage < stages; ++stage) {
+      if (gradient_bytes > 0) made.all_reduce(stage, Among::replicas, gradient_bytes);
+    }
+    return made.schedule();
+  }
+};
+
+TimedRun timed(Cluster cluster, const step::Schedule& schedule, spec::Fidelity fidelity,
+               const TimingRequest& request = {}) {
+  cluster.network.fidelity = fidelity;
+  const std::vector<step::Schedule> schedules{schedule};
+  return time_schedules(cluster, schedules, {}, request);
+}
+
+/// Every device behind links of its own.
+class OnAStar {
+ public:
+  OnAStar(std::size_t devices, double rate, double latency)
+      : star_{.workers = devices, .rate = rate, .latency = latency},
+        file_(star_.xml()),
+        cluster_(test::cluster_on(file_.path(), devices, false)) {}
+  TimedRun run(const step::Schedule& schedule, spec::Fidelity fidelity, const TimingRequest& request = {}) const {
+    return timed(cluster_, schedule, fidelity, request);
+  }
+  step::StepTiming time(const step::Schedule& schedule, spec::Fidelity fidelity) const {
+    const TimedRun run = timed(cluster_, schedule, fidelity);
+    EXPECT_EQ(run.network.fidelity, to_string(fidelity)) << run.network.fidelity_note;
+    return run.steps.at(0);
+  }
+  const test::Star& star() const { return star_; }
+
+ private:
+  test::Star star_;
+  test::TemporaryFile file_;
+  Cluster cluster_;
+};
+
+constexpr spec::Fidelity kBoth[] = {spec::Fidelity::message, spec::Fidelity::flow};
+
+TEST(Stages, TheBubbleOfAPipelineIsThatOfItsStagesAndMicroBatches) {
+  const OnAStar devices(4, 1e12, 0);
+  for (const spec::Fidelity fidelity : kBoth) {
+    for (const bool gpipe : {false, true}) {
+      const Pipelined pipeline{.gpipe = gpipe, .bytes = 1000};
+      const step::StepTiming timing = devices.time(pipeline.schedule(), fidelity);
+      EXPECT_NEAR(timing.seconds, (8 + 3) * 3, 1e-3 * 33);
+      for (std::size_t device = 0; device < 4; ++device) {
+        EXPECT_NEAR(1 - timing.busy_seconds.at(device) / timing.seconds, 3.0 / 11, 1e-3 * 3 / 11);
+      }
+    }
+  }
+}
+
+TEST(Stages, WhatIsHandedOnTakesItsTimeOnTheWay) {
+  const OnAStar devices(2, 1e3, 0.5);
+  Parallel script(1, 1, 2);
+  script.compute(0, same(1));
+  const std::int32_t first = script.send(0, 1, same(2000));
+  script.compute(0, same(1));
+  const std::int32_t second = script.send(0, 1, same(2000));  // in line behind the first
+  script.wait(1, first);
+  script.compute(1, same(1));
+  script.wait(1, second);
+  script.compute(1, same(4));
+  script.wait(0, second);  // whoever only sends waits for nothing
+  for (const spec::Fidelity fidelity : kBoth) {
+    const step::StepTiming timing = devices.time(script.schedule(), fidelity);
+    EXPECT_NEAR(timing.seconds, 1 + 2 + 2 + 1 + 4, 1e-6);
+    EXPECT_NEAR(timing.waiting_seconds, 1, 1e-6);  // until the first was issued
+    EXPECT_NEAR(timing.compute_seconds, 5, 1e-6);
+    EXPECT_EQ(timing.bytes_sent, (std::vector<double>{4000, 0}));
+    EXPECT_EQ(timing.bytes_received, (std::vector<double>{0, 4000}));
+    EXPECT_EQ(timing.busy_seconds, (std::vector<double>{2, 5}));
+  }
+}
+
+TEST(Stages, TheTwoDirectionsAndTheTensorGroupDoNotWaitForOneAnother) {
+  // Three stages of two: the one in the middle sends forward for long, and backward and among itself meanwhile.
+  const OnAStar devices(6, 1e3, 0.5);
+  Parallel script(1, 2, 3);
+  const std::int32_t forward = script.send(1, 2, same(8000));
+  const std::int32_t back = script.send(1, 0, same(0));
+  const std::int32_t reduced = script.collective(1, Among::tensor, CollectiveKind::all_reduce, same(0));
+  script.wait(1, reduced);
+  script.wait(0, back);
+  script.compute(0, same(1));
+  script.wait(2, forward);
+  for (const spec::Fidelity fidelity : kBoth) {
+    const step::StepTiming timing = devices.time(script.schedule(), fidelity);
+    EXPECT_NEAR(timing.seconds, 9, 1e-6);
+  }
+}
+
+TEST(Stages, ATensorGroupReducesAmongItself) {
+  // Two rounds of half of it, three times over: 2 (2 l + b/2r).
+  const OnAStar devices(8, 1e3, 0.25);
+  Parallel script(2, 2, 2);
+  script.compute(step::kEveryStage, same(1));
+  script.all_reduce(step::kEveryStage, Among::tensor, 3000);
+  script.compute(step::kEveryStage, same(1));
+  script.all_reduce(step::kEveryStage, Among::tensor, 3000);
+  for (const spec::Fidelity fidelity : kBoth) {
+    const step::StepTiming timing = devices.time(script.schedule(), fidelity);
+    EXPECT_NEAR(timing.seconds, 2 * (1 + 2 * (0.5 + 1.5)), 1e-6);
+    EXPECT_EQ(timing.bytes_sent, std::vector<double>(8, 6000));
+  }
+}
+
+TEST(Stages, ReplicasReduceInEveryPlace) {
+  // Three replicas of two stages of two, one value each: four rounds of a third.
+  const OnAStar devices(12, 1e3, 0.25);
+  Parallel script(3, 2, 2);
+  script.compute(step::kEveryStage, step::PerWorker({1, 2, 3}));
+  script.all_reduce(0, Among::replicas, 3000);
+  script.compute(1, same(2));
+  script.all_reduce(1, Among::replicas, 6000);
+  const step::StepTiming timing = devices.time(script.schedule(), spec::Fidelity::message);
+  EXPECT_NEAR(timing.seconds, 5 + 4 * (0.5 + 2), 1e-6);
+  EXPECT_EQ(timing.busy_seconds, (std::vector<double>{1, 1, 2, 2, 3, 3, 3, 3, 4, 4, 5, 5}));
+  EXPECT_NEAR(timing.bytes_sent.at(0), 4000, 1e-9);
+  EXPECT_NEAR(timing.bytes_sent.at(11), 8000, 1e-9);
+}
+
+TEST(Stages, AGroupOfOneIsDoneAtOnce) {
+  const OnAStar devices(2, 1e3, 0.25);
+  Parallel script(1, 1, 2);
+  script.all_reduce(0, Among::replicas, 3000);
+  script.all_reduce(step::kEveryStage, Among::tensor, 3000);
+  script.compute(step::kEveryStage, same(1));
+  for (const spec::Fidelity fidelity : kBoth) {
+    const step::StepTiming timing = devices.time(script.schedule(), fidelity);
+    EXPECT_NEAR(timing.seconds, 1, 1e-9);
+    EXPECT_EQ(timing.bytes_sent, std::vector<double>(2, 0));
+  }
+}
+
+TEST(Stages, PlacesThatReduceTogetherShareTheirLinks) {
+  // Two nodes of two GPUs: a replica in each. Both places of a replica cross the node's adapter at once.
+  const spec::PlatformSpec platform{"", test::cluster_of(2, 2, test::line(1e9, 0), test::line(1e3, 0)), {}, {}};
+  Cluster cluster = test::workers_on(platform, spec::Fidelity::flow);
+  cluster.devices.assign(cluster.hosts.size(), test::clockwork());
+  for (const bool stages : {false, true}) {
+    // Device t + T (d + D p): with two stages replica 0 is devices 0 and 2, which are to be on one node.
+    if (stages) cluster.hosts = {cluster.hosts[0], cluster.hosts[2], cluster.hosts[1], cluster.hosts[3]};
+    Parallel script(2, stages ? 1 : 2, stages ? 2 : 1);
+    script.all_reduce(step::kEveryStage, Among::replicas, 2000);
+    for (const spec::Fidelity fidelity : kBoth) {
+      const TimedRun run = timed(cluster, script.schedule(), fidelity);
+      EXPECT_NEAR(run.steps.at(0).seconds, 2 * 2, 4e-3);  // by themselves 2 rounds of 1 s
+    }
+  }
+}
+
+/// Nodes of GPUs with NVLink inside and InfiniBand between them.
+Cluster gpus(std::int64_t nodes, std::int64_t per_node, std::int64_t rails) {
+  spec::GpuClusterSpec nodes_of =
+      test::cluster_of(nodes, per_node, test::line(300e9, 1e-6, spec::Transport::nvlink, 0.8),
+                       test::line(50e9, 2e-6, spec::Transport::rdma, 0.9));
+  nodes_of.rails = rails;
+  Cluster cluster = test::workers_on({"", nodes_of, {}, {}}, spec::Fidelity::flow);
+  cluster.devices.assign(cluster.hosts.size(), test::clockwork());
+  return cluster;
+}
+
+TEST(Stages, FlowIsWhatMessagesComeTo) {
+  struct Case {
+    std::int32_t tensor, stages;
+    std::size_t replicas;
+    std::int64_t rails;
+    bool gpipe;
+    double handed_on;      // bytes
+    bool refused = false;  // by flow: what stages send and what they reduce meets on links for too long
+  };
+  for (const Case& one : {Case{4, 2, 2, 4, false, 1e7}, Case{2, 4, 2, 4, false, 1e7}, Case{2, 4, 2, 1, true, 1e7},
+                          Case{1, 4, 4, 1, false, 5e7}, Case{1, 8, 2, 4, true, 1e7}, Case{4, 4, 1, 1, false, 1e7},
+                          Case{1, 8, 2, 4, true, 2e8, true}, Case{4, 4, 1, 1, false, 2e8, true}}) {
+    const Cluster cluster = gpus(4, 4, one.rails);
+    const step::Schedule schedule = Pipelined{.stages = one.stages,
+                                              .gpipe = one.gpipe,
+                                              .forward = 0.01,
+                                              .backward = 0.02,
+                                              .bytes = one.handed_on,
+                                              .tensor_bytes = one.tensor > 1 ? 2e7 : 0.0,
+                                              .tensor = one.tensor,
+                                              .replicas = one.replicas,
+                                              .gradient_bytes = one.replicas > 1 ? 5e8 : 0.0}
+                                        .schedule();
+    const TimedRun flow = timed(cluster, schedule, spec::Fidelity::flow);
+    const TimedRun message = timed(cluster, schedule, spec::Fidelity::message);
+    const std::string which = fmt::format("T {} P {} D {}", one.tensor, one.stages, one.replicas);
+    EXPECT_EQ(flow.network.fidelity, one.refused ? "message" : "flow") << which << ": " << flow.network.fidelity_note;
+    if (one.refused) {
+      EXPECT_NE(flow.network.fidelity_note.find("share links"), std::string::npos) << flow.network.fidelity_note;
+    }
+    const double seconds = message.steps.at(0).seconds;
+    EXPECT_NEAR(flow.steps.at(0).seconds, seconds, 0.005 * seconds) << which;
+    const auto expect_bytes = [&](const std::vector<double>& by_flow, const std::vector<double>& by_message) {
+      ASSERT_EQ(by_flow.size(), by_message.size());
+      for (std::size_t i = 0; i < by_flow.size(); ++i) EXPECT_NEAR(by_flow[i], by_message[i], 1e-9 * by_message[i]);
+    };
+    expect_bytes(flow.steps.at(0).bytes_sent, message.steps.at(0).bytes_sent);
+    expect_bytes(flow.steps.at(0).bytes_received, message.steps.at(0).bytes_received);
+  }
+}
+
+TEST(Stages, FlowIsNoAnswerWhereStagesReduceAtOnceThroughOneLink) {
+  // Two replicas of two stages, a node each; the stages' gradients cross the node's adapter at the same time.
+  Cluster cluster = gpus(2, 2, 1);
+  cluster.hosts = {cluster.hosts[0], cluster.hosts[2], cluster.hosts[1], cluster.hosts[3]};
+  Parallel script(2, 1, 2);
+  const std::int32_t first = script.collective(0, Among::replicas, CollectiveKind::all_reduce, same(1e9));
+  const std::int32_t second = script.collective(1, Among::replicas, CollectiveKind::all_reduce, same(1e9));
+  script.wait(0, first);
+  script.wait(1, second);
+  const TimedRun run = timed(cluster, script.schedule(), spec::Fidelity::flow);
+  EXPECT_EQ(run.network.fidelity, "message");
+  EXPECT_NE(run.network.fidelity_note.find("share links"), std::string::npos) << run.network.fidelity_note;
+  EXPECT_NEAR(run.steps.at(0).seconds, 2 * 2 * 0.5e9 / (0.9 * 50e9), 1e-3 * 0.045);
+}
+
+TEST(Stages, WhoeverComesLaterHasWhatAnotherLeavesOfALink) {
+  // On a port of 1: the tensor group would take all of it, what is sent on for long leaves 0.9 of it.
+  Cluster cluster = gpus(2, 2, 1);
+  auto& nodes = std::get<spec::GpuClusterSpec>(cluster.platform.what);
+  nodes.port = test::line(10e9, 0);
+  nodes.nic = test::line(1e9, 0);
+  Parallel script(1, 2, 2);
+  const std::int32_t sent = script.send(0, 1, same(5e9));  // both at once: 0.5 of the adapter each
+  script.all_reduce(0, Among::tensor, 10e9);               // 1 s by itself
+  script.compute(0, same(1));
+  script.wait(1, sent);
+  for (const spec::Fidelity fidelity : kBoth) {
+    const TimedRun run = timed(cluster, script.schedule(), fidelity);
+    EXPECT_EQ(run.network.fidelity, to_string(fidelity)) << run.network.fidelity_note;
+    EXPECT_NEAR(run.steps.at(0).seconds, 10, 1e-2);
+    EXPECT_NEAR(run.steps.at(0).busy_seconds.at(0), 1, 1e-9);
+  }
+}
+
+TEST(Stages, ReplicasThatAreApartAreNotWhereTheyShareNothing) {
+  // The second replica computes more slowly; their tensor groups share no link, and at the end one waits for the other.
+  const OnAStar devices(8, 1e9, 1e-6);
+  const Pipelined uneven{
+      .stages = 2, .tensor_bytes = 1e6, .tensor = 2, .replicas = 2, .slower = step::PerWorker({1, 1.01})};
+  const double seconds = devices.time(uneven.schedule(), spec::Fidelity::message).seconds;
+  EXPECT_NEAR(devices.time(uneven.schedule(), spec::Fidelity::flow).seconds, seconds, 1e-6 * seconds);
+  Pipelined reduced = uneven;
+  reduced.gradient_bytes = 1e6;
+  const TimedRun run = devices.run(reduced.schedule(), spec::Fidelity::flow);
+  EXPECT_NE(run.network.fidelity_note.find("apart"), std::string::npos) << run.network.fidelity_note;
+}
+
+TEST(Stages, ATimelineShowsEveryLineOfADevice) {
+  const OnAStar devices(8, 1e9, 1e-3);
+  TimingRequest traced;
+  traced.trace = {0};
+  const step::Schedule schedule = Pipelined{.stages = 2,
+                                            .micro_batches = 2,
+                                            .bytes = 1e6,
+                                            .tensor_bytes = 1e6,
+                                            .tensor = 2,
+                                            .replicas = 2,
+                                            .gradient_bytes = 1e6}
+                                      .schedule();
+  for (const spec::Fidelity fidelity : kBoth) {
+    const TimedRun run = devices.run(schedule, fidelity, traced);
+    const step::Timeline& timeline = *run.timelines.at(0);
+    EXPECT_EQ(timeline.workers, 8U);
+    std::vector<std::string> of_first;
+    for (const step::Timeline::Track& track : timeline.tracks) {
+      if (track.node == 0) of_first.push_back(track.name);
+    }
+    EXPECT_EQ(of_first, (std::vector<std::string>{
+                            "worker 0 (w0) compute", "worker 0 (w0) network", "worker 0 (w0) network, tensor group",
+                            "worker 0 (w0) network, to later stages", "worker 0 (w0) network, from later stages"}));
+    std::map<std::int32_t, double> end_of;  // by track
+    for (const step::Timeline::Span& span : timeline.spans) {
+      EXPECT_GE(span.begin, end_of[span.track] - 1e-9) << timeline.tracks.at(static_cast<std::size_t>(span.track)).name;
+      end_of[span.track] = span.begin + span.seconds;
+    }
+    EXPECT_EQ(timeline.cut, 0U);
+  }
+}
+
+TEST(Stages, StepsThatAreInterpolatedHaveTheirBytesOnEveryDevice) {
+  const test::Star star{.workers = 8, .rate = 1e9, .latency = 1e-4};
+  const test::TemporaryFile file(star.xml());
+  Cluster cluster = test::cluster_on(file.path(), 8, false);
+  std::vector<step::Schedule> schedules;
+  for (int i = 1; i <= 5; ++i) {
+    schedules.push_back(Pipelined{.stages = 2,
+                                  .micro_batches = 2,
+                                  .bytes = 1e6 * i,
+                                  .tensor_bytes = 1e6,
+                                  .tensor = 2,
+                                  .replicas = 2,
+                                  .gradient_bytes = 3e6 * i}
+                            .schedule());
+  }
+  const TimedRun all = time_schedules(cluster, schedules);
+  cluster.network.timed_steps = 3;
+  const TimedRun some = time_schedules(cluster, schedules);
+  ASSERT_TRUE(some.network.sampling.has_value());
+  for (std::size_t i = 0; i < schedules.size(); ++i) {
+    for (std::size_t device = 0; device < 8; ++device) {
+      const double sent = all.steps[i].bytes_sent.at(device);
+      EXPECT_NEAR(some.steps[i].bytes_sent.at(device), sent, 1e-9 * sent) << i << " " << device;
+      const double received = all.steps[i].bytes_received.at(device);
+      EXPECT_NEAR(some.steps[i].bytes_received.at(device), received, 1e-9 * received) << i << " " << device;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace dadsim::sim
