@@ -185,7 +185,7 @@ Scenario read_scenario(const Element& root, const ReadContext& context) {
                                 scenario.training.batches == spec::TrainingSpec::Batches::equal};
   scenario.runs = read_runs(node, cluster.aggregator.has_value(), worker_count, scenario.training, network, context);
   if (timed_as != nullptr) {
-    check_parallelism(*timed_as, scenario.timed_as->parallelism, cluster.workers.size(), scenario.runs, context);
+    check_parallelism(*timed_as, *scenario.timed_as, cluster.workers.size(), scenario.runs, context);
   }
   if (data_element != nullptr)
     data.spec.drifts = read_drifts(*data_element, cluster.workers, data, scenario.runs, context);

@@ -60,8 +60,13 @@ spec::ParallelismSpec read_parallelism(const Node& node, std::int64_t batch) {
   return how;
 }
 
-void check_parallelism(const Element& timed_as, const spec::ParallelismSpec& how, std::size_t devices,
+void check_parallelism(const Element& timed_as, const spec::TimedAsSpec& timed, std::size_t devices,
                        const std::vector<spec::RunSpec>& runs, const ReadContext& context) {
+  const spec::ParallelismSpec& how = timed.parallelism;
+  if (how.devices() > 1 && timed.workload.empty()) {
+    context.findings.add(timed_as.origin, "<timed-as> divides a network that does not say how its layers divide",
+                         "workload=\"…\" beside tensor and pipeline");
+  }
   const auto per_worker = static_cast<std::size_t>(how.devices());
   if (devices % per_worker != 0 || devices == 0) {
     context.findings.add(timed_as.origin,

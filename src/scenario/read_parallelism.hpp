@@ -13,7 +13,7 @@ std::int64_t devices_per_worker(const Element* timed_as);
 spec::ParallelismSpec read_parallelism(const Node& node, std::int64_t batch);
 
 /// That the devices can be dealt out to workers, and that the runs can be divided so.
-void check_parallelism(const Element& timed_as, const spec::ParallelismSpec& how, std::size_t devices,
+void check_parallelism(const Element& timed_as, const spec::TimedAsSpec& timed, std::size_t devices,
                        const std::vector<spec::RunSpec>& runs, const ReadContext& context);
 
 }  // namespace dadsim::scenario

@@ -124,6 +124,7 @@ spec::TimedAsSpec read_timed_as(const Element& element, std::int64_t batch, cons
     read_own_workload(node, timed, context);
   }
   timed.batch = node.integer("batch", 1, 1'000'000, batch);
+  timed.parallelism = read_parallelism(node, timed.batch);
   static const std::array<std::string, spec::kPrecisions.size()> kPrecisionNames = [] {
     std::array<std::string, spec::kPrecisions.size()> names;
     std::ranges::transform(spec::kPrecisions, names.begin(),
@@ -141,7 +142,6 @@ spec::TimedAsSpec read_timed_as(const Element& element, std::int64_t batch, cons
     for (const char* attribute : {"steps", "epochs", "target", "evaluation-every", "evaluation-seconds", "start-up"})
       node.refuse(attribute, kBecause, kRemedy);
   }
-  timed.parallelism = read_parallelism(node, timed.batch);
   timed.evaluation_every = node.integer("evaluation-every", 1, 1'000'000'000, 0);
   timed.evaluation_seconds = node.real("evaluation-seconds", {.minimum = 0, .maximum = 1e6}, 0);
   if (node.has("evaluation-every") != node.has("evaluation-seconds")) {

@@ -96,6 +96,9 @@ std::string fault_of_workload(const spec::TimedAsSpec& asked) {
     const auto attends = [](const spec::LayerShape& layer) { return layer.kind == spec::LayerKind::attention; };
     if (asked.attention == spec::Attention::flash && std::ranges::none_of(shape.layers, attends))
       return "it has no attention";
+    const auto divides = [](const spec::LayerShape& layer) { return layer.split != spec::TensorSplit::whole; };
+    if (asked.parallelism.tensor > 1 && std::ranges::none_of(shape.layers, divides))
+      return "its layers cannot be divided among devices";
     sharded(shape, asked.parallelism.tensor);
     pieces_of(shape, static_cast<std::size_t>(asked.parallelism.pipeline) *
                          static_cast<std::size_t>(asked.parallelism.interleave));

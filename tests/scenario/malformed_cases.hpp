@@ -749,6 +749,11 @@ class MalformedCases {
           {R"(@FILE@:20: 'gpt': heads 7 does not divide hidden 100; sizes that go together)"});
     exact("micro-batch that does not divide", timed(R"(workload="gpt" batch="6" micro-batch="4")"),
           {R"(@FILE@:20: micro-batch="4" of <timed-as> does not divide the batch of 6; a divisor of the batch)"});
+    exact(
+        "dividing what does not divide", timed(R"(tensor="5")"),
+        {R"(@FILE@:20: <timed-as> divides a network that does not say how its layers divide; workload="…" beside tensor and pipeline)",
+         R"(@FILE@:20: run 'dad' goes through an aggregator, and workers that work on micro-batches or are of several devices do not; exchange="peer" on the run)",
+         R"(@FILE@:20: run 'rank-dad' goes through an aggregator, and workers that work on micro-batches or are of several devices do not; exchange="peer" on the run)"});
     exact("pieces without stages", timed(R"(workload="gpt" interleave="2")"),
           {R"(@FILE@:20: interleave="2" of <timed-as> is of a pipeline; pipeline="2" or more beside it)"});
     exact(
