@@ -73,9 +73,7 @@ void check_parallelism(const Element& timed_as, const spec::TimedAsSpec& timed, 
                          fmt::format("<timed-as> makes a worker of {} devices, and there are {}", per_worker, devices),
                          fmt::format("<workers> with a multiple of {} hosts", per_worker));
   }
-  const bool divided = per_worker > 1 || how.micro_batch > 0 || how.sharding != spec::Sharding::none ||
-                       how.recomputation != spec::Recomputation::none;
-  if (!divided) return;
+  if (!how.divides()) return;
   for (const spec::RunSpec& run : runs) {
     const auto info = std::ranges::find(context.catalog.algorithms, run.algorithm, &Catalog::Algorithm::name);
     if (info == context.catalog.algorithms.end()) continue;

@@ -39,6 +39,10 @@ struct ParallelismSpec {
   std::int32_t prefetch = 1;  ///< units (blocks) whose parameters are gathered ahead of their use
 
   std::int32_t devices() const { return tensor * pipeline; }  ///< of a replica
+  /// Whether a step is anything else than one pass of the whole batch on one device that keeps everything.
+  bool divides() const {
+    return devices() > 1 || micro_batch > 0 || recomputation != Recomputation::none || sharding != Sharding::none;
+  }
   bool operator==(const ParallelismSpec&) const = default;
 };
 

@@ -128,11 +128,6 @@ class Division {
 
 }  // namespace
 
-bool is_divided(const spec::ParallelismSpec& how) {
-  return how.devices() > 1 || how.micro_batch > 0 || how.recomputation != spec::Recomputation::none ||
-         how.sharding != spec::Sharding::none;
-}
-
 Schedule divide(const Undivided& step, const spec::ParallelismSpec& how, std::size_t replicas) {
   return Division(step, how, replicas).run();
 }

@@ -38,9 +38,6 @@ struct Undivided {
   std::string all_gather = "auto";  ///< the algorithm of those that are added
 };
 
-/// Whether there is anything to divide.
-bool is_divided(const spec::ParallelismSpec& how);
-
 /// See above. Throws std::invalid_argument where pipeline_order() or pieces_of() do, and for a step with an aggregator,
 /// between neighbours, or without what sharding needs (sums of gradients alone), in words.
 Schedule divide(const Undivided& step, const spec::ParallelismSpec& how, std::size_t replicas);

@@ -47,7 +47,7 @@ step::Schedule undivided_schedule(const spec::RunSpec& run, const step::StepStru
 step::Schedule schedule_of(const spec::RunSpec& run, const step::Trajectory& trajectory, const step::Step& step,
                            const spec::ModelShape& learned, const TimedAs& timed, const step::Taken* taken) {
   const step::StepStructure& structure = trajectory.structures[static_cast<std::size_t>(step.structure)];
-  if (!step::is_divided(timed.parallelism)) {
+  if (!timed.parallelism.divides()) {
     return undivided_schedule(run, structure, step, learned, timed.shape, timed, timed.sample_scale, taken, nullptr);
   }
   const spec::ModelShape device = spec::sharded(timed.shape, timed.parallelism.tensor);

@@ -14,7 +14,6 @@
 #include "spec/stages.hpp"
 #include "spec/tensor_parallel.hpp"
 #include "spec/workload.hpp"
-#include "step/divide.hpp"
 #include "support/human.hpp"
 
 namespace dadsim::study {
@@ -54,7 +53,7 @@ TimedAs timed_as_of(const scenario::Scenario& scenario, const spec::ModelShape& 
   timed.description = describe_network(timed.description, timed.shape, timed.batch);
   if (timed.precision != spec::Precision::fp32) timed.description += fmt::format(", in {}", to_string(timed.precision));
   if (timed.gradient_width > 1) timed.description += " with gradients in fp32";
-  if (step::is_divided(timed.parallelism)) timed.description += ", " + in_words(timed.parallelism);
+  if (timed.parallelism.divides()) timed.description += ", " + in_words(timed.parallelism);
   if (scenario.timed_as && scenario.timed_as->attention == spec::Attention::flash)
     timed.description += ", with flash attention";
   return timed;
