@@ -62,7 +62,8 @@ struct NetworkUse {
     std::string model;
     double bandwidth = 0;  ///< byte/s, nominal
     double efficiency = 1;
-    double links = 0;  ///< directions of them
+    double links = 0;        ///< directions of them
+    double queue_bytes = 0;  ///< the least in front of one; transport "tcp" alone
   };
   std::vector<LinkClass> links;
   double messages = 0;  ///< that were simulated one by one

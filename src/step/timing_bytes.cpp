@@ -36,7 +36,7 @@ void pack(WireWriter& message, const NetworkUse& use) {
   message << std::uint64_t{use.links.size()};
   for (const NetworkUse::LinkClass& one : use.links) {
     message << std::string_view(one.name) << std::string_view(one.transport) << std::string_view(one.model)
-            << one.bandwidth << one.efficiency << one.links;
+            << one.bandwidth << one.efficiency << one.links << one.queue_bytes;
   }
   message << use.links_used << std::uint64_t{use.link_use.size()};
   for (const LinkUse& one : use.link_use) {
@@ -56,7 +56,8 @@ NetworkUse unpack_network(WireReader& message) {
   message >> count;
   for (std::uint64_t i = 0; i < count; ++i) {
     NetworkUse::LinkClass& one = use.links.emplace_back();
-    message >> one.name >> one.transport >> one.model >> one.bandwidth >> one.efficiency >> one.links;
+    message >> one.name >> one.transport >> one.model >> one.bandwidth >> one.efficiency >> one.links >>
+        one.queue_bytes;
   }
   message >> use.links_used >> count;
   for (std::uint64_t i = 0; i < count; ++i) {

@@ -6,6 +6,7 @@
 #include <array>
 #include <cctype>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <set>
 #include <vector>
@@ -66,8 +67,6 @@ double width(const std::string& kin) {
 }
 
 constexpr double kMebibyte = 1 << 20;
-/// Where a platform says nothing: what the links of the validation had, bytes.
-constexpr double kUsualQueue = 300'000;
 
 /// Bytes that lie on the busiest link of a star at the same time, by how a collective is carried out.
 double at_once(const step::NetworkUse::Collective& one, double workers) {
@@ -101,7 +100,11 @@ ComputeBasis compute_basis(const spec::DeviceSpec& device, const spec::ModelShap
 
 std::string network_kin(const scenario::Scenario& scenario, const report::RunResult& run) {
   std::set<std::string> transports;
-  for (const step::NetworkUse::LinkClass& link : run.network.links) transports.insert(link.transport);
+  double queue = std::numeric_limits<double>::infinity();  // bytes
+  for (const step::NetworkUse::LinkClass& link : run.network.links) {
+    transports.insert(link.transport);
+    if (link.transport == "tcp") queue = std::min(queue, link.queue_bytes);
+  }
   double most = 0;
   double queued = 0;
   bool gloo = scenario.network.rendezvous;
@@ -112,7 +115,7 @@ std::string network_kin(const scenario::Scenario& scenario, const report::RunRes
   }
   if (transports.contains("tcp")) {
     if (gloo) return "network.gloo";
-    return queued > kUsualQueue ? "network.tcp-overflow" : "network.tcp";
+    return queued > queue ? "network.tcp-overflow" : "network.tcp";
   }
   if (!transports.contains("rdma") && !transports.contains("nvlink")) return "network.assumed";
   if (most < kMebibyte) return "network.small";

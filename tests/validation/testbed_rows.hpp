@@ -31,6 +31,20 @@ inline TestbedRow testbed_row(std::map<std::string, std::string>& cells) {
           {0, std::stod(cells["median_s"])}};
 }
 
+/// Messages that are on the busiest link at the same time, and the bytes of each.
+struct Load {
+  double messages, bytes;
+};
+
+inline Load load_of(const TestbedRow& row) {
+  const double others = row.ranks - 1;
+  if (row.operation == "ring") return {1, row.bytes / row.ranks};
+  if (row.operation == "ps") return {others, row.bytes};
+  if (row.operation == "agdirect") return {row.is("dumbbell") ? 16.0 : others, row.bytes};
+  if (row.operation == "pairs") return {4, row.bytes};
+  return {1, row.bytes};
+}
+
 inline sim::CollectiveJob testbed_job(const TestbedRow& row) {
   sim::CollectiveJob job;
   job.request.bytes = {row.bytes};

@@ -62,21 +62,6 @@ struct Range {
   double least, greatest;  ///< measured ÷ predicted
 };
 
-/// Messages that are on the busiest link at the same time, and the bytes of each.
-struct Load {
-  double messages, bytes;
-};
-
-Load load_of(const TestbedRow& row) {
-  const bool dumbbell = row.is("dumbbell");
-  const double others = row.ranks - 1;
-  if (row.operation == "ring") return {1, row.bytes / row.ranks};
-  if (row.operation == "ps") return {others, row.bytes};
-  if (row.operation == "agdirect") return {dumbbell ? 16.0 : others, row.bytes};
-  if (row.operation == "pairs") return {4, row.bytes};
-  return {1, row.bytes};
-}
-
 /// Seconds, unloaded, of the longest way there and back.
 double round_trip(const TestbedRow& row) {
   if (row.is("dumbbell")) return 40e-3;
@@ -89,7 +74,7 @@ double round_trip(const TestbedRow& row) {
 bool is_bbr(const TestbedRow& row) { return row.topology.ends_with("_bbr"); }
 
 Range stated_range(const TestbedRow& row) {
-  const Load load = load_of(row);
+  const test::Load load = test::load_of(row);
   const double share = kQueue / load.messages;
   if (row.connection == "cold" || is_bbr(row) || load.bytes <= share) return {0.97, 1.05};
   if (load.messages > 1 && round_trip(row) >= 10e-3 && load.bytes <= 4 * share) return {0.7, 1.4};

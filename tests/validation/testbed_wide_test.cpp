@@ -10,6 +10,7 @@
 #include "sim/platform.hpp"
 #include "sim/simulator.hpp"
 #include "validation/measured.hpp"
+#include "validation/residuals.hpp"
 #include "validation/testbed_rows.hpp"
 
 namespace dadsim {
@@ -122,6 +123,15 @@ std::string group_of(const WideRow& row) {
   return row.topology.ends_with("_bbr") ? "BBR" : row.is("star") ? "star" : "dumbbell44";
 }
 
+/// What bands say of such a time: whether its messages overflow the queue in front of a line. New connections, and
+/// those under BBR, are slowed down by other causes.
+const char* kin_of(const WideRow& row) {
+  const WideNetwork network(row.topology);
+  const test::Load load = test::load_of(row);
+  const bool overflows = !network.bbr && row.connection != "cold" && load.messages * load.bytes > network.queue;
+  return overflows ? "network.tcp-overflow" : "network.tcp";
+}
+
 struct WideBound {
   const char* of;
   const char* operation;
@@ -176,12 +186,16 @@ TEST(TestbedWideValidation, HeldOutGroupsStayWithinTheirBounds) {
 TEST(TestbedWideValidation, EveryRowIsAsDocumented) {
   test::DocumentedTable table(
       "wide", {"network", "operation", "connections", "bytes", "predicted ms", "measured ms", "error", "held out"});
+  test::Residuals residuals("wide testbed");
   for (const WideRow& row : wide_rows()) {
+    residuals.add(fmt::format("{} {} {} {:.0f}", row.topology, row.operation, row.connection, row.bytes), "predicted",
+                  kin_of(row), row.seconds);
     table.add({row.topology, row.operation, row.connection, fmt::format("{:.0f}", row.bytes),
                fmt::format("{:.2f}", 1e3 * row.seconds.predicted), fmt::format("{:.2f}", 1e3 * row.seconds.measured),
                test::percent(row.seconds.error()), row.held_out ? "yes" : "no"});
   }
   table.expect_in_document();
+  residuals.expect_in_file();
 }
 
 TEST(TestbedWideValidation, HalfOfTheConfigurationsAreHeldOut) {

@@ -12,13 +12,20 @@
 namespace dadsim::sim {
 
 void describe_links(const Interconnect& network, step::NetworkUse& use) {
-  std::map<std::tuple<spec::Transport, std::string, double, double>, double> count;
+  struct Members {
+    double count = 0, least_queue = 0;
+  };
+  std::map<std::tuple<spec::Transport, std::string, double, double>, Members> classes;
   for (const NetworkLink& link : network.links()) {
-    ++count[{link.use.transport, link.use.link_class, link.bandwidth, link.use.efficiency}];
+    Members& members = classes[{link.use.transport, link.use.link_class, link.bandwidth, link.use.efficiency}];
+    const double queue = link.use.transport == spec::Transport::tcp ? link.use.queue_bytes : 0;
+    members.least_queue = members.count > 0 ? std::min(members.least_queue, queue) : queue;
+    ++members.count;
   }
-  for (const auto& [kind, links] : count) {
+  for (const auto& [kind, members] : classes) {
     const auto& [transport, name, bandwidth, efficiency] = kind;
-    use.links.push_back({name, to_string(transport), describe(transport), bandwidth, efficiency, links});
+    use.links.push_back(
+        {name, to_string(transport), describe(transport), bandwidth, efficiency, members.count, members.least_queue});
   }
 }
 

@@ -78,9 +78,12 @@ TEST(RankLayout, NodesOfXgmiAreMeshes) {
   EXPECT_GT(layout.tree_latency, layout.between.latency);
 }
 
+TEST(RankLayout, HasARailForEveryAdapterOfANode) {
+  EXPECT_EQ(layout_on({"", nodes_of_eight(4, "nvlink-3", "ib-hdr"), {}, {}}).rails, 8);
+}
+
 TEST(RankLayout, KnowsTheAdaptersOfANodeAndWhetherTheFabricAddsUp) {
   spec::GpuClusterSpec cluster = nodes_of_eight(4, "nvlink-3", "ib-hdr");
-  EXPECT_EQ(layout_on({"", cluster, {}, {}}).rails, 8);
   cluster.rails = 2;
   cluster.fabric.adds_up = true;
   const collectives::RankLayout layout = layout_on({"", cluster, {}, {}});
