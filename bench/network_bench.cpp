@@ -1,5 +1,6 @@
 // One training step (forward, loss, backward, all gradients, Adam) of the networks that bench/torch_step.py trains with
-// PyTorch; scripts/bench-torch sets the two side by side. Names end in /SITES/THREADS (0: all); a site has 32 rows.
+// PyTorch; scripts/bench-torch sets the two side by side. Names end in /SITES/THREADS (0: all); a site has 32 rows, and
+// the statistics of a batch norm are those of a site.
 #include <benchmark/benchmark.h>
 #include <tbb/global_control.h>
 #include <tbb/info.h>
@@ -11,6 +12,8 @@
 #include <limits>
 #include <memory>
 #include <string>
+#include <variant>
+#include <vector>
 
 #include "models/gemm/product.hpp"
 #include "models/network.hpp"
@@ -78,16 +81,14 @@ void training_step(benchmark::State& state, const spec::ModelSpec& spec, const s
   models::Tape tape;
   models::Gradient gradient;
   gradient.matrices.resize(network.layers());
-  const models::Pass pass{.training = true, .sites = {}, .seed = 1, .step = 0};
+  std::vector<Eigen::Index> sites;
+  for (Eigen::Index site = 0; site <= state.range(0); ++site) sites.push_back(site * kRows);
+  const models::Pass pass{.training = true, .sites = sites, .seed = 1, .step = 0};
   const auto step = [&] {
     network.forward(inputs, pass, tape);
     benchmark::DoNotOptimize(network.loss(labels, static_cast<float>(labels.size()), tape));
     for (std::size_t l = network.layers(); l-- > 0;) {
-      const models::WeightsOf<float>& weights = network.layer(l);
-      if (!weights.embedding) {
-        weight_gradient<float>(network.delta(l, tape), network.input(l, tape), weights.has_bias(),
-                               gradient.matrices[l]);
-      }
+      if (!network.layer(l).embedding) network.weight_gradient(l, tape, gradient.matrices[l]);
       network.backpropagate(l, tape);
     }
     for (std::size_t l = 0; l < network.layers(); ++l) {
@@ -134,8 +135,8 @@ void product(benchmark::State& state, bool own) {
 void add(const std::string& name, const spec::ModelSpec& spec, const spec::SampleShape& sample) {
   auto* bench = benchmark::RegisterBenchmark(
       name.c_str(), [spec, sample](benchmark::State& state) { training_step(state, spec, sample); });
-  for (const std::int64_t count : {1, 0}) {
-    for (const std::int64_t sites : {2, 8, 64}) bench->Args({sites, count});
+  for (const std::int64_t count : {1, 2, 0}) {
+    for (const std::int64_t sites : {1, 8, 64}) bench->Args({sites, count});
   }
   bench->Unit(benchmark::kMillisecond)->MeasureProcessCPUTime()->UseRealTime();
 }
@@ -151,9 +152,16 @@ const bool kRegistered = [] {
                 spec::DenseSpec{.units = 10, .activation = spec::Activation::identity}};
   add("mlp", mlp, {.height = 1, .width = 1, .channels = 784});
   const spec::SampleShape series{.height = 1, .width = 93, .channels = 13};
-  add("gru", preset("gru-classifier", series, 10), series);
+  spec::ModelSpec recurrent = preset("gru-classifier", series, 10);
+  add("gru", recurrent, series);
+  std::get<spec::RecurrentSpec>(recurrent.layers.front().what).cell = spec::RecurrentSpec::Cell::lstm;
+  add("lstm", recurrent, series);
   const spec::SampleShape text{.height = 1, .width = 64, .channels = 1, .vocabulary = 64};
   add("transformer", preset("language-model", text, 64), text);
+  const spec::SampleShape digit{.height = 28, .width = 28, .channels = 1};
+  add("lenet", preset("lenet", digit, 10), digit);
+  const spec::SampleShape picture{.height = 32, .width = 32, .channels = 3};
+  add("resnet-8", preset("resnet-8", picture, 10), picture);
   for (const bool own : {true, false}) {
     benchmark::RegisterBenchmark(own ? "product" : "eigen", [own](benchmark::State& state) { product(state, own); })
         ->Args({2048, 1})

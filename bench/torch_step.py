@@ -28,11 +28,11 @@ def mlp():
     )
 
 
-def gru():
-    class Gru(torch.nn.Module):
+def recurrent(cell):
+    class Recurrent(torch.nn.Module):
         def __init__(self):
             super().__init__()
-            self.gru = torch.nn.GRU(13, 64, bias=False, batch_first=True)
+            self.cell = cell(13, 64, bias=False, batch_first=True)
             self.classifier = torch.nn.Sequential(
                 torch.nn.Linear(93 * 64, 512, bias=False),
                 torch.nn.ReLU(),
@@ -42,10 +42,10 @@ def gru():
             )
 
         def forward(self, x):
-            h, _ = self.gru(x)
+            h, _ = self.cell(x)
             return self.classifier(h.flatten(1))
 
-    return Gru()
+    return Recurrent()
 
 
 def transformer():
@@ -81,12 +81,72 @@ def transformer():
     return Transformer()
 
 
+def lenet():
+    return torch.nn.Sequential(
+        torch.nn.Conv2d(1, 6, 5, padding=2),
+        torch.nn.ReLU(),
+        torch.nn.MaxPool2d(2),
+        torch.nn.Conv2d(6, 16, 5),
+        torch.nn.ReLU(),
+        torch.nn.MaxPool2d(2),
+        torch.nn.Flatten(),
+        torch.nn.Linear(400, 120),
+        torch.nn.ReLU(),
+        torch.nn.Linear(120, 84),
+        torch.nn.ReLU(),
+        torch.nn.Linear(84, 10),
+    )
+
+
+def resnet_8():
+    def convolution(before, after, kernel, stride):
+        return torch.nn.Conv2d(before, after, kernel, stride, kernel // 2, bias=False)
+
+    class Block(torch.nn.Module):
+        def __init__(self, before, after, stride):
+            super().__init__()
+            self.layers = torch.nn.Sequential(
+                convolution(before, after, 3, stride),
+                torch.nn.BatchNorm2d(after),
+                torch.nn.ReLU(inplace=True),
+                convolution(after, after, 3, 1),
+                torch.nn.BatchNorm2d(after),
+            )
+            self.shortcut = torch.nn.Sequential()
+            if stride > 1:
+                self.shortcut = torch.nn.Sequential(convolution(before, after, 1, stride), torch.nn.BatchNorm2d(after))
+
+        def forward(self, x):
+            return torch.relu(self.layers(x) + self.shortcut(x))
+
+    return torch.nn.Sequential(
+        convolution(3, 16, 3, 1),
+        torch.nn.BatchNorm2d(16),
+        torch.nn.ReLU(inplace=True),
+        Block(16, 16, 1),
+        Block(16, 32, 2),
+        Block(32, 64, 2),
+        torch.nn.AdaptiveAvgPool2d(1),
+        torch.nn.Flatten(),
+        torch.nn.Linear(64, 10),
+    )
+
+
+def network(name):
+    if name in ("gru", "lstm"):
+        return recurrent({"gru": torch.nn.GRU, "lstm": torch.nn.LSTM}[name])
+    return {"mlp": mlp, "transformer": transformer, "lenet": lenet, "resnet-8": resnet_8}[name]()
+
+
 def batch(name, sites):
     samples = sites * ROWS
     if name == "mlp":
         return torch.randn(samples, 784), torch.arange(samples) % 10
-    if name == "gru":
+    if name in ("gru", "lstm"):
         return torch.randn(samples, 93, 13), torch.arange(samples) % 10
+    if name in ("lenet", "resnet-8"):
+        image = (1, 28, 28) if name == "lenet" else (3, 32, 32)
+        return torch.randn(samples, *image), torch.arange(samples) % 10
     return torch.arange(samples * 64).reshape(samples, 64) % 64, torch.arange(samples * 64) % 64
 
 
@@ -109,7 +169,7 @@ def measure(case, seconds, by_site):
     if name == "product":
         a, b = torch.randn(int(sites), int(sites)), torch.randn(int(sites), int(sites))
         return quickest(lambda: a @ b, seconds)
-    model = {"mlp": mlp, "gru": gru, "transformer": transformer}[name]()
+    model = network(name)
     inputs, labels = batch(name, int(sites))
     optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
 
@@ -140,7 +200,7 @@ if __name__ == "__main__":
 
     torch.set_num_threads(count)
     torch.manual_seed(1)
-    cases = arguments.cases or [f"{n}/{s}" for n in ("mlp", "gru", "transformer") for s in (2, 8, 64)]
+    cases = arguments.cases or [f"{n}/{s}" for n in ("mlp", "gru", "lstm", "transformer", "lenet", "resnet-8") for s in (1, 8, 64)]
     for case in cases:
         wall_ms, cpu_ms = measure(case, arguments.seconds, arguments.by_site)
         print(f"{case} {wall_ms:.3f} {cpu_ms:.3f}")

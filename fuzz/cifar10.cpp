@@ -1,7 +1,7 @@
 #include "models/data/cifar10.hpp"
 
+#include "samples.hpp"
 #include "support/diagnostics.hpp"
-#include "target.hpp"
 
 using namespace dadsim;
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "samples.hpp"
 #include "support/diagnostics.hpp"
-#include "target.hpp"
 
 using namespace dadsim;
 

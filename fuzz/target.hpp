@@ -1,14 +1,11 @@
 #pragma once
 
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <string_view>
 #include <utility>
-
-#include "models/data/dataset.hpp"
 
 namespace dadsim::fuzz {
 
@@ -29,13 +26,6 @@ inline std::pair<std::string_view, std::string_view> two_files(std::string_view 
   const std::size_t at = input.find(kBetween);
   if (at == std::string_view::npos) return {input, input};
   return {input.substr(0, at + 1), input.substr(at + kBetween.size())};
-}
-
-inline void require_sound(const models::Samples& samples, const spec::SampleShape& shape, std::int64_t classes) {
-  require(samples.features.cols() == shape.size(), "samples have their shape");
-  require(std::ssize(samples.labels) == samples.size() * samples.labels_per_sample, "every sample has its labels");
-  require(samples.features.allFinite(), "features are finite");
-  for (const std::int32_t label : samples.labels) require(label >= 0 && label < classes, "labels are classes");
 }
 
 }  // namespace dadsim::fuzz

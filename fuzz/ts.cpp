@@ -1,7 +1,7 @@
 #include "models/data/ts.hpp"
 
+#include "samples.hpp"
 #include "support/diagnostics.hpp"
-#include "target.hpp"
 
 using namespace dadsim;
 

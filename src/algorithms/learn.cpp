@@ -3,6 +3,7 @@
 #include <cmath>
 #include <map>
 #include <numeric>
+#include <stdexcept>
 #include <unordered_map>
 
 #include "algorithms/batches.hpp"
@@ -149,6 +150,35 @@ step::Trajectory learn(const spec::RunSpec& run, const LearningProblem& problem,
     }
     if (observer.progress) observer.progress(done, steps);
     if (observer.cancelled != nullptr && observer.cancelled->load(std::memory_order_relaxed)) throw Cancelled();
+  }
+  return trajectory;
+}
+
+step::Trajectory record_beside(const spec::RunSpec& run, const LearningProblem& problem,
+                               const step::Trajectory& learned) {
+  Batches batches(problem.training, problem.partition, problem.seed);
+  step::Trajectory trajectory;
+  trajectory.steps_per_epoch = learned.steps_per_epoch;
+  trajectory.curve = learned.curve;
+  trajectory.diverged_at = learned.diverged_at;
+  const auto steps = static_cast<std::int64_t>(learned.steps.size());
+  const std::unique_ptr<Learners> learners = make_learners(run, problem, steps);
+  StepStore store(trajectory);
+  std::map<std::vector<std::size_t>, std::int32_t> known;  // by the sizes of the batches
+  for (std::int64_t step = 0; step < steps; ++step) {
+    const Batch batch = batches.next();
+    std::vector<std::size_t> sizes;
+    for (const std::vector<std::int32_t>& of_site : batch) sizes.push_back(of_site.size());
+    if (const auto same = known.find(sizes); same != known.end()) {
+      trajectory.steps.push_back(same->second);
+      continue;
+    }
+    const double rate = models::learning_rate(problem.training.optimizer, problem.training.schedule, step,
+                                              trajectory.steps_per_epoch, steps);
+    Learners::Step trained = learners->train(step, rate, batch);
+    if (!trained.sizes.slots.empty()) throw std::logic_error(run.label + ": sizes of an exact step that are learned");
+    store.add(std::move(trained.structure), std::move(trained.sizes));
+    known.emplace(std::move(sizes), trajectory.steps.back());
   }
   return trajectory;
 }

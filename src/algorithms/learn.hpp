@@ -21,6 +21,12 @@ struct LearningObserver {
 /// loss is no longer finite ends there (Trajectory::diverged_at). Throws Cancelled.
 step::Trajectory learn(const spec::RunSpec& run, const LearningProblem& problem, const LearningObserver& observer = {});
 
+/// The steps of an exact run beside another exact one of the same problem, `learned` before: they learn the same up to
+/// rounding, and the curve is taken from there. What an exact step does and sends depends on the sizes of the batches
+/// alone, so that one of each is carried out. Throws std::logic_error for a step whose sizes come out of its numbers.
+step::Trajectory record_beside(const spec::RunSpec& run, const LearningProblem& problem,
+                               const step::Trajectory& learned);
+
 /// Steps that the run may take: epochs × steps per epoch, rounded up.
 std::int64_t budget_in_steps(const spec::TrainingSpec& training, std::int64_t steps_per_epoch);
 

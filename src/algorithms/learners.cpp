@@ -17,7 +17,8 @@ namespace {
 /// The weights of one site, or of all that share them, with everything that trains them.
 class Replica {
  public:
-  Replica(const AlgorithmInfo& info, const spec::RunSpec& run, const LearningProblem& problem, std::int64_t steps)
+  Replica(const AlgorithmInfo& info, const spec::RunSpec& run, const LearningProblem& problem,
+          const RunContext& planned, std::int64_t steps)
       : info_(info),
         samples_(problem.data.train),
         network_(problem.data.shape, problem.model, problem.seed),
@@ -26,7 +27,7 @@ class Replica {
         step_(network_, run.exchange, problem.seed, run.compress),
         rule_{problem.training.optimizer, optimizer_.get(), 0, steps},
         plain_(step_alone(problem.training.optimizer)) {
-    algorithm_->prepare(planned_run(problem));
+    algorithm_->prepare(planned);
   }
 
   Replica(const Replica&) = delete;
@@ -84,7 +85,7 @@ Batch in_one_place(const Batch& batch) {
 class OneNetwork final : public Learners {
  public:
   OneNetwork(const AlgorithmInfo& info, const spec::RunSpec& run, const LearningProblem& problem, std::int64_t steps)
-      : pooled_(info.sharing == Sharing::pooled), replica_(info, run, problem, steps) {}
+      : pooled_(info.sharing == Sharing::pooled), replica_(info, run, problem, planned_run(problem), steps) {}
 
   Step train(std::int64_t number, double rate, const Batch& batch) override {
     return replica_.train(number, pooled_ ? in_one_place(batch) : batch, rate);
@@ -100,8 +101,9 @@ class OneNetwork final : public Learners {
 class Alone final : public Learners {
  public:
   Alone(const AlgorithmInfo& info, const spec::RunSpec& run, const LearningProblem& problem, std::int64_t steps) {
+    const RunContext planned = planned_run(problem);  // of all sites: not to be worked out for each of them
     for (std::size_t i = 0; i < problem.partition.size(); ++i) {
-      replicas_.push_back(std::make_unique<Replica>(info, run, problem, steps));
+      replicas_.push_back(std::make_unique<Replica>(info, run, problem, planned, steps));
     }
   }
 

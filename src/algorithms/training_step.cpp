@@ -234,7 +234,7 @@ void TrainingStep::form_own_gradient(std::size_t l) {
     });
     return;
   }
-  models::weight_gradient<float>(deltas(l), inputs(l), weights(l).has_bias(), sum);
+  network_.weight_gradient(matrix_[l], stacked(), sum);
 }
 
 void TrainingStep::form_gradient_of_rows(std::size_t l, const models::Matrix& deltas, const models::Matrix& inputs) {
@@ -293,7 +293,11 @@ void TrainingStep::keep_gradients(std::size_t l) {
   for (std::size_t site = 0; site < sites(); ++site) {
     if (samples(site) == 0) continue;
     models::LayerGradient& own = own_gradients_[l][site];
-    models::weight_gradient<float>(delta(site, l), input(site, l), weights(l).has_bias(), own);
+    if (networks_.empty()) {
+      models::weight_gradient<float>(delta(site, l), input(site, l), weights(l).has_bias(), own);
+    } else {
+      network_.weight_gradient(matrix_[l], tapes_[site], own);
+    }
     // Δ has the weight N_s ÷ ΣN of the site among all.
     const float scale = static_cast<float>(offsets_.back()) / static_cast<float>(samples(site));
     own.weight *= scale;

@@ -46,15 +46,4 @@ std::string text_of(const po::variables_map& values, const std::string& option) 
   return text;
 }
 
-void check_files_differ(const std::vector<std::pair<std::string, std::string>>& option_and_path) {
-  for (std::size_t i = 0; i < option_and_path.size(); ++i) {
-    for (std::size_t j = i + 1; j < option_and_path.size(); ++j) {
-      const auto& [option, path] = option_and_path[i];
-      const auto& [other, other_path] = option_and_path[j];
-      if (path.empty() || path != other_path) continue;
-      throw UsageError(fmt::format("--{} and --{} both name '{}'; one file each", option, other, path));
-    }
-  }
-}
-
 }  // namespace dadsim::cli

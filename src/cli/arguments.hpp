@@ -17,7 +17,4 @@ std::vector<std::string> operands_of(const boost::program_options::variables_map
 /// The text of an option, or an empty one. Throws UsageError if the option is there and its text empty.
 std::string text_of(const boost::program_options::variables_map& values, const std::string& option);
 
-/// Throws UsageError where two options name the same file, or standard output twice.
-void check_files_differ(const std::vector<std::pair<std::string, std::string>>& option_and_path);
-
 }  // namespace dadsim::cli

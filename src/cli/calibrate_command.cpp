@@ -8,11 +8,10 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <sstream>
 
 #include "cli/arguments.hpp"
+#include "cli/output_files.hpp"
 #include "cli/print.hpp"
 #include "cli/usage_error.hpp"
 #include "scenario/load.hpp"
@@ -22,6 +21,8 @@
 #include "support/atomic_file.hpp"
 #include "support/diagnostics.hpp"
 #include "support/human.hpp"
+#include "support/terminal.hpp"
+#include "support/whole_file.hpp"
 
 namespace dadsim::cli {
 namespace {
@@ -64,9 +65,8 @@ std::string usage_of_calibrate() {
 std::string read_csv(const std::string& path) {
   std::error_code error;
   if (std::filesystem::is_directory(path, error)) throw InputError({path, 0, "is a folder", "a file of measurements"});
-  std::ifstream in(path, std::ios::binary);
-  if (!in) throw InputError({path, 0, fmt::format("cannot be read: {}", std::strerror(errno)), "a CSV file"});
-  return {std::istreambuf_iterator<char>(in), {}};
+  if (std::optional<std::string> text = whole_file(path)) return std::move(*text);
+  throw InputError({path, 0, fmt::format("cannot be read: {}", std::strerror(errno)), "a CSV file"});
 }
 
 /// A quantity of an option. Throws UsageError.
@@ -160,7 +160,8 @@ void run_calibrate_command(const std::vector<std::string>& arguments) {
   if (sim::device_catalog().find(name) != nullptr)
     throw UsageError(fmt::format("--device '{}' is a device of the catalogue; a name of its own", name));
   const std::string out = text_of(values, "out");
-  if (!out.empty()) check_writable(out);
+  const OutputFiles outputs({{"--out", out}}, {{"the measurements", operands[0]}});
+  outputs.check_writable();
 
   spec::DeviceSpec base = base_of(values, catalog);
   base.name = name;
@@ -168,13 +169,13 @@ void run_calibrate_command(const std::vector<std::string>& arguments) {
       study::read_measurements(operands[0], read_csv(operands[0]), catalog);
   const study::Calibration calibration = study::calibrate(base, measurements, operands[0]);
   const std::string element = scenario::print_device(calibration.device);
-  const bool to_file = !out.empty() && out != "-";
+  const bool to_file = !out.empty() && !outputs.take_standard_output();
   write_file_atomically(to_file ? out : "-", element);
   if (values.contains("quiet")) return;
   // The element alone goes to standard output where it is to be taken from there.
   const std::string text = in_words(calibration, measurements);
   if (to_file) return print(text);
-  fmt::print(stderr, "{}", text);
+  say(text);
 }
 
 }  // namespace dadsim::cli

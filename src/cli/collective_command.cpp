@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "cli/collective_options.hpp"
+#include "cli/output_files.hpp"
 #include "cli/platform_argument.hpp"
 #include "cli/print.hpp"
 #include "cli/usage_error.hpp"
@@ -182,6 +183,7 @@ report::CollectiveReport time_operation(const CollectiveOptions& options, const 
     report::CollectiveRow& row = report.rows[i];
     const sim::CollectiveTiming& timing = timed.timings.at(i);
     row.algorithm = timing.algorithm;
+    row.compared = timing.compared;
     row.fidelity = timing.fidelity;
     row.warm_seconds = timing.seconds;
     if (tcp && timing.fidelity == spec::Fidelity::message) row.cold_seconds = timing.cold_seconds;
@@ -199,6 +201,7 @@ report::CollectiveReport time_operation(const CollectiveOptions& options, const 
   report.per_rank = options.per_rank;
   report.cold = options.cold;
   report.rendezvous = options.rendezvous;
+  report.choice = options.algorithm;
   report.network = timed.network;
   return report;
 }
@@ -208,16 +211,16 @@ report::CollectiveReport time_operation(const CollectiveOptions& options, const 
 void run_collective_command(const std::vector<std::string>& arguments) {
   const CollectiveOptions options = parse_collective_options(arguments);
   if (options.help) return print(usage_of_collective());
-  for (const std::string& path : {options.json, options.csv}) {
-    if (!path.empty()) check_writable(path);
-  }
+  const OutputFiles outputs({{"--json", options.json}, {"--csv", options.csv}}, {{"the platform", options.platform}});
+  outputs.check_writable();
   const spec::PlatformSpec platform = cli::load_platform_argument(options.platform, options.transport);
+  outputs.check_against_inputs();
   const report::CollectiveReport report =
       time_operation(options, platform, !options.quiet && standard_error_is_terminal());
   if (!options.json.empty()) write_file_atomically(options.json, to_json(report));
   if (!options.csv.empty()) write_file_atomically(options.csv, to_csv(report));
   // A result that goes to standard output is not mixed with the table.
-  if (!options.quiet && options.json != "-" && options.csv != "-") print(to_table(report));
+  if (!options.quiet && !outputs.take_standard_output()) print(to_table(report));
 }
 
 }  // namespace dadsim::cli

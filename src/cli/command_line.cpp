@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <map>
 #include <string_view>
+#include <system_error>
 
 #include "cli/algorithm_pages.hpp"
 #include "cli/calibrate_command.hpp"
@@ -18,6 +19,7 @@
 #include "cli/graphviz.hpp"
 #include "cli/listings.hpp"
 #include "cli/options.hpp"
+#include "cli/output_files.hpp"
 #include "cli/plan_command.hpp"
 #include "cli/platform_command.hpp"
 #include "cli/print.hpp"
@@ -36,10 +38,13 @@
 #include "study/catalog.hpp"
 #include "study/experiment.hpp"
 #include "support/atomic_file.hpp"
+#include "support/build.hpp"
 #include "support/diagnostics.hpp"
+#include "support/environment_error.hpp"
 #include "support/interrupt.hpp"
 #include "support/output_error.hpp"
 #include "support/progress.hpp"
+#include "support/terminal.hpp"
 #include "support/version.hpp"
 
 namespace dadsim::cli {
@@ -65,15 +70,19 @@ std::string picture_of(const scenario::Scenario& scenario, const report::Result&
   } catch (const Cancelled&) {
     throw;
   } catch (const std::runtime_error& error) {
-    if (!quiet) fmt::print(stderr, "dadsim: the page has no picture of the platform: {}\n", error.what());
+    if (!quiet) say(fmt::format("dadsim: the page has no picture of the platform: {}\n", error.what()));
     return {};
   }
 }
 
+OutputFiles outputs_of(const Options& options) {
+  return {{{"--json", options.json}, {"--csv", options.csv}, {"--report", options.report}, {"--trace", options.trace}},
+          {{"the scenario", options.scenario}}};
+}
+
 void run_scenario(const Options& options, const scenario::Scenario& scenario) {
-  for (const std::string& path : {options.json, options.csv, options.report, options.trace}) {
-    if (!path.empty()) check_writable(path);
-  }
+  const OutputFiles outputs = outputs_of(options);
+  outputs.check_writable();
   const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads_to_use(options.threads));
   study::TraceRequest trace;
   if (!options.trace.empty()) trace.steps = options.trace_steps;
@@ -87,32 +96,32 @@ void run_scenario(const Options& options, const scenario::Scenario& scenario) {
     write_file_atomically(options.trace, to_trace(result));
     if (!options.quiet) {
       for (const std::string& sentence : left_out_of_trace(result)) {
-        fmt::print(stderr, "dadsim: not in the trace: {}\n", sentence);
+        say(fmt::format("dadsim: not in the trace: {}\n", sentence));
       }
     }
   }
   // A result that goes to standard output is not mixed with the table.
-  const bool taken = options.json == "-" || options.csv == "-" || options.report == "-" || options.trace == "-";
-  if (!options.quiet && !taken) print(to_table(result));
+  if (!options.quiet && !outputs.take_standard_output()) print(to_table(result));
 }
 
 /// What the author of a scenario should know before it learns.
 void warn(const scenario::Scenario& scenario) {
-  for (const std::string& sentence : study::warnings_of(scenario))
-    fmt::print(stderr, "dadsim: warning: {}\n", sentence);
+  for (const std::string& sentence : study::warnings_of(scenario)) say(fmt::format("dadsim: warning: {}\n", sentence));
 }
 
 void write_pages(const std::string& folder) {
-  std::filesystem::create_directories(folder);
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) throw OutputError(fmt::format("cannot make the folder '{}': {}", folder, error.message()));
   for (const auto& [name, text] : algorithm_pages()) write_file_atomically(folder + "/" + name, text);
 }
 
-void execute(const Options& options) {
+void carry_out(const Options& options) {
   switch (options.command) {
     case Options::Command::help:
       return print(usage());
     case Options::Command::version:
-      return print(fmt::format("dadsim {} (SimGrid {})\n", kVersion, sim::simgrid_version()));
+      return print(fmt::format("dadsim {}, build {} (SimGrid {})\n", kVersion, build(), sim::simgrid_version()));
     case Options::Command::listing:
       if (!options.pages.empty()) return write_pages(options.pages);
       return print(entries_with(find_listing(options.listing)->text(), options.words));
@@ -135,9 +144,10 @@ void execute(const Options& options) {
     case Options::Command::print_scenario:
       break;
   }
+  if (options.command == Options::Command::run) static_cast<void>(outputs_of(options));
   const scenario::Scenario scenario =
       scenario::load_scenario(options.scenario, options.overrides, study::make_catalog());
-  if (options.command == Options::Command::print_scenario) return print(print_scenario(scenario));
+  if (options.command == Options::Command::print_scenario) return write_file_atomically("-", print_scenario(scenario));
   if (!options.quiet) warn(scenario);
   if (options.command == Options::Command::check) {
     if (!options.quiet) print(fmt::format("{}: nothing wrong with it\n", options.scenario));
@@ -146,14 +156,24 @@ void execute(const Options& options) {
   run_scenario(options, scenario);
 }
 
+void execute(const Options& options) {
+  try {
+    carry_out(options);
+  } catch (const std::system_error& error) {  // of std::thread
+    if (error.code() != std::errc::resource_unavailable_try_again) throw;
+    throw EnvironmentError("a thread could not be started");
+  }
+}
+
 int complain(int code, const std::string& message) {
-  fmt::print(stderr, "{}\n", message);
+  say(message + "\n");
   return code;
 }
 
 }  // namespace
 
 int run_command_line(int argc, char** argv) {
+  hold_standard_descriptors();
   catch_interrupts();
   try {
     execute(parse_options(argc, argv));
@@ -166,6 +186,12 @@ int run_command_line(int argc, char** argv) {
     return complain(kOutputFailed, fmt::format("dadsim: {}", error.what()));
   } catch (const Cancelled& cancelled) {
     return complain(kInterrupted, fmt::format("dadsim: interrupted; {}", cancelled.what()));
+  } catch (const EnvironmentError& error) {
+    return complain(
+        kSimulationFailed,
+        fmt::format("dadsim: {}; nothing is wrong with what was asked, and the same command goes on once the "
+                    "system gives what it takes",
+                    error.what()));
   } catch (const sim::SimulationError& error) {
     if (interrupted().load()) return complain(kInterrupted, "dadsim: interrupted; nothing was written");
     const std::string_view message = error.what();

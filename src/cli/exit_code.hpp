@@ -9,8 +9,8 @@ enum ExitCode : int {
   kUsage = 2,             ///< the command line
   kWrongInput = 3,        ///< scenario, platform or data file
   kOutputFailed = 4,      ///< a result could not be written
-  kSimulationFailed = 5,  ///< SimGrid could not carry the simulation through
-  kInterrupted = 130,     ///< SIGINT or SIGTERM
+  kSimulationFailed = 5,  ///< SimGrid could not carry the simulation through, or the system gave no process for it
+  kInterrupted = 130,     ///< SIGINT, SIGTERM or SIGHUP
 };
 
 }  // namespace dadsim::cli

@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "cli/arguments.hpp"
+#include "cli/output_files.hpp"
 #include "cli/print.hpp"
 #include "cli/study_options.hpp"
 #include "report/explanation.hpp"
@@ -43,16 +44,18 @@ void run_explain_command(const std::vector<std::string>& arguments) {
   if (values.contains("help")) return print(usage_of_explain());
   const StudyOptions options = study_options_of(values, "explain");
   const std::string json = text_of(values, "json");
-  if (!json.empty()) check_writable(json);
+  const OutputFiles outputs({{"--json", json}}, {{"the scenario", options.scenario}});
+  outputs.check_writable();
 
   const scenario::Scenario scenario =
       scenario::load_scenario(options.scenario, options.overrides, study::make_catalog());
+  outputs.check_against_inputs();
   const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads_to_use(options.threads));
   const bool show_progress = !options.quiet && standard_error_is_terminal();
   const study::Learned learned = study::learn_scenario(scenario, nullptr, show_progress);
   const report::Explanation explanation = study::explain_scenario(scenario, learned, show_progress);
   if (!json.empty()) write_file_atomically(json, to_json(explanation));
-  if (!options.quiet && json != "-") print(to_table(explanation));
+  if (!options.quiet && !outputs.take_standard_output()) print(to_table(explanation));
 }
 
 }  // namespace dadsim::cli

@@ -1,12 +1,13 @@
 #include "cli/graphviz.hpp"
 
 #include <fmt/format.h>
-#include <spawn.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -19,6 +20,9 @@
 namespace dadsim::cli {
 namespace {
 
+constexpr int kNotStarted = 127;       // as shells say it
+constexpr unsigned kLookAgain = 5000;  // microseconds
+
 using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
 
 /// A file without a name: nothing can wait for the other end, as it could with pipes.
@@ -26,6 +30,25 @@ File temporary_file() {
   File file(std::tmpfile(), &std::fclose);
   if (!file) throw OutputError(fmt::format("no temporary file for the picture: {}", std::strerror(errno)));
   return file;
+}
+
+/// The program with these descriptors as its standard streams. It ends with this process.
+pid_t start(const std::string& program, const std::array<int, 3>& streams) {
+  std::string name = "dot";
+  std::string format = "-Tsvg";
+  const std::array<char*, 3> arguments{name.data(), format.data(), nullptr};
+  const pid_t parent = ::getpid();
+  const pid_t child = ::fork();
+  if (child < 0) throw OutputError(fmt::format("{} could not be started: {}", program, std::strerror(errno)));
+  if (child > 0) return child;
+  // Other threads may hold any lock: nothing but system calls from here on.
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != parent) ::_exit(kNotStarted);
+  ::signal(SIGPIPE, SIG_DFL);
+  ::signal(SIGXFSZ, SIG_DFL);
+  for (int i = 0; i < 3; ++i) ::dup2(streams[static_cast<std::size_t>(i)], i);
+  ::execve(program.c_str(), arguments.data(), environ);
+  ::_exit(kNotStarted);
 }
 
 std::string content_of(std::FILE* file) {
@@ -61,21 +84,13 @@ std::string draw_svg(const std::string& dot, const std::string& source) {
     throw OutputError(fmt::format("the picture could not be handed to {}: {}", dot, std::strerror(errno)));
   }
   std::rewind(in.get());
-  posix_spawn_file_actions_t files;
-  ::posix_spawn_file_actions_init(&files);
-  ::posix_spawn_file_actions_adddup2(&files, ::fileno(in.get()), STDIN_FILENO);
-  ::posix_spawn_file_actions_adddup2(&files, ::fileno(out.get()), STDOUT_FILENO);
-  ::posix_spawn_file_actions_adddup2(&files, ::fileno(complaints.get()), STDERR_FILENO);
-  std::string name = "dot";
-  std::string format = "-Tsvg";
-  std::array<char*, 3> arguments{name.data(), format.data(), nullptr};
-  pid_t child = 0;
-  const int error = ::posix_spawn(&child, dot.c_str(), &files, nullptr, arguments.data(), environ);
-  ::posix_spawn_file_actions_destroy(&files);
-  if (error != 0) throw OutputError(fmt::format("{} could not be started: {}", dot, std::strerror(error)));
+  const pid_t child = start(dot, {::fileno(in.get()), ::fileno(out.get()), ::fileno(complaints.get())});
   int status = 0;
-  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
-    if (interrupted().load()) ::kill(child, SIGTERM);
+  for (pid_t ended = 0; ended != child;) {
+    if (interrupted().load()) ::kill(child, SIGKILL);
+    ended = ::waitpid(child, &status, WNOHANG);
+    if (ended < 0 && errno != EINTR) throw OutputError(fmt::format("{} ended, and nobody knows how", dot));
+    if (ended == 0) ::usleep(kLookAgain);
   }
   if (interrupted().load()) throw Cancelled();
   std::string svg = content_of(out.get());

@@ -160,8 +160,6 @@ Options parse_options(int argc, const char* const* argv) {
   if (values.contains("threads")) options.threads = parse_threads(values["threads"].as<std::string>());
   options.quiet = values.contains("quiet");
   options.timing_only = values.contains("timing-only");
-  check_files_differ(
-      {{"json", options.json}, {"csv", options.csv}, {"report", options.report}, {"trace", options.trace}});
   if (values.contains("check") && values.contains("print-scenario")) {
     throw UsageError("--check and --print-scenario do not go together; --print-scenario checks as well");
   }

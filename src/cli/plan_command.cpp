@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "cli/arguments.hpp"
+#include "cli/output_files.hpp"
 #include "cli/print.hpp"
 #include "cli/study_options.hpp"
 #include "study/planning/plan_scenario.hpp"
@@ -40,14 +41,17 @@ void run_plan_command(const std::vector<std::string>& arguments) {
   if (values.contains("help")) return print(usage_of_plan());
   const StudyOptions options = study_options_of(values, "plan");
   const std::string json = text_of(values, "json");
-  if (!json.empty()) check_writable(json);
+  const OutputFiles outputs({{"--json", json}}, {{"the scenario", options.scenario}});
+  outputs.check_writable();
 
   const scenario::ScenarioSource source(options.scenario);
   const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads_to_use(options.threads));
   const report::PlanReport report =
-      study::plan_scenario(source, options.overrides, !options.quiet && standard_error_is_terminal());
+      study::plan_scenario(source, options.overrides, !options.quiet && standard_error_is_terminal(),
+                           [&] { outputs.check_against_inputs(); });
+  outputs.check_against_inputs();  // what the changes that the goal allows named besides
   if (!json.empty()) write_file_atomically(json, to_json(report));
-  if (!options.quiet && json != "-") print(to_table(report));
+  if (!options.quiet && !outputs.take_standard_output()) print(to_table(report));
 }
 
 }  // namespace dadsim::cli

@@ -8,13 +8,16 @@
 
 #include "cli/arguments.hpp"
 #include "cli/graphviz.hpp"
+#include "cli/output_files.hpp"
 #include "cli/platform_argument.hpp"
 #include "cli/platform_report.hpp"
 #include "cli/print.hpp"
 #include "cli/usage_error.hpp"
+#include "report/csv_field.hpp"
 #include "sim/platform.hpp"
 #include "sim/simulator.hpp"
 #include "support/atomic_file.hpp"
+#include "support/environment_error.hpp"
 #include "support/interrupt.hpp"
 
 namespace dadsim::cli {
@@ -58,6 +61,8 @@ sim::PlatformReport inspect(const spec::PlatformSpec& platform) {
     return report;
   } catch (const Cancelled&) {
     throw;
+  } catch (const EnvironmentError&) {
+    throw;
   } catch (const std::runtime_error& error) {
     throw sim::SimulationError(error.what());
   }
@@ -74,8 +79,8 @@ std::string routes_as_csv(const spec::PlatformSpec& platform) {
   }
   std::string text = "from,to,link,bytes_per_second,latency_seconds,queue_bytes,transport\n";
   for (const sim::RouteLink& link : sim::platform_routes(platform, hosts)) {
-    text += fmt::format("{},{},{},{},{},{},{}\n", link.from, link.to, link.link, link.bandwidth, link.latency,
-                        link.queue, link.transport);
+    text += fmt::format("{},{},{},{},{},{},{}\n", report::csv_field(link.from), report::csv_field(link.to),
+                        report::csv_field(link.link), link.bandwidth, link.latency, link.queue, link.transport);
   }
   return text;
 }
@@ -96,15 +101,15 @@ void run_platform_command(const std::vector<std::string>& arguments) {
   const std::string svg = text_of(values, "svg");
   const std::string json = text_of(values, "json");
   const std::string routes = text_of(values, "routes");
-  check_files_differ({{"dot", dot}, {"svg", svg}, {"json", json}, {"routes", routes}});
+  const OutputFiles outputs({{"--dot", dot}, {"--svg", svg}, {"--json", json}, {"--routes", routes}},
+                            {{"the platform", operands[0]}});
   std::optional<spec::Transport> transport;
   if (const std::string text = text_of(values, "transport"); !text.empty()) transport = cli::parse_transport(text);
 
-  for (const std::string& path : {dot, svg, json, routes}) {
-    if (!path.empty()) check_writable(path);
-  }
+  outputs.check_writable();
   const std::string program = svg.empty() ? std::string() : find_dot();
   const spec::PlatformSpec platform = cli::load_platform_argument(operands[0], transport);
+  outputs.check_against_inputs();
   const sim::PlatformReport report = inspect(platform);
   std::string text = to_text(operands[0], platform, report);
   if (values.contains("links")) {
@@ -118,8 +123,7 @@ void run_platform_command(const std::vector<std::string>& arguments) {
   if (!svg.empty()) write_file_atomically(svg, picture);
   if (!json.empty()) write_file_atomically(json, to_json(operands[0], platform, report));
   if (!routes.empty()) write_file_atomically(routes, routes_text);
-  const bool taken = dot == "-" || svg == "-" || json == "-" || routes == "-";
-  if (!values.contains("quiet") && !taken) print(text);
+  if (!values.contains("quiet") && !outputs.take_standard_output()) print(text);
 }
 
 }  // namespace dadsim::cli

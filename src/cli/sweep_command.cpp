@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "cli/arguments.hpp"
+#include "cli/output_files.hpp"
 #include "cli/print.hpp"
 #include "cli/study_options.hpp"
 #include "cli/usage_error.hpp"
@@ -17,6 +18,7 @@
 #include "sim/simulator.hpp"
 #include "study/catalog.hpp"
 #include "study/sweep/merge.hpp"
+#include "study/sweep/read_results.hpp"
 #include "study/sweep/run.hpp"
 #include "study/sweep/sweep_csv.hpp"
 #include "study/sweep/sweep_page.hpp"
@@ -46,9 +48,10 @@ po::options_description sweep_options() {
       ("shard", po::value<std::string>()->value_name("I/N"),
        "only every N-th point, from the I-th on; for another process or machine each, then dadsim merge")  //
       ("learned", po::value<std::string>()->value_name("FILE"),
-       "use what was learned for another file of results, e.g. by --learn-only")  //
-      ("learn-only", "learn all that there is to learn, and time nothing")        //
-      ("retry-failed", "try points again that failed before")                     //
+       "use what was learned for another file of results, e.g. by --learn-only")                                     //
+      ("learn-only", "learn all that there is to learn, and time nothing")                                           //
+      ("retry-failed", "try points again that failed before")                                                        //
+      ("any-build", "go on with results, and use what was learned, of another build of dadsim; the file says both")  //
       ("check", "say what is wrong with the scenario and all points, and run nothing");
   add_study_options(options);
   return options;
@@ -102,6 +105,22 @@ struct SweepArguments {
   bool check = false, quiet = false;
 };
 
+/// What SQLite takes for a database without a file, which would be gone with all results.
+void refuse_memory(const std::string& role, const std::string& path) {
+  if (path == ":memory:")
+    throw UsageError(fmt::format("{} ':memory:' is no file; './:memory:' for one of that name", role));
+}
+
+OutputFiles outputs_of(const SweepArguments& asked) {
+  return {{{"--out", asked.out},
+           {"--out's journal", asked.out + "-wal"},
+           {"--out's index", asked.out + "-shm"},
+           {"--out's journal", asked.out + "-journal"},
+           {"--csv", asked.csv},
+           {"--report", asked.report}},
+          {{"the scenario", asked.scenario}, {"--learned", asked.options.learned}}};
+}
+
 SweepArguments understand(const po::variables_map& values) {
   const StudyOptions study = study_options_of(values, "sweep");
   SweepArguments arguments;
@@ -117,13 +136,12 @@ SweepArguments understand(const po::variables_map& values) {
   arguments.options.learned = text_of(values, "learned");
   arguments.options.learn_only = values.contains("learn-only");
   arguments.options.retry_failed = values.contains("retry-failed");
+  arguments.options.any_build = values.contains("any-build");
   arguments.options.threads = threads_to_use(study.threads);
   arguments.check = values.contains("check");
   arguments.options.show_progress = !arguments.quiet && standard_error_is_terminal();
-  check_files_differ({{"out", arguments.out},
-                      {"csv", arguments.csv},
-                      {"report", arguments.report},
-                      {"learned", arguments.options.learned}});
+  refuse_memory("--out", arguments.out);
+  refuse_memory("--learned", arguments.options.learned);
   if (arguments.options.learn_only && !arguments.csv.empty())
     throw UsageError("--csv has no result to write with --learn-only");
   if (arguments.options.learn_only && !arguments.report.empty())
@@ -133,11 +151,11 @@ SweepArguments understand(const po::variables_map& values) {
 
 void report(const SweepArguments& arguments, study::Database& database, const study::SweepPoints& sweep,
             const study::SweepProgressNumbers& numbers) {
-  const study::SweepResults results = read_results(database);
+  const study::SweepResults results = study::read_results(database);
   if (!arguments.csv.empty()) write_file_atomically(arguments.csv, sweep_csv(results));
   if (!arguments.report.empty())
     write_file_atomically(arguments.report, report::to_html(study::sweep_report_of(results)));
-  if (!arguments.quiet && arguments.csv != "-" && arguments.report != "-") {
+  if (!arguments.quiet && !outputs_of(arguments).take_standard_output()) {
     std::string text = sweep_table(results);
     text += fmt::format("\n{}: {} new, {} there before; {} learned.\n", arguments.out,
                         trials_in_words(numbers.finished, sweep), human_count(numbers.before),
@@ -162,6 +180,8 @@ std::string usage_of_merge() {
          "missing.\n"
          "dadsim sweep --out OUT.sqlite goes on with that.\n\n"
          "Options:\n"
+         "  --any-build    also of files that different builds of dadsim made\n"
+         "  --salvage      of damaged files what is whole; what is lost is said, and the sweep does it again\n"
          "  --csv FILE     write all results as CSV (docs/sweep.md); - is standard output\n"
          "  --report FILE  write them as a page for a browser (docs/sweep.md); - is standard output\n"
          "  --quiet        no text\n"
@@ -171,7 +191,7 @@ std::string usage_of_merge() {
 po::options_description merge_options() {
   po::options_description options;
   options.add_options()("csv", po::value<std::string>(), "")("report", po::value<std::string>(), "")("quiet", "")(
-      "help", "");
+      "any-build", "")("salvage", "")("help", "");
   return options;
 }
 
@@ -181,11 +201,8 @@ void run_sweep_command(const std::vector<std::string>& arguments) {
   const po::variables_map values = read_arguments(arguments, sweep_options());
   if (values.contains("help")) return print(usage_of_sweep());
   const SweepArguments asked = understand(values);
-  if (!asked.check) {
-    for (const std::string& path : {asked.out, asked.csv, asked.report}) {
-      if (!path.empty()) check_writable(path);
-    }
-  }
+  const OutputFiles outputs = asked.check ? OutputFiles({}, {}) : outputs_of(asked);
+  outputs.check_writable();
   const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, asked.options.threads);
   const study::SweepPoints sweep(asked.scenario, asked.overrides, study::make_catalog(), asked.options.show_progress);
   if (asked.check) {
@@ -196,7 +213,8 @@ void run_sweep_command(const std::vector<std::string>& arguments) {
     }
     return;
   }
-  const std::unique_ptr<study::Database> database = open_sweep(asked.out, sweep, asked.shard);
+  outputs.check_against_inputs();
+  const std::unique_ptr<study::Database> database = open_sweep(asked.out, sweep, asked.shard, asked.options.any_build);
   try {
     const study::SweepProgressNumbers numbers = run_sweep(sweep, *database, asked.shard, asked.options);
     if (!asked.options.learn_only) return report(asked, *database, sweep, numbers);
@@ -223,17 +241,23 @@ void run_merge_command(const std::vector<std::string>& arguments) {
         "a merge needs the file to make and those to put together; dadsim merge OUT.sqlite A.sqlite B.sqlite");
   const std::string csv = text_of(values, "csv");
   const std::string report = text_of(values, "report");
-  check_files_differ({{"csv", csv}, {"report", report}});
-  for (const std::string& path : {csv, report}) {
-    if (!path.empty()) check_writable(path);
+  std::vector<OutputFiles::Named> shards;
+  for (const std::string& operand : operands) {
+    refuse_memory("a file", operand);
+    if (&operand != &operands.front()) shards.push_back({"a file to put together", operand});
   }
-  const study::MergedSweep merged = study::merge_sweeps(operands[0], {operands.begin() + 1, operands.end()});
+  const OutputFiles outputs({{"the file to make", operands[0]}, {"--csv", csv}, {"--report", report}}, shards);
+  outputs.check_writable();
+  const study::MergedSweep merged =
+      study::merge_sweeps(operands[0], {operands.begin() + 1, operands.end()},
+                          {.any_build = values.contains("any-build"), .salvage = values.contains("salvage")});
+  for (const std::string& sentence : merged.lost) fmt::print(stderr, "dadsim: {}\n", sentence);
   if (!csv.empty() || !report.empty() || !values.contains("quiet")) {
     study::Database database(operands[0], study::Database::Access::read);
-    const study::SweepResults results = read_results(database);
+    const study::SweepResults results = study::read_results(database);
     if (!csv.empty()) write_file_atomically(csv, sweep_csv(results));
     if (!report.empty()) write_file_atomically(report, report::to_html(study::sweep_report_of(results)));
-    if (!values.contains("quiet") && csv != "-" && report != "-") {
+    if (!values.contains("quiet") && !outputs.take_standard_output()) {
       std::string text = sweep_table(results);
       text += fmt::format("\n{}: {} of {} complete", operands[0], human_count(merged.points),
                           points_in_words(merged.identity.points));

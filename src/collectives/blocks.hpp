@@ -47,10 +47,10 @@ struct Parcel {
 class BlockRounds : public Rounds {
  public:
   Rank ranks() const final { return ranks_; }
-  void sends(Rank rank, std::int64_t round, std::vector<Transfer>& out) const final;
-  void receives(Rank rank, std::int64_t round, std::vector<Transfer>& out) const final;
-  void lane_sends(Rank rank, Rank lane, std::int64_t round, std::vector<Transfer>& out) const final;
-  void lane_receives(Rank rank, Rank lane, std::int64_t round, std::vector<Transfer>& out) const final;
+  void sends(Rank rank, std::int64_t round, std::vector<Transfer>& out) const override;
+  void receives(Rank rank, std::int64_t round, std::vector<Transfer>& out) const override;
+  void lane_sends(Rank rank, Rank lane, std::int64_t round, std::vector<Transfer>& out) const override;
+  void lane_receives(Rank rank, Rank lane, std::int64_t round, std::vector<Transfer>& out) const override;
   /// One phase of all rounds, unlike each other if there are several.
   std::vector<RoundPhase> phases() const override;
 

@@ -29,18 +29,21 @@ double busiest_bytes(const Rounds& rounds, std::int64_t round) {
 }  // namespace
 
 double closed_form_seconds(const Rounds& rounds, double latency, double bandwidth) {
+  return closed_form_seconds(
+      rounds, [latency](std::int64_t) { return latency; }, bandwidth);
+}
+
+double closed_form_seconds(const Rounds& rounds, const std::function<double(std::int64_t)>& latency, double bandwidth) {
   // A word before each message costs another latency; rounds in flight together share theirs.
   const Pace pace = rounds.pace();
-  if (pace.ready != Pace::Ready::is_taken_for_granted) latency *= 2;
-  latency /= static_cast<double>(pace.in_flight);
+  const double latencies =
+      (pace.ready != Pace::Ready::is_taken_for_granted ? 2 : 1) / static_cast<double>(pace.in_flight);
   double seconds = rounds.start_seconds();
   for (const RoundPhase& phase : rounds.phases()) {
-    if (phase.alike) {
-      seconds += static_cast<double>(phase.rounds) * (latency + busiest_bytes(rounds, phase.first) / bandwidth);
-      continue;
-    }
-    for (std::int64_t round = phase.first; round < phase.first + phase.rounds; ++round) {
-      seconds += latency + busiest_bytes(rounds, round) / bandwidth;
+    for (std::int64_t i = 0; i < (phase.alike ? 1 : phase.rounds); ++i) {
+      const std::int64_t round = phase.first + i;
+      const double times = phase.alike ? static_cast<double>(phase.rounds) : 1;
+      seconds += times * (latencies * latency(round) + busiest_bytes(rounds, round) / bandwidth);
     }
   }
   return seconds;

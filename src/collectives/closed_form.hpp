@@ -1,5 +1,8 @@
 #pragma once
 
+#include <cstdint>
+#include <functional>
+
 #include "collectives/collective.hpp"
 
 namespace dadsim::collectives {
@@ -10,5 +13,9 @@ namespace dadsim::collectives {
 /// Seconds, byte/s. Rounds count as if all ranks went through them in step, after
 /// the start of the operation.
 double closed_form_seconds(const Rounds& rounds, double latency, double bandwidth);
+
+/// The same with a latency of its own for every round: `latency(round)` in seconds; of rounds that are alike it is
+/// asked for the first.
+double closed_form_seconds(const Rounds& rounds, const std::function<double(std::int64_t)>& latency, double bandwidth);
 
 }  // namespace dadsim::collectives

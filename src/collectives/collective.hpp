@@ -67,7 +67,11 @@ struct CollectiveAlgorithm {
 /// All of them, by kind. One file of this folder per algorithm, one line here.
 const std::vector<CollectiveAlgorithm>& collective_registry();
 
-/// Lays out an algorithm of the registry by name ("auto": see choose_collective). Throws std::invalid_argument with
+/// Those of the registry that the ranks can carry out on their network, in its order: switches that are to add up can.
+std::vector<std::string> fitting_algorithms(const CollectiveRequest& request, const RankLayout& layout);
+
+/// Lays out an algorithm of the registry by name ("auto": see choose_collective; "best", which only a simulation can
+/// tell, like "auto"). Throws std::invalid_argument with
 /// "what; what would be right" if there is no such algorithm for the kind or it cannot serve these ranks.
 std::unique_ptr<Rounds> lay_out(const CollectiveRequest& request, std::string_view algorithm, const RankLayout& layout);
 

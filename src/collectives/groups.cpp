@@ -18,6 +18,7 @@ class GroupRounds final : public Rounds {
         throw std::logic_error("a group of another size than its rounds are for");
       }
       count_ = std::max(count_, own.rounds->count());
+      same_rounds_ = (group == 0 || same_rounds_) && own.rounds == groups_.front().rounds;
       lanes_ = std::max(lanes_, own.rounds->lanes());
       set_start_seconds(std::max(start_seconds(), own.rounds->start_seconds()));
       if (own.rounds->in_bulk()) set_in_bulk();
@@ -58,15 +59,22 @@ class GroupRounds final : public Rounds {
     });
   }
 
+  /// Where all groups go through the same rounds.
+  bool sizes_of(std::int64_t round, RoundSizes& out) const override {
+    return same_rounds_ && groups_.front().rounds->sizes_of(round, out);
+  }
+
+  std::int32_t kind_of(Rank from, Rank to) const override {
+    const Place& own = place_of_[static_cast<std::size_t>(from)];
+    const Place& peer = place_of_[static_cast<std::size_t>(to)];
+    return groups_[static_cast<std::size_t>(own.group)].rounds->kind_of(own.rank, peer.rank);
+  }
+
   double lane_share(Rank from, Rank to) const override {
     const Place& own = place_of_[static_cast<std::size_t>(from)];
     const Place& peer = place_of_[static_cast<std::size_t>(to)];
     if (own.group < 0 || own.group != peer.group) return 1;
     return groups_[static_cast<std::size_t>(own.group)].rounds->lane_share(own.rank, peer.rank);
-  }
-
-  bool even() const override {
-    return std::ranges::all_of(groups_, [](const RankGroup& group) { return group.rounds->even(); });
   }
 
   /// Where any group's phase ends, so does one of all. In one of these the pairs of all groups are alike, or not.
@@ -119,6 +127,7 @@ class GroupRounds final : public Rounds {
   std::vector<Place> place_of_;  ///< per rank
   std::int64_t count_ = 0;
   Rank lanes_ = 1;
+  bool same_rounds_ = false;
 };
 
 class OneMessage final : public Rounds {

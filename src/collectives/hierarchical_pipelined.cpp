@@ -7,6 +7,7 @@
 #include "collectives/hierarchical_pipelined.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "collectives/layouts.hpp"
 #include "collectives/segments.hpp"
@@ -41,6 +42,34 @@ class HierarchicalPipelined final : public BlockRounds {
     add(afar, round, afar, true, out);
   }
 
+  /// Pairs inside nodes are of kind 0, pairs between nodes of kind 1; where either has nothing to send in the round,
+  /// the pattern is another.
+  bool sizes_of(std::int64_t round, RoundSizes& out) const override {
+    const auto [inside, between] = bytes_in(round);
+    out.bytes = {inside, between};
+    out.pattern = (inside > 0 ? 1 : 0) + (between > 0 ? 2 : 0);
+    return true;
+  }
+  std::int32_t kind_of(Rank from, Rank to) const override { return node(from) == node(to) ? 0 : 1; }
+
+  /// As `sent` says, without going through the segments.
+  void sends(Rank rank, std::int64_t round, std::vector<Transfer>& out) const override {
+    const auto [inside, between] = bytes_in(round);
+    if (inside > 0) out.push_back({at(node(rank), local(rank) + 1), inside});
+    if (between > 0) out.push_back({at(node(rank) + 1, local(rank)), between});
+  }
+  void receives(Rank rank, std::int64_t round, std::vector<Transfer>& out) const override {
+    const auto [inside, between] = bytes_in(round);
+    if (inside > 0) out.push_back({at(node(rank), local(rank) - 1), inside});
+    if (between > 0) out.push_back({at(node(rank) - 1, local(rank)), between});
+  }
+  void lane_sends(Rank rank, Rank, std::int64_t round, std::vector<Transfer>& out) const override {
+    sends(rank, round, out);
+  }
+  void lane_receives(Rank rank, Rank, std::int64_t round, std::vector<Transfer>& out) const override {
+    receives(rank, round, out);
+  }
+
   std::vector<RoundPhase> phases() const override {
     const std::int64_t fill = stages_ - 1;
     if (segments_ <= fill || fill == 0)
@@ -53,6 +82,18 @@ class HierarchicalPipelined final : public BlockRounds {
   Rank local(Rank rank) const { return rank % per_node_; }
   Rank at(Rank node, Rank local) const {
     return (node + nodes_) % nodes_ * per_node_ + (local + per_node_) % per_node_;
+  }
+
+  /// What a rank sends inside its node, and to another one, in a round.
+  std::pair<double, double> bytes_in(std::int64_t round) const {
+    const std::int64_t first = round - std::min(segments_ - 1, round);  // stage, of the last segment
+    const std::int64_t last = round - std::max<std::int64_t>(0, round - stages_ + 1);
+    const auto common = [&](std::int64_t begin, std::int64_t end) {
+      return std::max<std::int64_t>(0, std::min(last + 1, end) - std::max(first, begin));
+    };
+    const std::int64_t inside = common(0, scatter_) + common(scatter_ + between_, stages_);
+    const std::int64_t between = common(scatter_, scatter_ + between_);
+    return {static_cast<double>(inside * nodes_) * sizes().largest(), static_cast<double>(between) * sizes().largest()};
   }
 
   /// What `sender` sends within its node, or between nodes, in `round`; `peer` is the other end as its own side sees

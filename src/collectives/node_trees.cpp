@@ -57,13 +57,6 @@ class NodeTrees final : public BlockRounds {
     add(rank, round, false, out);
   }
 
-  /// Beyond two nodes some ranks of a tree have two children, others none. With many ranks messages would be too many
-  /// to insist on them: on 64 ranks flows are off by up to 7 %.
-  bool even() const override {
-    constexpr Rank kMany = 256;
-    return plan_.between != BetweenNodes::trees || plan_.nodes <= 2 || ranks() > kMany;
-  }
-
   std::vector<RoundPhase> phases() const override {
     const std::int64_t fill = stages_ - 1;
     if (fill == 0) return {{0, count(), true}};

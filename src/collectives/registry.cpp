@@ -104,7 +104,7 @@ const Entry& find_entry(step::CollectiveKind kind, std::string_view name) {
     if (entry.info.name == name) return entry;
     names.push_back(entry.info.name);
   }
-  names.emplace_back("auto");
+  names.insert(names.end(), {"auto", "best"});
   refuse(kind, "there is no algorithm '" + std::string(name) + "'", suggestion(name, names));
 }
 
@@ -177,11 +177,28 @@ const std::vector<CollectiveAlgorithm>& collective_registry() {
   return registry;
 }
 
+std::vector<std::string> fitting_algorithms(const CollectiveRequest& request, const RankLayout& layout) {
+  std::vector<std::string> names;
+  for (const Entry& entry : entries()) {
+    if (entry.info.kind != request.kind || (entry.needs_nodes && !layout.is_hierarchical())) continue;
+    const std::string& name = entry.info.name;
+    if (name.starts_with("nvls") && !layout.switch_adds_up) continue;
+    if (name == "sharp" && !layout.fabric_adds_up) continue;
+    try {
+      lay_out(request, name, layout);
+      names.push_back(name);
+    } catch (const std::invalid_argument&) {  // not for these ranks
+    }
+  }
+  return names;
+}
+
 std::unique_ptr<Rounds> lay_out(const CollectiveRequest& request, std::string_view algorithm,
                                 const RankLayout& layout) {
   check_request(request, layout.ranks());
   const Entry& entry =
-      find_entry(request.kind, algorithm == "auto" ? choose_collective(request, layout) : std::string(algorithm));
+      find_entry(request.kind, algorithm == "auto" || algorithm == "best" ? choose_collective(request, layout)
+                                                                          : std::string(algorithm));
   if (layout.ranks() == 1) return std::make_unique<NoRounds>();
   if (entry.needs_nodes && !layout.is_hierarchical()) {
     refuse(request.kind,

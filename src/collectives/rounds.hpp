@@ -34,6 +34,12 @@ struct Pace {
   std::int32_t at_once = 1;  ///< collectives of the library that a rank may have in progress
 };
 
+/// A round of which only the sizes are its own. Rounds of the same pattern have the same pairs, in every lane.
+struct RoundSizes {
+  std::int64_t pattern = 0;   ///< from 0 on
+  std::vector<double> bytes;  ///< per kind of pairs (see Rounds::kind_of): of every message of it in this round
+};
+
 /// A collective laid out for its ranks and sizes. A rank enters the rounds in order, each when it is through with the
 /// one that lies pace().in_flight before: in each it hands its messages to the network, which takes them at once (or as
 /// soon as their receivers have said that they are ready), and is through when they have left and all messages
@@ -60,6 +66,11 @@ class Rounds {
   /// The rounds in order, none left out.
   virtual std::vector<RoundPhase> phases() const = 0;
   virtual Pace pace() const { return {}; }
+  /// Whether the round is one of a pattern, and then which sizes it has: who knows the pattern's pairs need not ask for
+  /// those of the round.
+  virtual bool sizes_of(std::int64_t /*round*/, RoundSizes& /*out*/) const { return false; }
+  /// The kind of a pair in rounds of a pattern, from 0 on.
+  virtual std::int32_t kind_of(Rank /*from*/, Rank /*to*/) const { return 0; }
   /// What `rank` sends and receives in one lane: together, and per peer, the messages above.
   virtual void lane_sends(Rank rank, Rank, std::int64_t round, std::vector<Transfer>& out) const {
     sends(rank, round, out);
@@ -71,8 +82,6 @@ class Rounds {
   /// The share of the narrowest line between two ranks that a message of one lane gets at most: a channel has its part
   /// of a port, whether the others use theirs or not.
   virtual double lane_share(Rank, Rank) const { return 1; }
-  /// Whether in rounds that are alike all ranks have as much to do, so that they stay in step.
-  virtual bool even() const { return true; }
 
   /// Seconds from a rank's call to its first message: a kernel that starts, what the library does before, and what its
   /// messages are known to lose on the way.

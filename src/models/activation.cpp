@@ -92,20 +92,29 @@ void multiply_gelu_derivative(const ConstBlockOf<T>& pre_activation, MutableBloc
 
 // Plain loops, which the compiler vectorises (Eigen does not vectorise select). A comparison that fails keeps NaN, so
 // that a run that diverges shows it.
+// Rows that follow each other in memory are gone through as one.
 template <class T>
 void relu(MutableBlockOf<T>& z) {
-  for (Eigen::Index row = 0; row < z.rows(); ++row) {
+  const bool whole = z.outerStride() == z.cols();
+  const Eigen::Index size = whole ? z.size() : z.cols();
+  for (Eigen::Index row = 0; row < (whole ? 1 : z.rows()); ++row) {
     T* values = z.data() + row * z.outerStride();
-    for (Eigen::Index i = 0; i < z.cols(); ++i) values[i] = values[i] < T(0) ? T(0) : values[i];
+    for (Eigen::Index i = 0; i < size; ++i) values[i] = values[i] < T(0) ? T(0) : values[i];
   }
 }
 
 template <class T>
+void keep_where_positive(Eigen::Index size, const T* __restrict sign, T* __restrict values) {
+  for (Eigen::Index i = 0; i < size; ++i) values[i] = sign[i] > T(0) ? values[i] : T(0);
+}
+
+template <class T>
 void keep_where_positive(const ConstBlockOf<T>& source, MutableBlockOf<T>& delta) {
-  for (Eigen::Index row = 0; row < delta.rows(); ++row) {
+  const bool whole = source.outerStride() == source.cols() && delta.outerStride() == delta.cols();
+  const Eigen::Index size = whole ? delta.size() : delta.cols();
+  for (Eigen::Index row = 0; row < (whole ? 1 : delta.rows()); ++row) {
     const T* sign = source.data() + row * source.outerStride();
-    T* values = delta.data() + row * delta.outerStride();
-    for (Eigen::Index i = 0; i < delta.cols(); ++i) values[i] = sign[i] > T(0) ? values[i] : T(0);
+    keep_where_positive(size, sign, delta.data() + row * delta.outerStride());
   }
 }
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "models/gemm/product.hpp"
+#include "models/operations/column_sums.hpp"
 #include "spec/model_shape.hpp"
 #include "support/parallel.hpp"
 
@@ -293,6 +294,15 @@ RowsOf<T> NetworkOf<T>::delta(std::size_t l, const TapeOf<T>& tape) const {
 }
 
 template <class T>
+void NetworkOf<T>::weight_gradient(std::size_t l, const TapeOf<T>& tape, LayerGradientOf<T>& gradient) const {
+  const std::size_t node = node_of_matrix_.at(l);
+  const OperationOf<T>& operation = *nodes_[node].operation;
+  const FlowOf<T> at = flow(node, const_cast<TapeOf<T>&>(tape));
+  operation.weight_gradient(l - operation.first_matrix(), at, gradient.weight);
+  add_up_rows<T>(operation.deltas(l - operation.first_matrix(), at), layer(l).has_bias(), gradient.bias);
+}
+
+template <class T>
 void NetworkOf<T>::set_delta(std::size_t l, const MatrixOf<T>& delta, TapeOf<T>& tape) const {
   MatrixOf<T>& to = tape.value_gradients.at(value_behind(l));
   to.resizeLike(tape.values.at(value_behind(l)));
@@ -365,12 +375,7 @@ void weight_gradient(ConstBlockOf<T> delta, ConstBlockOf<T> input, bool with_bia
   if (delta.rows() != input.rows()) throw std::logic_error("weight_gradient: Δ and A have different rows");
   gradient.weight.resize(delta.cols(), input.cols());
   multiply_by_rows<T>(delta, input, gradient.weight);
-  if (with_bias) {
-    gradient.bias.setZero(delta.cols());
-    for (Index row = 0; row < delta.rows(); ++row) gradient.bias += delta.row(row).transpose();
-  } else {
-    gradient.bias.resize(0);
-  }
+  add_up_rows<T>(delta, with_bias, gradient.bias);
 }
 
 template <class T>

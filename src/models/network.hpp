@@ -55,7 +55,7 @@ using Tape = TapeOf<float>;
 ///     network.forward(inputs, pass, tape);
 ///     network.loss(labels, rows, tape);
 ///     for (std::size_t l = network.layers(); l-- > 0;) {
-///       if (!network.layer(l).embedding) weight_gradient<T>(network.delta(l, tape), network.input(l, tape), …);
+///       if (!network.layer(l).embedding) network.weight_gradient(l, tape, gradient);
 ///       network.backpropagate(l, tape);
 ///     }
 ///     // tape.vector_gradients, and network.add_embedding_gradient(…), hold the rest
@@ -133,6 +133,10 @@ class NetworkOf {
   bool separates(std::size_t value) const;
   /// Whether pre-activations of matrix l whose output is 0 pass nothing on.
   bool gates(std::size_t l) const { return nodes_[node_of_matrix_.at(l)].operation->gates(); }
+
+  /// The gradient of matrix l over all samples, as weight_gradient(delta(l), input(l)) gives it but for rounding; what
+  /// is not kept as rows needs not be copied together for it. Not for tables.
+  void weight_gradient(std::size_t l, const TapeOf<T>& tape, LayerGradientOf<T>& gradient) const;
 
   /// Adds the gradient of table l over the given samples to `sum` (entries × width). After the whole backward pass.
   void add_embedding_gradient(std::size_t l, const TapeOf<T>& tape, Eigen::Index first_sample, Eigen::Index samples,

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "models/gemm/product.hpp"
 #include "models/matrix.hpp"
 #include "spec/sample_shape.hpp"
 #include "support/random.hpp"
@@ -142,10 +143,18 @@ class OperationOf {
   std::size_t matrices() const { return matrices_; }
   /// Whether it has parameters of its own.
   bool learns() const { return matrices_ > 0 || vectors_; }
-  /// A and Δ of its k-th matrix; Δ once backward() has been called.
+  /// A and Δ of its k-th matrix; Δ once backward() has been called. An operation may first make A when it is asked
+  /// for, so that weight_gradient() costs less than what it could be formed of here.
   virtual RowsOf<T> rows(std::size_t, const FlowOf<T>& flow) const { return as_rows(flow.input, in_.channels); }
   virtual RowsOf<T> deltas(std::size_t, const FlowOf<T>& flow) const {
     return as_rows(std::as_const(flow.value_gradient), out_.channels);
+  }
+  /// Δᵀ A of its k-th matrix over all samples into `gradient` (out × in), once backward() has been called.
+  virtual void weight_gradient(std::size_t k, const FlowOf<T>& flow, MatrixOf<T>& gradient) const {
+    const RowsOf<T> delta = deltas(k, flow);
+    const RowsOf<T> input = rows(k, flow);
+    gradient.resize(delta.cols(), input.cols());
+    multiply_by_rows<T>(delta, input, gradient);
   }
 
   /// Takes the statistics of a training pass into the running ones.

@@ -11,17 +11,19 @@ namespace {
 std::string cell(double value) { return std::isfinite(value) ? fmt::format("{}", value) : std::string(); }
 
 Json to_json_object(const CollectiveReport& report, const CollectiveRow& row) {
-  return {{"size_bytes", number(row.size_bytes)},
-          {"block_bytes", number(row.block_bytes)},
-          {"count_float32", number(count_of(row))},
-          {"algorithm", row.algorithm},
-          {"fidelity", to_string(row.fidelity)},
-          {"messages", number(row.messages)},
-          {"time_us", number(seconds_of(report, row) * 1e6)},
-          {"algbw_gb_per_s", number(algorithm_bandwidth(report, row) / 1e9)},
-          {"busbw_gb_per_s", number(bus_bandwidth(report, row) / 1e9)},
-          {"warm_us", number(row.warm_seconds * 1e6)},
-          {"cold_us", row.cold_seconds ? number(*row.cold_seconds * 1e6) : Json(nullptr)}};
+  Json json{{"size_bytes", number(row.size_bytes)},
+            {"block_bytes", number(row.block_bytes)},
+            {"count_float32", number(count_of(row))},
+            {"algorithm", row.algorithm},
+            {"fidelity", to_string(row.fidelity)},
+            {"messages", number(row.messages)},
+            {"time_us", number(seconds_of(report, row) * 1e6)},
+            {"algbw_gb_per_s", number(algorithm_bandwidth(report, row) / 1e9)},
+            {"busbw_gb_per_s", number(bus_bandwidth(report, row) / 1e9)},
+            {"warm_us", number(row.warm_seconds * 1e6)},
+            {"cold_us", row.cold_seconds ? number(*row.cold_seconds * 1e6) : Json(nullptr)}};
+  if (!row.compared.empty()) json["compared"] = row.compared;
+  return json;
 }
 
 Json links_and_note(const step::NetworkUse& network) {

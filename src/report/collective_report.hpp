@@ -40,7 +40,8 @@ struct CollectiveRow {
   /// The block of one rank where the operation has blocks (what all_to_all sends to each rank), else the same as
   /// size_bytes.
   double block_bytes = 0;
-  std::string algorithm;  ///< what "auto" stood for
+  std::string algorithm;  ///< what "auto" or "best" stood for
+  std::string compared;   ///< with what "best" was compared, in words; otherwise empty
   spec::Fidelity fidelity = spec::Fidelity::message;
   double warm_seconds = 0;             ///< on connections that are warm
   std::optional<double> cold_seconds;  ///< on new ones, where that makes a difference
@@ -59,6 +60,7 @@ struct CollectiveReport {
   bool per_rank = false;                   ///< sizes were given per rank
   bool cold = false;                       ///< the times are those of new connections
   bool rendezvous = false;
+  std::string choice;  ///< "auto", "best", or the name of an algorithm
   std::vector<CollectiveRow> rows;
   step::NetworkUse network;
 };

@@ -167,6 +167,17 @@ std::string to_table(const CollectiveReport& report) {
   text += paragraph(fmt::format("Average bus bandwidth: {} GB/s.", gigabytes(average_bus_bandwidth(report))));
   const bool by_flow =
       std::ranges::any_of(report.rows, [](const auto& r) { return r.fidelity != spec::Fidelity::message; });
+  if (report.choice == "auto") {
+    text += paragraph(
+        "Algorithms as auto takes them: the least time by formula, as NCCL's tuner has it (src/graph/tuning.cc) for "
+        "GPUs "
+        "on shared nodes, over the algorithms of MPICH and Open MPI elsewhere. best times them on this platform.");
+  }
+  for (const CollectiveRow& row : report.rows) {
+    if (!row.compared.empty()) {
+      text += paragraph(fmt::format("Best for {} B: {} ({}).", whole(row.size_bytes), row.algorithm, row.compared));
+    }
+  }
   if (by_flow) text += paragraph("By flow connections are always warm: there is no slow start.");
   if (!report.network.fidelity_note.empty())
     text += paragraph(fmt::format("Fidelity: {}.", report.network.fidelity_note));

@@ -2,12 +2,19 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
 #include <cmath>
 
 namespace dadsim::report {
 
-std::string csv_field(std::string_view text) {
-  if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
+std::string csv_field(std::string_view given) {
+  double number = 0;
+  const char* end = given.data() + given.size();
+  const bool is_number = std::from_chars(given.data(), end, number).ptr == end;
+  const bool runs =
+      !given.empty() && !is_number && std::string_view("=+-@\t\r").find(given.front()) != std::string_view::npos;
+  const std::string text = (runs ? "'" : "") + std::string(given);
+  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
   std::string field = "\"";
   for (const char c : text) {
     if (c == '"') field += '"';

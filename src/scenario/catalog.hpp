@@ -16,6 +16,8 @@
 
 namespace dadsim::scenario {
 
+struct Scenario;
+
 /// What a scenario may refer to, told by the folders that own it: the reader itself knows no algorithm, device or
 /// workload.
 struct Catalog {
@@ -91,6 +93,21 @@ struct Catalog {
     std::vector<std::string> route_errors;  ///< "what; remedy"
   };
   std::function<PlatformAnswer(const PlatformQuestion&)> check_platform;
+  /// The paths of the files that a platform file names, in its order. May be none: there are no such files.
+  std::function<std::vector<std::string>(const spec::PlatformSpec&)> files_of_platform;
+
+  /// What is wrong with carrying out the collective of that name ("all-reduce", "all-gather") by that algorithm among
+  /// the hosts of the question, as "what; remedy"; empty: nothing. May be none.
+  std::function<std::string(const PlatformQuestion&, const std::string& collective, const std::string& algorithm)>
+      check_collective;
+
+  /// Why a scenario of samples like this cannot be learned on this machine, as "what; remedy"; empty: nothing. Without
+  /// runs: not even one network of it. May be none.
+  std::function<std::string(const Scenario&, const spec::SampleShape&)> check_host_memory;
+
+  /// What is wrong with dealing these data to so many workers with this seed, as "what; remedy"; empty: nothing. The
+  /// data are loaded for it. May be none.
+  std::function<std::string(const spec::DataSpec&, std::size_t workers, std::uint64_t seed)> check_split;
 
   /// What a source of data holds, or everything that is wrong with its files.
   struct DataAnswer {

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "support/fingerprint.hpp"
+#include "support/input_files.hpp"
 
 namespace dadsim::scenario {
 namespace {
@@ -64,6 +65,7 @@ std::optional<std::string> read_beginning(const std::string& path, std::size_t m
     return std::nullopt;
   };
   const std::string form = fmt::format("the path of a {} file", kind.noun);
+  note_input(path);
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
   if (status.type() == fs::file_type::not_found) return fail("no such file", form);
@@ -112,7 +114,9 @@ DataFile find_data_file(const std::string& scenario, const std::string& name, co
     candidates.push_back((folder / other).lexically_normal().string());
   }
   for (const std::string& candidate : candidates) {
-    if (is_file(candidate)) return {candidate, "", ""};
+    if (!is_file(candidate)) continue;
+    note_input(candidate);
+    return {candidate, "", ""};
   }
   const std::string published = is_mnist(name) ? "published at http://yann.lecun.com/exdb/mnist/" : "";
   const std::string separator = published.empty() ? "" : "; ";

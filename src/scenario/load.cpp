@@ -43,6 +43,7 @@ Scenario ScenarioSource::complete(const std::vector<std::string>& overrides, con
   Scenario scenario = read_scenario(root, {path_, catalog, findings});
   check_against_schema(root, findings);
   findings.throw_if_any();
+  if (catalog.files_of_platform) scenario.platform_files = catalog.files_of_platform(scenario.platform);
   scenario.hash = hash_of(scenario);
   return scenario;
 }

@@ -57,6 +57,7 @@ void write_training(XmlWriter& xml, const spec::TrainingSpec& training) {
       .set("target-accuracy", fmt::format("{}", fmt::join(training.targets(), " ")))
       .set("stop", training.stop == spec::TrainingSpec::Stop::target ? "target" : "budget")
       .set("evaluate-every", training.evaluate_every == 0 ? "epoch" : std::to_string(training.evaluate_every))
+      .set("exact", training.exact_once ? "once" : "each")
       .set("seeds", training.seeds);
   const spec::OptimizerSpec& optimizer = training.optimizer;
   if (optimizer.clip_norm > 0) element.set("clip-norm", optimizer.clip_norm);
@@ -212,7 +213,11 @@ std::string write_scenario(const Scenario& scenario, const PathText& file, bool 
   return xml.finish();
 }
 
-std::uint64_t hash_of(const Scenario& scenario) { return fingerprint(write_scenario(scenario, contents_of, false)); }
+std::uint64_t hash_of(const Scenario& scenario) {
+  std::uint64_t hash = fingerprint(write_scenario(scenario, contents_of, false));
+  for (const std::string& file : scenario.platform_files) hash = fingerprint(contents_of(file), hash);
+  return hash;
+}
 
 std::uint64_t problem_hash_of(const Scenario& scenario, std::uint64_t seed) {
   XmlWriter xml;
@@ -249,6 +254,7 @@ std::uint64_t learning_hash_of(const Scenario& scenario, const spec::RunSpec& ru
                                std::uint64_t seed) {
   spec::TrainingSpec learned = training;
   learned.seeds = 1;
+  learned.exact_once = false;  // whoever is learned beside another one has a key of both
   // The target matters to what is learned where learning ends with it.
   learned.target_accuracy = learned.stop == spec::TrainingSpec::Stop::budget ? 0 : learned.last_target();
   learned.further_targets.clear();

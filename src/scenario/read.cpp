@@ -127,6 +127,59 @@ void check_platform(const spec::PlatformSpec& platform, const Cluster& cluster, 
   }
 }
 
+/// Takes "what; remedy" apart.
+void fail_at(const Node& node, const char* attribute, const std::string& fault) {
+  if (fault.empty()) return;
+  const std::size_t end = std::min(fault.find("; "), fault.size());
+  node.fail_at(attribute, fault.substr(0, end), end == fault.size() ? "" : fault.substr(end + 2));
+}
+
+/// Whether algorithms of collectives that were asked for by name can be laid out over the workers as they stand: a run
+/// would find that out when it is timed, after it has learned.
+void check_collectives(const Scenario& scenario, const std::vector<const Element*>& runs, const ReadContext& context) {
+  if (!context.catalog.check_collective || runs.size() != scenario.runs.size() || scenario.workers.size() < 2) return;
+  Catalog::PlatformQuestion question;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    const spec::RunSpec& run = scenario.runs[i];
+    if (!run.communicates || run.event_driven || run.exchange != spec::ExchangeMode::peer) continue;
+    for (const auto& [name, algorithm] : {std::pair{"all-reduce", &run.all_reduce}, {"all-gather", &run.all_gather}}) {
+      if (*algorithm == "auto") continue;
+      if (question.hosts.empty()) {
+        question.platform = scenario.platform;
+        for (const spec::Placement& worker : scenario.workers) question.hosts.push_back(worker.host);
+      }
+      fail_at(Node(*runs[i], context.findings), name, context.catalog.check_collective(question, name, *algorithm));
+    }
+  }
+}
+
+/// Whether this machine has the memory to learn it, with the runs that have been read by now.
+void check_host_memory(const Scenario& scenario, const DataFindings& data, const Node& node,
+                       const ReadContext& context) {
+  const Element* model = node.child("model");
+  if (!context.catalog.check_host_memory || !context.findings.empty() || model == nullptr) return;
+  const std::string fault = context.catalog.check_host_memory(scenario, data.shape);
+  if (fault.empty()) return;
+  const std::size_t end = fault.find("; ");
+  Node(*model, context.findings).fail("<model>: " + fault.substr(0, end), fault.substr(end + 2));
+}
+
+/// A split by class deals classes, not samples: whether each worker gets one is in the data. The other kinds are
+/// checked where they are read.
+void check_split(const Scenario& scenario, const Element& data, const ReadContext& context) {
+  constexpr std::int64_t kMostLoaded = 200'000;  // samples; with more than these, a class without one is a rare thing
+  if (!context.catalog.check_split || scenario.data.split.kind != spec::SplitSpec::Kind::by_class) return;
+  if (std::visit([](const auto& one) { return one.train; }, scenario.data.source) > kMostLoaded) return;
+  for (std::int64_t i = 0; i < std::max<std::int64_t>(1, scenario.training.seeds); ++i) {
+    const std::size_t before = context.findings.added();
+    const Element* split = Node(data, context.findings).child("split");
+    fail_at(Node(split == nullptr ? data : *split, context.findings), "by",
+            context.catalog.check_split(scenario.data, scenario.workers.size(),
+                                        scenario.seed + static_cast<std::uint64_t>(i)));
+    if (context.findings.added() > before) return;
+  }
+}
+
 }  // namespace
 
 Scenario read_scenario(const Element& root, const ReadContext& context) {
@@ -174,6 +227,7 @@ Scenario read_scenario(const Element& root, const ReadContext& context) {
   if (data_element != nullptr) data = read_data(*data_element, worker_count, context);
   if (const Element* model = node.required_child("model", "the network that learns: <model> with <dense units=\"…\"/>"))
     scenario.model = read_model(*model, data, context);
+  check_host_memory(scenario, data, node, context);  // before anything makes such a network to look at
   const bool model_is_right = context.findings.added() == 0;
   // Left out, it is all defaults; those are checked as if they stood there.
   const Element left_out{.name = "training", .origin = root.origin};
@@ -203,7 +257,7 @@ Scenario read_scenario(const Element& root, const ReadContext& context) {
     scenario.platform = std::move(*given_platform);
   }
   scenario.ignore_memory = cluster.ignore_memory;
-  if (per_worker > 1 && cluster.workers.size() % per_worker == 0) {
+  if (per_worker > 1 && !cluster.workers.empty() && cluster.workers.size() % per_worker == 0) {
     scenario.devices_of_workers = std::move(cluster.workers);
     const auto side_by_side = static_cast<std::size_t>(scenario.timed_as->parallelism.tensor);
     for (std::size_t d = 0; d < worker_count; ++d)
@@ -213,6 +267,12 @@ Scenario read_scenario(const Element& root, const ReadContext& context) {
   }
   scenario.aggregator = std::move(cluster.aggregator);
   scenario.data = std::move(data.spec);
+  if (context.findings.empty()) check_host_memory(scenario, data, node, context);
+  if (context.findings.empty()) {
+    // Of devices that divide workers among them the groups are known once steps are.
+    if (per_worker == 1) check_collectives(scenario, node.children("run"), context);
+    check_split(scenario, *data_element, context);
+  }
   return scenario;
 }
 

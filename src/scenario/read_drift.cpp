@@ -35,7 +35,7 @@ std::vector<std::int32_t> drifting_workers(const Node& node, const std::vector<s
     }
   }
   std::ranges::sort(numbers);
-  numbers.erase(std::ranges::unique(numbers).begin(), numbers.end());
+  numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
   return numbers;
 }
 

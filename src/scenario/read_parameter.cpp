@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "scenario/files.hpp"
+#include "support/input_files.hpp"
 
 namespace dadsim::scenario {
 
@@ -28,7 +29,9 @@ std::string read_parameter(const Node& node, const spec::ParameterSpec& paramete
     }
     case spec::ParameterSpec::Type::file: {
       const std::string name = node.text(parameter.name, parameter.default_value);
-      return name.empty() ? name : beside(context.path, name);
+      if (name.empty()) return name;
+      note_input(beside(context.path, name));
+      return beside(context.path, name);
     }
   }
   throw std::logic_error("unknown type of parameter");

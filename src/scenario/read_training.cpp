@@ -137,6 +137,8 @@ spec::TrainingSpec read_training(const Element& element, std::size_t workers, st
   }
 
   training.seeds = node.integer("seeds", 1, 1000, training.seeds);
+  static const std::array<std::string, 2> kExact = {"each", "once"};
+  training.exact_once = node.choice("exact", kExact, 0) == 1;
 
   const Element* optimizer = nullptr;
   for (const Element& child : element.children) {

@@ -21,6 +21,7 @@ struct Scenario {
   std::string description;  ///< may be empty
   std::uint64_t seed = 1;
   spec::PlatformSpec platform;
+  std::vector<std::string> platform_files;  ///< that a platform file names in its turn
   spec::NetworkSpec network;
   spec::FailureSpec failures;             ///< played by event-driven runs alone
   std::vector<spec::DeviceSpec> devices;  ///< defined in the scenario itself

@@ -18,13 +18,22 @@
 #include <exception>
 #include <utility>
 
+#include "support/environment_error.hpp"
+#include "support/interrupt.hpp"
+
 namespace dadsim::sim {
 namespace {
 
 constexpr std::size_t kOutputKept = 65536;  // bytes
 constexpr std::size_t kMostPosted = 32768;  // bytes: no more than half of what a pipe holds
 constexpr std::chrono::milliseconds kLongestPosted{20};
-constexpr int kFailureStatus = 70;  // EX_SOFTWARE of sysexits.h: the body threw
+constexpr int kFailureStatus = 70;      // EX_SOFTWARE of sysexits.h: the body threw
+constexpr int kEnvironmentStatus = 71;  // EX_OSERR: the system denied what any child needs
+constexpr int kLookAgain = 100;         // milliseconds: the thread that waits need not be the one that a signal wakes
+
+[[noreturn]] void denied(int code) {
+  throw EnvironmentError(fmt::format("a process could not be started: {}", std::strerror(code)));
+}
 
 class Descriptor {
  public:
@@ -69,13 +78,13 @@ class Child {
     wait();
   }
   void kill() const { ::kill(pid_, SIGKILL); }
-  int wait() {
+  /// Nothing where somebody else has taken the status: while SIGCHLD is ignored the system itself does.
+  std::optional<int> wait() {
     int status = 0;
     while (::waitpid(pid_, &status, 0) < 0) {
-      if (errno != EINTR) {  // somebody else (SIGCHLD ignored) has taken the status
-        status = kFailureStatus << 8;
-        break;
-      }
+      if (errno == EINTR) continue;
+      pid_ = -1;
+      return std::nullopt;
     }
     pid_ = -1;
     return status;
@@ -139,14 +148,14 @@ std::string framed(std::string_view message) {
   const int kept = ::fcntl(messages, F_DUPFD, 10);
   const int kept_output = ::fcntl(output, F_DUPFD, 10);
   const int kept_orders = ::fcntl(orders, F_DUPFD, 10);
-  if (null < 0 || kept < 0 || kept_output < 0 || kept_orders < 0) ::_exit(kFailureStatus);
+  if (null < 0 || kept < 0 || kept_output < 0 || kept_orders < 0) ::_exit(kEnvironmentStatus);
   ::dup2(null, 0);
   ::dup2(kept_output, 1);
   ::dup2(kept_output, 2);
   ::dup2(kept, 3);
   ::dup2(kept_orders, 4);
   ::close_range(5, ~0U, 0);
-  for (const int signal : {SIGINT, SIGTERM, SIGQUIT, SIGHUP, SIGPIPE, SIGCHLD, SIGABRT, SIGSEGV}) {
+  for (const int signal : {SIGINT, SIGTERM, SIGQUIT, SIGHUP, SIGPIPE, SIGXFSZ, SIGCHLD, SIGABRT, SIGSEGV}) {
     std::signal(signal, SIG_DFL);
   }
   sigset_t none;
@@ -159,6 +168,9 @@ std::string framed(std::string_view message) {
   try {
     body(MessageSink(3), MessageSource(4));
     status = 0;
+  } catch (const EnvironmentError& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    status = kEnvironmentStatus;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "%s\n", error.what());
   } catch (...) {
@@ -206,8 +218,6 @@ std::string ChildOutcome::description() const {
     }
     case End::timed_out:
       return fmt::format("did not end within {} seconds", code);
-    case End::not_started:
-      return fmt::format("could not be started: {}", std::strerror(code));
   }
   return {};
 }
@@ -244,7 +254,8 @@ struct ChildProcess::State {
   bool read_more(double time_limit) {
     std::array<pollfd, 2> waiting{{{messages.read.get(), POLLIN, 0}, {output.read.get(), POLLIN, 0}}};
     if (waiting[0].fd < 0 && waiting[1].fd < 0) return false;
-    int patience = -1;  // milliseconds
+    if (interrupted().load(std::memory_order_relaxed)) throw Cancelled();
+    int patience = kLookAgain;
     if (time_limit > 0) {
       const std::chrono::duration<double> left =
           std::chrono::duration<double>(time_limit) - std::chrono::duration<double>(Clock::now() - start);
@@ -252,7 +263,7 @@ struct ChildProcess::State {
         timed_out = true;
         return false;
       }
-      patience = static_cast<int>(std::clamp(left.count() * 1000, 1.0, 1000.0));
+      patience = static_cast<int>(std::clamp(left.count() * 1000, 1.0, double{kLookAgain}));
     }
     if (::poll(waiting.data(), waiting.size(), patience) < 0) return errno == EINTR;
     std::array<char, 65536> chunk{};
@@ -275,17 +286,11 @@ struct ChildProcess::State {
 
 ChildProcess::ChildProcess(const Body& body) : state_(std::make_unique<State>()) {
   State& state = *state_;
-  if (!state.messages.open() || !state.output.open() || !state.orders.open()) {
-    state.outcome.code = errno;
-    return;
-  }
+  if (!state.messages.open() || !state.output.open() || !state.orders.open()) denied(errno);
   std::fflush(nullptr);  // or the child would write what is buffered a second time
   const pid_t parent = ::getpid();
   const pid_t pid = ::fork();
-  if (pid < 0) {
-    state.outcome.code = errno;
-    return;
-  }
+  if (pid < 0) denied(errno);
   if (pid == 0) {
     be_child(body, parent, state.messages.write.get(), state.output.write.get(), state.orders.read.get());
   }
@@ -329,17 +334,22 @@ ChildOutcome ChildProcess::end() {
   if (state.timed_out) state.child->kill();
   while (!state.timed_out && state.read_more(0)) {
   }
-  const int status = state.child->wait();
+  const std::optional<int> status = state.child->wait();
   state.child.reset();
   ChildOutcome& outcome = state.outcome;
   if (state.timed_out) {
     outcome.end = ChildOutcome::End::timed_out;
-  } else if (WIFSIGNALED(status)) {
+  } else if (!status) {
+    throw EnvironmentError("the system tells nobody how processes end, since SIGCHLD is ignored");
+  } else if (WIFSIGNALED(*status)) {
     outcome.end = ChildOutcome::End::killed;
-    outcome.code = WTERMSIG(status);
-  } else if (WEXITSTATUS(status) != 0) {
+    outcome.code = WTERMSIG(*status);
+  } else if (WEXITSTATUS(*status) == kEnvironmentStatus) {
+    throw EnvironmentError(outcome.output.empty() ? "a process could not be set up: there are too few descriptors"
+                                                  : outcome.output.substr(0, outcome.output.find('\n')));
+  } else if (WEXITSTATUS(*status) != 0) {
     outcome.end = ChildOutcome::End::exited;
-    outcome.code = WEXITSTATUS(status);
+    outcome.code = WEXITSTATUS(*status);
   } else {
     outcome.end = ChildOutcome::End::complete;
   }

@@ -31,9 +31,9 @@ class MessageSink {
 
 /// How a child process ended.
 struct ChildOutcome {
-  enum class End { complete, exited, killed, timed_out, not_started };
-  End end = End::not_started;
-  int code = 0;        ///< exit status, signal or errno, by `end`
+  enum class End { complete, exited, killed, timed_out };
+  End end = End::exited;
+  int code = 0;        ///< exit status, signal or seconds, by `end`
   std::string output;  ///< what it wrote to standard output and standard error, the first 64 KiB
   bool complete() const { return end == End::complete; }
   /// E.g. "was killed by signal 9 (Killed)"; empty if it is complete.
@@ -54,9 +54,12 @@ class MessageSource {
 /// A forked child with which this process talks, for code that can exit, abort or hang. It begins with the object and
 /// is ended with it, or with this process. `body` runs with this thread alone: it must not use a thread pool. An
 /// exception out of it is written to its output.
+/// Whatever waits for the child throws Cancelled once the user has interrupted, and EnvironmentError where the system
+/// denies a process or tells nobody how it ended: neither says anything about what the child was to do.
 class ChildProcess {
  public:
   using Body = std::function<void(const MessageSink&, const MessageSource&)>;
+  /// Throws EnvironmentError.
   explicit ChildProcess(const Body& body);
   ChildProcess(ChildProcess&&) = delete;
   ~ChildProcess();
@@ -64,9 +67,9 @@ class ChildProcess {
   /// To the child, whole. It must be listening, or its messages be read meanwhile. False: it no longer listens.
   bool send(std::string_view message);
   /// The next message of the child; nothing once it has ended. `time_limit` in seconds from the beginning, 0 for none:
-  /// after it the child is ended.
+  /// after it the child is ended. Throws Cancelled.
   std::optional<std::string> next(double time_limit = 0);
-  /// Waits for its end. `complete` if `body` returned.
+  /// Waits for its end. `complete` if `body` returned. Throws Cancelled, EnvironmentError.
   ChildOutcome end();
 
  private:
@@ -78,6 +81,7 @@ class ChildProcess {
 /// as it arrives, also where the child fails later. The child is complete if `body` returns; an exception out of it is
 /// written to its output. `time_limit` in seconds, 0 for none. If `on_message` throws, the child is ended first; it
 /// also ends with this process. `body` runs with this thread alone: it must not use a thread pool.
+/// Throws Cancelled, EnvironmentError.
 ChildOutcome run_in_child(const std::function<void(const MessageSink&)>& body,
                           const std::function<void(std::string_view)>& on_message, double time_limit = 0);
 

@@ -65,7 +65,8 @@ struct PlatformHost {
 };
 
 /// The hosts of a platform: of a declared one in the order in which they are built, of a SimGrid file by name, where
-/// numbers count as numbers (gpu-2 before gpu-10). Throws std::runtime_error if it cannot be built.
+/// numbers count as numbers (gpu-2 before gpu-10). Throws std::runtime_error where a
+/// file cannot be loaded; a declared platform says what its hosts are, and is not built for it.
 std::vector<PlatformHost> platform_hosts(const spec::PlatformSpec& platform);
 
 /// The names of its links, as profiles name them, in the order of their numbers; each direction of a split link by
@@ -88,6 +89,10 @@ std::vector<RouteLink> platform_routes(const spec::PlatformSpec& platform, const
 
 /// Whether bandwidths, latencies or speeds change, so that a step takes a different time at another date.
 bool varies_over_time(const spec::PlatformSpec& platform);
+
+/// The paths of the files that a platform file names: profiles over time of bandwidths, latencies, speeds and states.
+/// They are part of what is asked, as the platform file itself is.
+std::vector<std::string> files_of_platform(const spec::PlatformSpec& platform);
 
 /// The state profiles of a platform file: what turns its hosts and links off and on. Steps are timed as if there were
 /// none; whoever plays on the platform applies them. Throws InputError where they cannot be read.

@@ -86,7 +86,8 @@ struct CollectiveJob {
 };
 
 struct CollectiveTiming {
-  std::string algorithm;  ///< what "auto" stood for
+  std::string algorithm;  ///< what "auto" or "best" stood for
+  std::string compared;   ///< with what "best" was compared, in words; otherwise empty
   spec::Fidelity fidelity = spec::Fidelity::message;
   double seconds = 0;       ///< until the last rank is done, on warm connections
   double cold_seconds = 0;  ///< on new connections

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <memory>
+#include <numeric>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -10,8 +12,10 @@
 #include "sim/network/flow.hpp"
 #include "sim/network/network_use.hpp"
 #include "sim/network/rank_layout.hpp"
+#include "sim/step/best_collective.hpp"
 #include "sim/step/collective_choice.hpp"
 #include "sim/step/fidelity.hpp"
+#include "sim/step/message_effort.hpp"
 #include "sim/step/replay.hpp"
 #include "sim/step/slowness.hpp"
 #include "sim/step/steady_state.hpp"
@@ -22,6 +26,11 @@
 
 namespace dadsim::sim {
 namespace {
+
+// Of a processor: a run of more is not simulated message by message unless that is asked for. On up to some 300 ranks
+// that is enough for the default budget of 2 million messages; who asks for collectives alone waits for the answer.
+constexpr double kMostSecondsOfRun = 20;
+constexpr double kMostSecondsOfCollectives = 1;
 
 constexpr std::size_t kStepsTraced = 4;     // of a run without a barrier: to see them drift apart
 constexpr std::size_t kStepsTogether = 64;  // that are replayed without a barrier where all differ; then there is one
@@ -34,8 +43,9 @@ class RunOfSchedules {
         loaded_(loaded),
         sink_(sink),
         layout_(layout_of_workers()),
-        choices_(layout_, use_),
-        fidelity_(job.cluster, settle()),
+        choices_(layout_, use_, loaded.nodes.hosts, loaded.network.get()),
+        fidelity_(
+            job.cluster, settle(), [this] { return effort_of_run(); }, kMostSecondsOfRun),
         slowness_(job.cluster.network.jitter, job.cluster.seed, loaded.nodes.hosts.size()) {}
 
   void time() {
@@ -65,8 +75,7 @@ class RunOfSchedules {
     for (std::size_t i = 0; i < wanted().size(); ++i) {
       const double own = choices_.settle(settled_.emplace_back(job_.schedules[wanted()[i].schedule]));
       if (i >= job_.plan.of_run()) continue;  // a trace changes nothing about the run
-      const bool alone = has_barrier(settled_.back()) || every_step_differs(job_.cluster);
-      messages += alone ? own : own * static_cast<double>(most_steps(settled_.back().workers));
+      messages += own * times_of(settled_.back());
     }
     for (const std::size_t i : job_.plan.others()) {
       const step::StepKinds::Kind& kind = job_.kinds->kinds()[i];
@@ -78,6 +87,19 @@ class RunOfSchedules {
       sink_.post(message.bytes());
     }
     return messages;
+  }
+
+  /// How often a schedule is simulated.
+  double times_of(const step::Schedule& schedule) const {
+    const bool alone = has_barrier(schedule) || every_step_differs(job_.cluster);
+    return alone ? 1 : static_cast<double>(most_steps(schedule.workers));
+  }
+
+  MessageEffort effort_of_run() const {
+    const auto of_run = std::span(settled_).first(std::min(settled_.size(), job_.plan.of_run()));
+    std::vector<double> times;
+    for (const step::Schedule& schedule : of_run) times.push_back(times_of(schedule));
+    return effort_of(of_run, times, layout_);
   }
 
   /// Without simulating messages. False, and nothing has been told, where that is refused.
@@ -93,7 +115,7 @@ class RunOfSchedules {
                                        *loaded_.network, fidelity_.closed_form(), loads, recorders[i].get()));
         link_use_.add(loads, timings.back().seconds, wanted()[i].times);
       } catch (const FlowRefused& refusal) {
-        fidelity_.refuse(refusal.what());
+        fidelity_.refuse(refusal.what(), has_barrier(settled_[i]));
         link_use_ = {};
         return false;
       }
@@ -235,18 +257,31 @@ class RunOfSchedules {
 };
 
 CollectiveTiming time_one(const CollectiveJob& job, const Cluster& cluster, LoadedCluster& loaded,
-                          const collectives::RankLayout& layout, step::NetworkUse& use) {
+                          const collectives::RankLayout& layout, double most_seconds, step::NetworkUse& use) {
   CollectiveTiming timing;
-  timing.algorithm = job.algorithm == "auto" ? choose_collective(job.request, layout) : job.algorithm;
+  timing.algorithm = job.algorithm;
+  if (job.algorithm == "auto") timing.algorithm = choose_collective(job.request, layout);
+  if (job.algorithm == "best") {
+    std::vector<collectives::Rank> all(loaded.nodes.hosts.size());
+    std::iota(all.begin(), all.end(), 0);
+    BestCollective best = best_collective({{job.request, "best", layout, {all}}}, loaded.nodes.hosts, *loaded.network);
+    timing.algorithm = std::move(best.algorithm);
+    timing.compared = std::move(best.compared);
+  }
   const std::unique_ptr<collectives::Rounds> rounds = lay_out(job.request, timing.algorithm, layout);
   timing.messages = CollectiveChoices::messages_of(*rounds);
-  FidelityChoice fidelity(cluster, timing.messages);
+  const auto effort = [&rounds] {
+    MessageEffortCount count(static_cast<std::size_t>(rounds->ranks()));
+    count.add(*rounds, {}, 1);
+    return count.effort();
+  };
+  FidelityChoice fidelity(cluster, timing.messages, effort, most_seconds);
   if (fidelity.by_flow()) {
     try {
       timing.seconds = timing.cold_seconds =
           collective_by_flow(loaded.nodes, *rounds, *loaded.network, fidelity.closed_form());
     } catch (const FlowRefused& refusal) {
-      fidelity.refuse(refusal.what());
+      fidelity.refuse(refusal.what(), true);
     }
   }
   if (!fidelity.by_flow()) {
@@ -274,11 +309,12 @@ void simulate_collectives(const Cluster& cluster, std::span<const CollectiveJob>
     CollectiveChoices choices(layout, use);
     start_background(cluster.platform, *loaded.engine);
     for (const CollectiveJob& job : jobs) {
-      const CollectiveTiming timing = time_one(job, cluster, loaded, layout, use);
+      const CollectiveTiming timing =
+          time_one(job, cluster, loaded, layout, kMostSecondsOfCollectives / static_cast<double>(jobs.size()), use);
       choices.note(to_string(job.request.kind), timing.algorithm, *std::ranges::max_element(job.request.bytes));
       WireWriter message = about(TimingTopic::collective);
       message << std::string_view(timing.algorithm) << static_cast<std::uint8_t>(timing.fidelity) << timing.seconds
-              << timing.cold_seconds << timing.messages;
+              << timing.cold_seconds << timing.messages << std::string_view(timing.compared);
       sink.send(message.bytes());
     }
     describe_links(*loaded.network, use);

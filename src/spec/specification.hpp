@@ -56,7 +56,8 @@ struct TrainingSpec {
   std::int64_t evaluate_every = 0;  ///< steps; 0: once per epoch
   OptimizerSpec optimizer;
   ScheduleSpec schedule;
-  std::int64_t seeds = 1;  ///< learned with: the scenario's, the next, …; the first is timed
+  std::int64_t seeds = 1;   ///< learned with: the scenario's, the next, …; the first is timed
+  bool exact_once = false;  ///< runs of exact algorithms, equal up to rounding, are learned as one
 
   /// All that are asked for, `target_accuracy` first.
   std::vector<double> targets() const;

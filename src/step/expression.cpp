@@ -120,23 +120,38 @@ double fraction_to_nine_decimals(double fraction) {
   return billionths / kBillion;
 }
 
+/// Calls `visit` with the value at every worker. Where workers are alike it is worked out for the first of them alone.
+template <class Visit>
+void for_each_worker(const Expression& of, const Scope& scope, const Visit& visit) {
+  Scope one = scope;
+  const std::size_t workers = scope.sizes->samples.size();
+  if (scope.alike == nullptr) {
+    for (std::size_t worker = 0; worker < workers; ++worker) {
+      one.worker = static_cast<std::int32_t>(worker);
+      visit(of.evaluate(one));
+    }
+    return;
+  }
+  std::vector<double> values;
+  for (const std::int32_t worker : scope.alike->first) {
+    one.worker = worker;
+    values.push_back(of.evaluate(one));
+  }
+  const std::vector<std::int32_t>& class_of = scope.alike->class_of;
+  for (std::size_t worker = 0; worker < workers; ++worker) {
+    visit(class_of.empty() ? values.front() : values[static_cast<std::size_t>(class_of[worker])]);
+  }
+}
+
 double sum_over_workers(const Expression& of, const Scope& scope) {
   double sum = 0;
-  Scope one = scope;
-  for (std::size_t worker = 0; worker < scope.sizes->samples.size(); ++worker) {
-    one.worker = static_cast<std::int32_t>(worker);
-    sum += of.evaluate(one);
-  }
+  for_each_worker(of, scope, [&sum](double value) { sum += value; });
   return sum;
 }
 
 double most_of_workers(const Expression& of, const Scope& scope) {
   double most = 0;
-  Scope one = scope;
-  for (std::size_t worker = 0; worker < scope.sizes->samples.size(); ++worker) {
-    one.worker = static_cast<std::int32_t>(worker);
-    most = std::max(most, of.evaluate(one));
-  }
+  for_each_worker(of, scope, [&most](double value) { most = std::max(most, value); });
   return most;
 }
 
@@ -147,8 +162,8 @@ double found(const Call& call, const Scope& scope) {
   if (scope.learned == nullptr) return carried;
   const double asked = call.arguments[1].evaluate(scope);
   if (asked <= noted) return carried;
-  const Scope there{scope.learned->layer, scope.learned->sizes, scope.worker, scope.learned->sums,
-                    scope.learned->deltas};
+  Scope there{scope.learned->layer, scope.learned->sizes, scope.worker, scope.learned->sums, scope.learned->deltas};
+  there.alike = scope.alike;
   if (noted < call.arguments[3].evaluate(there)) return carried;
   const double all = std::min(asked, call.arguments[3].evaluate(scope));
   if (all <= carried) return carried;

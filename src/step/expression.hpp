@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -62,6 +63,22 @@ struct StepSizes {
 
 struct Call;
 
+/// Workers for which an expression has the same value, since all that it is of is the same for them.
+struct AlikeWorkers {
+  std::vector<std::int32_t> class_of;  ///< per worker: numbered from 0 as they come; empty: all are of class 0
+  std::vector<std::int32_t> first;     ///< per class: its first worker
+};
+
+/// What an expression is of that may differ from worker to worker, beside their samples.
+struct Numbers {
+  std::set<std::int32_t> slots, earlier;
+  auto operator<=>(const Numbers&) const = default;
+};
+
+/// Those that have as many samples, and of each of the numbers the same. Throws std::out_of_range where there is no
+/// such number.
+AlikeWorkers alike_workers(const StepSizes& sizes, const Numbers& numbers);
+
 /// Sums (and largest) over workers that have been worked out, for one layer and one step: they are the same for all
 /// workers.
 using KnownSums = std::vector<std::pair<const Call*, double>>;
@@ -83,6 +100,7 @@ struct Scope {
   spec::DeltaRelations deltas = {};  ///< of the layer
   const LearnedLayer* learned = nullptr;  ///< null: the layer itself learned
   bool* censored = nullptr;               ///< set where extent::found() took what was asked for; may be null
+  const AlikeWorkers* alike = nullptr;    ///< those for which what is evaluated is the same; may be null
 };
 
 /// A polynomial in symbols and in functions of such polynomials, e.g. rows × in + min(slot, in, out) × out. Which
@@ -106,6 +124,8 @@ class Expression {
   friend Expression operator*(const Expression& a, const Expression& b);
   bool operator==(const Expression&) const = default;
   bool is_zero() const { return terms_.empty(); }
+  /// Adds what it is of, functions' arguments included.
+  void collect(Numbers& numbers) const;
   /// Every function in it, those within functions too.
   void visit(const std::function<void(const Call&)>& visitor) const;
 

@@ -49,6 +49,12 @@ std::vector<std::vector<Look>> looks_of(const Trajectory& trajectory, const spec
   return looks;
 }
 
+AlikeWorkers alike_in(const Expression& expression, const StepSizes& sizes) {
+  Numbers numbers;
+  expression.collect(numbers);
+  return alike_workers(sizes, numbers);
+}
+
 }  // namespace
 
 std::set<std::size_t> censored_layers(const Trajectory& trajectory, const spec::ModelShape& learned,
@@ -60,6 +66,8 @@ std::set<std::size_t> censored_layers(const Trajectory& trajectory, const spec::
     for (const Look& look : looks.at(static_cast<std::size_t>(step.structure))) {
       const Positions there = positions_of(timed, look.embeddings);
       const Positions here = positions_of(learned, look.embeddings);
+      const Expression found(Function::found, look.call.arguments);
+      const AlikeWorkers alike = alike_in(found, step.sizes);
       KnownSums learned_sums;
       const LearnedLayer stand_in{&learned.layers[look.position], &step.sizes,
                                   spec::delta_relations(learned, look.position), &learned_sums};
@@ -68,15 +76,17 @@ std::set<std::size_t> censored_layers(const Trajectory& trajectory, const spec::
         if (here[layer_at_same_depth(i, there.size(), here.size())] != look.position) continue;
         KnownSums sums;
         bool censored = false;
-        for (std::size_t worker = 0; worker < sizes.samples.size() && !censored; ++worker) {
-          const Scope scope{&timed.layers[there[i]],
-                            &sizes,
-                            static_cast<std::int32_t>(worker),
-                            &sums,
-                            spec::delta_relations(timed, there[i]),
-                            &stand_in,
-                            &censored};
-          Expression(Function::found, look.call.arguments).evaluate(scope);
+        Scope scope{&timed.layers[there[i]],
+                    &sizes,
+                    0,
+                    &sums,
+                    spec::delta_relations(timed, there[i]),
+                    &stand_in,
+                    &censored,
+                    &alike};
+        for (const std::int32_t worker : alike.first) {
+          scope.worker = worker;
+          if (!censored) found.evaluate(scope);
         }
         if (censored) layers.insert(there[i]);
       }
@@ -93,13 +103,19 @@ FoundCount count_found(const Trajectory& trajectory, const spec::ModelShape& lea
   for (std::size_t i = 0; i < trajectory.distinct_steps.size(); ++i) {
     const Step& step = trajectory.distinct_steps[i];
     for (const Look& look : looks.at(static_cast<std::size_t>(step.structure))) {
+      const AlikeWorkers alike = alike_in(Expression(Function::found, look.call.arguments), step.sizes);
       KnownSums sums;
+      Scope scope{&learned.layers[look.position], &step.sizes, 0, &sums, spec::delta_relations(learned, look.position)};
+      scope.alike = &alike;
+      std::vector<bool> leaves_out;  // per class
+      for (const std::int32_t worker : alike.first) {
+        scope.worker = worker;
+        leaves_out.push_back(look.call.arguments[0].evaluate(scope) < look.call.arguments[3].evaluate(scope));
+      }
       for (std::size_t worker = 0; worker < step.sizes.samples.size(); ++worker) {
-        const Scope scope{&learned.layers[look.position], &step.sizes, static_cast<std::int32_t>(worker), &sums,
-                          spec::delta_relations(learned, look.position)};
         count.looked += occurrences[i];
-        if (look.call.arguments[0].evaluate(scope) < look.call.arguments[3].evaluate(scope))
-          count.left_out += occurrences[i];
+        const std::int32_t own = alike.class_of.empty() ? 0 : alike.class_of[worker];
+        if (leaves_out[static_cast<std::size_t>(own)]) count.left_out += occurrences[i];
       }
     }
   }

@@ -108,7 +108,7 @@ void Instantiation::expand_in_buckets(std::span<const Sweep> sweeps) {
 }
 
 void Instantiation::emit_stage(const Sweep& sweep, const Positions& bucket) {
-  merged_.emplace();
+  merged_.emplace(Merged{});
   for (const std::size_t position : bucket) {
     merged_->next = 0;
     expand_layer(sweep, position);
@@ -120,7 +120,24 @@ void Instantiation::emit_stage(const Sweep& sweep, const Positions& bucket) {
   }
 }
 
+const AlikeWorkers& Instantiation::alike_in(const Op& op) const {
+  const auto [known, added] = alike_of_op_.try_emplace(&op, nullptr);
+  if (!added) return *known->second;
+  Numbers numbers;
+  if (const auto* compute = std::get_if<ComputeOp>(&op.what)) {
+    for (const Work& branch : compute->branches) {
+      for (const Expression* part : {&branch.flops, &branch.bytes_moved, &branch.launches}) part->collect(numbers);
+    }
+  } else if (const auto* collective = std::get_if<CollectiveOp>(&op.what)) {
+    for (const Payload& payload : collective->payload) payload.elements.collect(numbers);
+  }
+  const auto [place, first] = alike_by_.try_emplace(numbers);
+  if (first) place->second = alike_workers(recorded_, numbers);
+  return *(known->second = &place->second);
+}
+
 Task Instantiation::sized(const Op& op, const std::vector<const spec::LayerShape*>& layers) const {
+  alike_ = &alike_in(op);
   Task task;
   task.layer = layers.size() == 1 ? layers.front()->name : "other layers";
   if (const auto* compute = std::get_if<ComputeOp>(&op.what)) {

@@ -240,7 +240,9 @@ class Instantiation {
             worker,
             sums_of(layer),
             deltas == deltas_.end() ? spec::DeltaRelations{} : deltas->second,
-            stand_in_.layer == nullptr ? nullptr : &stand_in_};
+            stand_in_.layer == nullptr ? nullptr : &stand_in_,
+            nullptr,
+            alike_};
   }
 
   /// What is sized from here on stands for what this layer of the learned network found; -1: for no layer's.
@@ -259,13 +261,20 @@ class Instantiation {
   /// Sums over workers are the same for every worker: they are worked out once per op and layer.
   KnownSums* sums_of(const spec::LayerShape* layer) const { return &sums_[layer]; }
 
+  /// Workers for which everything of an op is the same: with their recorded samples and numbers, of which all others
+  /// follow.
+  const AlikeWorkers& alike_in(const Op& op) const;
+
+  /// Worked out once for those who are alike.
   template <class Value>
   PerWorker per_participant(Role who, Value&& value) const {
     if (who == Role::aggregator) return PerWorker({value(-1)});
+    std::vector<double> of_class;
+    for (const std::int32_t worker : alike_->first) of_class.push_back(value(worker));
+    if (alike_->class_of.empty()) return PerWorker(std::move(of_class));
     std::vector<double> values;
     values.reserve(schedule_.workers);
-    for (std::size_t worker = 0; worker < schedule_.workers; ++worker)
-      values.push_back(value(static_cast<std::int32_t>(worker)));
+    for (const std::int32_t own : alike_->class_of) values.push_back(of_class[static_cast<std::size_t>(own)]);
     return PerWorker(std::move(values));
   }
 
@@ -367,7 +376,10 @@ class Instantiation {
       rests_;  ///< a table's layer → the table, and what is beside it
   std::map<const spec::LayerShape*, spec::DeltaRelations> deltas_;
   mutable std::map<const spec::LayerShape*, KnownSums> sums_;
-  LearnedLayer stand_in_;  ///< of the layer that is sized; without a layer: of none
+  mutable std::map<Numbers, AlikeWorkers> alike_by_;
+  mutable std::map<const Op*, const AlikeWorkers*> alike_of_op_;
+  mutable const AlikeWorkers* alike_ = nullptr;  ///< in the op that is sized
+  LearnedLayer stand_in_;                        ///< of the layer that is sized; without a layer: of none
   KnownSums learned_sums_;
   Schedule schedule_;
   double narrower_ = 1;                               ///< bytes of a float ÷ those in fp32

@@ -1,5 +1,8 @@
 #include "study/catalog.hpp"
 
+#include <fmt/format.h>
+
+#include <map>
 #include <stdexcept>
 
 #include "algorithms/registry.hpp"
@@ -12,7 +15,9 @@
 #include "sim/platform.hpp"
 #include "spec/model_shape.hpp"
 #include "spec/workload.hpp"
+#include "study/host_memory.hpp"
 #include "study/timed_as.hpp"
+#include "support/memory_limit.hpp"
 
 namespace dadsim::study {
 
@@ -33,6 +38,53 @@ auto check_of(const algorithms::AlgorithmInfo& info) {
     }
     return faults;
   };
+}
+
+/// The same words as when it is timed; whichever algorithm serves any ranks needs no look at the platform.
+std::string fault_of_collective(const scenario::Catalog::PlatformQuestion& question, const std::string& collective,
+                                const std::string& algorithm) {
+  collectives::CollectiveRequest request;
+  request.kind = collective == "all-reduce" ? step::CollectiveKind::all_reduce : step::CollectiveKind::all_gather;
+  request.bytes = {1.0};
+  const auto fault = [&](const collectives::RankLayout& layout) -> std::string {
+    try {
+      static_cast<void>(lay_out(request, algorithm, layout));
+      return {};
+    } catch (const std::invalid_argument& error) {
+      const std::string words = error.what();
+      const std::size_t kind = words.find(": ");
+      return kind == std::string::npos ? words : words.substr(kind + 2);
+    }
+  };
+  collectives::RankLayout apart;  // nothing that it could rest on
+  apart.node_of = {0, 1};
+  if (fault(apart).empty()) return {};
+  std::map<std::string, std::int32_t> node_of;
+  try {
+    for (const sim::PlatformHost& host : sim::platform_hosts(question.platform)) node_of[host.name] = host.node;
+  } catch (const std::runtime_error&) {
+    return {};  // what cannot be built has findings of its own
+  }
+  collectives::RankLayout layout;
+  std::map<std::int32_t, std::int32_t> number_of;
+  for (const std::string& host : question.hosts) {
+    const auto found = node_of.find(host);
+    if (found == node_of.end()) return {};
+    const auto next = static_cast<std::int32_t>(number_of.size());
+    layout.node_of.push_back(number_of.try_emplace(found->second, next).first->second);
+  }
+  return fault(layout);
+}
+
+std::string fault_of_split(const spec::DataSpec& data, std::size_t workers, std::uint64_t seed) {
+  try {
+    const models::Dataset set = models::load_dataset(data, seed);
+    static_cast<void>(split_over_sites(data.split, set.train, set.classes, workers, seed));
+    return {};
+  } catch (const InputError& error) {
+    const Diagnostic& first = error.diagnostics().front();
+    return first.remedy.empty() ? first.what : fmt::format("{}; {}", first.what, first.remedy);
+  }
 }
 
 }  // namespace
@@ -86,7 +138,7 @@ scenario::Catalog make_catalog() {
   }
   catalog.check_workload = fault_of_workload;
   catalog.links = sim::link_catalog();
-  catalog.all_reduces = catalog.all_gathers = {"auto"};
+  catalog.all_reduces = catalog.all_gathers = {"auto", "best"};
   for (const collectives::CollectiveAlgorithm& algorithm : collectives::collective_registry()) {
     if (algorithm.kind == step::CollectiveKind::all_reduce) catalog.all_reduces.push_back(algorithm.name);
     if (algorithm.kind == step::CollectiveKind::all_gather) catalog.all_gathers.push_back(algorithm.name);
@@ -110,6 +162,12 @@ scenario::Catalog make_catalog() {
     sim::PlatformFindings findings = sim::check_platform(question.platform, question.hosts, question.pairs);
     return scenario::Catalog::PlatformAnswer{std::move(findings.file_errors), std::move(findings.host_errors),
                                              std::move(findings.route_errors)};
+  };
+  catalog.files_of_platform = sim::files_of_platform;
+  catalog.check_collective = fault_of_collective;
+  catalog.check_split = fault_of_split;
+  catalog.check_host_memory = [](const scenario::Scenario& scenario, const spec::SampleShape& sample) {
+    return fault_of_host_memory(scenario, sample, memory_limit());
   };
   catalog.inspect_data = [](const spec::DataSource& source) {
     scenario::Catalog::DataAnswer answer;

@@ -196,6 +196,18 @@ std::vector<std::string> notes_of(const spec::RunSpec& run, const LearnedRun& le
   return notes;
 }
 
+/// A loss that has grown far above that of the untrained network, but is a number still; empty: it has not.
+/// Overconfident networks have losses above it too, by less.
+template <class Point>
+std::string finite_divergence(const std::vector<Point>& curve) {
+  constexpr double kFar = 10;
+  if (curve.size() < 2) return {};
+  const double before = curve.front().loss;
+  const double after = curve.back().loss;
+  if (!std::isfinite(after) || !(after > kFar * before)) return {};
+  return fmt::format("diverged: the loss is {:.3g} at the end, and was {:.3g} before training", after, before);
+}
+
 /// Every training step by itself, so that each is timed at its own date.
 step::Trajectory unfolded(const step::Trajectory& trajectory) {
   step::Trajectory result = trajectory;
@@ -309,6 +321,7 @@ report::Result time_scenario(const scenario::Scenario& scenario, const Learned& 
       if (!trace.steps.empty()) options.most_spans = report::kMostTraceSpans / scenario.runs.size();
       report::RunResult told = play_run(scenario, scenario.runs[i], timed, cluster, *learned.playground, options);
       told.notes = notes_of(scenario.runs[i], run, result.timed_as_other ? &timed.shape : nullptr);
+      if (std::string note = finite_divergence(told.curve); !note.empty()) told.notes.push_back(std::move(note));
       told.memory = memory[i].use;
       told.device_memory = memory[i].available;
       result.runs.push_back(std::move(told));
@@ -343,6 +356,8 @@ report::Result time_scenario(const scenario::Scenario& scenario, const Learned& 
     told.network = timings.network;
     told.traced = traced_steps(trajectory, timings, trace);
     told.notes = notes_of(scenario.runs[i], run, result.timed_as_other ? &timed.shape : nullptr);
+    if (std::string note = finite_divergence(run.trajectory.curve); !note.empty())
+      told.notes.push_back(std::move(note));
     told.statistics = statistics_of(run.trajectory, taken, timed.shape);
     if (!taken.empty()) told.notes.push_back(statistics_in_words(told.statistics, timed.shape.name));
     told.first_steps = timings.first_steps;

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <limits>
 #include <map>
 #include <optional>
 #include <set>
@@ -14,6 +13,7 @@
 #include "sim/simulator.hpp"
 #include "study/device_lookup.hpp"
 #include "study/experiment.hpp"
+#include "study/link_groups.hpp"
 #include "support/human.hpp"
 #include "support/interrupt.hpp"
 #include "support/parallel.hpp"
@@ -27,6 +27,7 @@ constexpr std::size_t kMostLinksAlone = 12;  // that are changed one by one, the
 constexpr double kLeastEffect = 0.001;       // of the time: less says nothing
 constexpr double kLeastBusy = 0.01;          // of the step, in some run: what is idle more than that changes nothing
 constexpr double kBeyondMeasure = 1e6;       // as good as no limit, and still a number that SimGrid takes
+constexpr std::int64_t kTriedSteps = 16;     // of those that differ: what-ifs are compared on a sample of a run
 constexpr double kBuckets = 25e6;            // bytes: what PyTorch's DistributedDataParallel takes
 
 /// Something to change, with what it makes of scenario and cluster.
@@ -34,59 +35,6 @@ struct Variation {
   report::WhatIf what_if;
   std::function<void(scenario::Scenario&, sim::Cluster&)> make;
 };
-
-/// Links that are of one kind: their names differ in numbers alone.
-struct LinkGroup {
-  std::string pattern;  ///< "hospital-#-up"
-  std::vector<std::string> links;
-  double least_bandwidth = std::numeric_limits<double>::infinity(), most_bandwidth = 0;
-  double least_latency = std::numeric_limits<double>::infinity(), most_latency = 0;
-  double busy_share = 0;  ///< the most of any of them in any run
-
-  void add(const step::LinkUse& use) {
-    if (std::ranges::find(links, use.link) == links.end()) links.push_back(use.link);
-    least_bandwidth = std::min(least_bandwidth, use.bandwidth);
-    most_bandwidth = std::max(most_bandwidth, use.bandwidth);
-    least_latency = std::min(least_latency, use.latency);
-    most_latency = std::max(most_latency, use.latency);
-    busy_share = std::max(busy_share, use.busy_share);
-  }
-};
-
-/// The name of the link that a direction is part of: SimGrid makes a link of each, but whoever buys them buys one.
-std::string name_of(const std::string& direction) {
-  for (const std::string_view suffix : {"_UP", "_DOWN"}) {
-    if (direction.ends_with(suffix)) return direction.substr(0, direction.size() - suffix.size());
-  }
-  return direction;
-}
-
-/// The name with a # for every number in it.
-std::string pattern_of(const std::string& direction) {
-  std::string pattern;
-  for (const char c : name_of(direction)) {
-    const bool digit = c >= '0' && c <= '9';
-    if (!digit) {
-      pattern += c;
-    } else if (pattern.empty() || pattern.back() != '#') {
-      pattern += '#';
-    }
-  }
-  return pattern;
-}
-
-std::string range_in_words(double least, double most, std::string (*in_words)(double)) {
-  return least == most ? in_words(least) : fmt::format("{} to {}", in_words(least), in_words(most));
-}
-
-std::string links_in_words(const LinkGroup& group) {
-  const std::string numbers =
-      fmt::format("{}, {}", range_in_words(group.least_bandwidth, group.most_bandwidth, sim::rate_in_words),
-                  range_in_words(group.least_latency, group.most_latency, human_seconds));
-  const bool one = name_of(group.links.front()) == name_of(group.links.back());
-  if (one) return fmt::format("{} ({})", name_of(group.links.front()), numbers);
-  return fmt::format("the links {} ({}; {} directions)", group.pattern, numbers, group.links.size());
-}
 
 std::vector<spec::LinkChange> changes_of(const std::vector<std::string>& links, double bandwidth, double latency) {
   std::vector<spec::LinkChange> changes;
@@ -115,6 +63,7 @@ class Explainer {
 
   report::Explanation run() {
     explanation_.result = study::time_scenario(scenario_, learned_, study::cluster_of(scenario_), show_progress_);
+    compare_on_a_sample();
     vary_groups();
     vary_devices();
     vary_batch();
@@ -127,6 +76,38 @@ class Explainer {
   }
 
  private:
+  /// A run whose steps differ is compared with itself on a sample of them: a change of the cluster changes all of them
+  /// alike, and the ratio is known far better than it matters (Cochran, Sampling Techniques, 1977, chapter 6).
+  void compare_on_a_sample() {
+    of_sample_.assign(scenario_.runs.size(), {1, std::nullopt});
+    if (scenario_.network.timed_steps > 0) return;
+    std::vector<std::string> sampled;
+    for (std::size_t i = 0; i < scenario_.runs.size(); ++i) {
+      const auto differ = static_cast<std::int64_t>(learned_.runs[i]->trajectory.distinct_steps.size());
+      if (differ > kTriedSteps)
+        sampled.push_back(fmt::format("{} ({} of {})", scenario_.runs[i].label, kTriedSteps, differ));
+    }
+    sim::Cluster cluster = cluster_to_try();
+    if (sampled.empty() || sim::every_step_differs(cluster)) return;
+    timed_steps_ = kTriedSteps;
+    cluster.network.timed_steps = timed_steps_;
+    const report::Result same = study::time_scenario(scenario_, learned_, cluster, false);
+    for (std::size_t i = 0; i < same.runs.size(); ++i) {
+      const report::RunResult& all = explanation_.result.runs[i];
+      of_sample_[i].step_seconds = all.step_seconds / same.runs[i].step_seconds;
+      if (all.target_reached) of_sample_[i].target_seconds = all.target_seconds / same.runs[i].target_seconds;
+    }
+    explanation_.notes.push_back(fmt::format(
+        "what-ifs are timed on a sample of the steps that differ: {}; network timed-steps=\"1000000\" times all",
+        fmt::join(sampled, ", ")));
+  }
+
+  sim::Cluster cluster_to_try() const {
+    sim::Cluster cluster = study::cluster_of(scenario_);
+    if (timed_steps_ > 0) cluster.network.timed_steps = timed_steps_;
+    return cluster;
+  }
+
   /// What is there to be tried, side by side.
   void try_all(bool show_progress) {
     std::vector<std::optional<report::WhatIf>> tried(variations_.size());
@@ -150,16 +131,17 @@ class Explainer {
 
   report::WhatIf try_out(const Variation& variation) const {
     scenario::Scenario scenario = scenario_;
-    sim::Cluster cluster = study::cluster_of(scenario_);
+    sim::Cluster cluster = cluster_to_try();
     variation.make(scenario, cluster);
     const report::Result result = study::time_scenario(scenario, learned_, cluster, false);
     report::WhatIf what_if = variation.what_if;
-    for (const report::RunResult& run : result.runs) {
-      report::Effect effect{run.step_seconds, std::nullopt};
+    for (std::size_t i = 0; i < result.runs.size(); ++i) {
+      const report::RunResult& run = result.runs[i];
+      report::Effect effect{run.step_seconds * of_sample_[i].step_seconds, std::nullopt};
       if (run.target_reached) {
         // The steps were learned with the batch as it is.
         const double fewer = variation.what_if.kind == report::WhatIf::Kind::batch ? variation.what_if.factor : 1;
-        effect.target_seconds = run.target_seconds / fewer;
+        effect.target_seconds = run.target_seconds * of_sample_[i].target_seconds.value_or(1) / fewer;
       }
       what_if.effects.push_back(effect);
     }
@@ -224,10 +206,10 @@ class Explainer {
 
   void vary_single_links() {
     std::map<std::string, std::size_t> sizes;
-    for (const LinkGroup& link : groups(name_of)) ++sizes[pattern_of(link.pattern)];
+    for (const LinkGroup& link : groups(name_of_link)) ++sizes[pattern_of_link(link.pattern)];
     std::size_t alone = 0;
-    for (const LinkGroup& link : groups(name_of)) {
-      const std::string group = pattern_of(link.pattern);
+    for (const LinkGroup& link : groups(name_of_link)) {
+      const std::string group = pattern_of_link(link.pattern);
       if (sizes[group] == 1) continue;  // it is the group
       const bool by_bandwidth = matters(report::WhatIf::Kind::bandwidth, group);
       const bool by_latency = matters(report::WhatIf::Kind::latency, group);
@@ -242,7 +224,7 @@ class Explainer {
   }
 
   void vary_groups() {
-    const std::vector<LinkGroup> all = groups(pattern_of);
+    const std::vector<LinkGroup> all = groups(pattern_of_link);
     for (const LinkGroup& group : all) {
       vary_bandwidth(group);
       vary_latency(group);
@@ -363,6 +345,8 @@ class Explainer {
   const Learned& learned_;
   bool show_progress_;
   report::Explanation explanation_;
+  std::int64_t timed_steps_ = 0;           ///< of each run, in what is tried; 0: as the scenario says
+  std::vector<report::Effect> of_sample_;  ///< per run: what its times are by those on the sample
   std::vector<Variation> variations_;
 };
 

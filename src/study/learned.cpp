@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
 #include <utility>
 
 #include "algorithms/batches.hpp"
+#include "algorithms/flexible/plan.hpp"
 #include "algorithms/learn.hpp"
 #include "algorithms/registry.hpp"
 #include "models/network.hpp"
@@ -20,6 +22,7 @@
 #include "study/scale.hpp"
 #include "study/timed_as.hpp"
 #include "support/diagnostics.hpp"
+#include "support/fingerprint.hpp"
 #include "support/interrupt.hpp"
 #include "support/parallel.hpp"
 #include "support/progress.hpp"
@@ -41,10 +44,13 @@ class Learner {
     std::vector<LearnedRunPtr> learned(runs.size());
     std::vector<std::uint64_t> keys(runs.size());
     std::vector<std::size_t> missing;
+    const std::optional<std::size_t> leader = first_exact(runs);
+    const auto follows = [&](std::size_t i) { return leader && i > *leader && is_exact_in_one(runs[i]); };
     for (std::size_t i = 0; i < runs.size(); ++i) {
       // What is learned in the order of events must not be found under a key that knows no cluster.
       if (store_ != nullptr && !runs[i].event_driven) {
         keys[i] = learning_hash_of(scenario_, runs[i], training, seed);
+        if (follows(i)) keys[i] = fingerprint(fmt::format("{} beside {}", keys[i], keys[*leader]));
         learned[i] = store_->find(keys[i]);
       }
       if (!learned[i]) missing.push_back(i);
@@ -72,13 +78,17 @@ class Learner {
     }
     if (!errors.empty()) throw InputError(std::move(errors));
     Progress progress("learning", missing.size(), show_progress_);
-    parallel_for(missing.size(), [&](std::size_t part) {
+    const auto learn_one = [&](std::size_t part, const LearnedRun* beside) {
       const spec::RunSpec& run = runs[missing[part]];
       algorithms::LearningObserver observer;
       observer.progress = [&progress, part](std::int64_t done, std::int64_t all) { progress.update(part, done, all); };
       observer.cancelled = &interrupted();
       auto result = std::make_shared<LearnedRun>();
-      if (!run.event_driven) result->trajectory = dadsim::algorithms::learn(run, asked, observer);
+      if (beside != nullptr) {
+        result->trajectory = record_beside(run, asked, beside->trajectory);
+      } else if (!run.event_driven) {
+        result->trajectory = dadsim::algorithms::learn(run, asked, observer);
+      }
       result->shape = network.shape();
       result->data = problem.data.name;
       result->has_batch_statistics = network.has_batch_statistics();
@@ -88,8 +98,16 @@ class Learner {
         context.run.steps = static_cast<std::int64_t>(result->trajectory.steps.size());
         result->remark = info->remark(context);
       }
+      if (beside != nullptr) {
+        result->remark += fmt::format("{}learned as '{}' did: both are exact, and would differ by rounding",
+                                      result->remark.empty() ? "" : "; ", runs[*leader].label);
+      }
       learned[missing[part]] = std::move(result);
-    });
+    };
+    std::vector<std::size_t> first, then;  // parts of `missing`
+    for (std::size_t part = 0; part < missing.size(); ++part) (follows(missing[part]) ? then : first).push_back(part);
+    parallel_for(first.size(), [&](std::size_t i) { learn_one(first[i], nullptr); });
+    parallel_for(then.size(), [&](std::size_t i) { learn_one(then[i], learned[*leader].get()); });
     for (const std::size_t i : missing) {
       if (store_ != nullptr && !runs[i].event_driven) store_->keep(keys[i], learned[i]);
     }
@@ -97,6 +115,21 @@ class Learner {
   }
 
  private:
+  /// Whether it learns what every exact run of the sites does, up to rounding (pooled data have batch norms of their
+  /// own).
+  bool is_exact_in_one(const spec::RunSpec& run) const {
+    const algorithms::AlgorithmInfo* info = algorithms::algorithm_registry().find(run.algorithm);
+    if (info == nullptr || run.event_driven || !is_exact(*info, run)) return false;
+    return info->sharing == algorithms::Sharing::one_network && run.compress.method == "none" &&
+           !algorithms::has_own_layers(run);
+  }
+  std::optional<std::size_t> first_exact(const std::vector<spec::RunSpec>& runs) const {
+    if (!scenario_.training.exact_once) return std::nullopt;
+    const auto found = std::ranges::find_if(runs, [&](const spec::RunSpec& run) { return is_exact_in_one(run); });
+    if (found == runs.end()) return std::nullopt;
+    return static_cast<std::size_t>(found - runs.begin());
+  }
+
   /// See settled(): what is learned may depend on what the layers of the timed network take.
   spec::RunSpec settle(const spec::RunSpec& run, const spec::TrainingSpec& training, std::uint64_t seed) const {
     if (!may_be_settled(run)) return run;

@@ -80,7 +80,7 @@ double at_once(const step::NetworkUse::Collective& one, double workers) {
 bool names_workload(std::string_view text, std::string_view workload) {
   const std::vector<std::string> all = tokens_of(text);
   const std::vector<std::string> name = tokens_of(workload);
-  return !name.empty() && !std::ranges::search(all, name).empty();
+  return !name.empty() && std::search(all.begin(), all.end(), name.begin(), name.end()) != all.end();
 }
 
 ComputeBasis compute_basis(const spec::DeviceSpec& device, const spec::ModelShape& shape, const std::string& workload,

@@ -9,8 +9,12 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <utility>
 
+#include "support/file_identity.hpp"
+#include "support/interrupt.hpp"
 #include "support/output_error.hpp"
+#include "support/terminal.hpp"
 
 namespace dadsim {
 namespace {
@@ -19,6 +23,29 @@ std::string folder_of(const std::string& path) {
   const std::string folder = std::filesystem::path(path).parent_path().string();
   return folder.empty() ? "." : folder;
 }
+
+[[noreturn]] void cannot(const char* what, const std::string& path, int reason) {
+  throw OutputError(fmt::format("cannot {} '{}': {}", what, path, std::strerror(reason)));
+}
+
+/// A descriptor that is closed with this object.
+class Descriptor {
+ public:
+  explicit Descriptor(int number) : number_(number) {}
+  ~Descriptor() {
+    if (number_ >= 0) ::close(number_);
+  }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  operator int() const { return number_; }  // NOLINT(google-explicit-constructor): as the system's calls take it
+  /// What the system says of closing it: a network file system tells there that something was not written.
+  int close() { return ::close(std::exchange(number_, -1)); }
+
+ private:
+  int number_;
+};
+
+bool exists(const std::string& path, struct stat& status) { return ::stat(path.c_str(), &status) == 0; }
 
 void write_all(int descriptor, std::string_view content, const std::string& path) {
   while (!content.empty()) {
@@ -33,11 +60,24 @@ void write_all(int descriptor, std::string_view content, const std::string& path
 
 void check_writable(const std::string& path) {
   if (path == "-") return;
-  struct stat status {};
-  if (::stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode)) {
-    throw OutputError(fmt::format("cannot write '{}': it is a folder; name a file", path));
+  if (const std::optional<int> descriptor = descriptor_of(path)) {
+    const int flags = ::fcntl(*descriptor, F_GETFL);
+    if (flags < 0) cannot("write", path, errno);
+    if ((flags & O_ACCMODE) == O_RDONLY)
+      throw OutputError(fmt::format("cannot write '{}': it is open to be read alone", path));
+    return;
   }
-  const std::string folder = folder_of(path);
+  const std::string target = destination_of(path);
+  struct stat status {};
+  if (exists(target, status)) {
+    if (S_ISDIR(status.st_mode)) throw OutputError(fmt::format("cannot write '{}': it is a folder; name a file", path));
+    // Whoever may do everything (root) may overwrite it, but its owner did not want that.
+    if (S_ISREG(status.st_mode) && (status.st_mode & (S_IWUSR | S_IWGRP | S_IWOTH)) == 0)
+      throw OutputError(fmt::format("cannot write '{}': it is write-protected", path));
+    if (::access(target.c_str(), W_OK) != 0) cannot("write", path, errno);
+    if (!S_ISREG(status.st_mode)) return;
+  }
+  const std::string folder = folder_of(target);
   if (::access(folder.c_str(), W_OK | X_OK) != 0) {
     throw OutputError(fmt::format("cannot write '{}': folder '{}': {}", path, folder, std::strerror(errno)));
   }
@@ -45,46 +85,47 @@ void check_writable(const std::string& path) {
 
 void write_file_atomically(const std::string& path, std::string_view content) {
   if (path == "-") {
+    const std::string shown = ::isatty(STDOUT_FILENO) == 1 ? for_terminal(content) : std::string();
+    if (!shown.empty()) content = shown;
     if (std::fwrite(content.data(), 1, content.size(), stdout) != content.size() || std::fflush(stdout) != 0) {
       throw OutputError(fmt::format("cannot write to standard output: {}", std::strerror(errno)));
     }
     return;
   }
   check_writable(path);
-  // A device or a pipe (/dev/stdout, /dev/null) cannot be renamed over: write straight to it.
-  struct stat status {};
-  if (::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) {
-    const int descriptor = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
-    if (descriptor < 0) throw OutputError(fmt::format("cannot open '{}': {}", path, std::strerror(errno)));
-    try {
-      write_all(descriptor, content, path);
-    } catch (...) {
-      ::close(descriptor);
-      throw;
-    }
-    ::close(descriptor);
-    return;
+  if (const std::optional<int> descriptor = descriptor_of(path)) {
+    std::fflush(stdout);
+    return write_all(*descriptor, content, path);
   }
-  std::string beside = path + ".XXXXXX";
-  const int descriptor = ::mkstemp(beside.data());
+  // What a symbolic link points at is written, and the link stays.
+  const std::string target = destination_of(path);
+  struct stat status {};
+  const bool there = exists(target, status);
+  // A device or a pipe (/dev/null, what a shell makes of >(…)) cannot be renamed over: it is written to as it is.
+  if (there && !S_ISREG(status.st_mode)) {
+    int opened = -1;
+    // A pipe that nobody reads from yet lets the writer wait, which the user may not want to.
+    while ((opened = ::open(target.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY)) < 0 && errno == EINTR) {
+      if (interrupted().load()) throw Cancelled();
+    }
+    if (opened < 0) cannot("open", path, errno);
+    const Descriptor descriptor(opened);
+    return write_all(descriptor, content, path);
+  }
+  std::string beside = target + ".XXXXXX";
+  Descriptor descriptor(::mkostemp(beside.data(), O_CLOEXEC));
   if (descriptor < 0)
     throw OutputError(fmt::format("cannot create a file beside '{}': {}", path, std::strerror(errno)));
   try {
     const mode_t mask = ::umask(0);
     ::umask(mask);
-    ::fchmod(descriptor, 0666 & ~mask);
+    if (::fchmod(descriptor, there ? status.st_mode & 0777 : 0666 & ~mask) != 0) cannot("write", path, errno);
     write_all(descriptor, content, path);
-    if (::fsync(descriptor) != 0) throw OutputError(fmt::format("cannot write '{}': {}", path, std::strerror(errno)));
-    ::close(descriptor);
+    if (::fsync(descriptor) != 0 || descriptor.close() != 0) cannot("write", path, errno);
+    if (::rename(beside.c_str(), target.c_str()) != 0) cannot("write", path, errno);
   } catch (...) {
-    ::close(descriptor);
     ::unlink(beside.c_str());
     throw;
-  }
-  if (::rename(beside.c_str(), path.c_str()) != 0) {
-    const int reason = errno;
-    ::unlink(beside.c_str());
-    throw OutputError(fmt::format("cannot write '{}': {}", path, std::strerror(reason)));
   }
 }
 

@@ -6,11 +6,14 @@
 namespace dadsim {
 
 /// Writes `content` to `path` whole or not at all: beside it first, flushed to disk, then renamed over it.
-/// "-" is standard output. Throws OutputError with the path and the system's reason.
+/// "-" is standard output, and a terminal there is shown no more than it may be (see for_terminal). A symbolic link
+/// stays, and what it points at is written; what is no regular file (a pipe, a device, a descriptor as /dev/stdout) is
+/// written to as it is. The permissions of a file that was there stay. Throws OutputError with the path and the
+/// system's reason, Cancelled if the user ends the wait for a reader of a pipe.
 void write_file_atomically(const std::string& path, std::string_view content);
 
 /// Says before anything runs whether `path` could be written later: throws OutputError if its folder is missing or not
-/// writable, or if the path is a folder.
+/// writable, if the path is a folder, or a file that is write-protected.
 void check_writable(const std::string& path);
 
 }  // namespace dadsim

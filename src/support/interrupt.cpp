@@ -12,10 +12,17 @@ static_assert(std::atomic<bool>::is_always_lock_free);  // a signal handler may 
 
 void catch_interrupts() {
   struct sigaction action {};
-  action.sa_handler = [](int) { flag.store(true, std::memory_order_relaxed); };
   sigemptyset(&action.sa_mask);
+  action.sa_handler = [](int) { flag.store(true, std::memory_order_relaxed); };
   ::sigaction(SIGINT, &action, nullptr);
   ::sigaction(SIGTERM, &action, nullptr);
+  struct sigaction before {};
+  if (::sigaction(SIGHUP, nullptr, &before) == 0 && before.sa_handler != SIG_IGN) ::sigaction(SIGHUP, &action, nullptr);
+  action.sa_handler = SIG_IGN;
+  ::sigaction(SIGPIPE, &action, nullptr);
+  ::sigaction(SIGXFSZ, &action, nullptr);
+  action.sa_handler = SIG_DFL;
+  ::sigaction(SIGCHLD, &action, nullptr);
 }
 
 const std::atomic<bool>& interrupted() { return flag; }

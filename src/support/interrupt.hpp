@@ -6,8 +6,10 @@
 
 namespace dadsim {
 
-/// From now on SIGINT and SIGTERM set interrupted() instead of ending the process, so that no file is left half
-/// written.
+/// From now on SIGINT, SIGTERM and SIGHUP (unless it was ignored before, as nohup does) set interrupted() instead of
+/// ending the process, so that no file is left half written; SIGPIPE and SIGXFSZ do nothing, and what is written fails
+/// instead (EPIPE, EFBIG). SIGCHLD is as at the start of the system, also where the parent ignored it: else nobody
+/// would learn how a child ended. May be called before anything else runs.
 void catch_interrupts();
 const std::atomic<bool>& interrupted();
 

@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <cstdio>
 #include <numeric>
 
 #include "support/human.hpp"
+#include "support/terminal.hpp"
 
 namespace dadsim {
 namespace {
@@ -26,7 +26,7 @@ Progress::Progress(std::string what, std::size_t parts, bool enabled)
       last_(start_) {}
 
 Progress::~Progress() {
-  if (enabled_) fmt::print(stderr, "\r\033[K");
+  if (enabled_) say_in_place("");
 }
 
 void Progress::update(std::size_t part, std::int64_t done, std::int64_t total) {
@@ -45,8 +45,7 @@ void Progress::say(const std::function<std::string()>& text) {
   const auto now = std::chrono::steady_clock::now();
   if (now - last_ < kInterval) return;
   last_ = now;
-  fmt::print(stderr, "\r\033[K{}", text());
-  std::fflush(stderr);
+  say_in_place(text());
 }
 
 void Progress::print() {
@@ -54,8 +53,7 @@ void Progress::print() {
   const double elapsed = std::chrono::duration<double>(last_ - start_).count();
   std::string line = fmt::format("{} {:.0f} %", what_, 100 * share);
   if (share >= kLeastShare) line += fmt::format(", about {} left", human_seconds(elapsed * (1 - share) / share));
-  fmt::print(stderr, "\r\033[K{}", line);
-  std::fflush(stderr);
+  say_in_place(line);
 }
 
 }  // namespace dadsim

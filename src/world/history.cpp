@@ -1,7 +1,6 @@
 #include "world/history.hpp"
 
 #include <tbb/parallel_for_each.h>
-#include <tbb/task_arena.h>
 
 #include <algorithm>
 #include <mutex>
@@ -11,6 +10,7 @@
 
 #include "support/fingerprint.hpp"
 #include "support/interrupt.hpp"
+#include "support/parallel.hpp"
 
 namespace dadsim::world {
 
@@ -177,8 +177,9 @@ void History::work_out(std::span<const Value> values, const std::function<void(s
     }
     one->node.reset();
   };
-  // Isolated: a thread that waits here must not pick up other work meanwhile.
-  tbb::this_task_arena::isolate([&] { tbb::parallel_for_each(ready.begin(), ready.end(), carry_out); });
+  whole_or_cancelled([&](tbb::task_group_context& context) {
+    tbb::parallel_for_each(ready.begin(), ready.end(), carry_out, context);
+  });
 }
 
 }  // namespace dadsim::world

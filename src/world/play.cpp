@@ -82,14 +82,33 @@ void Play::run() {
 }
 
 void Play::play_on() {
+  // A message that has been under way for most of the time that a Play may stand still: its links are slow, and nobody
+  // is stuck. Empty if there is none.
+  const auto slow_message = [this](double at) -> std::string {
+    const Underway* oldest = nullptr;
+    for (const auto& [activity, message] : messages_) {
+      if (oldest == nullptr || std::pair(message.parcel.sent_at, message.parcel.from) <
+                                   std::pair(oldest->parcel.sent_at, oldest->parcel.from)) {
+        oldest = &message;
+      }
+    }
+    if (oldest == nullptr || at - oldest->parcel.sent_at < limits_.most_idle / 2) return {};
+    return fmt::format("'{}' of {} from {} to {} takes more than {} on its links; faster links, or fewer bytes",
+                       oldest->channel, human_bytes(oldest->parcel.bytes), name(oldest->parcel.from),
+                       name(oldest->parcel.to), human_seconds(limits_.most_idle / 2));
+  };
   for (;;) {
     drain();
     if (stopped_ || ended_ == strands_.size()) break;
     const std::optional<Event> event = world_.next();
+    if (!event) {
+      if (const std::string slow = slow_message(kNever); !slow.empty()) throw Stuck(slow);
+    }
     if (!event) throw Stuck("nothing is under way any more (deadlock): " + who_waits());
     ++log_.events;
     if (limits_.each_event) limits_.each_event(*this);
     if (event->at - last_progress_ > limits_.most_idle) {
+      if (const std::string slow = slow_message(event->at); !slow.empty()) throw Stuck(slow);
       throw Stuck(fmt::format("nothing has been achieved for {} (starvation): {}",
                               human_seconds(event->at - last_progress_), who_waits()));
     }

@@ -81,8 +81,6 @@ TEST(TraceOption, TakesStepsAndRangesOfThem) {
   }
   const char* alone[] = {"dadsim", "a.xml", "--trace-steps", "1"};
   EXPECT_THROW(parse_options(4, alone), UsageError);
-  const char* twice[] = {"dadsim", "a.xml", "--trace", "f", "--json", "f"};
-  EXPECT_THROW(parse_options(6, twice), UsageError);
 }
 
 }  // namespace

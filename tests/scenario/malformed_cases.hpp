@@ -1237,7 +1237,7 @@ class MalformedCases {
           {"training.batsh=5"});
     exact("override of an element", fixture(),
           {"--set training=5: <training> is an element; a path ends with an attribute: batch, batches, epochs, "
-           "target-accuracy, stop, evaluate-every, seeds, clip-norm"},
+           "target-accuracy, stop, evaluate-every, exact, seeds, clip-norm"},
           {"training=5"});
     exact(
         "override of an element with choices", fixture(),

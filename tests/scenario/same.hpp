@@ -191,10 +191,10 @@ struct Same {
 
   static bool same(const spec::TrainingSpec& a, const spec::TrainingSpec& b) {
     const auto& [batch, batches, epochs, target_accuracy, further_targets, stop, evaluate_every, optimizer, schedule,
-                 seeds] = a;
-    return std::tie(batch, batches, epochs, target_accuracy, further_targets, stop, evaluate_every, seeds) ==
-               std::tie(b.batch, b.batches, b.epochs, b.target_accuracy, b.further_targets, b.stop, b.evaluate_every,
-                        b.seeds) &&
+                 seeds, exact_once] = a;
+    return std::tie(batch, batches, epochs, target_accuracy, further_targets, stop, evaluate_every, seeds,
+                    exact_once) == std::tie(b.batch, b.batches, b.epochs, b.target_accuracy, b.further_targets, b.stop,
+                                            b.evaluate_every, b.seeds, b.exact_once) &&
            same(optimizer, b.optimizer) && same(schedule, b.schedule);
   }
 
@@ -289,12 +289,12 @@ struct Same {
 
   /// All but the path it was read from.
   static bool same(const scenario::Scenario& a, const scenario::Scenario& b) {
-    const auto& [file, name, description, seed, platform, network, failures, devices, workers, devices_of_workers,
-                 aggregator, data, model, training, timed_as, runs, hash, ignore_memory, sweep, costs, evaluation,
-                 goal] = a;
+    const auto& [file, name, description, seed, platform, platform_files, network, failures, devices, workers,
+                 devices_of_workers, aggregator, data, model, training, timed_as, runs, hash, ignore_memory, sweep,
+                 costs, evaluation, goal] = a;
     static_cast<void>(file);
-    return std::tie(name, description, seed, hash, ignore_memory) ==
-               std::tie(b.name, b.description, b.seed, b.hash, b.ignore_memory) &&
+    return std::tie(name, description, seed, hash, ignore_memory, platform_files) ==
+               std::tie(b.name, b.description, b.seed, b.hash, b.ignore_memory, b.platform_files) &&
            same(platform, b.platform) && same(network, b.network) && same(devices, b.devices) &&
            same(workers, b.workers) && same(devices_of_workers, b.devices_of_workers) &&
            same(aggregator, b.aggregator) && same(data, b.data) && model == b.model && same(training, b.training) &&

@@ -1,6 +1,7 @@
 #include "sim/child_process.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -12,6 +13,9 @@
 #include <string>
 #include <thread>
 #include <vector>
+
+#include "support/environment_error.hpp"
+#include "support/interrupt.hpp"
 
 namespace dadsim::sim {
 namespace {
@@ -151,6 +155,60 @@ TEST(ChildProcess, TheChildDoesNotOutliveItsParent) {
   EXPECT_TRUE(state == 'X' || state == 'Z') << state;
   ::close(ends[0]);
   ::close(ends[1]);
+}
+
+// A denied process used to be an outcome, and so a result: a point that failed, a route that was missing.
+TEST(ChildProcess, WhatTheSystemDeniesIsNoOutcome) {
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  const rlimit tight{static_cast<rlim_t>(::dup(0)), before.rlim_max};  // every descriptor above is one too many
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &tight), 0);
+  EXPECT_THROW(run_in_child([](const MessageSink&) {}, ignore), EnvironmentError);
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
+  ::close(static_cast<int>(tight.rlim_cur));
+  EXPECT_TRUE(run_in_child([](const MessageSink&) {}, ignore).complete());
+}
+
+TEST(ChildProcess, ANestedChildThatIsDeniedIsNoOutcomeEither) {
+  const auto nested = [](const MessageSink&) {
+    const rlimit none{0, 0};
+    ::setrlimit(RLIMIT_NOFILE, &none);
+    run_in_child([](const MessageSink&) {}, ignore);
+  };
+  EXPECT_THROW(run_in_child(nested, ignore), EnvironmentError);
+}
+
+TEST(ChildProcess, AnEndOfWhichNobodyIsToldIsNoOutcome) {
+  const auto handler = std::signal(SIGCHLD, SIG_IGN);
+  EXPECT_THROW(run_in_child([](const MessageSink&) {}, ignore), EnvironmentError);
+  std::signal(SIGCHLD, handler);
+}
+
+TEST(ChildProcess, AnInterruptEndsTheWaitAndTheChild) {
+  const pid_t parent = ::fork();  // interrupted() stays set
+  ASSERT_GE(parent, 0);
+  if (parent == 0) {
+    catch_interrupts();
+    pid_t child = 0;
+    const auto keep = [&](std::string_view message) {
+      child = std::stoi(std::string(message));
+      ::kill(::getpid(), SIGTERM);
+    };
+    try {
+      run_in_child(
+          [](const MessageSink& sink) {
+            sink.send(std::to_string(::getpid()));
+            for (;;) ::pause();
+          },
+          keep);
+    } catch (const Cancelled&) {
+      ::_exit(child > 0 && !runs(child) ? 0 : 1);
+    }
+    ::_exit(2);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(parent, &status, 0), parent);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
 }
 
 TEST(ChildProcess, BufferedOutputIsNotWrittenTwice) {

@@ -55,6 +55,29 @@ TEST(Schedule, OnTheLearnedNetworkItIsWhatWasRecorded) {
   EXPECT_EQ(std::get<WaitTask>(schedule.tasks[7].what).collective, 4);
 }
 
+TEST(Schedule, WorkersThatAreAlikeHaveTheSizesOfOneByOne) {
+  StepRecorder recorder;
+  const std::vector<std::int32_t> samples{2, 4, 2, 4, 2, 5};
+  recorder.begin(samples);
+  recorder.begin_sweep(Over::layers_backward);
+  recorder.begin_group(0);
+  recorder.add(CollectiveOp{CollectiveKind::all_gather, {{rows() * in() + all_rows(), ElementType::float32}}});
+  recorder.add(ComputeOp{Phase::merge, Role::workers, {{rows() * all_rows(), min({rows(), 3.0}), 1.0}}});
+  const auto [structure, sizes] = recorder.take();
+  const Schedule schedule = instantiate(structure, sizes, mlp({10, 4}), mlp({10, 4}), 3.0);
+  ASSERT_EQ(schedule.tasks.size(), 2U);
+  const auto& bytes = std::get<CollectiveTask>(schedule.tasks[0].what).bytes;
+  const auto& compute = std::get<ComputeTask>(schedule.tasks[1].what);
+  for (std::size_t worker = 0; worker < samples.size(); ++worker) {
+    const double rows = 3.0 * samples[worker];
+    EXPECT_EQ(bytes[worker], 4 * (rows * 10 + 57)) << worker;
+    EXPECT_EQ(compute.flops[worker], rows * 57) << worker;
+    EXPECT_EQ(compute.bytes_moved[worker], 3) << worker;
+  }
+  EXPECT_FALSE(bytes.is_uniform());
+  EXPECT_TRUE(compute.bytes_moved.is_uniform());
+}
+
 TEST(Schedule, RepeatsLayersByRelativeDepth) {
   const auto [structure, sizes] = two_sweeps(2);
   const Schedule schedule = instantiate(structure, sizes, mlp({10, 8, 4}), mlp({10, 20, 30, 40, 50, 5}), 3.0);

@@ -114,6 +114,33 @@ TEST_F(Explain, TableAndJsonSayTheSame) {
   EXPECT_EQ(json["runs"][0]["most_useful"][0], "twice the bandwidth of site-1 up (10 Mbit/s, 5.00 ms)");
 }
 
+/// What is tried is compared on a sample of the steps; that is told, and what comes out is what all of them say.
+TEST(ExplainOnASample, SavesWhatAllStepsSave) {
+  test::TemporaryFolder folder;
+  const std::string path = folder.path("scenario.xml");
+  std::string text = test::one_line::scenario();
+  text.replace(text.find("algorithm=\"gradient-sharing\""), 28, "algorithm=\"rank-dad\" cap=\"16\"");
+  text.replace(text.find("count=\"1\""), 9, "count=\"3\"");
+  text.replace(text.find("hosts=\"site-1\""), 14, "hosts=\"site-[1-3]\"");
+  text.replace(text.find("<model>"), 7, "<model><dense units=\"32\" activation=\"relu\"/>");
+  std::ofstream(path) << text;
+  const auto explain = [&](const std::vector<std::string>& overrides) {
+    const scenario::Scenario scenario = load_scenario(path, overrides, make_catalog());
+    return explain_scenario(scenario, learn_scenario(scenario, nullptr, false), false);
+  };
+  const report::Explanation sample = explain({});
+  ASSERT_EQ(sample.notes.size(), 1U);
+  EXPECT_NE(sample.notes.front().find("on a sample"), std::string::npos) << sample.notes.front();
+  const report::Explanation all = explain({"network.timed-steps=1000000"});
+  EXPECT_TRUE(all.notes.empty());
+  EXPECT_EQ(sample.result.runs.front().step_seconds, all.result.runs.front().step_seconds);
+  ASSERT_EQ(sample.what_ifs.size(), all.what_ifs.size());
+  for (std::size_t i = 0; i < all.what_ifs.size(); ++i) {
+    EXPECT_NEAR(saving_of(sample, 0, sample.what_ifs[i]), saving_of(all, 0, all.what_ifs[i]), 0.002)
+        << all.what_ifs[i].description;
+  }
+}
+
 TEST(Change, OfAPlatformIsAsIfItHadBeenBuiltSo) {
   const test::TemporaryFolder folder;
   const auto seconds_with = [&](const std::string& line, const std::string& change) {

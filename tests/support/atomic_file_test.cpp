@@ -6,6 +6,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "support/file_identity.hpp"
 #include "support/output_error.hpp"
 #include "support/temporary_folder.hpp"
 
@@ -43,6 +44,49 @@ TEST_F(AtomicFile, AFullDiskLeavesTheOldResult) {
   // /dev/full fails every write: the error must come out.
   if (!fs::exists("/dev/full")) GTEST_SKIP();
   EXPECT_THROW(write_file_atomically("/dev/full", "x"), OutputError);
+}
+
+TEST_F(AtomicFile, ASymbolicLinkAndPermissionsStay) {
+  const fs::path target = folder_ / "target";
+  write_file_atomically(target.string(), "first");
+  fs::permissions(target, fs::perms::owner_read | fs::perms::owner_write);
+  fs::create_symlink("target", folder_ / "link");
+  write_file_atomically((folder_ / "link").string(), "second");
+  EXPECT_TRUE(fs::is_symlink(folder_ / "link"));
+  EXPECT_EQ(read(target), "second");
+  EXPECT_EQ(fs::status(target).permissions(), fs::perms::owner_read | fs::perms::owner_write);
+}
+
+TEST_F(AtomicFile, AWriteProtectedFileStays) {
+  const fs::path path = folder_ / "kept";
+  write_file_atomically(path.string(), "mine");
+  fs::permissions(path, fs::perms::owner_read | fs::perms::group_read);
+  EXPECT_THROW(check_writable(path.string()), OutputError);
+  EXPECT_THROW(write_file_atomically(path.string(), "yours"), OutputError);
+  EXPECT_EQ(read(path), "mine");
+}
+
+// Finding 2: one file has many names.
+TEST_F(AtomicFile, IdentityIsOfTheFileAndNotOfItsName) {
+  const std::string path = (folder_ / "a").string();
+  const auto same = [](const fs::path& one, const fs::path& other) {
+    return identity_of(one.string()).is_same_as(identity_of(other.string()));
+  };
+  const fs::path other = folder_ / "." / "sub" / ".." / "a";
+  fs::create_directory(folder_ / "sub");
+  EXPECT_TRUE(same(path, other)) << "before it is there";
+  EXPECT_FALSE(same(path, folder_ / "b"));
+  EXPECT_FALSE(same(path, folder_ / "sub" / "a"));
+  fs::create_symlink("a", folder_ / "soft");
+  fs::create_symlink(folder_ / "sub", folder_ / "way");
+  EXPECT_TRUE(same(path, folder_ / "soft")) << "a link to what is not there yet";
+  EXPECT_TRUE(same(folder_ / "sub" / "x", folder_ / "way" / "x"));
+  write_file_atomically(path, "x");
+  fs::create_hard_link(path, folder_ / "hard");
+  for (const char* name : {"hard", "soft", "way/../a"}) EXPECT_TRUE(same(path, folder_ / name)) << name;
+  EXPECT_TRUE(same("/dev/stdout", "-"));
+  EXPECT_TRUE(identity_of("/dev/null").takes_all);
+  EXPECT_FALSE(identity_of("/dev/full").takes_all);
 }
 
 }  // namespace

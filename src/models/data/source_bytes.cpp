@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "support/diagnostics.hpp"
+#include "support/input_files.hpp"
 
 namespace dadsim::models {
 
@@ -17,6 +18,7 @@ SourceBytes::SourceBytes(std::string name, std::string_view bytes)
     : name_(std::move(name)), memory_(bytes), stored_(static_cast<std::int64_t>(bytes.size())) {}
 
 SourceBytes SourceBytes::open(const std::string& path, const std::string& remedy) {
+  note_input(path);
   SourceBytes bytes(path, {});
   std::error_code error;
   const std::filesystem::file_status status = std::filesystem::status(path, error);
@@ -68,6 +70,11 @@ std::string SourceBytes::rest(std::int64_t most) {
   if (!file_ && stored_ <= most) {  // in one piece
     bytes = std::exchange(memory_, {});
     return bytes;
+  }
+  // A file that is stored as it is says so before it is read; a compressed one shows it.
+  if (file_ && !compressed() && stored_ > most) {
+    fail(fmt::format("holds {} MiB", (stored_ + (std::int64_t{1} << 20U) - 1) >> 20U),
+         fmt::format("at most {} MiB are read; cut the file down", most >> 20U));
   }
   std::size_t got = kReadAtOnce;
   while (got == kReadAtOnce) {

@@ -21,6 +21,20 @@ Index columns_of(Index p, Index columns) {
   return std::min(kPanelColumns<T>, columns - p * kPanelColumns<T>);
 }
 
+/// Calls `body(tile)` for each panel that C needs, without its left operand.
+template <class T, class Body>
+void for_panels(const MatrixOf<T>& panels, MutableBlockOf<T>& c, bool add, const Body& body) {
+  for (Index p = 0; p < panels_of<T>(c.cols()); ++p) {
+    TileOf<T> tile;
+    tile.panel = panels.data() + p * panels.cols();
+    tile.c = c.data() + p * kPanelColumns<T>;
+    tile.c_stride = c.outerStride();
+    tile.columns = columns_of<T>(p, c.cols());
+    tile.start = add ? TileStart::result : TileStart::zero;
+    body(tile);
+  }
+}
+
 }  // namespace
 
 template <class T>
@@ -46,17 +60,27 @@ void multiply_panels(ConstBlockOf<T> a, const MatrixOf<T>& panels, MutableBlockO
   if (panels.rows() != panels_of<T>(c.cols()) || panels.cols() != a.cols() * kPanelColumns<T> || a.rows() != c.rows()) {
     throw std::logic_error("A·B in panels: the shapes do not fit");
   }
-  for (Index p = 0; p < panels.rows(); ++p) {
-    multiply_tiles<T, Left::rows>(a.rows(), {.inner = a.cols(),
-                                             .a = a.data(),
-                                             .a_stride = a.outerStride(),
-                                             .a_tile = kTileRows * a.outerStride(),
-                                             .panel = panels.data() + p * panels.cols(),
-                                             .c = c.data() + p * kPanelColumns<T>,
-                                             .c_stride = c.outerStride(),
-                                             .columns = columns_of<T>(p, c.cols()),
-                                             .start = add ? TileStart::result : TileStart::zero});
+  for_panels<T>(panels, c, add, [&](TileOf<T>& tile) {
+    tile.inner = a.cols();
+    tile.a = a.data();
+    tile.a_stride = a.outerStride();
+    tile.a_tile = kTileRows * a.outerStride();
+    multiply_tiles<T, Left::rows>(c.rows(), tile);
+  });
+}
+
+template <class T>
+void multiply_panels_by_rows(ConstBlockOf<T> a, const MatrixOf<T>& panels, MutableBlockOf<T> c, bool add) {
+  if (panels.rows() != panels_of<T>(c.cols()) || panels.cols() != a.rows() * kPanelColumns<T> || a.cols() != c.rows()) {
+    throw std::logic_error("Aᵀ·B in panels: the shapes do not fit");
   }
+  for_panels<T>(panels, c, add, [&](TileOf<T>& tile) {
+    tile.inner = a.rows();
+    tile.a = a.data();
+    tile.a_stride = a.outerStride();
+    tile.a_tile = kTileRows;
+    multiply_tiles<T, Left::columns>(c.rows(), tile);
+  });
 }
 
 template void pack_panels<float>(ConstBlockOf<float>, MatrixOf<float>&);
@@ -65,5 +89,8 @@ template void pack_transposed_panels<float>(ConstBlockOf<float>, MatrixOf<float>
 template void pack_transposed_panels<double>(ConstBlockOf<double>, MatrixOf<double>&);
 template void multiply_panels<float>(ConstBlockOf<float>, const MatrixOf<float>&, MutableBlockOf<float>, bool);
 template void multiply_panels<double>(ConstBlockOf<double>, const MatrixOf<double>&, MutableBlockOf<double>, bool);
+template void multiply_panels_by_rows<float>(ConstBlockOf<float>, const MatrixOf<float>&, MutableBlockOf<float>, bool);
+template void multiply_panels_by_rows<double>(ConstBlockOf<double>, const MatrixOf<double>&, MutableBlockOf<double>,
+                                              bool);
 
 }  // namespace dadsim::models

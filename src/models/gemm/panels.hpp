@@ -19,4 +19,8 @@ void pack_transposed_panels(ConstBlockOf<T> b, MatrixOf<T>& panels);
 template <class T>
 void multiply_panels(ConstBlockOf<T> a, const MatrixOf<T>& panels, MutableBlockOf<T> c, bool add);
 
+/// C = Aᵀ B, or C += Aᵀ B, for the packed B. A: rows × out, B: rows × in, C: out × in.
+template <class T>
+void multiply_panels_by_rows(ConstBlockOf<T> a, const MatrixOf<T>& panels, MutableBlockOf<T> c, bool add);
+
 }  // namespace dadsim::models

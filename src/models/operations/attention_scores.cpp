@@ -1,7 +1,9 @@
 #include <algorithm>
 #include <cmath>
+#include <type_traits>
+#include <utility>
 
-#include "models/gemm/small_product.hpp"
+#include "models/gemm/panels.hpp"
 #include "models/operations/operations.hpp"
 #include "support/parallel.hpp"
 
@@ -33,16 +35,19 @@ class AttentionScores final : public OperationOf<T> {
     flow.scratch.matrices.resize(1);
     flow.scratch.matrices[0].resize(flow.samples() * heads_ * positions_, positions_);
     for_heads(flow.samples(), [&](Index sample, Index head) {
-      const auto q = part<const T>(flow.input, sample, head);
-      const auto k = part<const T>(flow.input, sample, heads_ + head);
-      const auto v = part<const T>(flow.input, sample, 2 * heads_ + head);
-      auto y = part<T>(flow.output, sample, head);
-      auto p = probabilities(flow, sample, head);
+      const Part<const T> q = part(flow.input, sample, head);
+      const Part<T> y = part(flow.output, sample, head);
+      T* const p = probabilities(flow, sample, head);
+      Packed& packed = Packed::mine();
       for_row_blocks([&](Index row, Index rows, Index seen) {
-        auto block = p.block(row, 0, rows, seen);
-        multiply_small_transposed<T>(q.middleRows(row, rows), k.topRows(seen), block);
-        for (Index i = 0; i < rows; ++i) softmax(block.row(i), causal_ ? row + i + 1 : seen);
-        multiply_small<T>(block, v.topRows(seen), y.middleRows(row, rows));
+        if (row == 0 || causal_) {
+          pack_transposed_panels<T>(part(flow.input, sample, heads_ + head).rows(0, seen, width_), packed.k);
+          pack_panels<T>(part(flow.input, sample, 2 * heads_ + head).rows(0, seen, width_), packed.v);
+        }
+        const Part<T> block{p + row * positions_, positions_};
+        multiply_panels<T>(q.rows(row, rows, width_), packed.k, block.rows(0, rows, seen), false);
+        for (Index i = 0; i < rows; ++i) softmax(block.row(i), causal_ ? row + i + 1 : seen, seen);
+        multiply_panels<T>(block.rows(0, rows, seen), packed.v, y.rows(row, rows, width_), false);
       });
     });
   }
@@ -52,34 +57,38 @@ class AttentionScores final : public OperationOf<T> {
   void backpropagate(const FlowOf<T>& flow, MatrixOf<T>& value_gradient, bool add) const override {
     value_gradient.resize(flow.samples(), this->in().size());
     for_heads(flow.samples(), [&](Index sample, Index head) {
-      const auto q = part<const T>(flow.input, sample, head);
-      const auto k = part<const T>(flow.input, sample, heads_ + head);
-      const auto v = part<const T>(flow.input, sample, 2 * heads_ + head);
-      const auto y = part<const T>(flow.output, sample, head);
-      const auto dy = part<const T>(flow.value_gradient, sample, head);
-      auto dq = part<T>(value_gradient, sample, head);
-      auto dk = part<T>(value_gradient, sample, heads_ + head);
-      auto dv = part<T>(value_gradient, sample, 2 * heads_ + head);
-      if (!add) {
-        dq.setZero();
-        dk.setZero();
-        dv.setZero();
+      const Part<const T> q = part(flow.input, sample, head);
+      const Part<const T> y = part(std::as_const(flow.output), sample, head);
+      const Part<const T> dy = part(std::as_const(flow.value_gradient), sample, head);
+      const Part<T> dq = part(value_gradient, sample, head);
+      const Part<T> dk = part(value_gradient, sample, heads_ + head);
+      const Part<T> dv = part(value_gradient, sample, 2 * heads_ + head);
+      // What the first block of rows does not see, it leaves.
+      const bool whole = positions_ <= kRows;
+      if (!add && !whole) {
+        dk.rows(0, positions_, width_).setZero();
+        dv.rows(0, positions_, width_).setZero();
       }
-      const auto p = probabilities(flow, sample, head);
-      thread_local MatrixOf<T> memory;
-      memory.resize(std::min(kRows, positions_), positions_);
+      T* const p = probabilities(flow, sample, head);
+      Packed& packed = Packed::mine();
+      packed.s.resize(std::min(kRows, positions_), positions_);
+      const Part<T> s{packed.s.data(), positions_};
       for_row_blocks([&](Index row, Index rows, Index seen) {
-        const auto given = dy.middleRows(row, rows);
-        const auto block = p.block(row, 0, rows, seen);
-        auto s = memory.topLeftCorner(rows, seen);
-        multiply_small_transposed<T>(given, v.topRows(seen), s);
-        for (Index i = 0; i < rows; ++i) {
-          const T mean = given.row(i).dot(y.row(row + i));
-          s.row(i).array() = block.row(i).array() * (s.row(i).array() - mean) * scale_;
+        if (row == 0 || causal_) {
+          pack_panels<T>(part(flow.input, sample, heads_ + head).rows(0, seen, width_), packed.k);
+          pack_transposed_panels<T>(part(flow.input, sample, 2 * heads_ + head).rows(0, seen, width_), packed.v);
         }
-        multiply_small<T>(s, k.topRows(seen), dq.middleRows(row, rows), true);
-        add_small_by_rows<T>(s, q.middleRows(row, rows), dk.topRows(seen));
-        add_small_by_rows<T>(block, given, dv.topRows(seen));
+        const Part<T> block{p + row * positions_, positions_};
+        multiply_panels<T>(dy.rows(row, rows, width_), packed.v, s.rows(0, rows, seen), false);
+        for (Index i = 0; i < rows; ++i) {
+          const T mean = ConstNumbers(dy.row(row + i), width_).dot(ConstNumbers(y.row(row + i), width_));
+          pass_softmax(s.row(i), block.row(i), mean, seen);
+        }
+        multiply_panels<T>(s.rows(0, rows, seen), packed.k, dq.rows(row, rows, width_), add);
+        pack_panels<T>(q.rows(row, rows, width_), packed.rows);
+        multiply_panels_by_rows<T>(s.rows(0, rows, seen), packed.rows, dk.rows(0, seen, width_), add || !whole);
+        pack_panels<T>(dy.rows(row, rows, width_), packed.rows);
+        multiply_panels_by_rows<T>(block.rows(0, rows, seen), packed.rows, dv.rows(0, seen, width_), add || !whole);
       });
     });
   }
@@ -88,21 +97,43 @@ class AttentionScores final : public OperationOf<T> {
   /// Rows of P that are worked on together. With a causal mask, the columns behind a block's last row are skipped.
   static constexpr Index kRows = 64;
 
+  using Numbers = Eigen::Map<VectorOf<T>>;
+  using ConstNumbers = Eigen::Map<const VectorOf<T>>;
+
+  /// Some columns of a matrix. All blocks are one type of Eigen's, which has to be compiled once.
   template <class Scalar>
-  using Part =
-      Eigen::Map<std::conditional_t<std::is_const_v<Scalar>, const MatrixOf<T>, MatrixOf<T>>, 0, Eigen::OuterStride<>>;
+  struct Part {
+    using Block = Eigen::Map<std::conditional_t<std::is_const_v<Scalar>, const MatrixOf<T>, MatrixOf<T>>, 0,
+                             Eigen::OuterStride<>>;
+    Scalar* data;
+    Index stride;
+
+    Scalar* row(Index i) const { return data + i * stride; }
+    Block rows(Index first, Index count, Index columns) const {
+      return {row(first), count, columns, Eigen::OuterStride<>(stride)};
+    }
+  };
+
+  /// Memory of the thread.
+  struct Packed {
+    MatrixOf<T> k, v, rows, s;
+    static Packed& mine() {
+      thread_local Packed packed;
+      return packed;
+    }
+  };
 
   /// Columns [index · e, (index + 1) · e) of the positions of one sample: t × e.
-  template <class Scalar, class Values>
-  Part<Scalar> part(Values& values, Index sample, Index index) const {
-    const Index channels = values.cols() / positions_;
-    return {values.data() + sample * values.cols() + index * width_, positions_, width_,
-            Eigen::OuterStride<>(channels)};
+  Part<const T> part(const MatrixOf<T>& values, Index sample, Index index) const {
+    return {values.data() + sample * values.cols() + index * width_, values.cols() / positions_};
+  }
+  Part<T> part(MatrixOf<T>& values, Index sample, Index index) const {
+    return {values.data() + sample * values.cols() + index * width_, values.cols() / positions_};
   }
 
   /// t × t; what lies behind the columns that a row sees is not used.
-  auto probabilities(const FlowOf<T>& flow, Index sample, Index head) const {
-    return flow.scratch.matrices[0].middleRows((sample * heads_ + head) * positions_, positions_);
+  T* probabilities(const FlowOf<T>& flow, Index sample, Index head) const {
+    return flow.scratch.matrices[0].data() + (sample * heads_ + head) * positions_ * positions_;
   }
 
   template <class Body>
@@ -121,13 +152,17 @@ class AttentionScores final : public OperationOf<T> {
   }
 
   /// softmax(z ÷ √e) over the first `seen` entries, 0 behind them.
-  template <class Row>
-  void softmax(Row row, Index seen) const {
-    auto z = row.head(seen).array();
+  void softmax(T* row, Index seen, Index size) const {
+    auto z = Numbers(row, seen).array();
     const T largest = z.maxCoeff();
     z = ((z - largest) * scale_).exp();
     z *= T(1) / z.sum();
-    row.tail(row.size() - seen).setZero();
+    std::fill(row + seen, row + size, T(0));
+  }
+
+  /// s = p ⊙ (s − mean) ÷ √e
+  void pass_softmax(T* s, const T* p, T mean, Index size) const {
+    for (Index j = 0; j < size; ++j) s[j] = p[j] * (s[j] - mean) * scale_;
   }
 
   Index heads_;

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -51,7 +52,14 @@ class BatchNorm final : public OperationOf<T> {
           gain.transpose().array() * flow.scratch.matrices[kInverseDeviation].row(static_cast<Index>(site)).array();
       const ArrayOf offset =
           shift.transpose().array() - flow.scratch.matrices[kMean].row(static_cast<Index>(site)).array() * scale;
-      for (Index row = begin; row < begin + rows; ++row) y.row(row).array() = x.row(row).array() * scale + offset;
+      const Wide wide(channels, rows);
+      const ArrayOf scales = wide.repeat(scale);
+      const ArrayOf offsets = wide.repeat(offset);
+      const T* from = x.data() + begin * channels;
+      T* to = y.data() + begin * channels;
+      wide.for_pieces(rows, [&](Index at, Index size) {
+        ArrayAt(to + at, size) = ConstArrayAt(from + at, size) * scales.head(size) + offsets.head(size);
+      });
       auto values = y.middleRows(begin, rows);
       if (keeps_pre_activation()) flow.scratch.matrices[kPreActivation].middleRows(begin, rows) = values;
       activate_block<T>(spec_.activation, values);
@@ -76,14 +84,20 @@ class BatchNorm final : public OperationOf<T> {
         multiply_derivative_from_output_block<T>(spec_.activation, y.middleRows(begin, rows), delta);
       }
       const auto mean = flow.scratch.matrices[kMean].row(static_cast<Index>(site)).array();
-      ArrayOf sum = ArrayOf::Zero(channels);
-      ArrayOf product = ArrayOf::Zero(channels);
-      for (Index row = 0; row < rows; ++row) {
-        sum += delta.row(row).array();
-        product += delta.row(row).array() * (x.row(begin + row).array() - mean);
-      }
-      parts.row(static_cast<Index>(b)).head(channels) = sum;
-      parts.row(static_cast<Index>(b)).tail(channels) = product;
+      const T* in = x.data() + begin * channels;
+      T* sums = parts.row(static_cast<Index>(b)).data();
+      for_columns(channels, [&]<int kSize>(std::integral_constant<int, kSize>, Index column) {
+        const Few<kSize> centre = mean.template segment<kSize>(column);
+        Few<kSize> sum = Few<kSize>::Zero();
+        Few<kSize> product = Few<kSize>::Zero();
+        for (Index row = 0; row < rows; ++row) {
+          const FewAt<kSize> d(delta.data() + row * channels + column);
+          sum += d;
+          product += d * (FewAt<kSize>(in + row * channels + column) - centre);
+        }
+        std::copy_n(sum.data(), kSize, sums + column);
+        std::copy_n(product.data(), kSize, sums + channels + column);
+      });
     });
 
     // Sums of each site: of D, and of D ⊙ x̂.
@@ -121,14 +135,20 @@ class BatchNorm final : public OperationOf<T> {
         along = -scale * inverse * sums.tail(channels) * share;
         offset = -scale * sums.head(channels) * share - along * mean;
       }
-      for (Index row = begin; row < begin + rows; ++row) {
-        const auto passed = delta.row(row).array() * scale + x.row(row).array() * along + offset;
+      const Wide wide(channels, rows);
+      const ArrayOf scales = wide.repeat(scale);
+      const ArrayOf alongs = wide.repeat(along);
+      const ArrayOf offsets = wide.repeat(offset);
+      const Index first = begin * channels;
+      wide.for_pieces(rows, [&](Index at, Index size) {
+        const auto passed = ConstArrayAt(delta.data() + first + at, size) * scales.head(size) +
+                            ConstArrayAt(x.data() + first + at, size) * alongs.head(size) + offsets.head(size);
         if (add) {
-          dx.row(row).array() += passed;
+          ArrayAt(dx.data() + first + at, size) += passed;
         } else {
-          dx.row(row).array() = passed;
+          ArrayAt(dx.data() + first + at, size) = passed;
         }
-      }
+      });
     });
   }
 
@@ -156,6 +176,43 @@ class BatchNorm final : public OperationOf<T> {
 
  private:
   using ArrayOf = Eigen::Array<T, 1, Eigen::Dynamic>;
+  using ArrayAt = Eigen::Map<ArrayOf>;
+  using ConstArrayAt = Eigen::Map<const ArrayOf>;
+  template <int kSize>
+  using Few = Eigen::Array<T, 1, kSize>;
+  template <int kSize>
+  using FewAt = Eigen::Map<const Few<kSize>>;
+
+  /// Rows follow each other in memory, so that several can be gone through as one long one: a row of few channels costs
+  /// more to begin than to go through.
+  class Wide {
+   public:
+    Wide(Index channels, Index rows) : channels_(channels), rows_(std::clamp<Index>(kWide / channels, 1, rows)) {}
+    ArrayOf repeat(const ArrayOf& of_channels) const {
+      ArrayOf repeated(rows_ * channels_);
+      for (Index row = 0; row < rows_; ++row) repeated.segment(row * channels_, channels_) = of_channels;
+      return repeated;
+    }
+    /// Calls `body(first number, numbers)`; a piece begins with the first channel of a row.
+    template <class Body>
+    void for_pieces(Index rows, const Body& body) const {
+      for (Index row = 0; row < rows; row += rows_) body(row * channels_, std::min(rows_, rows - row) * channels_);
+    }
+
+   private:
+    static constexpr Index kWide = 128;
+    Index channels_, rows_;
+  };
+
+  /// Calls `body` for some channels at a time, few enough to keep their sums in registers.
+  template <class Body>
+  static void for_columns(Index channels, const Body& body) {
+    Index column = 0;
+    for (; column + 32 <= channels; column += 32) body(std::integral_constant<int, 32>(), column);
+    for (; column + 16 <= channels; column += 16) body(std::integral_constant<int, 16>(), column);
+    for (; column + 4 <= channels; column += 4) body(std::integral_constant<int, 4>(), column);
+    for (; column < channels; ++column) body(std::integral_constant<int, 1>(), column);
+  }
   // In ScratchOf::matrices. Statistics have a row per site, in evaluation they are the same for all.
   enum : std::size_t { kMean, kInverseDeviation, kVariance, kParts, kSlopeSums, kPreActivation, kMatrices };
 
@@ -213,13 +270,17 @@ class BatchNorm final : public OperationOf<T> {
     const auto x = as_rows(flow.input, channels);
     parallel_for(blocks.size(), [&](std::size_t b) {
       const auto [site, begin, rows] = blocks[b];
-      ArrayOf mean = ArrayOf::Zero(channels);
-      for (Index row = begin; row < begin + rows; ++row) mean += x.row(row).array();
-      mean /= static_cast<T>(rows);
-      ArrayOf squares = ArrayOf::Zero(channels);
-      for (Index row = begin; row < begin + rows; ++row) squares += (x.row(row).array() - mean).square();
-      parts.row(static_cast<Index>(b)).head(channels) = mean;
-      parts.row(static_cast<Index>(b)).tail(channels) = squares;
+      const T* in = x.data() + begin * channels;
+      T* part = parts.row(static_cast<Index>(b)).data();
+      for_columns(channels, [&, rows = rows]<int kSize>(std::integral_constant<int, kSize>, Index column) {
+        Few<kSize> mean = Few<kSize>::Zero();
+        for (Index row = 0; row < rows; ++row) mean += FewAt<kSize>(in + row * channels + column);
+        mean /= static_cast<T>(rows);
+        Few<kSize> squares = Few<kSize>::Zero();
+        for (Index row = 0; row < rows; ++row) squares += (FewAt<kSize>(in + row * channels + column) - mean).square();
+        std::copy_n(mean.data(), kSize, part + column);
+        std::copy_n(squares.data(), kSize, part + channels + column);
+      });
     });
     using Doubles = Eigen::Array<double, 1, Eigen::Dynamic>;
     Doubles mean(channels), squares(channels);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 
 #include "models/matrix.hpp"
@@ -21,6 +22,31 @@ void sum_over_rows(Eigen::Index rows, Eigen::Index size, MatrixOf<T>& parts, Vec
   });
   result.setZero(size);
   for (Eigen::Index part = 0; part < parts.rows(); ++part) result += parts.row(part).transpose();
+}
+
+/// The sums of some columns, in registers and row after row; returns how many columns these were.
+template <class T, Eigen::Index kColumns>
+Eigen::Index add_up_columns(const ConstBlockOf<T>& rows, Eigen::Index column, T* sums) {
+  T sum[kColumns] = {};
+  const T* from = rows.data() + column;
+  for (Eigen::Index row = 0; row < rows.rows(); ++row, from += rows.outerStride()) {
+    for (Eigen::Index j = 0; j < kColumns; ++j) sum[j] += from[j];
+  }
+  std::copy_n(sum, kColumns, sums + column);
+  return kColumns;
+}
+
+/// Column sums, or nothing where there is no bias.
+template <class T>
+void add_up_rows(const ConstBlockOf<T>& rows, bool with_bias, VectorOf<T>& sums) {
+  sums.resize(with_bias ? rows.cols() : 0);
+  for (Eigen::Index column = 0; column < sums.size();) {
+    const Eigen::Index left = sums.size() - column;
+    column += left >= 64   ? add_up_columns<T, 64>(rows, column, sums.data())
+              : left >= 16 ? add_up_columns<T, 16>(rows, column, sums.data())
+              : left >= 4  ? add_up_columns<T, 4>(rows, column, sums.data())
+                           : add_up_columns<T, 1>(rows, column, sums.data());
+  }
 }
 
 }  // namespace dadsim::models

@@ -1,9 +1,12 @@
 #include <algorithm>
 #include <cstddef>
+#include <mutex>
 #include <utility>
+#include <vector>
 
 #include "models/activation.hpp"
-#include "models/gemm/small_product.hpp"
+#include "models/gemm/windows.hpp"
+#include "models/gemm/work_count.hpp"
 #include "models/operations/operations.hpp"
 #include "support/parallel.hpp"
 
@@ -12,11 +15,13 @@ namespace {
 
 using Eigen::Index;
 
-/// A convolution (cross-correlation, as is usual) with a square kernel, as one matrix product over patches (im2col;
-/// Chellapilla, Puri & Simard, IWFHR 2006):
+/// A convolution (cross-correlation, as is usual) with a square kernel, as one matrix product over patches:
 ///     A (samples·H'·W' × k·k·C): per output pixel the k × k pixels under the kernel, in the order (ky, kx, c);
 ///     y = φ(A Wᵀ + 1 bᵀ), W (filters × k·k·C), H' = ⌊(H + 2 padding − k) ÷ stride⌋ + 1, W' alike;
-///     dx = Δ W, each entry added to the pixel that it was copied from.
+///     dx(y, x, c) = Σ Δ(oy, ox, f) W(f, ky, kx, c) over oy · stride + ky = y + padding, and x alike.
+/// The products read the pixels where they are (gemm/windows.hpp). dx is a convolution of Δ for each of the stride²
+/// remainders that (y + padding, x + padding) leave, with the part of the kernel that meets them. A itself is copied
+/// together (im2col; Chellapilla, Puri & Simard, IWFHR 2006) only once somebody asks for it.
 template <class T>
 class Convolution final : public OperationOf<T> {
  public:
@@ -26,34 +31,45 @@ class Convolution final : public OperationOf<T> {
         spec_(spec),
         width_(spec.kernel * spec.kernel * in.channels),
         copies_(spec.kernel != 1 || spec.stride != 1 || spec.padding != 0),
-        block_(std::max<std::size_t>(1, kBlockRows / static_cast<std::size_t>(out.positions()))) {
+        block_(std::max<std::size_t>(1, kBlockRows / static_cast<std::size_t>(out.positions()))),
+        windows_{.rows = spec.kernel,
+                 .columns = spec.kernel,
+                 .down = out.height,
+                 .across = out.width,
+                 .row = -spec.padding,
+                 .column = -spec.padding,
+                 .step = spec.stride},
+        left_(spec.padding),
+        right_(std::max<Index>(0, (out.width - 1) * spec.stride - spec.padding + spec.kernel - in.width)) {
     this->owns_matrices(matrix, 1);
+    for (Index y = 0; y < spec.stride; ++y) {
+      for (Index x = 0; x < spec.stride; ++x) add_remainder(y, x);
+    }
   }
 
   void forward(const FlowOf<T>& flow) const override {
     const WeightsOf<T>& weights = flow.parameters.matrices[this->first_matrix()];
-    const Index positions = this->out().positions();
     flow.output.resize(flow.samples(), this->out().size());
-    flow.scratch.matrices.resize(2);
-    if (copies_) flow.scratch.matrices[0].resize(flow.samples() * positions, width_);
-    if (keeps_pre_activation()) flow.scratch.matrices[1].resize(flow.output.rows(), flow.output.cols());
-    auto y = as_rows(flow.output, spec_.filters);
+    flow.scratch.matrices.resize(kCount);
+    flow.scratch.indices.assign(1, 0);
+    if (keeps_pre_activation()) flow.scratch.matrices[kPreActivation].resize(flow.output.rows(), flow.output.cols());
+    std::vector<T> panels;
+    pack_windows<T>(
+        width_, spec_.filters, [&](Index k, Index f) { return weights.weight(f, k); }, panels);
     for_samples(flow, [&](Index sample, Index samples) {
-      if (copies_) copy_patches(flow.input, flow.scratch.matrices[0], sample, samples);
-      auto tile = y.middleRows(sample * positions, samples * positions);
-      multiply_small_transposed<T>(rows(0, flow).middleRows(sample * positions, samples * positions), weights.weight,
-                                   tile);
-      if (weights.has_bias()) tile.rowwise() += weights.bias.transpose();
-      if (keeps_pre_activation()) {
-        flow.scratch.matrices[1].middleRows(sample, samples) = flow.output.middleRows(sample, samples);
+      for (Index s = sample; s < sample + samples; ++s) {
+        multiply_windows<T>(picture(flow.input, s), windows_, panels, weights.bias, false,
+                            flow.output.data() + s * this->out().size(), this->out().width, spec_.filters);
       }
-      activate_block<T>(spec_.activation, tile);
+      auto y = flow.output.middleRows(sample, samples);
+      if (keeps_pre_activation()) flow.scratch.matrices[kPreActivation].middleRows(sample, samples) = y;
+      activate_block<T>(spec_.activation, y);
     });
   }
 
   void backward(const FlowOf<T>& flow) const override {
     if (keeps_pre_activation()) {
-      multiply_derivative(spec_.activation, flow.scratch.matrices[1], flow.value_gradient);
+      multiply_derivative(spec_.activation, flow.scratch.matrices[kPreActivation], flow.value_gradient);
     } else {
       multiply_derivative_from_output(spec_.activation, flow.output, flow.value_gradient);
     }
@@ -61,35 +77,129 @@ class Convolution final : public OperationOf<T> {
 
   void backpropagate(const FlowOf<T>& flow, MatrixOf<T>& value_gradient, bool add) const override {
     const MatrixOf<T>& weight = flow.parameters.matrices[this->first_matrix()].weight;
-    const Index positions = this->out().positions();
+    const Index channels = this->in().channels;
     value_gradient.resize(flow.samples(), this->in().size());
+    std::vector<std::vector<T>> panels(remainders_.size());
+    for (std::size_t r = 0; r < remainders_.size(); ++r) {
+      // Windows of Δ run against the kernel: their first pixel meets the last one of it.
+      const auto& [windows, last_y, last_x] = remainders_[r];
+      const auto entry = [&, &w = windows, y = last_y, x = last_x](Index k, Index c) {
+        const Index filter = k % spec_.filters;
+        const Index kx = x - k / spec_.filters % w.columns * spec_.stride;
+        const Index ky = y - k / spec_.filters / w.columns * spec_.stride;
+        return weight(filter, (ky * spec_.kernel + kx) * channels + c);
+      };
+      pack_windows<T>(windows.rows * windows.columns * spec_.filters, channels, entry, panels[r]);
+    }
     for_samples(flow, [&](Index sample, Index samples) {
-      const auto delta = deltas(0, flow).middleRows(sample * positions, samples * positions);
-      if (!copies_) {
-        multiply_small<T>(delta, weight,
-                          as_rows(value_gradient, width_).middleRows(sample * positions, samples * positions), add);
-        return;
+      for (Index s = sample; s < sample + samples; ++s) {
+        const PictureOf<T> delta = delta_picture(flow.value_gradient, s);
+        for (std::size_t r = 0; r < remainders_.size(); ++r) {
+          multiply_windows<T>(delta, remainders_[r].windows, panels[r], {}, add,
+                              value_gradient.data() + s * this->in().size(), this->in().width, channels);
+        }
       }
-      // Kept from call to call: a block's worth per thread, which stays in its cache.
-      thread_local MatrixOf<T> patches;
-      patches.resize(samples * positions, width_);
-      multiply_small<T>(delta, weight, patches);
-      if (!add) value_gradient.middleRows(sample, samples).setZero();
-      add_patches(patches, value_gradient, sample, samples);
     });
   }
 
+  void weight_gradient(std::size_t k, const FlowOf<T>& flow, MatrixOf<T>& gradient) const override {
+    if (!copies_) return OperationOf<T>::weight_gradient(k, flow, gradient);
+    gradient.resize(spec_.filters, width_);
+    count_product(spec_.filters, width_, flow.samples() * this->out().positions());
+    const auto samples = static_cast<std::size_t>(flow.samples());
+    const std::size_t block = std::max(kGradientSamples, (samples + kGradientBlocks - 1) / kGradientBlocks);
+    MatrixOf<T>& parts = flow.scratch.matrices[kParts];
+    parts.setZero(static_cast<Index>((samples + block - 1) / block), gradient.size());
+    parallel_for_blocks(samples, block, [&](std::size_t begin, std::size_t end) {
+      T* part = parts.data() + static_cast<Index>(begin / block) * parts.cols();
+      for (auto s = static_cast<Index>(begin); s < static_cast<Index>(end); ++s) {
+        add_window_gradient<T>(bordered(flow.input, s), windows_, flow.value_gradient.data() + s * this->out().size(),
+                               spec_.filters, part);
+      }
+    });
+    gradient.setZero();
+    for (Index part = 0; part < parts.rows(); ++part) {
+      gradient += Eigen::Map<const MatrixOf<T>>(parts.row(part).data(), gradient.rows(), gradient.cols());
+    }
+  }
+
   RowsOf<T> rows(std::size_t, const FlowOf<T>& flow) const override {
-    return as_rows(copies_ ? std::as_const(flow.scratch.matrices[0]) : flow.input, width_);
+    if (!copies_) return as_rows(flow.input, width_);
+    // Whoever asks first copies for all that read the same pass, maybe at the same time.
+    const std::lock_guard lock(copying_);
+    MatrixOf<T>& patches = flow.scratch.matrices[kPatches];
+    if (flow.scratch.indices.front() == 0) {
+      patches.resize(flow.samples() * this->out().positions(), width_);
+      for_samples(flow, [&](Index sample, Index samples) { copy_patches(flow.input, patches, sample, samples); });
+      flow.scratch.indices.front() = 1;
+    }
+    return as_rows(std::as_const(patches), width_);
   }
   RowsOf<T> deltas(std::size_t, const FlowOf<T>& flow) const override {
     return as_rows(std::as_const(flow.value_gradient), spec_.filters);
   }
 
  private:
-  static constexpr std::size_t kBlockRows = 256;  // patches of a block stay in a core's second-level cache
+  static constexpr std::size_t kBlockRows = 256;      // output pixels that one thread takes at a time, at least
+  static constexpr std::size_t kGradientSamples = 8;  // whose gradients are added up one after the other, at least
+  static constexpr std::size_t kGradientBlocks = 32;  // of such samples, at most
+  // In ScratchOf::matrices; the first of the indices says whether the patches are there.
+  enum : std::size_t { kPatches, kPreActivation, kParts, kCount };
+
+  /// The pixels of the input of which (y + padding, x + padding) leave the same remainders when divided by the stride.
+  struct Remainder {
+    Windows windows;       ///< of Δ
+    Index last_y, last_x;  ///< of the kernel's pixels that meet them
+  };
 
   bool keeps_pre_activation() const { return !derivative_from_output(spec_.activation); }
+
+  void add_remainder(Index y, Index x) {
+    const Index stride = spec_.stride;
+    const auto meeting = [&](Index remainder) {
+      return std::max<Index>(0, spec_.kernel - remainder + stride - 1) / stride;
+    };
+    const auto first = [&](Index remainder) { return ((remainder - spec_.padding) % stride + stride) % stride; };
+    const auto count = [&](Index begin, Index length) {
+      return begin < length ? (length - 1 - begin) / stride + 1 : 0;
+    };
+    Remainder r;
+    Windows& w = r.windows;
+    w.rows = meeting(y);
+    w.columns = meeting(x);
+    w.out_row = first(y);
+    w.out_column = first(x);
+    w.out_step = stride;
+    w.down = count(w.out_row, this->in().height);
+    w.across = count(w.out_column, this->in().width);
+    w.row = (w.out_row + spec_.padding - y) / stride - (w.rows - 1);
+    w.column = (w.out_column + spec_.padding - x) / stride - (w.columns - 1);
+    r.last_y = y + (w.rows - 1) * stride;
+    r.last_x = x + (w.columns - 1) * stride;
+    if (w.down == 0 || w.across == 0) return;
+    remainders_.push_back(r);
+    delta_left_ = std::max(delta_left_, -w.column);
+    delta_right_ = std::max(delta_right_, w.column + w.across - 1 + w.columns - this->out().width);
+  }
+
+  /// Picture s of the input; the border is in memory of the thread.
+  PictureOf<T> picture(const MatrixOf<T>& images, Index s) const {
+    if (left_ + right_ > 0) return bordered(images, s);
+    return {images.data() + s * this->in().size(), this->in().height, this->in().channels, 0,
+            this->in().width * this->in().channels};
+  }
+  PictureOf<T> bordered(const MatrixOf<T>& images, Index s) const {
+    thread_local std::vector<T> memory;
+    const spec::SampleShape& in = this->in();
+    return with_borders<T>(images.data() + s * in.size(), in.height, in.width, in.channels, left_, right_, memory);
+  }
+  PictureOf<T> delta_picture(const MatrixOf<T>& deltas, Index s) const {
+    const spec::SampleShape& out = this->out();
+    const T* delta = deltas.data() + s * out.size();
+    if (delta_left_ + delta_right_ == 0) return {delta, out.height, out.channels, 0, out.width * out.channels};
+    thread_local std::vector<T> memory;
+    return with_borders<T>(delta, out.height, out.width, out.channels, delta_left_, delta_right_, memory);
+  }
 
   template <class Body>
   void for_samples(const FlowOf<T>& flow, const Body& body) const {
@@ -136,25 +246,15 @@ class Convolution final : public OperationOf<T> {
     }
   }
 
-  void add_patches(const MatrixOf<T>& patches, MatrixOf<T>& images, Index sample, Index samples) const {
-    const spec::SampleShape& out = this->out();
-    const T* patch = patches.data();
-    for (Index s = sample; s < sample + samples; ++s) {
-      T* image = images.data() + s * this->in().size();
-      for (Index oy = 0; oy < out.height; ++oy) {
-        for (Index ox = 0; ox < out.width; ++ox, patch += width_) {
-          for_kernel_rows(oy, ox, [&](Index from, Index to, Index count) {
-            for (Index i = 0; i < count; ++i) image[to + i] += patch[from + i];
-          });
-        }
-      }
-    }
-  }
-
   spec::ConvolutionSpec spec_;
   Index width_;
   bool copies_;  ///< otherwise a patch is a pixel
   std::size_t block_;
+  Windows windows_;
+  Index left_, right_;  ///< columns of zeros beside the input
+  std::vector<Remainder> remainders_;
+  Index delta_left_ = 0, delta_right_ = 0;
+  mutable std::mutex copying_;
 };
 
 }  // namespace

@@ -53,6 +53,8 @@ class Pool final : public OperationOf<T> {
   }
 
  private:
+  static constexpr Index kFewChannels = 16;
+
   T share() const { return T(1) / static_cast<T>(spec_.size * spec_.size); }
 
   template <class Body>
@@ -83,6 +85,7 @@ class Pool final : public OperationOf<T> {
   }
 
   void take_largest(const T* image, T* y, std::int32_t* chosen) const {
+    if (this->in().channels < kFewChannels) return take_largest_of_few(image, y, chosen);
     for_windows([&](Index pixel, Index to, bool first) {
       for (Index c = 0; c < this->in().channels; ++c) {
         const T value = image[pixel + c];
@@ -91,6 +94,34 @@ class Pool final : public OperationOf<T> {
         chosen[to + c] = better ? static_cast<std::int32_t>(pixel + c) : chosen[to + c];
       }
     });
+  }
+
+  /// The same where a loop over the channels is too short to pay: the largest value so far stays in a register.
+  void take_largest_of_few(const T* image, T* y, std::int32_t* chosen) const {
+    const Index channels = this->in().channels;
+    const Index row = this->in().width * channels;
+    for (Index oy = 0; oy < this->out().height; ++oy) {
+      for (Index ox = 0; ox < this->out().width; ++ox) {
+        const Index corner = oy * spec_.stride * row + ox * spec_.stride * channels;
+        for (Index c = 0; c < channels; ++c, ++y, ++chosen) {
+          Index at = corner + c;
+          T largest = image[at];
+          for (Index ky = 0; ky < spec_.size; ++ky) {
+            for (Index kx = 0; kx < spec_.size; ++kx) {
+              const Index here = corner + c + ky * row + kx * channels;
+              const T value = image[here];
+              // Not a jump, which could not be foreseen.
+              const bool better =
+                  static_cast<bool>(static_cast<int>(value > largest) | static_cast<int>(value != value));
+              largest = better ? value : largest;
+              at = better ? here : at;
+            }
+          }
+          *y = largest;
+          *chosen = static_cast<std::int32_t>(at);
+        }
+      }
+    }
   }
 
   void take_mean(const T* image, T* y) const {

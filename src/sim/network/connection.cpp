@@ -69,6 +69,37 @@ void guarded(const std::function<void()>& code) {
 
 // ---- all of them ----
 
+namespace {
+
+constexpr double kSameBeginning = 1e-11;  // seconds: SimGrid takes dates that are nearer than 1e-12 for the same
+
+Connections* at_work = nullptr;  // those of this process
+
+}  // namespace
+
+/// SimGrid 3.32 shares anew only the links that it knows to have changed (System::enable_var in maxmin.cpp): of a
+/// transfer that begins after its latency these are the first link of its path and what hangs together with it by
+/// transfers under way. Of several that leave a host together only the first is looked at, and the others go through
+/// their further links as if these had no limit, until something else happens there. So the links of what has begun are
+/// given their bandwidth once more, whereupon they do count as changed.
+void Connections::share_anew() {
+  const double now = sg4::Engine::get_clock();
+  std::vector<Beginning> ahead;
+  for (; !beginnings_.empty() && beginnings_.top().first <= now + kSameBeginning; beginnings_.pop()) {
+    const auto [date, path] = beginnings_.top();
+    for (const std::int32_t index : network_[path].links) {
+      sg4::Link* link = network_.link(index).link;
+      link->set_bandwidth(link->get_bandwidth());
+    }
+    if (date > now) ahead.push_back(beginnings_.top());
+  }
+  for (const Beginning& beginning : ahead) beginnings_.push(beginning);
+}
+
+Connections::~Connections() {
+  if (at_work == this) at_work = nullptr;
+}
+
 Connections::Connections(Interconnect& network, std::vector<sg4::Host*> hosts, bool rendezvous)
     : network_(network),
       hosts_(std::move(hosts)),
@@ -81,6 +112,13 @@ Connections::Connections(Interconnect& network, std::vector<sg4::Host*> hosts, b
       [this](double size, const sg4::Host* from, const sg4::Host* to, const auto& /*links*/, const auto& /*zones*/) {
         return delay_factor(from, to, size);
       });
+  at_work = this;
+  static bool told = false;
+  if (!std::exchange(told, true)) {
+    sg4::Engine::on_time_advance_cb([](double) {
+      if (at_work != nullptr) at_work->share_anew();
+    });
+  }
 }
 
 void Connections::open(std::int32_t from, std::int32_t to) {

@@ -5,6 +5,7 @@
 #include <functional>
 #include <limits>
 #include <memory>
+#include <queue>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -91,6 +92,7 @@ class Connections {
   Connections(Interconnect& network, std::vector<simgrid::s4u::Host*> hosts, bool rendezvous);
   Connections(const Connections&) = delete;
   Connections& operator=(const Connections&) = delete;
+  ~Connections();
 
   void on_arrival(Arrival arrival) { arrival_ = std::move(arrival); }
 
@@ -134,8 +136,11 @@ class Connections {
   /// What words wait behind at a link of TCP.
   LinkQueue& queue(std::int32_t link) { return queues_[link]; }
   void deliver(const Message& message, double date, std::int32_t bottleneck, Outbox& outbox);
+  /// A transfer on the path has been given to SimGrid, and begins to take its part of the links at `date`, ahead.
+  void begins_at(double date, std::int32_t path) { beginnings_.emplace(date, path); }
 
  private:
+  void share_anew();
   /// The number of the node's host.
   std::size_t number(std::int32_t node) const {
     return static_cast<std::size_t>(node == aggregator_node_ ? aggregator_host_ : node);
@@ -166,7 +171,9 @@ class Connections {
   std::unordered_map<Pair, std::vector<Connection*>, PairHash> between_;
   std::unordered_map<std::int32_t, Departures> departures_;  ///< by link
   std::unordered_map<std::int32_t, LinkQueue> queues_;       ///< by link
-  std::size_t abandoned_ = 0;                                ///< of the connections
+  using Beginning = std::pair<double, std::int32_t>;         ///< seconds, path
+  std::priority_queue<Beginning, std::vector<Beginning>, std::greater<>> beginnings_;
+  std::size_t abandoned_ = 0;  ///< of the connections
   std::int64_t messages_ = 0;
   std::int64_t in_flight_ = 0;
   double last_delivery_ = 0;

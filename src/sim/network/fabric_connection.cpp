@@ -45,6 +45,7 @@ class FabricConnection : public Connection {
     if (all_.rendezvous()) date = std::max(date, posted_.front() + latency());
     delay = date - now();
     begin_ = date;
+    if (delay > 0) all_.begins_at(date, path_);
     all_.network().enter(path_, wire_bytes, load_);
     return true;
   }

@@ -1,48 +1,65 @@
 // What the time of a round went to, and what links carried in it.
 #include <algorithm>
 #include <limits>
-#include <unordered_map>
 
 #include "sim/network/flow.hpp"
 
 namespace dadsim::sim {
 
-void FlowModel::count(std::int64_t rounds) {
+/// All links of a class carry the same.
+void FlowModel::count_loads(const KnownPattern& known) {
+  const FlowPattern& pattern = known.pattern;
+  std::vector<LinkLoad> of_class(pattern.links.size());
+  for (std::size_t i = 0; i < pattern.flows.size(); ++i) {
+    for (const FlowPattern::Crossing& crossing : pattern.crossings_of(i)) {
+      LinkLoad& load = of_class[static_cast<std::size_t>(crossing.link_class)];
+      load.payload += crossing.flows * known.carried[i].payload;
+      load.wire += crossing.flows * known.carried[i].wire;
+    }
+  }
   loads_.resize(network_.links().size());
-  for (const Flow& flow : flows_) {
-    for (const std::int32_t link : network_[flow.path].links) {
-      LinkLoad& load = loads_[static_cast<std::size_t>(link)];
-      load.payload += static_cast<double>(rounds) * flow.bytes;
-      load.wire += static_cast<double>(rounds) * flow.wire_bytes;
+  for (const auto& [link, link_class] : pattern.class_of) {
+    LinkLoad& load = loads_[static_cast<std::size_t>(link)];
+    load.payload += of_class[static_cast<std::size_t>(link_class)].payload;
+    load.wire += of_class[static_cast<std::size_t>(link_class)].wire;
+  }
+}
+
+void FlowModel::describe(Played& played) const {
+  const FlowPattern& pattern = played.known->pattern;
+  const auto whole = [](const Flow& flow) { return flow.before + flow.in_turn + flow.seconds + flow.after; };
+  std::size_t longest = 0;
+  for (std::size_t i = 0; i < played.flows.size(); ++i) {
+    if (whole(played.flows[i]) > whole(played.flows[longest])) longest = i;
+  }
+  played.latency = played.flows[longest].before + played.flows[longest].after;
+  played.path = played.flows[longest].path;
+  // The link on the way that has the least left for each of its messages.
+  const std::span<const FlowPattern::Crossing> on_way = pattern.crossings_of(longest);
+  std::vector<double> messages(on_way.size(), 0);
+  for (const FlowPattern::Crossing& crossing : pattern.crossings) {
+    for (std::size_t i = 0; i < on_way.size(); ++i) {
+      if (on_way[i].link_class == crossing.link_class) messages[i] += crossing.flows;
+    }
+  }
+  double least = std::numeric_limits<double>::infinity();
+  for (const std::int32_t index : network_[played.path].links) {
+    const NetworkLink& link = network_.link(index);
+    const auto entry =
+        std::ranges::lower_bound(pattern.class_of, index, {}, &std::pair<std::int32_t, std::int32_t>::first);
+    const auto place = std::ranges::find(on_way, entry->second, &FlowPattern::Crossing::link_class) - on_way.begin();
+    const double share = link.bandwidth / (link.shared ? messages[static_cast<std::size_t>(place)] : 1);
+    if (share < least) {
+      least = share;
+      played.narrowest = index;
     }
   }
 }
 
-void FlowModel::account(double seconds, std::int64_t rounds) {
-  const auto whole = [](const Flow& flow) { return flow.before + flow.in_turn + flow.seconds + flow.after; };
-  const Flow* longest = &flows_.front();
-  for (const Flow& flow : flows_) {
-    if (whole(flow) > whole(*longest)) longest = &flow;
-  }
-  const Path& path = network_[longest->path];
-  const double latency = std::min(seconds, static_cast<double>(rounds) * (longest->before + longest->after));
-  spent_[{"latency", path.name}] += latency;
-  // The link on the way that has the least left for each of its messages.
-  std::string narrowest;
-  double least = std::numeric_limits<double>::infinity();
-  std::unordered_map<std::int32_t, int> messages;
-  for (const Flow& flow : flows_) {
-    for (const std::int32_t link : network_[flow.path].links) ++messages[link];
-  }
-  for (const std::int32_t index : path.links) {
-    const NetworkLink& link = network_.link(index);
-    const double share = link.bandwidth / (link.shared ? messages[index] : 1);
-    if (share < least) {
-      least = share;
-      narrowest = link.name;
-    }
-  }
-  if (!narrowest.empty()) spent_[{"bandwidth", narrowest}] += seconds - latency;
+void FlowModel::account(const Played& played, double seconds) {
+  const double latency = std::min(seconds, static_cast<double>(played.rounds) * played.latency);
+  spent_[{"latency", network_[played.path].name}] += latency;
+  if (played.narrowest >= 0) spent_[{"bandwidth", network_.link(played.narrowest).name}] += seconds - latency;
 }
 
 }  // namespace dadsim::sim

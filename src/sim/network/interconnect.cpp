@@ -10,6 +10,7 @@
 #include <string_view>
 #include <utility>
 
+#include "sim/platform/build/host_zone.hpp"
 #include "sim/platform/engine.hpp"
 #include "sim/platform/link_changes.hpp"
 #include "sim/step/timeline_recorder.hpp"
@@ -20,6 +21,7 @@ namespace {
 constexpr double kTrifle = 1e-12;  // seconds: where latencies stay with SimGrid none may be zero
 
 LinkProperties use_of(const simgrid::s4u::Link* link, spec::Transport fallback) {
+  if (const LinkProperties* noted = noted_properties(link)) return *noted;
   LinkProperties use;
   use.transport = fallback;
   if (const char* text = property_of(link, "transport")) {
@@ -62,25 +64,27 @@ Interconnect::Interconnect(const simgrid::s4u::Engine& engine, bool varies, spec
   for (simgrid::s4u::Link* link : engine.get_all_links()) {
     // What SimGrid's own loopback has is unit_latency; in truth it has none.
     const double latency = link->get_name() == "__loopback__" ? 0 : link->get_latency();
-    latency_of_[link] = latency;
+    latency_of_.try_emplace(std::bit_cast<std::uintptr_t>(link), latency);
     link->set_latency(varies ? std::max(latency, kTrifle) : 0);
   }
 }
 
-std::int32_t Interconnect::link(simgrid::s4u::Link* link) {
-  const auto [position, added] = link_index_.try_emplace(link, static_cast<std::int32_t>(links_.size()));
-  if (!added) return position->second;
+std::int32_t Interconnect::add(simgrid::s4u::Link* link) {
+  const auto index = static_cast<std::int32_t>(links_.size());
   NetworkLink entry;
   entry.link = link;
   entry.name = link->get_name();
   entry.use = use_of(link, fallback_);
   entry.bandwidth = link->get_bandwidth();
   entry.simulated = link->get_latency();
-  const auto loaded = latency_of_.find(link);
-  entry.latency = loaded == latency_of_.end() ? 0 : loaded->second;
+  const double* loaded = latency_of_.find(std::bit_cast<std::uintptr_t>(link));
+  entry.latency = loaded == nullptr ? 0 : *loaded;
   entry.shared = link->get_sharing_policy() != simgrid::s4u::Link::SharingPolicy::FATPIPE;
+  entry.kind =
+      kinds_.try_emplace({entry.bandwidth, entry.latency, entry.shared, entry.use}, kinds_.size() + 1).first->second;
   links_.push_back(std::move(entry));
-  return position->second;
+  link_index_.try_emplace(std::bit_cast<std::uintptr_t>(link), index);
+  return index;
 }
 
 std::int32_t Interconnect::path(const simgrid::s4u::Host* from, const simgrid::s4u::Host* to) {
@@ -97,7 +101,7 @@ std::int32_t Interconnect::path(const simgrid::s4u::Host* from, const simgrid::s
   path.name = fmt::format("{} → {}", from->get_cname(), to->get_cname());
   path.latency = latency;  // what does not come from links, if anything
   for (simgrid::s4u::Link* on_route : links) {
-    path.links.push_back(link(on_route));
+    path.links.push_back(index_of(on_route));
     path.latency += links_[static_cast<std::size_t>(path.links.back())].latency - on_route->get_latency();
   }
   path.latency = path.latency > kTrifle ? path.latency : 0;

@@ -1,13 +1,17 @@
 #pragma once
 
+#include <bit>
 #include <cstdint>
+#include <map>
 #include <string>
+#include <tuple>
 #include <unordered_map>
 #include <vector>
 
 #include "sim/network/transport.hpp"
 #include "sim/platform/compat.hpp"
 #include "spec/platform_specification.hpp"
+#include "support/flat_map.hpp"
 
 namespace dadsim::sim {
 
@@ -22,6 +26,7 @@ struct NetworkLink {
   simgrid::s4u::Link* link = nullptr;
   double latency = 0;  ///< seconds, now
   std::string name;
+  std::uint64_t kind = 0;        ///< the same for links that are the same but for their names
   LinkProperties use;            ///< transport, efficiency, queue, class
   std::int32_t connections = 0;  ///< tcp: that have something under way on it
   double backlog = 0;            ///< tcp: bytes of payload sent and not yet through
@@ -58,6 +63,11 @@ class Interconnect {
 
   /// Index of the path from `from` to `to`. Throws std::runtime_error if there is none.
   std::int32_t path(const simgrid::s4u::Host* from, const simgrid::s4u::Host* to);
+  /// Index of a link of the platform.
+  std::int32_t index_of(simgrid::s4u::Link* link) {
+    const std::int32_t* known = link_index_.find(std::bit_cast<std::uintptr_t>(link));
+    return known != nullptr ? *known : add(link);
+  }
   const Path& operator[](std::int32_t path) const { return paths_[static_cast<std::size_t>(path)]; }
   NetworkLink& link(std::int32_t index) { return links_[static_cast<std::size_t>(index)]; }
   const NetworkLink& link(std::int32_t index) const { return links_[static_cast<std::size_t>(index)]; }
@@ -93,15 +103,16 @@ class Interconnect {
   std::vector<LinkLoad> take_loads();
 
  private:
-  std::int32_t link(simgrid::s4u::Link* link);
+  std::int32_t add(simgrid::s4u::Link* link);
   void read_again(Path& path);
 
   bool varies_;
   spec::Transport fallback_;
   std::unordered_map<const simgrid::s4u::Host*, std::unordered_map<const simgrid::s4u::Host*, std::int32_t>>
       path_index_;
-  std::unordered_map<const simgrid::s4u::Link*, std::int32_t> link_index_;
-  std::unordered_map<const simgrid::s4u::Link*, double> latency_of_;  ///< seconds, as loaded
+  FlatMap<std::int32_t> link_index_;                                                 ///< by address
+  std::map<std::tuple<double, double, bool, LinkProperties>, std::uint64_t> kinds_;  ///< of links
+  FlatMap<double> latency_of_;  ///< of links, by address:< seconds, as loaded
   std::vector<Path> paths_;
   std::vector<NetworkLink> links_;
   LinkTrace* trace_ = nullptr;

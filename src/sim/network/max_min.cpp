@@ -9,46 +9,72 @@ namespace dadsim::sim {
 
 std::vector<double> max_min_rates(const std::vector<double>& capacity,
                                   const std::vector<const std::vector<std::int32_t>*>& links) {
+  LinksOfFlows flows;
+  for (const std::vector<std::int32_t>* of_transfer : links) {
+    for (const std::int32_t link : *of_transfer) flows.cross(link, 1);
+    flows.end_flow();
+  }
+  return max_min_rates(capacity, flows);
+}
+
+std::vector<double> max_min_rates(const std::vector<double>& capacity, const LinksOfFlows& links) {
   struct State {
     double left = 0;
-    std::int32_t transfers = 0;  ///< not fixed yet
-    std::vector<std::int32_t> on_it;
+    double flows = 0;       ///< not fixed yet
+    std::size_t first = 0;  ///< in on_it
+    std::size_t end = 0;
   };
   std::vector<State> states(capacity.size());
   for (std::size_t i = 0; i < capacity.size(); ++i) states[i].left = capacity[i];
-  for (std::size_t t = 0; t < links.size(); ++t) {
-    for (const std::int32_t link : *links[t]) {
-      State& state = states[static_cast<std::size_t>(link)];
-      ++state.transfers;
-      state.on_it.push_back(static_cast<std::int32_t>(t));
+  for (std::size_t flow = 0; flow < links.count(); ++flow) {
+    for (const LinksOfFlows::Crossing& crossing : links.of(flow)) {
+      State& state = states[static_cast<std::size_t>(crossing.link)];
+      state.flows += crossing.flows;
+      ++state.end;
     }
   }
-  const auto share = [](const State& state) { return state.left / state.transfers; };
-  using Candidate = std::pair<double, std::int32_t>;  // share when it was put in, link
-  std::priority_queue<Candidate, std::vector<Candidate>, std::greater<>> tightest;
-  for (std::size_t i = 0; i < states.size(); ++i) {
-    if (states[i].transfers > 0) tightest.emplace(share(states[i]), static_cast<std::int32_t>(i));
+  std::size_t place = 0;
+  for (State& state : states) {
+    state.first = place;
+    place += std::exchange(state.end, place);
   }
-  std::vector<double> rates(links.size(), -1);
+  std::vector<std::int32_t> on_it(links.crossings());  // flows, link by link
+  for (std::size_t flow = 0; flow < links.count(); ++flow) {
+    for (const LinksOfFlows::Crossing& crossing : links.of(flow)) {
+      on_it[states[static_cast<std::size_t>(crossing.link)].end++] = static_cast<std::int32_t>(flow);
+    }
+  }
+  const auto share = [](const State& state) { return state.left / state.flows; };
+  constexpr double kNone = 1e-6;                      // flows: what rounding leaves of shares of classes
+  using Candidate = std::pair<double, std::int32_t>;  // share when it was put in, link
+  std::vector<Candidate> candidates;
+  candidates.reserve(states.size());
+  for (std::size_t i = 0; i < states.size(); ++i) {
+    if (states[i].flows > kNone) candidates.emplace_back(share(states[i]), static_cast<std::int32_t>(i));
+  }
+  std::priority_queue<Candidate, std::vector<Candidate>, std::greater<>> tightest(std::greater<>(),
+                                                                                  std::move(candidates));
+  std::vector<double> rates(links.count(), -1);
   while (!tightest.empty()) {
     const auto [then, link] = tightest.top();
     tightest.pop();
-    State& state = states[static_cast<std::size_t>(link)];
-    if (state.transfers == 0) continue;
+    const State& state = states[static_cast<std::size_t>(link)];
+    if (!(state.flows > kNone)) continue;
     const double rate = share(state);
     // Shares only grow while others are fixed: an old one is put back with what it has become.
     if (rate > then * (1 + 1e-12)) {
       tightest.emplace(rate, link);
       continue;
     }
-    for (const std::int32_t transfer : state.on_it) {
-      double& fixed = rates[static_cast<std::size_t>(transfer)];
-      if (fixed >= 0) continue;
-      fixed = rate;
-      for (const std::int32_t other : *links[static_cast<std::size_t>(transfer)]) {
-        State& passed = states[static_cast<std::size_t>(other)];
-        passed.left = passed.left > rate ? passed.left - rate : 0;
-        --passed.transfers;
+    for (std::size_t i = state.first; i < state.end; ++i) {
+      const auto flow = static_cast<std::size_t>(on_it[i]);
+      if (rates[flow] >= 0) continue;
+      rates[flow] = rate;
+      for (const LinksOfFlows::Crossing& crossing : links.of(flow)) {
+        State& passed = states[static_cast<std::size_t>(crossing.link)];
+        const double taken = crossing.flows * rate;
+        passed.left = passed.left > taken ? passed.left - taken : 0;
+        passed.flows -= crossing.flows;
       }
     }
   }

@@ -35,8 +35,8 @@ inline constexpr const char* timing_precision = "precision/timing";
 inline constexpr const char* timing_precision = "surf/precision";
 #endif
 
-/// Contexts for actors: swapping stacks by hand confuses AddressSanitizer, threads do not.
-#if defined(__SANITIZE_ADDRESS__)
+/// Contexts for actors: swapping stacks by hand confuses sanitizers, threads do not.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 inline constexpr const char* context_factory = "thread";
 #else
 inline constexpr const char* context_factory = "raw";

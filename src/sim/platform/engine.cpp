@@ -1,10 +1,13 @@
 #include "sim/platform/engine.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
-#include <regex>
+#include <cctype>
+#include <charconv>
+#include <cmath>
 #include <sstream>
 #include <utility>
 #include <vector>
@@ -13,13 +16,15 @@
 #include "sim/platform/compat.hpp"
 #include "sim/platform/profiles.hpp"
 #include "sim/simulator.hpp"
+#include "support/terminal.hpp"
 
 namespace dadsim::sim {
 namespace {
 
 /// Set before the platform is loaded, all of them also where SimGrid's default is the same: defaults change between
 /// versions.
-constexpr std::array<std::pair<const char*, const char*>, 12> settings{{
+constexpr std::array<std::pair<const char*, const char*>, 13> settings{{
+    {"tracing", "no"},  // which would write a file; what is set here no platform can change
     {"contexts/factory", compat::context_factory},
     {"contexts/nthreads", "1"},      // more threads are slower here, and the order of events is no longer fixed
     {"contexts/stack-size", "256"},  // KiB
@@ -34,6 +39,63 @@ constexpr std::array<std::pair<const char*, const char*>, 12> settings{{
     {compat::timing_precision,
      "1e-12"},  // seconds; events nearer than this count as one, and kernels last microseconds
 }};
+
+/// The options that a platform may set. Of the others some open files (tracing/…, smpi/…, path), some load or start
+/// something (plugin, cmonkey/…, debug/…, model-check/…), and some exchange the model that dadsim's transports rest on.
+struct AllowedOption {
+  const char* name;
+  bool whole;
+  double least, most;
+};
+constexpr std::array<AllowedOption, 2> allowed_options{{
+    {"maxmin/concurrency-limit", true, -1, 1e9},  // flows that share a link at once; −1: any number
+    {"maxmin/precision", false, 1e-12, 1e-5},     // byte/s; no coarser than SimGrid's own
+}};
+
+constexpr std::string_view kBlanks = " \t\n\v\f\r";
+
+/// `text` behind "[…]" at its beginning, and whether that was there.
+bool skip_bracket(std::string_view& text) {
+  if (!text.starts_with('[')) return false;
+  const std::size_t end = text.find(']');
+  if (end == std::string_view::npos) return false;
+  text.remove_prefix(end + 1);
+  return true;
+}
+
+bool skip_blanks(std::string_view& text) {
+  const std::size_t count = std::min(text.find_first_not_of(kBlanks), text.size());
+  text.remove_prefix(count);
+  return count > 0;
+}
+
+/// "file:12: " at the beginning.
+void skip_place(std::string_view& text) {
+  const std::string_view word = text.substr(0, text.find_first_of(kBlanks));
+  if (!word.ends_with(':') || word.size() == text.size()) return;
+  const std::size_t last = word.find_last_not_of("0123456789", word.size() - 2);
+  if (last == std::string_view::npos || last == 0 || word[last] != ':' || last + 2 == word.size()) return;
+  text.remove_prefix(word.size());
+  skip_blanks(text);
+}
+
+/// A line of SimGrid's log behind "[12.000000] file:line: [category/LEVEL] ".
+std::string without_prefix(std::string_view line) {
+  std::string_view rest = line;
+  if (!skip_bracket(rest) || !skip_blanks(rest)) return std::string(line);
+  skip_place(rest);
+  if (skip_bracket(rest)) skip_blanks(rest);
+  return std::string(rest);
+}
+
+/// A line of a backtrace.
+bool is_noise(std::string_view line) {
+  skip_blanks(line);
+  std::string begin(line.substr(0, 9));
+  std::ranges::transform(begin, begin.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return begin == "backtrace" || begin.starts_with("->") || begin.starts_with("=>") || begin.starts_with("at 0x") ||
+         (begin.size() > 1 && begin[0] == '#' && begin[1] >= '0' && begin[1] <= '9');
+}
 
 }  // namespace
 
@@ -55,22 +117,43 @@ std::unique_ptr<simgrid::s4u::Engine> load_engine(const spec::PlatformSpec& plat
   return engine;
 }
 
-bool is_own_setting(std::string_view option) {
+std::optional<std::pair<std::string, std::string>> fault_of_option(std::string_view option, std::string_view value) {
+  const auto pair = [](std::string what, std::string remedy) { return std::pair(std::move(what), std::move(remedy)); };
   // Latency factors are not set, because the connections delay every transfer in their place.
-  if (option == "network/latency-factor") return true;
-  return std::ranges::any_of(settings, [&](const auto& setting) { return setting.first == option; });
+  const bool own = option == "network/latency-factor" ||
+                   std::ranges::any_of(settings, [&](const auto& setting) { return setting.first == option; });
+  const std::string shown = with_hidden_characters_shown(option);
+  if (own) {
+    return pair(fmt::format("<config> sets '{}', which dadsim sets itself", shown),
+                "take it out; docs/timing.md says what is simulated and how");
+  }
+  const auto* allowed = std::ranges::find(allowed_options, option, &AllowedOption::name);
+  if (allowed == allowed_options.end()) {
+    std::vector<std::string> names;
+    for (const AllowedOption& one : allowed_options) names.emplace_back(one.name);
+    return pair(fmt::format("<config> sets '{}', which a platform may not", shown),
+                fmt::format("take it out; of SimGrid's options a platform may set {}", fmt::join(names, " and ")));
+  }
+  // SimGrid takes what follows a blank or a comma for another option.
+  double number = 0;
+  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
+  const bool whole = !allowed->whole || number == std::floor(number);
+  if (error == std::errc() && end == value.data() + value.size() && whole && number >= allowed->least &&
+      number <= allowed->most) {
+    return std::nullopt;
+  }
+  return pair(fmt::format("<config> sets '{}' to '{}'", shown, with_hidden_characters_shown(value.substr(0, 60))),
+              fmt::format("a {}number from {} to {}", allowed->whole ? "whole " : "", allowed->least, allowed->most));
 }
 
 std::string simgrid_words(std::string_view output) {
-  static const std::regex prefix(R"(^\[[^\]]*\]\s+(\S+:\d+:\s+)?(\[[^\]]*\]\s*)?)");
-  static const std::regex noise(R"(^\s*(backtrace|->|=>|#\d|at 0x))", std::regex::icase);
   std::istringstream lines{std::string(output)};
   std::string words;
   std::vector<std::string> seen;
   for (std::string line; std::getline(lines, line);) {
-    line = std::regex_replace(line, prefix, "");
+    line = without_prefix(line);
     while (!line.empty() && std::isspace(static_cast<unsigned char>(line.back())) != 0) line.pop_back();
-    if (line.empty() || std::regex_search(line, noise) || std::ranges::count(seen, line) > 0) continue;
+    if (line.empty() || is_noise(line) || std::ranges::count(seen, line) > 0) continue;
     if (words.size() + line.size() > 2000) break;
     if (!words.empty()) words += "; ";
     words += line;

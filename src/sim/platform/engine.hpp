@@ -1,9 +1,11 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "sim/platform/link_changes.hpp"
 #include "spec/platform_specification.hpp"
@@ -25,8 +27,9 @@ std::unique_ptr<simgrid::s4u::Engine> load_engine(const spec::PlatformSpec& plat
 /// the connections' matter.
 inline constexpr double kUnitLatency = 1;
 
-/// Whether dadsim sets this option of SimGrid itself, so that a platform must not.
-bool is_own_setting(std::string_view option);
+/// Why a platform must not set this option of SimGrid to that value in its <config>, and what would be right: "what",
+/// "remedy". Nothing where it may: those that say how a rate is found and neither open files nor end the process.
+std::optional<std::pair<std::string, std::string>> fault_of_option(std::string_view option, std::string_view value);
 
 /// What SimGrid wrote before it gave up, without its prefixes ("[12.000000] file:line: [category/LEVEL]") and
 /// backtraces.

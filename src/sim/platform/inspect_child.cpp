@@ -6,6 +6,7 @@
 #include <limits>
 #include <map>
 #include <numeric>
+#include <optional>
 #include <string_view>
 #include <tuple>
 #include <variant>
@@ -158,6 +159,7 @@ std::vector<RouteFigures> look_at_routes(const spec::PlatformSpec& platform, con
                                          const std::vector<HostWay>& ways, bool with_names) {
   std::vector<RouteFigures> figures;
   std::size_t failures = 0;
+  std::optional<std::size_t> failed_at;
   while (figures.size() < ways.size()) {
     const auto look = [&](const MessageSink& sink) {
       load_to_look(platform);
@@ -182,6 +184,11 @@ std::vector<RouteFigures> look_at_routes(const spec::PlatformSpec& platform, con
     };
     const ChildOutcome outcome = run_in_child(look, listen, kLookTimeLimit);
     if (outcome.complete()) break;
+    // What the system denied for a moment (memory, a pipe) is no missing route: that fails again.
+    if (failed_at != figures.size() && outcome.end != ChildOutcome::End::timed_out) {
+      failed_at = figures.size();
+      continue;
+    }
     if (++failures > kMissingLookedFor || outcome.end == ChildOutcome::End::timed_out) {
       figures.resize(ways.size());  // the rest is taken as missing too
       break;
@@ -224,7 +231,14 @@ void look_closer(const spec::PlatformSpec& platform, const std::vector<HostOf>& 
     message >> name;
     (static_cast<Topic>(topic) == Topic::best ? report.best : report.worst)->links.push_back(std::move(name));
   };
-  run_in_child(look, listen, kLookTimeLimit);
+  // Once more where it failed, as above.
+  for (int tries = 0; tries < 2; ++tries) {
+    for (auto* known : {&report.best, &report.worst}) {
+      if (known->has_value()) (*known)->links.clear();
+    }
+    const ChildOutcome outcome = run_in_child(look, listen, kLookTimeLimit);
+    if (outcome.complete() || outcome.end == ChildOutcome::End::timed_out) return;
+  }
 }
 
 }  // namespace dadsim::sim

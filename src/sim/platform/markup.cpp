@@ -23,12 +23,14 @@ Markup::Markup(std::string_view document) : document_(document) {
   const std::size_t first = std::min(document.find_first_not_of(" \t\r\n"), document.size());
   lines_before_ = static_cast<int>(std::ranges::count(document.substr(0, first), '\n'));
   document_.remove_prefix(first);
-  reader_.reset(xmlReaderForMemory(document_.data(), static_cast<int>(document_.size()), nullptr, nullptr,
-                                   XML_PARSE_NONET | XML_PARSE_NOERROR | XML_PARSE_NOWARNING));
+  xmlResetLastError();
+  reader_.reset(xmlReaderForMemory(document_.data(), static_cast<int>(document_.size()), nullptr, "UTF-8",
+                                   XML_PARSE_NONET | XML_PARSE_NOERROR | XML_PARSE_NOWARNING | XML_PARSE_IGNORE_ENC));
 }
 
 std::optional<Markup::Piece> Markup::next() {
-  while (reader_ != nullptr && xmlTextReaderRead(reader_.get()) == 1) {
+  int read = 0;
+  while (reader_ != nullptr && (read = xmlTextReaderRead(reader_.get())) == 1) {
     switch (xmlTextReaderNodeType(reader_.get())) {
       case XML_READER_TYPE_DOCUMENT_TYPE:
         doctype_ = reinterpret_cast<const xmlDtd*>(xmlTextReaderCurrentNode(reader_.get()));
@@ -39,6 +41,16 @@ std::optional<Markup::Piece> Markup::next() {
         return piece_ = Piece::end;
       default:
         break;
+    }
+  }
+  if (read < 0 && !fault_) {
+    const xmlError* error = xmlGetLastError();
+    fault_ = Fault{lines_before_ + xmlTextReaderGetParserLineNumber(reader_.get()), "it cannot be read"};
+    if (error != nullptr && error->message != nullptr) {
+      if (error->line > 0) fault_->line = lines_before_ + error->line;
+      fault_->what = error->message;
+      std::ranges::replace(fault_->what, '\n', ' ');
+      while (fault_->what.ends_with(' ')) fault_->what.pop_back();
     }
   }
   // The reader is ahead of what it has told: what is wrong behind a DOCTYPE (an entity without end) may come before it.

@@ -12,7 +12,7 @@ struct _xmlTextReader;
 namespace dadsim::sim {
 
 /// The markup of an XML document in memory, piece by piece, read by libxml2. Nothing is loaded that the document names:
-/// neither its DTD nor entities.
+/// neither its DTD nor entities. The document is UTF-8, whatever it says of itself.
 class Markup {
  public:
   /// White space before the document is passed over.
@@ -20,8 +20,16 @@ class Markup {
 
   enum class Piece { doctype, start, end };
   /// The next DOCTYPE, beginning or end of an element; an element without content has no end of its own. Nothing at the
-  /// end of the document, and where it is not well-formed: SimGrid's parser says where.
+  /// end of the document, and where it is not well-formed.
   std::optional<Piece> next();
+
+  /// Why the document is not well-formed XML.
+  struct Fault {
+    int line = 0;
+    std::string what;  ///< in libxml2's words, on one line
+  };
+  /// After next() has given nothing: whether that was not the end of the document.
+  const std::optional<Fault>& fault() const { return fault_; }
 
   /// Where the last piece is: the line, from 1 up, on which a tag ends or a DOCTYPE begins.
   int line() const;
@@ -46,6 +54,7 @@ class Markup {
   Piece piece_ = Piece::end;
   const _xmlDtd* doctype_ = nullptr;
   std::unique_ptr<_xmlDoc, Free> broken_;  ///< what there is of a document that is not well-formed from early on
+  std::optional<Fault> fault_;
   std::unique_ptr<_xmlTextReader, Free> reader_;
 };
 

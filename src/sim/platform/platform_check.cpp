@@ -4,20 +4,23 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <cstdint>
 #include <cstdio>
 #include <map>
-#include <regex>
 #include <set>
 #include <string_view>
+#include <unordered_map>
 #include <variant>
 
 #include "sim/child_process.hpp"
 #include "sim/platform.hpp"
 #include "sim/platform/compat.hpp"
 #include "sim/platform/engine.hpp"
+#include "sim/platform/event_rates.hpp"
 #include "sim/platform/platform_text.hpp"
 #include "sim/platform/state_profiles.hpp"
+#include "support/terminal.hpp"
 #include "support/wire.hpp"
 
 namespace dadsim::sim {
@@ -62,17 +65,32 @@ std::string choice_of_hosts(const std::string& name, std::vector<std::string> kn
   return suggestion(name, known);
 }
 
+/// Names as SimGrid has them, which keeps the line breaks of a file that XML takes for blanks.
+std::string name_fault(const sg4::Engine& engine) {
+  const auto fault = [](const char* what, const std::string& name) {
+    return fmt::format("the name of {} '{}' has characters that cannot be seen", what,
+                       with_hidden_characters_shown(std::string_view(name).substr(0, 200)));
+  };
+  for (const sg4::Host* host : engine.get_all_hosts()) {
+    if (has_hidden_characters(host->get_name())) return fault("host", host->get_name());
+  }
+  for (const sg4::Link* link : engine.get_all_links()) {
+    if (has_hidden_characters(link->get_name())) return fault("link", link->get_name());
+  }
+  return {};
+}
+
 /// In the child, and in its own children for what SimGrid may abort on.
 void check_hosts(const sg4::Engine& engine, const std::vector<std::string>& hosts, const MessageSink& sink) {
-  std::vector<std::string> known;
-  for (const sg4::Host* host : engine.get_all_hosts()) known.push_back(host->get_name());
-  std::map<std::string, int> placed;
+  std::unordered_map<std::string_view, int> placed;
   for (const std::string& name : hosts) ++placed[name];
   for (std::size_t i = 0; i < hosts.size(); ++i) {
     const sg4::Host* host = engine.host_by_name_or_null(hosts[i]);
     if (host == nullptr) {
+      std::vector<std::string> known;
+      for (const sg4::Host* one : engine.get_all_hosts()) known.push_back(one->get_name());
       tell(sink, CheckTopic::host_error, i, fmt::format("the platform has no host '{}'", hosts[i]),
-           choice_of_hosts(hosts[i], known));
+           choice_of_hosts(hosts[i], std::move(known)));
       continue;
     }
     const int cores = host->get_core_count();
@@ -84,8 +102,6 @@ void check_hosts(const sg4::Engine& engine, const std::vector<std::string>& host
     } else if (!(host->get_speed() > 0)) {
       tell(sink, CheckTopic::host_error, i, fmt::format("host '{}' has a speed of 0", hosts[i]),
            "any speed above 0 will do; the worker's device says what it computes");
-    } else {
-      tell(sink, CheckTopic::host_ready, i);
     }
   }
 }
@@ -180,12 +196,15 @@ std::string one_line(const std::string& text) {
 
 /// "Parse error at file:line: words", as SimGrid writes it, taken apart.
 Diagnostic parse_error(const std::string& file, const std::string& text) {
-  static const std::regex form(R"(^(?:Parse error at )?(.*?):(\d+):\s*([\s\S]*)$)");
-  std::smatch match;
   Diagnostic diagnostic{file, 0, text, ""};
-  if (std::regex_match(text, match, form)) {
-    diagnostic.line = std::stoi(match[2].str().substr(0, 9));
-    diagnostic.what = match[3];
+  // The first colon, digits and colon: what stands before is the path, which may have colons too.
+  for (std::size_t colon = text.find(':'); colon != std::string::npos; colon = text.find(':', colon + 1)) {
+    const std::size_t end = text.find_first_not_of("0123456789", colon + 1);
+    if (end == std::string::npos || end == colon + 1 || text[end] != ':') continue;
+    std::from_chars(text.data() + colon + 1, text.data() + end, diagnostic.line);
+    const std::size_t words = text.find_first_not_of(" \t\n\v\f\r", end + 1);
+    diagnostic.what = words == std::string::npos ? std::string() : text.substr(words);
+    break;
   }
   diagnostic.what = one_line(diagnostic.what);
   if (diagnostic.what.empty()) diagnostic.what = "SimGrid cannot read this platform";
@@ -216,10 +235,20 @@ PlatformFindings check_platform(const spec::PlatformSpec& platform, const std::v
       std::_Exit(1);
     }
     tell(sink, CheckTopic::loaded, 0);
+    if (const std::string fault = name_fault(*engine); !fault.empty()) {
+      tell(sink, CheckTopic::parse_error, 0, fault);
+      std::_Exit(1);
+    }
+    for (const std::string& fault : event_rate_faults(platform, *engine)) {
+      tell(sink, CheckTopic::route_error, 0, "the platform: " + fault);
+    }
     check_hosts(*engine, hosts, sink);
     std::vector<Way> ways;
     std::set<Way> known;
+    // From host to host of a declared platform there is a way as it is built, over links that have been checked.
+    const bool as_built = loaded_file == nullptr && platform.changes.empty() && platform.profiles.empty();
     for (const auto& [a, b] : pairs) {
+      if (as_built) break;
       const sg4::Host* from = engine->host_by_name_or_null(hosts.at(a));
       const sg4::Host* to = engine->host_by_name_or_null(hosts.at(b));
       if (from == nullptr || to == nullptr) continue;
@@ -227,7 +256,7 @@ PlatformFindings check_platform(const spec::PlatformSpec& platform, const std::v
         if (known.insert(way).second) ways.push_back(way);
       }
     }
-    check_routes(ways, sink);
+    if (!ways.empty()) check_routes(ways, sink);
     std::fflush(nullptr);
     tell(sink, CheckTopic::end, 0);
     std::_Exit(0);  // taking the engine down again is not needed, and could fail

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <map>
 #include <string_view>
+#include <variant>
 
 #include "sim/platform.hpp"
 #include "sim/platform/by_number.hpp"
@@ -8,16 +9,58 @@
 #include "support/wire.hpp"
 
 namespace dadsim::sim {
+namespace {
+
+using Names = std::vector<std::string>;
+
+/// Hosts on nodes as the builders put them there, `number` being the node of the next one. `names` are those of the
+/// whole platform.
+void put_on_nodes(const spec::GpuClusterSpec& cluster, const Names& names, std::int32_t& number,
+                  std::vector<PlatformHost>& hosts) {
+  for (std::int64_t node = 0; node < cluster.nodes; ++node, ++number) {
+    for (std::int64_t gpu = 0; gpu < cluster.gpus; ++gpu) hosts.push_back({names[hosts.size()], number});
+  }
+}
+
+void put_apart(std::int64_t count, const Names& names, std::int32_t& number, std::vector<PlatformHost>& hosts) {
+  for (std::int64_t i = 0; i < count; ++i) hosts.push_back({names[hosts.size()], number++});
+}
+
+void put_on_nodes(const spec::FederationSpec& federation, const Names& names, std::int32_t& number,
+                  std::vector<PlatformHost>& hosts) {
+  for (const spec::FederationSpec::Sites& sites : federation.sites) put_apart(sites.count, names, number, hosts);
+  put_apart(1, names, number, hosts);  // the hub
+}
+
+void put_on_nodes(const spec::WanSpec& wan, const Names& names, std::int32_t& number,
+                  std::vector<PlatformHost>& hosts) {
+  for (const spec::WanSpec::Region& region : wan.regions) put_apart(region.hosts, names, number, hosts);
+}
+
+void put_on_nodes(const spec::CompositionSpec& composition, const Names& names, std::int32_t& number,
+                  std::vector<PlatformHost>& hosts) {
+  for (const auto& cluster : composition.clusters) {
+    std::visit([&](const auto& one) { put_on_nodes(one, names, number, hosts); }, cluster);
+  }
+}
+
+void put_on_nodes(const spec::PlatformFileSpec&, const Names&, std::int32_t&, std::vector<PlatformHost>&) {}
+
+}  // namespace
 
 std::vector<PlatformHost> platform_hosts(const spec::PlatformSpec& platform) {
   namespace sg4 = simgrid::s4u;
+  std::vector<PlatformHost> hosts;
+  if (const std::vector<std::string> declared = host_names(platform); !declared.empty()) {
+    std::int32_t number = 0;
+    std::visit([&](const auto& what) { put_on_nodes(what, declared, number, hosts); }, platform.what);
+    return hosts;
+  }
   const auto look = [&](const MessageSink& sink) {
     const sg4::Engine& engine = load_to_look(platform);
-    std::vector<std::string> names = host_names(platform);
-    if (names.empty()) {
-      for (const sg4::Host* host : engine.get_all_hosts()) names.push_back(host->get_name());
-      std::ranges::sort(names, before_by_number);
-    }
+    std::vector<std::string> names;
+    for (const sg4::Host* host : engine.get_all_hosts()) names.push_back(host->get_name());
+    std::ranges::sort(names, before_by_number);
     for (const std::string& name : names) {
       const char* node = engine.host_by_name(name)->get_property("node");
       WireWriter message;
@@ -26,7 +69,6 @@ std::vector<PlatformHost> platform_hosts(const spec::PlatformSpec& platform) {
       sink.send(message.bytes());
     }
   };
-  std::vector<PlatformHost> hosts;
   std::map<std::string, std::int32_t> number_of;
   const auto listen = [&](std::string_view bytes) {
     WireReader message(bytes);

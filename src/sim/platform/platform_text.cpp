@@ -9,15 +9,18 @@
 #include <cstdint>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <optional>
 #include <string_view>
 #include <system_error>
 
 #include "sim/platform/engine.hpp"
+#include "sim/platform/event_rates.hpp"
 #include "sim/platform/markup.hpp"
+#include "sim/platform/platform_size.hpp"
 #include "sim/platform/state_profiles.hpp"
+#include "support/input_files.hpp"
+#include "support/terminal.hpp"
+#include "support/whole_file.hpp"
 
 namespace dadsim::sim {
 namespace {
@@ -56,8 +59,7 @@ bool is_utf8(std::string_view text) {
 }
 
 bool has_profiles(const std::string& file) {
-  std::ifstream stream(file, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+  const std::string text = whole_file(file).value_or("");
   Markup markup(text);
   while (const auto piece = markup.next()) {
     if (piece != Markup::Piece::start) continue;
@@ -68,12 +70,29 @@ bool has_profiles(const std::string& file) {
   return false;
 }
 
+/// What an element may be called by in messages and results.
+constexpr std::array kNames{"id", "prefix", "suffix"};
+
+/// Files that SimGrid reads beside the platform: it looks in the folder that it runs in, then beside it.
+void note_files_of(const Markup& markup, const std::string& platform) {
+  std::vector<std::string> names;
+  for (const char* attribute : kProfileAttributes) names.push_back(markup.attribute(attribute).value_or(""));
+  names.push_back(markup.attribute("state_file").value_or(""));
+  if (markup.name() == "trace") names.push_back(markup.attribute("file").value_or(""));
+  for (const std::string& name : names) {
+    if (name.empty()) continue;
+    note_input(name);
+    note_input((std::filesystem::path(platform).parent_path() / name).string());
+  }
+}
+
 }  // namespace
 
 std::vector<Diagnostic> check_platform_text(const std::string& file) {
   const auto refuse = [&](int line, std::string what, std::string remedy) {
     return std::vector<Diagnostic>{{file, line, std::move(what), std::move(remedy)}};
   };
+  note_input(file);
   struct stat status {};
   if (::stat(file.c_str(), &status) != 0) {
     return refuse(0, fmt::format("cannot read the platform: {}", std::strerror(errno)),
@@ -89,9 +108,8 @@ std::vector<Diagnostic> check_platform_text(const std::string& file) {
   if (file.ends_with(".so") || file.ends_with(".dylib")) {
     return refuse(0, "this is the name of a program library", "give the path of a SimGrid platform file in XML");
   }
-  std::ifstream stream(file, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
-  if (!stream || text.empty()) return refuse(0, "cannot read the platform", "give the path of a SimGrid platform file");
+  const std::string text = whole_file(file).value_or("");
+  if (text.empty()) return refuse(0, "cannot read the platform", "give the path of a SimGrid platform file");
   if (text.find('\0') != std::string::npos)
     return refuse(0, "the file contains NUL bytes, so it is not XML", "save it as UTF-8 text");
   if (!is_utf8(text)) return refuse(0, "the file is not UTF-8", "save it as UTF-8 text");
@@ -107,6 +125,8 @@ std::vector<Diagnostic> check_platform_text(const std::string& file) {
   bool root_seen = false;
   bool doctype_seen = false;
   bool in_config = false;
+  PlatformSize size(file);
+  std::vector<Diagnostic> rates;  // told after what is wrong with the profiles themselves
   while (const auto piece = markup.next()) {
     if (piece == Markup::Piece::doctype) {
       doctype_seen = true;
@@ -119,6 +139,7 @@ std::vector<Diagnostic> check_platform_text(const std::string& file) {
     const std::string name = markup.name();
     if (piece == Markup::Piece::end) {
       if (name == "config") in_config = false;
+      size.end(markup);
       continue;
     }
     if (!root_seen) {
@@ -139,12 +160,22 @@ std::vector<Diagnostic> check_platform_text(const std::string& file) {
                       "write version=\"4.1\", after simgrid_update_xml has brought the file up to date");
       }
     }
+    size.start(markup);
+    note_files_of(markup, file);
+    check_event_rate(markup, file, rates);
+    for (const char* part : kNames) {
+      const std::string value = markup.attribute(part).value_or("");
+      if (has_hidden_characters(value)) {
+        diagnostics.push_back({file, markup.line(),
+                               fmt::format("the {} of <{}>, '{}', has characters that cannot be seen", part, name,
+                                           with_hidden_characters_shown(value.substr(0, 200))),
+                               "a name of letters, digits and signs"});
+      }
+    }
     if (name == "prop" && in_config) {
       const std::string option = markup.attribute("id").value_or("");
-      if (is_own_setting(option)) {
-        diagnostics.push_back({file, markup.line(), fmt::format("<config> sets '{}', which dadsim sets itself", option),
-                               "take it out; docs/timing.md says what is simulated and how"});
-      }
+      if (auto fault = fault_of_option(option, markup.attribute("value").value_or("")))
+        diagnostics.push_back({file, markup.line(), std::move(fault->first), std::move(fault->second)});
     }
     if (name == "config") in_config = !markup.is_empty();
     if (name == "actor" || name == "process") {
@@ -159,9 +190,17 @@ std::vector<Diagnostic> check_platform_text(const std::string& file) {
                              "write bandwidth_file or latency_file on the <link> instead"});
     }
   }
+  // SimGrid's reader is not as strict: what comes behind the fault would be taken for what nobody has looked at.
+  if (markup.fault()) {
+    diagnostics.push_back({file, markup.fault()->line, fmt::format("this is not XML: {}", markup.fault()->what),
+                           "a platform is well-formed XML 1.0"});
+    return diagnostics;
+  }
+  diagnostics.insert(diagnostics.end(), size.faults().begin(), size.faults().end());
   if (may_have_state_profiles(text)) {
     for (Diagnostic& fault : read_state_profiles(file, text).faults) diagnostics.push_back(std::move(fault));
   }
+  if (diagnostics.empty()) diagnostics = std::move(rates);
   return diagnostics;
 }
 

@@ -9,7 +9,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <iterator>
 #include <map>
 #include <optional>
@@ -19,6 +18,7 @@
 #include <utility>
 
 #include "sim/platform/markup.hpp"
+#include "support/whole_file.hpp"
 
 namespace dadsim::sim {
 namespace {
@@ -28,15 +28,6 @@ namespace fs = std::filesystem;
 constexpr std::array kWithState{"host", "link", "peer"};
 constexpr std::size_t kProfileLimit = 64U << 20U;  // bytes
 constexpr const char* kLineForm = "a date in seconds and 1 for on or 0 for off: 10.0 0";
-
-/// SimGrid looks in the folder that it runs in, then beside the platform.
-std::string found_beside(const std::string& platform, const std::string& name) {
-  std::error_code ignored;
-  if (name.empty()) return "";
-  if (fs::path(name).is_absolute() || fs::exists(name, ignored)) return fs::absolute(name, ignored).string();
-  const fs::path beside = fs::absolute(platform, ignored).parent_path() / name;
-  return fs::exists(beside, ignored) ? beside.string() : std::string();
-}
 
 std::optional<double> number(const std::string& word) {
   char* end = nullptr;
@@ -224,7 +215,8 @@ class ProfileReader {
   std::vector<Connection> connections_;
 };
 
-/// Goes through the tags of a well-formed document and copies it with blanks for state profiles.
+/// Goes through the tags of a document and copies it with blanks for state profiles. From where it is not well-formed
+/// it is copied as it is: SimGrid's parser says what is wrong.
 class Rewriter {
  public:
   explicit Rewriter(const std::string& text) : text_(text), markup_(text) {}
@@ -244,7 +236,9 @@ class Rewriter {
       } else if (rest.starts_with("<!")) {
         copy_behind(">");
       } else if (rest.starts_with("</")) {
-        const std::size_t end = text_.find('>', tag) + 1;
+        const std::size_t bracket = text_.find('>', tag);
+        if (bracket == std::string::npos) break;
+        const std::size_t end = bracket + 1;
         // The end of a connection that had a tag of its own.
         if (rest.starts_with("</trace_connect") && blanked_) blank_until(end);
         copy_until(end);
@@ -270,9 +264,9 @@ class Rewriter {
   }
 
   void start_tag() {
-    while (const auto piece = markup_.next()) {
-      if (piece == Markup::Piece::start) break;
-    }
+    std::optional<Markup::Piece> piece = markup_.next();
+    while (piece && *piece != Markup::Piece::start) piece = markup_.next();
+    if (!piece) return copy_until(text_.size());
     const bool state = std::ranges::count(kWithState, markup_.name()) > 0;
     const bool connects = is_state_connection(markup_);
     blanked_ = connects;
@@ -301,8 +295,10 @@ class Rewriter {
     constexpr std::string_view kBlank = " \t\r\n";
     const std::size_t end = text_.find(text_[quote], quote + 1);
     const std::size_t equals = text_.rfind('=', quote);
+    if (end == std::string::npos || equals == std::string::npos || equals < at_) return copy_until(text_.size());
     const std::size_t last = text_.find_last_not_of(kBlank, equals - 1);
     const std::size_t first = text_.find_last_of(kBlank, last) + 1;
+    if (first < at_) return copy_until(text_.size());
     const std::string name = text_.substr(first, last + 1 - first);
     if (name == "state_file" && state) {
       copy_until(first);
@@ -320,16 +316,21 @@ class Rewriter {
 
 }  // namespace
 
+std::string found_beside(const std::string& platform, const std::string& name) {
+  std::error_code ignored;
+  if (name.empty()) return "";
+  if (fs::path(name).is_absolute() || fs::exists(name, ignored)) return fs::absolute(name, ignored).string();
+  const fs::path beside = fs::absolute(platform, ignored).parent_path() / name;
+  return fs::exists(beside, ignored) ? beside.string() : std::string();
+}
+
 bool is_state_connection(const Markup& markup) {
   if (markup.name() != "trace_connect") return false;
   const std::string kind = markup.attribute("kind").value_or("HOST_AVAIL");  // the DTD's default
   return kind == "HOST_AVAIL" || kind == "LINK_AVAIL";
 }
 
-std::string text_of_file(const std::string& file) {
-  std::ifstream stream(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
-}
+std::string text_of_file(const std::string& file) { return whole_file(file).value_or(""); }
 
 bool may_have_state_profiles(std::string_view text) {
   return text.find("state_file") != std::string_view::npos || text.find("trace_connect") != std::string_view::npos;

@@ -20,6 +20,10 @@ struct StateProfiles {
   std::vector<Diagnostic> faults;
 };
 
+/// The path of a file that a platform file names, empty where there is none. SimGrid looks in the folder that it runs
+/// in, then beside the platform.
+std::string found_beside(const std::string& platform, const std::string& name);
+
 /// The bytes of a file; none where it cannot be read.
 std::string text_of_file(const std::string& file);
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "collectives/traffic.hpp"
+#include "sim/step/best_collective.hpp"
 
 namespace dadsim::sim {
 
@@ -97,9 +98,13 @@ double CollectiveChoices::messages_of(const collectives::Rounds& rounds) {
   double messages = 0;
   std::vector<collectives::Transfer> transfers;
   for (const collectives::RoundPhase& phase : rounds.phases()) {
-    for (collectives::Rank rank = 0; rank < rounds.ranks(); ++rank) rounds.sends(rank, phase.first, transfers);
-    messages += static_cast<double>(phase.rounds) * static_cast<double>(transfers.size());
-    transfers.clear();
+    double of_round = 0;
+    for (collectives::Rank rank = 0; rank < rounds.ranks(); ++rank) {
+      transfers.clear();
+      rounds.sends(rank, phase.first, transfers);
+      of_round += static_cast<double>(transfers.size());
+    }
+    messages += static_cast<double>(phase.rounds) * of_round;
   }
   return messages;
 }
@@ -124,7 +129,12 @@ CollectiveChoices::Chosen& CollectiveChoices::choose(const step::Task& task, con
   if (chosen == nullptr) {
     std::vector<Request> requests = requests_of(task, schedule, layout);
     Chosen made;
-    made.algorithm = settle_algorithm(requests);
+    if (requests.front().algorithm == "best" && network_ != nullptr) {
+      made.algorithm = best_collective(requests, hosts_, *network_).algorithm;
+      for (Request& request : requests) request.algorithm = made.algorithm;
+    } else {
+      made.algorithm = settle_algorithm(requests);
+    }
     for (const Request& request : requests) {
       made.bytes = std::max(made.bytes, *std::ranges::max_element(request.collective.bytes));
     }

@@ -5,8 +5,11 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "collectives/collective.hpp"
+#include "sim/network/interconnect.hpp"
 #include "sim/step/per_collective.hpp"
 #include "sim/step/requests.hpp"
 #include "step/schedule.hpp"
@@ -28,7 +31,10 @@ bool workers_meet(std::span<const step::Schedule> schedules, const step::StepKin
 /// How the collectives of the schedules are carried out: `auto` replaced by what it stands for, and counted.
 class CollectiveChoices {
  public:
-  CollectiveChoices(const collectives::RankLayout& layout, step::NetworkUse& use) : layout_(layout), use_(use) {}
+  /// `hosts` and `network`: to find out what `best` stands for, where it may be asked for.
+  CollectiveChoices(const collectives::RankLayout& layout, step::NetworkUse& use,
+                    std::vector<simgrid::s4u::Host*> hosts = {}, Interconnect* network = nullptr)
+      : layout_(layout), use_(use), hosts_(std::move(hosts)), network_(network) {}
 
   /// Messages of all collectives.
   double settle(step::Schedule& schedule);
@@ -54,6 +60,8 @@ class CollectiveChoices {
 
   const collectives::RankLayout& layout_;
   step::NetworkUse& use_;
+  std::vector<simgrid::s4u::Host*> hosts_;
+  Interconnect* network_;
 };
 
 }  // namespace dadsim::sim

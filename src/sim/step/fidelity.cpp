@@ -3,19 +3,49 @@
 #include <fmt/format.h>
 
 #include <stdexcept>
+#include <utility>
 
 namespace dadsim::sim {
 namespace {
 
-constexpr double kMostMessages = 2e9;  // simulated one by one: hours
+constexpr double kMostMessagesAtAll = 2e9;      // simulated one by one: hours
+constexpr double kMostSecondsAtAll = 4 * 3600;  // of a processor: nobody waits for more
+const std::int64_t kUnsaid = spec::NetworkSpec{}.message_budget;
 
 }  // namespace
 
-FidelityChoice::FidelityChoice(const Cluster& cluster, double messages)
-    : asked_(cluster.network.fidelity), messages_(messages) {
-  if (asked_ == spec::Fidelity::message) by_flow_ = false;
-  if (asked_ == spec::Fidelity::flow || asked_ == spec::Fidelity::closed_form) by_flow_ = true;
-  if (asked_ == spec::Fidelity::automatic) by_flow_ = messages > static_cast<double>(cluster.network.message_budget);
+FidelityChoice::FidelityChoice(const Cluster& cluster, double messages, std::function<MessageEffort()> effort,
+                               double most_seconds)
+    : asked_(cluster.network.fidelity), messages_(messages), ask_effort_(std::move(effort)) {
+  // On few ranks it is not worth asking.
+  const MessageEffort most = most_effort(messages, cluster.hosts.size() + 1);
+  if (most.fits() && most.seconds <= most_seconds) effort_ = most;
+  switch (asked_) {
+    case spec::Fidelity::message:
+      if (const std::string reason = too_much(); !reason.empty()) {
+        throw std::runtime_error(fmt::format("{}; use fidelity=\"flow\" or fewer workers", reason));
+      }
+      break;
+    case spec::Fidelity::flow:
+    case spec::Fidelity::closed_form:
+      by_flow_ = true;
+      break;
+    case spec::Fidelity::automatic: {
+      const std::int64_t budget = cluster.network.message_budget;
+      if (messages > static_cast<double>(budget)) {
+        by_flow_ = true;
+        note_ = fmt::format("by flow: {:.3g} messages are more than the budget", messages);
+      } else if (!too_much().empty()) {
+        by_flow_ = true;
+        note_ = "by flow: " + too_much();
+      } else if (budget == kUnsaid && this->effort().seconds > most_seconds) {
+        by_flow_ = true;
+        note_ = fmt::format("by flow: {:.3g} messages would take about {:.2g} s to simulate one by one", messages,
+                            this->effort().seconds);
+      }
+      break;
+    }
+  }
   if (by_flow_ && every_step_differs(cluster)) {
     refuse("the network or the speed of computing changes over time, or others use it");
   }
@@ -27,22 +57,40 @@ spec::Fidelity FidelityChoice::chosen() const {
   return closed_form() ? spec::Fidelity::closed_form : spec::Fidelity::flow;
 }
 
-void FidelityChoice::refuse(const std::string& reason) {
+const MessageEffort& FidelityChoice::effort() {
+  if (!effort_) effort_ = ask_effort_();
+  return *effort_;
+}
+
+std::string FidelityChoice::too_much() {
+  if (messages_ > kMostMessagesAtAll)
+    return fmt::format("{:.3g} messages are too many to simulate one by one", messages_);
+  if (!effort().fits()) {
+    return fmt::format(
+        "more than {} pairs of ranks that exchange messages, or {} with the ranks themselves, are too many to simulate "
+        "each message",
+        kMostConnections, MessageEffort::kMostActors);
+  }
+  if (effort().seconds > kMostSecondsAtAll) {
+    return fmt::format("{:.3g} messages are too many to simulate one by one: that would take about {:.2g} hours",
+                       messages_, effort().seconds / 3600);
+  }
+  return {};
+}
+
+void FidelityChoice::refuse(const std::string& reason, bool only_flow) {
   by_flow_ = false;
   if (asked_ == spec::Fidelity::closed_form) asked_ = spec::Fidelity::flow;
-  if (note_.empty()) note_ = fmt::format("not by flow: {}", reason);
-  if (messages_ > kMostMessages) {
-    throw std::runtime_error(
-        fmt::format("{:.3g} messages are too many to simulate one by one, and {}", messages_, note_));
-  }
+  note_ = fmt::format("not by flow: {}", reason);
+  const std::string why = too_much();
+  if (why.empty()) return;
+  throw std::runtime_error(fmt::format("{}, and {}; use another collective (ring){} or fewer workers", why, note_,
+                                       only_flow ? ", fidelity=\"closed-form\" for a first estimate," : ""));
 }
 
 void FidelityChoice::describe(step::NetworkUse& use) const {
   use.fidelity = to_string(chosen());
-  use.fidelity_note = note_;
-  if (by_flow_ && asked_ == spec::Fidelity::automatic) {
-    use.fidelity_note = fmt::format("by flow: {:.3g} messages are more than the budget", messages_);
-  }
+  use.fidelity_note = by_flow_ && asked_ != spec::Fidelity::automatic ? std::string() : note_;
 }
 
 }  // namespace dadsim::sim

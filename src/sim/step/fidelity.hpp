@@ -1,30 +1,43 @@
 #pragma once
 
+#include <functional>
+#include <optional>
 #include <string>
 
 #include "sim/simulator.hpp"
+#include "sim/step/message_effort.hpp"
 #include "step/timing.hpp"
 
 namespace dadsim::sim {
 
-/// Decides how closely a run is simulated, and says why.
+/// Decides how closely a run is simulated, and says why: before anything is.
 class FidelityChoice {
  public:
-  /// `messages`: of the whole run, were they simulated one by one.
-  FidelityChoice(const Cluster& cluster, double messages);
+  /// `messages`: of the whole run, were they simulated one by one; `effort`: the same with what it would take, which is
+  /// asked for only where it matters. Left to itself, the choice is for messages as long as these are within the budget
+  /// and, where no budget is said, take no more than `most_seconds` of a processor. Throws std::runtime_error where
+  /// messages are asked for and too many.
+  FidelityChoice(const Cluster& cluster, double messages, std::function<MessageEffort()> effort, double most_seconds);
 
   bool by_flow() const { return by_flow_; }
   bool closed_form() const { return asked_ == spec::Fidelity::closed_form; }
   /// How it is simulated after all.
   spec::Fidelity chosen() const;
 
-  /// Message by message, then. Throws std::runtime_error where they are too many for that.
-  void refuse(const std::string& reason);
+  /// Message by message, then. Throws std::runtime_error where they are too many for that. `only_flow`: the closed form
+  /// would take it.
+  void refuse(const std::string& reason, bool only_flow = false);
   void describe(step::NetworkUse& use) const;
 
  private:
+  const MessageEffort& effort();
+  /// Why it cannot be simulated message by message; empty if it can.
+  std::string too_much();
+
   spec::Fidelity asked_;
   double messages_;
+  std::function<MessageEffort()> ask_effort_;
+  std::optional<MessageEffort> effort_;
   bool by_flow_ = false;
   std::string note_;
 };

@@ -1,15 +1,16 @@
 #include "sim/step/flow_collectives.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <numeric>
 #include <unordered_map>
 
-#include "collectives/closed_form.hpp"
 #include "sim/network/flow.hpp"
+#include "sim/step/closed_form.hpp"
 
 namespace dadsim::sim {
 namespace {
+
+constexpr double kMostKeptMessages = 2e7;  // messages in models: some 100 bytes each
 
 /// Calls `visit(rank, transfer, times)` for every message that stands for `times` in as many rounds.
 template <class Visit>
@@ -121,34 +122,45 @@ FlowPart FlowCollectives::joined(const Groups& groups) const {
   return part;
 }
 
-FlowOutcome FlowCollectives::carry_out(const FlowPart& part, std::vector<double>& dates, double earliest,
-                                       double latest) {
+FlowOutcome FlowCollectives::carry_out(FlowPart& part, std::vector<double>& dates, double earliest, double latest) {
   FlowOutcome outcome;
-  std::vector<LinkLoad> loads;
   if (by_closed_form_) {
     const double end = latest + closed_form_of(part.hosts, *part.rounds, network_);
     std::ranges::fill(dates, end);
     outcome.spent[{"latency", "closed form"}] = end - latest;
+    if (part.traffic == nullptr) part.traffic = std::make_unique<const FlowTraffic>(traffic_of(part, {}));
   } else {
-    FlowModel flow(network_, part.hosts);
-    flow.run(*part.rounds, dates);
-    outcome.spent = flow.spent();
-    loads = flow.loads();
+    std::unique_ptr<FlowModel> model =
+        part.model != nullptr ? std::move(part.model) : std::make_unique<FlowModel>(network_, part.hosts);
+    model->run(*part.rounds, dates);
+    outcome.spent = model->spent();
+    if (part.traffic == nullptr) {
+      part.traffic = std::make_unique<const FlowTraffic>(traffic_of(part, model->loads()));
+      kept_ += part.traffic->messages;
+    }
+    if (kept_ <= kMostKeptMessages) part.model = std::move(model);
   }
+  outcome.seconds.reserve(dates.size());
   for (const double date : dates) outcome.seconds.push_back(date - earliest);
-  outcome.sent.assign(dates.size(), 0);
-  outcome.received.assign(dates.size(), 0);
+  return outcome;
+}
+
+FlowTraffic FlowCollectives::traffic_of(const FlowPart& part, std::vector<LinkLoad> loads) {
+  FlowTraffic traffic;
+  traffic.sent.assign(part.nodes.size(), 0);
+  traffic.received.assign(part.nodes.size(), 0);
   for_each_message(*part.rounds, [&](collectives::Rank rank, const collectives::Transfer& transfer, double times) {
-    outcome.sent[static_cast<std::size_t>(rank)] += times * transfer.bytes;
-    outcome.received[static_cast<std::size_t>(transfer.peer)] += times * transfer.bytes;
+    ++traffic.messages;
+    traffic.sent[static_cast<std::size_t>(rank)] += times * transfer.bytes;
+    traffic.received[static_cast<std::size_t>(transfer.peer)] += times * transfer.bytes;
     if (by_closed_form_) load(part, rank, transfer, times, loads);
   });
   for (std::size_t link = 0; link < loads.size(); ++link) {
     if (loads[link].payload > 0 || loads[link].wire > 0) {
-      outcome.loads.emplace_back(static_cast<std::int32_t>(link), loads[link]);
+      traffic.loads.emplace_back(static_cast<std::int32_t>(link), loads[link]);
     }
   }
-  return outcome;
+  return traffic;
 }
 
 /// The links that a message takes, `times` times.
@@ -162,28 +174,6 @@ void FlowCollectives::load(const FlowPart& part, collectives::Rank from, const c
     loads[static_cast<std::size_t>(link)].wire +=
         times * path.use.cost(transfer.bytes, part.rounds->in_bulk()).wire_bytes;
   }
-}
-
-double closed_form_of(const std::vector<simgrid::s4u::Host*>& hosts, const collectives::Rounds& rounds,
-                      Interconnect& network) {
-  double latency = 0;
-  double rate = std::numeric_limits<double>::infinity();
-  std::vector<collectives::Transfer> transfers;
-  for (const collectives::RoundPhase& phase : rounds.phases()) {
-    for (collectives::Rank rank = 0; rank < rounds.ranks(); ++rank) {
-      transfers.clear();
-      rounds.sends(rank, phase.first, transfers);
-      for (const collectives::Transfer& transfer : transfers) {
-        const Path& path = network[network.path(hosts[static_cast<std::size_t>(rank)],
-                                                hosts[static_cast<std::size_t>(transfer.peer)])];
-        const PathUse::Cost cost = path.use.cost(transfer.bytes, rounds.in_bulk());
-        latency = std::max(latency, path.latency + cost.overhead);
-        if (!(cost.wire_bytes > 0)) continue;
-        rate = std::min(rate, path.use.payload_rate / path.use.efficiency * transfer.bytes / cost.wire_bytes);
-      }
-    }
-  }
-  return closed_form_seconds(rounds, latency, rate);
 }
 
 }  // namespace dadsim::sim

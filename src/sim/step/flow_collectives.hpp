@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "sim/network/flow.hpp"
 #include "sim/network/interconnect.hpp"
 #include "sim/step/nodes.hpp"
 #include "sim/step/per_collective.hpp"
@@ -20,12 +21,17 @@ namespace dadsim::sim {
 /// Seconds by what they were spent on: kind and name, as in FlowModel::spent.
 using SpentSeconds = std::map<std::pair<std::string, std::string>, double>;
 
-/// What a collective comes to by flow.
+/// How long a collective takes by flow, for those dates at which ranks began it.
 struct FlowOutcome {
-  std::vector<double> seconds;                           ///< per rank, from when the first begins until it is done
-  std::vector<double> sent, received;                    ///< bytes, per rank
-  std::vector<std::pair<std::int32_t, LinkLoad>> loads;  ///< of the links that carried something
+  std::vector<double> seconds;  ///< per rank, from when the first begins until it is done
   SpentSeconds spent;
+};
+
+/// What it carries, whenever they begin.
+struct FlowTraffic {
+  std::vector<double> sent, received;                    ///< bytes, per rank
+  double messages = 0;                                   ///< that differ; rounds that are alike have the same
+  std::vector<std::pair<std::int32_t, LinkLoad>> loads;  ///< of the links that carried something
 };
 
 /// Some of a task's groups, which share no link with the others of them: what they take does not depend on these.
@@ -35,13 +41,16 @@ struct FlowPart {
   std::shared_ptr<const collectives::Rounds> rounds;
   std::vector<simgrid::s4u::Host*> hosts;       ///< by rank
   std::unique_ptr<const FlowOutcome> together;  ///< where all begin together, once that is known
+  std::unique_ptr<const FlowTraffic> traffic;   ///< once it has been carried out
+  std::unique_ptr<FlowModel> model;             ///< the same, kept: other dates are put into what it has worked out
   std::int64_t times = 0;                       ///< that it has occurred so
   std::optional<std::size_t> number;            ///< in FlowOverlaps, once it has occurred
   SpentSeconds spent;                           ///< otherwise
   std::vector<FlowPart> stages;                 ///< where it has groups of several stages: those of each alone
 };
 
-/// The collectives of a schedule by flow: each is worked out once if all of its ranks begin together.
+/// The collectives of a schedule by flow: each is worked out once, and carried out again only where its ranks do not
+/// begin together.
 class FlowCollectives {
  public:
   FlowCollectives(const Nodes& nodes, const Parts& parts, const collectives::RankLayout& layout,
@@ -51,7 +60,7 @@ class FlowCollectives {
   std::vector<FlowPart>& of(const step::Task& task);
   /// `dates`: per rank, when it begins, and afterwards when it is done; `earliest` and `latest` of those. Throws
   /// FlowRefused.
-  FlowOutcome carry_out(const FlowPart& part, std::vector<double>& dates, double earliest, double latest);
+  FlowOutcome carry_out(FlowPart& part, std::vector<double>& dates, double earliest, double latest);
 
   template <class Visit>
   void for_each(const Visit& visit) {
@@ -68,6 +77,7 @@ class FlowCollectives {
   using Groups = std::vector<const collectives::RankGroup*>;
   std::vector<FlowPart> divided(const Groups& groups);
   FlowPart joined(const Groups& groups) const;
+  FlowTraffic traffic_of(const FlowPart& part, std::vector<LinkLoad> loads);
   void load(const FlowPart& part, collectives::Rank from, const collectives::Transfer& transfer, double times,
             std::vector<LinkLoad>& loads);
 
@@ -77,12 +87,8 @@ class FlowCollectives {
   Interconnect& network_;
   bool by_closed_form_;
   std::vector<simgrid::s4u::Host*> hosts_;  ///< per node
+  double kept_ = 0;                         ///< messages in models that are kept
   PerCollective<std::vector<FlowPart>> known_;
 };
-
-/// Latency and payload rate of the worst path in each respect, from rank to rank of every first round of a phase, put
-/// into the collective's closed form. Seconds.
-double closed_form_of(const std::vector<simgrid::s4u::Host*>& hosts, const collectives::Rounds& rounds,
-                      Interconnect& network);
 
 }  // namespace dadsim::sim

@@ -9,6 +9,7 @@
 
 #include "sim/network/flow.hpp"
 #include "sim/step/by_stage.hpp"
+#include "sim/step/closed_form.hpp"
 #include "sim/step/compute_time.hpp"
 #include "sim/step/flow_collectives.hpp"
 #include "sim/step/flow_overlaps.hpp"
@@ -86,7 +87,7 @@ class StepByFlow {
     if (!single()) count_occurrences(last);
     bounds(last);
     if (recorder_ != nullptr) recorder_->ended(timing_.seconds, last);
-    for (const FlowPart* part : together_) carry(*part->together, static_cast<double>(part->times));
+    for (const FlowPart* part : together_) carry(*part->traffic, static_cast<double>(part->times));
     return timing_;
   }
 
@@ -183,26 +184,24 @@ class StepByFlow {
     issue(index, part);
     if (even && part.together != nullptr) {
       for (std::size_t rank = 0; rank < ranks; ++rank) dates[rank] += part.together->seconds[rank];
-      beside_others(part, *part.together, earliest);
+      beside_others(part, earliest);
     } else {
-      if (!by_closed_form_) {
-        note_apart(index, part, latest - earliest);
-      }
+      if (!by_closed_form_) note_apart(index, part, latest - earliest);
       FlowOutcome outcome = collectives_.carry_out(part, dates, earliest, latest);
-      beside_others(part, outcome, earliest);
+      beside_others(part, earliest);
       if (even) {
         part.together = std::make_unique<const FlowOutcome>(std::move(outcome));
         together_.push_back(&part);
       } else {
-        add(part, outcome, 1);
+        add(part, 1);
         for (const auto& [what, seconds] : outcome.spent) (single() ? spent_ : part.spent)[what] += seconds;
-        carry(outcome, 1);
+        carry(*part.traffic, 1);
       }
     }
     if (even) {
       ++part.times;
       if (single()) {
-        add(part, *part.together, 1);
+        add(part, 1);
         for (const auto& [what, seconds] : part.together->spent) spent_[what] += seconds;
       }
     }
@@ -210,10 +209,10 @@ class StepByFlow {
   }
 
   /// Where others share its links meanwhile, it takes longer.
-  void beside_others(FlowPart& part, const FlowOutcome& outcome, double begin) {
-    if (single() || by_closed_form_ || outcome.loads.empty()) return;
+  void beside_others(FlowPart& part, double begin) {
+    if (single() || by_closed_form_ || part.traffic->loads.empty()) return;
     const double seconds = *std::ranges::max_element(dates_) - begin;
-    if (!part.number) part.number = overlaps_.add(outcome.loads, seconds);
+    if (!part.number) part.number = overlaps_.add(part.traffic->loads, seconds);
     const FlowOverlaps::Taken taken = overlaps_.occur(*part.number, begin, seconds);
     overlooked_.add(stage_of(part), taken.overlooked);
     if (taken.seconds <= seconds) return;
@@ -292,18 +291,19 @@ class StepByFlow {
     apart_.add(stage_of(part), apart);
   }
 
-  void carry(const FlowOutcome& outcome, double times) {
+  void carry(const FlowTraffic& traffic, double times) {
     loads_.resize(network_.links().size());
-    for (const auto& [link, load] : outcome.loads) {
+    for (const auto& [link, load] : traffic.loads) {
       loads_[static_cast<std::size_t>(link)].payload += times * load.payload;
       loads_[static_cast<std::size_t>(link)].wire += times * load.wire;
     }
   }
 
-  void add(const FlowPart& part, const FlowOutcome& outcome, double times) {
-    for (std::size_t rank = 0; rank < outcome.sent.size(); ++rank) {
-      timing_.bytes_sent[part.nodes[rank]] += times * outcome.sent[rank];
-      timing_.bytes_received[part.nodes[rank]] += times * outcome.received[rank];
+  void add(const FlowPart& part, double times) {
+    const FlowTraffic& traffic = *part.traffic;
+    for (std::size_t rank = 0; rank < traffic.sent.size(); ++rank) {
+      timing_.bytes_sent[part.nodes[rank]] += times * traffic.sent[rank];
+      timing_.bytes_received[part.nodes[rank]] += times * traffic.received[rank];
     }
   }
 
@@ -313,7 +313,7 @@ class StepByFlow {
       const bool has_part = std::ranges::count(part.nodes, last) > 0;
       if (part.together != nullptr) {
         const auto times = static_cast<double>(part.times);
-        add(part, *part.together, times);
+        add(part, times);
         if (has_part) {
           for (const auto& [what, seconds] : part.together->spent) spent_[what] += times * seconds;
         }

@@ -120,8 +120,10 @@ class Planner {
 }  // namespace
 
 report::PlanReport plan_scenario(const scenario::ScenarioSource& source, const std::vector<std::string>& overrides,
-                                 bool show_progress) {
-  return Planner(source, overrides).plan(show_progress);
+                                 bool show_progress, const std::function<void()>& on_read) {
+  Planner planner(source, overrides);
+  if (on_read) on_read();
+  return planner.plan(show_progress);
 }
 
 }  // namespace dadsim::study

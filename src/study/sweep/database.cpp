@@ -3,22 +3,63 @@
 #include <fmt/format.h>
 #include <sqlite3.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <filesystem>
 #include <limits>
 #include <new>
 #include <stdexcept>
+#include <system_error>
 
 #include "support/diagnostics.hpp"
 #include "support/output_error.hpp"
 
 namespace dadsim::study {
 
+namespace {
+
+/// Of a file that nothing is to be made beside (https://www.sqlite.org/uri.html).
+std::string immutable_address(const std::string& path) {
+  std::string address = "file:";
+  for (const char c : path) {
+    const bool plain =
+        (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '/' || c == '.';
+    address += plain ? std::string(1, c) : fmt::format("%{:02x}", static_cast<unsigned char>(c));
+  }
+  return address + "?immutable=1";
+}
+
+bool is_there(const std::string& path) {
+  std::error_code none;
+  return std::filesystem::exists(path, none);
+}
+
+/// No value of a file is longer than the file; one that says so is damaged, and room for it need not be looked for.
+int longest_value(const std::string& path) {
+  constexpr std::uintmax_t kLeast = 1'000'000;  // bytes
+  std::uintmax_t bytes = kLeast;
+  for (const char* part : {"", "-wal"}) {
+    std::error_code none;
+    const std::uintmax_t size = std::filesystem::file_size(path + part, none);
+    if (!none) bytes += size;
+  }
+  return static_cast<int>(std::min<std::uintmax_t>(bytes, 1'000'000'000));
+}
+
+}  // namespace
+
 Database::Database(std::string path, Access access) : path_(std::move(path)), access_(access) {
-  const int flags =
-      access == Access::read ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;  // NOLINT
-  const int code = sqlite3_open_v2(path_.c_str(), &connection_, flags, nullptr);
+  const bool reads = access == Access::read || access == Access::look;
+  leaves_index_ = access == Access::read && !is_there(path_ + "-shm");
+  const int flags = (reads ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE) |  // NOLINT
+                    (access == Access::look ? SQLITE_OPEN_URI : 0);
+  const std::string name = access == Access::look ? immutable_address(path_) : path_;
+  const int code = sqlite3_open_v2(name.c_str(), &connection_, flags, nullptr);
   try {
     if (code != SQLITE_OK) fail(code);
+    if (reads) sqlite3_limit(connection_, SQLITE_LIMIT_LENGTH, longest_value(path_));
     sqlite3_extended_result_codes(connection_, 1);
     sqlite3_busy_timeout(connection_, 2000);  // milliseconds
     if (access == Access::write) {
@@ -42,35 +83,44 @@ Database::~Database() {
   // is read with the file.
   if (access_ == Access::write) sqlite3_exec(connection_, "PRAGMA journal_mode=DELETE", nullptr, nullptr, nullptr);
   sqlite3_close(connection_);
+  // Who only reads the log of a killed process makes an index of it and leaves it.
+  if (leaves_index_ && is_there(path_ + "-shm")) std::remove((path_ + "-shm").c_str());
 }
 
 void Database::fail(int code) const {
   const std::string message = connection_ == nullptr ? sqlite3_errstr(code) : sqlite3_errmsg(connection_);
+  const bool named_to_be_read = !trusted_ && (access_ == Access::read || access_ == Access::look);
+  const auto refuse = [&](const char* what, const char* remedy) {
+    throw InputError(Diagnostic{path_, 0, fmt::format("{}: {}", what, message), remedy});
+  };
   switch (code & 0xFF) {  // NOLINT: the primary code
-    case SQLITE_NOTADB:
-    case SQLITE_CORRUPT:
-      throw InputError(Diagnostic{path_, 0, fmt::format("is no results of a sweep: {}", message), "name another file"});
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
       throw OutputError(fmt::format("cannot use '{}': another program is using it", path_));
     case SQLITE_FULL:
       throw OutputError(fmt::format("cannot write '{}': the disk is full", path_));
+    case SQLITE_NOMEM:
+      throw std::bad_alloc();
+    case SQLITE_MISUSE:
+    case SQLITE_RANGE:
+      break;
+    case SQLITE_NOTADB:
+    case SQLITE_CORRUPT:
+      if (named_to_be_read) refuse("is no results of a sweep, or damaged", "name another file");
+      throw OutputError(
+          fmt::format("cannot use '{}' any more: it is damaged: {}; dadsim merge NEW.sqlite {} --salvage "
+                      "keeps what is whole",
+                      path_, message, path_));
     case SQLITE_IOERR:
     case SQLITE_READONLY:
     case SQLITE_CANTOPEN:
     case SQLITE_PERM:
     case SQLITE_TOOBIG:
-      if (access_ == Access::read)
-        throw InputError(Diagnostic{path_, 0, fmt::format("cannot be read: {}", message), "the file of a sweep"});
-      throw OutputError(fmt::format("cannot write '{}': {}", path_, message));
-    case SQLITE_NOMEM:
-      throw std::bad_alloc();
-    case SQLITE_ERROR:
-      if (access_ == Access::read)
-        throw InputError(
-            Diagnostic{path_, 0, fmt::format("is no results of a sweep: {}", message), "name another file"});
-      break;
+      if (named_to_be_read) refuse("cannot be read", "the file of a sweep");
+      throw OutputError(fmt::format("cannot {} '{}': {}", access_ == Access::read ? "read" : "write", path_, message));
     default:
+      // What this program asks of tables that it made does not fail otherwise.
+      if (named_to_be_read) refuse("is no results of a sweep, or damaged", "name another file");
       break;
   }
   throw std::logic_error(fmt::format("SQLite, '{}': {}", path_, message));

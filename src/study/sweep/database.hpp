@@ -12,11 +12,12 @@ struct sqlite3_stmt;
 namespace dadsim::study {
 
 /// A connection to an SQLite file. What fails while writing (a full disk, a folder that is not writable, a file that
-/// another program has locked) throws OutputError; a file that is no database throws InputError.
+/// another program has locked) throws OutputError; a file to read that is no database, or is damaged, InputError.
 class Database {
  public:
   enum class Access {
     read,     ///< a file that is there
+    look,     ///< the same of somebody else's file: no log or lock is made beside it, and none is looked at
     write,    ///< a file that is there or is made; locked for others until it is closed
     scratch,  ///< written once by nobody else: no journal, the file is thrown away if that fails
   };
@@ -26,6 +27,9 @@ class Database {
   Database& operator=(const Database&) = delete;
 
   const std::string& path() const { return path_; }
+  /// From now on it has been found whole: where it cannot be read any more, the disk is at fault and not who named it,
+  /// and that is an OutputError too.
+  void trust() { trusted_ = true; }
   /// Statements without parameters and results, with semicolons between them.
   void execute(const std::string& statements);
   /// The first column of the first row, nothing where there is no row.
@@ -55,6 +59,8 @@ class Database {
 
   std::string path_;
   Access access_;
+  bool trusted_ = false;
+  bool leaves_index_ = false;  ///< what it finds beside the file when it ends is its own
   sqlite3* connection_ = nullptr;
   std::mutex mutex_;
 };

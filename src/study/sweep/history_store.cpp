@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "study/sweep/row_checksum.hpp"
 #include "support/wire.hpp"
 
 namespace dadsim::study {
@@ -43,18 +44,25 @@ world::DatumPtr datum_from(const std::string& bytes) {
 /// An evaluation has scalars alone.
 bool is_small(const world::Datum& datum) { return datum.numbers.empty(); }
 
+/// Of a row. One with another is as good as none: what it held is learned again.
+std::int64_t history_checksum(std::string_view key, std::int64_t small, std::string_view datum) {
+  return (RowChecksum() << key << small << datum).value();
+}
+
 world::DatumPtr read(Database& database, const world::ValueKey& key) {
   const std::lock_guard lock(database.mutex());
-  Statement select(database, "SELECT datum FROM history WHERE key = ?");
+  Statement select(database, "SELECT small, datum, checksum FROM history WHERE key = ?");
   select.blob(bytes_of(key));
-  return select.step() ? datum_from(select.bytes(0)) : nullptr;
+  if (!select.step()) return nullptr;
+  const std::string datum = select.bytes(1);
+  return select.integer(2) == history_checksum(bytes_of(key), select.integer(0), datum) ? datum_from(datum) : nullptr;
 }
 
 std::int64_t weight_bytes(Database& database) {
   return database.number("SELECT SUM(LENGTH(datum)) FROM history WHERE small = 0").value_or(0);
 }
 
-constexpr const char* kInsert = "INSERT OR IGNORE INTO history VALUES(?,?,?)";
+constexpr const char* kInsert = "INSERT OR REPLACE INTO history VALUES(?,?,?,?)";
 
 }  // namespace
 
@@ -115,9 +123,11 @@ void SweepHistoryStore::write(const std::vector<Kept>& kept) {
   Database::Transaction transaction(file_);
   Statement insert(file_, kInsert);
   for (const Kept& one : kept) {
-    insert.blob(bytes_of(one.key));
-    insert << std::int64_t{is_small(*one.datum) ? 1 : 0};
-    insert.blob(bytes_of(*one.datum)).run();
+    const std::int64_t small = is_small(*one.datum) ? 1 : 0;
+    const std::string datum = bytes_of(*one.datum);
+    insert.blob(bytes_of(one.key)) << small;
+    insert.blob(datum) << history_checksum(bytes_of(one.key), small, datum);
+    insert.run();
   }
   transaction.commit();
 }
@@ -125,16 +135,18 @@ void SweepHistoryStore::write(const std::vector<Kept>& kept) {
 void copy_history(Database& from, Database& to) {
   std::int64_t bytes = weight_bytes(to);
   // Evaluations first, and then in the order of the keys: which of the weights fit must not depend on anything else.
-  Statement select(from, "SELECT key, small, datum FROM history ORDER BY small DESC, key");
+  Statement select(from, "SELECT key, small, datum, checksum FROM history ORDER BY small DESC, key");
   Statement insert(to, kInsert);
   while (select.step()) {
     const std::string datum = select.bytes(2);
+    if (select.integer(3) != history_checksum(select.bytes(0), select.integer(1), datum)) continue;
     const bool small = select.integer(1) != 0;
     if (!small && bytes + static_cast<std::int64_t>(datum.size()) > kMostHistoryBytes) break;
     if (!small) bytes += static_cast<std::int64_t>(datum.size());
     insert.blob(select.bytes(0));
     insert << select.integer(1);
-    insert.blob(datum).run();
+    insert.blob(datum) << select.integer(3);
+    insert.run();
   }
 }
 

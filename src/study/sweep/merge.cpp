@@ -12,8 +12,12 @@
 #include <set>
 
 #include "study/sweep/history_store.hpp"
+#include "study/sweep/read_results.hpp"
+#include "study/sweep/run_columns.hpp"
+#include "study/sweep/store.hpp"
 #include "support/atomic_file.hpp"
 #include "support/diagnostics.hpp"
+#include "support/interrupt.hpp"
 #include "support/output_error.hpp"
 
 namespace dadsim::study {
@@ -36,16 +40,6 @@ class Beside {
   std::string path_;
 };
 
-bool same(double a, double b) { return a == b || (a != a && b != b); }
-
-bool same(const SweepRun& a, const SweepRun& b) {
-  return a.label == b.label && a.algorithm == b.algorithm && a.steps == b.steps &&
-         a.target_reached == b.target_reached && same(a.final_accuracy, b.final_accuracy) &&
-         same(a.target_step, b.target_step) && same(a.target_seconds, b.target_seconds) &&
-         same(a.step_seconds, b.step_seconds) && same(a.total_seconds, b.total_seconds) &&
-         same(a.total_bytes, b.total_bytes);
-}
-
 /// What one file has told of a trial.
 struct Told {
   std::string file, message;
@@ -61,25 +55,72 @@ std::map<SweepTrial, Told> by_trial(const std::string& file, const SweepResults&
 }
 
 void check_agree(const SweepTrial& trial, const Told& a, const Told& b) {
-  bool agree = a.message == b.message && a.runs.size() == b.runs.size();
-  for (std::size_t i = 0; agree && i < a.runs.size(); ++i) agree = same(a.runs[i], b.runs[i]);
-  if (agree) return;
-  throw InputError(Diagnostic{b.file, 0, fmt::format("has other results than '{}' for point {}", a.file, trial.point),
-                              "all from the same build of dadsim; an instruction set of its own rounds differently"});
+  const auto refuse = [&](const std::string& column) {
+    throw InputError(Diagnostic{
+        b.file, 0,
+        fmt::format("has other results than '{}' for point {}: {} is not the same", a.file, trial.point, column),
+        "all from the same build of dadsim; an instruction set of its own rounds differently"});
+  };
+  if (a.message.empty() != b.message.empty()) refuse("status");
+  if (a.message != b.message) refuse("words");
+  if (a.runs.size() != b.runs.size()) refuse("number of runs");
+  for (std::size_t i = 0; i < a.runs.size(); ++i) {
+    if (const char* column = differing_column(a.runs[i], b.runs[i])) refuse(column);
+  }
 }
 
+void check_agree(const std::string& file, const SweepResults::Point& a, const SweepResults::Point& b) {
+  if (a.hash == b.hash && a.values == b.values) return;
+  throw InputError(Diagnostic{file, 0,
+                              fmt::format("has another point {} than the files before it: {} is not the same", b.id,
+                                          a.hash == b.hash ? "value" : "hash"),
+                              "files of the same sweep"});
+}
+
+/// What is damaged is learned again.
 void copy_learning(Database& from, Database& to) {
-  Statement select(from, "SELECT key, run FROM learning");
-  Statement insert(to, "INSERT OR IGNORE INTO learning VALUES(?,?)");
+  Statement select(from, "SELECT key, run, checksum FROM learning");
+  Statement insert(to, "INSERT OR IGNORE INTO learning VALUES(?,?,?)");
   while (select.step()) {
-    insert << select.text(0);
-    insert.blob(select.bytes(1)).run();
+    const std::string key = select.text(0);
+    const std::string run = select.bytes(1);
+    if (select.integer(2) != checksum_of_learning(key, run)) continue;
+    insert << key;
+    insert.blob(run) << select.integer(2);
+    insert.run();
+  }
+}
+
+/// All results of a file, or with `salvage` those that are whole.
+SweepResults read_file_of(const std::string& file, bool salvage, std::vector<std::string>& lost) {
+  Database database(file, Database::Access::read);
+  if (!has_tables(database)) throw InputError(Diagnostic{file, 0, "holds no results of a sweep", "the file of one"});
+  if (!salvage) return read_results(database);
+  SweepDamage damage;
+  SweepResults results = read_what_is_whole(database, damage);
+  if (damage.results > 0) {
+    lost.push_back(fmt::format("'{}' is damaged: lost are results of points {}", file,
+                               ranges_in_words({damage.points.begin(), damage.points.end()})));
+  } else if (damage.any()) {
+    lost.push_back(fmt::format("'{}' is damaged: {}", file, damage.structure));
+  }
+  return results;
+}
+
+/// As far as it can be read: the rest is learned again.
+void copy_what_was_learned(const std::string& file, Database& to) {
+  Database from(file, Database::Access::read);
+  for (const auto copy : {&copy_learning, &copy_history}) {
+    try {
+      copy(from, to);
+    } catch (const InputError&) {
+    }
   }
 }
 
 }  // namespace
 
-MergedSweep merge_sweeps(const std::string& out, const std::vector<std::string>& files) {
+MergedSweep merge_sweeps(const std::string& out, const std::vector<std::string>& files, const MergeOptions& options) {
   check_writable(out);
   std::error_code error;
   if (std::filesystem::exists(out, error))
@@ -91,17 +132,30 @@ MergedSweep merge_sweeps(const std::string& out, const std::vector<std::string>&
   std::vector<SweepColumn> columns;
   std::vector<Diagnostic> errors;
   for (const std::string& file : files) {
-    Database database(file, Database::Access::read);
-    if (!has_tables(database)) throw InputError(Diagnostic{file, 0, "holds no results of a sweep", "the file of one"});
-    const SweepResults results = read_results(database);
+    if (interrupted().load()) throw Cancelled();
+    const SweepResults results = read_file_of(file, options.salvage, merged.lost);
     if (file == files.front()) {
       merged.identity = results.identity;
       columns = results.columns;
     } else if (const std::string why = difference(results.identity, merged.identity); !why.empty()) {
       errors.push_back({file, 0, why, fmt::format("files of the same sweep as '{}'", files.front())});
       continue;
+    } else if (results.columns != columns) {
+      errors.push_back({file, 0, "is of another sweep: its axes are not the same",
+                        fmt::format("files of the same sweep as '{}'", files.front())});
+      continue;
     }
-    for (const SweepResults::Point& point : results.points) points.emplace(point.id, point);
+    if (const std::string why = build_difference(results.identity, merged.identity); !why.empty()) {
+      if (!options.any_build) {
+        errors.push_back({file, 0, why, fmt::format("files of the same build as '{}', or --any-build", files.front())});
+        continue;
+      }
+      merged.identity.build = builds_of(merged.identity, results.identity);
+    }
+    for (const SweepResults::Point& point : results.points) {
+      const auto [known, is_new] = points.emplace(point.id, point);
+      if (!is_new) check_agree(file, known->second, point);
+    }
     for (auto& [trial, told] : by_trial(file, results)) {
       const auto [known, is_new] = trials.try_emplace(trial, std::move(told));  // moves only what is new
       if (!is_new) check_agree(trial, known->second, told);
@@ -114,19 +168,14 @@ MergedSweep merge_sweeps(const std::string& out, const std::vector<std::string>&
   {
     Database database(beside.path(), Database::Access::scratch);
     create_tables(database);
-    write_identity(database, merged.identity);
-    for (std::size_t i = 0; i < columns.size(); ++i)
-      write_column(database, columns[i], static_cast<std::int64_t>(i) + 1);
+    write_identity(database, merged.identity, columns);
     for (const auto& [id, point] : points) write_point(database, point);
     for (const auto& [trial, told] : trials) {
+      if (interrupted().load()) throw Cancelled();
       write_trial(database, trial, told.runs, told.message);
       if (!told.message.empty()) ++merged.failed;
     }
-    for (const std::string& file : files) {
-      Database from(file, Database::Access::read);
-      copy_learning(from, database);
-      copy_history(from, database);
-    }
+    for (const std::string& file : files) copy_what_was_learned(file, database);
   }
   beside.rename_to(out);
 
@@ -141,21 +190,6 @@ MergedSweep merge_sweeps(const std::string& out, const std::vector<std::string>&
     }
   }
   return merged;
-}
-
-std::string ranges_in_words(const std::vector<std::int64_t>& numbers) {
-  constexpr int kMostRanges = 8;
-  std::string text;
-  int ranges = 0;
-  for (std::size_t i = 0; i < numbers.size();) {
-    std::size_t end = i;
-    while (end + 1 < numbers.size() && numbers[end + 1] == numbers[end] + 1) ++end;
-    if (++ranges > kMostRanges) return text + fmt::format(" and {} more", numbers.size() - i);
-    text += fmt::format("{}{}", text.empty() ? "" : ", ", numbers[i]);
-    if (end > i) text += fmt::format("{}{}", end == i + 1 ? ", " : " … ", numbers[end]);
-    i = end + 1;
-  }
-  return text;
 }
 
 }  // namespace dadsim::study

@@ -13,14 +13,18 @@ struct MergedSweep {
   std::int64_t points = 0;            ///< complete, all seeds
   std::vector<std::int64_t> missing;  ///< points that lack a seed or more
   std::int64_t failed = 0;            ///< trials
+  std::vector<std::string> lost;      ///< sentences on what could not be salvaged
+};
+
+struct MergeOptions {
+  bool any_build = false;  ///< also files that different builds made
+  bool salvage = false;    ///< of damaged files what is whole
 };
 
 /// Puts the results of several files of the same sweep into a new one, which then is as if one process had made it.
-/// The file appears whole or not at all. Throws InputError where files are of different sweeps or hold different
-/// results for the same trial, OutputError.
-MergedSweep merge_sweeps(const std::string& out, const std::vector<std::string>& files);
-
-/// "3, 7 … 12, 40 and 17 more".
-std::string ranges_in_words(const std::vector<std::int64_t>& numbers);
+/// The file appears whole or not at all. Throws InputError where files are of different sweeps or builds, are damaged,
+/// or hold different results for the same trial; OutputError, Cancelled.
+MergedSweep merge_sweeps(const std::string& out, const std::vector<std::string>& files,
+                         const MergeOptions& options = {});
 
 }  // namespace dadsim::study

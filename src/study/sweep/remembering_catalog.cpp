@@ -107,6 +107,20 @@ scenario::Catalog remembering(scenario::Catalog catalog) {
                             platforms](const scenario::Catalog::PlatformQuestion& question) {
     return platforms->answer(as_text(question), [&] { return ask(question); });
   };
+  const auto faults = std::make_shared<Memory<std::string>>();
+  catalog.check_collective = [ask = catalog.check_collective, faults](
+                                 const scenario::Catalog::PlatformQuestion& question, const std::string& collective,
+                                 const std::string& algorithm) {
+    return faults->answer(fmt::format("{} {}\n{}", collective, algorithm, as_text(question)),
+                          [&] { return ask(question, collective, algorithm); });
+  };
+  catalog.check_split = [ask = catalog.check_split, faults](const spec::DataSpec& split, std::size_t workers,
+                                                            std::uint64_t seed) {
+    scenario::XmlWriter xml;
+    write_data(xml, split, [](const std::string& path) { return path; });
+    return faults->answer(fmt::format("{} {}\n{}", workers, seed, xml.finish()),
+                          [&] { return ask(split, workers, seed); });
+  };
   const auto data = std::make_shared<Memory<scenario::Catalog::DataAnswer>>();
   catalog.inspect_data = [ask = catalog.inspect_data, data](const spec::DataSource& source) {
     return data->answer(as_text(source), [&] { return ask(source); });

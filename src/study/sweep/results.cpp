@@ -1,13 +1,15 @@
 #include "study/sweep/results.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
-#include <charconv>
 #include <cmath>
 #include <limits>
-#include <map>
+#include <set>
+#include <sstream>
 
 #include "scenario/findings.hpp"
+#include "study/sweep/read_results.hpp"
 #include "study/sweep/run_columns.hpp"
 #include "support/diagnostics.hpp"
 
@@ -15,34 +17,29 @@ namespace dadsim::study {
 namespace {
 
 constexpr std::int64_t kApplication = 0x44414453;  // "DADS": PRAGMA application_id
-constexpr std::int64_t kTables = 4;                // PRAGMA user_version: raised when a table changes
+constexpr std::int64_t kTables = 5;                // PRAGMA user_version: raised when a table changes
 
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
 // Before the table of the runs, and behind it.
 constexpr const char* kCreateFirst = R"(
-CREATE TABLE sweep(version TEXT NOT NULL, hash TEXT NOT NULL, scenario_file TEXT NOT NULL, scenario_name TEXT NOT NULL,
-  scenario TEXT NOT NULL, resolved TEXT NOT NULL, points INTEGER NOT NULL, seeds INTEGER NOT NULL,
+CREATE TABLE sweep(version TEXT NOT NULL, build TEXT NOT NULL, hash TEXT NOT NULL, scenario_file TEXT NOT NULL,
+  scenario_name TEXT NOT NULL, scenario TEXT NOT NULL, resolved TEXT NOT NULL, points INTEGER NOT NULL, seeds INTEGER NOT NULL,
   target_accuracy REAL NOT NULL, shard INTEGER NOT NULL, shards INTEGER NOT NULL,
-  currency TEXT NOT NULL);
+  currency TEXT NOT NULL, checksum INTEGER NOT NULL);
 CREATE TABLE axis(number INTEGER PRIMARY KEY, axis INTEGER NOT NULL, path TEXT NOT NULL);
-CREATE TABLE point(id INTEGER PRIMARY KEY, hash TEXT NOT NULL);
+CREATE TABLE point(id INTEGER PRIMARY KEY, hash TEXT NOT NULL, checksum INTEGER NOT NULL);
 CREATE TABLE value(point INTEGER NOT NULL REFERENCES point, number INTEGER NOT NULL REFERENCES axis, value TEXT NOT NULL,
   PRIMARY KEY(point, number)) WITHOUT ROWID;
 CREATE TABLE trial(point INTEGER NOT NULL REFERENCES point, seed INTEGER NOT NULL, status TEXT NOT NULL,
-  words TEXT NOT NULL, PRIMARY KEY(point, seed)) WITHOUT ROWID;
+  words TEXT NOT NULL, checksum INTEGER NOT NULL, PRIMARY KEY(point, seed)) WITHOUT ROWID;
 )";
-constexpr const char* kCreateLast = R"(CREATE TABLE learning(key TEXT PRIMARY KEY, run BLOB NOT NULL);
-CREATE TABLE history(key BLOB PRIMARY KEY, small INTEGER NOT NULL, datum BLOB NOT NULL);
+constexpr const char* kCreateLast =
+    R"(CREATE TABLE learning(key TEXT PRIMARY KEY, run BLOB NOT NULL, checksum INTEGER NOT NULL);
+CREATE TABLE history(key BLOB PRIMARY KEY, small INTEGER NOT NULL, datum BLOB NOT NULL, checksum INTEGER NOT NULL);
 )";
 
 std::string hex(std::uint64_t value) { return fmt::format("{:016x}", value); }
-
-std::uint64_t from_hex(const std::string& text) {
-  std::uint64_t value = 0;
-  std::from_chars(text.data(), text.data() + text.size(), value, 16);
-  return value;
-}
 
 }  // namespace
 
@@ -125,45 +122,23 @@ bool has_tables(Database& database) {
   return true;
 }
 
-void write_identity(Database& database, const SweepIdentity& identity) {
-  Statement insert(database, "INSERT INTO sweep VALUES(?,?,?,?,?,?,?,?,?,?,?,?)");
-  insert << identity.version << hex(identity.hash) << identity.scenario_file << identity.scenario_name
+void write_identity(Database& database, const SweepIdentity& identity, const std::vector<SweepColumn>& columns) {
+  database.execute("DELETE FROM sweep; DELETE FROM axis");
+  Statement insert(database, "INSERT INTO sweep VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
+  insert << identity.version << identity.build << hex(identity.hash) << identity.scenario_file << identity.scenario_name
          << identity.scenario << identity.resolved << identity.points << identity.seeds << identity.target_accuracy
-         << identity.shard << identity.shards << identity.currency;
+         << identity.shard << identity.shards << identity.currency << checksum_of(identity, columns);
   insert.run();
-}
-
-SweepIdentity read_identity(Database& database) {
-  Statement select(database,
-                   "SELECT version, hash, scenario_file, scenario_name, scenario, resolved, points, seeds, "
-                   "target_accuracy, shard, shards, currency FROM sweep");
-  if (!select.step())
-    throw InputError(Diagnostic{database.path(), 0, "does not say of what sweep it is", "another file"});
-  SweepIdentity identity;
-  identity.version = select.text(0);
-  identity.hash = from_hex(select.text(1));
-  identity.scenario_file = select.text(2);
-  identity.scenario_name = select.text(3);
-  identity.scenario = select.text(4);
-  identity.resolved = select.text(5);
-  identity.points = select.integer(6);
-  identity.seeds = select.integer(7);
-  identity.target_accuracy = select.real(8);
-  identity.shard = select.integer(9);
-  identity.shards = select.integer(10);
-  identity.currency = select.text(11);
-  return identity;
-}
-
-void write_column(Database& database, const SweepColumn& column, std::int64_t number) {
-  Statement insert(database, "INSERT INTO axis VALUES(?,?,?)");
-  insert << number << column.axis << column.path;
-  insert.run();
+  Statement axis(database, "INSERT INTO axis VALUES(?,?,?)");
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    axis << static_cast<std::int64_t>(i) + 1 << columns[i].axis << columns[i].path;
+    axis.run();
+  }
 }
 
 void write_point(Database& database, const SweepResults::Point& point) {
-  Statement insert(database, "INSERT OR IGNORE INTO point VALUES(?,?)");
-  insert << point.id << point.hash;
+  Statement insert(database, "INSERT OR IGNORE INTO point VALUES(?,?,?)");
+  insert << point.id << point.hash << checksum_of(point);
   insert.run();
   Statement value(database, "INSERT OR IGNORE INTO value VALUES(?,?,?)");
   for (std::size_t i = 0; i < point.values.size(); ++i) {
@@ -175,34 +150,13 @@ void write_point(Database& database, const SweepResults::Point& point) {
 void write_trial(Database& database, const SweepTrial& trial, const std::vector<SweepRun>& runs,
                  const std::string& message) {
   Database::Transaction transaction(database);
-  Statement insert_trial(database, "INSERT INTO trial VALUES(?,?,?,?)");
-  insert_trial << trial.point << trial.seed << (message.empty() ? "done" : "failed") << message;
+  Statement insert_trial(database, "INSERT INTO trial VALUES(?,?,?,?,?)");
+  insert_trial << trial.point << trial.seed << (message.empty() ? "done" : "failed") << message
+               << checksum_of(trial, message, runs);
   insert_trial.run();
   Statement insert(database, insert_into_run());
   for (const SweepRun& run : runs) insert_run(insert, trial, run);
   transaction.commit();
-}
-
-SweepResults read_results(Database& database) {
-  SweepResults results;
-  results.identity = read_identity(database);
-  Statement axes(database, "SELECT axis, path FROM axis ORDER BY number");
-  while (axes.step()) results.columns.push_back({axes.integer(0), axes.text(1)});
-  std::map<std::int64_t, std::size_t> index;
-  Statement points(database, "SELECT id, hash FROM point ORDER BY id");
-  while (points.step()) {
-    index[points.integer(0)] = results.points.size();
-    results.points.push_back({points.integer(0), points.text(1), std::vector<std::string>(results.columns.size())});
-  }
-  Statement values(database, "SELECT point, number, value FROM value");
-  while (values.step()) {
-    results.points.at(index.at(values.integer(0))).values.at(static_cast<std::size_t>(values.integer(1) - 1)) =
-        values.text(2);
-  }
-  Statement failed(database, "SELECT point, seed, words FROM trial WHERE status = 'failed' ORDER BY point, seed");
-  while (failed.step()) results.failed.push_back({{failed.integer(0), failed.integer(1)}, failed.text(2)});
-  results.runs = read_runs(database);
-  return results;
 }
 
 double worst_sampling_error(const SweepResults& results) {
@@ -221,7 +175,28 @@ std::string difference(const SweepIdentity& a, const SweepIdentity& b) {
                : fmt::format("is of another sweep, of '{}', not of '{}'", scenario::printable(a.scenario_name),
                              scenario::printable(b.scenario_name));
   }
+  const auto other = [](const char* column, const auto& mine, const auto& theirs) {
+    return fmt::format("is of another sweep: its {} is '{}', not '{}'", column, mine, theirs);
+  };
+  if (a.points != b.points) return other("points", a.points, b.points);
+  if (a.seeds != b.seeds) return other("seeds", a.seeds, b.seeds);
+  if (a.target_accuracy != b.target_accuracy) return other("target_accuracy", a.target_accuracy, b.target_accuracy);
+  if (a.currency != b.currency) return other("currency", a.currency, b.currency);
   return {};
+}
+
+std::string build_difference(const SweepIdentity& a, const SweepIdentity& b) {
+  if (a.build == b.build) return {};
+  return fmt::format("was made by build {} of dadsim, not by {}", a.build, b.build);
+}
+
+std::string builds_of(const SweepIdentity& a, const SweepIdentity& b) {
+  std::set<std::string> builds;
+  for (const SweepIdentity* one : {&a, &b}) {
+    std::istringstream words(one->build);
+    for (std::string word; words >> word;) builds.insert(word);
+  }
+  return fmt::format("{}", fmt::join(builds, " "));
 }
 
 }  // namespace dadsim::study

@@ -14,6 +14,7 @@ namespace dadsim::study {
 /// The identity of the sweep whose results a file holds.
 struct SweepIdentity {
   std::string version;  ///< of dadsim
+  std::string build;    ///< what it was built from (support/build.hpp); several, with spaces, where that was allowed
   std::uint64_t hash = 0;
   std::string scenario_file, scenario_name;
   std::string scenario;  ///< the file's text
@@ -28,6 +29,7 @@ struct SweepIdentity {
 struct SweepColumn {
   std::int64_t axis = 0;  ///< from 1
   std::string path;
+  bool operator==(const SweepColumn&) const = default;
 };
 
 /// A point with one of its seeds.
@@ -95,17 +97,19 @@ SweepRun sweep_run_of(const SweepTrial& trial, std::int64_t number, const report
 void create_tables(Database& database);
 /// Whether the tables are there. Throws InputError where the file holds others.
 bool has_tables(Database& database);
-void write_identity(Database& database, const SweepIdentity& identity);
-SweepIdentity read_identity(Database& database);
-void write_column(Database& database, const SweepColumn& column, std::int64_t number);
+/// The identity, and the dimensions in order.
+void write_identity(Database& database, const SweepIdentity& identity, const std::vector<SweepColumn>& columns);
 void write_point(Database& database, const SweepResults::Point& point);
 /// `message`: empty if it is done, else why it failed. One transaction.
 void write_trial(Database& database, const SweepTrial& trial, const std::vector<SweepRun>& runs,
                  const std::string& message);
-SweepResults read_results(Database& database);
 
-/// Why results of these two do not belong together; empty if they do.
+/// Why results of these two do not belong together; empty if they do. Builds are compared by build_difference().
 std::string difference(const SweepIdentity& a, const SweepIdentity& b);
+/// Why these two builds may give other results; empty if they are the same.
+std::string build_difference(const SweepIdentity& a, const SweepIdentity& b);
+/// Both builds, for what both made.
+std::string builds_of(const SweepIdentity& a, const SweepIdentity& b);
 
 /// The largest SweepRun::sampling_error of all runs; 0 where nothing was interpolated.
 double worst_sampling_error(const SweepResults& results);

@@ -10,19 +10,20 @@
 #include <exception>
 #include <map>
 #include <set>
+#include <system_error>
 #include <thread>
 #include <utility>
 
-#include "scenario/print.hpp"
 #include "sim/simulator.hpp"
 #include "study/experiment.hpp"
 #include "study/playground.hpp"
 #include "study/sweep/results.hpp"
 #include "study/sweep/store.hpp"
 #include "support/diagnostics.hpp"
+#include "support/environment_error.hpp"
 #include "support/human.hpp"
 #include "support/interrupt.hpp"
-#include "support/version.hpp"
+#include "support/terminal.hpp"
 
 namespace dadsim::study {
 namespace {
@@ -38,45 +39,6 @@ constexpr bool kOneAtATime = false;
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
-SweepIdentity identity_of(const SweepPoints& sweep, const Shard& shard) {
-  const scenario::Scenario& base = sweep.base();
-  return {.version = kVersion,
-          .hash = sweep.hash(),
-          .scenario_file = base.file,
-          .scenario_name = base.name,
-          .scenario = sweep.text(),
-          .resolved = print_scenario(base),
-          .points = static_cast<std::int64_t>(sweep.points().size()),
-          .seeds = sweep.seeds(),
-          .target_accuracy = base.training.target_accuracy,
-          .shard = shard.number,
-          .shards = shard.count,
-          .currency = base.costs ? base.costs->currency : ""};
-}
-
-/// Those of the shard, as far as they are not there.
-void write_points(Database& database, const SweepPoints& sweep, const Shard& shard) {
-  for (std::size_t i = 0; i < sweep.points().size(); ++i) {
-    const auto id = static_cast<std::int64_t>(i) + 1;
-    if (!shard.holds(id)) continue;
-    write_point(database, {id, fmt::format("{:016x}", sweep.points()[i].hash), sweep.points()[i].values});
-  }
-}
-
-void fill_in(Database& database, const SweepPoints& sweep, const Shard& shard) {
-  Database::Transaction transaction(database);
-  create_tables(database);
-  write_identity(database, identity_of(sweep, shard));
-  std::int64_t number = 0;
-  std::int64_t axis = 0;
-  for (const spec::SweepAxis& paths : sweep.specification().axes) {
-    ++axis;
-    for (const spec::VariedPath& varied : paths) write_column(database, {axis, varied.path}, ++number);
-  }
-  write_points(database, sweep, shard);
-  transaction.commit();
-}
-
 /// How far a sweep is, on one line of the terminal.
 class SweepLine {
  public:
@@ -88,7 +50,7 @@ class SweepLine {
         threads_(static_cast<double>(threads)),
         enabled_(enabled) {}
   ~SweepLine() {
-    if (enabled_) fmt::print(stderr, "\r\033[K");
+    if (enabled_) say_in_place("");
   }
   SweepLine(const SweepLine&) = delete;
   SweepLine& operator=(const SweepLine&) = delete;
@@ -125,8 +87,7 @@ class SweepLine {
                        : 0;
       line += fmt::format(", about {} left", human_seconds(timing + learning));
     }
-    fmt::print(stderr, "\r\033[K{}", line);
-    std::fflush(stderr);
+    say_in_place(line);
   }
 
   std::mutex mutex_;
@@ -149,7 +110,15 @@ class Timers {
  public:
   Timers(const SweepPoints& sweep, Database& database, SweepLine& line, std::size_t threads)
       : sweep_(sweep), database_(database), line_(line), room_(2 * threads) {
-    for (std::size_t i = 0; i < threads; ++i) threads_.emplace_back([this] { work(); });
+    threads_.reserve(threads);
+    for (std::size_t i = 0; i < threads; ++i) {
+      try {
+        threads_.emplace_back([this] { work(); });
+      } catch (const std::system_error&) {
+        if (threads_.empty()) throw EnvironmentError("a thread could not be started");
+        break;  // fewer do as well
+      }
+    }
   }
   ~Timers() {
     {
@@ -236,8 +205,8 @@ class Timers {
     const Clock::time_point start = Clock::now();
     const SweepTrial trial{static_cast<std::int64_t>(job.point) + 1, job.seed};
     report::Result result;
+    const scenario::Scenario scenario = sweep_.scenario(job.point, job.seed);
     try {
-      const scenario::Scenario scenario = sweep_.scenario(job.point, job.seed);
       result = study::time_scenario(scenario, *job.learned, study::cluster_of(scenario), false);
     } catch (const sim::SimulationError& error) {
       // What ends the terminal's processes ends the simulations too.
@@ -301,38 +270,11 @@ std::set<SweepTrial> finished_trials(Database& database) {
 
 }  // namespace
 
-std::unique_ptr<Database> open_sweep(const std::string& path, const SweepPoints& sweep, const Shard& shard) {
-  auto database = std::make_unique<Database>(path, Database::Access::write);
-  if (!has_tables(*database)) {
-    fill_in(*database, sweep, shard);
-    return database;
-  }
-  const SweepIdentity there = read_identity(*database);
-  const SweepIdentity asked = identity_of(sweep, shard);
-  const std::string why = difference(there, asked);
-  if (!why.empty()) {
-    throw InputError(Diagnostic{path, 0, why, "name another file with --out, or remove this one to start anew"});
-  }
-  if (there.shard != asked.shard || there.shards != asked.shards) {
-    throw InputError(Diagnostic{
-        path, 0, fmt::format("holds shard {}/{} and not {}/{}", there.shard, there.shards, asked.shard, asked.shards),
-        "a file of its own for each shard"});
-  }
-  // Merged from some shards alone, it lacks the points of the others.
-  Database::Transaction transaction(*database);
-  const std::int64_t held = (asked.points - shard.number) / shard.count + 1;
-  if (database->number("SELECT COUNT(*) FROM point") < held) write_points(*database, sweep, shard);
-  transaction.commit();
-  return database;
-}
-
 SweepProgressNumbers run_sweep(const SweepPoints& sweep, Database& database, const Shard& shard,
                                const SweepOptions& options) {
   if (options.retry_failed) database.execute("DELETE FROM trial WHERE status = 'failed'");
   const std::unique_ptr<Database> other =
-      options.learned.empty() ? nullptr : std::make_unique<Database>(options.learned, Database::Access::read);
-  if (other && !has_tables(*other))
-    throw InputError(Diagnostic{options.learned, 0, "holds no results of a sweep", "the file of one"});
+      options.learned.empty() ? nullptr : open_learned(options.learned, options.any_build);
 
   SweepProgressNumbers numbers;
   const std::set<SweepTrial> finished = finished_trials(database);
@@ -353,9 +295,10 @@ SweepProgressNumbers run_sweep(const SweepPoints& sweep, Database& database, con
       if (interrupted().load()) throw Cancelled();
       const Clock::time_point start = Clock::now();
       Timers::LearnedPtr learned;
+      const scenario::Scenario scenario = sweep.scenario(batch.points.front(), batch.seed);
       try {
-        learned = std::make_shared<const Learned>(learn_scenario(sweep.scenario(batch.points.front(), batch.seed),
-                                                                 &store, options.show_progress && line.idle()));
+        learned =
+            std::make_shared<const Learned>(learn_scenario(scenario, &store, options.show_progress && line.idle()));
       } catch (const InputError& error) {
         // The data cannot be dealt so, for example: that shows when they are.
         for (const std::size_t point : batch.points) timers.note_failure(point, batch.seed, error.what());

@@ -70,6 +70,11 @@ void read_into(double& value, const Statement& row, int column) { value = row.re
 void read_into(std::int64_t& value, const Statement& row, int column) { value = row.integer(column); }
 void read_into(bool& value, const Statement& row, int column) { value = row.integer(column) != 0; }
 
+template <class Value>
+bool equal(const Value& a, const Value& b) {
+  return a == b || (a != a && b != b);  // not a number is as good as the other
+}
+
 }  // namespace
 
 std::span<const RunColumn> run_columns() { return kRunColumns; }
@@ -107,22 +112,34 @@ void insert_run(Statement& insert, const SweepTrial& trial, const SweepRun& run)
   insert.run();
 }
 
-std::vector<SweepRun> read_runs(Database& database) {
+std::string select_runs() {
   std::string select = "SELECT point, seed";
   for (const RunColumn& column : kRunColumns) select += std::string(", ") + column.name;
-  Statement row(database, select + " FROM run ORDER BY point, seed, number");
-  std::vector<SweepRun> runs;
-  while (row.step()) {
-    SweepRun run;
-    run.trial = {row.integer(0), row.integer(1)};
-    int place = 2;
-    for (const RunColumn& column : kRunColumns) {
-      std::visit([&](const auto member) { read_into(run.*member, row, place); }, column.member);
-      ++place;
-    }
-    runs.push_back(std::move(run));
+  return select + " FROM run ORDER BY point, seed, number";
+}
+
+SweepRun run_of_row(const Statement& row) {
+  SweepRun run;
+  run.trial = {row.integer(0), row.integer(1)};
+  int place = 2;
+  for (const RunColumn& column : kRunColumns) {
+    std::visit([&](const auto member) { read_into(run.*member, row, place); }, column.member);
+    ++place;
   }
-  return runs;
+  return run;
+}
+
+void add(RowChecksum& checksum, const SweepRun& run) {
+  for (const RunColumn& column : kRunColumns) {
+    std::visit([&](const auto member) { checksum << run.*member; }, column.member);
+  }
+}
+
+const char* differing_column(const SweepRun& a, const SweepRun& b) {
+  for (const RunColumn& column : kRunColumns) {
+    if (!std::visit([&](const auto member) { return equal(a.*member, b.*member); }, column.member)) return column.name;
+  }
+  return nullptr;
 }
 
 }  // namespace dadsim::study

@@ -8,6 +8,7 @@
 
 #include "report/sweep_report.hpp"
 #include "study/sweep/results.hpp"
+#include "study/sweep/row_checksum.hpp"
 
 namespace dadsim::study {
 
@@ -32,7 +33,12 @@ std::string create_run_table();
 void insert_run(Statement& insert, const SweepTrial& trial, const SweepRun& run);
 /// A statement for insert_run().
 std::string insert_into_run();
-/// All rows, by trial and number.
-std::vector<SweepRun> read_runs(Database& database);
+/// The statement that reads all rows, by trial and number, and a run of one of them.
+std::string select_runs();
+SweepRun run_of_row(const Statement& row);
+/// What a run says, without its trial.
+void add(RowChecksum& checksum, const SweepRun& run);
+/// The name of the first column in which two runs differ, as it stands in the tables; null where there is none.
+const char* differing_column(const SweepRun& a, const SweepRun& b);
 
 }  // namespace dadsim::study

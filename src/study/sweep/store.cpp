@@ -5,6 +5,7 @@
 #include "study/learned_bytes.hpp"
 #include "study/playground.hpp"
 #include "study/sweep/history_store.hpp"
+#include "study/sweep/row_checksum.hpp"
 
 namespace dadsim::study {
 namespace {
@@ -26,12 +27,18 @@ double bytes_of(const LearnedRun& run) {
 
 LearnedRunPtr read(Database& database, std::uint64_t key) {
   const std::lock_guard lock(database.mutex());
-  Statement select(database, "SELECT run FROM learning WHERE key = ?");
+  Statement select(database, "SELECT run, checksum FROM learning WHERE key = ?");
   select << key_text(key);
-  return select.step() ? learned_from_bytes(select.bytes(0)) : nullptr;
+  if (!select.step()) return nullptr;
+  const std::string bytes = select.bytes(0);
+  return select.integer(1) == checksum_of_learning(key_text(key), bytes) ? learned_from_bytes(bytes) : nullptr;
 }
 
 }  // namespace
+
+std::int64_t checksum_of_learning(std::string_view key, std::string_view run) {
+  return (RowChecksum() << key << run).value();
+}
 
 SweepLearningStore::SweepLearningStore(Database& file, Database* other) : file_(file), other_(other) {
   set_playground(std::make_shared<Playground>(std::make_shared<SweepHistoryStore>(file, other)));
@@ -54,9 +61,10 @@ void SweepLearningStore::keep(std::uint64_t key, const LearnedRunPtr& run) {
   const std::string bytes = to_bytes(*run);
   if (bytes.size() > kLargest) return;
   Database::Transaction transaction(file_);
-  Statement insert(file_, "INSERT OR REPLACE INTO learning VALUES(?,?)");
+  Statement insert(file_, "INSERT OR REPLACE INTO learning VALUES(?,?,?)");
   insert << key_text(key);
-  insert.blob(bytes).run();
+  insert.blob(bytes) << checksum_of_learning(key_text(key), bytes);
+  insert.run();
   transaction.commit();
 }
 

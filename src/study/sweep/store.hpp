@@ -2,11 +2,15 @@
 
 #include <list>
 #include <map>
+#include <string_view>
 
 #include "study/learned.hpp"
 #include "study/sweep/database.hpp"
 
 namespace dadsim::study {
+
+/// Of a row of the table `learning`. A row with another one is as good as none: what it held is learned again.
+std::int64_t checksum_of_learning(std::string_view key, std::string_view run);
 
 /// Learned runs in memory, as far as there is room for them, and in a file of results. For one thread; others may use
 /// the file meanwhile.

@@ -17,6 +17,7 @@
 #include "study/memory_check.hpp"
 #include "study/scale.hpp"
 #include "study/sweep/remembering_catalog.hpp"
+#include "support/environment_error.hpp"
 #include "support/fingerprint.hpp"
 #include "support/interrupt.hpp"
 #include "support/parallel.hpp"
@@ -157,9 +158,23 @@ std::vector<std::string> SweepPoints::overrides(std::size_t point, std::int64_t 
 }
 
 scenario::Scenario SweepPoints::scenario(std::size_t point, std::int64_t seed) const {
-  std::vector<std::string> all = base_overrides_;
-  for (std::string& one : overrides(point, seed)) all.push_back(std::move(one));
-  return source_.load_point(all, catalog_);
+  const auto changed = [&](const std::string& why) {
+    return EnvironmentError(fmt::format("point {} is no more what it was when the sweep began: {}", point + 1, why));
+  };
+  const auto load = [&](std::int64_t number) {
+    std::vector<std::string> all = base_overrides_;
+    for (std::string& one : overrides(point, number)) all.push_back(std::move(one));
+    return source_.load_point(all, catalog_);
+  };
+  try {
+    scenario::Scenario scenario = load(seed);
+    // The hash that results stand under is that of the first seed.
+    const std::uint64_t hash = seed == 0 ? scenario.hash : load(0).hash;
+    if (hash != points_[point].hash) throw changed("a file that it names has changed since");
+    return scenario;
+  } catch (const InputError& error) {
+    throw changed(to_string(error.diagnostics().front()));
+  }
 }
 
 void SweepPoints::check_points(bool show_progress) {

@@ -27,6 +27,11 @@ void expect_product(Eigen::Index rows, Eigen::Index inner, Eigen::Index out) {
     const MatrixOf<T> expected = add ? MatrixOf<T>(before.leftCols(out) + product) : product;
     EXPECT_LE((c.leftCols(out) - expected).cwiseAbs().maxCoeff(), 2 * tolerance);
     EXPECT_EQ(c.rightCols(5), before.rightCols(5)) << "what lies behind the columns";
+    const MatrixOf<T> left = a.leftCols(inner).transpose();
+    c = before;
+    multiply_panels_by_rows<T>(left, panels, c.leftCols(out), add);
+    EXPECT_LE((c.leftCols(out) - expected).cwiseAbs().maxCoeff(), 2 * tolerance);
+    EXPECT_EQ(c.rightCols(5), before.rightCols(5)) << "what lies behind the columns";
   }
 }
 

@@ -119,5 +119,14 @@ TEST_F(StateProfilesOfFiles, FaultsHaveTheirPlaceAndSayWhatWouldBeRight) {
   EXPECT_TRUE(first_error(connected("t", "north")).starts_with(platform + ":12: this is no line of a state profile"));
 }
 
+TEST(StateProfileText, IsCopiedAsItIsFromWhereItIsNotWellFormed) {
+  for (const std::string& text :
+       {std::string("<platform><trace_connect trace=\"t\" kin\" a=\"b\"/>\n<d=\"SPEED\" element=\"hub\"/>"),
+        std::string("<platform></trace_connect"), std::string("<platform><host id=\"a\" state_file=\"b"),
+        std::string("<platform"), std::string("<a><b></a><c state_file=\"d\"/>")}) {
+    EXPECT_EQ(without_state_profiles(text), text);
+  }
+}
+
 }  // namespace
 }  // namespace dadsim::sim

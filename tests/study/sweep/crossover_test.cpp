@@ -5,6 +5,7 @@
 #include <array>
 #include <map>
 
+#include "study/sweep/read_results.hpp"
 #include "study/sweep/run.hpp"
 #include "study/sweep/sweep_text.hpp"
 #include "study/sweep/tiny_sweep.hpp"

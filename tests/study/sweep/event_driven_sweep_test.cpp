@@ -5,6 +5,7 @@
 #include "study/experiment.hpp"
 #include "study/sweep/history_store.hpp"
 #include "study/sweep/merge.hpp"
+#include "study/sweep/read_results.hpp"
 #include "study/sweep/run.hpp"
 #include "study/sweep/tiny_sweep.hpp"
 #include "support/temporary_folder.hpp"

@@ -6,16 +6,23 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <functional>
+#include <map>
 #include <set>
+#include <type_traits>
 
 #include "scenario/print.hpp"
 #include "study/experiment.hpp"
 #include "study/sweep/merge.hpp"
+#include "study/sweep/read_results.hpp"
 #include "study/sweep/results.hpp"
+#include "study/sweep/run_columns.hpp"
 #include "study/sweep/sweep_csv.hpp"
 #include "study/sweep/sweep_text.hpp"
 #include "study/sweep/tiny_sweep.hpp"
+#include "support/build.hpp"
 #include "support/diagnostics.hpp"
+#include "support/environment_error.hpp"
 #include "support/output_error.hpp"
 #include "support/temporary_folder.hpp"
 
@@ -41,6 +48,23 @@ class SweepRuns : public testing::Test {
     const auto database = open_sweep(folder_.path(file), sweep, shard);
     numbers_ = run_sweep(sweep, *database, shard, options);
     return read_results(*database);
+  }
+  /// A file that says so, whole.
+  void write_file(const std::string& file, const SweepResults& results) const {
+    std::filesystem::remove(folder_.path(file));
+    Database database(folder_.path(file), Database::Access::scratch);
+    create_tables(database);
+    write_identity(database, results.identity, results.columns);
+    for (const SweepResults::Point& point : results.points) write_point(database, point);
+    std::map<SweepTrial, std::vector<SweepRun>> trials;
+    for (const SweepRun& one : results.runs) trials[one.trial].push_back(one);
+    for (const auto& [trial, runs] : trials) write_trial(database, trial, runs, {});
+  }
+  void rewrite_identity(const std::string& file, const std::function<void(SweepIdentity&)>& change) const {
+    Database database(folder_.path(file), Database::Access::write);
+    SweepResults results = read_results(database);
+    change(results.identity);
+    write_identity(database, results.identity, results.columns);
   }
   std::int64_t count(const std::string& file, const std::string& table) const {
     Database database(folder_.path(file), Database::Access::read);
@@ -188,11 +212,73 @@ TEST_F(SweepRuns, AnotherSweepIsRefused) {
             std::string::npos);
   EXPECT_NE(refusal(sweep_of(scenario(kRunSweep)), {1, 2}).find("holds shard 1/1 and not 1/2"), std::string::npos);
   EXPECT_EQ(refusal(sweep_of(scenario(kRunSweep, "moved.xml"))), "none") << "the same wherever its file lies";
-  {
-    Database database(folder_.path("a.sqlite"), Database::Access::write);
-    database.execute("UPDATE sweep SET version = '0.0.1'");
-  }
+  rewrite_identity("a.sqlite", [](SweepIdentity& identity) { identity.version = "0.0.1"; });
   EXPECT_NE(refusal(sweep_of(scenario(kRunSweep))).find("is of dadsim 0.0.1, not of"), std::string::npos);
+}
+
+// Results of two builds may not be those of one question.
+TEST_F(SweepRuns, AnotherBuildIsRefusedUnlessThatIsAllowedAndThenBothAreSaid) {
+  const SweepPoints sweep = sweep_of(scenario(kRunSweep));
+  const std::string csv = sweep_csv(run(sweep, "a.sqlite"));
+  std::filesystem::copy_file(folder_.path("a.sqlite"), folder_.path("b.sqlite"));
+  rewrite_identity("b.sqlite", [](SweepIdentity& identity) { identity.build = "0123456789ab"; });
+  try {
+    open_sweep(folder_.path("b.sqlite"), sweep, {});
+    FAIL() << "no error";
+  } catch (const InputError& error) {
+    EXPECT_NE(std::string(error.what()).find("was made by build 0123456789ab of dadsim, not by "), std::string::npos)
+        << error.what();
+    EXPECT_NE(std::string(error.what()).find("--any-build"), std::string::npos) << error.what();
+  }
+  EXPECT_THROW(run(sweep, "c.sqlite", {.threads = 1, .learned = folder_.path("b.sqlite")}), InputError);
+  EXPECT_THROW(merge_sweeps(folder_.path("m.sqlite"), {folder_.path("a.sqlite"), folder_.path("b.sqlite")}),
+               InputError);
+  EXPECT_EQ(
+      merge_sweeps(folder_.path("m.sqlite"), {folder_.path("a.sqlite"), folder_.path("b.sqlite")}, {.any_build = true})
+          .identity.build,
+      std::string("0123456789ab ") + build());
+  const auto database = open_sweep(folder_.path("b.sqlite"), sweep, {}, true);
+  const SweepResults results = read_results(*database);
+  EXPECT_EQ(results.identity.build, std::string("0123456789ab ") + build());
+  EXPECT_EQ(sweep_csv(results), csv);
+}
+
+// An edited profile gave a resumed sweep points of two different questions.
+TEST_F(SweepRuns, AFileThatThePlatformNamesIsPartOfTheQuestion) {
+  const std::string profile = folder_.write("profile.txt", "0 1000000\n5 2000000\nLOOPAFTER 5\n");
+  std::string platform = R"(<?xml version="1.0"?>
+<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
+<platform version="4.1"><zone id="all" routing="Full">
+)";
+  for (const char* name : {"site-1", "site-2", "site-3", "hub"})
+    platform += fmt::format("<host id=\"{}\" speed=\"1Gf\" core=\"4\"/>\n", name);
+  platform += "<link id=\"line\" bandwidth=\"1MBps\" latency=\"1ms\" bandwidth_file=\"profile.txt\"/>\n";
+  for (const auto& [from, to] : {std::pair{"site-1", "site-2"},
+                                 {"site-1", "site-3"},
+                                 {"site-2", "site-3"},
+                                 {"site-1", "hub"},
+                                 {"site-2", "hub"},
+                                 {"site-3", "hub"}})
+    platform += fmt::format("<route src=\"{}\" dst=\"{}\"><link_ctn id=\"line\"/></route>\n", from, to);
+  folder_.write("platform.xml", platform + "</zone></platform>\n");
+  std::string text = tiny_scenario(R"(<sweep><vary path="training.batch" values="16 32"/></sweep>)");
+  const std::size_t begin = text.find("<platform>");
+  const std::size_t end = text.find("</platform>") + std::string("</platform>").size();
+  text.replace(begin, end - begin, "<platform file=\"platform.xml\"/>");
+  const std::string path = folder_.write("tiny.xml", text);
+  const std::uint64_t before = load_scenario(path, {}, make_catalog()).hash;
+  const SweepPoints sweep = sweep_of(path);
+  open_sweep(folder_.path("a.sqlite"), sweep, {});
+
+  folder_.write("profile.txt", "0 1000000\n5 3000000\nLOOPAFTER 5\n");
+  EXPECT_NE(load_scenario(path, {}, make_catalog()).hash, before);
+  EXPECT_THROW(open_sweep(folder_.path("a.sqlite"), sweep_of(path), {}), InputError) << "another question";
+  // The sweep that has begun does not go on with the other profile either, and records nothing.
+  const auto database = open_sweep(folder_.path("a.sqlite"), sweep, {});
+  EXPECT_THROW(run_sweep(sweep, *database, {}, {.threads = 1}), EnvironmentError);
+  EXPECT_EQ(database->number("SELECT COUNT(*) FROM trial"), 0);
+  folder_.write("profile.txt", "0 1000000\n5 2000000\nLOOPAFTER 5\n");
+  EXPECT_EQ(load_scenario(path, {}, make_catalog()).hash, before) << "the same content is the same question";
 }
 
 TEST_F(SweepRuns, AFileThatIsNoDatabaseIsRefused) {
@@ -218,31 +304,41 @@ TEST_F(SweepRuns, ASecondProcessIsToldThatTheFileIsInUse) {
   }
 }
 
-TEST_F(SweepRuns, APointThatFailsIsNotedAndTheOthersGoOn) {
-  std::filesystem::copy_file(std::string(DADSIM_SOURCE_DIR) + "/platforms/hospitals.xml", folder_.path("good.xml"));
-  std::filesystem::copy_file(folder_.path("good.xml"), folder_.path("bad.xml"));
-  std::string text = tiny_scenario(R"(<sweep><vary path="platform.file" values="good.xml bad.xml"/></sweep>)");
-  const std::size_t begin = text.find("<platform>");
-  const std::size_t end = text.find("</platform>") + std::string("</platform>").size();
-  text.replace(begin, end - begin, "<platform file=\"good.xml\"/>");
-  text.replace(text.find("site-[1-3]"), 10, "hospital-[1-3]");
-  const SweepPoints sweep = sweep_of(folder_.write("tiny.xml", text));
-  std::filesystem::remove(folder_.path("bad.xml"));
+// kill_test.cpp has a simulation that fails among others that go on.
+TEST_F(SweepRuns, APointThatFailedIsToldAndTriedAgainIfThatIsAsked) {
+  const SweepPoints sweep =
+      sweep_of(scenario(R"(<sweep><vary path="platform.federation.sites.up" values="1Mbps 100Mbps"/></sweep>)"));
+  write_trial(*open_sweep(folder_.path("a.sqlite"), sweep, {}), {2, 0}, {}, "it did not want to");
   const SweepResults results = run(sweep, "a.sqlite");
   ASSERT_EQ(results.failed.size(), 1U);
   EXPECT_EQ(results.failed[0].trial.point, 2);
-  EXPECT_NE(results.failed[0].message.find("does not exist"), std::string::npos) << results.failed[0].message;
   EXPECT_EQ(results.runs.size(), 3U);
   EXPECT_EQ(numbers_.failed, 1);
-  EXPECT_NE(sweep_csv(results).find("does not exist"), std::string::npos);
+  EXPECT_NE(sweep_csv(results).find("it did not want to"), std::string::npos);
   EXPECT_NE(sweep_table(results).find("(failed)"), std::string::npos);
 
   // Started again it is left as it is, unless that is asked for.
   run(sweep, "a.sqlite");
   EXPECT_EQ(numbers_.failed, 1);
-  std::filesystem::copy_file(folder_.path("good.xml"), folder_.path("bad.xml"));
   EXPECT_EQ(run(sweep, "a.sqlite", {.threads = 2, .retry_failed = true}).failed.size(), 0U);
   EXPECT_EQ(numbers_.finished, 1);
+}
+
+// Files that went missing were recorded as points that fail, for good.
+TEST_F(SweepRuns, AFileThatIsGoneIsNoResult) {
+  std::filesystem::copy_file(std::string(DADSIM_SOURCE_DIR) + "/platforms/hospitals.xml", folder_.path("good.xml"));
+  std::filesystem::copy_file(folder_.path("good.xml"), folder_.path("gone.xml"));
+  std::string text = tiny_scenario(R"(<sweep><vary path="platform.file" values="good.xml gone.xml"/></sweep>)");
+  const std::size_t begin = text.find("<platform>");
+  const std::size_t end = text.find("</platform>") + std::string("</platform>").size();
+  text.replace(begin, end - begin, "<platform file=\"good.xml\"/>");
+  text.replace(text.find("site-[1-3]"), 10, "hospital-[1-3]");
+  const SweepPoints sweep = sweep_of(folder_.write("tiny.xml", text));
+  std::filesystem::remove(folder_.path("gone.xml"));
+  EXPECT_THROW(run(sweep, "a.sqlite", {.threads = 1}), EnvironmentError);
+  EXPECT_EQ(count("a.sqlite", "trial WHERE status = 'failed'"), 0);
+  std::filesystem::copy_file(folder_.path("good.xml"), folder_.path("gone.xml"));
+  EXPECT_EQ(run(sweep, "a.sqlite").runs.size(), 6U) << "the same command goes on";
 }
 
 TEST_F(SweepRuns, ShardsPutTogetherAreTheWholeSweep) {
@@ -292,20 +388,66 @@ TEST_F(SweepRuns, AMergeRefusesWhatDoesNotBelongTogether) {
   EXPECT_NE(merge("m.sqlite", "1.sqlite", "tiny.xml").find("is no results of a sweep"), std::string::npos);
   EXPECT_NE(merge("m.sqlite", "1.sqlite", "none.sqlite").find("cannot be read"), std::string::npos);
   EXPECT_NE(merge("1.sqlite", "1.sqlite", "2.sqlite").find("is there already"), std::string::npos);
-  {
-    Database database(folder_.path("1.sqlite"), Database::Access::write);
-    database.execute("UPDATE run SET total_seconds = total_seconds + 1 WHERE point = 3");
-    Database copy(folder_.path("copy.sqlite"), Database::Access::write);
-  }
+}
+
+// Of 38 columns 12 were compared.
+TEST_F(SweepRuns, AMergeNamesTheColumnInWhichFilesDisagree) {
+  run(sweep_of(scenario(kRunSweep)), "1.sqlite", {.threads = 2}, {1, 3});
+  const std::string one = folder_.path("1.sqlite");
+  const SweepResults results = [&] {
+    Database database(one, Database::Access::read);
+    return read_results(database);
+  }();
+  ASSERT_EQ(results.runs.front().trial.point, 1);
   const std::size_t before = folder_.files();
-  std::filesystem::copy_file(folder_.path("1.sqlite"), folder_.path("4.sqlite"));
-  {
-    Database database(folder_.path("4.sqlite"), Database::Access::write);
-    database.execute("UPDATE run SET total_seconds = total_seconds + 1 WHERE point = 3");
+  for (const RunColumn& column : run_columns().subspan(1)) {  // the first is the number by which runs are told
+    SweepResults other = results;
+    SweepRun& changed = other.runs.front();
+    std::visit(
+        [&](const auto member) {
+          using Value = std::remove_reference_t<decltype(changed.*member)>;
+          if constexpr (std::is_same_v<Value, bool>) {
+            changed.*member = !(changed.*member);
+          } else if constexpr (std::is_same_v<Value, double>) {
+            changed.*member = std::isnan(changed.*member) ? 1 : changed.*member + 1;
+          } else if constexpr (std::is_same_v<Value, std::string>) {
+            changed.*member += "x";
+          } else {
+            changed.*member += 1000;
+          }
+        },
+        column.member);
+    write_file("other.sqlite", other);
+    try {
+      merge_sweeps(folder_.path("m.sqlite"), {one, folder_.path("other.sqlite")});
+      FAIL() << column.name;
+    } catch (const InputError& error) {
+      const std::string words = error.what();
+      EXPECT_NE(words.find("has other results than"), std::string::npos) << words;
+      EXPECT_NE(words.find(fmt::format("for point 1: {} is not the same", column.name)), std::string::npos) << words;
+    }
   }
-  const std::string words = merge("m.sqlite", "1.sqlite", "4.sqlite");
-  EXPECT_NE(words.find("has other results than"), std::string::npos) << words;
-  EXPECT_NE(words.find("for point 3"), std::string::npos) << words;
+  using Change = std::function<void(SweepResults&)>;
+  const std::vector<std::pair<const char*, Change>> others{
+      {"points", [](SweepResults& all) { ++all.identity.points; }},
+      {"seeds", [](SweepResults& all) { ++all.identity.seeds; }},
+      {"target_accuracy", [](SweepResults& all) { all.identity.target_accuracy = 0.5; }},
+      {"currency", [](SweepResults& all) { all.identity.currency = "EUR"; }},
+      {"axes", [](SweepResults& all) { all.columns.front().path = "seed"; }},
+      {"hash", [](SweepResults& all) { all.points.front().hash = "0123456789abcdef"; }},
+      {"value", [](SweepResults& all) { all.points.front().values.front() = "7Mbps"; }},
+  };
+  for (const auto& [name, change] : others) {
+    SweepResults other = results;
+    change(other);
+    write_file("other.sqlite", other);
+    try {
+      merge_sweeps(folder_.path("m.sqlite"), {one, folder_.path("other.sqlite")});
+      FAIL() << name;
+    } catch (const InputError& error) {
+      EXPECT_NE(std::string(error.what()).find(name), std::string::npos) << name << " in " << error.what();
+    }
+  }
   EXPECT_EQ(folder_.files(), before + 1) << "nothing half merged is left";
 }
 

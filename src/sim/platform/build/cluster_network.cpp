@@ -5,6 +5,7 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "sim/platform/build/host_zone.hpp"
 #include "sim/platform/links/efficiency.hpp"
 
 namespace dadsim::sim {
@@ -12,7 +13,17 @@ namespace {
 
 namespace sg4 = simgrid::s4u;
 
-void describe(sg4::Link* link, const spec::LinkSpec& spec) {
+constexpr double kMostQueue = 1e15;  // bytes, as Interconnect reads it
+
+void describe(sg4::NetZone& zone, sg4::Link* link, const spec::LinkSpec& spec) {
+  if (spec.queue_bytes > 0 && spec.queue_bytes <= kMostQueue) {
+    LinkProperties properties;
+    properties.transport = spec.transport;
+    properties.efficiency = spec.efficiency;
+    properties.queue_bytes = spec.queue_bytes;
+    properties.link_class = spec.name;
+    note_properties(zone, link, properties);
+  }
   link->set_property("transport", to_string(spec.transport));
   link->set_property("efficiency", fmt::format("{}", spec.efficiency));
   link->set_property("queue", fmt::format("{}", spec.queue_bytes));
@@ -43,7 +54,7 @@ DuplexLink make_duplex_link(sg4::NetZone& zone, const std::string& name, const s
   const DuplexLink line{both->get_link_up(), both->get_link_down()};
   for (sg4::Link* link : {line.up, line.down}) {
     link->set_latency(spec.latency);
-    describe(link, spec);
+    describe(zone, link, spec);
   }
   return line;
 }
@@ -51,7 +62,7 @@ DuplexLink make_duplex_link(sg4::NetZone& zone, const std::string& name, const s
 sg4::Link* make_link(sg4::NetZone& zone, const std::string& name, const spec::LinkSpec& spec) {
   check(name, spec);
   sg4::Link* link = zone.create_link(name, spec.bandwidth)->set_latency(spec.latency);
-  describe(link, spec);
+  describe(zone, link, spec);
   return link;
 }
 
@@ -64,6 +75,17 @@ sg4::Link* make_link(sg4::NetZone& zone, const std::string& name, const spec::Wa
   spec.queue_bytes = pair.queue_bytes;
   spec.efficiency = pair.transport == spec::Transport::tcp ? efficiency::kTcp : 1;
   return make_link(zone, name, spec);
+}
+
+void mark(sg4::NetZone& zone, sg4::Link* link, bool adds_up, bool rccl) {
+  if (adds_up) link->set_property("adds-up", "true");
+  if (rccl) link->set_property("library", "rccl");
+  if (const LinkProperties* noted = noted_properties(link); noted != nullptr && (adds_up || rccl)) {
+    LinkProperties properties = *noted;
+    properties.adds_up = adds_up;
+    properties.rccl = rccl;
+    note_properties(zone, link, properties);
+  }
 }
 
 void make_host(sg4::NetZone& zone, const std::string& name, const std::string& node) {

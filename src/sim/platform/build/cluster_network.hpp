@@ -51,6 +51,9 @@ simgrid::s4u::Link* make_link(simgrid::s4u::NetZone& zone, const std::string& na
 /// The line of a pair in its direction.
 simgrid::s4u::Link* make_link(simgrid::s4u::NetZone& zone, const std::string& name, const spec::WanSpec::Pair& pair);
 
+/// An adapter on a fabric whose switches can sum, or that AMD's library drives.
+void mark(simgrid::s4u::NetZone& zone, simgrid::s4u::Link* link, bool adds_up, bool rccl);
+
 /// A host of nominal speed: what computes is the worker's device. Hosts of one node have the same `node`.
 void make_host(simgrid::s4u::NetZone& zone, const std::string& name, const std::string& node);
 

@@ -70,8 +70,7 @@ class GpuCluster : public ClusterNetwork {
         const DuplexLink& line =
             adapters_.emplace_back(make_duplex_link(zone, fmt::format("{} rail-{}", name, rail), spec.nic));
         for (sg4::Link* link : {line.up, line.down}) {
-          if (spec.fabric.adds_up) link->set_property("adds-up", "true");
-          if (spec.port.name.starts_with("xgmi")) link->set_property("library", "rccl");
+          mark(zone, link, spec.fabric.adds_up, spec.port.name.starts_with("xgmi"));
         }
       }
     }

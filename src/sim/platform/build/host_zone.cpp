@@ -1,8 +1,12 @@
 #include "sim/platform/build/host_zone.hpp"
 
+#include <bit>
+#include <set>
 #include <simgrid/kernel/routing/NetPoint.hpp>
 #include <simgrid/kernel/routing/NetZoneImpl.hpp>
 #include <utility>
+
+#include "support/flat_map.hpp"
 
 namespace dadsim::sim {
 
@@ -19,6 +23,16 @@ class HostZone : public routing::NetZoneImpl {
   }
 
   void set_network(std::unique_ptr<ClusterNetwork> network) { network_ = std::move(network); }
+  const ClusterNetwork* network() const { return network_.get(); }
+
+  void note(const simgrid::s4u::Link* link, const LinkProperties& properties) {
+    const LinkProperties* kept = &*properties_.insert(properties).first;
+    *properties_of_.try_emplace(std::bit_cast<std::uintptr_t>(link), kept).first = kept;
+  }
+  const LinkProperties* noted(const simgrid::s4u::Link* link) const {
+    const LinkProperties* const* known = properties_of_.find(std::bit_cast<std::uintptr_t>(link));
+    return known == nullptr ? nullptr : *known;
+  }
 
   void get_local_route(const routing::NetPoint* from, const routing::NetPoint* to, routing::Route* into,
                        double* latency) override {
@@ -38,7 +52,9 @@ class HostZone : public routing::NetZoneImpl {
  private:
   simgrid::s4u::Link* loopback_ = nullptr;
   std::unique_ptr<ClusterNetwork> network_;
-  Links links_;  ///< of the route that was asked for last: keeps its memory
+  std::set<LinkProperties> properties_;
+  FlatMap<const LinkProperties*> properties_of_;  ///< links, by address
+  Links links_;                                   ///< of the route that was asked for last: keeps its memory
 };
 
 HostZone& make_host_zone() { return *new HostZone; }  // NOLINT: the engine deletes its root zone
@@ -46,5 +62,31 @@ HostZone& make_host_zone() { return *new HostZone; }  // NOLINT: the engine dele
 simgrid::s4u::NetZone& interface_of(HostZone& zone) { return *zone.get_iface(); }
 
 void set_network(HostZone& zone, std::unique_ptr<ClusterNetwork> network) { zone.set_network(std::move(network)); }
+
+namespace {
+
+const HostZone* zone_of_engine() {
+  return dynamic_cast<const HostZone*>(simgrid::s4u::Engine::get_instance()->get_netzone_root()->get_impl());
+}
+
+}  // namespace
+
+void note_properties(simgrid::s4u::NetZone& zone, const simgrid::s4u::Link* link, const LinkProperties& properties) {
+  if (auto* own = dynamic_cast<HostZone*>(zone.get_impl())) own->note(link, properties);
+}
+
+const LinkProperties* noted_properties(const simgrid::s4u::Link* link) {
+  const HostZone* zone = zone_of_engine();
+  return zone == nullptr ? nullptr : zone->noted(link);
+}
+
+const ClusterNetwork* declared_network() {
+  const HostZone* zone = zone_of_engine();
+  return zone == nullptr ? nullptr : zone->network();
+}
+
+std::int64_t number_in_network(const simgrid::s4u::Host& host) {
+  return static_cast<std::int64_t>(host.get_netpoint()->id());
+}
 
 }  // namespace dadsim::sim

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
 
+#include "sim/network/transport.hpp"
 #include "sim/platform/build/cluster_network.hpp"
 #include "sim/platform/compat.hpp"
 
@@ -25,5 +27,18 @@ simgrid::s4u::NetZone& interface_of(HostZone& zone);
 /// Gives the zone its routes, once hosts and links are made. Nothing but hosts may have been added to the zone, in the
 /// order in which the network numbers them.
 void set_network(HostZone& zone, std::unique_ptr<ClusterNetwork> network);
+
+/// Keeps what a link of the zone is like, as its properties say in words: reading these back takes longer than making
+/// the link.
+void note_properties(simgrid::s4u::NetZone& zone, const simgrid::s4u::Link* link, const LinkProperties& properties);
+
+/// What was noted last, in the zone of this process's engine; nullptr: nothing.
+const LinkProperties* noted_properties(const simgrid::s4u::Link* link);
+
+/// The network of this process's engine where it is a declared one; else nullptr.
+const ClusterNetwork* declared_network();
+
+/// The number of a host in it.
+std::int64_t number_in_network(const simgrid::s4u::Host& host);
 
 }  // namespace dadsim::sim

@@ -1,0 +1,54 @@
+// Reads the file of a sweep with one byte changed or cut short, again and again: all that is read must be what is read
+// of the whole file, or nothing.
+//   flip_sweep FILE FIRST COUNT FOLDER
+// Says how many were read and refused. Ends by SIGALRM where one takes longer than 20 s. The changed file stays in
+// FOLDER after a fault, which is said with its number.
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+#include "study/sweep/flips.hpp"
+
+int main(int argc, char** argv) {
+  if (argc != 5) {
+    std::fprintf(stderr, "flip_sweep FILE FIRST COUNT FOLDER\n");
+    return 2;
+  }
+  constexpr unsigned kLongest = 20;  // seconds
+  const std::string file = argv[1];
+  const auto first = static_cast<std::uint32_t>(std::strtoul(argv[2], nullptr, 10));
+  const auto count = static_cast<std::uint32_t>(std::strtoul(argv[3], nullptr, 10));
+  const std::string changed = std::string(argv[4]) + "/changed.sqlite";
+  std::ifstream in(file, std::ios::binary);
+  const std::string content{std::istreambuf_iterator<char>(in), {}};
+  const std::optional<std::string> csv = dadsim::test::csv_unless_refused(file);
+  if (!csv) {
+    std::fprintf(stderr, "%s: is refused as it is\n", file.c_str());
+    return 2;
+  }
+  std::uint32_t same = 0;
+  std::uint32_t refused = 0;
+  for (std::uint32_t number = first; number < first + count; ++number) {
+    dadsim::test::overwrite(changed, dadsim::test::flipped(content, number));
+    ::alarm(kLongest);
+    try {
+      const std::optional<std::string> read = dadsim::test::csv_unless_refused(changed);
+      if (read && *read != *csv) {
+        std::printf("%u: another CSV\n", number);
+        return 1;
+      }
+      ++(read ? same : refused);
+    } catch (const std::exception& error) {
+      std::printf("%u: %s\n", number, error.what());
+      return 1;
+    }
+    ::alarm(0);
+  }
+  std::printf("%u changes: %u read the same, %u refused, 0 faults\n", count, same, refused);
+  return 0;
+}

@@ -1,0 +1,24 @@
+// Measured steps, as `dadsim calibrate` reads them.
+#include "study/measurements.hpp"
+
+#include <cmath>
+
+#include "scenario/fake_catalog.hpp"
+#include "support/diagnostics.hpp"
+#include "target.hpp"
+
+using namespace dadsim;
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  static const scenario::Catalog catalog = test::fake_catalog();
+  try {
+    for (const study::Measurement& one :
+         study::read_measurements("measurements.csv", std::string(fuzz::text_of(data, size)), catalog)) {
+      fuzz::require(one.batch > 0 && one.line > 0, "batches and lines count from 1");
+      fuzz::require(std::isfinite(one.seconds) && one.seconds > 0, "a step takes a time");
+    }
+  } catch (const InputError&) {
+    return 0;
+  }
+  return 0;
+}

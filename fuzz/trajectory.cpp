@@ -1,0 +1,33 @@
+// What was learned, as bytes in a file of a sweep: plain, below the compression and the fingerprint that keep damaged
+// ones from here; and packed. What can be read is written as it was.
+#include <stdexcept>
+
+#include "step/trajectory_bytes.hpp"
+#include "study/learned_bytes.hpp"
+#include "target.hpp"
+
+using namespace dadsim;
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view bytes = fuzz::text_of(data, size);
+  if (const study::LearnedRunPtr run = study::learned_from_bytes(bytes)) {
+    const study::LearnedRunPtr again = study::learned_from_bytes(study::to_bytes(*run));
+    fuzz::require(again != nullptr && study::to_bytes(*again) == study::to_bytes(*run), "a run comes back as it was");
+  }
+  try {
+    WireReader reader(bytes);
+    const spec::ModelShape shape = step::read_shape(reader);
+    std::string data_set, remark;
+    std::uint8_t batch_statistics = 0;
+    reader >> data_set >> batch_statistics >> remark;
+    const step::Trajectory trajectory = step::read_trajectory(reader);
+    WireWriter writer;
+    step::write_shape(writer, shape);
+    writer << std::string_view(data_set) << batch_statistics << std::string_view(remark);
+    step::write_trajectory(writer, trajectory);
+    fuzz::require(bytes.starts_with(writer.bytes()), "what was read is written as it was");
+  } catch (const std::out_of_range&) {
+    return 0;
+  }
+  return 0;
+}

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace dadsim::cli {
+
+/// The files that a command writes, checked before anything is run or written.
+class OutputFiles {
+ public:
+  struct Named {
+    std::string role;  ///< as it is told: "--json"
+    std::string path;  ///< "-" is standard output; empty: this one is not asked for
+  };
+
+  /// `inputs` are what the command line names to be read; what those name in turn is noted as it is read. Throws
+  /// UsageError where two of them, an output and an input, or an output and where standard output goes are one file,
+  /// whatever they are called (see FileIdentity).
+  OutputFiles(std::vector<Named> outputs, std::vector<Named> inputs);
+
+  /// Again, with all that has been read by now (see note_input). To be called once the scenario is read and before it
+  /// is run. Throws UsageError.
+  void check_against_inputs() const;
+
+  /// Throws OutputError where one could not be written later.
+  void check_writable() const;
+
+  /// Whether one of them takes standard output, so that no text belongs there.
+  bool take_standard_output() const;
+
+ private:
+  std::vector<Named> outputs_, inputs_;
+};
+
+}  // namespace dadsim::cli

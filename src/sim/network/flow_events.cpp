@@ -1,0 +1,334 @@
+#include "sim/network/flow_events.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+
+#include "sim/network/flow.hpp"
+
+namespace dadsim::sim {
+namespace {
+
+constexpr double kSameDate = 1e-12;      // seconds, as SimGrid is told to count events as one
+constexpr double kAllCarriedOut = 2e5;   // messages up to which no round is left out
+constexpr std::int64_t kFewRounds = 32;  // of those alike, carried out at first
+constexpr double kSettled = 1e-3;        // of the whole time: what may come of rounds that do not all take the same
+
+/// The longest phase of rounds that are alike.
+collectives::RoundPhase longest_alike(const collectives::Rounds& rounds) {
+  collectives::RoundPhase longest{0, 0, true};
+  for (const collectives::RoundPhase& phase : rounds.phases()) {
+    if (phase.alike && phase.rounds > longest.rounds) longest = phase;
+  }
+  return longest;
+}
+
+double messages_of_round(const collectives::Rounds& rounds, std::int64_t round) {
+  std::vector<collectives::Transfer> transfers;
+  for (collectives::Rank rank = 0; rank < rounds.ranks(); ++rank) {
+    for (collectives::Rank lane = 0; lane < rounds.lanes(); ++lane) rounds.lane_sends(rank, lane, round, transfers);
+  }
+  return static_cast<double>(transfers.size());
+}
+
+}  // namespace
+
+double FlowEvents::messages(const collectives::Rounds& rounds) {
+  double all = 0;
+  for (const collectives::RoundPhase& phase : rounds.phases()) {
+    for (std::int64_t i = 0; i < (phase.alike ? 1 : phase.rounds); ++i) {
+      all += (phase.alike ? static_cast<double>(phase.rounds) : 1) * messages_of_round(rounds, phase.first + i);
+      if (all > 1e3 * kMostMessages) return all;
+    }
+  }
+  return all;
+}
+
+bool FlowEvents::serves() const {
+  return std::ranges::none_of(network_.links(),
+                              [](const NetworkLink& link) { return link.use.transport == spec::Transport::tcp; });
+}
+
+void FlowEvents::run(const collectives::Rounds& rounds, std::vector<double>& dates) {
+  const collectives::RoundPhase phase = longest_alike(rounds);
+  const double all = messages(rounds);
+  const double each = phase.rounds > 0 ? messages_of_round(rounds, phase.first) : 0;
+  const double begin = *std::ranges::max_element(dates);
+  for (std::int64_t kept = all <= kAllCarriedOut ? phase.rounds : std::min(phase.rounds, kFewRounds);;
+       kept = std::min(phase.rounds, 2 * kept)) {
+    const std::int64_t left_out = phase.rounds - kept;
+    if (all - static_cast<double>(left_out) * each > kMostMessages) {
+      throw FlowRefused(fmt::format("{:.3g} messages are too many to follow each", all));
+    }
+    count_ = rounds.count() - left_out;
+    skip_from_ = phase.first + kept;
+    skipped_ = left_out;
+    marked_ = phase.first;
+    marks_.assign(left_out > 0 ? static_cast<std::size_t>(kept) : 0, 0);
+    std::vector<double> done = dates;
+    carry_out(rounds, done);
+    const double end = *std::ranges::max_element(done);
+    if (left_out == 0) {
+      account(1);
+      dates.swap(done);
+      return;
+    }
+    const auto each_took = [&](std::int64_t from, std::int64_t until) {
+      return (marks_[static_cast<std::size_t>(until)] - marks_[static_cast<std::size_t>(from)]) /
+             static_cast<double>(until - from);
+    };
+    const double late = each_took(kept / 2, kept - 1);
+    const double early = each_took(kept / 4, kept / 2);
+    const double more = late * static_cast<double>(left_out);
+    if (std::abs(late - early) * static_cast<double>(left_out) > kSettled * (end - begin + more)) continue;
+    account((end - begin + more) / (end - begin));
+    for (double& date : done) date += more;
+    dates.swap(done);
+    // What the rounds left out carry.
+    for (collectives::Rank rank = 0; rank < rounds.ranks(); ++rank) {
+      for (collectives::Rank lane = 0; lane < lanes_; ++lane) {
+        transfers_.clear();
+        rounds.lane_sends(rank, lane, phase.first, transfers_);
+        for (const collectives::Transfer& transfer : transfers_) {
+          carry(connections_[static_cast<std::size_t>(connection(rank, transfer.peer))], transfer.bytes,
+                static_cast<double>(left_out));
+        }
+      }
+    }
+    return;
+  }
+}
+
+void FlowEvents::carry(const Connection& over, double bytes, double times) {
+  const Path& path = network_[over.path];
+  const double wire_bytes = path.use.cost(bytes, rounds_->in_bulk()).wire_bytes;
+  for (const std::int32_t link : path.links) {
+    loads_[static_cast<std::size_t>(link)].payload += times * bytes;
+    loads_[static_cast<std::size_t>(link)].wire += times * wire_bytes;
+  }
+}
+
+void FlowEvents::carry_out(const collectives::Rounds& rounds, std::vector<double>& dates) {
+  rounds_ = &rounds;
+  lanes_ = rounds.lanes();
+  pace_ = rounds.pace();
+  fluid_ = {};
+  connections_.clear();
+  to_.assign(dates.size(), {});
+  events_.clear();
+  loads_.clear();
+  begins_ = {};
+  serial_ = 0;
+  now_ = *std::ranges::min_element(dates);
+  states_.clear();
+  states_.resize(dates.size() * static_cast<std::size_t>(lanes_));
+  for (std::size_t i = 0; i < states_.size(); ++i) states_[i].date = dates[i / static_cast<std::size_t>(lanes_)];
+  for (std::size_t i = 0; i < states_.size(); ++i) advance(static_cast<std::int32_t>(i));
+  for (;;) {
+    const double next =
+        std::min(begins_.empty() ? std::numeric_limits<double>::infinity() : begins_.top().date, fluid_.next());
+    if (!std::isfinite(next)) break;
+    now_ = std::max(now_, next);
+    const double until = now_ + kSameDate;
+    for (bool any = true; any;) {
+      any = false;
+      for (; !begins_.empty() && begins_.top().date <= until; any = true) {
+        const std::int32_t connection = begins_.top().connection;
+        begins_.pop();
+        move(connection);
+      }
+      for (std::int32_t over = fluid_.end(until); over >= 0; over = fluid_.end(until), any = true) deliver(over);
+    }
+    fluid_.share(now_);
+  }
+  for (std::size_t i = 0; i < states_.size(); ++i) {
+    if (states_[i].through < count_) throw std::logic_error("a rank waits for a message that nobody sends");
+    double& date = dates[i / static_cast<std::size_t>(lanes_)];
+    date = std::max(date, states_[i].date);
+  }
+}
+
+/// As CollectiveRun::advance.
+void FlowEvents::advance(std::int32_t of) {
+  State& state = states_[static_cast<std::size_t>(of)];
+  while (state.through < count_) {
+    if (state.through < state.entered && state.rounds.front().over()) {
+      const Round& round = state.rounds.front();
+      if (round.cause != kStart && round.last > state.date) {
+        state.date = round.last;
+        state.cause = round.cause;
+      }
+      state.rounds.pop_front();
+      ++state.through;
+      continue;
+    }
+    const bool part_begins = pace_.part > 0 && numbered(state.entered) % pace_.part == 0;
+    if (state.entered >= count_ || state.entered >= state.through + (part_begins ? 1 : pace_.in_flight)) return;
+    enter(of, state);
+  }
+}
+
+void FlowEvents::enter(std::int32_t of, State& state) {
+  const std::int64_t round = state.entered++;
+  const collectives::Rank rank = of / lanes_;
+  const collectives::Rank lane = of % lanes_;
+  if (round >= marked_ && round - marked_ < std::ssize(marks_)) {
+    double& mark = marks_[static_cast<std::size_t>(round - marked_)];
+    mark = std::max(mark, state.date);
+  }
+  transfers_.clear();
+  rounds_->lane_receives(rank, lane, numbered(round), transfers_);
+  const auto index = static_cast<std::size_t>(round - state.through);
+  state.rounds.extend(index + 1);
+  state.rounds[index].expected = static_cast<std::int32_t>(transfers_.size());
+  if (pace_.ready != collectives::Pace::Ready::is_taken_for_granted) return meet(of, state, round);
+  transfers_.clear();
+  rounds_->lane_sends(rank, lane, numbered(round), transfers_);
+  for (const collectives::Transfer& transfer : transfers_) send(of, transfer, round, state.date, state.cause);
+}
+
+/// As CollectiveRun::meet. `transfers_`: what the rank receives.
+void FlowEvents::meet(std::int32_t of, State& state, std::int64_t round) {
+  const std::vector<collectives::Transfer> received = transfers_;
+  transfers_.clear();
+  rounds_->sends(of, numbered(round), transfers_);
+  Round& meeting = state.rounds[static_cast<std::size_t>(round - state.through)];
+  meeting.entered = state.date;
+  meeting.entered_for = state.cause;
+  const auto say_ready = [&] {
+    for (const collectives::Transfer& transfer : received) {
+      send(of, {transfer.peer, 0}, round, state.date, state.cause, true);
+    }
+  };
+  if (pace_.ready == collectives::Pace::Ready::is_said_before_sending) say_ready();
+  for (const collectives::Transfer& transfer : transfers_) {
+    const auto word = std::ranges::find(meeting.words, transfer.peer, &Round::Word::from);
+    if (word == meeting.words.end()) {
+      meeting.waiting.push_back(transfer);
+      continue;
+    }
+    const bool waited = word->date > state.date;
+    if (waited) meeting.came(word->date, word->event);
+    send(of, transfer, round, waited ? word->date : state.date, waited ? word->event : state.cause);
+  }
+  meeting.words.clear();
+  if (pace_.ready == collectives::Pace::Ready::is_said_after_sending) say_ready();
+}
+
+/// As CollectiveRun::heard.
+void FlowEvents::heard(std::int32_t of, const Message& message, double date, collectives::Rank from) {
+  State& state = states_[static_cast<std::size_t>(of)];
+  const auto index = static_cast<std::size_t>(message.round - state.through);
+  state.rounds.extend(index + 1);
+  Round& meeting = state.rounds[index];
+  if (message.round >= state.entered) {
+    meeting.words.push_back({from, date, message.event});
+    return;
+  }
+  const auto waits = std::ranges::find(meeting.waiting, from, &collectives::Transfer::peer);
+  const collectives::Transfer transfer = *waits;
+  meeting.waiting.erase(waits);
+  const bool waited = date > meeting.entered;
+  const double leaves = waited ? date : meeting.entered;
+  const std::int32_t cause = waited ? message.event : meeting.entered_for;
+  meeting.came(leaves, cause);
+  send(of, transfer, message.round, leaves, cause);
+  advance(of);
+}
+
+void FlowEvents::send(std::int32_t from, const collectives::Transfer& transfer, std::int64_t round, double date,
+                      std::int32_t cause, bool word) {
+  const std::int32_t number = connection(from / lanes_, transfer.peer);
+  Connection& over = connections_[static_cast<std::size_t>(number)];
+  const auto event = static_cast<std::int32_t>(events_.size());
+  events_.push_back({cause, number, -1, 0, date, 0});
+  over.queue.push_back({round, transfer.peer * lanes_ + from % lanes_, transfer.bytes, date, event, word});
+  carry(over, transfer.bytes, 1);
+  if (over.queue.size() == 1) begins_.push({std::max(now_, date), serial_++, number});
+}
+
+std::int32_t FlowEvents::connection(collectives::Rank from, collectives::Rank to) {
+  const auto [known, added] =
+      to_[static_cast<std::size_t>(from)].try_emplace(to, static_cast<std::int32_t>(connections_.size()));
+  if (!added) return known->second;
+  Connection& made = connections_.emplace_back();
+  made.from = from;
+  made.path = network_.path(hosts_[static_cast<std::size_t>(from)], hosts_[static_cast<std::size_t>(to)]);
+  const Path& path = network_[made.path];
+  std::vector<std::int32_t> shared;
+  double most = std::numeric_limits<double>::infinity();
+  for (const std::int32_t index : path.links) {
+    const NetworkLink& link = network_.link(index);
+    if (link.shared) {
+      shared.push_back(index);
+      fluid_.set_capacity(index, link.bandwidth);
+    } else {
+      most = std::min(most, link.bandwidth);
+    }
+  }
+  // A message of one lane has its part of the path.
+  const double share = rounds_->lane_share(from, to);
+  if (share < 1) most = std::min(most, share * path.use.payload_rate / path.use.efficiency);
+  fluid_.add(std::move(shared), most);
+  loads_.resize(network_.links().size());
+  return known->second;
+}
+
+/// The first message of a connection leaves.
+void FlowEvents::move(std::int32_t number) {
+  Connection& over = connections_[static_cast<std::size_t>(number)];
+  const double bytes = network_[over.path].use.cost(over.queue.front().bytes, rounds_->in_bulk()).wire_bytes;
+  if (bytes > 0) {
+    fluid_.begin(number, bytes, now_);
+  } else {
+    deliver(number);
+  }
+}
+
+void FlowEvents::deliver(std::int32_t number) {
+  Connection& over = connections_[static_cast<std::size_t>(number)];
+  const Message message = over.queue.front();
+  over.queue.pop_front();
+  if (!over.queue.empty()) begins_.push({std::max(now_, over.queue.front().ready), serial_++, number});
+  const Path& path = network_[over.path];
+  const double latency = path.latency + path.use.cost(message.bytes, rounds_->in_bulk()).overhead;
+  over.last = std::max(over.last, now_ + latency);  // no message overtakes the one before
+  Event& event = events_[static_cast<std::size_t>(message.event)];
+  event.arrived = over.last;
+  event.latency = static_cast<float>(latency);
+  event.bottleneck = fluid_.bottleneck(number);
+  const double arrival = over.last;
+  if (message.word) return heard(message.to, message, arrival, over.from);
+  State& state = states_[static_cast<std::size_t>(message.to)];
+  const auto index = static_cast<std::size_t>(message.round - state.through);
+  state.rounds.extend(index + 1);
+  Round& round = state.rounds[index];
+  ++round.arrived;
+  round.came(arrival, message.event);
+  if (index == 0) advance(message.to);
+}
+
+/// What the time went to, back from the last rank along the messages that each waited for.
+void FlowEvents::account(double factor) {
+  spent_.clear();
+  const auto last = std::ranges::max_element(states_, {}, &State::date);
+  for (std::int32_t number = last->cause; number != kStart;) {
+    const Event& event = events_[static_cast<std::size_t>(number)];
+    const Path& path = network_[connections_[static_cast<std::size_t>(event.connection)].path];
+    const double whole = event.arrived - event.sent;
+    const double latency = std::min(whole, static_cast<double>(event.latency));
+    spent_[{"latency", path.name}] += factor * latency;
+    std::int32_t narrowest = event.bottleneck;
+    for (const std::int32_t link : path.links) {
+      if (narrowest < 0 || (event.bottleneck < 0 && network_.link(link).bandwidth < network_.link(narrowest).bandwidth))
+        narrowest = link;
+    }
+    if (narrowest >= 0) spent_[{"bandwidth", network_.link(narrowest).name}] += factor * (whole - latency);
+    number = event.cause;
+  }
+}
+
+}  // namespace dadsim::sim

@@ -1,0 +1,144 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <queue>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "collectives/rounds.hpp"
+#include "sim/network/fifo.hpp"
+#include "sim/network/fluid.hpp"
+#include "sim/network/interconnect.hpp"
+
+namespace dadsim::sim {
+
+/// A collective by flows that begin and end at dates of their own, where its ranks do not keep in step: every message
+/// is a flow, messages of a pair follow one another, and a rank goes on when its messages have come, as it does message
+/// by message (CollectiveRun over connections of nvlink, rdma and plain links). What it saves is SimGrid's bookkeeping.
+///
+/// Of rounds that are alike it carries out as many as it takes until each adds the same time, twice; what the others
+/// take follows from that.
+class FlowEvents {
+ public:
+  FlowEvents(Interconnect& network, std::vector<simgrid::s4u::Host*> hosts)
+      : network_(network), hosts_(std::move(hosts)) {}
+
+  /// Messages that are carried out one by one to know what the rounds take; a collective of more is not for flows of
+  /// this kind.
+  static constexpr double kMostMessages = 2e7;
+  /// How many of them the rounds come to.
+  static double messages(const collectives::Rounds& rounds);
+  /// Whether messages over links like those of the network are known here: not over TCP.
+  bool serves() const;
+
+  /// `dates`: per rank, when it begins, and afterwards when it is done (seconds).
+  void run(const collectives::Rounds& rounds, std::vector<double>& dates);
+
+  const std::map<std::pair<std::string, std::string>, double>& spent() const { return spent_; }
+  const std::vector<LinkLoad>& loads() const { return loads_; }
+
+ private:
+  static constexpr std::int32_t kStart = -1;
+  struct Message {
+    std::int64_t round = 0;
+    std::int32_t to = 0;  ///< rank · lanes + lane
+    double bytes = 0;     ///< payload
+    double ready = 0;     ///< seconds
+    std::int32_t event = kStart;
+    bool word = false;  ///< that the sender is ready to get what the receiver sends in the round
+  };
+  /// Its number is that of its transfers in `fluid_`.
+  struct Connection {
+    std::int32_t path = 0;
+    collectives::Rank from = 0;
+    Fifo<Message> queue;  ///< the first is under way, or waits for its date
+    double last = 0;      ///< seconds: the last delivery
+  };
+  /// What a rank got in a round, and what it waits for there.
+  struct Round {
+    std::int32_t arrived = 0, expected = 0;
+    double last = 0;
+    std::int32_t cause = kStart;
+    // Where receivers say that they are ready:
+    struct Word {
+      collectives::Rank from;
+      double date;
+      std::int32_t event;
+    };
+    std::vector<Word> words;                     ///< that came before the rank had entered the round
+    std::vector<collectives::Transfer> waiting;  ///< messages whose receivers have not said that they are ready
+    double entered = 0;
+    std::int32_t entered_for = kStart;  ///< the cause
+
+    void came(double date, std::int32_t event) {
+      if (cause != kStart && date <= last) return;
+      last = date;
+      cause = event;
+    }
+    bool over() const { return arrived >= expected && waiting.empty(); }
+  };
+  struct State {
+    std::int64_t entered = 0, through = 0;
+    double date = 0;
+    std::int32_t cause = kStart;
+    Fifo<Round> rounds;  ///< from `through` on
+  };
+  struct Event {
+    std::int32_t cause;
+    std::int32_t connection;
+    std::int32_t bottleneck;
+    float latency;         ///< seconds
+    double sent, arrived;  ///< seconds
+  };
+  struct Begin {
+    double date;
+    std::int64_t serial;
+    std::int32_t connection;
+    bool operator>(const Begin& other) const {
+      return date > other.date || (date == other.date && serial > other.serial);
+    }
+  };
+
+  /// Carries out `count_` rounds.
+  void carry_out(const collectives::Rounds& rounds, std::vector<double>& dates);
+  /// What the collective calls the round.
+  std::int64_t numbered(std::int64_t round) const { return round < skip_from_ ? round : round + skipped_; }
+  void advance(std::int32_t of);
+  void enter(std::int32_t of, State& state);
+  void meet(std::int32_t of, State& state, std::int64_t round);
+  void heard(std::int32_t of, const Message& message, double date, collectives::Rank from);
+  void send(std::int32_t from, const collectives::Transfer& transfer, std::int64_t round, double date,
+            std::int32_t cause, bool word = false);
+  std::int32_t connection(collectives::Rank from, collectives::Rank to);
+  void carry(const Connection& over, double bytes, double times);
+  void move(std::int32_t connection);
+  void deliver(std::int32_t connection);
+  void account(double factor);
+
+  Interconnect& network_;
+  std::vector<simgrid::s4u::Host*> hosts_;
+  const collectives::Rounds* rounds_ = nullptr;
+  collectives::Rank lanes_ = 1;
+  collectives::Pace pace_;
+  std::int64_t count_ = 0;                    ///< rounds that are carried out
+  std::int64_t skip_from_ = 0, skipped_ = 0;  ///< rounds from there on are those of a number higher by so many
+  std::int64_t marked_ = 0;                   ///< the first round whose beginning is noted
+  std::vector<double> marks_;                 ///< seconds: when the last rank has entered it
+  double now_ = 0;
+  std::int64_t serial_ = 0;
+  Fluid fluid_;
+  std::vector<Connection> connections_;
+  std::vector<std::unordered_map<std::int32_t, std::int32_t>> to_;  ///< connections, per sender
+  std::vector<State> states_;
+  std::vector<Event> events_;
+  std::priority_queue<Begin, std::vector<Begin>, std::greater<>> begins_;
+  std::vector<collectives::Transfer> transfers_;  ///< of the round at hand; kept for its memory
+  std::map<std::pair<std::string, std::string>, double> spent_;
+  std::vector<LinkLoad> loads_;
+};
+
+}  // namespace dadsim::sim

@@ -1,0 +1,210 @@
+#include "sim/network/fluid.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace dadsim::sim {
+
+std::int32_t Fluid::add(std::vector<std::int32_t> links, double most) {
+  Transfer& transfer = transfers_.emplace_back();
+  transfer.places.resize(links.size());
+  transfer.links = std::move(links);
+  transfer.most = most;
+  return static_cast<std::int32_t>(transfers_.size()) - 1;
+}
+
+void Fluid::set_capacity(std::int32_t index, double capacity) {
+  if (static_cast<std::size_t>(index) >= links_.size()) links_.resize(static_cast<std::size_t>(index) + 1);
+  link(index).capacity = capacity;
+}
+
+/// What its links give to others changes.
+void Fluid::soil(const Transfer& transfer) {
+  for (const std::int32_t index : transfer.links) {
+    if (std::exchange(link(index).dirty, true)) continue;
+    dirty_.push_back(index);
+  }
+}
+
+void Fluid::begin(std::int32_t number, double bytes, double date) {
+  Transfer& transfer = at(number);
+  transfer.left = bytes;
+  transfer.since = date;
+  transfer.rate = 0;
+  transfer.active = true;
+  for (std::size_t i = 0; i < transfer.links.size(); ++i) {
+    Link& on_path = link(transfer.links[i]);
+    transfer.places[i] = static_cast<std::int32_t>(on_path.active.size());
+    on_path.active.emplace_back(number, static_cast<std::int32_t>(i));
+  }
+  soil(transfer);
+  if (transfer.links.empty()) {  // shares with nobody
+    transfer.bottleneck = -1;
+    transfer.rate = transfer.most;
+    ends_.push({date + bytes / transfer.most, number, ++transfer.version});
+  }
+}
+
+double Fluid::next() {
+  while (!ends_.empty() && ends_.top().version != at(ends_.top().transfer).version) ends_.pop();
+  return ends_.empty() ? std::numeric_limits<double>::infinity() : ends_.top().date;
+}
+
+std::int32_t Fluid::end(double date) {
+  if (next() > date) return -1;
+  const std::int32_t number = ends_.top().transfer;
+  ends_.pop();
+  Transfer& transfer = at(number);
+  ++transfer.version;
+  transfer.active = false;
+  for (std::size_t i = 0; i < transfer.links.size(); ++i) {
+    auto& active = link(transfer.links[i]).active;
+    const auto place = static_cast<std::size_t>(transfer.places[i]);
+    active[place] = active.back();
+    at(active[place].first).places[static_cast<std::size_t>(active[place].second)] = transfer.places[i];
+    active.pop_back();
+  }
+  soil(transfer);
+  return number;
+}
+
+void Fluid::join(std::int32_t number) {
+  Transfer& transfer = at(number);
+  if (transfer.member == epoch_) return;
+  transfer.member = epoch_;
+  members_.push_back(number);
+  for (const std::int32_t index : transfer.links) {
+    if (link(index).touched == epoch_) continue;
+    link(index).touched = epoch_;
+    link(index).fair = -1;
+    touched_.push_back(index);
+  }
+}
+
+void Fluid::fix(Transfer& transfer, double rate, std::int32_t bottleneck) {
+  transfer.next_rate = rate;
+  transfer.bottleneck = bottleneck;
+  for (const std::int32_t index : transfer.links) {
+    Link& on_path = link(index);
+    on_path.left = on_path.left > rate ? on_path.left - rate : 0;
+    --on_path.open;
+  }
+}
+
+/// Max-min rates of the members beside what the others have: the tightest link settles those on it, again and again.
+void Fluid::fill() {
+  const auto later = std::greater<std::pair<double, std::int32_t>>();
+  shares_.clear();
+  limited_.clear();
+  for (const std::int32_t index : touched_) {
+    Link& on_path = link(index);
+    on_path.left = on_path.capacity;
+    on_path.fair = -1;
+    on_path.open = 0;
+    for (const auto& [number, which] : on_path.active) {
+      if (at(number).member == epoch_) {
+        ++on_path.open;
+      } else {
+        on_path.left -= at(number).rate;
+      }
+    }
+    on_path.left = std::max(0.0, on_path.left);
+    shares_.emplace_back(on_path.left / on_path.open, index);
+  }
+  for (const std::int32_t number : members_) {
+    Transfer& transfer = at(number);
+    transfer.next_rate = -1;
+    if (std::isfinite(transfer.most)) limited_.emplace_back(transfer.most, number);
+  }
+  std::ranges::make_heap(shares_, later);
+  std::ranges::sort(limited_);
+  std::size_t next_limited = 0;
+  while (!shares_.empty()) {
+    const auto [then, index] = shares_.front();
+    Link& on_path = link(index);
+    const double rate = on_path.open > 0 ? on_path.left / on_path.open : 0;
+    if (on_path.open == 0 || rate > then * (1 + 1e-12)) {
+      std::ranges::pop_heap(shares_, later);
+      shares_.pop_back();
+      if (on_path.open == 0) continue;
+      shares_.emplace_back(rate, index);  // shares only grow while others are settled
+      std::ranges::push_heap(shares_, later);
+      continue;
+    }
+    if (next_limited < limited_.size() && limited_[next_limited].first <= rate) {
+      const auto [most, number] = limited_[next_limited++];
+      if (at(number).next_rate < 0) fix(at(number), most, -1);
+      continue;
+    }
+    on_path.fair = rate;
+    for (const auto& [number, which] : on_path.active) {
+      Transfer& transfer = at(number);
+      if (transfer.member == epoch_ && transfer.next_rate < 0) fix(transfer, rate, index);
+    }
+  }
+}
+
+/// Who is no member has to keep a rate that is max-min fair: nobody gets more than it on its bottleneck, which is full,
+/// nor it more than a member on that one's bottleneck.
+void Fluid::complete() {
+  for (std::size_t i = 0; i < touched_.size(); ++i) {
+    Link& on_path = link(touched_[i]);
+    double most = 0;  // byte/s of a member
+    double used = 0;
+    std::size_t inside = 0;
+    for (const auto& [number, which] : on_path.active) {
+      const Transfer& transfer = at(number);
+      // Who has joined just now has no new rate yet, and what it has counts as an outsider's.
+      const bool settled = transfer.member == epoch_ && transfer.next_rate >= 0;
+      if (settled) {
+        most = std::max(most, transfer.next_rate);
+        ++inside;
+      }
+      used += settled ? transfer.next_rate : transfer.rate;
+    }
+    if (inside == on_path.active.size()) continue;
+    const bool full = used >= on_path.capacity * (1 - kAlike);
+    for (std::size_t k = 0; k < on_path.active.size(); ++k) {
+      const std::int32_t number = on_path.active[k].first;
+      Transfer& transfer = at(number);
+      if (transfer.member == epoch_) continue;
+      const bool held_here = transfer.bottleneck == touched_[i];
+      const bool too_little = held_here && (!full || transfer.rate < most * (1 - kAlike));
+      const bool too_much = on_path.fair >= 0 && transfer.rate > on_path.fair * (1 + kAlike);
+      if (!too_little && !too_much) continue;
+      transfer.next_rate = -1;
+      join(number);
+    }
+  }
+}
+
+std::size_t Fluid::share(double date) {
+  if (dirty_.empty()) return 0;
+  std::size_t looked_at = 0;
+  ++epoch_;
+  members_.clear();
+  touched_.clear();
+  for (const std::int32_t index : dirty_) {
+    link(index).dirty = false;
+    for (const auto& [number, which] : link(index).active) join(number);
+  }
+  dirty_.clear();
+  for (std::size_t before = 0; before != members_.size();) {
+    before = members_.size();
+    looked_at += before;
+    fill();
+    complete();
+  }
+  for (const std::int32_t number : members_) {
+    Transfer& transfer = at(number);
+    if (std::abs(transfer.next_rate - transfer.rate) <= 1e-12 * transfer.rate) continue;
+    transfer.left = std::max(0.0, transfer.left - transfer.rate * (date - transfer.since));
+    transfer.since = date;
+    transfer.rate = transfer.next_rate;
+    ends_.push({date + transfer.left / transfer.rate, number, ++transfer.version});
+  }
+  return looked_at;
+}
+
+}  // namespace dadsim::sim

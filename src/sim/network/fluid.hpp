@@ -1,0 +1,86 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <queue>
+#include <utility>
+#include <vector>
+
+namespace dadsim::sim {
+
+/// Transfers that share links max-min fairly, each from a date of its own until its bytes are through. When some begin
+/// or end, rates are worked out anew for those alone whose rates that can change: the first of them are all that share
+/// a link with these, and others join as long as the rates that they have are not max-min fair any more.
+class Fluid {
+ public:
+  /// A transfer that may be under way, once or many times, one at a time: over `links`, which it shares with others, at
+  /// most at `most` byte/s. Returns its number.
+  std::int32_t add(std::vector<std::int32_t> links, double most);
+  /// Byte/s; links are numbered from 0.
+  void set_capacity(std::int32_t link, double capacity);
+
+  /// `bytes` (above 0) of the transfer begin to move at `date`, which does not go back from call to call.
+  void begin(std::int32_t transfer, double bytes, double date);
+  /// When the next transfer is over, as long as none begins before: seconds, infinity if there is none.
+  double next();
+  /// A transfer that is over by `date`, or −1 if there is none (any more).
+  std::int32_t end(double date);
+  /// Works out the rates, after what begins and ends at `date`.
+  /// Returns how many transfers it looked at.
+  std::size_t share(double date);
+
+  /// The link that kept the transfer from going faster, −1 if none did.
+  std::int32_t bottleneck(std::int32_t transfer) const { return at(transfer).bottleneck; }
+
+ private:
+  static constexpr double kAlike = 1e-9;  // relative: of rates
+  struct Transfer {
+    std::vector<std::int32_t> links;
+    std::vector<std::int32_t> places;  ///< among those on each of its links
+    double most = 0;                   ///< byte/s
+    double left = 0;                   ///< bytes, at `since`
+    double since = 0;                  ///< seconds
+    double rate = 0, next_rate = 0;    ///< byte/s
+    std::int32_t bottleneck = -1;
+    std::uint32_t version = 0;  ///< of its date in `ends_`
+    std::uint32_t member = 0;   ///< epoch in which its rate is worked out anew
+    bool active = false;
+  };
+  struct Link {
+    double capacity = 0;
+    std::vector<std::pair<std::int32_t, std::int32_t>> active;  ///< transfer, and which of its links this is
+    double left = 0;                                            ///< byte/s for the members that have no rate yet
+    double fair = 0;            ///< byte/s of those whose bottleneck it is; negative: none
+    std::int32_t open = 0;      ///< members that have no rate yet
+    std::uint32_t touched = 0;  ///< epoch
+    bool dirty = false;
+  };
+  struct End {
+    double date;  ///< seconds
+    std::int32_t transfer;
+    std::uint32_t version;
+    bool operator>(const End& other) const {
+      return date > other.date || (date == other.date && transfer > other.transfer);
+    }
+  };
+
+  Transfer& at(std::int32_t transfer) { return transfers_[static_cast<std::size_t>(transfer)]; }
+  const Transfer& at(std::int32_t transfer) const { return transfers_[static_cast<std::size_t>(transfer)]; }
+  Link& link(std::int32_t index) { return links_[static_cast<std::size_t>(index)]; }
+  void soil(const Transfer& transfer);
+  void join(std::int32_t transfer);
+  void fill();
+  void fix(Transfer& transfer, double rate, std::int32_t bottleneck);
+  void complete();
+
+  std::vector<Transfer> transfers_;
+  std::vector<Link> links_;
+  std::priority_queue<End, std::vector<End>, std::greater<>> ends_;
+  std::vector<std::int32_t> dirty_;    ///< links
+  std::vector<std::int32_t> members_;  ///< transfers
+  std::vector<std::int32_t> touched_;  ///< links of the members
+  std::vector<std::pair<double, std::int32_t>> shares_, limited_;
+  std::uint32_t epoch_ = 0;
+};
+
+}  // namespace dadsim::sim

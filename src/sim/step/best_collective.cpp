@@ -1,0 +1,113 @@
+#include "sim/step/best_collective.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <limits>
+#include <span>
+
+#include "sim/network/flow.hpp"
+#include "sim/step/closed_form.hpp"
+
+namespace dadsim::sim {
+namespace {
+
+constexpr std::size_t kTimed = 5;               // candidates that are timed
+constexpr std::size_t kMostLookedAt = 500'000;  // messages of rounds that differ
+
+/// Whether its rounds, of each phase of alike ones the first, have few enough messages to look at each.
+bool is_small(const collectives::Rounds& rounds) {
+  std::size_t messages = 0;
+  std::vector<collectives::Transfer> transfers;
+  for (const collectives::RoundPhase& phase : rounds.phases()) {
+    for (std::int64_t i = 0; i < (phase.alike ? 1 : phase.rounds); ++i) {
+      for (collectives::Rank rank = 0; rank < rounds.ranks(); ++rank) {
+        transfers.clear();
+        rounds.sends(rank, phase.first + i, transfers);
+        messages += transfers.size();
+        if (messages > kMostLookedAt) return false;
+      }
+    }
+  }
+  return true;
+}
+
+/// Seconds; what flow refuses counts as long as if its ranks kept in step.
+double by_flow(const std::vector<simgrid::s4u::Host*>& hosts, const collectives::Rounds& rounds,
+               Interconnect& network) {
+  std::vector<double> dates(static_cast<std::size_t>(rounds.ranks()), 0);
+  try {
+    FlowModel(network, hosts).run(rounds, dates);
+  } catch (const FlowRefused& refused) {
+    return refused.in_step > 0 ? refused.in_step : std::numeric_limits<double>::infinity();
+  }
+  return *std::ranges::max_element(dates);
+}
+
+}  // namespace
+
+BestCollective best_collective(const std::vector<Request>& requests, const std::vector<simgrid::s4u::Host*>& hosts,
+                               Interconnect& network) {
+  struct Candidate {
+    std::string name;
+    std::vector<collectives::RankGroup> groups;
+    double estimate = 0, seconds = 0;
+  };
+  const auto hosts_of = [&](const collectives::RankGroup& group) {
+    std::vector<simgrid::s4u::Host*> own;
+    for (const collectives::Rank rank : group.ranks) own.push_back(hosts.at(static_cast<std::size_t>(rank)));
+    return own;
+  };
+  // Groups of a request are alike: its first stands for them.
+  const auto groups_by = [&](const std::string& name) {
+    std::vector<collectives::RankGroup> groups;
+    for (const Request& request : requests) {
+      groups.push_back({lay_out(request.collective, name, request.layout), request.groups.front()});
+    }
+    return groups;
+  };
+  const std::string usual = choose_collective(requests.front().collective, requests.front().layout);
+  std::vector<std::string> names = fitting_algorithms(requests.front().collective, requests.front().layout);
+  for (const Request& request : std::span(requests).subspan(1)) {
+    const std::vector<std::string> own = fitting_algorithms(request.collective, request.layout);
+    std::erase_if(names, [&](const std::string& name) { return std::ranges::find(own, name) == own.end(); });
+  }
+  std::vector<Candidate> candidates;
+  std::vector<std::string> too_large;
+  for (const std::string& name : names) {
+    Candidate candidate{name, groups_by(name)};
+    if (!std::ranges::all_of(candidate.groups, [](const auto& group) { return is_small(*group.rounds); })) {
+      too_large.push_back(name);
+      continue;
+    }
+    for (const collectives::RankGroup& group : candidate.groups) {
+      candidate.estimate = std::max(candidate.estimate, closed_form_of(hosts_of(group), *group.rounds, network));
+    }
+    candidates.push_back(std::move(candidate));
+  }
+  if (candidates.empty()) return {usual, "the choice of auto: all have too many messages to compare them"};
+  std::ranges::stable_sort(candidates, {}, &Candidate::estimate);
+  const auto chosen = std::ranges::find(candidates, usual, &Candidate::name);
+  if (chosen != candidates.end() && chosen - candidates.begin() >= static_cast<std::ptrdiff_t>(kTimed)) {
+    std::rotate(candidates.begin() + kTimed - 1, chosen, chosen + 1);
+  }
+  const std::size_t timed = std::min(kTimed, candidates.size());
+  const Candidate* best = nullptr;
+  std::vector<std::string> words;
+  for (Candidate& candidate : std::span(candidates).first(timed)) {
+    for (const collectives::RankGroup& group : candidate.groups) {
+      candidate.seconds = std::max(candidate.seconds, by_flow(hosts_of(group), *group.rounds, network));
+    }
+    words.push_back(fmt::format("{} {:.4g} s", candidate.name, candidate.seconds));
+    if (best == nullptr || candidate.seconds < best->seconds * (1 - 1e-9)) best = &candidate;
+  }
+  std::string compared = fmt::format("by flow {}", fmt::join(words, ", "));
+  if (timed < candidates.size()) {
+    compared += fmt::format("; {} more are slower by their closed forms", candidates.size() - timed);
+  }
+  if (!too_large.empty()) compared += fmt::format("; too many messages to compare: {}", fmt::join(too_large, ", "));
+  return {best->name, compared};
+}
+
+}  // namespace dadsim::sim

@@ -1,0 +1,15 @@
+#pragma once
+
+#include <vector>
+
+#include "collectives/rounds.hpp"
+#include "sim/network/interconnect.hpp"
+
+namespace dadsim::sim {
+
+/// Per round the latency of its longest path, and the payload rate of the slowest path of all, put into the
+/// collective's closed form. Seconds.
+double closed_form_of(const std::vector<simgrid::s4u::Host*>& hosts, const collectives::Rounds& rounds,
+                      Interconnect& network);
+
+}  // namespace dadsim::sim

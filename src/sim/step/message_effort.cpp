@@ -1,0 +1,112 @@
+#include "sim/step/message_effort.hpp"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+#include <variant>
+
+#include "sim/step/collective_choice.hpp"
+
+namespace dadsim::sim {
+namespace {
+
+// Seconds of a processor, measured on a Xeon with AVX-512 in November 2026 (bench/README.md).
+constexpr double kPerMessage = 4e-6;
+constexpr double kPerSharer =
+    1.3e-7;  // a message that comes or goes has the shares of all that meet it worked out anew
+constexpr double kPerRank =
+    2e-8;  // of a message: the more ranks, the more that is connected, and the colder the caches
+constexpr double kPerActor = 2e-5;
+constexpr double kMostMessagesSeen = 2e6;  // messages of one collective; of more the first rounds stand for the others
+
+}  // namespace
+
+MessageEffort most_effort(double messages, std::size_t ranks) {
+  const std::size_t actors = ranks + ranks * ranks;
+  const double meet = static_cast<double>(ranks) * messages;
+  return {messages, kPerMessage * messages + (kPerSharer + kPerRank) * meet + kPerActor * static_cast<double>(actors),
+          actors};
+}
+
+void MessageEffortCount::add(const collectives::Rounds& rounds, std::span<const collectives::Rank> ranks,
+                             double times) {
+  const auto number = [&](collectives::Rank rank) {
+    return static_cast<std::uint64_t>(ranks.empty() ? rank : ranks[static_cast<std::size_t>(rank)]);
+  };
+  const auto count = static_cast<std::size_t>(rounds.ranks());
+  const double per_message = kPerMessage + kPerRank * static_cast<double>(count);
+  double looked_at = 0;
+  for (const collectives::RoundPhase& phase : rounds.phases()) {
+    const std::int64_t different = phase.alike ? 1 : phase.rounds;
+    double messages = 0;
+    double sharers = 0;
+    std::int64_t seen = 0;
+    while (seen < different && (seen == 0 || looked_at < kMostMessagesSeen)) {
+      in_.assign(count, 0);
+      out_.assign(count, 0);
+      std::vector<std::pair<collectives::Rank, collectives::Rank>> round;
+      for (collectives::Rank rank = 0; rank < rounds.ranks(); ++rank) {
+        transfers_.clear();
+        rounds.sends(rank, phase.first + seen, transfers_);
+        for (const collectives::Transfer& transfer : transfers_) {
+          ++out_[static_cast<std::size_t>(rank)];
+          ++in_[static_cast<std::size_t>(transfer.peer)];
+          round.emplace_back(rank, transfer.peer);
+          if (pairs_.size() <= MessageEffort::kMostActors) {
+            pairs_.insert(number(rank) << 32U | number(transfer.peer));
+          }
+        }
+      }
+      for (const auto& [from, to] : round) {
+        sharers += std::max(out_[static_cast<std::size_t>(from)], in_[static_cast<std::size_t>(to)]);
+      }
+      messages += static_cast<double>(round.size());
+      looked_at += static_cast<double>(round.size());
+      ++seen;
+    }
+    const double rounds_each = static_cast<double>(phase.rounds) / static_cast<double>(std::max<std::int64_t>(seen, 1));
+    effort_.messages += times * rounds_each * messages;
+    effort_.seconds += times * rounds_each * (per_message * messages + kPerSharer * sharers);
+  }
+}
+
+MessageEffort MessageEffortCount::effort() const {
+  MessageEffort effort = effort_;
+  effort.actors += pairs_.size();
+  effort.pairs = pairs_.size();
+  effort.seconds += kPerActor * static_cast<double>(effort.actors);
+  return effort;
+}
+
+MessageEffort effort_of(std::span<const step::Schedule> schedules, std::span<const double> times,
+                        const collectives::RankLayout& layout) {
+  std::size_t most = 0;
+  for (const step::Schedule& schedule : schedules) {
+    most = std::max(most, schedule.workers + (schedule.uses_aggregator ? 1 : 0));
+  }
+  MessageEffortCount count(most);
+  for (std::size_t i = 0; i < schedules.size(); ++i) {
+    const step::Schedule& schedule = schedules[i];
+    const collectives::RankLayout own = first_ranks(layout, schedule.workers);
+    // What occurs again is counted once.
+    PerCollective<double> occurrences;
+    std::vector<const step::Task*> different;
+    for (const step::Task& task : schedule.tasks) {
+      if (!std::holds_alternative<step::CollectiveTask>(task.what)) continue;
+      if (double* known = occurrences.find(task)) {
+        ++*known;
+        continue;
+      }
+      occurrences.add(task, 1);
+      different.push_back(&task);
+    }
+    for (const step::Task* task : different) {
+      for (const collectives::RankGroup& group : lay_out(requests_of(*task, schedule, own))) {
+        count.add(*group.rounds, group.ranks, times[i] * *occurrences.find(*task));
+      }
+    }
+  }
+  return count.effort();
+}
+
+}  // namespace dadsim::sim

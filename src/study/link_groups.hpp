@@ -1,0 +1,31 @@
+#pragma once
+
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "step/timing.hpp"
+
+namespace dadsim::study {
+
+/// Links that are of one kind: their names differ in numbers alone.
+struct LinkGroup {
+  std::string pattern;  ///< "hospital-#-up"
+  std::vector<std::string> links;
+  double least_bandwidth = std::numeric_limits<double>::infinity(), most_bandwidth = 0;  ///< byte/s
+  double least_latency = std::numeric_limits<double>::infinity(), most_latency = 0;      ///< seconds
+  double busy_share = 0;  ///< the most of any of them in any run
+
+  void add(const step::LinkUse& use);
+};
+
+/// The name of the link that a direction is part of: SimGrid makes a link of each, but whoever buys them buys one.
+std::string name_of_link(const std::string& direction);
+
+/// That name with a # for every number in it.
+std::string pattern_of_link(const std::string& direction);
+
+/// "the links hdr-# (200 Gbit/s, 600 ns; 32 directions)".
+std::string links_in_words(const LinkGroup& group);
+
+}  // namespace dadsim::study

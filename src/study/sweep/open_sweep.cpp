@@ -1,0 +1,131 @@
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include "scenario/print.hpp"
+#include "study/sweep/read_results.hpp"
+#include "study/sweep/run.hpp"
+#include "support/build.hpp"
+#include "support/diagnostics.hpp"
+#include "support/version.hpp"
+
+namespace dadsim::study {
+namespace {
+
+SweepIdentity identity_of(const SweepPoints& sweep, const Shard& shard) {
+  const scenario::Scenario& base = sweep.base();
+  return {.version = kVersion,
+          .build = build(),
+          .hash = sweep.hash(),
+          .scenario_file = base.file,
+          .scenario_name = base.name,
+          .scenario = sweep.text(),
+          .resolved = print_scenario(base),
+          .points = static_cast<std::int64_t>(sweep.points().size()),
+          .seeds = sweep.seeds(),
+          .target_accuracy = base.training.target_accuracy,
+          .shard = shard.number,
+          .shards = shard.count,
+          .currency = base.costs ? base.costs->currency : ""};
+}
+
+/// Those of the shard, as far as they are not there.
+void write_points(Database& database, const SweepPoints& sweep, const Shard& shard) {
+  for (std::size_t i = 0; i < sweep.points().size(); ++i) {
+    const auto id = static_cast<std::int64_t>(i) + 1;
+    if (!shard.holds(id)) continue;
+    write_point(database, {id, fmt::format("{:016x}", sweep.points()[i].hash), sweep.points()[i].values});
+  }
+}
+
+std::vector<SweepColumn> columns_of(const SweepPoints& sweep) {
+  std::vector<SweepColumn> columns;
+  std::int64_t axis = 0;
+  for (const spec::SweepAxis& paths : sweep.specification().axes) {
+    ++axis;
+    for (const spec::VariedPath& varied : paths) columns.push_back({axis, varied.path});
+  }
+  return columns;
+}
+
+void fill_in(Database& database, const SweepPoints& sweep, const Shard& shard) {
+  Database::Transaction transaction(database);
+  create_tables(database);
+  write_identity(database, identity_of(sweep, shard), columns_of(sweep));
+  write_points(database, sweep, shard);
+  transaction.commit();
+}
+
+bool exists(const std::string& path) {
+  std::error_code none;
+  return std::filesystem::exists(path, none);
+}
+
+/// What the file of a sweep says of itself, changing nothing of a file that is none; nothing where it is still to be
+/// filled in. Throws InputError.
+std::optional<SweepIdentity> identity_in(const std::string& path) {
+  std::error_code none;
+  const bool log = exists(path + "-wal") || exists(path + "-journal");
+  if (!exists(path) || (std::filesystem::file_size(path, none) == 0 && !none && !log)) return std::nullopt;
+  Database there(path, log ? Database::Access::read : Database::Access::look);
+  if (!has_tables(there)) return std::nullopt;
+  return read_results(there).identity;
+}
+
+}  // namespace
+
+std::unique_ptr<Database> open_sweep(const std::string& path, const SweepPoints& sweep, const Shard& shard,
+                                     bool any_build) {
+  const std::optional<SweepIdentity> there = identity_in(path);
+  SweepIdentity asked = identity_of(sweep, shard);
+  if (!there) {
+    auto database = std::make_unique<Database>(path, Database::Access::write);
+    if (!has_tables(*database)) fill_in(*database, sweep, shard);
+    return database;
+  }
+  if (const std::string why = difference(*there, asked); !why.empty())
+    throw InputError(Diagnostic{path, 0, why, "name another file with --out, or remove this one to start anew"});
+  if (there->shard != asked.shard || there->shards != asked.shards) {
+    throw InputError(Diagnostic{
+        path, 0, fmt::format("holds shard {}/{} and not {}/{}", there->shard, there->shards, asked.shard, asked.shards),
+        "a file of its own for each shard"});
+  }
+  const std::string why = build_difference(*there, asked);
+  if (!why.empty() && !any_build) {
+    throw InputError(Diagnostic{path, 0, why,
+                                "the build that made it; --any-build goes on where you know that both give the same; "
+                                "or another file with --out"});
+  }
+  auto database = std::make_unique<Database>(path, Database::Access::write);
+  // Merged from some shards alone, it lacks the points of the others.
+  Database::Transaction transaction(*database);
+  if (!why.empty()) {
+    asked = *there;
+    asked.build = builds_of(*there, identity_of(sweep, shard));
+    write_identity(*database, asked, columns_of(sweep));
+  }
+  const std::int64_t held = (asked.points - shard.number) / shard.count + 1;
+  if (database->number("SELECT COUNT(*) FROM point") < held) write_points(*database, sweep, shard);
+  transaction.commit();
+  return database;
+}
+
+/// A file whose learning is used.
+std::unique_ptr<Database> open_learned(const std::string& path, bool any_build) {
+  auto database = std::make_unique<Database>(path, Database::Access::read);
+  if (!has_tables(*database)) throw InputError(Diagnostic{path, 0, "holds no results of a sweep", "the file of one"});
+  SweepIdentity own;
+  own.build = build();
+  const std::string why = build_difference(read_results(*database).identity, own);
+  if (!why.empty() && !any_build)
+    throw InputError(Diagnostic{path, 0, why, "the build that made it; --any-build uses what it learned all the same"});
+  database->trust();
+  return database;
+}
+
+}  // namespace dadsim::study

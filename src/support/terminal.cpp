@@ -1,0 +1,123 @@
+#include "support/terminal.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+
+namespace dadsim {
+namespace {
+
+struct CodeRange {
+  std::uint32_t first, last;
+};
+
+/// Code points without a glyph of their own, rising: category Cf, U+2028 and U+2029, and fillers that are blank.
+constexpr std::array<CodeRange, 24> kHidden{
+    {{0x00AD, 0x00AD},   {0x034F, 0x034F},   {0x0600, 0x0605},   {0x061C, 0x061C},   {0x06DD, 0x06DD},
+     {0x070F, 0x070F},   {0x0890, 0x0891},   {0x08E2, 0x08E2},   {0x115F, 0x1160},   {0x17B4, 0x17B5},
+     {0x180E, 0x180E},   {0x200B, 0x200F},   {0x2028, 0x202E},   {0x2060, 0x206F},   {0x3164, 0x3164},
+     {0xFEFF, 0xFEFF},   {0xFFA0, 0xFFA0},   {0xFFF0, 0xFFFB},   {0x110BD, 0x110BD}, {0x110CD, 0x110CD},
+     {0x13430, 0x1343F}, {0x1BCA0, 0x1BCA3}, {0x1D173, 0x1D17A}, {0xE0000, 0xE0FFF}}};
+
+/// A character of UTF-8 (RFC 3629) at the beginning of `text`: how many bytes it has, 0 where it is none.
+struct Character {
+  std::size_t bytes = 0;
+  std::uint32_t code = 0;
+};
+
+Character first_of(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
+  const std::uint32_t lead = byte(0);
+  if (lead < 0x80) return {1, lead};
+  const std::size_t bytes = lead < 0xC2 ? 0 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : lead < 0xF5 ? 4 : 0;
+  if (bytes == 0) return {};
+  std::uint32_t code = lead & (0x7FU >> bytes);
+  for (std::size_t i = 1; i < bytes; ++i) {
+    if ((byte(i) & 0xC0U) != 0x80U) return {};
+    code = code << 6U | (byte(i) & 0x3FU);
+  }
+  const bool overlong = (bytes == 3 && code < 0x800) || (bytes == 4 && code < 0x10000);
+  if (overlong || code > 0x10FFFF || (code >= 0xD800 && code < 0xE000)) return {};
+  return {bytes, code};
+}
+
+bool is_hidden(std::uint32_t code) {
+  if (code < 0x20 || (code >= 0x7F && code < 0xA0)) return true;
+  const auto* range = std::ranges::lower_bound(kHidden, code, {}, &CodeRange::last);
+  return range != kHidden.end() && code >= range->first;
+}
+
+std::string shown(std::string_view text, bool lines) {
+  std::string result;
+  result.reserve(text.size());
+  while (!text.empty()) {
+    const Character character = first_of(text);
+    const std::size_t bytes = std::max<std::size_t>(1, character.bytes);
+    const bool kept = lines && (text[0] == '\n' || text[0] == '\t');
+    if (character.bytes == 0) {
+      result += fmt::format("\\x{:02x}", static_cast<unsigned char>(text[0]));
+    } else if (kept || !is_hidden(character.code)) {
+      result += text.substr(0, bytes);
+    } else if (character.code < 0x100) {
+      result += fmt::format("\\x{:02x}", character.code);
+    } else {
+      result += fmt::format("\\u{{{:x}}}", character.code);
+    }
+    text.remove_prefix(bytes);
+  }
+  return result;
+}
+
+void write_to_standard_error(std::string_view text) noexcept {
+  while (!text.empty()) {
+    const ssize_t written = ::write(STDERR_FILENO, text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return;
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+}
+
+}  // namespace
+
+void hold_standard_descriptors() {
+  for (int descriptor = STDIN_FILENO; descriptor <= STDERR_FILENO; ++descriptor) {
+    if (::fcntl(descriptor, F_GETFD) != -1 || errno != EBADF) continue;
+    // The lowest number that is free is given, which is this one. An output that is open for reading cannot be written.
+    static_cast<void>(::open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY));
+  }
+}
+
+std::string for_terminal(std::string_view text) { return shown(text, true); }
+
+std::string with_hidden_characters_shown(std::string_view name) { return shown(name, false); }
+
+bool has_hidden_characters(std::string_view name) {
+  while (!name.empty()) {
+    const Character character = first_of(name);
+    if (character.bytes == 0 || is_hidden(character.code)) return true;
+    name.remove_prefix(character.bytes);
+  }
+  return false;
+}
+
+void say(std::string_view text) noexcept {
+  try {
+    write_to_standard_error(for_terminal(text));
+  } catch (...) {  // no memory left to write it in: what is said is lost, what is going on is not
+  }
+}
+
+void say_in_place(std::string_view text) noexcept {
+  try {
+    write_to_standard_error("\r\033[K" + with_hidden_characters_shown(text));
+  } catch (...) {
+  }
+}
+
+}  // namespace dadsim

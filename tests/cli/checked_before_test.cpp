@@ -1,0 +1,156 @@
+// What can be known before learning is said before learning, under --check too.
+#include <gtest/gtest.h>
+
+#include <chrono>
+
+#include "cli/exit_code.hpp"
+#include "cli/process.hpp"
+#include "support/temporary_folder.hpp"
+
+namespace dadsim::cli {
+namespace {
+
+using test::Outcome;
+
+/// Line 5 has the data, line 6 the model, lines from 8 on the runs.
+std::string scenario_of(const std::string& hosts, const std::string& data, const std::string& layers,
+                        const std::string& runs, const std::string& epochs = "1") {
+  return "<scenario name=\"x\">\n  <platform><gpu-cluster nodes=\"3\" gpus=\"2\" inside=\"nvlink-1\" "
+         "nic=\"ib-edr\"><one-switch/>"
+         "</gpu-cluster></platform>\n"
+         "  <workers memory=\"ignore\"><worker hosts=\"" +
+         hosts + "\" device=\"a100-sxm4-40\"/></workers>\n\n  <data>" + data + "</data>\n  <model>" + layers +
+         "</model>\n  <training epochs=\"" + epochs + "\" batch=\"8\"><sgd learning-rate=\"0.1\"/></training>\n" +
+         runs + "</scenario>\n";
+}
+
+constexpr const char* kDigits = "<digits train=\"200\" test=\"50\"/>";
+constexpr const char* kTwoLayers = "<dense units=\"10\"/>";
+
+class CheckedBefore : public testing::Test {
+ protected:
+  Outcome run(const std::string& scenario, const std::vector<std::string>& more = {"--check"}) {
+    folder_.write("x.xml", scenario);
+    std::vector<std::string> arguments{"x.xml"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return test::run_dadsim(arguments, folder_.path());
+  }
+  void expect_refused(const std::string& scenario, const std::string& says) {
+    for (const std::vector<std::string>& more : {std::vector<std::string>{"--check"}, {}}) {
+      const Outcome outcome = run(scenario, more);
+      EXPECT_EQ(outcome.exit_code, kWrongInput) << outcome.err;
+      EXPECT_NE(outcome.err.find(says), std::string::npos) << says << " in " << outcome.err;
+    }
+  }
+  test::TemporaryFolder folder_;
+};
+
+// Finding 6: it was said after everything had been learned.
+TEST_F(CheckedBefore, ACollectiveThatCannotBeLaidOut) {
+  const std::string hierarchical = "<run algorithm=\"gradient-sharing\"\n all-reduce=\"hierarchical\"/>";
+  expect_refused(scenario_of("gpu-[0-4]", kDigits, kTwoLayers, hierarchical),
+                 "x.xml:9: all-reduce=\"hierarchical\" of <run> 'hierarchical' needs several nodes, each with the same "
+                 "number of ranks");
+  expect_refused(scenario_of("gpu-0 gpu-2 gpu-4", kDigits, kTwoLayers, hierarchical), "x.xml:9: ");
+  expect_refused(scenario_of("gpu-[0-4]", kDigits, kTwoLayers, "<run algorithm=\"dad\" all-gather=\"hierarchical\"/>"),
+                 "x.xml:8: all-gather=\"hierarchical\"");
+  EXPECT_EQ(run(scenario_of("gpu-[0-5]", kDigits, kTwoLayers, hierarchical)).exit_code, kSuccess);
+  EXPECT_EQ(
+      run(scenario_of("gpu-[0-4]", kDigits, kTwoLayers, "<run algorithm=\"dad\" all-gather=\"ring\"/>")).exit_code,
+      kSuccess);
+}
+
+// Finding 6, continued.
+TEST_F(CheckedBefore, ASplitThatLeavesASiteWithoutASample) {
+  folder_.write("lopsided.csv", "width,height,kind\n1,2,a\n2,1,a\n3,1,a\n1,1,a\n2,2,a\n3,3,a\n4,1,b\n");
+  const std::string data = "<csv file=\"lopsided.csv\" target=\"kind\" train=\"3\" test=\"1\"/><split by=\"class\"/>";
+  int refused = 0;
+  for (const char* seed : {"1", "2", "3", "4", "5", "6", "7", "8"}) {
+    const std::string scenario =
+        scenario_of("gpu-[0-1]", data, "<dense units=\"2\"/>", "<run algorithm=\"gradient-sharing\"/>");
+    const Outcome checked = run(scenario, {"--check", "--set", "training.batch=1", "--seed", seed});
+    const Outcome ran = run(scenario, {"--set", "training.batch=1", "--seed", seed});
+    EXPECT_EQ(checked.exit_code, ran.exit_code) << "what is checked is what is run: " << checked.err << ran.err;
+    if (checked.exit_code == kSuccess) continue;
+    ++refused;
+    EXPECT_NE(checked.err.find("x.xml:5: "), std::string::npos) << checked.err;
+    EXPECT_NE(checked.err.find("leaves site 2 without a sample"), std::string::npos) << checked.err;
+  }
+  EXPECT_GT(refused, 0);
+}
+
+// Finding 8: it was killed by the system once memory was used up.
+TEST_F(CheckedBefore, MoreMemoryThanThisMachineHas) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "sanitizers take terabytes of address space, and the test takes some away";
+#endif
+  // 71.6 million parameters: weights and gradient, at six sites, 3.4 GB.
+  const std::string wide = "<dense units=\"90000\" activation=\"relu\"/>" + std::string(kTwoLayers);
+  const auto with_three_gigabytes = [&](const std::string& algorithm) {
+    folder_.write("x.xml", scenario_of("gpu-[0-5]", kDigits, wide, "<run algorithm=\"" + algorithm + "\"/>"));
+    const std::string command =
+        "ulimit -v 3000000; cd '" + folder_.path().string() + "' && exec " + DADSIM_BINARY + " x.xml --check 2>err";
+    const int status = std::system(command.c_str());
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  };
+  EXPECT_EQ(with_three_gigabytes("no-sharing"), kWrongInput);
+  const std::string words = test::read_file(folder_.path("err"));
+  EXPECT_TRUE(words.starts_with("x.xml:6: <model>: learning 'no-sharing' takes 3.4")) << words;
+  EXPECT_NE(words.find(" of this machine's memory at least, which has 3.07 GB; "), std::string::npos) << words;
+  EXPECT_EQ(with_three_gigabytes("pooled"), kSuccess) << test::read_file(folder_.path("err"));
+}
+
+// Finding 8: size first.
+TEST_F(CheckedBefore, ALargeTableIsRefusedAtOnce) {
+  folder_.write("large.csv", "a,b\n");
+  std::filesystem::resize_file(folder_.path() / "large.csv", std::uintmax_t{3} << 30U);
+  const auto start = std::chrono::steady_clock::now();
+  const Outcome outcome = run(scenario_of("gpu-[0-1]", "<csv file=\"large.csv\" target=\"b\"/>", "<dense units=\"2\"/>",
+                                          "<run algorithm=\"gradient-sharing\"/>"));
+  EXPECT_EQ(outcome.exit_code, kWrongInput);
+  EXPECT_NE(outcome.err.find("large.csv: holds 3072 MiB; at most 1024 MiB are read"), std::string::npos) << outcome.err;
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(10));
+}
+
+// Finding 8: nobody would have seen the end of it.
+TEST_F(CheckedBefore, EndlessEvents) {
+  const auto with = [](const std::string& more) {
+    std::string scenario = scenario_of("gpu-[0-1]", kDigits, kTwoLayers, "<run algorithm=\"gradient-sharing\"/>");
+    return scenario.replace(scenario.find("</platform>"), 0, more);
+  };
+  expect_refused(with("<profile link=\"*\" of=\"bandwidth\" times=\"0s 1ns\" factors=\"1 0.5\" period=\"2ns\"/>"),
+                 "times per simulated second");
+  expect_refused(with("<background from=\"gpu-0\" to=\"gpu-2\" bytes=\"1B\"/>"), "messages per simulated second");
+  expect_refused(with("<background from=\"gpu-0\" to=\"gpu-2\" bytes=\"1B\" every=\"1ns\"/>"),
+                 "messages per simulated second");
+  EXPECT_EQ(run(with("<background from=\"gpu-0\" to=\"gpu-2\" bytes=\"1MB\" every=\"1ms\"/>")).exit_code, kSuccess);
+}
+
+// Finding 10: a loss that grows without end was told as a result like any other.
+TEST_F(CheckedBefore, DivergenceThatStaysFinite) {
+  std::string scenario = scenario_of("gpu-[0-1]", kDigits, kTwoLayers, "<run algorithm=\"gradient-sharing\"/>", "2");
+  scenario.replace(scenario.find("\"0.1\""), 5, "\"300\"");
+  const Outcome outcome = run(scenario, {});
+  EXPECT_EQ(outcome.exit_code, kSuccess) << outcome.err;
+  EXPECT_NE(outcome.out.find("diverged: the loss is"), std::string::npos) << outcome.out;
+}
+
+// Finding 10: slow links were called a deadlock, or starvation.
+TEST_F(CheckedBefore, ALinkOfAHundredthOfABitPerSecond) {
+  std::string scenario = scenario_of("", kDigits, kTwoLayers, "<run algorithm=\"fedavg\"/>");
+  const std::size_t begin = scenario.find("<platform>");
+  const std::size_t end = scenario.find("</workers>");
+  scenario.replace(
+      begin, end - begin,
+      "<platform><federation><sites name=\"site\" count=\"2\" up=\"0.01bps\" down=\"0.01bps\" latency=\"5ms\"/>"
+      "<hub up=\"1Gbps\" down=\"1Gbps\" latency=\"1ms\"/></federation></platform>"
+      "<workers><worker hosts=\"site-[1-2]\" device=\"xeon-8380\"/><aggregator host=\"hub\" device=\"xeon-8380\"/>");
+  const Outcome outcome = run(scenario, {});
+  EXPECT_EQ(outcome.exit_code, kSimulationFailed) << outcome.err;
+  EXPECT_EQ(outcome.err.find("deadlock"), std::string::npos) << outcome.err;
+  EXPECT_EQ(outcome.err.find("starvation"), std::string::npos) << outcome.err;
+  EXPECT_NE(outcome.err.find("on its links; faster links, or fewer bytes"), std::string::npos) << outcome.err;
+}
+
+}  // namespace
+}  // namespace dadsim::cli

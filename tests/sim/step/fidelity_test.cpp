@@ -1,0 +1,222 @@
+#include "sim/step/fidelity.hpp"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sim/declared.hpp"
+#include "sim/star.hpp"
+
+// Whether messages are simulated or flows: before anything is, and with words.
+
+namespace dadsim::sim {
+namespace {
+
+using step::CollectiveKind;
+
+MessageEffort effort_of_one(const collectives::Rounds& rounds, double times = 1) {
+  MessageEffortCount count(static_cast<std::size_t>(rounds.ranks()));
+  count.add(rounds, {}, times);
+  return count.effort();
+}
+
+std::unique_ptr<collectives::Rounds> rounds_of(CollectiveKind kind, const std::string& algorithm, std::int32_t ranks) {
+  collectives::CollectiveRequest request;
+  request.kind = kind;
+  request.bytes = {1e6};
+  collectives::RankLayout layout;
+  for (std::int32_t rank = 0; rank < ranks; ++rank) layout.node_of.push_back(rank);
+  return lay_out(request, algorithm, layout);
+}
+
+TEST(MessageEffort, CountsMessagesPairsAndRanks) {
+  const MessageEffort ring = effort_of_one(*rounds_of(CollectiveKind::all_reduce, "ring", 100));
+  EXPECT_EQ(ring.messages, 2 * 99 * 100);
+  EXPECT_EQ(ring.actors, 100U + 100U);
+  EXPECT_NEAR(ring.seconds, ring.messages * 6.1e-6 + 200 * 2e-5, 0.01 * ring.seconds);
+  const MessageEffort direct = effort_of_one(*rounds_of(CollectiveKind::all_to_all, "direct", 20));
+  EXPECT_EQ(direct.messages, 20 * 19);
+  EXPECT_EQ(direct.actors, 20U + 20U * 19U);
+  EXPECT_FALSE(effort_of_one(*rounds_of(CollectiveKind::all_to_all, "direct", 200)).fits());
+}
+
+TEST(MessageEffort, OfManyAtOneLinkGrowsWithTheirSquare) {
+  const auto gathered = [](std::int32_t ranks) {
+    return effort_of_one(*rounds_of(CollectiveKind::gather, "flat", ranks)).seconds;
+  };
+  EXPECT_LT(gathered(100), 0.01);
+  EXPECT_GT(gathered(10'000) / gathered(1'000), 50);
+  EXPECT_GT(gathered(10'000), 5);
+}
+
+TEST(MessageEffort, OfTenThousandSitesAtAnAggregatorStillFits) {
+  MessageEffortCount count(10'001);
+  collectives::CollectiveRequest request;
+  request.bytes = {1e6};
+  collectives::RankLayout layout;
+  for (std::int32_t rank = 0; rank <= 10'000; ++rank) layout.node_of.push_back(rank);
+  request.root = 10'000;
+  for (const CollectiveKind kind : {CollectiveKind::gather, CollectiveKind::broadcast}) {
+    request.kind = kind;
+    count.add(*lay_out(request, "flat", layout), {}, 1);
+  }
+  EXPECT_EQ(count.effort().pairs, 20'000U);
+  EXPECT_TRUE(count.effort().fits());
+  EXPECT_GT(count.effort().seconds, 20) << "but not in little time";
+}
+
+TEST(MessageEffort, IsNoMoreThanOfAsManyBetweenAll) {
+  for (const std::int32_t ranks : {2, 8, 50}) {
+    for (const auto& [kind, algorithm] : {std::pair{CollectiveKind::all_reduce, "ring"},
+                                          {CollectiveKind::all_to_all, "direct"},
+                                          {CollectiveKind::gather, "flat"}}) {
+      const MessageEffort effort = effort_of_one(*rounds_of(kind, algorithm, ranks), 7);
+      const MessageEffort most = most_effort(effort.messages, static_cast<std::size_t>(ranks));
+      EXPECT_LE(effort.seconds, most.seconds) << algorithm << " of " << ranks;
+      EXPECT_LE(effort.actors, most.actors) << algorithm << " of " << ranks;
+    }
+  }
+}
+
+TEST(MessageEffort, OfASchedulesCollectivesIsThatOfEach) {
+  test::Script script(50, false);
+  for (int i = 0; i < 3; ++i) script.wait(script.all_reduce(1e6));
+  script.wait(script.all_reduce(2e6));
+  collectives::RankLayout layout;
+  for (std::int32_t rank = 0; rank < 50; ++rank) layout.node_of.push_back(rank);
+  const std::vector<step::Schedule> schedules{script.schedule(), script.schedule()};
+  const std::vector<double> times{1, 2};
+  const MessageEffort effort = effort_of(schedules, times, layout);
+  EXPECT_EQ(effort.messages, 3 * 4 * 2 * 49 * 50);
+  EXPECT_EQ(effort.actors, 50U + 50U);
+}
+
+Cluster of_fidelity(spec::Fidelity fidelity) {
+  Cluster cluster;
+  cluster.hosts.resize(1000);  // so many that it depends on who sends to whom
+  cluster.network.fidelity = fidelity;
+  return cluster;
+}
+
+std::string why_not(const Cluster& cluster, const MessageEffort& effort, const std::string& refusal) {
+  try {
+    FidelityChoice choice(
+        cluster, effort.messages, [&] { return effort; }, 1);
+    choice.refuse(refusal, true);
+    return "";
+  } catch (const std::runtime_error& error) {
+    return error.what();
+  }
+}
+
+TEST(FidelityChoice, LeftToItselfItGoesByTimeUnlessABudgetIsSaid) {
+  Cluster cluster = of_fidelity(spec::Fidelity::automatic);
+  const auto by_flow = [&](double seconds, std::size_t actors) {
+    return FidelityChoice(
+               cluster, 1000,
+               [&] {
+                 return MessageEffort{1000, seconds, actors};
+               },
+               1)
+        .by_flow();
+  };
+  EXPECT_FALSE(by_flow(0.9, 100));
+  EXPECT_TRUE(by_flow(1.1, 100));
+  EXPECT_TRUE(by_flow(0.9, MessageEffort::kMostActors + 1));
+  cluster.network.message_budget = 1000;
+  EXPECT_FALSE(by_flow(1.1, 100));
+  EXPECT_TRUE(by_flow(0.9, MessageEffort::kMostActors + 1)) << "which no budget helps";
+  cluster.network.message_budget = 999;
+  EXPECT_TRUE(by_flow(0.9, 100));
+}
+
+TEST(FidelityChoice, SaysWhatItWentBy) {
+  step::NetworkUse use;
+  FidelityChoice(
+      of_fidelity(spec::Fidelity::automatic), 1000,
+      [] {
+        return MessageEffort{1000, 7, 9};
+      },
+      1)
+      .describe(use);
+  EXPECT_EQ(use.fidelity, "flow");
+  EXPECT_EQ(use.fidelity_note, "by flow: 1e+03 messages would take about 7 s to simulate one by one");
+  FidelityChoice(
+      of_fidelity(spec::Fidelity::automatic), 3e6,
+      [] {
+        return MessageEffort{3e6, 12, 9};
+      },
+      1)
+      .describe(use);
+  EXPECT_EQ(use.fidelity_note, "by flow: 3e+06 messages are more than the budget");
+  FidelityChoice(
+      of_fidelity(spec::Fidelity::flow), 1000,
+      [] {
+        return MessageEffort{1000, 7, 9};
+      },
+      1)
+      .describe(use);
+  EXPECT_EQ(use.fidelity_note, "");
+}
+
+TEST(FidelityChoice, WhatNeitherCanSimulateIsRefusedWithBothReasons) {
+  const MessageEffort many{1000, 1, MessageEffort::kMostActors + 1};
+  for (const spec::Fidelity fidelity : {spec::Fidelity::automatic, spec::Fidelity::flow}) {
+    const std::string why = why_not(of_fidelity(fidelity), many, "ranks get out of step");
+    EXPECT_NE(why.find("pairs of ranks"), std::string::npos) << why;
+    EXPECT_NE(why.find("not by flow: ranks get out of step"), std::string::npos) << why;
+    EXPECT_NE(why.find("closed-form"), std::string::npos) << why;
+    EXPECT_EQ(why.find("fidelity=\"flow\""), std::string::npos) << "which was tried: " << why;
+  }
+  EXPECT_EQ(why_not(of_fidelity(spec::Fidelity::automatic), {1000, 1, 9}, "ranks get out of step"), "");
+  const std::string asked = why_not(of_fidelity(spec::Fidelity::message), many, "");
+  EXPECT_NE(asked.find("use fidelity=\"flow\""), std::string::npos) << asked;
+  Cluster waits = of_fidelity(spec::Fidelity::flow);
+  waits.network.rendezvous = true;
+  const std::string both = why_not(waits, many, "");
+  EXPECT_NE(both.find("rendezvous"), std::string::npos) << both;
+  EXPECT_EQ(both.find("closed-form"), std::string::npos) << "which it would refuse too: " << both;
+}
+
+TEST(FidelityChoice, ACollectiveThatWouldTakeLongIsTimedByFlow) {
+  spec::PlatformSpec platform;
+  platform.what = test::cluster_of(32, 8, test::line(450e9, 5e-7, spec::Transport::nvlink, 0.8),
+                                   test::line(50e9, 1e-6, spec::Transport::rdma, 0.9));
+  const Cluster cluster = test::workers_on(platform, spec::Fidelity::automatic);
+  const std::vector<CollectiveJob> jobs{test::job(CollectiveKind::all_reduce, "ring", 1e8)};
+  const TimedCollectives timed = time_collectives(cluster, jobs);
+  EXPECT_LT(timed.timings.at(0).messages, 2e6) << "within the budget of messages";
+  EXPECT_EQ(timed.timings.at(0).fidelity, spec::Fidelity::flow) << timed.network.fidelity_note;
+  EXPECT_EQ(timed.network.messages, 0);
+}
+
+// ---- what is kept from one time to the next ----
+
+TEST(StepByFlow, ACollectiveThatWorkersComeToApartIsTheSameWhenItComesAgain) {
+  spec::PlatformSpec platform;
+  platform.what = test::cluster_of(4, 2, test::line(450e9, 5e-7, spec::Transport::nvlink, 0.8),
+                                   test::line(50e9, 1e-6, spec::Transport::rdma, 0.9));
+  Cluster cluster = test::workers_on(platform, spec::Fidelity::flow);
+  cluster.devices.assign(cluster.hosts.size(), test::clockwork());
+  const auto seconds = [&](double more) {
+    test::Script script(8, false);
+    for (int i = 0; i < 4; ++i) {
+      step::PerWorker apart({1, 1, 1 + 1e-5 * i, 1, 1, 1 + 2e-5, 1, 1});
+      script.compute(apart).wait(script.all_reduce(1e8 + more * i));
+    }
+    const TimedRun run = time_schedules(cluster, std::vector<step::Schedule>{script.schedule()});
+    EXPECT_EQ(run.network.fidelity, "flow") << run.network.fidelity_note;
+    const step::StepTiming& timing = run.steps.at(0);
+    return std::vector<double>{timing.seconds, timing.waiting_seconds, timing.bytes_sent.at(3)};
+  };
+  const std::vector<double> again = seconds(0);
+  const std::vector<double> another = seconds(1e-3);  // bytes: the same, and yet another collective each time
+  for (std::size_t i = 0; i < again.size(); ++i) EXPECT_NEAR(again[i], another[i], 1e-9 * another[i]);
+}
+
+}  // namespace
+}  // namespace dadsim::sim

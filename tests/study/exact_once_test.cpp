@@ -1,0 +1,51 @@
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "scenario/load.hpp"
+#include "study/catalog.hpp"
+#include "study/learned.hpp"
+#include "study/one_line.hpp"
+#include "support/temporary_folder.hpp"
+
+namespace dadsim::study {
+namespace {
+
+Learned learn_two_sites(const char* exact) {
+  const test::TemporaryFolder folder;
+  const std::string path = folder.path("scenario.xml");
+  std::string text = test::one_line::scenario(
+      "<run algorithm=\"dad\"/><run algorithm=\"rank-dad\" cap=\"4\"/><run algorithm=\"edad\"/>"
+      "<run algorithm=\"flexible\"/>");
+  text.replace(text.find("count=\"1\""), 9, "count=\"2\"");
+  text.replace(text.find("hosts=\"site-1\""), 14, "hosts=\"site-[1-2]\"");
+  std::ofstream(path) << text;
+  const scenario::Scenario scenario =
+      scenario::load_scenario(path, {std::string("training.exact=") + exact, "training.batch=15"}, make_catalog());
+  return learn_scenario(scenario, nullptr, false);
+}
+
+/// What exact runs do and send is recorded as if each had learned; their curves are the first one's, from which those
+/// of their own differ by rounding.
+TEST(ExactOnce, StepsAreThoseOfLearningEach) {
+  const Learned each = learn_two_sites("each");
+  const Learned once = learn_two_sites("once");
+  ASSERT_EQ(once.runs.size(), 5U);
+  for (std::size_t i = 0; i < once.runs.size(); ++i) {
+    const step::Trajectory& own = each.runs[i]->trajectory;
+    const step::Trajectory& taken = once.runs[i]->trajectory;
+    EXPECT_EQ(taken.structures, own.structures) << i;
+    EXPECT_EQ(taken.distinct_steps, own.distinct_steps) << i;
+    EXPECT_EQ(taken.steps, own.steps) << i;
+    ASSERT_EQ(taken.curve.size(), own.curve.size()) << i;
+    for (std::size_t k = 0; k < own.curve.size(); ++k) EXPECT_NEAR(taken.curve[k].loss, own.curve[k].loss, 1e-3) << i;
+    const bool beside = i == 1 || i >= 3;
+    EXPECT_EQ(once.runs[i]->remark.find("learned as 'gradient-sharing' did") != std::string::npos, beside) << i;
+    EXPECT_EQ(each.runs[i]->remark.find("learned as"), std::string::npos) << i;
+  }
+  // rank-dAD is not exact, and learns for itself.
+  EXPECT_NE(once.runs[2]->trajectory.curve.back().loss, once.runs[0]->trajectory.curve.back().loss);
+}
+
+}  // namespace
+}  // namespace dadsim::study

@@ -1,0 +1,56 @@
+#include "study/host_memory.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "support/memory_limit.hpp"
+
+namespace dadsim::study {
+namespace {
+
+/// 100,000 sites that train an MLP of 203,530 parameters with Adam.
+struct HostMemory : testing::Test {
+  HostMemory() {
+    scenario.workers.resize(100'000);
+    scenario.training.optimizer.kind = spec::OptimizerSpec::Kind::adam;
+    scenario.training.batch = 1;
+    scenario.model.layers.emplace_back(spec::DenseSpec{.units = 256});
+    scenario.model.layers.emplace_back(spec::DenseSpec{.units = 10, .activation = spec::Activation::identity});
+  }
+  double needed(const std::string& algorithm) {
+    spec::RunSpec run;
+    run.algorithm = algorithm;
+    return host_bytes_of(scenario, run, sample);
+  }
+  void add(const std::string& algorithm) {
+    spec::RunSpec run;
+    run.algorithm = run.label = algorithm;
+    scenario.runs.push_back(run);
+  }
+  scenario::Scenario scenario;
+  spec::SampleShape sample{.channels = 784};
+};
+
+TEST_F(HostMemory, IsOfEverySiteThatHasWeightsOfItsOwn) {
+  const double all = 1e5 * 4 * 4 * 203'530;  // weights, gradient, two moments
+  EXPECT_NEAR(needed("no-sharing"), all, 0.01 * all);
+  EXPECT_LT(needed("gradient-sharing"), 1e-3 * all);
+  EXPECT_LT(needed("pooled"), 1e-3 * all);
+}
+
+TEST_F(HostMemory, ThatIsNotThereIsRefusedWithTheFigure) {
+  add("no-sharing");
+  EXPECT_EQ(fault_of_host_memory(scenario, sample, 400e9), "");
+  const std::string fault = fault_of_host_memory(scenario, sample, 64e9);
+  EXPECT_NE(fault.find("'no-sharing' takes 32"), std::string::npos) << fault;
+  EXPECT_NE(fault.find("which has 64"), std::string::npos) << fault;
+  scenario.runs.clear();
+  add("dad");
+  EXPECT_EQ(fault_of_host_memory(scenario, sample, 64e6), "");
+}
+
+TEST_F(HostMemory, OfThisMachineIsKnown) { EXPECT_GT(memory_limit(), 1e6); }
+
+}  // namespace
+}  // namespace dadsim::study

@@ -1,0 +1,172 @@
+// What the system denies a sweep is no result of it, through the real program.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <filesystem>
+#include <functional>
+#include <thread>
+
+#include "cli/exit_code.hpp"
+#include "cli/process.hpp"
+#include "study/sweep/database.hpp"
+#include "study/sweep/tiny_sweep.hpp"
+
+namespace dadsim::study {
+namespace {
+
+constexpr uid_t kNobody = 65534;
+
+class SweepInItsEnvironment : public testing::Test {
+ protected:
+  void SetUp() override {
+    folder_.write("tiny.xml", test::tiny_scenario(R"(<sweep>
+      <vary path="platform.federation.sites.up" from="1" to="1000" steps="30" scale="log" unit="Mbps"/></sweep>)"));
+    std::filesystem::permissions(folder_.path(), std::filesystem::perms::all);
+  }
+
+  /// The program, its process prepared; what it says goes to `err`.
+  pid_t start(const std::vector<std::string>& arguments, const std::function<void()>& prepare) const {
+    const pid_t child = ::fork();
+    if (child != 0) return child;
+    const int err = ::open(folder_.path("err").c_str(), O_CREAT | O_WRONLY | O_TRUNC, 0666);
+    ::dup2(err, 1);
+    ::dup2(err, 2);
+    if (::chdir(folder_.path().c_str()) != 0) ::_exit(127);
+    prepare();
+    std::string binary = DADSIM_BINARY;
+    std::vector<std::string> copies = arguments;
+    std::vector<char*> argv{binary.data()};
+    for (std::string& copy : copies) argv.push_back(copy.data());
+    argv.push_back(nullptr);
+    ::execv(binary.c_str(), argv.data());
+    ::_exit(127);
+  }
+  static int wait(pid_t child) {
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  }
+  /// Until the sweep has begun.
+  void wait_for_file() const {
+    for (int i = 0; i < 3000 && !std::filesystem::exists(folder_.path("a.sqlite-wal")); ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  std::int64_t count(const std::string& table) const {
+    Database database(folder_.path("a.sqlite"), Database::Access::read);
+    return database.number("SELECT COUNT(*) FROM " + table).value_or(-1);
+  }
+  std::string err() const { return test::read_file(folder_.path("err")); }
+
+  const std::vector<std::string> sweep_{"sweep", "tiny.xml", "--out", "a.sqlite", "--threads", "1"};
+  test::TemporaryFolder folder_;
+};
+
+// 60 of 60 points were recorded as failed where the parent ignored SIGCHLD.
+TEST_F(SweepInItsEnvironment, AParentThatIgnoresTheEndOfChildrenChangesNothing) {
+  const int code = wait(start(sweep_, [] { std::signal(SIGCHLD, SIG_IGN); }));
+  EXPECT_EQ(code, cli::kSuccess) << err();
+  EXPECT_EQ(count("trial WHERE status = 'done'"), 30);
+}
+
+// A user's limit of processes, which binds nobody who is root.
+TEST_F(SweepInItsEnvironment, WhereThereIsNoProcessToBeHadNothingIsRecorded) {
+  const auto as_nobody = [] {
+    if (::geteuid() == 0 && (::setgid(kNobody) != 0 || ::setuid(kNobody) != 0)) ::_exit(126);
+    ::umask(0);
+  };
+  const auto alone = [&] {
+    as_nobody();
+    const rlimit one{1, 1};
+    ::setrlimit(RLIMIT_NPROC, &one);
+  };
+  const int code = wait(start(sweep_, alone));
+  if (code >= 126) GTEST_SKIP() << "the program cannot be run by another user";
+  EXPECT_EQ(code, cli::kSimulationFailed) << err();
+  EXPECT_NE(err().find("could not be started"), std::string::npos) << err();
+  EXPECT_NE(err().find("the same command goes on"), std::string::npos) << err();
+  EXPECT_EQ(err().find("<route>"), std::string::npos) << err();
+
+  // And while it runs: others of the same user take what was left.
+  const auto with_few = [&] {
+    as_nobody();
+    const rlimit few{8, 8};
+    ::setrlimit(RLIMIT_NPROC, &few);
+  };
+  const pid_t running = start(sweep_, with_few);
+  wait_for_file();
+  std::vector<pid_t> others;
+  for (int i = 0; i < 10; ++i) {
+    others.push_back(::fork());
+    if (others.back() != 0) continue;
+    as_nobody();
+    ::pause();
+    ::_exit(0);
+  }
+  const int stopped = wait(running);
+  for (const pid_t other : others) {
+    ::kill(other, SIGKILL);
+    ::waitpid(other, nullptr, 0);
+  }
+  // It may have been at its end by then; as another user than root the others count from the beginning.
+  EXPECT_TRUE(stopped == cli::kSimulationFailed || stopped == cli::kSuccess) << stopped << ": " << err();
+  EXPECT_EQ(count("trial WHERE status = 'failed'"), 0);
+  EXPECT_EQ(wait(start(sweep_, as_nobody)), cli::kSuccess) << err();
+  EXPECT_EQ(count("trial WHERE status = 'done'"), 30);
+}
+
+// A file may not grow: SIGXFSZ ended the process.
+TEST_F(SweepInItsEnvironment, AFileThatMayNotGrowIsAResultThatCannotBeWritten) {
+  const auto small_files = [] {
+    const rlimit tight{60'000, 60'000};  // bytes
+    ::setrlimit(RLIMIT_FSIZE, &tight);
+  };
+  EXPECT_EQ(wait(start(sweep_, small_files)), cli::kOutputFailed) << err();
+  EXPECT_EQ(wait(start(sweep_, [] {})), cli::kSuccess) << err();
+  EXPECT_EQ(count("trial WHERE status = 'done'"), 30);
+}
+
+TEST_F(SweepInItsEnvironment, AReaderThatHasGoneIsAResultThatCannotBeWritten) {
+  const auto no_reader = [] {
+    int ends[2];
+    if (::pipe(ends) != 0) ::_exit(127);
+    ::dup2(ends[1], 1);
+    ::close(ends[0]);
+    ::close(ends[1]);
+  };
+  EXPECT_EQ(wait(start({"algorithms"}, no_reader)), cli::kOutputFailed) << err();
+}
+
+TEST_F(SweepInItsEnvironment, AHangUpIsAnInterruptUnlessItIsIgnored) {
+  const pid_t running = start(sweep_, [] {});
+  wait_for_file();
+  ::kill(running, SIGHUP);
+  const int code = wait(running);
+  EXPECT_TRUE(code == cli::kInterrupted || code == cli::kSuccess) << code << ": " << err();
+  EXPECT_FALSE(std::filesystem::exists(folder_.path("a.sqlite-wal"))) << "one file is left";
+  const pid_t without_terminal = start(sweep_, [] { std::signal(SIGHUP, SIG_IGN); });  // as nohup does
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  ::kill(without_terminal, SIGHUP);  // as early as it likes
+  EXPECT_EQ(wait(without_terminal), cli::kSuccess) << err();
+}
+
+// It ignored SIGTERM for as long as its child took to look at the platform.
+TEST_F(SweepInItsEnvironment, LookingAtALargePlatformIsInterruptedAtOnce) {
+  folder_.write("large.xml", R"(<cluster-platform>
+    <gpu-cluster nodes="12500" gpus="8" inside="nvlink-3" rails="8" nic="ib-hdr"><one-switch/></gpu-cluster>
+  </cluster-platform>)");
+  const pid_t running = start({"platform", "large.xml"}, [] {});
+  std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  const auto begin = std::chrono::steady_clock::now();
+  ::kill(running, SIGTERM);
+  EXPECT_EQ(wait(running), cli::kInterrupted) << err();
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(3));
+}
+
+}  // namespace
+}  // namespace dadsim::study

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <string>
+
+#include "study/sweep/database.hpp"
+#include "study/sweep/read_results.hpp"
+#include "study/sweep/sweep_csv.hpp"
+#include "support/diagnostics.hpp"
+#include "support/output_error.hpp"
+#include "support/random.hpp"
+
+namespace dadsim::test {
+
+/// The file with a byte changed, the same one for the same number; every eighth cut short instead.
+inline std::string flipped(std::string content, std::uint32_t number) {
+  RandomStream random(5, Purpose::test, number);
+  const std::size_t at = random() % content.size();
+  if (number % 8 == 0) {
+    content.resize(at);
+  } else if (number % 2 == 0) {
+    content[at] = static_cast<char>(content[at] ^ (1U << (random() % 8)));
+  } else {
+    content[at] = static_cast<char>(content[at] + 1 + random() % 255);
+  }
+  return content;
+}
+
+/// What is read of the file of a sweep; nothing where it is refused. What else is thrown is a fault of the reader.
+inline std::optional<std::string> csv_unless_refused(const std::string& path) {
+  try {
+    study::Database database(path, study::Database::Access::read);
+    if (!study::has_tables(database)) return std::nullopt;  // merge says: no results of a sweep
+    return study::sweep_csv(study::read_results(database));
+  } catch (const InputError&) {
+    return std::nullopt;
+  } catch (const OutputError&) {
+    return std::nullopt;
+  }
+}
+
+inline void overwrite(const std::string& path, const std::string& content) {
+  for (const char* beside : {"-wal", "-shm", "-journal"}) {
+    std::error_code none;
+    std::filesystem::remove(path + beside, none);
+  }
+  std::ofstream(path, std::ios::binary | std::ios::trunc) << content;
+}
+
+}  // namespace dadsim::test
