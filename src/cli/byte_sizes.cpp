@@ -9,21 +9,12 @@
 #include <string_view>
 
 #include "cli/usage_error.hpp"
+#include "support/split.hpp"
 
 namespace dadsim::cli {
 namespace {
 
 constexpr const char* kForm = "e.g. 1KB:1GB, 1KB:1GB:4 or 1MB,4MB (powers of 1024, up to 1024TB)";
-
-std::vector<std::string_view> split(std::string_view text, char separator) {
-  std::vector<std::string_view> parts;
-  for (;;) {
-    const std::size_t at = text.find(separator);
-    parts.push_back(text.substr(0, at));
-    if (at == std::string_view::npos) return parts;
-    text.remove_prefix(at + 1);
-  }
-}
 
 /// A number and what stands behind it.
 std::optional<std::pair<double, std::string_view>> number_and_rest(std::string_view text) {
@@ -64,8 +55,8 @@ std::vector<double> parse_byte_sizes(const std::string& text) {
     if (sizes.size() == kMostSizes) throw UsageError(fmt::format("--sizes names more than {} sizes", kMostSizes));
     sizes.push_back(size);
   };
-  for (const std::string_view part : split(text, ',')) {
-    const std::vector<std::string_view> ends = split(part, ':');
+  for (const std::string_view part : split_at(text, ',')) {
+    const std::vector<std::string_view> ends = split_at(part, ':');
     if (ends.size() > 3) throw UsageError(fmt::format("--sizes: '{}' has too many colons; {}", part, kForm));
     const double first = parse_size(ends[0]);
     const double last = ends.size() > 1 ? parse_size(ends[1]) : first;

@@ -9,6 +9,7 @@
 
 #include "sim/platform/markup.hpp"
 #include "support/human.hpp"
+#include "support/split.hpp"
 
 namespace dadsim::sim {
 namespace {
@@ -18,16 +19,6 @@ constexpr double kMostParts = 4'000'000;   // switches and links that a topology
 constexpr double kMostTableBytes = 2.0e9;  // of routes
 constexpr double kBytesOfRoute = 8;        // a pointer for each ordered pair in a zone of the kind Full
 constexpr double kBytesOfFloydRoute = 24;  // a cost, a predecessor and a pointer
-
-std::vector<std::string_view> split_at(std::string_view text, char separator) {
-  std::vector<std::string_view> parts;
-  for (;;) {
-    const std::size_t at = text.find(separator);
-    parts.push_back(text.substr(0, at));
-    if (at == std::string_view::npos) return parts;
-    text.remove_prefix(at + 1);
-  }
-}
 
 std::optional<double> whole_number(std::string_view word) {
   constexpr std::string_view kBlank = " \t\r\n";
