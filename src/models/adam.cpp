@@ -8,27 +8,19 @@
 
 namespace dadsim::models {
 
-Adam::Adam(const spec::OptimizerSpec& spec, const Network& network)
-    : spec_(spec),
-      stayed_(network.layers()),
-      first_moment_(zeros_like_parameters(network)),
-      second_moment_(first_moment_) {}
+Adam::Adam(const spec::OptimizerSpec& spec, const Network& network) : spec_(spec), moments_(network) {}
 
 void Adam::update(Network& network, const Gradient& gradient, double learning_rate) {
-  ++steps_;
-  for (std::size_t l = 0; l < stayed_.size() && l < gradient.matrices.size(); ++l) {
-    if (stays(gradient.matrices[l])) ++stayed_[l];
-  }
+  moments_.begin_step(gradient);
   const auto beta1 = static_cast<float>(spec_.beta1);
   const auto beta2 = static_cast<float>(spec_.beta2);
   const auto rest1 = static_cast<float>(1 - spec_.beta1);
   const auto rest2 = static_cast<float>(1 - spec_.beta2);
   std::vector<std::pair<float, float>>
       corrected;  // per matrix, and behind them for all vectors: η/(1 − β₁ᵗ), 1/√(1 − β₂ᵗ)
-  for (std::size_t l = 0; l <= stayed_.size(); ++l) {
-    const auto t = static_cast<double>(steps_ - (l < stayed_.size() ? stayed_[l] : 0));
-    corrected.emplace_back(static_cast<float>(learning_rate / (1 - std::pow(spec_.beta1, t))),
-                           static_cast<float>(1 / std::sqrt(1 - std::pow(spec_.beta2, t))));
+  for (std::size_t l = 0; l <= moments_.matrices(); ++l) {
+    const auto [first, second] = moments_.correction(l, spec_);
+    corrected.emplace_back(static_cast<float>(learning_rate / first), static_cast<float>(1 / std::sqrt(second)));
   }
   const auto epsilon = static_cast<float>(spec_.epsilon);
   const auto decay = static_cast<float>(spec_.weight_decay);
@@ -38,13 +30,13 @@ void Adam::update(Network& network, const Gradient& gradient, double learning_ra
   // In pieces that stay in the first-level cache from one expression to the next.
   constexpr Eigen::Index kPiece = 1024;
   for_parameter_blocks(network, gradient, [&](std::size_t l, Eigen::Index offset, auto weights, auto value_gradients) {
-    const auto [rate, scale] = corrected[std::min(l, stayed_.size())];
+    const auto [rate, scale] = corrected[std::min(l, moments_.matrices())];
     for (Eigen::Index begin = 0; begin < weights.size(); begin += kPiece) {
       const Eigen::Index size = std::min(kPiece, weights.size() - begin);
       auto w = weights.segment(begin, size);
       const auto g = value_gradients.segment(begin, size);
-      auto m = first_moment_[l].segment(offset + begin, size);
-      auto v = second_moment_[l].segment(offset + begin, size);
+      auto m = moments_.first(l).segment(offset + begin, size);
+      auto v = moments_.second(l).segment(offset + begin, size);
       if (decoupled || decay == 0) {
         m = beta1 * m + rest1 * g;
         v = beta2 * v + rest2 * g.square();
@@ -56,21 +48,6 @@ void Adam::update(Network& network, const Gradient& gradient, double learning_ra
       w -= rate * m / (scale * v.sqrt() + epsilon);
     }
   });
-}
-
-std::vector<float> Adam::state() const {
-  std::vector<float> numbers = {static_cast<float>(steps_)};
-  append_state(first_moment_, numbers);
-  append_state(second_moment_, numbers);
-  return numbers;
-}
-
-void Adam::set_state(std::span<const float> numbers) {
-  if (numbers.empty()) throw std::logic_error("the state of another optimizer");
-  steps_ = static_cast<std::int64_t>(numbers.front());
-  if (!take_state(take_state(numbers.subspan(1), first_moment_), second_moment_).empty()) {
-    throw std::logic_error("the state of another optimizer");
-  }
 }
 
 double Adam::flops_per_parameter(const spec::OptimizerSpec& spec) {

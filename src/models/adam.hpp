@@ -1,8 +1,9 @@
 #pragma once
 
-#include <cstdint>
+#include <span>
 #include <vector>
 
+#include "models/gradient_moments.hpp"
 #include "models/optimizer.hpp"
 
 namespace dadsim::models {
@@ -17,18 +18,15 @@ class Adam : public Optimizer {
  public:
   Adam(const spec::OptimizerSpec& spec, const Network& network);
   void update(Network& network, const Gradient& gradient, double learning_rate) override;
-  std::vector<float> state() const override;  ///< t (exact up to 2²⁴), m, v
-  void set_state(std::span<const float> numbers) override;
+  std::vector<float> state() const override { return moments_.state(); }
+  void set_state(std::span<const float> numbers) override { moments_.set_state(numbers); }
 
   static double floats_per_parameter() { return 7; }  ///< w, g, m, v read; w, m, v written
   static double flops_per_parameter(const spec::OptimizerSpec& spec);
 
  private:
   spec::OptimizerSpec spec_;
-  std::int64_t steps_ = 0;
-  std::vector<std::int64_t> stayed_;           ///< per matrix: steps of these in which it stayed; no part of state()
-  std::vector<Eigen::ArrayXf> first_moment_;   ///< m, as zeros_like_parameters()
-  std::vector<Eigen::ArrayXf> second_moment_;  ///< v, likewise
+  GradientMoments moments_;
 };
 
 }  // namespace dadsim::models

@@ -7,17 +7,10 @@
 
 namespace dadsim::models {
 
-Lamb::Lamb(const spec::OptimizerSpec& spec, const Network& network)
-    : spec_(spec),
-      stayed_(network.layers()),
-      first_moment_(zeros_like_parameters(network)),
-      second_moment_(first_moment_) {}
+Lamb::Lamb(const spec::OptimizerSpec& spec, const Network& network) : spec_(spec), moments_(network) {}
 
 void Lamb::update(Network& network, const Gradient& gradient, double learning_rate) {
-  ++steps_;
-  for (std::size_t l = 0; l < stayed_.size() && l < gradient.matrices.size(); ++l) {
-    if (stays(gradient.matrices[l])) ++stayed_[l];
-  }
+  moments_.begin_step(gradient);
   const auto beta1 = static_cast<float>(spec_.beta1);
   const auto beta2 = static_cast<float>(spec_.beta2);
   const auto rest1 = static_cast<float>(1 - spec_.beta1);
@@ -25,31 +18,16 @@ void Lamb::update(Network& network, const Gradient& gradient, double learning_ra
   const auto epsilon = static_cast<float>(spec_.epsilon);
   const auto decay = static_cast<float>(spec_.weight_decay);
   for_parameter_tensors(network, gradient, [&](std::size_t l, Eigen::Index offset, auto w, auto g) {
-    const auto t = static_cast<double>(steps_ - (l < stayed_.size() ? stayed_[l] : 0));
-    auto m = first_moment_[l].segment(offset, w.size());
-    auto v = second_moment_[l].segment(offset, w.size());
+    const GradientMoments::Correction corrected = moments_.correction(l, spec_);
+    auto m = moments_.first(l).segment(offset, w.size());
+    auto v = moments_.second(l).segment(offset, w.size());
     m = beta1 * m + rest1 * g;
     v = beta2 * v + rest2 * g.square();
-    const auto first = static_cast<float>(1 / (1 - std::pow(spec_.beta1, t)));
-    const auto second = static_cast<float>(1 / std::sqrt(1 - std::pow(spec_.beta2, t)));
+    const auto first = static_cast<float>(1 / corrected.first);
+    const auto second = static_cast<float>(1 / std::sqrt(corrected.second));
     const Eigen::ArrayXf step = first * m / (second * v.sqrt() + epsilon) + decay * w;
     w -= static_cast<float>(learning_rate * trust_ratio(norm_of(w), norm_of(step))) * step;
   });
-}
-
-std::vector<float> Lamb::state() const {
-  std::vector<float> numbers = {static_cast<float>(steps_)};
-  append_state(first_moment_, numbers);
-  append_state(second_moment_, numbers);
-  return numbers;
-}
-
-void Lamb::set_state(std::span<const float> numbers) {
-  if (numbers.empty()) throw std::logic_error("the state of another optimizer");
-  steps_ = static_cast<std::int64_t>(numbers.front());
-  if (!take_state(take_state(numbers.subspan(1), first_moment_), second_moment_).empty()) {
-    throw std::logic_error("the state of another optimizer");
-  }
 }
 
 double Lamb::flops_per_parameter(const spec::OptimizerSpec& spec) {

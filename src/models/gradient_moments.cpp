@@ -1,0 +1,41 @@
+#include "models/gradient_moments.hpp"
+
+#include <cmath>
+#include <stdexcept>
+
+#include "models/optimizer.hpp"
+#include "models/parameter_blocks.hpp"
+
+namespace dadsim::models {
+
+GradientMoments::GradientMoments(const Network& network)
+    : stayed_(network.layers()), first_(zeros_like_parameters(network)), second_(first_) {}
+
+void GradientMoments::begin_step(const Gradient& gradient) {
+  ++steps_;
+  for (std::size_t l = 0; l < stayed_.size() && l < gradient.matrices.size(); ++l) {
+    if (stays(gradient.matrices[l])) ++stayed_[l];
+  }
+}
+
+GradientMoments::Correction GradientMoments::correction(std::size_t l, const spec::OptimizerSpec& spec) const {
+  const auto t = static_cast<double>(steps_ - (l < stayed_.size() ? stayed_[l] : 0));
+  return {1 - std::pow(spec.beta1, t), 1 - std::pow(spec.beta2, t)};
+}
+
+std::vector<float> GradientMoments::state() const {
+  std::vector<float> numbers = {static_cast<float>(steps_)};
+  append_state(first_, numbers);
+  append_state(second_, numbers);
+  return numbers;
+}
+
+void GradientMoments::set_state(std::span<const float> numbers) {
+  if (numbers.empty()) throw std::logic_error("the state of another optimizer");
+  steps_ = static_cast<std::int64_t>(numbers.front());
+  if (!take_state(take_state(numbers.subspan(1), first_), second_).empty()) {
+    throw std::logic_error("the state of another optimizer");
+  }
+}
+
+}  // namespace dadsim::models
