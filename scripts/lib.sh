@@ -70,7 +70,7 @@ ensure_browser_modules() {
     if command -v npm >/dev/null && quietly npm.log npm ci --no-audit --no-fund; then
       cp package-lock.json installed.json
     else
-      say "the tests in a browser are skipped: npm could not put playwright-core into $folder"
+      say "the tests in a browser are skipped: npm could not put playwright-core and axe-core into $folder"
     fi
   ) 9>"$folder/lock"
 }

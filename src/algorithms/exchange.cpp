@@ -249,7 +249,11 @@ Pending<Rows> Exchange::combine(const Contribution& own, Combination how) {
   PartsOnWire parts;
   const std::vector<compress::Message> messages = encode_all(own, parts);
   const Payloads said = payloads_of(own, own.rows, parts);
-  for (std::size_t site = 0; site < sites(); ++site) hand_over(said, static_cast<std::int32_t>(site), messages[site]);
+  step::KnownSums sums;  // over all sites: each site's message would have them added up anew
+  for (std::size_t site = 0; site < sites(); ++site) {
+    check_message(said, {&layer(), &recorder_.sizes(), static_cast<std::int32_t>(site), &sums}, messages[site]);
+    handed_over_[site] += static_cast<double>(messages[site].size());
+  }
   const compress::Amount numbers = numbers_of(own, own.rows, parts);
   const compress::Amount all_numbers{step::extent::over_workers(numbers.elements),
                                      step::extent::over_workers(numbers.kept)};

@@ -3,12 +3,15 @@
 #include <cmath>
 #include <map>
 #include <numeric>
+#include <optional>
 #include <stdexcept>
 #include <unordered_map>
+#include <utility>
 
 #include "algorithms/batches.hpp"
 #include "algorithms/gossip/sites_evaluation.hpp"
 #include "algorithms/learners.hpp"
+#include "algorithms/recent_weights.hpp"
 #include "models/metrics.hpp"
 #include "models/optimizer.hpp"
 #include "support/fingerprint.hpp"
@@ -82,9 +85,10 @@ class RankAverages {
   std::int64_t steps_ = 0;
 };
 
-step::Evaluation evaluate_all(std::int64_t step, const Learners& learners, const models::Samples& test) {
+/// `own_weights`: those of sites that exchange them.
+step::Evaluation evaluate_all(std::int64_t step, const std::vector<const models::Network*>& networks, bool own_weights,
+                              const models::Samples& test) {
   step::Evaluation mean{.step = step};
-  const std::vector<const models::Network*> networks = learners.networks();
   const auto count = static_cast<double>(networks.size());
   std::vector<double> accuracies;
   for (const models::Network* network : networks) {
@@ -94,7 +98,7 @@ step::Evaluation evaluate_all(std::int64_t step, const Learners& learners, const
     mean.auc += quality.auc / count;
     accuracies.push_back(quality.accuracy);
   }
-  if (learners.own_weights()) mean.sites = evaluate_sites(networks, std::move(accuracies), test);
+  if (own_weights) mean.sites = evaluate_sites(networks, std::move(accuracies), test);
   return mean;
 }
 
@@ -119,7 +123,17 @@ step::Trajectory learn(const spec::RunSpec& run, const LearningProblem& problem,
   const std::int64_t every = training.evaluate_every > 0 ? training.evaluate_every : trajectory.steps_per_epoch;
   StepStore store(trajectory);
   RankAverages ranks;
-  trajectory.curve.push_back(evaluate_all(0, *learners, problem.data.test));
+  const auto evaluated = [&](std::int64_t done, const RecentWeights::Networks& networks) {
+    return evaluate_all(done, networks, learners->own_weights(), problem.data.test);
+  };
+  trajectory.curve.push_back(evaluated(0, learners->networks()));
+  // Whoever says how often wants it so; once per epoch is too coarse where a target is met.
+  std::optional<RecentWeights> between;
+  if (training.evaluate_every == 0) {
+    std::vector<double> ahead = training.targets();
+    std::erase_if(ahead, [&](double target) { return trajectory.curve.front().accuracy >= target; });
+    between.emplace(std::move(ahead), every, learners->networks());
+  }
 
   for (std::int64_t step = 0; step < steps; ++step) {
     const double rate =
@@ -136,17 +150,25 @@ step::Trajectory learn(const spec::RunSpec& run, const LearningProblem& problem,
     }
     if (!trained.finite) {
       trajectory.diverged_at = done;
-      trajectory.curve.push_back(evaluate_all(done, *learners, problem.data.test));
+      trajectory.curve.push_back(evaluated(done, learners->networks()));
       break;
     }
     if (done % every == 0 || last) {
-      trajectory.curve.push_back(evaluate_all(done, *learners, problem.data.test));
+      const RecentWeights::Networks networks = learners->networks();
+      step::Evaluation now = evaluated(done, networks);
+      if (between) {
+        between->add_to(trajectory.curve, std::move(now), networks, evaluated);
+      } else {
+        trajectory.curve.push_back(std::move(now));
+      }
       if (training.stop == spec::TrainingSpec::Stop::target &&
           trajectory.curve.back().accuracy >= training.last_target()) {
         ranks.close(static_cast<std::int32_t>((done + trajectory.steps_per_epoch - 1) / trajectory.steps_per_epoch),
                     trajectory.ranks);
         break;
       }
+    } else if (between) {
+      between->keep(done, learners->networks());
     }
     if (observer.progress) observer.progress(done, steps);
     if (observer.cancelled != nullptr && observer.cancelled->load(std::memory_order_relaxed)) throw Cancelled();

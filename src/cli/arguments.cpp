@@ -2,12 +2,26 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "cli/usage_error.hpp"
 #include "support/diagnostics.hpp"
+#include "support/terminal.hpp"
 
 namespace dadsim::cli {
 
 namespace po = boost::program_options;
+
+namespace {
+
+Colour colour_of(const std::string& text) {
+  if (text == "auto") return Colour::automatic;
+  if (text == "always") return Colour::always;
+  if (text == "never") return Colour::never;
+  throw UsageError(fmt::format("--color '{}' is no time for colours; auto, always or never", text));
+}
+
+}  // namespace
 
 po::variables_map read_arguments(const std::vector<std::string>& arguments, const po::options_description& options) {
   po::options_description all = options;
@@ -31,12 +45,22 @@ po::variables_map read_arguments(const std::vector<std::string>& arguments, cons
   } catch (const po::error& error) {
     throw UsageError(fmt::format("{}; see dadsim --help", error.what()));
   }
+  if (values.contains("color")) choose_colour(colour_of(values["color"].as<std::string>()));
   return values;
 }
 
+void add_colour_option(po::options_description& description) {
+  description.add_options()("color", po::value<std::string>()->value_name("WHEN"),
+                            "when answers are bold and errors red: auto (on a terminal, unless NO_COLOR is set), "
+                            "always or never");
+}
+
 std::vector<std::string> operands_of(const po::variables_map& values) {
-  return values.contains("positional") ? values["positional"].as<std::vector<std::string>>()
-                                       : std::vector<std::string>{};
+  if (!values.contains("positional")) return {};
+  const auto& operands = values["positional"].as<std::vector<std::string>>();
+  if (std::ranges::any_of(operands, &std::string::empty))
+    throw UsageError("an argument is empty: it names no file; see dadsim --help");
+  return operands;
 }
 
 std::string text_of(const po::variables_map& values, const std::string& option) {

@@ -7,9 +7,13 @@
 namespace dadsim::cli {
 
 /// Reads `arguments` as options of `options` and operands, which are kept under "positional". Nothing is
-/// abbreviated. Throws UsageError, with the option that was meant where one is near.
+/// abbreviated. A colour that is chosen is chosen for the process. Throws UsageError, with the option that was meant
+/// where one is near.
 boost::program_options::variables_map read_arguments(const std::vector<std::string>& arguments,
                                                      const boost::program_options::options_description& options);
+
+/// --color, which read_arguments() obeys.
+void add_colour_option(boost::program_options::options_description& description);
 
 /// What stands beside the options, as POSIX calls it.
 std::vector<std::string> operands_of(const boost::program_options::variables_map& values);

@@ -51,17 +51,6 @@ po::options_description calibrate_options() {
   return options;
 }
 
-std::string usage_of_calibrate() {
-  std::ostringstream text;
-  text
-      << "dadsim calibrate [options] measurements.csv --device NAME\n"
-         "fits a device to a few measured steps of a single one, and writes it as the <device> of a scenario\n"
-         "(docs/calibrate.md). The file has a line of columns (workload,batch,time; precision and gpus if wanted) and\n"
-         "a measurement a line, as resnet-50,128,398/s or resnet-50,128,321ms.\n\n"
-      << calibrate_options();
-  return text.str();
-}
-
 std::string read_csv(const std::string& path) {
   std::error_code error;
   if (std::filesystem::is_directory(path, error)) throw InputError({path, 0, "is a folder", "a file of measurements"});
@@ -148,6 +137,17 @@ std::string in_words(const study::Calibration& calibration, const std::vector<st
 
 }  // namespace
 
+std::string usage_of_calibrate() {
+  std::ostringstream text;
+  text
+      << "dadsim calibrate [options] measurements.csv --device NAME\n"
+         "fits a device to a few measured steps of a single one, and writes it as the <device> of a scenario\n"
+         "(docs/calibrate.md). The file has a line of columns (workload,batch,time; precision and gpus if wanted) and\n"
+         "a measurement a line, as resnet-50,128,398/s or resnet-50,128,321ms.\n\n"
+      << calibrate_options();
+  return text.str();
+}
+
 void run_calibrate_command(const std::vector<std::string>& arguments) {
   const po::variables_map values = read_arguments(arguments, calibrate_options());
   if (values.contains("help")) return print(usage_of_calibrate());
@@ -157,6 +157,8 @@ void run_calibrate_command(const std::vector<std::string>& arguments) {
   const std::string name = text_of(values, "device");
   if (name.empty()) throw UsageError("--device NAME is missing: what the device is to be called");
   const scenario::Catalog catalog = study::make_catalog();
+  if (has_hidden_characters(name))
+    throw UsageError("--device: the name has control characters, which a terminal would obey");
   if (sim::device_catalog().find(name) != nullptr)
     throw UsageError(fmt::format("--device '{}' is a device of the catalogue; a name of its own", name));
   const std::string out = text_of(values, "out");

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <map>
 #include <stdexcept>
 
@@ -14,11 +16,14 @@
 #include "report/collective_table.hpp"
 #include "sim/platform.hpp"
 #include "sim/simulator.hpp"
+#include "study/nccl_log.hpp"
 #include "support/atomic_file.hpp"
 #include "support/diagnostics.hpp"
+#include "support/input_files.hpp"
 #include "support/interrupt.hpp"
 #include "support/progress.hpp"
 #include "support/version.hpp"
+#include "support/whole_file.hpp"
 
 namespace dadsim::cli {
 namespace {
@@ -206,17 +211,75 @@ report::CollectiveReport time_operation(const CollectiveOptions& options, const 
   return report;
 }
 
+study::NcclLog read_log(const std::string& path) {
+  if (const std::optional<std::string> text = whole_file(path)) {
+    note_input(path);
+    return study::read_nccl_log(path, *text);
+  }
+  throw InputError({path, 0, fmt::format("cannot be read: {}", std::strerror(errno)), "a log of nccl-tests"});
+}
+
+/// The name of the operation in nccl-tests; empty where they have none.
+std::string test_of(report::Operation operation) {
+  switch (operation) {
+    case report::Operation::all_to_all:
+      return "alltoall_perf";
+    case report::Operation::neighbour_exchange:
+    case report::Operation::send:
+      return "sendrecv_perf";
+    default:
+      std::string name = to_string(operation);
+      std::ranges::replace(name, '-', '_');
+      return name + "_perf";
+  }
+}
+
+void check_test(const study::NcclLog& log, const CollectiveOptions& options) {
+  if (const std::string test = test_of(options.operation); !log.test.empty() && log.test != test) {
+    throw InputError(
+        {options.measured, 0, fmt::format("is of {}", log.test), fmt::format("a log of {}, or another --op", test)});
+  }
+}
+
+/// Puts what was measured beside what was predicted of the same sizes.
+void add_measured(const study::NcclLog& log, const CollectiveOptions& options, report::CollectiveReport& report) {
+  if (log.ranks && *log.ranks != report.hosts.size()) {
+    throw InputError({options.measured, 0,
+                      fmt::format("is of {} ranks, and {} are timed", *log.ranks, report.hosts.size()),
+                      fmt::format("--ranks {}, or --hosts", *log.ranks)});
+  }
+  report.measured_file = options.measured;
+  bool any = false;
+  for (report::CollectiveRow& row : report.rows) {
+    const auto found = std::ranges::find(log.rows, row.size_bytes, &study::NcclLog::Row::size);
+    if (found == log.rows.end()) continue;
+    any = true;
+    row.measured = report::CollectiveRow::Measured{found->seconds, found->in_place_seconds};
+  }
+  if (!any) throw UsageError("--sizes: none of them was measured; leave it out for those of the log");
+}
+
 }  // namespace
 
 void run_collective_command(const std::vector<std::string>& arguments) {
-  const CollectiveOptions options = parse_collective_options(arguments);
+  CollectiveOptions options = parse_collective_options(arguments);
   if (options.help) return print(usage_of_collective());
-  const OutputFiles outputs({{"--json", options.json}, {"--csv", options.csv}}, {{"the platform", options.platform}});
+  const OutputFiles outputs({{"--json", options.json}, {"--csv", options.csv}},
+                            {{"the platform", options.platform}, {"--measured", options.measured}});
   outputs.check_writable();
   const spec::PlatformSpec platform = cli::load_platform_argument(options.platform, options.transport);
   outputs.check_against_inputs();
-  const report::CollectiveReport report =
-      time_operation(options, platform, !options.quiet && standard_error_is_terminal());
+  std::optional<study::NcclLog> log;
+  if (!options.measured.empty()) {
+    log = read_log(options.measured);
+    check_test(*log, options);
+  }
+  if (options.sizes_of_log) {
+    options.sizes.clear();
+    for (const study::NcclLog::Row& row : log->rows) options.sizes.push_back(row.size);
+  }
+  report::CollectiveReport report = time_operation(options, platform, !options.quiet && standard_error_is_terminal());
+  if (log) add_measured(*log, options, report);
   if (!options.json.empty()) write_file_atomically(options.json, to_json(report));
   if (!options.csv.empty()) write_file_atomically(options.csv, to_csv(report));
   // A result that goes to standard output is not mixed with the table.

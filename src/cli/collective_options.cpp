@@ -61,10 +61,13 @@ po::options_description collective_options() {
       ("rendezvous", "messages leave when their receivers have posted them")                                    //
       ("fidelity", text("F"), "auto (default), message, flow or closed-form")                                   //
       ("transport", text("T"), "how the links of a SimGrid file are used: plain (default), tcp, rdma, nvlink")  //
-      ("json", text("FILE"), "write the result as JSON (docs/output-collective.md); - is standard output")      //
-      ("csv", text("FILE"), "write the result as CSV (docs/output-collective.md); - is standard output")        //
-      ("quiet", "no table and no progress")                                                                     //
+      ("measured", text("LOG"),
+       "what nccl-tests wrote: prints predicted beside measured; without --sizes of its sizes")             //
+      ("json", text("FILE"), "write the result as JSON (docs/output-collective.md); - is standard output")  //
+      ("csv", text("FILE"), "write the result as CSV (docs/output-collective.md); - is standard output")    //
+      ("quiet", "no table and no progress")                                                                 //
       ("help", "this text");
+  add_colour_option(options);
   return options;
 }
 
@@ -148,6 +151,12 @@ void check(const CollectiveOptions& options) {
   if (options.ranks && !options.hosts.empty()) {
     throw UsageError("--ranks and --hosts both say who takes part; one of them");
   }
+  if (options.cold && !options.measured.empty()) {
+    throw UsageError("--cold does not go with --measured: nccl-tests measure warm connections; leave out one");
+  }
+  if (options.per_rank && options.sizes_of_log) {
+    throw UsageError("--per-rank does not go with the sizes of --measured, which are over all ranks; leave it out");
+  }
   if (options.cold && (options.fidelity == spec::Fidelity::flow || options.fidelity == spec::Fidelity::closed_form)) {
     throw UsageError(fmt::format("--cold does not go with --fidelity {}, which has no new connections; message does",
                                  to_string(options.fidelity)));
@@ -216,11 +225,25 @@ CollectiveOptions parse_collective_options(const std::vector<std::string>& argum
   options.rendezvous = values.contains("rendezvous");
   if (const auto text = given("fidelity")) options.fidelity = one_of(kFidelities, "fidelity", *text);
   if (const auto text = given("transport")) options.transport = cli::parse_transport(*text);
+  options.measured = given("measured").value_or("");
+  options.sizes_of_log = !options.measured.empty() && !given("sizes");
   options.json = given("json").value_or("");
   options.csv = given("csv").value_or("");
   options.quiet = values.contains("quiet");
   check(options);
   return options;
+}
+
+std::vector<std::string> operation_names() {
+  std::vector<std::string> names;
+  for (const report::Operation operation : kOperations) names.emplace_back(to_string(operation));
+  return names;
+}
+
+std::vector<std::string> fidelity_names() {
+  std::vector<std::string> names;
+  for (const spec::Fidelity fidelity : kFidelities) names.emplace_back(to_string(fidelity));
+  return names;
 }
 
 std::string usage_of_collective() {

@@ -27,7 +27,9 @@ struct CollectiveOptions {
   bool rendezvous = false;
   spec::Fidelity fidelity = spec::Fidelity::automatic;
   std::optional<spec::Transport> transport;
-  std::string json, csv;  ///< paths; empty if not wanted; "-" is standard output
+  std::string measured;       ///< a log of nccl-tests; empty: none
+  bool sizes_of_log = false;  ///< no sizes were given: those of the log
+  std::string json, csv;      ///< paths; empty if not wanted; "-" is standard output
   bool quiet = false;
 };
 
@@ -35,6 +37,10 @@ struct CollectiveOptions {
 CollectiveOptions parse_collective_options(const std::vector<std::string>& arguments);
 
 std::string usage_of_collective();
+
+/// What --op and --fidelity may be.
+std::vector<std::string> operation_names();
+std::vector<std::string> fidelity_names();
 
 /// The kind of collective that an operation is laid out as.
 step::CollectiveKind kind_of(report::Operation operation);

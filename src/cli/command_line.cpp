@@ -3,31 +3,28 @@
 #include <fmt/format.h>
 #include <tbb/global_control.h>
 
-#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <filesystem>
+#include <fstream>
 #include <map>
+#include <new>
 #include <string_view>
 #include <system_error>
+#include <typeinfo>
 
 #include "cli/algorithm_pages.hpp"
-#include "cli/calibrate_command.hpp"
-#include "cli/collective_command.hpp"
+#include "cli/commands.hpp"
+#include "cli/completion.hpp"
 #include "cli/exit_code.hpp"
-#include "cli/explain_command.hpp"
-#include "cli/graphviz.hpp"
 #include "cli/listings.hpp"
 #include "cli/options.hpp"
 #include "cli/output_files.hpp"
-#include "cli/plan_command.hpp"
-#include "cli/platform_command.hpp"
 #include "cli/print.hpp"
+#include "cli/run_page.hpp"
 #include "cli/study_options.hpp"
-#include "cli/sweep_command.hpp"
 #include "cli/usage_error.hpp"
 #include "report/csv.hpp"
-#include "report/html/report.hpp"
 #include "report/json.hpp"
 #include "report/table.hpp"
 #include "report/trace.hpp"
@@ -36,7 +33,10 @@
 #include "sim/simulator.hpp"
 #include "study/carry_over.hpp"
 #include "study/catalog.hpp"
+#include "study/class_table.hpp"
 #include "study/experiment.hpp"
+#include "study/learned.hpp"
+#include "study/surrogate.hpp"
 #include "support/atomic_file.hpp"
 #include "support/build.hpp"
 #include "support/diagnostics.hpp"
@@ -50,48 +50,34 @@
 namespace dadsim::cli {
 namespace {
 
-/// By the names of links, in the run that keeps them busiest.
-std::map<std::string, double> busy_shares(const report::Result& result) {
-  std::map<std::string, double> shares;
-  for (const report::RunResult& run : result.runs) {
-    for (const step::LinkUse& use : run.network.link_use) {
-      double& share = shares[use.link];
-      share = std::max(share, use.busy_share);
-    }
-  }
-  return shares;
-}
-
-/// A picture of the platform and of how busy its links are, for a page; empty where it cannot be drawn, which is no
-/// reason to have no page.
-std::string picture_of(const scenario::Scenario& scenario, const report::Result& result, bool quiet) {
-  try {
-    return draw_svg(find_dot(), sim::to_dot(sim::inspect_platform(scenario.platform), busy_shares(result)));
-  } catch (const Cancelled&) {
-    throw;
-  } catch (const std::runtime_error& error) {
-    if (!quiet) say(fmt::format("dadsim: the page has no picture of the platform: {}\n", error.what()));
-    return {};
-  }
-}
-
 OutputFiles outputs_of(const Options& options) {
   return {{{"--json", options.json}, {"--csv", options.csv}, {"--report", options.report}, {"--trace", options.trace}},
           {{"the scenario", options.scenario}}};
 }
 
-void run_scenario(const Options& options, const scenario::Scenario& scenario) {
+/// `text`: of the scenario's file.
+void run_scenario(const Options& options, const scenario::Scenario& scenario, const std::string& text) {
   const OutputFiles outputs = outputs_of(options);
   outputs.check_writable();
   const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads_to_use(options.threads));
   study::TraceRequest trace;
-  if (!options.trace.empty()) trace.steps = options.trace_steps;
+  const bool played = !options.report.empty() && options.sliders;  // a page plays a step
+  if (!options.trace.empty() || played) trace.steps = options.trace_steps;
+  const bool show_progress = !options.quiet && standard_error_is_terminal();
+  const study::Learned learned = study::learn_scenario(scenario, nullptr, show_progress);
   const report::Result result =
-      study::run_experiment(scenario, !options.quiet && standard_error_is_terminal(), trace, options.timing_only);
+      study::time_scenario(scenario, learned, study::cluster_of(scenario), show_progress, trace);
   if (!options.json.empty()) write_file_atomically(options.json, to_json(result));
   if (!options.csv.empty()) write_file_atomically(options.csv, to_csv(result));
-  if (!options.report.empty())
-    write_file_atomically(options.report, to_html(result, picture_of(scenario, result, options.quiet)));
+  if (!options.report.empty()) {
+    const report::Retiming retiming =
+        played ? study::fit_retiming(scenario, learned, result, show_progress) : report::Retiming();
+    const report::About about{.description = scenario.description,
+                              .scenario = text,
+                              .set = options.overrides,
+                              .classes = study::class_table_of(scenario, learned)};
+    write_file_atomically(options.report, run_page(scenario, result, retiming, about, options.quiet));
+  }
   if (!options.trace.empty()) {
     write_file_atomically(options.trace, to_trace(result));
     if (!options.quiet) {
@@ -101,7 +87,7 @@ void run_scenario(const Options& options, const scenario::Scenario& scenario) {
     }
   }
   // A result that goes to standard output is not mixed with the table.
-  if (!options.quiet && !outputs.take_standard_output()) print(to_table(result));
+  if (!options.quiet && !outputs.take_standard_output()) print(told(result, options.verbose));
 }
 
 /// What the author of a scenario should know before it learns.
@@ -113,7 +99,29 @@ void write_pages(const std::string& folder) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (error) throw OutputError(fmt::format("cannot make the folder '{}': {}", folder, error.message()));
-  for (const auto& [name, text] : algorithm_pages()) write_file_atomically(folder + "/" + name, text);
+  const std::map<std::string, std::string> pages = algorithm_pages();
+  // A folder of somebody else's may have a README.md too: a page has the title of the one that it replaces.
+  for (const auto& [name, text] : pages) {
+    const std::string path = folder + "/" + name;
+    std::ifstream there(path);
+    std::string title;
+    if (!std::getline(there, title) || text.starts_with(title + "\n")) continue;
+    throw UsageError(
+        fmt::format("--pages would overwrite '{}', which is no page of this program's; a folder of its own", path));
+  }
+  for (const auto& [name, text] : pages) write_file_atomically(folder + "/" + name, text);
+}
+
+scenario::Catalog catalog_for(const Options& options) {
+  scenario::Catalog catalog = study::make_catalog();
+  if (!options.timing_only) return catalog;
+  // Clients that learn nothing hold nothing; a network of each kind there is all the same.
+  catalog.check_host_memory = [check = catalog.check_host_memory](scenario::Scenario scenario,
+                                                                  const spec::SampleShape& sample) {
+    for (spec::RunSpec& run : scenario.runs) run.event_driven = false;
+    return check(scenario, sample);
+  };
+  return catalog;
 }
 
 void carry_out(const Options& options) {
@@ -125,56 +133,62 @@ void carry_out(const Options& options) {
     case Options::Command::listing:
       if (!options.pages.empty()) return write_pages(options.pages);
       return print(entries_with(find_listing(options.listing)->text(), options.words));
-    case Options::Command::platform:
-      return run_platform_command(options.arguments);
-    case Options::Command::collective:
-      return run_collective_command(options.arguments);
-    case Options::Command::calibrate:
-      return run_calibrate_command(options.arguments);
-    case Options::Command::explain:
-      return run_explain_command(options.arguments);
-    case Options::Command::plan:
-      return run_plan_command(options.arguments);
-    case Options::Command::sweep:
-      return run_sweep_command(options.arguments);
-    case Options::Command::merge:
-      return run_merge_command(options.arguments);
+    case Options::Command::own_options:
+      return options.own->run(options.arguments);
+    case Options::Command::completion:
+      return write_file_atomically("-", candidates_in_lines(options.arguments));
     case Options::Command::run:
     case Options::Command::check:
     case Options::Command::print_scenario:
       break;
   }
   if (options.command == Options::Command::run) static_cast<void>(outputs_of(options));
-  const scenario::Scenario scenario =
-      scenario::load_scenario(options.scenario, options.overrides, study::make_catalog());
+  const scenario::ScenarioSource source(options.scenario);
+  scenario::Scenario scenario = source.load(options.overrides, catalog_for(options));
+  scenario.timing_only = scenario.timing_only || options.timing_only;
   if (options.command == Options::Command::print_scenario) return write_file_atomically("-", print_scenario(scenario));
-  if (!options.quiet) warn(scenario);
+  if (!options.quiet && !scenario.timing_only) warn(scenario);
   if (options.command == Options::Command::check) {
     if (!options.quiet) print(fmt::format("{}: nothing wrong with it\n", options.scenario));
     return;
   }
-  run_scenario(options, scenario);
+  run_scenario(options, scenario, source.text());
 }
+
+constexpr const char* kNoThread = "a thread could not be started";
 
 void execute(const Options& options) {
   try {
     carry_out(options);
-  } catch (const std::system_error& error) {  // of std::thread
+  } catch (const std::system_error& error) {                                   // of std::thread too
+    if (error.code() == std::errc::not_enough_memory) throw std::bad_alloc();  // of std::filesystem
+    if (error.code() == std::errc::too_many_files_open || error.code() == std::errc::too_many_files_open_in_system) {
+      throw EnvironmentError(error.what());
+    }
     if (error.code() != std::errc::resource_unavailable_try_again) throw;
-    throw EnvironmentError("a thread could not be started");
+    throw EnvironmentError(kNoThread);
+  } catch (const std::runtime_error& error) {
+    if (!denies_thread(error)) throw;
+    throw EnvironmentError(kNoThread);
   }
 }
 
 int complain(int code, const std::string& message) {
-  say(message + "\n");
+  dadsim::complain(message);
   return code;
 }
 
 }  // namespace
 
+bool denies_thread(const std::runtime_error& error) {
+  return typeid(error) == typeid(std::runtime_error) &&
+         std::string_view(error.what()).find("pthread_create") != std::string_view::npos;
+}
+
 int run_command_line(int argc, char** argv) {
   hold_standard_descriptors();
   catch_interrupts();
+  fit_standard_output();
   try {
     execute(parse_options(argc, argv));
     return kSuccess;
@@ -199,7 +213,7 @@ int run_command_line(int argc, char** argv) {
         kSimulationFailed,
         fmt::format("dadsim: {}{}", message.starts_with("the simulation ") ? "" : "the simulation failed: ", message));
   } catch (const std::bad_alloc&) {
-    return complain(kInternalError, "dadsim: out of memory; fewer workers, a smaller network or less data would fit");
+    return complain(kInternalError, std::string(kOutOfMemory));
   } catch (const std::exception& error) {
     return complain(kInternalError, fmt::format("dadsim: a bug of ours, please report it: {}", error.what()));
   }

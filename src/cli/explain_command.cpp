@@ -9,6 +9,7 @@
 #include "cli/print.hpp"
 #include "cli/study_options.hpp"
 #include "report/explanation.hpp"
+#include "report/html/explain.hpp"
 #include "scenario/load.hpp"
 #include "study/catalog.hpp"
 #include "study/explain.hpp"
@@ -22,11 +23,17 @@ namespace po = boost::program_options;
 
 po::options_description explain_options() {
   po::options_description options("Options");
-  options.add_options()("json", po::value<std::string>()->value_name("FILE"),
-                        "write the same as JSON (docs/explain.md); - is standard output");
+  options.add_options()  //
+      ("json", po::value<std::string>()->value_name("FILE"),
+       "write the same as JSON (docs/explain.md); - is standard output")  //
+      ("report", po::value<std::string>()->value_name("FILE"),
+       "write the same as a page for a browser (docs/explain.md); - is standard output")  //
+      ("verbose", "all assumptions, too");
   add_study_options(options);
   return options;
 }
+
+}  // namespace
 
 std::string usage_of_explain() {
   std::ostringstream text;
@@ -37,25 +44,35 @@ std::string usage_of_explain() {
   return text.str();
 }
 
-}  // namespace
-
 void run_explain_command(const std::vector<std::string>& arguments) {
   const po::variables_map values = read_arguments(arguments, explain_options());
   if (values.contains("help")) return print(usage_of_explain());
   const StudyOptions options = study_options_of(values, "explain");
   const std::string json = text_of(values, "json");
-  const OutputFiles outputs({{"--json", json}}, {{"the scenario", options.scenario}});
+  const std::string page = text_of(values, "report");
+  const OutputFiles outputs({{"--json", json}, {"--report", page}}, {{"the scenario", options.scenario}});
   outputs.check_writable();
 
-  const scenario::Scenario scenario =
-      scenario::load_scenario(options.scenario, options.overrides, study::make_catalog());
+  const scenario::ScenarioSource source(options.scenario);
+  const scenario::Scenario asked = source.load(options.overrides, study::make_catalog());
+  const scenario::Scenario scenario = study::as_explained(asked);
   outputs.check_against_inputs();
   const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads_to_use(options.threads));
   const bool show_progress = !options.quiet && standard_error_is_terminal();
   const study::Learned learned = study::learn_scenario(scenario, nullptr, show_progress);
-  const report::Explanation explanation = study::explain_scenario(scenario, learned, show_progress);
+  report::Explanation explanation = study::explain_scenario(scenario, learned, show_progress);
+  if (asked.training.stop != scenario.training.stop && !scenario.timing_only) {
+    explanation.notes.emplace_back(
+        "runs are learned until they reach the target, those that are equal up to rounding as one; steps are means "
+        "until then");
+  }
   if (!json.empty()) write_file_atomically(json, to_json(explanation));
-  if (!options.quiet && !outputs.take_standard_output()) print(to_table(explanation));
+  if (!page.empty()) {
+    const report::About about{
+        .description = asked.description, .scenario = source.text(), .set = options.overrides, .classes = {}};
+    write_file_atomically(page, to_html(explanation, about));
+  }
+  if (!options.quiet && !outputs.take_standard_output()) print(told(explanation, values.contains("verbose")));
 }
 
 }  // namespace dadsim::cli

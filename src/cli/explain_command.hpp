@@ -9,4 +9,6 @@ namespace dadsim::cli {
 /// InputError, SimulationError, OutputError, Cancelled.
 void run_explain_command(const std::vector<std::string>& arguments);
 
+std::string usage_of_explain();
+
 }  // namespace dadsim::cli

@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 #include <exception>
+#include <new>
 #include <stdexcept>
 #include <string_view>
 
@@ -11,19 +12,26 @@
 
 namespace {
 
-/// oneTBB throws where a thread is denied to it, and out of what must not throw: nobody else can say it.
+[[noreturn]] void end_with(int code, std::string_view words) {
+  [[maybe_unused]] const auto written = ::write(STDERR_FILENO, words.data(), words.size());
+  [[maybe_unused]] const auto line_ended = ::write(STDERR_FILENO, "\n", 1);
+  ::_exit(code);
+}
+
+/// oneTBB throws where a thread is denied to it, and out of what must not throw: nobody else can say it. So do
+/// libraries that allocate while they take something down (a JSON document its list of what is still to be freed).
 [[noreturn]] void say_what_was_denied() {
   if (const std::exception_ptr thrown = std::current_exception()) {
     try {
       std::rethrow_exception(thrown);
     } catch (const std::runtime_error& error) {
-      if (std::string_view(error.what()).find("pthread_create") != std::string_view::npos) {
-        constexpr std::string_view kWords =
-            "dadsim: a thread could not be started; nothing is wrong with what was asked, and the same command goes on "
-            "once the system gives what it takes\n";
-        [[maybe_unused]] const auto written = ::write(2, kWords.data(), kWords.size());
-        ::_exit(dadsim::cli::kSimulationFailed);
+      if (dadsim::cli::denies_thread(error)) {
+        end_with(dadsim::cli::kSimulationFailed,
+                 "dadsim: a thread could not be started; nothing is wrong with what was asked, and the same command "
+                 "goes on once the system gives what it takes");
       }
+    } catch (const std::bad_alloc&) {
+      end_with(dadsim::cli::kInternalError, dadsim::cli::kOutOfMemory);
     } catch (...) {
     }
   }

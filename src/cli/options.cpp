@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
-#include <optional>
 #include <set>
 #include <sstream>
 #include <string_view>
 
 #include "cli/arguments.hpp"
+#include "cli/commands.hpp"
 #include "cli/listings.hpp"
 #include "cli/study_options.hpp"
 #include "cli/usage_error.hpp"
@@ -29,7 +29,8 @@ po::options_description visible_options() {
       ("csv", po::value<std::string>()->value_name("FILE"),
        "write the learning curves as CSV (docs/output-csv.md); - is standard output")  //
       ("report", po::value<std::string>()->value_name("FILE"),
-       "write the result as a page for a browser, with charts (docs/report.md); - is standard output")  //
+       "write the result as a page for a browser, with charts (docs/report.md); - is standard output")       //
+      ("no-sliders", "with --report: no sliders that re-time and no step to play, which take some seconds")  //
       ("trace", po::value<std::string>()->value_name("FILE"),
        "write what happens in steps, for ui.perfetto.dev (docs/trace.md); - is standard output")  //
       ("trace-steps", po::value<std::string>()->value_name("STEPS"),
@@ -42,14 +43,15 @@ po::options_description visible_options() {
       ("threads", po::value<std::string>()->value_name("N"),
        "threads for learning; the result does not depend on it")  //
       ("timing-only",
-       "play runs of event-driven algorithms for their times alone, and learn nothing (docs/event-driven.md)")  //
+       "learn nothing: record and play what runs do for their times alone (docs/timing-only.md)")  //
       ("pages", po::value<std::string>()->value_name("DIR"),
        "with `algorithms`: write a page of each algorithm and compressor into a folder (docs/algorithms)")  //
       ("check", "say what is wrong with the scenario, and run nothing")                                     //
       ("print-scenario", "print the scenario with every default filled in, and run nothing")                //
-      ("quiet", "no table and no progress")                                                                 //
-      ("help", "this text")                                                                                 //
-      ("version", "versions of dadsim and SimGrid");
+      ("verbose", "with the table all that it rests on: assumptions, and how the network was simulated")    //
+      ("quiet", "no table and no progress");
+  add_colour_option(description);
+  description.add_options()("help", "this text")("version", "versions of dadsim and SimGrid");
   return description;
 }
 
@@ -85,27 +87,16 @@ std::vector<std::int64_t> parse_steps(const std::string& text) {
   return {steps.begin(), steps.end()};
 }
 
-/// Commands with options of their own.
-std::optional<Options::Command> command_with_options(const std::string& word) {
-  if (word == "platform") return Options::Command::platform;
-  if (word == "collective") return Options::Command::collective;
-  if (word == "calibrate") return Options::Command::calibrate;
-  if (word == "explain") return Options::Command::explain;
-  if (word == "plan") return Options::Command::plan;
-  if (word == "sweep") return Options::Command::sweep;
-  if (word == "merge") return Options::Command::merge;
-  return std::nullopt;
-}
-
 /// A first word that is neither a command nor a file, but nearly a command.
 void check_misspelt_command(const std::string& word) {
   std::error_code error;
   if (word.starts_with('-') || word.find_first_of("./") != std::string::npos || std::filesystem::exists(word, error)) {
     return;
   }
-  std::vector<std::string> commands{"platform", "collective", "calibrate", "explain", "plan", "sweep", "merge"};
-  for (const Listing& listing : listings()) commands.push_back(listing.name);
-  const std::string meant = closest(word, commands);
+  std::vector<std::string> known;
+  for (const Command& command : commands()) known.push_back(command.name);
+  for (const Listing& listing : listings()) known.push_back(listing.name);
+  const std::string meant = closest(word, known);
   if (!meant.empty()) {
     throw UsageError(fmt::format("there is no file and no command '{}'; did you mean '{}'?", word, meant));
   }
@@ -117,8 +108,14 @@ Options parse_options(int argc, const char* const* argv) {
   const std::vector<std::string> arguments(argv + std::min(argc, 1), argv + argc);
   Options options;
   if (!arguments.empty()) {
-    if (const auto command = command_with_options(arguments[0])) {
-      options.command = *command;
+    if (const Command* command = find_command(arguments[0])) {
+      options.command = Options::Command::own_options;
+      options.own = command;
+      options.arguments.assign(arguments.begin() + 1, arguments.end());
+      return options;
+    }
+    if (arguments[0] == "--complete") {
+      options.command = Options::Command::completion;
       options.arguments.assign(arguments.begin() + 1, arguments.end());
       return options;
     }
@@ -131,7 +128,7 @@ Options parse_options(int argc, const char* const* argv) {
 
   const std::vector<std::string> operands = operands_of(values);
   if (operands.empty()) throw UsageError("no scenario is named; dadsim scenario.xml, or see dadsim --help");
-  if (command_with_options(operands[0])) {
+  if (find_command(operands[0]) != nullptr) {
     throw UsageError(fmt::format("'{0}' stands behind options; dadsim {0} comes first, then its options", operands[0]));
   }
   if (find_listing(operands[0]) != nullptr) options.words.assign(operands.begin() + 1, operands.end());
@@ -152,19 +149,23 @@ Options parse_options(int argc, const char* const* argv) {
   options.json = text_of(values, "json");
   options.csv = text_of(values, "csv");
   options.report = text_of(values, "report");
+  options.sliders = !values.contains("no-sliders");
   options.trace = text_of(values, "trace");
+  if (!options.sliders && options.report.empty()) throw UsageError("--no-sliders goes with --report FILE");
   if (values.contains("trace-steps")) {
     if (options.trace.empty()) throw UsageError("--trace-steps says which steps --trace FILE writes, which is missing");
     options.trace_steps = parse_steps(values["trace-steps"].as<std::string>());
   }
   if (values.contains("threads")) options.threads = parse_threads(values["threads"].as<std::string>());
   options.quiet = values.contains("quiet");
+  options.verbose = values.contains("verbose");
   options.timing_only = values.contains("timing-only");
   if (values.contains("check") && values.contains("print-scenario")) {
     throw UsageError("--check and --print-scenario do not go together; --print-scenario checks as well");
   }
   if (options.command != Options::Command::run) {
-    for (const char* name : {"set", "seed", "json", "csv", "report", "trace", "check", "print-scenario", "threads"}) {
+    for (const char* name :
+         {"set", "seed", "json", "csv", "report", "trace", "check", "print-scenario", "threads", "verbose"}) {
       if (values.contains(name)) throw UsageError(fmt::format("--{} means nothing to 'dadsim {}'", name, operands[0]));
     }
     return options;
@@ -184,21 +185,18 @@ std::string usage() {
   text << "dadsim predicts how long distributed training takes to reach an accuracy: it trains a small network for "
           "real\n"
           "with each algorithm of a scenario and times every step on a simulated cluster.\n\n"
-          "  dadsim [options] scenario.xml   run a scenario (docs/scenario.md)\n"
-          "  dadsim sweep scenario.xml       run it at every point of its <sweep> (docs/sweep.md, --help)\n"
-          "  dadsim merge OUT FILE...        put the shards of a sweep together (--help)\n"
-          "  dadsim platform FILE            look at a platform: links, routes, bisection; pictures (--help)\n"
-          "  dadsim collective --platform FILE --op OP\n"
-          "                                  time a collective alone, size by size (--help)\n"
-          "  dadsim explain scenario.xml     what holds each run back, and what would help (--help)\n"
-          "  dadsim calibrate FILE --device NAME\n"
-          "                                  fit a device to measured steps of your own (docs/calibrate.md, --help)\n"
-          "  dadsim plan scenario.xml        how its <goal> can be reached (docs/plan.md, --help)\n";
+          "  dadsim [options] scenario.xml   run a scenario (docs/scenario.md)\n";
+  for (const Command& command : commands()) {
+    const std::string words = fmt::format("{} {}", command.name, command.synopsis);
+    text << fmt::format("  dadsim {:<25}{}{}\n", words, words.size() < 25 ? "" : "\n" + std::string(34, ' '),
+                        command.summary);
+  }
   for (const Listing& listing : listings()) text << fmt::format("  dadsim {:<25}{}\n", listing.name, listing.summary);
   text << '\n'
        << visible_options()
        << "\nExit codes: 0 success, 1 a bug of ours, 2 wrong command line, 3 wrong scenario, platform or data,\n"
-          "4 a result could not be written, 5 the simulation failed, 130 interrupted.\n";
+          "4 a result could not be written, 5 the simulation failed, 130 interrupted.\n"
+          "\ndadsim COMMAND --help has the options of a command, docs/glossary.md what words in tables mean.\n";
   return text.str();
 }
 

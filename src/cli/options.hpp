@@ -7,27 +7,16 @@
 
 namespace dadsim::cli {
 
+struct Command;
+
 struct Options {
-  enum class Command {
-    run,
-    check,
-    print_scenario,
-    listing,
-    platform,
-    collective,
-    calibrate,
-    explain,
-    plan,
-    sweep,
-    merge,
-    help,
-    version
-  };
+  enum class Command { run, check, print_scenario, listing, own_options, completion, help, version };
   Command command = Command::run;
   std::vector<std::string> words;      ///< that the entries of the catalogue have to hold
   std::string pages;                   ///< folder for a page of each algorithm; empty: none
   std::string listing;                 ///< name of a catalogue (see listings.hpp)
-  std::vector<std::string> arguments;  ///< commands with options of their own: what stands behind
+  const cli::Command* own = nullptr;   ///< own_options: whose
+  std::vector<std::string> arguments;  ///< own_options: what stands behind its name; completion: the line to complete
   std::string scenario;
   std::vector<std::string> overrides;           ///< "path=value"; --seed N is "seed=N"
   std::string json, csv, report;                ///< paths; empty if not wanted; "-" is standard output
@@ -35,6 +24,8 @@ struct Options {
   std::vector<std::int64_t> trace_steps{1, 2};  ///< rising, from 1
   std::size_t threads = 0;                      ///< 0: as many as the machine has
   bool timing_only = false;
+  bool sliders = true;   ///< whether a page may have what takes simulations of its own
+  bool verbose = false;  ///< with all that a result rests on
   bool quiet = false;
 };
 

@@ -8,6 +8,7 @@
 #include "cli/output_files.hpp"
 #include "cli/print.hpp"
 #include "cli/study_options.hpp"
+#include "report/html/plan.hpp"
 #include "study/planning/plan_scenario.hpp"
 #include "support/atomic_file.hpp"
 #include "support/progress.hpp"
@@ -19,11 +20,17 @@ namespace po = boost::program_options;
 
 po::options_description plan_options() {
   po::options_description options("Options");
-  options.add_options()("json", po::value<std::string>()->value_name("FILE"),
-                        "write the same as JSON (docs/plan.md); - is standard output");
+  options.add_options()  //
+      ("json", po::value<std::string>()->value_name("FILE"),
+       "write the same as JSON (docs/plan.md); - is standard output")  //
+      ("report", po::value<std::string>()->value_name("FILE"),
+       "write the same as a page for a browser (docs/plan.md); - is standard output")  //
+      ("verbose", "all assumptions, too");
   add_study_options(options);
   return options;
 }
+
+}  // namespace
 
 std::string usage_of_plan() {
   std::ostringstream text;
@@ -34,14 +41,13 @@ std::string usage_of_plan() {
   return text.str();
 }
 
-}  // namespace
-
 void run_plan_command(const std::vector<std::string>& arguments) {
   const po::variables_map values = read_arguments(arguments, plan_options());
   if (values.contains("help")) return print(usage_of_plan());
   const StudyOptions options = study_options_of(values, "plan");
   const std::string json = text_of(values, "json");
-  const OutputFiles outputs({{"--json", json}}, {{"the scenario", options.scenario}});
+  const std::string page = text_of(values, "report");
+  const OutputFiles outputs({{"--json", json}, {"--report", page}}, {{"the scenario", options.scenario}});
   outputs.check_writable();
 
   const scenario::ScenarioSource source(options.scenario);
@@ -51,7 +57,11 @@ void run_plan_command(const std::vector<std::string>& arguments) {
                            [&] { outputs.check_against_inputs(); });
   outputs.check_against_inputs();  // what the changes that the goal allows named besides
   if (!json.empty()) write_file_atomically(json, to_json(report));
-  if (!options.quiet && !outputs.take_standard_output()) print(to_table(report));
+  if (!page.empty()) {
+    const report::About about{.scenario = source.text(), .set = options.overrides};
+    write_file_atomically(page, report::to_html(report, about));
+  }
+  if (!options.quiet && !outputs.take_standard_output()) print(told(report, values.contains("verbose")));
 }
 
 }  // namespace dadsim::cli

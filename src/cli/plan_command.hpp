@@ -9,4 +9,6 @@ namespace dadsim::cli {
 /// SimulationError, OutputError, Cancelled.
 void run_plan_command(const std::vector<std::string>& arguments);
 
+std::string usage_of_plan();
+
 }  // namespace dadsim::cli

@@ -44,15 +44,6 @@ po::options_description platform_options() {
   return options;
 }
 
-std::string usage_of_platform() {
-  std::ostringstream text;
-  text << "dadsim platform [options] FILE\n"
-          "says what is built from a platform file (one of SimGrid, or <cluster-platform>) or for a scenario: hosts,\n"
-          "links, the best and the worst route, the bisection bandwidth, and what the links' transports do.\n\n"
-       << platform_options();
-  return text.str();
-}
-
 /// As inspect_platform; an interrupt that ended its child process is one, not a fault of the platform.
 sim::PlatformReport inspect(const spec::PlatformSpec& platform) {
   try {
@@ -87,6 +78,15 @@ std::string routes_as_csv(const spec::PlatformSpec& platform) {
 
 }  // namespace
 
+std::string usage_of_platform() {
+  std::ostringstream text;
+  text << "dadsim platform [options] FILE\n"
+          "says what is built from a platform file (one of SimGrid, or <cluster-platform>) or for a scenario: hosts,\n"
+          "links, the best and the worst route, the bisection bandwidth, and what the links' transports do.\n\n"
+       << platform_options();
+  return text.str();
+}
+
 void run_platform_command(const std::vector<std::string>& arguments) {
   const po::variables_map values = read_arguments(arguments, platform_options());
   if (values.contains("help")) return print(usage_of_platform());
@@ -114,7 +114,7 @@ void run_platform_command(const std::vector<std::string>& arguments) {
   std::string text = to_text(operands[0], platform, report);
   if (values.contains("links")) {
     text += "\nNames of the links:\n";
-    for (const std::string& name : sim::platform_links(platform)) text += fmt::format("  {}\n", name);
+    for (const sim::PlatformLink& link : sim::platform_links(platform)) text += fmt::format("  {}\n", link.name);
   }
   const std::string picture = svg.empty() ? std::string() : draw_svg(program, to_dot(report));
   const std::string routes_text = routes.empty() ? std::string() : routes_as_csv(platform);

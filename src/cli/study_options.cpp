@@ -39,17 +39,18 @@ void add_study_options(po::options_description& description) {
       ("seed", po::value<std::string>()->value_name("N"), "the same as --set seed=N")         //
       ("threads", po::value<std::string>()->value_name("N"),
        "threads for learning; the result does not depend on it")  //
-      ("quiet", "no text and no progress")                        //
-      ("help", "this text");
+      ("quiet", "no text and no progress");
+  add_colour_option(description);
+  description.add_options()("help", "this text");
 }
 
-StudyOptions study_options_of(const po::variables_map& values, const std::string& command) {
+StudyOptions study_options_of(const po::variables_map& values, const std::string& command, std::size_t most_operands) {
   const std::vector<std::string> operands = operands_of(values);
   if (operands.empty()) {
     throw UsageError(fmt::format("no scenario is named; dadsim {0} scenario.xml, or see dadsim {0} --help", command));
   }
-  if (operands.size() > 1) {
-    throw UsageError(fmt::format("'{}' is one argument too many; one scenario at a time", operands[1]));
+  if (operands.size() > most_operands) {
+    throw UsageError(fmt::format("'{}' is one argument too many; one scenario at a time", operands[most_operands]));
   }
   StudyOptions options;
   options.scenario = operands[0];

@@ -18,8 +18,9 @@ struct StudyOptions {
 /// --set, --seed, --threads, --quiet and --help, each with its text.
 void add_study_options(boost::program_options::options_description& description);
 
-/// `command` is named in messages. Throws UsageError.
-StudyOptions study_options_of(const boost::program_options::variables_map& values, const std::string& command);
+/// `command` is named in messages; the scenario is the first of at most so many operands. Throws UsageError.
+StudyOptions study_options_of(const boost::program_options::variables_map& values, const std::string& command,
+                              std::size_t most_operands = 1);
 
 /// From 1 to 1024; throws UsageError.
 std::size_t parse_threads(const std::string& text);

@@ -57,15 +57,6 @@ po::options_description sweep_options() {
   return options;
 }
 
-std::string usage_of_sweep() {
-  std::ostringstream text;
-  text << "dadsim sweep [options] scenario.xml\n"
-          "runs a scenario at every point of its <sweep>. What points have in common is learned once. Killed at any\n"
-          "moment, it goes on from there when it is started again.\n\n"
-       << sweep_options();
-  return text.str();
-}
-
 study::Shard parse_shard(const std::string& text) {
   study::Shard shard;
   if (text.empty()) return shard;
@@ -156,8 +147,9 @@ void report(const SweepArguments& arguments, study::Database& database, const st
   if (!arguments.report.empty())
     write_file_atomically(arguments.report, report::to_html(study::sweep_report_of(results)));
   if (!arguments.quiet && !outputs_of(arguments).take_standard_output()) {
-    std::string text = sweep_table(results);
-    text += fmt::format("\n{}: {} new, {} there before; {} learned.\n", arguments.out,
+    report::Told told = study::sweep_told(results);
+    std::string& text = told.background;
+    text += fmt::format("{}: {} new, {} there before; {} learned.\n", arguments.out,
                         trials_in_words(numbers.finished, sweep), human_count(numbers.before),
                         numbers.learned == 1 ? "1 run" : fmt::format("{} runs", human_count(numbers.learned)));
     if (numbers.plays > 0) {
@@ -165,27 +157,13 @@ void report(const SweepArguments& arguments, study::Database& database, const st
                           human_count(numbers.plays), human_count(numbers.operations_learned),
                           human_count(numbers.operations_found));
     }
-    print(text);
+    print(told);
   }
   if (numbers.failed > 0) {
     const study::FailedTrial& first = results.failed.front();
     throw sim::SimulationError(fmt::format("the simulation of {} failed, the first of point {}: {}",
                                            trials_in_words(numbers.failed, sweep), first.trial.point, first.message));
   }
-}
-
-std::string usage_of_merge() {
-  return "dadsim merge OUT.sqlite A.sqlite B.sqlite ...\n"
-         "puts the results of the shards of a sweep (dadsim sweep --shard) into one new file, and says what is "
-         "missing.\n"
-         "dadsim sweep --out OUT.sqlite goes on with that.\n\n"
-         "Options:\n"
-         "  --any-build    also of files that different builds of dadsim made\n"
-         "  --salvage      of damaged files what is whole; what is lost is said, and the sweep does it again\n"
-         "  --csv FILE     write all results as CSV (docs/sweep.md); - is standard output\n"
-         "  --report FILE  write them as a page for a browser (docs/sweep.md); - is standard output\n"
-         "  --quiet        no text\n"
-         "  --help         this text\n";
 }
 
 po::options_description merge_options() {
@@ -196,6 +174,15 @@ po::options_description merge_options() {
 }
 
 }  // namespace
+
+std::string usage_of_sweep() {
+  std::ostringstream text;
+  text << "dadsim sweep [options] scenario.xml\n"
+          "runs a scenario at every point of its <sweep>. What points have in common is learned once. Killed at any\n"
+          "moment, it goes on from there when it is started again.\n\n"
+       << sweep_options();
+  return text.str();
+}
 
 void run_sweep_command(const std::vector<std::string>& arguments) {
   const po::variables_map values = read_arguments(arguments, sweep_options());
@@ -232,6 +219,20 @@ void run_sweep_command(const std::vector<std::string>& arguments) {
   }
 }
 
+std::string usage_of_merge() {
+  return "dadsim merge OUT.sqlite A.sqlite B.sqlite ...\n"
+         "puts the results of the shards of a sweep (dadsim sweep --shard) into one new file, and says what is "
+         "missing.\n"
+         "dadsim sweep --out OUT.sqlite goes on with that.\n\n"
+         "Options:\n"
+         "  --any-build    also of files that different builds of dadsim made\n"
+         "  --salvage      of damaged files what is whole; what is lost is said, and the sweep does it again\n"
+         "  --csv FILE     write all results as CSV (docs/sweep.md); - is standard output\n"
+         "  --report FILE  write them as a page for a browser (docs/sweep.md); - is standard output\n"
+         "  --quiet        no text\n"
+         "  --help         this text\n";
+}
+
 void run_merge_command(const std::vector<std::string>& arguments) {
   const po::variables_map values = read_arguments(arguments, merge_options());
   if (values.contains("help")) return print(usage_of_merge());
@@ -258,14 +259,15 @@ void run_merge_command(const std::vector<std::string>& arguments) {
     if (!csv.empty()) write_file_atomically(csv, sweep_csv(results));
     if (!report.empty()) write_file_atomically(report, report::to_html(study::sweep_report_of(results)));
     if (!values.contains("quiet") && !outputs.take_standard_output()) {
-      std::string text = sweep_table(results);
-      text += fmt::format("\n{}: {} of {} complete", operands[0], human_count(merged.points),
+      report::Told told = study::sweep_told(results);
+      std::string& text = told.background;
+      text += fmt::format("{}: {} of {} complete", operands[0], human_count(merged.points),
                           points_in_words(merged.identity.points));
       text += merged.missing.empty() ? ".\n" : fmt::format("; missing: {}.\n", study::ranges_in_words(merged.missing));
       if (!merged.missing.empty())
         text +=
             fmt::format("dadsim sweep --out {} {} goes on with them.\n", operands[0], merged.identity.scenario_file);
-      print(text);
+      print(told);
     }
   }
   if (merged.failed > 0)

@@ -11,4 +11,7 @@ void run_sweep_command(const std::vector<std::string>& arguments);
 /// `dadsim merge …`: puts the shards of a sweep together. Throws as the whole program does.
 void run_merge_command(const std::vector<std::string>& arguments);
 
+std::string usage_of_sweep();
+std::string usage_of_merge();
+
 }  // namespace dadsim::cli

@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <span>
 
 #include "collectives/double_binary_tree.hpp"
 #include "collectives/layouts.hpp"
@@ -78,21 +79,41 @@ class NodeTrees final : public BlockRounds {
   /// The shard that a rank is in charge of between the nodes: after its reduce-scatter a ring has left it the next one.
   Rank own(Rank local) const { return plan_.within == WithinNode::rings && within_ > 0 ? local + 1 : local; }
 
-  /// What `rank` sends, or receives, in `round`.
+  /// What `rank` sends, or receives, in `round`: by segments, the first of which are farthest on.
   void add(Rank rank, std::int64_t round, bool sends, std::vector<Parcel>& out) const {
-    const auto start = static_cast<std::ptrdiff_t>(out.size());
-    const std::int64_t last = std::min(segments_ - 1, round);
-    for (std::int64_t segment = std::max<std::int64_t>(0, round - stages_ + 1); segment <= last; ++segment) {
-      const std::int64_t stage = round - segment;
-      if (stage < within_) {
-        inside(rank, segment, stage, true, sends, out);
-      } else if (stage < within_ + between_) {
-        between(rank, segment, stage - within_, sends, out);
-      } else {
-        inside(rank, segment, stage - within_ - between_, false, sends, out);
-      }
+    const std::size_t start = out.size();
+    for_stages(round, within_ + between_, stages_, [&](std::int64_t segment, std::int64_t stage) {
+      inside(rank, segment, stage - within_ - between_, false, sends, out);
+    });
+    if (plan_.between == BetweenNodes::fabric) {
+      for_stages(round, within_, within_ + between_, [&](std::int64_t segment, std::int64_t stage) {
+        over_fabric(rank, segment, stage - within_, sends, out);
+      });
+    } else if (between_ > 0) {
+      along_trees(rank, round - within_, sends, out);
     }
-    std::stable_sort(out.begin() + start, out.end(), [](const Parcel& a, const Parcel& b) { return a.peer < b.peer; });
+    for_stages(round, 0, within_,
+               [&](std::int64_t segment, std::int64_t stage) { inside(rank, segment, stage, true, sends, out); });
+    put_in_order(std::span(out).subspan(start), [](const Parcel& a, const Parcel& b) { return a.peer < b.peer; });
+  }
+
+  /// Stable. Few are put in place one by one: a sort that asks for memory takes longer than all else here.
+  template <class Before>
+  static void put_in_order(std::span<Parcel> parcels, const Before& before) {
+    constexpr std::size_t kFew = 48;
+    if (parcels.size() > kFew) return std::stable_sort(parcels.begin(), parcels.end(), before);
+    for (auto next = parcels.begin(); next != parcels.end(); ++next) {
+      std::rotate(std::upper_bound(parcels.begin(), next, *next, before), next, next + 1);
+    }
+  }
+
+  /// Calls `visit(segment, stage)` for the segments that are at stages from `begin` to before `end` in the round.
+  template <class Visit>
+  void for_stages(std::int64_t round, std::int64_t begin, std::int64_t end, const Visit& visit) const {
+    const std::int64_t last = std::min(segments_ - 1, round - begin);
+    for (std::int64_t segment = std::max<std::int64_t>(0, round - end + 1); segment <= last; ++segment) {
+      visit(segment, round - segment);
+    }
   }
 
   void inside(Rank rank, std::int64_t segment, std::int64_t stage, bool reduce, bool sends,
@@ -113,25 +134,28 @@ class NodeTrees final : public BlockRounds {
     }
   }
 
-  void between(Rank rank, std::int64_t segment, std::int64_t stage, bool sends, std::vector<Parcel>& out) const {
+  void over_fabric(Rank rank, std::int64_t segment, std::int64_t stage, bool sends, std::vector<Parcel>& out) const {
     const Rank l = local(rank);
     const Rank m = node(rank);
-    const std::int64_t first = shard(segment, own(l));
     const Rank nodes = plan_.nodes;
-    if (plan_.between == BetweenNodes::fabric) {
-      const bool reduce = stage == 0;
-      for (Rank step = 1; step < nodes; ++step) {
-        const Rank peer = (sends ? m + step : m - step + nodes) % nodes;
-        const Rank in_charge = reduce == sends ? peer : m;
-        out.push_back({at(peer, l), first + in_charge, 1, reduce, port_weight(1, nodes)});
-      }
-      return;
+    const bool reduce = stage == 0;
+    for (Rank step = 1; step < nodes; ++step) {
+      const Rank peer = (sends ? m + step : m - step + nodes) % nodes;
+      const Rank in_charge = reduce == sends ? peer : m;
+      out.push_back({at(peer, l), shard(segment, own(l)) + in_charge, 1, reduce, port_weight(1, nodes)});
     }
+  }
+
+  /// `round`: counted from where the first segment leaves its node. A rank has one stage for each of its edges.
+  void along_trees(Rank rank, std::int64_t round, bool sends, std::vector<Parcel>& out) const {
+    const Rank l = local(rank);
+    const std::size_t start = out.size();
     for (int tree = 0; tree < 2; ++tree) {
-      const TreePlace place = place_in_tree(rank_to_place(m, tree, nodes), nodes);
-      const auto add_if = [&](Rank peer, std::int64_t at_stage, bool reduce) {
-        if (peer < 0 || stage != at_stage) return;
-        out.push_back({at(place_to_rank(peer, tree, nodes), l), first + tree, 1, reduce});
+      const TreePlace place = place_in_tree(rank_to_place(node(rank), tree, plan_.nodes), plan_.nodes);
+      const auto add_if = [&](Rank peer, std::int64_t stage, bool reduce) {
+        const std::int64_t segment = round - stage;
+        if (peer < 0 || segment < 0 || segment >= segments_) return;
+        out.push_back({at(place_to_rank(peer, tree, plan_.nodes), l), shard(segment, own(l)) + tree, 1, reduce});
       };
       if (sends) {
         add_if(place.parent, depth_ - place.depth, true);
@@ -141,6 +165,10 @@ class NodeTrees final : public BlockRounds {
         add_if(place.parent, depth_ + place.depth - 1, false);
       }
     }
+    // Segment by segment: shards of later ones have higher numbers.
+    put_in_order(std::span(out).subspan(start), [&](const Parcel& a, const Parcel& b) {
+      return a.first / (plan_.per_node * parts_) < b.first / (plan_.per_node * parts_);
+    });
   }
 
   NodePlan plan_;

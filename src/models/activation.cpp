@@ -1,8 +1,10 @@
 #include "models/activation.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <numbers>
 #include <stdexcept>
 #include <type_traits>
@@ -103,9 +105,15 @@ void relu(MutableBlockOf<T>& z) {
   }
 }
 
+/// The choice is made by the bits: a conditional expression becomes a store behind a branch, which is not vectorised
+/// and is foretold wrongly half of the time.
 template <class T>
 void keep_where_positive(Eigen::Index size, const T* __restrict sign, T* __restrict values) {
-  for (Eigen::Index i = 0; i < size; ++i) values[i] = sign[i] > T(0) ? values[i] : T(0);
+  using Bits = std::conditional_t<sizeof(T) == sizeof(std::int32_t), std::int32_t, std::int64_t>;
+  for (Eigen::Index i = 0; i < size; ++i) {
+    const Bits keep = sign[i] > T(0) ? Bits(-1) : Bits(0);
+    values[i] = std::bit_cast<T>(std::bit_cast<Bits>(values[i]) & keep);
+  }
 }
 
 template <class T>

@@ -23,6 +23,12 @@ Json to_json_object(const CollectiveReport& report, const CollectiveRow& row) {
             {"warm_us", number(row.warm_seconds * 1e6)},
             {"cold_us", row.cold_seconds ? number(*row.cold_seconds * 1e6) : Json(nullptr)}};
   if (!row.compared.empty()) json["compared"] = row.compared;
+  if (row.measured) {
+    json["measured_us"] = number(row.measured->seconds * 1e6);
+    json["measured_in_place_us"] =
+        row.measured->in_place_seconds ? number(*row.measured->in_place_seconds * 1e6) : Json(nullptr);
+    json["predicted_over_measured"] = number(seconds_of(report, row) / row.measured->seconds);
+  }
   return json;
 }
 
@@ -39,6 +45,13 @@ Json links_and_note(const step::NetworkUse& network) {
                      {"model", one.model}});
   }
   return json;
+}
+
+std::string measured_cells(const CollectiveReport& report, const CollectiveRow& row) {
+  if (!row.measured) return ",,,";
+  const std::optional<double> in_place = row.measured->in_place_seconds;
+  return fmt::format(",{},{},{}", cell(row.measured->seconds * 1e6), in_place ? cell(*in_place * 1e6) : "",
+                     cell(seconds_of(report, row) / row.measured->seconds));
 }
 
 }  // namespace
@@ -59,6 +72,15 @@ std::string to_json(const CollectiveReport& report) {
   Json& sizes = json["sizes"] = Json::array();
   for (const CollectiveRow& row : report.rows) sizes.push_back(to_json_object(report, row));
   json["average_busbw_gb_per_s"] = number(average_bus_bandwidth(report) / 1e9);
+  if (!report.measured_file.empty()) {
+    const Agreement agreement = agreement_of(report);
+    json["measured"] = {{"file", report.measured_file},
+                        {"sizes", agreement.rows},
+                        {"predicted_over_measured", number(agreement.mean)},
+                        {"least", number(agreement.least)},
+                        {"greatest", number(agreement.greatest)},
+                        {"mean_error", number(agreement.mean_error)}};
+  }
   json["network"] = links_and_note(report.network);
   return indented(json);
 }
@@ -66,13 +88,17 @@ std::string to_json(const CollectiveReport& report) {
 std::string to_csv(const CollectiveReport& report) {
   std::string csv =
       "operation,ranks,connections,size_bytes,block_bytes,count_float32,algorithm,fidelity,messages,time_us,"
-      "algbw_gb_per_s,busbw_gb_per_s,warm_us,cold_us\n";
+      "algbw_gb_per_s,busbw_gb_per_s,warm_us,cold_us";
+  const bool measured = !report.measured_file.empty();
+  csv += measured ? ",measured_us,measured_in_place_us,predicted_over_measured\n" : "\n";
   for (const CollectiveRow& row : report.rows) {
-    csv += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", to_string(report.operation), report.hosts.size(),
+    csv += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{}", to_string(report.operation), report.hosts.size(),
                        report.cold ? "cold" : "warm", cell(row.size_bytes), cell(row.block_bytes), cell(count_of(row)),
                        row.algorithm, to_string(row.fidelity), cell(row.messages), cell(seconds_of(report, row) * 1e6),
                        cell(algorithm_bandwidth(report, row) / 1e9), cell(bus_bandwidth(report, row) / 1e9),
                        cell(row.warm_seconds * 1e6), row.cold_seconds ? cell(*row.cold_seconds * 1e6) : "");
+    if (measured) csv += measured_cells(report, row);
+    csv += '\n';
   }
   return csv;
 }

@@ -1,5 +1,6 @@
 #include "report/collective_report.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <stdexcept>
@@ -80,6 +81,24 @@ double average_bus_bandwidth(const CollectiveReport& report) {
     ++rows;
   }
   return rows > 0 ? sum / rows : std::numeric_limits<double>::quiet_NaN();
+}
+
+Agreement agreement_of(const CollectiveReport& report) {
+  Agreement agreement;
+  double logarithms = 0;
+  for (const CollectiveRow& row : report.rows) {
+    if (!row.measured) continue;
+    const double ratio = seconds_of(report, row) / row.measured->seconds;
+    agreement.least = agreement.rows == 0 ? ratio : std::min(agreement.least, ratio);
+    agreement.greatest = agreement.rows == 0 ? ratio : std::max(agreement.greatest, ratio);
+    logarithms += std::log(ratio);
+    agreement.mean_error += std::abs(ratio - 1);
+    ++agreement.rows;
+  }
+  if (agreement.rows == 0) return agreement;
+  agreement.mean = std::exp(logarithms / static_cast<double>(agreement.rows));
+  agreement.mean_error /= static_cast<double>(agreement.rows);
+  return agreement;
 }
 
 double count_of(const CollectiveRow& row) { return std::floor(row.block_bytes / kElementBytes); }

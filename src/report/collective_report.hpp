@@ -46,6 +46,12 @@ struct CollectiveRow {
   double warm_seconds = 0;             ///< on connections that are warm
   std::optional<double> cold_seconds;  ///< on new ones, where that makes a difference
   double messages = 0;                 ///< that the operation takes
+  /// What nccl-tests measured.
+  struct Measured {
+    double seconds = 0;  ///< out of place
+    std::optional<double> in_place_seconds = {};
+  };
+  std::optional<Measured> measured = {};
 };
 
 /// A sweep over sizes.
@@ -63,6 +69,7 @@ struct CollectiveReport {
   std::string choice;  ///< "auto", "best", or the name of an algorithm
   std::vector<CollectiveRow> rows;
   step::NetworkUse network;
+  std::string measured_file = {};  ///< of nccl-tests; empty: none
 };
 
 /// Seconds that the bandwidths are of: cold or warm.
@@ -72,6 +79,14 @@ double algorithm_bandwidth(const CollectiveReport& report, const CollectiveRow& 
 double bus_bandwidth(const CollectiveReport& report, const CollectiveRow& row);
 /// byte/s: mean over the rows that have one, as nccl-tests give it; not a number if none has.
 double average_bus_bandwidth(const CollectiveReport& report);
+/// Predicted ÷ measured, over the rows that have been measured.
+struct Agreement {
+  std::size_t rows = 0;
+  double mean = 1;  ///< geometric
+  double least = 1, greatest = 1;
+  double mean_error = 0;  ///< mean of |predicted ÷ measured − 1|
+};
+Agreement agreement_of(const CollectiveReport& report);
 /// Elements of 4 bytes that each rank names in its call of NCCL, rounded down: of the block where there are blocks.
 double count_of(const CollectiveRow& row);
 

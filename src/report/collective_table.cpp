@@ -96,15 +96,21 @@ std::string grid(const std::vector<std::vector<std::string>>& rows, const std::v
   for (const auto& row : rows) {
     for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], display_width(row[i]));
   }
+  std::vector<TableColumn> columns;
+  for (std::size_t i = 0; i < widths.size(); ++i) columns.push_back({widths[i], i});
+  columns[0].width += 2;
   std::string text;
-  for (const auto& row : rows) {
-    std::string line;
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      line += i == 0 ? "  " : "   ";
-      line += left_aligned_columns[i] ? left_aligned(row[i], widths[i]) : right_aligned(row[i], widths[i]);
+  for (const std::vector<std::size_t>& part : parts_of_table(columns, 3)) {
+    if (!text.empty()) text += '\n';
+    for (const auto& row : rows) {
+      std::string line;
+      for (const std::size_t i : part) {
+        line += i == 0 ? "  " : "   ";
+        line += left_aligned_columns[i] ? left_aligned(row[i], widths[i]) : right_aligned(row[i], widths[i]);
+      }
+      line.erase(line.find_last_not_of(' ') + 1);
+      text += line + '\n';
     }
-    line.erase(line.find_last_not_of(' ') + 1);
-    text += line + '\n';
   }
   return text;
 }
@@ -127,6 +133,11 @@ std::string table_of_rows(const CollectiveReport& report) {
   column("algbw", "(GB/s)");
   column("busbw", "(GB/s)");
   if (other) column(report.cold ? "warm" : "cold", "(µs)");
+  const bool measured = !report.measured_file.empty();
+  if (measured) {
+    column("measured", "(µs)");
+    column("error", "(%)");
+  }
   std::vector<std::vector<std::string>> rows{names, units};
   for (const CollectiveRow& row : report.rows) {
     std::vector<std::string>& cells = rows.emplace_back();
@@ -138,10 +149,24 @@ std::string table_of_rows(const CollectiveReport& report) {
     cells.push_back(microseconds(seconds_of(report, row)));
     cells.push_back(gigabytes(algorithm_bandwidth(report, row)));
     cells.push_back(gigabytes(bus_bandwidth(report, row)));
-    if (!other) continue;
-    cells.push_back(!row.cold_seconds ? "–" : microseconds(report.cold ? row.warm_seconds : *row.cold_seconds));
+    if (other) {
+      cells.push_back(!row.cold_seconds ? "–" : microseconds(report.cold ? row.warm_seconds : *row.cold_seconds));
+    }
+    if (!measured) continue;
+    cells.push_back(row.measured ? microseconds(row.measured->seconds) : "–");
+    cells.push_back(row.measured ? fmt::format("{:+.1f}", 100 * (seconds_of(report, row) / row.measured->seconds - 1))
+                                 : "–");
   }
   return grid(rows, left_aligned_columns);
+}
+
+std::string agreement_in_words(const CollectiveReport& report) {
+  const Agreement agreement = agreement_of(report);
+  return paragraph(fmt::format(
+      "Measured: {}, out of place. Predicted ÷ measured over {} size{}: {:.3g} (geometric mean), from {:.3g} "
+      "to {:.3g}; mean error {:.1f} %.",
+      report.measured_file, agreement.rows, agreement.rows == 1 ? "" : "s", agreement.mean, agreement.least,
+      agreement.greatest, 100 * agreement.mean_error));
 }
 
 std::string links_in_words(const step::NetworkUse& network) {
@@ -165,6 +190,7 @@ std::string links_in_words(const step::NetworkUse& network) {
 std::string to_table(const CollectiveReport& report) {
   std::string text = heading(report) + '\n' + table_of_rows(report) + '\n';
   text += paragraph(fmt::format("Average bus bandwidth: {} GB/s.", gigabytes(average_bus_bandwidth(report))));
+  if (!report.measured_file.empty()) text += agreement_in_words(report);
   const bool by_flow =
       std::ranges::any_of(report.rows, [](const auto& r) { return r.fidelity != spec::Fidelity::message; });
   if (report.choice == "auto") {

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "report/paragraph.hpp"
 #include "report/result.hpp"
 
 namespace dadsim::report {
@@ -47,7 +48,10 @@ inline constexpr std::size_t kMostUseful = 3;
 /// saves nearly as much.
 std::vector<const WhatIf*> most_useful(const Explanation& explanation, std::size_t run, std::size_t count);
 
-/// For a terminal: per run its critical path, what the changes would do, and the three most useful in words.
+/// For a terminal: what would help each run most; then per run its critical path, what the changes would do, and the
+/// three most useful in words.
+Told told(const Explanation& explanation, bool verbose);
+/// All of it, assumptions included.
 std::string to_table(const Explanation& explanation);
 /// As JSON; every field is documented in docs/explain.md.
 std::string to_json(const Explanation& explanation);

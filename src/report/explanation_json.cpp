@@ -1,5 +1,6 @@
 #include "report/explanation.hpp"
 #include "report/json_values.hpp"
+#include "report/part_check.hpp"
 
 namespace dadsim::report {
 
@@ -25,6 +26,24 @@ std::string to_json(const Explanation& explanation) {
                       {"kind", bound.kind},
                       {"seconds", number(bound.seconds)},
                       {"share", number(bound.share)}});
+    }
+    Json& causes = one["causes"] = Json::array();
+    for (const Cause& cause : causes_of(run)) {
+      Json on = Json::array();
+      for (const Cause::Part& part : cause.parts) {
+        const PartCheck check = check_part(explanation, i, cause, part);
+        on.push_back({{"pattern", part.pattern},
+                      {"resources", part.resources},
+                      {"seconds", number(part.seconds)},
+                      {"share", number(part.share)},
+                      {"tried", check.what_if != nullptr ? Json(check.what_if->description) : Json(nullptr)},
+                      {"saving_if_twice_as_fast", check.what_if != nullptr ? number(check.saving) : Json(nullptr)},
+                      {"why_not", check.why_not}});
+      }
+      causes.push_back({{"kind", cause.kind},
+                        {"seconds", number(cause.seconds)},
+                        {"share", number(cause.share)},
+                        {"on", std::move(on)}});
     }
     Json& what_ifs = one["what_if"] = Json::array();
     for (const WhatIf& what_if : explanation.what_ifs) {

@@ -5,37 +5,64 @@
 
 #include "report/explanation.hpp"
 #include "report/paragraph.hpp"
+#include "report/part_check.hpp"
 #include "report/played_table.hpp"
+#include "report/table.hpp"
 #include "support/human.hpp"
 
 namespace dadsim::report {
 namespace {
 
-constexpr std::size_t kMostBounds = 8;
-constexpr double kTold = 0.001;  // changes by less than this say nothing
+constexpr std::size_t kMostParts = 4;  // of each kind
+constexpr double kNamed = 0.01;        // of the step: smaller parts are counted together
 
-std::string bound_in_words(const step::Bound& bound) {
-  if (bound.kind == "compute") return "computing on " + bound.resource;
-  return fmt::format("{} of {}", bound.kind, bound.resource);
+/// "twice as fast saves 23.2 %", and where that is next to nothing, why.
+std::string check_in_words(const PartCheck& check) {
+  std::string text;
+  if (check.what_if != nullptr) {
+    const bool latency = check.what_if->kind == WhatIf::Kind::latency;
+    const std::string change = latency && check.what_if->on == "*" ? "half the latency of all links"
+                               : check.with_others                 ? fmt::format("{} of all {}",
+                                                                 latency ? "half the latency"
+                                                                                         : "twice "
+                                                                                           "the bandwidth",
+                                                                                 check.what_if->on)
+                               : latency                           ? "half the latency of its links"
+                                                                   : "twice as fast";
+    text = check.saving < -kLeastSaving ? fmt::format("{} takes {:.1f} % longer", change, -100 * check.saving)
+                                        : fmt::format("{} saves {:.1f} %", change, 100 * std::max(0.0, check.saving));
+  }
+  if (check.why_not.empty()) return text;
+  return text.empty() ? check.why_not : text + ": " + check.why_not;
 }
 
-std::string critical_path(const RunResult& run) {
+std::string row_of_path(double share, double seconds, const std::string& words, std::size_t indent) {
+  return wrapped(fmt::format("{}{}  {}  {}", std::string(indent, ' '), right_aligned(human_percent(share), 7),
+                             right_aligned(human_seconds(seconds), 12), words),
+                 table_width(), indent + 25);
+}
+
+/// By kind, and below each kind the resources that it lies on, with what making them faster would really save.
+std::string critical_path(const Explanation& explanation, std::size_t index) {
   std::string text;
-  double rest = 0;
-  std::size_t others = 0;
-  for (std::size_t i = 0; i < run.bounds.size(); ++i) {
-    const step::Bound& bound = run.bounds[i];
-    if (i >= kMostBounds || bound.share < kTold) {
-      rest += bound.seconds;
-      ++others;
-      continue;
+  for (const Cause& cause : causes_of(explanation.result.runs[index])) {
+    text += row_of_path(cause.share, cause.seconds, cause_in_words(cause.kind), 4);
+    double rest = 0;
+    std::size_t others = 0;
+    for (std::size_t i = 0; i < cause.parts.size(); ++i) {
+      const Cause::Part& part = cause.parts[i];
+      if (i >= kMostParts || part.share < kNamed) {
+        rest += part.share;
+        ++others;
+        continue;
+      }
+      text += row_of_path(part.share, part.seconds,
+                          fmt::format("{}: {}", resources_in_words(cause, part),
+                                      check_in_words(check_part(explanation, index, cause, part))),
+                          6);
     }
-    text += fmt::format("    {}  {}  {}\n", right_aligned(human_percent(bound.share), 7),
-                        right_aligned(human_seconds(bound.seconds), 12), bound_in_words(bound));
-  }
-  if (rest >= kTold * run.step_seconds) {
-    text += fmt::format("    {}  {}  {} more\n", right_aligned(human_percent(rest / run.step_seconds), 7),
-                        right_aligned(human_seconds(rest), 12), others);
+    if (rest >= kLeastSaving)
+      text += row_of_path(rest, rest / cause.share * cause.seconds, fmt::format("{} more", others), 6);
   }
   return text;
 }
@@ -49,7 +76,7 @@ std::string sensitivities(const Explanation& explanation, std::size_t run) {
   std::size_t without_effect = 0;
   for (const WhatIf& what_if : explanation.what_ifs) {
     const double saving = saving_of(explanation, run, what_if);
-    if (std::abs(saving) < kTold) {
+    if (std::abs(saving) < kLeastSaving) {
       ++without_effect;
       continue;
     }
@@ -59,7 +86,7 @@ std::string sensitivities(const Explanation& explanation, std::size_t run) {
         fmt::format("    {}  {}  {}  {}{}", right_aligned(change_text(saving), 9),
                     right_aligned(human_seconds(effect.step_seconds), 12), right_aligned(to_target, 12),
                     what_if.description, what_if.assumption.empty() ? "" : fmt::format(" ({})", what_if.assumption)),
-        kTableWidth, 43);
+        table_width(), 43);
   }
   if (without_effect > 0) text += fmt::format("    changes that make no difference of 0.1 %: {}\n", without_effect);
   return text;
@@ -84,11 +111,26 @@ std::string advice(const Explanation& explanation, std::size_t index) {
   return text;
 }
 
+/// What a run is held back by, and what would help it most.
+std::string answer_on(const Explanation& explanation, std::size_t index) {
+  const RunResult& run = explanation.result.runs[index];
+  if (run.steps == 0) return {};
+  const std::vector<const WhatIf*> best = most_useful(explanation, index, 1);
+  const std::string held =
+      run.played ? time_sentence(run) : fmt::format("{}: {}.", run.spec.label, causes_in_words(run));
+  return paragraph(best.empty() ? fmt::format("{} Nothing that was tried saves a hundredth of its time.", held)
+                                : fmt::format("{} Most would help: {}, which saves {:.1f} %.", held,
+                                              best[0]->description, 100 * saving_of(explanation, index, *best[0])));
+}
+
 }  // namespace
 
-std::string to_table(const Explanation& explanation) {
+Told told(const Explanation& explanation, bool verbose) {
   const Result& result = explanation.result;
-  std::string text;
+  Told told;
+  for (std::size_t i = 0; i < result.runs.size(); ++i) told.answer += answer_on(explanation, i);
+  told.background = background(result, verbose);
+  std::string& text = told.body;
   for (std::size_t i = 0; i < result.runs.size(); ++i) {
     const RunResult& run = result.runs[i];
     text += fmt::format("{}{}\n", i == 0 ? "" : "\n", run.spec.label);
@@ -106,7 +148,7 @@ std::string to_table(const Explanation& explanation) {
     if (run.played) {
       text += paragraph("  " + time_sentence(run), 4);
     } else {
-      text += "  On its critical path (share, time per step):\n" + critical_path(run);
+      text += "  On its critical path (share, time per step):\n" + critical_path(explanation, i);
     }
     text += "  What if (change of the time to the target or of the step; step; time to the target):\n" +
             sensitivities(explanation, i);
@@ -128,7 +170,9 @@ std::string to_table(const Explanation& explanation) {
         "is "
         "another; a step is an update of the model.");
   }
-  return text;
+  return told;
 }
+
+std::string to_table(const Explanation& explanation) { return told(explanation, true).all(); }
 
 }  // namespace dadsim::report

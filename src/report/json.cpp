@@ -8,6 +8,8 @@
 #include <stdexcept>
 #include <vector>
 
+#include "report/answer.hpp"
+#include "report/causes.hpp"
 #include "report/json_values.hpp"
 #include "report/played_json.hpp"
 #include "report/shift_json.hpp"
@@ -179,6 +181,64 @@ Json compress(const spec::CompressSpec& spec) {
           {"parameters", parameters(spec.parameters)}};
 }
 
+Json causes_in_json(const RunResult& run) {
+  Json json = Json::array();
+  for (const Cause& cause : causes_of(run)) {
+    Json on = Json::array();
+    for (const Cause::Part& part : cause.parts) {
+      on.push_back({{"pattern", part.pattern},
+                    {"resources", part.resources},
+                    {"seconds", number(part.seconds)},
+                    {"share", number(part.share)}});
+    }
+    json.push_back({{"kind", cause.kind},
+                    {"seconds", number(cause.seconds)},
+                    {"share", number(cause.share)},
+                    {"on", std::move(on)}});
+  }
+  return json;
+}
+
+Json to_json_object(const Throughput& done) {
+  return {{"samples_per_second", number(done.samples)},
+          {"tokens_per_second", number(done.tokens)},
+          {"model_flops_utilisation", number(done.model_flops_utilisation)},
+          {"scaling_efficiency", number(done.scaling_efficiency)}};
+}
+
+Json answer_in_json(const Result& result) {
+  const Answer answer = answer_to(result);
+  Json ranking = Json::array();
+  for (const Answer::Place& place : answer.ranking) {
+    Json of_first = nullptr;
+    if (place.of_first) {
+      of_first = {{"value", number(place.of_first->value)},
+                  {"low", number(place.of_first->low)},
+                  {"high", number(place.of_first->high)}};
+    }
+    ranking.push_back({{"run", result.runs[place.run].spec.label},
+                       {"seconds", number(place.seconds)},
+                       {"low", number(place.low)},
+                       {"high", number(place.high)},
+                       {"seeds", place.seeds},
+                       {"of_first", std::move(of_first)},
+                       {"tied", place.tied}});
+  }
+  Json pairs = Json::array();
+  for (const Answer::Pair& pair : answer.pairs) {
+    pairs.push_back({{"run", result.runs[pair.run].spec.label},
+                     {"of", result.runs[pair.of].spec.label},
+                     {"value", number(pair.times.value)},
+                     {"low", number(pair.times.low)},
+                     {"high", number(pair.times.high)}});
+  }
+  return {{"metric", to_string(answer.metric)},
+          {"of", answer.of},
+          {"sentences", answer.sentences},
+          {"ranking", std::move(ranking)},
+          {"pairs", std::move(pairs)}};
+}
+
 Json to_json_object(const RunResult& run, const Result& result) {
   Json json;
   json["label"] = run.spec.label;
@@ -217,6 +277,8 @@ Json to_json_object(const RunResult& run, const Result& result) {
                         {"seconds", number(bound.seconds)},
                         {"share", number(bound.share)}});
   }
+  json["causes"] = causes_in_json(run);
+  json["throughput"] = run.throughput ? to_json_object(*run.throughput) : Json(nullptr);
   Json& ranks = json["effective_rank"] = Json::array();
   for (const step::EpochRanks& epoch : run.ranks) ranks.push_back(effective_rank(epoch, result.layer_names));
 
@@ -253,6 +315,7 @@ Json to_json_object(const RunResult& run, const Result& result) {
   if (run.at_scale) json["at_scale"] = to_json_object(*run.at_scale, run, result.scale.value());
   if (run.costs) {
     json["costs"] = {{"whole", to_json_object(run.costs->whole)},
+                     {"per_step", to_json_object(run.costs->per_step)},
                      {"to_target", run.costs->to_target ? to_json_object(*run.costs->to_target) : Json(nullptr)}};
     if (run.at_scale) {
       json["costs"]["at_scale"] = run.costs->at_scale ? to_json_object(*run.costs->at_scale) : Json(nullptr);
@@ -279,8 +342,10 @@ std::string to_json(const Result& result) {
   json["timed_as"] = result.timed_as;
   json["assumptions"] = result.assumptions;
   if (result.timing_only) json["timing_only"] = true;
+  json["answer"] = answer_in_json(result);
   if (result.scale) json["at_scale"] = to_json_object(*result.scale);
   if (!result.currency.empty()) json["currency"] = result.currency;
+  if (result.lines_per_month) json["lines_per_month"] = number(result.lines_per_month);
   Json& runs = json["runs"] = Json::array();
   for (const RunResult& run : result.runs) runs.push_back(to_json_object(run, result));
   json["wall_clock"] = {{"learning_seconds", number(result.learning_wall_seconds)},

@@ -36,7 +36,19 @@ double excess(const spec::GoalSpec& goal, const Trial& trial) {
 
 bool meets(const spec::GoalSpec& goal, const Trial& trial) { return excess(goal, trial) <= 1; }
 
+bool may_meet(const spec::GoalSpec& goal, const Trial& trial) {
+  return excess(goal, trial) * (trial.scatter ? trial.scatter->low : 1) <= 1;
+}
+
+bool surely_meets(const spec::GoalSpec& goal, const Trial& trial) {
+  return excess(goal, trial) * (trial.scatter ? trial.scatter->high : 1) <= 1;
+}
+
 std::string margin_in_words(const PlanReport& report, const Trial& trial) {
+  if (!trial.reached && trial.seeds > 1) {
+    return fmt::format("does not reach it with {} of {} seeds: {} at best", trial.seeds_missed, trial.seeds,
+                       human_percent(trial.accuracy));
+  }
   if (!trial.reached) return fmt::format("does not reach it: {} at best", human_percent(trial.accuracy));
   const spec::GoalSpec& goal = report.goal;
   // The limit that is exceeded the most, or else the tightest.

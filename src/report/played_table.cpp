@@ -6,15 +6,12 @@
 #include <limits>
 #include <vector>
 
+#include "report/causes.hpp"
 #include "report/paragraph.hpp"
 #include "support/human.hpp"
 
 namespace dadsim::report {
 namespace {
-
-std::string share_in_words(double share) {
-  return share > 0 && share < 0.005 ? "under 1 %" : fmt::format("{:.0f} %", share * 100);
-}
 
 std::string counted(std::int64_t count, const char* one, const char* many) {
   return fmt::format("{} {}", human_count(count), count == 1 ? one : many);

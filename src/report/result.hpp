@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "estimate/bands.hpp"
+#include "estimate/comparison.hpp"
 #include "estimate/convergence.hpp"
 #include "estimate/efficiency.hpp"
 #include "estimate/memory.hpp"
@@ -67,6 +68,7 @@ struct RunCosts {
   Costs whole;
   std::optional<Costs> to_target;  ///< of the learned steps; none if the target was not reached
   std::optional<Costs> at_scale;   ///< of the steps that the workload needs; none where they are not known
+  Costs per_step;
 };
 
 /// What the time to accuracy at scale is of.
@@ -166,6 +168,17 @@ struct LayerStatistic {
   std::string layer, statistic;
 };
 
+/// What a run gets done in a second, and how well its devices are used.
+struct Throughput {
+  double samples = 0;            ///< of all workers, per second
+  std::optional<double> tokens;  ///< per second; none where samples are no sequences
+  /// Model flops utilisation (PaLM, arXiv:2204.02311, appendix B): flops that the network needs, without what is
+  /// computed again, ÷ what the devices could do at their peak in the precision that is timed.
+  std::optional<double> model_flops_utilisation;
+  /// A step of one worker alone, which shares nothing ÷ a step of this run; only where nothing is learned.
+  std::optional<double> scaling_efficiency;
+};
+
 /// Everything that is reported of one run. Computed by summarise() and by playing: the reports only print it.
 struct RunResult {
   spec::RunSpec spec;
@@ -218,6 +231,13 @@ struct RunResult {
   std::optional<bool> bites;
   /// Layers of the network that is timed whose ranks were at the limit of the network that learned: timed with the cap.
   std::int64_t censored_layers = 0;
+  std::optional<Throughput> throughput;  ///< of the network that is timed; none of event-driven runs
+
+  /// When it reached the target, by seed; nothing where a seed did not. Those after the first are timed by the first:
+  /// their steps are taken to last as long. Event-driven runs have the first alone.
+  std::vector<std::optional<estimate::Arrival>> arrivals;
+  std::vector<double> best_accuracies;  ///< by seed, of the same; empty where nothing was learned
+  bool exact = false;                   ///< it learns what every exact run does, up to rounding
 };
 
 struct Result {
@@ -232,11 +252,13 @@ struct Result {
   std::vector<std::string> layer_names;  ///< matrix layers of the learned network, for the ranks
   std::vector<std::string> assumptions;  ///< sentences that hold for every run
   bool timing_only = false;              ///< nothing was learned: accuracies and losses are no numbers
+  bool stand_in = false;                 ///< nothing learns: the steps were recorded on a network of no interest
   std::vector<RunResult> runs;
 
   std::optional<ScaleSetting> scale;      ///< with a workload to time, or several seeds
   std::vector<std::int64_t> trace_steps;  ///< of which timelines were asked for, from 1
   std::string currency;                   ///< of costs; empty where the scenario does not ask for them
+  std::optional<double> lines_per_month;  ///< rent of the lines that have a price, in the currency
 
   double learning_wall_seconds = 0;  ///< wall clock: differs from run to run
   double timing_wall_seconds = 0;

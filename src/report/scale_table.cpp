@@ -19,6 +19,7 @@ std::string ratio_text(double ratio) { return fmt::format("{:.3g}", ratio); }
 template <class Text>
 std::string with_interval(const estimate::Estimate& estimate, Text&& text) {
   std::string interval = text(estimate.value);
+  if (estimate.low == estimate.value && estimate.high == estimate.value) return interval;  // by definition
   if (estimate.low && estimate.high) interval += fmt::format(" ({} … {})", text(*estimate.low), text(*estimate.high));
   return interval;
 }
@@ -57,18 +58,24 @@ std::string scale_grid(const Result& result) {
     for (const std::size_t i : columns) widths.at(i) = std::max(widths.at(i), display_width(row.at(i)));
   }
   widths[0] = std::min(widths[0], kLongestLabel);
+  std::vector<TableColumn> in_table;
+  for (const std::size_t i : columns) in_table.push_back({widths.at(i), i});
   std::string text;
-  for (const ScaleRow& row : rows) {
-    for (const std::size_t i : columns) {
-      text += i == 0 ? left_aligned(row[0], widths[0]) : "  " + right_aligned(row.at(i), widths.at(i));
+  for (const std::vector<std::size_t>& part : parts_of_table(in_table)) {
+    if (!text.empty()) text += '\n';
+    for (const ScaleRow& row : rows) {
+      std::size_t total = 0;
+      for (const std::size_t p : part) {
+        const std::size_t i = columns[p];
+        text += i == 0 ? left_aligned(row[0], widths[0]) : "  " + right_aligned(row.at(i), widths.at(i));
+        total += widths.at(i) + (i == 0 ? 0 : 2);
+      }
+      text.erase(text.find_last_not_of(' ') + 1);
+      text += '\n';
+      if (&row != rows.data()) continue;
+      for (std::size_t i = 0; i < total; ++i) text += "─";
+      text += '\n';
     }
-    text.erase(text.find_last_not_of(' ') + 1);
-    text += '\n';
-    if (&row != rows.data()) continue;
-    std::size_t total = 0;
-    for (const std::size_t i : columns) total += widths.at(i) + (i == 0 ? 0 : 2);
-    for (std::size_t i = 0; i < total; ++i) text += "─";
-    text += '\n';
   }
   return text;
 }
@@ -89,6 +96,8 @@ std::string known_sentence(const ScaleSetting& setting) {
 
 std::string relative_sentence(const Result& result) {
   const ScaleSetting& setting = *result.scale;
+  if (result.timing_only)
+    return "Relative steps: 1 for gradient sharing and for what equals it up to rounding, by definition.";
   std::string text =
       fmt::format("Relative steps: steps to {:.6g} % on {}", result.target_accuracy * 100, result.learned_on);
   if (setting.seeds > 1) {
@@ -147,7 +156,7 @@ std::string scale_table(const Result& result) {
                           human_count(setting.batch));
     if (setting.known && !setting.known->target.empty()) heading += fmt::format(", to {}", setting.known->target);
   }
-  std::string text = heading + '\n' + scale_grid(result);
+  std::string text = paragraph(heading) + scale_grid(result);
   for (const RunResult& run : result.runs) {
     if (run.at_scale && !run.at_scale->relative.ratio)
       text += paragraph(fmt::format("{}: no relative steps: {}.", run.spec.label, run.at_scale->relative.why_not));

@@ -10,7 +10,7 @@ namespace dadsim::report {
 namespace {
 
 /// What is written of a run of a point, behind the three indices.
-constexpr std::array<std::pair<const char*, double SweepReport::Figures::*>, 8> kFigures{{
+constexpr std::array<std::pair<const char*, double SweepReport::Figures::*>, 9> kFigures{{
     {"target_seconds", &SweepReport::Figures::target_seconds},
     {"target_step", &SweepReport::Figures::target_step},
     {"scale_seconds", &SweepReport::Figures::scale_seconds},
@@ -19,6 +19,7 @@ constexpr std::array<std::pair<const char*, double SweepReport::Figures::*>, 8> 
     {"bytes", &SweepReport::Figures::bytes},
     {"money", &SweepReport::Figures::money},
     {"joules", &SweepReport::Figures::joules},
+    {"scaling_efficiency", &SweepReport::Figures::scaling_efficiency},
 }};
 
 Json to_json_object(const SweepReport::Axis& axis) {
@@ -40,14 +41,25 @@ Json to_json_object(const SweepReport::Point& point) {
     }
     ranked.push_back(std::move(one));
   }
-  return {{"id", point.id}, {"at", point.at}, {"ranked", std::move(ranked)}};
+  Json tied = Json::array();
+  Json of_first = Json::array();  // from the second in the ranks on
+  for (const SweepReport::Time& time : point.ranked) {
+    if (time.tied) tied.push_back(time.run);
+    if (!time.of_first) continue;
+    of_first.push_back({number(time.of_first->value), number(time.of_first->low), number(time.of_first->high)});
+  }
+  return {{"id", point.id},
+          {"at", point.at},
+          {"ranked", std::move(ranked)},
+          {"tied", std::move(tied)},
+          {"of_first", std::move(of_first)}};
 }
 
 }  // namespace
 
 std::string to_json(const SweepReport& report) {
   Json json;
-  json["dadsim"] = {{"version", report.version}};
+  json["dadsim"] = {{"version", report.version}, {"build", report.build}};
   json["scenario"] = {{"name", report.scenario_name},
                       {"file", report.scenario_file},
                       {"hash", fmt::format("{:016x}", report.hash)},
@@ -57,10 +69,14 @@ std::string to_json(const SweepReport& report) {
                    {"shard", report.shard},
                    {"shards", report.shards},
                    {"at_scale", report.at_scale},
+                   {"metric", to_string(report.metric)},
+                   {"of", report.of},
                    {"grid", report.grid()},
                    {"currency", report.currency},
                    {"sampling_error", number(report.sampling_error)}};
   json["verdict"] = verdict(report);
+  json["setting"] = {
+      {"learned_on", report.learned_on}, {"timed_as", report.timed_as}, {"assumptions", report.assumptions}};
   // By degrees of freedom from 1 on: half an interval is this times the standard error.
   Json& student = json["student_t"] = Json::array();
   for (std::int64_t freedom = 1; freedom < report.seeds; ++freedom) {

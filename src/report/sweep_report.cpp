@@ -99,6 +99,8 @@ std::string points_in_words(std::size_t count) {
 
 }  // namespace
 
+bool SweepReport::Point::tie() const { return std::ranges::any_of(ranked, &Time::tied); }
+
 bool SweepReport::Axis::numeric() const {
   return std::ranges::all_of(values, [](const Value& value) { return value.number.has_value(); });
 }
@@ -116,19 +118,35 @@ std::string verdict(const SweepReport& report) {
   std::vector<bool> competes(report.runs.size(), false);
   std::size_t decided = 0;
   std::size_t without = 0;
+  std::size_t ties = 0;
   for (const SweepReport::Point& point : report.points) {
     for (const SweepReport::Time& time : point.ranked) competes[time.run] = true;
     if (point.ranked.empty()) continue;
     ++decided;
     if (point.won()) {
       ++wins[point.ranked.front().run];
+    } else if (point.tie()) {
+      ++ties;
     } else {
       ++without;
     }
   }
   if (decided == 0) return "No point has a result yet.";
-  if (without == decided) return fmt::format("No run reaches the target at any of {}.", points_in_words(decided));
+  const bool by_step = report.metric == Metric::time_per_step;
+  if (without == decided) {
+    if (by_step) return fmt::format("No run has a step at any of {}.", points_in_words(decided));
+    double best = 0;
+    for (const SweepReport::Figures& one : report.figures) best = std::max(best, one.best_accuracy);
+    return fmt::format("No run reaches the target at any of {}{}.", points_in_words(decided),
+                       best > 0 ? fmt::format(": the best is {}", human_percent(best)) : "");
+  }
+  if (ties + without == decided)
+    return fmt::format("No run is told apart from the others at any of {}{}.", points_in_words(decided),
+                       without > 0 ? fmt::format("; at {} none reaches the target", without) : "");
 
+  const std::string deed = by_step ? fmt::format("has the shortest step of {}", report.of)
+                           : report.metric == Metric::time_at_scale ? fmt::format("trains {} first", report.of)
+                                                                    : "reaches the target first";
   std::vector<std::string> parts;
   std::vector<std::string> nowhere;
   for (std::size_t run = 0; run < report.runs.size(); ++run) {
@@ -140,9 +158,9 @@ std::string verdict(const SweepReport& report) {
     }
     const std::string where = where_most(report, run, wins[run]);
     const std::string count = human_count(static_cast<std::int64_t>(wins[run]));
-    const std::string of =
-        parts.empty() ? fmt::format("{} reaches the target first at {} of {}", label, count, points_in_words(decided))
-                      : fmt::format("{} at {}", label, count);
+    const std::string of = parts.empty()
+                               ? fmt::format("{} {} at {} of {}", label, deed, count, points_in_words(decided))
+                               : fmt::format("{} at {}", label, count);
     parts.push_back(where.empty() ? of : fmt::format("{} ({})", of, where));
   }
   const auto named = static_cast<std::ptrdiff_t>(std::min(parts.size(), kMostNamed));
@@ -154,6 +172,7 @@ std::string verdict(const SweepReport& report) {
     text += fmt::format("; {} nowhere", fmt::join(nowhere, ", "));
   }
   text += ".";
+  if (ties > 0) text += fmt::format(" At {} the quickest are not told apart.", points_in_words(ties));
   if (without > 0) text += fmt::format(" At {} no run reaches it.", points_in_words(without));
   return text;
 }

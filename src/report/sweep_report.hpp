@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "estimate/efficiency.hpp"
+#include "report/answer.hpp"
 
 namespace dadsim::report {
 
@@ -33,13 +34,18 @@ struct SweepReport {
   };
   struct Time {
     std::size_t run = 0;
-    std::optional<estimate::Estimate> seconds;  ///< over the seeds; none unless every seed reaches the target
+    std::optional<estimate::Estimate> seconds;  ///< over the seeds; none unless every seed has such a time
+    std::optional<estimate::Estimate> of_first =
+        {};             ///< how many times as long as the quickest; none of that one itself
+    bool tied = false;  ///< not told apart from the quickest
   };
   struct Point {
     std::int64_t id = 0;
     std::vector<std::size_t> at;  ///< per axis: index of its value
     std::vector<Time> ranked;     ///< quickest first, without the ends that others are measured against
-    bool won() const { return !ranked.empty() && ranked.front().seconds.has_value(); }
+    bool reached() const { return !ranked.empty() && ranked.front().seconds.has_value(); }
+    bool tie() const;  ///< the quickest is not told apart from others
+    bool won() const { return reached() && !tie(); }
   };
   /// The figures of one run of one point with one of its seeds. Not a number: not known.
   struct Figures {
@@ -48,11 +54,12 @@ struct SweepReport {
     std::size_t run = 0;
     double target_seconds = kNone, target_step = kNone;  ///< where it was reached
     double scale_seconds = kNone;                        ///< time to accuracy at scale
-    double final_accuracy = kNone;
+    double final_accuracy = kNone, best_accuracy = kNone;
     double step_seconds = kNone;  ///< mean
     double bytes = kNone;         ///< sent by all nodes over the whole run
     double money = kNone;         ///< in `currency`, to the target, or at scale where that is what is timed
     double joules = kNone;        ///< likewise
+    double scaling_efficiency = kNone;
   };
   struct Failure {
     std::int64_t point = 0;  ///< id
@@ -65,9 +72,15 @@ struct SweepReport {
   double target_accuracy = 0;  ///< of the scenario as it stands
   std::int64_t points_of_sweep = 0, seeds = 1;
   std::int64_t shard = 1, shards = 1;
-  bool at_scale = false;      ///< points are decided by the time to accuracy at scale
-  std::string currency;       ///< of money; empty: none is known
+  bool at_scale = false;                   ///< points are decided by the time to accuracy at scale
+  Metric metric = Metric::time_to_target;  ///< what points are decided by
+  std::string of;                          ///< the workload that is timed; empty: the network that learns
+  std::string currency;                    ///< of money; empty: none is known
   double sampling_error = 0;  ///< the worst standard error of a mean step ÷ that step; 0: all steps were simulated
+  /// What points, or some of them, were learned on and timed as, and what was assumed for them.
+  std::vector<std::string> learned_on, timed_as, assumptions;
+  std::string build;     ///< of the program that ran it; several, with spaces, where that was allowed
+  std::string scenario;  ///< the text of its file; for the page alone
   std::vector<Axis> axes;
   std::vector<Run> runs;  ///< most points won first
   std::vector<Point> points;

@@ -8,12 +8,15 @@
 #include <stdexcept>
 #include <vector>
 
+#include "report/answer.hpp"
 #include "report/band_text.hpp"
+#include "report/causes.hpp"
 #include "report/cost_sentence.hpp"
 #include "report/paragraph.hpp"
 #include "report/played_table.hpp"
 #include "report/scale_table.hpp"
 #include "report/sites_sentence.hpp"
+#include "report/throughput_text.hpp"
 #include "support/human.hpp"
 
 namespace dadsim::report {
@@ -30,24 +33,25 @@ std::string target_text(double accuracy) { return fmt::format("{:.6g} %", accura
 using RunRow = std::array<std::string, 11>;
 
 RunRow run_row(const RunResult& run, bool with_band) {
-  return {run.spec.label,
-          accuracy_cell(run.final_accuracy),
-          accuracy_cell(run.best_accuracy),
-          run.target_reached ? fmt::format("{}", run.target_step) : "–",
-          run.target_reached ? seconds_with_band(run.target_seconds, with_band ? run.factors() : std::nullopt) : "–",
-          human_seconds(run.step_seconds),
-          human_seconds(run.compute_seconds),
-          human_seconds(run.exposed_seconds),
-          human_bytes(run.bytes_up_per_worker),
-          human_bytes(run.bytes_down_per_worker),
-          human_bytes(run.total_bytes)};
+  return {
+      run.spec.label,
+      accuracy_cell(run.final_accuracy),
+      accuracy_cell(run.best_accuracy),
+      run.target_reached ? fmt::format("{}", run.target_step) : "–",
+      run.target_reached ? seconds_with_band(run.target_seconds, with_band ? run.factors() : std::nullopt) : "never",
+      human_seconds(run.step_seconds),
+      human_seconds(run.compute_seconds),
+      human_seconds(run.exposed_seconds),
+      human_bytes(run.bytes_up_per_worker),
+      human_bytes(run.bytes_down_per_worker),
+      human_bytes(run.total_bytes)};
 }
 
 std::string centred(const std::string& text, std::size_t width) {
   return left_aligned(std::string((width - std::min(width, display_width(text))) / 2, ' ') + text, width);
 }
 
-std::string run_grid(const Result& result, bool with_bands) {
+std::string run_grid(const Result& result, bool with_bands = true) {
   const bool some_played =
       std::ranges::any_of(result.runs, [](const RunResult& run) { return run.played.has_value(); });
   // Some headings stand over several columns, from the first to the last named.
@@ -81,73 +85,41 @@ std::string run_grid(const Result& result, bool with_bands) {
     if (width < needed) widths.at(heading.last) += needed - width;
   }
 
-  std::string text;
-  for (const Heading& heading : over) {
-    if (heading.first > 0) text += "  ";
-    text += centred(heading.text, span_width(heading));
+  std::vector<TableColumn> columns(widths.size());
+  for (std::size_t h = 0; h < over.size(); ++h) {
+    for (std::size_t i = over[h].first; i <= over[h].last; ++i) columns[i] = {widths.at(i), h};
   }
-  text.erase(text.find_last_not_of(' ') + 1);
-  text += '\n';
-  for (std::size_t r = 0; r < rows.size(); ++r) {
-    text += left_aligned(rows[r][0], widths[0]);
-    for (std::size_t i = 1; i < widths.size(); ++i) text += "  " + right_aligned(rows[r].at(i), widths.at(i));
-    text += '\n';
-    if (r == 0) {
-      std::size_t total = 0;
-      for (const std::size_t width : widths) total += width + 2;
-      for (std::size_t i = 2; i < total; ++i) text += "─";
+  // With the bands of the times to the target where the lines stay narrow enough.
+  if (with_bands && span_width({"", 0, widths.size() - 1}) > kTableWidth) return run_grid(result, false);
+  std::string text;
+  for (const std::vector<std::size_t>& part : parts_of_table(columns)) {
+    if (!text.empty()) text += '\n';
+    std::string head;
+    std::size_t total = 0;
+    for (const Heading& heading : over) {
+      if (std::ranges::find(part, heading.first) == part.end()) continue;
+      if (heading.first > 0) head += "  ";
+      head += centred(heading.text, span_width(heading));
+      total += span_width(heading) + (heading.first > 0 ? 2 : 0);
+    }
+    head.erase(head.find_last_not_of(' ') + 1);
+    text += head + '\n';
+    for (std::size_t r = 0; r < rows.size(); ++r) {
+      for (const std::size_t i : part)
+        text += i == 0 ? left_aligned(rows[r][0], widths[0]) : "  " + right_aligned(rows[r].at(i), widths.at(i));
       text += '\n';
+      for (std::size_t i = 0; r == 0 && i < total; ++i) text += "─";
+      if (r == 0) text += '\n';
     }
   }
   return text;
 }
 
-/// With the bands of the times to the target where the lines stay narrow enough.
-std::string run_grid(const Result& result) {
-  std::string text = run_grid(result, true);
-  const std::string first = text.substr(0, text.find("─"));
-  const std::string heading = first.substr(first.rfind('\n', first.size() - 2) + 1);
-  return display_width(heading) <= kTableWidth + 1 ? text : run_grid(result, false);
-}
-
-std::string in_words(const step::Bound& bound) {
-  if (bound.kind == "bandwidth") return "the link " + bound.resource;
-  if (bound.kind == "latency") return "the latency " + bound.resource;
-  if (bound.kind == "compute") return "computing on " + bound.resource;
-  return fmt::format("{} ({})", bound.resource, bound.kind);
-}
-
-std::string share_text(double share) {
-  return share > 0 && share < 0.005 ? "under 1 %" : fmt::format("{:.0f} %", share * 100);
-}
-
-/// What bound a run: the longest two parts of the critical path, then all parts by kind.
+/// What bound a run, by kind first.
 std::string bound_sentence(const RunResult& run) {
   if (run.played) return time_sentence(run);
-  const std::vector<step::Bound>& bounds = run.bounds;
-  if (bounds.empty()) return run.spec.label + ": no step was taken, so nothing held it back.";
-  std::string text = fmt::format("{}: {} held it back: {} of the step", run.spec.label, in_words(bounds[0]),
-                                 share_text(bounds[0].share));
-  if (bounds.size() > 1 && bounds[1].share >= 0.005) {
-    text += fmt::format("; next {}, {}", in_words(bounds[1]), share_text(bounds[1].share));
-  }
-  if (bounds.size() > 2) {
-    std::vector<std::pair<std::string, double>> kinds;  // in the order of their longest part
-    for (const step::Bound& bound : bounds) {
-      const auto same = std::find_if(kinds.begin(), kinds.end(), [&](const auto& k) { return k.first == bound.kind; });
-      if (same == kinds.end()) {
-        kinds.emplace_back(bound.kind, bound.share);
-      } else {
-        same->second += bound.share;
-      }
-    }
-    std::stable_sort(kinds.begin(), kinds.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
-    text += "; in all:";
-    for (std::size_t i = 0; i < kinds.size(); ++i) {
-      text += fmt::format("{} {} {}", i == 0 ? "" : ",", kinds[i].first, share_text(kinds[i].second));
-    }
-  }
-  return text + ".";
+  if (run.bounds.empty()) return run.spec.label + ": no step was taken, so nothing held it back.";
+  return fmt::format("{}: {}.", run.spec.label, causes_in_words(run));
 }
 
 /// The paper calls this introspection: how the rank that the gradients need falls as the network learns.
@@ -178,44 +150,6 @@ std::string memory_sentence(const RunResult& run) {
     first = false;
   }
   return text + ".";
-}
-
-/// "1.8 times": two digits, three from ten on, so that neither 1.02 nor 114 is rounded away.
-std::string times(double factor) {
-  if (factor < 1.1) return fmt::format("{:.3f} times", factor);
-  return factor < 10 ? fmt::format("{:.2f} times", factor) : fmt::format("{:.0f} times", factor);
-}
-
-std::string faster_than(const RunResult& winner, const RunResult& other) {
-  if (winner.target_seconds == other.target_seconds) return fmt::format("as fast as {}", other.spec.label);
-  const std::string time = human_seconds(other.target_seconds);
-  const std::optional<RatioBand> ratio = ratio_of_times(winner, other);
-  if (ratio) {
-    return fmt::format("{} ({:.2f} … {:.2f}) faster than {} ({})", times(ratio->ratio), ratio->low, ratio->high,
-                       other.spec.label, time);
-  }
-  if (winner.target_seconds == 0) return fmt::format("before {} ({})", other.spec.label, time);
-  return fmt::format("{} faster than {} ({})", times(other.target_seconds / winner.target_seconds), other.spec.label,
-                     time);
-}
-
-/// Where the quickest run is not told apart from others by what the errors of both would have to be. Empty where it is
-/// told apart from all. Runs that take exactly as long are no question of errors.
-std::string tie_sentence(const std::vector<const RunResult*>& reached, const std::string& target) {
-  const RunResult& winner = *reached.front();
-  std::string others;
-  std::string ratios;
-  for (std::size_t i = 1; i < reached.size(); ++i) {
-    const std::optional<RatioBand> ratio = ratio_of_times(winner, *reached[i]);
-    if (!ratio || !ratio->open() || ratio->ratio == 1) continue;
-    others += fmt::format("{}{}", others.empty() ? "" : ", ", reached[i]->spec.label);
-    ratios +=
-        fmt::format("{}{:.2f}; {:.2f} … {:.2f}", ratios.empty() ? "" : ", ", ratio->ratio, ratio->low, ratio->high);
-  }
-  if (others.empty()) return {};
-  return fmt::format("{} and {} cannot be told apart ({}): {} reaches {} in {}, {} in {}.", winner.spec.label, others,
-                     ratios, winner.spec.label, target, seconds_with_band(winner.target_seconds, winner.factors()),
-                     reached[1]->spec.label, seconds_with_band(reached[1]->target_seconds, reached[1]->factors()));
 }
 
 /// What was not simulated, and how far off that may be.
@@ -252,54 +186,31 @@ std::string network_sentences(const Result& result) {
   return text;
 }
 
-}  // namespace
-
-std::string verdict(const Result& result) {
-  std::vector<const RunResult*> sharing;
-  for (const RunResult& run : result.runs) {
-    if (run.spec.communicates) sharing.push_back(&run);
+/// What is timed first; the network that learned comes second, by name.
+std::string grids(const Result& result) {
+  const bool played = std::ranges::any_of(result.runs, [](const RunResult& run) { return run.played.has_value(); });
+  const bool other = result.scale && !result.scale->workload.empty();
+  std::string text;
+  if (result.timing_only && !played) {
+    text += throughput_grid(result);
+    return result.scale ? text + '\n' + scale_table(result) : text;
   }
-  const std::string target = target_text(result.target_accuracy);
-  if (result.timing_only) return "Nothing was learned (--timing-only): what is said is when, not how well.";
-  if (sharing.empty()) return "No run here shares anything between workers: there is no winner to name.";
-
-  std::vector<const RunResult*> reached;
-  for (const RunResult* run : sharing) {
-    if (run->target_reached) reached.push_back(run);
+  if (other) {
+    text += scale_table(result) + '\n';
+    text +=
+        paragraph(fmt::format("On the network that learned ({}), each step as long as one of {}:", result.learned_on,
+                              result.scale->workload));
   }
-  if (reached.empty()) {
-    const RunResult* nearest = *std::max_element(sharing.begin(), sharing.end(), [](const auto* a, const auto* b) {
-      return a->best_accuracy < b->best_accuracy;
-    });
-    return fmt::format("{} {}: {} came nearest with {}.",
-                       sharing.size() == 1 ? "The only run that shares did not reach" : "No run that shares reached",
-                       target, nearest->spec.label, human_percent(nearest->best_accuracy));
-  }
-
-  std::stable_sort(reached.begin(), reached.end(),
-                   [](const auto* a, const auto* b) { return a->target_seconds < b->target_seconds; });
-  const RunResult& winner = *reached[0];
-  if (const std::string tie = tie_sentence(reached, target); !tie.empty()) return tie;
-  std::string text =
-      fmt::format("{} reaches {}{} in {}", winner.spec.label, target, sharing.size() == 1 ? "" : " first,",
-                  seconds_with_band(winner.target_seconds, winner.factors()));
-  if (reached.size() == 1) {
-    return text + (sharing.size() == 1 ? "; no other run shares." : "; no other run that shares reached it.");
-  }
-  text += ": " + faster_than(winner, *reached[1]);
-
-  const auto is_plain = [](const RunResult* run) { return run->spec.algorithm == "gradient-sharing"; };
-  const auto plain = std::find_if(reached.begin(), reached.end(), is_plain);
-  if (plain != reached.end()) {
-    if (plain - reached.begin() > 1) text += " and " + faster_than(winner, **plain);
-  } else if (std::any_of(sharing.begin(), sharing.end(), is_plain)) {
-    text += "; gradient-sharing did not reach it";
-  }
-  return text + ".";
+  text += run_grid(result);
+  return result.scale && !other ? text + '\n' + scale_table(result) : text;
 }
 
-std::string to_table(const Result& result) {
-  std::string text = run_grid(result) + '\n';
+}  // namespace
+
+Told told(const Result& result, bool verbose) {
+  Told told{paragraph(verdict(result)), {}, {}};
+  std::string& text = told.body;
+  text = grids(result) + '\n';
   for (const RunResult& run : result.runs) text += paragraph(bound_sentence(run));
   for (const RunResult& run : result.runs) {
     if (const std::string sentence = band_sentence(run); !sentence.empty()) text += paragraph(sentence);
@@ -322,18 +233,35 @@ std::string to_table(const Result& result) {
   for (const RunResult& run : result.runs) {
     if (run.evaluation) text += '\n' + shift_table(run.spec.label, *run.evaluation);
   }
-  if (result.scale) text += '\n' + scale_table(result);
-  text += '\n';
+  std::string notes;
   for (const RunResult& run : result.runs) {
-    for (const std::string& note : run.notes) text += paragraph(fmt::format("Note on {}: {}", run.spec.label, note));
+    for (const std::string& note : run.notes) notes += paragraph(fmt::format("Note on {}: {}", run.spec.label, note));
   }
+  if (!notes.empty()) text += '\n' + notes;
+  told.background = background(result, verbose);
+  return told;
+}
+
+std::string assumptions_counted(std::size_t count) {
+  if (count == 0) return {};
+  return paragraph(
+      fmt::format("It rests on {} assumption{} and a model of the network: --verbose lists them, --json and --report "
+                  "hold them too.",
+                  count, count == 1 ? "" : "s"));
+}
+
+std::string background(const Result& result, bool verbose) {
+  if (!verbose) return assumptions_counted(result.assumptions.size());
+  std::string text;
   for (const std::string& assumption : result.assumptions) text += paragraph("Assumed: " + assumption);
   text += paragraph("Network model: " + result.network_model);
   text += network_sentences(result);
-  text +=
-      paragraph(result.timed_as_other ? fmt::format("Learned on {}, timed as {}.", result.learned_on, result.timed_as)
-                                      : fmt::format("Learned on and timed as {}.", result.learned_on));
-  return text + '\n' + paragraph(verdict(result));
+  return text + paragraph(result.stand_in ? fmt::format("Timed as {}; nothing was learned.", result.timed_as)
+                          : result.timed_as_other
+                              ? fmt::format("Learned on {}, timed as {}.", result.learned_on, result.timed_as)
+                              : fmt::format("Learned on and timed as {}.", result.learned_on));
 }
+
+std::string to_table(const Result& result) { return told(result, true).all(); }
 
 }  // namespace dadsim::report

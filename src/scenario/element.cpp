@@ -11,6 +11,7 @@
 #include <memory>
 
 #include "scenario/white_space.hpp"
+#include "support/watched_memory.hpp"
 
 namespace dadsim::scenario {
 namespace {
@@ -357,6 +358,7 @@ bool is_xml_text(std::string_view text) { return first_bad_byte(text) == std::st
 
 Element parse_xml(const std::string& content, const DocumentKind& kind, Findings& findings) {
   if (!check_bytes(content, kind, findings)) return {};
+  const WatchedMemory memory = WatchedMemory::of(xmlMemSetup);
   TreeBuilder tree(content, kind, findings);
   const std::unique_ptr<xmlParserCtxt, decltype(&xmlFreeParserCtxt)> context(xmlNewParserCtxt(), &xmlFreeParserCtxt);
   if (context == nullptr) throw std::bad_alloc();
@@ -368,6 +370,7 @@ Element parse_xml(const std::string& content, const DocumentKind& kind, Findings
                                        nullptr, XML_PARSE_NONET);
   if (document != nullptr) xmlFreeDoc(document);
   if (context->myDoc != nullptr && context->myDoc != document) xmlFreeDoc(context->myDoc);
+  memory.check();
   if (!tree.failed() && context->wellFormed == 0) tree.fail(0, "not well-formed XML", remedy_for(0, kind));
   return tree.take_root();
 }

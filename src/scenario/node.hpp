@@ -42,6 +42,7 @@ class Node {
   Node(const Element& element, Findings& findings);
 
   const Element& element() const { return element_; }
+  Findings& findings() const { return findings_; }
   Origin origin() const { return element_.origin; }
   /// The origin of an attribute where it is there, else that of the element.
   Origin origin(std::string_view attribute) const;

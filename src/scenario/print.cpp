@@ -47,20 +47,7 @@ void write_workers(XmlWriter& xml, const Scenario& scenario) {
     Open(xml, "aggregator").set("host", scenario.aggregator->host).set("device", scenario.aggregator->device);
 }
 
-void write_training(XmlWriter& xml, const spec::TrainingSpec& training) {
-  Open element(xml, "training");
-  element.set("batch", training.batch)
-      .set("batches", training.batches == spec::TrainingSpec::Batches::equal     ? "equal"
-                      : training.batches == spec::TrainingSpec::Batches::poisson ? "poisson"
-                                                                                 : "proportional")
-      .set("epochs", training.epochs)
-      .set("target-accuracy", fmt::format("{}", fmt::join(training.targets(), " ")))
-      .set("stop", training.stop == spec::TrainingSpec::Stop::target ? "target" : "budget")
-      .set("evaluate-every", training.evaluate_every == 0 ? "epoch" : std::to_string(training.evaluate_every))
-      .set("exact", training.exact_once ? "once" : "each")
-      .set("seeds", training.seeds);
-  const spec::OptimizerSpec& optimizer = training.optimizer;
-  if (optimizer.clip_norm > 0) element.set("clip-norm", optimizer.clip_norm);
+void write_optimizer(XmlWriter& xml, const spec::OptimizerSpec& optimizer) {
   if (optimizer.kind == spec::OptimizerSpec::Kind::lars) {
     Open(xml, "lars")
         .set("learning-rate", optimizer.learning_rate)
@@ -83,6 +70,22 @@ void write_training(XmlWriter& xml, const spec::TrainingSpec& training) {
         .set("epsilon", optimizer.epsilon)
         .set("weight-decay", optimizer.weight_decay);
   }
+}
+
+void write_training(XmlWriter& xml, const spec::TrainingSpec& training) {
+  Open element(xml, "training");
+  element.set("batch", training.batch)
+      .set("batches", training.batches == spec::TrainingSpec::Batches::equal     ? "equal"
+                      : training.batches == spec::TrainingSpec::Batches::poisson ? "poisson"
+                                                                                 : "proportional")
+      .set("epochs", training.epochs)
+      .set("target-accuracy", fmt::format("{}", fmt::join(training.targets(), " ")))
+      .set("stop", training.stop == spec::TrainingSpec::Stop::target ? "target" : "budget")
+      .set("evaluate-every", training.evaluate_every == 0 ? "epoch" : std::to_string(training.evaluate_every))
+      .set("exact", training.exact_once ? "once" : "each")
+      .set("seeds", training.seeds);
+  if (training.optimizer.clip_norm > 0) element.set("clip-norm", training.optimizer.clip_norm);
+  write_optimizer(xml, training.optimizer);
   const spec::ScheduleSpec& schedule = training.schedule;
   Open kind(xml, "schedule");
   switch (schedule.kind) {
@@ -101,6 +104,14 @@ void write_training(XmlWriter& xml, const spec::TrainingSpec& training) {
     kind.set("milestones", fmt::format("{}", fmt::join(schedule.milestones, " "))).set("factor", schedule.factor);
   }
   if (schedule.kind == spec::ScheduleSpec::Kind::cosine) kind.set("final-factor", schedule.final_factor);
+}
+
+/// What stands in for data and model follows from the number of workers.
+void write_timing_only(XmlWriter& xml, const spec::OptimizerSpec& optimizer) {
+  Open(xml, "timing-only");
+  Open element(xml, "training");
+  if (optimizer.clip_norm > 0) element.set("clip-norm", optimizer.clip_norm);
+  write_optimizer(xml, optimizer);
 }
 
 void write_parallelism(Open& element, const spec::ParallelismSpec& how) {
@@ -200,9 +211,13 @@ std::string write_scenario(const Scenario& scenario, const PathText& file, bool 
     write_failures(xml, scenario.failures, file);
     write_devices(xml, scenario.devices);
     write_workers(xml, scenario);
-    write_data(xml, scenario.data, file);
-    write_model(xml, scenario.model);
-    write_training(xml, scenario.training);
+    if (scenario.stand_in) {
+      write_timing_only(xml, scenario.training.optimizer);
+    } else {
+      write_data(xml, scenario.data, file);
+      write_model(xml, scenario.model);
+      write_training(xml, scenario.training);
+    }
     if (scenario.timed_as) write_timed_as(xml, *scenario.timed_as, file);
     write_runs(xml, scenario, file);
     if (scenario.evaluation) write_evaluation(xml, *scenario.evaluation);
@@ -255,12 +270,15 @@ std::uint64_t learning_hash_of(const Scenario& scenario, const spec::RunSpec& ru
   spec::TrainingSpec learned = training;
   learned.seeds = 1;
   learned.exact_once = false;  // whoever is learned beside another one has a key of both
-  // The target matters to what is learned where learning ends with it.
-  learned.target_accuracy = learned.stop == spec::TrainingSpec::Stop::budget ? 0 : learned.last_target();
-  learned.further_targets.clear();
+  // A target matters to what is learned where learning ends with it, or where it is looked for between epochs.
+  if (learned.evaluate_every > 0) {
+    learned.target_accuracy = learned.stop == spec::TrainingSpec::Stop::budget ? 0 : learned.last_target();
+    learned.further_targets.clear();
+  }
   XmlWriter xml;
   {
     Open root(xml, "learning");
+    if (scenario.timing_only) root.set("timing-only", true);
     root.set("seed", seed).set("workers", static_cast<std::int64_t>(scenario.workers.size()));
     write_data(xml, scenario.data, contents_of);
     write_model(xml, scenario.model);

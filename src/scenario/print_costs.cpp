@@ -22,6 +22,10 @@ void write_costs(XmlWriter& xml, const spec::CostSpec& costs) {
     if (price.per_hour) one.set("per-hour", *price.per_hour);
     if (price.idle_power) one.set("idle-power", *price.idle_power);
   }
+  for (const spec::CostSpec::Line& line : costs.lines) {
+    Open one(xml, "line");
+    one.set("link", line.link).set("per-mbps-month", line.per_mbps_month);
+  }
 }
 
 }  // namespace dadsim::scenario

@@ -28,6 +28,9 @@ void write_split(XmlWriter& xml, const spec::SplitSpec& split) {
     case spec::SplitSpec::Kind::sizes:
       element.set("by", "sizes").set("sizes", fmt::format("{}", fmt::join(split.sizes, " ")));
       break;
+    case spec::SplitSpec::Kind::by_site:
+      element.set("by", "site");
+      break;
   }
   if (split.size_spread > 0) element.set("size-spread", split.size_spread);
   if (split.size_exponent > 0) element.set("size-exponent", split.size_exponent);
@@ -72,7 +75,14 @@ struct SourceWriter {
   }
   void operator()(const spec::CsvSource& source) const {
     Open element(xml, "csv");
-    element.set("file", file(source.file)).set("target", source.target);
+    if (source.site_files.empty()) {
+      element.set("file", file(source.file));
+    } else {
+      element.set("files", list(source.site_files));
+    }
+    element.set("target", source.target);
+    if (!source.site.empty()) element.set("site", source.site);
+    if (!source.ignore.empty()) element.set("ignore", fmt::format("{}", fmt::join(source.ignore, ", ")));
     if (source.test_file.empty()) {
       element.set("test-share", source.test_share);
     } else {

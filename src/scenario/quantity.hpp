@@ -25,6 +25,10 @@ inline constexpr QuantityForm kDurationForm{
 inline constexpr QuantityForm kBytesForm{
     Catalog::Unit::bytes, {.minimum = 0, .open_minimum = true}, "bytes above 0 with their unit, e.g. 300kB"};
 
+/// What a text was meant for that is no quantity of the kind, as it would be right: "20 Mbps" is "20Mbps", "100mbps" is
+/// "100Mbps", "5 sec" is "5s". Empty where that cannot be said.
+std::string meant_quantity(Catalog::Unit unit, const std::string& text, const Catalog& catalog);
+
 /// A quantity that must be there. Nullopt with a finding if it is missing, no such quantity, or not in the range.
 std::optional<double> required_quantity(const Node& node, const char* attribute, const QuantityForm& form,
                                         const Catalog& catalog);

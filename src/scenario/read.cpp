@@ -12,6 +12,7 @@
 #include "scenario/read_failures.hpp"
 #include "scenario/read_parallelism.hpp"
 #include "scenario/read_platform.hpp"
+#include "scenario/stand_in.hpp"
 #include "scenario/white_space.hpp"
 
 namespace dadsim::scenario {
@@ -164,11 +165,13 @@ void check_host_memory(const Scenario& scenario, const DataFindings& data, const
   Node(*model, context.findings).fail("<model>: " + fault.substr(0, end), fault.substr(end + 2));
 }
 
-/// A split by class deals classes, not samples: whether each worker gets one is in the data. The other kinds are
-/// checked where they are read.
+/// A split by class deals classes and one by site goes by what rows say: whether each worker gets a sample is in the
+/// data. The other kinds are checked where they are read.
 void check_split(const Scenario& scenario, const Element& data, const ReadContext& context) {
   constexpr std::int64_t kMostLoaded = 200'000;  // samples; with more than these, a class without one is a rare thing
-  if (!context.catalog.check_split || scenario.data.split.kind != spec::SplitSpec::Kind::by_class) return;
+  const spec::SplitSpec::Kind kind = scenario.data.split.kind;
+  if (kind != spec::SplitSpec::Kind::by_class && kind != spec::SplitSpec::Kind::by_site) return;
+  if (!context.catalog.check_split) return;
   if (std::visit([](const auto& one) { return one.train; }, scenario.data.source) > kMostLoaded) return;
   for (std::int64_t i = 0; i < std::max<std::int64_t>(1, scenario.training.seeds); ++i) {
     const std::size_t before = context.findings.added();
@@ -222,22 +225,29 @@ Scenario read_scenario(const Element& root, const ReadContext& context) {
   for (const spec::Placement& worker : cluster.workers) placed.push_back(worker.host);
   if (cluster.aggregator) placed.push_back(cluster.aggregator->host);
   scenario.failures = read_failures(node, placed, context);
+  const std::optional<StandIn> stand_in = read_timing_only(node, worker_count, context);
+  scenario.timing_only = scenario.stand_in = stand_in.has_value();
   DataFindings data;
-  const Element* data_element = node.required_child("data", "what is learned from: <data> with <digits/> or <idx …/>");
+  const Element* data_element =
+      stand_in ? &stand_in->data
+               : node.required_child("data", "what is learned from: <data> with <digits/> or <idx …/>");
   if (data_element != nullptr) data = read_data(*data_element, worker_count, context);
-  if (const Element* model = node.required_child("model", "the network that learns: <model> with <dense units=\"…\"/>"))
-    scenario.model = read_model(*model, data, context);
+  const Element* model =
+      stand_in ? &stand_in->model
+               : node.required_child("model", "the network that learns: <model> with <dense units=\"…\"/>");
+  if (model != nullptr) scenario.model = read_model(*model, data, context);
   check_host_memory(scenario, data, node, context);  // before anything makes such a network to look at
   const bool model_is_right = context.findings.added() == 0;
   // Left out, it is all defaults; those are checked as if they stood there.
   const Element left_out{.name = "training", .origin = root.origin};
-  const Element* training = node.child("training");
+  const Element* training = stand_in ? &stand_in->training : node.child("training");
   scenario.training = read_training(training == nullptr ? left_out : *training, worker_count, data.train, context);
   if (timed_as != nullptr) scenario.timed_as = read_timed_as(*timed_as, scenario.training.batch, context);
   check_precision(scenario, cluster.workers, cluster.origins, timed_as, context);
   const LearningNetwork network{model_is_right ? &scenario.model : nullptr, data.shape,
                                 scenario.training.batches == spec::TrainingSpec::Batches::equal};
   scenario.runs = read_runs(node, cluster.aggregator.has_value(), worker_count, scenario.training, network, context);
+  if (stand_in) refuse_what_is_played(node.children("run"), scenario.runs, context);
   if (timed_as != nullptr) {
     check_parallelism(*timed_as, *scenario.timed_as, cluster.workers.size(), scenario.runs, context);
   }
@@ -272,6 +282,7 @@ Scenario read_scenario(const Element& root, const ReadContext& context) {
     // Of devices that divide workers among them the groups are known once steps are.
     if (per_worker == 1) check_collectives(scenario, node.children("run"), context);
     check_split(scenario, *data_element, context);
+    if (const Element* costs = node.child("costs")) check_lines(*costs, scenario, context);
   }
   return scenario;
 }

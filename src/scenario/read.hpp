@@ -25,12 +25,17 @@ struct DataFindings {
   std::int64_t classes = 0;
   spec::SampleShape shape;
   std::int64_t labels_per_sample = 1;
+  std::vector<std::string> sites{};  ///< that samples say they are of; empty: none, or unknown
 };
 
 inline constexpr std::size_t kMaxDevices = 1000;
+inline constexpr std::int64_t kMaxSamples = 1'000'000'000;
 
 // One function per element; the files follow. Each fills in defaults and goes on after errors.
 spec::NetworkSpec read_network(const Element& element, const ReadContext& context);
+/// `fallback` is the kind where the element says none.
+spec::SplitSpec read_split(const Element& element, std::size_t workers, const DataFindings& data,
+                           spec::SplitSpec::Kind fallback, const ReadContext& context);
 DataFindings read_data(const Element& element, std::size_t workers, const ReadContext& context);
 /// The drifts of <data>, once the workers and the runs are known; in the order of their times.
 std::vector<spec::DriftSpec> read_drifts(const Element& data_element, const std::vector<spec::Placement>& workers,
@@ -64,6 +69,8 @@ spec::EvaluationSpec read_evaluation(const Element& element, const DataFindings&
                                      const std::vector<spec::RunSpec>& runs, const ReadContext& context);
 spec::CostSpec read_costs(const Element& element, const std::vector<spec::DeviceSpec>& own_devices,
                           const ReadContext& context);
+/// The lines that have a price must be there.
+void check_lines(const Element& costs, const Scenario& scenario, const ReadContext& context);
 /// `scenario` is complete but for hosts and data.
 spec::GoalSpec read_goal(const Element& element, const Scenario& scenario, const ReadContext& context);
 spec::SweepSpec read_sweep(const Element& element, const ReadContext& context);

@@ -5,6 +5,7 @@
 
 #include "scenario/quantity.hpp"
 #include "scenario/read.hpp"
+#include "support/pattern.hpp"
 
 namespace dadsim::scenario {
 namespace {
@@ -12,6 +13,7 @@ namespace {
 constexpr Range kPrice{.minimum = 0, .maximum = 1e9};
 constexpr Range kWatts{.minimum = 0, .maximum = 1e6};
 constexpr std::size_t kMaxCurrency = 20;  // bytes
+constexpr std::size_t kMaxLines = 1000;   // prices of lines
 
 spec::CostSpec::Price read_price(const Node& node, const std::vector<std::string>& devices,
                                  const ReadContext& context) {
@@ -54,7 +56,29 @@ spec::CostSpec read_costs(const Element& element, const std::vector<spec::Device
     if (!costs.prices.back().device.empty() && !seen.insert(costs.prices.back().device).second)
       one.fail_at("device", "has a price already", "one <price> for a device");
   }
+  const std::vector<const Element*> lines = node.children("line");
+  if (lines.size() > kMaxLines) node.fail(fmt::format("{} <line>", lines.size()), fmt::format("at most {}", kMaxLines));
+  for (std::size_t i = 0; i < std::min(lines.size(), kMaxLines); ++i) {
+    const Node one(*lines[i], context.findings);
+    costs.lines.push_back(
+        {one.required_text("link", "a name of links, in which * stands for anything, or a class of links").value_or(""),
+         one.real("per-mbps-month", kPrice).value_or(0)});
+  }
   return costs;
+}
+
+void check_lines(const Element& element, const Scenario& scenario, const ReadContext& context) {
+  const Node node(element, context.findings);
+  const std::vector<const Element*> lines = node.children("line");
+  if (lines.empty() || !context.catalog.links_of_platform) return;
+  const std::vector<std::string> names = context.catalog.links_of_platform(scenario.platform);
+  for (const Element* line : lines) {
+    const Node one(*line, context.findings);
+    const std::string pattern = one.text("link", "");
+    if (std::ranges::any_of(names, [&](const std::string& name) { return fits(pattern, name); })) continue;
+    one.fail_at("link", "fits no link of the platform and no class of links",
+                context.findings.full() ? "" : context.findings.suggest(pattern, names));
+  }
 }
 
 }  // namespace dadsim::scenario

@@ -14,8 +14,8 @@
 namespace dadsim::scenario {
 namespace {
 
-constexpr std::int64_t kMaxSamples = 1'000'000'000;
 constexpr std::size_t kMaxFiles = 100;
+constexpr std::size_t kMaxIgnored = 1000;
 
 /// Reads `train` and `test` of a drawn set and asks what it looks like.
 template <class Source>
@@ -64,6 +64,7 @@ DataFindings finish_files(const Node& node, Source source, bool own_test, bool c
     data.classes = facts->classes;
     data.shape = facts->shape;
     data.labels_per_sample = facts->labels_per_sample;
+    data.sites = std::move(facts->sites);
   }
   return data;
 }
@@ -81,6 +82,27 @@ std::string data_file(const Node& node, const char* attribute, const std::string
   return name ? found_file(node, attribute, *name, form, context) : std::string();
 }
 
+/// Names with commas between them, at most `most`; empty with a finding where there are more or one is empty.
+std::vector<std::string> comma_list(const Node& node, const char* attribute, const std::string& text,
+                                    const std::string& form, const char* what, std::size_t most) {
+  std::vector<std::string> names;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    const std::vector<std::string> parts = split_words(std::string_view(text).substr(begin, end - begin));
+    begin = end + 1;
+    if (names.size() == most) {
+      node.fail_at(attribute, fmt::format("names more than {} {}", most, what), "fewer");
+      return {};
+    }
+    if (parts.empty()) {
+      node.fail_at(attribute, "lacks a name between commas", form);
+      return {};
+    }
+    names.push_back(fmt::format("{}", fmt::join(parts, " ")));
+  }
+  return names;
+}
+
 /// Files with commas between them; empty with a finding where one of them is not found.
 std::vector<std::string> data_files(const Node& node, const char* attribute, const std::string& form,
                                     const ReadContext& context) {
@@ -88,19 +110,7 @@ std::vector<std::string> data_files(const Node& node, const char* attribute, con
   std::vector<std::string> files;
   if (!names) return files;
   bool complete = true;
-  for (std::size_t begin = 0; begin <= names->size();) {
-    const std::size_t end = std::min(names->find(',', begin), names->size());
-    const std::vector<std::string> parts = split_words(std::string_view(*names).substr(begin, end - begin));
-    begin = end + 1;
-    if (files.size() == kMaxFiles) {
-      node.fail_at(attribute, fmt::format("names more than {} files", kMaxFiles), "fewer");
-      return {};
-    }
-    if (parts.empty()) {
-      node.fail_at(attribute, "lacks a name between commas", form);
-      return {};
-    }
-    const std::string name = fmt::format("{}", fmt::join(parts, " "));
+  for (const std::string& name : comma_list(node, attribute, *names, form, "files", kMaxFiles)) {
     files.push_back(found_file(node, attribute, name, form, context));
     complete = complete && !files.back().empty();
     // The scenario that is written back names it by its whole path.
@@ -183,9 +193,40 @@ constexpr Range kTestShare{.minimum = 0, .maximum = 1, .open_minimum = true, .op
 DataFindings read_csv(const Node& node, const ReadContext& context) {
   const std::string form = "the path of a CSV file";
   spec::CsvSource source;
-  source.file = data_file(node, "file", form, context);
+  bool complete = false;
+  if (node.has("files")) {
+    source.site_files =
+        data_files(node, "files", "paths of CSV files with commas between them, one for each site", context);
+    node.refuse("file", "stands beside 'files'", "file for one table, files for a table for each site");
+    node.refuse("site", "means nothing beside 'files'", "each file is a site: one of the two");
+    complete = !source.site_files.empty() && !node.has("file") && !node.has("site");
+  } else {
+    source.file = data_file(node, "file", form, context);
+    source.site =
+        node.has("site")
+            ? node.required_text("site", "the name of the column that says of which site a row is").value_or("")
+            : "";
+    complete = !source.file.empty() && node.has("site") == !source.site.empty();
+  }
   source.target = node.required_text("target", "the name of the column that holds the class").value_or("");
-  bool complete = !source.file.empty() && !source.target.empty();
+  complete = complete && !source.target.empty();
+  if (node.has("ignore")) {
+    const std::string names = "names of columns with commas between them";
+    source.ignore =
+        comma_list(node, "ignore", node.required_text("ignore", names).value_or(""), names, "columns", kMaxIgnored);
+    complete = complete && !source.ignore.empty();
+  }
+  const auto refuse_target = [&](const char* attribute) {
+    node.fail_at(attribute, fmt::format("names the target '{}'", printable(source.target)), "other columns");
+    complete = false;
+  };
+  if (!source.target.empty() && source.site == source.target) refuse_target("site");
+  if (std::ranges::find(source.ignore, source.target) != source.ignore.end()) refuse_target("ignore");
+  if (!source.site.empty() && std::ranges::find(source.ignore, source.site) != source.ignore.end()) {
+    node.fail_at("ignore", fmt::format("names the column of the sites '{}'", printable(source.site)),
+                 "other columns: nothing is learned from it anyway");
+    complete = false;
+  }
   if (node.has("test-file")) {
     source.test_file = data_file(node, "test-file", form, context);
     complete = complete && !source.test_file.empty();
@@ -258,69 +299,6 @@ spec::ShiftSpec read_shift(const Element& element, const DataFindings& data, con
   return shift;
 }
 
-spec::SplitSpec read_split(const Element& element, std::size_t workers, const DataFindings& data,
-                           const ReadContext& context) {
-  static const std::array<std::string, 5> kKinds = {"iid", "class", "dirichlet", "shards", "sizes"};
-  const Node node(element, context.findings);
-  spec::SplitSpec split;
-  split.kind = static_cast<spec::SplitSpec::Kind>(node.choice("by", kKinds, 0));
-  const Attribute* by = element.find("by");
-  const bool kind_known = by == nullptr || std::ranges::find(kKinds, by->value) != kKinds.end();
-  if (!kind_known) return split;
-
-  const std::string because = fmt::format("means nothing with by=\"{}\"", kKinds[static_cast<std::size_t>(split.kind)]);
-  const auto count = static_cast<std::int64_t>(workers);
-  const std::int64_t train = data.train;
-  if (data.labels_per_sample > 1 && split.kind != spec::SplitSpec::Kind::iid &&
-      split.kind != spec::SplitSpec::Kind::sizes) {
-    node.fail_at("by", fmt::format("needs samples of one class; these have {} labels each", data.labels_per_sample),
-                 "by=\"iid\" or by=\"sizes\"");
-  } else if (split.kind == spec::SplitSpec::Kind::by_class && data.classes > 0 && count > data.classes) {
-    node.fail(fmt::format("{} classes cannot be dealt to {} workers", data.classes, workers),
-              "a class goes to one worker: at most as many workers as classes, or another split");
-  }
-  if (split.kind == spec::SplitSpec::Kind::dirichlet) {
-    split.alpha = node.real("alpha", {.minimum = 1e-3, .maximum = 1e6}, split.alpha);
-  } else {
-    node.refuse("alpha", because, "only by=\"dirichlet\" has it");
-  }
-  if (split.kind == spec::SplitSpec::Kind::shards) {
-    split.shards = node.integer("shards", 1, 10000, split.shards);
-    if (workers > 0 && train > 0 && split.shards * count > train) {
-      node.fail(fmt::format("{} shards for each of {} workers are more than {} training samples", split.shards, workers,
-                            train),
-                "fewer shards");
-    }
-  } else {
-    node.refuse("shards", because, "only by=\"shards\" has it");
-  }
-  if (split.kind == spec::SplitSpec::Kind::iid || split.kind == spec::SplitSpec::Kind::dirichlet) {
-    split.size_spread = node.real("size-spread", {.minimum = 0, .maximum = 5}, split.size_spread);
-    if (split.size_spread > 0) node.refuse("size-exponent", "stands beside size-spread", "one of the two");
-    split.size_exponent = node.real("size-exponent", {.minimum = 0, .maximum = 5}, split.size_exponent);
-  } else {
-    for (const char* attribute : {"size-spread", "size-exponent"}) {
-      node.refuse(attribute, because, "only by=\"iid\" and by=\"dirichlet\" have it");
-    }
-  }
-  if (split.kind != spec::SplitSpec::Kind::sizes) {
-    node.refuse("sizes", because, "only by=\"sizes\" has it");
-    return split;
-  }
-  split.sizes = node.integers("sizes", 1, kMaxSamples);
-  if (split.sizes.empty() || workers == 0) return split;
-  if (split.sizes.size() != workers) {
-    node.fail_at("sizes", fmt::format("holds {} numbers", split.sizes.size()),
-                 fmt::format("one for each of the {} workers", workers));
-    return split;
-  }
-  std::int64_t sum = 0;  // at most 1e5 workers × 1e9 samples
-  for (const std::int64_t size : split.sizes) sum += size;
-  if (train > 0 && sum > train)
-    node.fail_at("sizes", fmt::format("adds up to {}", sum), fmt::format("at most the {} training samples", train));
-  return split;
-}
-
 }  // namespace
 
 DataFindings read_data(const Element& element, std::size_t workers, const ReadContext& context) {
@@ -330,7 +308,11 @@ DataFindings read_data(const Element& element, std::size_t workers, const ReadCo
   if (data.train > 0 && data.train < count) {
     node.fail(fmt::format("{} training samples for {} workers", data.train, workers), "at least one for each");
   }
-  if (const Element* split = node.child("split")) data.spec.split = read_split(*split, workers, data, context);
+  // Samples that say where they are from are not dealt anew unless that is asked for.
+  const auto fallback = data.sites.empty() ? spec::SplitSpec::Kind::iid : spec::SplitSpec::Kind::by_site;
+  const Element left_out{.name = "split", .origin = element.origin};
+  const Element* split = node.child("split");
+  data.spec.split = read_split(split == nullptr ? left_out : *split, workers, data, fallback, context);
   if (const Element* shift = node.child("shift")) data.spec.shift = read_shift(*shift, data, context);
   return data;
 }

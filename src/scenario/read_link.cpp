@@ -60,7 +60,8 @@ spec::LinkSpec read_one_way(const Node& node, const char* attribute, const std::
     link.bandwidth = *bandwidth;
     return link;
   }
-  const std::string near = context.findings.full() ? "" : closest(*text, link_names(context.catalog));
+  std::string near = meant_quantity(kBandwidthForm.unit, *text, context.catalog);
+  if (near.empty() && !context.findings.full()) near = closest(*text, link_names(context.catalog));
   node.fail_at(attribute, "is neither a bandwidth nor a link of the catalogue",
                near.empty() ? kForm : fmt::format("did you mean '{}'?", near));
   return link;

@@ -37,6 +37,9 @@ struct Scenario {
   spec::ModelSpec model;
   spec::TrainingSpec training;
   std::optional<spec::TimedAsSpec> timed_as;
+  bool timing_only = false;  ///< nothing is learned: steps are recorded for their sizes alone
+  /// There is no network that learns: `data`, `model` and most of `training` are of one that steps are recorded on.
+  bool stand_in = false;
   std::vector<spec::RunSpec> runs;
   /// The hash of the resolved scenario with the contents of the files it names instead of their paths: equal scenarios
   /// have equal hashes wherever they lie.

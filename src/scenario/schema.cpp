@@ -9,6 +9,7 @@
 #include <stdexcept>
 
 #include "scenario/schema_text.hpp"
+#include "support/watched_memory.hpp"
 
 namespace dadsim::scenario {
 namespace {
@@ -51,11 +52,13 @@ void collect(std::vector<SchemaError>& errors, const xmlError& error) {
 /// Compiled once: that takes longer than to validate by it. Validation only reads it, in several threads at once too.
 xmlSchema* compiled_schema() {
   static const std::unique_ptr<xmlSchema, decltype(&xmlSchemaFree)> kSchema = [] {
+    const WatchedMemory memory = WatchedMemory::of(xmlMemSetup);
     xmlInitParser();
     const std::unique_ptr<xmlSchemaParserCtxt, decltype(&xmlSchemaFreeParserCtxt)> parser(
         xmlSchemaNewMemParserCtxt(kScenarioSchema, static_cast<int>(scenario_schema().size())),
         &xmlSchemaFreeParserCtxt);
     std::unique_ptr<xmlSchema, decltype(&xmlSchemaFree)> schema(xmlSchemaParse(parser.get()), &xmlSchemaFree);
+    memory.check();
     if (schema == nullptr) throw std::logic_error("scenario.xsd is no schema");
     return schema;
   }();
@@ -75,8 +78,10 @@ bool said_already(const Findings& findings, const Element* element) {
 std::string_view scenario_schema() { return kScenarioSchema; }
 
 std::vector<SchemaError> validate_against_schema(const Element& root) {
-  const std::unique_ptr<xmlSchemaValidCtxt, decltype(&xmlSchemaFreeValidCtxt)> validator(
-      xmlSchemaNewValidCtxt(compiled_schema()), &xmlSchemaFreeValidCtxt);
+  xmlSchema* schema = compiled_schema();
+  const WatchedMemory memory = WatchedMemory::of(xmlMemSetup);
+  const std::unique_ptr<xmlSchemaValidCtxt, decltype(&xmlSchemaFreeValidCtxt)> validator(xmlSchemaNewValidCtxt(schema),
+                                                                                         &xmlSchemaFreeValidCtxt);
   const std::unique_ptr<xmlDoc, decltype(&xmlFreeDoc)> document(xmlNewDoc(text("1.0")), &xmlFreeDoc);
   if (validator == nullptr || document == nullptr) throw std::bad_alloc();
   append(document.get(), nullptr, root);
@@ -92,7 +97,9 @@ std::vector<SchemaError> validate_against_schema(const Element& root) {
   };
 #endif
   xmlSchemaSetValidStructuredErrors(validator.get(), handler, &errors);
-  if (xmlSchemaValidateDoc(validator.get(), document.get()) < 0) throw std::logic_error("libxml2 could not validate");
+  const int judged = xmlSchemaValidateDoc(validator.get(), document.get());
+  memory.check();
+  if (judged < 0) throw std::logic_error("libxml2 could not validate");
   return errors;
 }
 

@@ -16,8 +16,9 @@
 #include <cstdio>
 #include <cstring>
 #include <exception>
-#include <utility>
+#include <new>
 
+#include "sim/message_cutter.hpp"
 #include "support/environment_error.hpp"
 #include "support/interrupt.hpp"
 
@@ -34,6 +35,20 @@ constexpr int kLookAgain = 100;         // milliseconds: the thread that waits n
 [[noreturn]] void denied(int code) {
   throw EnvironmentError(fmt::format("a process could not be started: {}", std::strerror(code)));
 }
+
+[[noreturn]] void cut_off(int code) {
+  throw EnvironmentError(fmt::format("what a process of this one says does not come through: {}", std::strerror(code)));
+}
+
+/// In the child, where nobody may allocate any more: its words and its status tell the parent.
+[[noreturn]] void end_for_want_of(std::string_view words) {
+  [[maybe_unused]] const auto written = ::write(STDERR_FILENO, words.data(), words.size());
+  ::_exit(kEnvironmentStatus);
+}
+
+/// Memory that is denied is no finding of the child's: whatever would catch a bad_alloc on its way (or let it end the
+/// process, as SimGrid's actors do) does not get to see one.
+[[noreturn]] void end_for_want_of_memory() { end_for_want_of("a process of this one had no memory left\n"); }
 
 class Descriptor {
  public:
@@ -107,38 +122,9 @@ bool write_all(int descriptor, const char* data, std::size_t size) {
   return true;
 }
 
-/// Cuts the stream of bytes back into messages (8 bytes of length, then the message).
-class MessageCutter {
- public:
-  void add(const char* data, std::size_t size) {
-    if (start_ > 0 && start_ == buffer_.size()) {
-      buffer_.clear();
-      start_ = 0;
-    }
-    buffer_.append(data, size);
-  }
-  std::optional<std::string> next() {
-    std::uint64_t length = 0;
-    if (buffer_.size() - start_ < sizeof length) return std::nullopt;
-    std::memcpy(&length, buffer_.data() + start_, sizeof length);
-    if (buffer_.size() - start_ - sizeof length < length) {
-      buffer_.erase(0, std::exchange(start_, 0));
-      return std::nullopt;
-    }
-    std::string message = buffer_.substr(start_ + sizeof length, length);
-    start_ += sizeof length + length;
-    return message;
-  }
-
- private:
-  std::string buffer_;
-  std::size_t start_ = 0;
-};
-
-std::string framed(std::string_view message) {
-  const std::uint64_t length = message.size();
-  std::string bytes(reinterpret_cast<const char*>(&length), sizeof length);
-  return bytes += message;
+/// What SimGrid says before it aborts.
+bool wants_memory(std::string_view words) {
+  return words.find("llocation of ") != words.npos && words.find(" bytes failed") != words.npos;
 }
 
 [[noreturn]] void be_child(const ChildProcess::Body& body, pid_t parent, int messages, int output, int orders) {
@@ -164,6 +150,7 @@ std::string framed(std::string_view message) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   ::prctl(PR_SET_DUMPABLE, 0);  // an abort of SimGrid's is a message for the user, not worth a core file
   if (::getppid() != parent) ::_exit(kFailureStatus);
+  std::set_new_handler(&end_for_want_of_memory);
   int status = kFailureStatus;
   try {
     body(MessageSink(3), MessageSource(4));
@@ -190,7 +177,10 @@ void MessageSink::add(std::string_view message) const {
 }
 
 void MessageSink::flush() const {
-  if (!write_all(descriptor_, posted_.data(), posted_.size())) ::_exit(kFailureStatus);
+  if (!write_all(descriptor_, posted_.data(), posted_.size())) {
+    if (errno == EPIPE) ::_exit(kFailureStatus);  // nobody is there any more to be told
+    end_for_want_of("what a process of this one says cannot be written\n");
+  }
   posted_.clear();
 }
 
@@ -229,7 +219,8 @@ std::string MessageSource::next() const {
     while (size > 0) {
       const ssize_t got = ::read(descriptor_, data, size);
       if (got < 0 && errno == EINTR) continue;
-      if (got <= 0) ::_exit(kFailureStatus);  // nobody is there any more to be told why
+      if (got == 0) ::_exit(kFailureStatus);  // nobody is there any more to be told why
+      if (got < 0) end_for_want_of("what a process of this one is told cannot be read\n");
       data += got;
       size -= static_cast<std::size_t>(got);
     }
@@ -265,13 +256,17 @@ struct ChildProcess::State {
       }
       patience = static_cast<int>(std::clamp(left.count() * 1000, 1.0, double{kLookAgain}));
     }
-    if (::poll(waiting.data(), waiting.size(), patience) < 0) return errno == EINTR;
+    if (::poll(waiting.data(), waiting.size(), patience) < 0) {
+      if (errno == EINTR) return true;
+      cut_off(errno);
+    }
     std::array<char, 65536> chunk{};
     for (std::size_t i = 0; i < waiting.size(); ++i) {
       if (waiting[i].fd < 0 || waiting[i].revents == 0) continue;
       const ssize_t got = ::read(waiting[i].fd, chunk.data(), chunk.size());
       if (got < 0 && errno == EINTR) continue;
-      if (got <= 0) {
+      if (got < 0) cut_off(errno);
+      if (got == 0) {
         (i == 0 ? messages : output).read.close();
       } else if (i == 0) {
         cutter.add(chunk.data(), static_cast<std::size_t>(got));
@@ -311,11 +306,13 @@ bool ChildProcess::send(std::string_view message) {
   ::pthread_sigmask(SIG_BLOCK, &pipe_signal, &before);
   const std::string bytes = framed(message);
   const bool sent = state_->child && write_all(state_->orders.write.get(), bytes.data(), bytes.size());
-  if (!sent && errno == EPIPE && sigismember(&before, SIGPIPE) == 0) {
+  const int fault = state_->child && !sent ? errno : 0;
+  if (fault == EPIPE && sigismember(&before, SIGPIPE) == 0) {
     const timespec none{};
     ::sigtimedwait(&pipe_signal, nullptr, &none);
   }
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  if (fault != 0 && fault != EPIPE) cut_off(fault);  // the child would wait for the rest for ever
   return sent;
 }
 
@@ -341,6 +338,11 @@ ChildOutcome ChildProcess::end() {
     outcome.end = ChildOutcome::End::timed_out;
   } else if (!status) {
     throw EnvironmentError("the system tells nobody how processes end, since SIGCHLD is ignored");
+  } else if (WIFSIGNALED(*status) && wants_memory(outcome.output)) {
+    throw EnvironmentError("a process of this one had no memory left");
+  } else if (WIFSIGNALED(*status) && WTERMSIG(*status) == SIGKILL) {
+    throw EnvironmentError(
+        "a process of this one was killed by signal 9 (Killed), as the system does when memory is short");
   } else if (WIFSIGNALED(*status)) {
     outcome.end = ChildOutcome::End::killed;
     outcome.code = WTERMSIG(*status);

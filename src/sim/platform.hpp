@@ -69,9 +69,15 @@ struct PlatformHost {
 /// file cannot be loaded; a declared platform says what its hosts are, and is not built for it.
 std::vector<PlatformHost> platform_hosts(const spec::PlatformSpec& platform);
 
-/// The names of its links, as profiles name them, in the order of their numbers; each direction of a split link by
-/// itself. Throws as platform_hosts.
-std::vector<std::string> platform_links(const spec::PlatformSpec& platform);
+/// A link of a platform that has been built; each direction of a split link is one.
+struct PlatformLink {
+  std::string name;
+  std::string link_class;  ///< of the catalogue; may be empty
+  double bandwidth = 0;    ///< byte/s, nominal
+};
+
+/// Its links, named as profiles name them, in the order of their numbers. Throws as platform_hosts.
+std::vector<PlatformLink> platform_links(const spec::PlatformSpec& platform);
 
 /// A link of the route between two hosts.
 struct RouteLink {

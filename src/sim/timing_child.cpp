@@ -260,13 +260,15 @@ CollectiveTiming time_one(const CollectiveJob& job, const Cluster& cluster, Load
                           const collectives::RankLayout& layout, double most_seconds, step::NetworkUse& use) {
   CollectiveTiming timing;
   timing.algorithm = job.algorithm;
-  if (job.algorithm == "auto") timing.algorithm = choose_collective(job.request, layout);
-  if (job.algorithm == "best") {
-    std::vector<collectives::Rank> all(loaded.nodes.hosts.size());
-    std::iota(all.begin(), all.end(), 0);
-    BestCollective best = best_collective({{job.request, "best", layout, {all}}}, loaded.nodes.hosts, *loaded.network);
+  std::vector<collectives::Rank> all(loaded.nodes.hosts.size());
+  std::iota(all.begin(), all.end(), 0);
+  const Request request{job.request, job.algorithm, layout, {std::move(all)}};
+  if (is_compared(request, loaded.nodes.hosts)) {
+    BestCollective best = best_collective({request}, loaded.nodes.hosts, *loaded.network);
     timing.algorithm = std::move(best.algorithm);
     timing.compared = std::move(best.compared);
+  } else if (job.algorithm == "auto") {
+    timing.algorithm = choose_collective(job.request, layout);
   }
   const std::unique_ptr<collectives::Rounds> rounds = lay_out(job.request, timing.algorithm, layout);
   timing.messages = CollectiveChoices::messages_of(*rounds);

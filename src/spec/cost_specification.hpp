@@ -14,8 +14,14 @@ struct CostSpec {
     std::optional<double> per_hour;    ///< of one device; none: of the catalogue
     std::optional<double> idle_power;  ///< watts; none: kIdleShare of its power under load
   };
+  /// Rent of lines, for as long as training takes.
+  struct Line {
+    std::string link;           ///< name of links, in which * stands for anything, or class of links
+    double per_mbps_month = 0;  ///< of a link, per 10⁶ bit/s of its nominal bandwidth; each direction is a link
+  };
   std::string currency = "USD";  ///< a word; the catalogue's prices are in USD
   std::vector<Price> prices;
+  std::vector<Line> lines;
   double egress_per_gb = 0;   ///< per 10⁹ bytes
   std::string egress_links;   ///< name or class of the links whose bytes are paid for; empty: what every node sends
   double electricity = 0;     ///< per kWh
@@ -27,5 +33,8 @@ struct CostSpec {
 /// The share of its power under load that a device is assumed to draw when it waits, where nobody says what it draws.
 /// Data-centre GPUs were seen between 0.1 and 0.2.
 inline constexpr double kIdleShare = 0.15;
+
+/// A twelfth of 365.25 days, in seconds: what a price by the month is divided by.
+inline constexpr double kMonth = 365.25 / 12 * 86400;
 
 }  // namespace dadsim::spec

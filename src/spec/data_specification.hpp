@@ -54,8 +54,11 @@ struct TsSource {
 /// A table with a header; one column is the class.
 struct CsvSource {
   std::string file, target;
-  std::string test_file;    ///< empty: a share of the rows is held back
-  double test_share = 0.2;  ///< without a test file: in (0, 1)
+  std::vector<std::string> site_files;  ///< instead of `file`: a table for each site
+  std::string site;                     ///< column that says of which site a row is; empty: none does
+  std::vector<std::string> ignore;      ///< columns that nothing is learned from
+  std::string test_file;                ///< empty: a share of the rows is held back
+  double test_share = 0.2;              ///< without a test file: in (0, 1)
   std::int64_t train = 0;
   std::int64_t test = 0;
 };
@@ -108,11 +111,13 @@ struct DataFacts {
   SampleShape shape;
   std::int64_t classes = 0;
   std::int64_t labels_per_sample = 1;
+  std::vector<std::string> sites{};  ///< that the samples say they are of, in the order of the workers; empty: none
+  std::vector<std::string> notes{};  ///< what the author should know, each "file:line: what; why"
 };
 
 /// How the training samples are dealt to the sites.
 struct SplitSpec {
-  enum class Kind { iid, by_class, dirichlet, shards, sizes };
+  enum class Kind { iid, by_class, dirichlet, shards, sizes, by_site };  ///< by_site: as the data say themselves
   Kind kind = Kind::iid;
   double alpha = 0.5;               ///< dirichlet: concentration; small is uneven
   std::int64_t shards = 2;          ///< shards: per site, of samples sorted by class

@@ -122,4 +122,32 @@ FoundCount count_found(const Trajectory& trajectory, const spec::ModelShape& lea
   return count;
 }
 
+double take_what_was_asked(Trajectory& trajectory) {
+  double most = 0;
+  for (Step& step : trajectory.distinct_steps) {
+    const auto replace = [&](const Call& call) {
+      if (call.function != Function::found) return;
+      const double asked = call.arguments[1].evaluate({});
+      Numbers noted;
+      call.arguments[0].collect(noted);
+      for (const std::int32_t slot : noted.slots)
+        std::ranges::fill(step.sizes.slots.at(static_cast<std::size_t>(slot)), static_cast<std::int32_t>(asked));
+      most = std::max(most, asked);
+    };
+    const auto visit = [&](const Op& op) {
+      if (const auto* collective = std::get_if<CollectiveOp>(&op.what)) {
+        for (const Payload& payload : collective->payload) payload.elements.visit(replace);
+      } else if (const auto* compute = std::get_if<ComputeOp>(&op.what)) {
+        for (const Work& work : compute->branches) {
+          for (const Expression* size : {&work.flops, &work.bytes_moved, &work.launches}) size->visit(replace);
+        }
+      }
+    };
+    for (const Sweep& sweep : trajectory.structures.at(static_cast<std::size_t>(step.structure)).sweeps) {
+      for (const Group& group : sweep.groups) std::ranges::for_each(group.ops, visit);
+    }
+  }
+  return most;
+}
+
 }  // namespace dadsim::step

@@ -21,4 +21,9 @@ FoundCount count_found(const Trajectory& trajectory, const spec::ModelShape& lea
 std::set<std::size_t> censored_layers(const Trajectory& trajectory, const spec::ModelShape& learned,
                                       const spec::ModelShape& timed, double sample_scale);
 
+/// Puts in the place of what was found the number that was asked for, see extent::found(): sizes are then those of a
+/// run that always finds as much as a layer allows. Returns the largest number that was asked for; 0 where nothing was
+/// looked for.
+double take_what_was_asked(Trajectory& trajectory);
+
 }  // namespace dadsim::step

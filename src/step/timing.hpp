@@ -10,7 +10,7 @@ namespace dadsim::step {
 /// A resource on the critical path of a step.
 struct Bound {
   std::string resource;  ///< name of a link, of a worker's device, or of a route whose latency counts
-  std::string kind;      ///< "bandwidth", "latency" or "compute"
+  std::string kind;      ///< "bandwidth", "latency", "compute", or, over TCP, "queueing": windows, losses and repair
   double seconds = 0;    ///< of the critical path, mean per step
   double share = 0;      ///< of the step, 0…1
 };

@@ -75,11 +75,13 @@ void tell_what_carries_over(const scenario::Scenario& scenario, const Learned& l
 }
 
 std::vector<std::string> warnings_of(const scenario::Scenario& scenario) {
-  if (!scale_setting(scenario)) return {};
   std::vector<std::string> warnings;
+  if (!scale_setting(scenario) && !std::holds_alternative<spec::CsvSource>(scenario.data.source)) return warnings;
   try {
-    const spec::ModelShape learned =
-        spec::model_shape(scenario.model, models::inspect_data(scenario.data.source).shape);
+    const spec::DataFacts facts = models::inspect_data(scenario.data.source);
+    warnings = facts.notes;
+    if (!scale_setting(scenario)) return warnings;
+    const spec::ModelShape learned = spec::model_shape(scenario.model, facts.shape);
     const TimedAs timed = timed_as_of(scenario, learned);
     for (const spec::RunSpec& run : scenario.runs) {
       if (run.event_driven) continue;

@@ -20,8 +20,8 @@ namespace dadsim::study {
 void tell_what_carries_over(const scenario::Scenario& scenario, const Learned& learned, std::size_t run,
                             const TimedAs& timed, report::RunResult& told);
 
-/// What can be known of a scenario before it learns, and its author should know: compressions that the network that
-/// learns is too small for, where relative steps are asked for. Sentences.
+/// What can be known of a scenario before it learns, and its author should know: what its tables hold besides, and
+/// compressions that the network that learns is too small for, where relative steps are asked for. Sentences.
 std::vector<std::string> warnings_of(const scenario::Scenario& scenario);
 
 }  // namespace dadsim::study

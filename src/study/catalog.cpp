@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <map>
+#include <set>
 #include <stdexcept>
 
 #include "algorithms/registry.hpp"
@@ -17,6 +18,8 @@
 #include "spec/workload.hpp"
 #include "study/host_memory.hpp"
 #include "study/timed_as.hpp"
+#include "support/environment_error.hpp"
+#include "support/interrupt.hpp"
 #include "support/memory_limit.hpp"
 
 namespace dadsim::study {
@@ -62,6 +65,10 @@ std::string fault_of_collective(const scenario::Catalog::PlatformQuestion& quest
   std::map<std::string, std::int32_t> node_of;
   try {
     for (const sim::PlatformHost& host : sim::platform_hosts(question.platform)) node_of[host.name] = host.node;
+  } catch (const Cancelled&) {
+    throw;
+  } catch (const EnvironmentError&) {
+    throw;
   } catch (const std::runtime_error&) {
     return {};  // what cannot be built has findings of its own
   }
@@ -164,6 +171,16 @@ scenario::Catalog make_catalog() {
                                              std::move(findings.route_errors)};
   };
   catalog.files_of_platform = sim::files_of_platform;
+  catalog.links_of_platform = [](const spec::PlatformSpec& platform) {
+    std::vector<std::string> names;
+    std::set<std::string> classes;
+    for (sim::PlatformLink& link : sim::platform_links(platform)) {
+      names.push_back(std::move(link.name));
+      if (!link.link_class.empty()) classes.insert(std::move(link.link_class));
+    }
+    names.insert(names.end(), classes.begin(), classes.end());
+    return names;
+  };
   catalog.check_collective = fault_of_collective;
   catalog.check_split = fault_of_split;
   catalog.check_host_memory = [](const scenario::Scenario& scenario, const spec::SampleShape& sample) {

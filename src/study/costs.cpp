@@ -8,7 +8,9 @@
 #include <set>
 
 #include "estimate/prices.hpp"
+#include "sim/platform.hpp"
 #include "study/device_lookup.hpp"
+#include "support/pattern.hpp"
 
 namespace dadsim::study {
 namespace {
@@ -34,12 +36,19 @@ class Bill {
     for (const spec::Placement& worker : scenario.all_devices()) nodes_.push_back(terms_of(scenario, worker.device));
     if (scenario.aggregator) nodes_.push_back(terms_of(scenario, scenario.aggregator->device));
     workers_ = scenario.all_devices().size();
+    if (!costs_.lines.empty()) rent_lines(sim::platform_links(scenario.platform));
+  }
+
+  /// Of a month; none where no line has a price.
+  std::optional<double> lines_per_month() const {
+    return costs_.lines.empty() ? std::nullopt : std::optional(lines_per_second_ * spec::kMonth);
   }
 
   /// The costs of `steps` steps that take `seconds` in all and send `bytes`.
   report::Costs of(const report::RunResult& run, double steps, double seconds, double bytes, double paid_bytes) const {
     report::Costs costs;
     double money = paid_bytes / kGigabyte * costs_.egress_per_gb;
+    if (run.spec.communicates) money += seconds * lines_per_second_;  // who shares nothing needs none
     double joules = bytes / kGigabyte * costs_.network_energy * kJoulesPerKwh;
     bool priced = true;
     bool powered = true;
@@ -71,6 +80,9 @@ class Bill {
           "; {} {} per 10^9 bytes {}", costs_.egress_per_gb, costs_.currency,
           costs_.egress_links.empty() ? "that a node sends" : fmt::format("on links '{}'", costs_.egress_links));
     }
+    if (!costs_.lines.empty())
+      shared += fmt::format("; lines at {:.4g} {} a month ({}), by the second", *lines_per_month(), costs_.currency,
+                            fmt::join(line_terms_, "; "));
     if (costs_.electricity > 0) shared += fmt::format("; {} {} per kWh", costs_.electricity, costs_.currency);
     if (costs_.overhead > 1) shared += fmt::format("; a building that takes {} times its machines", costs_.overhead);
     shared += costs_.network_energy > 0 ? fmt::format("; {} kWh per 10^9 bytes sent", costs_.network_energy)
@@ -80,6 +92,21 @@ class Bill {
   }
 
  private:
+  void rent_lines(const std::vector<sim::PlatformLink>& links) {
+    for (const spec::CostSpec::Line& line : costs_.lines) {
+      double mbps = 0;
+      std::size_t count = 0;
+      for (const sim::PlatformLink& link : links) {
+        if (!fits(line.link, link.name) && line.link != link.link_class) continue;
+        ++count;
+        mbps += link.bandwidth * 8 / 1e6;
+      }
+      lines_per_second_ += mbps * line.per_mbps_month / spec::kMonth;
+      line_terms_.push_back(fmt::format("{} link{} '{}', {:.4g} Mbit/s in all, {:.4g} {} for each", count,
+                                        count == 1 ? "" : "s", line.link, mbps, line.per_mbps_month, costs_.currency));
+    }
+  }
+
   Terms terms_of(const scenario::Scenario& scenario, const std::string& name) {
     const spec::DeviceSpec& device = find_device(scenario, name);
     const spec::CostSpec::Price* own = own_price(costs_, name);
@@ -111,6 +138,8 @@ class Bill {
   std::size_t workers_ = 0;
   std::vector<Terms> nodes_;  ///< workers, then the aggregator
   std::map<std::string, std::string> device_terms_;
+  double lines_per_second_ = 0;
+  std::vector<std::string> line_terms_;
 };
 
 /// Bytes that are paid for, per byte that a node sends: on the links named, however many of them a byte passes.
@@ -143,6 +172,7 @@ void add_costs(const scenario::Scenario& scenario, report::Result& result) {
     };
     report::RunCosts costs;
     costs.whole = cost_of(steps, run.total_seconds, run.total_bytes);
+    costs.per_step = cost_of(1, run.step_seconds, run.total_bytes / steps);
     if (run.target_reached) {
       costs.to_target = cost_of(static_cast<double>(run.target_step), run.target_seconds, bytes_to_target(run));
     }
@@ -152,6 +182,7 @@ void add_costs(const scenario::Scenario& scenario, report::Result& result) {
     }
     run.costs = costs;
   }
+  result.lines_per_month = bill.lines_per_month();
   for (std::string& sentence : bill.terms_in_words()) result.assumptions.push_back(std::move(sentence));
 }
 

@@ -6,23 +6,21 @@
 #include <chrono>
 #include <cmath>
 #include <numeric>
-#include <set>
 
-#include "algorithms/flexible/plan.hpp"
 #include "algorithms/registry.hpp"
-#include "compress/registry.hpp"
-#include "protocols/registry.hpp"
 #include "report/trace.hpp"
 #include "sim/platform.hpp"
 #include "study/alternatives.hpp"
+#include "study/arrivals.hpp"
+#include "study/assumptions.hpp"
 #include "study/carry_over.hpp"
 #include "study/costs.hpp"
-#include "study/device_lookup.hpp"
 #include "study/input_limit.hpp"
 #include "study/memory_check.hpp"
 #include "study/played_run.hpp"
 #include "study/scale.hpp"
 #include "study/schedule_memory.hpp"
+#include "study/throughput.hpp"
 #include "study/time_bands.hpp"
 #include "study/timed_as.hpp"
 #include "support/human.hpp"
@@ -73,127 +71,6 @@ std::vector<report::TracedStep> traced_steps(const step::Trajectory& trajectory,
     traced.push_back({step, step == 1 && timings.first, date, step == 1 ? timings.first_timeline : *timeline++});
   }
   return traced;
-}
-
-std::vector<std::string> assumptions_of(const scenario::Scenario& scenario, const report::Result& result,
-                                        bool steps_known) {
-  std::vector<std::string> assumptions;
-  if (result.timed_as_other) {
-    assumptions.push_back(
-        fmt::format("Learned on {}, timed as {}: steps, accuracies and effective ranks are those of the learned "
-                    "network (ranks by relative "
-                    "depth, limited to what each layer allows; docs/carry-over.md says what carries over); sizes and "
-                    "times are those of the workload. Times to "
-                    "accuracy in the first table are of the learned steps; the steps that the workload itself would "
-                    "need {}.",
-                    result.learned_on, result.timed_as,
-                    steps_known ? "are in the table of time to accuracy" : "are not known here"));
-  }
-  const auto gossips = [](const spec::RunSpec& run) { return run.decentralised; };
-  const auto in_steps = [&](const spec::RunSpec& run) { return !gossips(run) && !run.event_driven; };
-  if (std::ranges::any_of(scenario.runs, in_steps)) {
-    assumptions.emplace_back(
-        "Every step is timed from an idle cluster and steps add up: a step begins when all workers have ended the one "
-        "before it. "
-        "Evaluation and start-up are not charged to learned steps.");
-  }
-  if (std::ranges::any_of(scenario.runs, gossips)) {
-    assumptions.emplace_back(
-        "Runs in which workers exchange with their neighbours alone have no barrier between steps: a worker goes on "
-        "when its own neighbours have delivered. A step takes as long as in the steady state that they settle in; the "
-        "first steps are listed beside it.");
-  }
-  for (std::string& sentence : assumptions_of_plays(scenario)) assumptions.push_back(std::move(sentence));
-  if (!(scenario.network.jitter == spec::JitterSpec{})) {
-    assumptions.push_back(fmt::format(
-        "Computing jitters: log-normal factors with mean 1, sigma {} from worker to worker and {} from step to "
-        "step.",
-        scenario.network.jitter.spatial, scenario.network.jitter.temporal));
-  }
-  if (std::ranges::any_of(scenario.all_devices(),
-                          [](const spec::Placement& worker) { return worker.speed_spread > 0; })) {
-    assumptions.emplace_back(
-        "Workers of one device differ in speed by log-normal factors with median 1, one per worker for good, on all "
-        "that it computes.");
-  }
-  const auto learned_first = [](const spec::RunSpec& run) { return !run.event_driven; };
-  const bool failing = !scenario.failures.none() || !sim::state_profiles(scenario.platform).empty();
-  if (failing && std::ranges::any_of(scenario.runs, learned_first)) {
-    assumptions.emplace_back(
-        "Failures, availability, checkpoints and state profiles of a platform file are played in event-driven runs "
-        "alone; the others are timed as if "
-        "every host and link were always there.");
-  }
-  if (scenario.evaluation && std::ranges::any_of(scenario.runs, learned_first)) {
-    assumptions.emplace_back(
-        "Corrections of shifted data are tried on the last models of event-driven runs alone; those of the others are "
-        "not kept.");
-  }
-  if (scenario.network.rendezvous) {
-    assumptions.emplace_back(
-        "A message leaves when its receiver has posted it and the news has come (rendezvous, as gloo).");
-  }
-  std::set<std::string> used;
-  for (const spec::Placement& worker : scenario.all_devices()) used.insert(worker.device);
-  if (scenario.aggregator) used.insert(scenario.aggregator->device);
-  for (const std::string& name : used) {
-    const spec::DeviceSpec& device = find_device(scenario, name);
-    assumptions.push_back(
-        device.step_seconds > 0
-            ? fmt::format("{}: forward, backward and update take {} s as measured, divided by their time on a "
-                          "roofline; what an algorithm computes beside them is by the roofline",
-                          name, device.step_seconds)
-            : fmt::format(
-                  "{} computes by a roofline: {}", name,
-                  rates_in_words(device, scenario.timed_as ? scenario.timed_as->precision : spec::Precision::fp32)));
-  }
-  return assumptions;
-}
-
-/// `timed_as`: the network that is timed, if it is not the one that learns.
-std::vector<std::string> notes_of(const spec::RunSpec& run, const LearnedRun& learned,
-                                  const spec::ModelShape* timed_as) {
-  std::vector<std::string> notes;
-  if (run.event_driven) {
-    notes.emplace_back(
-        "the order of events decides what is learned: it was played on this cluster, and a step is an "
-        "update of the model");
-    notes.push_back("on a failure: " + protocols::protocol_registry().at(run.algorithm).on_failure);
-    return notes;
-  }
-  const algorithms::AlgorithmInfo& info = algorithms::algorithm_registry().at(run.algorithm);
-  if (info.sharing == algorithms::Sharing::pooled) {
-    notes.emplace_back(
-        "timed on the first worker alone, with the batches of all; the data are taken to be there already");
-  }
-  if (info.sharing == algorithms::Sharing::no_sharing)
-    notes.emplace_back("accuracy is the mean over the sites' own networks");
-  if (info.sharing == algorithms::Sharing::own_weights) {
-    notes.emplace_back("every site has weights of its own; accuracy is the mean over the sites' own networks");
-  }
-  if (algorithms::has_own_layers(run)) {
-    notes.emplace_back("some layers are each site's own; accuracy is the mean over the sites' own networks");
-  }
-  if (const compress::CompressorInfo& compressor = compress::compressors().at(run.compress.method);
-      !compressor.lossless) {
-    notes.push_back(
-        fmt::format("matrices are sent as {} and learned as they arrive{}; what is learned beside them is "
-                    "sent as it is",
-                    compressor.name, run.compress.memory ? ", with what was lost added to the next" : ""));
-  }
-  if (!learned.remark.empty()) notes.push_back(learned.remark);
-  if (timed_as != nullptr && run.algorithm == "edad") {
-    const auto follows = std::ranges::count_if(timed_as->layers, &spec::LayerShape::delta_follows);
-    const auto all = std::ranges::count_if(timed_as->layers, &spec::LayerShape::has_outer_product);
-    notes.push_back(fmt::format(
-        "of the {} matrices of {}, the deltas of {} follow from the next one's and are recomputed; the others are sent",
-        all, timed_as->name, follows));
-  }
-  if (learned.trajectory.diverged_at > 0) {
-    notes.push_back(
-        fmt::format("diverged: the loss was no longer a finite number after step {}", learned.trajectory.diverged_at));
-  }
-  return notes;
 }
 
 /// A loss that has grown far above that of the untrained network, but is a number still; empty: it has not.
@@ -258,8 +135,12 @@ report::Result preamble(const scenario::Scenario& scenario, const LearnedRun& le
   result.seed = scenario.seed;
   result.hash = scenario.hash;
   result.target_accuracy = scenario.training.target_accuracy;
-  result.learned_on = fmt::format(
-      "{} on {}", describe_network(learned.shape.name, learned.shape, scenario.training.batch), learned.data);
+  result.timing_only = scenario.timing_only;
+  result.stand_in = scenario.stand_in;
+  if (!result.stand_in) {
+    result.learned_on = fmt::format(
+        "{} on {}", describe_network(learned.shape.name, learned.shape, scenario.training.batch), learned.data);
+  }
   result.timed_as_other = scenario.timed_as && scenario.timed_as->of_other_network();
   result.timed_as = scenario.timed_as ? timed.description : result.learned_on;
   for (const spec::LayerShape& layer : learned.shape.layers) {
@@ -290,13 +171,27 @@ report::Result preamble(const scenario::Scenario& scenario, const LearnedRun& le
   if (has_master_copies(timed.precision)) {
     result.assumptions.push_back(fmt::format(
         "In {} gradients, activations and factors take two bytes in memory and on the wire; the optimizer works on "
-        "fp32 masters. Learning was in fp32.",
-        to_string(timed.precision)));
+        "fp32 masters.{}",
+        to_string(timed.precision), scenario.timing_only ? "" : " Learning was in fp32."));
   }
   return result;
 }
 
 }  // namespace
+
+report::Result untimed_result(const scenario::Scenario& scenario, const Learned& learned) {
+  const LearnedRun& any = *learned.runs.front();
+  const TimedAs timed = timed_as_of(scenario, any.shape);
+  const std::optional<report::ScaleSetting> scale = scale_setting(scenario);
+  report::Result result = preamble(scenario, any, timed, memory_of_runs(scenario, any.shape), scale && scale->known);
+  result.learning_wall_seconds = learned.wall_seconds;
+  if (!learned.other_seeds.empty()) {
+    result.assumptions.push_back(fmt::format(
+        "Learned with {} seeds, of which the first is timed: a step of the others is taken to last as long.",
+        learned.other_seeds.size() + 1));
+  }
+  return result;
+}
 
 report::Result time_scenario(const scenario::Scenario& scenario, const Learned& learned, const sim::Cluster& cluster,
                              bool show_progress, const TraceRequest& trace) {
@@ -305,12 +200,10 @@ report::Result time_scenario(const scenario::Scenario& scenario, const Learned& 
   const TimedAs timed = timed_as_of(scenario, any.shape);
   const std::vector<RunMemory> memory = memory_of_runs(scenario, any.shape);
   const std::optional<report::ScaleSetting> scale = scale_setting(scenario);
-  report::Result result = preamble(scenario, any, timed, memory, scale && scale->known);
-  result.learning_wall_seconds = learned.wall_seconds;
-  result.timing_only = learned.nothing;
+  report::Result result = untimed_result(scenario, learned);
   result.trace_steps = trace.steps;
-  const std::size_t most_spans =
-      report::kMostTraceSpans / std::max<std::size_t>(1, scenario.runs.size() * trace.steps.size());
+  const std::size_t traced = std::max<std::size_t>(1, scenario.runs.size() * trace.steps.size());
+  const std::size_t most_spans = report::kMostTraceSpans / traced;
   const bool in_order = every_step_differs(cluster);
   Progress progress("timing", scenario.runs.size(), show_progress);
   for (std::size_t i = 0; i < scenario.runs.size(); ++i) {
@@ -333,10 +226,8 @@ report::Result time_scenario(const scenario::Scenario& scenario, const Learned& 
         learned.schedules->of(scenario.runs[i], {learned.runs[i], &run.trajectory}, run.shape, timed, taken);
     std::optional<step::Trajectory> every_step;
     std::vector<step::Schedule> every_schedule;
-    if (in_order) {
-      every_step = unfolded(run.trajectory);
-      every_schedule = unfolded(known->schedules, run.trajectory);
-    }
+    if (in_order) every_step = unfolded(run.trajectory);
+    if (in_order) every_schedule = unfolded(known->schedules, run.trajectory);
     const step::Trajectory& trajectory = in_order ? *every_step : run.trajectory;
     const auto on_progress = [&](std::size_t done) {
       if (interrupted().load()) throw Cancelled();
@@ -368,22 +259,26 @@ report::Result time_scenario(const scenario::Scenario& scenario, const Learned& 
                       human_seconds(told.first_steps.front()), told.first_steps.size(),
                       human_seconds(told.first_steps.back()), human_seconds(told.step_seconds)));
     }
-    tell_what_carries_over(scenario, learned, i, timed, told);
+    if (!learned.nothing) tell_what_carries_over(scenario, learned, i, timed, told);
     told.memory = memory[i].use;
     told.device_memory = memory[i].available;
     result.runs.push_back(std::move(told));
   }
-  for (report::RunResult& run : result.runs) add_band(scenario, timed, cluster, run);
+  for (std::size_t i = 0; i < result.runs.size(); ++i) {
+    add_band(scenario, timed, cluster, result.runs[i]);
+    if (!learned.nothing) add_arrivals(learned, i, scenario.training.target_accuracy, result.runs[i]);
+  }
+  if (scale && learned.nothing) add_scale_by_definition(scenario, *scale, result);
   if (scale && !learned.nothing) add_scale(scenario, *scale, learned, result);
+  add_throughput(scenario, learned, timed, result);
   add_costs(scenario, result);
   result.timing_wall_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return result;
 }
 
-report::Result run_experiment(const scenario::Scenario& scenario, bool show_progress, const TraceRequest& trace,
-                              bool timing_only) {
-  const Learned learned = timing_only ? learn_nothing(scenario) : learn_scenario(scenario, nullptr, show_progress);
-  return time_scenario(scenario, learned, cluster_of(scenario), show_progress, trace);
+report::Result run_experiment(const scenario::Scenario& scenario, bool show_progress, const TraceRequest& trace) {
+  return time_scenario(scenario, learn_scenario(scenario, nullptr, show_progress), cluster_of(scenario), show_progress,
+                       trace);
 }
 
 }  // namespace dadsim::study

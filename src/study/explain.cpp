@@ -8,7 +8,9 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <stdexcept>
 
+#include "report/causes.hpp"
 #include "sim/platform.hpp"
 #include "sim/simulator.hpp"
 #include "study/device_lookup.hpp"
@@ -63,6 +65,7 @@ class Explainer {
 
   report::Explanation run() {
     explanation_.result = study::time_scenario(scenario_, learned_, study::cluster_of(scenario_), show_progress_);
+    waited_for_ = links_waited_for();
     compare_on_a_sample();
     vary_groups();
     vary_devices();
@@ -117,6 +120,8 @@ class Explainer {
       if (interrupted().load()) throw Cancelled();
       try {
         tried[i] = try_out(variations_[i]);
+      } catch (const std::invalid_argument& error) {  // another batch does not go into as many pieces
+        failures[i] = fmt::format("{} could not be tried: {}", variations_[i].what_if.description, error.what());
       } catch (const sim::SimulationError& error) {
         failures[i] = fmt::format("{} could not be tried: {}", variations_[i].what_if.description, error.what());
       }
@@ -171,8 +176,22 @@ class Explainer {
     return all;
   }
 
+  /// Links of which a run's critical path says that they are waited for.
+  std::set<std::string> links_waited_for() const {
+    std::set<std::string> names;
+    for (const report::RunResult& run : explanation_.result.runs) {
+      for (const step::Bound& bound : run.bounds) {
+        if (bound.share >= kLeastBusy && (bound.kind == "bandwidth" || bound.kind == "queueing"))
+          names.insert(report::name_of_link(bound.resource));
+      }
+    }
+    return names;
+  }
+
   void vary_bandwidth(const LinkGroup& group) {
-    if (group.busy_share < kLeastBusy) return;
+    const bool waited_for = std::ranges::any_of(
+        group.links, [&](const std::string& link) { return waited_for_.contains(report::name_of_link(link)); });
+    if (group.busy_share < kLeastBusy && !waited_for) return;
     add({.kind = report::WhatIf::Kind::bandwidth,
          .on = group.pattern,
          .factor = kTwice,
@@ -206,9 +225,12 @@ class Explainer {
 
   void vary_single_links() {
     std::map<std::string, std::size_t> sizes;
-    for (const LinkGroup& link : groups(name_of_link)) ++sizes[pattern_of_link(link.pattern)];
+    for (const LinkGroup& link : groups(report::name_of_link)) ++sizes[pattern_of_link(link.pattern)];
     std::size_t alone = 0;
-    for (const LinkGroup& link : groups(name_of_link)) {
+    // What is named has to be looked at before what is only busy.
+    std::vector<LinkGroup> links = groups(report::name_of_link);
+    std::ranges::stable_partition(links, [&](const LinkGroup& link) { return waited_for_.contains(link.pattern); });
+    for (const LinkGroup& link : links) {
       const std::string group = pattern_of_link(link.pattern);
       if (sizes[group] == 1) continue;  // it is the group
       const bool by_bandwidth = matters(report::WhatIf::Kind::bandwidth, group);
@@ -322,7 +344,7 @@ class Explainer {
 
   void vary_limits() {
     add({.kind = report::WhatIf::Kind::limit,
-         .on = "",
+         .on = "network",
          .factor = kBeyondMeasure,
          .description = "a network without limits",
          .assumption =
@@ -331,7 +353,7 @@ class Explainer {
           change_links(cluster, {{"*", kBeyondMeasure, 0}});
         });
     add({.kind = report::WhatIf::Kind::limit,
-         .on = "",
+         .on = "devices",
          .factor = kBeyondMeasure,
          .description = "computing that takes no time",
          .assumption = "all devices a million times as fast"},
@@ -347,6 +369,7 @@ class Explainer {
   report::Explanation explanation_;
   std::int64_t timed_steps_ = 0;           ///< of each run, in what is tried; 0: as the scenario says
   std::vector<report::Effect> of_sample_;  ///< per run: what its times are by those on the sample
+  std::set<std::string> waited_for_;
   std::vector<Variation> variations_;
 };
 
@@ -354,6 +377,14 @@ class Explainer {
 
 report::Explanation explain_scenario(const scenario::Scenario& scenario, const Learned& learned, bool show_progress) {
   return Explainer(scenario, learned, show_progress).run();
+}
+
+scenario::Scenario as_explained(scenario::Scenario scenario) {
+  if (std::ranges::any_of(scenario.runs, &spec::RunSpec::event_driven)) return scenario;
+  scenario.training.stop = spec::TrainingSpec::Stop::target;
+  scenario.training.exact_once = true;
+  scenario.training.seeds = 1;
+  return scenario;
 }
 
 }  // namespace dadsim::study

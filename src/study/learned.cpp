@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <limits>
 #include <optional>
 #include <utility>
 
@@ -12,9 +13,12 @@
 #include "algorithms/flexible/plan.hpp"
 #include "algorithms/learn.hpp"
 #include "algorithms/registry.hpp"
+#include "compress/registry.hpp"
 #include "models/network.hpp"
 #include "scenario/print.hpp"
+#include "scenario/stand_in.hpp"
 #include "spec/model_shape.hpp"
+#include "step/found.hpp"
 #include "study/alternatives.hpp"
 #include "study/experiment.hpp"
 #include "study/memory_check.hpp"
@@ -30,6 +34,54 @@
 namespace dadsim::study {
 namespace {
 
+/// Training that ends after so many steps.
+spec::TrainingSpec first_steps(const spec::TrainingSpec& training, const Problem& problem, std::uint64_t seed,
+                               int steps) {
+  spec::TrainingSpec few_steps = training;
+  const algorithms::Batches batches(training, problem.partition, seed);
+  few_steps.epochs =
+      std::min(training.epochs, static_cast<double>(steps) / static_cast<double>(batches.steps_per_epoch()));
+  few_steps.stop = spec::TrainingSpec::Stop::budget;
+  return few_steps;
+}
+
+/// Leaves of a run what its steps compute and send.
+void forget_what_was_learned(LearnedRun& run) {
+  constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+  step::Trajectory& trajectory = run.trajectory;
+  const double cap = step::take_what_was_asked(trajectory);
+  for (step::Evaluation& at : trajectory.curve) at = {at.step, kNone, kNone, kNone, {}};
+  trajectory.ranks.clear();
+  trajectory.diverged_at = 0;
+  if (cap > 0) {
+    run.remark += fmt::format(
+        "{}its ranks are taken to be at their cap, {:.0f}, wherever a layer allows: what it sends and computes is an "
+        "upper bound",
+        run.remark.empty() ? "" : "; ", cap);
+  }
+}
+
+/// What cannot be timed without having been learned.
+void refuse_what_must_be_learned(const scenario::Scenario& scenario) {
+  std::vector<Diagnostic> errors;
+  bool played = false;
+  for (const spec::RunSpec& run : scenario.runs) {
+    played = played || run.event_driven;
+    const compress::CompressorInfo& compressor = compress::compressors().at(run.compress.method);
+    if (!compressor.adapts || run.event_driven) continue;
+    errors.push_back({scenario.file, 0,
+                      fmt::format("run '{}': how much {} keeps is decided by the numbers it is given, and nothing is "
+                                  "learned",
+                                  run.label, run.compress.method),
+                      "a compressor that keeps as much as its parameters say, or a scenario that learns"});
+  }
+  if (played && scenario.training.stop == spec::TrainingSpec::Stop::target) {
+    errors.push_back({scenario.file, 0, "--timing-only: <training stop=\"target\"> asks for accuracies",
+                      "stop=\"budget\", or a number of rounds"});
+  }
+  if (!errors.empty()) throw InputError(std::move(errors));
+}
+
 class Learner {
  public:
   Learner(const scenario::Scenario& scenario, LearningStore* store, std::shared_ptr<Playground> playground,
@@ -40,12 +92,13 @@ class Learner {
   std::vector<LearnedRunPtr> learn(const std::vector<spec::RunSpec>& asked_runs, const spec::TrainingSpec& training,
                                    std::uint64_t seed) {
     std::vector<spec::RunSpec> runs;
-    for (const spec::RunSpec& run : asked_runs) runs.push_back(settle(run, training, seed));
+    for (const spec::RunSpec& run : asked_runs)
+      runs.push_back(scenario_.timing_only ? run : settle(run, training, seed));
     std::vector<LearnedRunPtr> learned(runs.size());
     std::vector<std::uint64_t> keys(runs.size());
     std::vector<std::size_t> missing;
     const std::optional<std::size_t> leader = first_exact(runs);
-    const auto follows = [&](std::size_t i) { return leader && i > *leader && is_exact_in_one(runs[i]); };
+    const auto follows = [&](std::size_t i) { return leader && i > *leader && learns_the_pooled_gradient(runs[i]); };
     for (std::size_t i = 0; i < runs.size(); ++i) {
       // What is learned in the order of events must not be found under a key that knows no cluster.
       if (store_ != nullptr && !runs[i].event_driven) {
@@ -61,7 +114,9 @@ class Learner {
     const models::Network network(problem.data.shape, scenario_.model, seed);
     if (!checked_) check_memory(scenario_, network.shape());
     checked_ = true;
-    const algorithms::LearningProblem asked{problem.data, problem.partition, scenario_.model, training, seed};
+    const algorithms::LearningProblem asked{
+        problem.data, problem.partition, scenario_.model,
+        scenario_.timing_only ? first_steps(training, problem, seed, scenario::kRecordedSteps) : training, seed};
     const algorithms::RunContext planned = algorithms::planned_run(asked);
     const auto context_of = [&](const spec::RunSpec& run) {
       return algorithms::RemarkContext{network, run.parameters, scenario_.workers.size(), seed, planned, planned};
@@ -89,6 +144,7 @@ class Learner {
       } else if (!run.event_driven) {
         result->trajectory = dadsim::algorithms::learn(run, asked, observer);
       }
+      if (scenario_.timing_only && !run.event_driven) forget_what_was_learned(*result);
       result->shape = network.shape();
       result->data = problem.data.name;
       result->has_batch_statistics = network.has_batch_statistics();
@@ -115,17 +171,10 @@ class Learner {
   }
 
  private:
-  /// Whether it learns what every exact run of the sites does, up to rounding (pooled data have batch norms of their
-  /// own).
-  bool is_exact_in_one(const spec::RunSpec& run) const {
-    const algorithms::AlgorithmInfo* info = algorithms::algorithm_registry().find(run.algorithm);
-    if (info == nullptr || run.event_driven || !is_exact(*info, run)) return false;
-    return info->sharing == algorithms::Sharing::one_network && run.compress.method == "none" &&
-           !algorithms::has_own_layers(run);
-  }
   std::optional<std::size_t> first_exact(const std::vector<spec::RunSpec>& runs) const {
     if (!scenario_.training.exact_once) return std::nullopt;
-    const auto found = std::ranges::find_if(runs, [&](const spec::RunSpec& run) { return is_exact_in_one(run); });
+    const auto found =
+        std::ranges::find_if(runs, [&](const spec::RunSpec& run) { return learns_the_pooled_gradient(run); });
     if (found == runs.end()) return std::nullopt;
     return static_cast<std::size_t>(found - runs.begin());
   }
@@ -137,11 +186,8 @@ class Learner {
     return settled(run, shape, timed_as_of(scenario_, shape), cluster_of(scenario_), [&] {
       const std::shared_ptr<const Problem> problem = playground_->problem(scenario_, seed);
       // The first steps alone are not like the others: effective ranks rise.
-      constexpr double kSteps = 20;
-      spec::TrainingSpec few_steps = training;
-      const algorithms::Batches batches(training, problem->partition, seed);
-      few_steps.epochs = std::min(training.epochs, kSteps / static_cast<double>(batches.steps_per_epoch()));
-      few_steps.stop = spec::TrainingSpec::Stop::budget;
+      constexpr int kSteps = 20;
+      const spec::TrainingSpec few_steps = first_steps(training, *problem, seed, kSteps);
       return algorithms::learn(run, {problem->data, problem->partition, scenario_.model, few_steps, seed});
     });
   }
@@ -155,6 +201,13 @@ class Learner {
 
 }  // namespace
 
+bool learns_the_pooled_gradient(const spec::RunSpec& run) {
+  const algorithms::AlgorithmInfo* info = algorithms::algorithm_registry().find(run.algorithm);
+  if (info == nullptr || run.event_driven || !is_exact(*info, run)) return false;
+  return info->sharing == algorithms::Sharing::one_network && run.compress.method == "none" &&
+         !algorithms::has_own_layers(run);
+}
+
 const std::shared_ptr<Playground>& LearningStore::playground() {
   if (!playground_) playground_ = std::make_shared<Playground>();
   return playground_;
@@ -163,10 +216,12 @@ const std::shared_ptr<Playground>& LearningStore::playground() {
 Learned learn_scenario(const scenario::Scenario& scenario, LearningStore* store, bool show_progress) {
   const auto start = std::chrono::steady_clock::now();
   Learned learned;
+  learned.nothing = scenario.timing_only;
+  if (learned.nothing) refuse_what_must_be_learned(scenario);
   learned.playground = store != nullptr ? store->playground() : std::make_shared<Playground>();
   Learner learner(scenario, store, learned.playground, show_progress);
   learned.runs = learner.learn(scenario.runs, scenario.training, scenario.seed);
-  if (scale_setting(scenario)) {
+  if (!learned.nothing && scale_setting(scenario)) {
     // Only the steps to the target are asked of what follows.
     spec::TrainingSpec training = scenario.training;
     training.stop = spec::TrainingSpec::Stop::target;
@@ -186,29 +241,6 @@ Learned learn_scenario(const scenario::Scenario& scenario, LearningStore* store,
   // Simulations are forked from here on: a process without the memory that learning no longer needs is forked sooner.
   ::malloc_trim(0);
   learned.wall_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  return learned;
-}
-
-Learned learn_nothing(const scenario::Scenario& scenario) {
-  std::vector<Diagnostic> errors;
-  for (const spec::RunSpec& run : scenario.runs) {
-    if (run.event_driven) continue;
-    errors.push_back({scenario.file, 0,
-                      fmt::format("--timing-only: '{}' has to be learned before it can be timed, since its steps are "
-                                  "recorded while it learns",
-                                  run.label),
-                      "only runs of event-driven algorithms (dadsim algorithms), or no --timing-only"});
-  }
-  if (scenario.training.stop == spec::TrainingSpec::Stop::target) {
-    errors.push_back({scenario.file, 0, "--timing-only: <training stop=\"target\"> asks for accuracies",
-                      "stop=\"budget\", or a number of rounds"});
-  }
-  if (!errors.empty()) throw InputError(std::move(errors));
-  Learned learned;
-  learned.nothing = true;
-  learned.playground = std::make_shared<Playground>();
-  learned.runs =
-      Learner(scenario, nullptr, learned.playground, false).learn(scenario.runs, scenario.training, scenario.seed);
   return learned;
 }
 

@@ -43,6 +43,10 @@ class LearningStore {
   std::shared_ptr<Playground> playground_;
 };
 
+/// Whether a run learns what every exact run of the sites does, up to rounding (pooled data have batch norms of their
+/// own).
+bool learns_the_pooled_gradient(const spec::RunSpec& run);
+
 /// The learned half of a scenario.
 struct Learned {
   /// Per run of the scenario, with its own seed. Of those that are event-driven all but the trajectory: that depends on
@@ -53,18 +57,16 @@ struct Learned {
   /// asked for.
   std::vector<std::vector<LearnedRunPtr>> other_seeds;
   std::vector<LearnedRunPtr> reference;  ///< gradient sharing per seed, where no run of the scenario is of it
-  bool nothing = false;                  ///< all runs are event-driven, and are played without being learned
+  bool nothing = false;                  ///< runs are timed and played, and no accuracy is known of any
   double wall_seconds = 0;
   /// The schedules of the runs above, for whoever times them on several platforms.
   std::shared_ptr<ScheduleMemory> schedules = std::make_shared<ScheduleMemory>();
 };
 
 /// Learns for real what `store` (may be null) does not have yet, and keeps it there. `show_progress` on standard error.
-/// Throws InputError if a run does not fit the memory of its devices, Cancelled.
+/// Of a scenario that asks for times only steps are recorded, and nothing is learned: sizes that learning would decide
+/// on are as large as a run's parameters let them be. Throws InputError if a run does not fit the memory of its devices
+/// or, where nothing is learned, has sizes that nothing else decides on or an end that learning decides on; Cancelled.
 Learned learn_scenario(const scenario::Scenario& scenario, LearningStore* store, bool show_progress);
-
-/// What there is to know of event-driven runs that are played for their times alone. Throws InputError where the
-/// scenario has others, which cannot be timed without having been learned, or where learning decides when a run ends.
-Learned learn_nothing(const scenario::Scenario& scenario);
 
 }  // namespace dadsim::study

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <string_view>
 
+#include "report/causes.hpp"
 #include "sim/platform.hpp"
 #include "support/human.hpp"
 
@@ -19,24 +19,8 @@ void LinkGroup::add(const step::LinkUse& use) {
   busy_share = std::max(busy_share, use.busy_share);
 }
 
-std::string name_of_link(const std::string& direction) {
-  for (const std::string_view suffix : {"_UP", "_DOWN"}) {
-    if (direction.ends_with(suffix)) return direction.substr(0, direction.size() - suffix.size());
-  }
-  return direction;
-}
-
 std::string pattern_of_link(const std::string& direction) {
-  std::string pattern;
-  for (const char c : name_of_link(direction)) {
-    const bool digit = c >= '0' && c <= '9';
-    if (!digit) {
-      pattern += c;
-    } else if (pattern.empty() || pattern.back() != '#') {
-      pattern += '#';
-    }
-  }
-  return pattern;
+  return report::with_numbers_open(report::name_of_link(direction));
 }
 
 namespace {
@@ -51,8 +35,8 @@ std::string links_in_words(const LinkGroup& group) {
   const std::string numbers =
       fmt::format("{}, {}", range_in_words(group.least_bandwidth, group.most_bandwidth, sim::rate_in_words),
                   range_in_words(group.least_latency, group.most_latency, human_seconds));
-  const bool one = name_of_link(group.links.front()) == name_of_link(group.links.back());
-  if (one) return fmt::format("{} ({})", name_of_link(group.links.front()), numbers);
+  const bool one = report::name_of_link(group.links.front()) == report::name_of_link(group.links.back());
+  if (one) return fmt::format("{} ({})", report::name_of_link(group.links.front()), numbers);
   return fmt::format("the links {} ({}; {} directions)", group.pattern, numbers, group.links.size());
 }
 

@@ -19,10 +19,7 @@ struct LinkGroup {
   void add(const step::LinkUse& use);
 };
 
-/// The name of the link that a direction is part of: SimGrid makes a link of each, but whoever buys them buys one.
-std::string name_of_link(const std::string& direction);
-
-/// That name with a # for every number in it.
+/// The name of the link that a direction is part of, with a # for every number in it.
 std::string pattern_of_link(const std::string& direction);
 
 /// "the links hdr-# (200 Gbit/s, 600 ns; 32 directions)".

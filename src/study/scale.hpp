@@ -21,4 +21,9 @@ std::optional<std::size_t> reference_run_of(const scenario::Scenario& scenario);
 void add_scale(const scenario::Scenario& scenario, const report::ScaleSetting& setting, const Learned& learned,
                report::Result& result);
 
+/// The same where nothing was learned: runs that equal gradient sharing up to rounding need as many steps, and of the
+/// others nothing is known.
+void add_scale_by_definition(const scenario::Scenario& scenario, const report::ScaleSetting& setting,
+                             report::Result& result);
+
 }  // namespace dadsim::study

@@ -83,14 +83,16 @@ void check_writable(const std::string& path) {
   }
 }
 
+void write_to_standard_output(std::string_view content) {
+  if (std::fwrite(content.data(), 1, content.size(), stdout) != content.size() || std::fflush(stdout) != 0) {
+    throw OutputError(fmt::format("cannot write to standard output: {}", std::strerror(errno)));
+  }
+}
+
 void write_file_atomically(const std::string& path, std::string_view content) {
   if (path == "-") {
-    const std::string shown = ::isatty(STDOUT_FILENO) == 1 ? for_terminal(content) : std::string();
-    if (!shown.empty()) content = shown;
-    if (std::fwrite(content.data(), 1, content.size(), stdout) != content.size() || std::fflush(stdout) != 0) {
-      throw OutputError(fmt::format("cannot write to standard output: {}", std::strerror(errno)));
-    }
-    return;
+    return ::isatty(STDOUT_FILENO) == 1 ? write_to_standard_output(for_terminal(content))
+                                        : write_to_standard_output(content);
   }
   check_writable(path);
   if (const std::optional<int> descriptor = descriptor_of(path)) {

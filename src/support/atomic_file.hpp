@@ -12,6 +12,9 @@ namespace dadsim {
 /// system's reason, Cancelled if the user ends the wait for a reader of a pipe.
 void write_file_atomically(const std::string& path, std::string_view content);
 
+/// As it is, terminal or not; flushed. Throws OutputError.
+void write_to_standard_output(std::string_view content);
+
 /// Says before anything runs whether `path` could be written later: throws OutputError if its folder is missing or not
 /// writable, if the path is a folder, or a file that is write-protected.
 void check_writable(const std::string& path);

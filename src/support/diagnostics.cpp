@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cctype>
 #include <numeric>
 
 namespace dadsim {
@@ -38,6 +39,25 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return last[b.size()];
 }
 
+std::string lower_case(std::string_view text) {
+  std::string lower(text);
+  std::ranges::transform(lower, lower.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return lower;
+}
+
+/// Those that begin with the word, whatever its case; where none does, those that hold it.
+std::vector<std::string> that_hold(std::string_view word, std::span<const std::string> candidates) {
+  const std::string sought = lower_case(word);
+  std::vector<std::string> beginning;
+  std::vector<std::string> holding;
+  for (const std::string& candidate : candidates) {
+    const std::size_t at = lower_case(candidate).find(sought);
+    if (at == 0) beginning.push_back(candidate);
+    if (at != std::string::npos) holding.push_back(candidate);
+  }
+  return beginning.empty() ? holding : beginning;
+}
+
 }  // namespace
 
 std::string to_string(const Diagnostic& diagnostic) {
@@ -69,6 +89,18 @@ std::string closest(std::string_view word, std::span<const std::string> candidat
 }
 
 std::string suggestion(std::string_view word, std::span<const std::string> candidates) {
+  constexpr std::size_t kShortest = 3;  // of a word that is taken for a part of a name
+  constexpr std::size_t kTold = 8;
+  if (word.size() >= kShortest && word.size() <= 100) {
+    const std::vector<std::string> meant = that_hold(word, candidates);
+    if (!meant.empty() && meant.size() <= kTold) {
+      std::string text = "did you mean ";
+      for (std::size_t i = 0; i < meant.size(); ++i) {
+        text += fmt::format("{}'{}'", i == 0 ? "" : (i + 1 < meant.size() ? ", " : " or "), meant[i]);
+      }
+      return text + '?';
+    }
+  }
   const std::string near = closest(word, candidates);
   if (!near.empty()) return fmt::format("did you mean '{}'?", near);
   if (candidates.empty()) return {};

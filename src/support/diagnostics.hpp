@@ -33,7 +33,8 @@ class InputError : public std::runtime_error {
 /// The candidate nearest to `word` by edit distance, or an empty string where none is near enough to be meant.
 std::string closest(std::string_view word, std::span<const std::string> candidates);
 
-/// "did you mean 'x'?" where one candidate is near, else "one of a, b, c".
+/// "did you mean 'x'?" of the candidates that begin with the word or hold it, whatever its case, where those are few;
+/// else of the one that is near; else "one of a, b, c".
 std::string suggestion(std::string_view word, std::span<const std::string> candidates);
 
 }  // namespace dadsim

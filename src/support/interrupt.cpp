@@ -27,4 +27,6 @@ void catch_interrupts() {
 
 const std::atomic<bool>& interrupted() { return flag; }
 
+void set_interrupted(bool value) { flag.store(value, std::memory_order_relaxed); }
+
 }  // namespace dadsim

@@ -12,6 +12,9 @@ namespace dadsim {
 /// would learn how a child ended. May be called before anything else runs.
 void catch_interrupts();
 const std::atomic<bool>& interrupted();
+/// As a signal would, for programs whose signals are not ours to catch; false: what was asked to stop has stopped. May
+/// be called in a signal handler.
+void set_interrupted(bool value);
 
 /// The user asked to stop. The message says what was kept.
 class Cancelled : public std::runtime_error {

@@ -2,13 +2,19 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cerrno>
+#include <charconv>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
+#include <mutex>
+#include <utility>
 
 namespace dadsim {
 namespace {
@@ -83,7 +89,43 @@ void write_to_standard_error(std::string_view text) noexcept {
   }
 }
 
+std::atomic<Colour>& chosen_colour() {
+  static std::atomic<Colour> colour = Colour::automatic;
+  return colour;
+}
+
+struct Listening {
+  std::mutex mutex;
+  std::function<void(std::string_view)> listener;
+};
+
+Listening& who_listens() {
+  static Listening listening;
+  return listening;
+}
+
 }  // namespace
+
+std::optional<std::size_t> columns_of_terminal(int descriptor) {
+  if (::isatty(descriptor) != 1) return std::nullopt;
+  if (const char* named = std::getenv("COLUMNS")) {
+    const std::string_view text = named;
+    std::size_t columns = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), columns);
+    if (error == std::errc() && end == text.data() + text.size() && columns > 0) return columns;
+  }
+  winsize size{};
+  if (::ioctl(descriptor, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return std::nullopt;
+  return size.ws_col;
+}
+
+void choose_colour(Colour colour) { chosen_colour() = colour; }
+
+bool is_coloured(int descriptor) {
+  if (chosen_colour() != Colour::automatic) return chosen_colour() == Colour::always;
+  const auto is = [](const char* name) { return std::string_view(name == nullptr ? "" : name); };
+  return ::isatty(descriptor) == 1 && is(std::getenv("NO_COLOR")).empty() && is(std::getenv("TERM")) != "dumb";
+}
 
 void hold_standard_descriptors() {
   for (int descriptor = STDIN_FILENO; descriptor <= STDERR_FILENO; ++descriptor) {
@@ -113,11 +155,29 @@ void say(std::string_view text) noexcept {
   }
 }
 
+void complain(std::string_view text) noexcept {
+  try {
+    const bool coloured = is_coloured(STDERR_FILENO);
+    const std::string shown = for_terminal(text.substr(0, text.find_last_not_of('\n') + 1));
+    write_to_standard_error(coloured ? "\033[31m" + shown + "\033[0m\n" : shown + '\n');
+  } catch (...) {
+  }
+}
+
 void say_in_place(std::string_view text) noexcept {
   try {
+    Listening& listening = who_listens();
+    const std::lock_guard lock(listening.mutex);
+    if (listening.listener) return listening.listener(text);
     write_to_standard_error("\r\033[K" + with_hidden_characters_shown(text));
   } catch (...) {
   }
+}
+
+void tell_instead(std::function<void(std::string_view)> listener) {
+  Listening& listening = who_listens();
+  const std::lock_guard lock(listening.mutex);
+  listening.listener = std::move(listener);
 }
 
 }  // namespace dadsim

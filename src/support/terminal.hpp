@@ -1,5 +1,8 @@
 #pragma once
 
+#include <cstddef>
+#include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -18,6 +21,17 @@ bool has_hidden_characters(std::string_view name);
 /// A name with every such character written out.
 std::string with_hidden_characters_shown(std::string_view name);
 
+/// Columns of the terminal behind a descriptor: those that the variable COLUMNS says, or else those that it has itself.
+/// Nothing where it is no terminal, or does not know.
+std::optional<std::size_t> columns_of_terminal(int descriptor);
+
+/// When text has weights and colours.
+enum class Colour : unsigned char { automatic, always, never };
+void choose_colour(Colour colour);
+/// Whether it has them there: unless chosen otherwise on a terminal that is not dumb, where the variable NO_COLOR is
+/// not set (no-color.org).
+bool is_coloured(int descriptor);
+
 /// Fills those of the descriptors 0, 1 and 2 that the process began without, so that no file that is opened later gets
 /// their number and with it what is meant for a terminal. Writing to such an output fails as before.
 void hold_standard_descriptors();
@@ -26,7 +40,14 @@ void hold_standard_descriptors();
 /// is thrown, and the exit status says what there was to say.
 void say(std::string_view text) noexcept;
 
+/// As say(), of what went wrong: red where is_coloured().
+void complain(std::string_view text) noexcept;
+
 /// As say(), in place of what the current line shows; an empty text leaves the line empty.
 void say_in_place(std::string_view text) noexcept;
+
+/// From now on say_in_place() tells `listener` and not the terminal, from whatever thread, one call at a time; what it
+/// throws is lost. An empty function: the terminal again. It returns when no call of the one before goes on.
+void tell_instead(std::function<void(std::string_view)> listener);
 
 }  // namespace dadsim

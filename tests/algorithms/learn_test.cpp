@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <iterator>
+
 #include "algorithms/registry.hpp"
 #include "models/data/digits.hpp"
 
@@ -69,6 +72,33 @@ TEST_F(Learn, StopsAtTheTarget) {
   EXPECT_LT(trajectory.curve[trajectory.curve.size() - 2].accuracy, 0.3);
   EXPECT_LT(trajectory.steps.size(), 40U);
   EXPECT_EQ(trajectory.steps.size(), static_cast<std::size_t>(trajectory.curve.back().step));
+}
+
+TEST_F(Learn, ATargetIsLookedForWithinItsEpoch) {
+  training_.epochs = 8;
+  training_.target_accuracy = 0.4;
+  training_.further_targets = {0.3};
+  for (const char* algorithm : {"dad", "no-sharing", "d-psgd"}) {
+    training_.evaluate_every = 1;
+    const step::Trajectory every = run(algorithm, spec::ExchangeMode::peer);
+    training_.evaluate_every = 0;
+    const step::Trajectory usual = run(algorithm, spec::ExchangeMode::peer);
+    ASSERT_EQ(every.steps, usual.steps) << algorithm;
+    std::size_t within = 0;
+    for (const step::Evaluation& at : usual.curve) {
+      within += at.step % 10 != 0 ? 1 : 0;
+      EXPECT_EQ(at.accuracy, every.curve[static_cast<std::size_t>(at.step)].accuracy) << algorithm;
+      EXPECT_EQ(at.loss, every.curve[static_cast<std::size_t>(at.step)].loss) << algorithm;
+      EXPECT_EQ(at.sites, every.curve[static_cast<std::size_t>(at.step)].sites) << algorithm;
+    }
+    EXPECT_GT(within, 0U) << algorithm;
+    EXPECT_LE(within, 8U) << algorithm << ": at most four for each target";
+    for (const double target : training_.targets()) {
+      const auto met = std::ranges::find_if(usual.curve, [&](const auto& at) { return at.accuracy >= target; });
+      ASSERT_NE(met, usual.curve.end()) << algorithm;
+      EXPECT_EQ(met->step, std::prev(met)->step + 1) << algorithm << ": ten steps an epoch, so to the step";
+    }
+  }
 }
 
 TEST_F(Learn, RanksAreReportedPerEpochAndLayer) {

@@ -2,7 +2,7 @@
 // dark, on paper.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
@@ -11,7 +11,9 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 
 const { DADSIM, WRITE_SAMPLE_REPORTS, MODULES, BROWSER } = process.env;
 export const { ARTEFACTS } = process.env;
-const { chromium } = createRequire(join(resolve(MODULES), "/"))("playwright-core");
+const modules = createRequire(join(resolve(MODULES), "/"));
+const { chromium } = modules("playwright-core");
+const axe = readFileSync(modules.resolve("axe-core/axe.min.js"), "utf8");
 export const root = resolve(dirname(fileURLToPath(import.meta.url)), "../..");
 export const kHostile = "</script><script>alert(1)</script><img src=x onerror=alert(2)>";
 export const kWidths = [360, 768, 1280];
@@ -89,6 +91,19 @@ export function testLayout(name) {
       const tooWide = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
       assert.ok(tooWide <= 0, `${tooWide} px too wide at ${width} px`);
       await page.screenshot({ path: join(ARTEFACTS, `${name}-${width}-${colorScheme}.png`), fullPage: true });
+      await close();
+    }
+  });
+
+  test(`${name}: axe-core finds nothing that bars a reader`, async () => {
+    for (const [width, colorScheme] of [[1280, "light"], [1280, "dark"], [390, "light"]]) {
+      const { page, close } = await open(name, { width, colorScheme });
+      await page.evaluate(() => document.querySelectorAll("details").forEach((part) => (part.open = true)));
+      await page.evaluate(axe);
+      const { passes, violations } = await page.evaluate(() => window.axe.run());
+      assert.ok(passes.length > 10, "axe-core has looked at something");
+      const told = violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html.slice(0, 120)).join(" | ")}`);
+      assert.deepEqual(told, [], `${width} px, ${colorScheme}`);
       await close();
     }
   });

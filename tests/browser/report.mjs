@@ -19,6 +19,11 @@ import {
   testLayout,
 } from "./pages.mjs";
 
+const kTurned = [
+  [1, -0.5, 0.75, 0],
+  [-0.75, 1, -0.5, 0],
+]; // of what knobs are turned to: base-2 logarithms
+
 const kLargestPage = 1.5e6; // bytes
 const kFirstPaint = 1000; // ms
 
@@ -30,7 +35,28 @@ beforeAll((folder) => {
   reports.hospitals = join(folder, "hospitals.html");
   const scenario = join(root, "scenarios/hospitals.xml");
   dadsim(scenario, "--set", "training.epochs=2", "--quiet", "--report", reports.hospitals);
+  for (const at of kTurned) {
+    reports[`turned ${at}`] = join(folder, `turned-${at}.json`);
+    dadsim(turned(folder, scenario, at), "--set", "training.epochs=2", "--quiet", "--json", reports[`turned ${at}`]);
+  }
 });
+
+/** The hospitals with their lines changed by factors of 2 to the power `at`: down, up, all latencies. */
+function turned(folder, scenario, [down, up, latency]) {
+  const change = (link, what, log) => `<change link="${link}" ${what}-factor="${2 ** log}"/>`;
+  const path = join(folder, `turned${down}${up}${latency}.xml`);
+  const text = readFileSync(scenario, "utf8").replace(
+    /<platform file="[^"]*" transport="tcp"\/>/,
+    `<platform file="${join(root, "platforms/hospitals.xml")}" transport="tcp">` +
+      change("hospital-*-down", "bandwidth", down) +
+      change("hospital-*-up", "bandwidth", up) +
+      change("*", "latency", latency) +
+      "</platform>",
+  );
+  assert.match(text, /<change/);
+  writeFileSync(path, text);
+  return path;
+}
 
 /** A report whose result has the parts that only some results have: costs, use of links, and more parts of a step. */
 function withMore(html) {
@@ -114,11 +140,15 @@ test("names that would be markup stay text", async () => {
   assert.equal(await page.locator("#runs tbody th").first().textContent(), kHostile);
   assert.equal((await page.locator(".verdict").textContent()).startsWith(kHostile), true);
   assert.ok((await page.locator("#provenance").textContent()).includes(kHostile));
-  assert.ok((await page.locator("#provenance").textContent()).includes("of 750 steps that differ 32 were simulated"));
+  const provenance = (await page.locator("#provenance").textContent()).replaceAll("\u00a0", " ");
+  assert.ok(provenance.includes("of 750 steps that differ 32 were simulated"), provenance);
   for (const summary of await page.locator("summary").all()) await summary.click();
-  for (const details of await page.locator("details").all()) await details.locator("table").waitFor();
+  for (const details of await page.locator("figure details, #data details").all())
+    await details.locator("table").waitFor();
+  assert.equal(await page.locator("pre").textContent(), kHostile);
+  assert.equal(await page.locator("#data details tbody th").first().textContent(), kHostile);
   assert.equal(await page.locator("img").count(), 0);
-  assert.equal(await page.locator("script").count(), 3);
+  assert.equal(await page.locator("script").count(), 4);
   await close();
 });
 
@@ -143,7 +173,7 @@ test("the sections are those that the result has something for", async () => {
   assert.equal(await all.page.locator("#platform svg").count(), 1);
   await all.close();
   const few = await open("nothing");
-  assert.deepEqual(await sections(few.page), ["answer", "runs", "accuracy", "provenance"]);
+  assert.deepEqual(await sections(few.page), ["answer", "runs", "accuracy", "data", "provenance", "words"]);
   assert.equal(await few.page.locator("#platform").count(), 0);
   assert.ok(
     (await few.page.locator("#provenance").textContent()).includes("18446744073709551615"),
@@ -215,7 +245,7 @@ test("costs, the use of links and the finer parts of a step are shown where the 
   await openTable(page, "#network");
   assert.deepEqual(await page.locator("#network details tbody tr").last().locator("td").allTextContents(), [
     "wan",
-    "12.5 MB/s",
+    "100 Mbit/s",
     "5.00 ms",
     "2.00 MB",
     "75.0 %",
@@ -347,7 +377,7 @@ test("everything can be reached and used with the keyboard", async () => {
   await page.reload();
   await page.waitForFunction(() => document.documentElement.dataset.ready === "true");
   const reached = { INPUT: 0, BUTTON: 0, SUMMARY: 0, SELECT: 0, A: 0 };
-  for (let i = 0; i < 150; ++i) {
+  for (let i = 0; i < 200; ++i) {
     await page.keyboard.press("Tab");
     const now = await focus();
     if (now.tag === "BODY") break;
@@ -356,9 +386,12 @@ test("everything can be reached and used with the keyboard", async () => {
   }
   const count = (selector) => page.locator(selector).count();
   assert.equal(reached.SUMMARY, await count("summary"));
-  assert.equal(reached.BUTTON, 3);
+  assert.equal(reached.BUTTON, await count("button"));
   assert.equal(reached.SELECT, await count("select"));
-  assert.equal(reached.INPUT, (await count("input[type=checkbox]")) + (await count("fieldset:has(input[type=radio])")));
+  assert.equal(
+    reached.INPUT,
+    (await count("input[type=checkbox], input[type=range]")) + (await count("fieldset:has(input[type=radio])")),
+  );
 
   const time = page.locator("#accuracy").getByLabel("simulated time", { exact: true });
   await time.focus();
@@ -407,6 +440,143 @@ test("light and dark follow the system until the button is pressed; paper is lig
   assert.notEqual(await corner(), onPaper);
   writeFileSync(join(ARTEFACTS, "hospitals.pdf"), await dark.page.pdf({ format: "A4" }));
   await dark.close();
+});
+
+/** Turns the sliders of a page: base-2 logarithms of factors, in the order of its knobs. */
+async function turnKnobs(page, at) {
+  const sliders = page.locator("#retimed .knobs input[type=range]");
+  const middle = (Number(await sliders.first().getAttribute("max"))) / 2;
+  for (let k = 0; k < at.length; ++k) await sliders.nth(k).fill(String(middle + at[k] * 4));
+}
+
+test("sliders re-time, and agree with fresh timings", async () => {
+  const { page, close } = await open("hospitals");
+  const retiming = await page.evaluate(() => JSON.parse(document.getElementById("retiming").textContent));
+  const names = retiming.knobs.map((knob) => knob.name);
+  assert.deepEqual(names, [
+    "bandwidth of hospital-#-down",
+    "bandwidth of hospital-#-up",
+    "latency of all links",
+    "speed of the workers",
+  ]);
+  const { runs } = await resultOf(page);
+  const said = page.locator("#retimed [role=status]");
+  const before = await said.textContent();
+  const chart = "#retimed figure > .drawing > canvas";
+  const still = await pixels(page, chart);
+  await page.locator("#retimed summary").first().click();
+  for (const at of kTurned) {
+    await turnKnobs(page, at);
+    const { runs: fresh } = JSON.parse(readFileSync(reports[`turned ${at}`], "utf8"));
+    const rows = await page.locator("#retimed details tbody tr").allTextContents();
+    const factors = await page.locator("#retimed details tbody tr td:nth-child(3)").allTextContents();
+    assert.equal(rows.length, runs.length);
+    runs.forEach((run, i) => {
+      const truth = fresh[i].per_step.seconds / run.per_step.seconds;
+      const off = Math.abs(Number(factors[i]) / truth - 1);
+      console.log(`${run.label} at ${at}: ${factors[i]}, fresh ${truth.toPrecision(4)}`);
+      assert.ok(off <= 0.03 + 0.005, `${run.label} at ${at}: ${factors[i]}, fresh ${truth}`); // three digits are shown
+    });
+  }
+  assert.notEqual(await said.textContent(), before);
+  assert.notEqual(await pixels(page, chart), still);
+  await page.getByRole("button", { name: "As in the scenario" }).click();
+  assert.equal(await said.textContent(), before);
+  await close();
+});
+
+test("a step is played at thirty frames a second or more, and by the keyboard", async () => {
+  const { page, close } = await open("hospitals");
+  const section = page.locator("#played-step");
+  const date = section.getByLabel("Date", { exact: true });
+  await section.getByLabel("Played in", { exact: true }).selectOption({ label: "4 s" });
+  await page.evaluate(() => {
+    const input = document.querySelector("#played-step input[type=range]");
+    const own = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, "value");
+    window.dates = [];
+    Object.defineProperty(input, "value", {
+      get: () => own.get.call(input),
+      set: (value) => {
+        window.dates.push(performance.now());
+        own.set.call(input, value);
+      },
+    });
+  });
+  await section.getByRole("button", { name: "Play" }).click();
+  await page.waitForTimeout(1500);
+  await section.getByRole("button", { name: "Pause" }).click();
+  const rate = await page.evaluate(() => (1000 * (window.dates.length - 1)) / (window.dates.at(-1) - window.dates[0]));
+  console.log(`${rate.toFixed(1)} frames/s`);
+  assert.ok(rate >= 30, `${rate} frames/s`);
+  assert.ok(Number(await date.inputValue()) < 20000, "it began anew");
+  await date.focus();
+  const before = Number(await date.inputValue());
+  await page.keyboard.press("ArrowRight");
+  assert.ok(Number(await date.inputValue()) > before);
+  assert.match(await section.locator(".unseen").textContent(), /hub.*(sends|receives|computes|waits|does nothing)/);
+  await close();
+});
+
+test("a step is shown in stills where the system asks for little motion", async () => {
+  const { page, close } = await open("hospitals", { reducedMotion: "reduce" });
+  const section = page.locator("#played-step");
+  await section.getByLabel("Played in", { exact: true }).selectOption({ label: "4 s" });
+  await page.evaluate(() => {
+    const input = document.querySelector("#played-step input[type=range]");
+    const own = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, "value");
+    window.dates = new Set();
+    Object.defineProperty(input, "value", {
+      get: () => own.get.call(input),
+      set: (value) => {
+        window.dates.add(Number(value));
+        own.set.call(input, value);
+      },
+    });
+  });
+  await section.getByRole("button", { name: "Play" }).click();
+  await page.waitForTimeout(1500);
+  await section.getByRole("button", { name: "Pause" }).click();
+  const dates = await page.evaluate(() => [...window.dates].sort((a, b) => a - b));
+  assert.ok(dates.length >= 3, "it goes on all the same");
+  const whole = Number(await page.locator("#played-step input[type=range]").getAttribute("max"));
+  const stills = whole / 100;
+  for (let i = 1; i < dates.length; ++i)
+    assert.ok(dates[i] - dates[i - 1] >= 0.99 * stills, `${dates[i - 1]} and ${dates[i]}: of a hundred stills`);
+  await close();
+});
+
+test("the classes of few sites are a table, those of many their spread", async () => {
+  const few = await open("nothing");
+  assert.deepEqual(await few.page.locator("#data tbody tr:nth-child(1) td").allTextContents(), [
+    "300",
+    "·",
+    "1",
+    "301",
+    "100 %",
+  ]);
+  assert.equal(await few.page.locator("#data details").count(), 0);
+  await few.close();
+  const many = await open("everything");
+  const spread = await many.page.locator("#data > .scroll tbody tr").allTextContents();
+  assert.deepEqual(
+    [spread[0], spread[2], spread[4]],
+    ["least010" + "40", "median20210" + "40", "most39400" + "40"],
+  );
+  await many.page.locator("#data summary").click();
+  assert.equal(await many.page.locator("#data details tbody tr").count(), 40);
+  await many.close();
+});
+
+test("words lead into the glossary, which is part of the page", async () => {
+  const { page, close } = await open("hospitals");
+  const glossary = page.locator("#glossary");
+  assert.equal(await glossary.locator("td").first().isVisible(), false);
+  await page.evaluate(() => (location.hash = "#word-critical-path"));
+  await page.locator("#word-critical-path").waitFor({ state: "visible" });
+  assert.ok((await page.locator("#provenance .facts").textContent()).includes(", build "), "version and commit");
+  assert.equal(await page.locator("#description").textContent().then((text) => text.startsWith("Five sites")), true);
+  assert.ok((await page.locator("#provenance pre").textContent()).includes('<scenario name="Five hospitals"'));
+  await close();
 });
 
 test("the JSON can be saved from the page", async () => {

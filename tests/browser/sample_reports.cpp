@@ -6,6 +6,8 @@
 #include <limits>
 #include <string>
 
+#include "report/explanation_sample.hpp"
+#include "report/html/explain.hpp"
 #include "report/html/report.hpp"
 #include "report/html/sweep.hpp"
 #include "report/sample.hpp"
@@ -86,11 +88,44 @@ report::Result nothing() {
 report::SweepReport sweep_of_three() {
   report::SampleSweep sample(3);
   sample.rates(5).texts("collective", {"ring", kHostile}).numbers("batch", 4).grid().costs("EUR");
-  sample.fail(0, kHostile).nobody(39);
+  sample.fail(0, kHostile).nobody(39).tie(8).tie(9);
   report::SweepReport report = sample.report();
   report.scenario_name = kHostile;
   report.runs[2].label = kHostile;
+  report.learned_on = {kHostile};
+  report.timed_as = {"one", "another"};
+  report.assumptions = {kHostile};
+  report.scenario = "<scenario><description>Of three axes.</description></scenario>";
   return report;
+}
+
+/// Of many sites: a table of their spread, and one of themselves that is opened.
+report::About about_many_sites() {
+  report::About about{.description = kHostile, .scenario = kHostile, .set = {kHostile}, .classes = {}};
+  for (std::int64_t site = 0; site < 40; ++site) {
+    about.classes.sites.push_back(site == 0 ? kHostile : "site-" + std::to_string(site));
+    about.classes.samples.push_back({site, 40 - site, 0});
+  }
+  return about;
+}
+
+report::About about_two_sites() {
+  report::About about;
+  about.classes = {false, {"a", "b"}, {{300, 0, 1}, {10, 20, 30}}};
+  return about;
+}
+
+/// Of two runs, with a part that more speed does not shorten, and a change that makes it longer.
+report::Explanation explanation() {
+  report::Explanation explanation = report::sample_explanation();
+  explanation.result.scenario_name = kHostile;
+  explanation.result.runs.push_back(report::sample_run("dad", kHostile));
+  explanation.result.runs.push_back(report::sample_played_run());
+  for (report::WhatIf& what_if : explanation.what_ifs) {
+    what_if.effects.push_back(what_if.effects[0]);
+    what_if.effects.push_back({9, 25});
+  }
+  return explanation;
 }
 
 /// Points that are no grid.
@@ -124,8 +159,11 @@ int main(int argc, char** argv) {
     return 2;
   }
   const std::string folder = argv[1];
-  dadsim::write(folder + "/everything.html", dadsim::report::to_html(dadsim::everything(), dadsim::kPicture));
-  dadsim::write(folder + "/nothing.html", dadsim::report::to_html(dadsim::nothing()));
+  dadsim::write(folder + "/everything.html",
+                dadsim::report::to_html(dadsim::everything(), dadsim::kPicture, {}, dadsim::about_many_sites()));
+  dadsim::write(folder + "/nothing.html",
+                dadsim::report::to_html(dadsim::nothing(), "", {}, dadsim::about_two_sites()));
+  dadsim::write(folder + "/explain.html", dadsim::report::to_html(dadsim::explanation(), dadsim::about_many_sites()));
   dadsim::write(folder + "/sweep-three.html", dadsim::report::to_html(dadsim::sweep_of_three()));
   dadsim::write(folder + "/sweep-drawn.html", dadsim::report::to_html(dadsim::drawn_sweep()));
   dadsim::write(folder + "/sweep-one.html", dadsim::report::to_html(dadsim::sweep_of_one()));

@@ -44,9 +44,10 @@ function times(result, point, run) {
 
 const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
 
-/** The label of the run with the least mean time of those that share, "" where there is none. */
+/** The label of the run with the least mean time of those that share, "" where there is none, or a tie. */
 function first(result, point) {
   if (result.failures.some((failure) => failure.point === result.points[point].id)) return "";
+  if (result.points[point].tied.length > 0) return "";
   let best = { label: "", seconds: Infinity };
   result.runs.forEach((run, index) => {
     const own = times(result, point, index);
@@ -63,7 +64,8 @@ const cells = (page) =>
       [...row.querySelectorAll(".cell")].map((cell) => ({
         run: cell.dataset.run,
         point: cell.dataset.point,
-        letter: cell.querySelector("text")?.textContent ?? "",
+        letter: cell.querySelector("text")?.textContent.trim().split(" ")[0] ?? "",
+        shade: cell.dataset.shade,
         colour: cell.querySelector("rect").getAttribute("fill"),
         pattern: cell.querySelectorAll("rect")[1]?.getAttribute("fill") ?? "",
       })),
@@ -81,6 +83,7 @@ async function checkMap(page, x, y, place) {
   if (y !== null && result.axes[y].values.every((value) => value.number !== null)) upwards.reverse();
   assert.equal(rows.length, upwards.length);
   const looks = new Map();
+  const colours = new Map();
   rows.forEach((row, i) => {
     assert.equal(row.length, result.axes[x].values.length);
     row.forEach((cell, j) => {
@@ -90,8 +93,16 @@ async function checkMap(page, x, y, place) {
       const index = result.points.findIndex((point) => point.at.join() === at.join());
       assert.equal(cell.point, String(result.points[index].id));
       assert.equal(cell.run, first(result, index), `at ${at}`);
-      const look = [cell.letter, cell.colour, cell.pattern].join();
-      if (cell.run) assert.equal(looks.get(cell.run) ?? look, look);
+      const look = [cell.letter, cell.pattern].join();
+      if (cell.run) {
+        assert.equal(looks.get(cell.run) ?? look, look);
+        const shade = [cell.run, cell.shade].join();
+        assert.equal(colours.get(shade) ?? cell.colour, cell.colour);
+        colours.set(shade, cell.colour);
+        const [, second] = result.points[index].ranked;
+        const factor = second?.length > 1 ? second[1] / result.points[index].ranked[0][1] : Infinity;
+        assert.equal(cell.shade, factor < 1.1 ? "0.3" : factor < 1.5 ? "0.6" : "1", `${factor} at ${at}`);
+      }
       looks.set(cell.run, look);
     });
   });
@@ -108,7 +119,7 @@ test("the map shows at every cell who is first", async () => {
   const result = await resultOf(page);
   for (const run of result.runs) {
     const count = rows.flat().filter((cell) => cell.run === run.label).length;
-    assert.ok((await page.locator("#map .key").textContent()).includes(`${run.label}: ${count}`), run.label);
+    assert.ok((await page.locator("#map .key:not(.shades)").textContent()).includes(`${run.label}: ${count}`), run.label);
   }
   await close();
 
@@ -121,6 +132,13 @@ test("the map shows at every cell who is first", async () => {
   const shown = await checkMap(three.page, 0, 2, [0, 0, 0]);
   assert.equal(shown[3][0].letter, "×", "the point that failed");
   assert.equal(shown[3][0].run, "");
+  assert.ok(shown.flat().some((cell) => cell.letter === "=" && cell.run === ""), "a tie");
+  const said = await three.page.locator(`${map} .cell`).evaluateAll((all) => all.map((cell) => cell.ariaLabel));
+  assert.ok(said.some((text) => /a tie of .* and .*, after .*; not told apart/.test(text)), said.join("\n"));
+  assert.ok((await three.page.locator("#map .shades").textContent()).includes("under 1.1 times"));
+  assert.equal(await three.page.locator("#description").textContent(), "Of three axes.");
+  const facts = await three.page.locator("#provenance .facts").textContent();
+  assert.ok(facts.includes(`Learned on${kHostile}`) && facts.includes("Timed asone; or another"), facts);
   await three.close();
 });
 
@@ -163,7 +181,10 @@ test("a cell tells its times to the pointer and to the keyboard", async () => {
     const index = result.points.findIndex((point) => String(point.id) === id);
     return first(result, index);
   };
-  const cell = page.locator(`${map} .cell`).nth(5);
+  const tie = page.locator(`${map} .cell:has-text("=")`).first();
+  await tie.hover();
+  assert.ok((await readout.textContent()).includes("a tie of "));
+  const cell = page.locator(`${map} .cell:not(:has-text("="))`).first();
   await cell.hover();
   const pointed = await readout.textContent();
   assert.ok(pointed.includes(`${winner(await cell.getAttribute("data-point"))} first, after`), pointed);
@@ -338,7 +359,7 @@ test("points that are no grid are scattered; what failed is listed", async () =>
   assert.equal(await three.page.locator("h1").textContent(), kHostile);
   for (const summary of await three.page.locator("summary").all()) await summary.click();
   assert.equal(await three.page.locator("img").count(), 0);
-  assert.equal(await three.page.locator("script").count(), 3);
+  assert.equal(await three.page.locator("script").count(), 4);
   await three.close();
 });
 
@@ -369,7 +390,10 @@ test("every control can be reached with the keyboard and shows that it is", asyn
 
 test("the map has colours for the light, the dark and for paper", async () => {
   const { page, close } = await open("crossover");
-  const colours = async () => [...new Set((await cells(page)).flat().map((cell) => cell.colour))];
+  // Those of runs; a cell without a first one has a variable of the style.
+  const colours = async () => [
+    ...new Set((await cells(page)).flat().flatMap(({ colour }) => (colour.startsWith("#") ? [colour] : []))),
+  ];
   const light = await colours();
   const paper = await background(page);
   await page.locator("#theme").click();

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <nlohmann/json.hpp>
 
 #include "cli/exit_code.hpp"
 #include "cli/process.hpp"
@@ -58,6 +59,23 @@ TEST_F(CheckedBefore, ACollectiveThatCannotBeLaidOut) {
   EXPECT_EQ(
       run(scenario_of("gpu-[0-4]", kDigits, kTwoLayers, "<run algorithm=\"dad\" all-gather=\"ring\"/>")).exit_code,
       kSuccess);
+}
+
+TEST_F(CheckedBefore, BestIsReadPrintedAndTakenOfSumsAndOfGathers) {
+  const std::string scenario = scenario_of(
+      "gpu-[0-4]", kDigits, kTwoLayers,
+      "<run algorithm=\"gradient-sharing\" all-reduce=\"best\"/><run algorithm=\"dad\" all-gather=\"best\"/>");
+  EXPECT_EQ(run(scenario).exit_code, kSuccess);
+  const std::string printed = run(scenario, {"--print-scenario"}).out;
+  EXPECT_NE(printed.find("all-reduce=\"best\""), std::string::npos) << printed;
+  EXPECT_NE(printed.find("all-gather=\"best\""), std::string::npos) << printed;
+  const Outcome outcome = run(scenario, {"--quiet", "--json", "-"});
+  ASSERT_EQ(outcome.exit_code, kSuccess) << outcome.err;
+  const nlohmann::json result = nlohmann::json::parse(outcome.out);
+  for (const char* kind : {"all-reduce", "all-gather"}) {
+    EXPECT_NE(outcome.out.find(std::string("\"") + kind + "\""), std::string::npos) << outcome.out;
+  }
+  EXPECT_EQ(result["runs"].dump().find("\"algorithm\":\"best\""), std::string::npos) << "it stands for another";
 }
 
 // Finding 6, continued.

@@ -113,6 +113,24 @@ TEST(CollectiveCommand, EveryFidelityIsTakenAndTold) {
   }
 }
 
+TEST(CollectiveCommand, BestIsTheQuickestAndSaysWhatItWasComparedWith) {
+  const TemporaryFile file(kRanksStar.xml());
+  const auto row = [&](const std::string& algorithm) {
+    return timed(file.path(), "all-reduce", with_workers({"--algorithm", algorithm, "--sizes", "64KB"}))["sizes"][0];
+  };
+  const json best = row("best");
+  const std::string chosen = best["algorithm"];
+  EXPECT_NE(best["compared"].get<std::string>().find(chosen), std::string::npos) << best["compared"];
+  for (const char* other : {"ring", "halving-doubling", "recursive-doubling", "reduce-broadcast"}) {
+    const json one = row(other);
+    EXPECT_LE(best["time_us"].get<double>(), 1.000001 * one["time_us"].get<double>()) << chosen << " and " << other;
+    EXPECT_FALSE(one.contains("compared")) << other;
+  }
+  const Outcome table =
+      run_dadsim(collective(file.path(), "all-reduce", with_workers({"--algorithm", "best", "--sizes", "64KB"})));
+  EXPECT_NE(table.out.find("Best for 65536 B: " + chosen + " (by flow "), std::string::npos) << table.out;
+}
+
 TEST(CollectiveCommand, ColdConnectionsAreSlowerWhereLinksAreTcp) {
   const TemporaryFile file(kRanksStar.xml());
   const Arguments sizes{"--sizes", "64KB,256KB"};
@@ -195,6 +213,25 @@ TEST(CollectiveCommand, AnInterruptLeavesOldFilesAsTheyWere) {
   EXPECT_EQ(outcome.exit_code, 130) << outcome.err;
   EXPECT_EQ(test::read_file(path), "old");
   EXPECT_EQ(folder.files(), 1U);
+}
+
+TEST(CollectiveCommand, PredictedStandsBesideMeasured) {
+  const TemporaryFile platform(kRanksStar.xml());
+  const TemporaryFolder folder;
+  const double n = kRanks;
+  const double seconds = 2 * (n - 1) * kRanksStar.between(64 * kKiB / n);
+  const std::string heading = "# Collective test starting: all_reduce_perf\n# size count type time algbw busbw error\n";
+  const std::string log =
+      folder.write("reduce.log", heading + "65536 16384 float " + std::to_string(seconds * 1e6 / 2) + " 0.5 0.7 0\n");
+  const Arguments ring = with_workers({"--algorithm", "ring", "--measured", log});
+  const json result = timed(platform.path(), "all-reduce", ring);
+  ASSERT_EQ(result["sizes"].size(), 1U);
+  expect_time(result, 0, seconds);
+  EXPECT_NEAR(result["sizes"][0]["predicted_over_measured"].get<double>(), 2, 1e-6);
+  EXPECT_NEAR(result["measured"]["mean_error"].get<double>(), 1, 1e-6);
+  const Outcome other = run_dadsim(collective(platform.path(), "all-gather", ring));
+  EXPECT_EQ(other.exit_code, 3);
+  EXPECT_NE(other.err.find("is of all_reduce_perf; a log of all_gather_perf"), std::string::npos) << other.err;
 }
 
 TEST(CollectiveCommand, RoutesThatAreMissingAreToldAndExitWithThree) {

@@ -61,6 +61,21 @@ TEST(CommandLine, PagesOfAlgorithmsAreTheOnesInTheDocs) {
       << "a page of what is no more";
 }
 
+TEST(CommandLine, PagesOfAlgorithmsOverwriteNothingElse) {
+  const test::TemporaryFolder folder;
+  const std::string path = folder.path().string();
+  const std::filesystem::path readme = folder.path() / "README.md";
+  std::ofstream(readme) << "# My notes\n";
+  const Outcome refused = run_dadsim({"algorithms", "--pages", path});
+  EXPECT_EQ(refused.exit_code, 2);
+  EXPECT_NE(refused.err.find("README.md', which is no page of this program's"), std::string::npos) << refused.err;
+  EXPECT_EQ(test::read_file(readme), "# My notes\n");
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 1) << "nothing is written";
+  std::filesystem::remove(readme);
+  EXPECT_EQ(run_dadsim({"algorithms", "--pages", path}).exit_code, 0);
+  EXPECT_EQ(run_dadsim({"algorithms", "--pages", path}).exit_code, 0) << "its own pages are written anew";
+}
+
 TEST(CommandLine, AListingIsSearched) {
   const Outcome found = run_dadsim({"algorithms", "family:", "low-rank"});
   EXPECT_EQ(found.exit_code, 0);
@@ -95,6 +110,9 @@ TEST(CommandLine, WrongUseIsToldAndExitsWithTwo) {
       {{"regoins"}, "no file and no command 'regoins'; did you mean 'regions'?"},
       {{"colective", "--op", "send"}, "did you mean 'collective'?"},
       {{"--quiet", "platform", "x"}, "dadsim platform comes first"},
+      {{""}, "an argument is empty"},
+      {{"platform", ""}, "an argument is empty"},
+      {{"calibrate", "x.csv", "--device", "a\x1b[2J"}, "control characters"},
   };
   for (const WrongUse& wrong : cases) {
     const Outcome outcome = run_dadsim(wrong.arguments);
@@ -120,8 +138,10 @@ TEST(CommandLine, AnswersOnTheTerminalAndQuietlyInAPipe) {
   for (const char* run : {"pooled", "no-sharing", "gradient-sharing", "dad", "edad", "rank-dad"}) {
     EXPECT_NE(outcome.out.find(run), std::string::npos) << run;
   }
+  const Outcome verbose = run_dadsim(small({"scenarios/hospitals.xml", "--verbose"}));
   for (const char* network : {"Links as tcp: one connection per pair", "Carried out: ", "gather as flat"}) {
-    EXPECT_NE(outcome.out.find(network), std::string::npos) << network;
+    EXPECT_NE(verbose.out.find(network), std::string::npos) << network;
+    EXPECT_EQ(outcome.out.find(network), std::string::npos) << network;
   }
   EXPECT_EQ(run_dadsim(small({"scenarios/hospitals.xml", "--quiet"})).out, "");
 }

@@ -135,10 +135,13 @@ TEST_F(EventDriven, TimingOnlyGivesTheSameTimesAndNoAccuracies) {
   EXPECT_EQ(table.out.find("nan"), std::string::npos) << table.out;
 }
 
-TEST_F(EventDriven, TimingOnlyRefusesWhatHasToBeLearned) {
-  Outcome outcome = run_dadsim({write(kRuns), "--timing-only"});
-  EXPECT_EQ(outcome.exit_code, kWrongInput);
-  EXPECT_NE(outcome.err.find("'gradient-sharing' has to be learned"), std::string::npos) << outcome.err;
+TEST_F(EventDriven, TimingOnlyTimesWhatIsLearnedFirstTooAndRefusesWhatAsksForAccuracies) {
+  Outcome outcome = run_dadsim({write(kRuns), "--timing-only", "--quiet", "--json", "-"});
+  ASSERT_EQ(outcome.exit_code, kSuccess) << outcome.err;
+  const EventJson both = EventJson::parse(outcome.out);
+  EXPECT_EQ(both["runs"][0]["algorithm"], "gradient-sharing");
+  EXPECT_GT(both["runs"][0]["per_step"]["seconds"].get<double>(), 0);
+  EXPECT_TRUE(both["runs"][0]["accuracy"]["final"].is_null());
   const std::string scenario = write("<run algorithm=\"fedavg\" rounds=\"2\"/>");
   outcome = run_dadsim({scenario, "--timing-only", "--set", "training.stop=target"});
   EXPECT_EQ(outcome.exit_code, kWrongInput);

@@ -77,6 +77,9 @@ TEST_F(Files, NoOutputIsAnInput) {
       {{"own.xml", "--json", "flowers.csv"}, "which is read"},
       {{"own.xml", "--json", "rates.txt"}, "which is read"},
       {{"explain", "own.xml", "--json", "flowers.csv"}, "which is read"},
+      {{"explain", "own.xml", "--report", "own.xml"}, "would overwrite the scenario"},
+      {{"explain", "own.xml", "--report", "two.xml"}, "which is read"},
+      {{"explain", "own.xml", "--json", "why", "--report", "./why"}, "both name"},
       {{"plan", "own.xml", "--json", "link.xml"}, "would overwrite the scenario"},
       {{"platform", "two.xml", "--dot", "./two.xml"}, "would overwrite the platform"},
       {{"platform", "two.xml", "--routes", "rates.txt"}, "which is read"},
@@ -88,6 +91,7 @@ TEST_F(Files, NoOutputIsAnInput) {
       {{"sweep", "own.xml", "--out", "q.sqlite", "--csv", "./q.sqlite"}, "both name"},
       {{"sweep", "own.xml", "--out", "q.sqlite", "--csv", "q.sqlite-wal"}, "both name"},
       {{"sweep", "own.xml", "--out", "q.sqlite", "--report", "own.xml"}, "would overwrite the scenario"},
+      {{"plan", "own.xml", "--report", "own.xml"}, "would overwrite the scenario"},
       {{"sweep", "own.xml", "--out", ":memory:"}, "':memory:' is no file"},
       {{"sweep", "own.xml", "--out", "q.sqlite", "--learned", "./q.sqlite"}, "would overwrite --learned"},
       {{"merge", "m.sqlite", "steps.csv", "--csv", "steps.csv"}, "would overwrite a file to put together"},
@@ -111,6 +115,19 @@ TEST_F(Files, AWriteProtectedFileStays) {
   EXPECT_EQ(outcome.exit_code, kOutputFailed) << outcome.err;
   EXPECT_NE(outcome.err.find("write-protected"), std::string::npos) << outcome.err;
   EXPECT_EQ(read_file(folder_.path() / "kept.json"), "mine");
+}
+
+TEST_F(Files, AnExplanationIsAPageToo) {
+  const Outcome outcome = run({"explain", "own.xml", "--set", "seed=5", "--json", "why.json", "--report", "why.html"});
+  ASSERT_EQ(outcome.exit_code, kSuccess) << outcome.err;
+  EXPECT_NE(outcome.out.find("What if"), std::string::npos) << "the text is there all the same";
+  const std::string page = read_file(folder_.path() / "why.html");
+  EXPECT_TRUE(page.starts_with("<!doctype html>"));
+  EXPECT_NE(page.find(R"("set":["seed=5"])"), std::string::npos) << "what was set beside the file";
+  EXPECT_NE(page.find(R"(\u003cscenario)"), std::string::npos) << "the scenario's text";
+  EXPECT_NE(page.find(read_file(folder_.path() / "why.json").substr(0, 200)), std::string::npos);
+  const Outcome to_screen = run({"explain", "own.xml", "--report", "-"});
+  EXPECT_TRUE(to_screen.out.starts_with("<!doctype html>") && to_screen.out.ends_with("</html>\n")) << "no text in it";
 }
 
 TEST_F(Files, ASymbolicLinkIsFollowed) {

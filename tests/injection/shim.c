@@ -1,11 +1,18 @@
 /* Put before a program with LD_PRELOAD: makes one call of the C library fail, the N-th of a kind in all of its
- * processes together, from main on.
+ * processes together, from main on. Variables of the environment say which:
  *
- *   DADSIM_INJECT_KIND    which calls: alloc, write, read, open, stdio, fork, pipe, mmap, sync, rename, unlink, thread,
- * wait DADSIM_INJECT_NUMBER  which of them, from 1; 0: none, they are counted only DADSIM_INJECT_FAULT   the errno, as
- * a number; 0: a short write or read of half of the bytes, at least one DADSIM_INJECT_LOG     a file, to which a line
- * is added: at the end of the first process "count KIND N" for every kind, at the fault "fault" and the libraries that
- * the call came through
+ * - DADSIM_INJECT_KIND: alloc, write, read, open, stdio, fork, pipe, mmap, sync, rename, unlink, thread, wait
+ *
+ * - DADSIM_INJECT_NUMBER: which of them, from 1; 0: none, they are counted only
+ *
+ * - DADSIM_INJECT_FAULT: the errno, as a number; 0: a short write or read of half of the bytes, at least one
+ *
+ * - DADSIM_INJECT_LOG: a file, to which lines are added: at the end of the first process "count KIND N" for every kind;
+ * at the fault "fault" and the libraries that the call came through, and "at FILE OFFSET" for each of its functions
+ * (addr2line -f -e FILE OFFSET)
+ *
+ * - DADSIM_INJECT_PATHS: a file of numbers of 8 bytes: the N-th says by which way, through which functions, the N-th
+ * call of the kind was come to
  *
  * What glibc calls within itself (the write behind fwrite, the open behind fopen) does not come past here: that is why
  * fwrite, fflush and fopen are here too. */
@@ -41,6 +48,8 @@ static int kind = -1;
 static long number = 0;
 static int fault = 0;
 static char log_path[4096];
+enum { PATHS_MOST = 1 << 21 };
+static unsigned long* paths = NULL; /* in memory: children close descriptors that they do not know */
 static pid_t first_process = 0;
 static __thread int inside = 0;
 
@@ -74,12 +83,33 @@ static void note_fault(void) {
   }
   line[length++] = '\n';
   add_to_log(line, length);
+  for (int i = 2; i < depth; ++i) {
+    Dl_info info;
+    if (dladdr(frames[i], &info) == 0 || info.dli_fname == NULL) continue;
+    const long offset = (const char*)frames[i] - (const char*)info.dli_fbase;
+    length = (size_t)snprintf(line, sizeof line, "at %s %#lx\n", info.dli_fname, (unsigned long)offset);
+    add_to_log(line, length < sizeof line ? length : sizeof line - 1);
+  }
+}
+
+/* A number for the way to the N-th call (FNV-1a of the addresses to return to). */
+static void note_path(long count) {
+  void* frames[64];
+  const int depth = backtrace(frames, 64);
+  unsigned long hash = 14695981039346656037UL;
+  for (int i = 2; i < depth; ++i) hash = (hash ^ (unsigned long)frames[i]) * 1099511628211UL;
+  if (count <= PATHS_MOST) paths[count - 1] = hash;
 }
 
 /* Whether this call is the one. */
 static int is_it(enum kind of) {
   if (inside || !atomic_load(&state->armed)) return 0;
   const long count = atomic_fetch_add(&state->counts[of], 1) + 1;
+  if ((int)of == kind && paths != NULL) {
+    inside = 1;
+    note_path(count);
+    inside = 0;
+  }
   if ((int)of != kind || count != number) return 0;
   inside = 1;
   note_fault();
@@ -283,26 +313,40 @@ int poll(struct pollfd* files, nfds_t count, int timeout) {
 }
 
 static int (*real_main)(int, char**, char**);
-static int armed_main(int argc, char** argv, char** environment) {
-  atomic_store(&state->armed, 1);
-  return real_main(argc, argv, environment);
-}
-
-__attribute__((constructor)) static void read_order(void) {
+static void read_order(void) {
   const char* of = getenv("DADSIM_INJECT_KIND");
   const char* count = getenv("DADSIM_INJECT_NUMBER");
   const char* code = getenv("DADSIM_INJECT_FAULT");
   const char* log = getenv("DADSIM_INJECT_LOG");
+  const char* file = getenv("DADSIM_INJECT_PATHS");
   for (int i = 0; i < KINDS; ++i)
     if (of != NULL && strcmp(of, names[i]) == 0) kind = i;
   if (count != NULL) number = atol(count);
   if (code != NULL) fault = atoi(code);
   if (log != NULL && strlen(log) < sizeof log_path) strcpy(log_path, log);
+  if (file != NULL && *file != '\0') {
+    const int opened = (int)syscall(SYS_openat, AT_FDCWD, file, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    const long size = PATHS_MOST * (long)sizeof *paths;
+    if (opened < 0 || syscall(SYS_ftruncate, opened, size) != 0) _exit(126);
+    paths = (unsigned long*)syscall(SYS_mmap, NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, opened, 0L);
+    if (paths == MAP_FAILED) _exit(126);
+    syscall(SYS_close, opened);
+  }
   unsetenv("LD_PRELOAD"); /* programs that are started (dot) are no part of it */
   void* memory =
       (void*)syscall(SYS_mmap, NULL, sizeof(struct shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0L);
   if (memory != MAP_FAILED) state = memory;
   first_process = getpid();
+}
+
+/* A process that stands ready (fuzz/standing.c) comes here in every one that it forks. */
+static int armed_main(int argc, char** argv, char** environment) {
+  read_order();
+  atomic_store(&state->armed, 1);
+  return real_main(argc, argv, environment);
+}
+
+__attribute__((constructor)) static void prepare(void) {
   void* frames[4];
   backtrace(frames, 4); /* loads what it needs now */
 }

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "report/answer.hpp"
 #include "report/sample.hpp"
 #include "report/table.hpp"
 

@@ -102,11 +102,15 @@ TEST(CollectiveReport, DocumentsEveryFieldAndNoOther) {
   report.pairs = {{0, 1}};
   report.root = 0;
   report.rows.front().compared = "tree";
+  report.measured_file = "all_reduce.log";
+  report.rows.front().measured = CollectiveRow::Measured{1e-3};
   EXPECT_EQ(test::fields_of(to_json(report)), test::documented_in("output-collective.md", "JSON"));
 }
 
 TEST(CollectiveReport, DocumentsEveryColumnAndNoOther) {
-  const std::string csv = to_csv(sample(Operation::all_reduce));
+  CollectiveReport report = sample(Operation::all_reduce);
+  report.measured_file = "all_reduce.log";
+  const std::string csv = to_csv(report);
   std::istringstream header(csv.substr(0, csv.find('\n')));
   std::set<std::string> columns;
   for (std::string column; std::getline(header, column, ',');) columns.insert(column);
@@ -126,6 +130,31 @@ TEST(CollectiveReport, WritesTheSameNumbersEverywhere) {
   const std::string csv = to_csv(report);
   EXPECT_NE(csv.find("\nall-gather,4,cold,4000,1000,250,ring,message,24,5000,0.0008,"), std::string::npos) << csv;
   EXPECT_NE(csv.find(",4000,\n"), std::string::npos) << csv;
+}
+
+TEST(CollectiveReport, SaysHowFarPredictedIsFromMeasured) {
+  CollectiveReport report = sample(Operation::all_reduce);
+  report.measured_file = "all_reduce.log";
+  report.rows[0].measured = CollectiveRow::Measured{1e-3, 1.5e-3};  // 2 ms are predicted
+  EXPECT_EQ(agreement_of(report).rows, 1U);
+  EXPECT_DOUBLE_EQ(agreement_of(report).mean, 2);
+  report.rows[1].measured = CollectiveRow::Measured{8e-3};  // 4 ms are predicted
+  const Agreement agreement = agreement_of(report);
+  EXPECT_DOUBLE_EQ(agreement.mean, 1);  // √(2 · ½)
+  EXPECT_DOUBLE_EQ(agreement.least, 0.5);
+  EXPECT_DOUBLE_EQ(agreement.greatest, 2);
+  EXPECT_DOUBLE_EQ(agreement.mean_error, 0.75);  // (1 + ½) ÷ 2
+  const Json json = Json::parse(to_json(report));
+  EXPECT_EQ(json["sizes"][0]["predicted_over_measured"], 2.0);
+  EXPECT_EQ(json["sizes"][0]["measured_in_place_us"], 1500.0);
+  EXPECT_TRUE(json["sizes"][1]["measured_in_place_us"].is_null());
+  EXPECT_EQ(json["measured"]["mean_error"], 0.75);
+  EXPECT_NE(to_csv(report).find(",1000,1500,2\n"), std::string::npos) << to_csv(report);
+  EXPECT_NE(to_csv(report).find(",8000,,0.5\n"), std::string::npos) << to_csv(report);
+  const std::string table = to_table(report);
+  EXPECT_NE(table.find("+100.0"), std::string::npos) << table;
+  EXPECT_NE(table.find("-50.0"), std::string::npos) << table;
+  EXPECT_NE(table.find("1 (geometric mean), from 0.5 to 2; mean error 75.0 %"), std::string::npos) << table;
 }
 
 TEST(CollectiveReport, SaysNothingWhereThereIsNoNumber) {

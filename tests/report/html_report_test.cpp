@@ -6,8 +6,10 @@
 #include <string>
 #include <string_view>
 
+#include "report/answer.hpp"
 #include "report/html/report.hpp"
 #include "report/json.hpp"
+#include "report/page_parts.hpp"
 #include "report/sample.hpp"
 #include "report/table.hpp"
 
@@ -21,24 +23,6 @@ std::size_t count_of(std::string_view text, std::string_view what) {
   for (std::size_t at = text.find(what); at != std::string_view::npos; at = text.find(what, at + 1)) ++count;
   return count;
 }
-
-/// What stands between `before` and the next `after`.
-std::string between(const std::string& text, const std::string& before, const std::string& after) {
-  const std::size_t start = text.find(before);
-  EXPECT_NE(start, std::string::npos) << before;
-  if (start == std::string::npos) return {};
-  const std::size_t end = text.find(after, start + before.size());
-  EXPECT_NE(end, std::string::npos) << after;
-  return text.substr(start + before.size(), end - start - before.size());
-}
-
-/// As a browser reads the data: up to the first end tag.
-std::string embedded_json(const std::string& html) {
-  return between(html, R"(<script type="application/json" id="result">)", "</script");
-}
-
-/// Text that ends a script, begins a comment, looks like a place in the template, and holds what JSON escapes.
-const char* const kHostile = R"(</script><script>alert(1)</script><!-- <script> {{script}} {{ & "quoted" \ é)";
 
 Result hostile_result() {
   Result result = sample_scale_result();
@@ -57,13 +41,13 @@ Result hostile_result() {
 
 TEST(Html, HoldsTheResultAsJson) {
   const Result result = sample_scale_result();
-  EXPECT_EQ(Json::parse(embedded_json(to_html(result))), Json::parse(to_json(result)));
+  EXPECT_EQ(embedded(to_html(result)), Json::parse(to_json(result)));
 }
 
 TEST(Html, HoldsNumbersThatAreNone) {
   Result result = sample_result();
   result.runs[0].step_seconds = std::numeric_limits<double>::quiet_NaN();
-  EXPECT_TRUE(Json::parse(embedded_json(to_html(result)))["runs"][0]["per_step"]["seconds"].is_null());
+  EXPECT_TRUE(embedded(to_html(result))["runs"][0]["per_step"]["seconds"].is_null());
 }
 
 TEST(Html, SaysTheAnswerWithoutAScript) {
@@ -74,12 +58,12 @@ TEST(Html, SaysTheAnswerWithoutAScript) {
 TEST(Html, KeepsHostileNamesAsText) {
   const Result result = hostile_result();
   const std::string html = to_html(result);
-  EXPECT_EQ(Json::parse(embedded_json(html)), Json::parse(to_json(result)));
+  EXPECT_EQ(embedded(html), Json::parse(to_json(result)));
   EXPECT_EQ(html.find("<script>alert"), std::string::npos);
   EXPECT_EQ(count_of(html, "<script"), count_of(to_html(sample_result()), "<script"));
   EXPECT_EQ(count_of(html, "</script"), count_of(to_html(sample_result()), "</script"));
   const std::string escaped =
-      R"(&lt;/script&gt;&lt;script&gt;alert(1)&lt;/script&gt;&lt;!-- &lt;script&gt; {{script}} {{ &amp; "quoted" \ é)";
+      R"(&lt;/script&gt;&lt;script&gt;alert(1)&lt;/script&gt;&lt;!-- &lt;script&gt; {{script}} {{ &amp; &quot;quoted&quot; \ é)";
   EXPECT_EQ(between(html, "<h1>", "</h1>"), escaped);
   EXPECT_EQ(between(html, "<title>", " – dadsim</title>"), escaped);
 }
@@ -87,8 +71,23 @@ TEST(Html, KeepsHostileNamesAsText) {
 TEST(Html, FillsEveryPlaceOfTheTemplateOnce) {
   const std::string html = to_html(sample_result());
   EXPECT_EQ(html.find("{{"), std::string::npos);
-  EXPECT_EQ(count_of(html, "</script"), 3U) << "data, Chart.js, and the page's own script, none of which ends early";
+  EXPECT_EQ(count_of(html, "</script"), 4U)
+      << "data, what is said of the scenario, Chart.js, and the page's own script, none of which ends early";
   EXPECT_EQ(count_of(html, "Chart.js v3"), 1U) << "its licence asks for the notice";
+}
+
+TEST(Html, HoldsTheScenarioAndTheClassesOfItsSites) {
+  const About about{.description = "two of them",
+                    .scenario = kHostile,
+                    .set = {"seed=5"},
+                    .build = "abc",
+                    .classes = {false, {"a", "b"}, {{3, 0}, {1, 2}}}};
+  const Json json = embedded(to_html(sample_result(), "", {}, about), "about");
+  EXPECT_EQ(json["scenario"], kHostile);
+  EXPECT_EQ(json["set"], Json{"seed=5"});
+  EXPECT_EQ(json["classes"]["sites"], (Json{"a", "b"}));
+  EXPECT_EQ(json["classes"]["samples"], (Json{{3, 0}, {1, 2}}));
+  EXPECT_FALSE(embedded(to_html(sample_result()), "about").contains("classes"));
 }
 
 TEST(Html, LoadsNothing) {

@@ -70,6 +70,7 @@ TEST(Json, SaysWhichCorrectionIsBestAndWhichHurts) {
 TEST(Json, DocumentsEveryFieldAndNoOther) {
   Result result = sample_scale_result();
   result.runs[0].network = sample_network();
+  result.runs[0].throughput = Throughput{1024, 2048, 0.4, 0.8};
   result.runs.push_back(result.runs[0]);
   result.runs[1].played = sample_played_run().played;
   result.runs[1].curve = sample_played_run().curve;

@@ -7,6 +7,7 @@
 
 #include "report/html/report.hpp"
 #include "report/html/sweep.hpp"
+#include "report/page_parts.hpp"
 #include "report/sample.hpp"
 #include "report/sweep_sample.hpp"
 
@@ -14,19 +15,6 @@ namespace dadsim::report {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-const char* const kHostile = R"(</script><script>alert(1)</script><!-- <script> {{script}} {{ & "quoted" \ é)";
-
-std::string between(const std::string& text, const std::string& before, const std::string& after) {
-  const std::size_t start = text.find(before);
-  EXPECT_NE(start, std::string::npos) << before;
-  if (start == std::string::npos) return {};
-  return text.substr(start + before.size(), text.find(after, start + before.size()) - start - before.size());
-}
-
-Json embedded(const std::string& html) {
-  return Json::parse(between(html, R"(<script type="application/json" id="result">)", "</script"));
-}
 
 SweepReport three_axes() {
   return SampleSweep(3).rates(4).texts("collective", {"ring", "tree"}).numbers("batch", 3).grid().report();
@@ -40,6 +28,22 @@ SweepReport hostile() {
   report.runs[0] = {kHostile, kHostile, true};
   report.failures = {{1, 0, kHostile}};
   return report;
+}
+
+TEST(SweepPage, SaysWhatWasLearnedTimedAndAssumed) {
+  SweepReport report = three_axes();
+  report.learned_on = {"a small network"};
+  report.timed_as = {"resnet-50", kHostile};
+  report.assumptions = {"Evaluation takes no time."};
+  report.build = "abc";
+  report.scenario = kHostile;
+  const std::string html = to_html(report);
+  const Json json = embedded(html);
+  EXPECT_EQ(json["setting"]["learned_on"], Json{"a small network"});
+  EXPECT_EQ(json["setting"]["timed_as"], (Json{"resnet-50", kHostile}));
+  EXPECT_EQ(json["setting"]["assumptions"], Json{"Evaluation takes no time."});
+  EXPECT_EQ(json["dadsim"]["build"], "abc");
+  EXPECT_EQ(embedded(html, "about")["scenario"], kHostile);
 }
 
 TEST(SweepPage, HoldsTheReportAsJson) {
@@ -80,7 +84,7 @@ TEST(SweepPage, KeepsHostileNamesAsText) {
   EXPECT_EQ(embedded(html), Json::parse(to_json(report)));
   EXPECT_EQ(html.find("<script>alert"), std::string::npos);
   const std::string escaped =
-      R"(&lt;/script&gt;&lt;script&gt;alert(1)&lt;/script&gt;&lt;!-- &lt;script&gt; {{script}} {{ &amp; "quoted" \ é)";
+      R"(&lt;/script&gt;&lt;script&gt;alert(1)&lt;/script&gt;&lt;!-- &lt;script&gt; {{script}} {{ &amp; &quot;quoted&quot; \ é)";
   EXPECT_EQ(between(html, "<h1>", "</h1>"), escaped);
 }
 

@@ -86,6 +86,13 @@ class SampleSweep {
     }
     return *this;
   }
+  /// The second is not told apart from the first.
+  SampleSweep& tie(std::size_t index) {
+    SweepReport::Time& second = report_.points.at(index).ranked.at(1);
+    second.tied = true;
+    second.of_first = estimate::Estimate{1.02, 0.97, 1.08};
+    return *this;
+  }
   SampleSweep& costs(const std::string& currency) {
     report_.currency = currency;
     for (SweepReport::Figures& one : report_.figures) {

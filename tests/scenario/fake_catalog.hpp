@@ -62,8 +62,10 @@ inline scenario::Catalog::DataAnswer fake_data(const spec::DataSource& source) {
           pair(one.files.back(), one.test_files.empty() ? "" : one.test_files.back());
         }
         if constexpr (std::is_same_v<Source, spec::CsvSource>) {
-          pair(one.file, one.test_file);
+          pair(one.file.empty() ? one.site_files.front() : one.file, one.test_file);
           if (one.test_file.empty()) share(one.test_share);
+          facts.sites = one.site_files;
+          if (!one.site.empty()) facts.sites = {"north", "south", "west"};
         }
         if constexpr (std::is_same_v<Source, spec::GrammarSource>) {
           facts = {spec::kMaxDrawnSamples, {}, {1, one.length, 1, 10}, 10, one.length};

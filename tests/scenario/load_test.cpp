@@ -436,5 +436,40 @@ TEST(Hash, ChangesWithTheFiles) {
   EXPECT_NE(load_scenario(folder.path("scenario.xml"), {}, fake_catalog()).hash, other_data);
 }
 
+// The file of fake_catalog.hpp: 1,000 samples of 4 values and 10 classes, of the sites north, south and west.
+TEST(Load, SamplesGoToTheSitesThatTheySay) {
+  const TemporaryFolder folder;
+  const std::string table = folder.write("t.csv", "1000 4 10");
+  const auto data = [&](const std::string& split) {
+    return "<data><csv file=\"t.csv\" target=\"risk\" site=\"where\" ignore=\"id, day of visit\"/>" + split + "</data>";
+  };
+  const std::string three = R"(<workers><worker hosts="site-1 site-2 hospital-1" device="rtx-3090"/></workers>)";
+  const std::string rest = kModel + R"(<run algorithm="no-sharing"/>)";
+  const scenario::Scenario scenario = load(folder, kPlatform + three + data("") + rest);
+  const auto& source = std::get<spec::CsvSource>(scenario.data.source);
+  EXPECT_EQ(source.file, table);
+  EXPECT_EQ(source.site, "where");
+  EXPECT_EQ(source.ignore, (std::vector<std::string>{"id", "day of visit"}));
+  EXPECT_EQ(scenario.data.split.kind, spec::SplitSpec::Kind::by_site) << "without a split, as they say";
+  const std::string printed = scenario::print_scenario(scenario);
+  EXPECT_NE(printed.find("site=\"where\""), std::string::npos) << printed;
+  EXPECT_NE(printed.find("ignore=\"id, day of visit\""), std::string::npos) << printed;
+  EXPECT_NE(printed.find("by=\"site\""), std::string::npos) << printed;
+
+  EXPECT_EQ(load(folder, kPlatform + three + data("<split by=\"iid\"/>") + rest).data.split.kind,
+            spec::SplitSpec::Kind::iid)
+      << "unless another is asked for";
+  EXPECT_NE(message_of([&] {
+              load(folder, kPlatform + kWorkers + data("") + rest);
+            }).find("the data are of 3 sites ('north', 'south', 'west'), for 2 workers; a worker for each site"),
+            std::string::npos);
+  folder.write("b.csv", "500 4 10");
+  const scenario::Scenario files =
+      load(folder, kPlatform + kWorkers + "<data><csv files=\"t.csv, b.csv\" target=\"risk\"/></data>" + rest);
+  EXPECT_EQ(std::get<spec::CsvSource>(files.data.source).site_files,
+            (std::vector<std::string>{table, folder.path("b.csv")}));
+  EXPECT_NE(scenario::print_scenario(files).find("files=\"" + table + ", "), std::string::npos);
+}
+
 }  // namespace
 }  // namespace dadsim::test

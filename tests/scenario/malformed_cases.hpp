@@ -235,6 +235,10 @@ class MalformedCases {
           {R"(@FILE@:20: device="rtx-3090" of <price> has a price already; one <price> for a device)"});
     exact("negative price", with(R"(<costs electricity="-1"/>)"),
           {R"(@FILE@:20: electricity="-1" of <costs> is out of range; a number from 0 to 1000000000)"});
+    exact("line without a price", with(R"(<costs><line link="hospital-1-up"/></costs>)"),
+          {"@FILE@:20: <line> lacks 'per-mbps-month'; a number from 0 to 1000000000"});
+    exact("line without links", with(R"(<costs><line per-mbps-month="1"/></costs>)"),
+          {"@FILE@:20: <line> lacks 'link'; a name of links, in which * stands for anything, or a class of links"});
     exact("egress without a price", with("<costs><egress/></costs>"),
           {"@FILE@:20: <egress> lacks 'per-gb'; a number from 0 to 1000000000"});
     exact("limit on what is not told", with(R"(<goal cost="3"/>)"),
@@ -273,7 +277,7 @@ class MalformedCases {
     exact("unknown element without a near name", edited({{"<model>\n", "<zebra/>\n  <model>\n"}}),
           {"@FILE@:12: unknown element <zebra> in <scenario>; one of description, platform, network, failures, "
            "availability, device, workers, "
-           "data, model, training, timed-as, run, evaluation, costs, goal, sweep"});
+           "data, model, training, timed-as, timing-only, run, evaluation, costs, goal, sweep"});
     exact("element in the wrong place",
           edited({{R"(    <dense units="32"/>
 )",
@@ -490,6 +494,25 @@ class MalformedCases {
           edited({{R"(<digits train="800" test="200"/>)", R"(<csv file="/no/a.csv" target=" "/>)"}}),
           {R"(@FILE@:9: file="/no/a.csv" of <csv> does not exist; the path of a CSV file)",
            R"(@FILE@:9: target=" " of <csv> is empty; the name of the column that holds the class)"});
+    const auto csv = [&](const char* name, const char* attributes, std::vector<std::string> errors) {
+      part(name, edited({{R"(<digits train="800" test="200"/>)", std::string("<csv ") + attributes + "/>"}}),
+           std::move(errors));
+    };
+    csv("one table and many", R"(file="/no/a" files="/no/b" target="t")",
+        {R"(@FILE@:9: file="/no/a" of <csv> stands beside 'files'; file for one table, files for a table for each site)"});
+    csv("sites by column and by file", R"(files="/no/b" target="t" site="s")",
+        {R"(@FILE@:9: site="s" of <csv> means nothing beside 'files'; each file is a site: one of the two)"});
+    csv("no name between commas", R"(file="/no/a" target="t" ignore="a,,b")",
+        {R"(@FILE@:9: ignore="a,,b" of <csv> lacks a name between commas; names of columns with commas between them)"});
+    csv("site that is the target", R"(file="/no/a" target="t" site="t")",
+        {R"(@FILE@:9: site="t" of <csv> names the target 't'; other columns)"});
+    csv("target that is ignored", R"(file="/no/a" target="t" ignore="a, t")",
+        {R"(@FILE@:9: ignore="a, t" of <csv> names the target 't'; other columns)"});
+    csv("site that is ignored", R"(file="/no/a" target="t" site="s" ignore="s")",
+        {R"(@FILE@:9: ignore="s" of <csv> names the column of the sites 's'; other columns: nothing is learned from it anyway)"});
+    part("split by sites that nobody says",
+         edited({{R"(<split by="dirichlet" alpha="0.3"/>)", R"(<split by="site"/>)"}}),
+         {R"(by="site" of <split> needs samples that say of which site they are; <csv> with site="…" or files="…")"});
     part("table with two ways of holding back",
          edited({{R"(<digits train="800" test="200"/>)",
                   R"(<csv file="/no/a" target="t" test-file="/no/b" test-share="0.1"/>)"}}),
@@ -925,6 +948,18 @@ class MalformedCases {
         "negative latency", kFederation, "8ms", "-8ms",
         {"latency=\"-8ms\" of <sites> is not a number with such a unit; seconds with their unit, not below 0, e.g. "
          "5ms"});
+    platform("unit behind a blank", kFederation, "8ms", "8 ms",
+             {"latency=\"8 ms\" of <sites> is not a number with such a unit; did you mean '8ms'?"});
+    platform("unit in other letters", kFederation, "8ms", "8msec",
+             {"latency=\"8msec\" of <sites> is not a number with such a unit; did you mean '8ms'?"});
+    platform(
+        "bandwidth behind a blank", kFederation, "50Mbps", "50 Mbps",
+        {"down=\"50 Mbps\" of <sites> is neither a bandwidth nor a link of the catalogue; did you mean '50Mbps'?"});
+    platform("bandwidth in small letters", kFederation, "50Mbps", "50mbps",
+             {"down=\"50mbps\" of <sites> is neither a bandwidth nor a link of the catalogue; did you mean '50Mbps'?"});
+    platform(
+        "bandwidth in other words", kFederation, "50Mbps", "50 MB/s",
+        {"down=\"50 MB/s\" of <sites> is neither a bandwidth nor a link of the catalogue; did you mean '50MBps'?"});
     platform("efficiency above one", kFederation, "latency", R"(efficiency="1.5" latency)",
              {R"(efficiency="1.5" of <sites> is out of range; a number above 0, at most 1)"});
     platform("queue without TCP", kFederation, "latency", R"(transport="rdma" queue="1MB" latency)",

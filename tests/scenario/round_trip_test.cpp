@@ -214,6 +214,23 @@ TEST(RoundTrip, EverySourceOfDataReadsAsTheSame) {
   EXPECT_TRUE(held);
 }
 
+TEST(RoundTrip, PricesReadAsTheSame) {
+  const TemporaryFolder folder;
+  folder.write("platform.xml", fake_platform());
+  const scenario::Catalog catalog = fake_catalog();
+  const std::string xml =
+      R"(<scenario name="x"><platform file="platform.xml"/><workers><worker hosts="gpu-0" device="rtx-3090"/></workers>)"
+      R"(<data><digits train="500" test="100"/></data><model><dense units="10"/></model><run algorithm="pooled"/>)"
+      R"(<costs currency="EUR" electricity="0.25"><price device="rtx-3090" per-hour="0.35"/><egress per-gb="0.09"/>)"
+      R"(<line link="site-* up" per-mbps-month="2.5"/><line link="eth-100" per-mbps-month="0.02"/></costs></scenario>)";
+  const scenario::Scenario scenario = load_scenario(folder.write("scenario.xml", xml), {}, catalog);
+  ASSERT_EQ(scenario.costs->lines.size(), 2U);
+  EXPECT_EQ(scenario.costs->lines[0].link, "site-* up");
+  EXPECT_EQ(scenario.costs->lines[0].per_mbps_month, 2.5);
+  const std::string printed = print_scenario(scenario);
+  EXPECT_TRUE(Same::same(load_scenario(folder.write("printed.xml", printed), {}, catalog), scenario)) << printed;
+}
+
 TEST(RoundTrip, PrintedScenarioLoadsAsTheSame) {
   const TemporaryFolder folder;
   const TemporaryFolder elsewhere;

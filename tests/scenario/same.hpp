@@ -124,9 +124,9 @@ struct Same {
   }
 
   static bool same(const spec::CsvSource& a, const spec::CsvSource& b) {
-    const auto& [file, target, test_file, test_share, train, test] = a;
-    return std::tie(file, target, test_file, test_share, train, test) ==
-           std::tie(b.file, b.target, b.test_file, b.test_share, b.train, b.test);
+    const auto& [file, target, site_files, site, ignore, test_file, test_share, train, test] = a;
+    return std::tie(file, target, site_files, site, ignore, test_file, test_share, train, test) ==
+           std::tie(b.file, b.target, b.site_files, b.site, b.ignore, b.test_file, b.test_share, b.train, b.test);
   }
 
   static bool same(const spec::TextSource& a, const spec::TextSource& b) {
@@ -262,10 +262,16 @@ struct Same {
   }
 
   static bool same(const spec::CostSpec& a, const spec::CostSpec& b) {
-    const auto& [currency, prices, egress_per_gb, egress_links, electricity, carbon, overhead, network_energy] = a;
+    const auto& [currency, prices, lines, egress_per_gb, egress_links, electricity, carbon, overhead, network_energy] =
+        a;
     return std::tie(currency, egress_per_gb, egress_links, electricity, carbon, overhead, network_energy) ==
                std::tie(b.currency, b.egress_per_gb, b.egress_links, b.electricity, b.carbon, b.overhead,
                         b.network_energy) &&
+           std::ranges::equal(lines, b.lines,
+                              [](const spec::CostSpec::Line& x, const spec::CostSpec::Line& y) {
+                                const auto& [link, per_mbps_month] = x;
+                                return std::tie(link, per_mbps_month) == std::tie(y.link, y.per_mbps_month);
+                              }) &&
            std::ranges::equal(prices, b.prices, [](const spec::CostSpec::Price& x, const spec::CostSpec::Price& y) {
              const auto& [device, per_hour, idle_power] = x;
              return std::tie(device, per_hour, idle_power) == std::tie(y.device, y.per_hour, y.idle_power);
@@ -290,11 +296,12 @@ struct Same {
   /// All but the path it was read from.
   static bool same(const scenario::Scenario& a, const scenario::Scenario& b) {
     const auto& [file, name, description, seed, platform, platform_files, network, failures, devices, workers,
-                 devices_of_workers, aggregator, data, model, training, timed_as, runs, hash, ignore_memory, sweep,
-                 costs, evaluation, goal] = a;
+                 devices_of_workers, aggregator, data, model, training, timed_as, timing_only, stand_in, runs, hash,
+                 ignore_memory, sweep, costs, evaluation, goal] = a;
     static_cast<void>(file);
-    return std::tie(name, description, seed, hash, ignore_memory, platform_files) ==
-               std::tie(b.name, b.description, b.seed, b.hash, b.ignore_memory, b.platform_files) &&
+    return std::tie(name, description, seed, hash, ignore_memory, platform_files, timing_only, stand_in) ==
+               std::tie(b.name, b.description, b.seed, b.hash, b.ignore_memory, b.platform_files, b.timing_only,
+                        b.stand_in) &&
            same(platform, b.platform) && same(network, b.network) && same(devices, b.devices) &&
            same(workers, b.workers) && same(devices_of_workers, b.devices_of_workers) &&
            same(aggregator, b.aggregator) && same(data, b.data) && model == b.model && same(training, b.training) &&

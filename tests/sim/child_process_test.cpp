@@ -45,9 +45,36 @@ TEST(ChildProcess, MessagesArriveWholeAndInOrder) {
 }
 
 TEST(ChildProcess, ASignalIsNamed) {
-  const ChildOutcome outcome = run_in_child([](const MessageSink&) { ::raise(SIGKILL); }, ignore);
+  const ChildOutcome outcome = run_in_child([](const MessageSink&) { ::raise(SIGTERM); }, ignore);
   EXPECT_EQ(outcome.end, End::killed);
-  EXPECT_EQ(outcome.description(), "was killed by signal 9 (Killed)");
+  EXPECT_EQ(outcome.description(), "was killed by signal 15 (Terminated)");
+}
+
+// The system kills where memory is short; no code of ours does that to itself.
+TEST(ChildProcess, AKillFromOutsideIsNoFindingOfTheChilds) {
+  EXPECT_THROW(run_in_child([](const MessageSink&) { ::raise(SIGKILL); }, ignore), EnvironmentError);
+}
+
+// A sweep recorded "std::bad_alloc" as how a point fails.
+TEST(ChildProcess, MemoryThatIsDeniedIsNoFindingOfTheChilds) {
+  const auto swallows = [](const MessageSink& sink) {
+    try {
+      const std::vector<char> much(std::size_t{1} << 62);
+      sink.send(std::string_view(much.data(), 1));
+    } catch (const std::exception& error) {
+      sink.send(error.what());
+    }
+  };
+  EXPECT_THROW(run_in_child(swallows, ignore), EnvironmentError);
+}
+
+// `explain` left a line out, with exit code 0, where a write of a child's failed.
+TEST(ChildProcess, WordsThatDoNotComeThroughAreNoFindingOfTheChilds) {
+  const auto cut_off = [](const MessageSink& sink) {
+    ::close(3);  // where messages go (be_child)
+    sink.send("lost");
+  };
+  EXPECT_THROW(run_in_child(cut_off, ignore), EnvironmentError);
 }
 
 TEST(ChildProcess, AnAbortIsNamedAndItsWordsKept) {

@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <set>
 #include <stdexcept>
@@ -52,7 +54,80 @@ TEST(GoalSearch, FindsTheLeastNumberThatMeetsTheGoalAndItsNeighbourThatDoesNot) 
   EXPECT_EQ(answers[0].neighbour->value, "151Mbps");
   EXPECT_LE(answers[0].trial.seconds, 60);
   EXPECT_GT(answers[0].neighbour_trial->seconds, 60);
-  EXPECT_LE(count, 16);
+  // 13 over the range, and what is between two of them bisected: 5,400 numbers ÷ 12 of them.
+  EXPECT_LE(count, 13 + 10);
+  EXPECT_EQ(answers[0].tried.size(), static_cast<std::size_t>(count));
+  EXPECT_TRUE(std::ranges::is_sorted(answers[0].tried, {}, &report::Tried::number));
+  EXPECT_TRUE(answers[0].misses_again.empty());
+  EXPECT_FALSE(answers[0].may || answers[0].safe) << "nothing is known of seeds";
+}
+
+/// Meets 60 s in the pieces alone.
+Evaluate in_pieces(const std::vector<std::pair<double, double>>& pieces) {
+  return [pieces](const std::vector<std::string>& assignments, const std::string&) {
+    const double number = std::stod(as_map(assignments).at("link.up"));
+    const bool met =
+        std::ranges::any_of(pieces, [&](const auto& piece) { return piece.first <= number && number <= piece.second; });
+    return report::Trial{.reached = true, .accuracy = 1, .seconds = met ? 50.0 : 70.0};
+  };
+}
+
+TEST(GoalSearch, ARangeNeedNotBeMonotone) {
+  const spec::GoalSpec goal{.seconds = 60, .allowed = {range("link.up", 1, 1000, "{}Mbps")}};
+  const auto answer = search_goal(goal, {"dad"}, in_pieces({{8.3, 21}, {40, 1000}}))[0];
+  ASSERT_TRUE(answer.met);
+  EXPECT_EQ(answer.answer->value, "8.3Mbps");
+  EXPECT_EQ(answer.neighbour->value, "8.29Mbps");
+  ASSERT_EQ(answer.misses_again.size(), 1U);
+  EXPECT_EQ(answer.misses_again[0].from, "21.1Mbps");
+  EXPECT_EQ(answer.misses_again[0].to, "39.9Mbps");
+  EXPECT_FALSE(answer.misses_again[0].to_the_end);
+}
+
+TEST(GoalSearch, SaysThatItIsMissedAgainUpToTheEnd) {
+  const spec::GoalSpec goal{.seconds = 60, .allowed = {range("link.up", 1, 1000)}};
+  const auto answer = search_goal(goal, {"dad"}, in_pieces({{1, 2}, {9, 12}, {50, 300}}))[0];
+  EXPECT_EQ(answer.answer->value, "1");
+  EXPECT_FALSE(answer.neighbour);
+  ASSERT_EQ(answer.misses_again.size(), 3U);
+  EXPECT_EQ(answer.misses_again[0].from, "2.01");
+  EXPECT_EQ(answer.misses_again[0].to, "8.99");
+  EXPECT_EQ(answer.misses_again[1].from, "12.1");
+  EXPECT_EQ(answer.misses_again[1].to, "49.9");
+  EXPECT_EQ(answer.misses_again[2].from, "301");
+  EXPECT_EQ(answer.misses_again[2].to, "1000");
+  EXPECT_TRUE(answer.misses_again[2].to_the_end);
+}
+
+TEST(GoalSearch, WhereMostIsPreferredMissesAreThoseBelow) {
+  spec::GoalSpec goal{.seconds = 60, .allowed = {range("link.up", 1, 1000)}};
+  goal.allowed[0].prefers_least = false;
+  const auto answer = search_goal(goal, {"dad"}, in_pieces({{1, 2}, {50, 300}}))[0];
+  EXPECT_EQ(answer.answer->value, "300");
+  EXPECT_EQ(answer.neighbour->value, "301");
+  ASSERT_EQ(answer.misses_again.size(), 1U);
+  EXPECT_EQ(answer.misses_again[0].from, "49.9");
+  EXPECT_EQ(answer.misses_again[0].to, "2.01");
+}
+
+TEST(GoalSearch, SeedsLeaveABandOpen) {
+  const spec::GoalSpec goal{.seconds = 60, .allowed = {range("link.up", 1, 1000)}};
+  const auto with = [&](estimate::Band scatter) {
+    const Evaluate evaluate = [=](const std::vector<std::string>& assignments, const std::string&) {
+      const double seconds = 60 * 151.2 / std::stod(as_map(assignments).at("link.up"));
+      return report::Trial{.reached = true, .accuracy = 1, .seconds = seconds, .seeds = 5, .scatter = scatter};
+    };
+    return search_goal(goal, {"dad"}, evaluate)[0];
+  };
+  const auto answer = with({0.9, 1.1});  // 136.08 and 166.32
+  EXPECT_EQ(answer.answer->value, "152");
+  EXPECT_EQ(answer.may.value(), "137");
+  EXPECT_EQ(answer.safe.value(), "167");
+  EXPECT_EQ(band_in_words(answer), "137 to 167 over 5 seeds");
+  const auto open = with({0, std::numeric_limits<double>::infinity()});
+  EXPECT_EQ(open.may.value(), "1");
+  EXPECT_FALSE(open.safe);
+  EXPECT_NE(band_in_words(open).find("no number of the range is surely enough"), std::string::npos);
 }
 
 TEST(GoalSearch, PrefersTheMostWhereAsked) {

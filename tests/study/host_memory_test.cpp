@@ -50,6 +50,41 @@ TEST_F(HostMemory, ThatIsNotThereIsRefusedWithTheFigure) {
   EXPECT_EQ(fault_of_host_memory(scenario, sample, 64e6), "");
 }
 
+TEST_F(HostMemory, OfAnEventDrivenRunIsWhatItsClientsHold) {
+  const double model = 4 * 203'530;
+  scenario.workers.resize(1000);
+  scenario.training.evaluate_every = 1;  // no weights between evaluations are kept
+  const auto models = [&](const std::string& algorithm, const spec::ParameterValues& parameters) {
+    spec::RunSpec run;
+    run.algorithm = algorithm;
+    const double none = host_bytes_of(scenario, run, sample);
+    run.event_driven = true;
+    run.parameters = parameters;
+    return (host_bytes_of(scenario, run, sample) - none) / model;
+  };
+  // Who is asked hands in a model, and what has arrived of it is a second one.
+  EXPECT_NEAR(models("fedavg", {{"rounds", "5"}, {"fraction", "0.1"}, {"deadline", "0"}}), 200, 1);
+  EXPECT_NEAR(models("fedavg", {{"rounds", "5"}, {"fraction", "1"}, {"deadline", "0"}}), 2000, 1);
+  EXPECT_NEAR(models("scaffold", {{"rounds", "5"}, {"fraction", "0.1"}, {"deadline", "0"}}), 300, 1);
+  // With a deadline nobody knows how many are there.
+  EXPECT_NEAR(models("fedavg", {{"rounds", "5"}, {"fraction", "0.1"}, {"deadline", "2"}}), 1, 0.1);
+  // Whoever is at work has a version of his own; and no more come than are wanted.
+  EXPECT_NEAR(models("fedasync", {{"concurrency", "0"}, {"updates", "0"}}), 1000, 1);
+  EXPECT_NEAR(models("fedasync", {{"concurrency", "50"}, {"updates", "0"}}), 50, 1);
+  EXPECT_NEAR(models("fedbuff", {{"concurrency", "0"}, {"updates", "4"}, {"buffer", "10"}}), 40, 1);
+  EXPECT_NEAR(models("local-sgd", {{"rounds", "5"}, {"period", "8"}}), 2000, 1);
+  EXPECT_NEAR(models("ad-psgd", {{"updates", "5"}}), 1000, 1);
+}
+
+TEST_F(HostMemory, WeightsBetweenEpochsAreKeptWhereTargetsAreLookedFor) {
+  const double model = 4 * 203'530;
+  spec::RunSpec run;
+  run.algorithm = "dad";
+  const double with = host_bytes_of(scenario, run, sample);
+  scenario.training.evaluate_every = 1;
+  EXPECT_NEAR((with - host_bytes_of(scenario, run, sample)) / model, 15, 1e-6);
+}
+
 TEST_F(HostMemory, OfThisMachineIsKnown) { EXPECT_GT(memory_limit(), 1e6); }
 
 }  // namespace

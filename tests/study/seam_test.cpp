@@ -1,12 +1,12 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <fstream>
 #include <string>
 
 #include "scenario/load.hpp"
 #include "study/catalog.hpp"
 #include "study/experiment.hpp"
+#include "support/temporary_folder.hpp"
 
 // The test of the seam between the two directions: what is learned first and then timed, and the same written as a
 // World program, played and then learned, are the same.
@@ -15,9 +15,8 @@ namespace dadsim::study {
 namespace {
 
 report::Result result_of(const std::string& text) {
-  const std::string path = ::testing::TempDir() + "seam.xml";
-  std::ofstream(path) << text;
-  return run_experiment(scenario::load_scenario(path, {}, make_catalog()), false);
+  const test::TemporaryFolder folder;
+  return run_experiment(scenario::load_scenario(folder.write("seam.xml", text), {}, make_catalog()), false);
 }
 
 std::string seam_scenario(const std::string& platform, const std::string& optimizer, const std::string& runs) {

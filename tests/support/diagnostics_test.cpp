@@ -28,5 +28,16 @@ TEST(Suggestion, FindsTheNearest) {
   EXPECT_EQ(suggestion("edda", names), "did you mean 'edad'?");
 }
 
+TEST(Suggestion, NamesAllThatAWordIsAPartOf) {
+  const std::vector<std::string> names{"a10", "a100-sxm4-40", "a100-sxm4-80", "rtx-3090", "ab"};
+  EXPECT_EQ(suggestion("a100", names), "did you mean 'a100-sxm4-40' or 'a100-sxm4-80'?") << "and not the nearest, a10";
+  EXPECT_EQ(suggestion("A100-SXM4-8", names), "did you mean 'a100-sxm4-80'?");
+  EXPECT_EQ(suggestion("3090", names), "did you mean 'rtx-3090'?");
+  EXPECT_EQ(suggestion("sxm", names), "did you mean 'a100-sxm4-40' or 'a100-sxm4-80'?");
+  EXPECT_EQ(suggestion("a1", names), "did you mean 'a10'?") << "two letters are part of too much";
+  const std::vector<std::string> many(9, "alike");
+  EXPECT_EQ(suggestion("alik", many), "did you mean 'alike'?") << "too many to name them all";
+}
+
 }  // namespace
 }  // namespace dadsim

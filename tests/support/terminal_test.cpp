@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <stdexcept>
 #include <string>
+#include <string_view>
 
 namespace dadsim {
 namespace {
@@ -48,6 +50,21 @@ TEST(Terminal, NothingThatItGivesIsHidden) {
     for (int low = 0x80; low < 0xC0; ++low)
       all += std::string{static_cast<char>(high), static_cast<char>(low), '\x80', '\xbf'};
   EXPECT_FALSE(has_hidden_characters(with_hidden_characters_shown(all)));
+}
+
+TEST(Terminal, SomebodyElseMayBeToldWhatIsSaidInPlace) {
+  std::string told;
+  testing::internal::CaptureStderr();
+  tell_instead([&told](std::string_view text) { told += text; });
+  say_in_place("half of it");
+  tell_instead([](std::string_view) { throw std::runtime_error("lost"); });
+  say_in_place("the other half");
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+  EXPECT_EQ(told, "half of it");
+  tell_instead({});
+  testing::internal::CaptureStderr();
+  say_in_place("on the terminal");
+  EXPECT_NE(testing::internal::GetCapturedStderr().find("on the terminal"), std::string::npos);
 }
 
 }  // namespace

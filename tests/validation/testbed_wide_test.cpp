@@ -9,6 +9,7 @@
 
 #include "sim/platform.hpp"
 #include "sim/simulator.hpp"
+#include "support/temporary_folder.hpp"
 #include "validation/measured.hpp"
 #include "validation/residuals.hpp"
 #include "validation/testbed_rows.hpp"
@@ -52,8 +53,9 @@ spec::LinkSpec line(double rate, double latency, double queue) {
 
 /// A platform file of SimGrid: the trunk of a declared <wan> has no queue of its own.
 spec::PlatformFileSpec dumbbell(const std::string& topology, const WideNetwork& network) {
+  static const test::TemporaryFolder folder;
   spec::PlatformFileSpec file;
-  file.path = testing::TempDir() + topology + ".xml";
+  file.path = folder.path(topology + ".xml");
   file.transport = spec::Transport::tcp;
   std::ofstream out(file.path);
   out << "<?xml version='1.0'?>\n<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n"

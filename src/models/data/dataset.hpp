@@ -16,6 +16,8 @@ struct Samples {
   /// samples × labels_per_sample values, 0 … classes−1, sample by sample
   std::vector<std::int32_t> labels;
   std::int64_t labels_per_sample = 1;  ///< more than one where every position has its own (the next symbol of a text)
+  /// Of each sample the site that it says it is of, 0 … sites−1 (DataFacts::sites); empty where samples say none.
+  std::vector<std::int32_t> sites{};
   Eigen::Index size() const { return features.rows(); }
 };
 

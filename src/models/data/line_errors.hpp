@@ -21,6 +21,12 @@ class LineErrors {
       errors_.push_back({file_, static_cast<int>(line < kLast ? line : kLast), std::move(what), std::move(remedy)});
     }
   }
+  /// Those of another file, behind one's own.
+  void add_all(const LineErrors& others) {
+    for (const Diagnostic& error : others.errors_) {
+      if (errors_.size() < kKept) errors_.push_back(error);
+    }
+  }
   bool full() const { return errors_.size() == kKept; }
   bool empty() const { return errors_.empty(); }
   std::size_t count() const { return errors_.size(); }

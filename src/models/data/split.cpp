@@ -229,6 +229,25 @@ Partition by_sizes(const std::vector<std::int64_t>& sizes, std::size_t samples, 
   return partition;
 }
 
+Partition by_site(const std::vector<std::int32_t>& site_of, std::size_t sites) {
+  if (site_of.empty()) fail("a split by site of samples that say none", "data that say which site a sample is of");
+  Partition partition(sites);
+  for (std::size_t i = 0; i < site_of.size(); ++i) {
+    const auto site = static_cast<std::size_t>(site_of[i]);
+    if (site >= sites) {
+      fail(fmt::format("a sample of site {}, but there are {} workers", site + 1, sites), "a worker for each site");
+    }
+    partition[site].push_back(static_cast<std::int32_t>(i));
+  }
+  for (std::size_t s = 0; s < sites; ++s) {
+    if (partition[s].empty()) {
+      fail(fmt::format("split by site leaves site {} without a sample to train on", s + 1),
+           "more samples of it, a smaller share to test on, or another split");
+    }
+  }
+  return partition;
+}
+
 Partition deal(const spec::SplitSpec& spec, const Samples& train, std::int64_t classes, std::size_t sites,
                std::uint64_t seed) {
   RandomStream random(seed, Purpose::split);
@@ -246,6 +265,8 @@ Partition deal(const spec::SplitSpec& spec, const Samples& train, std::int64_t c
       return by_shards(spec.shards, train, classes, sites, random);
     case spec::SplitSpec::Kind::sizes:
       return by_sizes(spec.sizes, static_cast<std::size_t>(train.size()), sites, random);
+    case spec::SplitSpec::Kind::by_site:
+      return by_site(train.sites, sites);
   }
   throw std::logic_error("unknown split");
 }

@@ -1,5 +1,10 @@
 #include <algorithm>
+#include <bit>
 #include <cstddef>
+#include <cstdint>
+#include <numeric>
+#include <type_traits>
+#include <vector>
 
 #include "models/operations/operations.hpp"
 #include "support/parallel.hpp"
@@ -53,8 +58,6 @@ class Pool final : public OperationOf<T> {
   }
 
  private:
-  static constexpr Index kFewChannels = 16;
-
   T share() const { return T(1) / static_cast<T>(spec_.size * spec_.size); }
 
   template <class Body>
@@ -84,43 +87,51 @@ class Pool final : public OperationOf<T> {
     }
   }
 
+  /// The largest value of each window and its place; of equal ones the first from left to right and down. A row of
+  /// windows is narrowed downwards first and then across, so that both go along memory.
   void take_largest(const T* image, T* y, std::int32_t* chosen) const {
-    if (this->in().channels < kFewChannels) return take_largest_of_few(image, y, chosen);
-    for_windows([&](Index pixel, Index to, bool first) {
-      for (Index c = 0; c < this->in().channels; ++c) {
-        const T value = image[pixel + c];
-        const bool better = first || value > y[to + c] || value != value;
-        y[to + c] = better ? value : y[to + c];
-        chosen[to + c] = better ? static_cast<std::int32_t>(pixel + c) : chosen[to + c];
-      }
-    });
-  }
-
-  /// The same where a loop over the channels is too short to pay: the largest value so far stays in a register.
-  void take_largest_of_few(const T* image, T* y, std::int32_t* chosen) const {
+    thread_local std::vector<T> values, candidates;
+    thread_local std::vector<std::int32_t> places, candidate_places;
     const Index channels = this->in().channels;
     const Index row = this->in().width * channels;
-    for (Index oy = 0; oy < this->out().height; ++oy) {
-      for (Index ox = 0; ox < this->out().width; ++ox) {
-        const Index corner = oy * spec_.stride * row + ox * spec_.stride * channels;
-        for (Index c = 0; c < channels; ++c, ++y, ++chosen) {
-          Index at = corner + c;
-          T largest = image[at];
-          for (Index ky = 0; ky < spec_.size; ++ky) {
-            for (Index kx = 0; kx < spec_.size; ++kx) {
-              const Index here = corner + c + ky * row + kx * channels;
-              const T value = image[here];
-              // Not a jump, which could not be foreseen.
-              const bool better =
-                  static_cast<bool>(static_cast<int>(value > largest) | static_cast<int>(value != value));
-              largest = better ? value : largest;
-              at = better ? here : at;
-            }
-          }
-          *y = largest;
-          *chosen = static_cast<std::int32_t>(at);
-        }
+    const Index out_row = this->out().width * channels;
+    for (auto* memory : {&values, &candidates}) memory->resize(static_cast<std::size_t>(row));
+    for (auto* memory : {&places, &candidate_places}) memory->resize(static_cast<std::size_t>(row));
+    for (Index oy = 0; oy < this->out().height; ++oy, y += out_row, chosen += out_row) {
+      auto place = static_cast<std::int32_t>(oy * spec_.stride * row);
+      std::copy_n(image + place, row, values.data());
+      std::iota(places.begin(), places.end(), place);
+      for (Index ky = 1; ky < spec_.size; ++ky) {
+        place += static_cast<std::int32_t>(row);
+        std::iota(candidate_places.begin(), candidate_places.end(), place);
+        keep_larger(row, image + place, candidate_places.data(), values.data(), places.data());
       }
+      for (Index kx = 0; kx < spec_.size; ++kx) {
+        T* to = kx == 0 ? y : candidates.data();
+        std::int32_t* to_place = kx == 0 ? chosen : candidate_places.data();
+        for (Index ox = 0; ox < this->out().width; ++ox) {
+          const Index from = (ox * spec_.stride + kx) * channels;
+          std::copy_n(values.data() + from, channels, to + ox * channels);
+          std::copy_n(places.data() + from, channels, to_place + ox * channels);
+        }
+        if (kx > 0) keep_larger(out_row, to, to_place, y, chosen);
+      }
+    }
+  }
+
+  /// Takes each candidate that is larger, or as large and before, or no number, so that a run that diverges shows it.
+  /// Bits choose, as in activation.cpp: a jump could not be foreseen and would not be vectorised.
+  static void keep_larger(Index size, const T* __restrict candidates, const std::int32_t* __restrict candidate_places,
+                          T* __restrict values, std::int32_t* __restrict places) {
+    using Bits = std::conditional_t<sizeof(T) == sizeof(std::int32_t), std::int32_t, std::int64_t>;
+    for (Index i = 0; i < size; ++i) {
+      const T candidate = candidates[i];
+      const bool before = candidate_places[i] < places[i];
+      const bool better = (candidate > values[i]) | ((candidate == values[i]) & before) | (candidate != candidate);
+      const Bits take = better ? Bits(-1) : Bits(0);
+      const std::int32_t take_place = better ? -1 : 0;
+      values[i] = std::bit_cast<T>((std::bit_cast<Bits>(candidate) & take) | (std::bit_cast<Bits>(values[i]) & ~take));
+      places[i] = (candidate_places[i] & take_place) | (places[i] & ~take_place);
     }
   }
 

@@ -4,31 +4,12 @@
 #include <stdexcept>
 #include <utility>
 
+#include "report/html/escape.hpp"
+#include "report/html/markdown.hpp"
 #include "report/html/page_text.hpp"
 
 namespace dadsim::report {
 namespace {
-
-/// Text between tags.
-std::string escaped(std::string_view text) {
-  std::string html;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        html += "&amp;";
-        break;
-      case '<':
-        html += "&lt;";
-        break;
-      case '>':
-        html += "&gt;";
-        break;
-      default:
-        html += c;
-    }
-  }
-  return html;
-}
 
 /// JSON inside <script>: there "</script" and "<!--" mean something to HTML. "<" stands only within JSON's strings,
 /// where it can be written as a number.
@@ -68,20 +49,46 @@ std::string filled_in(std::string_view page, const std::array<Part, size>& parts
   }
 }
 
+/// What pages of one kind have in common.
+struct KindParts {
+  std::string_view title, sections, script;
+};
+
+KindParts parts_of(PageKind kind) {
+  switch (kind) {
+    case PageKind::run:
+      return {"dadsim report", kRunSections, kRunScript};
+    case PageKind::sweep:
+      return {"dadsim sweep", kSweepSections, kSweepScript};
+    case PageKind::plan:
+      return {"dadsim plan", kPlanSections, kPlanScript};
+    case PageKind::explain:
+      return {"dadsim explain", kExplainSections, kExplainScript};
+  }
+  throw std::logic_error("a page of no kind");
+}
+
 }  // namespace
 
 std::string make_page(PageKind kind, const PageContent& content) {
-  const bool run = kind == PageKind::run;
+  const KindParts own = parts_of(kind);
   const std::string answer = escaped(content.answer);
   const std::array<Part, 2> of_sections{{{"answer", answer}, {"platform", content.platform_svg}}};
-  const std::string sections = filled_in(run ? kRunSections : kSweepSections, of_sections);
+  const std::string sections = filled_in(own.sections, of_sections);
   const std::string title = escaped(content.title);
   const std::string json = within_script(content.json);
-  const std::string script = std::string(kSharedScript) + std::string(run ? kRunScript : kSweepScript);
-  const std::array<Part, 7> parts{{{"title", title},
-                                   {"kind", run ? "dadsim report" : "dadsim sweep"},
+  std::string more;
+  for (const auto& [id, data] : content.more) {
+    if (!data.empty())
+      more += "<script type=\"application/json\" id=\"" + id + "\">\n" + within_script(data) + "</script>\n";
+  }
+  const std::string script = std::string(kSharedScript) + std::string(own.script);
+  const std::array<Part, 9> parts{{{"title", title},
+                                   {"kind", own.title},
                                    {"sections", sections},
+                                   {"glossary", glossary_html()},
                                    {"result", json},
+                                   {"more", more},
                                    {"style", kStyle},
                                    {"chart.js", kChartJs},
                                    {"script", script}}};

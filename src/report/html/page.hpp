@@ -2,10 +2,12 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace dadsim::report {
 
-enum class PageKind { run, sweep };
+enum class PageKind { run, sweep, plan, explain };
 
 /// What differs between pages of one kind. Text is escaped here, markup is not.
 struct PageContent {
@@ -13,6 +15,8 @@ struct PageContent {
   std::string answer;               ///< text: the sentence that stands there even without a script
   std::string json;                 ///< the data
   std::string_view platform_svg{};  ///< markup: a picture, of a run; may be empty
+  /// More data that a page has beside its result: ids of elements, and JSON. What is empty is left out.
+  std::vector<std::pair<std::string, std::string>> more{};
 };
 
 /// A page of HTML that loads nothing.

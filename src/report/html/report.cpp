@@ -2,9 +2,10 @@
 
 #include <string_view>
 
+#include "report/answer.hpp"
 #include "report/html/page.hpp"
+#include "report/html/timeline.hpp"
 #include "report/json.hpp"
-#include "report/table.hpp"
 
 namespace dadsim::report {
 namespace {
@@ -17,8 +18,16 @@ std::string_view from_svg_on(std::string_view picture) {
 
 }  // namespace
 
-std::string to_html(const Result& result, const std::string& platform_svg) {
-  return make_page(PageKind::run, {result.scenario_name, verdict(result), to_json(result), from_svg_on(platform_svg)});
+std::string to_html(const Result& result, const std::string& platform_svg, const Retiming& retiming,
+                    const About& about) {
+  const bool fitted = !retiming.runs.empty() || !retiming.why_not.empty();
+  return make_page(PageKind::run, {result.scenario_name,
+                                   verdict(result),
+                                   to_json(result),
+                                   from_svg_on(platform_svg),
+                                   {{"retiming", fitted ? to_json(retiming) : ""},
+                                    {"timelines", timelines_for_page(result)},
+                                    {"about", to_json(about)}}});
 }
 
 }  // namespace dadsim::report

@@ -168,8 +168,8 @@ void Connections::send(Message message, EventGraph& graph, EventGraph::Id cause,
   connection.send(message, outbox);
 }
 
-void Connections::deliver(const Message& message, double date, std::int32_t bottleneck, Outbox& outbox) {
-  arrival_(message, date, bottleneck, outbox);
+void Connections::deliver(const Message& message, double date, const Holdup& holdup, Outbox& outbox) {
+  arrival_(message, date, holdup, outbox);
   last_delivery_ = std::max(last_delivery_, date);
   if (--in_flight_ == 0 && waiting_for_idle_) {
     waiting_for_idle_ = false;

@@ -75,6 +75,13 @@ class Connection {
   virtual std::int32_t path() const = 0;
 };
 
+/// What held up a message that has been transferred.
+struct Holdup {
+  std::int32_t bottleneck = -1;  ///< the link that was its narrowest, or −1
+  std::int32_t queue = -1;       ///< over TCP: the link whose queue bursts overflow, or −1
+  double queueing = 0;           ///< seconds of the transfer that windows, losses and their repair took
+};
+
 /// The connections between nodes. Sending returns at once; messages of a connection are transferred one after the
 /// other, each at the rate that SimGrid's sharing of the links gives it, and are delivered a path latency after their
 /// transfer.
@@ -84,9 +91,9 @@ class Connection {
 /// and loses nothing, since a latency is never negative.
 class Connections {
  public:
-  /// Called in an actor on the receiver's host: the message arrives at `date`. `bottleneck` is the link that was its
-  /// narrowest, or -1. Further messages of the receiver go through `outbox`.
-  using Arrival = std::function<void(const Message& message, double date, std::int32_t bottleneck, Outbox& outbox)>;
+  /// Called in an actor on the receiver's host: the message arrives at `date`. Further messages of the receiver go
+  /// through `outbox`.
+  using Arrival = std::function<void(const Message& message, double date, const Holdup& holdup, Outbox& outbox)>;
 
   /// `rendezvous`: a message leaves when its receiver has posted it and the news of that has come.
   Connections(Interconnect& network, std::vector<simgrid::s4u::Host*> hosts, bool rendezvous);
@@ -135,7 +142,7 @@ class Connections {
   Departures& departures(std::int32_t link) { return departures_[link]; }
   /// What words wait behind at a link of TCP.
   LinkQueue& queue(std::int32_t link) { return queues_[link]; }
-  void deliver(const Message& message, double date, std::int32_t bottleneck, Outbox& outbox);
+  void deliver(const Message& message, double date, const Holdup& holdup, Outbox& outbox);
   /// A transfer on the path has been given to SimGrid, and begins to take its part of the links at `date`, ahead.
   void begins_at(double date, std::int32_t path) { beginnings_.emplace(date, path); }
 

@@ -87,13 +87,14 @@ class FabricConnection : public Connection {
       }
       char* token = nullptr;  // get() would ask SimGrid twice: to begin, and to wait
       mailbox_->get_init()->set_dst_data(reinterpret_cast<void**>(&token), sizeof token)->wait();
+      if (ended_ == Outbox::kCutOff) return;  // abandoned, but killed only when it next waits
       ++ended_;
       if (all_.rendezvous()) posted_.pop_front();
       const std::int32_t bottleneck = all_.network().leave(path_, load_, begin_, queue_.front().message.bytes);
       last_ = std::max(last_, now() + latency());  // no message overtakes the one before
       const Message message = queue_.front().message;
       queue_.pop_front();
-      all_.deliver(message, last_, bottleneck, outbox_);
+      all_.deliver(message, last_, {.bottleneck = bottleneck}, outbox_);
     }
   }
 

@@ -4,12 +4,17 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
+#include <functional>
 
 #include "sim/network/flow_events.hpp"
 #include "support/flat_map.hpp"
 
 namespace dadsim::sim {
 namespace {
+
+constexpr double kSameDates = 1e-12;  // seconds, as events count as one
+constexpr double kPlainDoubt = 0.01;  // of the time: three times what is let pass
 
 std::uint64_t key_of(const FlowPattern::Pair& pair) {
   return static_cast<std::uint64_t>(pair.from) << 32U | static_cast<std::uint32_t>(pair.to);
@@ -44,41 +49,76 @@ class KindNumbers {
 void FlowModel::run(const collectives::Rounds& rounds, std::vector<double>& dates) {
   if (by_events_ == &rounds) return by_events(rounds, dates);
   const std::vector<double> begin = dates;
+  const bool overlap = rounds.pace().in_flight > 1;
+  bool to_the_end = !FlowEvents(network_, hosts_).serves();
   std::string reason;
   double seconds = 0;
-  try {
-    in_step(rounds, dates);
-    seconds = *std::ranges::max_element(dates) - *std::ranges::max_element(begin);
-    const bool overlap = rounds.pace().in_flight > 1;
-    if (doubt_ <= kMostDoubt * seconds && !overlap) return;
-    reason = overlap ? "ranks are in several rounds at a time"
-                     : fmt::format("ranks get out of step, by up to {:.3g} s of {:.3g} s", doubt_, seconds);
-  } catch (const FlowRefused& refused) {
-    reason = refused.what();
-  }
-  if (!FlowEvents(network_, hosts_).serves()) throw FlowRefused(reason, seconds);
-  dates = begin;
-  try {
-    by_events(rounds, dates);
-  } catch (const FlowRefused& refused) {
-    throw FlowRefused(reason + ", and " + refused.what(), seconds);
+  for (;; to_the_end = true, dates = begin) {
+    try {
+      if (overlap && !to_the_end) throw OutOfStep();
+      in_step(rounds, dates, to_the_end);
+      seconds = *std::ranges::max_element(dates) - *std::ranges::max_element(begin);
+      if (doubt_ <= kMostDoubt * seconds && !overlap) return;
+      reason = overlap ? "ranks are in several rounds at a time"
+                       : fmt::format("ranks get out of step, by up to {:.3g} s of {:.3g} s", doubt_, seconds);
+    } catch (const FlowRefused& refused) {
+      reason = refused.what();
+    } catch (const OutOfStep&) {
+      reason.clear();
+    }
+    if (!FlowEvents(network_, hosts_).serves()) throw FlowRefused(reason, seconds);
+    dates = begin;
+    try {
+      return by_events(rounds, dates);
+    } catch (const FlowRefused& refused) {
+      // What it would come to is part of the answer.
+      if (!reason.empty()) throw FlowRefused(reason + ", and " + refused.what(), seconds);
+    }
   }
 }
 
 void FlowModel::by_events(const collectives::Rounds& rounds, std::vector<double>& dates) {
-  FlowEvents events(network_, hosts_);
   for (double& date : dates) date += rounds.start_seconds();
-  events.run(rounds, dates);
+  const double begin = *std::ranges::min_element(dates);
+  const bool again = by_events_ == &rounds;
+  // As long after one another as before: the same, later or earlier.
+  const auto is_same = [begin](double date, double before) { return std::abs(date - begin - before) < kSameDates; };
+  if (again && std::ranges::equal(dates, begun_, is_same)) {
+    for (std::size_t rank = 0; rank < dates.size(); ++rank) dates[rank] = begin + ended_[rank];
+    return;
+  }
+  if (!again) keep_nothing();  // what was worked out in step is of no use any more
+  if (!again || (event_classes_ && !event_classes_->hold_for(dates))) {
+    event_classes_.reset();
+    if (by_classes_ && rounds.pace().ready == collectives::Pace::Ready::is_taken_for_granted) {
+      if (!routes_) routes_ = std::make_unique<FlowRoutes>(network_, hosts_);
+      MessageGraph graph(rounds, *routes_, network_, hosts_);
+      event_classes_ = graph.classes(dates);
+    }
+  }
+  FlowEvents events(network_, hosts_);
+  by_events_ = nullptr;
+  begun_ = dates;
+  events.run(rounds, dates, event_classes_ ? &*event_classes_ : nullptr);
+  ended_ = dates;
+  for (double& date : begun_) date -= begin;
+  for (double& date : ended_) date -= begin;
   spent_ = events.spent();
   loads_ = events.loads();
-  // What was kept of them in step is of no use any more.
-  known_ = nullptr;
-  played_.clear();
-  patterns_.clear();
   by_events_ = &rounds;
 }
 
-void FlowModel::in_step(const collectives::Rounds& rounds, std::vector<double>& dates) {
+void FlowModel::keep_nothing() {
+  known_ = nullptr;
+  condensed_ = nullptr;
+  last_in_step_ = {};
+  played_.clear();
+  patterns_.clear();
+  memory_->kept -= kept_;
+  kept_ = 0;
+}
+
+void FlowModel::in_step(const collectives::Rounds& rounds, std::vector<double>& dates, bool to_the_end) {
   spent_.clear();
   watch_.clear();
   last_in_step_ = {};
@@ -88,32 +128,38 @@ void FlowModel::in_step(const collectives::Rounds& rounds, std::vector<double>& 
   lanes_ = rounds.lanes();
   in_bulk_ = rounds.in_bulk();
   for (double& date : dates) date += rounds.start_seconds();
-  if (lanes_ == 1) return run_lanes(rounds, dates);
+  if (lanes_ == 1) return run_lanes(rounds, dates, to_the_end);
   const auto lanes = static_cast<std::size_t>(lanes_);
   std::vector<double> of_lanes(dates.size() * lanes);
   for (std::size_t i = 0; i < of_lanes.size(); ++i) of_lanes[i] = dates[i / lanes];
-  run_lanes(rounds, of_lanes);
+  run_lanes(rounds, of_lanes, to_the_end);
   for (std::size_t i = 0; i < of_lanes.size(); ++i) dates[i / lanes] = std::max(dates[i / lanes], of_lanes[i]);
 }
 
-void FlowModel::run_lanes(const collectives::Rounds& rounds, std::vector<double>& dates) {
+void FlowModel::run_lanes(const collectives::Rounds& rounds, std::vector<double>& dates, bool to_the_end) {
   condensed_ = nullptr;
   if (known_ == &rounds) {
     for (const Played& played : played_) go_on(played, dates);
-  } else {
-    work_out(rounds, dates);
+    return expand(dates);
   }
+  const bool from_one_date = std::ranges::adjacent_find(dates, std::not_equal_to()) == dates.end();
+  keeps_ = !from_one_date || once_ == &rounds;
+  once_ = &rounds;
+  work_out(rounds, dates, to_the_end);
   expand(dates);
+  if (keeps_) {
+    known_ = &rounds;
+  } else {
+    keep_nothing();
+  }
 }
 
-void FlowModel::work_out(const collectives::Rounds& rounds, std::vector<double>& dates) {
-  known_ = nullptr;
-  played_.clear();
-  patterns_.clear();
-  kept_ = 0;
+void FlowModel::work_out(const collectives::Rounds& rounds, std::vector<double>& dates, bool to_the_end) {
+  keep_nothing();
   loads_.clear();
   classes_and_pairs_ = {};
   if (!routes_) routes_ = std::make_unique<FlowRoutes>(network_, hosts_);
+  const double begin = *std::ranges::max_element(dates);
   const collectives::Pace pace = rounds.pace();
   for (const collectives::RoundPhase& phase : rounds.phases()) {
     const std::int64_t times = phase.alike ? 1 : phase.rounds;
@@ -128,10 +174,15 @@ void FlowModel::work_out(const collectives::Rounds& rounds, std::vector<double>&
       if (KnownPattern* known = pattern_of(rounds, first, end, false)) {
         play(*known, phase.alike ? phase.rounds : 1, dates);
       }
+      if (to_the_end || !(doubt_ > 0)) continue;
+      // As if the rounds that are left took as long each, and nothing more came to be in doubt.
+      const std::vector<double>& reached = condensed_ != nullptr ? class_dates_ : dates;
+      const double each = (*std::ranges::max_element(reached) - begin) /
+                          static_cast<double>(phase.alike ? phase.first + phase.rounds : end);
+      if (doubt_ > kPlainDoubt * each * static_cast<double>(rounds.count())) throw OutOfStep();
     }
   }
   for (const auto& known : patterns_) count_loads(*known);
-  if (kept_ <= kMostKept) known_ = &rounds;
 }
 
 FlowModel::KnownPattern* FlowModel::pattern_of(const collectives::Rounds& rounds, std::int64_t first, std::int64_t end,
@@ -176,7 +227,7 @@ FlowModel::KnownPattern* FlowModel::pattern_of(const collectives::Rounds& rounds
       result->number = numbered ? sizes_.pattern : -1;
       find_classes(result->pattern, lanes_, *routes_, network_, hosts_, by_classes_);
       result->carried.resize(result->pattern.flows.size());
-      kept_ += result->pattern.pairs.size();
+      keep(result->pattern.pairs.size());
       classes_and_pairs_.first += result->pattern.flows.size();
       classes_and_pairs_.second += result->pattern.pairs.size();
     }
@@ -251,13 +302,17 @@ void FlowModel::play(KnownPattern& known, std::int64_t rounds, std::vector<doubl
   }
   ++known.used;
   go_on(played, dates);
-  kept_ += 8 * flows_.size();
-  if (kept_ <= kMostKept) {
+  if (keeps_) {
+    keep(8 * flows_.size());
     played_.push_back(std::move(played));
-    return;
   }
+  if (memory_->kept <= kMostKept) return;
   // Too much to keep: this pattern may be the next round's too.
+  keeps_ = false;
   played_.clear();
+  memory_->kept -= kept_;
+  kept_ = 0;
+  keep(known.pattern.pairs.size());
   if (patterns_.size() == 1) return;
   expand(dates);
   for (const auto& one : patterns_) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "collectives/rounds.hpp"
+#include "sim/network/event_classes.hpp"
 #include "sim/network/flow_pattern.hpp"
 #include "sim/network/flow_routes.hpp"
 #include "sim/network/interconnect.hpp"
@@ -25,6 +26,11 @@ class FlowRefused : public std::runtime_error {
   double in_step = 0;
 };
 
+/// What the models of a step's collectives keep together, to go through their rounds again from other dates.
+struct FlowMemory {
+  std::size_t kept = 0;  ///< pairs, and eight times classes of rounds
+};
+
 /// Collectives by flows: the rates at which the pairs of a round share the links are worked out once for all rounds
 /// with the same pairs, and the rounds follow from these rates and the latencies. What that takes is that all pairs of
 /// a round are at work at the same time, and nobody else: ranks keep in step, and the network is idle and steady. Where
@@ -34,13 +40,22 @@ class FlowRefused : public std::runtime_error {
 /// Rates are those of classes of pairs that fare alike (FlowPattern), dates those of ranks.
 class FlowModel {
  public:
-  /// `by_classes`: false works out the rate of every pair for itself, however alike they are.
-  FlowModel(Interconnect& network, std::vector<simgrid::s4u::Host*> hosts, bool by_classes = true)
-      : network_(network), hosts_(std::move(hosts)), by_classes_(by_classes) {}
+  /// `by_classes`: false works out the rate of every pair for itself, however alike they are. `memory`: shared with
+  /// other models; nullptr: of its own.
+  FlowModel(Interconnect& network, std::vector<simgrid::s4u::Host*> hosts, bool by_classes = true,
+            std::shared_ptr<FlowMemory> memory = nullptr)
+      : network_(network),
+        hosts_(std::move(hosts)),
+        by_classes_(by_classes),
+        memory_(memory != nullptr ? std::move(memory) : std::make_shared<FlowMemory>()) {}
+  ~FlowModel() { keep_nothing(); }
+  FlowModel(const FlowModel&) = delete;
+  FlowModel& operator=(const FlowModel&) = delete;
 
   /// Carries out the rounds. `dates`: per rank, when it begins, and afterwards when it is done (seconds). Throws
   /// FlowRefused. Rates do not depend on dates: where the rounds are the ones of the run before, which have to be there
-  /// still, theirs are used again.
+  /// still, theirs are used again. Those of a first run from one date are not kept: such a run is the same every time,
+  /// and whoever repeats it knows.
   void run(const collectives::Rounds& rounds, std::vector<double>& dates);
 
   /// Seconds of the last run by what they were spent on: the latency of a path ("latency", name) or the bandwidth of a
@@ -97,17 +112,25 @@ class FlowModel {
     std::int32_t path = 0;
     std::int32_t narrowest = -1;  ///< link; −1: none
   };
-  static constexpr std::size_t kMostKept = 24'000'000;  // pairs, and eight times classes of rounds
+  static constexpr std::size_t kMostKept = 24'000'000;  // as FlowMemory counts
+  /// Rounds are not gone through to their end in step.
+  struct OutOfStep {};
 
   /// The dates of a rank's lanes stand one after the other, and so do those who send and receive in patterns.
-  void run_lanes(const collectives::Rounds& rounds, std::vector<double>& dates);
-  void in_step(const collectives::Rounds& rounds, std::vector<double>& dates);
+  void run_lanes(const collectives::Rounds& rounds, std::vector<double>& dates, bool to_the_end);
+  /// `to_the_end`: false throws OutOfStep when it is plain that ranks do not keep in step.
+  void in_step(const collectives::Rounds& rounds, std::vector<double>& dates, bool to_the_end);
   void by_events(const collectives::Rounds& rounds, std::vector<double>& dates);
   const simgrid::s4u::Host* host_of(collectives::Rank rank_and_lane) const {
     return hosts_[static_cast<std::size_t>(rank_and_lane / lanes_)];
   }
   /// Works out everything but dates, round by round.
-  void work_out(const collectives::Rounds& rounds, std::vector<double>& dates);
+  void work_out(const collectives::Rounds& rounds, std::vector<double>& dates, bool to_the_end);
+  void keep(std::size_t more) {
+    kept_ += more;
+    memory_->kept += more;
+  }
+  void keep_nothing();
   /// The pattern of rounds, of which the sizes of kinds are put into `sizes_`; nullptr: they have no messages.
   KnownPattern* pattern_of(const collectives::Rounds& rounds, std::int64_t first, std::int64_t end, bool reversed);
   /// The pairs of rounds and the kinds of their messages. With `numbered` a kind is what the rounds say, else a size.
@@ -177,8 +200,11 @@ class FlowModel {
   const collectives::Rounds* known_ = nullptr;  ///< whose rounds `played_` has, all of them
   std::vector<std::unique_ptr<KnownPattern>> patterns_;
   std::vector<Played> played_;
-  std::size_t kept_ = 0;               ///< what these hold; more than kMostKept: they are not complete
-  KnownPattern* condensed_ = nullptr;  ///< whose classes `class_dates_` are of; nullptr: dates are by rank
+  std::shared_ptr<FlowMemory> memory_;
+  std::size_t kept_ = 0;                       ///< what these hold
+  bool keeps_ = true;                          ///< all of them; else only patterns, for the rounds that follow
+  const collectives::Rounds* once_ = nullptr;  ///< whose first run was one from one date
+  KnownPattern* condensed_ = nullptr;          ///< whose classes `class_dates_` are of; nullptr: dates are by rank
   std::vector<double> class_dates_;
   collectives::RoundSizes sizes_;
   std::vector<Flow> flows_;
@@ -186,6 +212,8 @@ class FlowModel {
   std::vector<LinkLoad> loads_;
   std::pair<std::size_t, std::size_t> classes_and_pairs_;
   const collectives::Rounds* by_events_ = nullptr;  ///< rounds that have been followed message by message
+  std::optional<EventClasses> event_classes_;       ///< of those, for dates that they hold for
+  std::vector<double> begun_, ended_;               ///< per rank: of their last run, seconds after the first began
   std::vector<LinkWatch> watch_;                    ///< per link
   LastInStep last_in_step_;
   double busy_until_ = 0;  ///< seconds: when all that was sent has passed

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <stdexcept>
 
 #include "sim/network/flow.hpp"
@@ -26,21 +27,31 @@ collectives::RoundPhase longest_alike(const collectives::Rounds& rounds) {
   return longest;
 }
 
-double messages_of_round(const collectives::Rounds& rounds, std::int64_t round) {
+double messages_of_round(const collectives::Rounds& rounds, std::int64_t round,
+                         const std::vector<collectives::Rank>& senders) {
   std::vector<collectives::Transfer> transfers;
-  for (collectives::Rank rank = 0; rank < rounds.ranks(); ++rank) {
+  for (const collectives::Rank rank : senders) {
     for (collectives::Rank lane = 0; lane < rounds.lanes(); ++lane) rounds.lane_sends(rank, lane, round, transfers);
   }
   return static_cast<double>(transfers.size());
 }
 
+std::vector<collectives::Rank> all_ranks(const collectives::Rounds& rounds) {
+  std::vector<collectives::Rank> ranks(static_cast<std::size_t>(rounds.ranks()));
+  std::iota(ranks.begin(), ranks.end(), collectives::Rank{0});
+  return ranks;
+}
+
 }  // namespace
 
-double FlowEvents::messages(const collectives::Rounds& rounds) {
+double FlowEvents::messages(const collectives::Rounds& rounds) { return messages(rounds, all_ranks(rounds)); }
+
+double FlowEvents::messages(const collectives::Rounds& rounds, const std::vector<collectives::Rank>& senders) {
   double all = 0;
   for (const collectives::RoundPhase& phase : rounds.phases()) {
     for (std::int64_t i = 0; i < (phase.alike ? 1 : phase.rounds); ++i) {
-      all += (phase.alike ? static_cast<double>(phase.rounds) : 1) * messages_of_round(rounds, phase.first + i);
+      all +=
+          (phase.alike ? static_cast<double>(phase.rounds) : 1) * messages_of_round(rounds, phase.first + i, senders);
       if (all > 1e3 * kMostMessages) return all;
     }
   }
@@ -52,10 +63,25 @@ bool FlowEvents::serves() const {
                               [](const NetworkLink& link) { return link.use.transport == spec::Transport::tcp; });
 }
 
-void FlowEvents::run(const collectives::Rounds& rounds, std::vector<double>& dates) {
+void FlowEvents::run(const collectives::Rounds& rounds, std::vector<double>& dates, const EventClasses* classes) {
+  classes_ = classes;
+  if (classes == nullptr) {
+    followed_ = all_ranks(rounds);
+    return follow(rounds, dates);
+  }
+  followed_ = classes->first;
+  std::vector<double> of_classes;
+  for (const collectives::Rank rank : followed_) of_classes.push_back(dates[static_cast<std::size_t>(rank)]);
+  follow(rounds, of_classes);
+  for (std::size_t rank = 0; rank < dates.size(); ++rank) {
+    dates[rank] = of_classes[static_cast<std::size_t>(classes->class_of[rank])];
+  }
+}
+
+void FlowEvents::follow(const collectives::Rounds& rounds, std::vector<double>& dates) {
   const collectives::RoundPhase phase = longest_alike(rounds);
-  const double all = messages(rounds);
-  const double each = phase.rounds > 0 ? messages_of_round(rounds, phase.first) : 0;
+  const double all = messages(rounds, followed_);
+  const double each = phase.rounds > 0 ? messages_of_round(rounds, phase.first, followed_) : 0;
   const double begin = *std::ranges::max_element(dates);
   for (std::int64_t kept = all <= kAllCarriedOut ? phase.rounds : std::min(phase.rounds, kFewRounds);;
        kept = std::min(phase.rounds, 2 * kept)) {
@@ -72,6 +98,7 @@ void FlowEvents::run(const collectives::Rounds& rounds, std::vector<double>& dat
     carry_out(rounds, done);
     const double end = *std::ranges::max_element(done);
     if (left_out == 0) {
+      add_loads();
       account(1);
       dates.swap(done);
       return;
@@ -88,26 +115,20 @@ void FlowEvents::run(const collectives::Rounds& rounds, std::vector<double>& dat
     for (double& date : done) date += more;
     dates.swap(done);
     // What the rounds left out carry.
-    for (collectives::Rank rank = 0; rank < rounds.ranks(); ++rank) {
+    for (Connection& over : connections_) over.round = -1;
+    for (std::size_t place = 0; place < followed_.size(); ++place) {
       for (collectives::Rank lane = 0; lane < lanes_; ++lane) {
         transfers_.clear();
-        rounds.lane_sends(rank, lane, phase.first, transfers_);
+        rounds.lane_sends(followed_[place], lane, phase.first, transfers_);
         for (const collectives::Transfer& transfer : transfers_) {
-          carry(connections_[static_cast<std::size_t>(connection(rank, transfer.peer))], transfer.bytes,
-                static_cast<double>(left_out));
+          Connection& over = connections_[static_cast<std::size_t>(connection(followed_[place], transfer.peer))];
+          if (std::exchange(over.round, lane) == lane) continue;
+          carry(over, transfer.bytes, static_cast<double>(left_out));
         }
       }
     }
+    add_loads();
     return;
-  }
-}
-
-void FlowEvents::carry(const Connection& over, double bytes, double times) {
-  const Path& path = network_[over.path];
-  const double wire_bytes = path.use.cost(bytes, rounds_->in_bulk()).wire_bytes;
-  for (const std::int32_t link : path.links) {
-    loads_[static_cast<std::size_t>(link)].payload += times * bytes;
-    loads_[static_cast<std::size_t>(link)].wire += times * wire_bytes;
   }
 }
 
@@ -117,9 +138,9 @@ void FlowEvents::carry_out(const collectives::Rounds& rounds, std::vector<double
   pace_ = rounds.pace();
   fluid_ = {};
   connections_.clear();
-  to_.assign(dates.size(), {});
+  to_.assign(classes_ == nullptr ? dates.size() : 0, {});
+  of_class_.assign(classes_ == nullptr ? 0 : classes_->pairs.size(), -1);
   events_.clear();
-  loads_.clear();
   begins_ = {};
   serial_ = 0;
   now_ = *std::ranges::min_element(dates);
@@ -173,7 +194,7 @@ void FlowEvents::advance(std::int32_t of) {
 
 void FlowEvents::enter(std::int32_t of, State& state) {
   const std::int64_t round = state.entered++;
-  const collectives::Rank rank = of / lanes_;
+  const collectives::Rank rank = followed_[static_cast<std::size_t>(of / lanes_)];
   const collectives::Rank lane = of % lanes_;
   if (round >= marked_ && round - marked_ < std::ssize(marks_)) {
     double& mark = marks_[static_cast<std::size_t>(round - marked_)];
@@ -241,40 +262,67 @@ void FlowEvents::heard(std::int32_t of, const Message& message, double date, col
 
 void FlowEvents::send(std::int32_t from, const collectives::Transfer& transfer, std::int64_t round, double date,
                       std::int32_t cause, bool word) {
-  const std::int32_t number = connection(from / lanes_, transfer.peer);
+  const std::int32_t number = connection(followed_[static_cast<std::size_t>(from / lanes_)], transfer.peer);
   Connection& over = connections_[static_cast<std::size_t>(number)];
+  // Pairs of a class that begin at one rank are one connection.
+  const std::int64_t handed_over = round * lanes_ + from % lanes_;
+  if (classes_ != nullptr && std::exchange(over.round, handed_over) == handed_over) return;
   const auto event = static_cast<std::int32_t>(events_.size());
   events_.push_back({cause, number, -1, 0, date, 0});
-  over.queue.push_back({round, transfer.peer * lanes_ + from % lanes_, transfer.bytes, date, event, word});
+  over.queue.push_back({round, place_of(transfer.peer) * lanes_ + from % lanes_, transfer.bytes, date, event, word});
   carry(over, transfer.bytes, 1);
   if (over.queue.size() == 1) begins_.push({std::max(now_, date), serial_++, number});
 }
 
 std::int32_t FlowEvents::connection(collectives::Rank from, collectives::Rank to) {
-  const auto [known, added] =
-      to_[static_cast<std::size_t>(from)].try_emplace(to, static_cast<std::int32_t>(connections_.size()));
-  if (!added) return known->second;
+  if (classes_ == nullptr) {
+    const auto [known, added] = to_[static_cast<std::size_t>(from)].try_emplace(to, -1);
+    if (added) known->second = make_connection(from, to, nullptr);
+    return known->second;
+  }
+  const std::int32_t* number = classes_->pair_of.find(EventClasses::key_of(from, to));
+  if (number == nullptr) throw std::logic_error("a message that is in no round");
+  std::int32_t& known = of_class_[static_cast<std::size_t>(*number)];
+  if (known < 0) {
+    const EventClasses::PairClass& pairs = classes_->pairs[static_cast<std::size_t>(*number)];
+    known = make_connection(pairs.from, pairs.to, &pairs);
+  }
+  return known;
+}
+
+std::int32_t FlowEvents::make_connection(collectives::Rank from, collectives::Rank to,
+                                         const EventClasses::PairClass* pairs) {
+  const auto number = static_cast<std::int32_t>(connections_.size());
   Connection& made = connections_.emplace_back();
   made.from = from;
   made.path = network_.path(hosts_[static_cast<std::size_t>(from)], hosts_[static_cast<std::size_t>(to)]);
   const Path& path = network_[made.path];
   std::vector<std::int32_t> shared;
+  std::vector<double> flows;
   double most = std::numeric_limits<double>::infinity();
-  for (const std::int32_t index : path.links) {
+  const auto cross = [&](std::int32_t index) {
     const NetworkLink& link = network_.link(index);
-    if (link.shared) {
-      shared.push_back(index);
-      fluid_.set_capacity(index, link.bandwidth);
-    } else {
+    if (!link.shared) {
       most = std::min(most, link.bandwidth);
+      return false;
+    }
+    shared.push_back(index);
+    fluid_.set_capacity(index, link.bandwidth);
+    return true;
+  };
+  if (pairs == nullptr) {
+    for (const std::int32_t index : path.links) cross(index);
+  } else {
+    made.arrivals = pairs->arrivals;
+    for (const EventClasses::Crossing& crossing : pairs->crossings) {
+      if (cross(crossing.link)) flows.push_back(crossing.flows);
     }
   }
   // A message of one lane has its part of the path.
   const double share = rounds_->lane_share(from, to);
   if (share < 1) most = std::min(most, share * path.use.payload_rate / path.use.efficiency);
-  fluid_.add(std::move(shared), most);
-  loads_.resize(network_.links().size());
-  return known->second;
+  fluid_.add(std::move(shared), std::move(flows), most);
+  return number;
 }
 
 /// The first message of a connection leaves.
@@ -306,29 +354,9 @@ void FlowEvents::deliver(std::int32_t number) {
   const auto index = static_cast<std::size_t>(message.round - state.through);
   state.rounds.extend(index + 1);
   Round& round = state.rounds[index];
-  ++round.arrived;
+  round.arrived += over.arrivals;
   round.came(arrival, message.event);
   if (index == 0) advance(message.to);
-}
-
-/// What the time went to, back from the last rank along the messages that each waited for.
-void FlowEvents::account(double factor) {
-  spent_.clear();
-  const auto last = std::ranges::max_element(states_, {}, &State::date);
-  for (std::int32_t number = last->cause; number != kStart;) {
-    const Event& event = events_[static_cast<std::size_t>(number)];
-    const Path& path = network_[connections_[static_cast<std::size_t>(event.connection)].path];
-    const double whole = event.arrived - event.sent;
-    const double latency = std::min(whole, static_cast<double>(event.latency));
-    spent_[{"latency", path.name}] += factor * latency;
-    std::int32_t narrowest = event.bottleneck;
-    for (const std::int32_t link : path.links) {
-      if (narrowest < 0 || (event.bottleneck < 0 && network_.link(link).bandwidth < network_.link(narrowest).bandwidth))
-        narrowest = link;
-    }
-    if (narrowest >= 0) spent_[{"bandwidth", network_.link(narrowest).name}] += factor * (whole - latency);
-    number = event.cause;
-  }
 }
 
 }  // namespace dadsim::sim

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "collectives/rounds.hpp"
+#include "sim/network/event_classes.hpp"
 #include "sim/network/fifo.hpp"
 #include "sim/network/fluid.hpp"
 #include "sim/network/interconnect.hpp"
@@ -19,6 +20,9 @@ namespace dadsim::sim {
 /// A collective by flows that begin and end at dates of their own, where its ranks do not keep in step: every message
 /// is a flow, messages of a pair follow one another, and a rank goes on when its messages have come, as it does message
 /// by message (CollectiveRun over connections of nvlink, rdma and plain links). What it saves is SimGrid's bookkeeping.
+///
+/// Where ranks, pairs and links fall into classes that fare alike (EventClasses), one of each is followed for its
+/// class.
 ///
 /// Of rounds that are alike it carries out as many as it takes until each adds the same time, twice; what the others
 /// take follows from that.
@@ -30,13 +34,15 @@ class FlowEvents {
   /// Messages that are carried out one by one to know what the rounds take; a collective of more is not for flows of
   /// this kind.
   static constexpr double kMostMessages = 2e7;
-  /// How many of them the rounds come to.
+  /// How many of them the rounds come to, or those that some of the ranks send.
   static double messages(const collectives::Rounds& rounds);
+  static double messages(const collectives::Rounds& rounds, const std::vector<collectives::Rank>& senders);
   /// Whether messages over links like those of the network are known here: not over TCP.
   bool serves() const;
 
-  /// `dates`: per rank, when it begins, and afterwards when it is done (seconds).
-  void run(const collectives::Rounds& rounds, std::vector<double>& dates);
+  /// `dates`: per rank, when it begins, and afterwards when it is done (seconds). `classes`: hold for these; nullptr:
+  /// every rank and every pair is followed by itself.
+  void run(const collectives::Rounds& rounds, std::vector<double>& dates, const EventClasses* classes = nullptr);
 
   const std::map<std::pair<std::string, std::string>, double>& spent() const { return spent_; }
   const std::vector<LinkLoad>& loads() const { return loads_; }
@@ -45,7 +51,7 @@ class FlowEvents {
   static constexpr std::int32_t kStart = -1;
   struct Message {
     std::int64_t round = 0;
-    std::int32_t to = 0;  ///< rank · lanes + lane
+    std::int32_t to = 0;  ///< place · lanes + lane
     double bytes = 0;     ///< payload
     double ready = 0;     ///< seconds
     std::int32_t event = kStart;
@@ -55,8 +61,11 @@ class FlowEvents {
   struct Connection {
     std::int32_t path = 0;
     collectives::Rank from = 0;
-    Fifo<Message> queue;  ///< the first is under way, or waits for its date
-    double last = 0;      ///< seconds: the last delivery
+    std::int32_t arrivals = 1;     ///< messages that come to the receiver at the same time, one from each of its class
+    Fifo<Message> queue;           ///< the first is under way, or waits for its date
+    double last = 0;               ///< seconds: the last delivery
+    std::int64_t round = -1;       ///< the last in which a message was handed over, rounds · lanes + lane
+    double payload = 0, wire = 0;  ///< bytes carried
   };
   /// What a rank got in a round, and what it waits for there.
   struct Round {
@@ -103,8 +112,14 @@ class FlowEvents {
     }
   };
 
+  /// `dates`: per place.
+  void follow(const collectives::Rounds& rounds, std::vector<double>& dates);
   /// Carries out `count_` rounds.
   void carry_out(const collectives::Rounds& rounds, std::vector<double>& dates);
+  /// Of a rank that stands for the class of this one.
+  std::int32_t place_of(collectives::Rank rank) const {
+    return classes_ == nullptr ? rank : classes_->class_of[static_cast<std::size_t>(rank)];
+  }
   /// What the collective calls the round.
   std::int64_t numbered(std::int64_t round) const { return round < skip_from_ ? round : round + skipped_; }
   void advance(std::int32_t of);
@@ -114,7 +129,9 @@ class FlowEvents {
   void send(std::int32_t from, const collectives::Transfer& transfer, std::int64_t round, double date,
             std::int32_t cause, bool word = false);
   std::int32_t connection(collectives::Rank from, collectives::Rank to);
-  void carry(const Connection& over, double bytes, double times);
+  std::int32_t make_connection(collectives::Rank from, collectives::Rank to, const EventClasses::PairClass* pairs);
+  void carry(Connection& over, double bytes, double times) const;
+  void add_loads();
   void move(std::int32_t connection);
   void deliver(std::int32_t connection);
   void account(double factor);
@@ -122,6 +139,8 @@ class FlowEvents {
   Interconnect& network_;
   std::vector<simgrid::s4u::Host*> hosts_;
   const collectives::Rounds* rounds_ = nullptr;
+  const EventClasses* classes_ = nullptr;
+  std::vector<collectives::Rank> followed_;  ///< ranks, by place: all, or the first of each class
   collectives::Rank lanes_ = 1;
   collectives::Pace pace_;
   std::int64_t count_ = 0;                    ///< rounds that are carried out
@@ -132,7 +151,8 @@ class FlowEvents {
   std::int64_t serial_ = 0;
   Fluid fluid_;
   std::vector<Connection> connections_;
-  std::vector<std::unordered_map<std::int32_t, std::int32_t>> to_;  ///< connections, per sender
+  std::vector<std::unordered_map<std::int32_t, std::int32_t>> to_;  ///< connections, per sender; without classes
+  std::vector<std::int32_t> of_class_;                              ///< connections, per class of pairs
   std::vector<State> states_;
   std::vector<Event> events_;
   std::priority_queue<Begin, std::vector<Begin>, std::greater<>> begins_;

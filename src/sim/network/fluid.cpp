@@ -14,6 +14,12 @@ std::int32_t Fluid::add(std::vector<std::int32_t> links, double most) {
   return static_cast<std::int32_t>(transfers_.size()) - 1;
 }
 
+std::int32_t Fluid::add(std::vector<std::int32_t> links, std::vector<double> flows, double most) {
+  const std::int32_t number = add(std::move(links), most);
+  at(number).flows = std::move(flows);
+  return number;
+}
+
 void Fluid::set_capacity(std::int32_t index, double capacity) {
   if (static_cast<std::size_t>(index) >= links_.size()) links_.resize(static_cast<std::size_t>(index) + 1);
   link(index).capacity = capacity;
@@ -36,7 +42,7 @@ void Fluid::begin(std::int32_t number, double bytes, double date) {
   for (std::size_t i = 0; i < transfer.links.size(); ++i) {
     Link& on_path = link(transfer.links[i]);
     transfer.places[i] = static_cast<std::int32_t>(on_path.active.size());
-    on_path.active.emplace_back(number, static_cast<std::int32_t>(i));
+    on_path.active.push_back({number, static_cast<std::int32_t>(i), transfer.flows.empty() ? 1 : transfer.flows[i]});
   }
   soil(transfer);
   if (transfer.links.empty()) {  // shares with nobody
@@ -62,7 +68,7 @@ std::int32_t Fluid::end(double date) {
     auto& active = link(transfer.links[i]).active;
     const auto place = static_cast<std::size_t>(transfer.places[i]);
     active[place] = active.back();
-    at(active[place].first).places[static_cast<std::size_t>(active[place].second)] = transfer.places[i];
+    at(active[place].transfer).places[static_cast<std::size_t>(active[place].which)] = transfer.places[i];
     active.pop_back();
   }
   soil(transfer);
@@ -85,10 +91,12 @@ void Fluid::join(std::int32_t number) {
 void Fluid::fix(Transfer& transfer, double rate, std::int32_t bottleneck) {
   transfer.next_rate = rate;
   transfer.bottleneck = bottleneck;
-  for (const std::int32_t index : transfer.links) {
-    Link& on_path = link(index);
-    on_path.left = on_path.left > rate ? on_path.left - rate : 0;
-    --on_path.open;
+  for (std::size_t i = 0; i < transfer.links.size(); ++i) {
+    Link& on_path = link(transfer.links[i]);
+    const double flows = transfer.flows.empty() ? 1 : transfer.flows[i];
+    const double taken = flows * rate;
+    on_path.left = on_path.left > taken ? on_path.left - taken : 0;
+    on_path.open -= flows;
   }
 }
 
@@ -102,11 +110,11 @@ void Fluid::fill() {
     on_path.left = on_path.capacity;
     on_path.fair = -1;
     on_path.open = 0;
-    for (const auto& [number, which] : on_path.active) {
+    for (const auto& [number, which, flows] : on_path.active) {
       if (at(number).member == epoch_) {
-        ++on_path.open;
+        on_path.open += flows;
       } else {
-        on_path.left -= at(number).rate;
+        on_path.left -= flows * at(number).rate;
       }
     }
     on_path.left = std::max(0.0, on_path.left);
@@ -138,7 +146,7 @@ void Fluid::fill() {
       continue;
     }
     on_path.fair = rate;
-    for (const auto& [number, which] : on_path.active) {
+    for (const auto& [number, which, flows] : on_path.active) {
       Transfer& transfer = at(number);
       if (transfer.member == epoch_ && transfer.next_rate < 0) fix(transfer, rate, index);
     }
@@ -153,7 +161,7 @@ void Fluid::complete() {
     double most = 0;  // byte/s of a member
     double used = 0;
     std::size_t inside = 0;
-    for (const auto& [number, which] : on_path.active) {
+    for (const auto& [number, which, flows] : on_path.active) {
       const Transfer& transfer = at(number);
       // Who has joined just now has no new rate yet, and what it has counts as an outsider's.
       const bool settled = transfer.member == epoch_ && transfer.next_rate >= 0;
@@ -161,12 +169,12 @@ void Fluid::complete() {
         most = std::max(most, transfer.next_rate);
         ++inside;
       }
-      used += settled ? transfer.next_rate : transfer.rate;
+      used += flows * (settled ? transfer.next_rate : transfer.rate);
     }
     if (inside == on_path.active.size()) continue;
     const bool full = used >= on_path.capacity * (1 - kAlike);
     for (std::size_t k = 0; k < on_path.active.size(); ++k) {
-      const std::int32_t number = on_path.active[k].first;
+      const std::int32_t number = on_path.active[k].transfer;
       Transfer& transfer = at(number);
       if (transfer.member == epoch_) continue;
       const bool held_here = transfer.bottleneck == touched_[i];
@@ -187,7 +195,7 @@ std::size_t Fluid::share(double date) {
   touched_.clear();
   for (const std::int32_t index : dirty_) {
     link(index).dirty = false;
-    for (const auto& [number, which] : link(index).active) join(number);
+    for (const auto& [number, which, flows] : link(index).active) join(number);
   }
   dirty_.clear();
   for (std::size_t before = 0; before != members_.size();) {

@@ -16,6 +16,9 @@ class Fluid {
   /// A transfer that may be under way, once or many times, one at a time: over `links`, which it shares with others, at
   /// most at `most` byte/s. Returns its number.
   std::int32_t add(std::vector<std::int32_t> links, double most);
+  /// The same for one that stands for several which fare alike, as links may: `flows` of them, a whole number, are on
+  /// each link that one of its links stands for. No link comes twice.
+  std::int32_t add(std::vector<std::int32_t> links, std::vector<double> flows, double most);
   /// Byte/s; links are numbered from 0.
   void set_capacity(std::int32_t link, double capacity);
 
@@ -36,6 +39,7 @@ class Fluid {
   static constexpr double kAlike = 1e-9;  // relative: of rates
   struct Transfer {
     std::vector<std::int32_t> links;
+    std::vector<double> flows;         ///< per link; empty: one on each
     std::vector<std::int32_t> places;  ///< among those on each of its links
     double most = 0;                   ///< byte/s
     double left = 0;                   ///< bytes, at `since`
@@ -46,12 +50,16 @@ class Fluid {
     std::uint32_t member = 0;   ///< epoch in which its rate is worked out anew
     bool active = false;
   };
+  struct OnLink {
+    std::int32_t transfer, which;  ///< which of its links this is
+    double flows;
+  };
   struct Link {
     double capacity = 0;
-    std::vector<std::pair<std::int32_t, std::int32_t>> active;  ///< transfer, and which of its links this is
-    double left = 0;                                            ///< byte/s for the members that have no rate yet
+    std::vector<OnLink> active;
+    double left = 0;            ///< byte/s for the members that have no rate yet
     double fair = 0;            ///< byte/s of those whose bottleneck it is; negative: none
-    std::int32_t open = 0;      ///< members that have no rate yet
+    double open = 0;            ///< flows of members that have no rate yet
     std::uint32_t touched = 0;  ///< epoch
     bool dirty = false;
   };

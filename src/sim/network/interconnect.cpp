@@ -59,6 +59,8 @@ LinkProperties use_of(const simgrid::s4u::Link* link, spec::Transport fallback) 
 
 }  // namespace
 
+std::string Path::name() const { return fmt::format("{} → {}", from->get_cname(), to->get_cname()); }
+
 Interconnect::Interconnect(const simgrid::s4u::Engine& engine, bool varies, spec::Transport fallback)
     : varies_(varies), fallback_(fallback) {
   for (simgrid::s4u::Link* link : engine.get_all_links()) {
@@ -90,7 +92,8 @@ std::int32_t Interconnect::add(simgrid::s4u::Link* link) {
 std::int32_t Interconnect::path(const simgrid::s4u::Host* from, const simgrid::s4u::Host* to) {
   const auto [position, added] = path_index_[from].try_emplace(to, static_cast<std::int32_t>(paths_.size()));
   if (!added) return position->second;
-  std::vector<simgrid::s4u::Link*> links;
+  std::vector<simgrid::s4u::Link*>& links = on_route_;
+  links.clear();
   double latency = 0;
   from->route_to(to, links, &latency);
   if (links.empty() && !(latency > 0)) {
@@ -98,8 +101,10 @@ std::int32_t Interconnect::path(const simgrid::s4u::Host* from, const simgrid::s
     throw std::runtime_error(fmt::format("there is no route from '{}' to '{}'", from->get_cname(), to->get_cname()));
   }
   Path& path = paths_.emplace_back();
-  path.name = fmt::format("{} → {}", from->get_cname(), to->get_cname());
+  path.from = from;
+  path.to = to;
   path.latency = latency;  // what does not come from links, if anything
+  path.links.reserve(links.size());
   for (simgrid::s4u::Link* on_route : links) {
     path.links.push_back(index_of(on_route));
     path.latency += links_[static_cast<std::size_t>(path.links.back())].latency - on_route->get_latency();
@@ -114,8 +119,8 @@ std::int32_t Interconnect::path(const simgrid::s4u::Host* from, const simgrid::s
 }
 
 void Interconnect::read_again(Path& path) {
-  std::vector<PathLink> on_path;
-  on_path.reserve(path.links.size());
+  std::vector<PathLink>& on_path = on_path_;
+  on_path.clear();
   for (const std::int32_t index : path.links) {
     NetworkLink& entry = links_[static_cast<std::size_t>(index)];
     if (varies_) entry.bandwidth = entry.link->get_bandwidth();

@@ -39,7 +39,9 @@ struct Path {
   double latency = 0;               ///< seconds, of the links, now
   PathUse use;                      ///< what the transports make of it
   double payload = 0;               ///< bytes handed over since take_loads
-  std::string name;                 ///< "a → b"
+  const simgrid::s4u::Host* from = nullptr;
+  const simgrid::s4u::Host* to = nullptr;
+  std::string name() const;  ///< "a → b": put together for those that ask, as there may be millions of paths
 };
 
 class LinkTrace;
@@ -115,6 +117,8 @@ class Interconnect {
   FlatMap<double> latency_of_;  ///< of links, by address:< seconds, as loaded
   std::vector<Path> paths_;
   std::vector<NetworkLink> links_;
+  std::vector<PathLink> on_path_;              // memory of read_again
+  std::vector<simgrid::s4u::Link*> on_route_;  // and of path
   LinkTrace* trace_ = nullptr;
 };
 

@@ -8,6 +8,8 @@
 #include <string>
 #include <string_view>
 
+#include "sim/platform/build/host_zone.hpp"
+
 namespace dadsim::sim {
 namespace {
 
@@ -110,6 +112,20 @@ collectives::RankLayout rank_layout(const std::vector<simgrid::s4u::Host*>& host
   if (!inside) layout.inside = layout.between;
   if (!between) layout.between = layout.inside;
   return layout;
+}
+
+bool joined_by_wan(const std::vector<simgrid::s4u::Host*>& hosts) {
+  // Of a file nobody knows which links are a WAN's, and not all its hosts need have a way to all others.
+  if (hosts.size() < 3 || declared_network() == nullptr) return false;
+  const auto is_far = [&](const simgrid::s4u::Host* host) {
+    std::vector<simgrid::s4u::Link*> links;
+    hosts.front()->route_to(host, links, static_cast<double*>(nullptr));
+    return std::ranges::any_of(links, [](const simgrid::s4u::Link* link) {
+      const char* name = link->get_property("class");
+      return name != nullptr && std::string_view(name) == "wan";
+    });
+  };
+  return is_far(hosts.back()) && !is_far(hosts[1]);
 }
 
 }  // namespace dadsim::sim

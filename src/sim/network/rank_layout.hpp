@@ -11,4 +11,8 @@ namespace dadsim::sim {
 /// between nodes are like: of the first such pairs.
 collectives::RankLayout rank_layout(const std::vector<simgrid::s4u::Host*>& hosts, Interconnect& network);
 
+/// Whether the first of `hosts` has others near it, and the last across a line of a WAN: clusters of a
+/// declared platform that such lines join.
+bool joined_by_wan(const std::vector<simgrid::s4u::Host*>& hosts);
+
 }  // namespace dadsim::sim

@@ -37,6 +37,7 @@ struct Outlook {
   double sharers = 1;       ///< there
   double burst = kEndless;  ///< bytes that pass without a loss
   double kept = kEndless;   ///< bytes: the window after losses, of all that share it
+  std::size_t narrow = 0;   ///< the link whose queue that is
 };
 
 Outlook look(std::span<const LinkState> path, bool cold) {
@@ -58,6 +59,7 @@ Outlook look(std::span<const LinkState> path, bool cold) {
     if (link.queue / link.connections < outlook.queue / outlook.sharers) {
       outlook.queue = link.queue;
       outlook.sharers = link.connections;
+      outlook.narrow = static_cast<std::size_t>(&link - path.data());
     }
   }
   // In slow start half of a window is in the queue at the end of a round trip, and the windows before it are as large.
@@ -66,9 +68,10 @@ Outlook look(std::span<const LinkState> path, bool cold) {
   return outlook;
 }
 
-/// Bytes to transfer for `bytes`, were `rate` the share of the connection.
+/// Bytes to transfer for `bytes`, were `rate` the share of the connection. `longer`, if given, gets by how many times
+/// windows make that more.
 double transferred(std::span<const LinkState> path, const Outlook& outlook, double bytes, double round_trip,
-                   double rate) {
+                   double rate, double* longer = nullptr) {
   double both_ends = 0;  // 2: both ends equally contended
   for (const LinkState& link : path) {
     if (link.connections > 1) both_ends += std::pow(std::min(1.0, rate / share_of(link)), 2);
@@ -85,6 +88,7 @@ double transferred(std::span<const LinkState> path, const Outlook& outlook, doub
     const double slower = std::pow(1 + std::pow(needed / kept, kCorner), 1 / kCorner);
     result = outlook.burst + (bytes - outlook.burst) * slower;
   }
+  if (longer != nullptr) *longer = result / bytes;
   return result * (1 + (outlook.opposed ? kAcknowledgement : 0) +
                    kMatchingLoss * outlook.filling * std::max(0.0, both_ends - 1));
 }
@@ -98,7 +102,10 @@ TransferCost transfer_cost(std::span<const LinkState> path, double bytes, double
   while (result.tightest + 1 < path.size() && share_of(path[result.tightest]) > kAlike * outlook.share)
     ++result.tightest;
   if (!(bytes > 0)) return result;
-  result.inflation = transferred(path, outlook, bytes, round_trip, outlook.share) / bytes;
+  double longer = 1;
+  result.inflation = transferred(path, outlook, bytes, round_trip, outlook.share, &longer) / bytes;
+  result.waiting = 1 - 1 / longer;
+  result.queue = outlook.narrow;
   if (cold) return result;
   // A tight link hides what happens on a loose one: the longest counts, not the sum.
   for (const LinkState& link : path) {

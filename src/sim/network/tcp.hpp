@@ -22,6 +22,8 @@ struct TransferCost {
   double inflation = 1;      ///< bytes to transfer ÷ bytes of the message
   double floor = 0;          ///< seconds that the transfer takes at least
   std::size_t tightest = 0;  ///< the link of the path with the least share, the first of equals
+  double waiting = 0;        ///< share of the transfer that windows and losses make it longer by, 0…1
+  std::size_t queue = 0;     ///< the link of the path whose queue bursts overflow
 };
 
 /// What a fluid model of TCP needs beside fair sharing, fitted on real transfers (docs/validation.md). A message is one

@@ -167,8 +167,14 @@ class TcpConnection : public Connection {
       idle_ = written_ == 0;
       if (idle_ || !take_up()) wake_->acquire();
       const Entry entry = queue_.front();
+      const double from = now();
       transfer(entry.message, fare_);
-      if (least_end_ > now()) sg4::this_actor::sleep_until(least_end_);
+      Holdup holdup{bottleneck_, links()[fare_.queue], fare_.waiting * (now() - from)};
+      if (least_end_ > now()) {
+        // The bytes alone take what they take: the rest of the time is that of the window, or of repair.
+        holdup.queueing += least_end_ - now();
+        sg4::this_actor::sleep_until(least_end_);
+      }
       queue_.pop_front();
       --written_;
       counted_ -= entry.message.bytes;
@@ -184,7 +190,7 @@ class TcpConnection : public Connection {
           for (const std::int32_t index : links()) --link(index).connections;
         }
       });
-      all_.deliver(entry.message, date, bottleneck_, outbox_);
+      all_.deliver(entry.message, date, holdup, outbox_);
     }
   }
 

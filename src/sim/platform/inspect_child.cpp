@@ -169,7 +169,8 @@ std::vector<RouteFigures> look_at_routes(const spec::PlatformSpec& platform, con
         WireWriter message;
         message << found.bandwidth << found.payload_rate << found.latency
                 << static_cast<std::int64_t>(found.links.size());
-        for (const std::string& link : found.links) message << std::string_view(link);
+        for (const std::string& link : found.links)
+          message << std::string_view(link) << sg4::Link::by_name(link)->get_bandwidth();
         sink.send(message.bytes());
       }
     };
@@ -179,7 +180,8 @@ std::vector<RouteFigures> look_at_routes(const spec::PlatformSpec& platform, con
       std::int64_t links = 0;
       message >> found.bandwidth >> found.payload_rate >> found.latency >> links;
       found.links.resize(static_cast<std::size_t>(links));
-      for (std::string& link : found.links) message >> link;
+      found.widths.resize(found.links.size());
+      for (std::size_t i = 0; i < found.links.size(); ++i) message >> found.links[i] >> found.widths[i];
       figures.push_back(std::move(found));
     };
     const ChildOutcome outcome = run_in_child(look, listen, kLookTimeLimit);

@@ -22,6 +22,7 @@ using HostWay = std::pair<std::size_t, std::size_t>;
 struct RouteFigures {
   double bandwidth = 0, payload_rate = 0, latency = 0;  ///< all 0: no route
   std::vector<std::string> links{};                     ///< where they were asked for
+  std::vector<double> widths{};                         ///< of those links, byte/s
 };
 
 /// What does not need routes: the hosts, and the report's classes of links.

@@ -1,9 +1,12 @@
 #include "sim/platform/markup.hpp"
 
 #include <libxml/tree.h>
+#include <libxml/xmlmemory.h>
 #include <libxml/xmlreader.h>
 
 #include <algorithm>
+
+#include "support/watched_memory.hpp"
 
 namespace dadsim::sim {
 namespace {
@@ -23,14 +26,17 @@ Markup::Markup(std::string_view document) : document_(document) {
   const std::size_t first = std::min(document.find_first_not_of(" \t\r\n"), document.size());
   lines_before_ = static_cast<int>(std::ranges::count(document.substr(0, first), '\n'));
   document_.remove_prefix(first);
+  const WatchedMemory memory = WatchedMemory::of(xmlMemSetup);
   xmlResetLastError();
   reader_.reset(xmlReaderForMemory(document_.data(), static_cast<int>(document_.size()), nullptr, "UTF-8",
                                    XML_PARSE_NONET | XML_PARSE_NOERROR | XML_PARSE_NOWARNING | XML_PARSE_IGNORE_ENC));
+  memory.check();
 }
 
 std::optional<Markup::Piece> Markup::next() {
   int read = 0;
   while (reader_ != nullptr && (read = xmlTextReaderRead(reader_.get())) == 1) {
+    WatchedMemory::check();
     switch (xmlTextReaderNodeType(reader_.get())) {
       case XML_READER_TYPE_DOCUMENT_TYPE:
         doctype_ = reinterpret_cast<const xmlDtd*>(xmlTextReaderCurrentNode(reader_.get()));
@@ -43,6 +49,7 @@ std::optional<Markup::Piece> Markup::next() {
         break;
     }
   }
+  WatchedMemory::check();
   if (read < 0 && !fault_) {
     const xmlError* error = xmlGetLastError();
     fault_ = Fault{lines_before_ + xmlTextReaderGetParserLineNumber(reader_.get()), "it cannot be read"};

@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
+#include <limits>
 #include <map>
 #include <string>
+#include <utility>
 
 #include "sim/platform/build/picture.hpp"
 
@@ -46,6 +49,21 @@ Picture picture_of_file(const std::vector<HostOf>& hosts, const std::vector<Host
     in[ways[i].second] = std::max(in[ways[i].second], figures[i].bandwidth);
   }
   const std::vector<std::vector<std::string>> own = own_links(hosts.size(), ways, figures);
+  // A host's own line has its own numbers, whatever routes get beyond it: a hub's is wider than those of its sites.
+  std::vector<double> own_out(hosts.size(), std::numeric_limits<double>::infinity());
+  std::vector<double> own_in = own_out;
+  for (std::size_t i = 0; i < ways.size(); ++i) {
+    for (std::size_t k = 0; k < figures[i].links.size(); ++k) {
+      for (const auto& [host, least] : {std::pair(ways[i].first, &own_out), std::pair(ways[i].second, &own_in)}) {
+        if (std::ranges::count(own[host], figures[i].links[k]) > 0)
+          (*least)[host] = std::min((*least)[host], figures[i].widths[k]);
+      }
+    }
+  }
+  for (std::size_t i = 0; i < hosts.size(); ++i) {
+    if (std::isfinite(own_out[i])) out[i] = own_out[i];
+    if (std::isfinite(own_in[i])) in[i] = own_in[i];
+  }
   const std::string network = "the network";
   picture.boxes.push_back({network, network, Picture::Kind::network, ""});
   for (std::size_t i = 0; i < hosts.size(); ++i) {

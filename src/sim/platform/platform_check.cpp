@@ -7,19 +7,24 @@
 #include <charconv>
 #include <cstdint>
 #include <cstdio>
+#include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <variant>
 
 #include "sim/child_process.hpp"
 #include "sim/platform.hpp"
+#include "sim/platform/build/build.hpp"
 #include "sim/platform/compat.hpp"
 #include "sim/platform/engine.hpp"
 #include "sim/platform/event_rates.hpp"
 #include "sim/platform/platform_text.hpp"
 #include "sim/platform/state_profiles.hpp"
+#include "support/environment_error.hpp"
 #include "support/terminal.hpp"
 #include "support/wire.hpp"
 
@@ -80,30 +85,73 @@ std::string name_fault(const sg4::Engine& engine) {
   return {};
 }
 
-/// In the child, and in its own children for what SimGrid may abort on.
-void check_hosts(const sg4::Engine& engine, const std::vector<std::string>& hosts, const MessageSink& sink) {
+/// What is to be known of the hosts of a platform.
+struct KnownHosts {
+  struct Host {
+    int cores = 1;
+    double speed = 0;
+  };
+  std::function<std::optional<Host>(const std::string& name)> find;
+  std::function<std::vector<std::string>()> names;
+};
+
+KnownHosts hosts_of(const sg4::Engine& engine) {
+  return {.find = [&engine](const std::string& name) -> std::optional<KnownHosts::Host> {
+            const sg4::Host* host = engine.host_by_name_or_null(name);
+            if (host == nullptr) return std::nullopt;
+            return KnownHosts::Host{host->get_core_count(), host->get_speed()};
+          },
+          .names =
+              [&engine] {
+                std::vector<std::string> names;
+                for (const sg4::Host* one : engine.get_all_hosts()) names.push_back(one->get_name());
+                return names;
+              }};
+}
+
+/// Of a declared platform, whose hosts have one core each and a speed that nobody asks for.
+KnownHosts hosts_called(const std::unordered_set<std::string_view>& names) {
+  return {.find = [&names](const std::string& name) -> std::optional<KnownHosts::Host> {
+            if (!names.contains(name)) return std::nullopt;
+            return KnownHosts::Host{1, 1};
+          },
+          .names = [&names] { return std::vector<std::string>(names.begin(), names.end()); }};
+}
+
+void check_hosts(const KnownHosts& known, const std::vector<std::string>& hosts, const MessageSink& sink) {
   std::unordered_map<std::string_view, int> placed;
   for (const std::string& name : hosts) ++placed[name];
   for (std::size_t i = 0; i < hosts.size(); ++i) {
-    const sg4::Host* host = engine.host_by_name_or_null(hosts[i]);
-    if (host == nullptr) {
-      std::vector<std::string> known;
-      for (const sg4::Host* one : engine.get_all_hosts()) known.push_back(one->get_name());
+    const std::optional<KnownHosts::Host> host = known.find(hosts[i]);
+    if (!host) {
       tell(sink, CheckTopic::host_error, i, fmt::format("the platform has no host '{}'", hosts[i]),
-           choice_of_hosts(hosts[i], std::move(known)));
+           choice_of_hosts(hosts[i], known.names()));
       continue;
     }
-    const int cores = host->get_core_count();
+    const int cores = host->cores;
     const int workers = placed[hosts[i]];
     if (workers > cores) {
       tell(sink, CheckTopic::host_error, i,
            fmt::format("host '{}' has {} core{} and {} workers", hosts[i], cores, cores == 1 ? "" : "s", workers),
            fmt::format("set core=\"{}\" in the platform or use other hosts", workers));
-    } else if (!(host->get_speed() > 0)) {
+    } else if (!(host->speed > 0)) {
       tell(sink, CheckTopic::host_error, i, fmt::format("host '{}' has a speed of 0", hosts[i]),
            "any speed above 0 will do; the worker's device says what it computes");
     }
   }
+}
+
+/// Whether what a declared platform says of itself is all that is to be known of it, as it mostly is: then its hosts
+/// have been looked at, and it need not be built for that. Throws what building it would throw.
+bool passes_as_described(const spec::PlatformSpec& platform, const std::vector<std::string>& hosts,
+                         const MessageSink& sink) {
+  check_declared(platform);
+  const std::vector<std::string> declared = host_names(platform);
+  const std::unordered_set<std::string_view> names(declared.begin(), declared.end());
+  if (names.size() < declared.size() || std::ranges::any_of(declared, has_hidden_characters)) return false;
+  tell(sink, CheckTopic::loaded, 0);
+  check_hosts(hosts_called(names), hosts, sink);
+  return true;
 }
 
 /// Why nothing could be sent from `from` to `to`; both empty if it could. SimGrid may end the process instead.
@@ -223,10 +271,17 @@ PlatformFindings check_platform(const spec::PlatformSpec& platform, const std::v
   if (loaded_file != nullptr) findings.file_errors = check_platform_text(file);
   if (!findings.file_errors.empty()) return findings;
 
+  const bool as_built = loaded_file == nullptr && platform.changes.empty() && platform.profiles.empty();
   const auto check = [&](const MessageSink& sink) {
     std::unique_ptr<sg4::Engine> engine;
     try {
+      if (as_built && platform.background.empty() && passes_as_described(platform, hosts, sink)) {
+        tell(sink, CheckTopic::end, 0);
+        std::_Exit(0);
+      }
       engine = load_engine(platform);
+    } catch (const EnvironmentError&) {
+      throw;
     } catch (const simgrid::ParseError& error) {
       tell(sink, CheckTopic::parse_error, 0, error.what());
       std::_Exit(1);
@@ -242,12 +297,11 @@ PlatformFindings check_platform(const spec::PlatformSpec& platform, const std::v
     for (const std::string& fault : event_rate_faults(platform, *engine)) {
       tell(sink, CheckTopic::route_error, 0, "the platform: " + fault);
     }
-    check_hosts(*engine, hosts, sink);
+    check_hosts(hosts_of(*engine), hosts, sink);
     std::vector<Way> ways;
     std::set<Way> known;
-    // From host to host of a declared platform there is a way as it is built, over links that have been checked.
-    const bool as_built = loaded_file == nullptr && platform.changes.empty() && platform.profiles.empty();
     for (const auto& [a, b] : pairs) {
+      // From host to host of a declared platform there is a way as it is built, over links that have been checked.
       if (as_built) break;
       const sg4::Host* from = engine->host_by_name_or_null(hosts.at(a));
       const sg4::Host* to = engine->host_by_name_or_null(hosts.at(b));

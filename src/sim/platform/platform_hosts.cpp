@@ -5,6 +5,7 @@
 
 #include "sim/platform.hpp"
 #include "sim/platform/by_number.hpp"
+#include "sim/platform/link_changes.hpp"
 #include "sim/platform/platform_child.hpp"
 #include "support/wire.hpp"
 
@@ -81,26 +82,27 @@ std::vector<PlatformHost> platform_hosts(const spec::PlatformSpec& platform) {
   return hosts;
 }
 
-std::vector<std::string> platform_links(const spec::PlatformSpec& platform) {
+std::vector<PlatformLink> platform_links(const spec::PlatformSpec& platform) {
   const auto look = [&](const MessageSink& sink) {
     const simgrid::s4u::Engine& engine = load_to_look(platform);
     for (const simgrid::s4u::Link* link : engine.get_all_links()) {
-      const char* link_class = link->get_property("class");
+      const char* found = property_of(link, "class");
+      const std::string_view link_class = found == nullptr ? "" : found;
       // The way of a host to itself is no link of the platform's.
-      if (link->get_name() == "__loopback__" || (link_class != nullptr && std::string_view(link_class) == "loopback"))
-        continue;
+      if (link->get_name() == "__loopback__" || link_class == "loopback") continue;
       WireWriter message;
-      message << std::string_view(link->get_name());
+      message << std::string_view(link->get_name()) << link_class << link->get_bandwidth();
       sink.send(message.bytes());
     }
   };
-  std::vector<std::string> names;
+  std::vector<PlatformLink> links;
   look_in_child(look, [&](std::string_view bytes) {
     WireReader message(bytes);
-    message >> names.emplace_back();
+    PlatformLink& link = links.emplace_back();
+    message >> link.name >> link.link_class >> link.bandwidth;
   });
-  std::ranges::sort(names, before_by_number);
-  return names;
+  std::ranges::sort(links, before_by_number, &PlatformLink::name);
+  return links;
 }
 
 }  // namespace dadsim::sim

@@ -8,6 +8,7 @@
 #include <span>
 
 #include "sim/network/flow.hpp"
+#include "sim/network/rank_layout.hpp"
 #include "sim/step/closed_form.hpp"
 
 namespace dadsim::sim {
@@ -45,7 +46,18 @@ double by_flow(const std::vector<simgrid::s4u::Host*>& hosts, const collectives:
   return *std::ranges::max_element(dates);
 }
 
+/// Of a request's first group.
+std::vector<simgrid::s4u::Host*> first_hosts(const Request& request, const std::vector<simgrid::s4u::Host*>& hosts) {
+  std::vector<simgrid::s4u::Host*> own;
+  for (const collectives::Rank rank : request.groups.front()) own.push_back(hosts.at(static_cast<std::size_t>(rank)));
+  return own;
+}
+
 }  // namespace
+
+bool is_compared(const Request& request, const std::vector<simgrid::s4u::Host*>& hosts) {
+  return request.algorithm == "best" || (request.algorithm == "auto" && joined_by_wan(first_hosts(request, hosts)));
+}
 
 BestCollective best_collective(const std::vector<Request>& requests, const std::vector<simgrid::s4u::Host*>& hosts,
                                Interconnect& network) {
@@ -92,7 +104,13 @@ BestCollective best_collective(const std::vector<Request>& requests, const std::
   if (chosen != candidates.end() && chosen - candidates.begin() >= static_cast<std::ptrdiff_t>(kTimed)) {
     std::rotate(candidates.begin() + kTimed - 1, chosen, chosen + 1);
   }
-  const std::size_t timed = std::min(kTimed, candidates.size());
+  std::size_t timed = std::min(kTimed, candidates.size());
+  const auto ring = std::ranges::find(candidates, "ring", &Candidate::name);
+  if (ring != candidates.end() && ring - candidates.begin() >= static_cast<std::ptrdiff_t>(timed) &&
+      joined_by_wan(first_hosts(requests.front(), hosts))) {
+    std::rotate(candidates.begin() + static_cast<std::ptrdiff_t>(timed), ring, ring + 1);
+    ++timed;
+  }
   const Candidate* best = nullptr;
   std::vector<std::string> words;
   for (Candidate& candidate : std::span(candidates).first(timed)) {

@@ -129,7 +129,7 @@ CollectiveChoices::Chosen& CollectiveChoices::choose(const step::Task& task, con
   if (chosen == nullptr) {
     std::vector<Request> requests = requests_of(task, schedule, layout);
     Chosen made;
-    if (requests.front().algorithm == "best" && network_ != nullptr) {
+    if (network_ != nullptr && is_compared(requests.front(), hosts_)) {
       made.algorithm = best_collective(requests, hosts_, *network_).algorithm;
       for (Request& request : requests) request.algorithm = made.algorithm;
     } else {

@@ -58,9 +58,10 @@ void CollectiveRun::begin(collectives::Rank rank, double date, EventGraph::Id ca
   for (collectives::Rank lane = 0; lane < rounds_.lanes(); ++lane) advance(rank, lane, outbox);
 }
 
-void CollectiveRun::arrived(const Message& message, double date, std::int32_t bottleneck, Outbox& outbox) {
+void CollectiveRun::arrived(const Message& message, double date, const Holdup& holdup, Outbox& outbox) {
   graph_.end(message.event, date);
-  graph_.set_bottleneck(message.event, bottleneck);
+  graph_.set_bottleneck(message.event, holdup.bottleneck);
+  if (holdup.queue >= 0) graph_.set_queueing(message.event, holdup.queue, holdup.queueing);
   if (message.round < 0) {
     heard({message.from, date, message.event}, message.to, word_of(message.round), outbox);
     return;

@@ -26,7 +26,7 @@ class CollectiveRun {
   /// The rank takes part from `date` on, which may lie ahead. To be called in an actor on its host.
   void begin(collectives::Rank rank, double date, EventGraph::Id cause, Outbox& outbox);
   /// A message of this collective will have arrived at `date`.
-  void arrived(const Message& message, double date, std::int32_t bottleneck, Outbox& outbox);
+  void arrived(const Message& message, double date, const Holdup& holdup, Outbox& outbox);
 
  private:
   /// What a rank got in a round, and what it waits for there.

@@ -30,16 +30,20 @@ std::vector<step::Bound> EventGraph::critical_path(Id last, const Names& names, 
     const double duration = event.end - event.begin;
     const double before = std::max(0.0, since - event.begin);  // what of it does not count
     if (event.bottleneck == kComputation) {
-      spend(names.computation.at(place), "compute", duration - before);
+      spend(names.computation(place), "compute", duration - before);
     } else {
-      double latency = std::min(names.route_latency.at(place), duration);
+      double latency = std::min(names.route_latency(place), duration);
       // An empty message, or a route without links: what is left is rounding.
       if (event.bottleneck < 0 || duration - latency <= 1e-9 * duration) latency = duration;
       // A message is transferred first, and then on its way.
       const double transfer = duration - latency;
-      spend(names.latency.at(place), "latency", latency - std::max(0.0, before - transfer));
-      if (event.bottleneck >= 0)
-        spend(names.link.at(static_cast<std::size_t>(event.bottleneck)), "bandwidth", transfer - before);
+      spend(names.latency(place), "latency", latency - std::max(0.0, before - transfer));
+      if (event.bottleneck >= 0) {
+        const double counts = std::max(0.0, transfer - before);
+        const double queueing = event.queue < 0 ? 0 : std::min<double>(event.queueing, counts);
+        if (queueing > 0) spend(names.link(static_cast<std::size_t>(event.queue)), "queueing", queueing);
+        spend(names.link(static_cast<std::size_t>(event.bottleneck)), "bandwidth", counts - queueing);
+      }
     }
     if (event.cause >= id) throw std::logic_error("an event that caused itself");
     id = event.cause;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,11 @@ class EventGraph {
   void end(Id event, double time) { events_[static_cast<std::size_t>(event)].end = time; }
   /// The link that was the message's narrowest, once it has ended.
   void set_bottleneck(Id event, std::int32_t link) { events_[static_cast<std::size_t>(event)].bottleneck = link; }
+  /// What of its transfer windows, losses and their repair took, seconds, at the queue of a link.
+  void set_queueing(Id event, std::int32_t link, double seconds) {
+    events_[static_cast<std::size_t>(event)].queue = link;
+    events_[static_cast<std::size_t>(event)].queueing = static_cast<float>(seconds);
+  }
   double end_of(Id event) const { return event == kStart ? begin_ : events_[static_cast<std::size_t>(event)].end; }
 
   /// Whichever ends later, the first where both end at the same time.
@@ -32,10 +38,10 @@ class EventGraph {
 
   /// What the resources on the way are called.
   struct Names {
-    std::vector<std::string> computation;  ///< per node
-    std::vector<std::string> latency;      ///< per route
-    std::vector<double> route_latency;     ///< per route, seconds
-    std::vector<std::string> link;         ///< per link
+    std::function<std::string(std::size_t node)> computation;
+    std::function<std::string(std::size_t route)> latency;
+    std::function<double(std::size_t route)> route_latency;  ///< seconds
+    std::function<std::string(std::size_t link)> link;
   };
 
   /// Seconds of the critical path that ends with `last`, by resource, longest first, from the date `since` on: the
@@ -49,6 +55,8 @@ class EventGraph {
     Id cause;
     std::int32_t place;       ///< node of a computation, route of a message
     std::int32_t bottleneck;  ///< link of a message; computation or none_yet
+    std::int32_t queue = -1;  ///< link whose queue held a message up, or −1
+    float queueing = 0;       ///< seconds of that
   };
   static constexpr std::int32_t kComputation = -1;
   static constexpr std::int32_t kNoneYet = -2;

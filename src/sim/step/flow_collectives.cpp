@@ -1,16 +1,26 @@
 #include "sim/step/flow_collectives.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <functional>
 #include <numeric>
 #include <unordered_map>
+#include <variant>
 
 #include "sim/network/flow.hpp"
 #include "sim/step/closed_form.hpp"
+#include "sim/step/collective_choice.hpp"
 
 namespace dadsim::sim {
 namespace {
 
 constexpr double kMostKeptMessages = 2e7;  // messages in models: some 100 bytes each
+constexpr double kManyMessages = 2e5;      // up to which following each takes less than a second
+constexpr double kTooMany = 2e7;           // to follow each of them: FlowEvents::kMostMessages
+constexpr std::int64_t kFollowed = 32;     // at least, of rounds that are alike, where each message is followed
+constexpr std::size_t kFewNodes = 4473;    // among which no collective that is taken has so many
+constexpr std::size_t kKeptApart = 16;     // outcomes of a collective whose ranks began apart
+constexpr double kSameBegin = 1e-12;       // seconds, as SimGrid is told to count events as one
 
 /// Calls `visit(rank, transfer, times)` for every message that stands for `times` in as many rounds.
 template <class Visit>
@@ -26,6 +36,21 @@ void for_each_message(const collectives::Rounds& rounds, const Visit& visit) {
       }
     }
   }
+}
+
+/// The least number of messages that are followed where ranks get out of step.
+double least_followed(const collectives::Rounds& rounds) {
+  double messages = 0;
+  std::vector<collectives::Transfer> transfers;
+  for (const collectives::RoundPhase& phase : rounds.phases()) {
+    for (std::int64_t i = 0; i < (phase.alike ? 1 : phase.rounds) && messages <= kTooMany; ++i) {
+      transfers.clear();
+      for (collectives::Rank rank = 0; rank < rounds.ranks(); ++rank) rounds.sends(rank, phase.first + i, transfers);
+      messages += static_cast<double>(phase.alike ? std::min(phase.rounds, kFollowed) : 1) *
+                  static_cast<double>(transfers.size());
+    }
+  }
+  return messages;
 }
 
 /// Sets of numbers 0, 1, …, each at first by itself (Tarjan, JACM 22(2), 1975, with halving of paths).
@@ -130,8 +155,9 @@ FlowOutcome FlowCollectives::carry_out(FlowPart& part, std::vector<double>& date
     outcome.spent[{"latency", "closed form"}] = end - latest;
     if (part.traffic == nullptr) part.traffic = std::make_unique<const FlowTraffic>(traffic_of(part, {}));
   } else {
-    std::unique_ptr<FlowModel> model =
-        part.model != nullptr ? std::move(part.model) : std::make_unique<FlowModel>(network_, part.hosts);
+    std::unique_ptr<FlowModel> model = part.model != nullptr
+                                           ? std::move(part.model)
+                                           : std::make_unique<FlowModel>(network_, part.hosts, true, memory_);
     model->run(*part.rounds, dates);
     outcome.spent = model->spent();
     if (part.traffic == nullptr) {
@@ -143,6 +169,53 @@ FlowOutcome FlowCollectives::carry_out(FlowPart& part, std::vector<double>& date
   outcome.seconds.reserve(dates.size());
   for (const double date : dates) outcome.seconds.push_back(date - earliest);
   return outcome;
+}
+
+const FlowOutcome& FlowCollectives::carry_out_apart(FlowPart& part, std::vector<double>& dates, double earliest,
+                                                    double latest) {
+  const auto as_before = [&](double date, double begin) { return std::abs(date - earliest - begin) <= kSameBegin; };
+  for (const auto& known : part.apart) {
+    if (!std::ranges::equal(dates, known->begins, as_before)) continue;
+    for (std::size_t rank = 0; rank < dates.size(); ++rank) dates[rank] = earliest + known->outcome.seconds[rank];
+    return known->outcome;
+  }
+  auto apart = std::make_unique<FlowApart>();
+  apart->begins.reserve(dates.size());
+  for (const double date : dates) apart->begins.push_back(date - earliest);
+  apart->outcome = carry_out(part, dates, earliest, latest);
+  if (part.apart.size() >= kKeptApart) part.apart.erase(part.apart.begin());
+  return part.apart.emplace_back(std::move(apart))->outcome;
+}
+
+std::vector<const FlowPart*> FlowCollectives::carry_out_largest() {
+  std::vector<const FlowPart*> done;
+  if (by_closed_form_ || parts_.nodes() < kFewNodes) return done;
+  for (const step::Task& task : schedule_.tasks) {
+    if (std::holds_alternative<step::CollectiveTask>(task.what)) of(task);
+  }
+  std::vector<std::pair<double, FlowPart*>> large;
+  known_.for_each([&](std::vector<FlowPart>& parts) {
+    for (FlowPart& part : parts) {
+      if (least_followed(*part.rounds) <= kTooMany) continue;
+      double bytes = 0;
+      std::vector<collectives::Transfer> transfers;
+      for (collectives::Rank rank = 0; rank < part.rounds->ranks(); ++rank) part.rounds->sends(rank, 0, transfers);
+      for (const collectives::Transfer& transfer : transfers) bytes = std::max(bytes, transfer.bytes);
+      large.emplace_back(bytes, &part);
+    }
+  });
+  std::ranges::stable_sort(large, std::greater(), [](const auto& one) { return one.first; });
+  for (const auto& [bytes, part] : large) {
+    std::vector<double> dates(part->nodes.size(), 0);
+    part->together = std::make_unique<const FlowOutcome>(carry_out(*part, dates, 0, 0));
+    done.push_back(part);
+  }
+  return done;
+}
+
+bool FlowCollectives::is_large(FlowPart& part) const {
+  if (!part.is_large) part.is_large = CollectiveChoices::messages_of(*part.rounds) > kManyMessages;
+  return *part.is_large;
 }
 
 FlowTraffic FlowCollectives::traffic_of(const FlowPart& part, std::vector<LinkLoad> loads) {

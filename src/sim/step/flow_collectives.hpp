@@ -27,6 +27,12 @@ struct FlowOutcome {
   SpentSeconds spent;
 };
 
+/// The same where ranks began apart: when, per rank, from the first on.
+struct FlowApart {
+  std::vector<double> begins;
+  FlowOutcome outcome;
+};
+
 /// What it carries, whenever they begin.
 struct FlowTraffic {
   std::vector<double> sent, received;                    ///< bytes, per rank
@@ -39,18 +45,20 @@ struct FlowPart {
   std::vector<std::size_t> nodes;  ///< by rank: the first group's, then the next one's
   std::vector<std::size_t> ends;   ///< per group: the rank behind it
   std::shared_ptr<const collectives::Rounds> rounds;
-  std::vector<simgrid::s4u::Host*> hosts;       ///< by rank
-  std::unique_ptr<const FlowOutcome> together;  ///< where all begin together, once that is known
-  std::unique_ptr<const FlowTraffic> traffic;   ///< once it has been carried out
-  std::unique_ptr<FlowModel> model;             ///< the same, kept: other dates are put into what it has worked out
-  std::int64_t times = 0;                       ///< that it has occurred so
-  std::optional<std::size_t> number;            ///< in FlowOverlaps, once it has occurred
-  SpentSeconds spent;                           ///< otherwise
-  std::vector<FlowPart> stages;                 ///< where it has groups of several stages: those of each alone
+  std::vector<simgrid::s4u::Host*> hosts;               ///< by rank
+  std::unique_ptr<const FlowOutcome> together;          ///< where all begin together, once that is known
+  std::vector<std::unique_ptr<const FlowApart>> apart;  ///< where they began apart: the last that differ, oldest first
+  std::unique_ptr<const FlowTraffic> traffic;           ///< once it has been carried out
+  std::unique_ptr<FlowModel> model;   ///< the same, kept: other dates are put into what it has worked out
+  std::int64_t times = 0;             ///< that they have begun together
+  std::optional<bool> is_large;       ///< once that was asked for
+  std::optional<std::size_t> number;  ///< in FlowOverlaps, once it has occurred
+  SpentSeconds spent;                 ///< otherwise
+  std::vector<FlowPart> stages;       ///< where it has groups of several stages: those of each alone
 };
 
-/// The collectives of a schedule by flow: each is worked out once, and carried out again only where its ranks do not
-/// begin together.
+/// The collectives of a schedule by flow: each is worked out once, and carried out again only where its ranks begin
+/// apart, and not as they did lately.
 class FlowCollectives {
  public:
   FlowCollectives(const Nodes& nodes, const Parts& parts, const collectives::RankLayout& layout,
@@ -61,6 +69,15 @@ class FlowCollectives {
   /// `dates`: per rank, when it begins, and afterwards when it is done; `earliest` and `latest` of those. Throws
   /// FlowRefused.
   FlowOutcome carry_out(FlowPart& part, std::vector<double>& dates, double earliest, double latest);
+  /// The same where they begin apart. What begins as it did lately, but for less than what counts as one date, takes
+  /// what it took then.
+  const FlowOutcome& carry_out_apart(FlowPart& part, std::vector<double>& dates, double earliest, double latest);
+  /// Those that flow refuses if their ranks get out of step, for their messages are too many to follow each: they are
+  /// carried out before all others, begun together, the largest first, so that what is refused is refused before time
+  /// is spent on others. Throws FlowRefused.
+  std::vector<const FlowPart*> carry_out_largest();
+  /// Whether its messages are so many that following each takes seconds.
+  bool is_large(FlowPart& part) const;
 
   template <class Visit>
   void for_each(const Visit& visit) {
@@ -86,8 +103,9 @@ class FlowCollectives {
   const step::Schedule& schedule_;
   Interconnect& network_;
   bool by_closed_form_;
-  std::vector<simgrid::s4u::Host*> hosts_;  ///< per node
-  double kept_ = 0;                         ///< messages in models that are kept
+  std::vector<simgrid::s4u::Host*> hosts_;                               ///< per node
+  double kept_ = 0;                                                      ///< messages in models that are kept
+  std::shared_ptr<FlowMemory> memory_ = std::make_shared<FlowMemory>();  ///< of all models
   PerCollective<std::vector<FlowPart>> known_;
 };
 

@@ -89,8 +89,8 @@ double replay(const Nodes& nodes, const collectives::Rounds& rounds, Connections
   connections.number_aggregator(rounds.ranks(), rounds.ranks());
   CollectiveRun run(0, rounds, connections, graph,
                     [&end](collectives::Rank, double date, EventGraph::Id, Outbox&) { end = std::max(end, date); });
-  connections.on_arrival([&run](const Message& message, double date, std::int32_t bottleneck, Outbox& outbox) {
-    run.arrived(message, date, bottleneck, outbox);
+  connections.on_arrival([&run](const Message& message, double date, const Holdup& holdup, Outbox& outbox) {
+    run.arrived(message, date, holdup, outbox);
   });
   std::vector<sg4::ActorPtr> actors;
   actors.reserve(static_cast<std::size_t>(rounds.ranks()));

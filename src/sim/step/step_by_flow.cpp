@@ -10,6 +10,7 @@
 #include "sim/network/flow.hpp"
 #include "sim/step/by_stage.hpp"
 #include "sim/step/closed_form.hpp"
+#include "sim/step/collective_dates.hpp"
 #include "sim/step/compute_time.hpp"
 #include "sim/step/flow_collectives.hpp"
 #include "sim/step/flow_overlaps.hpp"
@@ -20,6 +21,10 @@ namespace dadsim::sim {
 namespace {
 
 constexpr double kTogether = 0.005;  // of the step: how far apart ranks may begin its collectives, all of them added up
+/// Of the step so far: how far apart ranks may begin collectives of very many messages, all of them added up, for these
+/// to count as begun together, when the last of them does. No message then leaves sooner than it would, nor later by
+/// more than that.
+constexpr double kLateShare = 1e-4;
 
 class StepByFlow {
  public:
@@ -56,6 +61,7 @@ class StepByFlow {
   }
 
   step::StepTiming run() {
+    together_ = collectives_.carry_out_largest();
     for (std::size_t i = 0; i < schedule_.tasks.size(); ++i) {
       const step::Task& task = schedule_.tasks[i];
       if (const auto* compute = std::get_if<step::ComputeTask>(&task.what)) {
@@ -118,28 +124,14 @@ class StepByFlow {
     const step::Task& task = schedule_.tasks[awaited];
     const double begin = stream.end;
     const std::size_t slot = slot_of(task, node);
-    const double end = Progress::of(progress_[awaited].done, slot);
+    const double end = CollectiveDates::of(progress_[awaited].done, slot);
     if (end <= begin) return;
     stream.end = end;
     if (recorder_ != nullptr) recorder_->waited(node, index, begin, end);
     if (!parts_.gets_something(task, node)) return;
-    stream.waiting += waiting_for_others(begin, end, Progress::of(progress_[awaited].issued, slot));
+    stream.waiting += waiting_for_others(begin, end, CollectiveDates::of(progress_[awaited].issued, slot));
   }
 
-  /// Dates of a collective for each of those who take part: those who issue it, and behind them those who only receive.
-  /// One, where all are equal.
-  struct Progress {
-    std::vector<double> done;
-    std::vector<double> issued;  ///< by the last of those that one gets something from
-    static double of(const std::vector<double>& dates, std::size_t slot) {
-      return dates.size() == 1 ? dates[0] : dates[slot];
-    }
-    static void shorten(std::vector<double>& dates) {
-      if (std::ranges::adjacent_find(dates, std::not_equal_to()) != dates.end()) return;
-      dates.resize(1);
-      dates.shrink_to_fit();
-    }
-  };
   std::size_t slot_of(const step::Task& task, std::size_t node) const {
     const Parts::Range issuers = parts_.issuers(task);
     return issuers.holds(node) ? node - issuers.first : issuers.size() + node - parts_.receivers(task).first;
@@ -148,15 +140,14 @@ class StepByFlow {
   void communicate(std::size_t index) {
     const step::Task& task = schedule_.tasks[index];
     const std::size_t slots = parts_.issuers(task).size() + parts_.receivers(task).size();
-    Progress& progress = progress_[index];
+    CollectiveDates& progress = progress_[index];
     const bool awaited = last_wait_[index] > 0;
     if (awaited) progress = {std::vector<double>(slots), std::vector<double>(slots)};
     apart_.next();
     overlooked_.next();
     for (FlowPart& part : collectives_.of(task)) communicate(index, part);
     if (!awaited) return;
-    Progress::shorten(progress.done);
-    Progress::shorten(progress.issued);
+    progress.shorten();
   }
 
   void communicate(std::size_t index, FlowPart& part) {
@@ -174,10 +165,17 @@ class StepByFlow {
       earliest = std::min(earliest, dates[rank]);
       latest = std::max(latest, dates[rank]);
     }
-    const bool even = earliest >= latest;
+    bool even = earliest >= latest;
     if (!even && !part.stages.empty()) {  // stages are apart by nature, and then each has the network to itself
       for (FlowPart& of_stage : part.stages) communicate(index, of_stage);
       return;
+    }
+    if (!even && !by_closed_form_ && taken_together_ + latest - earliest <= kLateShare * earliest &&
+        collectives_.is_large(part)) {
+      taken_together_ += latest - earliest;
+      note_apart(index, part, latest - earliest);
+      earliest = latest;
+      even = true;
     }
     for (double& date : dates) date = std::max(date, earliest);
     if (recorder_ != nullptr) begins_ = dates;
@@ -186,13 +184,14 @@ class StepByFlow {
       for (std::size_t rank = 0; rank < ranks; ++rank) dates[rank] += part.together->seconds[rank];
       beside_others(part, earliest);
     } else {
-      if (!by_closed_form_) note_apart(index, part, latest - earliest);
-      FlowOutcome outcome = collectives_.carry_out(part, dates, earliest, latest);
-      beside_others(part, earliest);
+      if (!even && !by_closed_form_) note_apart(index, part, latest - earliest);
       if (even) {
-        part.together = std::make_unique<const FlowOutcome>(std::move(outcome));
+        part.together = std::make_unique<const FlowOutcome>(collectives_.carry_out(part, dates, earliest, latest));
         together_.push_back(&part);
+        beside_others(part, earliest);
       } else {
+        const FlowOutcome& outcome = collectives_.carry_out_apart(part, dates, earliest, latest);
+        beside_others(part, earliest);
         add(part, 1);
         for (const auto& [what, seconds] : outcome.spent) (single() ? spent_ : part.spent)[what] += seconds;
         carry(*part.traffic, 1);
@@ -365,14 +364,15 @@ class StepByFlow {
   std::vector<double> free_;               ///< per node and line: when it may begin its next collective with sending
   std::vector<double> known_;              ///< seconds of the task at hand, per class
   std::vector<double> dates_, begins_;     ///< of the collective at hand, per rank
-  std::vector<Progress> progress_;         ///< per task; as long as it is waited for
+  std::vector<CollectiveDates> progress_;  ///< per task; as long as it is waited for
   std::vector<std::size_t> last_wait_;     ///< per task: the last that waits for it; 0: none
   std::vector<const FlowPart*> together_;  ///< whose outcome is known, in the order in which it was found
   std::vector<LinkLoad> loads_;
   SpentSeconds spent_;
-  ByStage apart_;           ///< seconds between the first and the last worker
-  ByStage overlooked_;      ///< seconds that collectives would hold up others that share their links
-  double worst_apart_ = 0;  ///< of one
+  ByStage apart_;              ///< seconds between the first and the last worker
+  ByStage overlooked_;         ///< seconds that collectives would hold up others that share their links
+  double taken_together_ = 0;  ///< seconds of `apart_`, of those that were taken as begun together
+  double worst_apart_ = 0;     ///< of one
   std::string worst_;
   step::StepTiming timing_;
 };

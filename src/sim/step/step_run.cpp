@@ -69,7 +69,7 @@ void StepRun::add_stage(const ReplayStep& step, const collectives::RankLayout& l
 }
 
 void StepRun::begin() {
-  connections_.on_arrival([this](const Message& message, double date, std::int32_t bottleneck, Outbox& outbox) {
+  connections_.on_arrival([this](const Message& message, double date, const Holdup& holdup, Outbox& outbox) {
     const auto task = static_cast<std::size_t>(message.operation);
     Stage& stage = stages_[stage_of_[task]];
     stage.sent[static_cast<std::size_t>(message.from)] += message.bytes;
@@ -79,7 +79,7 @@ void StepRun::begin() {
       double& through = operation.parts[static_cast<std::size_t>(message.from)].through_at;
       through = std::max(through, date);
     }
-    operation.run->arrived(message, date, bottleneck, outbox);
+    operation.run->arrived(message, date, holdup, outbox);
   });
 }
 
@@ -339,15 +339,15 @@ step::StepTiming StepRun::timing(std::size_t from, std::size_t to) const {
 
 EventGraph::Names StepRun::names() const {
   EventGraph::Names names;
-  for (std::size_t node = 0; node < streams_.size(); ++node) {
-    names.computation.push_back(
-        fmt::format("{} ({})", hosts_[node]->get_cname(), nodes_.devices[parts_.host_index(node)]->name));
-  }
-  for (const Path& path : network_.paths()) {
-    names.latency.push_back(path.name);
-    names.route_latency.push_back(path.latency + path.use.overhead);
-  }
-  for (const NetworkLink& link : network_.links()) names.link.push_back(link.name);
+  names.computation = [this](std::size_t node) {
+    return fmt::format("{} ({})", hosts_.at(node)->get_cname(), nodes_.devices[parts_.host_index(node)]->name);
+  };
+  names.latency = [this](std::size_t route) { return network_.paths().at(route).name(); };
+  names.route_latency = [this](std::size_t route) {
+    const Path& path = network_.paths().at(route);
+    return path.latency + path.use.overhead;
+  };
+  names.link = [this](std::size_t link) { return network_.links().at(link).name; };
   return names;
 }
 

@@ -44,7 +44,7 @@ class WorldServer {
         up_(loaded.nodes.hosts.size(), true),
         at_node_(loaded.nodes.hosts.size()),
         senders_(loaded.nodes.hosts.size()) {
-    connections_.on_arrival([this](const Message& message, double date, std::int32_t, Outbox&) {
+    connections_.on_arrival([this](const Message& message, double date, const Holdup&, Outbox&) {
       const auto activity = Activity{message.operation};
       graph_.end(message.event, date);
       const auto found = underway_.find(activity);

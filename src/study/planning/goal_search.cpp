@@ -5,11 +5,10 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 
 namespace dadsim::study {
 namespace {
-
-constexpr std::size_t kTriedBetween = 8;  // numbers of a range neither end of which meets the goal
 
 bool is_range(const spec::AllowedChange& change) { return change.varied.values.empty(); }
 
@@ -19,6 +18,22 @@ std::vector<double> spread(const std::vector<double>& numbers, std::size_t count
   std::vector<double> some;
   for (std::size_t i = 0; i < count; ++i) some.push_back(numbers[i * (numbers.size() - 1) / (count - 1)]);
   return some;
+}
+
+/// Indices of kTriedOfTheRange of the ascending numbers.
+std::vector<std::size_t> evenly_spread(const std::vector<double>& numbers) {
+  std::set<std::size_t> indices;
+  const double from = numbers.front();
+  const double to = numbers.back();
+  for (std::size_t i = 0; i < kTriedOfTheRange; ++i) {
+    const double share = static_cast<double>(i) / (kTriedOfTheRange - 1);
+    const double number = from > 0 ? from * std::pow(to / from, share) : from + share * (to - from);
+    const auto above = std::ranges::lower_bound(numbers, number);
+    indices.insert(std::min(static_cast<std::size_t>(above - numbers.begin()), numbers.size() - 1));
+  }
+  indices.insert(0);
+  indices.insert(numbers.size() - 1);
+  return {indices.begin(), indices.end()};
 }
 
 /// All that is searched: per change its values as they are set.
@@ -61,38 +76,80 @@ class Search {
     }
     varied_ = &bisected->varied;
     numbers_ = numbers_of(*varied_);
+    grid_ = evenly_spread(numbers_);
     // From the most preferred to the least.
-    if (!bisected->prefers_least) std::ranges::reverse(numbers_);
-    bisect();
+    if (!bisected->prefers_least) {
+      std::ranges::reverse(numbers_);
+      std::ranges::reverse(grid_);
+      for (std::size_t& index : grid_) index = numbers_.size() - 1 - index;
+    }
+    search();
+    for (auto& [index, trial] : trials_)
+      answer_.tried.push_back({numbers_[index], varied_->with(numbers_[index]), std::move(trial)});
+    std::ranges::sort(answer_.tried, {}, &report::Tried::number);
     return std::move(answer_);
   }
 
  private:
-  void bisect() {
-    if (met(0)) return take(0, true);
-    const std::optional<std::size_t> meeting = some_that_meets();
-    if (!meeting) return take(best_of_tried(), false);
-    std::size_t misses = 0;
-    std::size_t meets_it = *meeting;
-    while (meets_it - misses > 1) {
-      const std::size_t middle = misses + (meets_it - misses) / 2;
-      (met(middle) ? meets_it : misses) = middle;
+  using Test = bool (*)(const spec::GoalSpec&, const report::Trial&);
+
+  void search() {
+    for (const std::size_t index : grid_) at(index);
+    const std::optional<std::size_t> first = first_that(report::meets);
+    if (!first) return take(best_of_tried(), false);
+    take(*first, true);
+    if (*first > 0) {
+      answer_.neighbour = change(*first - 1);
+      answer_.neighbour_trial = at(*first - 1);
     }
-    take(meets_it, true);
-    answer_.neighbour = change(misses);
-    answer_.neighbour_trial = at(misses);
+    find_misses_beyond(*first);
+    if (!answer_.trial.scatter) return;
+    const auto text = [&](std::size_t index) { return varied_->with(numbers_[index]); };
+    if (const auto may = first_that(report::may_meet)) answer_.may = text(*may);
+    if (const auto safe = first_that(report::surely_meets)) answer_.safe = text(*safe);
   }
 
-  /// The last number, or else one of a few between.
-  std::optional<std::size_t> some_that_meets() {
-    const std::size_t last = numbers_.size() - 1;
-    if (last == 0) return std::nullopt;
-    if (met(last)) return last;
-    for (std::size_t i = 1; i <= kTriedBetween; ++i) {
-      const std::size_t between = i * last / (kTriedBetween + 1);
-      if (between > 0 && met(between)) return between;
+  bool is(Test test, std::size_t index) { return test(goal_, at(index)); }
+
+  /// Of two numbers, one of which passes the test: the last on the side of `from` that is as `from` is.
+  std::size_t last_like(Test test, std::size_t from, std::size_t other) {
+    const bool passes = is(test, from);
+    while (other - from > 1) {
+      const std::size_t middle = from + (other - from) / 2;
+      (is(test, middle) == passes ? from : other) = middle;
+    }
+    return from;
+  }
+
+  /// The most preferred number that passes, as far as the numbers of the grid tell.
+  std::optional<std::size_t> first_that(Test test) {
+    for (std::size_t i = 0; i < grid_.size(); ++i) {
+      if (!is(test, grid_[i])) continue;
+      return i == 0 ? grid_[0] : last_like(test, grid_[i - 1], grid_[i]) + 1;
     }
     return std::nullopt;
+  }
+
+  /// Stretches beyond a number that meets the goal which do not.
+  void find_misses_beyond(std::size_t met) {
+    std::size_t before = met;     // of the grid, or the answer
+    std::size_t missed_from = 0;  // 0: nothing is being missed
+    for (const std::size_t index : grid_) {
+      if (index <= met) continue;
+      const bool meets_it = is(report::meets, index);
+      if (!meets_it && missed_from == 0) missed_from = last_like(report::meets, before, index) + 1;
+      if (meets_it && missed_from > 0) {
+        add_misses(missed_from, last_like(report::meets, before, index));
+        missed_from = 0;
+      }
+      before = index;
+    }
+    if (missed_from > 0) add_misses(missed_from, numbers_.size() - 1);
+  }
+
+  void add_misses(std::size_t from, std::size_t to) {
+    answer_.misses_again.push_back(
+        {varied_->with(numbers_[from]), varied_->with(numbers_[to]), to + 1 == numbers_.size()});
   }
 
   std::size_t best_of_tried() const {
@@ -107,8 +164,6 @@ class Search {
     if (a.reached != b.reached) return a.reached;
     return a.reached ? excess(goal_, a) < excess(goal_, b) : a.accuracy > b.accuracy;
   }
-
-  bool met(std::size_t index) { return meets(goal_, at(index)); }
 
   const report::Trial& at(std::size_t index) {
     const auto known = trials_.find(index);
@@ -135,6 +190,7 @@ class Search {
   const Evaluate& evaluate_;
   const spec::VariedPath* varied_ = nullptr;
   std::vector<double> numbers_;
+  std::vector<std::size_t> grid_;  ///< indices of those that are tried first, rising
   std::map<std::size_t, report::Trial> trials_;
   report::GoalAnswer answer_;
   std::size_t preference_ = 0;

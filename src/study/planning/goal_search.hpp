@@ -11,12 +11,14 @@ namespace dadsim::study {
 /// One full timing run: of run `label` of the scenario with "path=value" set.
 using Evaluate = std::function<report::Trial(const std::vector<std::string>& assignments, const std::string& label)>;
 
-/// Finds, for every run in question and every choice of the searched values, the best number of the first range that
-/// meets the goal. A range is taken to be monotone: where one number meets the goal, all better ones (more of a range
-/// whose least is preferred) do. It is divided into numbers of three digits; the answer meets the goal and its
-/// neighbour does not, both by a timing run of their own. If neither end meets it, eight numbers between are tried
-/// before it is called out of reach. Answers that meet the goal come first, the most preferred number first, then the
-/// quickest. `progress` is told how many of the choices are through.
+/// Finds, for every run in question and every choice of the searched values, the most preferred number of the first
+/// range that meets the goal. The range is divided into numbers of three digits, of which kTriedOfTheRange, ends
+/// included and evenly spread (in the logarithm, where it begins above 0), are tried first: more may mean slower. Where
+/// of two of them next to each other one meets the goal and one does not, what is between is bisected. The answer
+/// meets the goal and its neighbour does not, both by a timing run of their own; where the goal is missed again beyond
+/// it, that is told, as is from which number on it may be met and surely is, by what seeds leave open. A stretch
+/// between two of those that were tried first, which has neither, is not seen. Answers that meet the goal come first,
+/// the most preferred number first, then the quickest. `progress` is told how many of the choices are through.
 std::vector<report::GoalAnswer> search_goal(
     const spec::GoalSpec& goal, const std::vector<std::string>& labels, const Evaluate& evaluate,
     const std::function<void(std::size_t done, std::size_t all)>& progress = {});
@@ -29,5 +31,6 @@ inline constexpr std::size_t kMostChoices = 10'000;
 /// The number of choices in the product of the lists and of kTriedOfARange numbers of each further range.
 std::size_t count_choices(const spec::GoalSpec& goal);
 inline constexpr std::size_t kTriedOfARange = 7;
+inline constexpr std::size_t kTriedOfTheRange = 13;
 
 }  // namespace dadsim::study

@@ -53,8 +53,10 @@ int longest_value(const std::string& path) {
 Database::Database(std::string path, Access access) : path_(std::move(path)), access_(access) {
   const bool reads = access == Access::read || access == Access::look;
   leaves_index_ = access == Access::read && !is_there(path_ + "-shm");
-  const int flags = (reads ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE) |  // NOLINT
-                    (access == Access::look ? SQLITE_OPEN_URI : 0);
+  // A change that was cut short is undone from the journal beside the file by whoever opens it next, who has to write.
+  const bool undoes = access == Access::read && is_there(path_ + "-journal");
+  const int flags = (reads && !undoes ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE) |  // NOLINT
+                    (reads ? 0 : SQLITE_OPEN_CREATE) | (access == Access::look ? SQLITE_OPEN_URI : 0);
   const std::string name = access == Access::look ? immutable_address(path_) : path_;
   const int code = sqlite3_open_v2(name.c_str(), &connection_, flags, nullptr);
   try {

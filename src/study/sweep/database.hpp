@@ -16,7 +16,7 @@ namespace dadsim::study {
 class Database {
  public:
   enum class Access {
-    read,     ///< a file that is there
+    read,     ///< a file that is there; a change of it that was cut short is undone, and nothing else written
     look,     ///< the same of somebody else's file: no log or lock is made beside it, and none is looked at
     write,    ///< a file that is there or is made; locked for others until it is closed
     scratch,  ///< written once by nobody else: no journal, the file is thrown away if that fails

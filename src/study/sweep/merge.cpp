@@ -130,6 +130,7 @@ MergedSweep merge_sweeps(const std::string& out, const std::vector<std::string>&
   std::map<SweepTrial, Told> trials;
   std::map<std::int64_t, SweepResults::Point> points;
   std::vector<SweepColumn> columns;
+  SweepSettings settings;
   std::vector<Diagnostic> errors;
   for (const std::string& file : files) {
     if (interrupted().load()) throw Cancelled();
@@ -152,6 +153,7 @@ MergedSweep merge_sweeps(const std::string& out, const std::vector<std::string>&
       }
       merged.identity.build = builds_of(merged.identity, results.identity);
     }
+    settings.insert(results.settings.begin(), results.settings.end());
     for (const SweepResults::Point& point : results.points) {
       const auto [known, is_new] = points.emplace(point.id, point);
       if (!is_new) check_agree(file, known->second, point);
@@ -169,6 +171,7 @@ MergedSweep merge_sweeps(const std::string& out, const std::vector<std::string>&
     Database database(beside.path(), Database::Access::scratch);
     create_tables(database);
     write_identity(database, merged.identity, columns);
+    write_settings(database, settings);
     for (const auto& [id, point] : points) write_point(database, point);
     for (const auto& [trial, told] : trials) {
       if (interrupted().load()) throw Cancelled();

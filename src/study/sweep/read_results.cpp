@@ -47,6 +47,7 @@ class Reader {
     check_structure();
     read_identity();
     scan([&] { read_points(); });
+    scan([&] { read_settings(); });
     scan([&] { read_runs(); });
     scan([&] { read_trials(); });
     for (const auto& [trial, runs] : runs_) lose(trial.point);  // of no trial
@@ -143,6 +144,18 @@ class Reader {
     }
   }
 
+  void read_settings() {
+    Statement select(database_, "SELECT what, words, checksum FROM setting ORDER BY what, words");
+    while (select.step()) {
+      std::pair<std::string, std::string> setting{select.text(0), select.text(1)};
+      if (checksum_of_setting(setting.first, setting.second) == select.integer(2)) {
+        results_.settings.insert(std::move(setting));
+      } else if (damage_.structure.empty()) {
+        damage_.structure = "a sentence of what was assumed is not the one that was written";
+      }
+    }
+  }
+
   void read_runs() {
     Statement row(database_, select_runs());
     while (row.step()) {
@@ -197,6 +210,10 @@ std::int64_t checksum_of(const SweepResults::Point& point) {
   checksum << point.id << point.hash;
   for (const std::string& value : point.values) checksum << value;
   return checksum.value();
+}
+
+std::int64_t checksum_of_setting(const std::string& what, const std::string& words) {
+  return (RowChecksum() << what << words).value();
 }
 
 std::int64_t checksum_of(const SweepTrial& trial, const std::string& message, const std::vector<SweepRun>& runs) {

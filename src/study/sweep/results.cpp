@@ -3,12 +3,16 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <set>
 #include <sstream>
 
+#include "report/causes.hpp"
 #include "scenario/findings.hpp"
+#include "study/learned.hpp"
 #include "study/sweep/read_results.hpp"
 #include "study/sweep/run_columns.hpp"
 #include "support/diagnostics.hpp"
@@ -17,7 +21,7 @@ namespace dadsim::study {
 namespace {
 
 constexpr std::int64_t kApplication = 0x44414453;  // "DADS": PRAGMA application_id
-constexpr std::int64_t kTables = 5;                // PRAGMA user_version: raised when a table changes
+constexpr std::int64_t kTables = 7;                // PRAGMA user_version: raised when a table changes
 
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
@@ -36,6 +40,7 @@ CREATE TABLE trial(point INTEGER NOT NULL REFERENCES point, seed INTEGER NOT NUL
 )";
 constexpr const char* kCreateLast =
     R"(CREATE TABLE learning(key TEXT PRIMARY KEY, run BLOB NOT NULL, checksum INTEGER NOT NULL);
+CREATE TABLE setting(what TEXT NOT NULL, words TEXT NOT NULL, checksum INTEGER NOT NULL, PRIMARY KEY(what, words)) WITHOUT ROWID;
 CREATE TABLE history(key BLOB PRIMARY KEY, small INTEGER NOT NULL, datum BLOB NOT NULL, checksum INTEGER NOT NULL);
 )";
 
@@ -43,7 +48,8 @@ std::string hex(std::uint64_t value) { return fmt::format("{:016x}", value); }
 
 }  // namespace
 
-SweepRun sweep_run_of(const SweepTrial& trial, std::int64_t number, const report::RunResult& run) {
+SweepRun sweep_run_of(const SweepTrial& trial, std::int64_t number, const report::RunResult& run,
+                      const report::Result& result) {
   SweepRun kept;
   kept.trial = trial;
   kept.number = number;
@@ -59,6 +65,12 @@ SweepRun sweep_run_of(const SweepTrial& trial, std::int64_t number, const report
   kept.target_reached = run.target_reached;
   kept.target_step = run.target_reached ? static_cast<double>(run.target_step) : kNone;
   kept.target_seconds = run.target_reached ? run.target_seconds : kNone;
+  kept.target_after_seconds = kNone;
+  if (run.target_reached) {
+    const auto reached = std::ranges::find(run.curve, run.target_seconds, &report::CurvePoint::seconds);
+    kept.target_after_seconds = reached == run.curve.begin() ? 0 : std::prev(reached)->seconds;
+  }
+  kept.exact = learns_the_pooled_gradient(run.spec);
   kept.step_seconds = run.step_seconds;
   kept.compute_seconds = run.compute_seconds;
   kept.exposed_seconds = run.exposed_seconds;
@@ -72,6 +84,18 @@ SweepRun sweep_run_of(const SweepTrial& trial, std::int64_t number, const report
     kept.bound_by = run.bounds.front().resource;
     kept.bound_kind = run.bounds.front().kind;
     kept.bound_share = run.bounds.front().share;
+  }
+  if (const std::vector<report::Cause> causes = report::causes_of(run); !causes.empty()) {
+    kept.cause = in_words(causes.front(), causes.front().parts.front());
+    kept.cause_share = causes.front().share;
+    kept.causes = causes_in_words(run);
+  }
+  if (result.scale) kept.timed_as = result.scale->workload;
+  if (run.throughput) {
+    kept.samples_per_second = run.throughput->samples;
+    kept.tokens_per_second = run.throughput->tokens.value_or(kNone);
+    kept.model_flops_utilisation = run.throughput->model_flops_utilisation.value_or(kNone);
+    kept.scaling_efficiency = run.throughput->scaling_efficiency.value_or(kNone);
   }
   kept.sampling_error = run.network.sampling ? run.network.sampling->mean_error : kNone;
   kept.memory_bytes = run.memory.total();
@@ -145,6 +169,25 @@ void write_point(Database& database, const SweepResults::Point& point) {
     value << point.id << static_cast<std::int64_t>(i) + 1 << point.values[i];
     value.run();
   }
+}
+
+SweepSettings settings_of(const report::Result& result) {
+  SweepSettings settings;
+  if (!result.learned_on.empty() && !result.timing_only) settings.insert({"learned_on", result.learned_on});
+  settings.insert({"timed_as", result.timed_as});
+  for (const std::string& sentence : result.assumptions) settings.insert({"assumption", sentence});
+  return settings;
+}
+
+void write_settings(Database& database, const SweepSettings& settings) {
+  if (settings.empty()) return;
+  Database::Transaction transaction(database);
+  Statement insert(database, "INSERT OR IGNORE INTO setting VALUES(?,?,?)");
+  for (const auto& [what, words] : settings) {
+    insert << what << words << checksum_of_setting(what, words);
+    insert.run();
+  }
+  transaction.commit();
 }
 
 void write_trial(Database& database, const SweepTrial& trial, const std::vector<SweepRun>& runs,

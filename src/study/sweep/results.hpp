@@ -3,7 +3,9 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "report/result.hpp"
@@ -51,11 +53,20 @@ struct SweepRun {
   double final_accuracy = 0, best_accuracy = 0, final_auc = 0;
   bool target_reached = false;
   double target_step = 0, target_seconds = 0;
+  double target_after_seconds = 0;  ///< of the evaluation before the one that reached the target
+  bool exact = false;               ///< it learns what every exact run of the sites does, up to rounding
   double step_seconds = 0, compute_seconds = 0, exposed_seconds = 0, first_step_seconds = 0;
   double bytes_up = 0, bytes_down = 0;  ///< of a worker per step
   double total_bytes = 0, total_seconds = 0;
   std::string bound_by, bound_kind;  ///< the resource that the critical path is on for longest
   double bound_share = 0;
+  std::string cause;  ///< what the critical path is of most, by kind and then by resources (report::causes_of)
+  double cause_share = std::numeric_limits<double>::quiet_NaN();
+  std::string causes;    ///< all of it in words
+  std::string timed_as;  ///< the workload that is timed in the place of the network that learns; empty: none
+  double samples_per_second = std::numeric_limits<double>::quiet_NaN(), tokens_per_second = samples_per_second;
+  double model_flops_utilisation = std::numeric_limits<double>::quiet_NaN();
+  double scaling_efficiency = std::numeric_limits<double>::quiet_NaN();
   /// Standard error of step_seconds ÷ step_seconds; not a number: nothing was interpolated.
   double sampling_error = std::numeric_limits<double>::quiet_NaN();
   double memory_bytes = 0;
@@ -76,6 +87,10 @@ struct FailedTrial {
   std::string message;
 };
 
+/// What points have in common, or some of them: "learned_on", "timed_as" and "assumption", each with its sentence.
+using SweepSettings = std::set<std::pair<std::string, std::string>>;
+SweepSettings settings_of(const report::Result& result);
+
 /// All that a file holds but what was learned, points and trials in order.
 struct SweepResults {
   SweepIdentity identity;
@@ -88,9 +103,12 @@ struct SweepResults {
   std::vector<Point> points;
   std::vector<SweepRun> runs;
   std::vector<FailedTrial> failed;
+  SweepSettings settings;
 };
 
-SweepRun sweep_run_of(const SweepTrial& trial, std::int64_t number, const report::RunResult& run);
+/// Of one of the runs of a result.
+SweepRun sweep_run_of(const SweepTrial& trial, std::int64_t number, const report::RunResult& run,
+                      const report::Result& result);
 
 // The tables of a file of results; docs/sweep.md explains them.
 
@@ -100,6 +118,8 @@ bool has_tables(Database& database);
 /// The identity, and the dimensions in order.
 void write_identity(Database& database, const SweepIdentity& identity, const std::vector<SweepColumn>& columns);
 void write_point(Database& database, const SweepResults::Point& point);
+/// Those that are new.
+void write_settings(Database& database, const SweepSettings& settings);
 /// `message`: empty if it is done, else why it failed. One transaction.
 void write_trial(Database& database, const SweepTrial& trial, const std::vector<SweepRun>& runs,
                  const std::string& message);

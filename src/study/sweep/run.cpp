@@ -201,6 +201,12 @@ class Timers {
     }
   }
 
+  SweepSettings unknown_of(SweepSettings settings) {
+    const std::lock_guard lock(mutex_);
+    std::erase_if(settings, [&](const auto& one) { return !settings_.insert(one).second; });
+    return settings;
+  }
+
   void run(const Job& job) {
     const Clock::time_point start = Clock::now();
     const SweepTrial trial{static_cast<std::int64_t>(job.point) + 1, job.seed};
@@ -217,13 +223,14 @@ class Timers {
     }
     std::vector<SweepRun> runs;
     for (const report::RunResult& one : result.runs) {
-      runs.push_back(sweep_run_of(trial, static_cast<std::int64_t>(runs.size()) + 1, one));
+      runs.push_back(sweep_run_of(trial, static_cast<std::int64_t>(runs.size()) + 1, one, result));
       if (!one.played) continue;
       ++plays_;
       operations_learned_ += one.played->learned;
       operations_found_ += one.played->found;
     }
     job.learned->playground->histories().flush();
+    write_settings(database_, unknown_of(settings_of(result)));
     write_trial(database_, trial, runs, {});
     line_.timed(seconds_since(start));
   }
@@ -236,6 +243,7 @@ class Timers {
   std::deque<Job> queue_;
   std::size_t room_;
   std::size_t busy_ = 0;
+  SweepSettings settings_;  ///< that were written already
   std::atomic<std::int64_t> plays_{0}, operations_learned_{0}, operations_found_{0};
   bool closed_ = false;
   std::exception_ptr error_;

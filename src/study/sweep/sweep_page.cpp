@@ -161,7 +161,18 @@ report::SweepReport sweep_report_of(const SweepResults& results) {
   report.shards = identity.shards;
   report.currency = identity.currency;
   report.sampling_error = worst_sampling_error(results);
-  report.at_scale = std::ranges::any_of(all, &PointOutcome::at_scale);
+  report.metric = metric_of(all);
+  report.at_scale = report.metric == report::Metric::time_at_scale;
+  for (const SweepRun& run : results.runs) {
+    if (report.of.empty()) report.of = run.timed_as;
+  }
+  report.build = identity.build;
+  report.scenario = identity.scenario;
+  for (const auto& [what, words] : results.settings)
+    (what == "learned_on" ? report.learned_on
+     : what == "timed_as" ? report.timed_as
+                          : report.assumptions)
+        .push_back(words);
   report.runs = runs_of(results, all);
   std::map<std::string, std::size_t> run_index;
   for (std::size_t i = 0; i < report.runs.size(); ++i) run_index[report.runs[i].label] = i;
@@ -170,7 +181,8 @@ report::SweepReport sweep_report_of(const SweepResults& results) {
     const std::int64_t id = results.points[outcome.point].id;
     point_index[id] = report.points.size();
     report::SweepReport::Point point{id, {}, {}};
-    for (const TimeToTarget& time : outcome.ranked) point.ranked.push_back({run_index.at(time.label), time.seconds});
+    for (const TimeToTarget& time : outcome.ranked)
+      point.ranked.push_back({run_index.at(time.label), time.seconds, time.of_first, time.tied});
     report.points.push_back(std::move(point));
   }
   report.axes = axes_of(results, report.points);

@@ -8,6 +8,8 @@
 #include <set>
 #include <string_view>
 
+#include "report/comparison.hpp"
+#include "report/paragraph.hpp"
 #include "study/sweep/winners.hpp"
 #include "support/human.hpp"
 
@@ -27,15 +29,20 @@ std::string grid_text(const std::vector<Row>& rows, const std::set<std::size_t>&
   for (const Row& row : rows) {
     for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], display_width(row[i]));
   }
+  std::vector<report::TableColumn> columns;
+  for (std::size_t i = 0; i < widths.size(); ++i) columns.push_back({widths[i], i});
   std::string text;
-  for (const Row& row : rows) {
-    std::string line;
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      if (i > 0) line += "  ";
-      line += left.contains(i) ? left_aligned(row[i], widths[i]) : right_aligned(row[i], widths[i]);
+  for (const std::vector<std::size_t>& part : report::parts_of_table(columns)) {
+    if (!text.empty()) text += '\n';
+    for (const Row& row : rows) {
+      std::string line;
+      for (const std::size_t i : part) {
+        if (i > 0) line += "  ";
+        line += left.contains(i) ? left_aligned(row[i], widths[i]) : right_aligned(row[i], widths[i]);
+      }
+      line.erase(line.find_last_not_of(' ') + 1);
+      text += line + '\n';
     }
-    line.erase(line.find_last_not_of(' ') + 1);
-    text += line + '\n';
   }
   return text;
 }
@@ -49,6 +56,21 @@ std::string time_text(const estimate::Estimate& seconds) {
 
 std::string cut(const std::string& text) {
   return display_width(text) <= kLongestValue ? text : left_aligned(text, kLongestValue);
+}
+
+/// "1.31× (1.2 … 1.44)", to three digits.
+std::string ratio_text(const estimate::Estimate& ratio) {
+  if (!ratio.low || !ratio.high) return fmt::format("{:.2f}×", ratio.value);
+  return fmt::format("{:.2f}× ({:.3g} … {:.3g})", ratio.value, *ratio.low, *ratio.high);
+}
+
+/// Those that cannot be told apart from the quickest, and that one before them.
+std::string tied_labels(const PointOutcome& outcome) {
+  std::string text = cut(outcome.ranked.front().label);
+  for (const TimeToTarget& run : outcome.ranked) {
+    if (run.tied) text += ", " + cut(run.label);
+  }
+  return text;
 }
 
 /// Paths as short as they can be told apart: from the end on.
@@ -76,10 +98,115 @@ std::vector<std::string> short_paths(const std::vector<SweepColumn>& columns) {
   return names;
 }
 
+/// Where nothing is learned, the run of which is told how it scales: the first that shares. Empty: none.
+std::string measured_run(const SweepResults& results) {
+  const auto run =
+      std::ranges::find_if(results.runs, [](const SweepRun& one) { return std::isfinite(one.scaling_efficiency); });
+  return run == results.runs.end() ? "" : run->label;
+}
+
+void add_measures(const SweepResults& results, std::int64_t point, const std::string& label, Row& row) {
+  const auto run = std::ranges::find_if(
+      results.runs, [&](const SweepRun& one) { return one.trial.point == point && one.label == label; });
+  if (run == results.runs.end()) {
+    row.insert(row.end(), {"", ""});
+    return;
+  }
+  row.push_back(human_count(std::llround(run->samples_per_second)));
+  row.push_back(human_percent(run->scaling_efficiency));
+}
+
+/// Of a point whose target no run reaches: how near one came.
+std::string never_reached(const PointOutcome& outcome) {
+  const TimeToTarget& nearest = *std::ranges::max_element(outcome.ranked, {}, &TimeToTarget::best_accuracy);
+  if (!(nearest.best_accuracy > 0)) return "(no time)";
+  return fmt::format("never reached: best {} ({})", human_percent(nearest.best_accuracy), cut(nearest.label));
+}
+
+/// Two points are a question: how much quicker is the second?
+std::string answer_of_two(const SweepResults& results, const std::vector<PointOutcome>& all) {
+  if (results.points.size() != 2 || results.identity.points != 2 || all[0].ranked.empty() || all[1].ranked.empty())
+    return {};
+  const report::Metric metric = metric_of(all);
+  std::string name;
+  const std::vector<std::string> paths = short_paths(results.columns);
+  for (std::size_t i = 0; i < paths.size(); ++i)
+    name += fmt::format("{}{}={}", i == 0 ? "" : ", ", paths[i], results.points[1].values[i]);
+  const auto time_of = [&](const PointOutcome& outcome, const std::string& label) -> std::optional<double> {
+    const auto found = std::ranges::find(outcome.ranked, label, &TimeToTarget::label);
+    if (found == outcome.ranked.end() || !found->seconds) return std::nullopt;
+    return found->seconds->value;
+  };
+  const auto run_of = [&](std::size_t point, const std::string& label) {
+    return std::ranges::find_if(results.runs, [&](const SweepRun& run) {
+      return run.trial.point == results.points[point].id && run.label == label;
+    });
+  };
+  std::string text;
+  std::set<std::string> told;
+  for (const SweepRun& run : results.runs) {
+    if (run.trial.point != results.points[0].id || !told.insert(run.label).second) continue;
+    const auto other = run_of(1, run.label);
+    const auto ranked = std::ranges::find(all[0].ranked, run.label, &TimeToTarget::label);
+    if (other == results.runs.end() || ranked == all[0].ranked.end()) continue;
+    text += wrapped(report::sentence_on({run.label, metric, run.timed_as, time_of(all[0], run.label),
+                                         time_of(all[1], run.label), run.step_seconds, other->step_seconds, run.causes,
+                                         other->causes, run.best_accuracy, other->best_accuracy},
+                                        name),
+                    report::table_width(), 2);
+  }
+  return text;
+}
+
+/// At how many points each run is the quickest; empty where there is no choice between runs.
+std::string answer_of_many(const std::vector<PointOutcome>& all) {
+  const bool by_step = metric_of(all) == report::Metric::time_per_step;
+  std::map<std::string, std::int64_t> won;
+  std::vector<std::string> labels;
+  std::int64_t ties = 0;
+  std::int64_t nobody = 0;
+  for (const PointOutcome& outcome : all) {
+    for (const TimeToTarget& run : outcome.ranked) {
+      if (won.emplace(run.label, 0).second) labels.push_back(run.label);
+    }
+    if (outcome.won()) ++won[outcome.ranked.front().label];
+    if (outcome.tie()) ++ties;
+    if (!outcome.ranked.empty() && !outcome.reached()) ++nobody;
+  }
+  if (labels.size() < 2) return {};
+  std::erase_if(labels, [&](const std::string& label) { return won[label] == 0; });
+  std::ranges::stable_sort(labels, [&](const auto& a, const auto& b) { return won[a] > won[b]; });
+  std::string text;
+  for (std::size_t i = 0; i < std::min(labels.size(), kMostLabels); ++i) {
+    text += fmt::format("{}{}{} {}", text.empty() ? "" : ", ", labels[i],
+                        i > 0     ? " at"
+                        : by_step ? " has the shortest step at"
+                                  : " is the quickest at",
+                        human_count(won[labels[i]]));
+    if (i == 0) text += fmt::format(" of {} points", human_count(static_cast<std::int64_t>(all.size())));
+  }
+  const auto add = [&](std::int64_t count, const char* what) {
+    if (count > 0) text += fmt::format("{}{} {}", text.empty() ? "" : "; ", human_count(count), what);
+  };
+  add(ties, ties == 1 ? "point is a tie" : "points are ties");
+  add(nobody, nobody == 1 ? "point has no run that reaches the target" : "points have no run that reaches the target");
+  return text.empty() ? text : report::paragraph(text + '.');
+}
+
 std::string table_of_points(const SweepResults& results, const std::vector<PointOutcome>& all) {
   Row head{"point"};
   for (const std::string& name : short_paths(results.columns)) head.push_back(cut(name));
-  for (const char* name : {"quickest", "time to target", "next"}) head.emplace_back(name);
+  const report::Metric metric = metric_of(all);
+  const std::string measure = measured_run(results);
+  head.emplace_back(metric == report::Metric::time_per_step ? "shortest step" : "quickest");
+  head.emplace_back(metric == report::Metric::time_per_step   ? "a step"
+                    : metric == report::Metric::time_at_scale ? "time to accuracy"
+                                                              : "time to target");
+  head.emplace_back("next");
+  if (!measure.empty()) {
+    head.push_back(fmt::format("{}: samples/s", cut(measure)));
+    head.emplace_back("scaling");
+  }
   std::vector<Row> rows{head};
   for (const PointOutcome& outcome : all) {
     const SweepResults::Point& point = results.points[outcome.point];
@@ -89,17 +216,18 @@ std::string table_of_points(const SweepResults& results, const std::vector<Point
         std::ranges::any_of(results.failed, [&](const auto& one) { return one.trial.point == point.id; });
     if (outcome.ranked.empty()) {
       row.insert(row.end(), {failed ? "(failed)" : "(open)", "", ""});
-    } else if (!outcome.won()) {
-      row.insert(row.end(), {"(none)", "", ""});
+    } else if (!outcome.reached()) {
+      row.insert(row.end(), {never_reached(outcome), "", ""});
     } else {
       const TimeToTarget& first = outcome.ranked.front();
-      row.push_back(cut(first.label));
+      row.push_back(outcome.tie() ? "tie: " + tied_labels(outcome) : cut(first.label));
       row.push_back(time_text(*first.seconds));
-      const bool other = outcome.ranked.size() > 1 && outcome.ranked[1].seconds;
-      row.push_back(other ? fmt::format("{} {:.2f}×", cut(outcome.ranked[1].label),
-                                        outcome.ranked[1].seconds->value / first.seconds->value)
-                          : "");
+      const auto next =
+          std::ranges::find_if(outcome.ranked, [](const TimeToTarget& run) { return !run.tied && run.of_first; });
+      row.push_back(next != outcome.ranked.end() ? fmt::format("{} {}", cut(next->label), ratio_text(*next->of_first))
+                                                 : "");
     }
+    if (!measure.empty()) add_measures(results, point.id, measure, row);
     rows.push_back(std::move(row));
   }
   const std::size_t label = results.columns.size() + 1;
@@ -133,15 +261,17 @@ std::string map_of(const SweepResults& results, const std::vector<PointOutcome>&
     const auto y = static_cast<std::size_t>(std::ranges::find(down, values[0]) - down.begin());
     const auto x = static_cast<std::size_t>(std::ranges::find(across, values[across_column]) - across.begin());
     if (outcome.ranked.empty()) continue;
-    cells[y][x] = outcome.won() ? letters.at(outcome.ranked.front().label) : '-';
+    cells[y][x] = outcome.won() ? letters.at(outcome.ranked.front().label) : outcome.tie() ? '=' : '-';
   }
   std::size_t width = 0;
   for (const std::string& value : down) width = std::max(width, display_width(cut(value)));
-  std::string text = fmt::format("\nThe quickest by {} (down) and {} (across, {} … {}):\n", results.columns[0].path,
-                                 results.columns[across_column].path, across.front(), across.back());
+  std::string text = '\n' + report::paragraph(fmt::format(
+                                "The quickest by {} (down) and {} (across, {} … {}):", results.columns[0].path,
+                                results.columns[across_column].path, across.front(), across.back()));
+  const char* apart = 3 + width + 2 * across.size() <= report::table_width() ? " " : "";
   for (std::size_t y = 0; y < down.size(); ++y) {
     text += "  " + right_aligned(cut(down[y]), width) + " ";
-    for (const char cell : cells[y]) text += fmt::format(" {}", cell);
+    for (const char cell : cells[y]) text += fmt::format("{}{}", apart, cell);
     text += '\n';
   }
   return text;
@@ -176,16 +306,26 @@ std::string spread_of_relative_steps(const SweepResults& results) {
   return text.empty() ? text : '\n' + text;
 }
 
+std::string metric_in_words(const SweepResults& results, report::Metric metric) {
+  if (metric == report::Metric::time_to_target) return {};
+  const auto run = std::ranges::find_if(results.runs, [](const SweepRun& one) { return !one.timed_as.empty(); });
+  const std::string of = run == results.runs.end() ? "what is timed" : run->timed_as;
+  if (metric == report::Metric::time_at_scale) return fmt::format("; times to accuracy of {}", of);
+  return fmt::format("; steps of {}, whose number is not known here", of);
+}
+
 std::string summary(const SweepResults& results, const std::vector<PointOutcome>& all) {
   std::map<std::string, std::int64_t> won;
   std::vector<std::string> labels;
   std::int64_t nobody = 0;
+  std::int64_t ties = 0;
   for (const PointOutcome& outcome : all) {
     for (const TimeToTarget& run : outcome.ranked) {
       if (won.emplace(run.label, 0).second) labels.push_back(run.label);
     }
     if (outcome.won()) ++won[outcome.ranked.front().label];
-    if (!outcome.ranked.empty() && !outcome.won()) ++nobody;
+    if (outcome.tie()) ++ties;
+    if (!outcome.ranked.empty() && !outcome.reached()) ++nobody;
   }
   std::ranges::stable_sort(labels, [&](const auto& a, const auto& b) { return won[a] > won[b]; });
   std::map<std::string, char> letters;
@@ -198,6 +338,9 @@ std::string summary(const SweepResults& results, const std::vector<PointOutcome>
     rows.push_back({std::string(1, letter), cut(labels[i]), human_count(won[labels[i]]),
                     human_percent(static_cast<double>(won[labels[i]]) / points)});
   }
+  if (ties > 0)
+    rows.push_back(
+        {"=", "(tie: not told apart)", human_count(ties), human_percent(static_cast<double>(ties) / points)});
   if (nobody > 0)
     rows.push_back(
         {"-", "(no run reaches the target)", human_count(nobody), human_percent(static_cast<double>(nobody) / points)});
@@ -208,23 +351,30 @@ std::string summary(const SweepResults& results, const std::vector<PointOutcome>
 
 }  // namespace
 
-std::string sweep_table(const SweepResults& results) {
+report::Told sweep_told(const SweepResults& results) {
   const std::vector<PointOutcome> all = outcomes(results);
   const SweepIdentity& identity = results.identity;
-  std::string text = fmt::format("{}: {} points", identity.scenario_name, human_count(identity.points));
+  std::string text = fmt::format("{}: {} point{}", identity.scenario_name, human_count(identity.points),
+                                 identity.points == 1 ? "" : "s");
   if (identity.shards > 1)
     text += fmt::format(", of which {} in shard {}/{}", human_count(static_cast<std::int64_t>(results.points.size())),
                         identity.shard, identity.shards);
   if (identity.seeds > 1) text += fmt::format(", {} seeds each (means with 95 % intervals)", identity.seeds);
-  if (std::ranges::any_of(all, &PointOutcome::at_scale)) text += "; times to accuracy at scale";
+  text += metric_in_words(results, metric_of(all));
   const double error = worst_sampling_error(results);
   if (error > 0)
     text += fmt::format(
         "; of steps that differ a sample was simulated, mean steps are off by {:.2g} % at most (standard error)",
         100 * error);
-  text += "\n\n";
-  text += results.points.size() <= kMostRows ? table_of_points(results, all) : summary(results, all);
-  return text + spread_of_relative_steps(results);
+  report::Told told;
+  told.answer = answer_of_two(results, all);
+  if (told.answer.empty()) told.answer = answer_of_many(all);
+  told.body = report::paragraph(text) + '\n' +
+              (results.points.size() <= kMostRows ? table_of_points(results, all) : summary(results, all)) +
+              spread_of_relative_steps(results);
+  return told;
 }
+
+std::string sweep_table(const SweepResults& results) { return sweep_told(results).all(); }
 
 }  // namespace dadsim::study

@@ -2,12 +2,14 @@
 
 #include <string>
 
+#include "report/paragraph.hpp"
 #include "study/sweep/results.hpp"
 
 namespace dadsim::study {
 
 /// For a terminal, fewer than 40 lines: the quickest run of every point where there are few points; else how often each
 /// run is the quickest, and over two axes a map.
+report::Told sweep_told(const SweepResults& results);
 std::string sweep_table(const SweepResults& results);
 
 }  // namespace dadsim::study

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "estimate/efficiency.hpp"
+#include "report/answer.hpp"
 #include "study/sweep/results.hpp"
 
 namespace dadsim::study {
@@ -12,21 +13,32 @@ namespace dadsim::study {
 /// How long a run of a point takes to the target, over its seeds.
 struct TimeToTarget {
   std::string label;
-  std::optional<estimate::Estimate>
-      seconds;  ///< mean with its 95 % interval; none unless every seed reaches the target
+  std::optional<estimate::Estimate> seconds;   ///< mean with its 95 % interval; none unless every seed has such a time
+  std::optional<estimate::Estimate> of_first;  ///< how many times as long as the quickest, with its interval; as above
+  bool tied = false;                           ///< it may as well be as quick as the quickest (estimate/comparison.hpp)
+  double best_accuracy = 0;                    ///< of all seeds
 };
 
 /// A point decided: its runs, quickest first. The ends that algorithms are measured against take no part where there
-/// are others, nor do event-driven runs at scale. At scale where the steps of what is timed are known, else on the
-/// network that learned.
+/// are others, nor do event-driven runs where a workload is timed. By what is timed: where it is a workload, by its
+/// time to accuracy if that is known and by its step if not, else by the time to the target of the network that
+/// learned.
 struct PointOutcome {
   std::size_t point = 0;             ///< index among SweepResults::points
   std::vector<TimeToTarget> ranked;  ///< those that reach the target by time, then the others; empty: failed or open
-  bool at_scale = false;
-  bool won() const { return !ranked.empty() && ranked.front().seconds.has_value(); }
+  report::Metric metric = report::Metric::time_to_target;
+  /// Some run reaches the target.
+  bool reached() const { return !ranked.empty() && ranked.front().seconds.has_value(); }
+  /// And is told apart from all others.
+  bool won() const { return reached() && !tie(); }
+  /// The quickest cannot be told apart from others.
+  bool tie() const;
 };
 
 /// The outcome of every point, in order.
 std::vector<PointOutcome> outcomes(const SweepResults& results);
+
+/// What most points are decided by.
+report::Metric metric_of(const std::vector<PointOutcome>& all);
 
 }  // namespace dadsim::study

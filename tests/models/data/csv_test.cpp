@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <set>
 
@@ -12,15 +13,24 @@ namespace dadsim::test {
 namespace {
 
 std::string message(const std::string& content, const std::string& target = "class") {
-  return refused([&] { models::inspect_csv({{"t.csv", content}}, target); });
+  return refused([&] { models::inspect_csv({.train = {{"t.csv", content}}, .test = {}, .target = target}); });
+}
+
+spec::SplitSpec as_they_say() {
+  spec::SplitSpec split;
+  split.kind = spec::SplitSpec::Kind::by_site;
+  return split;
+}
+
+models::CsvColumns inspected(const std::string& content) {
+  return models::inspect_csv({.train = {{"t.csv", content}}, .test = {}, .target = "class"});
 }
 
 TEST(Csv, KnowsNumbersFromWords) {
-  const models::CsvColumns table = models::inspect_csv({{"t.csv",
-                                                         "\xef\xbb\xbf"
-                                                         "age,colour,class,\"a, quoted\"\"name\"\r\n"
-                                                         "1,red,yes,0\n?,\"blue\",no,NA\n\n 3.5 ,red,yes,-1e3\n"}},
-                                                       "class");
+  const models::CsvColumns table = inspected(
+      "\xef\xbb\xbf"
+      "age,colour,class,\"a, quoted\"\"name\"\r\n"
+      "1,red,yes,0\n?,\"blue\",no,NA\n\n 3.5 ,red,yes,-1e3\n");
   ASSERT_EQ(table.columns.size(), 4U);
   EXPECT_TRUE(table.columns[0].number);
   EXPECT_FALSE(table.columns[1].number);
@@ -33,15 +43,14 @@ TEST(Csv, KnowsNumbersFromWords) {
 }
 
 TEST(Csv, OrdersClassesThatAreNumbersByValue) {
-  EXPECT_EQ(models::inspect_csv({{"t.csv", "x,class\n1,10\n1,9\n2,-1\n"}}, "class").classes,
-            (std::vector<std::string>{"-1", "9", "10"}));
+  EXPECT_EQ(inspected("x,class\n1,10\n1,9\n2,-1\n").classes, (std::vector<std::string>{"-1", "9", "10"}));
 }
 
 // The numbers of the training table are 1, 3 and one missing: mean 2, deviation 1.
 TEST(Csv, StandardisesAndOneHotEncodes) {
   const models::CsvText train{"a.csv", "x,w,class\n1,p,a\n3,q,b\n,,b\n"};
   const models::CsvText test{"b.csv", "x,w,class\n5,r,c\n"};
-  const models::Dataset data = models::dataset_of({train, test}, "class", 3, 1, 1);
+  const models::Dataset data = models::dataset_of({.train = {train}, .test = {test}, .target = "class"}, 3, 1, 1);
   EXPECT_EQ(data.shape, (spec::SampleShape{1, 1, 4}));
   EXPECT_EQ(data.classes, 3);
   std::set<std::vector<float>> rows;
@@ -104,9 +113,123 @@ TEST(Csv, SaysWhereItIsWrong) {
   for (int i = 0; i < 1001; ++i) classes += "1," + std::to_string(i) + "\n";
   EXPECT_TRUE(holds(message(classes), "t.csv:1: column 'class' takes more than 1000 values; "));
   EXPECT_TRUE(holds(refused([] {
-                      models::inspect_csv({{"a", "x,class\n1,a\n2,b\n"}, {"b", "y,class\n1,a\n"}}, "class");
+                      models::inspect_csv({.train = {{"a", "x,class\n1,a\n2,b\n"}},
+                                           .test = {{"b", "y,class\n1,a\n"}},
+                                           .target = "class"});
                     }),
                     "b:1: other columns than the table to train on; "));
+}
+
+// What spreadsheets write where a comma is the point.
+TEST(Csv, RecognisesSemicolonsAndTabs) {
+  for (const char separator : {',', ';', '\t'}) {
+    std::string content = "\"x\"|\"two words\"|class\n 1 |\"a;b,c\td\"|\"yes\"\n\"2\"|e|no\n";
+    std::ranges::replace(content, '|', separator);
+    const models::CsvColumns table = inspected(content);
+    ASSERT_EQ(table.columns.size(), 3U) << separator;
+    EXPECT_TRUE(table.columns[0].number);
+    EXPECT_EQ(table.columns[1].name, "two words");
+    EXPECT_EQ(table.columns[1].words, (std::vector<std::string>{"a;b,c\td", "e"}));
+    EXPECT_EQ(table.classes, (std::vector<std::string>{"no", "yes"}));
+  }
+  // A name with semicolons in a line of commas is no line of semicolons.
+  EXPECT_EQ(inspected("a;b;c;d,class\n1,x\n2,y\n").columns.size(), 2U);
+  EXPECT_TRUE(holds(message("x;clas\n1;a\n"), "t.csv:1: no column 'class'; did you mean 'clas'?"));
+  EXPECT_TRUE(holds(message("x;class\n1;a\n1\n2;b\n"), "t.csv:3: 1 fields; 2, "));
+  EXPECT_TRUE(holds(message("x;class\n\"1\"2;a\n"), "t.csv:2: '2' behind a closing quote; a semicolon or "));
+}
+
+TEST(Csv, TakesACommaForThePointBetweenSemicolons) {
+  const models::CsvTables decimal{
+      .train = {{"t.csv", "x;class\n1,5;a\n2,5;b\n-0,5;a\n"}}, .test = {}, .target = "class"};
+  const models::CsvTables point{.train = {{"t.csv", "x,class\n1.5,a\n2.5,b\n-0.5,a\n"}}, .test = {}, .target = "class"};
+  EXPECT_EQ(models::dataset_of(decimal, 2, 1, 3).train.features, models::dataset_of(point, 2, 1, 3).train.features);
+  EXPECT_FALSE(inspected("x;class\n1.234,5;a\n2;b\n").columns[0].number) << "which of the two is the point?";
+}
+
+TEST(Csv, LeavesColumnsOut) {
+  const models::CsvTables tables{.train = {{"t.csv", "id,x,when,class\np1,1,mon,a\np2,2,tue,b\n"}},
+                                 .test = {{"u.csv", "x,class\n3,a\n"}},
+                                 .target = "class",
+                                 .site = "",
+                                 .ignore = {"id", "when"}};
+  const models::CsvColumns table = models::inspect_csv(tables);
+  ASSERT_EQ(table.columns.size(), 2U);
+  EXPECT_EQ(table.columns[0].name, "x");
+  EXPECT_EQ(table.features, 1);
+  EXPECT_EQ(models::dataset_of(tables, 2, 1, 1).test.features(0, 0), 3.0F);
+  models::CsvTables misspelt = tables;
+  misspelt.ignore = {"id", "wen"};
+  EXPECT_TRUE(holds(refused([&] { models::inspect_csv(misspelt); }), "t.csv:1: no column 'wen'; did you mean 'when'?"));
+  misspelt.ignore = {"id", "when", "x"};
+  EXPECT_TRUE(holds(refused([&] { models::inspect_csv(misspelt); }),
+                    "t.csv:1: one column alone that is neither ignored nor a site; "));
+}
+
+TEST(Csv, KnowsTheSitesOfItsRows) {
+  // Numbers of site 1 lie below those of site 2, and those below the ones of site 10.
+  std::string content = "where,x,class\n";
+  for (int i = 0; i < 60; ++i) {
+    const int site = i % 3 == 0 ? 10 : i % 3;
+    content += std::to_string(site) + "," + std::to_string(1000 * site + i) + (i % 2 == 0 ? ",a\n" : ",b\n");
+  }
+  const models::CsvTables tables{.train = {{"t.csv", content}}, .test = {}, .target = "class", .site = "where"};
+  EXPECT_EQ(models::inspect_csv(tables).sites, (std::vector<std::string>{"1", "2", "10"})) << "numbers by value";
+  EXPECT_EQ(models::inspect_csv(tables).features, 1) << "nothing is learned from the site";
+  const models::Dataset data = models::dataset_of(tables, 48, 12, 5);
+  const models::Partition partition = split_over_sites(as_they_say(), data.train, data.classes, 3, 5);
+  for (std::size_t site = 0; site < 3; ++site) EXPECT_GE(partition[site].size(), 8U);
+  for (std::size_t site = 1; site < 3; ++site) {
+    for (const std::int32_t a : partition[site - 1]) {
+      for (const std::int32_t b : partition[site]) EXPECT_LT(data.train.features(a, 0), data.train.features(b, 0));
+    }
+  }
+  EXPECT_TRUE(holds(refused([&] { split_over_sites(as_they_say(), data.train, data.classes, 4, 5); }),
+                    "split by site leaves site 4 without a sample"));
+  EXPECT_TRUE(holds(
+      refused([] {
+        models::inspect_csv(
+            {.train = {{"t.csv", "where,x,class\nn,1,a\n,2,b\n"}}, .test = {}, .target = "class", .site = "where"});
+      }),
+      "t.csv:3: no value of the site 'where'; a site for every sample"));
+}
+
+TEST(Csv, TakesATableForEachSite) {
+  const TemporaryFolder folder;
+  spec::CsvSource source;
+  source.site_files = {folder.write("north.csv", "x,class\n1,a\n2,b\n3,a\n"),
+                       folder.write("south.csv", "x;class\n4;b\n5;a\n6;b\n7;a\n8;b\n")};
+  source.target = "class";
+  source.test_file = folder.write("test.csv", "x\tclass\n9\ta\n");
+  const spec::DataFacts facts = models::inspect_csv(source);
+  EXPECT_EQ(facts.sites, (std::vector<std::string>{"north.csv", "south.csv"}));
+  EXPECT_EQ(facts.train, 8);
+  EXPECT_EQ(facts.test, 1);
+  source.train = 8;
+  source.test = 1;
+  const models::Dataset data = models::read_csv(source, 3);
+  const models::Partition partition = split_over_sites(as_they_say(), data.train, data.classes, 2, 3);
+  EXPECT_EQ(partition[0].size(), 3U);
+  EXPECT_EQ(partition[1].size(), 5U);
+  for (const std::int32_t a : partition[0]) {
+    for (const std::int32_t b : partition[1]) EXPECT_LT(data.train.features(a, 0), data.train.features(b, 0));
+  }
+  source.test_file.clear();
+  EXPECT_EQ(models::inspect_csv(source).test, 2) << "a fifth of all rows";
+  source.site_files[1] = folder.write("other.csv", "y,class\n4,b\n");
+  EXPECT_TRUE(holds(refused([&] { models::inspect_csv(source); }), "other.csv:1: other columns than "));
+}
+
+TEST(Csv, SaysWhichClassesNobodyCanLearn) {
+  const models::CsvTables tables{.train = {{"a.csv", "x,class\n1,a\n2,b\n"}},
+                                 .test = {{"b.csv", "x,class\n1,a\n2,c\n3,c\n4,d\n"}},
+                                 .target = "class"};
+  EXPECT_EQ(models::inspect_csv(tables).notes,
+            (std::vector<std::string>{"b.csv:3: class 'c' is in no row to train on; 2 of the 4 rows to test on are of "
+                                      "it, which no network can have learned",
+                                      "b.csv:5: class 'd' is in no row to train on; 1 of the 4 rows to test on is of "
+                                      "it, which no network can have learned"}));
+  EXPECT_TRUE(inspected("x,class\n1,a\n2,b\n").notes.empty());
 }
 
 }  // namespace

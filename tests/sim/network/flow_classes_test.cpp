@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <map>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -51,7 +52,12 @@ FlowOutcomes flow_outcomes(const spec::PlatformSpec& platform, const CollectiveJ
     std::string refusal;
     try {
       flow.run(*rounds, dates);
-      for (const LinkLoad& load : flow.loads()) {
+      // By name: which link gets which number depends on who asks for its way first.
+      std::map<std::string, LinkLoad> by_name;
+      for (std::size_t link = 0; link < flow.loads().size(); ++link) {
+        if (flow.loads()[link].payload > 0) by_name[network.links()[link].name] = flow.loads()[link];
+      }
+      for (const auto& [name, load] : by_name) {
         loads.push_back(load.payload);
         loads.push_back(load.wire);
       }

@@ -197,6 +197,9 @@ TEST(Picture, FewGpusAreDrawnOneByOne) {
 }
 
 TEST(Picture, ManyGpusAreFolded) {
+  const PlatformReport usual = inspect_platform(cluster_of(8, 8, 1));  // nodes of 8: 64 GPUs
+  EXPECT_EQ(boxes(usual, "1 node of 8 GPUs"), 8U);
+  EXPECT_EQ(boxes(usual, "gpu-"), 0U);
   EXPECT_EQ(boxes(inspect_platform(cluster_of(16, 8, 8)), "1 node of 8 GPUs"), 16U);
   const PlatformReport large = inspect_platform(cluster_of(128, 8, 8));
   EXPECT_EQ(boxes(large, "128 nodes of 8 GPUs"), 1U);
@@ -290,7 +293,11 @@ TEST(Picture, EdgesKnowTheirLinks) {
        {spec::PlatformSpec{"", composition, {}, {}}, spec::PlatformSpec{"", few, {}, {}},
         spec::PlatformSpec{"", many, {}, {}}, spec::PlatformSpec{"", wan, {}, {}},
         spec::PlatformSpec{"", large, {}, {}}, cluster_of(2, 2, 2)}) {
-    Names there = platform_links(platform);
+    Names there;
+    for (const PlatformLink& link : platform_links(platform)) {
+      EXPECT_GT(link.bandwidth, 0) << link.name;
+      there.push_back(link.name);
+    }
     std::ranges::sort(there);
     Names drawn;
     for (const Picture::Edge& edge : inspect_platform(platform).picture.edges) {

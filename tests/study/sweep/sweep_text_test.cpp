@@ -21,6 +21,7 @@ SweepRun run(std::int64_t point, std::int64_t number, const std::string& label, 
   one.label = one.algorithm = label;
   one.target_reached = std::isfinite(seconds);
   one.target_seconds = seconds;
+  one.target_after_seconds = 0.99 * seconds;  // evaluations are close together
   one.scale_seconds = one.scale_low = one.scale_high = one.relative_steps = kNone;
   return one;
 }
@@ -50,15 +51,39 @@ TEST(SweepTable, FewPointsHaveALineEach) {
   results.runs[1] = run(1, 2, "b", kNone);
   const std::string text = sweep_table(results);
   EXPECT_EQ(text,
+            "b is the quickest at 4 of 6 points, a at 1; 1 point has no run that reaches the target.\n"
+            "\n"
             "Grid: 6 points\n"
             "\n"
-            "point  latency     up  quickest  time to target     next\n"
-            "    1      0ms  0Mbps  (none)\n"
-            "    2      0ms  1Mbps  b                 2.00 s  a 1.50×\n"
-            "    3      0ms  2Mbps  b                 2.00 s  a 1.50×\n"
-            "    4      1ms  0Mbps  a                 1.00 s  b 2.00×\n"
-            "    5      1ms  1Mbps  b                 2.00 s  a 1.50×\n"
-            "    6      1ms  2Mbps  b                 2.00 s  a 1.50×\n");
+            "point  latency     up  quickest   time to target                   next\n"
+            "    1      0ms  0Mbps  (no time)\n"
+            "    2      0ms  1Mbps  b                  2.00 s  a 1.50× (1.28 … 1.76)\n"
+            "    3      0ms  2Mbps  b                  2.00 s  a 1.50× (1.28 … 1.76)\n"
+            "    4      1ms  0Mbps  a                  1.00 s  b 2.00× (1.71 … 2.34)\n"
+            "    5      1ms  1Mbps  b                  2.00 s  a 1.50× (1.28 … 1.76)\n"
+            "    6      1ms  2Mbps  b                  2.00 s  a 1.50× (1.28 … 1.76)\n");
+}
+
+TEST(SweepTable, ATieIsAnAnswerAndACellOfTheMap) {
+  SweepResults results = grid(2, 3);
+  results.runs[2] = run(2, 1, "a", 2.1);
+  const std::string text = sweep_table(results);
+  EXPECT_NE(text.find("    2      0ms  1Mbps  tie: b, a          2.00 s\n"), std::string::npos) << text;
+  // Exact runs learn alike: what one takes longer is not chance.
+  results.runs[2].exact = results.runs[3].exact = true;
+  EXPECT_NE(sweep_table(results).find("b                 2.00 s                a 1.05×"), std::string::npos)
+      << sweep_table(results);
+  SweepResults many = grid(9, 11);
+  for (std::size_t point = 0; point < 11; ++point) many.runs[2 * point].target_seconds = 2.1;
+  const std::string map = sweep_table(many);
+  EXPECT_NE(map.find("  0ms  = = = = = = = = = = =\n"), std::string::npos) << map;
+  EXPECT_NE(map.find("=  (tie: not told apart)"), std::string::npos) << map;
+}
+
+TEST(SweepTable, ATargetMetBeforeTheFirstStepIsNoRatio) {
+  SweepResults results = grid(2, 3);
+  for (const std::size_t at : {2U, 3U}) results.runs[at].target_seconds = results.runs[at].target_after_seconds = 0;
+  EXPECT_NE(sweep_table(results).find("tie: a, b"), std::string::npos) << sweep_table(results);
 }
 
 TEST(SweepTable, SaysHowFarRelativeStepsMove) {
@@ -119,7 +144,7 @@ TEST(Winners, AreThoseAtScaleWhereThatIsKnown) {
   results.runs[0].scale_seconds = 100;
   results.runs[1].scale_seconds = 200;
   const PointOutcome outcome = outcomes(results).at(0);
-  EXPECT_TRUE(outcome.at_scale);
+  EXPECT_EQ(outcome.metric, report::Metric::time_at_scale);
   EXPECT_EQ(outcome.ranked.front().label, "a");
   EXPECT_EQ(outcome.ranked.front().seconds->value, 100);
 }

@@ -123,7 +123,7 @@ function axis(type, title, min, max, ticks, callback) {
  * An axis for `values`: linear from 0 (or from the least, if `fromLeast`), or logarithmic over what is above 0; with
  * `labels` those, for the values 0, 1 …
  */
-function axisFor({ kind, title, values, log = false, fromLeast = false, most = null, labels = null, count = 6 }) {
+function axisFor({ kind, title, values, log = false, fromLeast = false, from = null, most = null, labels = null, count = 6 }) {
   if (labels) return categoryAxis({ title, labels, count });
   const known = values.filter(isNumber);
   const positive = known.filter((value) => value > 0);
@@ -132,6 +132,7 @@ function axisFor({ kind, title, values, log = false, fromLeast = false, most = n
     return logarithmicAxis({ kind, title, low, high, count });
   }
   const high = most ?? Math.max(...known, 0);
+  if (isNumber(from) && from > 0) return linearAxis({ kind, title, low: from, high: Math.max(high, from), count });
   const low = fromLeast && known.length > 0 ? Math.min(...known) : 0;
   return linearAxis({ kind, title, low, high: high > low ? high : low + 1, count });
 }

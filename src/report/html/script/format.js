@@ -110,3 +110,7 @@ const moneyText = (value, currency) =>
 /** "× 1.31" */
 const factorText = (factor) =>
   `× ${factor < 1.1 ? factor.toFixed(3) : factor < 10 ? factor.toFixed(2) : factor.toFixed(0)}`;
+
+/** "a", "a and b", "a, b and c" */
+const listText = (names) =>
+  names.length < 2 ? names.join("") : `${names.slice(0, -1).join(", ")} and ${names[names.length - 1]}`;

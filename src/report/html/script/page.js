@@ -29,6 +29,8 @@ function startPage(fileName, fill) {
     answer.textContent = kept(answer.textContent);
     fill(result, text);
     addContents();
+    openGlossary();
+    window.addEventListener("hashchange", openGlossary);
     followTheme(document.getElementById("theme"));
     document.getElementById("print").addEventListener("click", () => window.print());
     document.getElementById("save").addEventListener("click", () => {

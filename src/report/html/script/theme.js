@@ -52,9 +52,8 @@ function marks(sharing) {
 
 const colourOf = (mark) => palette()[mark.kind][mark.index];
 
-/** A colour faded into the ground; not transparent, so that many on top of each other stay faint. */
-function faded(colour) {
-  const share = 0.28;
+/** So much of a colour on the ground of the page; not transparent, so that many on top of each other stay faint. */
+function shaded(colour, share) {
   const mixed = [1, 3, 5].map((at) => {
     const [own, ground] = [colour, palette().paper].map((hex) => parseInt(hex.slice(at, at + 2), 16));
     return Math.round(share * own + (1 - share) * ground)
@@ -63,6 +62,7 @@ function faded(colour) {
   });
   return `#${mixed.join("")}`;
 }
+const faded = (colour) => shaded(colour, 0.28);
 
 /** What is drawn again when the colours change. */
 const drawings = [];
@@ -117,6 +117,7 @@ const kParts = {
   waiting: { colour: 5, filling: "rows" },
   bandwidth: { colour: 1, filling: "hatch" },
   latency: { colour: 3, filling: "dots" },
+  queueing: { colour: 5, filling: "back" },
   up: { colour: 0, filling: "plain" },
   down: { colour: 4, filling: "hatch" },
 };

@@ -7,13 +7,18 @@
 #include <cstring>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "sim/platform/build/cluster_network.hpp"
 #include "sim/platform/build/host_zone.hpp"
 #include "sim/platform/compat.hpp"
 #include "sim/platform/state_profiles.hpp"
+#include "support/environment_error.hpp"
+#include "support/whole_file.hpp"
 
 namespace dadsim::sim {
 namespace {
@@ -26,7 +31,7 @@ class NamelessFile {
   explicit NamelessFile(const std::string& content) : file_(std::tmpfile()) {
     if (file_ == nullptr || std::fwrite(content.data(), 1, content.size(), file_) != content.size() ||
         std::fflush(file_) != 0 || std::fseek(file_, 0, SEEK_SET) != 0) {
-      throw std::runtime_error(fmt::format("cannot write a temporary file: {}", std::strerror(errno)));
+      throw EnvironmentError(fmt::format("cannot write a temporary file: {}", std::strerror(errno)));
     }
   }
   ~NamelessFile() {
@@ -41,26 +46,61 @@ class NamelessFile {
   std::FILE* file_;
 };
 
+/// What every process is denied at times, as against a file that is not there.
+bool is_denied(int code) { return code == EMFILE || code == ENFILE || code == ENOMEM || code == EIO || code == EINTR; }
+
+/// Empty where it is not there, of which SimGrid has its words. Without its state profiles, since it could not be read
+/// for once, a platform would be another one.
+std::string text_of_platform(const std::string& path) {
+  std::optional<std::string> text = whole_file(path);
+  if (!text && is_denied(errno)) {
+    throw EnvironmentError(fmt::format("'{}' cannot be opened: {}", path, std::strerror(errno)));
+  }
+  return std::move(text).value_or(std::string());
+}
+
+/// SimGrid opens it once more.
+void load(const std::string& path, const std::string& known_as) {
+  try {
+    sg4::Engine::get_instance()->load_platform(path);
+  } catch (const std::exception& error) {
+    if (std::string_view(error.what()).find("nable to open '") == std::string_view::npos || !whole_file(path)) {
+      throw;
+    }
+    throw EnvironmentError(fmt::format("'{}' cannot be opened for the second time", known_as));
+  }
+}
+
 void build(const spec::PlatformFileSpec& file) {
-  sg4::Engine& engine = *sg4::Engine::get_instance();
-  const std::string text = text_of_file(file.path);
+  const std::string text = text_of_platform(file.path);
   if (!may_have_state_profiles(text)) {
-    engine.load_platform(file.path);
+    load(file.path, file.path);
     return;
   }
   const NamelessFile copy(without_state_profiles(text));
   // What the platform names beside itself; SimGrid takes a path of its own for relative ones, and loses absolute ones.
   sg4::Engine::set_config("path", std::filesystem::absolute(file.path).parent_path().string());
-  engine.load_platform(copy.path());
+  load(copy.path(), file.path);
 }
 
 template <class Declared>
 void build(const Declared& spec) {
   HostZone& zone = make_host_zone();
-  set_network(zone, make_network(interface_of(zone), spec));
+  set_network(zone, make_network(&interface_of(zone), spec));
+}
+
+void look_at(const spec::PlatformFileSpec& /*file*/) {}
+
+template <class Declared>
+void look_at(const Declared& spec) {
+  make_network(nullptr, spec);
 }
 
 }  // namespace
+
+void check_declared(const spec::PlatformSpec& platform) {
+  std::visit([](const auto& what) { look_at(what); }, platform.what);
+}
 
 void build_platform(const spec::PlatformSpec& platform) {
   std::visit([](const auto& what) { build(what); }, platform.what);

@@ -14,4 +14,8 @@ namespace dadsim::sim {
 /// Link bandwidths are nominal. Throws std::runtime_error if that cannot be built.
 void build_platform(const spec::PlatformSpec& platform);
 
+/// Throws what build_platform would throw of a declared platform, and builds nothing: that takes a tenth of the time.
+/// Of a file it says nothing, and of names that are there twice, which SimGrid refuses.
+void check_declared(const spec::PlatformSpec& platform);
+
 }  // namespace dadsim::sim

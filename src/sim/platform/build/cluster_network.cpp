@@ -47,26 +47,28 @@ void check(const std::string& name, const spec::LinkSpec& spec) {
 
 }  // namespace
 
-DuplexLink make_duplex_link(sg4::NetZone& zone, const std::string& name, const spec::LinkSpec& spec) {
+DuplexLink make_duplex_link(sg4::NetZone* zone, const std::string& name, const spec::LinkSpec& spec) {
   check(name, spec);
+  if (zone == nullptr) return {};
   // The first pointer is kept: set_latency returns a plain Link in SimGrid 3.32.
-  const sg4::SplitDuplexLink* both = zone.create_split_duplex_link(name, spec.bandwidth);
+  const sg4::SplitDuplexLink* both = zone->create_split_duplex_link(name, spec.bandwidth);
   const DuplexLink line{both->get_link_up(), both->get_link_down()};
   for (sg4::Link* link : {line.up, line.down}) {
     link->set_latency(spec.latency);
-    describe(zone, link, spec);
+    describe(*zone, link, spec);
   }
   return line;
 }
 
-sg4::Link* make_link(sg4::NetZone& zone, const std::string& name, const spec::LinkSpec& spec) {
+sg4::Link* make_link(sg4::NetZone* zone, const std::string& name, const spec::LinkSpec& spec) {
   check(name, spec);
-  sg4::Link* link = zone.create_link(name, spec.bandwidth)->set_latency(spec.latency);
-  describe(zone, link, spec);
+  if (zone == nullptr) return nullptr;
+  sg4::Link* link = zone->create_link(name, spec.bandwidth)->set_latency(spec.latency);
+  describe(*zone, link, spec);
   return link;
 }
 
-sg4::Link* make_link(sg4::NetZone& zone, const std::string& name, const spec::WanSpec::Pair& pair) {
+sg4::Link* make_link(sg4::NetZone* zone, const std::string& name, const spec::WanSpec::Pair& pair) {
   spec::LinkSpec spec;
   spec.name = "wan";
   spec.bandwidth = pair.bandwidth;
@@ -77,20 +79,22 @@ sg4::Link* make_link(sg4::NetZone& zone, const std::string& name, const spec::Wa
   return make_link(zone, name, spec);
 }
 
-void mark(sg4::NetZone& zone, sg4::Link* link, bool adds_up, bool rccl) {
+void mark(sg4::NetZone* zone, sg4::Link* link, bool adds_up, bool rccl) {
+  if (zone == nullptr) return;
   if (adds_up) link->set_property("adds-up", "true");
   if (rccl) link->set_property("library", "rccl");
   if (const LinkProperties* noted = noted_properties(link); noted != nullptr && (adds_up || rccl)) {
     LinkProperties properties = *noted;
     properties.adds_up = adds_up;
     properties.rccl = rccl;
-    note_properties(zone, link, properties);
+    note_properties(*zone, link, properties);
   }
 }
 
-void make_host(sg4::NetZone& zone, const std::string& name, const std::string& node) {
+void make_host(sg4::NetZone* zone, const std::string& name, const std::string& node) {
   constexpr double kNominalSpeed = 1e9;  // flop/s
-  zone.create_host(name, kNominalSpeed)->set_property("node", node);
+  if (zone == nullptr) return;
+  zone->create_host(name, kNominalSpeed)->set_property("node", node);
 }
 
 std::string name_in(const std::string& cluster, const std::string& name) {

@@ -31,31 +31,32 @@ class ClusterNetwork {
   virtual void enter(std::int64_t to, Links& links) const = 0;
 };
 
-// One file per kind. Each makes hosts and links in the zone. Throw std::runtime_error if the numbers do not fit.
+// One file per kind. Each makes hosts and links in the zone; without a zone (nullptr) it makes nothing, and only looks
+// whether it could: such a network has no ways. Throw std::runtime_error if the numbers do not fit.
 
-std::unique_ptr<ClusterNetwork> make_network(simgrid::s4u::NetZone& zone, const spec::GpuClusterSpec& spec);
-std::unique_ptr<ClusterNetwork> make_network(simgrid::s4u::NetZone& zone, const spec::FederationSpec& spec);
-std::unique_ptr<ClusterNetwork> make_network(simgrid::s4u::NetZone& zone, const spec::WanSpec& spec);
-std::unique_ptr<ClusterNetwork> make_network(simgrid::s4u::NetZone& zone, const spec::CompositionSpec& spec);
+std::unique_ptr<ClusterNetwork> make_network(simgrid::s4u::NetZone* zone, const spec::GpuClusterSpec& spec);
+std::unique_ptr<ClusterNetwork> make_network(simgrid::s4u::NetZone* zone, const spec::FederationSpec& spec);
+std::unique_ptr<ClusterNetwork> make_network(simgrid::s4u::NetZone* zone, const spec::WanSpec& spec);
+std::unique_ptr<ClusterNetwork> make_network(simgrid::s4u::NetZone* zone, const spec::CompositionSpec& spec);
 
 /// A full-duplex line: the links "NAME_UP" and "NAME_DOWN".
 struct DuplexLink {
   simgrid::s4u::Link* up = nullptr;
   simgrid::s4u::Link* down = nullptr;
 };
-DuplexLink make_duplex_link(simgrid::s4u::NetZone& zone, const std::string& name, const spec::LinkSpec& spec);
+DuplexLink make_duplex_link(simgrid::s4u::NetZone* zone, const std::string& name, const spec::LinkSpec& spec);
 
 /// One direction by itself.
-simgrid::s4u::Link* make_link(simgrid::s4u::NetZone& zone, const std::string& name, const spec::LinkSpec& spec);
+simgrid::s4u::Link* make_link(simgrid::s4u::NetZone* zone, const std::string& name, const spec::LinkSpec& spec);
 
 /// The line of a pair in its direction.
-simgrid::s4u::Link* make_link(simgrid::s4u::NetZone& zone, const std::string& name, const spec::WanSpec::Pair& pair);
+simgrid::s4u::Link* make_link(simgrid::s4u::NetZone* zone, const std::string& name, const spec::WanSpec::Pair& pair);
 
 /// An adapter on a fabric whose switches can sum, or that AMD's library drives.
-void mark(simgrid::s4u::NetZone& zone, simgrid::s4u::Link* link, bool adds_up, bool rccl);
+void mark(simgrid::s4u::NetZone* zone, simgrid::s4u::Link* link, bool adds_up, bool rccl);
 
 /// A host of nominal speed: what computes is the worker's device. Hosts of one node have the same `node`.
-void make_host(simgrid::s4u::NetZone& zone, const std::string& name, const std::string& node);
+void make_host(simgrid::s4u::NetZone* zone, const std::string& name, const std::string& node);
 
 /// "CLUSTER.name" in a composition, else "name".
 std::string name_in(const std::string& cluster, const std::string& name);

@@ -22,7 +22,7 @@ std::vector<std::string> names(const spec::CompositionSpec& spec) {
 /// From cluster to cluster: to the border of the one, the pair's line, from the border of the other.
 class Composition : public ClusterNetwork {
  public:
-  Composition(sg4::NetZone& zone, const spec::CompositionSpec& spec) : pairs_(zone, "", names(spec), spec.pairs) {
+  Composition(sg4::NetZone* zone, const spec::CompositionSpec& spec) : pairs_(zone, "", names(spec), spec.pairs) {
     first_.push_back(0);
     for (const auto& cluster : spec.clusters) {
       clusters_.push_back(std::visit([&](const auto& one) { return make_network(zone, one); }, cluster));
@@ -63,7 +63,7 @@ class Composition : public ClusterNetwork {
 
 }  // namespace
 
-std::unique_ptr<ClusterNetwork> make_network(sg4::NetZone& zone, const spec::CompositionSpec& spec) {
+std::unique_ptr<ClusterNetwork> make_network(sg4::NetZone* zone, const spec::CompositionSpec& spec) {
   return std::make_unique<Composition>(zone, spec);
 }
 

@@ -19,7 +19,7 @@ namespace sg4 = simgrid::s4u;
 /// Other clusters are reached through router 0 of group 0.
 class Dragonfly : public Fabric {
  public:
-  Dragonfly(sg4::NetZone& zone, const spec::GpuClusterSpec& spec) : rails_(spec.rails) {
+  Dragonfly(sg4::NetZone* zone, const spec::GpuClusterSpec& spec) : rails_(spec.rails) {
     const std::vector<std::int64_t>& sizes = spec.fabric.dimensions;
     if (sizes.size() != 3 || std::ranges::any_of(sizes, [](std::int64_t size) { return size < 1; })) {
       throw std::runtime_error("a dragonfly needs its groups, routers per group and nodes per router, each at least 1");
@@ -115,7 +115,7 @@ std::int64_t dragonfly_lines(const spec::FabricSpec& fabric) {
   return groups > 1 ? std::max<std::int64_t>(1, routers * nodes / (groups - 1)) : 1;
 }
 
-std::unique_ptr<Fabric> make_dragonfly(sg4::NetZone& zone, const spec::GpuClusterSpec& spec) {
+std::unique_ptr<Fabric> make_dragonfly(sg4::NetZone* zone, const spec::GpuClusterSpec& spec) {
   return std::make_unique<Dragonfly>(zone, spec);
 }
 

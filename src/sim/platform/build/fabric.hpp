@@ -27,9 +27,9 @@ class Fabric {
 // One file per kind. Throw std::runtime_error if the numbers do not fit the cluster.
 
 std::unique_ptr<Fabric> make_one_switch();
-std::unique_ptr<Fabric> make_fat_tree(simgrid::s4u::NetZone& zone, const spec::GpuClusterSpec& spec);
-std::unique_ptr<Fabric> make_dragonfly(simgrid::s4u::NetZone& zone, const spec::GpuClusterSpec& spec);
-std::unique_ptr<Fabric> make_torus(simgrid::s4u::NetZone& zone, const spec::GpuClusterSpec& spec);
+std::unique_ptr<Fabric> make_fat_tree(simgrid::s4u::NetZone* zone, const spec::GpuClusterSpec& spec);
+std::unique_ptr<Fabric> make_dragonfly(simgrid::s4u::NetZone* zone, const spec::GpuClusterSpec& spec);
+std::unique_ptr<Fabric> make_torus(simgrid::s4u::NetZone* zone, const spec::GpuClusterSpec& spec);
 
 /// Leaf and spine switches of a fat tree.
 struct FatTreeSize {

@@ -17,7 +17,7 @@ namespace sg4 = simgrid::s4u;
 /// not collide where the tree is not oversubscribed.
 class FatTree : public Fabric {
  public:
-  FatTree(sg4::NetZone& zone, const spec::GpuClusterSpec& spec)
+  FatTree(sg4::NetZone* zone, const spec::GpuClusterSpec& spec)
       : size_(fat_tree_size(spec)), adapters_per_leaf_(spec.fabric.nodes_per_switch * spec.rails) {
     for (std::int64_t leaf = 0; leaf < size_.leaves; ++leaf) {
       for (std::int64_t spine = 0; spine < size_.spines; ++spine) {
@@ -76,7 +76,7 @@ FatTreeSize fat_tree_size(const spec::GpuClusterSpec& spec) {
   return size;
 }
 
-std::unique_ptr<Fabric> make_fat_tree(sg4::NetZone& zone, const spec::GpuClusterSpec& spec) {
+std::unique_ptr<Fabric> make_fat_tree(sg4::NetZone* zone, const spec::GpuClusterSpec& spec) {
   return std::make_unique<FatTree>(zone, spec);
 }
 

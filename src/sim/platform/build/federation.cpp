@@ -16,7 +16,7 @@ namespace sg4 = simgrid::s4u;
 /// site → hub: the site's line up, the hub's line down. site → site: past the hub, by their own lines only.
 class Federation : public ClusterNetwork {
  public:
-  Federation(sg4::NetZone& zone, const spec::FederationSpec& spec) {
+  Federation(sg4::NetZone* zone, const spec::FederationSpec& spec) {
     for (const spec::FederationSpec::Sites& sites : spec.sites) {
       if (sites.count < 1)
         throw std::runtime_error(fmt::format("sites '{}' are {}; at least 1", sites.name, sites.count));
@@ -69,7 +69,7 @@ class Federation : public ClusterNetwork {
 
 }  // namespace
 
-std::unique_ptr<ClusterNetwork> make_network(sg4::NetZone& zone, const spec::FederationSpec& spec) {
+std::unique_ptr<ClusterNetwork> make_network(sg4::NetZone* zone, const spec::FederationSpec& spec) {
   return std::make_unique<Federation>(zone, spec);
 }
 

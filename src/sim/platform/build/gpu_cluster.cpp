@@ -13,7 +13,7 @@ namespace {
 
 namespace sg4 = simgrid::s4u;
 
-std::unique_ptr<Fabric> make_fabric(sg4::NetZone& zone, const spec::GpuClusterSpec& spec) {
+std::unique_ptr<Fabric> make_fabric(sg4::NetZone* zone, const spec::GpuClusterSpec& spec) {
   switch (spec.fabric.kind) {
     case spec::FabricSpec::Kind::one_switch:
       return make_one_switch();
@@ -40,7 +40,7 @@ void check(const spec::GpuClusterSpec& spec) {
 /// adapter over another bus.
 class GpuCluster : public ClusterNetwork {
  public:
-  GpuCluster(sg4::NetZone& zone, const spec::GpuClusterSpec& spec)
+  GpuCluster(sg4::NetZone* zone, const spec::GpuClusterSpec& spec)
       : nodes_(spec.nodes),
         gpus_(spec.gpus),
         rails_(spec.rails),
@@ -123,7 +123,7 @@ class GpuCluster : public ClusterNetwork {
 
 }  // namespace
 
-std::unique_ptr<ClusterNetwork> make_network(sg4::NetZone& zone, const spec::GpuClusterSpec& spec) {
+std::unique_ptr<ClusterNetwork> make_network(sg4::NetZone* zone, const spec::GpuClusterSpec& spec) {
   return std::make_unique<GpuCluster>(zone, spec);
 }
 

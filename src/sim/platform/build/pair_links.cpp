@@ -18,7 +18,7 @@ std::size_t index_of(const std::vector<std::string>& places, const std::string& 
 
 }  // namespace
 
-PairLinks::PairLinks(simgrid::s4u::NetZone& zone, const std::string& prefix, const std::vector<std::string>& places,
+PairLinks::PairLinks(simgrid::s4u::NetZone* zone, const std::string& prefix, const std::vector<std::string>& places,
                      const std::vector<spec::WanSpec::Pair>& pairs)
     : places_(places.size()), links_(places.size() * places.size(), nullptr) {
   for (std::size_t i = 0; i < places.size(); ++i) {
@@ -26,19 +26,20 @@ PairLinks::PairLinks(simgrid::s4u::NetZone& zone, const std::string& prefix, con
       throw std::runtime_error(fmt::format("'{}' is there twice; names must differ", places[i]));
     }
   }
+  std::vector<bool> joined(links_.size());
   for (const spec::WanSpec::Pair& pair : pairs) {
     const std::size_t from = index_of(places, pair.from);
     const std::size_t to = index_of(places, pair.to);
     if (from == to) throw std::runtime_error(fmt::format("a pair joins '{}' to itself", pair.from));
-    simgrid::s4u::Link*& link = links_[from * places_ + to];
-    if (link != nullptr) {
+    if (joined[from * places_ + to]) {
       throw std::runtime_error(fmt::format("the pair from '{}' to '{}' is there twice", pair.from, pair.to));
     }
-    link = make_link(zone, name_in(prefix, fmt::format("{} -> {}", pair.from, pair.to)), pair);
+    joined[from * places_ + to] = true;
+    links_[from * places_ + to] = make_link(zone, name_in(prefix, fmt::format("{} -> {}", pair.from, pair.to)), pair);
   }
   for (std::size_t from = 0; from < places_; ++from) {
     for (std::size_t to = 0; to < places_; ++to) {
-      if (from == to || links_[from * places_ + to] != nullptr) continue;
+      if (from == to || joined[from * places_ + to]) continue;
       throw std::runtime_error(fmt::format("nothing joins '{}' to '{}'; add a pair", places[from], places[to]));
     }
   }

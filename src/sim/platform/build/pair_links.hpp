@@ -13,7 +13,7 @@ class PairLinks {
  public:
   /// Names in front of the lines' with "PREFIX.", unless it is empty. Throws std::runtime_error where two places have
   /// no pair, a pair is there twice, or one names no place.
-  PairLinks(simgrid::s4u::NetZone& zone, const std::string& prefix, const std::vector<std::string>& places,
+  PairLinks(simgrid::s4u::NetZone* zone, const std::string& prefix, const std::vector<std::string>& places,
             const std::vector<spec::WanSpec::Pair>& pairs);
 
   simgrid::s4u::Link* operator()(std::size_t from, std::size_t to) const { return links_[from * places_ + to]; }

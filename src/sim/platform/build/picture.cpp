@@ -22,6 +22,10 @@ const char* inside_in_words(spec::InsideNode inside) {
   return "";
 }
 
+/// More GPUs than this are drawn as the nodes that they are in: 64 of them are a picture of 8 nodes, which can be read
+/// on a page.
+constexpr std::int64_t kGpusOneByOne = 16;
+
 bool few(std::int64_t count) { return count <= static_cast<std::int64_t>(kDrawnOneByOne); }
 
 std::string in_words(const spec::LinkSpec& link) {
@@ -201,8 +205,10 @@ class Pen {
     }
     for (std::int64_t node = first; node < last; ++node) {
       const std::string name = fmt::format("node-{}", node);
-      if (!few(spec.nodes * spec.gpus)) {
-        join(add(spec.name, name, fmt::format("{}\n{}", name, nodes_in_words(1, spec.gpus)), Picture::Kind::node),
+      if (spec.nodes * spec.gpus > kGpusOneByOne) {
+        const std::string ports = spec.gpus == 1 ? "" : fmt::format("\n{}", in_words(spec.port));
+        join(add(spec.name, name, fmt::format("{}\n{}{}", name, nodes_in_words(1, spec.gpus), ports),
+                 Picture::Kind::node),
              above, rails, rail_links(spec, node, node + 1));
         continue;
       }

@@ -16,7 +16,7 @@ namespace sg4 = simgrid::s4u;
 /// the router of node 0.
 class Torus : public Fabric {
  public:
-  Torus(sg4::NetZone& zone, const spec::GpuClusterSpec& spec) : sizes_(spec.fabric.dimensions), rails_(spec.rails) {
+  Torus(sg4::NetZone* zone, const spec::GpuClusterSpec& spec) : sizes_(spec.fabric.dimensions), rails_(spec.rails) {
     std::int64_t nodes = 1;
     for (const std::int64_t size : sizes_) {
       if (size < 1) throw std::runtime_error(fmt::format("a torus is {} nodes along an axis; at least 1", size));
@@ -81,7 +81,7 @@ class Torus : public Fabric {
 
 }  // namespace
 
-std::unique_ptr<Fabric> make_torus(sg4::NetZone& zone, const spec::GpuClusterSpec& spec) {
+std::unique_ptr<Fabric> make_torus(sg4::NetZone* zone, const spec::GpuClusterSpec& spec) {
   return std::make_unique<Torus>(zone, spec);
 }
 

@@ -21,7 +21,7 @@ std::vector<std::string> names(const spec::WanSpec& spec) {
 /// Every host has a line into the switch of its region; between the switches of two regions lies the pair's line.
 class Wan : public ClusterNetwork {
  public:
-  Wan(sg4::NetZone& zone, const spec::WanSpec& spec) : pairs_(zone, spec.name, names(spec), spec.pairs) {
+  Wan(sg4::NetZone* zone, const spec::WanSpec& spec) : pairs_(zone, spec.name, names(spec), spec.pairs) {
     for (std::size_t region = 0; region < spec.regions.size(); ++region) {
       const auto& [name, hosts] = spec.regions[region];
       if (hosts < 1) throw std::runtime_error(fmt::format("region '{}' has {} hosts; at least 1", name, hosts));
@@ -57,7 +57,7 @@ class Wan : public ClusterNetwork {
 
 }  // namespace
 
-std::unique_ptr<ClusterNetwork> make_network(sg4::NetZone& zone, const spec::WanSpec& spec) {
+std::unique_ptr<ClusterNetwork> make_network(sg4::NetZone* zone, const spec::WanSpec& spec) {
   return std::make_unique<Wan>(zone, spec);
 }
 

@@ -19,6 +19,7 @@ function boundKinds(run) {
 const kHelp = {
   bandwidth: "a faster such link, or fewer bytes over it, would help",
   latency: "fewer, larger messages (buckets), or sites nearer to each other, would help",
+  queueing: "shorter ways, or fewer at once that write to one line, would help",
   compute: "a faster device, or a smaller batch on it, would help",
 };
 const helpFor = (kind) => kHelp[kind] ?? "less of it would help";
@@ -33,7 +34,7 @@ function adviceFor(run) {
   if (kinds.length === 0) return "no step was taken, so nothing held it back.";
   const [main, next] = kinds;
   const { resource, share, seconds } = main.top;
-  let text = `${main.kind} takes ${shareText(main.share)} of the step`;
+  let text = `${causeText(main.kind)} takes ${shareText(main.share)} of the step`;
   if (share < main.share / 2) {
     text += `, spread over ${main.parts} resources (the longest is ${resource}, ${shareText(share)}): `;
     text += helpFor(main.kind);
@@ -48,7 +49,7 @@ function adviceFor(run) {
   }
   text += ".";
   if (next && next.share >= kWorthNaming) {
-    text += ` Then ${next.kind}, ${shareText(next.share)}, longest ${next.top.resource}: ${helpFor(next.kind)}.`;
+    text += ` Then ${causeText(next.kind)}, ${shareText(next.share)}, longest ${next.top.resource}: ${helpFor(next.kind)}.`;
   }
   return kept(text);
 }
@@ -62,13 +63,13 @@ function addBounds(page, section) {
   const kindsOf = runs.map(boundKinds);
   const parts = names
     .map((name, i) => ({
-      label: name,
+      label: causeText(name),
       part: kParts[name] ?? partInTurn(i),
       values: kindsOf.map((kinds) => kinds.find((entry) => entry.kind === name)?.share ?? 0),
     }))
     .filter((part) => part.values.some((value) => value > 0));
   const described = runs.map((run, i) => {
-    const shares = kindsOf[i].map(({ kind, share }) => `${kind} ${shareText(share)}`).join(", ");
+    const shares = kindsOf[i].map(({ kind, share }) => `${causeText(kind)} ${shareText(share)}`).join(", ");
     return `${run.label}: ${shares || (run.played ? "not in steps" : "no step")}`;
   });
   const makeTable = () =>

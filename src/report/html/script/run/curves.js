@@ -36,6 +36,7 @@ const kUpwardsOfSites = {
     value: (point) => point.sites?.consensus_distance ?? null,
   },
 };
+const kErrorsShown = 3;
 const kFromLeast = new Set(["accuracy", "auc", "average", "worst"]);
 
 const pointText = (point) => [
@@ -53,7 +54,7 @@ function spread(runs) {
 
 function addCurves(page, section) {
   if (page.result.timing_only) return; // there is nothing but times
-  const state = { across: "seconds", upwards: "accuracy", logX: spread(page.runs) >= kSpreadForLog, logY: false };
+  const state = { across: "seconds", upwards: "accuracy", logX: spread(page.runs) >= kSpreadForLog, logY: false, near: false };
   const shown = new Set(page.runs.filter((run) => run.curve.length > 0));
   const ofSites = page.runs.some((run) => run.curve.some((point) => point.sites));
   const upwards = ofSites ? { ...kUpwards, ...kUpwardsOfSites } : kUpwards;
@@ -71,6 +72,8 @@ function addCurves(page, section) {
         })),
       x: { kind: x.kind, title: x.text, log: state.logX },
       y: {
+        // The decision is made near the target: from three times the error that it allows on.
+        from: state.near && y.target && kFromLeast.has(state.upwards) ? 1 - kErrorsShown * (1 - page.target) : null,
         kind: y.kind,
         title: y.text,
         log: state.logY,
@@ -98,8 +101,11 @@ function addCurves(page, section) {
   };
   const set = (name) => (value) => {
     state[name] = value;
+    // Errors differ by factors near the target.
+    if (name === "upwards") logUpwards.querySelector("input").checked = state.logY = value === "error";
     change();
   };
+  const logUpwards = checkbox("upwards", false, set("logY"));
   const options = (names) => Object.entries(names).map(([value, { text }]) => ({ value, text }));
   const controls = [
     choice("Across", options(kAcross), state.across, set("across")),
@@ -109,8 +115,9 @@ function addCurves(page, section) {
       {},
       element("legend", {}, "Logarithmic"),
       checkbox("across", state.logX, set("logX")),
-      checkbox("upwards", false, set("logY")),
+      logUpwards,
     ),
+    isNumber(page.target) ? checkbox("Near the target", false, set("near")) : null,
     checkboxes(
       "Runs",
       page.runs.map((run) => ({ value: run, label: nameOf(page, run) })),

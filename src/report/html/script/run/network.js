@@ -3,6 +3,9 @@
 /** With more links than this, the busiest are drawn; the table has them all. */
 const kLinksDrawn = 12;
 
+/** In bits, as lines are sold and drawn; from 1 Tbit/s on in bytes, as what joins GPUs is. */
+const lineRate = (bytes) => (8 * bytes < 1e12 ? humanBitRate(8 * bytes) : `${humanBytes(bytes)}/s`);
+
 function addLinkUse(page, section) {
   const runs = page.runs.filter((run) => run.link_use?.length > 0);
   if (runs.length === 0) return;
@@ -59,7 +62,7 @@ function addLinkUse(page, section) {
       byShare(current).map((use) => [
         use.link,
         use.class || kNone,
-        `${humanBytes(use.bytes_per_second)}/s`,
+        lineRate(use.bytes_per_second),
         humanSeconds(use.latency_seconds),
         humanBytes(use.bytes_per_step),
         humanPercent(use.busy_share),
@@ -109,7 +112,7 @@ function addNetwork(page, section) {
     (link) => [
       link.class || kNone,
       link.transport,
-      `${humanBytes(link.bytes_per_second)}/s`,
+      lineRate(link.bytes_per_second),
       humanPercent(link.efficiency),
       humanCount(link.directions),
     ],

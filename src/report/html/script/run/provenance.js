@@ -1,30 +1,23 @@
 // Where the result comes from, and what was taken for granted.
 
 function addProvenance(page, section) {
-  const { result, runs } = page;
+  const { result, runs, about } = page;
   const facts = [
     ["Scenario", `${result.scenario.name}, seed ${page.seed}, hash ${result.scenario.hash}`],
-    ["Learned on", result.learned_on],
+    ["Learned on", result.timing_only ? "nothing: times alone were asked for" : result.learned_on],
     ["Timed as", result.timed_as],
-    ["Target", `accuracy ${targetText(page.target)}`],
+    ...(result.timing_only ? [] : [["Target", `accuracy ${targetText(page.target)}`]]),
     ["Network model", result.dadsim.network_model],
     ["Simulated by", [...new Set(runs.map((run) => `${run.network.fidelity} fidelity`))].join(", ")],
-    ["Versions", `dadsim ${result.dadsim.version}, SimGrid ${result.dadsim.simgrid}, Chart.js ${Chart.version}`],
+    ["Versions", `${versionText(result.dadsim.version, about)}, SimGrid ${result.dadsim.simgrid}, Chart.js ${Chart.version}`],
     [
       "Wall clock",
       `learning ${humanSeconds(result.wall_clock.learning_seconds)}, ` +
         `timing ${humanSeconds(result.wall_clock.timing_seconds)}`,
     ],
   ];
-  const terms = facts.flatMap(([term, text]) => [element("dt", {}, term), element("dd", {}, text)]);
-  section.append(element("dl", { class: "facts" }, ...terms));
-
-  const list = (title, sentences) => {
-    if (sentences.length === 0) return;
-    const entries = sentences.map((sentence) => element("li", {}, sentence));
-    section.append(element("h3", {}, title), element("ul", { class: "sentences" }, ...entries));
-  };
-  list("Assumed for every run", result.assumptions);
+  section.append(factsList(facts));
+  addSentences(section, "Assumed for every run", result.assumptions);
   const notes = runs.flatMap((run) => run.notes.map((note) => `${run.label}: ${note}`));
   for (const run of runs) {
     if (run.network.fidelity_note) notes.push(`${run.label}: ${run.network.fidelity_note}`);
@@ -38,7 +31,7 @@ function addProvenance(page, section) {
       );
     }
   }
-  list("Notes on single runs", notes);
+  addSentences(section, "Notes on single runs", notes);
 
   const rows = runs.map((run) => [
     run.label,
@@ -67,4 +60,5 @@ function addProvenance(page, section) {
       rows,
     ),
   );
+  addScenarioText(section, about);
 }

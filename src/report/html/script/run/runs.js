@@ -1,10 +1,10 @@
 // Who is first, and the table of runs.
 
-/** "link hospital-5-up, 34 %": the longest part of the critical path. */
-function boundText(bound) {
-  if (!bound) return kNone;
-  const names = { bandwidth: "link", latency: "latency", compute: "computing on" };
-  return `${names[bound.kind] ?? bound.kind} ${bound.resource}, ${shareText(bound.share)}`;
+/** "bandwidth, 62 % (72 links node-# rail-#_UP)": what the critical path is of most, by kind first. */
+function boundText(run) {
+  const [cause] = run.causes;
+  if (!cause) return kNone;
+  return `${causeText(cause.kind)}, ${shareText(cause.share)} (${resourcesText(cause.kind, cause.on[0])})`;
 }
 
 const shares = (run) => run.exchange !== null;
@@ -33,6 +33,7 @@ function addRanking(page, section) {
   if (order.length < 2 || !order[0].target.reached) return;
   const slowest = Math.max(...order.filter((run) => run.target.reached).map((run) => run.target.seconds));
   const best = order[0].target.seconds;
+  const ties = page.result.answer.ranking.filter((place) => place.tied).map((place) => place.run);
   const entries = order.map((run) => {
     const name = nameOf(page, run);
     if (!run.target.reached) {
@@ -50,12 +51,31 @@ function addRanking(page, section) {
         element("span", { class: "length", style: `width:${width}%` }),
       ),
       element("span", { class: "number" }, humanSeconds(run.target.seconds)),
-      element("span", { class: "number" }, run === order[0] || best === 0 ? "" : factorText(run.target.seconds / best)),
+      element(
+        "span",
+        { class: "number" },
+        run === order[0] || best === 0 ? "" : factorText(run.target.seconds / best),
+        ties.includes(run.label) ? ", a tie" : "",
+      ),
     );
   });
   section.append(
     element("ol", { class: "ranking", "aria-label": "Runs that share, by time to the target" }, ...entries),
   );
+}
+
+/** What a run gets done, where that is all that was asked for. */
+function addThroughput(page, columns, rows) {
+  const done = page.runs.map((run) => run.throughput ?? {});
+  const add = (title, name, text) => {
+    if (!done.some((one) => isNumber(one[name]))) return;
+    columns.splice(-1, 0, { title, number: true });
+    rows.forEach((row, i) => row.splice(-1, 0, isNumber(done[i][name]) ? text(done[i][name]) : kNone));
+  };
+  add("samples/s", "samples_per_second", humanCount);
+  add("tokens/s", "tokens_per_second", humanCount);
+  add("of the peak", "model_flops_utilisation", humanPercent);
+  add("scaling efficiency", "scaling_efficiency", humanPercent);
 }
 
 function addRuns(page, section) {
@@ -82,9 +102,20 @@ function addRuns(page, section) {
     humanBytes(run.per_step.bytes_up_per_worker),
     humanBytes(run.per_step.bytes_down_per_worker),
     humanBytes(run.total_bytes),
-    kept(boundText(run.bound_by[0])),
+    kept(boundText(run)),
   ]);
+  if (page.result.timing_only) addThroughput(page, columns, rows);
+  // Where nothing was learned there is nothing to say of accuracies and of times to them.
+  const empty = (at) => rows.every((row) => row[at] === kNone);
+  const left = columns.map((_, at) => at).filter((at) => !(page.result.timing_only && columns[at].group && empty(at)));
   const [winner] = ranked(page.runs);
   const first = winner?.target.reached ? page.runs.indexOf(winner) : -1;
-  section.append(table("Every run; times are simulated, a step is the mean over the run", columns, rows, first));
+  section.append(
+    table(
+      "Every run; times are simulated, a step is the mean over the run",
+      left.map((at) => columns[at]),
+      rows.map((row) => left.map((at) => row[at])),
+      first,
+    ),
+  );
 }

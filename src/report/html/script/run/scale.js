@@ -27,13 +27,15 @@ function scaleSentences(page, scale) {
         "What is said is the time per step and the relative steps alone.",
     );
   }
-  sentences.push(
-    `Relative steps: steps to ${targetText(page.target)} on ${page.result.learned_on}, ` +
-      (scale.seeds > 1
-        ? `mean over ${scale.seeds} seeds, divided by those of gradient sharing with the same seeds; ` +
-          "the interval holds Fieller's and all that lies between evaluations."
-        : "divided by those of gradient sharing; one seed has no interval."),
-  );
+  if (!page.result.timing_only) {
+    sentences.push(
+      `Relative steps: steps to ${targetText(page.target)} on ${page.result.learned_on}, ` +
+        (scale.seeds > 1
+          ? `mean over ${scale.seeds} seeds, divided by those of gradient sharing with the same seeds; ` +
+            "the interval holds Fieller's and all that lies between evaluations."
+          : "divided by those of gradient sharing; one seed has no interval."),
+    );
+  }
   if (isNumber(known.value)) sentences.push(chargedSentence(scale.charged));
   for (const run of page.runs) {
     if (run.at_scale?.why_not) sentences.push(`${run.label}: no relative steps: ${run.at_scale.why_not}.`);

@@ -14,6 +14,7 @@ const kCellHeight = 36;
 const kLeastCell = 11; // pixels across; below, the map is wider than the page and scrolls
 const kCellForLetter = 13;
 const kCellForTime = 58;
+const kCellForLead = 74;
 const kTextWidth = 6.6; // pixels of a letter, about
 
 /** Black or white, whichever is read better on a colour. */
@@ -41,10 +42,20 @@ function overlay(id, part) {
   );
 }
 
-/** What a cell shows: {letter, run or null}. */
+/** How clearly a run is first, by how many times as long the second takes: each with its share of the run's colour. */
+const kShades = [
+  { below: 1.1, share: 0.3, text: "under 1.1 times" },
+  { below: 1.5, share: 0.6, text: "1.1 to 1.5 times" },
+  { below: Infinity, share: 1, text: "1.5 times and more, or no other reaches the target" },
+];
+const shadeOf = (lead) => kShades.find(({ below }) => (lead?.value ?? Infinity) < below) ?? kShades[kShades.length - 1];
+
+/** What a cell shows: {letter, run or null, seconds, lead}. */
 function cellOf(sweep, point) {
-  const winner = winnerOf(point);
-  if (winner) return { letter: sweep.runs[winner.run].letter, run: winner.run, seconds: winner.seconds };
+  const quickest = quickestOf(point);
+  if (quickest && isTie(point)) return { letter: "=", run: null, tie: true, seconds: quickest.seconds, lead: null };
+  if (quickest)
+    return { letter: sweep.runs[quickest.run].letter, run: quickest.run, seconds: quickest.seconds, lead: leadOf(point) };
   if (!point || (point.ranked.length === 0 && !sweep.failed.has(point.id))) return { letter: "", run: null };
   return { letter: sweep.failed.has(point.id) ? "×" : "–", run: null };
 }
@@ -66,12 +77,25 @@ function legend(sweep, points, all) {
       return element("li", { class: "named" }, sample, element("strong", {}, run.letter), element("span", {}, text));
     });
   const others = [
-    ["–", "no run reaches the target", points.filter((point) => point.ranked.length > 0 && !winnerOf(point)).length],
+    ["=", "a tie: the quickest are not told apart", points.filter((point) => quickestOf(point) && isTie(point)).length],
+    ["–", "no run reaches the target", points.filter((point) => point.ranked.length > 0 && !quickestOf(point)).length],
     ["×", "failed", points.filter((point) => sweep.failed.has(point.id)).length],
   ].filter(([, , number]) => number > 0);
   for (const [sign, text, number] of others)
     entries.push(element("li", { class: "named" }, element("strong", {}, sign), `${text}: ${humanCount(number)}`));
   return element("ul", { class: "key" }, ...entries);
+}
+
+/** What the shades of cells mean, in words; in the colour of the first run, whichever that is. */
+function shadesLegend() {
+  const entries = kShades.map(({ share, text }) => {
+    const sample = swatch(24, 14, (context) => {
+      context.fillStyle = shaded(palette().runs[0], share);
+      context.fillRect(0, 0, 24, 14);
+    });
+    return element("li", { class: "named" }, sample, element("span", {}, text));
+  });
+  return element("ul", { class: "key shades" }, element("li", {}, "The fainter, the nearer the second, which takes"), ...entries);
 }
 
 /** Two numeric axes with the most values, else the first ones. */
@@ -165,13 +189,17 @@ function addMap(sweep, section) {
       along.map((column, j) => {
         const place = placeOf(column, row);
         const point = sweep.at(place);
-        const { letter, run, seconds } = cellOf(sweep, point);
+        const { letter, run, tie, seconds, lead } = cellOf(sweep, point);
+        const ground = run === null ? null : shaded(colour(run), shadeOf(lead).share);
         const box = { x: left + j * width, y: i * height, width: width - 1, height: height - 1 };
-        const parts = [svgElement("rect", { ...box, fill: run === null ? nobody : colour(run) })];
+        const parts = [svgElement("rect", { ...box, fill: ground ?? nobody })];
+        if (tie) parts.push(svgElement("rect", { ...box, fill: "none", stroke: "var(--soft)", "stroke-dasharray": "3 2" }));
         if (run !== null) parts.push(svgElement("rect", { ...box, fill: `url(#part-${run})` }));
-        const textInk = run === null ? ink : inkOn(colour(run));
-        const write = (text, dy, size, weight) =>
-          svgElement(
+        const textInk = ground === null ? ink : inkOn(ground);
+        const shown = [];
+        const write = (text, dy, size, weight) => {
+          shown.push(text);
+          return svgElement(
             "text",
             {
               x: box.x + box.width / 2,
@@ -180,15 +208,17 @@ function addMap(sweep, section) {
               "font-size": size,
               "font-weight": weight,
               fill: textInk,
-              stroke: run === null ? "none" : colour(run),
+              stroke: ground ?? "none",
               "stroke-width": 3,
               "paint-order": "stroke",
             },
-            text,
+            ` ${text}`,
           );
+        };
         const withTime = width >= kCellForTime && height >= 30 && isNumber(seconds);
+        const withLead = withTime && width >= kCellForLead && lead;
         if (width >= kCellForLetter && height >= kCellForLetter)
-          parts.push(write(letter, withTime ? -2 : 4.5, 13, 700));
+          parts.push(write(withLead ? `${letter} ${factorText(lead.value)}` : letter, withTime ? -2 : 4.5, 13, 700));
         if (withTime) parts.push(write(humanSeconds(seconds), 12, 11, 400));
         const node = svgElement(
           "g",
@@ -198,7 +228,9 @@ function addMap(sweep, section) {
             tabindex: -1,
             "data-run": run === null ? "" : sweep.runs[run].label,
             "data-point": point?.id ?? "",
-            "aria-label": `${placeText(
+            "data-shade": run === null ? "" : String(shadeOf(lead).share),
+            // What is seen comes first: who speaks to the page says that.
+            "aria-label": `${shown.join(" ")}${shown.length > 0 ? ", " : ""}${placeText(
               sweep,
               place,
               shownAxes().map((axis) => sweep.axes[axis]),
@@ -290,11 +322,12 @@ function addMap(sweep, section) {
     const where = fixed.length > 0 ? `, with ${placeText(sweep, state.place, fixed)}` : "";
     const across = sweep.axes[state.x];
     const text = (point) => {
-      const { letter, seconds } = cellOf(sweep, point);
-      return `${letter}${isNumber(seconds) ? ` ${humanSeconds(seconds)}` : ""}` || kNone;
+      const { letter, seconds, lead } = cellOf(sweep, point);
+      const time = isNumber(seconds) ? ` ${humanSeconds(seconds)}` : "";
+      return `${letter}${time}${lead ? `, ${factorText(lead.value)}` : ""}` || kNone;
     };
     return table(
-      `Who is first, and after what time, by ${across.name}${one ? "" : ` (across) and ${sweep.axes[state.y].name} (down)`}${where}`,
+      `Who is first, after what time, and how many times as long the second takes, by ${across.name}${one ? "" : ` (across) and ${sweep.axes[state.y].name} (down)`}${where}`,
       [
         { title: one ? across.name : sweep.axes[state.y].name },
         ...columns().map((column) => ({ title: across.texts[column], number: true })),
@@ -306,7 +339,7 @@ function addMap(sweep, section) {
     );
   };
   figure = figureOf(element("div", {}, controls, legendBox, drawing, readout), [], makeTable);
-  section.append(lead(leadOfMap(sweep)), figure.figure);
+  section.append(lead(leadOfMap(sweep)), shadesLegend(), figure.figure);
   showControls();
   change();
   drawings.push(draw);
@@ -319,70 +352,12 @@ function addMap(sweep, section) {
 }
 
 function leadOfMap(sweep) {
-  const { at_scale: atScale, seeds } = sweep.result.sweep;
-  const what = atScale ? "the time to accuracy at scale" : "the simulated time to the target accuracy";
+  const { at_scale: atScale, metric, seeds } = sweep.result.sweep;
+  const what = atScale
+    ? "the time to accuracy at scale"
+    : metric === "time-per-step"
+      ? "the time of a step"
+      : "the simulated time to the target accuracy";
   const mean = seeds > 1 ? `, mean over ${humanCount(seeds)} seeds` : "";
-  return `The run that is first by ${what}${mean}.`;
-}
-
-/** Points that are no grid: each where its values are, marked by the run that is first. */
-function addScatter(sweep, section) {
-  const [x, y] = axesForMap(sweep);
-  const decided = sweep.figures.find((figure) => figure.decides);
-  const state = { x, y, logX: sweep.axes[x].wide, logY: y !== null && sweep.axes[y].wide };
-  const one = y === null;
-  if (one && !decided) return;
-  const winners = sweep.points.filter((point) => winnerOf(point));
-  const settings = () => {
-    const across = sweep.axes[state.x];
-    const upwards = one ? null : sweep.axes[state.y];
-    return {
-      lines: sweep.runs
-        .map((run) => ({
-          label: run.label,
-          mark: sweep.marks[run.index],
-          scattered: true,
-          points: winners
-            .filter((point) => winnerOf(point).run === run.index)
-            .map((point) => ({
-              x: alongAxis(across, point),
-              y: upwards ? alongAxis(upwards, point) : winnerOf(point).seconds,
-              text: [placeText(sweep, point.at), outcomeText(sweep, point)],
-            })),
-        }))
-        .filter((line) => line.points.length > 0),
-      x: chartAxis(across, state.logX),
-      y: upwards ? chartAxis(upwards, state.logY) : { kind: "seconds", title: decided.title, log: state.logY },
-    };
-  };
-  const description = () =>
-    `Points of the sweep by ${sweep.axes[state.x].name}${one ? "" : ` and ${sweep.axes[state.y].name}`}, ` +
-    `each marked by the run that is first there.`;
-  let figure = null;
-  let redraw = null;
-  const change = () => {
-    figure.canvas.setAttribute("aria-label", description());
-    redraw(settings());
-  };
-  const set = (name) => (value) => {
-    state[name] = value;
-    if (name === "x") state.logX = sweep.axes[value].wide;
-    if (name === "y") state.logY = sweep.axes[value].wide;
-    change();
-  };
-  const controls = [selection("Across", axisOptions(sweep.axes), state.x, set("x"))];
-  if (!one) controls.push(selection("Upwards", axisOptions(sweep.axes), state.y, set("y")));
-  const makeTable = () =>
-    table(
-      "Who is first at every point",
-      [{ title: "point" }, ...sweep.axes.map((axis) => ({ title: axis.name, number: true })), { title: "first" }],
-      sweep.points.map((point) => [
-        String(point.id),
-        ...sweep.axes.map((axis) => axis.texts[point.at[axis.index]]),
-        outcomeText(sweep, point),
-      ]),
-    );
-  figure = chartFigure(description(), controls, makeTable);
-  section.append(lead(leadOfMap(sweep)), legend(sweep, sweep.points, false), figure.figure);
-  redraw = lines(figure, settings());
+  return `The run that is first by ${what}${mean}; “=” where it is not told apart from others.`;
 }

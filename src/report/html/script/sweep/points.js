@@ -85,11 +85,24 @@ const letterOf = (index) => String.fromCharCode(97 + (index % 26)) + (index < 26
 const placeText = (sweep, at, axes = sweep.axes) =>
   axes.map((axis) => `${axis.name} ${axis.texts[at[axis.index]]}`).join(", ");
 
-/** Who is first at a point: {run, seconds, low, high}, or null. */
-function winnerOf(point) {
+/** Who is quickest at a point: {run, seconds, low, high}, or null. It has won only where nobody ties with it. */
+function quickestOf(point) {
   if (!point || point.ranked.length === 0 || point.ranked[0].length < 2) return null;
   const [run, seconds, low, high] = point.ranked[0];
   return { run, seconds, low, high };
+}
+
+const isTie = (point) => (point?.tied?.length ?? 0) > 0;
+
+/** Who is first at a point, told apart from all others, or null. */
+const winnerOf = (point) => (isTie(point) ? null : quickestOf(point));
+
+/** How many times as long the second takes: {value, low, high}, or null where there is none or it never gets there. */
+function leadOf(point) {
+  const [value, low, high] = point?.of_first?.[0] ?? [];
+  if (isNumber(value)) return { value, low, high };
+  const [first, second] = point?.ranked ?? [];
+  return first?.[1] > 0 && isNumber(second?.[1]) ? { value: second[1] / first[1], low: null, high: null } : null;
 }
 
 /** "dad first, after 12.3 s; then power-sgd, × 1.31" */
@@ -97,13 +110,19 @@ function outcomeText(sweep, point) {
   if (!point) return "not part of these results";
   if (sweep.failed.has(point.id)) return "failed";
   if (point.ranked.length === 0) return "no result yet";
-  const winner = winnerOf(point);
+  const winner = quickestOf(point);
   if (!winner) return "no run reaches the target";
+  const lead = leadOf(point);
+  if (isTie(point)) {
+    const names = listText([winner.run, ...point.tied].map((run) => sweep.runs[run].label));
+    const apart = lead ? `: the second takes ${withInterval(lead, factorText)} as long` : "";
+    return `a tie of ${names}, after ${withInterval({ ...winner, value: winner.seconds }, humanSeconds)}; not told apart${apart}`;
+  }
   const text = `${sweep.runs[winner.run].label} first, after ${withInterval({ ...winner, value: winner.seconds }, humanSeconds)}`;
   const next = point.ranked[1];
   if (!next || next.length < 2) return `${text}; no other run reaches the target`;
-  return winner.seconds > 0
-    ? `${text}; then ${sweep.runs[next[0]].label}, ${factorText(next[1] / winner.seconds)}`
+  return lead
+    ? `${text}; then ${sweep.runs[next[0]].label}, ${withInterval(lead, factorText)}`
     : `${text}; then ${sweep.runs[next[0]].label}, ${humanSeconds(next[1])}`;
 }
 

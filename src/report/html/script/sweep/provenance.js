@@ -24,9 +24,13 @@ function addFailures(sweep, section) {
 }
 
 function addSweepProvenance(sweep, section) {
-  const { scenario, sweep: about, dadsim } = sweep.result;
+  const { scenario, sweep: about, setting, dadsim } = sweep.result;
+  const own = aboutScenario();
+  const one = (sentences) => sentences.join("; or ") || kNone;
   const facts = [
     ["Scenario", `${scenario.name} (${scenario.file}), hash ${scenario.hash}`],
+    ["Learned on", one(setting.learned_on)],
+    ["Timed as", one(setting.timed_as)],
     ["Target", `accuracy ${targetText(scenario.target_accuracy)}, unless the sweep changes it`],
     ["Points", pointsText(sweep)],
     [
@@ -42,10 +46,10 @@ function addSweepProvenance(sweep, section) {
           ],
         ]
       : []),
-    ["Versions", `dadsim ${dadsim.version}, Chart.js ${Chart.version}`],
+    ["Versions", `${versionText(dadsim.version, own)}, Chart.js ${Chart.version}`],
   ];
-  const terms = facts.flatMap(([term, text]) => [element("dt", {}, term), element("dd", {}, text)]);
-  section.append(element("dl", { class: "facts" }, ...terms));
+  section.append(factsList(facts));
+  addSentences(section, "Assumed at all points, or at those that a sentence fits", setting.assumptions);
   section.append(
     table(
       "What is varied",
@@ -67,6 +71,7 @@ function addSweepProvenance(sweep, section) {
       ]),
     ),
   );
+  addScenarioText(section, own);
 }
 
 /** How many points there are, and what is missing. */

@@ -10,6 +10,7 @@ startPage(
       `${count} ${sweep.points.length === 1 ? "point" : "points"} over ${varied}; ` +
       `${humanCount(sweep.runs.length)} ${sweep.runs.length === 1 ? "run" : "runs"} at each`;
 
+    showDescription(aboutScenario());
     addSection(sweep, "map", addMap);
     addSection(sweep, "lines", addLines);
     addSection(sweep, "front", addFront);

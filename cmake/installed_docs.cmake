@@ -1,0 +1,16 @@
+# Run by `cmake --install`: gives the pages in ${docs} links that hold there. Scenarios and platforms are reached by a link
+# to ${data}; what is in the source alone is named in words.
+cmake_minimum_required(VERSION 3.25)  # files behind links are not looked for
+file(RELATIVE_PATH to_data ${docs} ${data})
+foreach(folder scenarios platforms)
+  file(REMOVE ${docs}/${folder})
+  file(CREATE_LINK ${to_data}/${folder} ${docs}/${folder} SYMBOLIC)
+endforeach()
+file(GLOB_RECURSE pages ${docs}/*.md)
+foreach(page ${pages})
+  file(READ ${page} text)
+  # [words](../src/a.cpp) → words (src/a.cpp of the source)
+  string(REGEX REPLACE "\\[([^]]*)\\]\\((\\.\\./)*((src|tests|python|fuzz|scripts|bench|testbed|cmake)(/[^)#]*)?)(#[^)]*)?\\)"
+    "\\1 (\\3 of the source)" text "${text}")
+  file(WRITE ${page} "${text}")
+endforeach()

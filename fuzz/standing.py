@@ -1,0 +1,162 @@
+"""Runs of a program that cost a fork instead of a start: standing.c."""
+
+import array
+import os
+import pathlib
+import resource
+import selectors
+import shutil
+import signal
+import socket
+import struct
+import subprocess
+import time
+
+SOURCE = pathlib.Path(__file__).resolve().parent / "standing.c"
+
+
+def compiled(folder):
+    """The library, made in that folder; None where there is no C compiler."""
+    compiler = shutil.which("cc")
+    if not compiler:
+        return None
+    library = pathlib.Path(folder) / "standing.so"
+    subprocess.run([compiler, "-std=gnu11", "-O1", "-shared", "-fPIC", "-o", str(library), str(SOURCE), "-ldl"], check=True)
+    return library
+
+
+def in_line():
+    """How many times longer than on an idle machine something takes now."""
+    return max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
+
+
+class Ended:
+    """How a run ended: the code as subprocess says it, what it said, whether it took longer than the limit and was interrupted,
+    whether it did not end then either and was killed, and whether it left a process behind."""
+
+    def __init__(self):
+        self.code, self.out, self.err, self.late, self.killed, self.orphan = None, b"", b"", False, False, False
+
+
+class Standing:
+    """`preload`: libraries to be put before the program, beside that of standing.c."""
+
+    def __init__(self, binary, library, preload=(), environment=None):
+        self.socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        for end in (self.socket, theirs):
+            end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 20)
+        preloads = ":".join(map(str, [*preload, library]))
+        self.process = subprocess.Popen([os.path.abspath(binary)], stdin=subprocess.DEVNULL, pass_fds=[theirs.fileno()],
+                                        env=dict(environment or os.environ, LD_PRELOAD=preloads, DADSIM_STANDING=str(theirs.fileno())))  # fmt: skip
+        theirs.close()
+
+    def close(self):
+        """With it what all runs have used is counted among the children of this process."""
+        self.socket.close()
+        self.process.wait()
+
+    def warm_up(self, arguments, cwd):
+        """Lets the program do this in the process that stands, so that what it keeps of it is there for all after. It has to succeed."""
+        order = struct.pack("=QQQ", (1 << 64) - 1, 0, 0) + b"".join(os.fsencode(text) + b"\0" for text in [cwd, "0", *arguments])
+        with open(os.devnull, "wb") as nowhere:
+            self.socket.sendmsg([order], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [nowhere.fileno(), nowhere.fileno()]))])
+            if self.answer() != 0:
+                raise RuntimeError(f"{arguments} leaves threads behind")
+
+    def answer(self):
+        (number,) = struct.unpack("=i", self.socket.recv(4))
+        return number
+
+    def run(self, arguments, cwd, limit, grace=0, environment=(), memory=0, file_size=0, hasty=False):
+        """`limit` seconds of an idle machine, then SIGINT and `grace` seconds, then SIGKILL; without grace at once. Throws OSError where the
+        arguments are more than the system takes, as exec does. `hasty`: without what libraries do at the end of a process."""
+        words = [os.fsencode(word) for word in arguments]
+        if any(len(word) >= 131072 for word in words):
+            raise OSError("an argument of 128 KiB")  # MAX_ARG_STRLEN of Linux
+        texts = [os.fsencode(cwd), b"%d" % len(environment), *map(os.fsencode, environment), *words]
+        order = struct.pack("=QQQ", memory, file_size, hasty) + b"".join(text + b"\0" for text in texts)
+        if len(order) > 1 << 18:
+            raise OSError("arguments of 256 KiB")
+        out, out_end = os.pipe()
+        err, err_end = os.pipe()
+        self.socket.sendmsg([order], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [out_end, err_end]))])
+        os.close(out_end)
+        os.close(err_end)
+        pid = self.answer()
+        if pid < 0:
+            raise RuntimeError("no process to be had")
+        ended, said = Ended(), {out: [], err: []}
+        deadline = time.monotonic() + limit * in_line()
+        # Two pipes and the answer: the first may end long before the process, or (where it leaves others) after it.
+        with selectors.DefaultSelector() as waiting:
+            for one in (out, err, self.socket):
+                waiting.register(one, selectors.EVENT_READ)
+            while waiting.get_map():
+                events = waiting.select(max(0.0, deadline - time.monotonic()))
+                for key, _ in events:
+                    if key.fileobj is self.socket:
+                        status = self.answer()
+                        waiting.unregister(self.socket)
+                        ended.code = os.waitstatus_to_exitcode(status)
+                        ended.orphan = self.left_behind(pid)
+                        continue
+                    piece = os.read(key.fd, 65536)
+                    said[key.fd].append(piece)
+                    if not piece:
+                        waiting.unregister(key.fd)
+                if events or time.monotonic() < deadline:
+                    continue
+                deadline = time.monotonic() + max(grace, 1) * in_line()
+                if grace and not ended.late:
+                    ended.late = True
+                    os.kill(pid, signal.SIGINT)
+                else:
+                    ended.killed = True
+                    os.killpg(pid, signal.SIGKILL)
+        os.close(out)
+        os.close(err)
+        ended.out, ended.err = b"".join(said[out]), b"".join(said[err])
+        return ended
+
+    @staticmethod
+    def left_behind(pid):
+        """A process that ends with its parent needs a moment for it, and so does who waits for it then."""
+        deadline = time.monotonic() + in_line()
+        try:
+            while time.monotonic() < deadline:
+                os.killpg(pid, 0)
+                time.sleep(0.005)
+            os.killpg(pid, signal.SIGKILL)
+        except ProcessLookupError:
+            return False
+        return True
+
+
+def started(command, cwd, limit, grace=0, environment=None, memory=0, file_size=0):
+    """The same of a process that is started as ever."""
+
+    def limits():
+        os.setpgid(0, 0)
+        for what, size in ((resource.RLIMIT_AS, memory), (resource.RLIMIT_FSIZE, file_size)):
+            if size:
+                resource.setrlimit(what, (size, size))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+    process = subprocess.Popen(command, cwd=cwd, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                               preexec_fn=limits)  # fmt: skip
+    ended = Ended()
+    try:
+        ended.out, ended.err = process.communicate(timeout=limit * in_line())
+    except subprocess.TimeoutExpired:
+        if grace:
+            ended.late = True
+            process.send_signal(signal.SIGINT)
+        try:
+            ended.out, ended.err = process.communicate(timeout=grace * in_line() or 0.001)
+        except subprocess.TimeoutExpired:
+            ended.killed = True
+            os.killpg(process.pid, signal.SIGKILL)
+            ended.out, ended.err = process.communicate()
+    ended.code = process.returncode
+    ended.orphan = Standing.left_behind(process.pid)
+    return ended

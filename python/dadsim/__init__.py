@@ -1,0 +1,143 @@
+"""Time to accuracy of distributed training, simulated.
+
+    import dadsim
+    dadsim.run("hospitals.xml", set={"training.batch": 64}).to_pandas()
+    dadsim.sweep("crossover.xml").to_pandas()
+
+Settings are those of `--set`: paths into the scenario, and values. Seconds are simulated, bytes are bytes, accuracies are
+shares from 0 to 1; what is not known is NaN. pandas is needed by what gives data frames alone.
+"""
+
+import io
+import json
+import os
+import tempfile
+
+from . import _dadsim
+from ._dadsim import (
+    Error,
+    InputError,
+    Learned,
+    OutputError,
+    ResourceError,
+    Scenario,
+    SimulationError,
+    Stopped,
+    build,
+    stop,
+    version,
+)
+
+__version__ = version()
+__all__ = [
+    "Error", "InputError", "Learned", "OutputError", "ResourceError", "Result", "Scenario", "SimulationError", "Stopped",
+    "Sweep", "build", "load", "run", "stop", "sweep", "version",
+]
+
+
+def _text(value):
+    """A value as `--set` takes it."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return str(value)
+
+
+def _settings(changes):
+    return [(str(path), _text(value)) for path, value in dict(changes or {}).items()]
+
+
+class _Pages:
+    """What a result and a sweep have in common: they are text in several ways."""
+
+    def __init__(self, inner):
+        self._inner = inner
+
+    def csv(self):
+        """The CSV that `--csv` writes."""
+        return self._inner.csv()
+
+    def html(self):
+        """The page that `--report` writes; of a run without the picture of the platform."""
+        return self._inner.html()
+
+    def __str__(self):
+        """As a terminal shows it."""
+        return self._inner.table()
+
+
+class Result(_Pages):
+    """The result of a scenario."""
+
+    def to_pandas(self):
+        """A row for every run, by its label: what was reached and when, times per step, bytes, costs."""
+        import pandas
+
+        return pandas.DataFrame(self._inner.figures()).set_index("label")
+
+    def curves(self):
+        """The learning curves: a row for every run and evaluation (docs/output-csv.md)."""
+        import pandas
+
+        return pandas.read_csv(io.StringIO(self.csv()))
+
+    def to_dict(self):
+        """All there is to say, as the JSON result has it (docs/output-json.md)."""
+        return json.loads(self._inner.json())
+
+    def runs(self):
+        """The rows of to_pandas() as dictionaries."""
+        return self._inner.figures()
+
+    def assumptions(self):
+        """Sentences that hold for every run."""
+        return self._inner.assumptions()
+
+
+class Sweep(_Pages):
+    """The results of a sweep."""
+
+    @property
+    def points(self):
+        return self._inner.points
+
+    @property
+    def failed(self):
+        """How many simulations failed, of points and seeds."""
+        return self._inner.failed
+
+    def to_pandas(self):
+        """A row for every point, seed and run (docs/sweep.md)."""
+        import pandas
+
+        return pandas.read_csv(io.StringIO(self.csv()))
+
+
+def load(path, *, set=None):
+    """Reads a scenario and checks it. Raises InputError with everything that is wrong; its `diagnostics` are tuples of
+    file, line, what is wrong and what would be right."""
+    return _dadsim.load(os.fspath(path), _settings(set))
+
+
+def run(scenario, *, set=None, learned=None, threads=0, progress=None):
+    """Learns a scenario (a path, or what load() gave) for real and times it.
+
+    `learned`, a Learned, is where what has been learned is kept for the next call; `threads` 0 is as many as the machine
+    has; `progress` is called with a line of text now and then. Raises InputError, SimulationError, ResourceError, and
+    KeyboardInterrupt soon after one was asked for."""
+    if not isinstance(scenario, Scenario):
+        scenario = load(scenario, set=set)
+    elif set:
+        raise TypeError("set changes a scenario before it is loaded: load(path, set=…), or run(path, set=…)")
+    return Result(_dadsim.run(scenario, learned if learned is not None else Learned(), threads, progress))
+
+
+def sweep(path, *, set=None, file=None, threads=0, progress=None):
+    """Runs a scenario at every point of its <sweep>.
+
+    `file`, an SQLite database, keeps what is finished, so that the same call goes on after it was interrupted; without
+    it nothing is kept. Raises what run() raises, and OutputError."""
+    if file is not None:
+        return Sweep(_dadsim.sweep(os.fspath(path), os.fspath(file), _settings(set), threads, progress))
+    with tempfile.TemporaryDirectory(prefix="dadsim-") as folder:
+        database = os.path.join(folder, "sweep.sqlite")
+        return Sweep(_dadsim.sweep(os.fspath(path), database, _settings(set), threads, progress))

@@ -1,0 +1,244 @@
+// The part of the Python module that is compiled: the interface of src/api, with results as what Python has anyway.
+// What makes data frames of them is python/dadsim/__init__.py.
+#include <pybind11/functional.h>
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include "api/dadsim.hpp"
+
+namespace py = pybind11;
+
+namespace {
+
+constexpr std::chrono::milliseconds kLookAgain{50};
+
+/// Work in a thread of its own, while this one, which is Python's, looks after signals and passes progress on. Python's
+/// lock is free meanwhile, so that its other threads go on; the forked children of the work run nothing of Python.
+class Worker {
+ public:
+  Worker(std::function<void(const dadsim::api::Options&)> work, std::size_t threads, py::object progress)
+      : work_(std::move(work)), progress_(std::move(progress)) {
+    options_.threads = threads;
+    if (!progress_.is_none()) {
+      options_.progress = [this](const std::string& text) {
+        const std::lock_guard lock(mutex_);
+        said_ = text;
+      };
+    }
+  }
+
+  void run() {
+    std::thread thread([this] {
+      try {
+        work_(options_);
+      } catch (...) {
+        failed_ = std::current_exception();
+      }
+      const std::lock_guard lock(mutex_);
+      done_ = true;
+      ended_.notify_one();
+    });
+    std::optional<py::error_already_set> raised;
+    for (bool done = false; !done;) {
+      {
+        const py::gil_scoped_release others_go_on;
+        std::unique_lock lock(mutex_);
+        done = ended_.wait_for(lock, kLookAgain, [this] { return done_; });
+      }
+      // Again and again: it may not have had its turn before another thread's call was stopped.
+      if (raised) dadsim::api::stop();
+      if (!raised) raised = look_after_python();
+    }
+    thread.join();
+    // A signal ends children too, and so the work may have failed before anybody looked.
+    if (!raised) raised = look_after_python();
+    if (raised) throw py::error_already_set(*raised);
+    if (failed_) std::rethrow_exception(failed_);
+  }
+
+ private:
+  /// What a handler of a signal raises, or who is told of progress.
+  std::optional<py::error_already_set> look_after_python() {
+    try {
+      if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+      std::optional<std::string> said;
+      {
+        const std::lock_guard lock(mutex_);
+        said.swap(said_);
+      }
+      if (said && !said->empty()) progress_(*said);
+    } catch (const py::error_already_set& error) {
+      return error;
+    }
+    return std::nullopt;
+  }
+
+  std::function<void(const dadsim::api::Options&)> work_;
+  py::object progress_;
+  dadsim::api::Options options_;
+  std::mutex mutex_;
+  std::condition_variable ended_;
+  bool done_ = false;
+  std::optional<std::string> said_;
+  std::exception_ptr failed_;
+};
+
+/// The figures of a run, by the names of dadsim::api::Run.
+py::dict figures_of(const dadsim::api::Run& run) {
+  py::dict figures;
+  figures["label"] = run.label;
+  figures["algorithm"] = run.algorithm;
+  figures["steps"] = run.steps;
+  figures["workers"] = run.workers;
+  figures["target_reached"] = run.target_reached;
+  figures["target_step"] = run.target_step;
+  figures["target_seconds"] = run.target_seconds;
+  figures["scale_seconds"] = run.scale_seconds;
+  figures["scale_low"] = run.scale_low;
+  figures["scale_high"] = run.scale_high;
+  figures["final_accuracy"] = run.final_accuracy;
+  figures["best_accuracy"] = run.best_accuracy;
+  figures["step_seconds"] = run.step_seconds;
+  figures["compute_seconds"] = run.compute_seconds;
+  figures["exposed_seconds"] = run.exposed_seconds;
+  figures["first_step_seconds"] = run.first_step_seconds;
+  figures["total_seconds"] = run.total_seconds;
+  figures["bytes_up"] = run.bytes_up;
+  figures["bytes_down"] = run.bytes_down;
+  figures["total_bytes"] = run.total_bytes;
+  figures["memory_bytes"] = run.memory_bytes;
+  figures["money"] = run.money;
+  figures["joules"] = run.joules;
+  figures["bound_by"] = run.bound_by;
+  figures["bound_share"] = run.bound_share;
+  return figures;
+}
+
+/// The exceptions of the module, most of which are one of Python's own as well.
+struct Exceptions {
+  py::object error, input, simulation, output, system, stopped;
+
+  explicit Exceptions(py::module_& module) {
+    error = add(module, "Error", py::make_tuple(py::reinterpret_borrow<py::object>(PyExc_Exception)));
+    input = add(module, "InputError", bases(PyExc_ValueError));
+    simulation = add(module, "SimulationError", bases(PyExc_RuntimeError));
+    output = add(module, "OutputError", bases(PyExc_OSError));
+    system = add(module, "ResourceError", bases(PyExc_OSError));
+    stopped = add(module, "Stopped", py::make_tuple(error));
+  }
+
+ private:
+  py::tuple bases(PyObject* of_python) const {
+    return py::make_tuple(error, py::reinterpret_borrow<py::object>(of_python));
+  }
+  static py::object add(py::module_& module, const char* name, const py::tuple& bases) {
+    const std::string full = std::string("dadsim.") + name;
+    py::object type = py::reinterpret_steal<py::object>(PyErr_NewException(full.c_str(), bases.ptr(), nullptr));
+    if (!type) throw py::error_already_set();
+    module.attr(name) = type;
+    return type;
+  }
+};
+
+const Exceptions* exceptions = nullptr;  // as long as the interpreter: a translator may be called at any time
+
+void set_input_error(const dadsim::api::InputError& error) {
+  const py::object raised = exceptions->input(error.what());
+  py::list diagnostics;
+  for (const dadsim::api::Diagnostic& one : error.diagnostics()) {
+    diagnostics.append(py::make_tuple(one.file, one.line, one.what, one.remedy));
+  }
+  raised.attr("diagnostics") = diagnostics;
+  PyErr_SetObject(exceptions->input.ptr(), raised.ptr());
+}
+
+void translate(std::exception_ptr thrown) {
+  try {
+    if (thrown) std::rethrow_exception(thrown);
+  } catch (const dadsim::api::InputError& error) {
+    set_input_error(error);
+  } catch (const dadsim::api::SimulationError& error) {
+    PyErr_SetString(exceptions->simulation.ptr(), error.what());
+  } catch (const dadsim::api::OutputError& error) {
+    PyErr_SetString(exceptions->output.ptr(), error.what());
+  } catch (const dadsim::api::SystemError& error) {
+    PyErr_SetString(exceptions->system.ptr(), error.what());
+  } catch (const dadsim::api::Stopped& error) {
+    PyErr_SetString(exceptions->stopped.ptr(), error.what());
+  } catch (const dadsim::api::Error& error) {
+    PyErr_SetString(exceptions->error.ptr(), error.what());
+  }
+}
+
+}  // namespace
+
+PYBIND11_MODULE(_dadsim, module) {
+  namespace api = dadsim::api;
+  exceptions = new Exceptions(module);
+  py::register_exception_translator(&translate);
+
+  py::class_<api::Scenario>(module, "Scenario", "A scenario, complete and checked.")
+      .def_property_readonly("name", &api::Scenario::name)
+      .def_property_readonly("seed", &api::Scenario::seed)
+      .def_property_readonly("hash", &api::Scenario::hash, "Equal scenarios have equal hashes.")
+      .def_property_readonly("runs", &api::Scenario::runs, "The labels of its runs.")
+      .def_property_readonly("warnings", &api::Scenario::warnings)
+      .def_property_readonly("xml", &api::Scenario::xml, "With every default filled in.");
+
+  py::class_<api::Learned>(module, "Learned",
+                           "What has been learned: a memory that calls share. What scenarios have in common is learned "
+                           "once.")
+      .def(py::init<>())
+      .def("__len__", &api::Learned::size);
+
+  py::class_<api::Result>(module, "Result")
+      .def("json", &api::Result::json)
+      .def("csv", &api::Result::csv)
+      .def("table", &api::Result::table)
+      .def("html", &api::Result::html)
+      .def("assumptions", &api::Result::assumptions)
+      .def("figures", [](const api::Result& result) {
+        py::list runs;
+        for (const api::Run& run : result.runs()) runs.append(figures_of(run));
+        return runs;
+      });
+
+  py::class_<api::Sweep>(module, "Sweep")
+      .def_property_readonly("points", &api::Sweep::points)
+      .def_property_readonly("failed", &api::Sweep::failed)
+      .def("csv", &api::Sweep::csv)
+      .def("table", &api::Sweep::table)
+      .def("html", &api::Sweep::html);
+
+  module.def("load", [](const std::string& path, const api::Settings& settings) {
+    std::optional<api::Scenario> scenario;
+    Worker([&](const api::Options&) { scenario = api::Scenario::load(path, settings); }, 0, py::none()).run();
+    return *scenario;
+  });
+  module.def("run", [](const api::Scenario& scenario, const api::Learned& learned, std::size_t threads,
+                       const py::object& progress) {
+    std::optional<api::Result> result;
+    Worker([&](const api::Options& options) { result = api::time(scenario, learned, options); }, threads, progress)
+        .run();
+    return *result;
+  });
+  module.def("sweep", [](const std::string& path, const std::string& file, const api::Settings& settings,
+                         std::size_t threads, const py::object& progress) {
+    std::optional<api::Sweep> swept;
+    Worker([&](const api::Options& options) { swept = api::sweep(path, file, settings, options); }, threads, progress)
+        .run();
+    return *swept;
+  });
+  module.def("stop", &api::stop);
+  module.def("version", &api::version);
+  module.def("build", &api::build);
+}

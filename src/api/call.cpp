@@ -1,0 +1,87 @@
+#include "api/call.hpp"
+
+#include <fmt/format.h>
+#include <tbb/global_control.h>
+
+#include <algorithm>
+#include <mutex>
+#include <new>
+#include <system_error>
+#include <thread>
+
+#include "sim/simulator.hpp"
+#include "support/diagnostics.hpp"
+#include "support/environment_error.hpp"
+#include "support/interrupt.hpp"
+#include "support/output_error.hpp"
+#include "support/terminal.hpp"
+
+namespace dadsim::api {
+namespace {
+
+/// Who is told of progress and what is asked to stop there is one of in a process.
+std::mutex& turn() {
+  static std::mutex mutex;
+  return mutex;
+}
+
+class Telling {
+ public:
+  explicit Telling(const std::function<void(const std::string&)>& listener) {
+    if (listener) tell_instead([&listener](std::string_view text) { listener(std::string(text)); });
+  }
+  ~Telling() { tell_instead({}); }
+  Telling(const Telling&) = delete;
+  Telling& operator=(const Telling&) = delete;
+};
+
+std::vector<Diagnostic> diagnostics_of(const dadsim::InputError& error) {
+  std::vector<Diagnostic> diagnostics;
+  for (const dadsim::Diagnostic& one : error.diagnostics()) {
+    diagnostics.push_back({one.file, one.line, one.what, one.remedy});
+  }
+  return diagnostics;
+}
+
+}  // namespace
+
+std::size_t threads_of(const Options& options) {
+  return options.threads > 0 ? options.threads : std::max(1U, std::thread::hardware_concurrency());
+}
+
+void with_errors_of_ours(const std::function<void()>& work) {
+  try {
+    work();
+  } catch (const Error&) {
+    throw;
+  } catch (const dadsim::InputError& error) {
+    throw InputError(error.what(), diagnostics_of(error));
+  } catch (const dadsim::OutputError& error) {
+    throw OutputError(error.what());
+  } catch (const Cancelled& cancelled) {
+    throw Stopped(fmt::format("interrupted; {}", cancelled.what()));
+  } catch (const EnvironmentError& error) {
+    throw SystemError(error.what());
+  } catch (const std::system_error& error) {
+    throw SystemError(fmt::format("a thread could not be started: {}", error.what()));
+  } catch (const std::bad_alloc&) {
+    throw SystemError("out of memory; fewer workers, a smaller network or less data would fit");
+  } catch (const sim::SimulationError& error) {
+    if (interrupted().load()) throw Stopped("interrupted; nothing was written");
+    throw SimulationError(error.what());
+  } catch (const std::exception& error) {
+    throw Error(fmt::format("a bug of dadsim's, please report it: {}", error.what()));
+  }
+}
+
+void as_a_call(const Options& options, const std::function<void()>& work) {
+  const std::lock_guard lock(turn());
+  set_interrupted(false);
+  with_errors_of_ours([&] {
+    const Telling telling(options.progress);
+    const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads_of(options));
+    work();
+  });
+}
+
+}  // namespace dadsim::api

@@ -1,0 +1,253 @@
+#pragma once
+
+// dadsim in a program of one's own: a scenario is loaded, learned, timed, and its result read. docs/library.md has an
+// example, which the tests build. C++17 and the standard library are all that this header needs.
+//
+// What it holds to: a program built against version 1 of this interface (the namespace v1, libdadsim.so.1) runs with
+// every later library of that version without being compiled again. Classes keep what they hold behind a pointer; what
+// is handed out as plain structs (CurvePoint, Run) may get further members in a new version alone.
+//
+// Loading, learning, timing and sweeping fork processes: each simulation runs in a child of its own, which does nothing
+// but simulate and send its findings back; it runs none of the host program's code, and has none of its descriptors.
+// They may be called from any thread; calls from several threads take turns. A host program that ignores SIGCHLD, or
+// waits for children that are not its own, gets a SystemError. Nothing is written to the terminal, and no handler of a
+// signal is set.
+//
+// Units: seconds (simulated, unless they are said to be of the wall clock), bytes, shares from 0 to 1. What is not
+// known or not a finite number is not a number (NaN), never zero.
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#if defined(__GNUC__)
+#define DADSIM_API __attribute__((visibility("default")))
+#else
+#define DADSIM_API
+#endif
+
+namespace dadsim::api {
+inline namespace v1 {
+
+/// Anything that goes wrong: the text is what the program `dadsim` would say.
+class DADSIM_API Error : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+  ~Error() override;
+};
+
+/// One thing that is wrong with a scenario, a platform or data.
+struct Diagnostic {
+  std::string file;    ///< the file, or "--set PATH=VALUE" for a setting; may be empty
+  int line = 0;        ///< from 1; 0: none
+  std::string what;    ///< what is wrong
+  std::string remedy;  ///< what would be right
+};
+
+/// The input is wrong. The text has a line `file:line: what; remedy` for each of the diagnostics: all that is wrong at
+/// once.
+class DADSIM_API InputError : public Error {
+ public:
+  InputError(const std::string& text, std::vector<Diagnostic> diagnostics);
+  ~InputError() override;
+  const std::vector<Diagnostic>& diagnostics() const noexcept;
+
+ private:
+  std::shared_ptr<const std::vector<Diagnostic>> diagnostics_;
+};
+
+/// The simulation itself failed: a deadlock, a route that a platform file lacks.
+class DADSIM_API SimulationError : public Error {
+ public:
+  using Error::Error;
+  ~SimulationError() override;
+};
+
+/// A file of results could not be written.
+class DADSIM_API OutputError : public Error {
+ public:
+  using Error::Error;
+  ~OutputError() override;
+};
+
+/// The system denied a process, a thread, a descriptor or memory, which says nothing about what was asked.
+class DADSIM_API SystemError : public Error {
+ public:
+  using Error::Error;
+  ~SystemError() override;
+};
+
+/// stop() was called.
+class DADSIM_API Stopped : public Error {
+ public:
+  using Error::Error;
+  ~Stopped() override;
+};
+
+/// Changes to a scenario before it is checked: path and value as `--set` takes them, e.g. {"training.batch", "64"}.
+/// Later ones win.
+using Settings = std::vector<std::pair<std::string, std::string>>;
+
+/// How work is done; no result depends on it.
+struct Options {
+  std::size_t threads = 0;  ///< for learning, and of a sweep simulations at a time; 0: as many as the machine has
+  /// Told how far the work is, in words, at most a few times a second, from whatever thread; empty at the end of a
+  /// phase. It must not throw, and must not call this library but for stop().
+  std::function<void(const std::string&)> progress;
+};
+
+/// A scenario, complete and checked: every default is filled in, every file that it names is there.
+class DADSIM_API Scenario {
+ public:
+  /// Reads a scenario.xml (docs/scenario.md). Throws InputError with everything that is wrong, SystemError, Stopped.
+  static Scenario load(const std::string& path, const Settings& settings = {});
+
+  const std::string& name() const noexcept;
+  std::uint64_t seed() const noexcept;
+  /// Equal scenarios have equal hashes, wherever their files lie.
+  std::uint64_t hash() const noexcept;
+  /// Labels of its runs, in order.
+  std::vector<std::string> runs() const;
+  /// What its author should know before it learns, in sentences.
+  std::vector<std::string> warnings() const;
+  /// With every default filled in, as XML; loading that gives an equal scenario.
+  std::string xml() const;
+
+  struct State;
+  const State& state() const noexcept { return *state_; }
+  explicit Scenario(std::shared_ptr<const State> state) noexcept;
+
+ private:
+  std::shared_ptr<const State> state_;
+};
+
+/// What has been learned: a memory that any number of scenarios share. What two of them have in common is learned once:
+/// bandwidths, latencies, devices, collectives and what is timed do not matter to learning; data, model, training,
+/// algorithms and the number of workers do. Copies are the same memory.
+class DADSIM_API Learned {
+ public:
+  Learned();
+  /// Runs that are kept, each with its seed.
+  std::size_t size() const;
+
+  struct State;
+  State& state() const noexcept { return *state_; }
+
+ private:
+  std::shared_ptr<State> state_;
+};
+
+/// A point of a learning curve with the simulated time at which it was reached.
+struct CurvePoint {
+  std::int64_t step = 0;
+  double epochs = 0;    ///< passes over the training data
+  double seconds = 0;   ///< simulated, from the start of training
+  double bytes = 0;     ///< sent by all nodes, from the start of training
+  double loss = 0;      ///< nats
+  double accuracy = 0;  ///< share of held-back samples
+  double auc = 0;       ///< area under the ROC curve, share
+};
+
+/// What there is to say of one run.
+struct Run {
+  std::string label;                 ///< unique within the scenario
+  std::string algorithm;             ///< as `dadsim algorithms` lists it
+  std::int64_t steps = 0;            ///< of an event-driven run updates of the model
+  std::size_t workers = 0;           ///< that were timed
+  bool target_reached = false;       ///< the accuracy that the scenario asks for
+  std::int64_t target_step = 0;      ///< of it; 0 unless it is reached
+  double target_seconds = 0;         ///< of it; not a number unless it is reached
+  double scale_seconds = 0;          ///< to the accuracy of the workload that is timed; not a number unless known
+  double scale_low = 0;              ///< its interval over seeds (95 %); not a number unless it has one
+  double scale_high = 0;             ///< the same
+  double final_accuracy = 0;         ///< at the end
+  double best_accuracy = 0;          ///< at any evaluation
+  double step_seconds = 0;           ///< of a step, mean
+  double compute_seconds = 0;        ///< of it computing
+  double exposed_seconds = 0;        ///< of it communication that no computing hides
+  double first_step_seconds = 0;     ///< of the first step, on new connections
+  double total_seconds = 0;          ///< of all steps
+  double bytes_up = 0;               ///< sent by a worker per step, mean
+  double bytes_down = 0;             ///< received by a worker per step, mean
+  double total_bytes = 0;            ///< sent by all nodes over the run
+  double memory_bytes = 0;           ///< of a worker's device
+  double money = 0;                  ///< of the whole run, in the scenario's currency; not a number unless known
+  double joules = 0;                 ///< of the whole run; not a number unless known
+  std::string bound_by;              ///< the resource that the critical path is on for longest; may be empty
+  double bound_share = 0;            ///< its share of a step
+  std::vector<std::string> notes{};  ///< assumptions that concern this run alone
+  std::vector<CurvePoint> curve{};   ///< the first is before training
+};
+
+/// The result of a scenario. Copies share it.
+class DADSIM_API Result {
+ public:
+  const std::vector<Run>& runs() const noexcept;
+  /// Throws std::out_of_range where there is none of that label.
+  const Run& run(const std::string& label) const;
+  /// Sentences that hold for every run.
+  const std::vector<std::string>& assumptions() const noexcept;
+  /// All there is to say (docs/output-json.md); the learning curves (docs/output-csv.md); as a terminal shows it; as a
+  /// page for a browser (docs/report.md), without a picture of the platform.
+  std::string json() const;
+  std::string csv() const;
+  std::string table() const;
+  std::string html() const;
+
+  struct State;
+  explicit Result(std::shared_ptr<const State> state) noexcept;
+
+ private:
+  std::shared_ptr<const State> state_;
+};
+
+/// A sweep that has come to its end. Copies share it.
+class DADSIM_API Sweep {
+ public:
+  std::size_t points() const noexcept;
+  /// Of points and seeds, those whose simulation failed; what it said is in the table.
+  std::size_t failed() const noexcept;
+  /// A line for every point, seed and run (docs/sweep.md); as a terminal shows it; as a page for a browser.
+  std::string csv() const;
+  std::string table() const;
+  std::string html() const;
+
+  struct State;
+  explicit Sweep(std::shared_ptr<const State> state) noexcept;
+
+ private:
+  std::shared_ptr<const State> state_;
+};
+
+/// Learns for real what `learned` lacks, and returns it. Event-driven runs are learned as they are played, in time().
+/// Throws InputError where a run does not fit the memory of its devices, SystemError, Stopped.
+DADSIM_API Learned learn(const Scenario& scenario, const Options& options = {}, const Learned& learned = {});
+
+/// Times a scenario with what has been learned; what `learned` lacks for it is learned first, and kept there. Throws
+/// InputError, SimulationError, SystemError, Stopped.
+DADSIM_API Result time(const Scenario& scenario, const Learned& learned, const Options& options = {});
+
+/// Both.
+DADSIM_API Result run(const Scenario& scenario, const Options& options = {});
+
+/// Runs a scenario at every point of its <sweep>. `file`, an SQLite database, keeps what is finished: whatever ends the
+/// process, the same call goes on. Throws InputError, also where the file is of another sweep; OutputError,
+/// SystemError, Stopped. A simulation that fails is noted, and the others go on.
+DADSIM_API Sweep sweep(const std::string& path, const std::string& file, const Settings& settings = {},
+                       const Options& options = {});
+
+/// Whatever runs in this process ends soon with Stopped. May be called from any thread and in a signal handler. It
+/// concerns the call that runs; one that begins later is not stopped.
+DADSIM_API void stop() noexcept;
+
+/// E.g. "0.1.0", and what the library was built from: the commit.
+DADSIM_API std::string version();
+DADSIM_API std::string build();
+
+}  // namespace v1
+}  // namespace dadsim::api

@@ -1,0 +1,30 @@
+#pragma once
+
+#include "api/dadsim.hpp"
+#include "report/result.hpp"
+#include "scenario/scenario.hpp"
+#include "study/memory_store.hpp"
+#include "study/sweep/results.hpp"
+
+// What the classes of the interface keep behind their pointers.
+
+namespace dadsim::api::inline v1 {
+
+struct Scenario::State {
+  scenario::Scenario scenario;
+};
+
+struct Learned::State {
+  study::MemoryLearningStore store;
+};
+
+struct Result::State {
+  report::Result result;
+  std::vector<Run> runs;
+};
+
+struct Sweep::State {
+  study::SweepResults results;
+};
+
+}  // namespace dadsim::api::inline v1

@@ -1,0 +1,74 @@
+#include <memory>
+
+#include "api/call.hpp"
+#include "api/result_of.hpp"
+#include "api/states.hpp"
+#include "report/html/sweep.hpp"
+#include "study/catalog.hpp"
+#include "study/experiment.hpp"
+#include "study/sweep/read_results.hpp"
+#include "study/sweep/run.hpp"
+#include "study/sweep/sweep_csv.hpp"
+#include "study/sweep/sweep_page.hpp"
+#include "study/sweep/sweep_points.hpp"
+#include "study/sweep/sweep_text.hpp"
+#include "support/build.hpp"
+#include "support/interrupt.hpp"
+#include "support/version.hpp"
+
+namespace dadsim::api::inline v1 {
+
+Learned::Learned() : state_(std::make_shared<State>()) {}
+std::size_t Learned::size() const { return state_->store.size(); }
+
+Learned learn(const Scenario& scenario, const Options& options, const Learned& learned) {
+  as_a_call(options, [&] {
+    study::learn_scenario(scenario.state().scenario, &learned.state().store, static_cast<bool>(options.progress));
+  });
+  return learned;
+}
+
+Result time(const Scenario& scenario, const Learned& learned, const Options& options) {
+  std::unique_ptr<Result> result;
+  as_a_call(options, [&] {
+    const bool tell = static_cast<bool>(options.progress);
+    const scenario::Scenario& asked = scenario.state().scenario;
+    const study::Learned known = study::learn_scenario(asked, &learned.state().store, tell);
+    result = std::make_unique<Result>(result_of(study::time_scenario(asked, known, study::cluster_of(asked), tell)));
+  });
+  return *result;
+}
+
+Result run(const Scenario& scenario, const Options& options) { return time(scenario, Learned(), options); }
+
+Sweep sweep(const std::string& path, const std::string& file, const Settings& settings, const Options& options) {
+  auto state = std::make_shared<Sweep::State>();
+  as_a_call(options, [&] {
+    std::vector<std::string> overrides;
+    overrides.reserve(settings.size());
+    for (const auto& [where, value] : settings) overrides.push_back(where + "=" + value);
+    study::SweepOptions asked;
+    asked.threads = threads_of(options);
+    asked.show_progress = static_cast<bool>(options.progress);
+    const study::SweepPoints points(path, overrides, study::make_catalog(), asked.show_progress);
+    const study::Shard all;
+    const std::unique_ptr<study::Database> database = study::open_sweep(file, points, all);
+    study::run_sweep(points, *database, all, asked);
+    state->results = study::read_results(*database);
+  });
+  return Sweep(std::move(state));
+}
+
+Sweep::Sweep(std::shared_ptr<const State> state) noexcept : state_(std::move(state)) {}
+std::size_t Sweep::points() const noexcept { return state_->results.points.size(); }
+std::size_t Sweep::failed() const noexcept { return state_->results.failed.size(); }
+std::string Sweep::csv() const { return sweep_csv(state_->results); }
+std::string Sweep::table() const { return sweep_table(state_->results); }
+std::string Sweep::html() const { return report::to_html(study::sweep_report_of(state_->results)); }
+
+void stop() noexcept { set_interrupted(true); }
+
+std::string version() { return kVersion; }
+std::string build() { return dadsim::build(); }
+
+}  // namespace dadsim::api::inline v1

@@ -1,0 +1,95 @@
+#include "cli/compare_command.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <tbb/global_control.h>
+
+#include <sstream>
+
+#include "cli/arguments.hpp"
+#include "cli/output_files.hpp"
+#include "cli/print.hpp"
+#include "cli/study_options.hpp"
+#include "cli/usage_error.hpp"
+#include "report/comparison.hpp"
+#include "scenario/load.hpp"
+#include "study/catalog.hpp"
+#include "study/compare.hpp"
+#include "support/atomic_file.hpp"
+#include "support/progress.hpp"
+
+namespace dadsim::cli {
+namespace {
+
+namespace po = boost::program_options;
+
+po::options_description compare_options() {
+  po::options_description options("Options");
+  options.add_options()  //
+      ("against", po::value<std::vector<std::string>>()->value_name("PATH=VALUE")->composing(),
+       "what is changed in the second side, beyond --set, which is of both; repeatable")  //
+      ("json", po::value<std::string>()->value_name("FILE"),
+       "write the same as JSON (docs/compare.md); - is standard output")  //
+      ("timing-only", "learn nothing: record what runs do for their times alone (docs/timing-only.md)");
+  add_study_options(options);
+  return options;
+}
+
+/// "nic=200Gbps" of "platform.gpu-cluster.nic=200Gbps".
+std::string end_of_path(const std::string& change) {
+  const std::size_t equals = std::min(change.find('='), change.size());
+  const std::size_t dot = change.rfind('.', equals);
+  return dot == std::string::npos ? change : change.substr(dot + 1);
+}
+
+}  // namespace
+
+std::string usage_of_compare() {
+  std::ostringstream text;
+  text << "dadsim compare [options] a.xml b.xml\n"
+          "dadsim compare [options] a.xml --against PATH=VALUE ...\n"
+          "says how much quicker the second is than the first, what its time had gone into, and what differs between\n"
+          "the two (docs/compare.md).\n\n"
+       << compare_options();
+  return text.str();
+}
+
+void run_compare_command(const std::vector<std::string>& arguments) {
+  const po::variables_map values = read_arguments(arguments, compare_options());
+  if (values.contains("help")) return print(usage_of_compare());
+  const std::vector<std::string> operands = operands_of(values);
+  std::vector<std::string> against;
+  if (values.contains("against")) against = values["against"].as<std::vector<std::string>>();
+  if (operands.empty()) throw UsageError("no scenario is named; dadsim compare a.xml b.xml, or see --help");
+  if (operands.size() > 2) throw UsageError(fmt::format("'{}' is one argument too many; two scenarios", operands[2]));
+  if (operands.size() == 1 && against.empty())
+    throw UsageError("nothing to compare with; a second scenario, or --against PATH=VALUE");
+  const StudyOptions options = study_options_of(values, "compare", 2);
+  const std::string json = text_of(values, "json");
+  std::vector<OutputFiles::Named> inputs;
+  for (const std::string& operand : operands) inputs.push_back({"a scenario", operand});
+  const OutputFiles outputs({{"--json", json}}, inputs);
+  outputs.check_writable();
+
+  const auto load = [&](const std::string& path, const std::vector<std::string>& overrides) {
+    scenario::Scenario scenario = scenario::load_scenario(path, overrides, study::make_catalog());
+    scenario.timing_only = scenario.timing_only || values.contains("timing-only");
+    return scenario;
+  };
+  const scenario::Scenario before = load(operands.front(), options.overrides);
+  std::vector<std::string> overrides = options.overrides;
+  overrides.insert(overrides.end(), against.begin(), against.end());
+  const scenario::Scenario after = load(operands.back(), overrides);
+  outputs.check_against_inputs();
+  std::vector<std::string> names;
+  if (operands.size() == 2) names.push_back(operands.back());
+  for (const std::string& change : against) names.push_back(end_of_path(change));
+
+  const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads_to_use(options.threads));
+  const report::Comparison comparison = study::compare_scenarios(
+      before, after, fmt::format("{}", fmt::join(names, ", ")), !options.quiet && standard_error_is_terminal());
+  if (!json.empty()) write_file_atomically(json, to_json(comparison));
+  if (!options.quiet && !outputs.take_standard_output()) print(told(comparison));
+}
+
+}  // namespace dadsim::cli

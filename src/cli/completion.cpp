@@ -1,0 +1,232 @@
+#include "cli/completion.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <sstream>
+#include <string_view>
+
+#include "cli/collective_options.hpp"
+#include "cli/commands.hpp"
+#include "cli/listings.hpp"
+#include "cli/names.hpp"
+#include "cli/options.hpp"
+#include "cli/support_command.hpp"
+#include "cli/templates.hpp"
+#include "cli/usage_error.hpp"
+#include "cli/usage_words.hpp"
+#include "scenario/element.hpp"
+#include "scenario/schema.hpp"
+#include "scenario/vocabulary.hpp"
+
+namespace dadsim::cli {
+namespace {
+
+using Candidate = Completion::Candidate;
+
+std::vector<std::string> words_of_line(const std::string& line) {
+  std::vector<std::string> words(1);
+  char quote = 0;
+  for (const char c : line) {
+    if (quote != 0) {
+      if (c == quote) {
+        quote = 0;
+      } else {
+        words.back() += c;
+      }
+    } else if (c == '\'' || c == '"') {
+      quote = c;
+    } else if (c == ' ' || c == '\t') {
+      if (!words.back().empty()) words.emplace_back();
+    } else {
+      words.back() += c;
+    }
+  }
+  return words;
+}
+
+void offer(Completion& completion, const std::string& begun, const std::string& text, const std::string& help = {}) {
+  if (text.starts_with(begun)) completion.candidates.push_back({text, help});
+}
+
+void offer_all(Completion& completion, const std::string& begun, const std::vector<std::string>& texts) {
+  for (const std::string& text : texts) offer(completion, begun, text);
+}
+
+const scenario::Element& schema_tree() {
+  static const scenario::Element kTree = [] {
+    scenario::Findings findings("scenario.xsd");
+    constexpr scenario::DocumentKind kDocument{"schema", "<xs:schema>", "</xs:schema>"};
+    return parse_xml(schema_with_names(), kDocument, findings);
+  }();
+  return kTree;
+}
+
+bool is_named(const scenario::Element& element, std::string_view kind, std::string_view name) {
+  const scenario::Attribute* found = element.find("name");
+  return element.name == kind && found != nullptr && found->value == name;
+}
+
+const scenario::Element* declared(const scenario::Element& in, std::string_view kind, std::string_view name) {
+  for (const scenario::Element& child : in.children) {
+    if (is_named(child, kind, name)) return &child;
+    if (const scenario::Element* found = declared(child, kind, name)) return found;
+  }
+  return nullptr;
+}
+
+void collect_values(const scenario::Element& type, std::vector<std::string>& values) {
+  if (type.name == "xs:enumeration") values.push_back(type.find("value")->value);
+  for (const scenario::Element& child : type.children) collect_values(child, values);
+}
+
+/// What the schema says that an attribute may be, where it says so one by one.
+std::vector<std::string> values_of(const std::string& element, const std::string& attribute) {
+  std::vector<std::string> values;
+  const scenario::Element& schema = schema_tree();
+  const auto rule = std::ranges::find_if(
+      schema.children, [&](const scenario::Element& one) { return is_named(one, "xs:element", element); });
+  if (rule == schema.children.end()) return values;
+  const scenario::Element* found = declared(*rule, "xs:attribute", attribute);
+  if (found == nullptr) return values;
+  collect_values(*found, values);
+  if (const scenario::Attribute* type = found->find("type")) {
+    if (const scenario::Element* named = declared(schema, "xs:simpleType", type->value)) collect_values(*named, values);
+  }
+  return values;
+}
+
+/// "run[rank-dad]" → "run".
+std::string element_of_part(const std::string& part) { return part.substr(0, part.find('[')); }
+
+/// The PATH=VALUE of --set, by what the schema says of the scenario.
+void complete_setting(Completion& completion, const std::string& begun) {
+  const std::size_t equal = begun.find('=');
+  const std::string path = begun.substr(0, equal);
+  const std::size_t last = path.find_last_of('.');
+  const std::string parents = last == std::string::npos ? "" : path.substr(0, last);
+  const std::string element =
+      parents.empty() ? "scenario" : element_of_part(parents.substr(parents.find_last_of('.') + 1));
+  if (equal != std::string::npos) {
+    const std::string attribute = last == std::string::npos ? path : path.substr(last + 1);
+    for (const std::string& value : values_of(element, attribute)) offer(completion, begun, path + "=" + value);
+    return;
+  }
+  const scenario::ElementRule* rule = scenario::find_rule(element);
+  if (rule == nullptr) return;
+  const std::string before = last == std::string::npos ? "" : path.substr(0, last + 1);
+  for (const std::string& child : rule->children) offer(completion, begun, before + child + ".");
+  for (const std::string& attribute : rule->attributes) offer(completion, begun, before + attribute + "=");
+}
+
+/// The value of an option, by its name and by what its help calls the value.
+void complete_value(Completion& completion, const std::string& command, const OptionWords& option,
+                    const std::string& begun) {
+  if (option.name == "--set") return complete_setting(completion, begun);
+  if (option.name == "--like") return offer_all(completion, begun, names_of("devices"));
+  if (command == "collective") {
+    if (option.name == "--op") return offer_all(completion, begun, operation_names());
+    if (option.name == "--fidelity") return offer_all(completion, begun, fidelity_names());
+    if (option.name == "--algorithm") {
+      offer_all(completion, begun, {"auto", "best"});
+      return offer_all(completion, begun, names_of("collectives"));
+    }
+  }
+  if (option.name == "--transport") return offer_all(completion, begun, {"plain", "tcp", "rdma", "nvlink"});
+  if (option.name == "--platform") completion.files = ".xml";
+  if (option.value == "FILE" && completion.files.empty()) completion.files = "*";
+  if (option.value == "DIR") completion.files = "/";
+}
+
+void offer_commands(Completion& completion, const std::string& begun) {
+  for (const Command& command : commands()) offer(completion, begun, command.name, command.summary);
+  for (const Listing& listing : listings()) offer(completion, begun, listing.name, listing.summary);
+}
+
+void complete_operand(Completion& completion, const Command* command, const std::string& begun, std::size_t before) {
+  if (command == nullptr) {
+    completion.files = ".xml";
+    return;
+  }
+  using Operand = Command::Operand;
+  switch (command->operand) {
+    case Operand::scenario:
+    case Operand::platform:
+      completion.files = ".xml";
+      return;
+    case Operand::file:
+      completion.files = "*";
+      return;
+    case Operand::none:
+      return;
+    case Operand::name:
+      break;
+  }
+  if (before > 0) {
+    if (command->name == "new") completion.files = ".xml";
+    return;
+  }
+  if (command->name == "new") {
+    for (const Template& one : templates()) offer(completion, begun, one.name, one.question);
+  } else {
+    for (const SupportFile& file : support_files()) offer(completion, begun, file.name, file.what);
+  }
+}
+
+}  // namespace
+
+Completion complete(const std::string& line) {
+  Completion completion;
+  std::vector<std::string> words = words_of_line(line);
+  const std::string begun = words.back();
+  words.pop_back();
+  if (words.empty()) return completion;
+  const Command* command = words.size() > 1 ? find_command(words[1]) : nullptr;
+  const Listing* listing = words.size() > 1 ? find_listing(words[1]) : nullptr;
+  const std::vector<OptionWords> options = options_in(command != nullptr ? command->usage() : usage());
+  const auto find_option = [&](const std::string& name) {
+    const auto found = std::ranges::find(options, name, &OptionWords::name);
+    return found == options.end() ? nullptr : &*found;
+  };
+  const std::string name = command != nullptr ? command->name : "";
+  if (const OptionWords* option = find_option(words.back()); option != nullptr && !option->value.empty()) {
+    complete_value(completion, name, *option, begun);
+    return completion;
+  }
+  if (begun.starts_with("-")) {
+    if (const std::size_t equal = begun.find('='); equal != std::string::npos) {
+      const OptionWords* option = find_option(begun.substr(0, equal));
+      if (option == nullptr) return completion;
+      complete_value(completion, name, *option, begun.substr(equal + 1));
+      for (Candidate& one : completion.candidates) one.text = begun.substr(0, equal + 1) + one.text;
+      return completion;
+    }
+    for (const OptionWords& option : options) offer(completion, begun, option.name, option.help);
+    return completion;
+  }
+  if (listing != nullptr) {
+    offer_all(completion, begun, names_of(listing->name));
+    return completion;
+  }
+  std::size_t operands = 0;
+  for (std::size_t i = command != nullptr ? 2 : 1; i < words.size(); ++i) {
+    const OptionWords* option = find_option(words[i - 1]);
+    if (!words[i].starts_with("-") && (option == nullptr || option->value.empty())) ++operands;
+  }
+  if (command == nullptr && words.size() == 1) offer_commands(completion, begun);
+  complete_operand(completion, command, begun, operands);
+  return completion;
+}
+
+std::string candidates_in_lines(const std::vector<std::string>& arguments) {
+  if (arguments.size() != 1) throw UsageError("--complete takes one line, for completion in shells");
+  const Completion completion = complete(arguments[0]);
+  std::string text;
+  for (const Candidate& one : completion.candidates) {
+    text += one.text + (one.help.empty() ? "" : "\t" + one.help) + '\n';
+  }
+  if (!completion.files.empty()) text += ":files " + completion.files + '\n';
+  return text;
+}
+
+}  // namespace dadsim::cli

@@ -1,0 +1,109 @@
+#include "cli/export_command.hpp"
+
+#include <fmt/format.h>
+#include <tbb/global_control.h>
+
+#include <algorithm>
+#include <charconv>
+#include <sstream>
+
+#include "cli/arguments.hpp"
+#include "cli/output_files.hpp"
+#include "cli/print.hpp"
+#include "cli/study_options.hpp"
+#include "cli/usage_error.hpp"
+#include "report/chakra.hpp"
+#include "report/goal.hpp"
+#include "scenario/load.hpp"
+#include "study/catalog.hpp"
+#include "study/experiment.hpp"
+#include "study/step_operations.hpp"
+#include "support/atomic_file.hpp"
+#include "support/diagnostics.hpp"
+#include "support/progress.hpp"
+
+namespace dadsim::cli {
+namespace {
+
+namespace po = boost::program_options;
+
+po::options_description export_options() {
+  po::options_description options("Options");
+  const auto text = [](const char* name) { return po::value<std::string>()->value_name(name); };
+  options.add_options()                                                                                             //
+      ("run", text("LABEL"), "the run; needed where the scenario has several")                                      //
+      ("step", text("N"), "the step of its training, from 1 (default)")                                             //
+      ("goal", text("FILE"), "write it in GOAL, for LogGOPSim's txt2bin; - is standard output")                     //
+      ("chakra", text("NAME"), "write it as Chakra execution traces: NAME.0.et, NAME.1.et …, one for every node");  //
+  add_study_options(options);
+  return options;
+}
+
+std::int64_t parse_step(const std::string& text) {
+  std::int64_t step = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), step);
+  if (error != std::errc() || end != text.data() + text.size() || step < 1) {
+    throw UsageError(fmt::format("--step '{}' is no step; a whole number from 1 on", text));
+  }
+  return step;
+}
+
+std::size_t run_named(const scenario::Scenario& scenario, const std::string& label) {
+  std::vector<std::string> labels;
+  for (const spec::RunSpec& run : scenario.runs) labels.push_back(run.label);
+  if (label.empty()) {
+    if (labels.size() == 1) return 0;
+    throw UsageError(
+        fmt::format("--run is missing, and there are {} of them; {}", labels.size(), suggestion("", labels)));
+  }
+  const auto found = std::ranges::find(labels, label);
+  if (found == labels.end()) {
+    throw UsageError(fmt::format("--run: there is no '{}'; {}", label, suggestion(label, labels)));
+  }
+  return static_cast<std::size_t>(found - labels.begin());
+}
+
+}  // namespace
+
+std::string usage_of_export() {
+  std::ostringstream text;
+  text << "dadsim export [options] scenario.xml\n"
+          "writes a step of a run as its nodes carry it out, for other simulators (docs/exchange.md).\n\n"
+       << export_options();
+  return text.str();
+}
+
+void run_export_command(const std::vector<std::string>& arguments) {
+  const po::variables_map values = read_arguments(arguments, export_options());
+  if (values.contains("help")) return print(usage_of_export());
+  const StudyOptions options = study_options_of(values, "export");
+  const std::string goal = text_of(values, "goal");
+  const std::string chakra = text_of(values, "chakra");
+  if (goal.empty() && chakra.empty()) throw UsageError("nothing is to be written; --goal FILE, --chakra NAME or both");
+  const std::int64_t step = values.contains("step") ? parse_step(text_of(values, "step")) : 1;
+  const OutputFiles outputs({{"--goal", goal}, {"--chakra", chakra.empty() ? "" : chakra + ".0.et"}},
+                            {{"the scenario", options.scenario}});
+  outputs.check_writable();
+
+  scenario::Scenario scenario = scenario::load_scenario(options.scenario, options.overrides, study::make_catalog());
+  outputs.check_against_inputs();
+  scenario.runs = {scenario.runs[run_named(scenario, text_of(values, "run"))]};
+  const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads_to_use(options.threads));
+  const bool show_progress = !options.quiet && standard_error_is_terminal();
+  const study::Learned learned = study::learn_scenario(scenario, nullptr, show_progress);
+  const step::StepOperations operations =
+      study::operations_of_step(scenario, learned, study::cluster_of(scenario), 0, step);
+  if (!goal.empty()) write_file_atomically(goal, report::to_goal(operations));
+  if (!chakra.empty()) {
+    for (std::size_t node = 0; node < operations.nodes.size(); ++node) {
+      write_file_atomically(fmt::format("{}.{}.et", chakra, node), report::to_chakra(operations, node));
+    }
+  }
+  if (options.quiet || outputs.take_standard_output()) return;
+  std::size_t count = 0;
+  for (const step::StepOperations::Node& node : operations.nodes) count += node.operations.size();
+  print(fmt::format("Step {} of '{}': {} nodes, {} operations.\n", step, scenario.runs[0].label,
+                    operations.nodes.size(), count));
+}
+
+}  // namespace dadsim::cli

@@ -1,0 +1,152 @@
+#include "cli/lesson_command.hpp"
+
+#include <fmt/format.h>
+#include <tbb/global_control.h>
+
+#include <filesystem>
+#include <optional>
+#include <sstream>
+
+#include "cli/arguments.hpp"
+#include "cli/lessons.hpp"
+#include "cli/options.hpp"
+#include "cli/output_files.hpp"
+#include "cli/print.hpp"
+#include "cli/run_page.hpp"
+#include "cli/study_options.hpp"
+#include "cli/usage_error.hpp"
+#include "report/html/lesson.hpp"
+#include "scenario/load.hpp"
+#include "study/catalog.hpp"
+#include "study/class_table.hpp"
+#include "study/experiment.hpp"
+#include "study/surrogate.hpp"
+#include "support/atomic_file.hpp"
+#include "support/progress.hpp"
+#include "support/terminal.hpp"
+#include "support/whole_file.hpp"
+
+namespace dadsim::cli {
+namespace {
+
+namespace po = boost::program_options;
+
+po::options_description lesson_options() {
+  po::options_description options("Options");
+  options.add_options()  //
+      ("out", po::value<std::string>()->value_name("FILE"),
+       "the page; default: lesson-N.html in the current folder. The lesson's scenarios are written beside it, unless "
+       "they are there")  //
+      ("threads", po::value<std::string>()->value_name("N"),
+       "threads for learning; the result does not depend on it")  //
+      ("quiet", "no text and no progress")                        //
+      ("help", "this text");
+  return options;
+}
+
+std::string list_of_lessons() {
+  std::string text = "dadsim lesson N writes one as a page, lesson-N.html, and its scenarios beside it.\n\n";
+  for (const LessonFile& lesson : lessons()) text += fmt::format("  {}\n", report::title_of(lesson.text));
+  return text;
+}
+
+const LessonFile& find_lesson(const std::string& number) {
+  for (const LessonFile& lesson : lessons()) {
+    if (lesson.name.starts_with(number + "-")) return lesson;
+  }
+  throw UsageError(fmt::format("there is no lesson '{}'; a number from 1 to {}", number, lessons().size()));
+}
+
+/// What a block asks for if that is a scenario to be run as it is; other commands have no page of their own.
+std::optional<Options> run_of(const report::LessonBlock& block) {
+  std::vector<std::string> arguments = arguments_of(block.command);
+  if (arguments.empty() || !(arguments.front().ends_with(".xml") || arguments.front().starts_with("--")))
+    return std::nullopt;
+  arguments.insert(arguments.begin(), "dadsim");
+  std::vector<const char*> words;
+  for (const std::string& argument : arguments) words.push_back(argument.c_str());
+  return parse_options(static_cast<int>(words.size()), words.data());
+}
+
+/// The scenarios that a lesson names.
+std::vector<LessonFile> scenarios_of(const LessonFile& lesson) {
+  std::vector<LessonFile> files;
+  for (const LessonFile& scenario : lesson_scenarios()) {
+    if (lesson.text.find(scenario.name) != std::string_view::npos) files.push_back(scenario);
+  }
+  return files;
+}
+
+/// Those that are not there are written; what a reader has changed stays as it is.
+void write_scenarios(const LessonFile& lesson, const std::filesystem::path& folder, bool quiet) {
+  for (const LessonFile& scenario : scenarios_of(lesson)) {
+    const std::string path = (folder / scenario.name).string();
+    const std::optional<std::string> there = whole_file(path);
+    if (!there) {
+      write_file_atomically(path, scenario.text);
+    } else if (*there != scenario.text && !quiet) {
+      say(fmt::format("dadsim: {} is there and is not the lesson's: it stays, and its results are shown\n", path));
+    }
+  }
+}
+
+report::LessonRun shown(const report::LessonBlock& block, const Options& run, const std::filesystem::path& folder,
+                        bool quiet) {
+  const scenario::ScenarioSource source((folder / std::filesystem::path(run.scenario)).string());
+  const scenario::Scenario scenario = source.load(run.overrides, study::make_catalog());
+  const bool show_progress = !quiet && standard_error_is_terminal();
+  study::TraceRequest trace;
+  trace.steps = run.trace_steps;
+  const study::Learned learned = study::learn_scenario(scenario, nullptr, show_progress);
+  const report::Result result =
+      study::time_scenario(scenario, learned, study::cluster_of(scenario), show_progress, trace);
+  const report::Retiming retiming = study::fit_retiming(scenario, learned, result, show_progress);
+  const report::About about{.description = scenario.description,
+                            .scenario = source.text(),
+                            .set = run.overrides,
+                            .classes = study::class_table_of(scenario, learned)};
+  return {block.name, fmt::format("Result of {}", block.command), run_page(scenario, result, retiming, about, quiet)};
+}
+
+}  // namespace
+
+std::string usage_of_lesson() {
+  std::ostringstream text;
+  text << "dadsim lesson [N]\n"
+          "lists the lessons, or writes lesson N as a page for a browser: its text, its questions with answers to "
+          "reveal,\n"
+          "and the results of its runs (docs/lessons).\n\n"
+       << lesson_options();
+  return text.str();
+}
+
+void run_lesson_command(const std::vector<std::string>& arguments) {
+  const po::variables_map values = read_arguments(arguments, lesson_options());
+  if (values.contains("help")) return print(usage_of_lesson());
+  const std::vector<std::string> operands = operands_of(values);
+  if (operands.size() > 1)
+    throw UsageError(fmt::format("'{}' is one argument too many; one lesson at a time", operands[1]));
+  if (operands.empty()) return print(list_of_lessons());
+
+  const LessonFile& lesson = find_lesson(operands[0]);
+  const bool quiet = values.contains("quiet");
+  std::string out = text_of(values, "out");
+  if (out.empty()) out = fmt::format("lesson-{}.html", operands[0]);
+  const OutputFiles outputs({{"--out", out}}, {});
+  outputs.check_writable();
+  const std::filesystem::path folder = out == "-" ? std::filesystem::path() : std::filesystem::path(out).parent_path();
+  const std::size_t threads =
+      threads_to_use(values.contains("threads") ? parse_threads(text_of(values, "threads")) : 0);
+  const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads);
+
+  write_scenarios(lesson, folder, quiet);
+  std::vector<report::LessonRun> runs;
+  for (const report::LessonBlock& block : report::blocks_of(lesson.text)) {
+    if (const std::optional<Options> run = run_of(block)) runs.push_back(shown(block, *run, folder, quiet));
+  }
+  outputs.check_against_inputs();
+  write_file_atomically(out, report::lesson_page(lesson.text, runs));
+  if (!quiet && !outputs.take_standard_output()) print(fmt::format("{}: {}\n", out, report::title_of(lesson.text)));
+}
+
+}  // namespace dadsim::cli

@@ -1,0 +1,131 @@
+#include "cli/new_command.hpp"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <sstream>
+#include <utility>
+
+#include "cli/arguments.hpp"
+#include "cli/print.hpp"
+#include "cli/schema_place.hpp"
+#include "cli/templates.hpp"
+#include "cli/usage_error.hpp"
+#include "support/atomic_file.hpp"
+#include "support/diagnostics.hpp"
+#include "support/output_error.hpp"
+
+namespace dadsim::cli {
+namespace {
+
+namespace fs = std::filesystem;
+namespace po = boost::program_options;
+
+po::options_description new_options() {
+  po::options_description options("Options");
+  options.add_options()                                                //
+      ("force", "write over a file that is there; without it, never")  //
+      ("quiet", "no text")                                             //
+      ("help", "this text");
+  return options;
+}
+
+std::string list_templates() {
+  std::string text;
+  for (const Template& one : templates()) text += fmt::format("{:<13}{}\n", one.name, one.question);
+  return text;
+}
+
+/// A new file, or nothing: a name is taken for it first, so that nothing that comes there meanwhile is lost.
+void write_new(const std::string& path, const std::string& content) {
+  std::FILE* file = std::fopen(path.c_str(), "wx");
+  if (file == nullptr) {
+    if (errno == EEXIST) throw UsageError(fmt::format("'{}' is there already; another name, or --force", path));
+    throw OutputError(fmt::format("cannot write '{}': {}", path, std::strerror(errno)));
+  }
+  std::fclose(file);
+  try {
+    write_file_atomically(path, content);
+  } catch (...) {
+    std::remove(path.c_str());
+    throw;
+  }
+}
+
+/// What to type next, with the question that the template asks.
+std::string next_steps(const Template& one, const std::string& path) {
+  const std::string command = one.name == "sweep" || one.name == "gpu-cluster" ? "dadsim sweep "
+                              : one.name == "plan"                             ? "dadsim plan "
+                                                                               : "dadsim ";
+  return fmt::format("{}\n  {}{}\n", one.question, command, path);
+}
+
+}  // namespace
+
+std::string usage_of_new() {
+  std::ostringstream text;
+  text << "dadsim new [options] TEMPLATE [FILE]\n"
+          "writes a scenario to begin with, full of comments and with its schema named for editors, into FILE, which\n"
+          "is TEMPLATE.xml in the current folder unless said; - is standard output. Without a template it lists "
+          "them:\n\n"
+       << list_templates() << '\n'
+       << new_options();
+  return text.str();
+}
+
+void run_new_command(const std::vector<std::string>& arguments) {
+  const po::variables_map values = read_arguments(arguments, new_options());
+  if (values.contains("help")) return print(usage_of_new());
+  const std::vector<std::string> operands = operands_of(values);
+  if (operands.empty()) return print(list_templates());
+  if (operands.size() > 2) {
+    throw UsageError(fmt::format("'{}' is one argument too many; dadsim new TEMPLATE FILE", operands[2]));
+  }
+  const Template* found = find_template(operands[0]);
+  if (found == nullptr) {
+    std::vector<std::string> names;
+    for (const Template& one : templates()) names.push_back(one.name);
+    throw UsageError(fmt::format("no template is called '{}'; {}", operands[0], suggestion(operands[0], names)));
+  }
+  const std::string path = operands.size() > 1 ? operands[1] : found->name + ".xml";
+  const std::string schema = schema_uri();
+  if (path == "-") {
+    if (!found->table.empty()) {
+      throw UsageError(fmt::format("'{}' is two files, a scenario and its table; a name for them", found->name));
+    }
+    return write_file_atomically("-", scenario_of(*found, found->name + ".xml", "", schema));
+  }
+  if (path.empty()) throw UsageError("the file has an empty name");
+  const fs::path table = fs::path(path).replace_extension(".csv");
+  std::vector<std::pair<std::string, std::string>> files = {
+      {path, scenario_of(*found, fs::path(path).filename().string(), table.filename().string(), schema)}};
+  if (!found->table.empty()) {
+    if (table.string() == path)
+      throw UsageError(fmt::format("'{}' would be its own table; a name ending in .xml", path));
+    files.emplace_back(table.string(), std::string(found->table));
+  }
+  const bool force = values.contains("force");
+  for (const auto& [name, content] : files) {
+    std::error_code error;
+    if (!force && fs::exists(fs::symlink_status(name, error))) {
+      throw UsageError(fmt::format("'{}' is there already; another name, or --force", name));
+    }
+  }
+  for (const auto& [name, content] : files) {
+    if (force) {
+      write_file_atomically(name, content);
+    } else {
+      write_new(name, content);
+    }
+  }
+  if (values.contains("quiet")) return;
+  print(next_steps(*found, path));
+  if (schema == "scenario.xsd") {
+    print(std::string("For editors: dadsim support schema > scenario.xsd, beside the scenario.\n"));
+  }
+}
+
+}  // namespace dadsim::cli

@@ -1,0 +1,51 @@
+#include "cli/run_page.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <stdexcept>
+
+#include "cli/graphviz.hpp"
+#include "report/html/report.hpp"
+#include "sim/platform.hpp"
+#include "support/diagnostics.hpp"
+#include "support/interrupt.hpp"
+#include "support/terminal.hpp"
+
+namespace dadsim::cli {
+namespace {
+
+/// By the names of links, in the run that keeps them busiest.
+std::map<std::string, double> busy_shares(const report::Result& result) {
+  std::map<std::string, double> shares;
+  for (const report::RunResult& run : result.runs) {
+    for (const step::LinkUse& use : run.network.link_use) {
+      double& share = shares[use.link];
+      share = std::max(share, use.busy_share);
+    }
+  }
+  return shares;
+}
+
+/// A picture of the platform and of how busy its links are, for a page; empty where it cannot be drawn, which is no
+/// reason to have no page.
+std::string picture_of(const scenario::Scenario& scenario, const report::Result& result, bool quiet) {
+  try {
+    return draw_svg(find_dot(), sim::to_dot(sim::inspect_platform(scenario.platform), busy_shares(result)));
+  } catch (const Cancelled&) {
+    throw;
+  } catch (const std::runtime_error& error) {
+    if (!quiet) say(fmt::format("dadsim: the page has no picture of the platform: {}\n", error.what()));
+    return {};
+  }
+}
+
+}  // namespace
+
+std::string run_page(const scenario::Scenario& scenario, const report::Result& result, const report::Retiming& retiming,
+                     const report::About& about, bool quiet) {
+  return to_html(result, picture_of(scenario, result, quiet), retiming, about);
+}
+
+}  // namespace dadsim::cli

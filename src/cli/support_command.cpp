@@ -1,0 +1,66 @@
+#include "cli/support_command.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <sstream>
+
+#include "cli/arguments.hpp"
+#include "cli/manual.hpp"
+#include "cli/names.hpp"
+#include "cli/print.hpp"
+#include "cli/support_text.hpp"
+#include "cli/usage_error.hpp"
+#include "support/atomic_file.hpp"
+#include "support/diagnostics.hpp"
+
+namespace dadsim::cli {
+namespace {
+
+namespace po = boost::program_options;
+
+po::options_description support_options() {
+  po::options_description options("Options");
+  options.add_options()("help", "this text");
+  return options;
+}
+
+}  // namespace
+
+const std::vector<SupportFile>& support_files() {
+  static const std::vector<SupportFile> all{
+      {"bash", "completion for bash: source <(dadsim support bash)", [] { return std::string(kBashCompletion); }},
+      {"zsh", "completion for zsh, as _dadsim in a folder of $fpath", [] { return std::string(kZshCompletion); }},
+      {"fish", "completion for fish: dadsim support fish | source", [] { return std::string(kFishCompletion); }},
+      {"man", "the manual page: dadsim support man | man -l -", manual_page},
+      {"schema", "scenario.xsd with the names of devices, links, workloads and algorithms in it", schema_with_names},
+      {"catalog", "the XML catalogue by which editors find the schema where it is installed",
+       [] { return std::string(kXmlCatalog); }},
+  };
+  return all;
+}
+
+std::string usage_of_support() {
+  std::ostringstream text;
+  text << "dadsim support NAME\n"
+          "prints what shells, editors and man know of dadsim; where it is installed, so is this:\n\n";
+  for (const SupportFile& file : support_files()) text << fmt::format("  {:<9}{}\n", file.name, file.what);
+  text << '\n' << support_options();
+  return text.str();
+}
+
+void run_support_command(const std::vector<std::string>& arguments) {
+  const po::variables_map values = read_arguments(arguments, support_options());
+  if (values.contains("help")) return print(usage_of_support());
+  const std::vector<std::string> operands = operands_of(values);
+  if (operands.size() != 1) throw UsageError("dadsim support takes one name; see dadsim support --help");
+  const auto found = std::ranges::find(support_files(), operands[0], &SupportFile::name);
+  if (found == support_files().end()) {
+    std::vector<std::string> names;
+    for (const SupportFile& file : support_files()) names.push_back(file.name);
+    throw UsageError(fmt::format("there is no '{}'; {}", operands[0], suggestion(operands[0], names)));
+  }
+  write_file_atomically("-", found->text());
+}
+
+}  // namespace dadsim::cli

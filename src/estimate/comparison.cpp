@@ -1,0 +1,60 @@
+#include "estimate/comparison.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+namespace dadsim::estimate {
+namespace {
+
+double sum(const std::vector<Arrival>& arrivals, double Arrival::*of) {
+  double total = 0;
+  for (const Arrival& arrival : arrivals) total += arrival.*of;
+  return total;
+}
+
+std::vector<double> ends(const std::vector<Arrival>& arrivals) {
+  std::vector<double> values;
+  for (const Arrival& arrival : arrivals) values.push_back(arrival.at);
+  return values;
+}
+
+/// How far the logarithm of a value may move towards one of its ends.
+double reach(double value, const std::optional<double>& end) {
+  return end && *end > 0 && value > 0 ? std::abs(std::log(*end / value)) : 0;
+}
+
+}  // namespace
+
+Estimate times_as_long(const std::vector<Arrival>& run, const std::vector<Arrival>& of, bool learn_alike) {
+  Estimate ratio = ratio_of_means(ends(run), ends(of));
+  if (learn_alike) return ratio;
+  const double least = sum(run, &Arrival::after) / sum(of, &Arrival::at);
+  const double earliest = sum(of, &Arrival::after);
+  const std::optional<double> most = earliest > 0 ? std::optional(sum(run, &Arrival::at) / earliest) : std::nullopt;
+  if (run.size() == 1) {
+    const double chance = 1.96 * kSeedScatter;
+    ratio.low = least > 0 ? ratio.value * std::exp(-std::hypot(reach(ratio.value, least), chance)) : 0;
+    if (most) ratio.high = ratio.value * std::exp(std::hypot(reach(ratio.value, most), chance));
+    return ratio;
+  }
+  ratio.low = std::min(ratio.low.value_or(0), least);  // seeds that scatter without bounds leave all open
+  if (ratio.high && most) ratio.high = std::max(*ratio.high, *most);
+  if (!most) ratio.high.reset();
+  return ratio;
+}
+
+Estimate times_as_long(const Estimate& run, const Estimate& of) {
+  Estimate ratio{run.value / of.value, {}, {}};
+  if (!run.low && !run.high && !of.low && !of.high) return ratio;
+  ratio.low = ratio.value * std::exp(-std::hypot(reach(run.value, run.low), reach(of.value, of.high)));
+  ratio.high = ratio.value * std::exp(std::hypot(reach(run.value, run.high), reach(of.value, of.low)));
+  return ratio;
+}
+
+bool may_be_equal(const Estimate& ratio) {
+  if (!ratio.low && !ratio.high) return false;
+  return ratio.low.value_or(0) <= 1 && (!ratio.high || *ratio.high >= 1);
+}
+
+}  // namespace dadsim::estimate

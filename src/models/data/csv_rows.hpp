@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "models/data/csv.hpp"
+#include "models/data/line_errors.hpp"
+
+namespace dadsim::models {
+
+inline constexpr const char* kCsvForm =
+    "comma-separated values: a line of names, then one line per sample (RFC 4180); semicolons and tabs do as well";
+
+/// Text of a table as it can stand in a message of one line.
+std::string shown_field(std::string_view text);
+
+/// The fields of a table, row by row.
+class CsvRows {
+ public:
+  /// `separator`: what stands between fields.
+  CsvRows(const CsvText& table, char separator, LineErrors& errors);
+
+  std::int64_t line() const { return line_; }  ///< of the start of the row
+  const std::vector<std::string>& fields() const { return fields_; }
+
+  /// Goes to the next row that is not blank; false at the end, or after an error from which no row can be found again.
+  bool next();
+
+ private:
+  bool read_row();
+  bool read_quoted(std::string& field);
+  std::size_t end_of_field() const;
+
+  std::string_view rest_;
+  char separator_;
+  LineErrors& errors_;
+  std::int64_t line_ = 0;
+  std::int64_t next_line_ = 1;
+  std::vector<std::string> fields_;
+};
+
+/// That by which the first row holds `target`; where none does, the one that is the most frequent there.
+char separator_of(const CsvText& table, const std::string& target);
+
+/// A field as a number, or nullopt. Where fields are not parted by commas, one comma may stand for the point.
+std::optional<double> number_of_field(std::string_view field, char separator);
+
+}  // namespace dadsim::models

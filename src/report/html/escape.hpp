@@ -1,0 +1,11 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace dadsim::report {
+
+/// `text` as HTML shows it, between tags and between the double quotes of an attribute.
+std::string escaped(std::string_view text);
+
+}  // namespace dadsim::report

@@ -1,0 +1,71 @@
+// What is said of every result alike: facts, sentences, the scenario itself, and links to what words mean.
+
+/** What learned and what is timed, in one line. */
+function settingText(result, timesAlone) {
+  if (timesAlone) return `Timed as ${result.timed_as}; nothing was learned`;
+  if (result.learned_on === result.timed_as) return `Learned on and timed as ${result.learned_on}`;
+  return `Learned on ${result.learned_on}; timed as ${result.timed_as}`;
+}
+
+/** A list of terms and what they are: facts [[term, text], …]. */
+function factsList(facts) {
+  const terms = facts.flatMap(([term, text]) => [element("dt", {}, term), element("dd", {}, text)]);
+  return element("dl", { class: "facts" }, ...terms);
+}
+
+/** Sentences below a heading, if there are any. */
+function addSentences(section, title, sentences) {
+  if (sentences.length === 0) return;
+  const entries = sentences.map((sentence) => element("li", {}, kept(sentence)));
+  section.append(element("h3", {}, title), element("ul", { class: "sentences" }, ...entries));
+}
+
+/** What a page knows of its scenario beside the result; of a page made without it nothing. */
+function aboutScenario() {
+  const text = document.getElementById("about")?.textContent;
+  const about = text ? JSON.parse(text) : { description: "", scenario: "", set: [], build: "" };
+  if (!about.description && about.scenario) {
+    const file = new DOMParser().parseFromString(about.scenario, "application/xml");
+    about.description = file.querySelector("scenario > description")?.textContent.trim() ?? "";
+  }
+  return about;
+}
+
+/** The scenario's own words below the title. */
+function showDescription(about) {
+  if (!about.description) return;
+  document.getElementById("setting").before(element("p", { id: "description" }, kept(about.description)));
+}
+
+/** "dadsim 0.1.0, build 1a2b3c4d5e6f" */
+const versionText = (version, about) => `dadsim ${version}${about.build ? `, build ${about.build}` : ""}`;
+
+/** The text of the scenario's file, and what was set beside it. */
+function addScenarioText(section, about) {
+  if (!about.scenario) return;
+  section.append(element("h3", {}, "The scenario"));
+  if (about.set.length > 0) {
+    const settings = about.set.flatMap((one, i) => [i > 0 ? ", " : "", element("code", {}, one)]);
+    section.append(element("p", {}, "Beside its file was set: ", ...settings, "."));
+  }
+  section.append(
+    element(
+      "details",
+      {},
+      element("summary", {}, "Its file, as it was read"),
+      element("pre", { tabindex: "0", role: "region", "aria-label": "The scenario's file" }, about.scenario),
+    ),
+  );
+}
+
+/** A word that the glossary of this page explains. */
+const word = (name, text = name) =>
+  element("a", { class: "word", href: `#word-${name.toLowerCase().replaceAll(" ", "-")}` }, text);
+
+/** The glossary is closed until one of its words is asked for. */
+function openGlossary() {
+  const target = location.hash.startsWith("#word-") && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  if (!target) return;
+  document.getElementById("glossary").open = true;
+  target.scrollIntoView({ block: "center" });
+}

@@ -1,0 +1,14 @@
+// The page of a plan, section by section.
+
+startPage(
+  () => "plan.json",
+  (result) => {
+    const runs = [...new Set(result.answers.map((answer) => answer.run))];
+    const page = { result, runs, marks: marks(runs.map(() => true)), quantities: quantitiesOf(result), about: aboutScenario() };
+    document.getElementById("setting").textContent = kept(`Goal: ${result.asked}`);
+    showDescription(page.about);
+    addSection(page, "curve", addCurve);
+    addSection(page, "answers", addAnswers);
+    addSection(page, "provenance", addPlanProvenance);
+  },
+);

@@ -1,0 +1,224 @@
+// Sliders: the cluster changed by factors, and what that makes of times, of who is first and of what binds a step. The
+// times are of a spline through timings of such clusters (src/report/retiming.hpp), worked out here as it is there.
+
+const stretched = (metric, x) => metric.map((row) => row.reduce((sum, m, k) => sum + m * x[k], 0));
+
+const squaredDistance = (a, b) => a.reduce((sum, value, k) => sum + (value - b[k]) ** 2, 0);
+
+/** By how much longer a step of retiming.runs[run] takes; `at`: base-2 logarithms of factors, one a knob. */
+function factorAt(retiming, run, at) {
+  const { metric, weights } = retiming.runs[run];
+  const points = retiming.points.length;
+  const place = stretched(metric, at);
+  let log = weights[points];
+  at.forEach((x, k) => (log += weights[points + 1 + k] * x));
+  retiming.points.forEach((point, i) => (log += weights[i] * squaredDistance(place, stretched(metric, point)) ** 1.5));
+  return Math.exp(log);
+}
+
+/** Shares of the critical path by kind: those of the nearest timed clusters. */
+function sharesAt(retiming, run, at) {
+  const sums = retiming.kinds.map(() => 0);
+  let all = 0;
+  retiming.points.forEach((point, i) => {
+    const weight = 1 / (squaredDistance(at, point) + 1e-6) ** 2;
+    all += weight;
+    retiming.runs[run].shares[i].forEach((share, k) => (sums[k] += weight * share));
+  });
+  return sums.map((sum) => sum / (100 * all));
+}
+
+const kKnobStep = 0.25; // of a base-2 logarithm
+
+/** "× 2", "× 1 ⁄ 2.8" */
+const knobText = (log) => (log < 0 ? `× 1/${withDigits(2 ** -log, 2)}` : `× ${withDigits(2 ** log, 2)}`);
+
+/** "× 2: 20 to 40 Mbit/s": the scenario's own where nothing is turned. */
+function knobValue(knob, log) {
+  const range = knob.least === knob.most ? knob.most : `${knob.least} to ${knob.most}`;
+  return log === 0 ? `as it is (${range})` : `${knobText(log)} of ${range}`;
+}
+
+const timesWords = (retiming) =>
+  `Times are of a fit to ${humanCount(retiming.points.length)} timings of changed clusters, held against ` +
+  `${humanCount(retiming.held_out)} others: at most `;
+
+/** What the runs are at these settings: [{run, factor, seconds, target, shares}], those that share first to last. */
+function retimed(page, retiming, at) {
+  return retiming.runs.map((fit, index) => {
+    const run = page.runs[fit.run];
+    const factor = factorAt(retiming, index, at);
+    const scaled = (seconds) => (isNumber(seconds) ? seconds * factor : null);
+    return {
+      run,
+      factor,
+      seconds: scaled(run.per_step.seconds),
+      target: scaled(timeToCompare(run)),
+      shares: sharesAt(retiming, index, at),
+    };
+  });
+}
+
+/** What runs are compared by: the time to accuracy of what was timed where it is known, else of what was learned. */
+const timeToCompare = (run) =>
+  isNumber(run.at_scale?.seconds?.value) ? run.at_scale.seconds.value : run.target.reached ? run.target.seconds : null;
+
+/**
+ * Whether two runs are not told apart where the time of a step has changed: what seeds and evaluations leave open of
+ * their steps stays what it was.
+ */
+function notToldApart(page, first, other) {
+  const ratio = other.target / first.target;
+  if (ratio === 1) return true;
+  const pair = (run, of) => page.result.answer.pairs.find((one) => one.run === run.label && one.of === of.label);
+  const [there, back] = [pair(other.run, first.run), pair(first.run, other.run)];
+  const low = there ? there.low / there.value : back ? back.value / back.high : NaN;
+  return low < 1 && ratio * low <= 1;
+}
+
+function winnerSentence(page, times) {
+  const sharing = times.filter(({ run }) => shares(run));
+  const reached = sharing.filter(({ target }) => isNumber(target)).sort((a, b) => a.target - b.target);
+  const order = reached.length > 0 ? reached : [...sharing].sort((a, b) => a.seconds - b.seconds);
+  if (order.length === 0) return "";
+  const by = (one) => (reached.length > 0 ? one.target : one.seconds);
+  const what = reached.length > 0 ? "reaches the target first, after" : "has the shortest step,";
+  const tied = reached.slice(1).filter((one) => notToldApart(page, reached[0], one));
+  if (tied.length > 0) {
+    const all = [reached[0], ...tied];
+    return kept(
+      `${listText(all.map(({ run }) => run.label))} tie: they reach the target after ` +
+        `${listText(all.map(({ target }) => humanSeconds(target)))}, which seeds and evaluations do not tell apart.`,
+    );
+  }
+  let text = `${order[0].run.label} ${what} ${humanSeconds(by(order[0]))}`;
+  if (order.length > 1) text += `; ${order[1].run.label} takes ${withDigits(by(order[1]) / by(order[0]), 3)} times as long`;
+  return kept(`${text}.`);
+}
+
+function addRetiming(page, section) {
+  const { retiming } = page;
+  if (!retiming) return;
+  if (retiming.runs.length === 0) {
+    section.append(lead(`There are no sliders: ${retiming.why_not}.`));
+    return;
+  }
+  const at = retiming.knobs.map(() => 0);
+  const steps = Math.round(retiming.reach / kKnobStep);
+  const logs = Array.from({ length: 2 * steps + 1 }, (_, i) => (i - steps) * kKnobStep);
+  const sliders = retiming.knobs.map((knob, k) =>
+    slider(
+      knob.name,
+      logs.map((log) => knobValue(knob, log)),
+      steps,
+      (index) => {
+        at[k] = logs[index];
+        update();
+      },
+    ),
+  );
+  const reset = element(
+    "button",
+    {
+      type: "button",
+      click: () => {
+        for (const one of sliders) {
+          const input = one.querySelector("input");
+          input.value = steps;
+          input.dispatchEvent(new Event("input"));
+        }
+      },
+    },
+    "As in the scenario",
+  );
+  const said = element("p", { class: "verdict small", role: "status", "aria-live": "polite" });
+  const worst = Math.max(...retiming.runs.map((run) => run.worst_error));
+  section.append(
+    lead(
+      `Turn the cluster, and see times, who is first, curves and what binds a step move; what was learned stays. ` +
+        `${timesWords(retiming)}${(100 * worst).toFixed(1)} % off.`,
+    ),
+    element("div", { class: "controls knobs" }, ...sliders, reset),
+    said,
+  );
+
+  const labels = retiming.runs.map(({ run }) => page.runs[run].label);
+  const parts = retiming.kinds.map((name, i) => ({ label: name, part: kParts[name] ?? partInTurn(i) }));
+  let times = retimed(page, retiming, at);
+  const stepTable = () =>
+    table(
+      "Re-timed",
+      [
+        { title: "run" },
+        { title: "a step", number: true },
+        { title: "× as it is", number: true },
+        { title: "to the target", number: true },
+        { title: "off by at most", number: true },
+      ],
+      times.map((one, i) => [
+        one.run.label,
+        humanSeconds(one.seconds),
+        withDigits(one.factor),
+        humanSeconds(one.target),
+        `${(100 * retiming.runs[i].worst_error).toFixed(1)} %`,
+      ]),
+    );
+  const barSettings = () => ({
+    labels,
+    parts: parts.map((part, k) => ({ ...part, values: times.map((one) => one.seconds * one.shares[k]) })),
+    ends: parts.map((_, k) =>
+      k === parts.length - 1
+        ? times.map((one) => ({ at: one.seconds * one.shares.reduce((a, b) => a + b, 0), text: humanSeconds(one.seconds) }))
+        : null,
+    ),
+  });
+  const describeBars = () =>
+    `Stacked bars, a step re-timed: ${times
+      .map((one) => {
+        const most = one.shares.indexOf(Math.max(...one.shares));
+        return `${one.run.label} ${humanSeconds(one.seconds)}, most ${retiming.kinds[most]}`;
+      })
+      .join("; ")}.`;
+  const stepFigure = chartFigure(describeBars(), [], stepTable);
+  section.append(element("h3", {}, "A step, and what binds it"), key(parts), stepFigure.figure);
+  const redrawBars = bars(stepFigure, { ...barSettings(), stacked: true, kind: "seconds", title: "" });
+
+  const curved = retiming.runs.filter(({ run }) => page.runs[run].curve.some((point) => isNumber(point.accuracy)));
+  let redrawCurves = null;
+  if (curved.length > 0) {
+    const lineSettings = () => ({
+      lines: retiming.runs
+        .map((fit, i) => ({ run: page.runs[fit.run], factor: times[i].factor }))
+        .filter(({ run }) => shares(run) && run.curve.length > 0)
+        .map(({ run, factor }) => ({
+          label: run.label,
+          mark: page.marks[page.runs.indexOf(run)],
+          points: run.curve.map((point) => ({
+            x: point.seconds * factor,
+            y: point.accuracy,
+            text: [`accuracy ${humanPercent(point.accuracy)} after ${humanSeconds(point.seconds * factor)}`],
+          })),
+        })),
+    });
+    const axes = {
+      x: { kind: "seconds", title: "simulated time, re-timed", log: spread(page.runs) >= kSpreadForLog },
+      y: { kind: "share", title: "accuracy", fromLeast: true, most: 1 },
+      target: isNumber(page.target) ? { value: page.target, text: `target ${targetText(page.target)}` } : null,
+    };
+    const curves = chartFigure("Lines: accuracy against re-timed simulated time.", [], stepTable);
+    section.append(element("h3", {}, "Learning curves"), curves.figure);
+    curves.figure.querySelector("details").remove(); // the numbers stand above
+    const redraw = lines(curves, { ...axes, ...lineSettings() });
+    redrawCurves = () => redraw(lineSettings());
+  }
+
+  function update() {
+    times = retimed(page, retiming, at);
+    said.textContent = winnerSentence(page, times);
+    stepFigure.canvas.setAttribute("aria-label", describeBars());
+    redrawBars(barSettings());
+    stepFigure.refreshTable();
+    redrawCurves?.();
+  }
+  said.textContent = winnerSentence(page, times);
+}

@@ -1,0 +1,66 @@
+// Points of a sweep that are no grid.
+
+/** A tie is of nobody's colour. */
+const kTieMark = { kind: "alone", index: 1, dash: [], marker: "dash" };
+
+/** Points that are no grid: each where its values are, marked by the run that is first. */
+function addScatter(sweep, section) {
+  const [x, y] = axesForMap(sweep);
+  const decided = sweep.figures.find((figure) => figure.decides);
+  const state = { x, y, logX: sweep.axes[x].wide, logY: y !== null && sweep.axes[y].wide };
+  const one = y === null;
+  if (one && !decided) return;
+  const reached = sweep.points.filter((point) => quickestOf(point));
+  const settings = () => {
+    const across = sweep.axes[state.x];
+    const upwards = one ? null : sweep.axes[state.y];
+    return {
+      lines: [...sweep.runs, null]
+        .map((run) => ({
+          label: run?.label ?? "a tie",
+          mark: run ? sweep.marks[run.index] : kTieMark,
+          scattered: true,
+          points: reached
+            .filter((point) => (winnerOf(point)?.run ?? null) === (run?.index ?? null))
+            .map((point) => ({
+              x: alongAxis(across, point),
+              y: upwards ? alongAxis(upwards, point) : quickestOf(point).seconds,
+              text: [placeText(sweep, point.at), outcomeText(sweep, point)],
+            })),
+        }))
+        .filter((line) => line.points.length > 0),
+      x: chartAxis(across, state.logX),
+      y: upwards ? chartAxis(upwards, state.logY) : { kind: "seconds", title: decided.title, log: state.logY },
+    };
+  };
+  const description = () =>
+    `Points of the sweep by ${sweep.axes[state.x].name}${one ? "" : ` and ${sweep.axes[state.y].name}`}, ` +
+    `each marked by the run that is first there, or as a tie.`;
+  let figure = null;
+  let redraw = null;
+  const change = () => {
+    figure.canvas.setAttribute("aria-label", description());
+    redraw(settings());
+  };
+  const set = (name) => (value) => {
+    state[name] = value;
+    if (name === "x") state.logX = sweep.axes[value].wide;
+    if (name === "y") state.logY = sweep.axes[value].wide;
+    change();
+  };
+  const controls = [selection("Across", axisOptions(sweep.axes), state.x, set("x"))];
+  if (!one) controls.push(selection("Upwards", axisOptions(sweep.axes), state.y, set("y")));
+  const makeTable = () =>
+    table(
+      "Who is first at every point",
+      [{ title: "point" }, ...sweep.axes.map((axis) => ({ title: axis.name, number: true })), { title: "first" }],
+      sweep.points.map((point) => [
+        String(point.id),
+        ...sweep.axes.map((axis) => axis.texts[point.at[axis.index]]),
+        outcomeText(sweep, point),
+      ]),
+    );
+  figure = chartFigure(description(), controls, makeTable);
+  section.append(lead(leadOfMap(sweep)), legend(sweep, sweep.points, false), figure.figure);
+  redraw = lines(figure, settings());
+}

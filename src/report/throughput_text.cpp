@@ -1,0 +1,102 @@
+#include "report/throughput_text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "report/cost_sentence.hpp"
+#include "report/paragraph.hpp"
+#include "support/human.hpp"
+
+namespace dadsim::report {
+namespace {
+
+/// "1,056", "1.08 M": four digits at most, so that columns stay narrow.
+std::string rate_in_words(double rate) {
+  if (rate < 100) return fmt::format("{:.3g}", rate);
+  if (rate < 1e6) return human_count(static_cast<std::int64_t>(rate + 0.5));
+  return rate < 1e9 ? fmt::format("{:.3g} M", rate / 1e6) : fmt::format("{:.3g} G", rate / 1e9);
+}
+
+template <class Text>
+std::string or_dash(const std::optional<double>& value, Text&& text) {
+  return value ? text(*value) : "–";
+}
+
+using ThroughputRow = std::array<std::string, 10>;
+
+ThroughputRow row_of(const RunResult& run) {
+  const Throughput none{0, {}, {}, {}};
+  const Throughput& done = run.throughput ? *run.throughput : none;
+  return {run.spec.label,
+          human_seconds(run.step_seconds),
+          human_seconds(run.compute_seconds),
+          human_seconds(run.exposed_seconds),
+          run.throughput ? rate_in_words(done.samples) : "–",
+          or_dash(done.tokens, rate_in_words),
+          or_dash(done.model_flops_utilisation, human_percent),
+          or_dash(done.scaling_efficiency, human_percent),
+          human_bytes(run.bytes_up_per_worker),
+          human_bytes(run.bytes_down_per_worker)};
+}
+
+}  // namespace
+
+std::string throughput_sentence(const Result& result) {
+  const auto shares = [](const RunResult& run) { return run.spec.communicates && run.throughput; };
+  auto run = std::ranges::find_if(
+      result.runs, [&](const RunResult& one) { return shares(one) && one.spec.algorithm == "gradient-sharing"; });
+  if (run == result.runs.end()) run = std::ranges::find_if(result.runs, shares);
+  if (run == result.runs.end()) return {};
+  const Throughput& done = *run->throughput;
+  std::string text = fmt::format("{} does {} samples", run->spec.label, rate_in_words(done.samples));
+  if (done.tokens) text += fmt::format(" ({} tokens)", rate_in_words(*done.tokens));
+  text += " a second";
+  if (done.model_flops_utilisation)
+    text += fmt::format(", at {} of the devices' peak", human_percent(*done.model_flops_utilisation));
+  if (done.scaling_efficiency) {
+    text += fmt::format("; {} workers do {} of what they would do each alone", run->workers,
+                        human_percent(*done.scaling_efficiency));
+  }
+  return text + ".";
+}
+
+std::string throughput_grid(const Result& result) {
+  std::vector<ThroughputRow> rows{
+      {"run", "a step", "compute", "exposed comm.", "samples/s", "tokens/s", "MFU", "scaling", "up", "down"}};
+  for (const RunResult& run : result.runs) rows.push_back(row_of(run));
+  std::vector<std::size_t> columns;  // what nobody has has no column
+  for (std::size_t i = 0; i < rows[0].size(); ++i) {
+    const bool some =
+        std::any_of(rows.begin() + 1, rows.end(), [&](const ThroughputRow& row) { return row.at(i) != "–"; });
+    if (some) columns.push_back(i);
+  }
+  std::array<std::size_t, std::tuple_size_v<ThroughputRow>> widths{};
+  for (const ThroughputRow& row : rows) {
+    for (const std::size_t i : columns) widths.at(i) = std::max(widths.at(i), display_width(row.at(i)));
+  }
+  widths[0] = std::min(widths[0], kLongestLabel);
+  std::vector<TableColumn> in_table;
+  for (const std::size_t i : columns) in_table.push_back({widths.at(i), i});
+  std::string text;
+  for (const std::vector<std::size_t>& part : parts_of_table(in_table)) {
+    if (!text.empty()) text += '\n';
+    for (const ThroughputRow& row : rows) {
+      std::size_t total = 0;
+      for (const std::size_t p : part) {
+        const std::size_t i = columns[p];
+        text += i == 0 ? left_aligned(row[0], widths[0]) : "  " + right_aligned(row.at(i), widths.at(i));
+        total += widths.at(i) + (i == 0 ? 0 : 2);
+      }
+      text += '\n';
+      if (&row != rows.data()) continue;
+      for (std::size_t i = 0; i < total; ++i) text += "─";
+      text += '\n';
+    }
+  }
+  return text;
+}
+
+}  // namespace dadsim::report

@@ -1,0 +1,320 @@
+#include "sim/operations.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+#include <variant>
+
+#include "sim/loaded_cluster.hpp"
+#include "sim/network/rank_layout.hpp"
+#include "sim/platform/engine.hpp"
+#include "sim/step/collective_choice.hpp"
+#include "sim/step/compute_time.hpp"
+#include "sim/step/laid_out.hpp"
+#include "sim/step/step_semantics.hpp"
+#include "sim/timing_messages.hpp"
+#include "support/diagnostics.hpp"
+#include "support/human.hpp"
+
+namespace dadsim::sim {
+namespace {
+
+using step::StepOperations;
+
+struct TooMany {};
+
+std::string name_of(const step::Task& task, const char* what, const std::string& how = {}) {
+  std::string name = task.layer.empty() ? std::string(what) : fmt::format("{} {}", task.layer, what);
+  if (!how.empty()) name += fmt::format(" ({})", how);
+  return name;
+}
+
+/// Writes the streams of every node down, one task after the other.
+class OperationWriter {
+ public:
+  OperationWriter(const step::Schedule& schedule, const collectives::RankLayout& layout, const Nodes& cluster)
+      : schedule_(schedule),
+        cluster_(cluster),
+        parts_(schedule, cluster.workers),
+        layouts_(schedule, layout),
+        measured_(cluster.devices, schedule) {
+    result_.workers = schedule.workers;
+    result_.nodes.resize(parts_.nodes());
+    streams_.resize(parts_.nodes());
+    lines_.resize(parts_.nodes() * parts_.lines());
+    through_.resize(schedule.tasks.size());
+    for (std::size_t node = 0; node < parts_.nodes(); ++node) {
+      result_.nodes[node].host = cluster.hosts[parts_.host_index(node)]->get_name();
+    }
+  }
+
+  StepOperations write() {
+    for (std::size_t i = 0; i < schedule_.tasks.size(); ++i) {
+      const step::Task& task = schedule_.tasks[i];
+      result_.tasks.emplace_back();
+      if (const auto* compute = std::get_if<step::ComputeTask>(&task.what)) {
+        write_computation(i, *compute);
+      } else if (const auto* collective = std::get_if<step::CollectiveTask>(&task.what)) {
+        write_collective(i, *collective);
+      } else {
+        write_wait(i, std::get<step::WaitTask>(task.what));
+      }
+    }
+    return std::move(result_);
+  }
+
+ private:
+  using Operations = std::vector<std::int32_t>;
+
+  std::int32_t add(std::size_t node, StepOperations::Operation operation) {
+    if (++count_ > kMostOperations) throw TooMany();
+    std::vector<StepOperations::Operation>& all = result_.nodes[node].operations;
+    all.push_back(std::move(operation));
+    return static_cast<std::int32_t>(all.size() - 1);
+  }
+
+  void write_computation(std::size_t i, const step::ComputeTask& compute) {
+    const step::Task& task = schedule_.tasks[i];
+    result_.tasks[i].name = name_of(task, to_string(compute.phase));
+    for (std::size_t node = 0; node < parts_.nodes(); ++node) {
+      if (!parts_.concerns(task, node)) continue;
+      const double seconds = measured_.seconds(parts_.host_index(node), compute, parts_.entry(node));
+      StepOperations::Operation operation;
+      operation.task = static_cast<std::int32_t>(i);
+      operation.seconds = seconds;
+      operation.after = streams_[node];
+      streams_[node] = {add(node, std::move(operation))};
+    }
+  }
+
+  void write_collective(std::size_t i, const step::CollectiveTask& collective) {
+    const step::Task& task = schedule_.tasks[i];
+    StepOperations::Task& told = result_.tasks[i];
+    told.name = name_of(task, to_string(collective.kind), step::is_star(collective.kind) ? "" : collective.algorithm);
+    told.collective = true;
+    told.kind = collective.kind;
+    const std::shared_ptr<const LaidOut> laid_out = layouts_.of(task);
+    const collectives::Rounds& rounds = *laid_out->rounds;
+    told.together = laid_out->groups.size() == 1 && laid_out->groups.front().size() == parts_.workers() &&
+                    !step::is_star(collective.kind);
+    through_[i].assign(parts_.nodes(), -1);
+    for (std::size_t node = 0; node < parts_.nodes(); ++node) {
+      if (laid_out->group_of[node] < 0) continue;
+      write_part(i, node, rounds, parts_.issues(task, node) ? handed_over(collective, node) : 0);
+    }
+    tags_ += static_cast<std::int32_t>(rounds.count());
+  }
+
+  double handed_over(const step::CollectiveTask& collective, std::size_t node) const {
+    return collective.kind == step::CollectiveKind::broadcast ? collective.bytes[0]
+                                                              : collective.bytes[parts_.entry(node)];
+  }
+
+  /// A node goes through the rounds of a collective: into each when it is through with the one that lies as many before
+  /// it as may be in flight. It ends in a meeting of all that it has sent and received.
+  void write_part(std::size_t i, std::size_t node, const collectives::Rounds& rounds, double bytes) {
+    const step::Task& task = schedule_.tasks[i];
+    const auto number = static_cast<std::int32_t>(i);
+    StepOperations::Part part;
+    part.task = number;
+    part.bytes = bytes;
+    // Who only receives takes part from the start; the others when they come to it, after the one before on its line.
+    std::int32_t& line = lines_[node * parts_.lines() + line_of(task)];
+    if (parts_.issues(task, node)) {
+      part.after = streams_[node];
+      if (line > 0) part.after.push_back(line - 1);
+    }
+    part.first = static_cast<std::int32_t>(result_.nodes[node].operations.size());
+    std::vector<std::int32_t> met;  // per round with messages
+    Operations all;
+    std::vector<collectives::Transfer> sends, receives;
+    const auto in_flight = static_cast<std::size_t>(std::max<std::int64_t>(1, rounds.pace().in_flight));
+    const auto rank = static_cast<collectives::Rank>(node);
+    for (std::int64_t round = 0; round < rounds.count(); ++round) {
+      sends.clear();
+      receives.clear();
+      rounds.sends(rank, round, sends);
+      rounds.receives(rank, round, receives);
+      if (sends.empty() && receives.empty()) continue;
+      const Operations before = met.size() < in_flight ? part.after : Operations{met[met.size() - in_flight]};
+      Operations of_round;
+      const auto message = [&](StepOperations::Kind kind, const collectives::Transfer& transfer) {
+        StepOperations::Operation operation;
+        operation.kind = kind;
+        operation.task = number;
+        operation.bytes = transfer.bytes;
+        operation.peer = transfer.peer;
+        operation.tag = tags_ + static_cast<std::int32_t>(round);
+        if (kind == StepOperations::Kind::send) operation.after = before;
+        of_round.push_back(add(node, std::move(operation)));
+      };
+      for (const collectives::Transfer& transfer : receives) message(StepOperations::Kind::receive, transfer);
+      for (const collectives::Transfer& transfer : sends) message(StepOperations::Kind::send, transfer);
+      // Who sends has waited for what lies before; who only receives has not.
+      if (sends.empty()) of_round.insert(of_round.end(), before.begin(), before.end());
+      met.push_back(add(node, {.kind = StepOperations::Kind::meet, .task = number, .after = std::move(of_round)}));
+    }
+    const std::size_t last_ones = std::min(met.size(), in_flight);
+    all.assign(met.end() - static_cast<std::ptrdiff_t>(last_ones), met.end());
+    if (all.empty()) all = part.after;
+    part.last = add(node, {.kind = StepOperations::Kind::meet, .task = number, .after = std::move(all)});
+    through_[i][node] = part.last;
+    if (parts_.issues(task, node)) line = part.last + 1;
+    result_.nodes[node].parts.push_back(std::move(part));
+  }
+
+  void write_wait(std::size_t i, const step::WaitTask& wait) {
+    const step::Task& task = schedule_.tasks[i];
+    const auto collective = static_cast<std::size_t>(wait.collective);
+    result_.tasks[i].name = "wait for " + result_.tasks[collective].name;
+    for (std::size_t node = 0; node < parts_.nodes(); ++node) {
+      if (!parts_.concerns(task, node) || through_[collective][node] < 0) continue;
+      Operations after = streams_[node];
+      after.push_back(through_[collective][node]);
+      streams_[node] = {add(
+          node, {.kind = StepOperations::Kind::meet, .task = static_cast<std::int32_t>(i), .after = std::move(after)})};
+    }
+  }
+
+  std::size_t line_of(const step::Task& task) const { return parts_.lines() == 1 ? 0 : Parts::line_of(task); }
+
+  const step::Schedule& schedule_;
+  const Nodes& cluster_;
+  Parts parts_;
+  Layouts layouts_;
+  ComputeTime measured_;
+  StepOperations result_;
+  std::vector<Operations> streams_;  ///< per node: what its compute stream is through with
+  std::vector<std::int32_t> lines_;  ///< per node and line: the end of the last collective, plus one; 0: none
+  std::vector<std::vector<std::int32_t>> through_;  ///< per task, a collective, and node: its end; -1: has no part
+  std::int32_t tags_ = 0;
+  std::size_t count_ = 0;
+};
+
+WireWriter& put(WireWriter& message, const std::vector<std::int32_t>& numbers) {
+  message << std::uint64_t{numbers.size()};
+  for (const std::int32_t number : numbers) message << number;
+  return message;
+}
+
+std::vector<std::int32_t> numbers_in(WireReader& message) {
+  std::uint64_t size = 0;
+  message >> size;
+  std::vector<std::int32_t> numbers;
+  for (std::uint64_t i = 0; i < size; ++i) message >> numbers.emplace_back();
+  return numbers;
+}
+
+void tell(const StepOperations& operations, const MessageSink& sink) {
+  WireWriter message = about(TimingTopic::network);
+  message << std::uint64_t{operations.workers} << std::uint64_t{operations.tasks.size()};
+  for (const StepOperations::Task& task : operations.tasks) {
+    message << std::string_view(task.name) << static_cast<std::uint8_t>(task.collective)
+            << static_cast<std::uint8_t>(task.kind) << static_cast<std::uint8_t>(task.together);
+  }
+  message << std::uint64_t{operations.nodes.size()};
+  for (const StepOperations::Node& node : operations.nodes) {
+    message << std::string_view(node.host) << std::uint64_t{node.operations.size()};
+    for (const StepOperations::Operation& one : node.operations) {
+      message << static_cast<std::uint8_t>(one.kind) << one.task << one.seconds << one.bytes << one.peer << one.tag;
+      put(message, one.after);
+    }
+    message << std::uint64_t{node.parts.size()};
+    for (const StepOperations::Part& part : node.parts) {
+      message << part.task << part.bytes << part.first << part.last;
+      put(message, part.after);
+    }
+  }
+  sink.send(message.bytes());
+}
+
+StepOperations operations_in(WireReader& message) {
+  const auto flag = [&] {
+    std::uint8_t value = 0;
+    message >> value;
+    return value;
+  };
+  const auto count = [&] {
+    std::uint64_t value = 0;
+    message >> value;
+    return value;
+  };
+  StepOperations operations;
+  operations.workers = count();
+  const std::uint64_t tasks = count();
+  for (std::uint64_t i = 0; i < tasks; ++i) {
+    StepOperations::Task& task = operations.tasks.emplace_back();
+    message >> task.name;
+    task.collective = flag() != 0;
+    task.kind = static_cast<step::CollectiveKind>(flag());
+    task.together = flag() != 0;
+  }
+  const std::uint64_t nodes = count();
+  for (std::uint64_t i = 0; i < nodes; ++i) {
+    StepOperations::Node& node = operations.nodes.emplace_back();
+    message >> node.host;
+    for (std::uint64_t left = count(); left > 0; --left) {
+      StepOperations::Operation& one = node.operations.emplace_back();
+      one.kind = static_cast<StepOperations::Kind>(flag());
+      message >> one.task >> one.seconds >> one.bytes >> one.peer >> one.tag;
+      one.after = numbers_in(message);
+    }
+    for (std::uint64_t left = count(); left > 0; --left) {
+      StepOperations::Part& part = node.parts.emplace_back();
+      message >> part.task >> part.bytes >> part.first >> part.last;
+      part.after = numbers_in(message);
+    }
+  }
+  return operations;
+}
+
+[[noreturn]] void write_operations(const Cluster& cluster, const step::Schedule& asked, const MessageSink& sink) {
+  LoadedCluster loaded(cluster, sink);
+  loaded.act(sink, [&] {
+    const auto& hosts = loaded.nodes.hosts;
+    const std::vector<simgrid::s4u::Host*> workers(hosts.begin(),
+                                                   hosts.begin() + static_cast<std::ptrdiff_t>(loaded.nodes.workers));
+    const collectives::RankLayout layout = workers_meet(std::span(&asked, 1), nullptr)
+                                               ? rank_layout(workers, *loaded.network)
+                                               : ranks_apart(workers.size());
+    step::NetworkUse use;
+    step::Schedule settled = asked;
+    CollectiveChoices choices(layout, use, hosts, loaded.network.get());
+    choices.settle(settled);
+    try {
+      tell(OperationWriter(settled, layout, loaded.nodes).write(), sink);
+    } catch (const TooMany&) {
+      tell({}, sink);
+    }
+  });
+}
+
+}  // namespace
+
+step::StepOperations operations_of(const Cluster& cluster, const step::Schedule& schedule) {
+  std::string failure;
+  std::optional<StepOperations> operations;
+  const auto on_message = [&](std::string_view bytes) {
+    WireReader message(bytes);
+    std::uint8_t topic = 0;
+    message >> topic;
+    if (static_cast<TimingTopic>(topic) == TimingTopic::failure) {
+      message >> failure;
+    } else {
+      operations = operations_in(message);
+    }
+  };
+  const ChildOutcome outcome =
+      run_in_child([&](const MessageSink& sink) { write_operations(cluster, schedule, sink); }, on_message);
+  if (operations && operations->nodes.empty()) {
+    throw InputError({"", 0, fmt::format("the step has more than {} operations", human_count(kMostOperations)),
+                      "fewer workers, or collectives with fewer messages"});
+  }
+  if (operations && outcome.complete()) return std::move(*operations);
+  if (failure.empty()) failure = simgrid_words(outcome.output);
+  throw SimulationError(failure.empty() ? "the platform could not be loaded: it " + outcome.description() : failure);
+}
+
+}  // namespace dadsim::sim

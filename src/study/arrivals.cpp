@@ -1,0 +1,55 @@
+#include "study/arrivals.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <vector>
+
+namespace dadsim::study {
+namespace {
+
+/// As the curve has it, with the date of each evaluation.
+std::optional<estimate::Arrival> arrival_of(const std::vector<report::CurvePoint>& curve, double target) {
+  const auto reached =
+      std::ranges::find_if(curve, [&](const report::CurvePoint& point) { return point.accuracy >= target; });
+  if (reached == curve.end()) return std::nullopt;
+  return estimate::Arrival{reached == curve.begin() ? 0 : std::prev(reached)->seconds, reached->seconds};
+}
+
+double best_of(const std::vector<step::Evaluation>& curve) {
+  double best = 0;
+  for (const step::Evaluation& at : curve) best = std::max(best, at.accuracy);
+  return best;
+}
+
+}  // namespace
+
+double seconds_at(const report::RunResult& run, std::int64_t step) {
+  const auto after = std::ranges::lower_bound(run.curve, step, {}, &report::CurvePoint::step);
+  const auto steps = static_cast<double>(step);
+  if (after == run.curve.end()) {
+    if (run.curve.empty()) return steps * run.step_seconds;
+    const report::CurvePoint& last = run.curve.back();
+    return last.seconds + (steps - static_cast<double>(last.step)) * run.step_seconds;
+  }
+  if (after->step == step) return after->seconds;
+  const report::CurvePoint before = after == run.curve.begin() ? report::CurvePoint{} : *std::prev(after);
+  const double share = (steps - static_cast<double>(before.step)) / static_cast<double>(after->step - before.step);
+  return before.seconds + share * (after->seconds - before.seconds);
+}
+
+void add_arrivals(const Learned& learned, std::size_t i, double target, report::RunResult& run) {
+  run.exact = learns_the_pooled_gradient(run.spec);
+  run.arrivals = {arrival_of(run.curve, target)};
+  run.best_accuracies = {run.best_accuracy};
+  if (run.played) return;
+  for (const std::vector<LearnedRunPtr>& seed : learned.other_seeds) {
+    const std::vector<step::Evaluation>& curve = seed.at(i)->trajectory.curve;
+    run.best_accuracies.push_back(best_of(curve));
+    std::optional<estimate::Arrival>& arrival = run.arrivals.emplace_back();
+    if (const auto passage = estimate::passage_of(curve, target))
+      arrival = {seconds_at(run, passage->after), seconds_at(run, passage->at)};
+  }
+}
+
+}  // namespace dadsim::study

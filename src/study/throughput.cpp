@@ -1,0 +1,125 @@
+#include "study/throughput.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "algorithms/registry.hpp"
+#include "scenario/stand_in.hpp"
+#include "sim/simulator.hpp"
+#include "spec/workload.hpp"
+#include "study/device_lookup.hpp"
+#include "study/experiment.hpp"
+
+namespace dadsim::study {
+namespace {
+
+/// Tokens of a sample, of workloads whose samples are sequences.
+std::optional<double> tokens_per_sample(const scenario::Scenario& scenario) {
+  constexpr const char* kSequence = "sequence";
+  if (!scenario.timed_as || scenario.timed_as->workload.empty()) return std::nullopt;
+  const spec::TimedAsSpec& asked = *scenario.timed_as;
+  const auto& sizes = spec::workload_registry().at(asked.workload).parameters;
+  const auto size = std::ranges::find(sizes, kSequence, &spec::ParameterSpec::name);
+  if (size == sizes.end()) return std::nullopt;
+  const auto said = asked.sizes.find(kSequence);
+  return std::stod(said != asked.sizes.end() ? said->second : size->default_value);
+}
+
+/// Flash attention computes scores again, which is no work of the network's.
+spec::ModelShape plain_shape(const scenario::Scenario& scenario, const TimedAs& timed) {
+  if (!scenario.timed_as || scenario.timed_as->attention != spec::Attention::flash) return timed.shape;
+  spec::TimedAsSpec plain = *scenario.timed_as;
+  plain.attention = spec::Attention::plain;
+  return shape_of_workload(plain);
+}
+
+/// Flop/s of all devices that a run uses; none where one does not have the precision.
+std::optional<double> peak_of(const scenario::Scenario& scenario, std::size_t devices, spec::Precision precision) {
+  double peak = 0;
+  for (std::size_t i = 0; i < std::min(devices, scenario.all_devices().size()); ++i) {
+    const double own = find_device(scenario, scenario.all_devices()[i].device).peak(precision);
+    if (!(own > 0)) return std::nullopt;
+    peak += own;
+  }
+  return peak;
+}
+
+/// The first worker as a scenario of its own, which shares nothing.
+scenario::Scenario first_alone(const scenario::Scenario& scenario) {
+  scenario::Scenario alone = scenario;
+  alone.workers.resize(1);
+  if (!scenario.devices_of_workers.empty()) {
+    // Device t of stage p of worker d is number t + T (d + D p).
+    const spec::ParallelismSpec& how = scenario.timed_as->parallelism;
+    const auto wide = static_cast<std::size_t>(how.tensor);
+    alone.devices_of_workers.clear();
+    for (std::size_t p = 0; p < static_cast<std::size_t>(how.pipeline); ++p) {
+      for (std::size_t t = 0; t < wide; ++t)
+        alone.devices_of_workers.push_back(scenario.devices_of_workers.at(t + wide * scenario.workers.size() * p));
+    }
+  }
+  if (auto* digits = std::get_if<spec::DigitsSource>(&alone.data.source)) digits->train = 1;
+  spec::RunSpec run;
+  run.algorithm = run.label = "no-sharing";
+  run.communicates = false;
+  alone.runs = {run};
+  alone.costs.reset();
+  return alone;
+}
+
+bool are_alike(const std::vector<spec::Placement>& devices) {
+  return std::ranges::all_of(devices, [&](const spec::Placement& one) {
+    return one.device == devices.front().device && one.speed_spread == 0;
+  });
+}
+
+}  // namespace
+
+std::string recording_in_words(const report::Result& result) {
+  if (!result.stand_in) {
+    return fmt::format(
+        "Nothing was learned (--timing-only): of each run that is not event-driven the first {} steps were recorded, "
+        "and no accuracy is known.",
+        scenario::kRecordedSteps);
+  }
+  return fmt::format(
+      "Nothing was learned: {} steps of each run were recorded on a small network with one sample per worker, and "
+      "sized as {}. Gradient sharing, and what equals it up to rounding, has relative steps of 1 by definition; of "
+      "what else a run loses in steps nothing is known.",
+      scenario::kRecordedSteps, result.timed_as);
+}
+
+double model_flops(const spec::ModelShape& shape, double samples) {
+  constexpr double kPasses = 3;  // forward, and two products for each of its own on the way back
+  double macs = 0;
+  for (const spec::LayerShape& layer : shape.layers) macs += layer.forward_macs_per_sample;
+  return 2 * kPasses * macs * samples;
+}
+
+void add_throughput(const scenario::Scenario& scenario, const Learned& learned, const TimedAs& timed,
+                    report::Result& result) {
+  const double samples = static_cast<double>(timed.batch) * static_cast<double>(scenario.workers.size());
+  const std::optional<double> tokens = tokens_per_sample(scenario);
+  const double flops = model_flops(plain_shape(scenario, timed), samples);
+  std::optional<double> alone;
+  // Of what is timed alone nothing more is asked: no run of it shares.
+  const bool some_share = std::ranges::any_of(scenario.runs, &spec::RunSpec::communicates);
+  if (some_share && learned.nothing && scenario.stand_in && are_alike(scenario.all_devices())) {
+    const scenario::Scenario one = first_alone(scenario);
+    alone = time_scenario(one, learn_scenario(one, nullptr, false), cluster_of(one), false).runs.front().step_seconds;
+  }
+  for (report::RunResult& run : result.runs) {
+    if (run.played || !(run.step_seconds > 0)) continue;
+    report::Throughput& told = run.throughput.emplace();
+    told.samples = samples / run.step_seconds;
+    if (tokens) told.tokens = *tokens * told.samples;
+    const std::optional<double> peak = peak_of(scenario, run.workers, timed.precision);
+    if (peak) told.model_flops_utilisation = flops / run.step_seconds / *peak;
+    if (alone && run.spec.communicates) told.scaling_efficiency = *alone / run.step_seconds;
+  }
+}
+
+}  // namespace dadsim::study

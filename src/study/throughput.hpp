@@ -1,0 +1,24 @@
+#pragma once
+
+#include <string>
+
+#include "report/result.hpp"
+#include "scenario/scenario.hpp"
+#include "study/learned.hpp"
+#include "study/timed_as.hpp"
+
+namespace dadsim::study {
+
+/// Fills in what each run gets done in a second. How well the workers scale is told where nothing is learned: one of
+/// them is timed alone for it. Throws SimulationError.
+void add_throughput(const scenario::Scenario& scenario, const Learned& learned, const TimedAs& timed,
+                    report::Result& result);
+
+/// What was done in the place of learning, where nothing was learned: a sentence or two.
+std::string recording_in_words(const report::Result& result);
+
+/// Floating-point operations of a training step on so many samples: for every multiplication with its addition of the
+/// forward pass two there and four on the way back, without anything that is computed again.
+double model_flops(const spec::ModelShape& shape, double samples);
+
+}  // namespace dadsim::study

@@ -1,0 +1,97 @@
+// The page of an explanation: of a hand-made one (sample_reports.cpp) and of a real one.
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import test from "node:test";
+import { beforeAll, dadsim, kHostile, open, reports, resultOf, root, testLayout } from "./pages.mjs";
+
+beforeAll((folder) => {
+  reports.explain = join(folder, "explain.html");
+  reports.cluster = join(folder, "cluster.html");
+  const quick = ["--set", "platform.gpu-cluster.nodes=2", "--set", "workers.worker.hosts=gpu-[0-15]", "--quiet"];
+  dadsim("explain", join(root, "scenarios/gpt2-medium.xml"), ...quick, "--report", reports.cluster);
+});
+
+for (const name of ["explain", "cluster"]) testLayout(name);
+
+const shown = (page) =>
+  page.locator("#changes .changes li").evaluateAll((all) =>
+    all.map((li) => ({
+      words: li.querySelector(".change").textContent.replaceAll("\u00a0", " "),
+      width: parseFloat(li.querySelector(".length").style.width),
+      longer: li.querySelector(".length").classList.contains("longer"),
+    })),
+  );
+
+test("changes come by what they save, those that say nothing behind a switch", async () => {
+  const { page, close } = await open("explain");
+  const all = await shown(page);
+  assert.deepEqual(
+    all.map(({ words }) => words.split(" (")[0]),
+    ["a network without limits", "twice the bandwidth of up", "half the batch"],
+  );
+  assert.deepEqual(
+    all.map(({ width }) => Math.round(width)),
+    [80, 40, 90],
+  );
+  assert.deepEqual(
+    all.map(({ longer }) => longer),
+    [false, false, true],
+  );
+  const idle = page.locator("#changes > div > details");
+  assert.equal(await idle.locator("summary").textContent(), "2 changes that make no difference of 0.1 %");
+  await idle.locator("summary").click();
+  assert.ok((await idle.textContent()).includes("half the latency of all links"));
+  await close();
+});
+
+test("another run is chosen with the keyboard, and everything is of that one then", async () => {
+  const { page, close } = await open("explain");
+  const result = await resultOf(page);
+  for (const section of ["#causes", "#changes"]) {
+    const list = page.locator(section).getByLabel("Run", { exact: true });
+    await list.focus();
+    await page.keyboard.press("ArrowDown");
+    assert.equal(await list.inputValue(), result.runs[1].label);
+  }
+  assert.ok((await page.locator("#causes caption").textContent()).includes(kHostile));
+  await page.locator("#causes").getByLabel("Run", { exact: true }).selectOption({ label: result.runs[2].label });
+  assert.equal(await page.locator("#causes table").count(), 0, "an event-driven run has no critical path");
+  assert.ok((await page.locator("#causes > div").last().textContent()).length > 20, "but words");
+  await close();
+});
+
+test("a part says what making it faster saves, or why nothing", async () => {
+  const { page, close } = await open("cluster");
+  const result = await resultOf(page);
+  const rows = await page.locator("#causes tbody tr").evaluateAll((all) =>
+    all.map((row) => [...row.children].map((cell) => cell.textContent.replaceAll("\u00a0", " "))),
+  );
+  const parts = rows.filter(([, , , saving]) => saving !== "");
+  assert.ok(parts.length > 0);
+  for (const [name, , , saving, why] of parts)
+    assert.ok(/^saves/.test(saving) || why.length > 10, `${name}: ${saving} ${why}`);
+  assert.equal(await page.locator("#steps canvas").count() > 1, true);
+  assert.ok((await page.locator(".verdict").textContent()).includes("What helps most is") || result.runs.length === 0);
+  assert.ok((await page.locator("#provenance").textContent()).includes("platform.gpu-cluster.nodes=2"));
+  await close();
+});
+
+test("names that would be markup stay text", async () => {
+  const { page, close } = await open("explain");
+  assert.equal(await page.locator("h1").textContent(), kHostile);
+  for (const summary of await page.locator("summary").all()) await summary.click();
+  assert.equal(await page.locator("pre").textContent(), kHostile);
+  assert.equal(await page.locator("#description").textContent(), kHostile);
+  assert.equal(await page.locator("img").count(), 0);
+  assert.equal(await page.locator("script").count(), 5);
+  await close();
+});
+
+test("a word leads into the glossary with the keyboard", async () => {
+  const { page, close } = await open("explain");
+  await page.locator("#causes .word").focus();
+  await page.keyboard.press("Enter");
+  await page.locator("#word-critical-path").waitFor({ state: "visible" });
+  assert.equal(await page.evaluate(() => document.getElementById("glossary").open), true);
+  await close();
+});

@@ -1,0 +1,91 @@
+// The pages of lessons, made by the command as a teacher would make them, opened from a file without a network.
+import assert from "node:assert/strict";
+import { readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import test from "node:test";
+import { ARTEFACTS, beforeAll, dadsim, open, reports } from "./pages.mjs";
+
+const kLessons = [1, 2, 3, 4, 5, 6];
+const kLargestPage = 5e6; // bytes: a run's page for each command
+
+beforeAll((folder) => {
+  for (const number of kLessons) {
+    reports[`lesson-${number}`] = join(folder, `lesson-${number}.html`);
+    dadsim("lesson", String(number), "--quiet", "--out", reports[`lesson-${number}`]);
+  }
+});
+
+for (const number of kLessons) {
+  const name = `lesson-${number}`;
+
+  test(`${name} opens without a network, and keeps its answers until they are asked for`, async () => {
+    assert.ok(statSync(reports[name]).size < kLargestPage);
+    const { page, close } = await open(name, { offline: true });
+    const answers = page.locator("main details:not(.run)");
+    assert.ok((await answers.count()) >= 4);
+    const first = answers.first();
+    assert.equal(await first.locator("p").first().isVisible(), false);
+    await first.locator("summary").focus();
+    await page.keyboard.press("Enter");
+    assert.equal(await first.locator("p").first().isVisible(), true);
+    await page.getByRole("button", { name: "Hide all answers" }).click();
+    assert.equal(await first.locator("p").first().isVisible(), false);
+    assert.equal(await page.getByLabel("Your answer, before you look:").count(), await answers.count());
+    assert.equal((await page.locator("main").innerText()).includes("<!--"), false);
+    await close();
+  });
+
+  test(`${name} shows the result of each run as the run's own page`, async () => {
+    const { page, close } = await open(name, { offline: true });
+    const runs = page.locator("main details.run");
+    assert.ok((await runs.count()) >= 1);
+    await runs.first().locator("summary").click();
+    const inside = page.frameLocator("details.run iframe").first();
+    await inside.locator("html[data-ready='true']").waitFor();
+    await inside.locator("#accuracy canvas").first().waitFor();
+    const frame = await (await runs.first().locator("iframe").elementHandle()).contentFrame();
+    const result = await frame.evaluate(() => JSON.parse(document.getElementById("result").textContent));
+    assert.ok(result.runs.length >= 2);
+    // As high as what is in it: one place to scroll is enough.
+    await page.waitForFunction(() => {
+      const frame = document.querySelector("details.run iframe");
+      return frame.clientHeight >= frame.contentDocument.documentElement.offsetHeight;
+    });
+    await page.screenshot({ path: join(ARTEFACTS, `${name}.png`), fullPage: true });
+    await close();
+  });
+}
+
+test("lessons are as wide as the page, light and dark", async () => {
+  for (const [width, colorScheme] of [
+    [390, "light"],
+    [768, "dark"],
+    [1280, "dark"],
+  ]) {
+    const { page, close } = await open("lesson-5", { width, colorScheme });
+    for (const summary of await page.locator("main summary").all()) await summary.click();
+    const tooWide = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+    assert.ok(tooWide <= 0, `${tooWide} px too wide at ${width} px`);
+    await page.screenshot({ path: join(ARTEFACTS, `lesson-5-${width}-${colorScheme}.png`), fullPage: true });
+    await close();
+  }
+});
+
+test("the frames follow the page into the dark", async () => {
+  const { page, close } = await open("lesson-4");
+  await page.locator("details.run summary").first().click();
+  const inside = page.frameLocator("details.run iframe").first();
+  await inside.locator("html[data-ready='true']").waitFor();
+  await page.locator("#theme").click();
+  await inside.locator("html[data-theme='dark']").waitFor();
+  await close();
+});
+
+test("nothing in a page names another", () => {
+  for (const number of kLessons) {
+    const html = readFileSync(reports[`lesson-${number}`], "utf8");
+    assert.equal(/(src|srcset|data)=["']?(https?:)?\/\//.test(html), false);
+    for (const [, target] of html.matchAll(/<a href="([^"]*)"/g))
+      assert.match(target, /^(#|lesson-\d\.(html|xml)$)/, target);
+  }
+});

@@ -1,0 +1,221 @@
+#pragma once
+
+#include <cmath>
+#include <cstdlib>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <regex>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+// What a lesson says of its results, held against them. Behind a number stands where it is from, in a comment that no
+// reader sees: "**407 kB**<!-- base: runs[gradient-sharing].per_step.bytes_up_per_worker -->", with the name of a block
+// of code before the colon and a path into the JSON of its command behind it. Paths may be added up and so on, and
+// begin with the names of other blocks then: "<!-- base: runs[dad].total_bytes / wide.runs[dad].total_bytes -->". A
+// number is right if it is what was measured, rounded to the digits that it has.
+namespace dadsim::test {
+
+using Results = std::map<std::string, nlohmann::json>;
+
+/// A number of a lesson, and where it is from.
+struct LessonClaim {
+  std::string words;  ///< as the reader sees it: "407 kB"
+  double value = 0;   ///< in bytes, seconds, or a share
+  double half_a_digit = 0;
+  std::string block, expression;
+};
+
+/// Sums, products and paths into results; throws std::runtime_error where there is nothing of that name.
+class LessonExpression {
+ public:
+  LessonExpression(std::string block, std::string text, const Results& results)
+      : block_(std::move(block)), text_(std::move(text)), results_(results) {}
+
+  double value() {
+    const double sum = read_sum();
+    if (skip() != '\0') fail("does not end at", text_.substr(at_));
+    return sum;
+  }
+
+ private:
+  [[noreturn]] void fail(const std::string& why, const std::string& what) const {
+    throw std::runtime_error("'" + text_ + "': " + why + " '" + what + "'");
+  }
+
+  char skip() {
+    while (at_ < text_.size() && text_[at_] == ' ') ++at_;
+    return at_ < text_.size() ? text_[at_] : '\0';
+  }
+
+  double read_sum() {
+    double sum = read_product();
+    for (char sign = skip(); sign == '+' || sign == '-'; sign = skip()) {
+      ++at_;
+      const double next = read_product();
+      sum += sign == '+' ? next : -next;
+    }
+    return sum;
+  }
+
+  double read_product() {
+    double product = read_term();
+    for (char sign = skip(); sign == '*' || sign == '/'; sign = skip()) {
+      ++at_;
+      const double next = read_term();
+      product = sign == '*' ? product * next : product / next;
+    }
+    return product;
+  }
+
+  double read_term() {
+    const char first = skip();
+    if (first == '(') {
+      ++at_;
+      const double sum = read_sum();
+      if (skip() != ')') fail("lacks a ) before", text_.substr(at_));
+      ++at_;
+      return sum;
+    }
+    if (std::isdigit(static_cast<unsigned char>(first)) != 0) {
+      std::size_t read = 0;
+      const double number = std::stod(text_.substr(at_), &read);
+      at_ += read;
+      return number;
+    }
+    return read_path();
+  }
+
+  std::string read_word() {
+    const std::size_t begin = at_;
+    while (at_ < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[at_])) != 0 || text_[at_] == '_'))
+      ++at_;
+    if (at_ == begin) fail("has no name at", text_.substr(begin));
+    return text_.substr(begin, at_ - begin);
+  }
+
+  /// The entry of a list by its number (from 0, or from the end if it is below), by its label, algorithm, layer or
+  /// name, or by "field=value&field=value".
+  const nlohmann::json& entry(const nlohmann::json& list, const std::string& which) const {
+    if (!list.is_array()) fail("no list to choose from", which);
+    char* end = nullptr;
+    const long number = std::strtol(which.c_str(), &end, 10);
+    if (*end == '\0')
+      return list.at(static_cast<std::size_t>(number < 0 ? static_cast<long>(list.size()) + number : number));
+    for (const nlohmann::json& candidate : list) {
+      if (which.find('=') == std::string::npos) {
+        for (const char* field : {"label", "algorithm", "layer", "name"}) {
+          if (candidate.value(field, nlohmann::json()) == which) return candidate;
+        }
+        continue;
+      }
+      bool all = true;
+      for (std::size_t begin = 0; begin <= which.size();) {
+        const std::size_t stop = std::min(which.find('&', begin), which.size());
+        const std::string pair = which.substr(begin, stop - begin);
+        const std::string wanted = pair.substr(pair.find('=') + 1);
+        const nlohmann::json found = candidate.value(pair.substr(0, pair.find('=')), nlohmann::json());
+        all = all && (found.is_string() ? found == wanted : found.is_number() && found == std::stod(wanted));
+        begin = stop + 1;
+      }
+      if (all) return candidate;
+    }
+    fail("no entry is", which);
+  }
+
+  double read_path() {
+    std::string word = read_word();
+    const nlohmann::json* node = nullptr;
+    if (const auto named = results_.find(word); named != results_.end() && at_ < text_.size() && text_[at_] == '.') {
+      node = &named->second;
+    } else {
+      if (!results_.contains(block_)) fail("no block of code is called", block_);
+      node = &results_.at(block_);
+      if (!node->contains(word)) fail("the result has no", word);
+      node = &node->at(word);
+    }
+    while (at_ < text_.size() && (text_[at_] == '.' || text_[at_] == '[')) {
+      if (text_[at_++] == '.') {
+        word = read_word();
+        if (!node->contains(word)) fail("there is no", word);
+        node = &node->at(word);
+      } else {
+        // Labels hold brackets of their own nowhere, but values of --set do not stand here.
+        const std::size_t close = text_.find(']', at_);
+        if (close == std::string::npos) fail("lacks a ] behind", text_.substr(at_));
+        node = &entry(*node, text_.substr(at_, close - at_));
+        at_ = close + 1;
+      }
+    }
+    if (!node->is_number()) fail("is no number but", node->dump());
+    return node->get<double>();
+  }
+
+  std::string block_, text_;
+  const Results& results_;
+  std::size_t at_ = 0;
+};
+
+/// What one of a unit is; throws std::runtime_error for one that nobody knows.
+inline double unit_of(const std::string& unit) {
+  static const std::map<std::string, double> units{{"", 1},      {"B", 1},      {"bytes", 1},       {"kB", 1e3},
+                                                   {"MB", 1e6},  {"GB", 1e9},   {"s", 1},           {"ms", 1e-3},
+                                                   {"µs", 1e-6}, {"min", 60},   {"%", 0.01},        {"times", 1},
+                                                   {"steps", 1}, {"rounds", 1}, {"evaluations", 1}, {"components", 1}};
+  const auto found = units.find(unit);
+  if (found == units.end()) throw std::runtime_error("'" + unit + "' is no unit");
+  return found->second;
+}
+
+/// All numbers with a comment that says where they are from.
+inline std::vector<LessonClaim> claims_of(const std::string& markdown) {
+  static const std::regex claim(R"rx((\d[\d,]*)(\.\d+)?(?: ([A-Za-zµ%]+))?(?:\*\*)?<!-- ([a-z0-9]+): ([^>]*) -->)rx");
+  std::vector<LessonClaim> claims;
+  for (std::sregex_iterator at(markdown.begin(), markdown.end(), claim), end; at != end; ++at) {
+    const std::smatch& match = *at;
+    LessonClaim found;
+    std::string digits = match[1].str() + match[2].str();
+    found.words = digits + (match[3].matched ? " " + match[3].str() : "");
+    digits.erase(std::remove(digits.begin(), digits.end(), ','), digits.end());
+    const double unit = unit_of(match[3].str());
+    const auto decimals = static_cast<double>(match[2].matched ? match[2].length() - 1 : 0);
+    found.value = std::stod(digits) * unit;
+    found.half_a_digit = 0.5 * unit * std::pow(10, -decimals);
+    found.block = match[4];
+    found.expression = match[5];
+    claims.push_back(found);
+  }
+  return claims;
+}
+
+/// What is wrong with a claim; empty if nothing is.
+inline std::string wrong_with(const LessonClaim& claim, const Results& results) {
+  double measured = 0;
+  try {
+    measured = LessonExpression(claim.block, claim.expression, results).value();
+  } catch (const std::exception& error) {
+    return claim.words + ": " + error.what();
+  }
+  // The last bit of what is halfway between two numbers is chance.
+  if (std::abs(measured - claim.value) <= claim.half_a_digit * (1 + 1e-9)) return {};
+  return claim.words + " is not what " + claim.expression + " gives: " + std::to_string(measured);
+}
+
+/// Bold numbers of answers that nothing is said about where they are from.
+inline std::vector<std::string> unfounded_numbers(const std::string& markdown) {
+  static const std::regex bold(R"rx(\*\*([^*\n]+)\*\*)rx");
+  std::vector<std::string> unfounded;
+  for (std::size_t open = markdown.find("<details>"); open != std::string::npos;
+       open = markdown.find("<details>", open)) {
+    const std::size_t close = markdown.find("</details>", open);
+    const std::string answer = markdown.substr(open, close - open);
+    for (std::sregex_iterator at(answer.begin(), answer.end(), bold), end; at != end; ++at) {
+      const bool number = (*at)[1].str().find_first_of("0123456789") != std::string::npos;
+      if (number && !at->suffix().str().starts_with("<!-- ")) unfounded.push_back(at->str());
+    }
+    open = close;
+  }
+  return unfounded;
+}
+
+}  // namespace dadsim::test

@@ -1,0 +1,153 @@
+#include "cli/lessons.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/lesson_checks.hpp"
+#include "cli/process.hpp"
+#include "report/html/lesson.hpp"
+
+namespace dadsim::cli {
+namespace {
+
+using test::Outcome;
+using test::Results;
+
+const std::filesystem::path kLessonFolder = std::filesystem::path(DADSIM_SOURCE_DIR) / "docs" / "lessons";
+
+/// Seconds of processor time of all children that have ended.
+double seconds_of_children() {
+  rusage usage{};
+  ::getrusage(RUSAGE_CHILDREN, &usage);
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
+  };
+  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
+nlohmann::json json_of(const report::LessonBlock& block) {
+  std::vector<std::string> arguments = arguments_of(block.command);
+  for (const char* more : {"--json", "-", "--quiet"}) arguments.emplace_back(more);
+  const double before = seconds_of_children();
+  const Outcome outcome = test::run_dadsim(arguments, kLessonFolder);
+  std::cout << block.command << ": " << seconds_of_children() - before << " s of processor time\n";
+  EXPECT_EQ(outcome.exit_code, 0) << block.command << "\n" << outcome.err;
+  return outcome.exit_code == 0 ? nlohmann::json::parse(outcome.out) : nlohmann::json::object();
+}
+
+class Lessons : public ::testing::TestWithParam<std::size_t> {
+ protected:
+  static const LessonFile& lesson() { return lessons()[GetParam()]; }
+  static std::string text() { return test::read_file(kLessonFolder / std::string(lesson().name)); }
+};
+
+TEST_P(Lessons, SayWhatTheirCommandsGive) {
+  const std::string markdown = text();
+  Results results;
+  for (const report::LessonBlock& block : report::blocks_of(markdown)) results[block.name] = json_of(block);
+  const std::vector<test::LessonClaim> claims = test::claims_of(markdown);
+  EXPECT_GE(claims.size(), 10U);
+  std::size_t comments = 0;
+  for (std::size_t at = markdown.find("<!--"); at != std::string::npos; at = markdown.find("<!--", at + 1)) ++comments;
+  EXPECT_EQ(comments, claims.size()) << "a comment that is not understood stands behind no number";
+  for (const test::LessonClaim& claim : claims) EXPECT_EQ(test::wrong_with(claim, results), "") << claim.words;
+}
+
+TEST_P(Lessons, HaveQuestionsAndNoNumberInAnAnswerWithoutItsSource) {
+  const std::string markdown = text();
+  EXPECT_EQ(test::unfounded_numbers(markdown), std::vector<std::string>());
+  std::size_t questions = 0;
+  for (std::size_t at = markdown.find("<details>"); at != std::string::npos; at = markdown.find("<details>", at + 1)) {
+    ++questions;
+  }
+  EXPECT_GE(questions, 4U);
+  for (const char* part : {"**Aim.**", "**You should know**", "## Exercises", "## On a large cluster", "glossary.md"}) {
+    EXPECT_NE(markdown.find(part), std::string::npos) << part;
+  }
+}
+
+TEST_P(Lessons, AreBuiltInAsTheyStandAndBecomePagesThatLoadNothing) {
+  EXPECT_EQ(lesson().text, text());
+  std::vector<report::LessonRun> runs;
+  for (const report::LessonBlock& block : report::blocks_of(lesson().text)) {
+    runs.push_back({block.name, "Result", "<p class=\"x\">a & b</p>"});
+  }
+  const std::string page = report::lesson_page(lesson().text, runs);
+  for (const char* outside : {"src=\"http", "href=\"http", "src=\"/", "url(", "@import", "<link", "<img", ".md\">",
+                              "<!-- base", "{{", "data-run"}) {
+    EXPECT_EQ(page.find(outside), std::string::npos) << outside;
+  }
+  std::size_t frames = 0;
+  for (std::size_t at = page.find("<iframe"); at != std::string::npos; at = page.find("<iframe", at + 1)) ++frames;
+  EXPECT_EQ(frames, runs.size());
+  EXPECT_NE(page.find("srcdoc=\"&lt;p class=&quot;x&quot;&gt;a &amp; b&lt;/p&gt;\""), std::string::npos);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Lessons, ::testing::Range<std::size_t>(0, 6));
+
+TEST(LessonTexts, AreSix) { EXPECT_EQ(lessons().size(), 6U); }
+
+TEST(LessonTexts, ScenariosAreTheOnesInTheDocs) {
+  EXPECT_EQ(lesson_scenarios().size(), 6U);
+  for (const LessonFile& scenario : lesson_scenarios()) {
+    EXPECT_EQ(scenario.text, test::read_file(kLessonFolder / std::string(scenario.name)));
+  }
+}
+
+// What a lesson says is compared digit by digit: a check that lets everything through would be none.
+TEST(LessonChecks, FindWhatIsWrong) {
+  const Results results{{"base", {{"runs", {{{"label", "dad, one"}, {"bytes", 99968}, {"times", {0.5, 0.25}}}}}}},
+                        {"wide", {{"rows", {{{"size", 1024}, {"seconds", 0.0814}}}}, {"bytes", 199936}}}};
+  const auto verdict = [&](const std::string& markdown) {
+    const std::vector<test::LessonClaim> claims = test::claims_of(markdown);
+    return claims.size() == 1 ? test::wrong_with(claims[0], results) : std::to_string(claims.size()) + " claims";
+  };
+  EXPECT_EQ(verdict("so **100 kB**<!-- base: runs[dad, one].bytes --> go"), "");
+  EXPECT_EQ(verdict("so 99,968 bytes<!-- base: runs[0].bytes --> go"), "");
+  EXPECT_EQ(verdict("**81.4 ms**<!-- wide: rows[size=1024].seconds -->"), "");
+  EXPECT_EQ(verdict("**2 times**<!-- base: wide.bytes / runs[dad, one].bytes -->"), "");
+  EXPECT_EQ(verdict("**25 %**<!-- base: runs[0].times[-1] -->"), "");
+  EXPECT_EQ(verdict("**1.5**<!-- base: (runs[0].times[0] + 0.25) * 2 -->"), "");
+  EXPECT_NE(verdict("so **101 kB**<!-- base: runs[dad, one].bytes --> go"), "");
+  EXPECT_NE(verdict("so 99,969 bytes<!-- base: runs[0].bytes --> go"), "");
+  EXPECT_NE(verdict("**81.5 ms**<!-- wide: rows[size=1024].seconds -->"), "");
+  EXPECT_NE(verdict("**81.4 s**<!-- wide: rows[size=1024].seconds -->"), "");
+  EXPECT_NE(verdict("**100 kB**<!-- base: runs[edad].bytes -->"), "");
+  EXPECT_NE(verdict("**100 kB**<!-- other: runs[0].bytes -->"), "");
+  EXPECT_NE(verdict("**100 kB**<!-- base: runs[0].bites -->"), "");
+  EXPECT_NE(verdict("**100 kB**<!-- base: runs[0].bytes / -->"), "");
+  EXPECT_EQ(test::unfounded_numbers("**9** <details>\n**7 kB** and **a** 6 **8**<!-- a: b --></details>"),
+            std::vector<std::string>{"**7 kB**"});
+}
+
+TEST(LessonCommand, ListsWritesAndRefuses) {
+  const Outcome list = test::run_dadsim({"lesson"});
+  EXPECT_EQ(list.exit_code, 0);
+  for (const LessonFile& lesson : lessons()) EXPECT_NE(list.out.find(report::title_of(lesson.text)), std::string::npos);
+  const test::TemporaryFolder folder;
+  const Outcome made = test::run_dadsim({"lesson", "4"}, folder.path());
+  EXPECT_EQ(made.exit_code, 0) << made.err;
+  EXPECT_EQ(test::read_file(folder.path() / "lesson-4.xml"), test::read_file(kLessonFolder / "lesson-4.xml"));
+  const std::string page = test::read_file(folder.path() / "lesson-4.html");
+  EXPECT_NE(page.find("<iframe"), std::string::npos);
+  EXPECT_NE(page.find("id=&quot;result&quot;"), std::string::npos);
+  const Outcome none = test::run_dadsim({"lesson", "7"}, folder.path());
+  EXPECT_EQ(none.exit_code, 2);
+  EXPECT_NE(none.err.find("a number from 1 to 6"), std::string::npos);
+}
+
+TEST(LessonCommand, LeavesAScenarioThatWasChanged) {
+  const test::TemporaryFolder folder;
+  std::string changed = test::read_file(kLessonFolder / "lesson-4.xml");
+  changed.replace(changed.find("seed=\"1\""), 8, "seed=\"2\"");
+  std::ofstream(folder.path() / "lesson-4.xml") << changed;
+  const Outcome made = test::run_dadsim({"lesson", "4"}, folder.path());
+  EXPECT_EQ(made.exit_code, 0) << made.err;
+  EXPECT_NE(made.err.find("it stays, and its results are shown"), std::string::npos);
+  EXPECT_EQ(test::read_file(folder.path() / "lesson-4.xml"), changed);
+}
+
+}  // namespace
+}  // namespace dadsim::cli

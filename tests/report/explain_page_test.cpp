@@ -1,0 +1,78 @@
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "report/explanation_sample.hpp"
+#include "report/html/explain.hpp"
+#include "report/html/report.hpp"
+#include "report/page_parts.hpp"
+
+namespace dadsim::report {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::size_t scripts_in(const std::string& html) {
+  std::size_t count = 0;
+  for (std::size_t at = html.find("<script"); at != std::string::npos; at = html.find("<script", at + 1)) ++count;
+  return count;
+}
+
+TEST(ExplainPage, HoldsTheExplanationAsJson) {
+  const Explanation explanation = sample_explanation();
+  const std::string html = to_html(explanation);
+  EXPECT_EQ(embedded(html, "result"), Json::parse(to_json(explanation)));
+  const Json told = embedded(html, "told");
+  EXPECT_EQ(told["first"], 0);
+  EXPECT_EQ(told["runs"].size(), explanation.result.runs.size());
+  EXPECT_EQ(told["runs"][0]["steps_to_target"], explanation.result.runs[0].target_step);
+}
+
+TEST(ExplainPage, SaysInASentenceWhatHoldsTheFirstBackAndWhatHelps) {
+  const std::string html = to_html(sample_explanation());
+  const std::string answer = between(html, R"(<p class="verdict">)", "</p>");
+  EXPECT_NE(answer.find("Of its step "), std::string::npos) << answer;
+  EXPECT_NE(answer.find("What helps most is twice the bandwidth of up: 40 % of the time to the target saved."),
+            std::string::npos)
+      << answer;
+}
+
+TEST(ExplainPage, SaysThatNothingHelpsWhereNothingDoes) {
+  Explanation explanation = sample_explanation();
+  for (WhatIf& what_if : explanation.what_ifs) what_if.effects = {{10, explanation.result.runs[0].target_seconds}};
+  EXPECT_NE(verdict(explanation).find("Nothing that was tried saves a hundredth of its time."), std::string::npos);
+}
+
+TEST(ExplainPage, KeepsHostileNamesAsText) {
+  Explanation explanation = sample_explanation();
+  explanation.result.scenario_name = explanation.result.learned_on = kHostile;
+  explanation.result.runs[0].spec.label = kHostile;
+  explanation.result.runs[0].bounds[0].resource = kHostile;
+  explanation.what_ifs[0].description = explanation.what_ifs[0].assumption = kHostile;
+  explanation.notes = {kHostile};
+  const About about{.description = kHostile, .scenario = kHostile, .set = {kHostile}, .build = kHostile, .classes = {}};
+  const std::string html = to_html(explanation, about);
+  EXPECT_EQ(html.find("<script>alert"), std::string::npos);
+  EXPECT_EQ(scripts_in(html), scripts_in(to_html(sample_explanation())));
+  EXPECT_EQ(embedded(html, "result"), Json::parse(to_json(explanation)));
+  EXPECT_EQ(embedded(html, "about")["scenario"], kHostile);
+  EXPECT_EQ(embedded(html, "about")["build"], kHostile);
+}
+
+TEST(ExplainPage, HasTheGlossaryAsEveryPageHas) {
+  for (const std::string& html : {to_html(sample_explanation()), to_html(sample_result())}) {
+    EXPECT_NE(html.find(R"(<td id="word-critical-path"><strong>critical path</strong>)"), std::string::npos);
+    EXPECT_EQ(html.find(".md\">"), std::string::npos) << "a link to a file that is not beside the page";
+  }
+}
+
+TEST(ExplainPage, LoadsNothing) {
+  const std::string html = to_html(sample_explanation());
+  for (const char* loads : {"<link", " src=", "@import", "url(http"})
+    EXPECT_EQ(html.substr(0, html.find("id=\"result\"")).find(loads), std::string::npos) << loads;
+  EXPECT_NE(html.find("default-src 'none'"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace dadsim::report
