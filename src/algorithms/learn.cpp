@@ -167,7 +167,7 @@ step::Trajectory learn(const spec::RunSpec& run, const LearningProblem& problem,
                     trajectory.ranks);
         break;
       }
-    } else if (between) {
+    } else if (between && between->wants(done)) {
       between->keep(done, learners->networks());
     }
     if (observer.progress) observer.progress(done, steps);

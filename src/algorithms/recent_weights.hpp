@@ -21,7 +21,8 @@ class RecentWeights {
   /// Evaluations are `every` steps apart.
   RecentWeights(std::vector<double> targets, std::int64_t every, const Networks& networks);
 
-  /// After step `done`, which is not evaluated: copies the weights where that is due.
+  /// Whether the weights after step `done`, which is not evaluated, are to be kept.
+  bool wants(std::int64_t done) const { return spacing_ > 0 && !ahead_.empty() && done % every_ % spacing_ == 0; }
   void keep(std::int64_t done, const Networks& networks);
 
   /// `reached` follows the last of `curve`: adds to the curve what lies between, for every target that `reached` meets

@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <stdexcept>
 #include <vector>
 
+#include "report/grid.hpp"
 #include "report/paragraph.hpp"
 #include "support/human.hpp"
 
@@ -24,7 +24,7 @@ std::string with_interval(const estimate::Estimate& estimate, Text&& text) {
   return interval;
 }
 
-using ScaleRow = std::array<std::string, 5>;
+using ScaleRow = std::vector<std::string>;
 
 ScaleRow scale_row(const RunResult& run, const ScaleSetting& setting) {
   const ScaleResult& scale = run.at_scale.value();
@@ -53,31 +53,7 @@ std::string scale_grid(const Result& result) {
   // What is not known has no column.
   std::vector<std::size_t> columns{0, 1, 2, 3, 4};
   if (!result.scale->known) columns = {0, 2, 3};
-  std::array<std::size_t, std::tuple_size_v<ScaleRow>> widths{};
-  for (const ScaleRow& row : rows) {
-    for (const std::size_t i : columns) widths.at(i) = std::max(widths.at(i), display_width(row.at(i)));
-  }
-  widths[0] = std::min(widths[0], kLongestLabel);
-  std::vector<TableColumn> in_table;
-  for (const std::size_t i : columns) in_table.push_back({widths.at(i), i});
-  std::string text;
-  for (const std::vector<std::size_t>& part : parts_of_table(in_table)) {
-    if (!text.empty()) text += '\n';
-    for (const ScaleRow& row : rows) {
-      std::size_t total = 0;
-      for (const std::size_t p : part) {
-        const std::size_t i = columns[p];
-        text += i == 0 ? left_aligned(row[0], widths[0]) : "  " + right_aligned(row.at(i), widths.at(i));
-        total += widths.at(i) + (i == 0 ? 0 : 2);
-      }
-      text.erase(text.find_last_not_of(' ') + 1);
-      text += '\n';
-      if (&row != rows.data()) continue;
-      for (std::size_t i = 0; i < total; ++i) text += "─";
-      text += '\n';
-    }
-  }
-  return text;
+  return grid(rows, columns);
 }
 
 std::string known_sentence(const ScaleSetting& setting) {

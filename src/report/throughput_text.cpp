@@ -3,11 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <vector>
 
 #include "report/cost_sentence.hpp"
-#include "report/paragraph.hpp"
+#include "report/grid.hpp"
 #include "support/human.hpp"
 
 namespace dadsim::report {
@@ -25,7 +24,7 @@ std::string or_dash(const std::optional<double>& value, Text&& text) {
   return value ? text(*value) : "–";
 }
 
-using ThroughputRow = std::array<std::string, 10>;
+using ThroughputRow = std::vector<std::string>;
 
 ThroughputRow row_of(const RunResult& run) {
   const Throughput none{0, {}, {}, {}};
@@ -73,30 +72,7 @@ std::string throughput_grid(const Result& result) {
         std::any_of(rows.begin() + 1, rows.end(), [&](const ThroughputRow& row) { return row.at(i) != "–"; });
     if (some) columns.push_back(i);
   }
-  std::array<std::size_t, std::tuple_size_v<ThroughputRow>> widths{};
-  for (const ThroughputRow& row : rows) {
-    for (const std::size_t i : columns) widths.at(i) = std::max(widths.at(i), display_width(row.at(i)));
-  }
-  widths[0] = std::min(widths[0], kLongestLabel);
-  std::vector<TableColumn> in_table;
-  for (const std::size_t i : columns) in_table.push_back({widths.at(i), i});
-  std::string text;
-  for (const std::vector<std::size_t>& part : parts_of_table(in_table)) {
-    if (!text.empty()) text += '\n';
-    for (const ThroughputRow& row : rows) {
-      std::size_t total = 0;
-      for (const std::size_t p : part) {
-        const std::size_t i = columns[p];
-        text += i == 0 ? left_aligned(row[0], widths[0]) : "  " + right_aligned(row.at(i), widths.at(i));
-        total += widths.at(i) + (i == 0 ? 0 : 2);
-      }
-      text += '\n';
-      if (&row != rows.data()) continue;
-      for (std::size_t i = 0; i < total; ++i) text += "─";
-      text += '\n';
-    }
-  }
-  return text;
+  return grid(rows, columns);
 }
 
 }  // namespace dadsim::report

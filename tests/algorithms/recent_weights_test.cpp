@@ -27,7 +27,7 @@ class Between : public testing::Test {
       if (done % every == 0) {
         between.add_to(curve, evaluated(done, networks()), networks(),
                        [this](std::int64_t step, const auto& all) { return evaluated(step, all); });
-      } else {
+      } else if (between.wants(done)) {
         between.keep(done, networks());
       }
     }
@@ -80,7 +80,9 @@ TEST(RecentWeights, ManyNetworksHaveFewerCopiesOrNone) {
     const RecentWeights::Networks networks(count, &network);
     RecentWeights between({0.5}, 16, networks);
     std::vector<step::Evaluation> curve{{.step = 0}};
-    for (std::int64_t done = 1; done < 16; ++done) between.keep(done, networks);
+    for (std::int64_t done = 1; done < 16; ++done) {
+      if (between.wants(done)) between.keep(done, networks);
+    }
     between.add_to(curve, {.step = 16, .accuracy = 0.6}, networks,
                    [](std::int64_t step, const auto&) -> step::Evaluation { return {.step = step}; });
     std::vector<std::int64_t> all;

@@ -5,22 +5,14 @@
 #include <cmath>
 #include <span>
 
+#include "sim/network/joint_colour.hpp"
+
 namespace dadsim::sim {
 namespace {
 
 constexpr double kSameEntry = 1e-12;   // seconds: what events count as one date
 constexpr int kMostRefinements = 100;  // passes
 constexpr std::size_t kFewPeers = 16;  // looked for one after the other
-
-/// Two colours as one (the finalizer of MurmurHash3, A. Appleby, on a sum that tells the order).
-std::uint64_t joint_colour(std::uint64_t a, std::uint64_t b) {
-  std::uint64_t h = a * 0x9e3779b97f4a7c15ULL + b;
-  h ^= h >> 33U;
-  h *= 0xff51afd7ed558ccdULL;
-  h ^= h >> 33U;
-  h *= 0xc4ceb9fe1a85ec53ULL;
-  return h ^ (h >> 33U);
-}
 
 /// Distinct colours are numbered in the order in which they are met.
 class ColourNumbers {
