@@ -399,3 +399,29 @@ function lines(figure, initial) {
     draw();
   };
 }
+
+/**
+ * Lines at the end of a section, below `above`, that follow their controls: `settings()` (as for lines) and
+ * `description()` say after every change what is drawn and what it shows. `controls({set, change})` makes what changes it:
+ * `change()` draws anew, and `set(name, also)` is for a control's value, which becomes `state[name]`; `also(value)` does
+ * what follows from it. With `says` the description stands below the drawing, too.
+ */
+function steeredLines(section, above, { state, settings, description, controls, makeTable, says = false }) {
+  let redraw = null;
+  const said = element("p", { class: "readout" }, kept(description()));
+  const change = () => {
+    figure.canvas.setAttribute("aria-label", description());
+    said.textContent = kept(description());
+    redraw(settings());
+    figure.refreshTable();
+  };
+  const set = (name, also) => (value) => {
+    state[name] = value;
+    also?.(value);
+    change();
+  };
+  const figure = chartFigure(description(), controls({ set, change }), makeTable);
+  section.append(...above, figure.figure);
+  if (says) figure.drawing.after(said);
+  redraw = lines(figure, settings());
+}

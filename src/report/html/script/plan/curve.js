@@ -78,21 +78,7 @@ function addCurve(page, section) {
     });
     return `Lines: ${quantity.title} along ${axis.path}. ${words.join("; ")}.`;
   };
-  let figure = null;
-  let redraw = null;
-  const summary = element("p", { class: "readout" });
-  const change = () => {
-    const words = kept(description());
-    figure.canvas.setAttribute("aria-label", words);
-    summary.textContent = words;
-    redraw?.(settings());
-    figure.refreshTable();
-  };
-  const set = (name) => (value) => {
-    state[name] = value;
-    change();
-  };
-  const controls = [
+  const controls = ({ set, change }) => [
     quantities.length > 1
       ? selection(
           "Figure",
@@ -146,18 +132,14 @@ function addCurve(page, section) {
         ]),
       ),
     );
-  figure = chartFigure(description(), controls, makeTable);
   const { seeds } = result.answers[0].trial;
-  section.append(
+  const above = [
     lead(
       "Each marked number was timed in full; the line between is drawn for the eye, and the diamond is the answer. " +
         (seeds > 1
           ? `Means over ${humanCount(seeds)} seeds; bands are what seeds and evaluations leave open.`
           : "Bands are what one seed leaves open, if seeds scatter as is assumed of them."),
     ),
-    figure.figure,
-  );
-  figure.drawing.after(summary);
-  redraw = lines(figure, settings());
-  change();
+  ];
+  steeredLines(section, above, { state, settings, description, controls, makeTable, says: true });
 }

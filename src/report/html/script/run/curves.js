@@ -93,41 +93,30 @@ function addCurves(page, section) {
     return `Lines: ${upwards[state.upwards].text} against ${kAcross[state.across].text}. ${ends.join("; ")}.`;
   };
 
-  let figure = null;
-  let redraw = null;
-  const change = () => {
-    figure.canvas.setAttribute("aria-label", description());
-    redraw(settings());
-  };
-  const set = (name) => (value) => {
-    state[name] = value;
-    // Errors differ by factors near the target.
-    if (name === "upwards") logUpwards.querySelector("input").checked = state.logY = value === "error";
-    change();
-  };
-  const logUpwards = checkbox("upwards", false, set("logY"));
   const options = (names) => Object.entries(names).map(([value, { text }]) => ({ value, text }));
-  const controls = [
-    choice("Across", options(kAcross), state.across, set("across")),
-    choice("Upwards", options(upwards), state.upwards, set("upwards")),
-    element(
-      "fieldset",
-      {},
-      element("legend", {}, "Logarithmic"),
-      checkbox("across", state.logX, set("logX")),
-      logUpwards,
-    ),
-    isNumber(page.target) ? checkbox("Near the target", false, set("near")) : null,
-    checkboxes(
-      "Runs",
-      page.runs.map((run) => ({ value: run, label: nameOf(page, run) })),
-      shown,
-      () => {
-        change();
-        figure.refreshTable();
-      },
-    ),
-  ];
+  const controls = ({ set, change }) => {
+    const logUpwards = checkbox("upwards", false, set("logY"));
+    // Errors differ by factors near the target.
+    const byFactors = (name) => (logUpwards.querySelector("input").checked = state.logY = name === "error");
+    return [
+      choice("Across", options(kAcross), state.across, set("across")),
+      choice("Upwards", options(upwards), state.upwards, set("upwards", byFactors)),
+      element(
+        "fieldset",
+        {},
+        element("legend", {}, "Logarithmic"),
+        checkbox("across", state.logX, set("logX")),
+        logUpwards,
+      ),
+      isNumber(page.target) ? checkbox("Near the target", false, set("near")) : null,
+      checkboxes(
+        "Runs",
+        page.runs.map((run) => ({ value: run, label: nameOf(page, run) })),
+        shown,
+        change,
+      ),
+    ];
+  };
   const makeTable = () =>
     table(
       "Every evaluation on the held-back data",
@@ -154,7 +143,5 @@ function addCurves(page, section) {
           ]),
         ),
     );
-  figure = chartFigure(description(), controls, makeTable);
-  section.append(figure.figure);
-  redraw = lines(figure, settings());
+  steeredLines(section, [], { state, settings, description, controls, makeTable });
 }

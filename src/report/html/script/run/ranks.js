@@ -42,19 +42,8 @@ function addRanks(page, section) {
     return `Lines: effective rank per site of ${state.run.label}, ${epochsShown}: ${ends.join("; ")}.`;
   };
 
-  let figure = null;
-  let redraw = null;
-  const change = () => {
-    figure.canvas.setAttribute("aria-label", description());
-    redraw(settings());
-    figure.refreshTable();
-  };
-  const set = (name) => (value) => {
-    state[name] = value;
-    change();
-  };
   const layerLabel = (i) => element("span", { class: "named" }, markSwatch(markOf(i)), layers[i]);
-  const controls = [
+  const controls = ({ set, change }) => [
     selection(
       "Run",
       runs.map((run) => ({ value: run, text: run.label })),
@@ -84,10 +73,6 @@ function addRanks(page, section) {
         ...epoch.layers.map((layer) => `${withDigits(layer.site)} → ${withDigits(layer.merged)}`),
       ]),
     );
-  figure = chartFigure(description(), controls, makeTable);
-  section.append(
-    lead("Components that the gradients of a layer needed, mean over the steps of an epoch."),
-    figure.figure,
-  );
-  redraw = lines(figure, settings());
+  const above = [lead("Components that the gradients of a layer needed, mean over the steps of an epoch.")];
+  steeredLines(section, above, { state, settings, description, controls, makeTable });
 }

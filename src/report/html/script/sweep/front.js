@@ -80,21 +80,7 @@ function addFront(sweep, section) {
     const ends = first.x === last.x && first.y === last.y ? words(first) : `from ${words(first)} to ${words(last)}`;
     return `On the front of ${time.title} against ${state.takes.title}: ${humanCount(front.length)} of ${humanCount(all.length)}, ${ends}.`;
   };
-  let figure = null;
-  let redraw = null;
-  const summary = element("p", { class: "readout" });
-  const change = () => {
-    const words = kept(description());
-    figure.canvas.setAttribute("aria-label", words);
-    summary.textContent = words;
-    redraw?.(settings());
-    figure.refreshTable();
-  };
-  const set = (name) => (value) => {
-    state[name] = value;
-    change();
-  };
-  const controls = [
+  const controls = ({ set, change }) => [
     takes.length > 1
       ? selection(
           "Against",
@@ -128,8 +114,7 @@ function addFront(sweep, section) {
         state.takes.text(y),
       ]),
     );
-  figure = chartFigure(description(), controls, makeTable);
-  section.append(
+  const above = [
     lead(
       `Every run at every point, or at those chosen. Full colour: nothing else here is both quicker and takes less ` +
         `(the Pareto front). Pale: something is.`,
@@ -141,9 +126,6 @@ function addFront(sweep, section) {
         .filter((run) => run.communicates || !sweep.runs.some((one) => one.communicates))
         .map((run) => element("li", {}, runName(sweep, run))),
     ),
-    figure.figure,
-  );
-  figure.drawing.after(summary);
-  redraw = lines(figure, settings());
-  change();
+  ];
+  steeredLines(section, above, { state, settings, description, controls, makeTable, says: true });
 }

@@ -69,55 +69,46 @@ function addLines(sweep, section) {
     return `Lines: ${state.figure.title} along ${axis.name}. ${ends.join("; ")}.`;
   };
 
-  let figure = null;
-  let redraw = null;
-  const change = () => {
-    figure.canvas.setAttribute("aria-label", description());
-    redraw(settings());
-    figure.refreshTable();
-  };
-  const setLog = (name) => (on) => {
-    state[name] = on;
-    change();
-  };
-  const logs = {
-    logX: checkbox("along", state.logX, setLog("logX")),
-    logY: checkbox("upwards", state.logY, setLog("logY")),
-  };
-  const showLogs = () => {
-    for (const name of Object.keys(logs)) logs[name].querySelector("input").checked = state[name];
-    logs.logX.hidden = !sweep.axes[state.axis].numeric;
-  };
-  const places = element("span", { class: "controls" });
-  const showSliders = () => places.replaceChildren(...(grid ? sliders(sweep, [state.axis], place, change) : []));
-  const controls = [
-    selection(
-      "Figure",
-      sweep.figures.map((one) => ({ value: one, text: one.title })),
-      state.figure,
-      (value) => {
-        state.figure = value;
-        state.logY = logFor(value);
-        showLogs();
-        change();
-      },
-    ),
-    selection("Along", axisOptions(sweep.axes), state.axis, (value) => {
-      state.axis = value;
-      state.logX = sweep.axes[value].wide;
+  const controls = ({ set, change }) => {
+    const logs = {
+      logX: checkbox("along", state.logX, set("logX")),
+      logY: checkbox("upwards", state.logY, set("logY")),
+    };
+    const showLogs = () => {
+      for (const name of Object.keys(logs)) logs[name].querySelector("input").checked = state[name];
+      logs.logX.hidden = !sweep.axes[state.axis].numeric;
+    };
+    const places = element("span", { class: "controls" });
+    const showSliders = () => places.replaceChildren(...(grid ? sliders(sweep, [state.axis], place, change) : []));
+    const ofFigure = (figure) => {
+      state.logY = logFor(figure);
+      showLogs();
+    };
+    const ofAxis = (axis) => {
+      state.logX = sweep.axes[axis].wide;
       showLogs();
       showSliders();
-      change();
-    }),
-    places,
-    element("fieldset", {}, element("legend", {}, "Logarithmic"), logs.logX, logs.logY),
-    checkboxes(
-      "Runs",
-      sweep.runs.map((run) => ({ value: run, label: runName(sweep, run) })),
-      shown,
-      change,
-    ),
-  ];
+    };
+    showLogs();
+    showSliders();
+    return [
+      selection(
+        "Figure",
+        sweep.figures.map((one) => ({ value: one, text: one.title })),
+        state.figure,
+        set("figure", ofFigure),
+      ),
+      selection("Along", axisOptions(sweep.axes), state.axis, set("axis", ofAxis)),
+      places,
+      element("fieldset", {}, element("legend", {}, "Logarithmic"), logs.logX, logs.logY),
+      checkboxes(
+        "Runs",
+        sweep.runs.map((run) => ({ value: run, label: runName(sweep, run) })),
+        shown,
+        change,
+      ),
+    ];
+  };
   const makeTable = () => {
     const axis = sweep.axes[state.axis];
     const others = sweep.axes.filter((one) => one !== axis && (!grid || one.texts.length > 1));
@@ -137,14 +128,10 @@ function addLines(sweep, section) {
       ]),
     );
   };
-  figure = chartFigure(description(), controls, makeTable);
   const seeds = sweep.result.sweep.seeds;
   const bands =
     seeds > 1
       ? `Means over ${humanCount(seeds)} seeds; bands are 95 % intervals (Student's t). A run has no point where a seed has no figure.`
       : "One seed, and so no interval. A run has no point where it has no figure.";
-  section.append(lead(bands), figure.figure);
-  showLogs();
-  showSliders();
-  redraw = lines(figure, settings());
+  steeredLines(section, [lead(bands)], { state, settings, description, controls, makeTable });
 }

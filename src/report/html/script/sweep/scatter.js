@@ -36,20 +36,15 @@ function addScatter(sweep, section) {
   const description = () =>
     `Points of the sweep by ${sweep.axes[state.x].name}${one ? "" : ` and ${sweep.axes[state.y].name}`}, ` +
     `each marked by the run that is first there, or as a tie.`;
-  let figure = null;
-  let redraw = null;
-  const change = () => {
-    figure.canvas.setAttribute("aria-label", description());
-    redraw(settings());
-  };
-  const set = (name) => (value) => {
-    state[name] = value;
-    if (name === "x") state.logX = sweep.axes[value].wide;
-    if (name === "y") state.logY = sweep.axes[value].wide;
-    change();
-  };
-  const controls = [selection("Across", axisOptions(sweep.axes), state.x, set("x"))];
-  if (!one) controls.push(selection("Upwards", axisOptions(sweep.axes), state.y, set("y")));
+  const axisControl = (label, name, log, set) =>
+    selection(
+      label,
+      axisOptions(sweep.axes),
+      state[name],
+      set(name, (axis) => (state[log] = sweep.axes[axis].wide)),
+    );
+  const controls = ({ set }) =>
+    [axisControl("Across", "x", "logX", set), one ? null : axisControl("Upwards", "y", "logY", set)].filter(Boolean);
   const makeTable = () =>
     table(
       "Who is first at every point",
@@ -60,7 +55,6 @@ function addScatter(sweep, section) {
         outcomeText(sweep, point),
       ]),
     );
-  figure = chartFigure(description(), controls, makeTable);
-  section.append(lead(leadOfMap(sweep)), legend(sweep, sweep.points, false), figure.figure);
-  redraw = lines(figure, settings());
+  const above = [lead(leadOfMap(sweep)), legend(sweep, sweep.points, false)];
+  steeredLines(section, above, { state, settings, description, controls, makeTable });
 }
