@@ -1,9 +1,10 @@
 # Builds the page of lessons into dadsim_report: lesson.html with the style of all pages, its own, and its script.
-foreach(part lesson.html style.css lesson.css script/lesson.js)
+foreach(part lesson.html head.html style.css lesson.css script/lesson.js)
   file(READ ${CMAKE_CURRENT_LIST_DIR}/${part} lesson_part_${part})
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/${part})
 endforeach()
 set(DADSIM_LESSON_PAGE "${lesson_part_lesson.html}")
+string(REPLACE "{{head}}" "${lesson_part_head.html}" DADSIM_LESSON_PAGE "${DADSIM_LESSON_PAGE}")
 string(REPLACE "{{style}}" "${lesson_part_style.css}${lesson_part_lesson.css}" DADSIM_LESSON_PAGE "${DADSIM_LESSON_PAGE}")
 string(REPLACE "{{script}}" "${lesson_part_script/lesson.js}" DADSIM_LESSON_PAGE "${DADSIM_LESSON_PAGE}")
 configure_file(${CMAKE_CURRENT_LIST_DIR}/lesson_text.hpp.in ${PROJECT_BINARY_DIR}/generated/report/html/lesson_text.hpp @ONLY)
