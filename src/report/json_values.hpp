@@ -1,5 +1,18 @@
 #pragma once
 
+#include <cassert>
+#include <exception>
+#include <new>
+
+namespace dadsim::report {
+[[noreturn]] inline void end_without_memory() { throw std::bad_alloc(); }
+}  // namespace dadsim::report
+
+// A value that finds no memory when it becomes an object is left as an object without one, which the library asserts
+// against when it takes it down. That is no bug: it ends as what cannot be taken down for want of memory does
+// (main.cpp).
+#define JSON_ASSERT(condition) \
+  ((condition) || std::uncaught_exceptions() == 0 ? assert(condition) : dadsim::report::end_without_memory())
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
@@ -40,8 +41,16 @@ constexpr int kLookAgain = 100;         // milliseconds: the thread that waits n
   throw EnvironmentError(fmt::format("what a process of this one says does not come through: {}", std::strerror(code)));
 }
 
+/// The child that a child has, which looks at one thing at a time: it is not to outlive what started it.
+std::atomic<pid_t> child_of_child = 0;
+
 /// In the child, where nobody may allocate any more: its words and its status tell the parent.
 [[noreturn]] void end_for_want_of(std::string_view words) {
+  if (const pid_t own = child_of_child; own > 0) {
+    ::kill(own, SIGKILL);
+    while (::waitpid(own, nullptr, 0) < 0 && errno == EINTR) {
+    }
+  }
   [[maybe_unused]] const auto written = ::write(STDERR_FILENO, words.data(), words.size());
   ::_exit(kEnvironmentStatus);
 }
@@ -84,7 +93,7 @@ struct Pipe {
 /// A child that is ended and waited for at the latest when this object goes.
 class Child {
  public:
-  explicit Child(pid_t pid) : pid_(pid) {}
+  explicit Child(pid_t pid) : pid_(pid) { child_of_child = pid; }
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
   ~Child() {
@@ -98,14 +107,19 @@ class Child {
     int status = 0;
     while (::waitpid(pid_, &status, 0) < 0) {
       if (errno == EINTR) continue;
-      pid_ = -1;
+      forget();
       return std::nullopt;
     }
-    pid_ = -1;
+    forget();
     return status;
   }
 
  private:
+  void forget() {
+    child_of_child = 0;
+    pid_ = -1;
+  }
+
   pid_t pid_;
 };
 
@@ -122,9 +136,11 @@ bool write_all(int descriptor, const char* data, std::size_t size) {
   return true;
 }
 
-/// What SimGrid says before it aborts.
+/// What SimGrid says before it aborts (xbt_malloc; xbt_strdup), and its reader of platform files (flex).
 bool wants_memory(std::string_view words) {
-  return words.find("llocation of ") != words.npos && words.find(" bytes failed") != words.npos;
+  if (words.find("llocation of ") != words.npos && words.find(" bytes failed") != words.npos) return true;
+  return std::ranges::any_of(std::array{"memory allocation error", "out of dynamic memory", "out of memory"},
+                             [&](const char* known) { return words.find(known) != words.npos; });
 }
 
 [[noreturn]] void be_child(const ChildProcess::Body& body, pid_t parent, int messages, int output, int orders) {
@@ -150,6 +166,7 @@ bool wants_memory(std::string_view words) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   ::prctl(PR_SET_DUMPABLE, 0);  // an abort of SimGrid's is a message for the user, not worth a core file
   if (::getppid() != parent) ::_exit(kFailureStatus);
+  child_of_child = 0;
   std::set_new_handler(&end_for_want_of_memory);
   int status = kFailureStatus;
   try {
@@ -338,7 +355,7 @@ ChildOutcome ChildProcess::end() {
     outcome.end = ChildOutcome::End::timed_out;
   } else if (!status) {
     throw EnvironmentError("the system tells nobody how processes end, since SIGCHLD is ignored");
-  } else if (WIFSIGNALED(*status) && wants_memory(outcome.output)) {
+  } else if (*status != 0 && wants_memory(outcome.output)) {
     throw EnvironmentError("a process of this one had no memory left");
   } else if (WIFSIGNALED(*status) && WTERMSIG(*status) == SIGKILL) {
     throw EnvironmentError(

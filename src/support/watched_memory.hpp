@@ -1,6 +1,12 @@
 #pragma once
 
+#include <malloc.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <new>
@@ -8,15 +14,18 @@
 namespace dadsim {
 
 /// Allocation for a library written in C that goes on without what it did not get: libxml2 calls a document not
-/// well-formed, or leaves out what is wrong with it. Whether memory was denied to the library on this thread is known
-/// from the object's beginning on; what it found then is not to be used.
+/// well-formed, writes one without a part, or follows a null pointer. What the system denies it gets from a reserve,
+/// and so comes to its end in good order; whether memory was denied to it on this thread is known from the object's
+/// beginning on, and nobody has to go on with what it found. Only what is larger than the reserve is denied to it.
 class WatchedMemory {
  public:
+  static constexpr std::size_t kReserve = std::size_t{1} << 20;  ///< bytes; they take no memory until they are used
+
   WatchedMemory() { denied = false; }
   /// After it the library takes its memory from here: `set_allocator` is its function for that (xmlMemSetup).
   template <typename SetAllocator>
   static WatchedMemory of(SetAllocator set_allocator) {
-    static const int kSet = set_allocator(&std::free, &allocate, &reallocate, &duplicate);
+    static const int kSet = set_allocator(&release, &allocate, &reallocate, &duplicate);
     if (kSet != 0) throw std::bad_alloc();
     return {};
   }
@@ -25,21 +34,57 @@ class WatchedMemory {
     if (denied) throw std::bad_alloc();
   }
 
-  static void* allocate(std::size_t size) { return noted(std::malloc(size), size); }
-  static void* reallocate(void* old, std::size_t size) { return noted(std::realloc(old, size), size); }
+  static void* allocate(std::size_t size) {
+    void* memory = std::malloc(size);
+    return memory != nullptr || size == 0 ? memory : from_reserve(size);
+  }
+  static void* reallocate(void* old, std::size_t size) {
+    const bool reserved = in_reserve(old);
+    void* memory = reserved ? allocate(size) : std::realloc(old, size);
+    if (reserved && memory != nullptr) std::memcpy(memory, old, std::min(size, size_in_reserve(old)));
+    if (reserved || memory != nullptr || size == 0) return memory;
+    memory = from_reserve(size);
+    if (memory == nullptr || old == nullptr) return memory;
+    std::memcpy(memory, old, std::min(size, ::malloc_usable_size(old)));
+    std::free(old);
+    return memory;
+  }
   static char* duplicate(const char* text) {
     const std::size_t size = std::strlen(text) + 1;
     void* copy = allocate(size);
     return copy == nullptr ? nullptr : static_cast<char*>(std::memcpy(copy, text, size));
   }
+  /// What is of the reserve is not used again.
+  static void release(void* memory) {
+    if (!in_reserve(memory)) std::free(memory);
+  }
 
  private:
-  static void* noted(void* memory, std::size_t size) {
-    if (memory == nullptr && size != 0) denied = true;
-    return memory;
+  static constexpr std::size_t kUnit = alignof(std::max_align_t);  // the size stands before a block, in one of these
+
+  static void* from_reserve(std::size_t size) {
+    denied = true;
+    if (size > kReserve) return nullptr;
+    const std::size_t wanted = (size + kUnit - 1) / kUnit * kUnit + kUnit;
+    const std::size_t begin = used.fetch_add(wanted);
+    if (begin > kReserve || wanted > kReserve - begin) return nullptr;
+    std::memcpy(reserve.data() + begin, &size, sizeof size);
+    return reserve.data() + begin + kUnit;
+  }
+  static bool in_reserve(const void* memory) {
+    const auto at = reinterpret_cast<std::uintptr_t>(memory);
+    const auto begin = reinterpret_cast<std::uintptr_t>(reserve.data());
+    return at >= begin && at < begin + kReserve;
+  }
+  static std::size_t size_in_reserve(const void* memory) {
+    std::size_t size = 0;
+    std::memcpy(&size, static_cast<const std::byte*>(memory) - kUnit, sizeof size);
+    return size;
   }
 
   static inline thread_local bool denied = false;
+  alignas(kUnit) static inline std::array<std::byte, kReserve> reserve{};
+  static inline std::atomic<std::size_t> used = 0;
 };
 
 }  // namespace dadsim

@@ -1,9 +1,12 @@
 #include "support/watched_memory.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <cstddef>
 #include <cstdlib>
+#include <cstring>
 #include <new>
 #include <thread>
 
@@ -26,6 +29,42 @@ TEST(WatchedMemory, TellsWhatWasDeniedToTheLibrary) {
   memory = WatchedMemory::of(&take);
   EXPECT_NO_THROW(memory.check());
 }
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // which have memory of their own
+// libxml2 ended the process by a signal, or wrote documents without an element, where it got nothing.
+TEST(WatchedMemory, TheLibraryComesToItsEndOutOfAReserve) {
+  const auto in_want = [] {
+    WatchedMemory::of(&take);
+    constexpr std::size_t kLarge = 300 * 1024;  // bytes: of its own pages
+    const auto is_denied = [] {
+      try {
+        WatchedMemory::check();
+      } catch (const std::bad_alloc&) {
+        return true;
+      }
+      return false;
+    };
+    char* const before = WatchedMemory::duplicate("of the system");
+    const rlimit none{0, 0};
+    setrlimit(RLIMIT_AS, &none);
+    while (std::malloc(kLarge) != nullptr) {  // what the process has already
+    }
+    if (is_denied()) _exit(1);
+    auto* const large = static_cast<char*>(WatchedMemory::allocate(kLarge));
+    if (large == nullptr || !is_denied()) _exit(2);
+    std::memset(large, 'x', kLarge);
+    auto* const larger = static_cast<char*>(WatchedMemory::reallocate(large, kLarge + 1));
+    if (larger == nullptr || larger == large || larger[0] != 'x' || larger[kLarge - 1] != 'x') _exit(3);
+    auto* const moved = static_cast<char*>(WatchedMemory::reallocate(before, kLarge));
+    if (moved == nullptr || std::strcmp(moved, "of the system") != 0) _exit(4);
+    WatchedMemory::release(larger);
+    WatchedMemory::release(moved);
+    if (WatchedMemory::allocate(kLarge) != nullptr) _exit(5);  // it has an end
+    _exit(0);
+  };
+  EXPECT_EXIT(in_want(), testing::ExitedWithCode(0), "");
+}
+#endif
 
 }  // namespace
 }  // namespace dadsim

@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "models/gemm/tile.hpp"
+#include "models/resized.hpp"
 
 namespace dadsim::models {
 namespace {
@@ -39,7 +40,7 @@ void for_panels(const MatrixOf<T>& panels, MutableBlockOf<T>& c, bool add, const
 
 template <class T>
 void pack_panels(ConstBlockOf<T> b, MatrixOf<T>& panels) {
-  panels.resize(panels_of<T>(b.cols()), b.rows() * kPanelColumns<T>);
+  resize_kept(panels, panels_of<T>(b.cols()), b.rows() * kPanelColumns<T>);
   for (Index p = 0; p < panels.rows(); ++p) {
     pack_panel(b.data() + p * kPanelColumns<T>, b.outerStride(), b.rows(), columns_of<T>(p, b.cols()),
                panels.data() + p * panels.cols());
@@ -48,7 +49,7 @@ void pack_panels(ConstBlockOf<T> b, MatrixOf<T>& panels) {
 
 template <class T>
 void pack_transposed_panels(ConstBlockOf<T> b, MatrixOf<T>& panels) {
-  panels.resize(panels_of<T>(b.rows()), b.cols() * kPanelColumns<T>);
+  resize_kept(panels, panels_of<T>(b.rows()), b.cols() * kPanelColumns<T>);
   for (Index p = 0; p < panels.rows(); ++p) {
     pack_transposed_panel(b.data() + p * kPanelColumns<T> * b.outerStride(), b.outerStride(), b.cols(),
                           columns_of<T>(p, b.rows()), panels.data() + p * panels.cols());

@@ -8,6 +8,7 @@
 
 #include "models/gemm/tile.hpp"
 #include "models/gemm/work_count.hpp"
+#include "models/resized.hpp"
 #include "support/parallel.hpp"
 
 namespace dadsim::models {
@@ -58,7 +59,7 @@ template <class T>
 struct Packed {
   MatrixOf<T> panel, left;
   T* reserve_left(Index size) {
-    if (left.size() < size) left.resize(1, size);
+    if (left.size() < size) resize_kept(left, 1, size);
     return left.data();
   }
   static Packed& mine() {
@@ -94,7 +95,7 @@ template <class T, Left side, class GiveLeft, bool transposed>
 void multiply_piece(Index inner, MutableBlockOf<T> c, const VectorOf<T>& bias, Index bias_column, bool add,
                     const GiveLeft& left, const RightOf<T, transposed>& right) {
   Packed<T>& memory = Packed<T>::mine();
-  memory.panel.resize(1, (kDepth<T> + 1) * kPanelColumns<T>);
+  resize_kept(memory.panel, 1, (kDepth<T> + 1) * kPanelColumns<T>);
   T* padded_bias = memory.panel.data() + kDepth<T> * kPanelColumns<T>;
   for (Index k = 0; k < std::max<Index>(inner, 1); k += kDepth<T>) {
     TileOf<T> tile;

@@ -5,6 +5,7 @@
 
 #include "models/gemm/panels.hpp"
 #include "models/operations/operations.hpp"
+#include "models/resized.hpp"
 #include "support/parallel.hpp"
 
 namespace dadsim::models {
@@ -71,7 +72,7 @@ class AttentionScores final : public OperationOf<T> {
       }
       T* const p = probabilities(flow, sample, head);
       Packed& packed = Packed::mine();
-      packed.s.resize(std::min(kRows, positions_), positions_);
+      resize_kept(packed.s, std::min(kRows, positions_), positions_);
       const Part<T> s{packed.s.data(), positions_};
       for_row_blocks([&](Index row, Index rows, Index seen) {
         if (row == 0 || causal_) {

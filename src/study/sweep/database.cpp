@@ -160,19 +160,25 @@ Statement::Statement(Database& database, const std::string& text) : database_(da
 
 Statement::~Statement() { sqlite3_finalize(statement_); }
 
-Statement& Statement::operator<<(std::int64_t value) {
-  sqlite3_bind_int64(statement_, ++bound_, value);
+Statement& Statement::bound(int code) {
+  if (code != SQLITE_OK) database_.fail(code);  // or a NULL would stand for it
   return *this;
 }
 
+/// What has no bytes is NULL, empty, or there was no memory for it.
+void Statement::check_memory(const void* bytes) const {
+  if (bytes == nullptr && sqlite3_errcode(database_.connection_) == SQLITE_NOMEM) throw std::bad_alloc();
+}
+
+Statement& Statement::operator<<(std::int64_t value) { return bound(sqlite3_bind_int64(statement_, ++bound_, value)); }
+
 Statement& Statement::operator<<(double value) {
-  sqlite3_bind_double(statement_, ++bound_, value);  // not a number becomes NULL
-  return *this;
+  return bound(sqlite3_bind_double(statement_, ++bound_, value));  // not a number becomes NULL
 }
 
 Statement& Statement::operator<<(std::string_view text) {
-  sqlite3_bind_text64(statement_, ++bound_, text.data(), text.size(), SQLITE_TRANSIENT, SQLITE_UTF8);  // NOLINT
-  return *this;
+  return bound(sqlite3_bind_text64(statement_, ++bound_, text.data(), text.size(), SQLITE_TRANSIENT,  // NOLINT
+                                   SQLITE_UTF8));
 }
 
 Statement& Statement::operator<<(const std::optional<double>& value) {
@@ -180,8 +186,7 @@ Statement& Statement::operator<<(const std::optional<double>& value) {
 }
 
 Statement& Statement::blob(std::string_view bytes) {
-  sqlite3_bind_blob64(statement_, ++bound_, bytes.data(), bytes.size(), SQLITE_TRANSIENT);  // NOLINT
-  return *this;
+  return bound(sqlite3_bind_blob64(statement_, ++bound_, bytes.data(), bytes.size(), SQLITE_TRANSIENT));  // NOLINT
 }
 
 bool Statement::step() {
@@ -202,11 +207,13 @@ double Statement::real(int column) const {
 
 std::string Statement::text(int column) const {
   const auto* text = reinterpret_cast<const char*>(sqlite3_column_text(statement_, column));
+  check_memory(text);
   return text == nullptr ? "" : std::string(text, static_cast<std::size_t>(sqlite3_column_bytes(statement_, column)));
 }
 
 std::string Statement::bytes(int column) const {
   const auto* blob = static_cast<const char*>(sqlite3_column_blob(statement_, column));
+  check_memory(blob);
   return blob == nullptr ? "" : std::string(blob, static_cast<std::size_t>(sqlite3_column_bytes(statement_, column)));
 }
 

@@ -93,6 +93,9 @@ class Statement {
   bool is_null(int column) const;
 
  private:
+  Statement& bound(int code);
+  void check_memory(const void* bytes) const;
+
   Database& database_;
   sqlite3_stmt* statement_ = nullptr;
   int bound_ = 0;
