@@ -136,11 +136,13 @@ bool write_all(int descriptor, const char* data, std::size_t size) {
   return true;
 }
 
-/// What SimGrid says before it aborts (xbt_malloc; xbt_strdup), and its reader of platform files (flex).
+/// What SimGrid says before it aborts (xbt_malloc; xbt_strdup), and its reader of platform files, which flex has
+/// written and which asserts only that it was given memory.
 bool wants_memory(std::string_view words) {
   if (words.find("llocation of ") != words.npos && words.find(" bytes failed") != words.npos) return true;
-  return std::ranges::any_of(std::array{"memory allocation error", "out of dynamic memory", "out of memory"},
-                             [&](const char* known) { return words.find(known) != words.npos; });
+  return std::ranges::any_of(
+      std::array{"memory allocation error", "out of dynamic memory", "out of memory", "simgrid_dtd.c"},
+      [&](const char* known) { return words.find(known) != words.npos; });
 }
 
 [[noreturn]] void be_child(const ChildProcess::Body& body, pid_t parent, int messages, int output, int orders) {
@@ -227,6 +229,12 @@ std::string ChildOutcome::description() const {
       return fmt::format("did not end within {} seconds", code);
   }
   return {};
+}
+
+bool ChildOutcome::crashed() const {
+  // SimGrid says the first itself, in its handler.
+  return output.find("Segmentation fault") != output.npos ||
+         (end == End::killed && (code == SIGSEGV || code == SIGBUS));
 }
 
 // ---- the parent's side ----

@@ -38,6 +38,9 @@ struct ChildOutcome {
   bool complete() const { return end == End::complete; }
   /// E.g. "was killed by signal 9 (Killed)"; empty if it is complete.
   std::string description() const;
+  /// Whether it went where there is no memory of its: a fault of the code or of what it was given to run with, never a
+  /// finding about what was simulated.
+  bool crashed() const;
 };
 
 /// Where code that runs in a child process gets what the parent says.

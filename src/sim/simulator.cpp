@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string_view>
 #include <utility>
 
@@ -25,6 +26,7 @@ namespace {
 /// What a child that ended too soon says of itself. `done` of `all` are there.
 [[noreturn]] void give_up(const ChildOutcome& outcome, std::string failure, const std::string& what, std::size_t done,
                           std::size_t all) {
+  if (outcome.crashed()) throw std::runtime_error("the simulation crashed: " + outcome.description());
   if (failure.empty()) failure = simgrid_words(outcome.output);
   const std::string how = outcome.complete() ? "ended before it was done" : outcome.description();
   throw SimulationError(

@@ -9,6 +9,8 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
+#include <new>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -75,6 +77,24 @@ TEST(ChildProcess, WordsThatDoNotComeThroughAreNoFindingOfTheChilds) {
     sink.send("lost");
   };
   EXPECT_THROW(run_in_child(cut_off, ignore), EnvironmentError);
+}
+
+// What a child started went on for a moment where the child had no memory left.
+TEST(ChildProcess, ThatFindsNoMemoryTakesItsOwnChildWithIt) {
+  pid_t own = 0;
+  const auto without_memory = [](const MessageSink& sink) {
+    ChildProcess second([](const MessageSink& up, const MessageSource& down) {
+      const pid_t pid = ::getpid();
+      up.send({reinterpret_cast<const char*>(&pid), sizeof pid});
+      down.next();  // for ever
+    });
+    sink.send(*second.next());
+    std::get_new_handler()();
+  };
+  const auto note = [&own](std::string_view message) { std::memcpy(&own, message.data(), sizeof own); };
+  EXPECT_THROW(run_in_child(without_memory, note), EnvironmentError);
+  ASSERT_GT(own, 0);
+  EXPECT_FALSE(runs(own));
 }
 
 TEST(ChildProcess, AnAbortIsNamedAndItsWordsKept) {

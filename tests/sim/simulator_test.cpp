@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <limits>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -228,6 +229,25 @@ TEST(Simulator, SurvivesItsChildBeingKilled) {
   }
   // and the next call is none the worse for it
   EXPECT_EQ(time_schedules(cluster_on(file.path(), 2), std::vector<step::Schedule>{gather_step(1)}).steps.size(), 1U);
+}
+
+// `explain` left a line out, with exit code 0, where SimGrid crashed for want of memory in one of what it tried.
+TEST(Simulator, ACrashIsNoFinding) {
+  const TemporaryFile file(Star{}.xml());
+  std::vector<step::Schedule> schedules;
+  for (int i = 0; i < 5000; ++i) schedules.push_back(gather_step(1e6 + i));
+  try {
+    time_schedules(cluster_on(file.path(), 2), schedules, [](std::size_t) {
+      int child = 0;
+      std::ifstream("/proc/thread-self/children") >> child;
+      if (child > 0) kill(child, SIGSEGV);
+    });
+    FAIL() << "no error";
+  } catch (const SimulationError& error) {
+    FAIL() << "a finding: " << error.what();
+  } catch (const std::runtime_error& error) {
+    expect_contains(error.what(), "the simulation crashed");
+  }
 }
 
 TEST(Simulator, PassesOnWhatTheProgressCallThrows) {

@@ -205,6 +205,7 @@ class ServedWorld final : public SimulatedWorld {
       message >> failure;
     }
     const ChildOutcome outcome = child_.end();
+    if (outcome.crashed()) throw std::runtime_error("the simulation crashed: " + outcome.description());
     if (failure.empty()) failure = simgrid_words(outcome.output);
     if (failure.empty()) failure = "it " + (outcome.complete() ? "ended too soon" : outcome.description());
     throw SimulationError(fmt::format("the simulation failed after {} s of simulated time: {}", now_, failure));
