@@ -1,7 +1,6 @@
 #include "api/call.hpp"
 
 #include <fmt/format.h>
-#include <tbb/global_control.h>
 
 #include <algorithm>
 #include <mutex>
@@ -15,6 +14,7 @@
 #include "support/interrupt.hpp"
 #include "support/output_error.hpp"
 #include "support/terminal.hpp"
+#include "support/thread_limit.hpp"
 
 namespace dadsim::api {
 namespace {
@@ -79,7 +79,7 @@ void as_a_call(const Options& options, const std::function<void()>& work) {
   set_interrupted(false);
   with_errors_of_ours([&] {
     const Telling telling(options.progress);
-    const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads_of(options));
+    const ThreadLimit limit(threads_of(options));
     work();
   });
 }

@@ -1,7 +1,6 @@
 #include "cli/command_line.hpp"
 
 #include <fmt/format.h>
-#include <tbb/global_control.h>
 
 #include <cstdio>
 #include <exception>
@@ -45,6 +44,7 @@
 #include "support/output_error.hpp"
 #include "support/progress.hpp"
 #include "support/terminal.hpp"
+#include "support/thread_limit.hpp"
 #include "support/version.hpp"
 
 namespace dadsim::cli {
@@ -59,7 +59,7 @@ OutputFiles outputs_of(const Options& options) {
 void run_scenario(const Options& options, const scenario::Scenario& scenario, const std::string& text) {
   const OutputFiles outputs = outputs_of(options);
   outputs.check_writable();
-  const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads_to_use(options.threads));
+  const ThreadLimit limit(threads_to_use(options.threads));
   study::TraceRequest trace;
   const bool played = !options.report.empty() && options.sliders;  // a page plays a step
   if (!options.trace.empty() || played) trace.steps = options.trace_steps;

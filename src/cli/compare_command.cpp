@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <tbb/global_control.h>
 
 #include <sstream>
 
@@ -17,6 +16,7 @@
 #include "study/compare.hpp"
 #include "support/atomic_file.hpp"
 #include "support/progress.hpp"
+#include "support/thread_limit.hpp"
 
 namespace dadsim::cli {
 namespace {
@@ -85,7 +85,7 @@ void run_compare_command(const std::vector<std::string>& arguments) {
   if (operands.size() == 2) names.push_back(operands.back());
   for (const std::string& change : against) names.push_back(end_of_path(change));
 
-  const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads_to_use(options.threads));
+  const ThreadLimit limit(threads_to_use(options.threads));
   const report::Comparison comparison = study::compare_scenarios(
       before, after, fmt::format("{}", fmt::join(names, ", ")), !options.quiet && standard_error_is_terminal());
   if (!json.empty()) write_file_atomically(json, to_json(comparison));

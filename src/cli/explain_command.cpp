@@ -1,7 +1,5 @@
 #include "cli/explain_command.hpp"
 
-#include <tbb/global_control.h>
-
 #include <sstream>
 
 #include "cli/arguments.hpp"
@@ -15,6 +13,7 @@
 #include "study/explain.hpp"
 #include "support/atomic_file.hpp"
 #include "support/progress.hpp"
+#include "support/thread_limit.hpp"
 
 namespace dadsim::cli {
 namespace {
@@ -57,7 +56,7 @@ void run_explain_command(const std::vector<std::string>& arguments) {
   const scenario::Scenario asked = source.load(options.overrides, study::make_catalog());
   const scenario::Scenario scenario = study::as_explained(asked);
   outputs.check_against_inputs();
-  const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads_to_use(options.threads));
+  const ThreadLimit limit(threads_to_use(options.threads));
   const bool show_progress = !options.quiet && standard_error_is_terminal();
   const study::Learned learned = study::learn_scenario(scenario, nullptr, show_progress);
   report::Explanation explanation = study::explain_scenario(scenario, learned, show_progress);

@@ -1,7 +1,6 @@
 #include "cli/export_command.hpp"
 
 #include <fmt/format.h>
-#include <tbb/global_control.h>
 
 #include <algorithm>
 #include <charconv>
@@ -21,6 +20,7 @@
 #include "support/atomic_file.hpp"
 #include "support/diagnostics.hpp"
 #include "support/progress.hpp"
+#include "support/thread_limit.hpp"
 
 namespace dadsim::cli {
 namespace {
@@ -88,7 +88,7 @@ void run_export_command(const std::vector<std::string>& arguments) {
   scenario::Scenario scenario = scenario::load_scenario(options.scenario, options.overrides, study::make_catalog());
   outputs.check_against_inputs();
   scenario.runs = {scenario.runs[run_named(scenario, text_of(values, "run"))]};
-  const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads_to_use(options.threads));
+  const ThreadLimit limit(threads_to_use(options.threads));
   const bool show_progress = !options.quiet && standard_error_is_terminal();
   const study::Learned learned = study::learn_scenario(scenario, nullptr, show_progress);
   const step::StepOperations operations =

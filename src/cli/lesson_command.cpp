@@ -1,7 +1,6 @@
 #include "cli/lesson_command.hpp"
 
 #include <fmt/format.h>
-#include <tbb/global_control.h>
 
 #include <filesystem>
 #include <optional>
@@ -24,6 +23,7 @@
 #include "support/atomic_file.hpp"
 #include "support/progress.hpp"
 #include "support/terminal.hpp"
+#include "support/thread_limit.hpp"
 #include "support/whole_file.hpp"
 
 namespace dadsim::cli {
@@ -137,7 +137,7 @@ void run_lesson_command(const std::vector<std::string>& arguments) {
   const std::filesystem::path folder = out == "-" ? std::filesystem::path() : std::filesystem::path(out).parent_path();
   const std::size_t threads =
       threads_to_use(values.contains("threads") ? parse_threads(text_of(values, "threads")) : 0);
-  const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads);
+  const ThreadLimit limit(threads);
 
   write_scenarios(lesson, folder, quiet);
   std::vector<report::LessonRun> runs;

@@ -1,7 +1,5 @@
 #include "cli/plan_command.hpp"
 
-#include <tbb/global_control.h>
-
 #include <sstream>
 
 #include "cli/arguments.hpp"
@@ -12,6 +10,7 @@
 #include "study/planning/plan_scenario.hpp"
 #include "support/atomic_file.hpp"
 #include "support/progress.hpp"
+#include "support/thread_limit.hpp"
 
 namespace dadsim::cli {
 namespace {
@@ -51,7 +50,7 @@ void run_plan_command(const std::vector<std::string>& arguments) {
   outputs.check_writable();
 
   const scenario::ScenarioSource source(options.scenario);
-  const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads_to_use(options.threads));
+  const ThreadLimit limit(threads_to_use(options.threads));
   const report::PlanReport report =
       study::plan_scenario(source, options.overrides, !options.quiet && standard_error_is_terminal(),
                            [&] { outputs.check_against_inputs(); });

@@ -1,7 +1,6 @@
 #include "cli/sweep_command.hpp"
 
 #include <fmt/format.h>
-#include <tbb/global_control.h>
 
 #include <algorithm>
 #include <boost/program_options.hpp>
@@ -27,6 +26,7 @@
 #include "support/human.hpp"
 #include "support/interrupt.hpp"
 #include "support/progress.hpp"
+#include "support/thread_limit.hpp"
 
 namespace dadsim::cli {
 namespace {
@@ -190,7 +190,7 @@ void run_sweep_command(const std::vector<std::string>& arguments) {
   const SweepArguments asked = understand(values);
   const OutputFiles outputs = asked.check ? OutputFiles({}, {}) : outputs_of(asked);
   outputs.check_writable();
-  const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, asked.options.threads);
+  const ThreadLimit limit(asked.options.threads);
   const study::SweepPoints sweep(asked.scenario, asked.overrides, study::make_catalog(), asked.options.show_progress);
   if (asked.check) {
     if (!asked.quiet) {

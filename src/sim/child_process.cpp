@@ -140,9 +140,9 @@ bool write_all(int descriptor, const char* data, std::size_t size) {
 /// written and which asserts only that it was given memory.
 bool wants_memory(std::string_view words) {
   if (words.find("llocation of ") != words.npos && words.find(" bytes failed") != words.npos) return true;
-  return std::ranges::any_of(
-      std::array{"memory allocation error", "out of dynamic memory", "out of memory", "simgrid_dtd.c"},
-      [&](const char* known) { return words.find(known) != words.npos; });
+  return std::ranges::any_of(std::array{"memory allocation error (strdup returned NULL)", "out of dynamic memory in yy",
+                                        "out of memory expanding start-condition stack", "simgrid_dtd.c"},
+                             [&](const char* known) { return words.find(known) != words.npos; });
 }
 
 [[noreturn]] void be_child(const ChildProcess::Body& body, pid_t parent, int messages, int output, int orders) {
