@@ -7,9 +7,9 @@
 #include <span>
 #include <variant>
 
+#include "sim/failed_child.hpp"
 #include "sim/loaded_cluster.hpp"
 #include "sim/network/rank_layout.hpp"
-#include "sim/platform/engine.hpp"
 #include "sim/step/collective_choice.hpp"
 #include "sim/step/compute_time.hpp"
 #include "sim/step/laid_out.hpp"
@@ -313,7 +313,7 @@ step::StepOperations operations_of(const Cluster& cluster, const step::Schedule&
                       "fewer workers, or collectives with fewer messages"});
   }
   if (operations && outcome.complete()) return std::move(*operations);
-  if (failure.empty()) failure = simgrid_words(outcome.output);
+  failure = failure_of(outcome, std::move(failure));
   throw SimulationError(failure.empty() ? "the platform could not be loaded: it " + outcome.description() : failure);
 }
 

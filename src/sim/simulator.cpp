@@ -7,13 +7,12 @@
 #include <functional>
 #include <memory>
 #include <optional>
-#include <stdexcept>
 #include <string_view>
 #include <utility>
 
 #include "sim/child_process.hpp"
+#include "sim/failed_child.hpp"
 #include "sim/platform.hpp"
-#include "sim/platform/engine.hpp"
 #include "sim/step/step_selection.hpp"
 #include "sim/timing_child.hpp"
 #include "sim/timing_messages.hpp"
@@ -26,8 +25,7 @@ namespace {
 /// What a child that ended too soon says of itself. `done` of `all` are there.
 [[noreturn]] void give_up(const ChildOutcome& outcome, std::string failure, const std::string& what, std::size_t done,
                           std::size_t all) {
-  if (outcome.crashed()) throw std::runtime_error("the simulation crashed: " + outcome.description());
-  if (failure.empty()) failure = simgrid_words(outcome.output);
+  failure = failure_of(outcome, std::move(failure));
   const std::string how = outcome.complete() ? "ended before it was done" : outcome.description();
   throw SimulationError(
       failure.empty() ? fmt::format("the simulation {} after {} of {} {}", how, done, all, what)

@@ -6,7 +6,7 @@
 #include <tuple>
 #include <utility>
 
-#include "sim/platform/engine.hpp"
+#include "sim/failed_child.hpp"
 #include "sim/step/compute_time.hpp"
 #include "sim/step/slowness.hpp"
 #include "sim/world.hpp"
@@ -205,8 +205,7 @@ class ServedWorld final : public SimulatedWorld {
       message >> failure;
     }
     const ChildOutcome outcome = child_.end();
-    if (outcome.crashed()) throw std::runtime_error("the simulation crashed: " + outcome.description());
-    if (failure.empty()) failure = simgrid_words(outcome.output);
+    failure = failure_of(outcome, std::move(failure));
     if (failure.empty()) failure = "it " + (outcome.complete() ? "ended too soon" : outcome.description());
     throw SimulationError(fmt::format("the simulation failed after {} s of simulated time: {}", now_, failure));
   }

@@ -1,0 +1,13 @@
+#pragma once
+
+#include <string>
+
+#include "sim/child_process.hpp"
+
+namespace dadsim::sim {
+
+/// Why a child that simulated did not come to its end: what it `told`, or SimGrid's last words; may be empty. Throws
+/// std::runtime_error where it crashed, which is never a finding about what was simulated.
+std::string failure_of(const ChildOutcome& outcome, std::string told);
+
+}  // namespace dadsim::sim
