@@ -7,8 +7,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "report/causes.hpp"
-#include "report/part_check.hpp"
+#include "report/explanation.hpp"
 #include "scenario/load.hpp"
 #include "study/catalog.hpp"
 #include "study/experiment.hpp"
@@ -140,37 +139,6 @@ TEST(ExplainOnASample, SavesWhatAllStepsSave) {
   for (std::size_t i = 0; i < all.what_ifs.size(); ++i) {
     EXPECT_NEAR(saving_of(sample, 0, sample.what_ifs[i]), saving_of(all, 0, all.what_ifs[i]), 0.002)
         << all.what_ifs[i].description;
-  }
-}
-
-/// Of everything that is named on a critical path either the what-if confirms that it matters, or a reason stands
-/// beside it. On shipped scenarios that are quick, cut down to a few steps.
-TEST(ExplainOfShippedScenarios, NamesNothingThatSavesNothingWithoutSayingWhy) {
-  const std::string folder = DADSIM_SOURCE_DIR "/scenarios/";
-  const std::vector<std::string> few{"training.epochs=0.1"};
-  const std::vector<std::pair<std::string, std::vector<std::string>>> scenarios{
-      {"hospitals.xml", few},  {"infiniband.xml", few}, {"testbed-train-5ms.xml", few},
-      {"gpt2-medium.xml", {}}, {"gossip.xml", few},     {"crossover.xml", few}};
-  for (const auto& [name, overrides] : scenarios) {
-    SCOPED_TRACE(name);
-    const scenario::Scenario scenario = as_explained(load_scenario(folder + name, overrides, make_catalog()));
-    const report::Explanation explanation = explain_scenario(scenario, learn_scenario(scenario, nullptr, false), false);
-    const std::string table = to_table(explanation);
-    for (std::size_t i = 0; i < explanation.result.runs.size(); ++i) {
-      for (const report::Cause& cause : causes_of(explanation.result.runs[i])) {
-        for (const report::Cause::Part& part : cause.parts) {
-          if (part.share < 0.01) continue;
-          const report::PartCheck check = check_part(explanation, i, cause, part);
-          EXPECT_TRUE(check.saving >= part.share / 8 || !check.why_not.empty())
-              << in_words(cause, part) << " " << part.share << " saves " << check.saving;
-          if (check.what_if != nullptr) {
-            EXPECT_EQ(check.saving, saving_of(explanation, i, *check.what_if));
-          }
-        }
-      }
-      for (const report::WhatIf* best : most_useful(explanation, i, report::kMostUseful))
-        EXPECT_GE(saving_of(explanation, i, *best), 0.01);
-    }
   }
 }
 
