@@ -136,13 +136,15 @@ bool write_all(int descriptor, const char* data, std::size_t size) {
   return true;
 }
 
-/// What SimGrid says before it aborts (xbt_malloc; xbt_strdup), and its reader of platform files, which flex has
-/// written and which asserts only that it was given memory.
+/// What SimGrid says before it aborts (xbt_malloc; xbt_strdup; the stack of an actor), and its reader of platform
+/// files, which flex has written and which asserts only that it was given memory.
 bool wants_memory(std::string_view words) {
   if (words.find("llocation of ") != words.npos && words.find(" bytes failed") != words.npos) return true;
-  return std::ranges::any_of(std::array{"memory allocation error (strdup returned NULL)", "out of dynamic memory in yy",
-                                        "out of memory expanding start-condition stack", "simgrid_dtd.c"},
-                             [&](const char* known) { return words.find(known) != words.npos; });
+  return std::ranges::any_of(
+      std::array{"memory allocation error (strdup returned NULL)", "Failed to allocate stack.",
+                 "Failed to protect stack: Cannot allocate memory", "out of dynamic memory in yy",
+                 "out of memory expanding start-condition stack", "simgrid_dtd.c"},
+      [&](const char* known) { return words.find(known) != words.npos; });
 }
 
 [[noreturn]] void be_child(const ChildProcess::Body& body, pid_t parent, int messages, int output, int orders) {
