@@ -234,9 +234,14 @@ std::string ChildOutcome::description() const {
 }
 
 bool ChildOutcome::crashed() const {
-  // SimGrid says the first itself, in its handler.
-  return output.find("Segmentation fault") != output.npos ||
-         (end == End::killed && (code == SIGSEGV || code == SIGBUS));
+  if (end == End::killed && (code == SIGSEGV || code == SIGBUS)) return true;
+  // Who aborts says why: SimGrid's handler of signals, the checks of the C library and of a sanitizer. SimGrid aborts
+  // too where what it was given makes no sense, and that is a finding.
+  return std::ranges::any_of(std::array{"Segmentation fault", "stack smashing detected", "buffer overflow detected",
+                                        "Assertion `", "free(): ", "malloc(): ", "realloc(): ", "munmap_chunk(): ",
+                                        "malloc_consolidate(): ", "corrupted size vs. prev_size",
+                                        "corrupted double-linked list", "double free or corruption", "Sanitizer: "},
+                             [this](const char* words) { return output.find(words) != output.npos; });
 }
 
 // ---- the parent's side ----

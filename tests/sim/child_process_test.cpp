@@ -130,6 +130,16 @@ TEST(ChildProcess, AnAbortIsNamedAndItsWordsKept) {
   EXPECT_EQ(outcome.end, End::killed);
   EXPECT_EQ(outcome.code, SIGABRT);
   EXPECT_EQ(outcome.output, "last words\n");
+  EXPECT_FALSE(outcome.crashed());  // so SimGrid ends where a platform makes no sense
+}
+
+// The C library aborts, a sanitizer exits.
+TEST(ChildProcess, MisusedMemoryIsACrash) {
+  const auto twice = [](const MessageSink&) {
+    void* volatile memory = std::malloc(64);
+    for (int i = 0; i < 2; ++i) std::free(memory);  // NOLINT(clang-analyzer-unix.Malloc): that is what it is about
+  };
+  EXPECT_TRUE(run_in_child(twice, ignore).crashed());
 }
 
 TEST(ChildProcess, AnExitIsNotTheEnd) {
