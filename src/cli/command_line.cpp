@@ -5,7 +5,6 @@
 #include <cstdio>
 #include <exception>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <new>
 #include <string_view>
@@ -46,6 +45,7 @@
 #include "support/terminal.hpp"
 #include "support/thread_limit.hpp"
 #include "support/version.hpp"
+#include "support/whole_file.hpp"
 
 namespace dadsim::cli {
 namespace {
@@ -103,9 +103,8 @@ void write_pages(const std::string& folder) {
   // A folder of somebody else's may have a README.md too: a page has the title of the one that it replaces.
   for (const auto& [name, text] : pages) {
     const std::string path = folder + "/" + name;
-    std::ifstream there(path);
-    std::string title;
-    if (!std::getline(there, title) || text.starts_with(title + "\n")) continue;
+    const std::string there = whole_file(path).value_or("");
+    if (there.empty() || text.starts_with(there.substr(0, there.find('\n')) + "\n")) continue;
     throw UsageError(
         fmt::format("--pages would overwrite '{}', which is no page of this program's; a folder of its own", path));
   }

@@ -4,12 +4,14 @@
 
 #include <algorithm>
 #include <cctype>
-#include <sstream>
+#include <ranges>
+#include <string_view>
 
 #include "cli/commands.hpp"
 #include "cli/listings.hpp"
 #include "cli/options.hpp"
 #include "cli/usage_words.hpp"
+#include "support/split.hpp"
 #include "support/version.hpp"
 
 namespace dadsim::cli {
@@ -44,18 +46,16 @@ std::string options_section(const std::string& usage) {
 
 /// What a usage text says before its options: paragraphs, of which those with indented lines stay as they are.
 std::string description_of(const std::string& usage) {
-  std::istringstream lines(before_options(usage));
+  const std::string words = before_options(usage);
   std::string text;
-  std::string line;
-  std::getline(lines, line);  // the command itself
   bool verbatim = false;
-  while (std::getline(lines, line)) {
+  for (const std::string_view line : lines_of(words) | std::views::drop(1)) {  // the command itself
     const bool as_is = line.starts_with("  ") || (verbatim && !line.empty());
     if (as_is != verbatim && !line.empty()) {
       text += as_is ? ".PP\n.nf\n" : ".fi\n.PP\n";
       verbatim = as_is;
     }
-    text += line.empty() ? (verbatim ? "" : ".PP\n") : roff(line) + "\n";
+    text += line.empty() ? (verbatim ? "" : ".PP\n") : roff(std::string(line)) + "\n";
   }
   return text + (verbatim ? ".fi\n" : "");
 }

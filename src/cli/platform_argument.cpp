@@ -2,7 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <fstream>
+#include <filesystem>
+#include <system_error>
 
 #include "cli/usage_error.hpp"
 #include "scenario/load.hpp"
@@ -10,6 +11,7 @@
 #include "sim/platform.hpp"
 #include "study/catalog.hpp"
 #include "support/diagnostics.hpp"
+#include "support/whole_file.hpp"
 
 namespace dadsim::cli {
 namespace {
@@ -18,10 +20,9 @@ constexpr std::size_t kBeginning = std::size_t{1} << 16U;  // bytes; a root elem
 
 /// Whether the root element is <scenario>. What cannot be read is no scenario: the reader of platforms says why.
 bool is_scenario(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::string beginning(kBeginning, '\0');
-  file.read(beginning.data(), static_cast<std::streamsize>(beginning.size()));
-  beginning.resize(static_cast<std::size_t>(file.gcount()));
+  std::error_code error;
+  if (std::filesystem::is_directory(path, error)) return false;
+  const std::string beginning = whole_file(path, kBeginning).value_or("");
   const std::optional<scenario::RootElement> root = scenario::find_root_element(beginning);
   return root && root->name == "scenario";
 }

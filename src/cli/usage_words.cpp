@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <cctype>
-#include <sstream>
+
+#include "support/split.hpp"
 
 namespace dadsim::cli {
 namespace {
@@ -21,9 +22,9 @@ bool is_name_of_value(const std::string& word) {
 
 std::vector<OptionWords> options_in(const std::string& usage) {
   std::vector<OptionWords> options;
-  std::istringstream lines(usage);
   bool inside = false;
-  for (std::string line; std::getline(lines, line);) {
+  for (const std::string_view said : lines_of(usage)) {
+    const std::string line(said);
     if (line.starts_with("  --")) {
       OptionWords option;
       std::size_t end = std::min(line.find(' ', 2), line.size());

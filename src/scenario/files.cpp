@@ -18,6 +18,7 @@
 
 #include "support/fingerprint.hpp"
 #include "support/input_files.hpp"
+#include "support/whole_file.hpp"
 
 namespace dadsim::scenario {
 namespace {
@@ -35,15 +36,17 @@ bool is_file(const std::string& path) {
 
 std::uint64_t fingerprint_of_content(const std::string& path) {
   const FilePointer file = open_to_read(path);
-  if (file == nullptr)
+  const auto refuse = [&] {
+    throw_if_denied(path, errno);
     throw InputError(Diagnostic{path, 0, fmt::format("cannot be read: {}", std::strerror(errno)), ""});
+  };
+  if (file == nullptr) refuse();
   std::vector<char> block(std::size_t{1} << 20U);
   std::uint64_t hash = fingerprint({});
   while (const std::size_t count = std::fread(block.data(), 1, block.size(), file.get())) {
     hash = fingerprint({block.data(), count}, hash);
   }
-  if (std::ferror(file.get()) != 0)
-    throw InputError(Diagnostic{path, 0, fmt::format("cannot be read: {}", std::strerror(errno)), ""});
+  if (std::ferror(file.get()) != 0) refuse();
   return hash;
 }
 
@@ -69,13 +72,18 @@ std::optional<std::string> read_beginning(const std::string& path, std::size_t m
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
   if (status.type() == fs::file_type::not_found) return fail("no such file", form);
-  if (error) return fail(fmt::format("cannot be read: {}", error.message()), form);
+  if (error) {
+    throw_if_denied(path, error.value());
+    return fail(fmt::format("cannot be read: {}", error.message()), form);
+  }
   if (fs::is_directory(status)) return fail("is a folder", form);
   if (!fs::is_regular_file(status)) return fail("is not a regular file", form);
 
   const FilePointer file = open_to_read(path);
-  if (file == nullptr)
+  if (file == nullptr) {
+    throw_if_denied(path, errno);
     return fail(fmt::format("cannot be read: {}", std::strerror(errno)), "give yourself the right to read it");
+  }
   std::string content;
   std::vector<char> block(std::size_t{1} << 16U);
   while (content.size() < most) {
@@ -83,7 +91,10 @@ std::optional<std::string> read_beginning(const std::string& path, std::size_t m
     if (count == 0) break;
     content.append(block.data(), count);
   }
-  if (std::ferror(file.get()) != 0) return fail(fmt::format("cannot be read: {}", std::strerror(errno)), "");
+  if (std::ferror(file.get()) != 0) {
+    throw_if_denied(path, errno);
+    return fail(fmt::format("cannot be read: {}", std::strerror(errno)), "");
+  }
   return content;
 }
 

@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <array>
 #include <map>
-#include <sstream>
 
 #include "scenario/files.hpp"
 #include "scenario/quantity.hpp"
 #include "scenario/white_space.hpp"
 #include "support/pattern.hpp"
+#include "support/split.hpp"
 
 namespace dadsim::scenario {
 namespace {
@@ -174,10 +174,9 @@ class FailureReader {
   }
 
   void read_lines(const std::string& content, spec::AvailabilitySpec& spec, Findings& findings) {
-    std::istringstream lines(content);
     std::map<std::string, double> last;
     int number = 0;
-    for (std::string line; std::getline(lines, line);) {
+    for (const std::string_view line : lines_of(content)) {
       ++number;
       const std::vector<std::string> words = split_words(line.substr(0, line.find('#')));
       if (words.empty()) continue;

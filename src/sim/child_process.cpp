@@ -19,6 +19,7 @@
 #include <exception>
 #include <new>
 
+#include "sim/last_words.hpp"
 #include "sim/message_cutter.hpp"
 #include "support/environment_error.hpp"
 #include "support/interrupt.hpp"
@@ -136,17 +137,6 @@ bool write_all(int descriptor, const char* data, std::size_t size) {
   return true;
 }
 
-/// What SimGrid says before it aborts (xbt_malloc; xbt_strdup; the stack of an actor), and its reader of platform
-/// files, which flex has written and which asserts only that it was given memory.
-bool wants_memory(std::string_view words) {
-  if (words.find("llocation of ") != words.npos && words.find(" bytes failed") != words.npos) return true;
-  return std::ranges::any_of(
-      std::array{"memory allocation error (strdup returned NULL)", "Failed to allocate stack.",
-                 "Failed to protect stack: Cannot allocate memory", "out of dynamic memory in yy",
-                 "out of memory expanding start-condition stack", "simgrid_dtd.c"},
-      [&](const char* known) { return words.find(known) != words.npos; });
-}
-
 [[noreturn]] void be_child(const ChildProcess::Body& body, pid_t parent, int messages, int output, int orders) {
   // The order of descriptors 0–4 is fixed so that everything above them can be closed: another thread's pipes must not
   // be held open here.
@@ -235,13 +225,7 @@ std::string ChildOutcome::description() const {
 
 bool ChildOutcome::crashed() const {
   if (end == End::killed && (code == SIGSEGV || code == SIGBUS)) return true;
-  // Who aborts says why: SimGrid's handler of signals, the checks of the C library and of a sanitizer. SimGrid aborts
-  // too where what it was given makes no sense, and that is a finding.
-  return std::ranges::any_of(std::array{"Segmentation fault", "stack smashing detected", "buffer overflow detected",
-                                        "Assertion `", "free(): ", "malloc(): ", "realloc(): ", "munmap_chunk(): ",
-                                        "malloc_consolidate(): ", "corrupted size vs. prev_size",
-                                        "corrupted double-linked list", "double free or corruption", "Sanitizer: "},
-                             [this](const char* words) { return output.find(words) != output.npos; });
+  return tell_of_a_crash(output);
 }
 
 // ---- the parent's side ----
@@ -370,7 +354,7 @@ ChildOutcome ChildProcess::end() {
     outcome.end = ChildOutcome::End::timed_out;
   } else if (!status) {
     throw EnvironmentError("the system tells nobody how processes end, since SIGCHLD is ignored");
-  } else if (*status != 0 && wants_memory(outcome.output)) {
+  } else if (*status != 0 && tell_of_denied_memory(outcome.output)) {
     throw EnvironmentError("a process of this one had no memory left");
   } else if (WIFSIGNALED(*status) && WTERMSIG(*status) == SIGKILL) {
     throw EnvironmentError(

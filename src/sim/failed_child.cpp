@@ -6,8 +6,12 @@
 
 namespace dadsim::sim {
 
-std::string failure_of(const ChildOutcome& outcome, std::string told) {
+void throw_if_crashed(const ChildOutcome& outcome) {
   if (outcome.crashed()) throw std::runtime_error("the simulation crashed: " + outcome.description());
+}
+
+std::string failure_of(const ChildOutcome& outcome, std::string told) {
+  throw_if_crashed(outcome);
   return told.empty() ? simgrid_words(outcome.output) : told;
 }
 

@@ -7,11 +7,11 @@
 #include <charconv>
 #include <cmath>
 #include <optional>
-#include <sstream>
 #include <string_view>
 
 #include "support/diagnostics.hpp"
 #include "support/human.hpp"
+#include "support/split.hpp"
 
 namespace dadsim::study {
 namespace {
@@ -50,9 +50,9 @@ class MeasurementReader {
   MeasurementReader(const std::string& file, const scenario::Catalog& catalog) : file_(file), catalog_(catalog) {}
 
   std::vector<Measurement> read(const std::string& text) {
-    std::istringstream in(text);
     int number = 0;
-    for (std::string line; std::getline(in, line);) {
+    for (const std::string_view said : lines_of(text)) {
+      const std::string line(said);
       ++number;
       if (trimmed(line).empty() || line.starts_with('#')) continue;
       if (columns_.empty()) {

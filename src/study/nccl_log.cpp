@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <sstream>
 #include <string_view>
 
 #include "support/diagnostics.hpp"
+#include "support/split.hpp"
 
 namespace dadsim::study {
 namespace {
@@ -22,13 +22,6 @@ std::string_view without_tag(std::string_view line) {
   const std::size_t end = line.find("<stdout>:");
   if (!line.starts_with('[') || end == std::string_view::npos) return line;
   return line.substr(end + std::string_view("<stdout>:").size());
-}
-
-std::vector<std::string> words_of(std::string_view line) {
-  std::istringstream in{std::string(line)};
-  std::vector<std::string> words;
-  for (std::string word; in >> word;) words.push_back(word);
-  return words;
 }
 
 std::optional<double> number_of(const std::string& word) {
@@ -71,8 +64,7 @@ class NcclLogReader {
   explicit NcclLogReader(const std::string& file) : file_(file) {}
 
   NcclLog read(const std::string& text) {
-    std::istringstream in(text);
-    for (std::string line; std::getline(in, line);) {
+    for (const std::string_view line : lines_of(text)) {
       ++number_;
       const std::vector<std::string> words = words_of(without_tag(line));
       if (words.empty()) continue;

@@ -3,15 +3,15 @@
 #include <fmt/format.h>
 
 #include <charconv>
-#include <fstream>
 #include <optional>
 #include <set>
-#include <sstream>
 #include <string_view>
 #include <vector>
 
 #include "algorithms/gossip/mixing_weights.hpp"
 #include "support/diagnostics.hpp"
+#include "support/split.hpp"
+#include "support/whole_file.hpp"
 
 namespace dadsim::algorithms {
 namespace {
@@ -26,20 +26,13 @@ std::optional<std::int64_t> whole_number(std::string_view word) {
   return value;
 }
 
-std::vector<std::string> words_of_line(const std::string& line) {
-  std::istringstream text(line.substr(0, line.find('#')));
-  std::vector<std::string> words;
-  for (std::string word; text >> word;) words.push_back(word);
-  return words;
-}
-
 /// Reads the edges of a file one after the other.
 class EdgeReader {
  public:
   EdgeReader(const std::string& path, std::size_t sites) : path_(path), edges_(sites) {}
 
-  void read(const std::string& line, int number) {
-    const std::vector<std::string> words = words_of_line(line);
+  void read(std::string_view line, int number) {
+    const std::vector<std::string> words = dadsim::words_of(line.substr(0, line.find('#')));
     if (words.empty()) return;
     const bool one_way = words.size() == 3 && words[1] == ">";
     if (!one_way && words.size() != 2) return fail(number, "is no edge", kEdgeForm);
@@ -91,11 +84,11 @@ class EdgeReader {
 }  // namespace
 
 step::Neighbours read_graph_file(const std::string& path, std::size_t sites) {
-  std::ifstream file(path);
-  if (!file) throw InputError(Diagnostic{path, 0, "cannot be read", "a text file with an edge in each line"});
+  const std::optional<std::string> text = whole_file(path);
+  if (!text) throw InputError(Diagnostic{path, 0, "cannot be read", "a text file with an edge in each line"});
   EdgeReader reader(path, sites);
   int number = 0;
-  for (std::string line; std::getline(file, line);) reader.read(line, ++number);
+  for (const std::string_view line : lines_of(*text)) reader.read(line, ++number);
   return reader.finish();
 }
 

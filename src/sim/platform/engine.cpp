@@ -8,7 +8,6 @@
 #include <cctype>
 #include <charconv>
 #include <cmath>
-#include <sstream>
 #include <utility>
 #include <vector>
 
@@ -16,6 +15,7 @@
 #include "sim/platform/compat.hpp"
 #include "sim/platform/profiles.hpp"
 #include "sim/simulator.hpp"
+#include "support/split.hpp"
 #include "support/terminal.hpp"
 
 namespace dadsim::sim {
@@ -147,11 +147,10 @@ std::optional<std::pair<std::string, std::string>> fault_of_option(std::string_v
 }
 
 std::string simgrid_words(std::string_view output) {
-  std::istringstream lines{std::string(output)};
   std::string words;
   std::vector<std::string> seen;
-  for (std::string line; std::getline(lines, line);) {
-    line = without_prefix(line);
+  for (const std::string_view said : lines_of(output)) {
+    std::string line = without_prefix(std::string(said));
     while (!line.empty() && std::isspace(static_cast<unsigned char>(line.back())) != 0) line.pop_back();
     if (line.empty() || is_noise(line) || std::ranges::count(seen, line) > 0) continue;
     if (words.size() + line.size() > 2000) break;

@@ -6,12 +6,12 @@
 #include <cstdlib>
 #include <filesystem>
 #include <limits>
-#include <sstream>
 #include <string_view>
 
 #include "sim/platform/compat.hpp"
 #include "sim/platform/markup.hpp"
 #include "sim/platform/state_profiles.hpp"
+#include "support/split.hpp"
 #include "support/terminal.hpp"
 
 namespace dadsim::sim {
@@ -38,18 +38,18 @@ double narrowest(const sg4::Engine& engine, const std::string& from, const std::
 /// Changes per second of a profile in SimGrid's form ("date value" a line, LOOPAFTER or PERIODICITY with seconds);
 /// 0 if it does not repeat.
 double changes_per_second(const std::string& text, double period) {
-  std::istringstream lines(text);
   double dates = 0;
   double last = 0;
   double loop_after = -1;
-  for (std::string line; std::getline(lines, line);) {
-    std::istringstream words(line);
-    std::string first;
-    double second = 0;
-    if (!(words >> first >> second)) continue;
+  for (const std::string_view line : lines_of(text)) {
+    const std::vector<std::string> words = words_of(line);
+    if (words.size() < 2) continue;
+    const std::string& first = words[0];
+    char* end = nullptr;
+    const double second = std::strtod(words[1].c_str(), &end);
+    if (end == words[1].c_str()) continue;
     if (first == "LOOPAFTER") loop_after = second;
     if (first == "PERIODICITY") period = second;
-    char* end = nullptr;
     const double date = std::strtod(first.c_str(), &end);
     if (end == first.c_str() || *end != '\0') continue;
     ++dates;

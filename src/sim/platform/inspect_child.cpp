@@ -11,6 +11,7 @@
 #include <tuple>
 #include <variant>
 
+#include "sim/failed_child.hpp"
 #include "sim/network/max_min.hpp"
 #include "sim/platform/platform_child.hpp"
 #include "support/wire.hpp"
@@ -186,6 +187,7 @@ std::vector<RouteFigures> look_at_routes(const spec::PlatformSpec& platform, con
     };
     const ChildOutcome outcome = run_in_child(look, listen, kLookTimeLimit);
     if (outcome.complete()) break;
+    if (failed_at == figures.size()) throw_if_crashed(outcome);
     // What the system denied for a moment (memory, a pipe) is no missing route: that fails again.
     if (failed_at != figures.size() && outcome.end != ChildOutcome::End::timed_out) {
       failed_at = figures.size();
@@ -234,12 +236,13 @@ void look_closer(const spec::PlatformSpec& platform, const std::vector<HostOf>& 
     (static_cast<Topic>(topic) == Topic::best ? report.best : report.worst)->links.push_back(std::move(name));
   };
   // Once more where it failed, as above.
-  for (int tries = 0; tries < 2; ++tries) {
+  for (int tries = 1; tries <= 2; ++tries) {
     for (auto* known : {&report.best, &report.worst}) {
       if (known->has_value()) (*known)->links.clear();
     }
     const ChildOutcome outcome = run_in_child(look, listen, kLookTimeLimit);
     if (outcome.complete() || outcome.end == ChildOutcome::End::timed_out) return;
+    if (tries == 2) throw_if_crashed(outcome);
   }
 }
 

@@ -17,6 +17,7 @@
 #include <variant>
 
 #include "sim/child_process.hpp"
+#include "sim/failed_child.hpp"
 #include "sim/platform.hpp"
 #include "sim/platform/build/build.hpp"
 #include "sim/platform/compat.hpp"
@@ -208,7 +209,7 @@ void check_routes(const std::vector<Way>& ways, const MessageSink& sink) {
     const ChildOutcome outcome = run_in_child(look, listen);
     if (outcome.complete()) break;
     if (++faults <= kRouteErrorsTold) {
-      const std::string words = simgrid_words(outcome.output);
+      const std::string words = failure_of(outcome, {});
       tell(sink, CheckTopic::route_error, reached,
            fmt::format("there is no route from '{}' to '{}'{}", ways[reached].first->get_cname(),
                        ways[reached].second->get_cname(), words.empty() ? std::string{} : fmt::format(" ({})", words)),
@@ -342,7 +343,7 @@ PlatformFindings check_platform(const spec::PlatformSpec& platform, const std::v
   };
   const ChildOutcome outcome = run_in_child(check, listen, kCheckTimeLimit);
   if (!ended && findings.file_errors.empty()) {
-    const std::string words = simgrid_words(outcome.output);
+    const std::string words = failure_of(outcome, {});
     const std::string how =
         fmt::format("SimGrid {} while it {} this platform", outcome.description(), loaded ? "looked at" : "read");
     Diagnostic diagnostic = parse_error(file, words);

@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "sim/failed_child.hpp"
 #include "sim/platform/engine.hpp"
 
 namespace dadsim::sim {
@@ -17,7 +18,7 @@ void look_in_child(const std::function<void(const MessageSink&)>& look,
                    const std::function<void(std::string_view)>& listen) {
   const ChildOutcome outcome = run_in_child(look, listen, kLookTimeLimit);
   if (outcome.complete()) return;
-  const std::string words = simgrid_words(outcome.output);
+  const std::string words = failure_of(outcome, {});
   throw std::runtime_error(words.empty() ? fmt::format("SimGrid {} while it built the platform", outcome.description())
                                          : words);
 }

@@ -95,6 +95,7 @@ std::vector<Diagnostic> check_platform_text(const std::string& file) {
   note_input(file);
   struct stat status {};
   if (::stat(file.c_str(), &status) != 0) {
+    throw_if_denied(file, errno);
     return refuse(0, fmt::format("cannot read the platform: {}", std::strerror(errno)),
                   "give the path of a SimGrid platform file");
   }

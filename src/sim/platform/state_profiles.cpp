@@ -9,15 +9,14 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
-#include <sstream>
 #include <string_view>
 #include <utility>
 
 #include "sim/platform/markup.hpp"
+#include "support/split.hpp"
 #include "support/whole_file.hpp"
 
 namespace dadsim::sim {
@@ -157,7 +156,6 @@ class ProfileReader {
   }
 
   bool read_lines(const Source& source, spec::StateProfileSpec& profile) {
-    std::istringstream lines(source.text);
     int line_number = source.line - 1;
     double period = source.period;
     std::optional<double> loop_after;
@@ -166,10 +164,9 @@ class ProfileReader {
       fault(source.file, line, std::move(what), std::move(remedy));
       return false;
     };
-    for (std::string line; std::getline(lines, line);) {
+    for (const std::string_view line : lines_of(source.text)) {
       ++line_number;
-      std::istringstream words(line);
-      const std::vector<std::string> word{std::istream_iterator<std::string>(words), {}};
+      const std::vector<std::string> word = words_of(line);
       if (word.empty() || word[0][0] == '#' || word[0][0] == '%') continue;
       if (word[0] == "PERIODICITY" || word[0] == "LOOPAFTER") {
         const auto seconds = word.size() == 2 ? number(word[1]) : std::nullopt;

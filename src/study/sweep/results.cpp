@@ -8,7 +8,6 @@
 #include <iterator>
 #include <limits>
 #include <set>
-#include <sstream>
 
 #include "report/causes.hpp"
 #include "scenario/findings.hpp"
@@ -16,6 +15,7 @@
 #include "study/sweep/read_results.hpp"
 #include "study/sweep/run_columns.hpp"
 #include "support/diagnostics.hpp"
+#include "support/split.hpp"
 
 namespace dadsim::study {
 namespace {
@@ -236,8 +236,7 @@ std::string build_difference(const SweepIdentity& a, const SweepIdentity& b) {
 std::string builds_of(const SweepIdentity& a, const SweepIdentity& b) {
   std::set<std::string> builds;
   for (const SweepIdentity* one : {&a, &b}) {
-    std::istringstream words(one->build);
-    for (std::string word; words >> word;) builds.insert(word);
+    for (std::string& word : words_of(one->build)) builds.insert(std::move(word));
   }
   return fmt::format("{}", fmt::join(builds, " "));
 }

@@ -1,0 +1,29 @@
+#include "support/split.hpp"
+
+#include <gtest/gtest.h>
+
+namespace dadsim {
+namespace {
+
+using Parts = std::vector<std::string_view>;
+
+TEST(Split, PartsAreOneMoreThanSeparators) {
+  EXPECT_EQ(split_at("a,,b,", ','), (Parts{"a", "", "b", ""}));
+  EXPECT_EQ(split_at("", ','), Parts{""});
+}
+
+TEST(Split, LinesAreThoseOfGetline) {
+  EXPECT_EQ(lines_of("a\n\nb\n"), (Parts{"a", "", "b"}));
+  EXPECT_EQ(lines_of("a\r\nb"), (Parts{"a\r", "b"}));
+  EXPECT_EQ(lines_of("\n"), Parts{""});
+  EXPECT_EQ(lines_of(""), Parts{});
+}
+
+TEST(Split, WordsStandBetweenBlanks) {
+  EXPECT_EQ(words_of("  one\ttwo\r\n three"), (std::vector<std::string>{"one", "two", "three"}));
+  EXPECT_TRUE(words_of(" \n").empty());
+  EXPECT_TRUE(words_of("").empty());
+}
+
+}  // namespace
+}  // namespace dadsim
