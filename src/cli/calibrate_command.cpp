@@ -8,12 +8,12 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
-#include <sstream>
 
 #include "cli/arguments.hpp"
 #include "cli/output_files.hpp"
 #include "cli/print.hpp"
 #include "cli/usage_error.hpp"
+#include "cli/usage_words.hpp"
 #include "scenario/load.hpp"
 #include "sim/device.hpp"
 #include "study/calibrate.hpp"
@@ -138,14 +138,11 @@ std::string in_words(const study::Calibration& calibration, const std::vector<st
 }  // namespace
 
 std::string usage_of_calibrate() {
-  std::ostringstream text;
-  text
-      << "dadsim calibrate [options] measurements.csv --device NAME\n"
+  return "dadsim calibrate [options] measurements.csv --device NAME\n"
          "fits a device to a few measured steps of a single one, and writes it as the <device> of a scenario\n"
          "(docs/calibrate.md). The file has a line of columns (workload,batch,time; precision and gpus if wanted) and\n"
-         "a measurement a line, as resnet-50,128,398/s or resnet-50,128,321ms.\n\n"
-      << calibrate_options();
-  return text.str();
+         "a measurement a line, as resnet-50,128,398/s or resnet-50,128,321ms.\n\n" +
+         words_of_options(calibrate_options());
 }
 
 void run_calibrate_command(const std::vector<std::string>& arguments) {

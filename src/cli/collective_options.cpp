@@ -6,7 +6,6 @@
 #include <boost/program_options.hpp>
 #include <charconv>
 #include <limits>
-#include <sstream>
 #include <stdexcept>
 #include <string_view>
 
@@ -14,6 +13,7 @@
 #include "cli/byte_sizes.hpp"
 #include "cli/platform_argument.hpp"
 #include "cli/usage_error.hpp"
+#include "cli/usage_words.hpp"
 #include "collectives/collective.hpp"
 #include "scenario/host_list.hpp"
 #include "support/diagnostics.hpp"
@@ -247,11 +247,9 @@ std::vector<std::string> fidelity_names() {
 }
 
 std::string usage_of_collective() {
-  std::ostringstream text;
-  text << "dadsim collective --platform FILE --op OP [options]\n"
-          "times a collective by itself on a platform, size by size, with the columns of nccl-tests.\n\n"
-       << collective_options();
-  return text.str();
+  return "dadsim collective --platform FILE --op OP [options]\n"
+         "times a collective by itself on a platform, size by size, with the columns of nccl-tests.\n\n" +
+         words_of_options(collective_options());
 }
 
 }  // namespace dadsim::cli

@@ -3,13 +3,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <sstream>
-
 #include "cli/arguments.hpp"
 #include "cli/output_files.hpp"
 #include "cli/print.hpp"
 #include "cli/study_options.hpp"
 #include "cli/usage_error.hpp"
+#include "cli/usage_words.hpp"
 #include "report/comparison.hpp"
 #include "scenario/load.hpp"
 #include "study/catalog.hpp"
@@ -45,13 +44,11 @@ std::string end_of_path(const std::string& change) {
 }  // namespace
 
 std::string usage_of_compare() {
-  std::ostringstream text;
-  text << "dadsim compare [options] a.xml b.xml\n"
-          "dadsim compare [options] a.xml --against PATH=VALUE ...\n"
-          "says how much quicker the second is than the first, what its time had gone into, and what differs between\n"
-          "the two (docs/compare.md).\n\n"
-       << compare_options();
-  return text.str();
+  return "dadsim compare [options] a.xml b.xml\n"
+         "dadsim compare [options] a.xml --against PATH=VALUE ...\n"
+         "says how much quicker the second is than the first, what its time had gone into, and what differs between\n"
+         "the two (docs/compare.md).\n\n" +
+         words_of_options(compare_options());
 }
 
 void run_compare_command(const std::vector<std::string>& arguments) {

@@ -1,11 +1,10 @@
 #include "cli/explain_command.hpp"
 
-#include <sstream>
-
 #include "cli/arguments.hpp"
 #include "cli/output_files.hpp"
 #include "cli/print.hpp"
 #include "cli/study_options.hpp"
+#include "cli/usage_words.hpp"
 #include "report/explanation.hpp"
 #include "report/html/explain.hpp"
 #include "scenario/load.hpp"
@@ -35,12 +34,10 @@ po::options_description explain_options() {
 }  // namespace
 
 std::string usage_of_explain() {
-  std::ostringstream text;
-  text << "dadsim explain [options] scenario.xml\n"
-          "says what a step of each run spends its time on, and what would help: it learns once and times that again\n"
-          "with one thing changed at a time (docs/explain.md).\n\n"
-       << explain_options();
-  return text.str();
+  return "dadsim explain [options] scenario.xml\n"
+         "says what a step of each run spends its time on, and what would help: it learns once and times that again\n"
+         "with one thing changed at a time (docs/explain.md).\n\n" +
+         words_of_options(explain_options());
 }
 
 void run_explain_command(const std::vector<std::string>& arguments) {

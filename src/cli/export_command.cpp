@@ -4,13 +4,13 @@
 
 #include <algorithm>
 #include <charconv>
-#include <sstream>
 
 #include "cli/arguments.hpp"
 #include "cli/output_files.hpp"
 #include "cli/print.hpp"
 #include "cli/study_options.hpp"
 #include "cli/usage_error.hpp"
+#include "cli/usage_words.hpp"
 #include "report/chakra.hpp"
 #include "report/goal.hpp"
 #include "scenario/load.hpp"
@@ -66,11 +66,9 @@ std::size_t run_named(const scenario::Scenario& scenario, const std::string& lab
 }  // namespace
 
 std::string usage_of_export() {
-  std::ostringstream text;
-  text << "dadsim export [options] scenario.xml\n"
-          "writes a step of a run as its nodes carry it out, for other simulators (docs/exchange.md).\n\n"
-       << export_options();
-  return text.str();
+  return "dadsim export [options] scenario.xml\n"
+         "writes a step of a run as its nodes carry it out, for other simulators (docs/exchange.md).\n\n" +
+         words_of_options(export_options());
 }
 
 void run_export_command(const std::vector<std::string>& arguments) {

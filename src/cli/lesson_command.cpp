@@ -4,7 +4,6 @@
 
 #include <filesystem>
 #include <optional>
-#include <sstream>
 
 #include "cli/arguments.hpp"
 #include "cli/lessons.hpp"
@@ -14,6 +13,7 @@
 #include "cli/run_page.hpp"
 #include "cli/study_options.hpp"
 #include "cli/usage_error.hpp"
+#include "cli/usage_words.hpp"
 #include "report/html/lesson.hpp"
 #include "scenario/load.hpp"
 #include "study/catalog.hpp"
@@ -111,13 +111,11 @@ report::LessonRun shown(const report::LessonBlock& block, const Options& run, co
 }  // namespace
 
 std::string usage_of_lesson() {
-  std::ostringstream text;
-  text << "dadsim lesson [N]\n"
-          "lists the lessons, or writes lesson N as a page for a browser: its text, its questions with answers to "
-          "reveal,\n"
-          "and the results of its runs (docs/lessons).\n\n"
-       << lesson_options();
-  return text.str();
+  return "dadsim lesson [N]\n"
+         "lists the lessons, or writes lesson N as a page for a browser: its text, its questions with answers to "
+         "reveal,\n"
+         "and the results of its runs (docs/lessons).\n\n" +
+         words_of_options(lesson_options());
 }
 
 void run_lesson_command(const std::vector<std::string>& arguments) {

@@ -6,7 +6,6 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
-#include <sstream>
 #include <utility>
 
 #include "cli/arguments.hpp"
@@ -14,6 +13,7 @@
 #include "cli/schema_place.hpp"
 #include "cli/templates.hpp"
 #include "cli/usage_error.hpp"
+#include "cli/usage_words.hpp"
 #include "support/atomic_file.hpp"
 #include "support/diagnostics.hpp"
 #include "support/output_error.hpp"
@@ -66,14 +66,11 @@ std::string next_steps(const Template& one, const std::string& path) {
 }  // namespace
 
 std::string usage_of_new() {
-  std::ostringstream text;
-  text << "dadsim new [options] TEMPLATE [FILE]\n"
-          "writes a scenario to begin with, full of comments and with its schema named for editors, into FILE, which\n"
-          "is TEMPLATE.xml in the current folder unless said; - is standard output. Without a template it lists "
-          "them:\n\n"
-       << list_templates() << '\n'
-       << new_options();
-  return text.str();
+  return "dadsim new [options] TEMPLATE [FILE]\n"
+         "writes a scenario to begin with, full of comments and with its schema named for editors, into FILE, which\n"
+         "is TEMPLATE.xml in the current folder unless said; - is standard output. Without a template it lists "
+         "them:\n\n" +
+         list_templates() + "\n" + words_of_options(new_options());
 }
 
 void run_new_command(const std::vector<std::string>& arguments) {

@@ -6,7 +6,6 @@
 #include <charconv>
 #include <filesystem>
 #include <set>
-#include <sstream>
 #include <string_view>
 
 #include "cli/arguments.hpp"
@@ -14,6 +13,7 @@
 #include "cli/listings.hpp"
 #include "cli/study_options.hpp"
 #include "cli/usage_error.hpp"
+#include "cli/usage_words.hpp"
 #include "support/diagnostics.hpp"
 
 namespace dadsim::cli {
@@ -181,23 +181,22 @@ Options parse_options(int argc, const char* const* argv) {
 }
 
 std::string usage() {
-  std::ostringstream text;
-  text << "dadsim predicts how long distributed training takes to reach an accuracy: it trains a small network for "
-          "real\n"
-          "with each algorithm of a scenario and times every step on a simulated cluster.\n\n"
-          "  dadsim [options] scenario.xml   run a scenario (docs/scenario.md)\n";
+  std::string text =
+      "dadsim predicts how long distributed training takes to reach an accuracy: it trains a small network for "
+      "real\n"
+      "with each algorithm of a scenario and times every step on a simulated cluster.\n\n"
+      "  dadsim [options] scenario.xml   run a scenario (docs/scenario.md)\n";
   for (const Command& command : commands()) {
     const std::string words = fmt::format("{} {}", command.name, command.synopsis);
-    text << fmt::format("  dadsim {:<25}{}{}\n", words, words.size() < 25 ? "" : "\n" + std::string(34, ' '),
+    text += fmt::format("  dadsim {:<25}{}{}\n", words, words.size() < 25 ? "" : "\n" + std::string(34, ' '),
                         command.summary);
   }
-  for (const Listing& listing : listings()) text << fmt::format("  dadsim {:<25}{}\n", listing.name, listing.summary);
-  text << '\n'
-       << visible_options()
-       << "\nExit codes: 0 success, 1 a bug of ours, 2 wrong command line, 3 wrong scenario, platform or data,\n"
+  for (const Listing& listing : listings()) text += fmt::format("  dadsim {:<25}{}\n", listing.name, listing.summary);
+  text += "\n" + words_of_options(visible_options()) +
+          "\nExit codes: 0 success, 1 a bug of ours, 2 wrong command line, 3 wrong scenario, platform or data,\n"
           "4 a result could not be written, 5 the simulation failed, 130 interrupted.\n"
           "\ndadsim COMMAND --help has the options of a command, docs/glossary.md what words in tables mean.\n";
-  return text.str();
+  return text;
 }
 
 }  // namespace dadsim::cli

@@ -1,11 +1,10 @@
 #include "cli/plan_command.hpp"
 
-#include <sstream>
-
 #include "cli/arguments.hpp"
 #include "cli/output_files.hpp"
 #include "cli/print.hpp"
 #include "cli/study_options.hpp"
+#include "cli/usage_words.hpp"
 #include "report/html/plan.hpp"
 #include "study/planning/plan_scenario.hpp"
 #include "support/atomic_file.hpp"
@@ -32,12 +31,10 @@ po::options_description plan_options() {
 }  // namespace
 
 std::string usage_of_plan() {
-  std::ostringstream text;
-  text << "dadsim plan [options] scenario.xml\n"
-          "finds how the <goal> of a scenario can be reached with the changes that it allows, each answer by a full\n"
-          "timing run, with the neighbour that misses it (docs/plan.md).\n\n"
-       << plan_options();
-  return text.str();
+  return "dadsim plan [options] scenario.xml\n"
+         "finds how the <goal> of a scenario can be reached with the changes that it allows, each answer by a full\n"
+         "timing run, with the neighbour that misses it (docs/plan.md).\n\n" +
+         words_of_options(plan_options());
 }
 
 void run_plan_command(const std::vector<std::string>& arguments) {

@@ -4,7 +4,6 @@
 
 #include <boost/program_options.hpp>
 #include <optional>
-#include <sstream>
 
 #include "cli/arguments.hpp"
 #include "cli/graphviz.hpp"
@@ -13,6 +12,7 @@
 #include "cli/platform_report.hpp"
 #include "cli/print.hpp"
 #include "cli/usage_error.hpp"
+#include "cli/usage_words.hpp"
 #include "report/csv_field.hpp"
 #include "sim/platform.hpp"
 #include "sim/simulator.hpp"
@@ -79,12 +79,10 @@ std::string routes_as_csv(const spec::PlatformSpec& platform) {
 }  // namespace
 
 std::string usage_of_platform() {
-  std::ostringstream text;
-  text << "dadsim platform [options] FILE\n"
-          "says what is built from a platform file (one of SimGrid, or <cluster-platform>) or for a scenario: hosts,\n"
-          "links, the best and the worst route, the bisection bandwidth, and what the links' transports do.\n\n"
-       << platform_options();
-  return text.str();
+  return "dadsim platform [options] FILE\n"
+         "says what is built from a platform file (one of SimGrid, or <cluster-platform>) or for a scenario: hosts,\n"
+         "links, the best and the worst route, the bisection bandwidth, and what the links' transports do.\n\n" +
+         words_of_options(platform_options());
 }
 
 void run_platform_command(const std::vector<std::string>& arguments) {

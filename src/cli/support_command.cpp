@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <sstream>
 
 #include "cli/arguments.hpp"
 #include "cli/manual.hpp"
@@ -11,6 +10,7 @@
 #include "cli/print.hpp"
 #include "cli/support_text.hpp"
 #include "cli/usage_error.hpp"
+#include "cli/usage_words.hpp"
 #include "support/atomic_file.hpp"
 #include "support/diagnostics.hpp"
 
@@ -41,12 +41,11 @@ const std::vector<SupportFile>& support_files() {
 }
 
 std::string usage_of_support() {
-  std::ostringstream text;
-  text << "dadsim support NAME\n"
-          "prints what shells, editors and man know of dadsim; where it is installed, so is this:\n\n";
-  for (const SupportFile& file : support_files()) text << fmt::format("  {:<9}{}\n", file.name, file.what);
-  text << '\n' << support_options();
-  return text.str();
+  std::string text =
+      "dadsim support NAME\n"
+      "prints what shells, editors and man know of dadsim; where it is installed, so is this:\n\n";
+  for (const SupportFile& file : support_files()) text += fmt::format("  {:<9}{}\n", file.name, file.what);
+  return text + "\n" + words_of_options(support_options());
 }
 
 void run_support_command(const std::vector<std::string>& arguments) {

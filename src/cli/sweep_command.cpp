@@ -6,13 +6,13 @@
 #include <boost/program_options.hpp>
 #include <charconv>
 #include <filesystem>
-#include <sstream>
 
 #include "cli/arguments.hpp"
 #include "cli/output_files.hpp"
 #include "cli/print.hpp"
 #include "cli/study_options.hpp"
 #include "cli/usage_error.hpp"
+#include "cli/usage_words.hpp"
 #include "report/html/sweep.hpp"
 #include "sim/simulator.hpp"
 #include "study/catalog.hpp"
@@ -176,12 +176,10 @@ po::options_description merge_options() {
 }  // namespace
 
 std::string usage_of_sweep() {
-  std::ostringstream text;
-  text << "dadsim sweep [options] scenario.xml\n"
-          "runs a scenario at every point of its <sweep>. What points have in common is learned once. Killed at any\n"
-          "moment, it goes on from there when it is started again.\n\n"
-       << sweep_options();
-  return text.str();
+  return "dadsim sweep [options] scenario.xml\n"
+         "runs a scenario at every point of its <sweep>. What points have in common is learned once. Killed at any\n"
+         "moment, it goes on from there when it is started again.\n\n" +
+         words_of_options(sweep_options());
 }
 
 void run_sweep_command(const std::vector<std::string>& arguments) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <sstream>
 
 #include "support/split.hpp"
 
@@ -19,6 +20,13 @@ bool is_name_of_value(const std::string& word) {
 }
 
 }  // namespace
+
+std::string words_of_options(const boost::program_options::options_description& options) {
+  std::ostringstream text;
+  text.exceptions(std::ios::badbit);  // a bad_alloc is not swallowed
+  text << options;
+  return text.str();
+}
 
 std::vector<OptionWords> options_in(const std::string& usage) {
   std::vector<OptionWords> options;

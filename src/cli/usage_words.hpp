@@ -1,9 +1,13 @@
 #pragma once
 
+#include <boost/program_options/options_description.hpp>
 #include <string>
 #include <vector>
 
 namespace dadsim::cli {
+
+/// What a usage text says of its options.
+std::string words_of_options(const boost::program_options::options_description& options);
 
 /// An option as a usage text tells it.
 struct OptionWords {
