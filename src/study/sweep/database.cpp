@@ -15,6 +15,7 @@
 
 #include "support/diagnostics.hpp"
 #include "support/output_error.hpp"
+#include "support/whole_file.hpp"
 
 namespace dadsim::study {
 
@@ -113,9 +114,11 @@ void Database::fail(int code) const {
           fmt::format("cannot use '{}' any more: it is damaged: {}; dadsim merge NEW.sqlite {} --salvage "
                       "keeps what is whole",
                       path_, message, path_));
+    case SQLITE_CANTOPEN:
+      if (named_to_be_read && connection_ != nullptr) throw_if_denied(path_, sqlite3_system_errno(connection_));
+      [[fallthrough]];
     case SQLITE_IOERR:
     case SQLITE_READONLY:
-    case SQLITE_CANTOPEN:
     case SQLITE_PERM:
     case SQLITE_TOOBIG:
       if (named_to_be_read) refuse("cannot be read", "the file of a sweep");

@@ -12,7 +12,8 @@ struct sqlite3_stmt;
 namespace dadsim::study {
 
 /// A connection to an SQLite file. What fails while writing (a full disk, a folder that is not writable, a file that
-/// another program has locked) throws OutputError; a file to read that is no database, or is damaged, InputError.
+/// another program has locked) throws OutputError; a file to read that is no database, or is damaged, InputError; one
+/// that there is no descriptor or memory for, EnvironmentError.
 class Database {
  public:
   enum class Access {

@@ -16,6 +16,7 @@
 #include "cli/process.hpp"
 #include "study/sweep/database.hpp"
 #include "study/sweep/tiny_sweep.hpp"
+#include "support/environment_error.hpp"
 
 namespace dadsim::study {
 namespace {
@@ -66,6 +67,22 @@ class SweepInItsEnvironment : public testing::Test {
   const std::vector<std::string> sweep_{"sweep", "tiny.xml", "--out", "a.sqlite", "--threads", "1"};
   test::TemporaryFolder folder_;
 };
+
+// A file that was there was said to be none of a sweep.
+TEST_F(SweepInItsEnvironment, AFileThatNoDescriptorIsLeftForIsNotRefused) {
+  const std::string path = folder_.path("b.sqlite");
+  Database(path, Database::Access::write).execute("CREATE TABLE a (b)");
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  const int free = ::dup(0);
+  ASSERT_GE(free, 0);
+  ::close(free);
+  const rlimit tight{static_cast<rlim_t>(free), before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &tight), 0);
+  EXPECT_THROW(Database(path, Database::Access::read), EnvironmentError);
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
+  EXPECT_NO_THROW(Database(path, Database::Access::read));
+}
 
 // 60 of 60 points were recorded as failed where the parent ignored SIGCHLD.
 TEST_F(SweepInItsEnvironment, AParentThatIgnoresTheEndOfChildrenChangesNothing) {
