@@ -79,21 +79,9 @@ std::optional<std::string> read_beginning(const std::string& path, std::size_t m
   if (fs::is_directory(status)) return fail("is a folder", form);
   if (!fs::is_regular_file(status)) return fail("is not a regular file", form);
 
-  const FilePointer file = open_to_read(path);
-  if (file == nullptr) {
-    throw_if_denied(path, errno);
+  std::optional<std::string> content = whole_file(path, most);
+  if (!content) {
     return fail(fmt::format("cannot be read: {}", std::strerror(errno)), "give yourself the right to read it");
-  }
-  std::string content;
-  std::vector<char> block(std::size_t{1} << 16U);
-  while (content.size() < most) {
-    const std::size_t count = std::fread(block.data(), 1, std::min(block.size(), most - content.size()), file.get());
-    if (count == 0) break;
-    content.append(block.data(), count);
-  }
-  if (std::ferror(file.get()) != 0) {
-    throw_if_denied(path, errno);
-    return fail(fmt::format("cannot be read: {}", std::strerror(errno)), "");
   }
   return content;
 }
