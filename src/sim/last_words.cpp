@@ -17,7 +17,7 @@ constexpr std::array<std::string_view, 6> kDeniedMemory{
     "out of memory expanding start-condition stack",   "simgrid_dtd.c",
 };
 
-constexpr std::array<std::string_view, 13> kCrash{
+constexpr std::array<std::string_view, 14> kCrash{
     "Segmentation fault",
     "the simulation crashed: ",
     "stack smashing detected",
@@ -30,6 +30,7 @@ constexpr std::array<std::string_view, 13> kCrash{
     "malloc_consolidate(): ",
     "corrupted size vs. prev_size",
     "corrupted double-linked list",
+    "double free or corruption",
     "Sanitizer: ",
 };
 
