@@ -18,7 +18,7 @@
 #include "study/link_groups.hpp"
 #include "support/human.hpp"
 #include "support/interrupt.hpp"
-#include "support/parallel.hpp"
+#include "support/parallel_forks.hpp"
 #include "support/progress.hpp"
 
 namespace dadsim::study {
@@ -116,7 +116,7 @@ class Explainer {
     std::vector<std::optional<report::WhatIf>> tried(variations_.size());
     std::vector<std::string> failures(variations_.size());
     Progress progress("what if", variations_.size(), show_progress);
-    parallel_for(variations_.size(), [&](std::size_t i) {
+    parallel_for_forks(variations_.size(), [&](std::size_t i) {
       if (interrupted().load()) throw Cancelled();
       try {
         tried[i] = try_out(variations_[i]);

@@ -20,7 +20,7 @@
 #include "study/surrogate_points.hpp"
 #include "support/human.hpp"
 #include "support/interrupt.hpp"
-#include "support/parallel.hpp"
+#include "support/parallel_forks.hpp"
 #include "support/progress.hpp"
 
 namespace dadsim::study {
@@ -212,7 +212,7 @@ class Retimer {
   std::vector<Timed> time_all(const std::vector<Point>& points, const std::vector<Sample>& samples) const {
     std::vector<Timed> timed(points.size());
     Progress progress("sliders of the page", points.size(), show_progress_);
-    parallel_for(points.size(), [&](std::size_t i) {
+    parallel_for_forks(points.size(), [&](std::size_t i) {
       timed[i] = time(points[i], samples);
       progress.update(i, 1, 1);
     });

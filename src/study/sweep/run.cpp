@@ -23,19 +23,13 @@
 #include "support/environment_error.hpp"
 #include "support/human.hpp"
 #include "support/interrupt.hpp"
+#include "support/parallel_forks.hpp"
 #include "support/terminal.hpp"
 
 namespace dadsim::study {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-// Simulations are forked while other threads go on; the allocator of AddressSanitizer (g++ 12) does not survive that.
-#ifdef __SANITIZE_ADDRESS__
-constexpr bool kOneAtATime = true;
-#else
-constexpr bool kOneAtATime = false;
-#endif
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
@@ -316,7 +310,7 @@ SweepProgressNumbers run_sweep(const SweepPoints& sweep, Database& database, con
       if (options.learn_only) continue;
       for (const std::size_t point : batch.points) {
         timers.time(point, batch.seed, learned);
-        if (kOneAtATime) timers.finish();
+        if (!kForksBesideThreads) timers.finish();
       }
     }
     timers.finish();

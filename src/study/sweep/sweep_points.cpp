@@ -20,7 +20,7 @@
 #include "support/environment_error.hpp"
 #include "support/fingerprint.hpp"
 #include "support/interrupt.hpp"
-#include "support/parallel.hpp"
+#include "support/parallel_forks.hpp"
 #include "support/progress.hpp"
 #include "support/wire.hpp"
 
@@ -183,7 +183,7 @@ void SweepPoints::check_points(bool show_progress) {
   std::atomic<std::int64_t> done{0};
   std::vector<std::uint64_t> problems(points_.size());
   std::vector<std::vector<std::uint64_t>> keys(points_.size());
-  parallel_for(points_.size(), [&](std::size_t i) {
+  parallel_for_forks(points_.size(), [&](std::size_t i) {
     if (errors.enough()) return;
     if (interrupted().load()) throw Cancelled();
     std::vector<std::string> own;
