@@ -6,6 +6,7 @@
 
 #include "cli/exit_code.hpp"
 #include "cli/process.hpp"
+#include "support/sanitized.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace dadsim::cli {
@@ -99,9 +100,7 @@ TEST_F(CheckedBefore, ASplitThatLeavesASiteWithoutASample) {
 
 // Finding 8: it was killed by the system once memory was used up.
 TEST_F(CheckedBefore, MoreMemoryThanThisMachineHas) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  GTEST_SKIP() << "sanitizers take terabytes of address space, and the test takes some away";
-#endif
+  if (test::kSanitized) GTEST_SKIP() << "sanitizers take terabytes of address space, and the test takes some away";
   // 71.6 million parameters: weights and gradient, at six sites, 3.4 GB.
   const std::string wide = "<dense units=\"90000\" activation=\"relu\"/>" + std::string(kTwoLayers);
   const auto with_three_gigabytes = [&](const std::string& algorithm) {

@@ -5,6 +5,7 @@
 
 #include "cli/process.hpp"
 #include "sim/star.hpp"
+#include "support/sanitized.hpp"
 
 namespace dadsim::cli {
 namespace {
@@ -283,9 +284,7 @@ TEST(CollectiveCommand, WrongUseIsToldAndExitsWithTwo) {
 }
 
 TEST(CollectiveCommand, MoreThanCanBeSimulatedIsToldAndExitsWithFive) {
-#ifdef __SANITIZE_ADDRESS__
-  GTEST_SKIP() << "actors are threads here, of which there are fewer";
-#endif
+  if (test::kSanitized) GTEST_SKIP() << "actors are threads here, of which there are fewer";
   const Outcome outcome =
       run_dadsim(collective("platforms/fat-tree-1024.xml", "all-to-all", {"--sizes", "1MB", "--fidelity", "message"}));
   EXPECT_EQ(outcome.exit_code, 5) << outcome.err;

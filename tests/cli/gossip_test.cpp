@@ -6,24 +6,19 @@
 
 #include "cli/exit_code.hpp"
 #include "cli/process.hpp"
+#include "support/sanitized.hpp"
 
 namespace dadsim::cli {
 namespace {
 
 using GossipJson = nlohmann::ordered_json;
 
-#ifdef __SANITIZE_ADDRESS__
-constexpr bool kGossipUnderSanitizers = true;  // many times slower: a few steps show that it is clean
-#else
-constexpr bool kGossipUnderSanitizers = false;
-#endif
-
 TEST(Gossip, CompressionCostsLittleAndMoreOfItMore) {
   std::vector<std::string> arguments{"scenarios/gossip.xml", "--quiet", "--json", "-"};
-  if (kGossipUnderSanitizers) arguments.insert(arguments.end(), {"--set", "training.epochs=1"});
+  if (test::kSanitized) arguments.insert(arguments.end(), {"--set", "training.epochs=1"});
   const test::Outcome outcome = test::run_dadsim(arguments, DADSIM_SOURCE_DIR);
   ASSERT_EQ(outcome.exit_code, kSuccess) << outcome.err;
-  if (kGossipUnderSanitizers) GTEST_SKIP() << "accuracies are for builds without sanitizers";
+  if (test::kSanitized) GTEST_SKIP() << "accuracies are for builds without sanitizers";
   const GossipJson result = GossipJson::parse(outcome.out);
   std::map<std::string, double> accuracy, bytes, apart;
   for (const GossipJson& run : result["runs"]) {

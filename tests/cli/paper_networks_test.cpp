@@ -11,15 +11,10 @@
 #include "scenario/load.hpp"
 #include "spec/model_shape.hpp"
 #include "study/catalog.hpp"
+#include "support/sanitized.hpp"
 
 namespace dadsim::cli {
 namespace {
-
-#ifdef __SANITIZE_ADDRESS__
-constexpr bool kSanitized = true;  // many times slower: one epoch shows that it is clean, not what it learns
-#else
-constexpr bool kSanitized = false;
-#endif
 
 /// The folder named by DADSIM_DATA, or a folder beside the source tree; empty where it has no such file.
 std::filesystem::path folder_with(const char* file) {
@@ -128,7 +123,7 @@ struct Learned {
 
 Learned learn(const std::string& scenario, const std::filesystem::path& data) {
   std::vector<std::string> arguments{"scenarios/" + scenario + ".xml", "--json", "-"};
-  if (kSanitized) arguments.insert(arguments.end(), {"--set", "training.epochs=1"});
+  if (test::kSanitized) arguments.insert(arguments.end(), {"--set", "training.epochs=1"});
   std::map<std::string, std::string> environment;
   if (!data.empty()) environment["DADSIM_DATA"] = data.string();
   const test::Outcome outcome = test::run_dadsim(arguments, DADSIM_SOURCE_DIR, {}, environment);
@@ -145,7 +140,7 @@ TEST(PaperGru, DisjointActivitiesOfBasicMotions) {
   const std::filesystem::path data = folder_with("BasicMotions_TRAIN.ts");
   if (data.empty()) GTEST_SKIP() << "set DADSIM_DATA to a folder with BasicMotions_TRAIN.ts and BasicMotions_TEST.ts";
   const Learned learned = learn("paper-gru-motions", data);
-  if (kSanitized) GTEST_SKIP() << "ran one epoch without a finding";
+  if (test::kSanitized) GTEST_SKIP() << "ran one epoch without a finding";
   learned.expect_the_paper(0.52);
   EXPECT_GT(learned.accuracy.at("pooled"), 0.9);
 
@@ -168,14 +163,14 @@ TEST(PaperTransformer, DisjointActivitiesOfBasicMotions) {
   const std::filesystem::path data = folder_with("BasicMotions_TRAIN.ts");
   if (data.empty()) GTEST_SKIP() << "set DADSIM_DATA to a folder with BasicMotions_TRAIN.ts and BasicMotions_TEST.ts";
   const Learned learned = learn("paper-transformer", data);
-  if (kSanitized) GTEST_SKIP() << "ran one epoch without a finding";
+  if (test::kSanitized) GTEST_SKIP() << "ran one epoch without a finding";
   learned.expect_the_paper(0.52);
   EXPECT_GT(learned.accuracy.at("pooled"), 0.9);
 }
 
 TEST(PaperVit, DisjointDigits) {
   const Learned learned = learn("paper-vit", {});
-  if (kSanitized) GTEST_SKIP() << "ran one epoch without a finding";
+  if (test::kSanitized) GTEST_SKIP() << "ran one epoch without a finding";
   learned.expect_the_paper(0.52);
   // Many rows per sample and narrow layers: dAD hands over more than the gradient here, and the result shows it.
   const auto up = [&](const char* algorithm) {

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/process.hpp"
+#include "support/sanitized.hpp"
 
 namespace dadsim::cli {
 namespace {
@@ -19,21 +20,15 @@ std::filesystem::path data_folder() {
   return {};
 }
 
-#ifdef __SANITIZE_ADDRESS__
-constexpr bool kUnderSanitizers = true;  // many times slower: one epoch shows that it is clean, not what it learns
-#else
-constexpr bool kUnderSanitizers = false;
-#endif
-
 TEST(Paper, DisjointClassesAtTwoSites) {
   const std::filesystem::path data = data_folder();
   if (data.empty())
     GTEST_SKIP() << "set DADSIM_DATA to a folder with t10k-images-idx3-ubyte.gz and t10k-labels-idx1-ubyte.gz";
   std::vector<std::string> arguments{"scenarios/paper-mnist-small.xml", "--json", "-"};
-  if (kUnderSanitizers) arguments.insert(arguments.end(), {"--set", "training.epochs=1"});
+  if (test::kSanitized) arguments.insert(arguments.end(), {"--set", "training.epochs=1"});
   const test::Outcome outcome = test::run_dadsim(arguments, DADSIM_SOURCE_DIR, {}, {{"DADSIM_DATA", data.string()}});
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
-  if (kUnderSanitizers) GTEST_SKIP() << "ran one epoch without a finding; accuracies are for builds without sanitizers";
+  if (test::kSanitized) GTEST_SKIP() << "ran one epoch without a finding; accuracies are for builds without sanitizers";
   const nlohmann::json result = nlohmann::json::parse(outcome.out);
   std::map<std::string, double> accuracy;
   const nlohmann::json* cap_32 = nullptr;
