@@ -75,14 +75,10 @@ AlgorithmInfo dad_info() {
           "Steps of PyTorch over gloo: docs/validation.md",
       .sharing = Sharing::one_network,
       .exact = true,
-      .parameters = {{.name = "separate",
-                      .type = spec::ParameterSpec::Type::choice,
-                      .minimum = 0,
-                      .maximum = 0,
-                      .default_value = "false",
-                      .choices = {"false", "true"},
-                      .description = "true: activations and deltas of a layer travel one after the other once the "
-                                     "backward pass is over; false: together, beside it"},
+      .parameters = {spec::choice_parameter(
+                         "separate", {"false", "true"},
+                         "true: activations and deltas of a layer travel one after the other once the "
+                         "backward pass is over; false: together, beside it"),
                      tables_parameter()},
       .make =
           [](const spec::ParameterValues& values) {

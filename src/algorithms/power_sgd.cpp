@@ -128,47 +128,23 @@ AlgorithmInfo power_sgd_info() {
       .sharing = Sharing::one_network,
       .sums_in_buckets = true,
       .exact = false,
-      .parameters = {{.name = "rank",
-                      .type = spec::ParameterSpec::Type::integer,
-                      .minimum = 1,
-                      .maximum = 65536,
-                      .default_value = "2",
-                      .choices = {},
-                      .description = "components of every matrix, as far as it has as many rows and columns"},
-                     {.name = "start",
-                      .type = spec::ParameterSpec::Type::choice,
-                      .minimum = 0,
-                      .maximum = 0,
-                      .default_value = "warm",
-                      .choices = {"warm", "random"},
-                      .description = "warm: from the directions of the step before; random: from directions drawn "
-                                     "anew in every step"},
-                     {.name = "least-compression",
-                      .type = spec::ParameterSpec::Type::real,
-                      .minimum = 0,
-                      .maximum = 1e6,
-                      .default_value = "2",
-                      .choices = {},
-                      .description = "a matrix is sent as it is unless that takes more than this many times as much "
-                                     "as P and Q; 2 is that of PyTorch's hook and the authors' library, the paper "
-                                     "compresses every matrix (0)"},
-                     {.name = "rounds",
-                      .type = spec::ParameterSpec::Type::choice,
-                      .minimum = 0,
-                      .maximum = 0,
-                      .default_value = "two",
-                      .choices = {"two", "three"},
-                      .description = "two: what is not compressed travels beside P, as in the authors' program; three: "
-                                     "before it, and P waits for it, as in PyTorch's hook"},
-                     {.name = "uncompressed-steps",
-                      .type = spec::ParameterSpec::Type::integer,
-                      .minimum = 0,
-                      .maximum = 1e9,
-                      .default_value = "0",
-                      .choices = {},
-                      .description =
-                          "steps of gradient sharing before the first that compresses; the paper has none, the hook of "
-                          "PyTorch's DistributedDataParallel 1000 (10 in its first version)"}},
+      .parameters =
+          {spec::integer_parameter("rank", 1, 65536, "2",
+                                   "components of every matrix, as far as it has as many rows and columns"),
+           spec::choice_parameter("start", {"warm", "random"},
+                                  "warm: from the directions of the step before; random: from directions drawn "
+                                  "anew in every step"),
+           spec::real_parameter("least-compression", 0, 1e6, "2",
+                                "a matrix is sent as it is unless that takes more than this many times as much "
+                                "as P and Q; 2 is that of PyTorch's hook and the authors' library, the paper "
+                                "compresses every matrix (0)"),
+           spec::choice_parameter("rounds", {"two", "three"},
+                                  "two: what is not compressed travels beside P, as in the authors' program; three: "
+                                  "before it, and P waits for it, as in PyTorch's hook"),
+           spec::integer_parameter(
+               "uncompressed-steps", 0, 1e9, "0",
+               "steps of gradient sharing before the first that compresses; the paper has none, the hook of "
+               "PyTorch's DistributedDataParallel 1000 (10 in its first version)")},
       .make =
           [](const spec::ParameterValues& values) {
             return std::make_unique<PowerSgd>(PowerSgd::Options{

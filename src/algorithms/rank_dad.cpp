@@ -48,55 +48,25 @@ AlgorithmInfo rank_dad_info() {
       .sharing = Sharing::one_network,
       .exact = false,
       .parameters =
-          {{.name = "cap",
-            .type = spec::ParameterSpec::Type::integer,
-            .minimum = 1,
-            .maximum = 65536,
-            .default_value = "8",
-            .choices = {},
-            .description = "most components a site sends per layer and step"},
-           {.name = "iterations",
-            .type = spec::ParameterSpec::Type::integer,
-            .minimum = 1,
-            .maximum = 1000,
-            .default_value = "10",
-            .choices = {},
-            .description = "power iterations per component"},
-           {.name = "tolerance",
-            .type = spec::ParameterSpec::Type::real,
-            .minimum = 0,
-            .maximum = 1,
-            .default_value = "0.01",
-            .choices = {},
-            .description = "components whose singular value is at most this share of the largest are not sent"},
-           {.name = "stop",
-            .type = spec::ParameterSpec::Type::choice,
-            .minimum = 0,
-            .maximum = 0,
-            .default_value = "share",
-            .choices = {"share", "directions"},
-            .description = "share: the search ends at a component that is at most `tolerance` of the largest; "
-                           "directions: as in the authors' code, where two directions that follow each other differ by "
-                           "less than `tolerance` (theirs is 0.001), with their deflation in place of orthogonality"},
-           {.name = "mode",
-            .type = spec::ParameterSpec::Type::choice,
-            .minimum = 0,
-            .maximum = 0,
-            .default_value = "two-way",
-            .choices = {"two-way", "one-way"},
-            .description = "two-way: the components of all sites are compressed once more before they are handed back; "
-                           "one-way: they are handed back as they are"},
-           {.name = "padding",
-            .type = spec::ParameterSpec::Type::choice,
-            .minimum = 0,
-            .maximum = 0,
-            .default_value = "agree",
-            .choices = {"agree", "cap", "none"},
-            .description =
-                "agree: peers first agree on the most components that one of them has found, 4 bytes a layer, and fill "
-                "theirs up with zeros (an aggregator takes messages of any size); cap: zeros fill them up to the cap "
-                "(or what the matrix allows); none: only the components that were found are sent, and peers are taken "
-                "to know how many"},
+          {spec::integer_parameter("cap", 1, 65536, "8", "most components a site sends per layer and step"),
+           spec::integer_parameter("iterations", 1, 1000, "10", "power iterations per component"),
+           spec::real_parameter("tolerance", 0, 1, "0.01",
+                                "components whose singular value is at most this share of the largest are not sent"),
+           spec::choice_parameter(
+               "stop", {"share", "directions"},
+               "share: the search ends at a component that is at most `tolerance` of the largest; "
+               "directions: as in the authors' code, where two directions that follow each other differ by "
+               "less than `tolerance` (theirs is 0.001), with their deflation in place of orthogonality"),
+           spec::choice_parameter(
+               "mode", {"two-way", "one-way"},
+               "two-way: the components of all sites are compressed once more before they are handed back; "
+               "one-way: they are handed back as they are"),
+           spec::choice_parameter(
+               "padding", {"agree", "cap", "none"},
+               "agree: peers first agree on the most components that one of them has found, 4 bytes a layer, and fill "
+               "theirs up with zeros (an aggregator takes messages of any size); cap: zeros fill them up to the cap "
+               "(or what the matrix allows); none: only the components that were found are sent, and peers are taken "
+               "to know how many"),
            tables_parameter()},
       .make =
           [](const spec::ParameterValues& values) {

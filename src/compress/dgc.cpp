@@ -91,13 +91,7 @@ class DeepGradientCompression final : public SparseList {
 };
 
 spec::ParameterSpec yes_or_no(const char* name, const char* standard, const char* description) {
-  return {.name = name,
-          .type = spec::ParameterSpec::Type::choice,
-          .minimum = 0,
-          .maximum = 0,
-          .default_value = standard,
-          .choices = {"true", "false"},
-          .description = description};
+  return spec::choice_parameter(name, standard, {"true", "false"}, description);
 }
 
 }  // namespace
@@ -127,34 +121,17 @@ CompressorInfo dgc_info() {
           "masks, Nesterov's momentum and clipping by hand\n"
           "k̂/k over 40 messages of 10⁶ numbers: the mean of the gamma distribution that a sample's threshold has\n"
           "without momentum, what was sent and what is held: the sum of the gradients, to 10⁻⁶",
-      .parameters = {fraction_parameter("0.001", "δ: share of the numbers that is to be sent"),
-                     {.name = "momentum",
-                      .type = spec::ParameterSpec::Type::real,
-                      .minimum = 0,
-                      .maximum = 0.999999,
-                      .default_value = "0.9",
-                      .choices = {},
-                      .description = "m, of what a site remembers; the optimizer has none"},
-                     yes_or_no("nesterov", "false", "Nesterov's momentum"),
-                     yes_or_no("masking", "true", "momentum factor masking: where a number has been sent, u becomes 0"),
-                     {.name = "warm-up-steps",
-                      .type = spec::ParameterSpec::Type::integer,
-                      .minimum = 0,
-                      .maximum = 1e9,
-                      .default_value = "100",
-                      .choices = {},
-                      .description =
-                          "during as many steps, a quarter of them each, shares of 0.25, 0.0625, 0.015625 and "
-                          "0.004 are sent; four epochs in the paper"},
-                     {.name = "clip",
-                      .type = spec::ParameterSpec::Type::real,
-                      .minimum = 0,
-                      .maximum = 1e9,
-                      .default_value = "0",
-                      .choices = {},
-                      .description =
-                          "greatest norm of what a site adds to its memory; 1/√sites of what the sum's would "
-                          "be clipped to; 0: not clipped"}},
+      .parameters =
+          {fraction_parameter("0.001", "δ: share of the numbers that is to be sent"),
+           spec::real_parameter("momentum", 0, 0.999999, "0.9", "m, of what a site remembers; the optimizer has none"),
+           yes_or_no("nesterov", "false", "Nesterov's momentum"),
+           yes_or_no("masking", "true", "momentum factor masking: where a number has been sent, u becomes 0"),
+           spec::integer_parameter("warm-up-steps", 0, 1e9, "100",
+                                   "during as many steps, a quarter of them each, shares of 0.25, 0.0625, 0.015625 and "
+                                   "0.004 are sent; four epochs in the paper"),
+           spec::real_parameter("clip", 0, 1e9, "0",
+                                "greatest norm of what a site adds to its memory; 1/√sites of what the sum's would "
+                                "be clipped to; 0: not clipped")},
       .make = [](const spec::ParameterValues& values) {
         return std::make_unique<DeepGradientCompression>(
             DeepGradientCompression::Options{std::stod(values.at("fraction")),

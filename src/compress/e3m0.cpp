@@ -95,14 +95,10 @@ CompressorInfo e3m0_info() {
       .size = "n / 2 + 4",
       .adds = false,
       .lossless = false,
-      .parameters = {{.name = "rounding",
-                      .type = spec::ParameterSpec::Type::choice,
-                      .minimum = 0,
-                      .maximum = 0,
-                      .default_value = "stochastic",
-                      .choices = {"stochastic", "nearest"},
-                      .description = "stochastic: unbiased, each number up or down with the odds of its distance; "
-                                     "nearest: less error, with a bias"}},
+      .parameters = {spec::choice_parameter(
+          "rounding", {"stochastic", "nearest"},
+          "stochastic: unbiased, each number up or down with the odds of its distance; "
+          "nearest: less error, with a bias")},
       .make = [](const spec::ParameterValues& values) {
         return std::make_unique<E3m0>(values.at("rounding") == "stochastic");
       }};

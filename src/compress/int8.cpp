@@ -76,14 +76,10 @@ CompressorInfo int8_info() {
       .size = "n + 4",
       .adds = false,
       .lossless = false,
-      .parameters = {{.name = "rounding",
-                      .type = spec::ParameterSpec::Type::choice,
-                      .minimum = 0,
-                      .maximum = 0,
-                      .default_value = "stochastic",
-                      .choices = {"stochastic", "nearest"},
-                      .description = "stochastic: unbiased, each number up or down with the odds of its distance; "
-                                     "nearest: half as much error, with a bias"}},
+      .parameters = {spec::choice_parameter(
+          "rounding", {"stochastic", "nearest"},
+          "stochastic: unbiased, each number up or down with the odds of its distance; "
+          "nearest: half as much error, with a bias")},
       .make = [](const spec::ParameterValues& values) {
         return std::make_unique<Int8>(values.at("rounding") == "stochastic");
       }};

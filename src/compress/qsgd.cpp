@@ -123,28 +123,13 @@ CompressorInfo qsgd_info() {
               "E‖Q(v)‖² below the bound for 1, 4, 7 and 127 levels, and above 70 % of it for one\n"
               "digits at four sites: 83.2 % where SGD reaches 83.8 %; with a memory it diverges, for its error is "
               "larger than what is sent",
-          .parameters = {{.name = "levels",
-                          .type = spec::ParameterSpec::Type::integer,
-                          .minimum = 1,
-                          .maximum = 32767,
-                          .default_value = "7",
-                          .choices = {},
-                          .description = "s, on either side of zero: 1 takes 2 bits a number, 7 take 4, 127 take 8"},
-                         {.name = "bucket",
-                          .type = spec::ParameterSpec::Type::integer,
-                          .minimum = 1,
-                          .maximum = 1e9,
-                          .default_value = "512",
-                          .choices = {},
-                          .description = "numbers that share a norm"},
-                         {.name = "norm",
-                          .type = spec::ParameterSpec::Type::choice,
-                          .minimum = 0,
-                          .maximum = 0,
-                          .default_value = "l2",
-                          .choices = {"l2", "max"},
-                          .description = "l2: as the paper's theory has it; max: the largest magnitude, as its "
-                                         "experiments have it: less error, fewer zeros"}},
+          .parameters = {spec::integer_parameter(
+                             "levels", 1, 32767, "7",
+                             "s, on either side of zero: 1 takes 2 bits a number, 7 take 4, 127 take 8"),
+                         spec::integer_parameter("bucket", 1, 1e9, "512", "numbers that share a norm"),
+                         spec::choice_parameter("norm", {"l2", "max"},
+                                                "l2: as the paper's theory has it; max: the largest magnitude, as its "
+                                                "experiments have it: less error, fewer zeros")},
           .make = [](const spec::ParameterValues& values) {
             return std::make_unique<Qsgd>(Qsgd::Options{.levels = std::stoll(values.at("levels")),
                                                         .bucket = std::stoll(values.at("bucket")),

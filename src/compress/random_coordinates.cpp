@@ -97,24 +97,15 @@ step::Work RandomCoordinates::memory_work(const Amount& numbers) const {
 }
 
 std::vector<spec::ParameterSpec> coordinates_parameters() {
-  return {
-      fraction_parameter("0.01", "share of the numbers that is sent, rounded up"),
-      {.name = "coordinates",
-       .type = spec::ParameterSpec::Type::choice,
-       .minimum = 0,
-       .maximum = 0,
-       .default_value = "shared",
-       .choices = {"shared", "own"},
-       .description = "shared: all sites draw the same, and sums are made on the way; own: every message has a seed "
-                      "of its own, of 8 bytes"},
-      {.name = "scale",
-       .type = spec::ParameterSpec::Type::choice,
-       .minimum = 0,
-       .maximum = 0,
-       .default_value = "none",
-       .choices = {"none", "unbiased"},
-       .description = "none: numbers as they are, so that what was not drawn must be remembered; unbiased: times "
-                      "n/k, right on average"}};
+  return {fraction_parameter("0.01", "share of the numbers that is sent, rounded up"),
+          spec::choice_parameter(
+              "coordinates", {"shared", "own"},
+              "shared: all sites draw the same, and sums are made on the way; own: every message has a seed "
+              "of its own, of 8 bytes"),
+          spec::choice_parameter(
+              "scale", {"none", "unbiased"},
+              "none: numbers as they are, so that what was not drawn must be remembered; unbiased: times "
+              "n/k, right on average")};
 }
 
 RandomCoordinates::Options coordinates_options(const spec::ParameterValues& values) {

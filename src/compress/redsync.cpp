@@ -74,13 +74,7 @@ CompressorInfo redsync_info() {
               "largest number decides, and is another one in every sample\n"
               "what was sent and what is held: the sum of the gradients, to 10⁻⁶",
           .parameters = {fraction_parameter("0.001", "share of the numbers that is to be sent"),
-                         {.name = "search",
-                          .type = spec::ParameterSpec::Type::choice,
-                          .minimum = 0,
-                          .maximum = 0,
-                          .default_value = "bisection",
-                          .choices = {"bisection", "trim"},
-                          .description = "how the threshold is found"}},
+                         spec::choice_parameter("search", {"bisection", "trim"}, "how the threshold is found")},
           .make = [](const spec::ParameterValues& values) {
             return std::make_unique<RedSync>(std::stod(values.at("fraction")), values.at("search") == "trim");
           }};

@@ -115,16 +115,6 @@ Adapting adapting_of(const std::string& name) {
   return name == "rule" ? Adapting::rule : Adapting::none;
 }
 
-spec::ParameterSpec choice(const char* name, std::vector<std::string> choices, const char* description) {
-  return {.name = name,
-          .type = spec::ParameterSpec::Type::choice,
-          .minimum = 0,
-          .maximum = 0,
-          .default_value = choices.front(),
-          .choices = choices,
-          .description = description};
-}
-
 }  // namespace
 
 CompressorInfo sidco_info() {
@@ -160,24 +150,22 @@ CompressorInfo sidco_info() {
           "within 5 %, in any number of stages\n"
           "stages that adapt: within 20 % of k for Laplace, gamma, Pareto and Student's t with each fit\n"
           "what was sent and what is held: the sum of the gradients, to 10⁻⁶",
-      .parameters =
-          {fraction_parameter("0.001", "δ: share of the numbers that is to be sent"),
-           choice("fit", {"exponential", "pareto", "gamma"}, "the law of magnitudes: SIDCo-E, SIDCo-P and SIDCo-GP"),
-           {.name = "stages",
-            .type = spec::ParameterSpec::Type::integer,
-            .minimum = 1,
-            .maximum = 20,
-            .default_value = "1",
-            .choices = {},
-            .description = "M: fits one after the other, each to what exceeds the threshold before; where they "
-                           "adapt, to begin with"},
-           choice("adapt", {"search", "rule", "none"},
-                  "every five messages that kept over 1.2 or under 0.8 of what they were to, a stage fewer or "
-                  "more: search: whichever way brings it nearer; rule: fewer where it was too much, more "
-                  "where too little; none: as many as given"),
-           choice("quantile", {"exact", "asymptotic"},
-                  "of the gamma distribution: by the inverse of its distribution function, or −β (ln δ + ln "
-                  "Γ(α))")},
+      .parameters = {fraction_parameter("0.001", "δ: share of the numbers that is to be sent"),
+                     spec::choice_parameter("fit", {"exponential", "pareto", "gamma"},
+                                            "the law of magnitudes: SIDCo-E, SIDCo-P and SIDCo-GP"),
+                     spec::integer_parameter(
+                         "stages", 1, 20, "1",
+                         "M: fits one after the other, each to what exceeds the threshold before; where they "
+                         "adapt, to begin with"),
+                     spec::choice_parameter(
+                         "adapt", {"search", "rule", "none"},
+                         "every five messages that kept over 1.2 or under 0.8 of what they were to, a stage fewer or "
+                         "more: search: whichever way brings it nearer; rule: fewer where it was too much, more "
+                         "where too little; none: as many as given"),
+                     spec::choice_parameter(
+                         "quantile", {"exact", "asymptotic"},
+                         "of the gamma distribution: by the inverse of its distribution function, or −β (ln δ + ln "
+                         "Γ(α))")},
       .make = [](const spec::ParameterValues& values) {
         return std::make_unique<Sidco>(Sidco::Options{std::stod(values.at("fraction")),
                                                       {law_of(values.at("fit")), values.at("quantile") == "asymptotic"},

@@ -12,13 +12,7 @@
 namespace dadsim::compress {
 
 spec::ParameterSpec fraction_parameter(const char* default_value, const char* description) {
-  return {.name = "fraction",
-          .type = spec::ParameterSpec::Type::real,
-          .minimum = 1e-6,
-          .maximum = 1,
-          .default_value = default_value,
-          .choices = {},
-          .description = description};
+  return spec::real_parameter("fraction", 1e-6, 1, default_value, description);
 }
 
 step::Expression keeps_fraction(const spec::ParameterValues& values, const step::Expression& elements) {

@@ -36,23 +36,12 @@ Value averaged_with(world::History& history, const Value& own, const Value& othe
 }
 
 std::vector<spec::ParameterSpec> gossip_parameters() {
-  using Type = spec::ParameterSpec::Type;
   return {
       algorithms::graph_parameter(),
-      {.name = "rate-factor",
-       .type = Type::real,
-       .minimum = 1e-9,
-       .maximum = 1e6,
-       .default_value = "1",
-       .choices = {},
-       .description = "on the learning rate of every worker's own steps"},
-      {.name = "updates",
-       .type = Type::integer,
-       .minimum = 0,
-       .maximum = 1e12,
-       .default_value = "0",
-       .choices = {},
-       .description = "gradients of all workers together; 0: until they have trained with the epochs of <training>"},
+      spec::real_parameter("rate-factor", 1e-9, 1e6, "1", "on the learning rate of every worker's own steps"),
+      spec::integer_parameter(
+          "updates", 0, 1e12, "0",
+          "gradients of all workers together; 0: until they have trained with the epochs of <training>"),
   };
 }
 

@@ -36,45 +36,18 @@ Value compensated(Learning& learning, const Value& gradient, const Value& now, c
 }
 
 std::vector<spec::ParameterSpec> async_parameters() {
-  using Type = spec::ParameterSpec::Type;
   return {
-      {.name = "staleness",
-       .type = Type::choice,
-       .minimum = 0,
-       .maximum = 0,
-       .default_value = "none",
-       .choices = {"none", "bounded", "damped", "compensated"},
-       .description = "what is done about gradients of old models: nothing; fast workers wait (slack); the learning "
-                      "rate over s + 1; a correction of first order (lambda)"},
-      {.name = "slack",
-       .type = Type::integer,
-       .minimum = 0,
-       .maximum = 1e6,
-       .default_value = "3",
-       .choices = {},
-       .description = "bounded: gradients that a worker may be ahead of the slowest"},
-      {.name = "lambda",
-       .type = Type::real,
-       .minimum = 0,
-       .maximum = 1e6,
-       .default_value = "0.04",
-       .choices = {},
-       .description = "compensated: weight of g ⊙ g ⊙ (model now − model read)"},
-      {.name = "rate-factor",
-       .type = Type::real,
-       .minimum = 1e-9,
-       .maximum = 1e6,
-       .default_value = "1",
-       .choices = {},
-       .description =
-           "on the learning rate; with 1 / n, the updates of n workers are as large as one synchronous step"},
-      {.name = "updates",
-       .type = Type::integer,
-       .minimum = 0,
-       .maximum = 1e12,
-       .default_value = "0",
-       .choices = {},
-       .description = "of the model; 0: until workers have trained with the epochs of <training>"},
+      spec::choice_parameter(
+          "staleness", {"none", "bounded", "damped", "compensated"},
+          "what is done about gradients of old models: nothing; fast workers wait (slack); the learning "
+          "rate over s + 1; a correction of first order (lambda)"),
+      spec::integer_parameter("slack", 0, 1e6, "3", "bounded: gradients that a worker may be ahead of the slowest"),
+      spec::real_parameter("lambda", 0, 1e6, "0.04", "compensated: weight of g ⊙ g ⊙ (model now − model read)"),
+      spec::real_parameter(
+          "rate-factor", 1e-9, 1e6, "1",
+          "on the learning rate; with 1 / n, the updates of n workers are as large as one synchronous step"),
+      spec::integer_parameter("updates", 0, 1e12, "0",
+                              "of the model; 0: until workers have trained with the epochs of <training>"),
   };
 }
 

@@ -43,28 +43,14 @@ class FedAsync final : public FederatedAsync {
 }  // namespace
 
 ProtocolInfo fed_async_info() {
-  using Type = spec::ParameterSpec::Type;
   std::vector<spec::ParameterSpec> parameters = FederatedAsync::common_parameters();
-  const auto real = [&](const char* name, double minimum, double maximum, const char* value, const char* description) {
-    parameters.push_back({.name = name,
-                          .type = Type::real,
-                          .minimum = minimum,
-                          .maximum = maximum,
-                          .default_value = value,
-                          .choices = {},
-                          .description = description});
-  };
-  real("alpha", 1e-6, 1, "0.6", "share of a fresh client's model in the new one");
-  parameters.push_back({.name = "staleness",
-                        .type = Type::choice,
-                        .minimum = 0,
-                        .maximum = 0,
-                        .default_value = "polynomial",
-                        .choices = {"constant", "polynomial", "hinge"},
-                        .description = "how that share falls with the models made meanwhile"});
-  real("a", 0, 1000, "0.5", "how fast it falls; 10 is usual of a hinge");
-  real("b", 0, 1e9, "4", "models made meanwhile until it begins to fall; hinge");
-  real("mu", 0, 1e6, "0", "how strongly a client is held to the model that it was sent");
+  parameters.push_back(spec::real_parameter("alpha", 1e-6, 1, "0.6", "share of a fresh client's model in the new one"));
+  parameters.push_back(spec::choice_parameter("staleness", "polynomial", {"constant", "polynomial", "hinge"},
+                                              "how that share falls with the models made meanwhile"));
+  parameters.push_back(spec::real_parameter("a", 0, 1000, "0.5", "how fast it falls; 10 is usual of a hinge"));
+  parameters.push_back(spec::real_parameter("b", 0, 1e9, "4", "models made meanwhile until it begins to fall; hinge"));
+  parameters.push_back(
+      spec::real_parameter("mu", 0, 1e6, "0", "how strongly a client is held to the model that it was sent"));
   return {.name = "fedasync",
           .description =
               "Clients train whenever there is room for them; the server mixes what each sends into the model at once, "

@@ -35,22 +35,10 @@ class FedBuff final : public FederatedAsync {
 }  // namespace
 
 ProtocolInfo fed_buff_info() {
-  using Type = spec::ParameterSpec::Type;
   std::vector<spec::ParameterSpec> parameters = FederatedAsync::common_parameters();
-  parameters.push_back({.name = "buffer",
-                        .type = Type::integer,
-                        .minimum = 1,
-                        .maximum = 1e6,
-                        .default_value = "10",
-                        .choices = {},
-                        .description = "updates that make a new model (K)"});
-  parameters.push_back({.name = "server-rate",
-                        .type = Type::real,
-                        .minimum = 1e-6,
-                        .maximum = 100,
-                        .default_value = "1",
-                        .choices = {},
-                        .description = "step of the server towards the mean of the clients' models"});
+  parameters.push_back(spec::integer_parameter("buffer", 1, 1e6, "10", "updates that make a new model (K)"));
+  parameters.push_back(spec::real_parameter("server-rate", 1e-6, 100, "1",
+                                            "step of the server towards the mean of the clients' models"));
   return {
       .name = "fedbuff",
       .description =

@@ -116,28 +116,15 @@ class FedOpt final : public FederatedRounds {
 }  // namespace
 
 ProtocolInfo fed_opt_info() {
-  using Type = spec::ParameterSpec::Type;
   std::vector<spec::ParameterSpec> parameters = FederatedRounds::common_parameters();
-  const auto real = [&](const char* name, double minimum, double maximum, const char* value, const char* description) {
-    parameters.push_back({.name = name,
-                          .type = Type::real,
-                          .minimum = minimum,
-                          .maximum = maximum,
-                          .default_value = value,
-                          .choices = {},
-                          .description = description});
-  };
-  parameters.push_back({.name = "server",
-                        .type = Type::choice,
-                        .minimum = 0,
-                        .maximum = 0,
-                        .default_value = "momentum",
-                        .choices = {"momentum", "adam", "yogi", "adagrad"},
-                        .description = "optimizer of the server"});
-  real("server-rate", 1e-6, 100, "1", "its rate; of the adaptive ones some 0.01 to 0.1 is usual");
-  real("beta1", 0, 0.9999, "0.9", "share of what it remembers of earlier rounds");
-  real("beta2", 0, 0.99999, "0.99", "the same of squares; adam, yogi");
-  real("tau", 1e-9, 1, "0.001", "how adaptive it is: added to the root of the squares; adam, yogi, adagrad");
+  parameters.push_back(
+      spec::choice_parameter("server", {"momentum", "adam", "yogi", "adagrad"}, "optimizer of the server"));
+  parameters.push_back(
+      spec::real_parameter("server-rate", 1e-6, 100, "1", "its rate; of the adaptive ones some 0.01 to 0.1 is usual"));
+  parameters.push_back(spec::real_parameter("beta1", 0, 0.9999, "0.9", "share of what it remembers of earlier rounds"));
+  parameters.push_back(spec::real_parameter("beta2", 0, 0.99999, "0.99", "the same of squares; adam, yogi"));
+  parameters.push_back(spec::real_parameter(
+      "tau", 1e-9, 1, "0.001", "how adaptive it is: added to the root of the squares; adam, yogi, adagrad"));
   return {.name = "fedopt",
           .description =
               "Federated averaging whose server takes what the clients have made of the model as the gradient of an "

@@ -14,13 +14,8 @@ class FedProx final : public FederatedRounds {
 
 ProtocolInfo fed_prox_info() {
   std::vector<spec::ParameterSpec> parameters = FederatedRounds::common_parameters();
-  parameters.push_back({.name = "mu",
-                        .type = spec::ParameterSpec::Type::real,
-                        .minimum = 0,
-                        .maximum = 1e6,
-                        .default_value = "0.01",
-                        .choices = {},
-                        .description = "how strongly a client is held to the model that it was sent"});
+  parameters.push_back(
+      spec::real_parameter("mu", 0, 1e6, "0.01", "how strongly a client is held to the model that it was sent"));
   for (spec::ParameterSpec& one : FederatedRounds::straggler_parameters("keep")) parameters.push_back(std::move(one));
   return {.name = "fedprox",
           .description =

@@ -18,22 +18,10 @@ std::vector<world::Node> nodes_until(std::size_t sites) {
 }  // namespace
 
 std::vector<spec::ParameterSpec> FederatedAsync::common_parameters() {
-  using Type = spec::ParameterSpec::Type;
   std::vector<spec::ParameterSpec> parameters = {
-      {.name = "concurrency",
-       .type = Type::integer,
-       .minimum = 0,
-       .maximum = 1e9,
-       .default_value = "0",
-       .choices = {},
-       .description = "clients that are at work at a time; 0: all"},
-      {.name = "updates",
-       .type = Type::integer,
-       .minimum = 0,
-       .maximum = 1e9,
-       .default_value = "0",
-       .choices = {},
-       .description = "new models until the end; 0: until clients have trained with the epochs of <training>"},
+      spec::integer_parameter("concurrency", 0, 1e9, "0", "clients that are at work at a time; 0: all"),
+      spec::integer_parameter("updates", 0, 1e9, "0",
+                              "new models until the end; 0: until clients have trained with the epochs of <training>"),
   };
   for (spec::ParameterSpec& parameter : local_parameters()) parameters.push_back(std::move(parameter));
   return parameters;

@@ -3,72 +3,28 @@
 namespace dadsim::protocols {
 
 std::vector<spec::ParameterSpec> FederatedRounds::common_parameters() {
-  using Type = spec::ParameterSpec::Type;
   std::vector<spec::ParameterSpec> parameters = {
-      {.name = "fraction",
-       .type = Type::real,
-       .minimum = 1e-6,
-       .maximum = 1,
-       .default_value = "1",
-       .choices = {},
-       .description = "share of all clients whose updates make a round (C)"},
-      {.name = "minimum",
-       .type = Type::real,
-       .minimum = 0,
-       .maximum = 1,
-       .default_value = "0.5",
-       .choices = {},
-       .description = "share of those that must be free for a round to begin; until then the server waits"},
-      {.name = "rounds",
-       .type = Type::integer,
-       .minimum = 0,
-       .maximum = 1e9,
-       .default_value = "0",
-       .choices = {},
-       .description = "that are played; 0: until clients have trained with the epochs of <training>"},
-      {.name = "deadline",
-       .type = Type::real,
-       .minimum = 0,
-       .maximum = 1e9,
-       .default_value = "0",
-       .choices = {},
-       .description = "seconds after which a round goes on with the updates that are there; 0: none"},
-      {.name = "over-selection",
-       .type = Type::real,
-       .minimum = 1,
-       .maximum = 100,
-       .default_value = "1",
-       .choices = {},
-       .description = "clients asked per update that is waited for; the last ones are ignored"},
-      {.name = "initial",
-       .type = Type::choice,
-       .minimum = 0,
-       .maximum = 0,
-       .default_value = "sent",
-       .choices = {"sent", "in-place"},
-       .description = "in-place: clients have the first model already"},
+      spec::real_parameter("fraction", 1e-6, 1, "1", "share of all clients whose updates make a round (C)"),
+      spec::real_parameter("minimum", 0, 1, "0.5",
+                           "share of those that must be free for a round to begin; until then the server waits"),
+      spec::integer_parameter("rounds", 0, 1e9, "0",
+                              "that are played; 0: until clients have trained with the epochs of <training>"),
+      spec::real_parameter("deadline", 0, 1e9, "0",
+                           "seconds after which a round goes on with the updates that are there; 0: none"),
+      spec::real_parameter("over-selection", 1, 100, "1",
+                           "clients asked per update that is waited for; the last ones are ignored"),
+      spec::choice_parameter("initial", {"sent", "in-place"}, "in-place: clients have the first model already"),
   };
   for (spec::ParameterSpec& parameter : local_parameters()) parameters.push_back(std::move(parameter));
   return parameters;
 }
 
 std::vector<spec::ParameterSpec> FederatedRounds::straggler_parameters(const std::string& partial) {
-  using Type = spec::ParameterSpec::Type;
   return {
-      {.name = "stragglers",
-       .type = Type::real,
-       .minimum = 0,
-       .maximum = 1,
-       .default_value = "0",
-       .choices = {},
-       .description = "share of a round's clients that can do only a part of their local work"},
-      {.name = "partial",
-       .type = Type::choice,
-       .minimum = 0,
-       .maximum = 0,
-       .default_value = partial,
-       .choices = {"keep", "drop"},
-       .description = "what becomes of the part that a straggler has done"},
+      spec::real_parameter("stragglers", 0, 1, "0",
+                           "share of a round's clients that can do only a part of their local work"),
+      spec::choice_parameter("partial", partial, {"keep", "drop"},
+                             "what becomes of the part that a straggler has done"),
   };
 }
 

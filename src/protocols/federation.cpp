@@ -13,29 +13,13 @@ using world::Value;
 using world::Work;
 
 std::vector<spec::ParameterSpec> Federation::local_parameters() {
-  using Type = spec::ParameterSpec::Type;
   return {
-      {.name = "local-epochs",
-       .type = Type::real,
-       .minimum = 0.001,
-       .maximum = 1000,
-       .default_value = "1",
-       .choices = {},
-       .description = "passes of a client over its own samples each time that it is asked (E)"},
-      {.name = "local-steps",
-       .type = Type::integer,
-       .minimum = 0,
-       .maximum = 1e9,
-       .default_value = "0",
-       .choices = {},
-       .description = "batches of a client each time that it is asked, instead of passes; 0: local-epochs"},
-      {.name = "retries",
-       .type = Type::integer,
-       .minimum = 0,
-       .maximum = 20,
-       .default_value = "0",
-       .choices = {},
-       .description = "times that a message that was lost is sent again, after 1, 2, 4 ... seconds"},
+      spec::real_parameter("local-epochs", 0.001, 1000, "1",
+                           "passes of a client over its own samples each time that it is asked (E)"),
+      spec::integer_parameter("local-steps", 0, 1e9, "0",
+                              "batches of a client each time that it is asked, instead of passes; 0: local-epochs"),
+      spec::integer_parameter("retries", 0, 20, "0",
+                              "times that a message that was lost is sent again, after 1, 2, 4 ... seconds"),
   };
 }
 

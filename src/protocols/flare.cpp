@@ -3,33 +3,6 @@
 #include "protocols/flare_play.hpp"
 
 namespace dadsim::protocols {
-namespace {
-
-using FlareType = spec::ParameterSpec::Type;
-
-spec::ParameterSpec flare_real(const char* name, double minimum, double maximum, const char* usual,
-                               const char* description) {
-  return {.name = name,
-          .type = FlareType::real,
-          .minimum = minimum,
-          .maximum = maximum,
-          .default_value = usual,
-          .choices = {},
-          .description = description};
-}
-
-spec::ParameterSpec flare_integer(const char* name, double minimum, double maximum, const char* usual,
-                                  const char* description) {
-  return {.name = name,
-          .type = FlareType::integer,
-          .minimum = minimum,
-          .maximum = maximum,
-          .default_value = usual,
-          .choices = {},
-          .description = description};
-}
-
-}  // namespace
 
 ProtocolInfo flare_info() {
   return {
@@ -42,32 +15,32 @@ ProtocolInfo flare_info() {
       .payload = "d and some quantiles down when training has settled; raw samples up when drift is suspected",
       .on_failure = "a sensor that comes back is sent the last model; an upload that is lost is not sent again",
       .parameters =
-          {{.name = "schedule",
-            .type = FlareType::choice,
-            .minimum = 0,
-            .maximum = 0,
-            .default_value = "dual",
-            .choices = {"dual", "fixed"},
-            .description = "dual: as training and confidences ask for; fixed: at intervals"},
-           flare_real("duration", 1, 1e9, "3600", "seconds that are played"),
-           flare_real("interval", 1e-6, 1e6, "0.1", "seconds between two samples of a sensor"),
-           flare_integer("samples", 10, 100000, "100", "of a window of confidences, and of an upload (m)"),
-           flare_integer("quantiles", 10, 100000, "100", "of confidences that are sent with a model (K)"),
-           flare_real("level", 1e-9, 0.5, "0.05", "of the Kolmogorov-Smirnov test of confidences"),
-           flare_real("phi", 0, 1, "0", "distance of confidences from which samples are uploaded; 0: that of the test"),
-           flare_real("held", 0.01, 0.95, "0.5", "share of its samples that a sensor's client has from the beginning"),
-           flare_real("validation", 0.05, 0.9, "0.3", "share of the client's samples that it holds back"),
-           flare_integer("local-steps", 1, 1e6, "5", "batches of the client between two looks at its training"),
-           flare_integer("window", 2, 10000, "10", "looks over which the spread is taken (w)"),
-           flare_real("alpha", 0.01, 1, "0.25",
-                      "stable: a spread of at most this share of the largest since it rested"),
-           flare_real("beta", 1, 1000, "1.5",
-                      "unstable: a spread of more than so many times that of the last deployment"),
-           flare_real("tolerance", 0, 1, "0.02", "stable: share by which the training loss may fall within a window"),
-           flare_integer("patience", 1, 1e6, "200", "looks after which training counts as settled, or as not moved"),
-           flare_real("upload-every", 1e-3, 1e9, "600", "fixed: seconds between uploads of a sensor"),
-           flare_real("deploy-every", 1e-3, 1e9, "600", "fixed: seconds between deployments"),
-           flare_real("sample-bytes", 0, 1e12, "0", "of a raw sample on the wire; 0: four per value")},
+          {spec::choice_parameter("schedule", {"dual", "fixed"},
+                                  "dual: as training and confidences ask for; fixed: at intervals"),
+           spec::real_parameter("duration", 1, 1e9, "3600", "seconds that are played"),
+           spec::real_parameter("interval", 1e-6, 1e6, "0.1", "seconds between two samples of a sensor"),
+           spec::integer_parameter("samples", 10, 100000, "100", "of a window of confidences, and of an upload (m)"),
+           spec::integer_parameter("quantiles", 10, 100000, "100", "of confidences that are sent with a model (K)"),
+           spec::real_parameter("level", 1e-9, 0.5, "0.05", "of the Kolmogorov-Smirnov test of confidences"),
+           spec::real_parameter("phi", 0, 1, "0",
+                                "distance of confidences from which samples are uploaded; 0: that of the test"),
+           spec::real_parameter("held", 0.01, 0.95, "0.5",
+                                "share of its samples that a sensor's client has from the beginning"),
+           spec::real_parameter("validation", 0.05, 0.9, "0.3", "share of the client's samples that it holds back"),
+           spec::integer_parameter("local-steps", 1, 1e6, "5",
+                                   "batches of the client between two looks at its training"),
+           spec::integer_parameter("window", 2, 10000, "10", "looks over which the spread is taken (w)"),
+           spec::real_parameter("alpha", 0.01, 1, "0.25",
+                                "stable: a spread of at most this share of the largest since it rested"),
+           spec::real_parameter("beta", 1, 1000, "1.5",
+                                "unstable: a spread of more than so many times that of the last deployment"),
+           spec::real_parameter("tolerance", 0, 1, "0.02",
+                                "stable: share by which the training loss may fall within a window"),
+           spec::integer_parameter("patience", 1, 1e6, "200",
+                                   "looks after which training counts as settled, or as not moved"),
+           spec::real_parameter("upload-every", 1e-3, 1e9, "600", "fixed: seconds between uploads of a sensor"),
+           spec::real_parameter("deploy-every", 1e-3, 1e9, "600", "fixed: seconds between deployments"),
+           spec::real_parameter("sample-bytes", 0, 1e12, "0", "of a raw sample on the wire; 0: four per value")},
       .make = [](const Setting& setting) { return std::make_unique<FlareProtocol>(setting); },
       .check = nullptr,
       .compresses = [](const spec::ParameterValues&) { return false; },

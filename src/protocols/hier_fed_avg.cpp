@@ -224,16 +224,9 @@ class HierFedAvg final : public Federation {
 }  // namespace
 
 ProtocolInfo hier_fed_avg_info() {
-  using Type = spec::ParameterSpec::Type;
   std::vector<spec::ParameterSpec> parameters = Federation::local_parameters();
   const auto integer = [&](const char* name, double minimum, const char* value, const char* description) {
-    parameters.push_back({.name = name,
-                          .type = Type::integer,
-                          .minimum = minimum,
-                          .maximum = 1e9,
-                          .default_value = value,
-                          .choices = {},
-                          .description = description});
+    parameters.push_back(spec::integer_parameter(name, minimum, 1e9, value, description));
   };
   integer("groups", 1, "2", "of equally many workers, in their order; the first of a group leads it");
   integer("edge-rounds", 1, "1", "rounds within the groups for one of all groups");

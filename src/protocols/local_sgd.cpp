@@ -32,13 +32,7 @@ ProtocolInfo local_sgd_info() {
           [](const spec::ParameterValues&) {
             return estimate::AlgorithmState{step::extent::parameters()};  // the weights that the round began with
           }};
-  info.parameters.push_back({.name = "post-local",
-                             .type = spec::ParameterSpec::Type::real,
-                             .minimum = 0,
-                             .maximum = 1e6,
-                             .default_value = "0",
-                             .choices = {},
-                             .description = "epochs with a period of 1 before"});
+  info.parameters.push_back(spec::real_parameter("post-local", 0, 1e6, "0", "epochs with a period of 1 before"));
   return info;
 }
 

@@ -28,42 +28,17 @@ LocalSteps::LocalSteps(const Setting& setting)
 }
 
 std::vector<spec::ParameterSpec> LocalSteps::parameters(const std::string& period) {
-  using Type = spec::ParameterSpec::Type;
   return {
-      {.name = "period",
-       .type = Type::integer,
-       .minimum = 1,
-       .maximum = 1e9,
-       .default_value = period,
-       .choices = {},
-       .description = "local steps between synchronisations (H)"},
-      {.name = "rounds",
-       .type = Type::integer,
-       .minimum = 0,
-       .maximum = 1e9,
-       .default_value = "0",
-       .choices = {},
-       .description = "of so many steps each; 0: as many steps as synchronous training takes"},
+      spec::integer_parameter("period", 1, 1e9, period, "local steps between synchronisations (H)"),
+      spec::integer_parameter("rounds", 0, 1e9, "0",
+                              "of so many steps each; 0: as many steps as synchronous training takes"),
   };
 }
 
 std::vector<spec::ParameterSpec> LocalSteps::outer_parameters(const std::string& rate) {
-  using Type = spec::ParameterSpec::Type;
   return {
-      {.name = "outer-rate",
-       .type = Type::real,
-       .minimum = 1e-9,
-       .maximum = 1e3,
-       .default_value = rate,
-       .choices = {},
-       .description = "learning rate of the outer optimizer"},
-      {.name = "outer-momentum",
-       .type = Type::real,
-       .minimum = 0,
-       .maximum = 0.9999,
-       .default_value = "0.9",
-       .choices = {},
-       .description = "its Nesterov momentum"},
+      spec::real_parameter("outer-rate", 1e-9, 1e3, rate, "learning rate of the outer optimizer"),
+      spec::real_parameter("outer-momentum", 0, 0.9999, "0.9", "its Nesterov momentum"),
   };
 }
 

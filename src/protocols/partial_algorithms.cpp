@@ -5,37 +5,17 @@ namespace dadsim::protocols {
 namespace {
 
 std::vector<spec::ParameterSpec> partial_parameters(const std::string& algorithm) {
-  using Type = spec::ParameterSpec::Type;
   std::vector<spec::ParameterSpec> parameters = {
-      {.name = "fraction",
-       .type = Type::real,
-       .minimum = 1e-6,
-       .maximum = 1,
-       .default_value = "1",
-       .choices = {},
-       .description = "share of the sites that are asked in a step, drawn anew each time"},
-      {.name = "deadline",
-       .type = Type::real,
-       .minimum = 0,
-       .maximum = 1e9,
-       .default_value = "0",
-       .choices = {},
-       .description = "seconds after which a step goes on with what has come, though never with nothing; 0: none"},
-      {.name = "weights",
-       .type = Type::choice,
-       .minimum = 0,
-       .maximum = 0,
-       .default_value = "unbiased",
-       .choices = {"unbiased", "present"},
-       .description = "unbiased: each part counts by the inverse of the site's chance to take part; present: the mean "
-                      "over those that are there"},
-      {.name = "barrier",
-       .type = Type::choice,
-       .minimum = 0,
-       .maximum = 0,
-       .default_value = "false",
-       .choices = {"false", "true"},
-       .description = "true: sites begin the next step together, once all are through; false: each when it is"},
+      spec::real_parameter("fraction", 1e-6, 1, "1",
+                           "share of the sites that are asked in a step, drawn anew each time"),
+      spec::real_parameter("deadline", 0, 1e9, "0",
+                           "seconds after which a step goes on with what has come, though never with nothing; 0: none"),
+      spec::choice_parameter(
+          "weights", {"unbiased", "present"},
+          "unbiased: each part counts by the inverse of the site's chance to take part; present: the mean "
+          "over those that are there"),
+      spec::choice_parameter("barrier", {"false", "true"},
+                             "true: sites begin the next step together, once all are through; false: each when it is"),
   };
   for (const spec::ParameterSpec& own : algorithms::algorithm_registry().at(algorithm).parameters) {
     if (own.name != "separate") parameters.push_back(own);

@@ -87,13 +87,8 @@ class Scaffold final : public FederatedRounds {
 
 ProtocolInfo scaffold_info() {
   std::vector<spec::ParameterSpec> parameters = FederatedRounds::common_parameters();
-  parameters.push_back({.name = "server-rate",
-                        .type = spec::ParameterSpec::Type::real,
-                        .minimum = 1e-6,
-                        .maximum = 100,
-                        .default_value = "1",
-                        .choices = {},
-                        .description = "step of the server towards the mean of the clients' models"});
+  parameters.push_back(spec::real_parameter("server-rate", 1e-6, 100, "1",
+                                            "step of the server towards the mean of the clients' models"));
   return {.name = "scaffold",
           .description =
               "Federated averaging whose clients correct every step by how their gradients differ from everyone's "

@@ -5,22 +5,10 @@
 namespace dadsim::protocols {
 
 std::vector<spec::ParameterSpec> SecureAggregation::parameters() {
-  using Type = spec::ParameterSpec::Type;
   return {
-      {.name = "secure",
-       .type = Type::choice,
-       .minimum = 0,
-       .maximum = 0,
-       .default_value = "no",
-       .choices = {"no", "yes"},
-       .description = "yes: what secure aggregation costs is computed and sent too"},
-      {.name = "secure-bits",
-       .type = Type::integer,
-       .minimum = 1,
-       .maximum = 64,
-       .default_value = "32",
-       .choices = {},
-       .description = "bits of a number of an update before ceil(log2(clients)) are added for the sum"},
+      spec::choice_parameter("secure", {"no", "yes"}, "yes: what secure aggregation costs is computed and sent too"),
+      spec::integer_parameter("secure-bits", 1, 64, "32",
+                              "bits of a number of an update before ceil(log2(clients)) are added for the sum"),
   };
 }
 

@@ -3,7 +3,6 @@
 namespace dadsim::protocols {
 
 ProtocolInfo streaming_diloco_info() {
-  using Type = spec::ParameterSpec::Type;
   ProtocolInfo info{
       .name = "streaming-diloco",
       .description =
@@ -39,35 +38,16 @@ ProtocolInfo streaming_diloco_info() {
   for (spec::ParameterSpec& parameter : LocalSteps::outer_parameters("0.4")) {
     info.parameters.push_back(std::move(parameter));
   }
-  info.parameters.push_back({.name = "fragments",
-                             .type = Type::integer,
-                             .minimum = 1,
-                             .maximum = 1e6,
-                             .default_value = "3",
-                             .choices = {},
-                             .description = "parts of the model (P); as many as it has matrices at most"});
-  info.parameters.push_back({.name = "delay",
-                             .type = Type::integer,
-                             .minimum = 0,
-                             .maximum = 1e9,
-                             .default_value = "1",
-                             .choices = {},
-                             .description = "inner steps from sending a fragment to taking in what has become of it "
-                                            "(tau); 0: workers wait for it"});
-  info.parameters.push_back({.name = "alpha",
-                             .type = Type::real,
-                             .minimum = 0,
-                             .maximum = 1,
-                             .default_value = "0.5",
-                             .choices = {},
-                             .description = "share of the worker's own weights when it takes in a fragment"});
-  info.parameters.push_back({.name = "outer-gradients",
-                             .type = Type::choice,
-                             .minimum = 0,
-                             .maximum = 0,
-                             .default_value = "e3m0",
-                             .choices = {"e3m0", "compress"},
-                             .description = "e3m0: in four bits a number; compress: as <compress> of the run says"});
+  info.parameters.push_back(
+      spec::integer_parameter("fragments", 1, 1e6, "3", "parts of the model (P); as many as it has matrices at most"));
+  info.parameters.push_back(
+      spec::integer_parameter("delay", 0, 1e9, "1",
+                              "inner steps from sending a fragment to taking in what has become of it "
+                              "(tau); 0: workers wait for it"));
+  info.parameters.push_back(
+      spec::real_parameter("alpha", 0, 1, "0.5", "share of the worker's own weights when it takes in a fragment"));
+  info.parameters.push_back(spec::choice_parameter(
+      "outer-gradients", {"e3m0", "compress"}, "e3m0: in four bits a number; compress: as <compress> of the run says"));
   return info;
 }
 

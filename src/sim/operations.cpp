@@ -298,13 +298,7 @@ step::StepOperations operations_of(const Cluster& cluster, const step::Schedule&
   std::optional<StepOperations> operations;
   const auto on_message = [&](std::string_view bytes) {
     WireReader message(bytes);
-    std::uint8_t topic = 0;
-    message >> topic;
-    if (static_cast<TimingTopic>(topic) == TimingTopic::failure) {
-      message >> failure;
-    } else {
-      operations = operations_in(message);
-    }
+    if (topic_of(message, failure)) operations = operations_in(message);
   };
   const ChildOutcome outcome =
       run_in_child([&](const MessageSink& sink) { write_operations(cluster, schedule, sink); }, on_message);

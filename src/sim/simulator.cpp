@@ -75,12 +75,9 @@ TimedRun time_schedules(const Cluster& cluster, std::span<const step::Schedule> 
   bool complete = false;
   const auto on_message = [&](std::string_view bytes) {
     WireReader message(bytes);
-    std::uint8_t topic = 0;
-    message >> topic;
-    switch (static_cast<TimingTopic>(topic)) {
-      case TimingTopic::failure:
-        message >> failure;
-        return;
+    const std::optional<TimingTopic> topic = topic_of(message, failure);
+    if (!topic) return;
+    switch (*topic) {
       case TimingTopic::first:
         result.first = step::unpack_timing(message);
         return;
@@ -112,6 +109,7 @@ TimedRun time_schedules(const Cluster& cluster, std::span<const step::Schedule> 
         return;
       }
       case TimingTopic::collective:
+      case TimingTopic::failure:
         return;
     }
   };
@@ -145,11 +143,9 @@ TimedCollectives time_collectives(const Cluster& cluster, std::span<const Collec
   bool complete = false;
   const auto on_message = [&](std::string_view bytes) {
     WireReader message(bytes);
-    std::uint8_t topic = 0;
-    message >> topic;
-    if (static_cast<TimingTopic>(topic) == TimingTopic::failure) {
-      message >> failure;
-    } else if (static_cast<TimingTopic>(topic) == TimingTopic::network) {
+    const std::optional<TimingTopic> topic = topic_of(message, failure);
+    if (!topic) return;
+    if (*topic == TimingTopic::network) {
       result.network = step::unpack_network(message);
       complete = true;
     } else {

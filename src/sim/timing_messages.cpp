@@ -4,6 +4,14 @@
 
 namespace dadsim::sim {
 
+std::optional<TimingTopic> topic_of(WireReader& message, std::string& failure) {
+  std::uint8_t topic = 0;
+  message >> topic;
+  if (static_cast<TimingTopic>(topic) != TimingTopic::failure) return static_cast<TimingTopic>(topic);
+  message >> failure;
+  return std::nullopt;
+}
+
 void fail(const MessageSink& sink, std::string_view words) {
   WireWriter message = about(TimingTopic::failure);
   message << words;

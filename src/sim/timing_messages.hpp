@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <string_view>
 
 #include "sim/child_process.hpp"
@@ -26,6 +28,10 @@ inline WireWriter about(TimingTopic topic) {
   message << static_cast<std::uint8_t>(topic);
   return message;
 }
+
+/// What a message is about, whose reader then stands behind that; none where it is of a failure, whose words are then
+/// in `failure`.
+std::optional<TimingTopic> topic_of(WireReader& message, std::string& failure);
 
 /// Says what went wrong and ends the child: what other actors wait for will not come any more.
 [[noreturn]] void fail(const MessageSink& sink, std::string_view words);

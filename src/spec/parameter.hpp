@@ -2,6 +2,7 @@
 
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace dadsim::spec {
@@ -17,6 +18,30 @@ struct ParameterSpec {
   std::vector<std::string> choices;  ///< of a choice
   std::string description;
 };
+
+inline ParameterSpec integer_parameter(std::string name, double minimum, double maximum, std::string default_value,
+                                       std::string description) {
+  return {std::move(name),       ParameterSpec::Type::integer, minimum, maximum, std::move(default_value), {},
+          std::move(description)};
+}
+
+inline ParameterSpec real_parameter(std::string name, double minimum, double maximum, std::string default_value,
+                                    std::string description) {
+  return {std::move(name),       ParameterSpec::Type::real, minimum, maximum, std::move(default_value), {},
+          std::move(description)};
+}
+
+inline ParameterSpec choice_parameter(std::string name, std::string default_value, std::vector<std::string> choices,
+                                      std::string description) {
+  return {std::move(name),    ParameterSpec::Type::choice, 0, 0, std::move(default_value),
+          std::move(choices), std::move(description)};
+}
+
+/// One whose first choice is the one by default.
+inline ParameterSpec choice_parameter(std::string name, const std::vector<std::string>& choices,
+                                      std::string description) {
+  return choice_parameter(std::move(name), choices.front(), choices, std::move(description));
+}
 
 /// Values by name, as text already checked against the specification.
 using ParameterValues = std::map<std::string, std::string>;

@@ -165,15 +165,6 @@ std::int64_t Cogd::dead_components(const models::Network& network, std::size_t p
 }
 
 AlgorithmInfo cogd_info() {
-  const auto real = [](std::string name, double minimum, double maximum, std::string value, std::string description) {
-    return spec::ParameterSpec{.name = std::move(name),
-                               .type = spec::ParameterSpec::Type::real,
-                               .minimum = minimum,
-                               .maximum = maximum,
-                               .default_value = std::move(value),
-                               .choices = {},
-                               .description = std::move(description)};
-  };
   return {
       .name = "cogd",
       .description =
@@ -193,24 +184,15 @@ AlgorithmInfo cogd_info() {
           "low-rank network on digits, three seeds: no effect that can be told from none, in any mode (docs/cogd.md)",
       .sharing = Sharing::one_network,
       .exact = false,
-      .parameters = {{.name = "update",
-                      .type = spec::ParameterSpec::Type::choice,
-                      .minimum = 0,
-                      .maximum = 0,
-                      .default_value = "synchronous",
-                      .choices = {"synchronous", "alternating", "stale"},
-                      .description = "synchronous: both factors in every step; alternating: V in even steps and U in "
-                                     "odd ones; stale: U with gradients that are some steps old"},
-                     {.name = "staleness",
-                      .type = spec::ParameterSpec::Type::integer,
-                      .minimum = 0,
-                      .maximum = 1000,
-                      .default_value = "4",
-                      .choices = {},
-                      .description = "age of the gradients of U in steps, where they are stale"},
-                     real("strength", 0, 10, "0.1", "s; 0: plain gradient descent"),
-                     real("l1", 0, 10, "0", "of the penalty on V, by a proximal step"),
-                     real("cap", 0, 1e6, "1", "largest length of a u_j; 0: none")},
+      .parameters = {spec::choice_parameter(
+                         "update", {"synchronous", "alternating", "stale"},
+                         "synchronous: both factors in every step; alternating: V in even steps and U in "
+                         "odd ones; stale: U with gradients that are some steps old"),
+                     spec::integer_parameter("staleness", 0, 1000, "4",
+                                             "age of the gradients of U in steps, where they are stale"),
+                     spec::real_parameter("strength", 0, 10, "0.1", "s; 0: plain gradient descent"),
+                     spec::real_parameter("l1", 0, 10, "0", "of the penalty on V, by a proximal step"),
+                     spec::real_parameter("cap", 0, 1e6, "1", "largest length of a u_j; 0: none")},
       .make =
           [](const spec::ParameterValues& values) {
             const std::string& update = values.at("update");

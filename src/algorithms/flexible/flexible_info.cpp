@@ -20,16 +20,6 @@ std::unique_ptr<Algorithm> make_flexible(const spec::RunSpec& run) {
   return std::make_unique<Rehearsal>(run, factors_of(run.parameters));
 }
 
-spec::ParameterSpec choice(const char* name, std::vector<std::string> choices, const char* description) {
-  spec::ParameterSpec parameter;
-  parameter.name = name;
-  parameter.type = spec::ParameterSpec::Type::choice;
-  parameter.default_value = choices.front();
-  parameter.choices = std::move(choices);
-  parameter.description = description;
-  return parameter;
-}
-
 }  // namespace
 
 AlgorithmInfo flexible_info() {
@@ -52,32 +42,18 @@ AlgorithmInfo flexible_info() {
   info.sharing = Sharing::one_network;
   info.exact = true;
   info.parameters = {
-      choice("policy", {"rules", "bytes", "time"},
-             "rules: as <share> and default say; bytes: each layer takes the statistic with which the fewest bytes are "
-             "sent; time: those with which a step takes the least time on its cluster"),
-      choice("default", {"gradient", "dad", "edad", "rank-dad"}, "how layers are shared that no <share> names"),
-      choice("lossy", {"false", "true"}, "true: bytes and time may choose rank-dad too"),
-      {.name = "cap",
-       .type = spec::ParameterSpec::Type::integer,
-       .minimum = 1,
-       .maximum = 65536,
-       .default_value = "8",
-       .choices = {},
-       .description = "rank-dad: most components a site sends per layer and step"},
-      {.name = "iterations",
-       .type = spec::ParameterSpec::Type::integer,
-       .minimum = 1,
-       .maximum = 1000,
-       .default_value = "10",
-       .choices = {},
-       .description = "rank-dad: power iterations per component"},
-      {.name = "tolerance",
-       .type = spec::ParameterSpec::Type::real,
-       .minimum = 0,
-       .maximum = 1,
-       .default_value = "0.01",
-       .choices = {},
-       .description = "rank-dad: components whose singular value is at most this share of the largest are not sent"}};
+      spec::choice_parameter(
+          "policy", {"rules", "bytes", "time"},
+          "rules: as <share> and default say; bytes: each layer takes the statistic with which the fewest bytes are "
+          "sent; time: those with which a step takes the least time on its cluster"),
+      spec::choice_parameter("default", {"gradient", "dad", "edad", "rank-dad"},
+                             "how layers are shared that no <share> names"),
+      spec::choice_parameter("lossy", {"false", "true"}, "true: bytes and time may choose rank-dad too"),
+      spec::integer_parameter("cap", 1, 65536, "8", "rank-dad: most components a site sends per layer and step"),
+      spec::integer_parameter("iterations", 1, 1000, "10", "rank-dad: power iterations per component"),
+      spec::real_parameter(
+          "tolerance", 0, 1, "0.01",
+          "rank-dad: components whose singular value is at most this share of the largest are not sent")};
   info.make_of_run = make_flexible;
   info.exact_with = flexible_is_exact;
   info.check_share = faults_of_share;

@@ -14,27 +14,6 @@ ForwardGradient::Options forward_options(const spec::ParameterValues& values) {
           .compact = values.at("share") == "ingredients"};
 }
 
-spec::ParameterSpec choice(std::string name, std::vector<std::string> choices, std::string description) {
-  return {.name = std::move(name),
-          .type = spec::ParameterSpec::Type::choice,
-          .minimum = 0,
-          .maximum = 0,
-          .default_value = choices.front(),
-          .choices = choices,
-          .description = std::move(description)};
-}
-
-spec::ParameterSpec whole(std::string name, double minimum, double maximum, std::string value,
-                          std::string description) {
-  return {.name = std::move(name),
-          .type = spec::ParameterSpec::Type::integer,
-          .minimum = minimum,
-          .maximum = maximum,
-          .default_value = std::move(value),
-          .choices = {},
-          .description = std::move(description)};
-}
-
 }  // namespace
 
 AlgorithmInfo forward_gradient_info() {
@@ -71,22 +50,27 @@ AlgorithmInfo forward_gradient_info() {
       .exact = false,
       .estimates = true,
       .parameters =
-          {choice(
+          {spec::choice_parameter(
                "perturb", {"activity", "weight"},
                "activity: pre-activations move, for every sample along a direction of its own (FG-A); weight: weights "
                "move, along one direction per site (FG-W)"),
-           choice("loss", {"global", "local"},
-                  "global: the network's; local: every block has a linear classifier at its end, and learns from its "
-                  "loss alone"),
-           whole("blocks", 0, 1e6, "0",
-                 "local losses: parts of the network with a loss each; 0: every hidden matrix, or residual layer, is "
-                 "one"),
-           whole("groups", 1, 65536, "1",
-                 "local losses: groups of channels, each with a copy of its block's loss and a derivative of its own"),
-           whole("directions", 1, 10000, "1", "random directions per step, whose estimates are averaged"),
-           choice("share", {"gradients", "ingredients"},
-                  "gradients: sums of them; ingredients: what they are made of, the factors x and c u of every sample, "
-                  "or with weights perturbed a seed and its scalars, from which all sites draw the directions again")},
+           spec::choice_parameter(
+               "loss", {"global", "local"},
+               "global: the network's; local: every block has a linear classifier at its end, and learns from its "
+               "loss alone"),
+           spec::integer_parameter(
+               "blocks", 0, 1e6, "0",
+               "local losses: parts of the network with a loss each; 0: every hidden matrix, or residual layer, is "
+               "one"),
+           spec::integer_parameter(
+               "groups", 1, 65536, "1",
+               "local losses: groups of channels, each with a copy of its block's loss and a derivative of its own"),
+           spec::integer_parameter("directions", 1, 10000, "1",
+                                   "random directions per step, whose estimates are averaged"),
+           spec::choice_parameter(
+               "share", {"gradients", "ingredients"},
+               "gradients: sums of them; ingredients: what they are made of, the factors x and c u of every sample, "
+               "or with weights perturbed a seed and its scalars, from which all sites draw the directions again")},
       .make =
           [](const spec::ParameterValues& values) {
             return std::make_unique<ForwardGradient>(forward_options(values));

@@ -49,14 +49,9 @@ AlgorithmInfo choco_info() {
       .exact = false,
       .parameters =
           with_graph(GraphNeeds::undirected_fixed,
-                     {{.name = "gamma",
-                       .type = spec::ParameterSpec::Type::real,
-                       .minimum = 0,
-                       .maximum = 2,
-                       .default_value = "1",
-                       .choices = {},
-                       .description = "step of the averaging: 1 where nothing is compressed, less the more is "
-                                      "(published: 0.45 with signs, 0.0375 with the largest 1 %)"}}),
+                     {spec::real_parameter("gamma", 0, 2, "1",
+                                           "step of the averaging: 1 where nothing is compressed, less the more is "
+                                           "(published: 0.45 with signs, 0.0375 with the largest 1 %)")}),
       .make_gossip =
           [](const spec::ParameterValues& values) { return std::make_unique<Choco>(std::stod(values.at("gamma"))); },
       // x̂ of its own, the sum of those of its neighbours, and a message.

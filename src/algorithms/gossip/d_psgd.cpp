@@ -40,16 +40,11 @@ AlgorithmInfo d_psgd_info() {
           "On the complete graph, adapt-then-combine equals gradient sharing to 2e-5",
       .sharing = Sharing::own_weights,
       .exact = false,
-      .parameters =
-          with_graph(GraphNeeds::doubly_stochastic,
-                     {{.name = "order",
-                       .type = spec::ParameterSpec::Type::choice,
-                       .minimum = 0,
-                       .maximum = 0,
-                       .default_value = "overlapped",
-                       .choices = {"overlapped", "adapt-then-combine"},
-                       .description = "overlapped: weights travel beside the passes; adapt-then-combine: once the "
-                                      "gradients have been applied"}}),
+      .parameters = with_graph(
+          GraphNeeds::doubly_stochastic,
+          {spec::choice_parameter("order", {"overlapped", "adapt-then-combine"},
+                                  "overlapped: weights travel beside the passes; adapt-then-combine: once the "
+                                  "gradients have been applied")}),
       .make_gossip =
           [](const spec::ParameterValues& values) {
             return std::make_unique<DPsgd>(values.at("order") == "overlapped" ? DPsgd::Order::overlapped

@@ -209,13 +209,7 @@ std::vector<spec::ParameterSpec> graph_parameters(GraphNeeds needs, const std::s
   }
   return {
       graph,
-      {.name = "probability",
-       .type = spec::ParameterSpec::Type::real,
-       .minimum = 0,
-       .maximum = 1,
-       .default_value = "0.5",
-       .choices = {},
-       .description = "of an edge between two sites, in the graph 'erdos-renyi'"},
+      spec::real_parameter("probability", 0, 1, "0.5", "of an edge between two sites, in the graph 'erdos-renyi'"),
       {.name = "edges",
        .type = spec::ParameterSpec::Type::file,
        .minimum = 0,

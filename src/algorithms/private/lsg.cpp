@@ -101,32 +101,17 @@ void Lsg::applied(TrainingStep& step, std::size_t l, const models::Matrix& gradi
 }
 
 AlgorithmInfo lsg_info() {
-  using Type = spec::ParameterSpec::Type;
   std::vector<spec::ParameterSpec> parameters = rgp_parameters();
-  parameters.push_back({.name = "density",
-                        .type = Type::real,
-                        .minimum = 1e-6,
-                        .maximum = 1,
-                        .default_value = "0.25",
-                        .choices = {},
-                        .description = "share of the numbers of every matrix's carriers that is released"});
-  parameters.push_back({.name = "mask",
-                        .type = Type::choice,
-                        .minimum = 0,
-                        .maximum = 0,
-                        .default_value = "random",
-                        .choices = {"random", "magnitude", "synflow"},
-                        .description = "which: drawn anew in every step; the largest of the noisy gradients so far; "
-                                       "those through which most would flow"});
-  parameters.push_back({.name = "memory",
-                        .type = Type::real,
-                        .minimum = 0,
-                        .maximum = 1,
-                        .default_value = "0.9",
-                        .choices = {},
-                        .description =
-                            "magnitude: what is left of the noisy gradients after each step; 0: the last one "
-                            "alone; 1: all of them"});
+  parameters.push_back(spec::real_parameter("density", 1e-6, 1, "0.25",
+                                            "share of the numbers of every matrix's carriers that is released"));
+  parameters.push_back(
+      spec::choice_parameter("mask", {"random", "magnitude", "synflow"},
+                             "which: drawn anew in every step; the largest of the noisy gradients so far; "
+                             "those through which most would flow"));
+  parameters.push_back(
+      spec::real_parameter("memory", 0, 1, "0.9",
+                           "magnitude: what is left of the noisy gradients after each step; 0: the last one "
+                           "alone; 1: all of them"));
   return as_private({
       .name = "lsg",
       .description = "RGP of which sites share but some of the numbers, so that noise is added to few.",

@@ -78,43 +78,16 @@ std::string why_not(const RemarkContext& context) {
 }  // namespace
 
 std::vector<spec::ParameterSpec> privacy_parameters() {
-  using Type = spec::ParameterSpec::Type;
-  return {{.name = "clip",
-           .type = Type::real,
-           .minimum = 1e-9,
-           .maximum = 1e30,
-           .default_value = "1",
-           .choices = {},
-           .description = "norm C that the gradient of an example has at most"},
-          {.name = "noise-multiplier",
-           .type = Type::real,
-           .minimum = 0,
-           .maximum = 1e6,
-           .default_value = "1",
-           .choices = {},
-           .description = "σ: the deviation of the noise in units of C; 0: none; means nothing beside epsilon"},
-          {.name = "epsilon",
-           .type = Type::real,
-           .minimum = 0,
-           .maximum = 1e6,
-           .default_value = "0",
-           .choices = {},
-           .description = "ε to be spent in all steps of the run, from which σ follows; 0: noise-multiplier says it"},
-          {.name = "delta",
-           .type = Type::real,
-           .minimum = 1e-300,
-           .maximum = 0.5,
-           .default_value = "1e-5",
-           .choices = {},
-           .description = "δ at which ε is spent"},
-          {.name = "noise",
-           .type = Type::choice,
-           .minimum = 0,
-           .maximum = 0,
-           .default_value = "local",
-           .choices = {"local", "central", "per-site"},
-           .description = "local: every site adds its share, so that the sum has the noise; central: the aggregator "
-                          "adds it to the sum; per-site: every site adds all of it, so that its messages have it"}};
+  return {
+      spec::real_parameter("clip", 1e-9, 1e30, "1", "norm C that the gradient of an example has at most"),
+      spec::real_parameter("noise-multiplier", 0, 1e6, "1",
+                           "σ: the deviation of the noise in units of C; 0: none; means nothing beside epsilon"),
+      spec::real_parameter("epsilon", 0, 1e6, "0",
+                           "ε to be spent in all steps of the run, from which σ follows; 0: noise-multiplier says it"),
+      spec::real_parameter("delta", 1e-300, 0.5, "1e-5", "δ at which ε is spent"),
+      spec::choice_parameter("noise", {"local", "central", "per-site"},
+                             "local: every site adds its share, so that the sum has the noise; central: the aggregator "
+                             "adds it to the sum; per-site: every site adds all of it, so that its messages have it")};
 }
 
 PrivacyOptions privacy_options(const spec::ParameterValues& values) {

@@ -192,22 +192,11 @@ void Rgp::run(TrainingStep& step) {
 }
 
 std::vector<spec::ParameterSpec> rgp_parameters() {
-  using Type = spec::ParameterSpec::Type;
-  return {
-      {.name = "rank",
-       .type = Type::integer,
-       .minimum = 1,
-       .maximum = 65536,
-       .default_value = "16",
-       .choices = {},
-       .description = "columns of the gradient carriers; a matrix that they would not make smaller is left as it is"},
-      {.name = "warm-up",
-       .type = Type::integer,
-       .minimum = 0,
-       .maximum = 1e9,
-       .default_value = "0",
-       .choices = {},
-       .description = "steps whose carriers are those of the weights, before those of the update so far"}};
+  return {spec::integer_parameter(
+              "rank", 1, 65536, "16",
+              "columns of the gradient carriers; a matrix that they would not make smaller is left as it is"),
+          spec::integer_parameter("warm-up", 0, 1e9, "0",
+                                  "steps whose carriers are those of the weights, before those of the update so far")};
 }
 
 Rgp::Options rgp_options(const spec::ParameterValues& values) {

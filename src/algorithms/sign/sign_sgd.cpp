@@ -170,22 +170,13 @@ AlgorithmInfo sign_sgd_info() {
           "where zeros and ties are always +1",
       .sharing = Sharing::one_network,
       .exact = false,
-      .parameters = {{.name = "momentum",
-                      .type = spec::ParameterSpec::Type::real,
-                      .minimum = 0,
-                      .maximum = 0.9999,
-                      .default_value = "0",
-                      .choices = {},
-                      .description = "β of every site's own momentum: 0 is signSGD, 0.9 Signum"},
-                     {.name = "zeros",
-                      .type = spec::ParameterSpec::Type::choice,
-                      .minimum = 0,
-                      .maximum = 0,
-                      .default_value = "random",
-                      .choices = {"random", "plus", "abstain"},
-                      .description = "random: one bit, where a zero votes and a tie falls at random; plus: one bit, "
-                                     "where both are +1; abstain: two bits, where a zero has no vote and a tie moves "
-                                     "nothing"}},
+      .parameters = {spec::real_parameter("momentum", 0, 0.9999, "0",
+                                          "β of every site's own momentum: 0 is signSGD, 0.9 Signum"),
+                     spec::choice_parameter(
+                         "zeros", {"random", "plus", "abstain"},
+                         "random: one bit, where a zero votes and a tie falls at random; plus: one bit, "
+                         "where both are +1; abstain: two bits, where a zero has no vote and a tie moves "
+                         "nothing")},
       .make =
           [](const spec::ParameterValues& values) {
             const std::string& zeros = values.at("zeros");

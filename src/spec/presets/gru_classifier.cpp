@@ -22,11 +22,7 @@ Preset gru_classifier_preset() {
               "together.",
           .source = "Baker, Calhoun, Pearlmutter, Plis: Efficient Distributed Auto-Differentiation, arXiv:2102.09631",
           .parameters = {count_parameter("hidden", "64", "units of the recurrent layer"),
-                         {.name = "bias",
-                          .type = ParameterSpec::Type::choice,
-                          .default_value = "false",
-                          .choices = {"true", "false"},
-                          .description = "whether the layers have biases"}},
+                         choice_parameter("bias", "false", {"true", "false"}, "whether the layers have biases")},
           .make = make_gru_classifier};
 }
 

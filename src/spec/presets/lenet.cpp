@@ -27,13 +27,7 @@ Preset lenet_preset() {
           .source =
               "LeCun, Bottou, Bengio & Haffner: Gradient-based learning applied to document recognition, Proceedings "
               "of the IEEE 86(11), 1998; there with learned means for pooling, and tanh",
-          .parameters = {{.name = "activation",
-                          .type = ParameterSpec::Type::choice,
-                          .minimum = 0,
-                          .maximum = 0,
-                          .default_value = "relu",
-                          .choices = {"relu", "tanh"},
-                          .description = "of every layer but the last"}},
+          .parameters = {choice_parameter("activation", {"relu", "tanh"}, "of every layer but the last")},
           .make = make_lenet};
 }
 

@@ -52,22 +52,12 @@ Preset transformer_classifier_preset() {
                          count_parameter("heads", "4", "of each attention; a divisor of the width"),
                          count_parameter("blocks", "2", "of an attention and two dense layers each"),
                          count_parameter("hidden", "256", "units of the first dense layer of a block"),
-                         {.name = "dropout",
-                          .type = ParameterSpec::Type::real,
-                          .minimum = 0,
-                          .maximum = 0.99,
-                          .default_value = "0.1",
-                          .choices = {},
-                          .description = "share of values that training sets to zero behind the positions and in "
-                                         "front of every sum; 0: no such layers"},
-                         {.name = "pooling",
-                          .type = ParameterSpec::Type::choice,
-                          .minimum = 0,
-                          .maximum = 0,
-                          .default_value = "mean",
-                          .choices = {"mean", "class-token"},
-                          .description = "what the classifier reads: the mean over all positions, or a learned "
-                                         "position put before them"}},
+                         real_parameter("dropout", 0, 0.99, "0.1",
+                                        "share of values that training sets to zero behind the positions and in "
+                                        "front of every sum; 0: no such layers"),
+                         choice_parameter("pooling", {"mean", "class-token"},
+                                          "what the classifier reads: the mean over all positions, or a learned "
+                                          "position put before them")},
           .make = make_transformer_classifier};
 }
 

@@ -11,13 +11,8 @@
 namespace dadsim::spec {
 
 inline ParameterSpec size_parameter(std::string name, std::int64_t maximum, std::int64_t own, std::string description) {
-  return {.name = std::move(name),
-          .type = ParameterSpec::Type::integer,
-          .minimum = 1,
-          .maximum = static_cast<double>(maximum),
-          .default_value = std::to_string(own),
-          .choices = {},
-          .description = std::move(description)};
+  return integer_parameter(std::move(name), 1, static_cast<double>(maximum), std::to_string(own),
+                           std::move(description));
 }
 
 inline ParameterSpec layers_parameter(std::int64_t own) {

@@ -158,38 +158,49 @@ std::string answer_of_two(const SweepResults& results, const std::vector<PointOu
   return text;
 }
 
+/// Who is the quickest, and at how many points.
+struct Tally {
+  std::vector<std::string> labels;  // those with the most points first, as they stand in the scenario where alike
+  std::map<std::string, std::int64_t> won;
+  std::int64_t ties = 0;
+  std::int64_t nobody = 0;  // points where no run reaches the target
+};
+
+Tally tally_of(const std::vector<PointOutcome>& all) {
+  Tally tally;
+  for (const PointOutcome& outcome : all) {
+    for (const TimeToTarget& run : outcome.ranked) {
+      if (tally.won.emplace(run.label, 0).second) tally.labels.push_back(run.label);
+    }
+    if (outcome.won()) ++tally.won[outcome.ranked.front().label];
+    if (outcome.tie()) ++tally.ties;
+    if (!outcome.ranked.empty() && !outcome.reached()) ++tally.nobody;
+  }
+  std::ranges::stable_sort(tally.labels, [&](const auto& a, const auto& b) { return tally.won[a] > tally.won[b]; });
+  return tally;
+}
+
 /// At how many points each run is the quickest; empty where there is no choice between runs.
 std::string answer_of_many(const std::vector<PointOutcome>& all) {
   const bool by_step = metric_of(all) == report::Metric::time_per_step;
-  std::map<std::string, std::int64_t> won;
-  std::vector<std::string> labels;
-  std::int64_t ties = 0;
-  std::int64_t nobody = 0;
-  for (const PointOutcome& outcome : all) {
-    for (const TimeToTarget& run : outcome.ranked) {
-      if (won.emplace(run.label, 0).second) labels.push_back(run.label);
-    }
-    if (outcome.won()) ++won[outcome.ranked.front().label];
-    if (outcome.tie()) ++ties;
-    if (!outcome.ranked.empty() && !outcome.reached()) ++nobody;
-  }
-  if (labels.size() < 2) return {};
-  std::erase_if(labels, [&](const std::string& label) { return won[label] == 0; });
-  std::ranges::stable_sort(labels, [&](const auto& a, const auto& b) { return won[a] > won[b]; });
+  Tally tally = tally_of(all);
+  if (tally.labels.size() < 2) return {};
+  std::erase_if(tally.labels, [&](const std::string& label) { return tally.won[label] == 0; });
   std::string text;
-  for (std::size_t i = 0; i < std::min(labels.size(), kMostLabels); ++i) {
-    text += fmt::format("{}{}{} {}", text.empty() ? "" : ", ", labels[i],
+  for (std::size_t i = 0; i < std::min(tally.labels.size(), kMostLabels); ++i) {
+    text += fmt::format("{}{}{} {}", text.empty() ? "" : ", ", tally.labels[i],
                         i > 0     ? " at"
                         : by_step ? " has the shortest step at"
                                   : " is the quickest at",
-                        human_count(won[labels[i]]));
+                        human_count(tally.won[tally.labels[i]]));
     if (i == 0) text += fmt::format(" of {} points", human_count(static_cast<std::int64_t>(all.size())));
   }
   const auto add = [&](std::int64_t count, const char* what) {
     if (count > 0) text += fmt::format("{}{} {}", text.empty() ? "" : "; ", human_count(count), what);
   };
-  add(ties, ties == 1 ? "point is a tie" : "points are ties");
-  add(nobody, nobody == 1 ? "point has no run that reaches the target" : "points have no run that reaches the target");
+  add(tally.ties, tally.ties == 1 ? "point is a tie" : "points are ties");
+  add(tally.nobody,
+      tally.nobody == 1 ? "point has no run that reaches the target" : "points have no run that reaches the target");
   return text.empty() ? text : report::paragraph(text + '.');
 }
 
@@ -315,37 +326,25 @@ std::string metric_in_words(const SweepResults& results, report::Metric metric) 
 }
 
 std::string summary(const SweepResults& results, const std::vector<PointOutcome>& all) {
-  std::map<std::string, std::int64_t> won;
-  std::vector<std::string> labels;
-  std::int64_t nobody = 0;
-  std::int64_t ties = 0;
-  for (const PointOutcome& outcome : all) {
-    for (const TimeToTarget& run : outcome.ranked) {
-      if (won.emplace(run.label, 0).second) labels.push_back(run.label);
-    }
-    if (outcome.won()) ++won[outcome.ranked.front().label];
-    if (outcome.tie()) ++ties;
-    if (!outcome.ranked.empty() && !outcome.reached()) ++nobody;
-  }
-  std::ranges::stable_sort(labels, [&](const auto& a, const auto& b) { return won[a] > won[b]; });
+  Tally tally = tally_of(all);
   std::map<std::string, char> letters;
   std::vector<Row> rows{{"", "run", "quickest at points", "share"}};
   const auto points = static_cast<double>(all.size());
-  for (std::size_t i = 0; i < labels.size(); ++i) {
+  for (std::size_t i = 0; i < tally.labels.size(); ++i) {
     const char letter = i < 26 ? static_cast<char>('a' + i) : '?';
-    letters[labels[i]] = letter;
+    letters[tally.labels[i]] = letter;
     if (i >= kMostLabels) continue;
-    rows.push_back({std::string(1, letter), cut(labels[i]), human_count(won[labels[i]]),
-                    human_percent(static_cast<double>(won[labels[i]]) / points)});
+    rows.push_back({std::string(1, letter), cut(tally.labels[i]), human_count(tally.won[tally.labels[i]]),
+                    human_percent(static_cast<double>(tally.won[tally.labels[i]]) / points)});
   }
-  if (ties > 0)
-    rows.push_back(
-        {"=", "(tie: not told apart)", human_count(ties), human_percent(static_cast<double>(ties) / points)});
-  if (nobody > 0)
-    rows.push_back(
-        {"-", "(no run reaches the target)", human_count(nobody), human_percent(static_cast<double>(nobody) / points)});
+  if (tally.ties > 0)
+    rows.push_back({"=", "(tie: not told apart)", human_count(tally.ties),
+                    human_percent(static_cast<double>(tally.ties) / points)});
+  if (tally.nobody > 0)
+    rows.push_back({"-", "(no run reaches the target)", human_count(tally.nobody),
+                    human_percent(static_cast<double>(tally.nobody) / points)});
   std::string text = grid_text(rows, {1});
-  if (labels.size() > kMostLabels) text += fmt::format("and {} more runs\n", labels.size() - kMostLabels);
+  if (tally.labels.size() > kMostLabels) text += fmt::format("and {} more runs\n", tally.labels.size() - kMostLabels);
   return text + map_of(results, all, letters);
 }
 
