@@ -1,6 +1,7 @@
 """Runs of a program that cost a fork instead of a start: standing.c."""
 
 import array
+import mmap
 import os
 import pathlib
 import resource
@@ -23,6 +24,18 @@ def compiled(folder):
     library = pathlib.Path(folder) / "standing.so"
     subprocess.run([compiler, "-std=gnu11", "-O1", "-shared", "-fPIC", "-o", str(library), str(SOURCE), "-ldl"], check=True)
     return library
+
+
+def sanitized(binary):
+    """Whether it is built with AddressSanitizer or ThreadSanitizer: it needs terabytes of addresses, has to come before other libraries
+    (so that it cannot stand), and takes its time."""
+    with open(binary, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as image:
+        return any(image.find(mark) >= 0 for mark in (b"__asan_init", b"__tsan_init"))
+
+
+def longer(binary):
+    """How many times longer than another it may take."""
+    return 10 if sanitized(binary) else 1
 
 
 def in_line():
