@@ -8,9 +8,9 @@
 namespace dadsim {
 
 /// Whether a process may be forked while other threads go on. The C library's allocator is made whole in the child;
-/// that of AddressSanitizer (g++ 12) is not: where another thread held it at that moment, the child waits for it for
-/// ever.
-#ifdef __SANITIZE_ADDRESS__
+/// those of AddressSanitizer and ThreadSanitizer (g++ 12) are not: where another thread held it at that moment, the child
+/// waits for it for ever.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 inline constexpr bool kForksBesideThreads = false;
 #else
 inline constexpr bool kForksBesideThreads = true;

@@ -5,7 +5,6 @@
 
 #include "cli/process.hpp"
 #include "sim/star.hpp"
-#include "support/sanitized.hpp"
 
 namespace dadsim::cli {
 namespace {
@@ -284,7 +283,6 @@ TEST(CollectiveCommand, WrongUseIsToldAndExitsWithTwo) {
 }
 
 TEST(CollectiveCommand, MoreThanCanBeSimulatedIsToldAndExitsWithFive) {
-  if (test::kSanitized) GTEST_SKIP() << "actors are threads here, of which there are fewer";
   const Outcome outcome =
       run_dadsim(collective("platforms/fat-tree-1024.xml", "all-to-all", {"--sizes", "1MB", "--fidelity", "message"}));
   EXPECT_EQ(outcome.exit_code, 5) << outcome.err;
