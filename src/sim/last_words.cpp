@@ -11,10 +11,11 @@ bool any_in(std::string_view words, const std::array<std::string_view, N>& known
   return std::ranges::any_of(known, [&](std::string_view one) { return words.find(one) != words.npos; });
 }
 
-constexpr std::array<std::string_view, 6> kDeniedMemory{
+constexpr std::array<std::string_view, 7> kDeniedMemory{
     "memory allocation error (strdup returned NULL)",  "Failed to allocate stack.",
     "Failed to protect stack: Cannot allocate memory", "out of dynamic memory in yy",
     "out of memory expanding start-condition stack",   "simgrid_dtd.c",
+    "Sanitizer: allocator is out of memory",
 };
 
 constexpr std::array<std::string_view, 14> kCrash{

@@ -8,8 +8,8 @@
 namespace dadsim {
 
 /// Whether a process may be forked while other threads go on. The C library's allocator is made whole in the child;
-/// those of AddressSanitizer and ThreadSanitizer (g++ 12) are not: where another thread held it at that moment, the child
-/// waits for it for ever.
+/// those of AddressSanitizer and ThreadSanitizer (g++ 12) are not: where another thread held it at that moment, the
+/// child waits for it for ever.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 inline constexpr bool kForksBesideThreads = false;
 #else

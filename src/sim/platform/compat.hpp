@@ -35,8 +35,8 @@ inline constexpr const char* timing_precision = "precision/timing";
 inline constexpr const char* timing_precision = "surf/precision";
 #endif
 
-/// Contexts for actors: swapping stacks by hand confuses sanitizers that are not told of it, threads do not, but each swap
-/// takes some hundred times as long.
+/// Contexts for actors: swapping stacks by hand confuses sanitizers that are not told of it, threads do not, but each
+/// swap takes some hundred times as long.
 #if (defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)) && !defined(DADSIM_INSTRUMENTED_SIMGRID)
 inline constexpr const char* context_factory = "thread";
 #else
