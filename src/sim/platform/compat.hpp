@@ -36,7 +36,7 @@ inline constexpr const char* timing_precision = "surf/precision";
 #endif
 
 /// Contexts for actors: swapping stacks by hand confuses sanitizers that are not told of it, threads do not, but each
-/// swap takes some hundred times as long.
+/// swap goes through the kernel.
 #if (defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)) && !defined(DADSIM_INSTRUMENTED_SIMGRID)
 inline constexpr const char* context_factory = "thread";
 #else
