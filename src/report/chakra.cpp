@@ -123,8 +123,7 @@ class ChakraWriter {
       ids.insert(ids.end(), of_one.begin(), of_one.end());
     }
     std::ranges::sort(ids);
-    const auto doubled = std::ranges::unique(ids);
-    ids.erase(doubled.begin(), doubled.end());
+    ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
     return ids;
   }
 

@@ -229,7 +229,8 @@ class Explainer {
     std::size_t alone = 0;
     // What is named has to be looked at before what is only busy.
     std::vector<LinkGroup> links = groups(report::name_of_link);
-    std::ranges::stable_partition(links, [&](const LinkGroup& link) { return waited_for_.contains(link.pattern); });
+    std::stable_partition(links.begin(), links.end(),
+                          [&](const LinkGroup& link) { return waited_for_.contains(link.pattern); });
     for (const LinkGroup& link : links) {
       const std::string group = pattern_of_link(link.pattern);
       if (sizes[group] == 1) continue;  // it is the group

@@ -176,7 +176,8 @@ TEST(FidelitiesAtAHub, AgreeOnWhatAThousandSitesSend) {
     std::vector<std::vector<CollectiveTiming>> timings;
     for (const spec::Fidelity fidelity : {spec::Fidelity::message, spec::Fidelity::flow}) {
       Cluster cluster = test::workers_on(platform, fidelity);
-      std::ranges::stable_partition(cluster.hosts, [](const std::string& host) { return host == "hub"; });
+      std::stable_partition(cluster.hosts.begin(), cluster.hosts.end(),
+                            [](const std::string& host) { return host == "hub"; });
       timings.push_back(time_collectives(cluster, jobs).timings);
     }
     for (std::size_t i = 0; i < jobs.size(); ++i) {

@@ -11,7 +11,7 @@
 namespace dadsim::models {
 namespace {
 
-constexpr std::int64_t kPlane = 32 * 32;
+constexpr std::int64_t kPlane = std::int64_t{32} * 32;
 constexpr std::int64_t kRecord = 1 + 3 * kPlane;
 constexpr std::int64_t kClasses = 10;
 constexpr std::int64_t kMaxImages = 1'000'000;  // of one file; the data set has 60,000 in six

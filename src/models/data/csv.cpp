@@ -81,6 +81,7 @@ void for_each_row(const CsvTables& tables, const std::vector<std::int64_t>& rows
 /// Numbers of names, to be looked up by name.
 std::vector<std::pair<std::string, std::int32_t>> numbered(const std::vector<std::string>& names) {
   std::vector<std::pair<std::string, std::int32_t>> numbers;
+  numbers.reserve(names.size());
   for (const std::string& name : names) numbers.emplace_back(name, static_cast<std::int32_t>(numbers.size()));
   std::ranges::sort(numbers);
   return numbers;

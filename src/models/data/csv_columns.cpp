@@ -162,6 +162,7 @@ bool is_missing_field(const std::string& field) {
 
 std::vector<std::ptrdiff_t> columns_of_fields(const CsvTables& tables, const std::vector<std::string>& names) {
   std::vector<std::ptrdiff_t> columns;
+  columns.reserve(names.size());
   std::ptrdiff_t next = 0;
   for (const std::string& name : names) {
     columns.push_back(!is_left_out(tables, name) ? next++ : (name == tables.site ? kSiteField : kIgnoredField));

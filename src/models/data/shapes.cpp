@@ -115,8 +115,10 @@ void draw_shape(std::uint32_t index, std::uint64_t seed, float* pixels, std::int
     for (int column = 0; column < kShapesSide; ++column) {
       int covered = 0;
       for (int k = 0; k < kSubsamples * kSubsamples; ++k) {
-        const double x = column + (k % kSubsamples + 0.5) / kSubsamples - centre_x;
-        const double y = row + (k / kSubsamples + 0.5) / kSubsamples - centre_y;
+        const int across = k % kSubsamples;
+        const int down = k / kSubsamples;
+        const double x = column + (across + 0.5) / kSubsamples - centre_x;
+        const double y = row + (down + 0.5) / kSubsamples - centre_y;
         covered += inside(label, (cosine * x + sine * y) / (size * aspect), (cosine * y - sine * x) * aspect / size);
       }
       const double cover = static_cast<double>(covered) / (kSubsamples * kSubsamples);

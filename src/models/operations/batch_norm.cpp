@@ -90,7 +90,7 @@ class BatchNorm final : public OperationOf<T> {
         const Few<kSize> centre = mean.template segment<kSize>(column);
         Few<kSize> sum = Few<kSize>::Zero();
         Few<kSize> product = Few<kSize>::Zero();
-        for (Index row = 0; row < rows; ++row) {
+        for (Index row = 0; row < delta.rows(); ++row) {
           const FewAt<kSize> d(delta.data() + row * channels + column);
           sum += d;
           product += d * (FewAt<kSize>(in + row * channels + column) - centre);

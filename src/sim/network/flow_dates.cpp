@@ -97,7 +97,7 @@ void FlowModel::expand(std::vector<double>& dates) {
 
 /// By colour refinement, as of flows and links (FlowPattern): what arrives at a rank says when it goes on.
 void FlowModel::find_classes_of_ranks(KnownPattern& known, std::size_t ranks) {
-  RankClasses& result = known.ranks.emplace();
+  RankClasses& result = known.ranks.emplace(RankClasses{});
   const std::vector<Pair>& pairs = known.pattern.pairs;
   const std::size_t most = ranks / 4;
   std::vector<std::uint64_t> colours(ranks, 0);
