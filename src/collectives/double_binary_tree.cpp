@@ -56,7 +56,7 @@ class DoubleBinaryTree final : public BlockRounds {
         depth_(ceil_log2(ranks)) {}
 
   /// A segment takes one round per level up and one per level down; the next segment is one round behind.
-  std::int64_t count() const override { return 2 * depth_ + segments_ - 1; }
+  std::int64_t count() const override { return std::int64_t{2} * depth_ + segments_ - 1; }
 
   void sent(Rank rank, std::int64_t round, std::vector<Parcel>& out) const override {
     for_both_trees(rank, out, [&](int tree, const TreePlace& place, int depth, auto&& add) {

@@ -100,7 +100,7 @@ std::unique_ptr<BlockRounds> gloo_all_reduce(const CollectiveRequest& request, c
 std::unique_ptr<BlockRounds> gloo_all_gather(const CollectiveRequest& request, const RankLayout& layout) {
   const Rank n = layout.ranks();
   const BlockSizes blocks = one_block_per_rank(request, n);
-  if (blocks.equal()) return std::make_unique<GlooAllGather>(n, BlockSizes(2 * n, blocks.largest() / 2));
+  if (blocks.equal()) return std::make_unique<GlooAllGather>(n, BlockSizes(std::int64_t{2} * n, blocks.largest() / 2));
   std::vector<double> sizes;
   sizes.reserve(2 * static_cast<std::size_t>(n));
   for (Rank rank = 0; rank < n; ++rank) sizes.insert(sizes.end(), 2, blocks.run(rank, 1) / 2);

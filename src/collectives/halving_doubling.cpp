@@ -11,7 +11,7 @@ class HalvingDoubling final : public FoldedRounds {
  public:
   HalvingDoubling(Rank ranks, double bytes)
       : FoldedRounds(ranks, BlockSizes(power_of_two_within(ranks), bytes / power_of_two_within(ranks))) {
-    set_exchanges(2 * log2_power());
+    set_exchanges(std::int64_t{2} * log2_power());
   }
 
  private:

@@ -90,7 +90,10 @@ std::unique_ptr<BlockRounds> hierarchical_all_gather(const CollectiveRequest& re
   std::vector<double> bytes;  // from rank by rank to shard by shard
   bytes.reserve(request.bytes.size());
   for (Rank l = 0; l < each; ++l) {
-    for (Rank m = 0; m < nodes; ++m) bytes.push_back(request.bytes[static_cast<std::size_t>(m * each + l)]);
+    for (Rank m = 0; m < nodes; ++m) {
+      const Rank rank = m * each + l;
+      bytes.push_back(request.bytes[static_cast<std::size_t>(rank)]);
+    }
   }
   return std::make_unique<Hierarchical>(nodes, each, BlockSizes(bytes), false);
 }

@@ -344,7 +344,7 @@ class Instantiation {
       const auto at = std::ranges::find(number, place) - number.begin();
       if (at == std::ssize(number)) {
         number.push_back(place);
-        messages.push_back({std::move(task), {member}});
+        messages.emplace_back(std::move(task), std::vector<Key>{member});
         return;
       }
       auto& [sum, members] = messages[static_cast<std::size_t>(at)];

@@ -11,7 +11,7 @@ namespace {
 Pass in_turns(bool forward, std::int64_t k, std::int32_t stage, std::int32_t stages, std::int32_t pieces) {
   const auto own = static_cast<std::int32_t>(k / stages % pieces);
   const std::int32_t turn = forward ? own : pieces - 1 - own;
-  return {forward, turn * stages + stage, k / (stages * pieces) * stages + k % stages};
+  return {forward, turn * stages + stage, k / (std::int64_t{stages} * pieces) * stages + k % stages};
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include <new>
 #include <stdexcept>
 #include <system_error>
+#include <utility>
 
 #include "support/diagnostics.hpp"
 #include "support/output_error.hpp"
@@ -49,9 +50,35 @@ int longest_value(const std::string& path) {
   return static_cast<int>(std::min<std::uintmax_t>(bytes, 1'000'000'000));
 }
 
+// SQLite also says SQLITE_NOMEM of a size that is so large that it asks nobody for it, as only damaged files hold:
+// whether there was no memory, its allocator has to tell.
+sqlite3_mem_methods allocator;
+thread_local bool was_denied = false;
+
+void* noted(void* memory) {
+  if (memory == nullptr) was_denied = true;
+  return memory;
+}
+
+/// False where somebody else has begun to use SQLite in this process.
+bool watch_allocator() {
+  if (sqlite3_config(SQLITE_CONFIG_GETMALLOC, &allocator) != SQLITE_OK) return false;
+  sqlite3_mem_methods watched = allocator;
+  watched.xMalloc = [](int bytes) { return noted(allocator.xMalloc(bytes)); };
+  watched.xRealloc = [](void* old, int bytes) { return noted(allocator.xRealloc(old, bytes)); };
+  return sqlite3_config(SQLITE_CONFIG_MALLOC, &watched) == SQLITE_OK;
+}
+
+/// Has to be asked before the first use of SQLite.
+bool allocator_is_watched() {
+  static const bool watched = watch_allocator();
+  return watched;
+}
+
 }  // namespace
 
 Database::Database(std::string path, Access access) : path_(std::move(path)), access_(access) {
+  allocator_is_watched();
   const bool reads = access == Access::read || access == Access::look;
   leaves_index_ = access == Access::read && !is_there(path_ + "-shm");
   // A change that was cut short is undone from the journal beside the file by whoever opens it next, who has to write.
@@ -91,7 +118,7 @@ Database::~Database() {
 }
 
 void Database::fail(int code) const {
-  const std::string message = connection_ == nullptr ? sqlite3_errstr(code) : sqlite3_errmsg(connection_);
+  std::string message = connection_ == nullptr ? sqlite3_errstr(code) : sqlite3_errmsg(connection_);
   const bool named_to_be_read = !trusted_ && (access_ == Access::read || access_ == Access::look);
   const auto refuse = [&](const char* what, const char* remedy) {
     throw InputError(Diagnostic{path_, 0, fmt::format("{}: {}", what, message), remedy});
@@ -102,11 +129,13 @@ void Database::fail(int code) const {
       throw OutputError(fmt::format("cannot use '{}': another program is using it", path_));
     case SQLITE_FULL:
       throw OutputError(fmt::format("cannot write '{}': the disk is full", path_));
-    case SQLITE_NOMEM:
-      throw std::bad_alloc();
     case SQLITE_MISUSE:
     case SQLITE_RANGE:
       break;
+    case SQLITE_NOMEM:
+      if (std::exchange(was_denied, false) || !allocator_is_watched()) throw std::bad_alloc();
+      message = "a value of it is said to be longer than any can be";
+      [[fallthrough]];
     case SQLITE_NOTADB:
     case SQLITE_CORRUPT:
       if (named_to_be_read) refuse("is no results of a sweep, or damaged", "name another file");
@@ -170,7 +199,7 @@ Statement& Statement::bound(int code) {
 
 /// What has no bytes is NULL, empty, or there was no memory for it.
 void Statement::check_memory(const void* bytes) const {
-  if (bytes == nullptr && sqlite3_errcode(database_.connection_) == SQLITE_NOMEM) throw std::bad_alloc();
+  if (bytes == nullptr && sqlite3_errcode(database_.connection_) == SQLITE_NOMEM) database_.fail(SQLITE_NOMEM);
 }
 
 Statement& Statement::operator<<(std::int64_t value) { return bound(sqlite3_bind_int64(statement_, ++bound_, value)); }

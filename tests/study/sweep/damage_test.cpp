@@ -102,6 +102,15 @@ TEST_F(DamagedSweep, ANumberOfPointsThatCannotBeIsRefusedAtOnce) {
   EXPECT_NE(words.find("does not say any more of what sweep it is"), std::string::npos) << words;
 }
 
+// It was told as want of memory, with the advice to ask for less.
+TEST_F(DamagedSweep, AValueThatIsLongerThanAnyIsRefusedAsDamage) {
+  const std::string file = std::string(DADSIM_SOURCE_DIR) + "/fuzz/corpus/sweep/endless";
+  for (const bool salvage : {false, true}) {
+    const std::string words = refusal([&] { merge_sweeps(folder_.path("m.sqlite"), {file}, {.salvage = salvage}); });
+    EXPECT_NE(words.find("damaged: a value of it is said to be longer than any can be"), std::string::npos) << words;
+  }
+}
+
 TEST_F(DamagedSweep, RowsThatHangTogetherWronglyAreRefused) {
   for (const char* statement :
        {"DELETE FROM run WHERE point = 2 AND number = 1", "DELETE FROM trial WHERE point = 2",
