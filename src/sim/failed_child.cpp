@@ -12,7 +12,8 @@ void throw_if_crashed(const ChildOutcome& outcome) {
 
 std::string failure_of(const ChildOutcome& outcome, std::string told) {
   throw_if_crashed(outcome);
-  return told.empty() ? simgrid_words(outcome.output) : told;
+  if (told.empty()) return simgrid_words(outcome.output);
+  return told;
 }
 
 }  // namespace dadsim::sim

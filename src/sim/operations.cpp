@@ -36,7 +36,6 @@ class OperationWriter {
  public:
   OperationWriter(const step::Schedule& schedule, const collectives::RankLayout& layout, const Nodes& cluster)
       : schedule_(schedule),
-        cluster_(cluster),
         parts_(schedule, cluster.workers),
         layouts_(schedule, layout),
         measured_(cluster.devices, schedule) {
@@ -181,7 +180,6 @@ class OperationWriter {
   std::size_t line_of(const step::Task& task) const { return parts_.lines() == 1 ? 0 : Parts::line_of(task); }
 
   const step::Schedule& schedule_;
-  const Nodes& cluster_;
   Parts parts_;
   Layouts layouts_;
   ComputeTime measured_;

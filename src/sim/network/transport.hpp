@@ -18,7 +18,7 @@ struct LinkProperties {
   std::string link_class;    ///< catalogue entry; may be empty
   bool adds_up = false;      ///< an adapter on a fabric whose switches can sum (InfiniBand SHARP)
   bool rccl = false;         ///< an adapter that AMD's library drives, not NVIDIA's
-  auto operator<=>(const LinkProperties&) const = default;
+  auto operator<=>(const LinkProperties&) const = default;  // NOLINT(modernize-use-nullptr): clang-tidy looks into it
 };
 
 /// A way of sending a message over nvlink or rdma: small messages take one that is quick to start, large ones one that

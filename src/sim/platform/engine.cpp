@@ -130,6 +130,7 @@ std::optional<std::pair<std::string, std::string>> fault_of_option(std::string_v
   const auto* allowed = std::ranges::find(allowed_options, option, &AllowedOption::name);
   if (allowed == allowed_options.end()) {
     std::vector<std::string> names;
+    names.reserve(std::size(allowed_options));
     for (const AllowedOption& one : allowed_options) names.emplace_back(one.name);
     return pair(fmt::format("<config> sets '{}', which a platform may not", shown),
                 fmt::format("take it out; of SimGrid's options a platform may set {}", fmt::join(names, " and ")));

@@ -46,6 +46,7 @@ PlatformReport inspect_platform(const spec::PlatformSpec& platform) {
   const std::vector<HostOf> hosts = look_at_parts(platform, report);
   report.hosts = static_cast<std::int64_t>(hosts.size());
   std::vector<std::string> nodes;
+  nodes.reserve(hosts.size());
   for (const HostOf& one : hosts) nodes.push_back(one.node);
   std::ranges::sort(nodes);
   report.nodes = std::unique(nodes.begin(), nodes.end()) - nodes.begin();

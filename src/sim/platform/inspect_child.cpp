@@ -63,6 +63,7 @@ std::vector<PlatformReport::LinkClass> link_classes(const sg4::Engine& engine, s
     ++classes[place->second].count;
   }
   std::vector<PlatformReport::LinkClass> sorted;
+  sorted.reserve(classes.size());
   for (const auto& [key, place] : index) sorted.push_back(classes[place]);
   return sorted;
 }
@@ -107,6 +108,7 @@ double rate_at_once(const std::vector<std::pair<const std::string*, const std::s
     }
   }
   std::vector<const std::vector<std::int32_t>*> links_of;
+  links_of.reserve(flows.size());
   for (const auto& flow : flows) links_of.push_back(&flow);
   const std::vector<double> rates = max_min_rates(capacity, links_of);
   return std::accumulate(rates.begin(), rates.end(), 0.0);
@@ -216,6 +218,7 @@ void look_closer(const spec::PlatformSpec& platform, const std::vector<HostOf>& 
       }
     }
     std::vector<std::pair<const std::string*, const std::string*>> pairs;
+    pairs.reserve(across.size());
     for (const auto& [from, to] : across) pairs.emplace_back(&hosts[from].name, &hosts[to].name);
     WireWriter message;
     message << static_cast<std::uint8_t>(Topic::bisection) << rate_at_once(pairs);

@@ -5,9 +5,11 @@
 #include <string>
 #include <string_view>
 
+// NOLINTBEGIN(bugprone-reserved-identifier): the names are libxml2's.
 struct _xmlDoc;
 struct _xmlDtd;
 struct _xmlTextReader;
+// NOLINTEND(bugprone-reserved-identifier)
 
 namespace dadsim::sim {
 

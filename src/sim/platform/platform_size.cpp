@@ -75,6 +75,7 @@ double parts_of_fat_tree(const std::vector<std::string_view>& groups) {
 double parts_of_dragonfly(const std::vector<std::string_view>& parameters) {
   if (parameters.size() < 4) return 0;
   std::vector<double> counts;
+  counts.reserve(parameters.size());
   for (const std::string_view one : parameters) counts.push_back(std::max(1.0, numbers(one).front()));
   const double routers = counts[0] * counts[1] * counts[2];
   return routers + routers * (counts[1] + counts[2] + counts[3]) + counts[0] * counts[0];

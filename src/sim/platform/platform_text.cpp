@@ -76,6 +76,7 @@ constexpr std::array kNames{"id", "prefix", "suffix"};
 /// Files that SimGrid reads beside the platform: it looks in the folder that it runs in, then beside it.
 void note_files_of(const Markup& markup, const std::string& platform) {
   std::vector<std::string> names;
+  names.reserve(kProfileAttributes.size() + 2);
   for (const char* attribute : kProfileAttributes) names.push_back(markup.attribute(attribute).value_or(""));
   names.push_back(markup.attribute("state_file").value_or(""));
   if (markup.name() == "trace") names.push_back(markup.attribute("file").value_or(""));

@@ -57,7 +57,7 @@ class Pen {
   std::string draw(const spec::GpuClusterSpec& spec) {
     switch (spec.fabric.kind) {
       case spec::FabricSpec::Kind::one_switch: {
-        const std::string middle = add(spec.name, "switch", "switch", Picture::Kind::network);
+        std::string middle = add(spec.name, "switch", "switch", Picture::Kind::network);
         draw_nodes(spec, 0, spec.nodes, middle);
         return middle;
       }
@@ -73,7 +73,7 @@ class Pen {
 
   std::string draw(const spec::FederationSpec& spec) {
     const bool limit = spec.hub_up.bandwidth > 0 || spec.hub_down.bandwidth > 0;
-    const std::string hub =
+    std::string hub =
         add(spec.name, "hub", limit ? fmt::format("hub\n{}", both_ways(spec.hub_up, spec.hub_down)) : "hub",
             Picture::Kind::host);
     std::int64_t all = 0;
@@ -240,9 +240,9 @@ class Pen {
 
   std::string draw_fat_tree(const spec::GpuClusterSpec& spec) {
     const FatTreeSize size = fat_tree_size(spec);
-    const std::string spines =
-        size.spines == 0 ? std::string{}
-                         : add(spec.name, "spines", times(size.spines, "spine switch"), Picture::Kind::network);
+    std::string spines = size.spines == 0
+                             ? std::string{}
+                             : add(spec.name, "spines", times(size.spines, "spine switch"), Picture::Kind::network);
     const std::string up = times(size.spines, in_words(spec.fabric.link));
     std::string leaf;
     if (!few(size.leaves)) {
