@@ -51,6 +51,7 @@ void FlowModel::go_on(const Played& played, std::vector<double>& dates) {
   // Where links are shared it matters when each pair begins.
   const bool checked = many && step_by_step && played.contended;
   if (condensed_ != &known || as_rings || checked) expand(dates);
+  // NOLINTNEXTLINE(clang-analyzer-core.NullDereference): what has just been compared with an address is not at it
   if (condensed_ == nullptr && !as_rings && !checked && (known.used >= kUsesToCondense || many)) condense(known, dates);
   std::vector<double>& current = condensed_ != nullptr ? class_dates_ : dates;
   const std::vector<Pair>& pairs = condensed_ != nullptr ? known.ranks->pairs : known.pattern.pairs;

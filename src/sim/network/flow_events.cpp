@@ -116,12 +116,12 @@ void FlowEvents::follow(const collectives::Rounds& rounds, std::vector<double>& 
     dates.swap(done);
     // What the rounds left out carry.
     for (Connection& over : connections_) over.round = -1;
-    for (std::size_t place = 0; place < followed_.size(); ++place) {
+    for (const collectives::Rank rank : followed_) {
       for (collectives::Rank lane = 0; lane < lanes_; ++lane) {
         transfers_.clear();
-        rounds.lane_sends(followed_[place], lane, phase.first, transfers_);
+        rounds.lane_sends(rank, lane, phase.first, transfers_);
         for (const collectives::Transfer& transfer : transfers_) {
-          Connection& over = connections_[static_cast<std::size_t>(connection(followed_[place], transfer.peer))];
+          Connection& over = connections_[static_cast<std::size_t>(connection(rank, transfer.peer))];
           if (std::exchange(over.round, lane) == lane) continue;
           carry(over, transfer.bytes, static_cast<double>(left_out));
         }

@@ -49,8 +49,7 @@ void FlowModel::prepare_tcp() {
   }
   std::vector<tcp::LinkState> states;
   std::unordered_map<std::int32_t, double> left;  // bytes that have left by a link before
-  for (std::size_t i = 0; i < flows_.size(); ++i) {
-    Flow& flow = flows_[i];
+  for (Flow& flow : flows_) {
     if (network_[flow.path].use.transport != spec::Transport::tcp) continue;
     const std::int32_t back = network_.path(host_of(flow.to), host_of(flow.from));
     loads.resize(network_.links().size());

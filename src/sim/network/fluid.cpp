@@ -156,7 +156,7 @@ void Fluid::fill() {
 /// Who is no member has to keep a rate that is max-min fair: nobody gets more than it on its bottleneck, which is full,
 /// nor it more than a member on that one's bottleneck.
 void Fluid::complete() {
-  for (std::size_t i = 0; i < touched_.size(); ++i) {
+  for (std::size_t i = 0; i < touched_.size(); ++i) {  // NOLINT(modernize-loop-convert): who joins touches more
     Link& on_path = link(touched_[i]);
     double most = 0;  // byte/s of a member
     double used = 0;
