@@ -72,7 +72,7 @@ struct AlikeWorkers {
 /// What an expression is of that may differ from worker to worker, beside their samples.
 struct Numbers {
   std::set<std::int32_t> slots, earlier;
-  auto operator<=>(const Numbers&) const = default;
+  auto operator<=>(const Numbers&) const = default;  // NOLINT(modernize-use-nullptr): clang-tidy looks into it
 };
 
 /// Those that have as many samples, and of each of the numbers the same. Throws std::out_of_range where there is no

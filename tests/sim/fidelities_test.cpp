@@ -316,6 +316,7 @@ TimedRun rounds_apart(const std::vector<std::vector<double>>& late, spec::Fideli
   test::Script script(16, false);
   for (const std::vector<double>& of_round : late) {
     std::vector<double> seconds;
+    seconds.reserve(of_round.size());
     for (const double more : of_round) seconds.push_back(0.1 + more);
     script.compute(step::PerWorker(seconds));
     script.wait(script.collective(all_reduce, test::same(1e6), "ring"));
