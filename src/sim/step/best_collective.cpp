@@ -68,12 +68,14 @@ BestCollective best_collective(const std::vector<Request>& requests, const std::
   };
   const auto hosts_of = [&](const collectives::RankGroup& group) {
     std::vector<simgrid::s4u::Host*> own;
+    own.reserve(group.ranks.size());
     for (const collectives::Rank rank : group.ranks) own.push_back(hosts.at(static_cast<std::size_t>(rank)));
     return own;
   };
   // Groups of a request are alike: its first stands for them.
   const auto groups_by = [&](const std::string& name) {
     std::vector<collectives::RankGroup> groups;
+    groups.reserve(requests.size());
     for (const Request& request : requests) {
       groups.push_back({lay_out(request.collective, name, request.layout), request.groups.front()});
     }

@@ -18,7 +18,7 @@ namespace {
 /// What `auto` stands for. Groups may lie on nodes in different manners, and not every algorithm serves all of these:
 /// of what they would choose, the first that does is taken.
 std::string settle_algorithm(std::vector<Request>& requests) {
-  const std::string asked = requests.front().algorithm;
+  std::string asked = requests.front().algorithm;
   if (asked != "auto") return asked;
   std::vector<std::string> choices;
   for (const Request& request : requests) {
