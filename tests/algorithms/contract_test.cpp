@@ -7,6 +7,7 @@
 
 #include "algorithms/learn.hpp"
 #include "algorithms/one_step.hpp"
+#include "held_to_laws.hpp"
 #include "models/data/digits.hpp"
 
 namespace dadsim::algorithms {
@@ -25,6 +26,28 @@ struct Variant {
   std::string algorithm;
   spec::ParameterValues chosen;
   std::vector<spec::ShareRule> share = {};
+
+  const AlgorithmInfo& info() const { return algorithm_registry().at(algorithm); }
+  spec::ParameterValues parameters() const {
+    spec::ParameterValues values = default_parameters(info());
+    for (const auto& [parameter, value] : chosen) values[parameter] = value;
+    return values;
+  }
+  /// As it runs in the laws.
+  spec::RunSpec run(spec::ExchangeMode mode) const {
+    spec::RunSpec run{algorithm, algorithm, mode, parameters()};
+    run.share = share;
+    return run;
+  }
+  /// Sites have weights of their own: laws of one step are of sites that share them, those of the others are in
+  /// gossip_test.cpp.
+  bool gossips() const { return info().sharing == Sharing::own_weights; }
+  bool shares_a_network() const { return info().sharing == Sharing::one_network; }
+  bool exact() const { return is_exact(info(), run(spec::ExchangeMode::peer)); }
+  /// Rounding decides what it finds.
+  bool unstable() const { return info().unstable && info().unstable(parameters()); }
+  /// Computes alternatives of which one is charged.
+  bool rehearses() const { return info().rehearses && info().rehearses(parameters()); }
 };
 
 std::string to_string(const Variant& variant) {
@@ -39,18 +62,14 @@ void PrintTo(const Variant& variant, std::ostream* out) { *out << to_string(vari
 
 class Contract : public testing::TestWithParam<Variant> {
  protected:
-  /// Laws of one step are of sites that share weights; others have theirs in gossip_test.cpp.
-  bool gossips() const { return info().sharing == Sharing::own_weights; }
   const std::string& name() const { return GetParam().algorithm; }
-  const AlgorithmInfo& info() const { return algorithm_registry().at(name()); }
-  bool unstable() const { return info().unstable && info().unstable(run(spec::ExchangeMode::peer).parameters); }
+  const AlgorithmInfo& info() const { return GetParam().info(); }
+  bool exact() const { return GetParam().exact(); }
   /// The ways of exchanging that the algorithm goes with.
   std::vector<spec::ExchangeMode> modes() const {
-    spec::ParameterValues values = default_parameters(info());
-    for (const auto& [parameter, value] : GetParam().chosen) values[parameter] = value;
     std::vector<spec::ExchangeMode> modes;
     for (const spec::ExchangeMode mode : {spec::ExchangeMode::aggregator, spec::ExchangeMode::peer}) {
-      if (!info().check_exchange || info().check_exchange(values, mode).empty()) modes.push_back(mode);
+      if (!info().check_exchange || info().check_exchange(GetParam().parameters(), mode).empty()) modes.push_back(mode);
     }
     return modes;
   }
@@ -61,19 +80,42 @@ class Contract : public testing::TestWithParam<Variant> {
     setup.share = GetParam().share;
     return {name(), setup};
   }
-  /// As it runs in the laws.
-  spec::RunSpec run(spec::ExchangeMode mode) const {
-    spec::RunSpec run{name(), name(), mode, default_parameters(info())};
-    for (const auto& [parameter, value] : GetParam().chosen) run.parameters[parameter] = value;
-    run.share = GetParam().share;
-    return run;
-  }
-  bool exact() const { return is_exact(info(), run(spec::ExchangeMode::peer)); }
 };
 
-TEST_P(Contract, ExactAlgorithmsEqualThePooledGradient) {
-  if (gossips()) GTEST_SKIP() << "sites have weights of their own";
-  if (!exact()) GTEST_SKIP() << "not an exact algorithm";
+/// The variants of every algorithm that a law is about.
+std::vector<Variant> variants(bool (*applies)(const Variant&)) {
+  std::vector<Variant> all;
+  for (const AlgorithmInfo& info : algorithm_registry().all()) {
+    if (!test::is_held_to_laws(info.name)) continue;
+    all.push_back({info.name, {}});
+    // Theirs, on every graph, are tried by gossip/laws_test.cpp.
+    if (info.sharing == Sharing::own_weights) continue;
+    for (const spec::ParameterSpec& parameter : info.parameters) {
+      for (const std::string& value : parameter.choices) {
+        if (value != parameter.default_value) all.push_back({info.name, {{parameter.name, value}}});
+      }
+    }
+  }
+  if (test::is_held_to_laws("flexible")) {
+    // Schemas that mix statistics, on the layers fc1, fc2 … of the networks below.
+    all.push_back({"flexible", {}, {{"fc1", "dad"}}});
+    all.push_back({"flexible", {{"default", "dad"}}, {{"fc1", "edad"}}});
+    all.push_back({"flexible", {{"default", "dad"}}, {{"fc1", "gradient"}}});
+    all.push_back({"flexible", {}, {{"fc1", "rank-dad"}}});
+  }
+  std::erase_if(all, [applies](const Variant& variant) { return !applies(variant); });
+  return all;
+}
+
+/// Begins a law: a suite of its own, with a test for each variant that the law is about.
+#define LAW(Name, applies)                                                                           \
+  class Name : public Contract {};                                                                   \
+  GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(Name); /* a plug-in alone may have nothing for it */ \
+  INSTANTIATE_TEST_SUITE_P(Contract, Name, testing::ValuesIn(variants(applies)),                     \
+                           [](const auto& param) { return to_string(param.param); });                \
+  TEST_P(Name, Holds)
+
+LAW(ExactAlgorithmsEqualThePooledGradient, [](const Variant& one) { return !one.gossips() && one.exact(); }) {
   for (const std::size_t sites : {1, 2, 5, 16}) {
     for (const bool equal : {true, false}) {
       for (const spec::ExchangeMode mode : modes()) {
@@ -97,12 +139,10 @@ TEST_P(Contract, ExactAlgorithmsEqualThePooledGradient) {
   }
 }
 
-TEST_P(Contract, CompressingNothingIsExact) {
-  if (unstable()) GTEST_SKIP() << "rounding decides what it finds";
-  if (gossips()) GTEST_SKIP() << "sites have weights of their own";
-  if (exact() || info().sharing != Sharing::one_network) GTEST_SKIP() << "does not compress";
-  if (info().estimates) GTEST_SKIP() << "right in the mean alone";
-  if (info().applies_signs) GTEST_SKIP() << "a sign is no sum of gradients, whatever is sent of them";
+LAW(CompressingNothingIsExact, [](const Variant& one) {
+  return one.shares_a_network() && !one.exact() && !one.unstable() && !one.info().estimates &&
+         !one.info().applies_signs;
+}) {
   for (const std::size_t sites : {1, 2, 5, 16}) {
     for (const spec::ExchangeMode mode : modes()) {
       for (const bool bias : {true, false}) {
@@ -119,8 +159,8 @@ TEST_P(Contract, CompressingNothingIsExact) {
   }
 }
 
-TEST_P(Contract, WhereNothingIsLostNothingBites) {
-  if (exact() || info().sharing != Sharing::one_network || info().lossless.empty()) GTEST_SKIP() << "does not compress";
+LAW(WhereNothingIsLostNothingBites,
+    [](const Variant& one) { return one.shares_a_network() && !one.exact() && !one.info().lossless.empty(); }) {
   spec::RunSpec run;
   run.algorithm = info().name;
   for (const spec::ParameterSpec& parameter : info().parameters)
@@ -132,11 +172,8 @@ TEST_P(Contract, WhereNothingIsLostNothingBites) {
   EXPECT_EQ(bitten.of, 2U);
 }
 
-TEST_P(Contract, ASiteWithoutRowsChangesNothing) {
-  if (unstable()) GTEST_SKIP() << "rounding decides what it finds";
-  if (gossips()) GTEST_SKIP() << "sites have weights of their own";
-  if (info().sharing != Sharing::one_network) GTEST_SKIP() << "sites share nothing";
-  if (info().estimates) GTEST_SKIP() << "other sites draw other numbers";
+LAW(ASiteWithoutRowsChangesNothing,
+    [](const Variant& one) { return one.shares_a_network() && !one.unstable() && !one.info().estimates; }) {
   for (const spec::ExchangeMode mode : modes()) {
     OneStep::Setup with;
     with.rows = {5, 0, 7};
@@ -148,8 +185,7 @@ TEST_P(Contract, ASiteWithoutRowsChangesNothing) {
   }
 }
 
-TEST_P(Contract, BytesRecordedAreBytesHandedOver) {
-  if (gossips()) GTEST_SKIP() << "sites have weights of their own";
+LAW(BytesRecordedAreBytesHandedOver, [](const Variant& one) { return !one.gossips(); }) {
   for (const spec::ExchangeMode mode : modes()) {
     for (const bool bias : {true, false}) {
       OneStep::Setup setup;
@@ -184,11 +220,7 @@ double flops_charged(const OneStep& step) {
 
 // With one site nothing is computed by several alike, so that what is charged once is done once. What is charged beyond
 // products are passes over entries.
-TEST_P(Contract, WhatIsComputedIsCharged) {
-  if (gossips()) GTEST_SKIP() << "sites have weights of their own";
-  if (info().rehearses && info().rehearses(run(spec::ExchangeMode::peer).parameters)) {
-    GTEST_SKIP() << "computes alternatives of which one is charged";
-  }
+LAW(WhatIsComputedIsCharged, [](const Variant& one) { return !one.gossips() && !one.rehearses(); }) {
   for (const spec::ExchangeMode mode : modes()) {
     OneStep::Setup setup;
     setup.widths = {40, 60, 50, 30};
@@ -201,11 +233,9 @@ TEST_P(Contract, WhatIsComputedIsCharged) {
   }
 }
 
-TEST_P(Contract, PermutingSitesChangesNothing) {
-  if (unstable()) GTEST_SKIP() << "rounding decides what it finds";
-  if (gossips()) GTEST_SKIP() << "sites have weights of their own";
-  if (info().sharing == Sharing::no_sharing) GTEST_SKIP() << "sites share nothing";
-  if (info().estimates) GTEST_SKIP() << "sites in another order draw other numbers";
+LAW(PermutingSitesChangesNothing, [](const Variant& one) {
+  return !one.gossips() && one.info().sharing != Sharing::no_sharing && !one.unstable() && !one.info().estimates;
+}) {
   for (const spec::ExchangeMode mode : modes()) {
     OneStep::Setup setup;
     setup.rows = unequal_rows(5);
@@ -218,17 +248,13 @@ TEST_P(Contract, PermutingSitesChangesNothing) {
   }
 }
 
-TEST_P(Contract, OneSiteIsPlainTraining) {
-  if (gossips()) GTEST_SKIP() << "sites have weights of their own";
-  if (!exact()) GTEST_SKIP() << "compresses even at one site";
+LAW(OneSiteIsPlainTraining, [](const Variant& one) { return !one.gossips() && one.exact(); }) {
   OneStep::Setup setup;
   setup.rows = {11};
   EXPECT_LT(one_step(setup).relative_difference(OneStep("pooled", setup)), 1e-6);
 }
 
-TEST_P(Contract, SurvivesAGradientThatIsZero) {
-  if (gossips()) GTEST_SKIP() << "sites have weights of their own";
-  if (info().applies_signs) GTEST_SKIP() << "where a sign is one bit, that of zero is not zero";
+LAW(SurvivesAGradientThatIsZero, [](const Variant& one) { return !one.gossips() && !one.info().applies_signs; }) {
   for (const spec::ExchangeMode mode : modes()) {
     OneStep::Setup setup;
     setup.zero_inputs = true;
@@ -241,20 +267,18 @@ TEST_P(Contract, SurvivesAGradientThatIsZero) {
   }
 }
 
-TEST_P(Contract, SameSeedSameBitsForAnyNumberOfThreads) {
+constexpr std::size_t kSites = 3;  // that learn together in the next law
+
+LAW(SameSeedSameBitsForAnyNumberOfThreads,
+    [](const Variant& one) { return !one.info().check || one.info().check(one.parameters(), kSites).empty(); }) {
   models::Dataset data;
   data.train = models::draw_digits(0, 300, 3);
   data.test = models::draw_digits(300, 100, 3);
   data.shape = {28, 28, 1};
   data.classes = 10;
   const models::Partition partition = split_over_sites(
-      {.kind = spec::SplitSpec::Kind::dirichlet, .alpha = 0.5, .shards = 2, .sizes = {}}, data.train, 10, 3, 3);
+      {.kind = spec::SplitSpec::Kind::dirichlet, .alpha = 0.5, .shards = 2, .sizes = {}}, data.train, 10, kSites, 3);
   LearningProblem problem{data, partition, {}, {}, 3};
-  spec::ParameterValues parameters = default_parameters(info());
-  for (const auto& [parameter, value] : GetParam().chosen) parameters[parameter] = value;
-  if (info().check && !info().check(parameters, partition.size()).empty()) {
-    GTEST_SKIP() << "not with the other parameters at their defaults: " << info().check(parameters, partition.size());
-  }
   problem.model.layers = {spec::DenseSpec{64, spec::Activation::relu, true},
                           spec::DenseSpec{10, spec::Activation::identity, true}};
   problem.training.batch = 10;
@@ -263,7 +287,7 @@ TEST_P(Contract, SameSeedSameBitsForAnyNumberOfThreads) {
     problem.training.optimizer = {.kind = spec::OptimizerSpec::Kind::sgd, .learning_rate = 1e-3};
   }
   for (const spec::ExchangeMode mode : modes()) {
-    const spec::RunSpec asked = run(mode);
+    const spec::RunSpec asked = GetParam().run(mode);
     std::vector<step::Trajectory> results;
     for (const std::size_t threads : {1, 2, 4, 1}) {
       const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads);
@@ -281,8 +305,7 @@ TEST_P(Contract, SameSeedSameBitsForAnyNumberOfThreads) {
   }
 }
 
-TEST_P(Contract, CanBeTimedAsAnyShape) {
-  if (gossips()) GTEST_SKIP() << "sites have weights of their own";
+LAW(CanBeTimedAsAnyShape, [](const Variant& one) { return !one.gossips(); }) {
   // One layer, fewer and more layers than were learned, and layers without an outer product in between.
   spec::ModelShape mixed{"mixed",
                          {spec::dense_shape("a", 30, 40, true),
@@ -311,29 +334,6 @@ TEST_P(Contract, CanBeTimedAsAnyShape) {
     }
   }
 }
-
-std::vector<Variant> variants() {
-  std::vector<Variant> all;
-  for (const AlgorithmInfo& info : algorithm_registry().all()) {
-    all.push_back({info.name, {}});
-    // Theirs, on every graph, are tried by gossip/laws_test.cpp.
-    if (info.sharing == Sharing::own_weights) continue;
-    for (const spec::ParameterSpec& parameter : info.parameters) {
-      for (const std::string& value : parameter.choices) {
-        if (value != parameter.default_value) all.push_back({info.name, {{parameter.name, value}}});
-      }
-    }
-  }
-  // Schemas that mix statistics, on the layers fc1, fc2 … of the networks above.
-  all.push_back({"flexible", {}, {{"fc1", "dad"}}});
-  all.push_back({"flexible", {{"default", "dad"}}, {{"fc1", "edad"}}});
-  all.push_back({"flexible", {{"default", "dad"}}, {{"fc1", "gradient"}}});
-  all.push_back({"flexible", {}, {{"fc1", "rank-dad"}}});
-  return all;
-}
-
-INSTANTIATE_TEST_SUITE_P(Registry, Contract, testing::ValuesIn(variants()),
-                         [](const auto& param) { return to_string(param.param); });
 
 }  // namespace
 }  // namespace dadsim::algorithms

@@ -189,32 +189,42 @@ INSTANTIATE_TEST_SUITE_P(Clusters, Flow,
 INSTANTIATE_TEST_SUITE_P(ThreeClusters, Flow,
                          testing::Combine(testing::Values("wan_tcp_three", "wan_rdma_three"), testing::Values(24, 96)),
                          case_name);
-bool slow_tests() { return std::getenv("DADSIM_SLOW_TESTS") != nullptr; }
-
 /// A thousand ranks.
 class LargeFlow : public testing::TestWithParam<std::string> {};
+class LargeFlowOfRings : public LargeFlow {};
+class LargeHierarchicalFlow : public LargeFlow {};
 
 TEST_P(LargeFlow, AnExchangeThroughTheAggregatorTakesTheSameTimeAsMessageByMessage) {
   expect_same_exchange(platform_of(GetParam(), 1024));
 }
 
-TEST_P(LargeFlow, HierarchicalAllReduceTakesTheSameTimeAsMessageByMessage) {
-  if (GetParam().starts_with("wan_") && !slow_tests()) {
-    GTEST_SKIP() << "half a minute; set DADSIM_SLOW_TESTS to run it";
-  }
+TEST_P(LargeHierarchicalFlow, AllReduceTakesTheSameTimeAsMessageByMessage) {
   expect_same_collectives(platform_of(GetParam(), 1024), {test::job(all_reduce, "hierarchical", 1e8)});
 }
 
-TEST_P(LargeFlow, RingsTakeTheSameTimeAsMessageByMessage) {
-  if (!slow_tests()) GTEST_SKIP() << "two million messages; set DADSIM_SLOW_TESTS to run it";
+TEST_P(LargeFlowOfRings, TakesTheSameTimeAsMessageByMessage) {
   expect_same_collectives(platform_of(GetParam(), 1024),
                           {test::job(all_reduce, "ring", 1e8), test::job(all_gather, "ring", 1e6 / 1024)});
 }
 
 const auto own_name = [](const auto& given) { return given.param; };
 
-INSTANTIATE_TEST_SUITE_P(Clusters, LargeFlow,
-                         testing::Values("one_switch", "fat_tree", "dragonfly", "wan_tcp", "wan_rdma"), own_name);
+const std::vector<std::string> kFabrics{"one_switch", "fat_tree", "dragonfly"};
+const std::vector<std::string> kWans{"wan_tcp", "wan_rdma"};
+
+INSTANTIATE_TEST_SUITE_P(Clusters, LargeFlow, testing::ValuesIn(kFabrics), own_name);
+INSTANTIATE_TEST_SUITE_P(Wans, LargeFlow, testing::ValuesIn(kWans), own_name);
+INSTANTIATE_TEST_SUITE_P(Clusters, LargeHierarchicalFlow, testing::ValuesIn(kFabrics), own_name);
+
+// Half a minute each, and two million messages: they are no part of the suite. By hand:
+//   DADSIM_SLOW_TESTS=1 build/release/tests/test_sim --gtest_filter='ByHand/*'
+std::vector<std::string> by_hand(std::vector<std::string> clusters) {
+  return std::getenv("DADSIM_SLOW_TESTS") == nullptr ? std::vector<std::string>() : std::move(clusters);
+}
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(LargeFlowOfRings);
+INSTANTIATE_TEST_SUITE_P(ByHand, LargeHierarchicalFlow, testing::ValuesIn(by_hand(kWans)), own_name);
+INSTANTIATE_TEST_SUITE_P(ByHand, LargeFlowOfRings, testing::ValuesIn(by_hand(kFabrics)), own_name);
+INSTANTIATE_TEST_SUITE_P(ByHandOverWans, LargeFlowOfRings, testing::ValuesIn(by_hand(kWans)), own_name);
 
 // ---- where flow fidelity does not hold ----
 
