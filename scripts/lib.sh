@@ -132,3 +132,16 @@ build() {
     fi
   ) 9>"$root/build/$preset.lock"
 }
+
+# Runs the tests of a CTest preset ($1) and says what a reader needs of them; further arguments go to CTest.
+run_suite() {
+  local preset=$1 argument
+  shift
+  cd -- "$root"
+  for argument; do
+    case $argument in
+      -N | --show-only* | -V | -VV | --verbose | --extra-verbose | --print-labels) exec ctest --preset "$preset" "$@" ;;
+    esac
+  done
+  ctest --preset "$preset" -j "$(nproc)" "$@" 2>&1 | "$root/scripts/test-summary"
+}
