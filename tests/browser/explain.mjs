@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import test from "node:test";
-import { beforeAll, dadsim, kHostile, open, reports, resultOf, root, testLayout } from "./pages.mjs";
+import { beforeAll, dadsim, holds, kHostile, open, openAll, reports, resultOf, root, shows, testLayout, until } from "./pages.mjs";
 
 beforeAll((folder) => {
   reports.explain = join(folder, "explain.html");
@@ -24,23 +24,18 @@ const shown = (page) =>
 
 test("changes come by what they save, those that say nothing behind a switch", async () => {
   const { page, close } = await open("explain");
-  const all = await shown(page);
-  assert.deepEqual(
-    all.map(({ words }) => words.split(" (")[0]),
-    ["a network without limits", "twice the bandwidth of up", "half the batch"],
-  );
-  assert.deepEqual(
-    all.map(({ width }) => Math.round(width)),
-    [80, 40, 90],
-  );
-  assert.deepEqual(
-    all.map(({ longer }) => longer),
-    [false, false, true],
+  await shows(
+    async () => (await shown(page)).map(({ words, width, longer }) => [words.split(" (")[0], Math.round(width), longer]),
+    [
+      ["a network without limits", 80, false],
+      ["twice the bandwidth of up", 40, false],
+      ["half the batch", 90, true],
+    ],
   );
   const idle = page.locator("#changes > div > details");
-  assert.equal(await idle.locator("summary").textContent(), "2 changes that make no difference of 0.1 %");
+  await shows(() => idle.locator("summary").textContent(), "2 changes that make no difference of 0.1 %");
   await idle.locator("summary").click();
-  assert.ok((await idle.textContent()).includes("half the latency of all links"));
+  await holds(async () => (await idle.textContent()).includes("half the latency of all links"));
   await close();
 });
 
@@ -51,39 +46,43 @@ test("another run is chosen with the keyboard, and everything is of that one the
     const list = page.locator(section).getByLabel("Run", { exact: true });
     await list.focus();
     await page.keyboard.press("ArrowDown");
-    assert.equal(await list.inputValue(), result.runs[1].label);
+    await shows(() => list.inputValue(), result.runs[1].label);
   }
-  assert.ok((await page.locator("#causes caption").textContent()).includes(kHostile));
+  await holds(async () => (await page.locator("#causes caption").textContent()).includes(kHostile));
   await page.locator("#causes").getByLabel("Run", { exact: true }).selectOption({ label: result.runs[2].label });
-  assert.equal(await page.locator("#causes table").count(), 0, "an event-driven run has no critical path");
-  assert.ok((await page.locator("#causes > div").last().textContent()).length > 20, "but words");
+  await shows(() => page.locator("#causes table").count(), 0, "an event-driven run has no critical path");
+  await holds(async () => (await page.locator("#causes > div").last().textContent()).length > 20, "but words");
   await close();
 });
 
 test("a part says what making it faster saves, or why nothing", async () => {
   const { page, close } = await open("cluster");
   const result = await resultOf(page);
-  const rows = await page.locator("#causes tbody tr").evaluateAll((all) =>
-    all.map((row) => [...row.children].map((cell) => cell.textContent.replaceAll("\u00a0", " "))),
-  );
-  const parts = rows.filter(([, , , saving]) => saving !== "");
-  assert.ok(parts.length > 0);
+  const withSavings = () =>
+    page
+      .locator("#causes tbody tr")
+      .evaluateAll((all) =>
+        all
+          .map((row) => [...row.children].map((cell) => cell.textContent.replaceAll("\u00a0", " ")))
+          .filter(([, , , saving]) => saving !== ""),
+      );
+  const parts = await until(withSavings, (now) => assert.ok(now.length > 0));
   for (const [name, , , saving, why] of parts)
     assert.ok(/^saves/.test(saving) || why.length > 10, `${name}: ${saving} ${why}`);
-  assert.equal(await page.locator("#steps canvas").count() > 1, true);
-  assert.ok((await page.locator(".verdict").textContent()).includes("What helps most is") || result.runs.length === 0);
-  assert.ok((await page.locator("#provenance").textContent()).includes("platform.gpu-cluster.nodes=2"));
+  await holds(async () => (await page.locator("#steps canvas").count()) > 1);
+  await holds(async () => (await page.locator(".verdict").textContent()).includes("What helps most is") || result.runs.length === 0);
+  await holds(async () => (await page.locator("#provenance").textContent()).includes("platform.gpu-cluster.nodes=2"));
   await close();
 });
 
 test("names that would be markup stay text", async () => {
   const { page, close } = await open("explain");
-  assert.equal(await page.locator("h1").textContent(), kHostile);
-  for (const summary of await page.locator("summary").all()) await summary.click();
-  assert.equal(await page.locator("pre").textContent(), kHostile);
-  assert.equal(await page.locator("#description").textContent(), kHostile);
-  assert.equal(await page.locator("img").count(), 0);
-  assert.equal(await page.locator("script").count(), 5);
+  await shows(() => page.locator("h1").textContent(), kHostile);
+  await openAll(page);
+  await shows(() => page.locator("pre").textContent(), kHostile);
+  await shows(() => page.locator("#description").textContent(), kHostile);
+  await shows(() => page.locator("img").count(), 0);
+  await shows(() => page.locator("script").count(), 5);
   await close();
 });
 
@@ -92,6 +91,6 @@ test("a word leads into the glossary with the keyboard", async () => {
   await page.locator("#causes .word").focus();
   await page.keyboard.press("Enter");
   await page.locator("#word-critical-path").waitFor({ state: "visible" });
-  assert.equal(await page.evaluate(() => document.getElementById("glossary").open), true);
+  await shows(() => page.evaluate(() => document.getElementById("glossary").open), true);
   await close();
 });

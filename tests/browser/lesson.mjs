@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import test from "node:test";
-import { ARTEFACTS, beforeAll, dadsim, open, reports } from "./pages.mjs";
+import { ARTEFACTS, beforeAll, dadsim, holds, isNoWiderThanTheWindow, open, reports, shows } from "./pages.mjs";
 
 const kLessons = [1, 2, 3, 4, 5, 6];
 const kLargestPage = 5e6; // bytes: a run's page for each command
@@ -22,23 +22,24 @@ for (const number of kLessons) {
     assert.ok(statSync(reports[name]).size < kLargestPage);
     const { page, close } = await open(name, { offline: true });
     const answers = page.locator("main details:not(.run)");
-    assert.ok((await answers.count()) >= 4);
+    await holds(async () => (await answers.count()) >= 4);
     const first = answers.first();
-    assert.equal(await first.locator("p").first().isVisible(), false);
+    await shows(() => first.locator("p").first().isVisible(), false);
     await first.locator("summary").focus();
     await page.keyboard.press("Enter");
-    assert.equal(await first.locator("p").first().isVisible(), true);
+    await shows(() => first.locator("p").first().isVisible(), true);
     await page.getByRole("button", { name: "Hide all answers" }).click();
-    assert.equal(await first.locator("p").first().isVisible(), false);
-    assert.equal(await page.getByLabel("Your answer, before you look:").count(), await answers.count());
-    assert.equal((await page.locator("main").innerText()).includes("<!--"), false);
+    await shows(() => first.locator("p").first().isVisible(), false);
+    const questions = await answers.count();
+    await shows(() => page.getByLabel("Your answer, before you look:").count(), questions);
+    await shows(async () => (await page.locator("main").innerText()).includes("<!--"), false);
     await close();
   });
 
   test(`${name} shows the result of each run as the run's own page`, async () => {
     const { page, close } = await open(name, { offline: true });
     const runs = page.locator("main details.run");
-    assert.ok((await runs.count()) >= 1);
+    await holds(async () => (await runs.count()) >= 1);
     await runs.first().locator("summary").click();
     const inside = page.frameLocator("details.run iframe").first();
     await inside.locator("html[data-ready='true']").waitFor();
@@ -64,8 +65,7 @@ test("lessons are as wide as the page, light and dark", async () => {
   ]) {
     const { page, close } = await open("lesson-5", { width, colorScheme });
     for (const summary of await page.locator("main summary").all()) await summary.click();
-    const tooWide = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
-    assert.ok(tooWide <= 0, `${tooWide} px too wide at ${width} px`);
+    await isNoWiderThanTheWindow(page, width);
     await page.screenshot({ path: join(ARTEFACTS, `lesson-5-${width}-${colorScheme}.png`), fullPage: true });
     await close();
   }

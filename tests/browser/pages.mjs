@@ -18,6 +18,8 @@ export const root = resolve(dirname(fileURLToPath(import.meta.url)), "../..");
 export const kHostile = "</script><script>alert(1)</script><img src=x onerror=alert(2)>";
 export const kWidths = [360, 768, 1280];
 
+const kMidnight = 86400000; // ms of a stopped clock, later than any test can come to
+
 let browser;
 /** Files of pages, by name. */
 export const reports = {};
@@ -40,8 +42,11 @@ export function beforeAll(prepare) {
   });
 }
 
-/** Opens a report and collects what goes wrong: messages, errors, dialogs, requests for anything but the page. */
-export async function open(name, { width = 1280, height = 900, ...options } = {}) {
+/**
+ * Opens a report and collects what goes wrong: messages, errors, dialogs, requests for anything but the page. Where its clock
+ * is stopped, timers and frames of animation wait for page.clock.runFor().
+ */
+export async function open(name, { width = 1280, height = 900, stoppedClock = false, ...options } = {}) {
   const context = await browser.newContext({ viewport: { width, height }, colorScheme: "light", ...options });
   const page = await context.newPage();
   const address = pathToFileURL(reports[name]).href;
@@ -55,14 +60,41 @@ export async function open(name, { width = 1280, height = 900, ...options } = {}
   page.on("request", (request) => {
     if (request.url() !== address && !request.url().startsWith("blob:")) wrong.push(`request: ${request.url()}`);
   });
+  if (stoppedClock) await page.clock.install({ time: 0 });
   await page.goto(address);
-  await page.waitForFunction(() => document.documentElement.dataset.ready === "true", null, { timeout: 10000 });
+  await page.waitForFunction(() => document.documentElement.dataset.ready === "true", null, { timeout: kPatience });
   const close = async () => {
     await context.close();
     assert.deepEqual(wrong, []);
   };
+  if (stoppedClock) await page.clock.pauseAt(kMidnight);
   return { page, close };
 }
+
+/** Milliseconds until what a page was to show is missed: far more than the slowest machine needs. */
+const kPatience = 30000;
+
+/**
+ * Reads until `check` accepts what is read, and gives it: a page shows what it is asked for as soon as it can, which may be
+ * after the click has returned. What `check` or `read` throws in the end is thrown.
+ */
+export async function until(read, check) {
+  const end = performance.now() + kPatience;
+  for (let pause = 2; ; pause = Math.min(2 * pause, 200)) {
+    try {
+      const now = await read();
+      check(now);
+      return now;
+    } catch (error) {
+      if (performance.now() > end) throw error;
+    }
+    await new Promise((resolve) => setTimeout(resolve, pause));
+  }
+}
+
+export const shows = (read, expected, why) => until(read, (now) => assert.deepEqual(now, expected, why));
+export const showsOther = (read, before, why) => until(read, (now) => assert.notDeepEqual(now, before, why));
+export const holds = (read, why) => until(read, (now) => assert.ok(now, why));
 
 /** The table below the chart of a section. */
 export async function openTable(page, section) {
@@ -70,26 +102,48 @@ export async function openTable(page, section) {
   await page.locator(`${section} details table`).waitFor();
 }
 
+/** Opens every part that can be opened, and waits until each has made what is in it. */
+export const openAll = (page) =>
+  page.evaluate(() =>
+    Promise.all(
+      [...document.querySelectorAll("details:not([open])")].map(
+        (details) =>
+          new Promise((resolve) => {
+            // After the page's own listener, and what that has asked the browser to do next.
+            details.addEventListener("toggle", () => setTimeout(resolve), { once: true });
+            details.open = true;
+          }),
+      ),
+    ),
+  );
+
 export const resultOf = (page) => page.evaluate(() => JSON.parse(document.getElementById("result").textContent));
 export const pixels = (page, selector) => page.evaluate((s) => document.querySelector(s).toDataURL(), selector);
 export const background = (page) => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+
+/** No part of a page is wider than the window of `width` pixels. */
+export const isNoWiderThanTheWindow = (page, width) =>
+  until(
+    () => page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth),
+    (tooWide) => assert.ok(tooWide <= 0, `${tooWide} px too wide at ${width} px`),
+  );
 
 /** Tests that every page must pass. */
 export function testLayout(name) {
   test(`${name}: every chart is drawn, and nothing is wider than the page`, async () => {
     for (const [width, colorScheme] of [...kWidths.map((width) => [width, "light"]), [1280, "dark"]]) {
       const { page, close } = await open(name, { width, colorScheme });
-      const blank = await page.evaluate(() =>
-        [...document.querySelectorAll("canvas")]
-          .filter((canvas) => {
-            const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
-            return !new Uint32Array(data.buffer).some((pixel) => pixel !== 0);
-          })
-          .map((canvas) => canvas.closest("section")?.id),
-      );
-      assert.deepEqual(blank, []);
-      const tooWide = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
-      assert.ok(tooWide <= 0, `${tooWide} px too wide at ${width} px`);
+      const blank = () =>
+        page.evaluate(() =>
+          [...document.querySelectorAll("canvas")]
+            .filter((canvas) => {
+              const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+              return !new Uint32Array(data.buffer).some((pixel) => pixel !== 0);
+            })
+            .map((canvas) => canvas.closest("section")?.id),
+        );
+      await shows(blank, []);
+      await isNoWiderThanTheWindow(page, width);
       await page.screenshot({ path: join(ARTEFACTS, `${name}-${width}-${colorScheme}.png`), fullPage: true });
       await close();
     }
@@ -98,7 +152,7 @@ export function testLayout(name) {
   test(`${name}: axe-core finds nothing that bars a reader`, async () => {
     for (const [width, colorScheme] of [[1280, "light"], [1280, "dark"], [390, "light"]]) {
       const { page, close } = await open(name, { width, colorScheme });
-      await page.evaluate(() => document.querySelectorAll("details").forEach((part) => (part.open = true)));
+      await openAll(page);
       await page.evaluate(axe);
       const { passes, violations } = await page.evaluate(() => window.axe.run());
       assert.ok(passes.length > 10, "axe-core has looked at something");

@@ -47,7 +47,7 @@ function addPlayedStep(page, section) {
   let dates = datesOf(play);
   let date = 0; // in the units of the play
   let seconds = kPlaySeconds[1];
-  let running = null;
+  let running = null; // what cancels the next frame
   const still = window.matchMedia("(prefers-reduced-motion: reduce)");
 
   const canvas = element("canvas", { role: "img" });
@@ -175,6 +175,16 @@ function addPlayedStep(page, section) {
     told.textContent = play.nodes.map((node) => `${node.name} ${doingOf(play, node, date)}`).join(". ");
   }
 
+  function next(frame) {
+    const id = requestAnimationFrame(frame);
+    running = () => cancelAnimationFrame(id);
+  }
+
+  function later(frame, milliseconds) {
+    const id = setTimeout(frame, milliseconds);
+    running = () => clearTimeout(id);
+  }
+
   function start() {
     if (date >= play.units) show(0);
     button.textContent = "Pause";
@@ -185,21 +195,21 @@ function addPlayedStep(page, section) {
       if (last !== null) show(date + ((now - last) / 1000 / seconds) * play.units);
       last = now;
       if (date >= play.units) return stop();
-      running = requestAnimationFrame(frame);
+      next(frame);
     };
     // Who wants little motion sees it in a hundred stills.
     const still_frame = () => {
       show(date + play.units / 100);
       if (date >= play.units) return stop();
-      running = setTimeout(still_frame, 10 * seconds * 4);
+      later(still_frame, 10 * seconds * 4);
     };
-    running = still.matches ? setTimeout(still_frame, 0) : requestAnimationFrame(frame);
+    if (still.matches) later(still_frame, 0);
+    else next(frame);
   }
 
   function stop() {
     if (!running) return;
-    cancelAnimationFrame(running);
-    clearTimeout(running);
+    running();
     running = null;
     button.textContent = "Play";
     tell();
