@@ -1,7 +1,6 @@
 #include "cli/lessons.hpp"
 
 #include <gtest/gtest.h>
-#include <sys/resource.h>
 
 #include <nlohmann/json.hpp>
 
@@ -17,22 +16,12 @@ using test::Results;
 
 const std::filesystem::path kLessonFolder = std::filesystem::path(DADSIM_SOURCE_DIR) / "docs" / "lessons";
 
-/// Seconds of processor time of all children that have ended.
-double seconds_of_children() {
-  rusage usage{};
-  ::getrusage(RUSAGE_CHILDREN, &usage);
-  const auto seconds = [](const timeval& time) {
-    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
-  };
-  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
-}
-
 nlohmann::json json_of(const report::LessonBlock& block) {
   std::vector<std::string> arguments = arguments_of(block.command);
   for (const char* more : {"--json", "-", "--quiet"}) arguments.emplace_back(more);
-  const double before = seconds_of_children();
+  const double before = test::cpu_seconds_of_children();
   const Outcome outcome = test::run_dadsim(arguments, kLessonFolder);
-  std::cout << block.command << ": " << seconds_of_children() - before << " s of processor time\n";
+  std::cout << block.command << ": " << test::cpu_seconds_of_children() - before << " s of processor time\n";
   EXPECT_EQ(outcome.exit_code, 0) << block.command << "\n" << outcome.err;
   return outcome.exit_code == 0 ? nlohmann::json::parse(outcome.out) : nlohmann::json::object();
 }

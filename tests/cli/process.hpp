@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <poll.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -27,6 +28,17 @@ struct Outcome {
   int exit_code = -1;  ///< 128 + signal if it was killed
   std::string out, err;
 };
+
+/// Seconds of processor time of all children that have ended: unlike those of a clock the same on a machine that is
+/// busy.
+inline double cpu_seconds_of_children() {
+  rusage usage{};
+  ::getrusage(RUSAGE_CHILDREN, &usage);
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
+  };
+  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
 
 /// Starts the binary with these arguments in `folder`; optionally interrupts it after a while.
 inline Outcome run_dadsim(const std::vector<std::string>& arguments,

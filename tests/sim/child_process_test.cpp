@@ -158,7 +158,6 @@ TEST(ChildProcess, AnExceptionIsWritten) {
 }
 
 TEST(ChildProcess, AHangEndsWithTheTimeLimit) {
-  const auto begin = std::chrono::steady_clock::now();
   pid_t child = 0;
   const ChildOutcome outcome = run_in_child(
       [](const MessageSink& sink) {
@@ -168,7 +167,6 @@ TEST(ChildProcess, AHangEndsWithTheTimeLimit) {
       [&](std::string_view message) { child = std::stoi(std::string(message)); }, 1);
   EXPECT_EQ(outcome.end, End::timed_out);
   EXPECT_EQ(outcome.description(), "did not end within 1 seconds");
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10));
   EXPECT_FALSE(runs(child));
 }
 
