@@ -14,4 +14,9 @@ foreach(one ${shared_files})
     DEPENDS dadsim COMMENT "" VERBATIM)
   list(APPEND shared_outputs ${DADSIM_SHARED}/${file})
 endforeach()
+# As Debian has it: compressed, without the time.
+add_custom_command(OUTPUT ${DADSIM_SHARED}/man/dadsim.1.gz
+  COMMAND gzip -9nc ${DADSIM_SHARED}/man/dadsim.1 > ${DADSIM_SHARED}/man/dadsim.1.gz
+  DEPENDS ${DADSIM_SHARED}/man/dadsim.1 COMMENT "" VERBATIM)
+list(APPEND shared_outputs ${DADSIM_SHARED}/man/dadsim.1.gz)
 add_custom_target(dadsim_shared_files ALL DEPENDS ${shared_outputs})
