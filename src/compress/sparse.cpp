@@ -143,17 +143,13 @@ std::vector<std::int32_t> indices_from(std::span<const float> numbers, std::uint
 MagnitudeStatistics magnitude_statistics(std::span<const float> numbers) {
   if (numbers.empty()) return {};
   double sum = 0;
-  double squares = 0;
   float largest = 0;
   for (const float x : numbers) {
     const float magnitude = std::abs(x);
     sum += magnitude;
-    squares += static_cast<double>(magnitude) * magnitude;
     largest = std::max(largest, magnitude);
   }
-  const double mean = sum / static_cast<double>(numbers.size());
-  const double variance = squares / static_cast<double>(numbers.size()) - mean * mean;
-  return {mean, std::sqrt(std::max(variance, 0.0)), largest};
+  return {sum / static_cast<double>(numbers.size()), largest};
 }
 
 }  // namespace dadsim::compress

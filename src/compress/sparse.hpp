@@ -82,7 +82,6 @@ std::vector<std::int32_t> indices_from(std::span<const float> numbers, std::uint
 /// Of the magnitudes of some numbers; nothing of no numbers.
 struct MagnitudeStatistics {
   double mean = 0;
-  double deviation = 0;
   double largest = 0;
 };
 MagnitudeStatistics magnitude_statistics(std::span<const float> numbers);
