@@ -1,5 +1,13 @@
 #include "algorithms/cost.hpp"
 
+namespace dadsim::algorithms {
+
+step::Expression weights_of_matrix() { return step::extent::in() * step::extent::out(); }
+
+step::Expression beside_matrix() { return step::extent::parameters() - weights_of_matrix(); }
+
+}  // namespace dadsim::algorithms
+
 namespace dadsim::algorithms::cost {
 namespace {
 

@@ -5,6 +5,15 @@
 // What the pieces of a training step cost, as formulas in the layer's extents. Flops count a multiply-add as two; bytes
 // count every operand once, in fp32; launches count kernels.
 
+namespace dadsim::algorithms {
+
+/// Weights of a layer.
+step::Expression weights_of_matrix();
+/// Biases of a layer: what it has beside its matrix.
+step::Expression beside_matrix();
+
+}  // namespace dadsim::algorithms
+
 namespace dadsim::algorithms::cost {
 
 inline constexpr double kFloatBytes = 4.0;  ///< of a number in memory

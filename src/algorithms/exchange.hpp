@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "algorithms/contribution.hpp"
@@ -53,7 +54,8 @@ class Exchange {
   Pending<std::vector<Rows>> bring_together(const std::vector<Rows>& made, const Contribution& like);
 
   /// Everyone ends with the sum over sites of one layer's gradient: an all-reduce among peers; gathered, added and
-  /// broadcast by the aggregator otherwise. `add_to` adds site s's gradient to the sum; its size is that of the layer.
+  /// broadcast by the aggregator otherwise. Matrix and biases are compressed as one row of numbers, or the matrix alone
+  /// (CompressorInfo::leaves_biases). `add_to` adds site s's gradient to the sum; its size is that of the layer.
   Pending<models::LayerGradient> sum(const std::function<void(std::size_t site, models::LayerGradient& sum)>& add_to);
 
   /// Sums matrices of `elements` in the same way: one per site, or, where nothing is compressed, a single one that is
@@ -69,6 +71,10 @@ class Exchange {
   Pending<models::Matrix> sum_of_model(Eigen::Index numbers, const std::function<models::Matrix(std::size_t site)>& of);
   /// Sums in the same way without compression: for the few numbers beside a matrix.
   Pending<models::Matrix> sum_as_it_is(const step::Expression& elements, models::Matrix sum);
+
+  /// What all apply of sums that went uncompressed and have arrived, of `elements` numbers together: the momentum of a
+  /// compressor that has one is part of it, also where nothing is compressed.
+  void remember_uncompressed(const step::Expression& elements, std::span<models::Vector> sums);
 
   /// Sums what is learned beside the matrices (norms, positions …; embeddings unless the algorithm sees to them) in the
   /// same way: without an outer product, as it is. A workload may have others than this network. Gives the serial of
@@ -151,6 +157,9 @@ class Exchange {
     std::int32_t serial = 0;
     std::function<void()> receive;  ///< once it is there
   };
+  /// sum() of a compressor that leaves biases as they are: the matrix is encoded, the biases beside it are not.
+  Pending<models::LayerGradient> sum_without_biases(
+      const std::function<void(std::size_t site, models::LayerGradient& sum)>& add_to);
   /// The sum of rows × columns matrices that are encoded one by one. Compressed messages that add up go by an
   /// all-reduce among peers, others by an all-gather.
   EncodedSum sum_encoded(const step::Expression& elements, Eigen::Index rows, Eigen::Index columns,

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
 #include <stdexcept>
 #include <utility>
 
@@ -56,6 +57,7 @@ Pending<models::LayerGradient> Exchange::sum(
     count_linear_sum(elements, encoder.take());
     return {std::move(sum), recorder_, record_sum(elements, adding), step::Role::workers};
   }
+  if (wire_.leaves_biases()) return sum_without_biases(add_to);
   // Matrix and biases are one row of numbers on the wire.
   const Eigen::Index weights = sum.weight.size();
   const Eigen::Index biases = sum.bias.size();
@@ -74,6 +76,44 @@ Pending<models::LayerGradient> Exchange::sum(
   sum.bias = arrived.rightCols(biases).transpose();
   return {std::move(sum), recorder_, serial, step::Role::workers,
           [receive = std::move(receive)](models::LayerGradient&) { receive(); }};
+}
+
+Pending<models::LayerGradient> Exchange::sum_without_biases(
+    const std::function<void(std::size_t site, models::LayerGradient& sum)>& add_to) {
+  const spec::LayerShape& shape = layer();
+  models::LayerGradient sum{models::Matrix(shape.out, shape.in), models::Vector()};
+  models::Matrix biases = models::Matrix::Zero(shape.bias ? shape.out : 0, 1);
+  auto [arrived, serial, receive] = sum_encoded(
+      weights_of_matrix(), 1, sum.weight.size(),
+      [&](std::size_t site) {
+        models::LayerGradient own{models::Matrix::Zero(shape.out, shape.in), models::Vector::Zero(biases.size())};
+        add_to(site, own);
+        biases += own.bias;
+        return own.weight.reshaped<Eigen::RowMajor>().transpose().eval();
+      },
+      add(weights_of_matrix(), count()));
+  sum.weight.reshaped<Eigen::RowMajor>() = arrived.transpose();
+  auto beside = std::make_shared<Pending<models::Matrix>>(sum_as_it_is(beside_matrix(), std::move(biases)));
+  return {std::move(sum), recorder_, serial, step::Role::workers,
+          [this, receive = std::move(receive), beside = std::move(beside)](models::LayerGradient& gradient) {
+            receive();
+            gradient.bias = beside->wait().reshaped();
+            remember_uncompressed(beside_matrix(), std::span(&gradient.bias, 1));
+          }};
+}
+
+void Exchange::remember_uncompressed(const step::Expression& elements, std::span<models::Vector> sums) {
+  if (!wire_.has_momentum()) return;
+  // u ← m u + g: two read, one written.
+  const step::Work momentum{
+      .flops = 2.0 * elements, .bytes_moved = 3.0 * cost::kFloatBytes * elements, .launches = 1.0};
+  charge(step::Phase::update, step::Role::workers, cost::only_where(step::extent::exceeds(elements, 0.0), momentum));
+  for (models::Vector& sum : sums) {
+    compress::Memory& memory = wire_.memory_of_uncompressed(wire_.begin_uncompressed_sum(), sites());
+    const models::Matrix applied = memory.add(sum);
+    memory.keep(applied, applied);
+    sum = applied.reshaped();
+  }
 }
 
 Pending<models::Matrix> Exchange::sum(const step::Expression& elements, std::vector<models::Matrix> of_sites) {

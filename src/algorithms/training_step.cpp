@@ -360,6 +360,7 @@ void TrainingStep::finish() {
   recorder_.begin_sweep(step::Over::other_layers);
   recorder_.begin_group(-1);
   recorder_.add(step::WaitOp{step::Role::workers, rest_});
+  exchange_.remember_uncompressed(step::extent::parameters(), gradient_.vectors);
   if (!make_of_the_rest_) return;
   charge(step::Phase::update, step::Role::workers, {work_of_the_rest_});
   for (std::size_t v = 0; v < gradient_.vectors.size(); ++v) make_of_the_rest_(v, gradient_.vectors[v]);

@@ -30,4 +30,10 @@ compress::Memory& Wire::memory(std::int32_t site, std::uint32_t matrix) {
   return *memory->second;
 }
 
+compress::Memory& Wire::memory_of_uncompressed(std::uint32_t sum, std::size_t sites) {
+  const auto [memory, is_new] = uncompressed_.try_emplace(sum);
+  if (is_new) memory->second = compressor_->make_memory_of_uncompressed(sites);
+  return *memory->second;
+}
+
 }  // namespace dadsim::algorithms

@@ -24,13 +24,17 @@ class Wire {
   bool adapts() const { return info_->adapts; }
   /// Whether an aggregator hands messages on rather than compress what it has made of them.
   bool forwards() const { return forwards_; }
+  /// Whether biases go as they are beside their matrix.
+  bool leaves_biases() const { return info_->leaves_biases; }
   /// Whether the gradients of all layers are compressed as one.
   bool whole_model() const { return compresses() && whole_model_; }
   const compress::Compressor& compressor() const { return *compressor_; }
 
-  void begin_step(std::uint32_t step) { step_ = step, message_ = 0, matrix_ = 0; }
+  void begin_step(std::uint32_t step) { step_ = step, message_ = 0, matrix_ = 0, sum_ = 0; }
   /// Numbers what is exchanged next: one matrix at each site.
   std::uint32_t begin_matrix() { return matrix_++; }
+  /// Numbers a sum that goes uncompressed.
+  std::uint32_t begin_uncompressed_sum() { return sum_++; }
 
   /// Encodes a matrix of site `site` (of the aggregator: −1); returns how many of its numbers were kept. `sum`: it is
   /// the sum of what sites have encoded.
@@ -43,6 +47,11 @@ class Wire {
   bool remembers() const { return remembers_; }
   /// What site `site` keeps of a matrix.
   compress::Memory& memory(std::int32_t site, std::uint32_t matrix);
+  /// Whether what sites keep has momentum, so that sums that go uncompressed need it too.
+  bool has_momentum() const { return remembers_ && info_->has_momentum; }
+  /// What each of so many sites keeps, the same at all, of the n-th sum of a step that goes uncompressed beside those
+  /// that are compressed. *Requires*: has_momentum().
+  compress::Memory& memory_of_uncompressed(std::uint32_t sum, std::size_t sites);
 
  private:
   using Key = std::pair<std::int32_t, std::uint32_t>;  ///< site, matrix
@@ -51,8 +60,9 @@ class Wire {
   std::unique_ptr<compress::Compressor> compressor_;
   bool adds_, forwards_, remembers_, whole_model_;
   std::uint64_t seed_;
-  std::uint32_t step_ = 0, message_ = 0, matrix_ = 0;
+  std::uint32_t step_ = 0, message_ = 0, matrix_ = 0, sum_ = 0;
   std::map<Key, std::unique_ptr<compress::Memory>> memory_;
+  std::map<std::uint32_t, std::unique_ptr<compress::Memory>> uncompressed_;
   std::map<Key, std::unique_ptr<compress::CompressorState>> state_;
 };
 

@@ -78,6 +78,9 @@ class Compressor {
   virtual std::unique_ptr<CompressorState> make_state() const { return nullptr; }
   /// What a site that remembers does with what was lost.
   virtual std::unique_ptr<Memory> make_memory() const { return std::make_unique<ErrorMemory>(); }
+  /// What all make of a sum over so many sites that goes uncompressed beside those that are compressed (biases, norms
+  /// …), where sites remember. Methods with momentum have it; null: it is applied as it is.
+  virtual std::unique_ptr<Memory> make_memory_of_uncompressed(std::size_t /*sites*/) const { return nullptr; }
 };
 
 /// What holds of a compressor always, never, or by its parameters.
@@ -119,6 +122,8 @@ struct CompressorInfo {
   std::function<step::Expression(const spec::ParameterValues&, const step::Expression& elements)> keeps = nullptr;
   /// Momentum is part of what is sent: the optimizer must not have one.
   bool has_momentum = false;
+  /// Of the gradient of a layer it compresses the matrix alone: biases go beside it as they are.
+  bool leaves_biases = false;
   std::string family = "quantisation";  ///< or "sparsification"
   std::string formula = {};             ///< a line per formula
   std::string checks = {};              ///< what it has been held against, and how near it came; a line each

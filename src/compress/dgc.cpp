@@ -28,6 +28,14 @@ class DeepGradientCompression final : public SparseList {
   explicit DeepGradientCompression(const Options& options) : options_(options) {}
 
   std::unique_ptr<Memory> make_memory() const override { return std::make_unique<MomentumMemory>(options_.memory); }
+  /// What is sent whole leaves nothing to wait: v is u (Nesterov: u + g), and no entry of u is masked. The sum is
+  /// clipped at √sites times what each site's gradient is (section 3.2).
+  std::unique_ptr<Memory> make_memory_of_uncompressed(std::size_t sites) const override {
+    MomentumMemory::Options options = options_.memory;
+    options.masking = false;
+    options.clip *= std::sqrt(static_cast<float>(sites));
+    return std::make_unique<MomentumMemory>(options);
+  }
 
   /// The sample, each number read and written; its largest; all above the threshold; their largest, where there are too
   /// many.
@@ -110,14 +118,19 @@ CompressorInfo dgc_info() {
       .forwards = true,
       .biased = true,
       .has_momentum = true,
+      .leaves_biases = true,
       .family = "sparsification",
       .formula =
           "u ← m u + g; v ← v + u (nesterov: u ← m (u + g); v ← v + u + g)\n"
           "C(v) = v where |v| ≥ τ, 0 elsewhere; τ: the ⌈δ s⌉-th largest of s of the n numbers, drawn at random\n"
           "where k̂ > 4/3 k: the k = ⌈δ n⌉ largest of these\n"
-          "u ← 0 and v ← 0 where C(v) ≠ 0",
+          "u ← 0 and v ← 0 where C(v) ≠ 0\n"
+          "beside matrices (biases, norms, positions …), of the sum g over sites: u ← m u + g, applied is u (nesterov: "
+          "u ← m (u + g), applied is u + g)",
       .checks =
-          "with all numbers sent and no masking: SGD with momentum, to the bit; with masking SGD without, to the bit\n"
+          "with all numbers sent and no masking: SGD with momentum, norms and biases too, to the bit; of matrices "
+          "alone "
+          "with masking: SGD without, to the bit\n"
           "masks, Nesterov's momentum and clipping by hand\n"
           "k̂/k over 40 messages of 10⁶ numbers: the mean of the gamma distribution that a sample's threshold has\n"
           "without momentum, what was sent and what is held: the sum of the gradients, to 10⁻⁶",

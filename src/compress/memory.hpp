@@ -33,7 +33,8 @@ class ErrorMemory final : public Memory {
 /// Momentum correction and factor masking of Deep Gradient Compression (Lin et al., ICLR 2018, arXiv 1712.01887,
 /// sections 3.1 and 3.2): u ← m u + g, v ← v + u (with Nesterov's momentum u ← m (u + g), v ← v + u + g); what is sent
 /// is v, and where an entry has been sent, u and v are zero. Before that a gradient whose norm is above a threshold is
-/// scaled down to it (local gradient clipping, section 3.2).
+/// scaled down to it (local gradient clipping, section 3.2). Of numbers that are all sent v is u, as in the authors'
+/// program (synxlin/deep-gradient-compression, dgc/memory.py, compensate() without accumulation).
 class MomentumMemory final : public Memory {
  public:
   struct Options {

@@ -43,6 +43,7 @@ CompressorInfo random_block_info() {
           .biased = Property(coordinates_biased),
           .keeps = keeps_fraction,
           .has_momentum = false,
+          .leaves_biases = true,
           .family = "sparsification",
           .formula =
               "C(v) = v at places s, s + 1, …, s + k − 1 modulo n, with s drawn at random, 0 elsewhere\n"

@@ -52,6 +52,7 @@ CompressorInfo random_k_info() {
           .biased = Property(coordinates_biased),
           .keeps = keeps_fraction,
           .has_momentum = false,
+          .leaves_biases = true,
           .family = "sparsification",
           .formula =
               "C(v) = v at k = ⌈fraction · n⌉ places drawn at random, 0 elsewhere\n"

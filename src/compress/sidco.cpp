@@ -133,6 +133,7 @@ CompressorInfo sidco_info() {
       .forwards = true,
       .biased = true,
       .has_momentum = false,
+      .leaves_biases = true,
       .family = "sparsification",
       .formula =
           "C(v) = v where |v| > τ, 0 elsewhere\n"

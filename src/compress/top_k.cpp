@@ -37,11 +37,12 @@ CompressorInfo top_k_info() {
           .biased = true,
           .keeps = keeps_fraction,
           .has_momentum = false,
+          .leaves_biases = true,
           .family = "sparsification",
           .formula = "C(v) = v where |v| is among the k = ⌈fraction · n⌉ largest, 0 elsewhere",
           .checks =
               "a stable sort by magnitude: the same entries, ties and infinities among them\n"
-              "the algorithm top-k of one step: the same matrices to the bit",
+              "the algorithm top-k of one step: the same gradients, biases among them, to the bit, and the same bytes",
           .parameters = {fraction_parameter("0.01", "share of the numbers that is sent, rounded up")},
           .make = [](const spec::ParameterValues& values) {
             return std::make_unique<ExactTopK>(std::stod(values.at("fraction")));

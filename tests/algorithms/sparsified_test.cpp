@@ -23,11 +23,24 @@ spec::CompressSpec sparsified(const std::string& method, const spec::ParameterVa
   return compress;
 }
 
+/// What a network of three matrices has beside them.
+enum class Beside : std::uint8_t { nothing, biases, biases_and_norm };
+
+spec::ModelSpec network_with(Beside beside) {
+  const bool bias = beside != Beside::nothing;
+  spec::ModelSpec model{.name = "", .layers = {spec::DenseSpec{20, spec::Activation::tanh, bias}}};
+  if (beside == Beside::biases_and_norm) model.layers.emplace_back(spec::LayerNormSpec{});
+  model.layers.emplace_back(spec::DenseSpec{9, spec::Activation::tanh, bias});
+  model.layers.emplace_back(spec::DenseSpec{5, spec::Activation::identity, bias});
+  return model;
+}
+
 /// Steps of gradient sharing on a network that may learn, each on samples of its own; sites of unequal size.
 class SharingSteps {
  public:
-  SharingSteps(const spec::CompressSpec& compress, spec::ExchangeMode mode, std::vector<int> sites = {5, 2, 3})
-      : sites_(std::move(sites)), step_(network_, mode, kSeed, compress) {
+  SharingSteps(const spec::CompressSpec& compress, spec::ExchangeMode mode, std::vector<int> sites = {5, 2, 3},
+               Beside beside = Beside::biases)
+      : network_(12, network_with(beside), kSeed), sites_(std::move(sites)), step_(network_, mode, kSeed, compress) {
     RandomStream random(kSeed, Purpose::test);
     boost::random::normal_distribution<float> normal;
     samples_.features.resize(1000, 12);
@@ -56,7 +69,7 @@ class SharingSteps {
 
   /// What all would apply without compression, as a row of numbers of one matrix with its biases.
   models::Matrix exact(std::size_t l) const {
-    return row_of(models::weight_gradient<float>(step_.deltas(l), step_.inputs(l), true));
+    return row_of(models::weight_gradient<float>(step_.deltas(l), step_.inputs(l), step_.weights(l).bias.size() > 0));
   }
   models::Matrix applied(std::size_t l) const { return row_of(step_.gradient(l)); }
   static models::Matrix row_of(const models::LayerGradient& gradient) {
@@ -75,12 +88,7 @@ class SharingSteps {
   }
 
   static constexpr std::uint64_t kSeed = 11;
-  models::Network network_{
-      12,
-      {.name = "",
-       .layers = {spec::DenseSpec{20, spec::Activation::tanh, true}, spec::DenseSpec{9, spec::Activation::tanh, true},
-                  spec::DenseSpec{5, spec::Activation::identity, true}}},
-      kSeed};
+  models::Network network_;
   models::Samples samples_;
   std::vector<int> sites_;
   TrainingStep step_;
@@ -108,6 +116,21 @@ models::Matrix of_all_layers(const std::function<models::Matrix(std::size_t l)>&
   return one_row({of(0), of(1), of(2)});
 }
 
+models::Matrix with_zeros(const models::Matrix& row, Eigen::Index zeros) {
+  return one_row({row, models::Matrix::Zero(1, zeros)});
+}
+
+/// The `kept` numbers of largest magnitude among the first `of` of a row, which are those of a matrix; the biases
+/// behind them as they are.
+models::Matrix largest_of_matrix(models::Matrix row, Eigen::Index of, Eigen::Index kept) {
+  models::Matrix matrix = row.leftCols(of);
+  const compress::Kept largest = compress::take_largest(matrix, kept);
+  matrix.setZero();
+  compress::add_kept(largest.values, largest.indices, matrix);
+  row.leftCols(of) = matrix;
+  return row;
+}
+
 // Σ of what was applied + what all sites hold = Σ of the gradients.
 TEST(Sparsified, NothingIsLostThatIsRemembered) {
   for (const compress::CompressorInfo& info : compress::compressors().all()) {
@@ -127,12 +150,14 @@ TEST(Sparsified, NothingIsLostThatIsRemembered) {
           wanted += of_all_layers([&](std::size_t l) { return steps.exact(l); }).cast<double>();
           models::MatrixOf<double> held = models::MatrixOf<double>::Zero(1, now.size());
           for (std::size_t s = 0; s < steps.sites(); ++s) {
-            // Matrices are summed from the last to the first.
-            held +=
-                (scope == spec::CompressSpec::Scope::model
-                     ? step.exchange().held(s, 0)
-                     : one_row({step.exchange().held(s, 2), step.exchange().held(s, 1), step.exchange().held(s, 0)}))
-                    .cast<double>();
+            // Matrices are summed from the last to the first; of their biases nothing is left out.
+            held += (scope == spec::CompressSpec::Scope::model
+                         ? step.exchange().held(s, 0)
+                         : of_all_layers([&](std::size_t l) {
+                             return with_zeros(step.exchange().held(s, static_cast<std::uint32_t>(2 - l)),
+                                               step.weights(l).bias.size());
+                           }))
+                        .cast<double>();
           }
           ASSERT_GT(held.norm(), 0.01 * wanted.norm()) << "something is always left out";
           ASSERT_LT((applied + held - wanted).norm(), 1e-6 * wanted.norm())
@@ -152,12 +177,9 @@ TEST(Sparsified, TheWholeModelSharesOneBudget) {
     SharingSteps of_model(compress, mode, {10});
     by_layer.next();
     TrainingStep& step = of_model.next();
-    // 12 · 20 + 20, 20 · 9 + 9 and 9 · 5 + 5 numbers.
-    for (const auto& [l, kept] : {std::pair<std::size_t, Eigen::Index>{0, 26}, {1, 19}, {2, 5}}) {
-      models::Matrix gradient = by_layer.exact(l);
-      const compress::Kept largest = compress::take_largest(gradient, kept);
-      models::Matrix expected = models::Matrix::Zero(1, gradient.size());
-      compress::add_kept(largest.values, largest.indices, expected);
+    // 12 · 20, 20 · 9 and 9 · 5 numbers, and biases.
+    for (const auto& [l, of] : {std::pair<std::size_t, Eigen::Index>{0, 240}, {1, 180}, {2, 45}}) {
+      const models::Matrix expected = largest_of_matrix(by_layer.exact(l), of, (of + 9) / 10);
       EXPECT_LT((by_layer.applied(l) - expected).norm(), 1e-6F * expected.norm()) << l;
     }
     models::Matrix gradient = of_all_layers([&](std::size_t l) { return of_model.exact(l); });
@@ -172,10 +194,27 @@ TEST(Sparsified, TheWholeModelSharesOneBudget) {
   }
 }
 
+// A method that chooses among the numbers of a matrix leaves biases alone, as PowerSGD and DGC do.
+TEST(Sparsified, BiasesAreSummedAsTheyAre) {
+  for (const compress::CompressorInfo& info : compress::compressors().all()) {
+    EXPECT_EQ(info.leaves_biases, info.family == "sparsification") << info.name;
+    if (info.family != "sparsification") continue;
+    for (const spec::ExchangeMode mode : {spec::ExchangeMode::aggregator, spec::ExchangeMode::peer}) {
+      SharingSteps steps(sparsified(info.name, {{"fraction", "0.02"}}, false), mode);
+      const TrainingStep& step = steps.next();
+      for (std::size_t l = 0; l < kLayers; ++l) {
+        const models::Matrix exact = steps.exact(l);
+        const Eigen::Index biases = step.gradient(l).bias.size();
+        EXPECT_LT((step.gradient(l).bias.transpose() - exact.rightCols(biases)).norm(), 1e-6F * exact.norm());
+        EXPECT_GT((step.gradient(l).weight.array() == 0).count(), 0) << info.name;
+      }
+    }
+  }
+}
+
 TEST(Sparsified, TopKIsTheAlgorithmOfThatName) {
   OneStep::Setup setup;
   setup.rows = {5, 3, 6};
-  setup.bias = false;  // which the algorithm sums as they are
   for (const spec::ExchangeMode mode : {spec::ExchangeMode::aggregator, spec::ExchangeMode::peer}) {
     setup.exchange = mode;
     setup.compress = {};
@@ -192,8 +231,8 @@ TEST(Sparsified, TopKIsTheAlgorithmOfThatName) {
 
 /// Weights after some steps, of one site or several.
 std::vector<models::Matrix> learned(const spec::CompressSpec& compress, double momentum, bool nesterov,
-                                    std::vector<int> sites) {
-  SharingSteps steps(compress, spec::ExchangeMode::peer, std::move(sites));
+                                    std::vector<int> sites, Beside beside = Beside::biases_and_norm) {
+  SharingSteps steps(compress, spec::ExchangeMode::peer, std::move(sites), beside);
   spec::OptimizerSpec optimizer;
   optimizer.kind = spec::OptimizerSpec::Kind::sgd;
   optimizer.momentum = momentum;
@@ -225,16 +264,58 @@ TEST(Sparsified, DgcThatSendsAllIsMomentumSgd) {
       EXPECT_GT((plain[l] - momentum[l]).norm(), 1e-2F * momentum[l].norm()) << "momentum does something";
     }
   }
-  // Momentum is masked where a number has been sent: everywhere.
+  // Momentum is masked where a number has been sent: everywhere in a matrix.
   const std::vector<models::Matrix> masked =
-      learned(sparsified("dgc", {{"fraction", "1"}, {"warm-up-steps", "0"}}), 0, false, {6});
-  const std::vector<models::Matrix> plain = learned({}, 0, false, {6});
+      learned(sparsified("dgc", {{"fraction", "1"}, {"warm-up-steps", "0"}}), 0, false, {6}, Beside::nothing);
+  const std::vector<models::Matrix> plain = learned({}, 0, false, {6}, Beside::nothing);
   for (std::size_t l = 0; l < kLayers; ++l) EXPECT_TRUE(masked[l] == plain[l]) << "to the bit";
 }
 
+// Biases and norms are all sent and so never masked: u ← m u + g is applied, Nesterov's m (m u + m g …) + g.
+TEST(Sparsified, DgcHasMomentumBesideMatricesToo) {
+  for (const char* nesterov : {"false", "true"}) {
+    for (const spec::ExchangeMode mode : {spec::ExchangeMode::aggregator, spec::ExchangeMode::peer}) {
+      for (const auto scope : {spec::CompressSpec::Scope::layer, spec::CompressSpec::Scope::model}) {
+        spec::CompressSpec dgc = sparsified("dgc", {{"fraction", "0.02"}, {"nesterov", nesterov}});
+        dgc.scope = scope;
+        SharingSteps steps(dgc, mode, {5, 2, 3}, Beside::biases_and_norm);
+        SharingSteps exact({}, mode, {5, 2, 3}, Beside::biases_and_norm);
+        // The biases of the second matrix, which are part of what is compressed where all goes as one, then the norm's.
+        std::vector<models::Vector> u;
+        for (int t = 0; t < 8; ++t) {
+          const auto beside = [](const TrainingStep& step) {
+            std::vector<models::Vector> all = step.gradient().vectors;
+            all.insert(all.begin(), step.gradient(1).bias);
+            return all;
+          };
+          const std::vector<models::Vector> applied = beside(steps.next());
+          const std::vector<models::Vector> g = beside(exact.next());
+          ASSERT_GE(g.size(), 3U) << "biases, gains and shifts";
+          u.resize(g.size());
+          for (std::size_t v = 0; v < g.size(); ++v) {
+            if (t == 0) u[v].setZero(g[v].size());
+            const bool is_nesterov = std::string(nesterov) == "true";
+            u[v] = is_nesterov ? (0.9F * (u[v] + g[v])).eval() : (0.9F * u[v] + g[v]).eval();
+            if (v == 0 && scope == spec::CompressSpec::Scope::model) continue;
+            const models::Vector wanted = is_nesterov ? (u[v] + g[v]).eval() : u[v];
+            EXPECT_LT((applied[v] - wanted).norm(), 1e-5F * wanted.norm()) << nesterov << ' ' << t << ' ' << v;
+          }
+        }
+      }
+    }
+  }
+  // Without its memory it is a choice of numbers and no more.
+  SharingSteps without(sparsified("dgc", {}, false), spec::ExchangeMode::peer, {6}, Beside::biases_and_norm);
+  SharingSteps exact({}, spec::ExchangeMode::peer, {6}, Beside::biases_and_norm);
+  for (int t = 0; t < 3; ++t) {
+    const TrainingStep& step = without.next();
+    EXPECT_TRUE(step.gradient().vectors == exact.next().gradient().vectors);
+  }
+}
+
 /// Mean loss of the last hundred of a thousand steps.
-double loss_with(const spec::CompressSpec& compress, double rate, double momentum = 0) {
-  SharingSteps steps(compress, spec::ExchangeMode::peer, {10, 10, 10, 10});
+double loss_with(const spec::CompressSpec& compress, double rate, double momentum = 0, Beside beside = Beside::biases) {
+  SharingSteps steps(compress, spec::ExchangeMode::peer, {10, 10, 10, 10}, beside);
   spec::OptimizerSpec optimizer;
   optimizer.kind = spec::OptimizerSpec::Kind::sgd;
   optimizer.momentum = momentum;
@@ -288,13 +369,17 @@ TEST(Sparsified, MemoryIsChargedAndListsAreAddedAsLists) {
   setup.compress.memory = true;
   const OneStep with("gradient-sharing", setup);
   const step::Scope scope{&with.shape.layers[0], &with.sizes, 0};
-  const double numbers = 260;  // 12 · 20 + 20
-  const double kept = 26;
+  const double numbers = 240;  // 12 · 20
+  const double kept = 24;
   EXPECT_DOUBLE_EQ(charged(with, step::Phase::encode).bytes_moved.evaluate(scope) -
                        charged(without, step::Phase::encode).bytes_moved.evaluate(scope),
                    4 * (3 * numbers + kept));
   EXPECT_DOUBLE_EQ(charged(with, step::Phase::decode).bytes_moved.evaluate(scope), 4 * (numbers + 4 * 3 * kept));
   EXPECT_TRUE(charged(with, step::Phase::add).bytes_moved.is_zero());
+  EXPECT_TRUE(charged(with, step::Phase::update).bytes_moved.is_zero());
+  setup.compress = sparsified("dgc", {{"fraction", "0.1"}});
+  const OneStep momentum("gradient-sharing", setup);
+  EXPECT_DOUBLE_EQ(charged(momentum, step::Phase::update).bytes_moved.evaluate(scope), 4 * 3 * 20) << "of the biases";
 }
 
 }  // namespace

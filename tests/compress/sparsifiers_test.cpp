@@ -218,6 +218,26 @@ TEST(MomentumMemory, MasksMomentumWhereNumbersWereSent) {
   EXPECT_EQ(clipped.add(row(0.3F, 0.4F)), row(0.3F, 0.4F)) << "within the threshold";
 }
 
+// A sum over sites is clipped at √sites times what a site's gradient is (arXiv 1712.01887, section 3.2).
+TEST(Dgc, RemembersSumsThatGoUncompressedWithoutMasks) {
+  const CompressorInfo& info = compressors().at("dgc");
+  spec::ParameterValues values = default_parameters(info);
+  values["momentum"] = "0.5";
+  values["clip"] = "1";
+  const auto memory = info.make(values)->make_memory_of_uncompressed(4);
+  const auto applied = [&](float gradient) {
+    const models::Matrix now = memory->add(models::Matrix::Constant(1, 1, gradient));
+    memory->keep(now, now);
+    return now(0);
+  };
+  EXPECT_FLOAT_EQ(applied(1), 1);
+  EXPECT_FLOAT_EQ(applied(4), 0.5F + 2);
+  EXPECT_FLOAT_EQ(applied(0), 1.25F) << "nothing was masked, and nothing waits";
+  EXPECT_EQ(
+      compressors().at("top-k").make(default_parameters(compressors().at("top-k")))->make_memory_of_uncompressed(4),
+      nullptr);
+}
+
 TEST(Dgc, SendsLessFromQuarterToQuarterOfItsWarmUp) {
   const auto compressor = sparsifier("dgc", {{"warm-up-steps", "8"}});
   const models::Matrix numbers = normal_row(50'000, 1);

@@ -10,8 +10,6 @@
 
 namespace dadsim::algorithms {
 
-step::Expression weights_of_matrix() { return step::extent::in() * step::extent::out(); }
-
 namespace {
 
 /// What is left of a column below this share of its length is rounding noise of fp32.
@@ -42,8 +40,6 @@ step::Work reconstruct_work(const step::Expression& rank) {
 }
 
 }  // namespace
-
-step::Expression beside_matrix() { return step::extent::parameters() - weights_of_matrix(); }
 
 bool SubspaceOptions::compresses(Eigen::Index in, Eigen::Index out) const {
   const auto r = static_cast<double>(std::min({static_cast<Eigen::Index>(rank), in, out}));

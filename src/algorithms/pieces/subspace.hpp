@@ -10,11 +10,6 @@
 
 namespace dadsim::algorithms {
 
-/// Biases of a layer: what it has beside its matrix.
-step::Expression beside_matrix();
-/// Weights of a layer.
-step::Expression weights_of_matrix();
-
 /// What PowerSGD keeps of one matrix from step to step. Without compression on the wire everything that is sent depends
 /// on the errors of the sites through their sum alone, which is kept as one; otherwise every site has its own.
 struct Subspace {
