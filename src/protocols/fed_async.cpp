@@ -1,5 +1,7 @@
 #include "protocols/fed_async.hpp"
 
+#include <fmt/format.h>
+
 #include <cmath>
 
 #include "protocols/federated_async.hpp"
@@ -7,13 +9,15 @@
 namespace dadsim::protocols {
 namespace {
 
+constexpr double kPaperA = -1;  ///< in place of `a`: that of the paper's experiments
+
 class FedAsync final : public FederatedAsync {
  public:
   explicit FedAsync(const Setting& setting)
       : FederatedAsync(setting, 1, static_cast<std::int64_t>(setting.sites)),
         function_(setting.choice("staleness")),
         alpha_(setting.real("alpha")),
-        a_(setting.real("a")),
+        a_(setting.real("a") == kPaperA ? usual_a(function_) : setting.real("a")),
         b_(setting.real("b")) {
     hold_to_model(setting.real("mu"));
   }
@@ -21,7 +25,8 @@ class FedAsync final : public FederatedAsync {
  protected:
   world::Value combine(const world::Value& model, const std::vector<Update>& updates) override {
     const Update& update = updates.front();
-    const double alpha = alpha_ * factor(static_cast<double>(update.staleness));
+    // The new model is one later than those made meanwhile.
+    const double alpha = alpha_ * factor(1 + static_cast<double>(update.staleness));
     // x_k is what the client was sent less how far it has come.
     return learning().weighted_sum({model, update.sent, update.difference}, {1 - alpha, alpha, -alpha});
   }
@@ -30,6 +35,8 @@ class FedAsync final : public FederatedAsync {
   }
 
  private:
+  static double usual_a(const std::string& function) { return function == "hinge" ? 10 : 0.5; }
+
   double factor(double staleness) const {
     if (function_ == "polynomial") return std::pow(staleness + 1, -a_);
     if (function_ == "hinge") return staleness <= b_ ? 1 : 1 / (a_ * (staleness - b_) + 1);
@@ -45,10 +52,11 @@ class FedAsync final : public FederatedAsync {
 ProtocolInfo fed_async_info() {
   std::vector<spec::ParameterSpec> parameters = FederatedAsync::common_parameters();
   parameters.push_back(spec::real_parameter("alpha", 1e-6, 1, "0.6", "share of a fresh client's model in the new one"));
-  parameters.push_back(spec::choice_parameter("staleness", "polynomial", {"constant", "polynomial", "hinge"},
-                                              "how that share falls with the models made meanwhile"));
-  parameters.push_back(spec::real_parameter("a", 0, 1000, "0.5", "how fast it falls; 10 is usual of a hinge"));
-  parameters.push_back(spec::real_parameter("b", 0, 1e9, "4", "models made meanwhile until it begins to fall; hinge"));
+  parameters.push_back(spec::choice_parameter(
+      "staleness", "polynomial", {"constant", "polynomial", "hinge"},
+      "how that share falls with the staleness, which is 1 of an update that no other overtook"));
+  parameters.push_back(spec::real_parameter("a", kPaperA, 1000, "-1", "how fast it falls; -1: 0.5, hinge 10"));
+  parameters.push_back(spec::real_parameter("b", 0, 1e9, "4", "the staleness from which it falls; hinge"));
   parameters.push_back(
       spec::real_parameter("mu", 0, 1e6, "0", "how strongly a client is held to the model that it was sent"));
   return {.name = "fedasync",
@@ -60,7 +68,12 @@ ProtocolInfo fed_async_info() {
           .family = "asynchronous",
           .on_failure = "a client that fails is replaced by another",
           .parameters = std::move(parameters),
-          .make = [](const Setting& setting) { return std::make_unique<FedAsync>(setting); }};
+          .make = [](const Setting& setting) { return std::make_unique<FedAsync>(setting); },
+          .check = [](const spec::ParameterValues& values, std::size_t) -> std::string {
+            const double a = std::stod(values.at("a"));
+            if (a >= 0 || a == kPaperA) return {};
+            return fmt::format("a = {} would make old updates count more; 0 or more, or -1 for the paper's", a);
+          }};
 }
 
 }  // namespace dadsim::protocols

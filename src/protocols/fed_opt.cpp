@@ -12,6 +12,8 @@ namespace {
 using world::Datum;
 using world::Value;
 
+constexpr double kPaperBeta1 = -1;  ///< in place of `beta1`: that of the paper's experiments
+
 struct ServerOptimizer {
   enum class Kind : std::uint8_t { momentum, adam, yogi, adagrad };
   Kind kind = Kind::momentum;
@@ -71,6 +73,7 @@ class FedOpt final : public FederatedRounds {
                                           : Kind::momentum;
     optimizer_.rate = setting.real("server-rate");
     optimizer_.beta1 = setting.real("beta1");
+    if (optimizer_.beta1 == kPaperBeta1) optimizer_.beta1 = optimizer_.kind == Kind::adagrad ? 0 : 0.9;
     optimizer_.beta2 = setting.real("beta2");
     optimizer_.tau = setting.real("tau");
     // m and x are read and written beside the difference; v too, with the square root and the division.
@@ -121,7 +124,8 @@ ProtocolInfo fed_opt_info() {
       spec::choice_parameter("server", {"momentum", "adam", "yogi", "adagrad"}, "optimizer of the server"));
   parameters.push_back(
       spec::real_parameter("server-rate", 1e-6, 100, "1", "its rate; of the adaptive ones some 0.01 to 0.1 is usual"));
-  parameters.push_back(spec::real_parameter("beta1", 0, 0.9999, "0.9", "share of what it remembers of earlier rounds"));
+  parameters.push_back(spec::real_parameter("beta1", kPaperBeta1, 0.9999, "-1",
+                                            "share of what it remembers of earlier rounds; -1: 0.9, adagrad 0"));
   parameters.push_back(spec::real_parameter("beta2", 0, 0.99999, "0.99", "the same of squares; adam, yogi"));
   parameters.push_back(spec::real_parameter(
       "tau", 1e-9, 1, "0.001", "how adaptive it is: added to the root of the squares; adam, yogi, adagrad"));
@@ -135,7 +139,12 @@ ProtocolInfo fed_opt_info() {
           .payload = "d down and d up, per client and round",
           .on_failure = "a client that fails is left out of the round; the server waits for the others",
           .parameters = std::move(parameters),
-          .make = [](const Setting& setting) { return std::make_unique<FedOpt>(setting); }};
+          .make = [](const Setting& setting) { return std::make_unique<FedOpt>(setting); },
+          .check = [](const spec::ParameterValues& values, std::size_t) -> std::string {
+            const double beta1 = std::stod(values.at("beta1"));
+            if (beta1 >= 0 || beta1 == kPaperBeta1) return {};
+            return fmt::format("beta1 = {} is no share; 0 or more, or -1 for the paper's", beta1);
+          }};
 }
 
 }  // namespace dadsim::protocols

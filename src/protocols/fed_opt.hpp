@@ -10,7 +10,8 @@ namespace dadsim::protocols {
 ///     adam       m ← β₁ m + (1 − β₁) D,   v ← β₂ v + (1 − β₂) D²
 ///     yogi       m as adam,               v ← v − (1 − β₂) D² sign(v − D²)
 ///     adagrad    m as adam,               v ← v + D²
-/// and of the last three x ← x + η m / (√v + τ), v = τ² at first. Nothing is corrected for its beginning, as in the
+/// and of the last three x ← x + η m / (√v + τ), v = τ² at first. β₁ = 0.9 (adagrad: 0), β₂ = 0.99 and τ = 0.001 are
+/// those of the paper's experiments (§5). Nothing is corrected for its beginning, as in the
 /// paper. Running statistics are no parameters: they take the mean.
 ProtocolInfo fed_opt_info();
 

@@ -57,7 +57,7 @@ TEST(FedBuff, KeepsAsManyAtWorkAsAreAsked) {
 
 TEST(FedAsync, OfOneClientWithAlphaOneIsThatClient) {
   const Clients clients{{{1, 2}}, {1}};
-  const Played played = clients("fedasync", {{"updates", "10"}, {"alpha", "1"}});
+  const Played played = clients("fedasync", {{"updates", "10"}, {"alpha", "1"}, {"staleness", "constant"}});
   double x = 10;
   for (std::size_t i = 0; i <= 10; ++i) {
     EXPECT_NEAR(played.qualities.at(i)[1], x, 1e-5);
@@ -65,26 +65,54 @@ TEST(FedAsync, OfOneClientWithAlphaOneIsThatClient) {
   }
 }
 
+// Model t is made of an update that began with model τ: t − τ is 1 where nobody came between (arXiv 1903.03934,
+// algorithm 1), and so (1 + 1)^−½ = 0.707 of α is what a fresh update counts.
+TEST(FedAsync, AFreshUpdateHasTheStalenessOne) {
+  const Clients clients{{{1, 0}}, {1}};
+  const auto after_one = [&](spec::ParameterValues how) {
+    how.insert({{"updates", "1"}, {"alpha", "0.6"}});
+    return clients("fedasync", how).qualities.at(1)[1];
+  };
+  EXPECT_NEAR(after_one({{"staleness", "constant"}}), 10 - 0.6, 1e-5);
+  EXPECT_NEAR(after_one({{"staleness", "polynomial"}}), 10 - 0.6 / std::sqrt(2), 1e-5);
+  EXPECT_NEAR(after_one({{"staleness", "polynomial"}, {"a", "1"}}), 10 - 0.6 / 2, 1e-5);
+  EXPECT_NEAR(after_one({{"staleness", "hinge"}}), 10 - 0.6, 1e-5);
+  EXPECT_NEAR(after_one({{"staleness", "hinge"}, {"b", "0"}}), 10 - 0.6 / (10 + 1), 1e-5) << "a = 10 is the paper's";
+}
+
+TEST(FedAsync, RefusesAnExponentThatIsNone) {
+  const auto fault = [](const char* a) {
+    spec::ParameterValues values = run_of("fedasync").parameters;
+    values["a"] = a;
+    return protocols::protocol_registry().at("fedasync").check(values, 2);
+  };
+  EXPECT_EQ(fault("-0.5"), "a = -0.5 would make old updates count more; 0 or more, or -1 for the paper's");
+  EXPECT_EQ(fault("-1"), "");
+  EXPECT_EQ(fault("0"), "");
+}
+
 TEST(FedAsync, MixesByStaleness) {
   const Clients clients{{{1, 0}, {1, 0}}, {1, 2.5}};
-  // Two updates of the first client, then that of the second, which began with x = 10 and ends with 9.
+  // Two updates of the first client, fresh, then that of the second, which began with x = 10 and ends with 9.
   const auto third = [&](const spec::ParameterValues& how) {
     spec::ParameterValues parameters = {{"updates", "3"}, {"alpha", "0.5"}};
     parameters.insert(how.begin(), how.end());
     return clients("fedasync", parameters).qualities.at(3)[1];
   };
-  const double x = 10 * 0.95 * 0.95;
-  const auto mixed = [&](double alpha) { return (1 - alpha) * x + alpha * 9; };
-  EXPECT_NEAR(third({{"staleness", "constant"}}), mixed(0.5), 1e-5);
-  EXPECT_NEAR(third({{"staleness", "polynomial"}, {"a", "0.5"}}), mixed(0.5 / std::sqrt(3)), 1e-5);
-  EXPECT_NEAR(third({{"staleness", "hinge"}, {"a", "10"}, {"b", "1"}}), mixed(0.5 / 11), 1e-5);
-  EXPECT_NEAR(third({{"staleness", "hinge"}, {"a", "10"}, {"b", "2"}}), mixed(0.5), 1e-5);
+  const auto mixed = [&](double fresh, double old) { return (1 - old) * 10 * std::pow(1 - 0.1 * fresh, 2) + old * 9; };
+  EXPECT_NEAR(third({{"staleness", "constant"}}), mixed(0.5, 0.5), 1e-5);
+  EXPECT_NEAR(third({{"staleness", "polynomial"}}), mixed(0.5 / std::sqrt(2), 0.5 / std::sqrt(4)), 1e-5);
+  EXPECT_NEAR(third({{"staleness", "polynomial"}, {"a", "2"}}), mixed(0.5 / 4, 0.5 / 16), 1e-5);
+  EXPECT_NEAR(third({{"staleness", "hinge"}, {"b", "1"}}), mixed(0.5, 0.5 / 21), 1e-5);
+  EXPECT_NEAR(third({{"staleness", "hinge"}, {"a", "4"}, {"b", "2"}}), mixed(0.5, 0.5 / 5), 1e-5);
+  EXPECT_NEAR(third({{"staleness", "hinge"}, {"b", "3"}}), mixed(0.5, 0.5), 1e-5);
 }
 
 TEST(FedAsync, ReplacesAClientThatFails) {
   const Clients clients{{{1, 0}, {1, 0}}, {1, 1}};
-  const Played played = clients("fedasync", {{"updates", "5"}, {"concurrency", "1"}, {"alpha", "1"}},
-                                {{0.5, 0, false}, {0.6, 1, false}, {0.7, 0, true}, {0.8, 1, true}});
+  const Played played =
+      clients("fedasync", {{"updates", "5"}, {"concurrency", "1"}, {"alpha", "1"}, {"staleness", "constant"}},
+              {{0.5, 0, false}, {0.6, 1, false}, {0.7, 0, true}, {0.8, 1, true}});
   EXPECT_EQ(played.tally.updates, 5);
   EXPECT_GE(played.tally.failed, 1);
   EXPECT_NEAR(played.qualities.back()[1], 10 * std::pow(0.9, 5), 1e-5);

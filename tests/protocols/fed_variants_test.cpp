@@ -78,7 +78,8 @@ TEST(FedOpt, FollowsItsFormulas) {
     double v = 1e-4;
     for (std::size_t round = 1; round <= 12; ++round) {
       const double d = -0.1 * (x - 2);
-      m = 0.9 * m + (kind == "momentum" ? 1.0 : 0.1) * d;
+      // FedAdagrad has no momentum (arXiv 2003.00295, §5).
+      m = kind == "adagrad" ? d : 0.9 * m + (kind == "momentum" ? 1.0 : 0.1) * d;
       if (kind == "adam") v = 0.99 * v + 0.01 * d * d;
       if (kind == "yogi") v = v - 0.01 * d * d * (v > d * d ? 1 : -1);
       if (kind == "adagrad") v = v + d * d;
@@ -86,6 +87,19 @@ TEST(FedOpt, FollowsItsFormulas) {
       EXPECT_NEAR(played.qualities.at(round)[1], x, 2e-5 * std::max(1.0, std::abs(x))) << kind << " " << round;
     }
   }
+}
+
+TEST(FedOpt, HasTheDefaultsOfItsPaper) {
+  const spec::ParameterValues values = run_of("fedopt").parameters;
+  EXPECT_EQ(values.at("beta2"), "0.99");
+  EXPECT_EQ(values.at("tau"), "0.001");
+  const auto fault = [&](const char* beta1) {
+    spec::ParameterValues changed = values;
+    changed["beta1"] = beta1;
+    return protocols::protocol_registry().at("fedopt").check(changed, 2);
+  };
+  EXPECT_EQ(fault("-1"), "") << "0.9, of adagrad 0: FollowsItsFormulas";
+  EXPECT_EQ(fault("-0.9"), "beta1 = -0.9 is no share; 0 or more, or -1 for the paper's");
 }
 
 TEST(HierFedAvg, WithOneRoundInEveryGroupIsFedAvg) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -40,8 +41,19 @@ struct SmallProblem {
   spec::TrainingSpec training;
 };
 
-/// In place of a network: site i has the loss ½ a_i (x − b_i)² in every coordinate. Plain SGD with the rate of the
-/// problem; "accuracy" is the first coordinate.
+/// A small problem whose sites have so many samples each.
+inline SmallProblem unequal_problem(const std::vector<std::int64_t>& samples) {
+  SmallProblem small(samples.size(), std::accumulate(samples.begin(), samples.end(), std::int64_t{0}));
+  std::int32_t next = 0;
+  for (std::size_t site = 0; site < samples.size(); ++site) {
+    small.partition[site].resize(static_cast<std::size_t>(samples[site]));
+    for (std::int32_t& sample : small.partition[site]) sample = next++;
+  }
+  return small;
+}
+
+/// In place of a network: site i has the loss ½ a_i (x − b_i)² in every coordinate. Plain SGD with the scheduled rate
+/// of the problem, one step of synchronous training being an epoch; "accuracy" is the first coordinate.
 class Quadratics final : public Learning {
  public:
   struct Site {
@@ -68,21 +80,23 @@ class Quadratics final : public Learning {
   Value train(const Value& weights, const protocols::LocalTraining& how, const Value& correction) override {
     std::vector<Value> inputs = {weights};
     if (correction) inputs.push_back(correction);
-    return history().make(
-        "train " + std::to_string(how.site) + " " + std::to_string(how.steps) + " " + std::to_string(how.proximal),
-        inputs, [this, how](History::Inputs in) {
-          world::Datum result = *in[0];
-          for (std::int64_t step = 0; step < how.steps; ++step) {
-            for (std::size_t k = 0; k < result.numbers.size(); ++k) {
-              float& x = result.numbers[k];
-              float g = slope(how.site, x);
-              if (in.size() > 1) g += in[1]->numbers[k];
-              g += static_cast<float>(how.proximal) * (x - in[0]->numbers[k]);
-              x -= static_cast<float>(rate() * how.rate_factor) * g;
-            }
-          }
-          return result;
-        });
+    const bool constant = problem().training.schedule.kind == spec::ScheduleSpec::Kind::constant;
+    return history().make("train " + std::to_string(how.site) + " " + std::to_string(how.steps) + " " +
+                              std::to_string(how.proximal) +
+                              (constant ? "" : " from " + std::to_string(how.schedule_step)),
+                          inputs, [this, how](History::Inputs in) {
+                            world::Datum result = *in[0];
+                            for (std::int64_t step = 0; step < how.steps; ++step) {
+                              for (std::size_t k = 0; k < result.numbers.size(); ++k) {
+                                float& x = result.numbers[k];
+                                float g = slope(how.site, x);
+                                if (in.size() > 1) g += in[1]->numbers[k];
+                                g += static_cast<float>(how.proximal) * (x - in[0]->numbers[k]);
+                                x -= static_cast<float>(rate(how.schedule_step + step) * how.rate_factor) * g;
+                              }
+                            }
+                            return result;
+                          });
   }
   Value apply(const Value& weights, const Value& gradient, double rate_now) override {
     return weighted_sum({weights, gradient}, {1, -rate_now});
@@ -94,7 +108,6 @@ class Quadratics final : public Learning {
   }
 
  private:
-  double rate() const { return problem().training.optimizer.learning_rate; }
   float slope(std::size_t site, float x) const {
     return static_cast<float>(sites_.at(site).curvature * (x - sites_.at(site).minimum));
   }
