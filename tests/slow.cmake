@@ -90,7 +90,7 @@ set(slow_tests
   "protocols.Flare.SendsAFifthOfTheBytesAndHearsSixteenTimesSoonerThanFixedIntervals"
   "protocols.Flare.TheSameSeedGivesTheSame"
   "protocols.Flare.UploadsAreSamplesAndDeploymentsAreModelsWithQuantiles"
-  "protocols.Flare.WithoutDriftFewerThanSixPercentOfTheWindowsRaiseAnAlarm"
+  "protocols.Flare.WithoutDriftFalseAlarmsAreAsRareAsTheLevelSays"
   "protocols.LocalStepsOnFailures.TheRoundsGoOn"
   "protocols.PartialParticipation.TheExpectedGradientIsThatOfAllSites"
   "protocols.Published.FedAvgNeedsManyMoreRoundsWhereSitesHoldFewClasses"

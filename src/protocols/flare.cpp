@@ -12,7 +12,9 @@ ProtocolInfo flare_info() {
           "training has settled, and they upload samples when their confidences have changed "
           "(in the spirit of FLARE).",
       .source = "FLARE, DCOSS-IoT 2023, arXiv 2305.08504 (abstract; details are assumptions, see docs/drift.md)",
-      .payload = "d and some quantiles down when training has settled; raw samples up when drift is suspected",
+      .payload =
+          "d, some quantiles and their number of samples down when training has settled; raw samples up when drift is "
+          "suspected",
       .on_failure = "a sensor that comes back is sent the last model; an upload that is lost is not sent again",
       .parameters =
           {spec::choice_parameter("schedule", {"dual", "fixed"},

@@ -42,19 +42,19 @@ void FlareProtocol::begin() {
     const std::vector<std::int32_t>& all = setting_.learning.partition(0).at(site);
     if (all.size() == 1) {  // it is all that there is to hold back and to see
       own.held_back = all;
-      own.stream = {0};
+      own.stream = SampleStream({0});
       continue;
     }
-    own.stream.resize(all.size());
-    std::iota(own.stream.begin(), own.stream.end(), std::size_t{0});
+    std::vector<std::size_t> places(all.size());
+    std::iota(places.begin(), places.end(), std::size_t{0});
     RandomStream random(setting_.seed(), Purpose::drift, static_cast<std::uint32_t>(site) * 16 + 13);
-    models::shuffle(std::span<std::size_t>(own.stream), random);
+    models::shuffle(std::span<std::size_t>(places), random);
     // At least one sample each to hold back and to see.
     const auto count = static_cast<double>(all.size());
     const std::size_t held = std::clamp<std::size_t>(static_cast<std::size_t>(share * count), 1, all.size() - 1);
     const auto back = std::max<std::size_t>(1, static_cast<std::size_t>(validation * static_cast<double>(held)));
-    for (std::size_t i = 0; i < held; ++i) (i < back ? own.held_back : pool_).push_back(all[own.stream[i]]);
-    own.stream.erase(own.stream.begin(), own.stream.begin() + static_cast<std::ptrdiff_t>(held));
+    for (std::size_t i = 0; i < held; ++i) (i < back ? own.held_back : pool_).push_back(all[places[i]]);
+    own.stream = SampleStream({places.begin() + static_cast<std::ptrdiff_t>(held), places.end()});
   }
   if (pool_.empty()) pool_ = held_back();
   setting_.play.join(setting_.server, "client", [this] { return client(); });
@@ -180,9 +180,11 @@ void FlareProtocol::deploy_to(std::size_t number, bool with_model) {
   const Deployment& sent = own.coming[++last_deployment_] =
       Deployment{.model = deployed_,
                  .quantiles = quantiles(numbers_.confidences(deployed_, own.held_back), count),
+                 .held_back = own.held_back.size(),
                  .version = own.held_back_version};
   own.has_sent = false;
-  Parcel parcel{.bytes = 4.0 * static_cast<double>(sent.quantiles.size()), .number = last_deployment_};
+  // The quantiles, and of how many samples they are.
+  Parcel parcel{.bytes = 4.0 * static_cast<double>(sent.quantiles.size() + 1), .number = last_deployment_};
   if (with_model) {
     parcel.values.push_back(deployed_);
     parcel.bytes += setting_.sizing.plain_bytes();
@@ -203,15 +205,15 @@ Task<> FlareProtocol::deployer() {
 
 /// The samples that come in the window that begins then.
 FlareProtocol::Upload FlareProtocol::window_of(std::size_t number, double begin) const {
-  const Sensor& own = sensors_[number];
   const double interval = setting_.real("interval");
-  Upload window{.sensor = number, .rows = {}};
+  Upload window{.sensor = number, .places = sensors_[number].stream.next(samples()), .rows = {}};
   for (std::size_t i = 0; i < samples(); ++i) {
     const double at = begin + static_cast<double>(i + 1) * interval;
     window.last_sample = at;
     const std::int64_t version = setting_.learning.data_version(number, at);
-    const auto place = own.stream[(static_cast<std::size_t>(own.seen) + i) % own.stream.size()];
-    window.rows.push_back(setting_.learning.partition(version).at(number)[place]);
+    if (i < window.places.size()) {
+      window.rows.push_back(setting_.learning.partition(version).at(number)[window.places[i]]);
+    }
     window.version = i == 0 || window.version == version ? version : -1;
   }
   return window;
@@ -242,13 +244,13 @@ Task<> FlareProtocol::sensor(std::size_t number) {
     if (model.from >= 0) {
       // Confidences of another model do not count: a new window.
       take_over(number, model);
-      own.seen += static_cast<std::int64_t>((play.now() - begin) / setting_.real("interval"));
+      own.stream.pass(static_cast<std::int64_t>((play.now() - begin) / setting_.real("interval")));
       begin = play.now();
       pass = 0;
       continue;
     }
     const Upload window = window_of(number, begin);
-    own.seen += static_cast<std::int64_t>(samples());
+    own.stream.pass(setting_.integer("samples"));
     begin += length;
     const bool done = co_await play.compute(me, inference(samples()));
     begin = std::max(begin, play.now());  // a sensor that is too slow lets samples pass
@@ -268,17 +270,21 @@ Task<> FlareProtocol::sensor(std::size_t number) {
 }
 
 void FlareProtocol::look_at_window(std::size_t number, const Upload& window) {
+  auto& facts = setting_.tally.facts;
+  if (sensors_[number].stream.is_spent()) {
+    facts["windows not tested: all samples uploaded before"] = static_cast<double>(++untested_);
+    return;
+  }
   const Deployment& deployed = *sensors_[number].deployed;
   const std::vector<double> live = numbers_.confidences(deployed.model, window.rows);
   const double phi = setting_.real("phi");
-  const double allowed = phi > 0 ? phi : ks_threshold(live.size(), deployed.quantiles.size(), setting_.real("level"));
+  const double allowed = phi > 0 ? phi : ks_threshold(live.size(), deployed.held_back, setting_.real("level"));
   const bool alarm = ks_distance(live, deployed.quantiles) > allowed;
   // There is nothing to find where the samples are as those that the quantiles are of.
-  const bool clean = window.version == deployed.version;
+  const bool clean = window.version >= 0 && window.version == deployed.version;
   ++tested_;
   tested_clean_ += clean ? 1 : 0;
   false_alarms_ += clean && alarm ? 1 : 0;
-  auto& facts = setting_.tally.facts;
   facts["windows tested"] = static_cast<double>(tested_);
   facts["windows tested without drift"] = static_cast<double>(tested_clean_);
   facts["false alarms"] = static_cast<double>(false_alarms_);
@@ -310,10 +316,12 @@ void FlareProtocol::upload(std::size_t number, const Upload& window) {
     facts["detection latency, seconds"] = latency_seconds_ / static_cast<double>(detections_);
     facts["detection latency, samples"] = latency_samples_ / static_cast<double>(detections_);
   }
-  Parcel parcel{.bytes = static_cast<double>(window.rows.size()) * sample_bytes, .number = ++last_upload_};
+  // Where fewer samples are left than a window has, some of it are sent twice.
+  Parcel parcel{.bytes = static_cast<double>(samples()) * sample_bytes, .number = ++last_upload_};
   facts["uploads"] += 1;
   facts["bytes of uploads"] += parcel.bytes;
   uploads_.emplace(last_upload_, window);
+  own.stream.withdraw(window.places);
   setting_.play.send(static_cast<Node>(number), setting_.server, kUpload, std::move(parcel));
 }
 

@@ -7,6 +7,7 @@
 
 #include "protocols/flare_numbers.hpp"
 #include "protocols/protocol.hpp"
+#include "protocols/sample_stream.hpp"
 
 namespace dadsim::protocols {
 
@@ -26,9 +27,10 @@ namespace dadsim::protocols {
 ///   confidences on samples of that sensor that it holds back. If not, what it has learned is worth no model: sensors
 ///   that have sent samples get quantiles alone, of the model that they have.
 /// - Sensor: of every `samples` samples the largest probabilities of the softmax; where they lie farther from the
-///   quantiles than a Kolmogorov–Smirnov test of `level` allows (both taken as samples), it uploads these samples and
-///   then lets as many pass. Windows do not overlap. An upload is labelled when it arrives; the client trains with one
-///   part of it and holds the other back, in place of what it held back of that sensor.
+///   quantiles than a Kolmogorov–Smirnov test of `level` allows (n = the samples that the quantiles are of), it uploads
+///   these samples and then lets as many pass. Windows do not overlap, and samples that were uploaded do not come
+///   again. An upload is labelled when it arrives; the client trains with one part of it and holds the other back, in
+///   place of what it held back of that sensor.
 /// - fixed: sensors upload the last `samples` samples every `upload-every` seconds; the client sends its model every
 ///   `deploy-every` seconds, whatever it is worth.
 class FlareProtocol final : public Protocol {
@@ -39,19 +41,20 @@ class FlareProtocol final : public Protocol {
  private:
   struct Upload {
     std::size_t sensor = 0;
-    std::vector<std::int32_t> rows;
-    std::int64_t version = 0;  ///< of the sensor's data; −1: of several
-    double last_sample = 0;    ///< when it came
+    std::vector<std::size_t> places;  ///< in the sensor's partition, each once
+    std::vector<std::int32_t> rows;   ///< of the training set
+    std::int64_t version = 0;         ///< of the sensor's data; −1: of several
+    double last_sample = 0;           ///< when it came
   };
   /// What a sensor was sent.
   struct Deployment {
     world::Value model;  ///< with the optimizer's state, which does not travel
     std::vector<double> quantiles;
-    std::int64_t version = 0;  ///< of the data that the quantiles are of
+    std::size_t held_back = 0;  ///< samples that the quantiles are of
+    std::int64_t version = 0;   ///< of the data of these
   };
   struct Sensor {
-    std::vector<std::size_t> stream;            ///< places in its partition, in the order in which they are seen
-    std::int64_t seen = 0;                      ///< samples
+    SampleStream stream;
     std::map<std::int64_t, Deployment> coming;  ///< on their way, by number of the message
     std::optional<Deployment> deployed;
     std::vector<std::int32_t> held_back;
@@ -97,7 +100,7 @@ class FlareProtocol final : public Protocol {
   std::int64_t batches_ = 0;      ///< trained so far
   std::vector<std::int32_t> tick_rows_;
 
-  std::int64_t tested_ = 0, tested_clean_ = 0, false_alarms_ = 0, detections_ = 0;
+  std::int64_t tested_ = 0, tested_clean_ = 0, false_alarms_ = 0, untested_ = 0, detections_ = 0;
   double latency_seconds_ = 0, latency_samples_ = 0;
 };
 
