@@ -11,7 +11,9 @@ namespace {
 
 using Eigen::Index;
 
-/// A piecewise linear function that rises, with the slopes of its ends beyond them.
+/// A piecewise linear function that rises. Beyond its ends it goes on with the slopes of its outermost pieces, but with
+/// 1 at most: two quantiles that nearly coincide, as of a pixel that is 0 in most pictures, have a slope without
+/// bounds, which says nothing of what lies beyond them.
 class QuantileMap {
  public:
   QuantileMap(const Eigen::Ref<const Matrix>& from, const Eigen::Ref<const Matrix>& to, Index unit) {
@@ -28,13 +30,18 @@ class QuantileMap {
   float operator()(float value) const {
     const auto z = static_cast<double>(value);
     if (from_.size() == 1) return static_cast<float>(z - from_[0] + to_[0]);
+    const std::size_t last = from_.size() - 1;
+    if (z < from_.front()) return static_cast<float>(to_.front() + std::min(1.0, slope(1)) * (z - from_.front()));
+    if (z > from_.back()) return static_cast<float>(to_.back() + std::min(1.0, slope(last)) * (z - from_.back()));
     const auto above = static_cast<std::size_t>(std::ranges::upper_bound(from_, z) - from_.begin());
-    const std::size_t right = std::clamp<std::size_t>(above, 1, from_.size() - 1);
-    const double slope = (to_[right] - to_[right - 1]) / (from_[right] - from_[right - 1]);
-    return static_cast<float>(to_[right - 1] + slope * (z - from_[right - 1]));
+    const std::size_t right = std::min(above, last);
+    return static_cast<float>(to_[right - 1] + slope(right) * (z - from_[right - 1]));
   }
 
  private:
+  /// Between knot `right` and the one before it.
+  double slope(std::size_t right) const { return (to_[right] - to_[right - 1]) / (from_[right] - from_[right - 1]); }
+
   std::vector<double> from_, to_;
 };
 

@@ -30,8 +30,8 @@ UnitQuantiles quantiles_of(const Eigen::Ref<const Matrix>& rows, std::int64_t co
 /// 2, in one dimension (Agueh & Carlier, SIAM J. Math. Anal. 43, 2011). Sums over sites; one all-reduce gives it.
 UnitQuantiles barycentre(std::span<const UnitQuantiles> sites);
 
-/// z ← Q_source(F_test(z)) for every column of `rows`, linear between quantiles and beyond the outermost ones. Where
-/// quantiles of `test` coincide, the mean of those of `source` takes their place.
+/// z ← Q_source(F_test(z)) for every column of `rows`, linear between quantiles, and beyond the outermost ones with the
+/// slope there, 1 at most. Where quantiles of `test` coincide, the mean of those of `source` takes their place.
 void correct(const UnitQuantiles& source, const UnitQuantiles& test, MutableRowsOf<float> rows);
 
 /// What training data look like inside a network: kept with the model.

@@ -61,7 +61,7 @@ TEST(DistributionCorrection, UndoesMonotoneMapsOfEachUnit) {
     mapped(i, 1) = std::exp(1.2F * rows(i, 1));
     mapped(i, 2) = std::copysign(std::pow(std::abs(rows(i, 2)), 2.5F), rows(i, 2));
   }
-  // An affine map is undone exactly, whatever K; others where every sample is a quantile …
+  // An affine map that stretches is undone exactly, whatever K; others where every sample is a quantile …
   const Matrix few = corrected(models::quantiles_of(rows, 16), mapped);
   EXPECT_LT((few.col(0) - rows.col(0)).cwiseAbs().maxCoeff(), 1e-4);
   const Matrix all = corrected(models::quantiles_of(rows, 1000), mapped);
@@ -69,6 +69,25 @@ TEST(DistributionCorrection, UndoesMonotoneMapsOfEachUnit) {
   // … and up to the bend of the map between two quantiles where they are fewer.
   const Matrix some = corrected(models::quantiles_of(rows, 128), mapped);
   EXPECT_LT((some - rows).cwiseAbs().mean(), 0.01);
+}
+
+TEST(DistributionCorrection, BeyondTheQuantilesNothingIsStretched) {
+  // A pixel at the rim, 0 in most pictures of a batch. numpy, float64: quantile(method="hazen") at 1/8, 3/8, 5/8, 7/8
+  // is [0.05, 0.35, 0.6, 0.925] of the source and [0, 0, 0, 0.0015] of the batch; interp() between the knots 0 → 1/3
+  // and 0.0015 → 0.925, and a shift by 0.9235 above. With the slope of these two, 1 became 394.8.
+  Matrix source(8, 1), test(16, 1);
+  source << 0, 0.1F, 0.3F, 0.4F, 0.5F, 0.7F, 0.9F, 0.95F;
+  test << 0, 0, 1, 0, 0, 0.002F, 0, 0, 0, 0, 0, 0.001F, 0, 0, 0, 0;
+  const Matrix after = corrected(models::quantiles_of(source, 4), test);
+  EXPECT_NEAR(after(0, 0), 1.0 / 3, 1e-6);
+  EXPECT_NEAR(after(2, 0), 1.9235, 1e-6);
+  EXPECT_NEAR(after(5, 0), 0.9255, 1e-6);
+  EXPECT_NEAR(after(11, 0), 0.72777778, 1e-6);
+  // The other way round the outermost pieces have the slopes 0.0015/0.325 and less: they go on.
+  const Matrix back = corrected(models::quantiles_of(test, 4), source);
+  EXPECT_NEAR(back(0, 0), 0, 1e-6);
+  EXPECT_NEAR(back(6, 0), 0.0015 * (0.9 - 0.6) / 0.325, 1e-6);
+  EXPECT_NEAR(back(7, 0), 0.0015 * (0.95 - 0.6) / 0.325, 1e-6);
 }
 
 TEST(DistributionCorrection, BringsTheBatchNearerToTheSource) {
