@@ -60,11 +60,11 @@ void Rgp::choose_carriers(TrainingStep& step, std::size_t l) {
   Layer& layer = layers_[l];
   const models::Matrix& weights = step.weights(l).weight;
   step.charge(step::Phase::factorise, step::Role::workers, {times(low_rank_, carriers_work(rank_))});
-  if (layer.initial.size() == 0) layer.initial = weights;
+  if (layer.reference.size() == 0 || step.number() == options_.warm_up) layer.reference = weights;
   if (!is_low_rank(options_.rank, weights.cols(), weights.rows())) return;
   models::Matrix target = weights;
   if (step.number() >= options_.warm_up) {
-    const models::Matrix update = direction(weights) - direction(layer.initial);
+    const models::Matrix update = direction(weights) - direction(layer.reference);
     if (!update.isZero(0)) target = update;
   }
   layer.carriers = carriers_of(target, options_.rank, step.seed(), static_cast<std::uint32_t>(l),
@@ -196,7 +196,7 @@ std::vector<spec::ParameterSpec> rgp_parameters() {
               "rank", 1, 65536, "16",
               "columns of the gradient carriers; a matrix that they would not make smaller is left as it is"),
           spec::integer_parameter("warm-up", 0, 1e9, "0",
-                                  "steps whose carriers are those of the weights, before those of the update so far")};
+                                  "steps whose carriers are those of the weights; behind them, of the update since")};
 }
 
 Rgp::Options rgp_options(const spec::ParameterValues& values) {
@@ -212,7 +212,7 @@ AlgorithmInfo rgp_info() {
           "Yu, Zhang, Chen, Yin, Liu, Large Scale Private Learning via Low-rank Reparametrization, ICML 2021, arXiv "
           "2106.09352",
       .payload = "r(p + q), or pq where that is less, and the q biases",
-      .formula = "L, R = one power iteration on W/‖W‖ − W₀/‖W₀‖ (on W during the warm-up)\n"
+      .formula = "L, R = one power iteration on W/‖W‖ − W₀/‖W₀‖, W₀ at the end of the warm-up (on W during it)\n"
                  "G_L,i = Δ_iᵀ A_i R,  G_R,i = A_iᵀ Δ_i L   for every example i\n"
                  "G_L, G_R = (1/B) (Σ_i min(1, C / ‖(G_L,i, G_R,i)_l‖) (G_L,i, G_R,i) + N(0, σ²C² I))\n"
                  "G = G_L Rᵀ + L G_Rᵀ − L Lᵀ G_L Rᵀ",
@@ -227,7 +227,7 @@ AlgorithmInfo rgp_info() {
             return std::make_unique<Rgp>(privacy_options(values), rgp_options(values));
           },
       .lossless = {{"rank", "65536"}},
-      // The initial weights, the carriers, and the rows of A and Δ in r columns.
+      // The weights at the end of the warm-up, the carriers, and the rows of A and Δ in r columns.
       .state =
           [](const spec::ParameterValues& values) {
             using namespace step::extent;  // NOLINT(google-build-using-namespace): a formula

@@ -20,7 +20,7 @@ struct Mask {
 };
 
 /// Reparametrised gradient perturbation (Yu et al., ICML 2021, arXiv 2106.09352): per matrix W (out × in) and step,
-///     T = W during the warm-up, the historical update W/‖W‖ − W₀/‖W₀‖ after it
+///     T = W during the warm-up, the historical update W/‖W‖ − W₀/‖W₀‖ after it, W₀ at its end
 ///     L, R = one power iteration on T
 ///     G_L,i = Δ_iᵀ (A_i R),  G_R,i = A_iᵀ (Δ_i L)        of every example i, clipped together over all matrices
 ///     G_L, G_R = (1/B) (Σ_i clip(…) + N(0, σ²C² I))
@@ -32,7 +32,7 @@ class Rgp : public Algorithm {
  public:
   struct Options {
     std::int64_t rank = 16;
-    std::int64_t warm_up = 0;  ///< steps; the first one has no update behind it, and takes W in any case
+    std::int64_t warm_up = 0;  ///< steps; the first after them has no update behind it, and takes W too
   };
   Rgp(const PrivacyOptions& privacy, const Options& options) : options_(options), noisy_(privacy) {}
   void prepare(const RunContext& run) override { noisy_.prepare(run); }
@@ -51,7 +51,7 @@ class Rgp : public Algorithm {
 
  private:
   struct Layer {
-    models::Matrix initial;            ///< out × in: W₀
+    models::Matrix reference;          ///< out × in: W₀
     std::optional<Carriers> carriers;  ///< none: the matrix is left as it is
     models::Matrix inputs;             ///< rows × r: A R
     models::Matrix deltas;             ///< rows × r: Δ L

@@ -92,6 +92,39 @@ TEST(Rgp, WithoutClippingAndNoiseItIsTheProjectedGradient) {
   }
 }
 
+TEST(Rgp, TheUpdateIsThatSinceTheEndOfTheWarmUp) {
+  // Two sites of unequal size; weights that move between the steps, as if something had been learned.
+  PrivateStep step(private_networks()[0], {6, 2}, 1.0F);
+  const AlgorithmInfo& info = algorithm_registry().at("rgp");
+  spec::ParameterValues values = default_parameters(info);
+  values.insert_or_assign("rank", "3");
+  values.insert_or_assign("warm-up", "2");
+  values.insert_or_assign("clip", "1e30");
+  values.insert_or_assign("noise-multiplier", "0");
+  const std::unique_ptr<Algorithm> rgp = info.make(values);
+  const AlgorithmInfo& sharing = algorithm_registry().at("gradient-sharing");
+  const std::unique_ptr<Algorithm> exact = sharing.make({});
+  RandomStream random(8, Purpose::test);
+  boost::random::normal_distribution<float> normal;
+  models::Matrix at_the_end;  // of the warm-up
+  const auto direction = [](const models::Matrix& matrix) { return models::Matrix(matrix / matrix.norm()); };
+  for (std::int64_t t = 0; t < 5; ++t) {
+    for (float& x : step.network.layer(0).weight.reshaped()) x += 0.1F * normal(random);
+    const models::Matrix weights = step.network.layer(0).weight;
+    if (t == 2) at_the_end = weights;
+    step.step.begin(t, step.samples, step.batch);
+    run_step(sharing, *exact, step.step);
+    const models::Matrix g = step.step.gradient(0).weight;
+    step.step.begin(t, step.samples, step.batch);
+    run_step(info, *rgp, step.step);
+    const models::Matrix target = t <= 2 ? weights : models::Matrix(direction(weights) - direction(at_the_end));
+    const Carriers c = carriers_of(target, 3, 5, 0, static_cast<std::uint32_t>(t));
+    const models::Matrix in = g * c.right * c.right.transpose();
+    const models::Matrix expected = in + c.left * (c.left.transpose() * (g - in));
+    EXPECT_LT((step.step.gradient(0).weight - expected).norm(), 1e-4F * expected.norm()) << t;
+  }
+}
+
 TEST(Private, HandsOverWhatItSays) {
   OneStep::Setup setup = paper_sizes();
   const double biases = 512 + 256 + 10;
