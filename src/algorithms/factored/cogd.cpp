@@ -144,12 +144,12 @@ void Cogd::updated(TrainingStep& step, models::Network& network) {
 void Cogd::move(TrainingStep& step, Pair& pair, models::Matrix& u, const models::Matrix& v) {
   const std::int64_t steps = step.update_rule().steps;
   const double share = steps > 0 ? static_cast<double>(steps - step.number()) / (2.0 * static_cast<double>(steps)) : 0;
-  const models::Vector sparseness = v.cwiseAbs().rowwise().sum();
+  const models::Vector activity = v.cwiseAbs().rowwise().sum();
   const models::Vector lengths = u.colwise().stableNorm().transpose();
-  const float little = quantile(sparseness, share);
+  const float much = quantile(activity, 1 - share);
   const float middle = quantile(lengths, 0.5);
   for (Eigen::Index j = 0; j < u.cols(); ++j) {
-    if (!(sparseness(j) < little && lengths(j) > middle)) continue;
+    if (!(activity(j) > much && lengths(j) > middle)) continue;
     const float of_v = (v.row(j) - pair.v_before.row(j)).stableNorm();
     const float of_u = (u.col(j) - pair.u_before.col(j)).stableNorm();
     const float ratio = std::min(1.0F, of_v / (of_u + 1e-5F));
@@ -175,7 +175,7 @@ AlgorithmInfo cogd_info() {
       .payload = "pq, and the rank of every pair; of a factor that rests nothing",
       .family = "low-rank",
       .formula =
-          "where |v_j|_1 is below its alpha-quantile, alpha = (T - t) / 2T, and |u_j| above its median:\n"
+          "where |v_j|_1 is above its (1 - alpha)-quantile, alpha = (T - t) / 2T, and |u_j| above its median:\n"
           "u_j += s c_j p_j u_j(t), p_j = min(1, |dv_j| / (|du_j| + 1e-5)), c_j = |dL/dz_j| / max_k |dL/dz_k|\n"
           "u_j = u_j min(1, cap / |u_j|); V = shrink(V, rate l1)",
       .compute = "Some passes over the factors.",

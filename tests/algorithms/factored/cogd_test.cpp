@@ -69,9 +69,11 @@ TEST_F(CogdTest, FindsPairs) {
   EXPECT_TRUE(pairs({linear(9), linear(8)}).empty());
 }
 
-TEST_F(CogdTest, MovesWhatItsPartnerHasLeft) {
-  network.layer(0).weight.row(1) *= 1e-3F;  // v_1 is sparse
-  network.layer(1).weight.col(1) *= 2.0F;   // and u_1 is not
+TEST_F(CogdTest, MovesThoseWhosePartnerIsTheLargest) {
+  // α = (10 − 2) ÷ 20: of three components the one above the 0.6-quantile of ‖v_j‖₁.
+  network.layer(0).weight.row(1) *= 3.0F;
+  network.layer(0).weight.row(2) *= 1e-3F;
+  network.layer(1).weight.col(1) *= 2.0F;
   Cogd algorithm({.cap = 0});
   const Network before = network;
   const models::Gradient gradient = run(algorithm, 2);
@@ -97,7 +99,7 @@ TEST_F(CogdTest, MovesWhatItsPartnerHasLeft) {
 }
 
 TEST_F(CogdTest, NobodyIsMovedAtTheEnd) {
-  network.layer(0).weight.row(1) *= 1e-3F;
+  network.layer(0).weight.row(1) *= 3.0F;
   network.layer(1).weight.col(1) *= 2.0F;
   Cogd algorithm({});
   descend(run(algorithm, 10));  // α = 0
