@@ -67,6 +67,15 @@ Distances push(const Quadratics& problem, const std::string& graph, Eigen::Index
   return distances;
 }
 
+TEST(SparsePush, GammaByDefaultIsAFit) {
+  // 0.31 f^0.4 (python: 0.0491, 0.01956), and 2 f where that is more.
+  using algorithms::SparsePush;
+  EXPECT_NEAR(SparsePush::default_gamma(0.01), 0.0491, 5e-5);
+  EXPECT_NEAR(SparsePush::default_gamma(0.001), 0.01956, 5e-6);
+  EXPECT_DOUBLE_EQ(SparsePush::default_gamma(0.1), 0.2);
+  EXPECT_EQ(SparsePush::default_gamma(0.7), 1);
+}
+
 TEST(SparsePush, GammaHasToGoWithTheFractionAndTheMergeUndoesWhatSparsityCosts) {
   const Quadratics problem(2000, 3);
   const double start = problem.minimum.squaredNorm();
