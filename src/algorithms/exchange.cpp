@@ -70,22 +70,14 @@ void Exchange::charge_codes(step::Phase phase, step::Role who, const Contributio
   if (!work.flops.is_zero()) charge(phase, who, work);
 }
 
-void Exchange::charge_encoding(step::Role who, const compress::Amount& numbers) {
-  if (compresses()) charge(step::Phase::encode, who, wire_.compressor().encode_work(numbers));
+void Exchange::charge_encoding(step::Role who, const compress::Amount& numbers, const step::Expression& present) {
+  if (!compresses()) return;
+  charge(step::Phase::encode, who, cost::only_where(present, wire_.compressor().encode_work(numbers)));
 }
 
-void Exchange::charge_decoding(step::Role who, const compress::Amount& numbers) {
-  if (compresses()) charge(step::Phase::decode, who, wire_.compressor().decode_work(numbers));
-}
-
-void Exchange::charge_decoding_into_sum(step::Role who, const step::Expression& elements, const compress::Amount& all,
-                                        const step::Work& adding) {
-  if (const auto work = wire_.compressor().decode_into_sum_work(elements, all)) {
-    charge(step::Phase::decode, who, *work);
-    return;
-  }
-  charge_decoding(who, all);
-  charge(step::Phase::add, who, adding);
+void Exchange::charge_decoding(step::Role who, const compress::Amount& numbers, const step::Expression& present) {
+  if (!compresses()) return;
+  charge(step::Phase::decode, who, cost::only_where(present, wire_.compressor().decode_work(numbers)));
 }
 
 compress::Amount Exchange::amount(const step::Expression& elements, const std::optional<std::int32_t>& slot) const {

@@ -65,10 +65,33 @@ class Exchange {
   /// bytes.
   void agree_on_most(float most);
 
-  /// Whether the gradients of all layers are compressed as one: what sum_of_model() is for.
-  bool whole_model() const { return wire_.whole_model(); }
+  /// What of gradients is compressed as one.
+  spec::CompressSpec::Scope scope() const { return wire_.scope(); }
   /// Sums one row of numbers in the same way, that of all matrices and their biases: `of(site)` gives a site's.
   Pending<models::Matrix> sum_of_model(Eigen::Index numbers, const std::function<models::Matrix(std::size_t site)>& of);
+
+  /// What is known of one matrix of an EncodedSum.
+  struct Summand {
+    step::Expression elements;
+    step::Work adding;  ///< of all sites' matrices
+    Eigen::Index rows = 0, columns = 0;
+    step::Expression present = 1.0;  ///< 0, and a matrix without columns, where the layer has none
+    std::uint32_t number = 0;        ///< on the wire
+    compress::Amount own = step::Expression(), all = step::Expression(), down = step::Expression();
+  };
+  /// Matrices that every site encodes one by one, sends in one message and ends with the sums of.
+  struct EncodedSum {
+    std::vector<models::Matrix> sums;
+    std::int32_t serial = 0;  ///< what to wait for
+    std::vector<Summand> of;
+    std::vector<compress::Message> messages;  ///< of the first site one per matrix, of the second …; until combined
+  };
+  /// Sums a layer's gradient in the same way, its matrix and its biases compressed each by itself. It has three turns,
+  /// so that each can be that of all layers together (TrainingStep::together): sites hand over; the aggregator, if
+  /// there is one, combines; and all wait and decode.
+  EncodedSum hand_over_tensors(const std::function<void(std::size_t site, models::LayerGradient& sum)>& add_to);
+  void combine(EncodedSum& sum);
+  models::LayerGradient receive_tensors(EncodedSum& sum);
   /// Sums in the same way without compression: for the few numbers beside a matrix.
   Pending<models::Matrix> sum_as_it_is(const step::Expression& elements, models::Matrix sum);
 
@@ -117,11 +140,9 @@ class Exchange {
   void charge(step::Phase phase, step::Role who, const step::Work& work);
   /// Packs or unpacks the codes of so many rows.
   void charge_codes(step::Phase phase, step::Role who, const Contribution& own, const step::Expression& rows);
-  void charge_encoding(step::Role who, const compress::Amount& numbers);
-  void charge_decoding(step::Role who, const compress::Amount& numbers);
-  /// The messages of all sites become a sum of `elements` numbers: decoded into it, or decoded and then added.
-  void charge_decoding_into_sum(step::Role who, const step::Expression& elements, const compress::Amount& all,
-                                const step::Work& adding);
+  /// `present`: 1, or 0 where there are none.
+  void charge_encoding(step::Role who, const compress::Amount& numbers, const step::Expression& present = 1.0);
+  void charge_decoding(step::Role who, const compress::Amount& numbers, const step::Expression& present = 1.0);
 
   /// What the parts of a contribution are on the wire: the number of each matrix, and, of a compressor that adapts,
   /// the slot of the share of it that was kept.
@@ -152,18 +173,20 @@ class Exchange {
   /// Each site hands over as long a message as the sum's, and gets it back.
   void count_linear_sum(const step::Expression& elements, const compress::Message& message);
 
-  struct EncodedSum {
-    models::Matrix sum;
-    std::int32_t serial = 0;
-    std::function<void()> receive;  ///< once it is there
-  };
   /// sum() of a compressor that leaves biases as they are: the matrix is encoded, the biases beside it are not.
   Pending<models::LayerGradient> sum_without_biases(
       const std::function<void(std::size_t site, models::LayerGradient& sum)>& add_to);
-  /// The sum of rows × columns matrices that are encoded one by one. Compressed messages that add up go by an
-  /// all-reduce among peers, others by an all-gather.
-  EncodedSum sum_encoded(const step::Expression& elements, Eigen::Index rows, Eigen::Index columns,
-                         const std::function<models::Matrix(std::size_t site)>& of, const step::Work& adding);
+  /// The messages of all sites leave. Compressed ones that add up go by an all-reduce among peers, others by an
+  /// all-gather.
+  EncodedSum hand_over_encoded(std::vector<Summand> parts,
+                               const std::function<models::Matrix(std::size_t site, std::size_t part)>& of);
+  /// What everyone does once the sum is there.
+  void receive(const EncodedSum& sum);
+  /// All of it for a single matrix.
+  EncodedSum sum_encoded(Summand part, const std::function<models::Matrix(std::size_t site)>& of);
+  Pending<models::Matrix> pending(EncodedSum sum);
+  Payloads payloads_of(const Summand& part, const compress::Amount& numbers) const;
+  void decode_and_add(step::Role who, const Summand& part);
   /// A matrix of a site (of the aggregator: −1) as it arrives, and its message. With a memory, what was lost before is
   /// added to it, and what is lost now is kept.
   struct Sent {

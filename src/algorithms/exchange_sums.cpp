@@ -61,21 +61,19 @@ Pending<models::LayerGradient> Exchange::sum(
   // Matrix and biases are one row of numbers on the wire.
   const Eigen::Index weights = sum.weight.size();
   const Eigen::Index biases = sum.bias.size();
-  auto [arrived, serial, receive] = sum_encoded(
-      elements, 1, weights + biases,
-      [&](std::size_t site) {
-        models::LayerGradient own = zero();
-        add_to(site, own);
-        models::Matrix row(1, weights + biases);
-        row.leftCols(weights) = own.weight.reshaped<Eigen::RowMajor>().transpose();
-        row.rightCols(biases) = own.bias.transpose();
-        return row;
-      },
-      adding);
+  EncodedSum encoded = sum_encoded({elements, adding, 1, weights + biases}, [&](std::size_t site) {
+    models::LayerGradient own = zero();
+    add_to(site, own);
+    models::Matrix row(1, weights + biases);
+    row.leftCols(weights) = own.weight.reshaped<Eigen::RowMajor>().transpose();
+    row.rightCols(biases) = own.bias.transpose();
+    return row;
+  });
+  const models::Matrix& arrived = encoded.sums.front();
   sum.weight.reshaped<Eigen::RowMajor>() = arrived.leftCols(weights).transpose();
   sum.bias = arrived.rightCols(biases).transpose();
-  return {std::move(sum), recorder_, serial, step::Role::workers,
-          [receive = std::move(receive)](models::LayerGradient&) { receive(); }};
+  return {std::move(sum), recorder_, encoded.serial, step::Role::workers,
+          [this, encoded = std::move(encoded)](models::LayerGradient&) { receive(encoded); }};
 }
 
 Pending<models::LayerGradient> Exchange::sum_without_biases(
@@ -83,20 +81,18 @@ Pending<models::LayerGradient> Exchange::sum_without_biases(
   const spec::LayerShape& shape = layer();
   models::LayerGradient sum{models::Matrix(shape.out, shape.in), models::Vector()};
   models::Matrix biases = models::Matrix::Zero(shape.bias ? shape.out : 0, 1);
-  auto [arrived, serial, receive] = sum_encoded(
-      weights_of_matrix(), 1, sum.weight.size(),
-      [&](std::size_t site) {
+  EncodedSum encoded = sum_encoded(
+      {weights_of_matrix(), add(weights_of_matrix(), count()), 1, sum.weight.size()}, [&](std::size_t site) {
         models::LayerGradient own{models::Matrix::Zero(shape.out, shape.in), models::Vector::Zero(biases.size())};
         add_to(site, own);
         biases += own.bias;
         return own.weight.reshaped<Eigen::RowMajor>().transpose().eval();
-      },
-      add(weights_of_matrix(), count()));
-  sum.weight.reshaped<Eigen::RowMajor>() = arrived.transpose();
+      });
+  sum.weight.reshaped<Eigen::RowMajor>() = encoded.sums.front().transpose();
   auto beside = std::make_shared<Pending<models::Matrix>>(sum_as_it_is(beside_matrix(), std::move(biases)));
-  return {std::move(sum), recorder_, serial, step::Role::workers,
-          [this, receive = std::move(receive), beside = std::move(beside)](models::LayerGradient& gradient) {
-            receive();
+  return {std::move(sum), recorder_, encoded.serial, step::Role::workers,
+          [this, encoded = std::move(encoded), beside = std::move(beside)](models::LayerGradient& gradient) {
+            receive(encoded);
             gradient.bias = beside->wait().reshaped();
             remember_uncompressed(beside_matrix(), std::span(&gradient.bias, 1));
           }};
@@ -122,11 +118,8 @@ Pending<models::Matrix> Exchange::sum(const step::Expression& elements, std::vec
     return sum_as_it_is(elements, std::move(of_sites.front()));
   }
   if (of_sites.size() != sites()) throw std::logic_error("what is compressed comes from every site");
-  auto [arrived, serial, receive] = sum_encoded(
-      elements, of_sites.front().rows(), of_sites.front().cols(),
-      [&](std::size_t site) { return std::move(of_sites[site]); }, add(elements, count()));
-  return {std::move(arrived), recorder_, serial, step::Role::workers,
-          [receive = std::move(receive)](models::Matrix&) { receive(); }};
+  return pending(sum_encoded({elements, add(elements, count()), of_sites.front().rows(), of_sites.front().cols()},
+                             [&](std::size_t site) { return std::move(of_sites[site]); }));
 }
 
 Pending<models::Matrix> Exchange::sum_as_it_is(const step::Expression& elements, models::Matrix sum) {
@@ -152,73 +145,171 @@ Exchange::Sent Exchange::sent(std::int32_t site, models::Matrix matrix, std::uin
   return sent;
 }
 
-Exchange::EncodedSum Exchange::sum_encoded(const step::Expression& elements, Eigen::Index rows, Eigen::Index columns,
-                                           const std::function<models::Matrix(std::size_t site)>& of,
-                                           const step::Work& adding) {
-  const std::uint32_t number = wire_.begin_matrix();
-  models::Matrix total = models::Matrix::Zero(rows, columns);
-  std::vector<compress::Message> messages;
-  std::vector<std::int32_t> shares;
+Exchange::EncodedSum Exchange::hand_over_encoded(
+    std::vector<Summand> parts, const std::function<models::Matrix(std::size_t site, std::size_t part)>& of) {
+  EncodedSum sum{.sums = {}, .serial = 0, .of = std::move(parts), .messages = {}};
+  for (Summand& part : sum.of) {
+    part.number = wire_.begin_matrix();
+    sum.sums.push_back(models::Matrix::Zero(part.rows, part.columns));
+  }
+  std::vector<std::vector<std::int32_t>> shares(sum.of.size());
   for (std::size_t site = 0; site < sites(); ++site) {
-    Sent own = sent(static_cast<std::int32_t>(site), of(site), number);
-    total += own.arrived;
-    messages.push_back(std::move(own.message));
-    shares.push_back(compress::share_of(own.kept, rows * columns));
-  }
-  std::optional<std::int32_t> slot;
-  if (wire_.adapts()) slot = recorder_.add_slot(std::move(shares));
-  const compress::Amount own = amount(elements, slot);
-  const compress::Amount all{step::extent::over_workers(own.elements), step::extent::over_workers(own.kept)};
-  const Payloads said = wire_.compressor().size(own);
-  for (std::size_t site = 0; site < sites(); ++site) hand_over(said, static_cast<std::int32_t>(site), messages[site]);
-  if (wire_.remembers()) charge(step::Phase::encode, step::Role::workers, wire_.compressor().memory_work(own));
-  charge_encoding(step::Role::workers, own);
-  const auto decode_and_add = [this, elements, all, adding](step::Role who) {
-    charge_decoding_into_sum(who, elements, all, adding);
-  };
-  if (mode_ == spec::ExchangeMode::peer) {
-    if (!wire_.adds()) {
-      const std::int32_t serial = record(step::CollectiveKind::all_gather, said);
-      return {std::move(total), serial, [decode_and_add] { decode_and_add(step::Role::workers); }};
+    for (std::size_t p = 0; p < sum.of.size(); ++p) {
+      Sent own;
+      if (sum.sums[p].size() > 0) {
+        own = sent(static_cast<std::int32_t>(site), of(site, p), sum.of[p].number);
+        sum.sums[p] += own.arrived;
+      }
+      shares[p].push_back(compress::share_of(own.kept, std::max<Eigen::Index>(1, sum.sums[p].size())));
+      sum.messages.push_back(std::move(own.message));
     }
-    // What sums up on the way is rounded at every hop; here it is once, at the end.
-    const std::int32_t serial = record(step::CollectiveKind::all_reduce, said);
-    total = sent(-1, std::move(total), number, true).arrived;
-    return {std::move(total), serial, [this, own] { charge_decoding(step::Role::workers, own); }};
   }
-  recorder_.add(step::WaitOp{step::Role::aggregator, record(step::CollectiveKind::gather, said)});
+  Payloads said;
+  for (std::size_t p = 0; p < sum.of.size(); ++p) {
+    Summand& part = sum.of[p];
+    std::optional<std::int32_t> slot;
+    if (wire_.adapts()) slot = recorder_.add_slot(std::move(shares[p]));
+    part.own = amount(part.elements, slot);
+    part.all = {step::extent::over_workers(part.own.elements), step::extent::over_workers(part.own.kept)};
+    const Payloads of_part = payloads_of(part, part.own);
+    for (std::size_t site = 0; site < sites(); ++site) {
+      hand_over(of_part, static_cast<std::int32_t>(site), sum.messages[site * sum.of.size() + p]);
+    }
+    said.insert(said.end(), of_part.begin(), of_part.end());
+  }
+  for (const Summand& part : sum.of) {
+    if (wire_.remembers()) {
+      charge(step::Phase::encode, step::Role::workers,
+             cost::only_where(part.present, wire_.compressor().memory_work(part.own)));
+    }
+    charge_encoding(step::Role::workers, part.own, part.present);
+  }
+  if (mode_ == spec::ExchangeMode::aggregator) {
+    sum.serial = record(step::CollectiveKind::gather, said);
+    return sum;
+  }
+  sum.serial = record(wire_.adds() ? step::CollectiveKind::all_reduce : step::CollectiveKind::all_gather, said);
+  for (std::size_t p = 0; p < sum.of.size() && wire_.adds(); ++p) {
+    // What sums up on the way is rounded at every hop; here it is once, at the end.
+    if (sum.sums[p].size() > 0) sum.sums[p] = sent(-1, std::move(sum.sums[p]), sum.of[p].number, true).arrived;
+  }
+  return sum;
+}
+
+void Exchange::combine(EncodedSum& sum) {
+  const std::vector<compress::Message> messages = std::exchange(sum.messages, {});
+  if (mode_ == spec::ExchangeMode::peer) return;
+  recorder_.add(step::WaitOp{step::Role::aggregator, sum.serial});
+  Payloads said;
   if (wire_.forwards()) {
-    Payloads back = said;
     const double before = handed_down_;
-    for (step::Payload& payload : back) payload.elements = step::extent::over_workers(payload.elements);
+    for (const Summand& part : sum.of) {
+      for (step::Payload& payload : payloads_of(part, part.own)) {
+        said.push_back({step::extent::over_workers(payload.elements), payload.type});
+      }
+    }
     for (const compress::Message& message : messages) handed_down_ += static_cast<double>(message.size());
     double bytes = 0;
-    for (const step::Payload& payload : back) bytes += payload.bytes({&layer(), &recorder_.sizes(), -1});
+    for (const step::Payload& payload : said) bytes += payload.bytes({&layer(), &recorder_.sizes(), -1});
     if (bytes != handed_down_ - before) throw std::logic_error("messages that are handed on keep their sizes");
-    const std::int32_t serial = record(step::CollectiveKind::broadcast, back);
-    return {std::move(total), serial, [decode_and_add] { decode_and_add(step::Role::workers); }};
+    sum.serial = record(step::CollectiveKind::broadcast, said);
+    return;
   }
-  decode_and_add(step::Role::aggregator);
-  Sent back = sent(-1, std::move(total), number, wire_.adds());
-  if (slot) slot = recorder_.add_slot({compress::share_of(back.kept, rows * columns)});
-  const compress::Amount down = amount(elements, slot);
-  const Payloads said_back = wire_.compressor().size(down);
-  hand_over(said_back, -1, back.message);
-  // What all have encoded alike is added as it is: nothing more is lost, and there is nothing to remember.
-  if (wire_.remembers() && !wire_.adds()) {
-    charge(step::Phase::encode, step::Role::aggregator, wire_.compressor().memory_work(down));
+  for (const Summand& part : sum.of) decode_and_add(step::Role::aggregator, part);
+  for (std::size_t p = 0; p < sum.of.size(); ++p) {
+    Summand& part = sum.of[p];
+    Sent back;
+    if (sum.sums[p].size() > 0) {
+      back = sent(-1, std::move(sum.sums[p]), part.number, wire_.adds());
+      sum.sums[p] = std::move(back.arrived);
+    }
+    std::optional<std::int32_t> slot;
+    if (wire_.adapts()) {
+      slot = recorder_.add_slot({compress::share_of(back.kept, std::max<Eigen::Index>(1, part.rows * part.columns))});
+    }
+    part.down = amount(part.elements, slot);
+    const Payloads of_part = payloads_of(part, part.down);
+    hand_over(of_part, -1, back.message);
+    said.insert(said.end(), of_part.begin(), of_part.end());
+    // What all have encoded alike is added as it is: nothing more is lost, and there is nothing to remember.
+    if (wire_.remembers() && !wire_.adds()) {
+      charge(step::Phase::encode, step::Role::aggregator,
+             cost::only_where(part.present, wire_.compressor().memory_work(part.down)));
+    }
+    charge_encoding(step::Role::aggregator, part.down, part.present);
   }
-  charge_encoding(step::Role::aggregator, down);
-  const std::int32_t serial = record(step::CollectiveKind::broadcast, said_back);
-  return {std::move(back.arrived), serial, [this, down] { charge_decoding(step::Role::workers, down); }};
+  sum.serial = record(step::CollectiveKind::broadcast, said);
+}
+
+void Exchange::receive(const EncodedSum& sum) {
+  for (const Summand& part : sum.of) {
+    if (mode_ == spec::ExchangeMode::aggregator && !wire_.forwards()) {
+      charge_decoding(step::Role::workers, part.down, part.present);
+    } else if (mode_ == spec::ExchangeMode::peer && wire_.adds()) {
+      charge_decoding(step::Role::workers, part.own, part.present);
+    } else {
+      decode_and_add(step::Role::workers, part);
+    }
+  }
+}
+
+Exchange::Payloads Exchange::payloads_of(const Summand& part, const compress::Amount& numbers) const {
+  Payloads payloads = wire_.compressor().size(numbers);
+  for (step::Payload& payload : payloads) payload.elements = part.present * payload.elements;
+  return payloads;
+}
+
+/// The messages of all sites become a sum: decoded into it, or decoded and then added.
+void Exchange::decode_and_add(step::Role who, const Summand& part) {
+  if (const auto work = wire_.compressor().decode_into_sum_work(part.elements, part.all)) {
+    charge(step::Phase::decode, who, cost::only_where(part.present, *work));
+    return;
+  }
+  charge_decoding(who, part.all, part.present);
+  charge(step::Phase::add, who, cost::only_where(part.present, part.adding));
+}
+
+Exchange::EncodedSum Exchange::sum_encoded(Summand part, const std::function<models::Matrix(std::size_t site)>& of) {
+  EncodedSum sum = hand_over_encoded({std::move(part)}, [&](std::size_t site, std::size_t) { return of(site); });
+  combine(sum);
+  return sum;
+}
+
+Pending<models::Matrix> Exchange::pending(EncodedSum sum) {
+  models::Matrix arrived = std::move(sum.sums.front());
+  const std::int32_t serial = sum.serial;
+  return {std::move(arrived), recorder_, serial, step::Role::workers,
+          [this, sum = std::move(sum)](models::Matrix&) { receive(sum); }};
 }
 
 Pending<models::Matrix> Exchange::sum_of_model(Eigen::Index numbers,
                                                const std::function<models::Matrix(std::size_t site)>& of) {
   const step::Expression elements = step::extent::parameters();
-  auto [arrived, serial, receive] = sum_encoded(elements, 1, numbers, of, add(elements, count()));
-  return {std::move(arrived), recorder_, serial, step::Role::workers,
-          [receive = std::move(receive)](models::Matrix&) { receive(); }};
+  return pending(sum_encoded({elements, add(elements, count()), 1, numbers}, of));
+}
+
+Exchange::EncodedSum Exchange::hand_over_tensors(
+    const std::function<void(std::size_t site, models::LayerGradient& sum)>& add_to) {
+  const spec::LayerShape& shape = layer();
+  const step::Expression matrix = step::extent::in() * step::extent::out();
+  const step::Expression biases = step::extent::parameters() - matrix;
+  std::vector<models::LayerGradient> own(sites());
+  for (std::size_t site = 0; site < sites(); ++site) {
+    own[site] = {models::Matrix::Zero(shape.out, shape.in), models::Vector::Zero(shape.bias ? shape.out : 0)};
+    add_to(site, own[site]);
+  }
+  std::vector<Summand> parts{{matrix, add(matrix, count()), shape.out, shape.in},
+                             {biases, add(biases, count()), 1, shape.bias ? shape.out : 0}};
+  parts.back().present = step::extent::min({1.0, biases});
+  return hand_over_encoded(std::move(parts), [&](std::size_t site, std::size_t part) {
+    return part == 0 ? std::move(own[site].weight) : models::Matrix(own[site].bias.transpose());
+  });
+}
+
+models::LayerGradient Exchange::receive_tensors(EncodedSum& sum) {
+  recorder_.add(step::WaitOp{step::Role::workers, sum.serial});
+  receive(sum);
+  return {std::move(sum.sums[0]), sum.sums[1].transpose()};
 }
 
 std::int32_t Exchange::sum_other_layers(const std::vector<models::Vector>& vectors,

@@ -49,12 +49,35 @@ void share_whole_model(TrainingStep& step) {
   });
 }
 
+/// Each matrix and each vector of biases is compressed by itself, and all go together.
+void share_tensors(TrainingStep& step) {
+  std::vector<TrainingStep::GradientOfSite> gradients(step.matrices());
+  step.forward();
+  step.backward_with_embeddings([&](std::size_t l) {
+    gradients[l] = step.site_gradients(l);
+    step.backpropagate(l);
+  });
+  Exchange& exchange = step.exchange();
+  std::vector<Exchange::EncodedSum> sums(step.matrices());
+  step.together([&](std::size_t l) { sums[l] = exchange.hand_over_tensors(gradients[l]); });
+  if (exchange.mode() == spec::ExchangeMode::aggregator) {
+    step.together([&](std::size_t l) { exchange.combine(sums[l]); });
+  }
+  step.together([&](std::size_t l) { step.gradient(l) = exchange.receive_tensors(sums[l]); });
+}
+
 }  // namespace
 
 void GradientSharing::run(TrainingStep& step) {
-  if (step.exchange().whole_model()) {
-    share_whole_model(step);
-    return;
+  switch (step.exchange().scope()) {
+    case spec::CompressSpec::Scope::layer:
+      break;
+    case spec::CompressSpec::Scope::tensor:
+      share_tensors(step);
+      return;
+    case spec::CompressSpec::Scope::model:
+      share_whole_model(step);
+      return;
   }
   std::vector<Pending<models::LayerGradient>> sums(step.matrices());
   step.forward();

@@ -152,6 +152,8 @@ void TrainingStep::backward_with_embeddings(const std::function<void(std::size_t
 
 void TrainingStep::stage_of_buckets(const std::function<void(std::size_t l)>& body) { sweep(true, body, ++stage_); }
 
+void TrainingStep::together(const std::function<void(std::size_t l)>& body) { sweep(true, body, step::kTogether); }
+
 void TrainingStep::sweep(bool embeddings, const std::function<void(std::size_t l)>& body, std::int32_t stage) {
   std::vector<std::size_t> order(embeddings ? matrices() : layers_);
   for (std::size_t l = 0; l < order.size(); ++l) order[l] = l;

@@ -84,6 +84,9 @@ class TrainingStep {
   /// Does the same with what follows on each layer's gradient, in stages: with buckets, a stage of a bucket begins once
   /// the gradients of its layers are there and the stage before has begun for the bucket behind it. See Sweep::stage.
   void stage_of_buckets(const std::function<void(std::size_t l)>& body);
+  /// Does the same as backward_with_embeddings(), and what all matrices send in the same place of `body` is one
+  /// message. See step::kTogether.
+  void together(const std::function<void(std::size_t l)>& body);
   /// Calls `body()`; what it records belongs to the last layer alone.
   void at_last_layer(const std::function<void()>& body);
 

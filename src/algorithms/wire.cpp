@@ -10,7 +10,7 @@ Wire::Wire(const spec::CompressSpec& asked, std::uint64_t seed)
       adds_(info_->adds(asked.parameters)),
       forwards_(info_->forwards(asked.parameters)),
       remembers_(asked.memory),
-      whole_model_(asked.scope == spec::CompressSpec::Scope::model),
+      scope_(asked.scope),
       seed_(seed) {}
 
 std::int64_t Wire::encode(models::ConstBlock numbers, std::int32_t site, std::uint32_t matrix, compress::Encoder& into,

@@ -26,8 +26,8 @@ class Wire {
   bool forwards() const { return forwards_; }
   /// Whether biases go as they are beside their matrix.
   bool leaves_biases() const { return info_->leaves_biases; }
-  /// Whether the gradients of all layers are compressed as one.
-  bool whole_model() const { return compresses() && whole_model_; }
+  /// What of gradients is compressed as one: of a layer, where nothing is compressed.
+  spec::CompressSpec::Scope scope() const { return compresses() ? scope_ : spec::CompressSpec::Scope::layer; }
   const compress::Compressor& compressor() const { return *compressor_; }
 
   void begin_step(std::uint32_t step) { step_ = step, message_ = 0, matrix_ = 0, sum_ = 0; }
@@ -58,7 +58,8 @@ class Wire {
 
   const compress::CompressorInfo* info_;
   std::unique_ptr<compress::Compressor> compressor_;
-  bool adds_, forwards_, remembers_, whole_model_;
+  bool adds_, forwards_, remembers_;
+  spec::CompressSpec::Scope scope_;
   std::uint64_t seed_;
   std::uint32_t step_ = 0, message_ = 0, matrix_ = 0, sum_ = 0;
   std::map<Key, std::unique_ptr<compress::Memory>> memory_;

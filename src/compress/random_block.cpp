@@ -35,13 +35,13 @@ CompressorInfo random_block_info() {
               "in the spirit of Foroutan Eghlidi, Jaggi, Sparse Communication for Training Deep Networks, arXiv "
               "2009.09271, as PowerSGD's comparison has it (Vogels, Karimireddy, Jaggi, NeurIPS 2019, arXiv "
               "1905.13727)",
-          .size = "4k with k = ⌈fraction · n⌉; of places of its own 8 more",
+          .size = "4k with k = ⌈fraction · n⌉, or n of few numbers; of places of its own 8 more",
           .adds = Property(coordinates_shared),
           .lossless = false,
           .adapts = false,
           .forwards = Property(std::not_fn(coordinates_shared)),
           .biased = Property(coordinates_biased),
-          .keeps = keeps_fraction,
+          .keeps = coordinates_kept,
           .has_momentum = false,
           .leaves_biases = true,
           .family = "sparsification",

@@ -15,15 +15,25 @@ RandomStream stream_of(const std::array<std::int32_t, 2>& seed) {
   return {low | high << 32U, Purpose::coordinates};
 }
 
+/// ⌈fraction · n⌉, or n where that is no more than `whole_below`.
+step::Expression kept_of(const RandomCoordinates::Options& options, const step::Expression& elements) {
+  const step::Expression part = kept_of_numbers(options.fraction, elements);
+  if (options.whole_below == 0) return part;
+  const step::Expression is_more = step::extent::exceeds(elements, static_cast<double>(options.whole_below));
+  return elements + is_more * (part - elements);
+}
+
 }  // namespace
 
-step::Expression RandomCoordinates::kept(const Amount& numbers) const {
-  return kept_of_numbers(options_.fraction, numbers.elements);
+step::Expression RandomCoordinates::kept(const Amount& numbers) const { return kept_of(options_, numbers.elements); }
+
+std::int64_t RandomCoordinates::kept(std::int64_t elements) const {
+  return elements <= options_.whole_below ? elements : kept_of_numbers(options_.fraction, elements);
 }
 
 std::int64_t RandomCoordinates::encode(models::ConstBlock numbers, const Occasion& occasion, Encoder& into) const {
   const Flat flat(numbers);
-  const std::int64_t count = kept_of_numbers(options_.fraction, numbers.size());
+  const std::int64_t count = kept(numbers.size());
   RandomStream random = occasion.shared();
   if (!options_.shared) {
     RandomStream own = occasion.own();
@@ -50,7 +60,7 @@ void RandomCoordinates::decode(Decoder& from, const Occasion& occasion, models::
     from.int32(seed);
     random = stream_of(seed);
   }
-  const std::vector<std::int32_t> drawn = places(into.size(), kept_of_numbers(options_.fraction, into.size()), random);
+  const std::vector<std::int32_t> drawn = places(into.size(), kept(into.size()), random);
   std::vector<float> values(drawn.size());
   from.fp32(values);
   scatter(values, drawn, into);
@@ -83,7 +93,7 @@ step::Work RandomCoordinates::decode_work(const Amount& numbers) const {
 /// Of shared places there is one list for all; values are added as they lie.
 std::optional<step::Work> RandomCoordinates::decode_into_sum_work(const step::Expression& elements,
                                                                   const Amount& all) const {
-  const step::Expression drawn = options_.shared ? kept_of_numbers(options_.fraction, elements) : kept(all);
+  const step::Expression drawn = options_.shared ? kept_of(options_, elements) : kept(all);
   const step::Work places = places_work(options_.shared ? elements : all.elements, drawn);
   step::Work work = scatter_add_work(elements, kept(all), index_words());
   work.flops += places.flops;
@@ -105,11 +115,18 @@ std::vector<spec::ParameterSpec> coordinates_parameters() {
           spec::choice_parameter(
               "scale", {"none", "unbiased"},
               "none: numbers as they are, so that what was not drawn must be remembered; unbiased: times "
-              "n/k, right on average")};
+              "n/k, right on average"),
+          spec::integer_parameter("whole-below", 0, 1e9, "0",
+                                  "what has so many numbers, or fewer, is sent whole: vectors of biases")};
 }
 
 RandomCoordinates::Options coordinates_options(const spec::ParameterValues& values) {
-  return {std::stod(values.at("fraction")), coordinates_shared(values), !coordinates_biased(values)};
+  return {std::stod(values.at("fraction")), coordinates_shared(values), !coordinates_biased(values),
+          std::stoll(values.at("whole-below"))};
+}
+
+step::Expression coordinates_kept(const spec::ParameterValues& values, const step::Expression& elements) {
+  return kept_of(coordinates_options(values), elements);
 }
 
 bool coordinates_shared(const spec::ParameterValues& values) { return values.at("coordinates") == "shared"; }

@@ -12,6 +12,7 @@ class RandomCoordinates : public Compressor {
     double fraction = 0.01;
     bool shared = true;
     bool unbiased = false;
+    std::int64_t whole_below = 0;  ///< so many numbers, and fewer, are all sent
   };
   explicit RandomCoordinates(const Options& options) : options_(options) {}
 
@@ -31,6 +32,7 @@ class RandomCoordinates : public Compressor {
   /// Words that are read for each place: none where they follow from the first.
   virtual double index_words() const = 0;
   step::Expression kept(const Amount& numbers) const;
+  std::int64_t kept(std::int64_t elements) const;
 
   Options options_;
 };
@@ -38,6 +40,8 @@ class RandomCoordinates : public Compressor {
 /// What both have: fraction, coordinates, scale.
 std::vector<spec::ParameterSpec> coordinates_parameters();
 RandomCoordinates::Options coordinates_options(const spec::ParameterValues& values);
+/// CompressorInfo::keeps of both.
+step::Expression coordinates_kept(const spec::ParameterValues& values, const step::Expression& elements);
 /// Sums of what lies at the same places can be made on the way.
 bool coordinates_shared(const spec::ParameterValues& values);
 /// Not scaled, numbers that were not drawn are missed.

@@ -44,13 +44,13 @@ CompressorInfo random_k_info() {
               "Stich, Cordonnier, Jaggi, Sparsified SGD with Memory, NeurIPS 2018, arXiv 1809.07599; shared places as "
               "in PowerSGD's comparison (arXiv 1905.13727); in the spirit of "
               "Foroutan Eghlidi, Jaggi, arXiv 2009.09271",
-          .size = "4k with k = ⌈fraction · n⌉; of places of its own 8 more",
+          .size = "4k with k = ⌈fraction · n⌉, or n of few numbers; of places of its own 8 more",
           .adds = Property(coordinates_shared),
           .lossless = false,
           .adapts = false,
           .forwards = Property(std::not_fn(coordinates_shared)),
           .biased = Property(coordinates_biased),
-          .keeps = keeps_fraction,
+          .keeps = coordinates_kept,
           .has_momentum = false,
           .leaves_biases = true,
           .family = "sparsification",

@@ -177,7 +177,7 @@ Json to_json_array(const std::vector<step::LinkUse>& links) {
 Json compress(const spec::CompressSpec& spec) {
   return {{"method", spec.method},
           {"memory", spec.memory},
-          {"scope", spec.scope == spec::CompressSpec::Scope::model ? "model" : "layer"},
+          {"scope", to_string(spec.scope)},
           {"parameters", parameters(spec.parameters)}};
 }
 

@@ -163,7 +163,7 @@ void write_compress(XmlWriter& xml, const spec::CompressSpec& spec) {
   Open element(xml, "compress");
   element.set("method", spec.method);
   if (spec.method != "none") element.set("memory", spec.memory);
-  if (spec.scope == spec::CompressSpec::Scope::model) element.set("scope", "model");
+  if (spec.scope != spec::CompressSpec::Scope::layer) element.set("scope", to_string(spec.scope));
   for (const auto& [name, value] : spec.parameters) element.set(name.c_str(), value);
 }
 

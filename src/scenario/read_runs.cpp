@@ -110,9 +110,9 @@ spec::CompressSpec read_compress(const Node& run, const Catalog::Algorithm& algo
   if (spec.memory && compressor->lossless) {
     node.fail_at("memory", fmt::format("means nothing to '{}'", *name), "remove it: nothing is lost");
   }
-  static const std::array<std::string, 2> kScopes = {"layer", "model"};
+  static const std::array<std::string, 3> kScopes = {"layer", "tensor", "model"};
   spec.scope = static_cast<spec::CompressSpec::Scope>(node.choice("scope", kScopes, 0));
-  if (spec.scope == spec::CompressSpec::Scope::model && !algorithm.sends_gradients) {
+  if (spec.scope != spec::CompressSpec::Scope::layer && !algorithm.sends_gradients) {
     node.fail_at("scope", fmt::format("means nothing to '{}'", algorithm.name),
                  "remove it: only the gradients of gradient sharing can be one message");
   }
@@ -130,6 +130,7 @@ std::string compress_label(const spec::CompressSpec& spec, const ReadContext& co
     if (value != parameter.default_value) label += fmt::format(", {} {}", parameter.name, value);
   }
   if (spec.scope == spec::CompressSpec::Scope::model) label += ", all layers as one";
+  if (spec.scope == spec::CompressSpec::Scope::tensor) label += ", tensors in one message";
   const bool by_default = compressor->biased(spec.parameters);
   if (spec.memory == by_default) return label;
   return label + (spec.memory ? ", with a memory" : ", without a memory");

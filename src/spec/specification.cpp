@@ -45,6 +45,18 @@ std::vector<double> TrainingSpec::targets() const {
 
 double TrainingSpec::last_target() const { return std::ranges::max(targets()); }
 
+const char* to_string(CompressSpec::Scope scope) {
+  switch (scope) {
+    case CompressSpec::Scope::layer:
+      return "layer";
+    case CompressSpec::Scope::tensor:
+      return "tensor";
+    case CompressSpec::Scope::model:
+      return "model";
+  }
+  return "?";
+}
+
 const char* to_string(ExchangeMode exchange) { return exchange == ExchangeMode::aggregator ? "aggregator" : "peer"; }
 
 }  // namespace dadsim::spec

@@ -73,11 +73,13 @@ struct CompressSpec {
   std::string method = "none";      ///< of the compressors' registry
   ParameterValues parameters = {};  ///< every parameter of the method
   bool memory = false;              ///< sites keep what was lost of gradients, and add it to the next
-  /// What is compressed as one: the gradient of each layer, or those of all.
-  enum class Scope : std::uint8_t { layer, model };
+  /// What is compressed as one, and what is sent in one message: the gradient of each layer; each of its tensors, and
+  /// those of all layers; those of all layers.
+  enum class Scope : std::uint8_t { layer, tensor, model };
   Scope scope = Scope::layer;
   bool operator==(const CompressSpec&) const = default;
 };
+const char* to_string(CompressSpec::Scope scope);
 
 /// How the gradients of some layers are shared, in a run of an algorithm that lets layers differ.
 struct ShareRule {

@@ -91,6 +91,11 @@ class Instantiation {
   }
 
   void expand(const Sweep& sweep) {
+    if (sweep.stage == kTogether) {
+      const Positions& forward = timed_positions_.at(sweep.embeddings ? 1 : 0);
+      emit_stage(sweep, {forward.rbegin(), forward.rend()});
+      return;
+    }
     switch (sweep.over) {
       case Over::layers_forward:
         expand_layers(sweep, false);
@@ -198,7 +203,8 @@ class Instantiation {
   /// and the stages that follow on it; 0 where there are none.
   std::size_t sweeps_in_buckets(std::size_t first) const {
     const std::vector<Sweep>& sweeps = structure_.sweeps;
-    if (!(buckets_.bytes > 0) || sweeps[first].over != Over::layers_backward) return 0;
+    if (!(buckets_.bytes > 0) || sweeps[first].over != Over::layers_backward || sweeps[first].stage == kTogether)
+      return 0;
     std::size_t end = first + 1;
     while (end < sweeps.size() && sweeps[end].over == Over::other_layers) ++end;
     const std::size_t stages = end;
@@ -209,7 +215,7 @@ class Instantiation {
   /// See Sweep::stage. `sweeps` as sweeps_in_buckets() counts them.
   void expand_in_buckets(std::span<const Sweep> sweeps);
 
-  /// One stage of one bucket. What its layers send in the same place of their recipes is one message.
+  /// A sweep over the layers of a bucket. What they send in the same place of their recipes is one message.
   void emit_stage(const Sweep& sweep, const Positions& bucket);
 
   void expand_once(const Sweep& sweep, const std::vector<const spec::LayerShape*>& layers) {

@@ -104,6 +104,9 @@ struct Group {
   bool operator==(const Group&) const = default;
 };
 
+/// Sweep::stage: what the layers send in the same place of their recipes is one message, whatever buckets there are.
+inline constexpr std::int32_t kTogether = -1;
+
 struct Sweep {
   Over over = Over::layers_forward;
   std::vector<Group> groups;
@@ -113,7 +116,7 @@ struct Sweep {
   /// 0: the sweep stands for itself. 1, 2, …: stages that follow on the sweep before the first of them, layer by layer.
   /// With buckets, stage 1 of a bucket stands where the last of its layers has had its turn in that sweep, and each
   /// later stage of a bucket behind the stage before it of the next bucket, so that what one has sent travels while the
-  /// next is worked on; what a stage sends of all layers of a bucket is one message.
+  /// next is worked on; what a stage sends of all layers of a bucket is one message. kTogether: of all layers.
   std::int32_t stage = 0;
   bool operator==(const Sweep&) const = default;
 };

@@ -4,6 +4,8 @@
 #include <boost/random/normal_distribution.hpp>
 #include <cmath>
 #include <functional>
+#include <map>
+#include <tuple>
 
 #include "algorithms/one_step.hpp"
 #include "compress/largest_entries.hpp"
@@ -136,7 +138,8 @@ TEST(Sparsified, NothingIsLostThatIsRemembered) {
   for (const compress::CompressorInfo& info : compress::compressors().all()) {
     if (info.family != "sparsification" || !info.biased(compress::default_parameters(info))) continue;
     for (const spec::ExchangeMode mode : {spec::ExchangeMode::aggregator, spec::ExchangeMode::peer}) {
-      for (const auto scope : {spec::CompressSpec::Scope::layer, spec::CompressSpec::Scope::model}) {
+      using Scope = spec::CompressSpec::Scope;
+      for (const Scope scope : {Scope::layer, Scope::tensor, Scope::model}) {
         spec::CompressSpec compress = sparsified(info.name, {{"fraction", "0.02"}});
         if (info.has_momentum) compress.parameters["momentum"] = "0";
         compress.scope = scope;
@@ -150,13 +153,18 @@ TEST(Sparsified, NothingIsLostThatIsRemembered) {
           wanted += of_all_layers([&](std::size_t l) { return steps.exact(l); }).cast<double>();
           models::MatrixOf<double> held = models::MatrixOf<double>::Zero(1, now.size());
           for (std::size_t s = 0; s < steps.sites(); ++s) {
-            // Matrices are summed from the last to the first; of their biases nothing is left out.
-            held += (scope == spec::CompressSpec::Scope::model
-                         ? step.exchange().held(s, 0)
-                         : of_all_layers([&](std::size_t l) {
-                             return with_zeros(step.exchange().held(s, static_cast<std::uint32_t>(2 - l)),
-                                               step.weights(l).bias.size());
-                           }))
+            // Matrices are summed from the last to the first: by tensor each before its biases, of which otherwise
+            // nothing is left out.
+            const auto kept = [&](std::uint32_t n) {
+              const models::Matrix& matrix = step.exchange().held(s, n);
+              return models::Matrix(matrix.reshaped<Eigen::RowMajor>().transpose());
+            };
+            const auto of_layer = [&](std::size_t l) {
+              return with_zeros(kept(static_cast<std::uint32_t>(2 - l)), step.weights(l).bias.size());
+            };
+            held += (scope == Scope::model   ? kept(0)
+                     : scope == Scope::layer ? of_all_layers(of_layer)
+                                             : one_row({kept(4), kept(5), kept(2), kept(3), kept(0), kept(1)}))
                         .cast<double>();
           }
           ASSERT_GT(held.norm(), 0.01 * wanted.norm()) << "something is always left out";
@@ -207,6 +215,86 @@ TEST(Sparsified, BiasesAreSummedAsTheyAre) {
         const Eigen::Index biases = step.gradient(l).bias.size();
         EXPECT_LT((step.gradient(l).bias.transpose() - exact.rightCols(biases)).norm(), 1e-6F * exact.norm());
         EXPECT_GT((step.gradient(l).weight.array() == 0).count(), 0) << info.name;
+      }
+    }
+  }
+}
+
+/// What site s would apply alone.
+models::LayerGradient of_site(const TrainingStep& step, std::size_t s, std::size_t l) {
+  return models::weight_gradient<float>(step.delta(s, l), step.input(s, l), true);
+}
+
+TEST(Sparsified, TensorsAreChosenOneByOneAndGoTogether) {
+  for (const spec::ExchangeMode mode : {spec::ExchangeMode::aggregator, spec::ExchangeMode::peer}) {
+    // 12 · 20 and 20, 20 · 9 and 9, 9 · 5 and 5 numbers, of sites with 5, 2 and 3 samples.
+    spec::CompressSpec compress = sparsified("random-k", {{"fraction", "0.1"}, {"whole-below", "9"}}, false);
+    compress.scope = spec::CompressSpec::Scope::tensor;
+    SharingSteps random(compress, mode);
+    TrainingStep& step = random.next();
+    const auto chosen = [](const auto& numbers) { return (numbers.array() != 0).count(); };
+    for (const auto& [l, weights, biases] :
+         {std::tuple<std::size_t, Eigen::Index, Eigen::Index>{0, 24, 2}, {1, 18, 9}, {2, 5, 5}}) {
+      const models::LayerGradient exact = models::weight_gradient<float>(step.deltas(l), step.inputs(l), true);
+      const models::LayerGradient& applied = step.gradient(l);
+      EXPECT_EQ(chosen(applied.weight), weights) << l;
+      EXPECT_EQ(chosen(applied.bias), biases) << l;
+      const models::Matrix where = (applied.weight.array() != 0).cast<float>();
+      EXPECT_LT((applied.weight - where.cwiseProduct(exact.weight)).norm(), 1e-6F * exact.weight.norm()) << l;
+    }
+    for (const double bytes : step.exchange().bytes_handed_over()) EXPECT_EQ(bytes, 4 * (24 + 2 + 18 + 9 + 5 + 5));
+
+    compress = sparsified("sign");
+    compress.scope = spec::CompressSpec::Scope::tensor;
+    SharingSteps signs(compress, mode);
+    TrainingStep& signed_step = signs.next();
+    // One bit a number, whole bytes of them, and a scale for each tensor.
+    for (const double bytes : signed_step.exchange().bytes_handed_over()) {
+      EXPECT_EQ(bytes, 6 * 4 + 30 + 3 + 23 + 2 + 6 + 1);
+    }
+    if (mode == spec::ExchangeMode::aggregator) continue;  // it compresses the sum once more
+    for (std::size_t l = 0; l < kLayers; ++l) {
+      models::Vector expected = models::Vector::Zero(signed_step.gradient(l).bias.size());
+      models::Matrix of_weights = models::Matrix::Zero(expected.size(), signed_step.gradient(l).weight.cols());
+      for (std::size_t s = 0; s < signs.sites(); ++s) {
+        const models::LayerGradient own = of_site(signed_step, s, l);
+        const auto sign = [](float x) { return x < 0 ? -1.0F : 1.0F; };
+        expected += own.bias.cwiseAbs().mean() * own.bias.unaryExpr(sign);
+        of_weights += own.weight.cwiseAbs().mean() * own.weight.unaryExpr(sign);
+      }
+      EXPECT_LT((signed_step.gradient(l).bias - expected).norm(), 1e-5F * expected.norm()) << l;
+      EXPECT_LT((signed_step.gradient(l).weight - of_weights).norm(), 1e-5F * of_weights.norm()) << l;
+    }
+  }
+}
+
+TEST(Sparsified, TensorsOfAllLayersAreOneMessageOfWhateverIsTimed) {
+  const spec::ModelShape timed{"timed", {spec::dense_shape("a", 100, 30, true), spec::dense_shape("b", 30, 40, false)}};
+  for (const char* method : {"top-k", "random-block", "sign", "sidco", "qsgd"}) {
+    for (const spec::ExchangeMode mode : {spec::ExchangeMode::aggregator, spec::ExchangeMode::peer}) {
+      OneStep::Setup setup;
+      setup.exchange = mode;
+      setup.rows = {6, 1, 4};
+      setup.compress = sparsified(method, {}, false);
+      setup.compress.scope = spec::CompressSpec::Scope::tensor;
+      const OneStep step("gradient-sharing", setup);
+      EXPECT_EQ(step.recorded().over, step.handed_over) << method;
+      EXPECT_EQ(step.recorded().down, step.handed_down) << method;
+      const step::Schedule schedule = instantiate(step.structure, step.sizes, step.shape, timed, 1);
+      int up = 0, down = 0;
+      for (const step::Task& task : schedule.tasks) {
+        const auto* collective = std::get_if<step::CollectiveTask>(&task.what);
+        if (collective == nullptr) continue;
+        (collective->kind == step::CollectiveKind::broadcast ? down : up) += 1;
+        EXPECT_EQ(task.layer, "b … a") << method;
+      }
+      EXPECT_EQ(up, 1) << method;
+      EXPECT_EQ(down, mode == spec::ExchangeMode::aggregator ? 1 : 0) << method;
+      // 3,000 and 30 numbers of one layer, 1,200 of the other, which has no biases.
+      const std::map<std::string, double> bytes = {
+          {"top-k", 8 * (30 + 1 + 12)}, {"random-block", 4 * (30 + 1 + 12)}, {"sign", 3 * 4 + 375 + 4 + 150}};
+      if (bytes.contains(method)) {
+        EXPECT_EQ(step.recorded(timed).over[0], bytes.at(method)) << method;
       }
     }
   }

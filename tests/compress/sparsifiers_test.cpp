@@ -91,6 +91,22 @@ TEST_P(Coordinates, TravelAsASeedAtMost) {
   }
 }
 
+TEST_P(Coordinates, AreAllOfFewNumbers) {
+  const auto compressor = sparsifier(GetParam(), {{"fraction", "0.1"}, {"whole-below", "12"}});
+  const models::Matrix few = normal_row(12, 1), more = normal_row(13, 2);
+  EXPECT_EQ(behind(*compressor, few, message_of(1)), few);
+  EXPECT_EQ((behind(*compressor, more, message_of(1)).array() != 0).count(), 2);
+  for (const std::int64_t n : {0, 1, 12, 13, 100}) {
+    Encoder encoder;
+    const models::Matrix numbers = normal_row(n, 3);
+    const std::int64_t kept = n == 0 ? 0 : compressor->encode(numbers, message_of(1), encoder);
+    const step::Expression said = compressor->size({static_cast<double>(n)}).front().elements;
+    const spec::LayerShape nothing;
+    const step::StepSizes sizes;
+    EXPECT_EQ(said.evaluate({&nothing, &sizes, -1}), kept) << n;
+  }
+}
+
 TEST_P(Coordinates, ScaledAreRightOnAverageAndEachAsLikelyAsAnother) {
   models::Matrix numbers(1, 7);
   numbers << 1, -2, 3, -4, 5, -6, 7;
