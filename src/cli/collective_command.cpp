@@ -22,6 +22,7 @@
 #include "support/input_files.hpp"
 #include "support/interrupt.hpp"
 #include "support/progress.hpp"
+#include "support/terminal.hpp"
 #include "support/version.hpp"
 #include "support/whole_file.hpp"
 
@@ -154,8 +155,7 @@ bool uses_tcp(const step::NetworkUse& network) {
 }
 
 report::CollectiveReport time_operation(const CollectiveOptions& options, const spec::PlatformSpec& platform,
-                                        bool show_progress) {
-  const std::vector<sim::PlatformHost> ranks = ranks_of(options, platform);
+                                        const std::vector<sim::PlatformHost>& ranks, bool show_progress) {
   check_pairs(options, ranks.size());
   report::CollectiveReport report;
   std::vector<sim::CollectiveJob> jobs;
@@ -234,25 +234,13 @@ std::string test_of(report::Operation operation) {
   }
 }
 
-void check_test(const study::NcclLog& log, const CollectiveOptions& options) {
-  if (const std::string test = test_of(options.operation); !log.test.empty() && log.test != test) {
-    throw InputError(
-        {options.measured, 0, fmt::format("is of {}", log.test), fmt::format("a log of {}, or another --op", test)});
-  }
-}
-
 /// Puts what was measured beside what was predicted of the same sizes.
-void add_measured(const study::NcclLog& log, const CollectiveOptions& options, report::CollectiveReport& report) {
-  if (log.ranks && *log.ranks != report.hosts.size()) {
-    throw InputError({options.measured, 0,
-                      fmt::format("is of {} ranks, and {} are timed", *log.ranks, report.hosts.size()),
-                      fmt::format("--ranks {}, or --hosts", *log.ranks)});
-  }
+void add_measured(const study::NcclTimes& times, const CollectiveOptions& options, report::CollectiveReport& report) {
   report.measured_file = options.measured;
   bool any = false;
   for (report::CollectiveRow& row : report.rows) {
-    const auto found = std::ranges::find(log.rows, row.size_bytes, &study::NcclLog::Row::size);
-    if (found == log.rows.end()) continue;
+    const auto found = std::ranges::find(times.rows, row.size_bytes, &study::NcclLog::Row::size);
+    if (found == times.rows.end()) continue;
     any = true;
     row.measured = report::CollectiveRow::Measured{found->seconds, found->in_place_seconds};
   }
@@ -269,17 +257,19 @@ void run_collective_command(const std::vector<std::string>& arguments) {
   outputs.check_writable();
   const spec::PlatformSpec platform = cli::load_platform_argument(options.platform, options.transport);
   outputs.check_against_inputs();
-  std::optional<study::NcclLog> log;
+  const std::vector<sim::PlatformHost> ranks = ranks_of(options, platform);
+  std::optional<study::NcclTimes> times;
   if (!options.measured.empty()) {
-    log = read_log(options.measured);
-    check_test(*log, options);
+    times = study::times_of(read_log(options.measured), options.measured, test_of(options.operation), ranks.size());
+    for (const std::string& warning : times->warnings) say(fmt::format("dadsim: warning: {}\n", warning));
   }
   if (options.sizes_of_log) {
     options.sizes.clear();
-    for (const study::NcclLog::Row& row : log->rows) options.sizes.push_back(row.size);
+    for (const study::NcclLog::Row& row : times->rows) options.sizes.push_back(row.size);
   }
-  report::CollectiveReport report = time_operation(options, platform, !options.quiet && standard_error_is_terminal());
-  if (log) add_measured(*log, options, report);
+  report::CollectiveReport report =
+      time_operation(options, platform, ranks, !options.quiet && standard_error_is_terminal());
+  if (times) add_measured(*times, options, report);
   if (!options.json.empty()) write_file_atomically(options.json, to_json(report));
   if (!options.csv.empty()) write_file_atomically(options.csv, to_csv(report));
   // A result that goes to standard output is not mixed with the table.

@@ -222,7 +222,8 @@ TEST(CollectiveCommand, PredictedStandsBesideMeasured) {
   const double seconds = 2 * (n - 1) * kRanksStar.between(64 * kKiB / n);
   const std::string heading = "# Collective test starting: all_reduce_perf\n# size count type time algbw busbw error\n";
   const std::string log =
-      folder.write("reduce.log", heading + "65536 16384 float " + std::to_string(seconds * 1e6 / 2) + " 0.5 0.7 0\n");
+      folder.write("reduce.log", heading + "65536 16384 float " + std::to_string(seconds * 1e6 / 2) + " " +
+                                     std::to_string(65536 / (seconds / 2) / 1e9) + " 0.7 0\n");
   const Arguments ring = with_workers({"--algorithm", "ring", "--measured", log});
   const json result = timed(platform.path(), "all-reduce", ring);
   ASSERT_EQ(result["sizes"].size(), 1U);
