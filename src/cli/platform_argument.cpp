@@ -11,6 +11,7 @@
 #include "sim/platform.hpp"
 #include "study/catalog.hpp"
 #include "support/diagnostics.hpp"
+#include "support/terminal.hpp"
 #include "support/whole_file.hpp"
 
 namespace dadsim::cli {
@@ -54,6 +55,7 @@ spec::PlatformSpec load_platform_argument(const std::string& path, std::optional
   if (transport) file->transport = *transport;
   const sim::PlatformFindings findings = sim::check_platform(platform, {}, {});
   if (!findings.file_errors.empty()) throw InputError(findings.file_errors);
+  for (const std::string& warning : sim::passed_over_of(platform)) say(fmt::format("dadsim: warning: {}\n", warning));
   return platform;
 }
 

@@ -118,6 +118,13 @@ struct PlatformFindings {
 PlatformFindings check_platform(const spec::PlatformSpec& platform, const std::vector<std::string>& hosts,
                                 const std::vector<std::pair<std::size_t, std::size_t>>& pairs);
 
+/// What of a platform file is passed over, each "file:line: what; why". Of a file that check_platform finds right.
+std::vector<std::string> passed_over_of(const spec::PlatformSpec& platform);
+
+/// What is to be said to whoever names a host that a platform does not have, of those that it has: which is meant, or
+/// which there are, and how names with blanks are written in a list.
+std::string which_host(const std::string& name, std::vector<std::string> known);
+
 // ---- what it looks like ----
 
 /// A platform small enough to be drawn: what there is a lot of is folded into one box.

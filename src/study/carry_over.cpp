@@ -10,6 +10,7 @@
 #include "algorithms/registry.hpp"
 #include "models/data/dataset.hpp"
 #include "scenario/findings.hpp"
+#include "sim/platform.hpp"
 #include "spec/model_shape.hpp"
 #include "step/found.hpp"
 #include "study/scale.hpp"
@@ -75,11 +76,11 @@ void tell_what_carries_over(const scenario::Scenario& scenario, const Learned& l
 }
 
 std::vector<std::string> warnings_of(const scenario::Scenario& scenario) {
-  std::vector<std::string> warnings;
+  std::vector<std::string> warnings = sim::passed_over_of(scenario.platform);
   if (!scale_setting(scenario) && !std::holds_alternative<spec::CsvSource>(scenario.data.source)) return warnings;
   try {
     const spec::DataFacts facts = models::inspect_data(scenario.data.source);
-    warnings = facts.notes;
+    warnings.insert(warnings.end(), facts.notes.begin(), facts.notes.end());
     if (!scale_setting(scenario)) return warnings;
     const spec::ModelShape learned = spec::model_shape(scenario.model, facts.shape);
     const TimedAs timed = timed_as_of(scenario, learned);

@@ -40,8 +40,37 @@ constexpr std::array<std::pair<const char*, const char*>, 13> settings{{
      "1e-12"},  // seconds; events nearer than this count as one, and kernels last microseconds
 }};
 
-/// The options that a platform may set. Of the others some open files (tracing/…, smpi/…, path), some load or start
-/// something (plugin, cmonkey/…, debug/…, model-check/…), and some exchange the model that dadsim's transports rest on.
+/// Families of options that change nothing here and do no harm: stacks and guards of contexts, models of hosts, disks
+/// and links, solvers and precisions, in any version's spelling.
+constexpr std::array<std::string_view, 13> passed_over_families{
+    "contexts/", "host/",      "cpu/",  "disk/",        "storage/",   "network/", "maxmin/",
+    "bmf/",      "precision/", "surf/", "workstation/", "exception/", "energy/"};
+/// The same of SMPI, whose programs are not run here; others of its options open files.
+constexpr std::array<std::string_view, 22> passed_over_options{"clean-atexit",
+                                                               "verbose-exit",
+                                                               "smpi/os",
+                                                               "smpi/or",
+                                                               "smpi/ois",
+                                                               "smpi/bw-factor",
+                                                               "smpi/lat-factor",
+                                                               "smpi/bw_factor",
+                                                               "smpi/lat_factor",
+                                                               "smpi/IB-penalty-factors",
+                                                               "smpi/IB_penalty_factors",
+                                                               "smpi/async-small-thresh",
+                                                               "smpi/async_small_thres",
+                                                               "smpi/send-is-detached-thresh",
+                                                               "smpi/send_is_detached_thres",
+                                                               "smpi/cpu-threshold",
+                                                               "smpi/cpu_threshold",
+                                                               "smpi/host-speed",
+                                                               "smpi/running-power",
+                                                               "smpi/running_power",
+                                                               "smpi/simulate-computation",
+                                                               "smpi/coll-selector"};
+
+/// The options that a platform may set. Of the others some open files (tracing/…, smpi/…, path), and some load or start
+/// something (plugin, cmonkey/…, debug/…, model-check/…).
 struct AllowedOption {
   const char* name;
   bool whole;
@@ -117,16 +146,16 @@ std::unique_ptr<simgrid::s4u::Engine> load_engine(const spec::PlatformSpec& plat
   return engine;
 }
 
+bool is_passed_over(std::string_view option) {
+  if (std::ranges::find(allowed_options, option, &AllowedOption::name) != allowed_options.end()) return false;
+  return std::ranges::find(passed_over_options, option) != passed_over_options.end() ||
+         std::ranges::any_of(passed_over_families, [&](std::string_view family) { return option.starts_with(family); });
+}
+
 std::optional<std::pair<std::string, std::string>> fault_of_option(std::string_view option, std::string_view value) {
   const auto pair = [](std::string what, std::string remedy) { return std::pair(std::move(what), std::move(remedy)); };
-  // Latency factors are not set, because the connections delay every transfer in their place.
-  const bool own = option == "network/latency-factor" ||
-                   std::ranges::any_of(settings, [&](const auto& setting) { return setting.first == option; });
+  if (is_passed_over(option)) return std::nullopt;
   const std::string shown = with_hidden_characters_shown(option);
-  if (own) {
-    return pair(fmt::format("<config> sets '{}', which dadsim sets itself", shown),
-                "take it out; docs/timing.md says what is simulated and how");
-  }
   const auto* allowed = std::ranges::find(allowed_options, option, &AllowedOption::name);
   if (allowed == allowed_options.end()) {
     std::vector<std::string> names;

@@ -27,8 +27,12 @@ std::unique_ptr<simgrid::s4u::Engine> load_engine(const spec::PlatformSpec& plat
 /// the connections' matter.
 inline constexpr double kUnitLatency = 1;
 
+/// Whether what a platform says of this option of SimGrid in its <config> is passed over, and kept from SimGrid: what
+/// dadsim sets itself, and what neither changes anything here nor does harm.
+bool is_passed_over(std::string_view option);
+
 /// Why a platform must not set this option of SimGrid to that value in its <config>, and what would be right: "what",
-/// "remedy". Nothing where it may: those that say how a rate is found and neither open files nor end the process.
+/// "remedy". Nothing where it may (how a rate is found) and where it is passed over.
 std::optional<std::pair<std::string, std::string>> fault_of_option(std::string_view option, std::string_view value);
 
 /// What SimGrid wrote before it gave up, without its prefixes ("[12.000000] file:line: [category/LEVEL]") and

@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -23,6 +24,7 @@
 #include "sim/platform/compat.hpp"
 #include "sim/platform/engine.hpp"
 #include "sim/platform/event_rates.hpp"
+#include "sim/platform/options.hpp"
 #include "sim/platform/platform_text.hpp"
 #include "sim/platform/state_profiles.hpp"
 #include "support/environment_error.hpp"
@@ -60,15 +62,6 @@ Told understand(std::string_view bytes) {
   message >> topic >> told.index >> told.what >> told.remedy;
   told.topic = static_cast<CheckTopic>(topic);
   return told;
-}
-
-std::string choice_of_hosts(const std::string& name, std::vector<std::string> known) {
-  std::ranges::sort(known);
-  if (known.empty()) return "the platform has no hosts";
-  if (closest(name, known).empty() && known.size() > 20) {
-    return fmt::format("the platform has {} hosts, from {} to {}", known.size(), known.front(), known.back());
-  }
-  return suggestion(name, known);
 }
 
 /// Names as SimGrid has them, which keeps the line breaks of a file that XML takes for blanks.
@@ -126,7 +119,7 @@ void check_hosts(const KnownHosts& known, const std::vector<std::string>& hosts,
     const std::optional<KnownHosts::Host> host = known.find(hosts[i]);
     if (!host) {
       tell(sink, CheckTopic::host_error, i, fmt::format("the platform has no host '{}'", hosts[i]),
-           choice_of_hosts(hosts[i], known.names()));
+           which_host(hosts[i], known.names()));
       continue;
     }
     const int cores = host->cores;
@@ -263,6 +256,24 @@ Diagnostic parse_error(const std::string& file, const std::string& text) {
 
 }  // namespace
 
+std::string which_host(const std::string& name, std::vector<std::string> known) {
+  constexpr std::size_t kTold = 20;
+  std::ranges::sort(known);
+  if (known.empty()) return "the platform has no hosts";
+  std::string text =
+      closest(name, known).empty() && known.size() > kTold
+          ? fmt::format("the platform has {} hosts, from {} to {}", known.size(), known.front(), known.back())
+          : suggestion(name, known);
+  // Without the marks its words would be names of their own.
+  const auto has_blank = [](const std::string& host) { return host.find(' ') != std::string::npos; };
+  if (const auto one = std::ranges::find_if(known, has_blank); one != known.end()) {
+    const std::string near = closest(name, known);
+    text += fmt::format(" (in a list of hosts a name with blanks stands in quotation marks: \"'{}'\")",
+                        has_blank(near) ? near : *one);
+  }
+  return text;
+}
+
 PlatformFindings check_platform(const spec::PlatformSpec& platform, const std::vector<std::string>& hosts,
                                 const std::vector<std::pair<std::size_t, std::size_t>>& pairs) {
   PlatformFindings findings;
@@ -361,6 +372,23 @@ std::vector<spec::StateProfileSpec> state_profiles(const spec::PlatformSpec& pla
   StateProfiles found = read_state_profiles(file->path, text);
   if (!found.faults.empty()) throw InputError(std::move(found.faults));
   return std::move(found.profiles);
+}
+
+std::vector<std::string> passed_over_of(const spec::PlatformSpec& platform) {
+  const auto* file = std::get_if<spec::PlatformFileSpec>(&platform.what);
+  if (file == nullptr) return {};
+  std::vector<std::string> names;
+  int line = 0;
+  for (const PlatformOption& option : options_in(text_of_file(file->path))) {
+    if (!is_passed_over(option.name)) continue;
+    if (names.empty()) line = option.line;
+    names.push_back(fmt::format("'{}'", with_hidden_characters_shown(option.name)));
+  }
+  if (names.empty()) return {};
+  return {to_string(
+      Diagnostic{file->path, line,
+                 fmt::format("{} of <config> {} passed over", fmt::join(names, ", "), names.size() == 1 ? "is" : "are"),
+                 "dadsim sets them itself or has no use for them (docs/timing.md)"})};
 }
 
 bool varies_over_time(const spec::PlatformSpec& platform) {

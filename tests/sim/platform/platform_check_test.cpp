@@ -244,17 +244,66 @@ TEST(PlatformCheck, ProfilesThatNeverEndAreRefused) {
 }
 
 TEST(PlatformCheck, WhatATimedStepCannotFollowIsRefused) {
-  expect_file_error(platform_xml("<config><prop id=\"network/model\" value=\"LV08\"/></config>" + hosts),
-                    "FILE:5: <config> sets 'network/model', which dadsim sets itself", "take it out");
+  expect_file_error(platform_xml("<config><prop id=\"plugin\" value=\"link_energy\"/></config>" + hosts),
+                    "FILE:5: <config> sets 'plugin', which a platform may not", "take it out");
   expect_file_error(platform_xml(hosts + "<actor host=\"north\" function=\"f\"/>"), "FILE:7: <actor> deploys a program",
                     "take the element out");
   expect_file_error(platform_xml(hosts + link + "<trace_connect trace=\"t\" element=\"line\" kind=\"BANDWIDTH\"/>"),
                     "FILE:8: <trace_connect kind=\"BANDWIDTH\"> comes too late for a link", "write bandwidth_file");
   const PlatformFindings both =
-      check(platform_xml("<config><prop id=\"network/model\" value=\"LV08\"/></config>\n<host id=\"north\" "
+      check(platform_xml("<config><prop id=\"tracing\" value=\"yes\"/></config>\n<host id=\"north\" "
                          "speed=\"1Gf\" state_file=\"x\"/>"));
   ASSERT_EQ(both.file_errors.size(), 2U);  // all of them at once
   EXPECT_EQ(both.file_errors[1].line, 6);
+}
+
+// Platforms of other projects bring options of their own programs along.
+TEST(PlatformCheck, OptionsThatChangeNothingHereArePassedOverAndNamed) {
+  const auto with = [](const std::string& options) {
+    return platform_xml(hosts + link + route, "Full", "<config>\n" + options + "</config>\n");
+  };
+  const TemporaryFile victim("mine");
+  for (const std::string option :
+       {"network/loopback-bw", "contexts/stack-size", "contexts/guard-size", "host/model", "cpu/model", "disk/model",
+        "network/TCP_gamma", "network/latency-factor", "surf/precision", "precision/work-amount", "maxmin/solver",
+        "smpi/bw-factor", "storage/max_file_descriptors", "network/no-such-option"}) {
+    // Nothing of it reaches SimGrid, which would take the value for another option too.
+    const TemporaryFile file(with("<prop id=\"" + option +
+                                  "\" value=\"1>,tracing:yes tracing/platform:yes tracing/filename:" + victim.path() +
+                                  "\"/>\n<!-- </config> -->\n"));
+    const PlatformFindings findings = check_platform(platform_file(file.path()), {"north", "south"}, {{0, 1}});
+    EXPECT_TRUE(findings.file_errors.empty() && findings.route_errors.empty()) << option;
+    EXPECT_EQ(passed_over_of(platform_file(file.path())),
+              std::vector<std::string>{file.path() + ":5: '" + option +
+                                       "' of <config> is passed over; dadsim sets them "
+                                       "itself or has no use for them (docs/timing.md)"});
+    std::ifstream in(victim.path());
+    EXPECT_EQ(std::string(std::istreambuf_iterator<char>(in), {}), "mine");
+  }
+  // Those that a platform may set are set beside them, and lines are told as they stand in the file.
+  const std::string allowed = "<prop id=\"maxmin/concurrency-limit\" value=\"100\"/>\n";
+  const TemporaryFile both(
+      with("<prop id=\"host/model\" value=\"x\"/>\n" + allowed + "<prop id='contexts/guard-size' value='0'/>"));
+  EXPECT_TRUE(check_platform(platform_file(both.path()), {"north"}, {}).file_errors.empty());
+  ASSERT_EQ(passed_over_of(platform_file(both.path())).size(), 1U);
+  EXPECT_NE(passed_over_of(platform_file(both.path()))[0].find(
+                "'host/model', 'contexts/guard-size' of <config> are passed over"),
+            std::string::npos);
+  const TemporaryFile only(with(allowed));
+  EXPECT_TRUE(passed_over_of(platform_file(only.path())).empty());
+  expect_file_error(platform_xml(hosts + "<link id=\"line\" bandwidth=\"1Gbqs\" latency=\"1ms\"/>\n", "Full",
+                                 "<config><prop id=\"host/model\" value=\"x\"/>\n</config>\n"),
+                    "FILE:9: ", "");
+}
+
+// The way of writing that a message names is the one that a list of hosts is read by.
+TEST(PlatformCheck, NamesWithBlanksAreProposedAsTheyAreWritten) {
+  const PlatformFindings findings =
+      check(platform_xml("<host id=\"Edge 1\" speed=\"1Gf\"/><host id=\"Edge 2\" speed=\"1Gf\"/>"), {"Edge"});
+  EXPECT_EQ(
+      findings.host_errors.at(0),
+      "the platform has no host 'Edge'; did you mean 'Edge 1' or 'Edge 2'? (in a list of hosts a name with blanks "
+      "stands in quotation marks: \"'Edge 1'\")");
 }
 
 TEST(PlatformCheck, OptionsThatDadsimLeavesAloneAreThePlatformsOwn) {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -11,10 +12,13 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "sim/platform/build/cluster_network.hpp"
 #include "sim/platform/build/host_zone.hpp"
 #include "sim/platform/compat.hpp"
+#include "sim/platform/engine.hpp"
+#include "sim/platform/options.hpp"
 #include "sim/platform/state_profiles.hpp"
 #include "support/environment_error.hpp"
 #include "support/whole_file.hpp"
@@ -62,12 +66,21 @@ void load(const std::string& path, const std::string& known_as) {
 }
 
 void build(const spec::PlatformFileSpec& file) {
-  const std::string text = text_of_platform(file.path);
-  if (!may_have_state_profiles(text)) {
+  std::string text = text_of_platform(file.path);
+  const std::vector<PlatformOption> options = options_in(text);
+  const bool passed_over = std::ranges::any_of(options, is_passed_over, &PlatformOption::name);
+  if (!may_have_state_profiles(text) && !passed_over) {
     load(file.path, file.path);
     return;
   }
-  const NamelessFile copy(without_state_profiles(text));
+  if (may_have_state_profiles(text)) text = without_state_profiles(text);
+  if (passed_over) {
+    text = without_options(text);
+    for (const PlatformOption& option : options) {
+      if (!is_passed_over(option.name)) sg4::Engine::set_config(fmt::format("{}:{}", option.name, option.value));
+    }
+  }
+  const NamelessFile copy(text);
   // What the platform names beside itself; SimGrid takes a path of its own for relative ones, and loses absolute ones.
   sg4::Engine::set_config("path", std::filesystem::absolute(file.path).parent_path().string());
   load(copy.path(), file.path);
