@@ -14,6 +14,7 @@
 #include "cli/print.hpp"
 #include "cli/usage_error.hpp"
 #include "report/collective_table.hpp"
+#include "scenario/host_list.hpp"
 #include "sim/platform.hpp"
 #include "sim/simulator.hpp"
 #include "study/nccl_log.hpp"
@@ -31,43 +32,26 @@ namespace {
 
 constexpr std::size_t kAllPairs = 256;  // hosts; among more the routes of neighbours and of powers of two are checked
 
-/// The hubs of a federation, which hand parameters around but are no ranks.
-std::vector<std::string> hubs_of(const spec::PlatformSpec& platform) {
-  std::vector<std::string> hubs;
-  const auto add = [&](const spec::FederationSpec& federation) {
-    hubs.push_back(federation.name.empty() ? "hub" : federation.name + ".hub");
-  };
-  if (const auto* federation = std::get_if<spec::FederationSpec>(&platform.what)) add(*federation);
-  if (const auto* composition = std::get_if<spec::CompositionSpec>(&platform.what)) {
-    for (const auto& cluster : composition->clusters) {
-      if (const auto* federation = std::get_if<spec::FederationSpec>(&cluster)) add(*federation);
-    }
-  }
-  return hubs;
-}
-
-std::string who_is_meant(const std::string& name, const std::vector<sim::PlatformHost>& all) {
-  constexpr std::size_t kTold = 20;
-  std::vector<std::string> names;
-  names.reserve(all.size());
-  for (const sim::PlatformHost& host : all) names.push_back(host.name);
-  if (closest(name, names).empty() && names.size() > kTold) {
-    return fmt::format("it has {} hosts, from {} to {}", names.size(), names.front(), names.back());
-  }
-  return suggestion(name, names);
-}
-
 /// The hosts that take part, in the order of the ranks.
 std::vector<sim::PlatformHost> ranks_of(const CollectiveOptions& options, const spec::PlatformSpec& platform) {
   const std::vector<sim::PlatformHost> all = sim::platform_hosts(platform);
+  const std::vector<std::string> hubs = scenario::hubs_of(platform);
   std::vector<sim::PlatformHost> ranks;
   if (!options.hosts.empty()) {
     std::map<std::string, const sim::PlatformHost*> by_name;
-    for (const sim::PlatformHost& host : all) by_name[host.name] = &host;
-    for (const std::string& name : options.hosts) {
+    std::vector<std::string> names, without_hubs;
+    for (const sim::PlatformHost& host : all) {
+      by_name[host.name] = &host;
+      names.push_back(host.name);
+      if (std::ranges::find(hubs, host.name) == hubs.end()) without_hubs.push_back(host.name);
+    }
+    const scenario::HostList list =
+        scenario::expand_hosts(options.hosts, scenario::kMaxWorkers, [&] { return without_hubs; });
+    if (!list.what.empty()) throw UsageError(fmt::format("--hosts {}; {}", list.what, list.remedy));
+    for (const std::string& name : list.hosts) {
       const auto found = by_name.find(name);
       if (found == by_name.end()) {
-        throw UsageError(fmt::format("--hosts: the platform has no host '{}'; {}", name, who_is_meant(name, all)));
+        throw UsageError(fmt::format("--hosts: the platform has no host '{}'; {}", name, sim::which_host(name, names)));
       }
       if (found->second == nullptr) throw UsageError(fmt::format("--hosts names '{}' twice; one rank per host", name));
       ranks.push_back(*found->second);
@@ -75,7 +59,6 @@ std::vector<sim::PlatformHost> ranks_of(const CollectiveOptions& options, const 
     }
     return ranks;
   }
-  const std::vector<std::string> hubs = hubs_of(platform);
   for (const sim::PlatformHost& host : all) {
     if (std::ranges::find(hubs, host.name) == hubs.end()) ranks.push_back(host);
   }

@@ -54,7 +54,8 @@ po::options_description collective_options() {
       ("per-rank", "sizes are those of one rank's block instead")  //
       ("ranks", text("N"), "the first N hosts")                    //
       ("hosts", text("HOSTS"),
-       "these hosts in this order, e.g. \"gpu-[0-15]\" (default: all; of a federation without hubs)")           //
+       "these hosts in this order, e.g. \"gpu-[0-15]\", \"'Edge 1' Node\\ *\": names with blanks in quotation marks or "
+       "with backslashes, * for anything (default: all; of a federation without hubs)")                         //
       ("root", text("R"), "rank of the root (default 0)")                                                       //
       ("pairs", text("PAIRS"), "directed pairs of ranks, e.g. \"0>1,2>3\" (send: 0>1 by default)")              //
       ("cold", "the time on new connections instead of warm ones")                                              //
@@ -213,10 +214,10 @@ CollectiveOptions parse_collective_options(const std::vector<std::string>& argum
   if (const auto text = given("ranks")) options.ranks = whole_number("ranks", *text, 1, scenario::kMaxWorkers);
   if (const auto text = given("root")) options.root = whole_number("root", *text, 0, scenario::kMaxWorkers - 1);
   if (const auto text = given("hosts")) {
-    scenario::HostList list = scenario::expand_hosts(*text, scenario::kMaxWorkers);
+    const scenario::HostList list = scenario::expand_hosts(*text, scenario::kMaxWorkers);
     if (!list.what.empty()) throw UsageError(fmt::format("--hosts {}; {}", list.what, list.remedy));
     if (list.hosts.empty()) throw UsageError("--hosts names no host; e.g. gpu-[0-15]");
-    options.hosts = std::move(list.hosts);
+    options.hosts = *text;
   }
   if (const auto text = given("pairs")) options.pairs = parse_pairs(*text);
   if (options.pairs.empty() && options.operation == report::Operation::send) options.pairs = {{0, 1}};

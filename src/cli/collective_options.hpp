@@ -19,7 +19,7 @@ struct CollectiveOptions {
   std::string algorithm = "auto";
   std::vector<double> sizes;  ///< bytes, as given
   std::optional<std::size_t> ranks;
-  std::vector<std::string> hosts;  ///< empty: those of the platform
+  std::string hosts = {};  ///< a list (scenario/host_list.hpp); empty: those of the platform
   std::optional<std::size_t> root;
   std::vector<std::pair<int, int>> pairs;  ///< of ranks, from → to
   bool per_rank = false;

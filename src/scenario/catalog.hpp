@@ -93,6 +93,8 @@ struct Catalog {
     std::vector<std::string> route_errors;  ///< "what; remedy"
   };
   std::function<PlatformAnswer(const PlatformQuestion&)> check_platform;
+  /// The hosts of a platform in their order; none where it cannot be loaded. May be none.
+  std::function<std::vector<std::string>(const spec::PlatformSpec&)> hosts_of_platform;
   /// Names and classes of the links of a platform. May be none: they are not checked.
   std::function<std::vector<std::string>(const spec::PlatformSpec&)> links_of_platform;
   /// The paths of the files that a platform file names, in its order. May be none: there are no such files.

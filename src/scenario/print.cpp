@@ -37,14 +37,16 @@ void write_workers(XmlWriter& xml, const Scenario& scenario) {
     for (const std::size_t first = i; i < devices.size() && i < first + kHostsPerElement; ++i) {
       const spec::Placement& next = devices[i];
       if (next.device != one.device || next.speed_spread != one.speed_spread) break;
-      hosts += (hosts.empty() ? "" : " ") + next.host;
+      hosts += (hosts.empty() ? "" : " ") + in_host_list(next.host);
     }
     Open element(xml, "worker");
     element.set("hosts", hosts).set("device", one.device);
     if (one.speed_spread > 0) element.set("speed-spread", one.speed_spread);
   }
   if (scenario.aggregator)
-    Open(xml, "aggregator").set("host", scenario.aggregator->host).set("device", scenario.aggregator->device);
+    Open(xml, "aggregator")
+        .set("host", in_host_list(scenario.aggregator->host))
+        .set("device", scenario.aggregator->device);
 }
 
 void write_optimizer(XmlWriter& xml, const spec::OptimizerSpec& optimizer) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <unordered_set>
 
 #include "scenario/declared_hosts.hpp"
 #include "scenario/host_list.hpp"
@@ -27,8 +28,37 @@ struct Cluster {
   bool ignore_memory = false;
 };
 
+/// The host of <aggregator>.
+std::string read_aggregator_host(const Node& node) {
+  const std::vector<std::string> words =
+      split_host_words(node.required_text("host", "the name of a host in the platform").value_or(""));
+  if (words.empty()) return {};
+  if (words.size() > 1) {
+    node.fail_at("host", "is more than one name", "one host; a name that holds blanks in quotation marks, as 'Edge 1'");
+  } else if (words.front().size() > kMaxHostName) {
+    node.fail_at("host", "is too long", fmt::format("at most {} bytes", kMaxHostName));
+  } else {
+    return words.front();
+  }
+  return {};
+}
+
+/// The hosts of the platform that a * in <worker hosts="…"> may stand for: not the aggregator's, no hubs, and none that
+/// has a worker already.
+std::vector<std::string> hosts_left(const std::optional<spec::PlatformSpec>& platform, const Cluster& cluster,
+                                    const ReadContext& context) {
+  if (!platform || !context.catalog.hosts_of_platform) return {};
+  std::vector<std::string> hosts = context.catalog.hosts_of_platform(*platform);
+  const std::vector<std::string> hubs = hubs_of(*platform);
+  std::unordered_set<std::string> taken(hubs.begin(), hubs.end());
+  if (cluster.aggregator) taken.insert(cluster.aggregator->host);
+  for (const spec::Placement& worker : cluster.workers) taken.insert(worker.host);
+  std::erase_if(hosts, [&](const std::string& host) { return taken.contains(host); });
+  return hosts;
+}
+
 Cluster read_workers(const Element& element, const std::vector<spec::DeviceSpec>& own_devices,
-                     const ReadContext& context) {
+                     const std::optional<spec::PlatformSpec>& platform, const ReadContext& context) {
   std::vector<std::string> devices;
   for (std::size_t i = 0; i < std::min(own_devices.size(), kMaxDevices); ++i) devices.push_back(own_devices[i].name);
   devices.insert(devices.end(), context.catalog.devices.begin(), context.catalog.devices.end());
@@ -42,6 +72,14 @@ Cluster read_workers(const Element& element, const std::vector<spec::DeviceSpec>
   const Node node(element, context.findings);
   Cluster cluster;
   cluster.ignore_memory = node.choice("memory", std::array<std::string, 2>{"check", "ignore"}, 0) == 1;
+  if (const Element* aggregator = node.child("aggregator")) {
+    const Node one(*aggregator, context.findings);
+    spec::Placement placement;
+    placement.device = read_device(one);
+    placement.host = read_aggregator_host(one);
+    cluster.aggregator = std::move(placement);
+    cluster.aggregator_origin = one.origin("host");
+  }
   const std::vector<const Element*> workers = node.children("worker");
   if (workers.empty())
     node.fail("<workers> lacks <worker>", "at least one, e.g. <worker hosts=\"gpu-[0-15]\" device=\"a100-sxm4-80\"/>");
@@ -52,27 +90,13 @@ Cluster read_workers(const Element& element, const std::vector<spec::DeviceSpec>
     const std::optional<std::string> text =
         one.required_text("hosts", "names of hosts in the platform, e.g. gpu-[0-15]");
     if (!text) continue;
-    HostList list = expand_hosts(*text, kMaxWorkers - cluster.workers.size());
+    HostList list = expand_hosts(*text, kMaxWorkers - cluster.workers.size(),
+                                 [&] { return hosts_left(platform, cluster, context); });
     if (!list.what.empty()) one.fail_at("hosts", list.what, list.remedy);
     for (std::string& host : list.hosts) {
       cluster.workers.push_back({std::move(host), device, spread});
       cluster.origins.push_back(one.origin("hosts"));
     }
-  }
-  if (const Element* aggregator = node.child("aggregator")) {
-    const Node one(*aggregator, context.findings);
-    spec::Placement placement;
-    placement.device = read_device(one);
-    const std::string host = one.required_text("host", "the name of a host in the platform").value_or("");
-    if (split_words(host).size() > 1) {
-      one.fail_at("host", "is more than one name", "one host");
-    } else if (host.size() > kMaxHostName) {
-      one.fail_at("host", "is too long", fmt::format("at most {} bytes", kMaxHostName));
-    } else {
-      placement.host = trimmed(host);
-    }
-    cluster.aggregator = std::move(placement);
-    cluster.aggregator_origin = one.origin("host");
   }
   return cluster;
 }
@@ -216,7 +240,7 @@ Scenario read_scenario(const Element& root, const ReadContext& context) {
   Cluster cluster;
   if (const Element* workers =
           node.required_child("workers", "who takes part: <workers> with <worker hosts=\"…\" device=\"…\"/>"))
-    cluster = read_workers(*workers, scenario.devices, context);
+    cluster = read_workers(*workers, scenario.devices, given_platform, context);
   const Element* timed_as = node.child("timed-as");
   // Who learns: workers, of which some may be of several devices.
   const auto per_worker = static_cast<std::size_t>(devices_per_worker(timed_as));

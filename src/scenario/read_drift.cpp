@@ -21,7 +21,11 @@ std::vector<std::int32_t> drifting_workers(const Node& node, const std::vector<s
   const std::string remedy = "hosts of workers, e.g. gpu-[0-3]; without it, all drift";
   const std::optional<std::string> text = node.required_text("sites", remedy);
   if (!text) return numbers;
-  const HostList list = expand_hosts(*text, kMaxWorkers);
+  const HostList list = expand_hosts(*text, kMaxWorkers, [&] {
+    std::vector<std::string> hosts;
+    for (const spec::Placement& worker : workers) hosts.push_back(worker.host);
+    return hosts;
+  });
   if (!list.what.empty()) node.fail_at("sites", list.what, list.remedy);
   for (const std::string& host : list.hosts) {
     bool found = false;

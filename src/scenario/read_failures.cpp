@@ -4,13 +4,13 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
+#include <iterator>
 
+#include "scenario/availability_file.hpp"
 #include "scenario/files.hpp"
+#include "scenario/host_list.hpp"
 #include "scenario/quantity.hpp"
-#include "scenario/white_space.hpp"
 #include "support/pattern.hpp"
-#include "support/split.hpp"
 
 namespace dadsim::scenario {
 namespace {
@@ -66,7 +66,7 @@ class FailureReader {
   }
 
   std::string hosts_of(const Node& node) {
-    std::string pattern = node.required_text("hosts", kHosts).value_or("");
+    std::string pattern = plain_name(node.required_text("hosts", kHosts).value_or(""));
     check_fits(node, pattern);
     return pattern;
   }
@@ -76,7 +76,7 @@ class FailureReader {
     links = node.has("links");
     if (links) {
       node.refuse("hosts", "stands beside links", "one of the two; another element for the other");
-      match = node.required_text("links", kLinks).value_or("");
+      match = plain_name(node.required_text("links", kLinks).value_or(""));
     } else {
       match = hosts_of(node);
     }
@@ -108,7 +108,7 @@ class FailureReader {
 
   spec::CheckpointSpec read_checkpoint(const Node& node) {
     spec::CheckpointSpec spec;
-    spec.hosts = node.text("hosts", spec.hosts);
+    spec.hosts = plain_name(node.text("hosts", spec.hosts));
     check_fits(node, spec.hosts);
     spec.every = required(node, "every");
     spec.bytes = required_quantity(node, "size", kBytesForm, context_.catalog).value_or(1);
@@ -169,30 +169,13 @@ class FailureReader {
     spec.file = found.path;
     Findings findings(spec.file);
     const std::optional<std::string> content = read_document(spec.file, {"list of times", "host 0 on", ""}, findings);
-    if (content) read_lines(*content, spec, findings);
-    context_.findings.take(findings);
-  }
-
-  void read_lines(const std::string& content, spec::AvailabilitySpec& spec, Findings& findings) {
-    std::map<std::string, double> last;
-    int number = 0;
-    for (const std::string_view line : lines_of(content)) {
-      ++number;
-      const std::vector<std::string> words = split_words(line.substr(0, line.find('#')));
-      if (words.empty()) continue;
-      const Origin origin{"", number};
-      const std::optional<double> at =
-          words.size() == 3 ? context_.catalog.parse_unit(Catalog::Unit::seconds, words[1]) : std::nullopt;
-      if (!at || *at < 0 || (words[2] != "on" && words[2] != "off")) {
-        findings.add(origin, fmt::format("'{}' is no change of a host", printable(line)),
-                     "host, seconds with or without their unit, and on or off: phone-3 22.5h on");
-        continue;
-      }
-      const auto [position, first] = last.try_emplace(words[0], *at);
-      if (*at < position->second) findings.add(origin, "a time before the last of that host", "times that rise");
-      position->second = *at;
-      spec.changes.push_back({words[0], *at, words[2] == "on"});
+    if (content) {
+      std::vector<std::string> hosts;
+      std::ranges::copy_if(placed_, std::back_inserter(hosts),
+                           [&](const std::string& host) { return fits(spec.hosts, host); });
+      spec.changes = read_availability_file(*content, hosts, placed_, context_.catalog, findings);
     }
+    context_.findings.take(findings);
   }
 
   const std::vector<std::string>& placed_;

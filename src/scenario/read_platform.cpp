@@ -8,6 +8,7 @@
 
 #include "scenario/declared_hosts.hpp"
 #include "scenario/files.hpp"
+#include "scenario/host_list.hpp"
 #include "scenario/read_link.hpp"
 #include "scenario/root_element.hpp"
 #include "scenario/schema.hpp"
@@ -131,8 +132,8 @@ void read_variation(const Node& node, spec::PlatformSpec& platform, std::size_t 
     const Node one(*element, context.findings);
     constexpr Range kFactor{.minimum = 0, .maximum = 1e9, .open_minimum = true};
     spec::LinkChange& change = platform.changes.emplace_back();
-    change.link =
-        one.required_text("link", "a name of links, in which * stands for anything, or a class of links").value_or("");
+    change.link = plain_name(
+        one.required_text("link", "a name of links, in which * stands for anything, or a class of links").value_or(""));
     change.bandwidth_factor = one.real("bandwidth-factor", kFactor, 1);
     change.latency_factor = one.real("latency-factor", {.minimum = 0, .maximum = 1e9}, 1);
   }

@@ -43,8 +43,8 @@ std::vector<double> read_list(const Node& node, const char* attribute, const std
 spec::PlatformSpec::Profile read_profile(const Node& node, const ReadContext& context) {
   static const std::array<std::string, 2> kOf = {"bandwidth", "latency"};
   spec::PlatformSpec::Profile profile;
-  profile.link =
-      node.required_text("link", "the name of a link in the platform; * at its end stands for any rest").value_or("");
+  profile.link = plain_name(
+      node.required_text("link", "the name of a link in the platform; * at its end stands for any rest").value_or(""));
   if (profile.link.size() > kMaxLinkName) {
     node.fail_at("link", "is too long", fmt::format("at most {} bytes", kMaxLinkName));
   } else if (profile.link.find('*') < profile.link.size() - 1) {
@@ -114,7 +114,7 @@ std::vector<spec::PlatformSpec::Background> read_background(const Node& platform
   for (const Element* element : elements) {
     const Node node(*element, context.findings);
     const auto host = [&](const char* attribute) {
-      std::string name = node.required_text(attribute, "the name of a host in the platform").value_or("");
+      std::string name = plain_name(node.required_text(attribute, "the name of a host in the platform").value_or(""));
       if (name.size() > kMaxHostName) {
         node.fail_at(attribute, "is too long", fmt::format("at most {} bytes", kMaxHostName));
       } else if (!name.empty() && hosts != nullptr && !hosts->contains(name)) {

@@ -171,6 +171,13 @@ scenario::Catalog make_catalog() {
                                              std::move(findings.route_errors)};
   };
   catalog.files_of_platform = sim::files_of_platform;
+  catalog.hosts_of_platform = [](const spec::PlatformSpec& platform) {
+    std::vector<std::string> names;
+    // Nothing is loaded of a file that would do harm.
+    if (!sim::check_platform(platform, {}, {}).file_errors.empty()) return names;
+    for (sim::PlatformHost& host : sim::platform_hosts(platform)) names.push_back(std::move(host.name));
+    return names;
+  };
   catalog.links_of_platform = [](const spec::PlatformSpec& platform) {
     std::vector<std::string> names;
     std::set<std::string> classes;

@@ -235,6 +235,43 @@ TEST(CollectiveCommand, PredictedStandsBesideMeasured) {
   EXPECT_NE(other.err.find("is of all_reduce_perf; a log of all_gather_perf"), std::string::npos) << other.err;
 }
 
+// Names with blanks are usual in platforms of SimGrid; what a message proposes can be written.
+TEST(CollectiveCommand, HostsWhoseNamesHoldBlanks) {
+  const TemporaryFolder folder;
+  const std::string platform =
+      folder.write("p.xml", test::platform_xml("<host id=\"Edge 1\" speed=\"1Gf\"/><host id=\"Edge 2\" speed=\"1Gf\"/>"
+                                               "<link id=\"line\" bandwidth=\"100Mbps\" latency=\"1ms\"/>"
+                                               "<route src=\"Edge 1\" dst=\"Edge 2\"><link_ctn id=\"line\"/></route>"));
+  const Outcome split = run_dadsim(collective(platform, "send", {"--sizes", "1KB", "--hosts", "Edge 1"}));
+  EXPECT_EQ(split.exit_code, 2);
+  EXPECT_NE(split.err.find("in a list of hosts a name with blanks stands in quotation marks: \"'Edge 1'\""),
+            std::string::npos)
+      << split.err;
+  for (const char* hosts :
+       {"'Edge 1' 'Edge 2'", "\"Edge 1\" \"Edge 2\"", "Edge\\ 1 Edge\\ 2", "'Edge [1-2]'", "*", "Edge*"}) {
+    EXPECT_EQ(timed(platform, "send", {"--sizes", "1KB", "--hosts", hosts})["hosts"], json({"Edge 1", "Edge 2"}))
+        << hosts;
+  }
+  const auto check = [&](const std::string& workers) {
+    const std::string scenario = folder.write(
+        "s.xml", "<scenario name=\"x\"><platform file=\"p.xml\"/><workers>" + workers +
+                     "</workers><data><digits train=\"40\" test=\"10\"/></data><model><dense units=\"10\"/></model>"
+                     "<run algorithm=\"gradient-sharing\"/></scenario>");
+    return run_dadsim({"--check", scenario});
+  };
+  const Outcome unquoted = check("<worker hosts=\"Edge 1\" device=\"rtx-3090\"/>");
+  EXPECT_EQ(unquoted.exit_code, 3);
+  EXPECT_NE(unquoted.err.find("stands in quotation marks: \"'Edge 1'\""), std::string::npos) << unquoted.err;
+  for (const char* workers :
+       {"<worker hosts=\"'Edge 1'\" device=\"rtx-3090\"/><worker hosts=\"Edge\\ 2\" device=\"rtx-3090\"/>",
+        "<worker hosts=\"*\" device=\"rtx-3090\"/>",
+        "<worker hosts=\"'Edge 2'\" device=\"rtx-3090\"/><worker hosts=\"*\" device=\"rtx-3090\"/>",
+        "<worker hosts=\"*\" device=\"rtx-3090\"/><aggregator host=\"'Edge 2'\" device=\"rtx-3090\"/>"}) {
+    const Outcome outcome = check(workers);
+    EXPECT_EQ(outcome.exit_code, 0) << workers << outcome.err;
+  }
+}
+
 TEST(CollectiveCommand, RoutesThatAreMissingAreToldAndExitWithThree) {
   const TemporaryFile file(test::platform_xml("<host id=\"a\" speed=\"1Gf\"/><host id=\"b\" speed=\"1Gf\"/>"));
   const Outcome outcome = run_dadsim(collective(file.path(), "send", {"--sizes", "1KB"}));

@@ -142,8 +142,51 @@ TEST_F(ScenarioFailures, SpeedsAndSizesThatDifferAreReadAndPrinted) {
             std::string::npos);
 }
 
+TEST_F(ScenarioFailures, FilesOfAvailabilityAreReadAsTheyArePublished) {
+  using Change = spec::AvailabilitySpec::Change;
+  const std::vector<Change> expected{{"phone-1", 54, false}, {"phone-1", 890, true}, {"phone-2", 10, true}};
+  for (const char* file : {
+           "phone-1 54 off\nphone-1 890 on\nphone-2 10 on\n",             // seconds without a unit
+           "phone-1 54s off\r\nphone-1 890s on\r\nphone-2 10.0s on\r\n",  // with one
+           "# a trace\nphone-1,54,off\nphone-1,890,on # back\n\nphone-2,10,on\n",
+           "\xef\xbb\xbfhost,time,state\nphone-1,54,down\nphone-1,890,up\nphone-2,10,up\n",
+           "time,client,available\n54,phone-1,0\n890,phone-1,1\n10,phone-2,1\n",
+           "Client_ID;Timestamp;Status\nphone-1;54;Unavailable\nphone-1;890;Available\nphone-2;10;Available\n",
+           "phone-1\t54\tFALSE\nphone-1\t890\tTRUE\nphone-2\t10\tTrue\n",
+           "phone-1, 54, offline\nphone-1, 890, online\nphone-2, 10, online\n",
+           "\"phone-1\",\"54\",\"no\"\n\"phone-1\",\"890\",\"yes\"\n\"phone-2\",\"10\",\"yes\"\n",
+           "phone-1 890 on\nphone-1 54 off\nphone-2 1e1 on\n",  // in any order
+           "'phone-1' 54 off\nphone-1 890 on\nphone-2 10 on\n",
+       }) {
+    folder_.write("times.txt", file);
+    const scenario::Scenario scenario = read(R"(<availability hosts="phone-*" by="file" file="times.txt"/>)");
+    ASSERT_EQ(scenario.failures.availability.size(), 1U);
+    EXPECT_TRUE(scenario.failures.availability[0].changes == expected) << file;
+  }
+}
+
+// A slip in a name would mean a host that is always there.
+TEST_F(ScenarioFailures, NamesInFilesOfAvailabilityAreThoseOfHosts) {
+  const auto said = [&](const char* file) {
+    folder_.write("times.txt", file);
+    return complaints(R"(<availability hosts="phone-*" by="file" file="times.txt"/>)");
+  };
+  EXPECT_NE(
+      said("phone-1 5 off\nphnoe-2 7 off\nphnoe-2 9 on\n")
+          .find("times.txt:2: no worker or aggregator stands on 'phnoe-2', and 'phone-2' has no line; did you mean "
+                "'phone-2'?"),
+      std::string::npos);
+  // A trace of more hosts than there are is one of these too.
+  EXPECT_EQ(said("phone-1 5 off\nphone-2 7 off\nphone-3 9 off\nphone-4 1 on\nphone-9 1 on\n"), "accepted");
+  EXPECT_EQ(said("phone-1 5 off\n"), "accepted") << "hosts without lines are always there";
+  const std::string open = said("phone-1 5 10\n2026-11-05T10:00:00 phone-1 off\nphone-1 -5 off\nphone-1 5 min off\n");
+  for (const char* line : {":1: ", ":2: ", ":3: ", ":4: "}) {
+    EXPECT_NE(open.find("times.txt" + std::string(line)), std::string::npos) << open;
+  }
+}
+
 TEST_F(ScenarioFailures, WhatIsWrongIsSaidAllAtOnce) {
-  folder_.write("wrong.txt", "phone-1 5s off\nphone-1 4s on\nphone-1 6s perhaps\n");
+  folder_.write("wrong.txt", "phone-1 5s off\nphone-1 5s on\nphone-1 6s perhaps\n");
   const std::string words = complaints(R"(
 <failures>
   <fails hosts="phne-*" mtbf="0s" mttr="5s"/>
@@ -159,7 +202,8 @@ TEST_F(ScenarioFailures, WhatIsWrongIsSaidAllAtOnce) {
        {"hosts=\"phne-*\" of <fails> fits no host", "mtbf=\"0s\"", "stands beside links", "<outage> lacks 'hosts'",
         "<joins> lacks 'at'", "<availability> says nothing", "is the same time as from",
         "on=\"3s\" of <availability> means nothing with by=\"diurnal\"", "means nothing without drop-out",
-        "wrong.txt:2: a time before the last", "wrong.txt:3: 'phone-1 6s perhaps' is no change of a host"}) {
+        "wrong.txt:2: 'phone-1' is on and off at 5 s, see line 1; one state at a time",
+        "wrong.txt:3: 'phone-1 6s perhaps' is no change of a host"}) {
     EXPECT_NE(words.find(part), std::string::npos) << part << "\nin\n" << words;
   }
 }

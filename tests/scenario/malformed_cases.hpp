@@ -612,8 +612,9 @@ class MalformedCases {
     exact("two aggregators", edited({{"</workers>", R"(  <aggregator host="hub" device="xeon-8380"/>
   </workers>)"}}),
           {"@FILE@:7: a second <aggregator> in <workers>; at most one"});
-    exact("aggregator on several hosts", edited({{R"(host="hub")", R"(host="hub hospital-1")"}}),
-          {R"(@FILE@:6: host="hub hospital-1" of <aggregator> is more than one name; one host)"});
+    exact(
+        "aggregator on several hosts", edited({{R"(host="hub")", R"(host="hub hospital-1")"}}),
+        {R"(@FILE@:6: host="hub hospital-1" of <aggregator> is more than one name; one host; a name that holds blanks in quotation marks, as 'Edge 1')"});
     exact(
         "device with a wrong unit",
         edited(

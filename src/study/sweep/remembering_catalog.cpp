@@ -107,6 +107,10 @@ scenario::Catalog remembering(scenario::Catalog catalog) {
                             platforms](const scenario::Catalog::PlatformQuestion& question) {
     return platforms->answer(as_text(question), [&] { return ask(question); });
   };
+  const auto hosts = std::make_shared<Memory<std::vector<std::string>>>();
+  catalog.hosts_of_platform = [ask = catalog.hosts_of_platform, hosts](const spec::PlatformSpec& platform) {
+    return hosts->answer(as_text(scenario::Catalog::PlatformQuestion{platform, {}, {}}), [&] { return ask(platform); });
+  };
   const auto links = std::make_shared<Memory<std::vector<std::string>>>();
   catalog.links_of_platform = [ask = catalog.links_of_platform, links](const spec::PlatformSpec& platform) {
     return links->answer(as_text(scenario::Catalog::PlatformQuestion{platform, {}, {}}), [&] { return ask(platform); });
