@@ -2,11 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
+#include <map>
 #include <optional>
 #include <set>
 #include <string_view>
-#include <vector>
+#include <utility>
 
 #include "algorithms/gossip/mixing_weights.hpp"
 #include "support/diagnostics.hpp"
@@ -18,6 +20,7 @@ namespace {
 
 constexpr std::size_t kMostFindings = 20;
 constexpr const char* kEdgeForm = "two sites, e.g. '0 1' for an edge both ways or '0 > 1' for one direction";
+constexpr std::string_view kMatrixMarket = "%%MatrixMarket";
 
 std::optional<std::int64_t> whole_number(std::string_view word) {
   std::int64_t value = 0;
@@ -26,64 +29,255 @@ std::optional<std::int64_t> whole_number(std::string_view word) {
   return value;
 }
 
+bool is_number(std::string_view word) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
+  return error == std::errc() && end == word.data() + word.size();
+}
+
+bool is_arrow(std::string_view word) { return word == ">" || word == "->"; }
+
+std::string lower(std::string text) {
+  for (char& c : text) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return text;
+}
+
+/// The words of a line without its comment, its quotation marks and the attributes that networkx writes behind an edge
+/// ({'weight': 3}), which count as a weight.
+std::vector<std::string> words_of_line(std::string_view line) {
+  line = line.substr(0, line.find_first_of("#%"));
+  const std::size_t attributes = std::min(line.find('{'), line.size());
+  const bool empty = dadsim::words_of(line.substr(attributes)).empty() || line.substr(attributes).starts_with("{}");
+  std::string text(line.substr(0, attributes));
+  for (char& c : text) {
+    if (c == ',' || c == ';' || c == '"' || c == '\'') c = ' ';
+  }
+  for (const std::string_view arrow : {"->", "--"}) {
+    for (std::size_t at = text.find(arrow); at != std::string::npos; at = text.find(arrow, at + 4)) {
+      text.replace(at, 2, fmt::format(" {} ", arrow));
+    }
+  }
+  std::vector<std::string> words = dadsim::words_of(text);
+  std::erase(words, "--");
+  if (!empty) words.emplace_back("nan");  // a weight that is no number of a site
+  return words;
+}
+
+/// A line of the list.
+struct Edge {
+  int line = 0;
+  std::int64_t from = 0, to = 0;
+  bool one_way = false;
+  std::string weight = {};  ///< empty: none
+};
+
 /// Reads the edges of a file one after the other.
 class EdgeReader {
  public:
-  EdgeReader(const std::string& path, std::size_t sites) : path_(path), edges_(sites) {}
+  EdgeReader(const std::string& path, std::size_t sites) : path_(path), sites_(sites), edges_(sites) {}
 
   void read(std::string_view line, int number) {
-    const std::vector<std::string> words = dadsim::words_of(line.substr(0, line.find('#')));
-    if (words.empty()) return;
-    const bool one_way = words.size() == 3 && words[1] == ">";
-    if (!one_way && words.size() != 2) return fail(number, "is no edge", kEdgeForm);
-    const auto from = site(words.front(), number);
-    const auto to = site(words.back(), number);
-    if (!from || !to) return;
-    if (*from == *to) return fail(number, fmt::format("an edge from site {} to itself", *from), "remove it");
-    const bool added = edges_[static_cast<std::size_t>(*from)].insert(*to).second;
-    const bool back = !one_way && edges_[static_cast<std::size_t>(*to)].insert(*from).second;
-    if (!added && !back) {
-      fail(number, fmt::format("the edge between sites {} and {} stands above already", *from, *to), "remove one");
+    if (number == 1 && line.starts_with("\xef\xbb\xbf")) line.remove_prefix(3);  // byte order mark
+    if (number == 1 && line.starts_with(kMatrixMarket)) {
+      matrix_ = true;
+      one_way_ = line.find("general") != std::string_view::npos;
+      return;
     }
+    const std::vector<std::string> words = words_of_line(line);
+    if (words.empty()) return;
+    const bool first = !begun_;
+    begun_ = true;
+    if (first && read_head(words, number)) return;
+    if (const std::optional<Edge> edge = edge_of(words, number)) listed_.push_back(*edge);
   }
 
-  step::Neighbours finish() {
-    step::Neighbours graph;
-    for (const auto& to : edges_) graph.to.emplace_back(to.begin(), to.end());
-    if (findings_.empty() && !hangs_together({graph})) {
+  GraphFile finish() {
+    check_head();
+    // Every site has an edge, or the graph falls apart: where no site 0 has one, they count from 1.
+    if (matrix_ || (!names(0) && names(static_cast<std::int64_t>(sites_)))) base_ = 1;
+    check_weights();
+    for (const Edge& edge : listed_) add(edge);
+    note_half_lists();
+    GraphFile file;
+    for (const auto& to : edges_) file.graph.to.emplace_back(to.begin(), to.end());
+    if (findings_.empty() && !hangs_together({file.graph})) {
       fail(0, fmt::format("the graph of {} sites falls apart: some cannot be reached from some others", edges_.size()),
            "a path from every site to every other");
     }
     if (!findings_.empty()) throw InputError(findings_);
-    return graph;
+    file.notes = std::move(notes_);
+    return file;
   }
 
  private:
-  std::optional<std::int32_t> site(const std::string& word, int line) {
-    const std::optional<std::int64_t> number = whole_number(word);
-    if (!number) {
-      fail(line, fmt::format("'{}' is no site", word.substr(0, 40)), kEdgeForm);
+  /// A first line that is no edge: the number of sites, with that of edges where it fits no edge, or names of columns.
+  bool read_head(const std::vector<std::string>& words, int line) {
+    const std::optional<std::int64_t> count = whole_number(words[0]);
+    if (matrix_ ? words.size() == 3 && count : words.size() == 1 && count) {
+      head_ = {line, *count, std::nullopt};
+      return true;
+    }
+    if (words.size() == 2 && count && whole_number(words[1])) {
+      head_ = {line, *count, whole_number(words[1])};
+      return true;
+    }
+    static const std::set<std::string> kNames{"source",   "target", "from",  "to",          "src",        "dst",
+                                              "u",        "v",      "node",  "node1",       "node2",      "fromnodeid",
+                                              "tonodeid", "site1",  "site2", "source_node", "target_node"};
+    return words.size() > 1 && kNames.contains(lower(words[0])) && kNames.contains(lower(words[1]));
+  }
+
+  /// Two numbers are sites and edges where so many edges follow, and else the first edge.
+  void check_head() {
+    if (head_.line == 0) return;
+    const auto sites = static_cast<std::int64_t>(sites_);
+    if (!head_.edges) {
+      if (head_.sites == sites) return;
+      return fail(head_.line, fmt::format("says {} sites, and {} learn", head_.sites, sites_),
+                  fmt::format("a graph of {} sites, or as many workers as it has", sites_));
+    }
+    const auto listed = static_cast<std::int64_t>(listed_.size());
+    const bool counts = head_.sites == sites && (*head_.edges == listed || 2 * *head_.edges == listed);
+    if (!counts) {
+      listed_.insert(listed_.begin(), Edge{head_.line, head_.sites, *head_.edges, one_way_, {}});
+    } else if (!names(0) && *head_.edges > 0 && *head_.edges < sites) {
+      fail(head_.line, fmt::format("'{0} {1}' may be {0} sites and {1} edges, or an edge", head_.sites, *head_.edges),
+           "the number of sites alone");
+    }
+  }
+
+  /// Whether an edge begins or ends at the site of that number.
+  bool names(std::int64_t site) const {
+    return std::ranges::any_of(listed_, [&](const Edge& edge) { return edge.from == site || edge.to == site; });
+  }
+
+  std::optional<Edge> edge_of(const std::vector<std::string>& words, int line) {
+    std::vector<std::string> rest = words;
+    Edge edge{line, 0, 0, one_way_, {}};
+    if (rest.size() > 1 && is_arrow(rest[1])) {
+      edge.one_way = true;
+      rest.erase(rest.begin() + 1);
+    }
+    const auto kind = std::ranges::find_if(
+        rest, [](const std::string& word) { return lower(word) == "directed" || lower(word) == "undirected"; });
+    if (kind != rest.end()) {
+      edge.one_way = lower(*kind) == "directed";
+      rest.erase(kind);
+    }
+    if (rest.size() == 3 && is_number(rest[2])) {
+      edge.weight = rest[2];
+      rest.pop_back();
+    }
+    if (rest.size() != 2) {
+      fail(line, "is no edge", kEdgeForm);
       return std::nullopt;
     }
-    if (*number < 0 || static_cast<std::size_t>(*number) >= edges_.size()) {
-      fail(line, fmt::format("there is no site {}", *number), fmt::format("sites 0 to {}", edges_.size() - 1));
-      return std::nullopt;
+    for (const auto& [word, site] : {std::pair{&rest[0], &edge.from}, {&rest[1], &edge.to}}) {
+      const std::optional<std::int64_t> number = whole_number(*word);
+      if (!number) {
+        fail(line, fmt::format("'{}' is no site", word->substr(0, 40)), kEdgeForm);
+        return std::nullopt;
+      }
+      *site = *number;
     }
-    return static_cast<std::int32_t>(*number);
+    return edge;
+  }
+
+  /// A third number may be a weight, or the second neighbour of a list of neighbours.
+  void check_weights() {
+    const auto weighted = [](const Edge& edge) { return !edge.weight.empty(); };
+    const auto first = std::ranges::find_if(listed_, weighted);
+    if (first == listed_.end()) return;
+    const bool alike = std::ranges::all_of(listed_, [&](const Edge& edge) { return edge.weight == first->weight; }) &&
+                       first->weight != "nan";
+    const bool sites = std::ranges::all_of(listed_, [&](const Edge& edge) {
+      const std::optional<std::int64_t> number = whole_number(edge.weight);
+      return edge.weight.empty() || (number && *number >= 0 && *number <= static_cast<std::int64_t>(sites_));
+    });
+    if (!alike && sites) {
+      return fail(first->line, fmt::format("'{}' may be a weight or another neighbour", first->weight),
+                  "two sites in each line, or weights with a point, as 1.0");
+    }
+    if (!alike) {
+      note(first->line, "weights behind edges are not used",
+           "what sites mix with follows from the number of their neighbours");
+    }
+  }
+
+  void add(const Edge& edge) {
+    const std::optional<std::size_t> from = index_of(edge.from, edge.line);
+    const std::optional<std::size_t> to = index_of(edge.to, edge.line);
+    if (!from || !to) return;
+    if (*from == *to) {
+      if (!loops_) note(edge.line, "edges from a site to itself are not used", "a site mixes with itself anyway");
+      loops_ = true;
+      return;
+    }
+    const auto [at, added] = lines_.try_emplace({*from, *to}, edge.line);
+    if (!added || (edge.one_way && edges_[*from].contains(static_cast<std::int32_t>(*to)))) {
+      return fail(edge.line,
+                  fmt::format("the edge between sites {} and {} stands in line {} already", edge.from, edge.to,
+                              added ? lines_.at({*to, *from}) : at->second),
+                  "remove one");
+    }
+    edges_[*from].insert(static_cast<std::int32_t>(*to));
+    if (edge.one_way) return;
+    edges_[*to].insert(static_cast<std::int32_t>(*from));
+    both_ways_.push_back(edge);
+  }
+
+  /// Where some edges stand there in both directions and others in one, these may be meant to be of one direction.
+  void note_half_lists() {
+    const auto stands_back = [&](const Edge& edge) {
+      return lines_.contains({static_cast<std::size_t>(edge.to - base_), static_cast<std::size_t>(edge.from - base_)});
+    };
+    if (std::ranges::none_of(both_ways_, stands_back)) return;
+    const auto half = std::ranges::find_if_not(both_ways_, stands_back);
+    if (half == both_ways_.end()) return;
+    note(half->line,
+         fmt::format("'{} {}' is taken both ways, without the '{} {}' that other edges have", half->from, half->to,
+                     half->to, half->from),
+         fmt::format("'{} > {}' would be one direction", half->from, half->to));
+  }
+
+  std::optional<std::size_t> index_of(std::int64_t site, int line) {
+    const auto sites = static_cast<std::int64_t>(sites_);
+    if (site >= base_ && site < sites + base_) return static_cast<std::size_t>(site - base_);
+    fail(line, fmt::format("there is no site {}", site), fmt::format("sites {} to {}", base_, sites - 1 + base_));
+    return std::nullopt;
   }
 
   void fail(int line, const std::string& what, const std::string& remedy) {
     if (findings_.size() < kMostFindings) findings_.push_back({path_, line, what, remedy});
   }
 
+  void note(int line, const std::string& what, const std::string& why) {
+    notes_.push_back(to_string(Diagnostic{path_, line, what, why}));
+  }
+
+  struct Head {
+    int line = 0;  ///< 0: there is none
+    std::int64_t sites = 0;
+    std::optional<std::int64_t> edges = {};
+  };
+
   std::string path_;
+  std::size_t sites_;
+  bool begun_ = false, matrix_ = false, one_way_ = false, loops_ = false;
+  std::int64_t base_ = 0;  ///< number of the first site
+  Head head_;
+  std::vector<Edge> listed_, both_ways_;
+  std::map<std::pair<std::size_t, std::size_t>, int> lines_;  ///< of each edge as it stands there
   std::vector<std::set<std::int32_t>> edges_;
   std::vector<Diagnostic> findings_;
+  std::vector<std::string> notes_;
 };
 
 }  // namespace
 
-step::Neighbours read_graph_file(const std::string& path, std::size_t sites) {
+GraphFile read_graph_file(const std::string& path, std::size_t sites) {
   const std::optional<std::string> text = whole_file(path);
   if (!text) throw InputError(Diagnostic{path, 0, "cannot be read", "a text file with an edge in each line"});
   EdgeReader reader(path, sites);

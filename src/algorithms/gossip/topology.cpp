@@ -127,7 +127,9 @@ Graphs matchings(const TopologyRequest& asked) {
   return period;
 }
 
-Graphs from_file(const TopologyRequest& asked) { return {read_graph_file(asked.parameters.at("edges"), asked.sites)}; }
+Graphs from_file(const TopologyRequest& asked) {
+  return {read_graph_file(asked.parameters.at("edges"), asked.sites).graph};
+}
 
 const std::vector<TopologyInfo>& topologies() {
   static const std::vector<TopologyInfo> all{
@@ -217,7 +219,7 @@ std::vector<spec::ParameterSpec> graph_parameters(GraphNeeds needs, const std::s
        .default_value = "",
        .choices = {},
        .description = "the graph 'file': a text file with an edge in each line, '0 1' both ways or '0 > 1' one way; "
-                      "sites count from 0"}};
+                      "sites count from 0, or from 1 (docs/gossip.md)"}};
 }
 
 std::vector<spec::ParameterSpec> with_graph(GraphNeeds needs, std::vector<spec::ParameterSpec> own,
@@ -271,6 +273,10 @@ std::string graph_remark(const RemarkContext& context) {
     text += fmt::format(", spectral gap{} {:.4f}", over, spectral_gap(period));
   } else if (context.sites <= kMostForEigenvalues) {
     text += fmt::format(", spectral gap of its push-sum weights{} {:.4f}", over, push_gap(period));
+  }
+  if (context.parameters.at("graph") == "file") {
+    for (const std::string& note : read_graph_file(context.parameters.at("edges"), context.sites).notes)
+      text += "; " + note;
   }
   return text;
 }

@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "algorithms/gossip/graph.hpp"
+#include "algorithms/gossip/graph_file.hpp"
 #include "algorithms/registry.hpp"
 #include "support/diagnostics.hpp"
 #include "support/temporary_folder.hpp"
@@ -125,16 +126,76 @@ std::vector<std::string> faults_of(const std::string& text, std::size_t sites) {
 }
 
 TEST(Topology, WhatIsWrongWithAFileIsSaidLineByLine) {
-  const std::vector<std::string> faults = faults_of("0 1\n1 4\n1 1\n0 > 1\n0 x\n1 2 3\n-1 2\n2 3\n", 4);
+  std::vector<std::string> faults = faults_of("0 1\n1 4\n0 > 1\n0 x\n1 2 3 0\n-1 2\n2 3\n0 1\n", 4);
   ASSERT_EQ(faults.size(), 6U);
-  EXPECT_EQ(faults[0], "2: there is no site 4; sites 0 to 3");
-  EXPECT_EQ(faults[1], "3: an edge from site 1 to itself; remove it");
-  EXPECT_EQ(faults[2], "4: the edge between sites 0 and 1 stands above already; remove one");
-  EXPECT_EQ(faults[3].substr(0, 18), "5: 'x' is no site;");
-  EXPECT_EQ(faults[4].substr(0, 14), "6: is no edge;");
-  EXPECT_EQ(faults[5], "7: there is no site -1; sites 0 to 3");
+  EXPECT_EQ(faults[0].substr(0, 18), "4: 'x' is no site;");
+  EXPECT_EQ(faults[1].substr(0, 14), "5: is no edge;");
+  EXPECT_EQ(faults[2], "2: there is no site 4; sites 0 to 3");
+  EXPECT_EQ(faults[3], "3: the edge between sites 0 and 1 stands in line 1 already; remove one");
+  EXPECT_EQ(faults[4], "6: there is no site -1; sites 0 to 3");
+  EXPECT_EQ(faults[5], "8: the edge between sites 0 and 1 stands in line 1 already; remove one");
   EXPECT_EQ(faults_of("0 1\n2 3\n", 4).size(), 1U) << "falls apart";
   EXPECT_EQ(faults_of("0 > 1\n1 > 2\n", 3).size(), 1U) << "there is no way back";
+}
+
+TEST(Topology, FilesAreReadAsTheyArePublished) {
+  const test::TemporaryFolder folder;
+  const std::vector<std::vector<std::int32_t>> ring{{1, 3}, {0, 2}, {1, 3}, {0, 2}};
+  for (const char* text : {
+           "4\n0 1\n0 3\n1 0\n1 2\n2 1\n2 3\n3 0\n3 2\n",  // the number of sites, each edge both ways
+           "# Nodes: 4\n# FromNodeId\tToNodeId\r\n0\t1\r\n1\t2\r\n2\t3\r\n3\t0\r\n",  // SNAP
+           "% sym unweighted\n% 4 4 4\n1 2\n2 3\n3 4\n4 1\n",                         // KONECT: from 1
+           "0 1 {}\n1 2 {}\n2 3 {}\n3 0 {}\n",                                        // networkx
+           "0 1 {'weight': 2}\n1 2 {'weight': 1}\n2 3 {'weight': 1}\n3 0 {'weight': 1}\n",
+           "\xef\xbb\xbfsource,target,weight\n0,1,0.5\n1,2,0.5\n2,3,0.25\n3,0,1.0\n",
+           "Source;Target;Type;Weight\n0;1;Undirected;1\n1;2;Undirected;1\n2;3;Undirected;1\n3;0;Undirected;1\n",
+           "\"from\",\"to\"\n\"1\",\"2\"\n\"2\",\"3\"\n\"3\",\"4\"\n\"4\",\"1\"\n",
+           "4 4\n0 1\n1 2\n2 3\n0 3\n",                      // sites and edges
+           "4 8\n0 1\n1 0\n1 2\n2 1\n2 3\n3 2\n3 0\n0 3\n",  //
+           "0 1 1\n1 2 1\n2 3 1\n3 0 1\n",
+           "0 -- 1\n1--2\n2 -- 3\n3--0\n",    //
+           "0 0\n0 1\n1 1\n1 2\n2 3\n3 0\n",  // a site and itself
+           "0->1\n1->0\n1->2\n2->1\n2 -> 3\n3 -> 2\n3 > 0\n0 > 3\n",
+           "Source,Target,Type\n0,1,Directed\n1,0,Directed\n1,2,Undirected\n2,3,Undirected\n3,0,Undirected\n",
+           "%%MatrixMarket matrix coordinate pattern symmetric\n% a ring\n4 4 4\n2 1\n3 2\n4 3\n4 1\n",
+           "%%MatrixMarket matrix coordinate real general\n4 4 8\n1 2 0.5\n2 1 0.5\n2 3 .5\n3 2 .5\n3 4 .5\n4 3 1\n4 1 "
+           "1\n1 4 1\n",
+       }) {
+    EXPECT_EQ(Topology(choose_graph("file", "0.5", folder.write("edges.txt", text)), 4, 1).at(0).graph->to, ring)
+        << text;
+  }
+}
+
+TEST(Topology, WhatOfAFileIsNotUsedIsNoted) {
+  const test::TemporaryFolder folder;
+  const auto remark = [&](const std::string& text) {
+    const std::string path = folder.write("edges.txt", text);
+    const GraphFile file = read_graph_file(path, 4);
+    EXPECT_LE(file.notes.size(), 1U);
+    return file.notes.empty() ? std::string() : file.notes.front().substr(path.size());
+  };
+  EXPECT_EQ(remark("0 1\n1 2\n2 3\n"), "");
+  EXPECT_EQ(remark("0 1\n1 0\n1 2\n2 1\n2 3\n3 2\n"), "");
+  EXPECT_EQ(remark("0 1 .5\n1 2 .5\n2 3 .1\n"),
+            ":1: weights behind edges are not used; what sites mix with follows from the number of their neighbours");
+  EXPECT_EQ(remark("0 1\n1 1\n1 2\n2 2\n2 3\n"),
+            ":2: edges from a site to itself are not used; a site mixes with itself anyway");
+  EXPECT_EQ(remark("0 1\n1 0\n1 2\n2 3\n3 2\n"),
+            ":3: '1 2' is taken both ways, without the '2 1' that other edges have; '1 > 2' would be one direction");
+  EXPECT_EQ(remark("0 1\n1 0\n1 > 2\n2 > 3\n2 > 1\n3 > 2\n"), "");
+}
+
+TEST(Topology, WhatAFileLeavesOpenIsRefused) {
+  EXPECT_EQ(faults_of("5\n0 1\n1 2\n2 3\n", 4),
+            std::vector<std::string>{"1: says 5 sites, and 4 learn; a graph of 4 sites, or as many workers as it has"});
+  EXPECT_EQ(faults_of("4 3\n1 2\n2 3\n3 4\n", 4),
+            std::vector<std::string>{"1: '4 3' may be 4 sites and 3 edges, or an edge; the number of sites alone"});
+  EXPECT_EQ(faults_of("4\n1 2\n2 3\n3 4\n", 4), std::vector<std::string>{});
+  // A list of neighbours, in which every site has two.
+  EXPECT_EQ(faults_of("0 1 3\n1 0 2\n2 1 3\n3 0 2\n", 4),
+            std::vector<std::string>{"1: '3' may be a weight or another neighbour; two sites in each line, or weights "
+                                     "with a point, as 1.0"});
+  EXPECT_EQ(faults_of("0 1 3.0\n1 0 2.0\n1 2 3.0\n3 0 2.0\n", 4), std::vector<std::string>{});
 }
 
 // Whoever needs symmetric weights has no directed graph among its choices, nor a word for it.
