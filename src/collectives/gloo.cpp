@@ -11,8 +11,8 @@
 //
 // PyTorch's gloo backend has two threads (ProcessGroupGloo.hpp, Options::threads): two collectives at once.
 //
-// (A network that makes every message wait for its receiver, NetworkSpec::rendezvous, is not needed beside this, and
-// would have the same wait twice.)
+// A network that makes every message wait for its receiver (NetworkSpec::rendezvous) adds nothing to this: the word of
+// the receiver is one of the collective's own messages, and the wait is not had twice.
 #include <algorithm>
 #include <cmath>
 

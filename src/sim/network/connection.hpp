@@ -61,7 +61,7 @@ class Connection {
 
   /// Takes a message at once. To be called in an actor on the host of message.from.
   virtual void send(const Message& message, Outbox& outbox) = 0;
-  /// With rendezvous: the receiver is ready for one more message from `date` on.
+  /// With rendezvous: the receiver is ready for one more message from `date` on; −∞: its word has come long ago.
   virtual void post(double date) = 0;
   /// As if new.
   virtual void close() = 0;
@@ -117,7 +117,7 @@ class Connections {
   /// Over an open connection. `cause` is the event whose end let the message be sent; its own event is added to the
   /// graph. To be called in an actor on the host of message.from; other actors may act before it returns.
   void send(Message message, EventGraph& graph, EventGraph::Id cause, Outbox& outbox);
-  /// With rendezvous: `to` is ready for one more message of `from` from `date` on.
+  /// With rendezvous: `to` is ready for one more message of `from` from `date` on; −∞: its word has come long ago.
   void post(std::int32_t from, std::int32_t to, double date) { find(from, to).post(date); }
   bool rendezvous() const { return rendezvous_; }
 

@@ -1,6 +1,7 @@
 #include "sim/step/collective_run.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <stdexcept>
 #include <utility>
 
@@ -164,9 +165,8 @@ void CollectiveRun::meet(collectives::Rank rank, State& state, std::int64_t roun
   const std::vector<Meeting::Word> words = std::move(meeting.words);
   const auto say_ready = [&] {
     for (const collectives::Transfer& transfer : received) {
-      connections_.send(
-          {.operation = serial_, .round = word_of(round), .from = rank, .to = transfer.peer, .ready = state.date},
-          graph_, state.cause, outbox);
+      hand_over({.operation = serial_, .round = word_of(round), .from = rank, .to = transfer.peer, .ready = state.date},
+                state.cause, outbox);
     }
   };
   if (pace_.ready == collectives::Pace::Ready::is_said_before_sending) say_ready();
@@ -202,15 +202,24 @@ void CollectiveRun::heard(const Meeting::Word& word, collectives::Rank rank, std
 
 void CollectiveRun::send(collectives::Rank rank, const collectives::Transfer& transfer, std::int64_t round, double date,
                          EventGraph::Id cause, Outbox& outbox) {
-  connections_.send({.operation = serial_,
-                     .round = static_cast<std::int32_t>(round),
-                     .from = rank,
-                     .to = transfer.peer,
-                     .bytes = transfer.bytes,
-                     .in_bulk = rounds_.in_bulk(),
-                     .share = rounds_.lane_share(rank, transfer.peer),
-                     .ready = date},
-                    graph_, cause, outbox);
+  hand_over({.operation = serial_,
+             .round = static_cast<std::int32_t>(round),
+             .from = rank,
+             .to = transfer.peer,
+             .bytes = transfer.bytes,
+             .in_bulk = rounds_.in_bulk(),
+             .share = rounds_.lane_share(rank, transfer.peer),
+             .ready = date},
+            cause, outbox);
+}
+
+/// Where receivers say by messages of the collective that they are ready, a network with rendezvous has nothing more to
+/// wait for: every message, those words too, meets a receiver that has been there all along.
+void CollectiveRun::hand_over(const Message& message, EventGraph::Id cause, Outbox& outbox) {
+  if (says_ready() && connections_.rendezvous()) {
+    connections_.post(message.from, message.to, -std::numeric_limits<double>::infinity());
+  }
+  connections_.send(message, graph_, cause, outbox);
 }
 
 }  // namespace dadsim::sim

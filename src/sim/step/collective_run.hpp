@@ -83,6 +83,7 @@ class CollectiveRun {
   void heard(const Meeting::Word& word, collectives::Rank rank, std::int64_t round, Outbox& outbox);
   void send(collectives::Rank rank, const collectives::Transfer& transfer, std::int64_t round, double date,
             EventGraph::Id cause, Outbox& outbox);
+  void hand_over(const Message& message, EventGraph::Id cause, Outbox& outbox);
 
   std::int32_t serial_;
   const collectives::Rounds& rounds_;
