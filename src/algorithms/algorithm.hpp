@@ -74,8 +74,9 @@ struct RemarkContext {
   const spec::ParameterValues& parameters;
   std::size_t sites = 0;
   std::uint64_t seed = 0;
-  RunContext run = {};      ///< as it went: the steps that were taken
+  RunContext run = {};      ///< as it went: the steps that were taken; as planned where nothing was learned
   RunContext planned = {};  ///< as it was to go
+  bool stand_in = false;    ///< nothing is known of data, batches and steps: they stand for others
 };
 
 /// Something wrong with a run's rules of sharing.

@@ -293,6 +293,16 @@ void keep_those_with_counted_steps(const Result& result, std::vector<Place>& ran
     std::erase_if(ranking, [&](const Place& place) { return !is_counted(place); });
 }
 
+/// What the accuracies of some runs do not mean.
+std::string divergence_sentence(const Result& result) {
+  std::vector<std::string> diverged;
+  for (const RunResult& run : result.runs) {
+    if (run.divergence) diverged.push_back(run.spec.label);
+  }
+  if (diverged.empty()) return {};
+  return listed(diverged) + " diverged: a smaller learning rate may keep the loss finite.";
+}
+
 void answer_by_step(const Result& result, Answer& answer) {
   if (answer.ranking.empty()) {
     answer.sentences.emplace_back("Nothing was learned (--timing-only): what is said is when, not how well.");
@@ -326,7 +336,9 @@ std::string times_in_words(double factor) {
   return factor < 10 ? fmt::format("{:.2f} times", factor) : fmt::format("{:.0f} times", factor);
 }
 
-Answer answer_to(const Result& result) {
+namespace {
+
+Answer answer_of_runs(const Result& result) {
   Answer answer;
   const bool other = is_of_other_network(result);
   answer.of = other ? result.scale->workload : result.learned_on;
@@ -354,6 +366,15 @@ Answer answer_to(const Result& result) {
     answer.sentences.push_back(fmt::format("On the network that learned ({}), each step as long as one of {}: {}",
                                            result.learned_on, answer.of, target_sentence(result)));
   }
+  return answer;
+}
+
+}  // namespace
+
+Answer answer_to(const Result& result) {
+  Answer answer = answer_of_runs(result);
+  if (std::string diverged = divergence_sentence(result); !diverged.empty())
+    answer.sentences.push_back(std::move(diverged));
   return answer;
 }
 

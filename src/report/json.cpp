@@ -321,6 +321,7 @@ Json to_json_object(const RunResult& run, const Result& result) {
       json["costs"]["at_scale"] = run.costs->at_scale ? to_json_object(*run.costs->at_scale) : Json(nullptr);
     }
   }
+  json["diverged"] = run.divergence.has_value();
   json["notes"] = run.notes;
   if (!run.statistics.empty()) {
     Json& statistics = json["statistics"] = Json::array();

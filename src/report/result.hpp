@@ -56,6 +56,13 @@ struct ScaleResult {
   std::optional<std::pair<double, double>> range_over_targets() const;
 };
 
+/// A loss that grew beyond all bounds.
+struct Divergence {
+  std::int64_t step = 0;  ///< from which on it is no finite number; the last one where it is a number still
+  double before = 0;      ///< loss of the untrained network
+  double loss = 0;        ///< at the end
+};
+
 /// What a stretch of training costs. What is not known is left out, never zero.
 struct Costs {
   std::optional<double> money = {};   ///< in the scenario's currency
@@ -177,6 +184,8 @@ struct Throughput {
   std::optional<double> model_flops_utilisation;
   /// A step of one worker alone, which shares nothing ÷ a step of this run; only where nothing is learned.
   std::optional<double> scaling_efficiency;
+  /// Why the utilisation is above one, in words; empty where it is not.
+  std::string above_peak = {};
 };
 
 /// Everything that is reported of one run. Computed by summarise() and by playing: the reports only print it.
@@ -211,6 +220,7 @@ struct RunResult {
   step::NetworkUse network;  ///< how the network was simulated
   std::vector<step::EpochRanks> ranks;
   std::vector<CurvePoint> curve;
+  std::optional<Divergence> divergence;       ///< where it has learned, and diverged
   std::vector<std::string> notes;             ///< assumptions that concern this run alone
   estimate::MemoryUse memory;                 ///< of one worker, with the mean batch
   double device_memory = 0;                   ///< of the worker that has the least; 0: unknown

@@ -35,7 +35,7 @@ using RunRow = std::array<std::string, 11>;
 RunRow run_row(const RunResult& run, bool with_band) {
   return {
       run.spec.label,
-      accuracy_cell(run.final_accuracy),
+      run.divergence ? "diverged" : accuracy_cell(run.final_accuracy),
       accuracy_cell(run.best_accuracy),
       run.target_reached ? fmt::format("{}", run.target_step) : "–",
       run.target_reached ? seconds_with_band(run.target_seconds, with_band ? run.factors() : std::nullopt) : "never",

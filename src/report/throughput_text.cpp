@@ -55,7 +55,8 @@ std::string throughput_sentence(const Result& result) {
   text += " a second";
   if (done.model_flops_utilisation)
     text += fmt::format(", at {} of the devices' peak", human_percent(*done.model_flops_utilisation));
-  if (done.scaling_efficiency) {
+  if (!done.above_peak.empty()) text += fmt::format(" ({})", done.above_peak);
+  if (done.scaling_efficiency && run->workers > 1) {
     text += fmt::format("; {} workers do {} of what they would do each alone", run->workers,
                         human_percent(*done.scaling_efficiency));
   }

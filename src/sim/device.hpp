@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "spec/device_specification.hpp"
+#include "spec/layer_shape.hpp"
 #include "step/schedule.hpp"
 #include "support/registry.hpp"
 
@@ -12,10 +13,14 @@ namespace dadsim::sim {
 /// The catalogue of devices, each with its source. One file per family under sim/devices/ and one line here.
 Registry<spec::DeviceSpec>& device_catalog();
 
+/// Whether a layer takes fewer multiplications than its shape counts on this device: windows of 3 × 3 with a stride of
+/// one by minimal filtering (Winograd).
+bool filters_minimally(const spec::DeviceSpec& device, const spec::LayerShape& layer, spec::Precision precision);
+
 /// Seconds of one computation by the roofline (Williams, Waterman, Patterson: Roofline, CACM 52(4), 2009), with the
 /// part of `entry` of what differs from worker to worker:
 ///     launches × overhead + max(flops ÷ attainable rate, bytes ÷ (bandwidth × memory efficiency)),
-/// times the slowness of this one device. /// Products of matrices (forward, propagate and weight gradient of dense
+/// times the slowness of this one device. Products of matrices (forward, propagate and weight gradient of dense
 /// layers, convolutions and attention) attain
 ///     peak × efficiency × W ÷ (W + peak × ramp),
 /// with W flops per kernel; fewer rows than a tile has are filled up to one. Compression (factorise, merge) is thin

@@ -5,10 +5,6 @@
 #include <algorithm>
 #include <set>
 
-#include "algorithms/flexible/plan.hpp"
-#include "algorithms/registry.hpp"
-#include "compress/registry.hpp"
-#include "protocols/registry.hpp"
 #include "sim/device.hpp"
 #include "sim/platform.hpp"
 #include "study/device_lookup.hpp"
@@ -93,51 +89,6 @@ std::vector<std::string> assumptions_of(const scenario::Scenario& scenario, cons
                   rates_in_words(device, scenario.timed_as ? scenario.timed_as->precision : spec::Precision::fp32)));
   }
   return assumptions;
-}
-
-std::vector<std::string> notes_of(const spec::RunSpec& run, const LearnedRun& learned,
-                                  const spec::ModelShape* timed_as) {
-  std::vector<std::string> notes;
-  if (run.event_driven) {
-    notes.emplace_back(
-        "the order of events decides what is learned: it was played on this cluster, and a step is an "
-        "update of the model");
-    notes.push_back("on a failure: " + protocols::protocol_registry().at(run.algorithm).on_failure);
-    return notes;
-  }
-  const algorithms::AlgorithmInfo& info = algorithms::algorithm_registry().at(run.algorithm);
-  if (info.sharing == algorithms::Sharing::pooled) {
-    notes.emplace_back(
-        "timed on the first worker alone, with the batches of all; the data are taken to be there already");
-  }
-  if (info.sharing == algorithms::Sharing::no_sharing)
-    notes.emplace_back("accuracy is the mean over the sites' own networks");
-  if (info.sharing == algorithms::Sharing::own_weights) {
-    notes.emplace_back("every site has weights of its own; accuracy is the mean over the sites' own networks");
-  }
-  if (algorithms::has_own_layers(run)) {
-    notes.emplace_back("some layers are each site's own; accuracy is the mean over the sites' own networks");
-  }
-  if (const compress::CompressorInfo& compressor = compress::compressors().at(run.compress.method);
-      !compressor.lossless) {
-    notes.push_back(
-        fmt::format("matrices are sent as {} and learned as they arrive{}; what is learned beside them is "
-                    "sent as it is",
-                    compressor.name, run.compress.memory ? ", with what was lost added to the next" : ""));
-  }
-  if (!learned.remark.empty()) notes.push_back(learned.remark);
-  if (timed_as != nullptr && run.algorithm == "edad") {
-    const auto follows = std::ranges::count_if(timed_as->layers, &spec::LayerShape::delta_follows);
-    const auto all = std::ranges::count_if(timed_as->layers, &spec::LayerShape::has_outer_product);
-    notes.push_back(fmt::format(
-        "of the {} matrices of {}, the deltas of {} follow from the next one's and are recomputed; the others are sent",
-        all, timed_as->name, follows));
-  }
-  if (learned.trajectory.diverged_at > 0) {
-    notes.push_back(
-        fmt::format("diverged: the loss was no longer a finite number after step {}", learned.trajectory.diverged_at));
-  }
-  return notes;
 }
 
 }  // namespace dadsim::study

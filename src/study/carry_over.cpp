@@ -59,20 +59,10 @@ std::optional<bool> bites(const scenario::Scenario& scenario, const spec::RunSpe
 void tell_what_carries_over(const scenario::Scenario& scenario, const Learned& learned, std::size_t run,
                             const TimedAs& timed, report::RunResult& told) {
   told.bites = bites(scenario, scenario.runs[run], *learned.runs[run], timed, reference_of(scenario, learned));
-  if (told.bites && !*told.bites) {
-    told.notes.emplace_back(
-        "its compression left nothing out of the network that learned: what was learned says nothing of the "
-        "compression");
-  }
   const LearnedRun& learned_run = *learned.runs[run];
   const std::set<std::size_t> layers =
       censored_layers(learned_run.trajectory, learned_run.shape, timed.shape, timed.sample_scale);
   told.censored_layers = static_cast<std::int64_t>(layers.size());
-  if (layers.empty()) return;
-  told.notes.push_back(fmt::format(
-      "ranks of {} of {} layers were at the limit of the network that learned, which tells nothing of layers that hold "
-      "more: they are timed with the cap",
-      layers.size(), std::ranges::count_if(timed.shape.layers, &spec::LayerShape::has_outer_product)));
 }
 
 std::vector<std::string> warnings_of(const scenario::Scenario& scenario) {

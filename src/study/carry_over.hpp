@@ -12,7 +12,7 @@
 namespace dadsim::study {
 
 /// What of a run that was learned on one network holds for the one that is timed, as far as that can be seen in what
-/// was recorded: fills in RunResult::bites and RunResult::censored_layers, with a note on each.
+/// was recorded: fills in RunResult::bites and RunResult::censored_layers.
 /// - A compression bites if it left anything out while it learned: not where its limits lie beyond the network that
 ///   learned while they cut what is timed, nor where the steps show that nothing was ever left out, or that the run
 ///   learned to the bit what gradient sharing did. Without compression there is nothing that could.

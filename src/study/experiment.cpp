@@ -4,10 +4,11 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "algorithms/registry.hpp"
+#include "report/divergence.hpp"
 #include "report/trace.hpp"
 #include "sim/platform.hpp"
 #include "study/alternatives.hpp"
@@ -17,6 +18,7 @@
 #include "study/costs.hpp"
 #include "study/input_limit.hpp"
 #include "study/memory_check.hpp"
+#include "study/notes.hpp"
 #include "study/played_run.hpp"
 #include "study/scale.hpp"
 #include "study/schedule_memory.hpp"
@@ -73,16 +75,11 @@ std::vector<report::TracedStep> traced_steps(const step::Trajectory& trajectory,
   return traced;
 }
 
-/// A loss that has grown far above that of the untrained network, but is a number still; empty: it has not.
-/// Overconfident networks have losses above it too, by less.
-template <class Point>
-std::string finite_divergence(const std::vector<Point>& curve) {
-  constexpr double kFar = 10;
-  if (curve.size() < 2) return {};
-  const double before = curve.front().loss;
-  const double after = curve.back().loss;
-  if (!std::isfinite(after) || !(after > kFar * before)) return {};
-  return fmt::format("diverged: the loss is {:.3g} at the end, and was {:.3g} before training", after, before);
+/// Of a run that was learned first: also where its evaluations are finite still.
+std::optional<report::Divergence> divergence_of(const step::Trajectory& trajectory,
+                                                const std::vector<report::CurvePoint>& curve) {
+  if (trajectory.diverged_at == 0) return report::divergence_of(curve);
+  return report::Divergence{trajectory.diverged_at, curve.front().loss, std::numeric_limits<double>::quiet_NaN()};
 }
 
 /// Every training step by itself, so that each is timed at its own date.
@@ -213,8 +210,7 @@ report::Result time_scenario(const scenario::Scenario& scenario, const Learned& 
       options.learns = !learned.nothing;
       if (!trace.steps.empty()) options.most_spans = report::kMostTraceSpans / scenario.runs.size();
       report::RunResult told = play_run(scenario, scenario.runs[i], timed, cluster, *learned.playground, options);
-      told.notes = notes_of(scenario.runs[i], run, result.timed_as_other ? &timed.shape : nullptr);
-      if (std::string note = finite_divergence(told.curve); !note.empty()) told.notes.push_back(std::move(note));
+      if (!learned.nothing) told.divergence = report::divergence_of(told.curve);
       told.memory = memory[i].use;
       told.device_memory = memory[i].available;
       result.runs.push_back(std::move(told));
@@ -246,19 +242,9 @@ report::Result time_scenario(const scenario::Scenario& scenario, const Learned& 
                                                scenario.training.target_accuracy, timings.first, timings.stand_for);
     told.network = timings.network;
     told.traced = traced_steps(trajectory, timings, trace);
-    told.notes = notes_of(scenario.runs[i], run, result.timed_as_other ? &timed.shape : nullptr);
-    if (std::string note = finite_divergence(run.trajectory.curve); !note.empty())
-      told.notes.push_back(std::move(note));
+    if (!learned.nothing) told.divergence = divergence_of(run.trajectory, told.curve);
     told.statistics = statistics_of(run.trajectory, taken, timed.shape);
-    if (!taken.empty()) told.notes.push_back(statistics_in_words(told.statistics, timed.shape.name));
     told.first_steps = timings.first_steps;
-    if (!told.first_steps.empty()) {
-      told.notes.push_back(
-          fmt::format("no barrier between steps: the first ends after {}, {} of them after {}; from then on "
-                      "{} each",
-                      human_seconds(told.first_steps.front()), told.first_steps.size(),
-                      human_seconds(told.first_steps.back()), human_seconds(told.step_seconds)));
-    }
     if (!learned.nothing) tell_what_carries_over(scenario, learned, i, timed, told);
     told.memory = memory[i].use;
     told.device_memory = memory[i].available;
@@ -272,6 +258,9 @@ report::Result time_scenario(const scenario::Scenario& scenario, const Learned& 
   if (scale && !learned.nothing) add_scale(scenario, *scale, learned, result);
   add_throughput(scenario, learned, timed, result);
   add_costs(scenario, result);
+  for (std::size_t i = 0; i < result.runs.size(); ++i) {
+    result.runs[i].notes = notes_of({result.runs[i], *learned.runs[i], timed, result.timed_as_other, learned.nothing});
+  }
   result.timing_wall_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return result;
 }

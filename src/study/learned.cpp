@@ -117,9 +117,12 @@ class Learner {
     const algorithms::LearningProblem asked{
         problem.data, problem.partition, scenario_.model,
         scenario_.timing_only ? first_steps(training, problem, seed, scenario::kRecordedSteps) : training, seed};
-    const algorithms::RunContext planned = algorithms::planned_run(asked);
+    // Of the whole training, also where a few of its steps are recorded: what is said of it is not of these alone.
+    const algorithms::RunContext planned =
+        algorithms::planned_run({problem.data, problem.partition, scenario_.model, training, seed});
     const auto context_of = [&](const spec::RunSpec& run) {
-      return algorithms::RemarkContext{network, run.parameters, scenario_.workers.size(), seed, planned, planned};
+      return algorithms::RemarkContext{network, run.parameters, scenario_.workers.size(), seed,
+                                       planned, planned,        scenario_.stand_in};
     };
     std::vector<Diagnostic> errors;
     for (const std::size_t i : missing) {
@@ -144,16 +147,16 @@ class Learner {
       } else if (!run.event_driven) {
         result->trajectory = dadsim::algorithms::learn(run, asked, observer);
       }
-      if (scenario_.timing_only && !run.event_driven) forget_what_was_learned(*result);
       result->shape = network.shape();
       result->data = problem.data.name;
       result->has_batch_statistics = network.has_batch_statistics();
       const algorithms::AlgorithmInfo* info = algorithms::algorithm_registry().find(run.algorithm);
       if (info != nullptr && info->remark) {
         algorithms::RemarkContext context = context_of(run);
-        context.run.steps = static_cast<std::int64_t>(result->trajectory.steps.size());
+        if (!scenario_.timing_only) context.run.steps = static_cast<std::int64_t>(result->trajectory.steps.size());
         result->remark = info->remark(context);
       }
+      if (scenario_.timing_only && !run.event_driven) forget_what_was_learned(*result);
       if (beside != nullptr) {
         result->remark += fmt::format("{}learned as '{}' did: both are exact, and would differ by rounding",
                                       result->remark.empty() ? "" : "; ", runs[*leader].label);

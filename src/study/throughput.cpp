@@ -8,6 +8,7 @@
 
 #include "algorithms/registry.hpp"
 #include "scenario/stand_in.hpp"
+#include "sim/device.hpp"
 #include "sim/simulator.hpp"
 #include "spec/workload.hpp"
 #include "study/device_lookup.hpp"
@@ -45,6 +46,23 @@ std::optional<double> peak_of(const scenario::Scenario& scenario, std::size_t de
     peak += own;
   }
   return peak;
+}
+
+/// Why devices do more than their peak would allow for all that is counted.
+std::string why_above_peak(const scenario::Scenario& scenario, std::size_t devices, const TimedAs& timed) {
+  for (std::size_t i = 0; i < std::min(devices, scenario.all_devices().size()); ++i) {
+    const spec::DeviceSpec& device = find_device(scenario, scenario.all_devices()[i].device);
+    if (device.step_seconds > 0)
+      return fmt::format("the step that was measured on {} is shorter than that", device.name);
+    if (std::ranges::any_of(timed.shape.layers, [&](const spec::LayerShape& layer) {
+          return sim::filters_minimally(device, layer, timed.precision);
+        })) {
+      return fmt::format(
+          "3 × 3 convolutions take {:.3g} of the multiplications that are counted, by Winograd's minimal filtering",
+          device.winograd_share);
+    }
+  }
+  return "the run computes less than the three passes that are counted, one forward and two backward";
 }
 
 /// The first worker as a scenario of its own, which shares nothing.
@@ -118,6 +136,7 @@ void add_throughput(const scenario::Scenario& scenario, const Learned& learned, 
     if (tokens) told.tokens = *tokens * told.samples;
     const std::optional<double> peak = peak_of(scenario, run.workers, timed.precision);
     if (peak) told.model_flops_utilisation = flops / run.step_seconds / *peak;
+    if (told.model_flops_utilisation.value_or(0) > 1) told.above_peak = why_above_peak(scenario, run.workers, timed);
     if (alone && run.spec.communicates) told.scaling_efficiency = *alone / run.step_seconds;
   }
 }

@@ -31,6 +31,10 @@ std::string whom_it_protects_from(NoiseBy noise, std::size_t sites) {
 std::string privacy_remark(const RemarkContext& context) {
   const PrivacyOptions options = privacy_options(context.parameters);
   double sigma = options.noise_multiplier;
+  if (context.stand_in && (sigma > 0 || options.epsilon > 0)) {
+    return "what ε it spends is not known: that takes the examples of a site, its batch and its steps, and nothing is "
+           "learned";
+  }
   if (options.epsilon > 0) {
     // Found for all steps that there might have been; fewer may have been taken.
     sigma = noise_multiplier_of(options, context.planned);

@@ -14,6 +14,10 @@ namespace {
 /// Windows of 3×3 with a stride of one hold every input nine times (but for the border).
 constexpr double kThreeByThree = 9;
 
+bool may_filter_minimally(spec::LayerKind kind, double overlap, spec::Precision precision) {
+  return kind == spec::LayerKind::convolution && precision == spec::Precision::fp32 && overlap == kThreeByThree;
+}
+
 bool is_layer_product(const step::ComputeTask& task) {
   if (task.phase != step::Phase::forward && task.phase != step::Phase::backpropagate &&
       task.phase != step::Phase::weight_gradient)
@@ -50,8 +54,7 @@ double product_seconds(const spec::DeviceSpec& device, const step::ComputeTask& 
   const double peak = device.peak(precision);
   if (!(peak > 0)) throw std::logic_error(fmt::format("device '{}' has no {}", device.name, to_string(precision)));
   const double rows = task.weights > 0 ? flops / task.sequential / (2 * task.weights) : device.tile_rows;
-  if (task.kind == spec::LayerKind::convolution && precision == spec::Precision::fp32 && task.overlap == kThreeByThree)
-    flops *= device.winograd_share;
+  if (may_filter_minimally(task.kind, task.overlap, precision)) flops *= device.winograd_share;
   // The gradient of weights sums over rows; what comes in fills others.
   if (task.phase != step::Phase::weight_gradient) flops *= std::max(1.0, device.tile_rows / rows);
   // W ÷ (W + peak × ramp) of the efficiency, written as what each kernel costs beside its arithmetic.
@@ -73,6 +76,10 @@ Registry<spec::DeviceSpec>& device_catalog() {
     return Registry<spec::DeviceSpec>("device", std::move(all));
   }();
   return catalog;
+}
+
+bool filters_minimally(const spec::DeviceSpec& device, const spec::LayerShape& layer, spec::Precision precision) {
+  return device.winograd_share < 1 && may_filter_minimally(layer.kind, layer.overlap(), precision);
 }
 
 double seconds_on(const spec::DeviceSpec& device, const step::ComputeTask& task, std::size_t entry,

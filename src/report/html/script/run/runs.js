@@ -96,7 +96,7 @@ function addRuns(page, section) {
     nameOf(page, run),
     secondsWithBand(run.target.seconds, run.band?.target_seconds),
     humanCount(run.target.step),
-    humanPercent(run.accuracy.final),
+    run.diverged ? "diverged" : humanPercent(run.accuracy.final),
     humanPercent(run.accuracy.best),
     secondsWithBand(run.per_step.seconds, run.band?.step_seconds),
     humanBytes(run.per_step.bytes_up_per_worker),

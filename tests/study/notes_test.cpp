@@ -1,0 +1,252 @@
+// Every note on a run has its law: when it is said, and when it is not. Held against runs of every method of both
+// worlds, learned and only timed, at step sizes that are right and far too large.
+#include "study/notes.hpp"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <functional>
+#include <random>
+
+#include "algorithms/registry.hpp"
+#include "compress/registry.hpp"
+#include "protocols/registry.hpp"
+#include "report/json.hpp"
+#include "report/table.hpp"
+#include "scenario/load.hpp"
+#include "study/catalog.hpp"
+#include "study/experiment.hpp"
+#include "support/diagnostics.hpp"
+#include "support/temporary_folder.hpp"
+
+namespace dadsim::study {
+namespace {
+
+constexpr std::int64_t kBatch = 10;
+constexpr std::int64_t kTrain = 90;  // of three sites: three steps an epoch
+constexpr std::int64_t kStepsOfEpoch = 3;
+constexpr std::int64_t kEpochs = 8;  // more steps than are recorded where nothing is learned
+
+std::string scenario_of(const std::string& run, const std::string& rate, const std::string& batches = "equal") {
+  return fmt::format(
+      R"(<scenario name="drawn" seed="5">
+  <platform><federation><sites name="c" count="3" up="20Mbps" down="100Mbps" latency="10ms"/></federation></platform>
+  <workers><worker hosts="c-[1-3]" device="rtx-3090"/><aggregator host="hub" device="xeon-8380"/></workers>
+  <data><digits train="{}" test="20"/></data>
+  <model><dense units="8"/><dense units="10"/></model>
+  <training batch="{}" epochs="{}" batches="{}"><sgd learning-rate="{}"/></training>
+  {}
+</scenario>)",
+      kTrain, kBatch, kEpochs, batches, rate, run);
+}
+
+std::optional<scenario::Scenario> loaded(const std::string& text) {
+  const test::TemporaryFolder folder;
+  const std::string path = (folder.path() / "drawn.xml").string();
+  std::ofstream(path) << text;
+  try {
+    return scenario::load_scenario(path, {}, make_catalog());
+  } catch (const InputError&) {
+    return std::nullopt;  // it asks for more than is here: other layers, other data
+  }
+}
+
+/// A note, and when it has to be there.
+struct Law {
+  const char* begins;
+  std::function<bool(const report::Result&, const report::RunResult&)> holds;
+};
+
+bool is_shared(const report::RunResult& run, algorithms::Sharing sharing) {
+  return !run.spec.event_driven && algorithms::algorithm_registry().at(run.spec.algorithm).sharing == sharing;
+}
+
+const std::vector<Law>& laws() {
+  using report::Result;
+  using report::RunResult;
+  static const std::vector<Law> all{
+      {"the order of events", [](const Result&, const RunResult& run) { return run.spec.event_driven; }},
+      {"on a failure: ", [](const Result&, const RunResult& run) { return run.spec.event_driven; }},
+      {"timed on the first worker alone",
+       [](const Result&, const RunResult& run) { return is_shared(run, algorithms::Sharing::pooled); }},
+      {"accuracy is the mean over the sites' own networks",
+       [](const Result& result, const RunResult& run) {
+         return !result.timing_only && is_shared(run, algorithms::Sharing::no_sharing);
+       }},
+      {"every site has weights of its own",
+       [](const Result&, const RunResult& run) { return is_shared(run, algorithms::Sharing::own_weights); }},
+      {"matrices are sent as ",
+       [](const Result&, const RunResult& run) {
+         return !run.spec.event_driven && !compress::compressors().at(run.spec.compress.method).lossless;
+       }},
+      {"what is compressed is sent as ",
+       [](const Result&, const RunResult& run) {
+         return run.spec.event_driven && !compress::compressors().at(run.spec.compress.method).lossless;
+       }},
+      {"diverged: ",
+       [](const Result& result, const RunResult& run) {
+         const double end = run.curve.back().loss;
+         return !result.timing_only && (!std::isfinite(end) || end > 10 * run.curve.front().loss);
+       }},
+      {"no barrier between steps", [](const Result&, const RunResult& run) { return !run.first_steps.empty(); }},
+      {"its compression left nothing out",
+       [](const Result&, const RunResult& run) { return run.bites.has_value() && !*run.bites; }},
+      {"ranks of ", [](const Result&, const RunResult& run) { return run.censored_layers > 0; }},
+      {"it does ",
+       [](const Result&, const RunResult& run) {
+         return run.throughput && run.throughput->model_flops_utilisation.value_or(0) > 1;
+       }},
+      {"layers of ", [](const Result&, const RunResult& run) { return !run.statistics.empty(); }},
+  };
+  return all;
+}
+
+void expect_lawful(const report::Result& result) {
+  const std::string table = to_table(result);
+  bool some_diverged = false;
+  for (const report::RunResult& run : result.runs) {
+    SCOPED_TRACE(run.spec.label + (result.timing_only ? ", only timed" : ""));
+    for (const Law& law : laws()) {
+      const auto said =
+          std::ranges::count_if(run.notes, [&](const auto& note) { return note.starts_with(law.begins); });
+      EXPECT_EQ(said, law.holds(result, run) ? 1 : 0) << law.begins;
+    }
+    // What an algorithm says of itself is one note more, and every other one has a law above.
+    const bool may_remark = !run.spec.event_driven &&
+                            (algorithms::algorithm_registry().at(run.spec.algorithm).remark || result.timing_only);
+    const auto others = std::ranges::count_if(run.notes, [](const std::string& note) {
+      return std::ranges::none_of(laws(), [&](const Law& law) { return note.starts_with(law.begins); });
+    });
+    EXPECT_LE(others, may_remark ? 1 : 0) << run.notes.back();
+    for (const std::string& note : run.notes) {
+      EXPECT_EQ(note.find("taken to be at their cap") != std::string::npos && !result.timing_only, false) << note;
+      if (result.timing_only) {
+        EXPECT_EQ(note.find("accuracy"), std::string::npos) << note;
+        EXPECT_EQ(note.find("learned as"), std::string::npos) << note;
+      }
+    }
+    some_diverged = some_diverged || run.divergence.has_value();
+    EXPECT_EQ(run.divergence.has_value(), laws()[7].holds(result, run));
+  }
+  EXPECT_EQ(table.find("diverged") != std::string::npos, some_diverged) << table;
+  EXPECT_EQ(to_json(result).find("\"diverged\": true") != std::string::npos, some_diverged);
+}
+
+/// Some methods of a world.
+template <class Methods>
+std::vector<std::string> drawn(const Methods& methods, std::uint32_t seed, std::size_t count) {
+  std::vector<std::string> all;
+  for (const auto& one : methods.all()) all.push_back(one.name);
+  std::mt19937 random(seed);
+  for (std::size_t i = all.size(); i > 1; --i) std::swap(all[i - 1], all[random() % i]);
+  all.resize(std::min(count, all.size()));
+  return all;
+}
+
+class Notes : public testing::TestWithParam<std::uint32_t> {};
+
+TEST_P(Notes, AreSaidWhereTheirLawHoldsAndNowhereElse) {
+  constexpr std::size_t kOfEachWorld = 7;
+  std::vector<std::string> methods = drawn(algorithms::algorithm_registry(), GetParam(), kOfEachWorld);
+  for (std::string& name : drawn(protocols::protocol_registry(), GetParam(), kOfEachWorld))
+    methods.push_back(std::move(name));
+  std::size_t runs = 0;
+  std::mt19937 random(GetParam());
+  for (const std::string& method : methods) {
+    const char* rate = random() % 2 == 0 ? "0.05" : "1e6";
+    const std::string compress = random() % 3 == 0 ? "<compress method=\"top-k\" fraction=\"0.1\"/>" : "";
+    std::optional<scenario::Scenario> scenario =
+        loaded(scenario_of(fmt::format("<run algorithm=\"{}\">{}</run>", method, compress), rate));
+    if (!scenario) scenario = loaded(scenario_of(fmt::format("<run algorithm=\"{}\"/>", method), rate));
+    if (!scenario) continue;
+    scenario->timing_only = random() % 4 == 0;
+    try {
+      expect_lawful(run_experiment(*scenario, false));
+      ++runs;
+    } catch (const InputError&) {
+      // What decides by numbers is not timed without being learned.
+    }
+  }
+  EXPECT_GT(runs, kOfEachWorld);
+}
+
+INSTANTIATE_TEST_SUITE_P(Drawn, Notes, testing::Range(1U, 7U));
+
+std::vector<std::string> notes_on(const std::string& run, const char* rate, bool timing_only = false,
+                                  const char* batches = "equal") {
+  std::optional<scenario::Scenario> scenario = loaded(scenario_of(run, rate, batches));
+  if (!scenario) return {"it was not loaded"};
+  scenario->timing_only = timing_only;
+  const report::Result result = run_experiment(*scenario, false);
+  expect_lawful(result);
+  return result.runs.front().notes;
+}
+
+bool says(const std::vector<std::string>& notes, const std::string& words) {
+  return std::ranges::any_of(notes, [&](const auto& note) { return note.find(words) != std::string::npos; });
+}
+
+/// An event-driven run whose loss came to NaN said nothing, and neither did one that was learned first and whose last
+/// step alone was one too many.
+TEST(NotesOnDivergence, ArePartOfBothWorlds) {
+  for (const char* method : {"fedavg", "scaffold", "gradient-sharing", "d-psgd", "no-sharing", "async-sgd"}) {
+    const std::string run = fmt::format("<run algorithm=\"{}\"/>", method);
+    EXPECT_TRUE(says(notes_on(run, "1e6"), "diverged: ")) << method;
+    EXPECT_FALSE(says(notes_on(run, "1e6", true), "diverged")) << method << ", only timed";
+    EXPECT_FALSE(says(notes_on(run, "0.05"), "diverged")) << method << ": the remedy that is named";
+  }
+}
+
+/// What is spent is that of the whole training, not of the steps that are recorded.
+TEST(NotesOnPrivacy, AreOfAllStepsWhereNothingIsLearned) {
+  const std::string run = R"(<run algorithm="dp-sgd" clip="1.5" noise-multiplier="1.3" delta="1e-5"/>)";
+  const std::vector<std::string> learned = notes_on(run, "0.05", false, "poisson");
+  EXPECT_TRUE(says(learned, fmt::format(" in {} steps", kEpochs * kStepsOfEpoch))) << learned.front();
+  EXPECT_EQ(notes_on(run, "0.05", true, "poisson"), learned);
+  // And of no steps where even the examples stand for others.
+  const std::optional<scenario::Scenario> stand_in = loaded(
+      R"(<scenario name="stands for" seed="1">
+  <platform><gpu-cluster nodes="2" gpus="1" nic="roce-100"/></platform>
+  <workers><worker hosts="gpu-[0-1]" device="h100-sxm5"/></workers>
+  <timing-only/>
+  <training><sgd/></training>
+  <timed-as workload="resnet-18" batch="2"/>
+  <run algorithm="dp-sgd"/>
+</scenario>)");
+  ASSERT_TRUE(stand_in);
+  const std::vector<std::string> notes = run_experiment(*stand_in, false).runs.front().notes;
+  EXPECT_TRUE(says(notes, "what ε it spends is not known"));
+  EXPECT_FALSE(says(notes, "spent"));
+}
+
+/// 3 × 3 convolutions in fp32 take fewer multiplications than are counted: more than the peak has its word beside it.
+TEST(NotesOnThePeak, SayWhyItIsPassed) {
+  const auto vgg = [](const char* precision, const char* device) {
+    const std::optional<scenario::Scenario> scenario = loaded(fmt::format(
+        R"(<scenario name="VGG-16" seed="1">
+  <platform><gpu-cluster nodes="1" gpus="1" nic="ethernet-10g"/></platform>
+  <workers><worker hosts="gpu-0" device="{}"/></workers>
+  <timing-only/>
+  <training><sgd/></training>
+  <timed-as workload="vgg-16" batch="32" precision="{}"/>
+  <run algorithm="gradient-sharing" exchange="peer"/>
+</scenario>)",
+        device, precision));
+    return run_experiment(scenario.value(), false);
+  };
+  const report::Result above = vgg("fp32", "v100-sxm2-32");
+  ASSERT_GT(above.runs.front().throughput->model_flops_utilisation.value(), 1);
+  EXPECT_TRUE(says(above.runs.front().notes, "Winograd")) << "beside the run";
+  EXPECT_NE(to_table(above).find("peak (3 × 3"), std::string::npos) << "beside the number";
+  expect_lawful(above);
+  const report::Result below = vgg("fp16", "v100-sxm2-32");
+  ASSERT_LT(below.runs.front().throughput->model_flops_utilisation.value(), 1);
+  EXPECT_EQ(to_table(below).find("Winograd"), std::string::npos);
+  expect_lawful(below);
+}
+
+}  // namespace
+}  // namespace dadsim::study
