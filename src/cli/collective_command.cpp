@@ -129,7 +129,8 @@ collectives::RankLayout layout_of(const std::vector<sim::PlatformHost>& ranks) {
 
 bool has_root(const CollectiveOptions& options) {
   return options.root || options.operation == report::Operation::broadcast ||
-         options.operation == report::Operation::gather || options.operation == report::Operation::scatter;
+         options.operation == report::Operation::reduce || options.operation == report::Operation::gather ||
+         options.operation == report::Operation::scatter;
 }
 
 bool uses_tcp(const step::NetworkUse& network) {
@@ -172,6 +173,8 @@ report::CollectiveReport time_operation(const CollectiveOptions& options, const 
     const sim::CollectiveTiming& timing = timed.timings.at(i);
     row.algorithm = timing.algorithm;
     row.compared = timing.compared;
+    row.protocol = timing.protocol;
+    row.quicker = timing.quicker;
     row.fidelity = timing.fidelity;
     row.warm_seconds = timing.seconds;
     if (tcp && timing.fidelity == spec::Fidelity::message) row.cold_seconds = timing.cold_seconds;

@@ -24,15 +24,11 @@ namespace {
 namespace po = boost::program_options;
 
 constexpr const char* kDefaultSizes = "1KB:1GB:4";
-constexpr std::array kOperations{report::Operation::all_reduce,
-                                 report::Operation::all_gather,
-                                 report::Operation::reduce_scatter,
-                                 report::Operation::broadcast,
-                                 report::Operation::gather,
-                                 report::Operation::scatter,
-                                 report::Operation::all_to_all,
-                                 report::Operation::neighbour_exchange,
-                                 report::Operation::send};
+constexpr std::array kOperations{
+    report::Operation::all_reduce, report::Operation::all_gather, report::Operation::reduce_scatter,
+    report::Operation::broadcast,  report::Operation::reduce,     report::Operation::gather,
+    report::Operation::scatter,    report::Operation::all_to_all, report::Operation::neighbour_exchange,
+    report::Operation::send};
 constexpr std::array kFidelities{spec::Fidelity::automatic, spec::Fidelity::message, spec::Fidelity::flow,
                                  spec::Fidelity::closed_form};
 
@@ -43,11 +39,12 @@ po::options_description collective_options() {
       ("platform", text("FILE"),
        "a platform file (of SimGrid, or <cluster-platform>), or a scenario for its platform")  //
       ("op", text("OP"),
-       "all-reduce, all-gather, reduce-scatter, broadcast, gather, scatter, all-to-all, neighbour-exchange (along "
+       "all-reduce, all-gather, reduce-scatter, broadcast, reduce, gather, scatter, all-to-all, neighbour-exchange "
+       "(along "
        "--pairs), send (a message along each of --pairs)")  //
       ("algorithm", text("A"),
-       "how it is carried out: one of dadsim collectives; auto (default) follows the formulas of "
-       "NCCL's tuner and MPI libraries, best takes the quickest of those that fit")  //
+       "how it is carried out: one of dadsim collectives; auto (default) takes what the "
+       "devices' library takes (NCCL, RCCL, MPI), best takes the quickest of those that fit")  //
       ("sizes", text("S"),
        "sizes in bytes: 1KB:1GB (doubling), 1KB:1GB:4, 1MB,4MB; powers of 1024; counted as nccl-tests do, over all "
        "ranks (default 1KB:1GB:4)")                                //
@@ -128,8 +125,9 @@ void check_algorithm(report::Operation operation, const std::string& algorithm) 
 }
 
 bool may_have_root(report::Operation operation) {
-  return operation == report::Operation::broadcast || operation == report::Operation::gather ||
-         operation == report::Operation::scatter || operation == report::Operation::all_reduce;
+  return operation == report::Operation::broadcast || operation == report::Operation::reduce ||
+         operation == report::Operation::gather || operation == report::Operation::scatter ||
+         operation == report::Operation::all_reduce;
 }
 
 bool along_pairs(report::Operation operation) {
@@ -176,6 +174,8 @@ step::CollectiveKind kind_of(report::Operation operation) {
       return step::CollectiveKind::reduce_scatter;
     case report::Operation::broadcast:
       return step::CollectiveKind::broadcast;
+    case report::Operation::reduce:
+      return step::CollectiveKind::reduce;
     case report::Operation::gather:
       return step::CollectiveKind::gather;
     case report::Operation::scatter:

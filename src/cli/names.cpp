@@ -64,6 +64,8 @@ std::vector<std::string> names_of(std::string_view kind) {
     names = study::make_catalog().all_reduces;
   } else if (kind == "all-gathers") {
     names = study::make_catalog().all_gathers;
+  } else if (kind == "reduce-scatters") {
+    names = study::make_catalog().reduce_scatters;
   } else if (kind == "collectives") {
     for (const collectives::CollectiveAlgorithm& one : collectives::collective_registry()) {
       if (std::ranges::find(names, one.name) == names.end()) names.push_back(one.name);

@@ -65,6 +65,10 @@ std::unique_ptr<BlockRounds> reduce_broadcast_all_reduce(const CollectiveRequest
   return whole(request, layout, Binomial::Way::up_and_down);
 }
 
+std::unique_ptr<BlockRounds> binomial_reduce(const CollectiveRequest& request, const RankLayout& layout) {
+  return whole(request, layout, Binomial::Way::up);
+}
+
 std::unique_ptr<BlockRounds> binomial_broadcast(const CollectiveRequest& request, const RankLayout& layout) {
   return whole(request, layout, Binomial::Way::down);
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "collectives/rounds.hpp"
+#include "spec/platform_specification.hpp"
 #include "step/step.hpp"
 
 namespace dadsim::collectives {
@@ -20,27 +21,36 @@ struct RankLayout {
     /// Seconds of a message that uses all of the bandwidth, as far as they do not grow with it; 0: the same latency. A
     /// message of the lower latency uses half of the bandwidth (NCCL's protocols Simple and LL).
     double bulk_latency = 0;
-    /// Seconds of a message of so many bytes that is alone on its way, by whichever protocol is sooner.
-    double seconds(double bytes) const;
+    double ll128_latency = 0;  ///< the same of LL128; 0: the path does not have it
+    /// Seconds of a message of so many bytes that is alone on its way.
+    double seconds(double bytes, Protocol protocol = Protocol::by_message) const;
     /// Of these, those that grow with the bytes.
-    double transfer(double bytes) const;
+    double transfer(double bytes, Protocol protocol = Protocol::by_message) const;
     bool operator==(const Channel&) const = default;
   };
   Channel inside, between;      ///< within a node, between nodes (equal where every node has one rank)
   bool switch_adds_up = false;  ///< a node's switch can sum what its ranks send and copy the sum to all (NVLink SHARP)
-  bool switched_nodes = false;  ///< nodes of GPUs behind a switch or in a mesh, all on one fabric: NCCL's ground
-  bool meshed_nodes = false;    ///< every pair of a node has a link of its own (xGMI): `inside` is one of them
+  bool meshed_nodes = false;    ///< every pair of a node has a link of its own: `inside` is one of them
   bool fabric_adds_up = false;  ///< the switches between the nodes can sum (InfiniBand SHARP)
   Rank rails = 0;               ///< adapters that the ranks of a node leave it through; 0: not known
   double tree_latency = 0;      ///< seconds that a hop between nodes takes longer in a tree than in a ring
   double start_seconds = 0;     ///< of an operation, before its first message: a kernel's start and the library's own
+  spec::CollectiveLibrary library = spec::CollectiveLibrary::mpi;
+  spec::GpuGeneration generation = spec::GpuGeneration::ampere;  ///< of NVIDIA's
+  bool nvlink_inside = false;                                    ///< between the GPUs of a node, if there are several
+  double adapter_bandwidth = 0;            ///< byte/s of one adapter by its name, which is what a library reads
+  bool over_sockets = false;               ///< between nodes: TCP
+  std::vector<std::int32_t> rail_of = {};  ///< per rank the adapter of its node; empty: not known
   bool operator==(const RankLayout&) const = default;
 
-  /// Whether ranks are GPUs under NCCL or RCCL, as far as the links tell.
-  bool of_gpus() const { return start_seconds > 0; }
+  /// Whether ranks are GPUs under NCCL or RCCL.
+  bool of_gpus() const { return library != spec::CollectiveLibrary::mpi; }
   Rank ranks() const { return static_cast<Rank>(node_of.size()); }
+  Rank nodes() const;
   /// Whether there are several nodes, all with the same number (above one) of ranks, numbered node by node.
   bool is_hierarchical() const;
+  /// Whether every rank has a node of its own.
+  bool is_one_rank_per_node() const { return nodes() == ranks(); }
   Rank ranks_per_node() const;  ///< of the first node
 };
 
@@ -54,6 +64,8 @@ struct CollectiveRequest {
   Rank root = 0;                              ///< gather, scatter, broadcast, and algorithms through a server
   double segment_bytes = 0;                   ///< pipelined algorithms: size of a segment; 0: chosen by size
   std::vector<std::vector<Rank>> neighbours;  ///< neighbour_exchange: per rank, symmetric
+  /// How messages are written; by_message: as the ranks' library chooses.
+  Protocol protocol = Protocol::by_message;
 };
 
 /// An algorithm as the listings show it.
@@ -75,8 +87,22 @@ std::vector<std::string> fitting_algorithms(const CollectiveRequest& request, co
 /// "what; what would be right" if there is no such algorithm for the kind or it cannot serve these ranks.
 std::unique_ptr<Rounds> lay_out(const CollectiveRequest& request, std::string_view algorithm, const RankLayout& layout);
 
-/// What `auto` stands for: the algorithm whose estimated time (latency of its rounds plus bytes over bandwidth, inside
-/// and between nodes) is the least, as NCCL's tuner does.
+/// An algorithm of a library with one of its protocols.
+struct CollectiveChoice {
+  std::string algorithm;
+  Protocol protocol = Protocol::by_message;
+  double seconds = 0;  ///< by the library's own model; of one that goes by thresholds 0 of what it takes, 1 of others
+  std::string setting = {};  ///< of the environment, with which people choose it
+};
+
+/// What the ranks' library has for the request, in order of preference: `auto` takes the least time, of equal ones the
+/// first. A library that goes by thresholds has one.
+std::vector<CollectiveChoice> library_choices(const CollectiveRequest& request, const RankLayout& layout);
+
+/// What `auto` stands for: the algorithm that the ranks' library takes.
 std::string choose_collective(const CollectiveRequest& request, const RankLayout& layout);
+
+/// The protocol that the ranks' library takes with an algorithm; by_message where it has no such algorithm.
+Protocol choose_protocol(const CollectiveRequest& request, std::string_view algorithm, const RankLayout& layout);
 
 }  // namespace dadsim::collectives

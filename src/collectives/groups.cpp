@@ -21,7 +21,8 @@ class GroupRounds final : public Rounds {
       same_rounds_ = (group == 0 || same_rounds_) && own.rounds == groups_.front().rounds;
       lanes_ = std::max(lanes_, own.rounds->lanes());
       set_start_seconds(std::max(start_seconds(), own.rounds->start_seconds()));
-      if (own.rounds->in_bulk()) set_in_bulk();
+      // Groups on unlike nodes may come to unlike protocols; the one that all paths serve well stands for them.
+      set_protocol(group == 0 || own.rounds->protocol() == protocol() ? own.rounds->protocol() : Protocol::simple);
       for (std::size_t place = 0; place < own.ranks.size(); ++place) {
         Place& of_rank = place_of_.at(static_cast<std::size_t>(own.ranks[place]));
         if (of_rank.group >= 0) throw std::logic_error("a rank in two groups");

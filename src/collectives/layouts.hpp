@@ -10,7 +10,14 @@ namespace dadsim::collectives {
 using Layout = std::unique_ptr<BlockRounds>(const CollectiveRequest& request, const RankLayout& layout);
 
 // ring.cpp
-Layout ring_all_reduce, one_ring_all_reduce, ring_reduce_scatter, ring_all_gather;
+Layout ring_all_reduce, one_ring_all_reduce, ring_reduce_scatter, ring_all_gather, one_ring_all_gather, ring_broadcast,
+    ring_reduce;
+// pat.cpp
+Layout pat_all_gather, pat_reduce_scatter;
+// pairwise_reduce_scatter.cpp
+Layout pairwise_reduce_scatter;
+// in_two_steps.cpp
+Layout scatter_doubling_broadcast, scatter_ring_broadcast, halving_gather_reduce;
 // halving_doubling.cpp
 Layout halving_doubling_all_reduce;
 // recursive_halving.cpp
@@ -30,7 +37,7 @@ Layout gloo_all_reduce, gloo_all_gather;
 // gloo_parameter_server.cpp
 Layout gloo_parameter_server_all_reduce;
 // nvls.cpp
-Layout nvls_all_reduce;
+Layout nvls_all_reduce, nvls_reduce_scatter, nvls_all_gather;
 // node_trees.cpp
 Layout tree_all_reduce, nvls_tree_all_reduce, sharp_all_reduce;
 // direct.cpp
@@ -38,7 +45,7 @@ Layout direct_all_reduce, direct_reduce_scatter, direct_all_gather;
 // flat.cpp
 Layout parameter_server_all_reduce, flat_broadcast, flat_gather, flat_scatter;
 // binomial.cpp
-Layout reduce_broadcast_all_reduce, binomial_broadcast, binomial_gather, binomial_scatter;
+Layout reduce_broadcast_all_reduce, binomial_broadcast, binomial_reduce, binomial_gather, binomial_scatter;
 // chain.cpp
 Layout chain_broadcast;
 // all_to_all.cpp

@@ -14,12 +14,12 @@
 #include "collectives/node_trees.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <span>
 
 #include "collectives/double_binary_tree.hpp"
 #include "collectives/layouts.hpp"
+#include "collectives/libraries.hpp"
 #include "collectives/nvls.hpp"
 #include "collectives/segments.hpp"
 
@@ -48,7 +48,7 @@ class NodeTrees final : public BlockRounds {
         between_(plan.stages_between()),
         stages_(2 * within_ + between_),
         depth_(ceil_log2(plan.nodes)) {
-    if (plan.within == WithinNode::node_switch) set_in_bulk();  // NVLS has the protocol Simple only
+    set_protocol(plan.protocol);
   }
 
   std::int64_t count() const override { return segments_ + stages_ - 1; }
@@ -178,19 +178,23 @@ class NodeTrees final : public BlockRounds {
 };
 
 std::unique_ptr<BlockRounds> in_segments(const CollectiveRequest& request, const RankLayout& layout, WithinNode within,
-                                         BetweenNodes between) {
-  const NodePlan plan = node_plan(layout, within, between);
+                                         BetweenNodes between, const char* name) {
+  // NVLS has the protocol Simple only.
+  const Protocol protocol = within == WithinNode::node_switch          ? Protocol::simple
+                            : request.protocol == Protocol::by_message ? choose_protocol(request, name, layout)
+                                                                       : request.protocol;
+  const NodePlan plan = node_plan(layout, within, between, protocol);
   const double bytes = request.bytes.front();
   auto rounds = std::make_unique<NodeTrees>(plan, bytes, plan.segments(bytes, request.segment_bytes, layout));
-  rounds->set_start_seconds(layout.switched_nodes ? plan.loss(bytes, layout) : 0);
+  rounds->set_start_seconds(layout.of_gpus() ? plan.loss(bytes, layout) : 0);
   return rounds;
 }
 
 }  // namespace
 
-NodePlan node_plan(const RankLayout& layout, WithinNode within, BetweenNodes between) {
+NodePlan node_plan(const RankLayout& layout, WithinNode within, BetweenNodes between, Protocol protocol) {
   const Rank each = layout.is_hierarchical() ? layout.ranks_per_node() : 1;
-  return {layout.ranks() / each, each, within, between};
+  return {layout.ranks() / each, each, within, between, protocol};
 }
 
 double NodePlan::port_bytes() const {
@@ -216,11 +220,9 @@ std::int64_t NodePlan::stages_between() const {
 }
 
 double NodePlan::seconds(double bytes, double segments, const RankLayout& layout) const {
-  const bool in_bulk = within == WithinNode::node_switch;
   // Messages of so many bytes, one after the other over the same line.
-  const auto time = [in_bulk](const RankLayout::Channel& channel, double message, double messages) {
-    if (in_bulk) return std::max(channel.latency, channel.bulk_latency) + messages * message / channel.bandwidth;
-    return channel.seconds(message) + (messages - 1) * channel.transfer(message);
+  const auto time = [this](const RankLayout::Channel& channel, double message, double messages) {
+    return channel.seconds(message, protocol) + (messages - 1) * channel.transfer(message, protocol);
   };
   const RankLayout::Channel& far = slowest_channel(layout);
   const double segment = bytes / segments;
@@ -259,17 +261,12 @@ double NodePlan::seconds(double bytes, double segments, const RankLayout& layout
 }
 
 double NodePlan::loss(double bytes, const RankLayout& layout) const {
-  // Of 64 bytes, 128 bytes, … 256 MiB, with the protocol Simple (NCCL 2.28, src/graph/tuning.cc).
-  constexpr std::array kShares = {.9, .9, .9, .9, .9, .9, .9, .8, .7, .6, .6, .5,
-                                  .5, .5, .5, .6, .7, .8, .7, .7, .8, .9, .9};
   if (between != BetweenNodes::trees) return 0;
   const double hops = static_cast<double>(stages_between()) * layout.tree_latency;
-  if (per_node == 1 || within == WithinNode::node_switch || !(bytes >= 64)) return hops;
-  const int size = std::ilogb(bytes / 64);
-  if (size >= static_cast<int>(kShares.size())) return hops;
+  if (within == WithinNode::node_switch) return hops;
   const double whole = std::max(port_bytes() * bytes / layout.inside.bandwidth,
                                 adapter_bytes(layout) * bytes / slowest_channel(layout).bandwidth);
-  return hops + (1 / kShares.at(static_cast<std::size_t>(size)) - 1) * whole;
+  return hops + (1 / tree_share_of_bandwidth(protocol, bytes) - 1) * whole;
 }
 
 std::int64_t NodePlan::segments(double bytes, double segment_bytes, const RankLayout& layout) const {
@@ -293,16 +290,16 @@ std::int64_t NodePlan::segments(double bytes, double segment_bytes, const RankLa
 }
 
 std::unique_ptr<BlockRounds> tree_all_reduce(const CollectiveRequest& request, const RankLayout& layout) {
-  return in_segments(request, layout, WithinNode::rings, BetweenNodes::trees);
+  return in_segments(request, layout, WithinNode::rings, BetweenNodes::trees, "tree");
 }
 
 std::unique_ptr<BlockRounds> nvls_tree_all_reduce(const CollectiveRequest& request, const RankLayout& layout) {
-  return in_segments(request, layout, WithinNode::node_switch, BetweenNodes::trees);
+  return in_segments(request, layout, WithinNode::node_switch, BetweenNodes::trees, "nvls-tree");
 }
 
 std::unique_ptr<BlockRounds> sharp_all_reduce(const CollectiveRequest& request, const RankLayout& layout) {
   return in_segments(request, layout, layout.switch_adds_up ? WithinNode::node_switch : WithinNode::rings,
-                     BetweenNodes::fabric);
+                     BetweenNodes::fabric, "sharp");
 }
 
 }  // namespace dadsim::collectives

@@ -17,6 +17,7 @@ struct NodePlan {
   Rank nodes = 1, per_node = 1;
   WithinNode within = WithinNode::rings;
   BetweenNodes between = BetweenNodes::trees;
+  Protocol protocol = Protocol::by_message;
 
   /// Bytes per byte of the vector that a port carries each way in all, and an adapter: beyond two nodes a tree's rank
   /// has two children in one half of its shard, and ranks that share an adapter take turns.
@@ -39,6 +40,6 @@ struct NodePlan {
 };
 
 /// On nodes of one rank each, or on one node, the ranks are the nodes.
-NodePlan node_plan(const RankLayout& layout, WithinNode within, BetweenNodes between);
+NodePlan node_plan(const RankLayout& layout, WithinNode within, BetweenNodes between, Protocol protocol);
 
 }  // namespace dadsim::collectives

@@ -11,6 +11,8 @@
 // So a stage is a round of bytes and a round of flags; copying in and out sends nothing but the flags.
 #include "collectives/nvls.hpp"
 
+#include <stdexcept>
+
 #include "collectives/layouts.hpp"
 #include "collectives/segments.hpp"
 
@@ -78,6 +80,36 @@ class Nvls final : public BlockRounds {
   double of_port_;  ///< bytes of a segment, each way
 };
 
+/// All-gather and reduce-scatter (NCCL 2.20): a rank hands its block to the switch, which copies it to all; or the
+/// switch adds up what a rank fetches of all. Either way a port's busy direction carries the N − 1 blocks of the
+/// others. Flags before and after the bytes.
+class NvlsOneWay final : public BlockRounds {
+ public:
+  NvlsOneWay(Rank ranks, double each, bool reduces) : BlockRounds(ranks, BlockSizes(ranks, each)), reduces_(reduces) {}
+
+  std::int64_t count() const override { return 3; }
+  void sent(Rank rank, std::int64_t round, std::vector<Parcel>& out) const override {
+    for (Rank step = 1; step < ranks(); ++step) add(wrap(rank + step), rank, wrap(rank + step), round, out);
+  }
+  void received(Rank rank, std::int64_t round, std::vector<Parcel>& out) const override {
+    for (Rank step = 1; step < ranks(); ++step) add(wrap(rank - step), wrap(rank - step), rank, round, out);
+  }
+  double busiest_bytes(std::int64_t round) const override {
+    return round == 1 ? (ranks() - 1) * sizes().largest() / kNvlsEfficiency : 0;
+  }
+
+ private:
+  void add(Rank peer, Rank sender, Rank receiver, std::int64_t round, std::vector<Parcel>& out) const {
+    if (round == 1) {
+      out.push_back({peer, reduces_ ? receiver : sender, 1, reduces_, 1 / kNvlsEfficiency});
+    } else {
+      out.push_back({peer, sender, 0, false});
+    }
+  }
+
+  bool reduces_;
+};
+
 }  // namespace
 
 std::int64_t nvls_segments(double bytes, double segment_bytes, const RankLayout& layout) {
@@ -90,6 +122,16 @@ std::int64_t nvls_segments(double bytes, double segment_bytes, const RankLayout&
 std::unique_ptr<BlockRounds> nvls_all_reduce(const CollectiveRequest& request, const RankLayout& layout) {
   const double bytes = request.bytes.front();
   return std::make_unique<Nvls>(layout.ranks(), bytes, nvls_segments(bytes, request.segment_bytes, layout));
+}
+
+std::unique_ptr<BlockRounds> nvls_reduce_scatter(const CollectiveRequest& request, const RankLayout& layout) {
+  return std::make_unique<NvlsOneWay>(layout.ranks(), request.bytes.front() / layout.ranks(), true);
+}
+
+std::unique_ptr<BlockRounds> nvls_all_gather(const CollectiveRequest& request, const RankLayout& layout) {
+  const BlockSizes blocks = one_block_per_rank(request, layout.ranks());
+  if (!blocks.equal()) throw std::invalid_argument("all-gather: 'nvls' has blocks of one size; 'ring' serves any");
+  return std::make_unique<NvlsOneWay>(layout.ranks(), blocks.largest(), false);
 }
 
 }  // namespace dadsim::collectives

@@ -1,18 +1,66 @@
 #include <algorithm>
+#include <stdexcept>
 
 #include "collectives/collective.hpp"
 
 namespace dadsim::collectives {
 
-double RankLayout::Channel::seconds(double bytes) const {
-  const double whole = bytes / bandwidth;
-  return bulk_latency > 0 ? std::min(latency + 2 * whole, bulk_latency + whole) : latency + whole;
+namespace {
+
+/// Of the bandwidth: a flag with every 4 of 8 bytes, 8 of 128.
+constexpr double kLlShare = 0.5;
+constexpr double kLl128Share = 120.0 / 128.0;
+
+}  // namespace
+
+const char* to_string(Protocol protocol) {
+  switch (protocol) {
+    case Protocol::by_message:
+      return "";
+    case Protocol::ll:
+      return "LL";
+    case Protocol::ll128:
+      return "LL128";
+    case Protocol::simple:
+      return "Simple";
+  }
+  throw std::logic_error("unknown protocol");
 }
 
-double RankLayout::Channel::transfer(double bytes) const {
+double RankLayout::Channel::transfer(double bytes, Protocol protocol) const {
   const double whole = bytes / bandwidth;
-  return bulk_latency > 0 && latency + 2 * whole < bulk_latency + whole ? 2 * whole : whole;
+  if (!(bulk_latency > 0)) return whole;
+  switch (protocol) {
+    case Protocol::by_message:
+      return latency + whole / kLlShare < bulk_latency + whole ? whole / kLlShare : whole;
+    case Protocol::ll:
+      return whole / kLlShare;
+    case Protocol::ll128:
+      return ll128_latency > 0 ? whole / kLl128Share : whole;
+    case Protocol::simple:
+      return whole;
+  }
+  throw std::logic_error("unknown protocol");
 }
+
+double RankLayout::Channel::seconds(double bytes, Protocol protocol) const {
+  const double whole = bytes / bandwidth;
+  const double moved = transfer(bytes, protocol);
+  if (!(bulk_latency > 0)) return latency + moved;
+  switch (protocol) {
+    case Protocol::by_message:
+      return std::min(latency + whole / kLlShare, bulk_latency + whole);
+    case Protocol::ll:
+      return latency + moved;
+    case Protocol::ll128:
+      return (ll128_latency > 0 ? ll128_latency : bulk_latency) + moved;
+    case Protocol::simple:
+      return bulk_latency + moved;
+  }
+  throw std::logic_error("unknown protocol");
+}
+
+Rank RankLayout::nodes() const { return node_of.empty() ? 0 : *std::ranges::max_element(node_of) + 1; }
 
 Rank RankLayout::ranks_per_node() const {
   Rank here = 0;

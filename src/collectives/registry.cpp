@@ -65,10 +65,19 @@ const std::vector<Entry>& entries() {
       {{all_reduce, "reduce-broadcast", "up a binomial tree and down again", thakur}, reduce_broadcast_all_reduce},
       {{reduce_scatter, "ring", "blocks of b/N around a ring, or as many as ranks in a node", "Patarasu, Yuan 2009"},
        ring_reduce_scatter},
+      {{reduce_scatter, "pat", "a binomial tree for every block, what all have between two ranks in one message",
+        "NCCL 2.23; Jeaugey 2025"},
+       pat_reduce_scatter},
+      {{reduce_scatter, "nvls", "the switch of a node adds up", "NCCL 2.20, Hopper and later"}, nvls_reduce_scatter},
+      {{reduce_scatter, "pairwise", "one partner per round", thakur}, pairwise_reduce_scatter},
       {{reduce_scatter, "recursive-halving", "half as much with a partner half as far, each round", thakur},
        recursive_halving_reduce_scatter},
       {{reduce_scatter, "direct", "everybody sends everybody its block", "one round for any N"}, direct_reduce_scatter},
       {{all_gather, "ring", "blocks around a ring, or as many as ranks in a node", thakur}, ring_all_gather},
+      {{all_gather, "pat", "a binomial tree for every block, what all have between two ranks in one message",
+        "NCCL 2.23; Jeaugey 2025"},
+       pat_all_gather},
+      {{all_gather, "nvls", "the switch of a node copies", "NCCL 2.20, Hopper and later"}, nvls_all_gather},
       {{all_gather, "recursive-doubling", "all gathered so far with partners at 1, 2, 4, …", thakur},
        recursive_doubling_all_gather},
       {{all_gather, "bruck", "all gathered so far to the rank 1, 2, 4, … before", "Bruck et al. 1997"},
@@ -78,9 +87,21 @@ const std::vector<Entry>& entries() {
       {{all_gather, "hierarchical", "rings between the nodes, then inside", "Ueno, Yokota 2019"},
        hierarchical_all_gather,
        true},
+      {{broadcast, "ring", "along the ring in segments, or along as many as ranks in a node", "NCCL's channels"},
+       ring_broadcast},
+      {{broadcast, "scatter-doubling", "blocks down a binomial tree, then all-gather by doubling", thakur},
+       scatter_doubling_broadcast},
+      {{broadcast, "scatter-ring", "blocks down a binomial tree, then all-gather around a ring", thakur},
+       scatter_ring_broadcast},
       {{broadcast, "flat", "the root sends to everybody", "one round for any N"}, flat_broadcast},
       {{broadcast, "binomial", "down a binomial tree", thakur}, binomial_broadcast},
       {{broadcast, "chain", "from rank to rank, in segments", "Open MPI coll/base"}, chain_broadcast},
+      {{reduce, "ring", "along the ring to the root in segments, or along as many as ranks in a node",
+        "NCCL's channels"},
+       ring_reduce},
+      {{reduce, "binomial", "up a binomial tree", thakur}, binomial_reduce},
+      {{reduce, "halving-gather", "reduce-scatter by halving, then blocks up a binomial tree", "Rabenseifner 2004"},
+       halving_gather_reduce},
       {{gather, "flat", "everybody sends to the root", "one round for any N"}, flat_gather},
       {{gather, "binomial", "up a binomial tree", thakur}, binomial_gather},
       {{scatter, "flat", "the root sends to everybody", "one round for any N"}, flat_scatter},
@@ -110,7 +131,7 @@ const Entry& find_entry(step::CollectiveKind kind, std::string_view name) {
 
 bool takes_the_whole_vector(step::CollectiveKind kind) {
   return kind == step::CollectiveKind::all_reduce || kind == step::CollectiveKind::reduce_scatter ||
-         kind == step::CollectiveKind::broadcast;
+         kind == step::CollectiveKind::broadcast || kind == step::CollectiveKind::reduce;
 }
 
 void check_bytes(const CollectiveRequest& request, Rank n) {
@@ -207,6 +228,10 @@ std::unique_ptr<Rounds> lay_out(const CollectiveRequest& request, std::string_vi
            "'ring' serves any ranks");
   }
   std::unique_ptr<Rounds> rounds = entry.layout(request, layout);
+  if (rounds->protocol() == Protocol::by_message) {
+    const bool asked = request.protocol != Protocol::by_message;
+    rounds->set_protocol(asked ? request.protocol : choose_protocol(request, entry.info.name, layout));
+  }
   rounds->set_start_seconds(rounds->start_seconds() + layout.start_seconds);
   return rounds;
 }

@@ -7,6 +7,7 @@
 // through another rank's adapter. The rings are lanes: none waits for another. `one-ring` is a single one through all.
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "collectives/layouts.hpp"
 
@@ -90,12 +91,28 @@ class Rings {
 /// One ring in the order of the ranks.
 Rings one_ring(Rank ranks) { return {ranks, 1, {{0}}}; }
 
+/// Over sockets every ring is a connection, and there are as many as adapters; over RDMA one through every rank of a
+/// node, so that ranks share an adapter where there are fewer.
+Orders lanes_of(const RankLayout& layout, Rank per_node) {
+  Orders orders = paths(per_node);
+  if (!layout.over_sockets) return orders;
+  Orders kept;
+  const Rank adapters = std::clamp<Rank>(layout.rails, 1, per_node);
+  for (Rank adapter = 0; adapter < adapters; ++adapter) {
+    kept.push_back(orders[static_cast<std::size_t>(adapter * per_node / adapters)]);
+  }
+  return kept;
+}
+
 Rings rings_on(const RankLayout& layout) {
   const Rank n = layout.ranks();
   const Rank each = layout.ranks_per_node();
   if (layout.of_gpus() && layout.is_hierarchical()) {
-    const double turns = layout.rails > 0 ? static_cast<double>(each) / layout.rails : 1;
-    return {n, each, paths(each), layout.meshed_nodes ? 1 : 1.0 / (each - 1), 1 / turns};
+    Orders orders = lanes_of(layout, each);
+    const auto lanes = static_cast<double>(orders.size());
+    const double turns = layout.rails > 0 ? std::max(1.0, lanes / layout.rails) : 1;
+    const double inside = layout.meshed_nodes || layout.over_sockets ? 1 : 1.0 / (each - 1);
+    return {n, each, std::move(orders), inside, 1 / turns};
   }
   if (layout.meshed_nodes && each == n && n > 1) {
     Orders orders = cycles(n);
@@ -172,6 +189,84 @@ class Ring final : public BlockRounds {
   Rank shift_;
 };
 
+/// Along the rings from the root to the last rank before it (broadcast), or from the rank after the root to it
+/// (reduce): each ring has its share of the vector, cut into segments that follow one another. Block c·S + s: segment s
+/// of ring c.
+class RingPipeline final : public BlockRounds {
+ public:
+  RingPipeline(Rank ranks, Rings rings, Rank root, bool reduces, double bytes, std::int64_t segments)
+      : BlockRounds(ranks, BlockSizes(segments * rings.lanes(), bytes / static_cast<double>(segments * rings.lanes()))),
+        rings_(std::move(rings)),
+        root_(root),
+        reduces_(reduces),
+        segments_(segments) {}
+
+  std::int64_t count() const override { return ranks() - 2 + segments_; }
+  Rank lanes() const override { return rings_.lanes(); }
+
+  void sent(Rank rank, std::int64_t round, std::vector<Parcel>& out) const override {
+    for (Rank lane = 0; lane < lanes(); ++lane) sent_in_lane(rank, lane, round, out);
+    std::ranges::stable_sort(out, {}, &Parcel::peer);
+  }
+  void received(Rank rank, std::int64_t round, std::vector<Parcel>& out) const override {
+    for (Rank lane = 0; lane < lanes(); ++lane) received_in_lane(rank, lane, round, out);
+    std::ranges::stable_sort(out, {}, &Parcel::peer);
+  }
+
+  void sent_in_lane(Rank rank, Rank lane, std::int64_t round, std::vector<Parcel>& out) const override {
+    add(lane, way(lane, rank), rings_.at(lane, rings_.place_of(lane, rank) + 1), round, out);
+  }
+  void received_in_lane(Rank rank, Rank lane, std::int64_t round, std::vector<Parcel>& out) const override {
+    add(lane, way(lane, rank) - 1, rings_.at(lane, rings_.place_of(lane, rank) - 1), round, out);
+  }
+
+  std::vector<RoundPhase> phases() const override {
+    const std::int64_t fill = ranks() - 2;  // rounds until the last rank gets its first segment
+    if (segments_ <= fill) return BlockRounds::phases();
+    if (fill == 0) return {{0, count(), true}};
+    return {{0, fill, fill == 1}, {fill, segments_ - fill, true}, {segments_, fill, fill == 1}};
+  }
+
+  double lane_share(Rank from, Rank to) const override { return rings_.share(from, to); }
+
+ private:
+  /// How many ranks of the ring stand before this one on the way of the bytes.
+  std::int64_t way(Rank lane, Rank rank) const {
+    const std::int64_t behind = rings_.place_of(lane, rank) - rings_.place_of(lane, root_) - (reduces_ ? 1 : 0);
+    return (behind + 2 * ranks()) % ranks();
+  }
+  /// What the rank that has `way` before it sends to the next one.
+  void add(Rank lane, std::int64_t way, Rank peer, std::int64_t round, std::vector<Parcel>& out) const {
+    const std::int64_t segment = round - way;
+    if (way < 0 || way >= ranks() - 1 || segment < 0 || segment >= segments_) return;
+    out.push_back({peer, lane * segments_ + segment, 1, reduces_});
+  }
+
+  Rings rings_;
+  Rank root_;
+  bool reduces_;
+  std::int64_t segments_;
+};
+
+/// A step of a channel's buffer (NCCL, src/include/comm.h: 4 MiB in 8 steps; of 512 KiB LL has half as bytes).
+constexpr double kSimpleStep = 512 * 1024;
+constexpr double kLlStep = 32 * 1024;
+constexpr std::int64_t kMostSegments = 1024;
+
+std::unique_ptr<BlockRounds> pipeline(const CollectiveRequest& request, const RankLayout& layout, bool reduces) {
+  Rings rings = rings_on(layout);
+  const double bytes = request.bytes.front();
+  const Protocol protocol =
+      request.protocol == Protocol::by_message ? choose_protocol(request, "ring", layout) : request.protocol;
+  const double step = request.segment_bytes > 0  ? request.segment_bytes
+                      : protocol == Protocol::ll ? kLlStep
+                                                 : kSimpleStep;
+  const double segments = std::ceil(bytes / rings.lanes() / step);
+  return std::make_unique<RingPipeline>(
+      layout.ranks(), std::move(rings), request.root, reduces, bytes,
+      std::clamp<std::int64_t>(static_cast<std::int64_t>(std::min(segments, 1e9)), 1, kMostSegments));
+}
+
 std::unique_ptr<BlockRounds> all_reduce(const CollectiveRequest& request, Rings rings, Rank n) {
   return std::make_unique<Ring>(n, std::move(rings), BlockSizes(n, request.bytes.front() / n),
                                 2 * (std::int64_t{n} - 1), n - 1, 0);
@@ -198,6 +293,19 @@ std::unique_ptr<BlockRounds> ring_reduce_scatter(const CollectiveRequest& reques
 std::unique_ptr<BlockRounds> ring_all_gather(const CollectiveRequest& request, const RankLayout& layout) {
   const Rank n = layout.ranks();
   return std::make_unique<Ring>(n, rings_on(layout), one_block_per_rank(request, n), n - 1, 0, 0);
+}
+
+std::unique_ptr<BlockRounds> one_ring_all_gather(const CollectiveRequest& request, const RankLayout& layout) {
+  const Rank n = layout.ranks();
+  return std::make_unique<Ring>(n, one_ring(n), one_block_per_rank(request, n), n - 1, 0, 0);
+}
+
+std::unique_ptr<BlockRounds> ring_broadcast(const CollectiveRequest& request, const RankLayout& layout) {
+  return pipeline(request, layout, false);
+}
+
+std::unique_ptr<BlockRounds> ring_reduce(const CollectiveRequest& request, const RankLayout& layout) {
+  return pipeline(request, layout, true);
 }
 
 }  // namespace dadsim::collectives

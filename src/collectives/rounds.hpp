@@ -16,6 +16,15 @@ struct Transfer {
   bool operator==(const Transfer&) const = default;
 };
 
+/// How a message's bytes are written. NCCL and RCCL decide once for a whole collective.
+enum class Protocol : std::uint8_t {
+  by_message,  ///< for each message the one that is soonest through
+  ll,          ///< a flag with every 4 of 8 bytes: quick to start, half of the bandwidth
+  ll128,       ///< a flag with every 120 of 128 bytes
+  simple,      ///< bytes and then a flag: all of the bandwidth
+};
+const char* to_string(Protocol protocol);
+
 /// Rounds of one kind, one after the other.
 struct RoundPhase {
   std::int64_t first = 0;  ///< round
@@ -88,15 +97,13 @@ class Rounds {
   double start_seconds() const { return start_seconds_; }
   void set_start_seconds(double seconds) { start_seconds_ = seconds; }
 
-  /// Whether its messages take the protocol that uses all of the bandwidth, small ones too (NCCL's Simple).
-  bool in_bulk() const { return in_bulk_; }
-
- protected:
-  void set_in_bulk() { in_bulk_ = true; }
+  /// How its messages are written, as far as the paths have protocols.
+  Protocol protocol() const { return protocol_; }
+  void set_protocol(Protocol protocol) { protocol_ = protocol; }
 
  private:
   double start_seconds_ = 0;
-  bool in_bulk_ = false;
+  Protocol protocol_ = Protocol::by_message;
 };
 
 }  // namespace dadsim::collectives

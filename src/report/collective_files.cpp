@@ -22,7 +22,9 @@ Json to_json_object(const CollectiveReport& report, const CollectiveRow& row) {
             {"busbw_gb_per_s", number(bus_bandwidth(report, row) / 1e9)},
             {"warm_us", number(row.warm_seconds * 1e6)},
             {"cold_us", row.cold_seconds ? number(*row.cold_seconds * 1e6) : Json(nullptr)}};
+  if (!row.protocol.empty()) json["protocol"] = row.protocol;
   if (!row.compared.empty()) json["compared"] = row.compared;
+  if (!row.quicker.empty()) json["quicker"] = row.quicker;
   if (row.measured) {
     json["measured_us"] = number(row.measured->seconds * 1e6);
     json["measured_in_place_us"] =

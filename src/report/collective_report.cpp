@@ -22,6 +22,8 @@ const char* to_string(Operation operation) {
       return "reduce-scatter";
     case Operation::broadcast:
       return "broadcast";
+    case Operation::reduce:
+      return "reduce";
     case Operation::gather:
       return "gather";
     case Operation::scatter:
@@ -46,6 +48,7 @@ bool has_blocks(Operation operation) {
       return true;
     case Operation::all_reduce:
     case Operation::broadcast:
+    case Operation::reduce:
     case Operation::neighbour_exchange:
     case Operation::send:
       return false;

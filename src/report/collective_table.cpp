@@ -60,6 +60,7 @@ std::string what_size_is(const CollectiveReport& report) {
   switch (report.operation) {
     case Operation::all_reduce:
     case Operation::broadcast:
+    case Operation::reduce:
       return "the vector, which every rank has";
     case Operation::all_gather:
     case Operation::gather:
@@ -144,7 +145,7 @@ std::string table_of_rows(const CollectiveReport& report) {
     cells.push_back(whole(row.size_bytes));
     if (report.per_rank) cells.push_back(whole(row.block_bytes));
     cells.push_back(whole(count_of(row)));
-    cells.push_back(row.algorithm);
+    cells.push_back(row.protocol.empty() ? row.algorithm : row.algorithm + " " + row.protocol);
     cells.emplace_back(to_string(row.fidelity));
     cells.push_back(microseconds(seconds_of(report, row)));
     cells.push_back(gigabytes(algorithm_bandwidth(report, row)));
@@ -203,6 +204,9 @@ std::string to_table(const CollectiveReport& report) {
     if (!row.compared.empty()) {
       text += paragraph(fmt::format("Best for {} B: {} ({}).", whole(row.size_bytes), row.algorithm, row.compared));
     }
+  }
+  for (const CollectiveRow& row : report.rows) {
+    if (!row.quicker.empty()) text += paragraph(fmt::format("{} B: {}.", whole(row.size_bytes), row.quicker));
   }
   if (by_flow) text += paragraph("By flow connections are always warm: there is no slow start.");
   if (!report.network.fidelity_note.empty())

@@ -70,7 +70,7 @@ struct Catalog {
   /// What is wrong with the sizes of a workload together, or with its attention; empty: nothing. May be none.
   std::function<std::string(const spec::TimedAsSpec&)> check_workload;
   std::vector<spec::LinkSpec> links;                  ///< the catalogue of links
-  std::vector<std::string> all_reduces, all_gathers;  ///< algorithms of these collectives, "auto" among them
+  std::vector<std::string> all_reduces, all_gathers, reduce_scatters;  ///< algorithms of these, "auto" among them
   /// Regions of the public table, and what lies between two of them (nullopt where nobody measured it).
   std::vector<std::string> regions;
   std::function<std::optional<spec::WanSpec::Pair>(const std::string& from, const std::string& to)> region_pair;
@@ -100,7 +100,7 @@ struct Catalog {
   /// The paths of the files that a platform file names, in its order. May be none: there are no such files.
   std::function<std::vector<std::string>(const spec::PlatformSpec&)> files_of_platform;
 
-  /// What is wrong with carrying out the collective of that name ("all-reduce", "all-gather") by that algorithm among
+  /// What is wrong with carrying out the collective of that name ("all-reduce", "all-gather", "reduce-scatter") by that algorithm among
   /// the hosts of the question, as "what; remedy"; empty: nothing. May be none.
   std::function<std::string(const PlatformQuestion&, const std::string& collective, const std::string& algorithm)>
       check_collective;

@@ -189,7 +189,8 @@ void write_runs(XmlWriter& xml, const Scenario& scenario, const PathText& file) 
     element.set("algorithm", run.algorithm).set("label", run.label);
     if (run.communicates && !run.event_driven) {
       if (!run.decentralised) element.set("exchange", to_string(run.exchange));
-      element.set("all-reduce", run.all_reduce).set("all-gather", run.all_gather).set_bytes("bucket", run.bucket_bytes);
+      element.set("all-reduce", run.all_reduce).set("all-gather", run.all_gather);
+      element.set("reduce-scatter", run.reduce_scatter).set_bytes("bucket", run.bucket_bytes);
       if (run.bucket_bytes > 0) element.set_bytes("first-bucket", run.first_bucket_bytes);
     }
     write_parameters(element, run, file);

@@ -167,7 +167,9 @@ void check_collectives(const Scenario& scenario, const std::vector<const Element
   for (std::size_t i = 0; i < runs.size(); ++i) {
     const spec::RunSpec& run = scenario.runs[i];
     if (!run.communicates || run.event_driven || run.exchange != spec::ExchangeMode::peer) continue;
-    for (const auto& [name, algorithm] : {std::pair{"all-reduce", &run.all_reduce}, {"all-gather", &run.all_gather}}) {
+    for (const auto& [name, algorithm] : {std::pair{"all-reduce", &run.all_reduce},
+                                          {"all-gather", &run.all_gather},
+                                          {"reduce-scatter", &run.reduce_scatter}}) {
       if (*algorithm == "auto") continue;
       if (question.hosts.empty()) {
         question.platform = scenario.platform;

@@ -79,6 +79,22 @@ spec::FabricSpec read_fabric(const Element& element, std::int64_t nodes, spec::T
   return fabric;
 }
 
+/// Whose GPUs they are, where the link between them does not say so, and how bytes travel over it.
+void read_library(const Node& node, spec::GpuClusterSpec& cluster) {
+  static const std::array<std::string, 2> kLibraries = {to_string(spec::CollectiveLibrary::nccl),
+                                                        to_string(spec::CollectiveLibrary::rccl)};
+  const bool named = !cluster.port.name.empty() && !is_own_link(cluster.port);
+  for (const char* attribute : {"library", "inside-transport"}) {
+    if (named) node.refuse(attribute, "means nothing where 'inside' is of the catalogue, which knows it", "remove it");
+  }
+  if (cluster.port.name.empty()) node.refuse("inside-transport", "means nothing without 'inside'", "remove it");
+  if (named || !node.has("library")) return;
+  cluster.port.library = static_cast<spec::CollectiveLibrary>(node.choice("library", kLibraries, 0));
+  const bool xgmi =
+      cluster.port.library == spec::CollectiveLibrary::rccl && cluster.port.transport == spec::Transport::rdma;
+  if (xgmi) cluster.port.costs = spec::MessageCosts::xgmi;
+}
+
 }  // namespace
 
 spec::GpuClusterSpec read_gpu_cluster(const Element& element, const ReadContext& context) {
@@ -91,8 +107,10 @@ spec::GpuClusterSpec read_gpu_cluster(const Element& element, const ReadContext&
   cluster.gpus = gpus.value_or(1);
 
   const bool alone = gpus == 1;
+  const auto travels = static_cast<spec::Transport>(
+      node.choice("inside-transport", transport_names(), static_cast<std::size_t>(spec::Transport::nvlink)));
   if (!alone || node.has("inside")) {
-    cluster.port = scenario::read_cluster_link(node, "inside", spec::Transport::nvlink, kInside, context);
+    cluster.port = scenario::read_cluster_link(node, "inside", travels, kInside, context);
   } else if (node.has("inside-latency")) {
     node.refuse("inside-latency", "means nothing without 'inside'", "remove it");
   }
@@ -101,6 +119,7 @@ spec::GpuClusterSpec read_gpu_cluster(const Element& element, const ReadContext&
     if (node.has("bridge")) node.refuse("mesh", "stands beside 'bridge'", "one of them");
     cluster.inside = spec::InsideNode::mesh;
   }
+  read_library(node, cluster);
   if (node.has("bridge")) {
     if (alone) node.refuse("bridge", "means nothing to one GPU per node", "remove it");
     cluster.inside = spec::InsideNode::shared;

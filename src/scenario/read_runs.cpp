@@ -50,7 +50,7 @@ spec::ExchangeMode read_exchange(const Node& node, const Catalog::Algorithm& alg
 void read_collectives(const Node& node, const Catalog::Algorithm& algorithm, spec::RunSpec& run,
                       const ReadContext& context) {
   if (!algorithm.communicates || algorithm.event_driven) {
-    for (const char* attribute : {"all-reduce", "all-gather", "bucket", "first-bucket"}) {
+    for (const char* attribute : {"all-reduce", "all-gather", "reduce-scatter", "bucket", "first-bucket"}) {
       node.refuse(attribute, fmt::format("means nothing to '{}'", algorithm.name),
                   algorithm.communicates ? "remove it: there are no collectives" : "remove it: nothing is exchanged");
     }
@@ -64,6 +64,7 @@ void read_collectives(const Node& node, const Catalog::Algorithm& algorithm, spe
   };
   choose("all-reduce", context.catalog.all_reduces, run.all_reduce);
   choose("all-gather", context.catalog.all_gathers, run.all_gather);
+  choose("reduce-scatter", context.catalog.reduce_scatters, run.reduce_scatter);
   // What a framework does where nobody says otherwise; an aggregator takes every gradient as it comes.
   if (algorithm.sums_in_buckets && run.exchange == spec::ExchangeMode::peer) run.bucket_bytes = spec::kBucketBytes;
   constexpr QuantityForm kBucket{
@@ -167,6 +168,9 @@ void complete_labels(std::vector<spec::RunSpec>& runs, const ReadContext& contex
     }
     if (differs([](const spec::RunSpec& other) { return other.all_gather; })) {
       label += fmt::format(", all-gather {}", run.all_gather);
+    }
+    if (differs([](const spec::RunSpec& other) { return other.reduce_scatter; })) {
+      label += fmt::format(", reduce-scatter {}", run.reduce_scatter);
     }
     if (differs([](const spec::RunSpec& other) { return other.bucket_bytes; })) {
       label += ", " + bucket_label(run.bucket_bytes);

@@ -153,7 +153,7 @@ TimedCollectives time_collectives(const Cluster& cluster, std::span<const Collec
       CollectiveTiming& timing = result.timings.emplace_back();
       std::uint8_t fidelity = 0;
       message >> timing.algorithm >> fidelity >> timing.seconds >> timing.cold_seconds >> timing.messages >>
-          timing.compared;
+          timing.compared >> timing.protocol >> timing.quicker;
       timing.fidelity = static_cast<spec::Fidelity>(fidelity);
       if (progress) progress(result.timings.size());
     }

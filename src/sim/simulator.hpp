@@ -88,6 +88,8 @@ struct CollectiveJob {
 struct CollectiveTiming {
   std::string algorithm;  ///< what "auto" or "best" stood for
   std::string compared;   ///< with what "best" was compared, in words; otherwise empty
+  std::string protocol;   ///< of NCCL and RCCL, for all messages; may be empty
+  std::string quicker;    ///< what of the library's own algorithms is quicker than its choice, in words; or empty
   spec::Fidelity fidelity = spec::Fidelity::message;
   double seconds = 0;       ///< until the last rank is done, on warm connections
   double cold_seconds = 0;  ///< on new connections

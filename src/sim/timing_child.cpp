@@ -272,6 +272,10 @@ CollectiveTiming time_one(const CollectiveJob& job, const Cluster& cluster, Load
   }
   const std::unique_ptr<collectives::Rounds> rounds = lay_out(job.request, timing.algorithm, layout);
   timing.messages = CollectiveChoices::messages_of(*rounds);
+  timing.protocol = to_string(rounds->protocol());
+  if (job.algorithm == "auto" && timing.compared.empty()) {
+    timing.quicker = quicker_of_library(job.request, timing.algorithm, layout, loaded.nodes.hosts, *loaded.network);
+  }
   const auto effort = [&rounds] {
     MessageEffortCount count(static_cast<std::size_t>(rounds->ranks()));
     count.add(*rounds, {}, 1);
@@ -316,7 +320,8 @@ void simulate_collectives(const Cluster& cluster, std::span<const CollectiveJob>
       choices.note(to_string(job.request.kind), timing.algorithm, *std::ranges::max_element(job.request.bytes));
       WireWriter message = about(TimingTopic::collective);
       message << std::string_view(timing.algorithm) << static_cast<std::uint8_t>(timing.fidelity) << timing.seconds
-              << timing.cold_seconds << timing.messages << std::string_view(timing.compared);
+              << timing.cold_seconds << timing.messages << std::string_view(timing.compared)
+              << std::string_view(timing.protocol) << std::string_view(timing.quicker);
       sink.send(message.bytes());
     }
     describe_links(*loaded.network, use);

@@ -59,6 +59,18 @@ const char* to_string(Transport transport) {
   throw std::logic_error("unknown transport");
 }
 
+const char* to_string(CollectiveLibrary library) {
+  switch (library) {
+    case CollectiveLibrary::nccl:
+      return "nccl";
+    case CollectiveLibrary::rccl:
+      return "rccl";
+    case CollectiveLibrary::mpi:
+      return "mpi";
+  }
+  throw std::logic_error("unknown library");
+}
+
 std::vector<std::string> host_names(const PlatformSpec& platform) {
   std::vector<std::string> names;
   std::visit([&](const auto& what) { add_hosts(what, names); }, platform.what);

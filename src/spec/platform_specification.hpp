@@ -20,6 +20,21 @@ enum class Transport : std::uint8_t {
 };
 const char* to_string(Transport transport);
 
+/// The library that carries out collectives among devices.
+enum class CollectiveLibrary : std::uint8_t {
+  nccl,  ///< NVIDIA's
+  rccl,  ///< AMD's
+  mpi,   ///< of CPUs
+};
+const char* to_string(CollectiveLibrary library);
+
+/// Generation of NVIDIA's GPUs, as far as NCCL's tuner tells them apart.
+enum class GpuGeneration : std::uint8_t { volta, ampere, hopper, blackwell };
+
+/// Which of the library's tables says what a message costs over a link of transport rdma, beside the link's own
+/// latency.
+enum class MessageCosts : std::uint8_t { network, pcie, xgmi, efa };
+
 /// One direction of a link.
 struct LinkSpec {
   std::string name;      ///< of the catalogue ("ib-ndr"), or of one's own
@@ -29,6 +44,10 @@ struct LinkSpec {
   double efficiency = 1;     ///< share of the nominal bandwidth that payload reaches, 0…1
   double queue_bytes = 3e5;  ///< tcp: drop-tail buffer in front of the link
   std::string source;        ///< where the numbers are published, and which are assumptions
+  MessageCosts costs = MessageCosts::network;
+  /// Of the GPUs that a link inside a node joins; of other links they mean nothing.
+  CollectiveLibrary library = CollectiveLibrary::nccl;
+  GpuGeneration generation = GpuGeneration::ampere;
   bool operator==(const LinkSpec&) const = default;
 };
 

@@ -103,6 +103,7 @@ struct RunSpec {
   /// How its collectives are carried out: names of the collectives' registry, or "auto".
   std::string all_reduce = "auto";
   std::string all_gather = "auto";
+  std::string reduce_scatter = "auto";
   /// Sums issued one after the other are carried out as one until they hold this many bytes; 0: as the algorithm issues
   /// them.
   double bucket_bytes = 0;

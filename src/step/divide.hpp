@@ -35,7 +35,9 @@ struct Undivided {
   const spec::ModelShape& device;   ///< the part of each layer that one device has (spec::sharded); the same without
   std::int64_t batch = 1;           ///< samples of a replica
   double sample_scale = 1;          ///< they ÷ samples that the recorded step had per replica
-  std::string all_gather = "auto";  ///< the algorithm of those that are added
+  /// The algorithms of those that replicas which divide states and parameters have instead of sums.
+  std::string all_gather = "auto";
+  std::string reduce_scatter = "auto";
 };
 
 /// See above. Throws std::invalid_argument where pipeline_order() or pieces_of() do, and for a step with an aggregator,

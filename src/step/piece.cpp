@@ -33,6 +33,7 @@ Piece::Piece(const Undivided& step, const spec::ParallelismSpec& how, std::size_
       replicas_(static_cast<double>(replicas)),
       layers_(layers),
       all_gather_(step.all_gather),
+      reduce_scatter_(step.reduce_scatter),
       samples_(static_cast<double>(step.batch) / static_cast<double>(micro_batches)),
       full_(step.step(layers, step.sample_scale)),
       micro_(step.step(layers, step.sample_scale / static_cast<double>(micro_batches))) {
@@ -101,6 +102,7 @@ void Piece::shard_gradients() {
   for (Task& task : full_.tasks) {
     if (auto* collective = std::get_if<CollectiveTask>(&task.what)) {
       collective->kind = CollectiveKind::reduce_scatter;
+      collective->algorithm = reduce_scatter_;
       collective->algorithm = "auto";
     } else if (auto* compute = std::get_if<ComputeTask>(&task.what);
                compute != nullptr && compute->phase == Phase::update) {

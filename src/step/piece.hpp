@@ -58,7 +58,7 @@ class Piece {
   spec::ParallelismSpec how_;
   double replicas_;
   spec::LayerRange layers_;
-  std::string all_gather_;
+  std::string all_gather_, reduce_scatter_;
   double samples_ = 0;  ///< of a micro-batch
   double element_ = 4;  ///< bytes
   double sends_ = 0;

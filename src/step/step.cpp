@@ -56,6 +56,8 @@ const char* to_string(CollectiveKind kind) {
   switch (kind) {
     case CollectiveKind::gather:
       return "gather";
+    case CollectiveKind::reduce:
+      return "reduce";
     case CollectiveKind::broadcast:
       return "broadcast";
     case CollectiveKind::all_reduce:

@@ -53,6 +53,7 @@ enum class CollectiveKind : std::uint8_t {
   all_to_all,          ///< every worker hands every other a block of its own
   neighbour_exchange,  ///< every worker sends the same block along the edges of a graph
   stage_send,          ///< every device of a stage sends to the one in its place in another stage
+  reduce,              ///< the root ends with the sum
 };
 const char* to_string(CollectiveKind kind);
 /// Whether it goes straight to or from the aggregator, which has no part in what the workers do among themselves.

@@ -47,7 +47,10 @@ auto check_of(const algorithms::AlgorithmInfo& info) {
 std::string fault_of_collective(const scenario::Catalog::PlatformQuestion& question, const std::string& collective,
                                 const std::string& algorithm) {
   collectives::CollectiveRequest request;
-  request.kind = collective == "all-reduce" ? step::CollectiveKind::all_reduce : step::CollectiveKind::all_gather;
+  for (const step::CollectiveKind kind :
+       {step::CollectiveKind::all_reduce, step::CollectiveKind::all_gather, step::CollectiveKind::reduce_scatter}) {
+    if (collective == to_string(kind)) request.kind = kind;
+  }
   request.bytes = {1.0};
   const auto fault = [&](const collectives::RankLayout& layout) -> std::string {
     try {
@@ -145,10 +148,11 @@ scenario::Catalog make_catalog() {
   }
   catalog.check_workload = fault_of_workload;
   catalog.links = sim::link_catalog();
-  catalog.all_reduces = catalog.all_gathers = {"auto", "best"};
+  catalog.all_reduces = catalog.all_gathers = catalog.reduce_scatters = {"auto", "best"};
   for (const collectives::CollectiveAlgorithm& algorithm : collectives::collective_registry()) {
     if (algorithm.kind == step::CollectiveKind::all_reduce) catalog.all_reduces.push_back(algorithm.name);
     if (algorithm.kind == step::CollectiveKind::all_gather) catalog.all_gathers.push_back(algorithm.name);
+    if (algorithm.kind == step::CollectiveKind::reduce_scatter) catalog.reduce_scatters.push_back(algorithm.name);
   }
   catalog.regions = sim::region_names();
   catalog.region_pair = sim::region_pair;

@@ -59,18 +59,19 @@ step::Schedule schedule_of(const spec::RunSpec& run, const step::Trajectory& tra
                        .device = device,
                        .batch = timed.batch,
                        .sample_scale = timed.sample_scale,
-                       .all_gather = run.all_gather},
+                       .all_gather = run.all_gather,
+                       .reduce_scatter = run.reduce_scatter},
                       timed.parallelism, step.sizes.samples.size());
 }
 
 bool ScheduleMemory::is_of(const Entry& entry, const spec::RunSpec& run, const TrajectoryPtr& trajectory,
                            const TimedAs& timed, const std::vector<step::Taken>& taken) {
   return entry.taken == taken && entry.trajectory == trajectory && entry.all_reduce == run.all_reduce &&
-         entry.all_gather == run.all_gather && entry.bucket_bytes == run.bucket_bytes &&
-         entry.first_bucket_bytes == run.first_bucket_bytes && entry.sample_scale == timed.sample_scale &&
-         entry.precision == timed.precision && entry.gradient_width == timed.gradient_width &&
-         entry.search_share == timed.search_share && entry.shape == timed.shape &&
-         entry.parallelism == timed.parallelism;
+         entry.all_gather == run.all_gather && entry.reduce_scatter == run.reduce_scatter &&
+         entry.bucket_bytes == run.bucket_bytes && entry.first_bucket_bytes == run.first_bucket_bytes &&
+         entry.sample_scale == timed.sample_scale && entry.precision == timed.precision &&
+         entry.gradient_width == timed.gradient_width && entry.search_share == timed.search_share &&
+         entry.shape == timed.shape && entry.parallelism == timed.parallelism;
 }
 
 ScheduleMemory::Pointer ScheduleMemory::of(const spec::RunSpec& run, const TrajectoryPtr& trajectory,
@@ -97,9 +98,9 @@ ScheduleMemory::Pointer ScheduleMemory::of(const spec::RunSpec& run, const Traje
   auto made = std::make_shared<const Schedules>(Schedules{std::move(schedules), std::move(kinds)});
   if (bytes > kMostBytes) return made;
   const std::lock_guard lock(mutex_);
-  entries_.push_front({trajectory, run.all_reduce, run.all_gather, run.bucket_bytes, run.first_bucket_bytes,
-                       timed.shape, timed.parallelism, timed.sample_scale, timed.precision, timed.gradient_width,
-                       timed.search_share, taken, made, bytes});
+  entries_.push_front({trajectory, run.all_reduce, run.all_gather, run.reduce_scatter, run.bucket_bytes,
+                       run.first_bucket_bytes, timed.shape, timed.parallelism, timed.sample_scale, timed.precision,
+                       timed.gradient_width, timed.search_share, taken, made, bytes});
   bytes_ += bytes;
   while (bytes_ > kMostBytes) {
     bytes_ -= entries_.back().bytes;

@@ -38,7 +38,7 @@ class ScheduleMemory {
  private:
   struct Entry {
     TrajectoryPtr trajectory;  ///< kept, so that no other comes to lie in its place
-    std::string all_reduce, all_gather;
+    std::string all_reduce, all_gather, reduce_scatter;
     double bucket_bytes = 0, first_bucket_bytes = 0;
     spec::ModelShape shape;
     spec::ParallelismSpec parallelism;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -25,7 +26,7 @@ inline RankLayout ranks_on_nodes(Rank n, Rank per_node = 1) {
 
 inline bool whole_vector(step::CollectiveKind kind) {
   return kind == step::CollectiveKind::all_reduce || kind == step::CollectiveKind::reduce_scatter ||
-         kind == step::CollectiveKind::broadcast;
+         kind == step::CollectiveKind::broadcast || kind == step::CollectiveKind::reduce;
 }
 
 /// Sizes of ranks that differ, some of them 0.
@@ -87,7 +88,7 @@ template <typename Visit>
 void for_every_case(Rank n, Visit&& visit) {
   for (const CollectiveAlgorithm& algorithm : collective_registry()) {
     for (const bool uneven : {false, true}) {
-      if (uneven && whole_vector(algorithm.kind)) continue;
+      if (uneven && (whole_vector(algorithm.kind) || algorithm.name == "nvls")) continue;
       for (const auto& [root, segment_bytes] : {std::pair{Rank{0}, 0.0}, {n / 2, 500.0}, {n - 1, 23.0}}) {
         const CollectiveRequest request = request_for(algorithm.kind, n, uneven, root, segment_bytes);
         if (n > 1 && algorithm.name == "hierarchical") {
@@ -146,6 +147,7 @@ class CarryOut {
     switch (kind()) {
       case step::CollectiveKind::all_reduce:
       case step::CollectiveKind::reduce_scatter:
+      case step::CollectiveKind::reduce:
         return true;
       case step::CollectiveKind::broadcast:
       case step::CollectiveKind::scatter:
@@ -215,6 +217,9 @@ class CarryOut {
             break;
           case step::CollectiveKind::reduce_scatter:
             if (n_ == 1 || block % n_ == rank) expect(rank, block, sum);
+            break;
+          case step::CollectiveKind::reduce:
+            if (rank == case_.request.root) expect(rank, block, sum);
             break;
           case step::CollectiveKind::broadcast:
             expect(rank, block, unit(case_.request.root));

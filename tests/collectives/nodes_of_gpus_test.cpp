@@ -14,6 +14,7 @@ constexpr std::array<std::pair<Rank, Rank>, 7> kNodes = {{{4, 2}, {6, 3}, {8, 4}
 
 RankLayout gpus_on_nodes(Rank n, Rank per_node) {
   RankLayout layout = ranks_on_nodes(n, per_node);
+  layout.library = spec::CollectiveLibrary::nccl;
   layout.start_seconds = 7e-6;
   return layout;
 }
@@ -181,10 +182,11 @@ TEST(NodesOfGpus, BeginAfterWhatTheLibraryTakes) {
   EXPECT_EQ(lay_out(request, "ring", layout)->start_seconds(), 0);
   EXPECT_EQ(lay_out(request, "ring", layout)->lanes(), 1);  // of an MPI library
   layout.start_seconds = 7e-6;
+  layout.library = spec::CollectiveLibrary::nccl;
   EXPECT_EQ(lay_out(request, "ring", layout)->start_seconds(), 7e-6);
   // NCCL's trees lose time on vectors of medium size, and none on large ones.
-  layout.switched_nodes = true;
   layout.rails = 8;
+  layout.adapter_bandwidth = 25e9;
   CollectiveRequest large = request;
   large.bytes = {1 << 20};
   EXPECT_GT(lay_out(large, "tree", layout)->start_seconds(), 7e-6);

@@ -199,6 +199,7 @@ inline scenario::Catalog fake_catalog() {
                    link("cable-down", 3e7, 8e-3, spec::Transport::tcp, 0.95)};
   catalog.all_reduces = {"auto", "ring", "tree"};
   catalog.all_gathers = {"auto", "ring", "direct"};
+  catalog.reduce_scatters = {"auto", "ring", "direct"};
   catalog.regions = {"aws:eu-west-1", "aws:us-east-1", "gcp:asia-east1-a"};
   // Directions differ; between the second and the third, one is missing.
   catalog.region_pair = [](const std::string& from, const std::string& to) -> std::optional<spec::WanSpec::Pair> {

@@ -171,6 +171,7 @@ std::string some_scenario(const TemporaryFolder& folder) {
     if (algorithm != "pooled" && algorithm != "no-sharing") {
       xml += maybe("exchange", star ? one_of("aggregator", "peer") : "peer") +
              maybe("all-reduce", one_of("auto", "ring", "tree")) + maybe("all-gather", one_of("auto", "direct")) +
+             maybe("reduce-scatter", one_of("auto", "ring")) +
              (coin() ? maybe("bucket", "0")
                      : fmt::format(" bucket=\"{}B\"", share() * 1e8) +
                            maybe("first-bucket", coin() ? "0" : fmt::format("{}B", share() * 1e7)));

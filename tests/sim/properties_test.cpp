@@ -218,7 +218,7 @@ Carried carry(const spec::PlatformSpec& platform, const std::vector<std::string>
             const bool tcp = path.use.transport == spec::Transport::tcp;
             if (tcp) with_tcp = 1;
             const double bytes = tcp ? transfer.bytes / path.use.efficiency
-                                     : path.use.cost(transfer.bytes, rounds->in_bulk()).wire_bytes;
+                                     : path.use.cost(transfer.bytes, rounds->protocol()).wire_bytes;
             for (const std::int32_t link : path.links) expected[link] += bytes;
           }
         }

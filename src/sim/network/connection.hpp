@@ -23,9 +23,9 @@ struct Message {
   std::int32_t round = 0;
   std::int32_t from = 0, to = 0;  ///< nodes
   double bytes = 0;               ///< payload
-  bool in_bulk = false;           ///< by the protocol that uses all of the bandwidth
-  double share = 1;               ///< of its path's bandwidth that it gets at most
-  double ready = 0;               ///< seconds: it is sent at this date, or at once if that is past
+  collectives::Protocol protocol = collectives::Protocol::by_message;
+  double share = 1;  ///< of its path's bandwidth that it gets at most
+  double ready = 0;  ///< seconds: it is sent at this date, or at once if that is past
   std::int32_t event = -1;
 };
 

@@ -25,7 +25,7 @@ class FabricConnection : public Connection {
   }
 
   void send(const Message& message, Outbox& outbox) override {
-    const PathUse::Cost cost = all_.network()[path_].use.cost(message.bytes, message.in_bulk);
+    const PathUse::Cost cost = all_.network()[path_].use.cost(message.bytes, message.protocol);
     queue_.push_back({message, cost.wire_bytes, cost.overhead});
     sg4::CommPtr transfer = mailbox_->put_init(&token_, 0);
     transfer->set_remaining(cost.wire_bytes);  // the size as it is: put_init would cut it to whole bytes

@@ -126,7 +126,7 @@ void FlowModel::in_step(const collectives::Rounds& rounds, std::vector<double>& 
   doubt_ = 0;
   by_events_ = nullptr;
   lanes_ = rounds.lanes();
-  in_bulk_ = rounds.in_bulk();
+  protocol_ = rounds.protocol();
   for (double& date : dates) date += rounds.start_seconds();
   if (lanes_ == 1) return run_lanes(rounds, dates, to_the_end);
   const auto lanes = static_cast<std::size_t>(lanes_);

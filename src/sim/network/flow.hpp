@@ -195,7 +195,7 @@ class FlowModel {
   std::vector<simgrid::s4u::Host*> hosts_;
   bool by_classes_;
   collectives::Rank lanes_ = 1;
-  bool in_bulk_ = false;
+  collectives::Protocol protocol_ = collectives::Protocol::by_message;
   std::unique_ptr<FlowRoutes> routes_;
   const collectives::Rounds* known_ = nullptr;  ///< whose rounds `played_` has, all of them
   std::vector<std::unique_ptr<KnownPattern>> patterns_;

@@ -65,7 +65,7 @@ void FlowModel::account(const Played& played, double seconds) {
 
 void FlowEvents::carry(Connection& over, double bytes, double times) const {
   over.payload += times * bytes;
-  over.wire += times * network_[over.path].use.cost(bytes, rounds_->in_bulk()).wire_bytes;
+  over.wire += times * network_[over.path].use.cost(bytes, rounds_->protocol()).wire_bytes;
 }
 
 void FlowEvents::add_loads() {

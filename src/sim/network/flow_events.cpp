@@ -328,7 +328,7 @@ std::int32_t FlowEvents::make_connection(collectives::Rank from, collectives::Ra
 /// The first message of a connection leaves.
 void FlowEvents::move(std::int32_t number) {
   Connection& over = connections_[static_cast<std::size_t>(number)];
-  const double bytes = network_[over.path].use.cost(over.queue.front().bytes, rounds_->in_bulk()).wire_bytes;
+  const double bytes = network_[over.path].use.cost(over.queue.front().bytes, rounds_->protocol()).wire_bytes;
   if (bytes > 0) {
     fluid_.begin(number, bytes, now_);
   } else {
@@ -342,7 +342,7 @@ void FlowEvents::deliver(std::int32_t number) {
   over.queue.pop_front();
   if (!over.queue.empty()) begins_.push({std::max(now_, over.queue.front().ready), serial_++, number});
   const Path& path = network_[over.path];
-  const double latency = path.latency + path.use.cost(message.bytes, rounds_->in_bulk()).overhead;
+  const double latency = path.latency + path.use.cost(message.bytes, rounds_->protocol()).overhead;
   over.last = std::max(over.last, now_ + latency);  // no message overtakes the one before
   Event& event = events_[static_cast<std::size_t>(message.event)];
   event.arrived = over.last;

@@ -28,7 +28,7 @@ void FlowModel::prepare() {
       with_tcp = true;
       continue;
     }
-    const PathUse::Cost cost = path.use.cost(flow.bytes, in_bulk_);
+    const PathUse::Cost cost = path.use.cost(flow.bytes, protocol_);
     flow.wire_bytes = cost.wire_bytes;
     flow.after = path.latency + cost.overhead;
   }

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <utility>
 
+#include "sim/platform.hpp"
 #include "sim/platform/build/host_zone.hpp"
 #include "sim/platform/engine.hpp"
 #include "sim/platform/link_changes.hpp"
@@ -52,6 +53,7 @@ LinkProperties use_of(const simgrid::s4u::Link* link, spec::Transport fallback) 
   number("efficiency", use.efficiency, 1);
   number("queue", use.queue_bytes, 1e15);
   if (const char* text = property_of(link, "class")) use.link_class = text;
+  if (const spec::LinkSpec* known = find_link(use.link_class); known != nullptr) use.costs = known->costs;
   if (const char* text = property_of(link, "adds-up")) use.adds_up = std::string_view(text) == "true";
   if (const char* text = property_of(link, "library")) use.rccl = std::string_view(text) == "rccl";
   return use;

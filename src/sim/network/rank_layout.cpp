@@ -1,13 +1,12 @@
 #include "sim/network/rank_layout.hpp"
 
 #include <algorithm>
-#include <cstdlib>
-#include <limits>
 #include <map>
 #include <set>
 #include <string>
 #include <string_view>
 
+#include "sim/platform.hpp"
 #include "sim/platform/build/host_zone.hpp"
 
 namespace dadsim::sim {
@@ -27,26 +26,12 @@ collectives::RankLayout::Channel channel(const simgrid::s4u::Host* from, const s
   const Path& path = network[network.path(from, to)];
   const double small = path.use.cost(1).overhead;  // of the protocol for small messages
   collectives::RankLayout::Channel result{path.latency + small, path.use.payload_rate};
-  if (!path.use.protocols.empty()) {
-    result.bulk_latency = path.latency + path.use.overhead + path.use.protocols.back().latency;
+  for (const Protocol& protocol : path.use.protocols) {
+    const double latency = path.latency + path.use.overhead + protocol.latency;
+    if (protocol.name == collectives::Protocol::simple) result.bulk_latency = latency;
+    if (protocol.name == collectives::Protocol::ll128) result.ll128_latency = latency;
   }
   return result;
-}
-
-bool all_links_are(const Path& path, const Interconnect& network, std::string_view family) {
-  return std::ranges::all_of(
-      path.links, [&](std::int32_t index) { return network.link(index).use.link_class.starts_with(family); });
-}
-
-/// The generation of the NVLink that joins the GPUs of a node to a switch, where it is named; else 0.
-int nvlink_generation(const Path& path, const Interconnect& network) {
-  int least = std::numeric_limits<int>::max();
-  for (const std::int32_t index : path.links) {
-    constexpr std::string_view kFamily = "nvlink-";
-    const std::string& name = network.link(index).use.link_class;
-    least = std::min(least, name.starts_with(kFamily) ? std::atoi(name.c_str() + kFamily.size()) : 0);
-  }
-  return least;
 }
 
 /// How many adapters the ranks of the first node leave it through, to reach `far`.
@@ -60,8 +45,47 @@ collectives::Rank rails_of(const std::vector<simgrid::s4u::Host*>& hosts, const 
   return static_cast<collectives::Rank>(first.size());
 }
 
-bool is_of_gpus(const Path& path) {
+/// What the hosts of a declared platform are GPUs of: of the first that is one.
+const GpuNode* gpu_node_of(const simgrid::s4u::Host& host) {
+  const ClusterNetwork* network = declared_network();
+  return network == nullptr ? nullptr : network->gpu_node(number_in_network(host));
+}
+
+/// In a file of SimGrid's nobody says what hosts are: those that NVLink, PCIe, xGMI or RDMA joins are taken for GPUs,
+/// those of a node for what its link in the catalogue joins.
+GpuNode gpu_node_of(const Path& inside, const Interconnect& network) {
+  GpuNode node;
+  if (inside.links.empty()) return node;
+  const LinkProperties& use = network.link(inside.links.front()).use;
+  if (inside.links.size() == 1 && use.costs == spec::MessageCosts::xgmi) node.inside = spec::InsideNode::mesh;
+  if (inside.links.size() > 2) node.inside = spec::InsideNode::shared;
+  if (const spec::LinkSpec* known = find_link(use.link_class); known != nullptr) {
+    node.library = known->library;
+    node.generation = known->generation;
+  }
+  return node;
+}
+
+bool may_join_gpus(const Path& path) {
   return path.use.transport == spec::Transport::nvlink || path.use.transport == spec::Transport::rdma;
+}
+
+/// Those of `node` that NVLink joins, and how.
+void describe_inside(const Path& path, const GpuNode& node, collectives::RankLayout& layout) {
+  layout.meshed_nodes = node.inside == spec::InsideNode::mesh;
+  layout.nvlink_inside = path.use.transport == spec::Transport::nvlink;
+  // NVLink SHARP, from Hopper on.
+  layout.switch_adds_up = layout.nvlink_inside && node.inside == spec::InsideNode::switched && path.links.size() == 2 &&
+                          node.generation >= spec::GpuGeneration::hopper;
+}
+
+/// Whose library the ranks' collectives are, and what it knows of them.
+void describe_library(const GpuNode& node, bool between, collectives::RankLayout& layout) {
+  const bool rccl = node.library == spec::CollectiveLibrary::rccl;
+  layout.library = node.library;
+  layout.generation = node.generation;
+  layout.start_seconds = rccl ? kRcclStart : kNcclStart;
+  if (rccl && between) layout.tree_latency = (kRcclTree - 1) * layout.between.latency;
 }
 
 }  // namespace
@@ -77,40 +101,46 @@ collectives::RankLayout rank_layout(const std::vector<simgrid::s4u::Host*>& host
   }
   bool inside = false;
   bool between = false;
+  const GpuNode* declared = gpu_node_of(*hosts.front());
+  GpuNode node = declared == nullptr ? GpuNode{} : *declared;
   bool gpus = true;  // as far as the links tell
-  double start = kNcclStart;
   for (std::size_t i = 1; i < hosts.size() && !(inside && between); ++i) {
     if (!inside && layout.node_of[i] == layout.node_of[i - 1] && hosts[i] != hosts[i - 1]) {
       layout.inside = channel(hosts[i - 1], hosts[i], network);
       const Path& path = network[network.path(hosts[i - 1], hosts[i])];
-      const bool switched = path.links.size() == 2 && path.use.transport == spec::Transport::nvlink;
-      layout.meshed_nodes = path.links.size() == 1 && all_links_are(path, network, "xgmi");
-      layout.switched_nodes = switched || layout.meshed_nodes;
-      layout.switch_adds_up = switched && nvlink_generation(path, network) >= 4;  // NVLink SHARP, from Hopper on
-      gpus = gpus && is_of_gpus(path);
-      start = layout.meshed_nodes ? kRcclStart : kNcclStart;
+      if (declared == nullptr) node = gpu_node_of(path, network);
+      describe_inside(path, node, layout);
+      gpus = gpus && may_join_gpus(path);
       inside = true;
     }
     if (!between && layout.node_of[i] != layout.node_of[0]) {
       layout.between = channel(hosts[0], hosts[i], network);
       layout.rails = rails_of(hosts, layout, hosts[i], network);
       const Path& path = network[network.path(hosts[0], hosts[i])];
-      layout.fabric_adds_up = !path.links.empty() && network.link(path.links.front()).use.adds_up;
-      gpus = gpus && is_of_gpus(path);
+      if (!path.links.empty()) {
+        const NetworkLink& adapter = network.link(path.links.front());
+        layout.fabric_adds_up = adapter.use.adds_up;
+        layout.adapter_bandwidth = adapter.bandwidth;
+      }
+      layout.over_sockets = path.use.transport == spec::Transport::tcp;
+      gpus = gpus && may_join_gpus(path);
       between = true;
     }
   }
-  // A WAN between clusters of such nodes: other switches of the same fabric are nearer than that.
-  constexpr double kMuchFarther = 4;
-  if (layout.switched_nodes && between &&
-      channel(hosts.front(), hosts.back(), network).latency > kMuchFarther * layout.between.latency) {
-    layout.switched_nodes = false;
-    gpus = false;
-  }
-  if (gpus && (inside || between)) layout.start_seconds = start;
-  if (layout.meshed_nodes && between) layout.tree_latency = (kRcclTree - 1) * layout.between.latency;
   if (!inside) layout.inside = layout.between;
   if (!between) layout.between = layout.inside;
+  if (declared != nullptr) {
+    const ClusterNetwork& all = *declared_network();
+    gpus = std::ranges::all_of(hosts, [](const auto* host) { return gpu_node_of(*host) != nullptr; });
+    for (const simgrid::s4u::Host* host : hosts) {
+      layout.rail_of.push_back(static_cast<std::int32_t>(all.rail(number_in_network(*host))));
+    }
+  }
+  // Among clusters that a WAN joins: other switches of the same fabric are nearer than that. No library has a rule.
+  constexpr double kMuchFarther = 4;
+  const bool far = between && layout.ranks() > layout.nodes() &&
+                   channel(hosts.front(), hosts.back(), network).latency > kMuchFarther * layout.between.latency;
+  if (gpus && (inside || between) && !far) describe_library(node, between, layout);
   return layout;
 }
 

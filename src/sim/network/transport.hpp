@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "collectives/rounds.hpp"
 #include "spec/platform_specification.hpp"
 
 namespace dadsim::sim {
@@ -13,21 +14,23 @@ namespace dadsim::sim {
 /// How a link is used.
 struct LinkProperties {
   spec::Transport transport = spec::Transport::plain;
-  double efficiency = 1;     ///< share of the bandwidth that payload reaches
-  double queue_bytes = 3e5;  ///< tcp: buffer in front of the link
-  std::string link_class;    ///< catalogue entry; may be empty
-  bool adds_up = false;      ///< an adapter on a fabric whose switches can sum (InfiniBand SHARP)
-  bool rccl = false;         ///< an adapter that AMD's library drives, not NVIDIA's
+  double efficiency = 1;                                   ///< share of the bandwidth that payload reaches
+  double queue_bytes = 3e5;                                ///< tcp: buffer in front of the link
+  std::string link_class;                                  ///< catalogue entry; may be empty
+  spec::MessageCosts costs = spec::MessageCosts::network;  ///< rdma: the table that messages go by
+  bool adds_up = false;  ///< an adapter on a fabric whose switches can sum (InfiniBand SHARP)
+  bool rccl = false;     ///< an adapter that AMD's library drives, not NVIDIA's
   auto operator<=>(const LinkProperties&) const = default;  // NOLINT(modernize-use-nullptr): clang-tidy looks into it
 };
 
 /// A way of sending a message over nvlink or rdma: small messages take one that is quick to start, large ones one that
 /// uses the bandwidth.
 struct Protocol {
-  const char* name = "";
-  double latency = 0;                                           ///< seconds a message takes beside the links' latencies
-  double efficiency = 1;                                        ///< share of the path's payload rate
-  double most_bytes = std::numeric_limits<double>::infinity();  ///< of a message: larger ones do not take it
+  collectives::Protocol name = collectives::Protocol::simple;
+  double latency = 0;     ///< seconds a message takes beside the links' latencies
+  double efficiency = 1;  ///< share of the path's payload rate
+  /// Bytes of a message by itself up to which it takes this protocol; 0: only where the library has chosen it.
+  double most_bytes = std::numeric_limits<double>::infinity();
 };
 
 /// What the transports make of a path.
@@ -38,13 +41,13 @@ struct PathUse {
   double overhead = 0;      ///< seconds beside the links' latencies: frames stored and forwarded, software (tcp)
   std::span<const Protocol> protocols;  ///< empty: a message takes `overhead`
 
-  /// Wire bytes and extra seconds of a message of this size: by the protocol that is soonest through, or by the one
-  /// that uses all of the bandwidth.
+  /// Wire bytes and extra seconds of a message of this size by a protocol: where the path lacks it by the one that uses
+  /// all of the bandwidth.
   struct Cost {
     double wire_bytes = 0;
     double overhead = 0;  ///< seconds
   };
-  Cost cost(double bytes, bool in_bulk = false) const;
+  Cost cost(double bytes, collectives::Protocol protocol = collectives::Protocol::by_message) const;
 };
 
 /// A link of a path as `path_use` needs it.

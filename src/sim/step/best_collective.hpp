@@ -27,4 +27,10 @@ struct BestCollective {
 BestCollective best_collective(const std::vector<Request>& requests, const std::vector<simgrid::s4u::Host*>& hosts,
                                Interconnect& network);
 
+/// In words which of the algorithms and protocols of the ranks' library is quicker by more than a tenth than `taken`,
+/// and how people set it; empty: none, or there are too many ranks or messages to look. Timed by flow.
+std::string quicker_of_library(const collectives::CollectiveRequest& request, const std::string& taken,
+                               const collectives::RankLayout& layout, const std::vector<simgrid::s4u::Host*>& hosts,
+                               Interconnect& network);
+
 }  // namespace dadsim::sim

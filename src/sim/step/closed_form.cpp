@@ -21,7 +21,7 @@ double closed_form_of(const std::vector<simgrid::s4u::Host*>& hosts, const colle
       for (const collectives::Transfer& transfer : transfers) {
         const Path& path = network[network.path(hosts[static_cast<std::size_t>(rank)],
                                                 hosts[static_cast<std::size_t>(transfer.peer)])];
-        const PathUse::Cost cost = path.use.cost(transfer.bytes, rounds.in_bulk());
+        const PathUse::Cost cost = path.use.cost(transfer.bytes, rounds.protocol());
         latency = std::max(latency, path.latency + cost.overhead);
         if (!(cost.wire_bytes > 0)) continue;
         rate = std::min(rate, path.use.payload_rate / path.use.efficiency * transfer.bytes / cost.wire_bytes);

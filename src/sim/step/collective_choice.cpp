@@ -43,6 +43,7 @@ std::string settle_algorithm(std::vector<Request>& requests) {
 collectives::RankLayout first_ranks(const collectives::RankLayout& layout, std::size_t workers) {
   collectives::RankLayout result = layout;
   result.node_of.resize(workers);
+  if (!result.rail_of.empty()) result.rail_of.resize(workers);
   return result;
 }
 

@@ -207,7 +207,7 @@ void CollectiveRun::send(collectives::Rank rank, const collectives::Transfer& tr
              .from = rank,
              .to = transfer.peer,
              .bytes = transfer.bytes,
-             .in_bulk = rounds_.in_bulk(),
+             .protocol = rounds_.protocol(),
              .share = rounds_.lane_share(rank, transfer.peer),
              .ready = date},
             cause, outbox);

@@ -245,7 +245,7 @@ void FlowCollectives::load(const FlowPart& part, collectives::Rank from, const c
   for (const std::int32_t link : path.links) {
     loads[static_cast<std::size_t>(link)].payload += times * transfer.bytes;
     loads[static_cast<std::size_t>(link)].wire +=
-        times * path.use.cost(transfer.bytes, part.rounds->in_bulk()).wire_bytes;
+        times * path.use.cost(transfer.bytes, part.rounds->protocol()).wire_bytes;
   }
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <set>
 #include <unordered_map>
 #include <utility>
 #include <variant>
@@ -62,11 +63,7 @@ class Groups {
       request.collective.bytes = std::move(bytes);
       if (task_.neighbours != nullptr) request.collective.neighbours = task_.neighbours->to;
       request.algorithm = task_.algorithm;
-      request.layout = {.node_of = std::move(node_of),
-                        .inside = devices_.inside,
-                        .between = devices_.between,
-                        .switch_adds_up = devices_.switch_adds_up,
-                        .switched_nodes = devices_.switched_nodes};
+      request.layout = of_group(ranks, std::move(node_of));
     }
     requests_[place->second].groups.push_back(std::move(ranks));
   }
@@ -74,6 +71,21 @@ class Groups {
   std::vector<Request> take() { return std::move(requests_); }
 
  private:
+  /// What the group has of the devices' nodes: its own ranks in them, and the adapters that these use.
+  collectives::RankLayout of_group(const std::vector<collectives::Rank>& ranks,
+                                   std::vector<std::int32_t> node_of) const {
+    collectives::RankLayout layout = devices_;
+    layout.node_of = std::move(node_of);
+    layout.rail_of.clear();
+    std::set<std::int32_t> rails;
+    for (std::size_t i = 0; i < ranks.size() && !devices_.rail_of.empty(); ++i) {
+      layout.rail_of.push_back(devices_.rail_of.at(static_cast<std::size_t>(ranks[i])));
+      if (layout.node_of[i] == 0) rails.insert(layout.rail_of.back());
+    }
+    if (!rails.empty()) layout.rails = static_cast<collectives::Rank>(rails.size());
+    return layout;
+  }
+
   const step::CollectiveTask& task_;
   const collectives::RankLayout& devices_;
   std::map<std::pair<std::vector<double>, std::vector<std::int32_t>>, std::size_t> known_;

@@ -41,7 +41,9 @@ collectives::RankLayout layout_on(const spec::PlatformSpec& platform, std::size_
 // As platforms/dgx-h100-pod.xml.
 TEST(RankLayout, NodesOfH100AreSwitchedAndTheSwitchAddsUp) {
   const collectives::RankLayout layout = layout_on({"", nodes_of_eight(32, "nvlink-4", "ib-ndr"), {}, {}});
-  EXPECT_TRUE(layout.switched_nodes);
+  EXPECT_EQ(layout.library, spec::CollectiveLibrary::nccl);
+  EXPECT_EQ(layout.generation, spec::GpuGeneration::hopper);
+  EXPECT_TRUE(layout.nvlink_inside);
   EXPECT_TRUE(layout.switch_adds_up);
   EXPECT_TRUE(layout.is_hierarchical());
   EXPECT_EQ(layout.ranks(), 256);
@@ -52,7 +54,9 @@ TEST(RankLayout, NodesOfH100AreSwitchedAndTheSwitchAddsUp) {
 
 TEST(RankLayout, SoIsOneNodeByItself) {
   const collectives::RankLayout layout = layout_on({"", nodes_of_eight(4, "nvlink-4", "ib-ndr"), {}, {}}, 8);
-  EXPECT_TRUE(layout.switched_nodes);
+  EXPECT_EQ(layout.library, spec::CollectiveLibrary::nccl);
+  EXPECT_EQ(layout.generation, spec::GpuGeneration::hopper);
+  EXPECT_TRUE(layout.nvlink_inside);
   EXPECT_TRUE(layout.switch_adds_up);
   EXPECT_EQ(layout.between.bandwidth, layout.inside.bandwidth);
   EXPECT_EQ(layout.between.latency, layout.inside.latency);
@@ -61,7 +65,7 @@ TEST(RankLayout, SoIsOneNodeByItself) {
 // As platforms/dgx-a100-pod.xml: NVLink SHARP came with Hopper.
 TEST(RankLayout, TheSwitchOfA100DoesNotAddUp) {
   const collectives::RankLayout layout = layout_on({"", nodes_of_eight(16, "nvlink-3", "ib-hdr"), {}, {}});
-  EXPECT_TRUE(layout.switched_nodes);
+  EXPECT_EQ(layout.generation, spec::GpuGeneration::ampere);
   EXPECT_FALSE(layout.switch_adds_up);
 }
 
@@ -71,7 +75,7 @@ TEST(RankLayout, NodesOfXgmiAreMeshes) {
   cluster.inside = spec::InsideNode::mesh;
   const collectives::RankLayout layout = layout_on({"", cluster, {}, {}});
   EXPECT_TRUE(layout.meshed_nodes);
-  EXPECT_TRUE(layout.switched_nodes);
+  EXPECT_EQ(layout.library, spec::CollectiveLibrary::rccl);
   EXPECT_FALSE(layout.switch_adds_up);
   EXPECT_EQ(layout.rails, 8);
   EXPECT_GT(layout.start_seconds, 0);
@@ -96,7 +100,8 @@ TEST(RankLayout, KnowsTheAdaptersOfANodeAndWhetherTheFabricAddsUp) {
 
 TEST(RankLayout, PcieSlotsAreNoSwitchOfNvlink) {
   const collectives::RankLayout layout = layout_on({"", nodes_of_eight(4, "pcie-4", "ib-hdr"), {}, {}});
-  EXPECT_FALSE(layout.switched_nodes);
+  EXPECT_EQ(layout.library, spec::CollectiveLibrary::nccl);
+  EXPECT_FALSE(layout.nvlink_inside);
   EXPECT_FALSE(layout.switch_adds_up);
   EXPECT_TRUE(layout.is_hierarchical());
 }
@@ -106,7 +111,6 @@ TEST(RankLayout, NvlinkThroughABridgeIsNoSwitch) {
   cluster.inside = spec::InsideNode::shared;
   cluster.bridge = *find_link("pcie-4");
   const collectives::RankLayout layout = layout_on({"", cluster, {}, {}});
-  EXPECT_FALSE(layout.switched_nodes);
   EXPECT_FALSE(layout.switch_adds_up);
 }
 
@@ -115,13 +119,43 @@ TEST(RankLayout, HostsOfOneGpuOnAFatTreeHaveNoSwitchInside) {
   cluster.gpus = 1;
   cluster.rails = 1;
   const collectives::RankLayout layout = layout_on({"", cluster, {}, {}});
-  EXPECT_FALSE(layout.switched_nodes);
+  EXPECT_EQ(layout.library, spec::CollectiveLibrary::nccl);
   EXPECT_FALSE(layout.switch_adds_up);
   EXPECT_FALSE(layout.is_hierarchical());
   EXPECT_EQ(layout.ranks_per_node(), 1);
   EXPECT_EQ(layout.inside.bandwidth, layout.between.bandwidth);
   EXPECT_EQ(layout.inside.latency, layout.between.latency);
 }
+
+// A name of the catalogue is data: a mesh by its bandwidth is the same mesh.
+TEST(RankLayout, AMeshByItsBandwidthIsTheOneOfTheCatalogue) {
+  spec::GpuClusterSpec cluster = nodes_of_eight(1, "xgmi-mi300x", "roce-400");
+  cluster.inside = spec::InsideNode::mesh;
+  cluster.port.name = "gpu-cluster inside";
+  const collectives::RankLayout layout = layout_on({"", cluster, {}, {}});
+  EXPECT_TRUE(layout.meshed_nodes);
+  EXPECT_EQ(layout.library, spec::CollectiveLibrary::rccl);
+  EXPECT_NEAR(layout.inside.bandwidth, 48e9, 1);
+  EXPECT_NEAR(layout.inside.latency, 0.5e-6 + 1.2e-6, 1e-9) << "xGMI's LL";
+}
+
+void expect_gpus_over_sockets(std::int64_t gpus) {
+  spec::GpuClusterSpec cluster = nodes_of_eight(4, "nvlink-3", "ethernet-25g");
+  cluster.gpus = gpus;
+  cluster.rails = 1;
+  const collectives::RankLayout layout = layout_on({"", cluster, {}, {}});
+  EXPECT_EQ(layout.library, spec::CollectiveLibrary::nccl);
+  EXPECT_TRUE(layout.over_sockets);
+  EXPECT_EQ(layout.rails, 1);
+  EXPECT_NEAR(layout.adapter_bandwidth, 25e9 / 8, 1);
+  EXPECT_EQ(layout.between.ll128_latency, 0);
+  EXPECT_GT(layout.start_seconds, 0);
+  EXPECT_EQ(layout.rail_of, std::vector<std::int32_t>(static_cast<std::size_t>(4 * gpus), 0));
+}
+
+// GPUs are GPUs over any fabric.
+TEST(RankLayout, GpusOverSocketsHaveTheirLibrary) { expect_gpus_over_sockets(8); }
+TEST(RankLayout, SoHasOneGpuToANode) { expect_gpus_over_sockets(1); }
 
 TEST(RankLayout, HospitalsAreNodesOfTheirOwn) {
   spec::PlatformSpec platform = test::platform_file(std::string(DADSIM_SOURCE_DIR) + "/platforms/hospitals.xml");
@@ -132,7 +166,7 @@ TEST(RankLayout, HospitalsAreNodesOfTheirOwn) {
   }
   Interconnect network(*engine, false, spec::Transport::tcp);
   const collectives::RankLayout layout = rank_layout(hosts, network);
-  EXPECT_FALSE(layout.switched_nodes);
+  EXPECT_EQ(layout.library, spec::CollectiveLibrary::mpi);
   EXPECT_FALSE(layout.switch_adds_up);
   EXPECT_EQ(layout.node_of, (std::vector<std::int32_t>{0, 1, 2, 3, 4, 5}));
   EXPECT_EQ(layout.inside.bandwidth, layout.between.bandwidth);
@@ -150,7 +184,7 @@ TEST(RankLayout, ClustersFarApartAreNotOneFabric) {
   composition.pairs = {{"east", "west", 1.25e9, 90e-3, spec::Transport::tcp},
                        {"west", "east", 1.25e9, 90e-3, spec::Transport::tcp}};
   const collectives::RankLayout layout = layout_on({"", composition, {}, {}});
-  EXPECT_FALSE(layout.switched_nodes);
+  EXPECT_EQ(layout.library, spec::CollectiveLibrary::mpi);
   EXPECT_EQ(layout.ranks(), 64);
 }
 

@@ -22,6 +22,7 @@ void describe(sg4::NetZone& zone, sg4::Link* link, const spec::LinkSpec& spec) {
     properties.efficiency = spec.efficiency;
     properties.queue_bytes = spec.queue_bytes;
     properties.link_class = spec.name;
+    properties.costs = spec.costs;
     note_properties(zone, link, properties);
   }
   link->set_property("transport", to_string(spec.transport));

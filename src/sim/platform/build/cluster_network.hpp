@@ -12,6 +12,14 @@ namespace dadsim::sim {
 
 using Links = std::vector<simgrid::s4u::Link*>;
 
+/// A node of GPUs.
+struct GpuNode {
+  spec::InsideNode inside = spec::InsideNode::switched;
+  spec::CollectiveLibrary library = spec::CollectiveLibrary::nccl;
+  spec::GpuGeneration generation = spec::GpuGeneration::ampere;
+  std::int64_t gpus = 1, rails = 1;
+};
+
 /// The ways through a cluster. Its hosts are numbered from 0 in the order of host_names().
 ///
 /// The ways are worked out when they are asked for: a table of them would have the square of the number of hosts.
@@ -29,6 +37,10 @@ class ClusterNetwork {
   virtual void leave(std::int64_t from, Links& links) const = 0;
   /// Appends the links from the border of the cluster to a host.
   virtual void enter(std::int64_t to, Links& links) const = 0;
+  /// The node that a host is a GPU of; nullptr: it is none.
+  virtual const GpuNode* gpu_node(std::int64_t /*host*/) const { return nullptr; }
+  /// Which adapter of its node a host uses, from 0 on.
+  virtual std::int64_t rail(std::int64_t /*host*/) const { return 0; }
 };
 
 // One file per kind. Each makes hosts and links in the zone; without a zone (nullptr) it makes nothing, and only looks

@@ -50,6 +50,14 @@ class Composition : public ClusterNetwork {
     const std::size_t there = cluster_of(to);
     clusters_[there]->enter(to - first_[there], links);
   }
+  const GpuNode* gpu_node(std::int64_t host) const override {
+    const std::size_t here = cluster_of(host);
+    return clusters_[here]->gpu_node(host - first_[here]);
+  }
+  std::int64_t rail(std::int64_t host) const override {
+    const std::size_t here = cluster_of(host);
+    return clusters_[here]->rail(host - first_[here]);
+  }
 
  private:
   std::size_t cluster_of(std::int64_t host) const {

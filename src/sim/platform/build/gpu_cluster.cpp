@@ -44,7 +44,8 @@ class GpuCluster : public ClusterNetwork {
       : nodes_(spec.nodes),
         gpus_(spec.gpus),
         rails_(spec.rails),
-        meshed_(spec.inside == spec::InsideNode::mesh && spec.gpus > 1) {
+        meshed_(spec.inside == spec::InsideNode::mesh && spec.gpus > 1),
+        node_{spec.inside, spec.port.library, spec.port.generation, spec.gpus, spec.rails} {
     check(spec);
     for (std::int64_t node = 0; node < nodes_; ++node) {
       const std::string name = name_in(spec.name, fmt::format("node-{}", node));
@@ -70,7 +71,7 @@ class GpuCluster : public ClusterNetwork {
         const DuplexLink& line =
             adapters_.emplace_back(make_duplex_link(zone, fmt::format("{} rail-{}", name, rail), spec.nic));
         for (sg4::Link* link : {line.up, line.down}) {
-          mark(zone, link, spec.fabric.adds_up, spec.port.name.starts_with("xgmi"));
+          mark(zone, link, spec.fabric.adds_up, spec.port.library == spec::CollectiveLibrary::rccl);
         }
       }
     }
@@ -78,6 +79,8 @@ class GpuCluster : public ClusterNetwork {
   }
 
   std::int64_t hosts() const override { return nodes_ * gpus_; }
+  const GpuNode* gpu_node(std::int64_t) const override { return &node_; }
+  std::int64_t rail(std::int64_t host) const override { return host % gpus_ * rails_ / gpus_; }
   void route(std::int64_t from, std::int64_t to, Links& links) const override {
     const std::int64_t node = from / gpus_;
     if (node == to / gpus_) {
@@ -114,6 +117,7 @@ class GpuCluster : public ClusterNetwork {
 
   std::int64_t nodes_, gpus_, rails_;  ///< in all, per node, per node
   bool meshed_;
+  GpuNode node_;
   std::vector<DuplexLink> ports_;  ///< per GPU; none where a node has one, or a mesh
   std::vector<DuplexLink> mesh_;   ///< mesh: per node and pair
   Links bridges_;                  ///< per node; none where it is no limit

@@ -13,6 +13,7 @@ std::vector<spec::LinkSpec> rdma() {
     one.latency = latency;
     one.transport = spec::Transport::rdma;
     one.efficiency = share;
+    if (share == efficiency::kEfa) one.costs = spec::MessageCosts::efa;
     one.source = source;
     return one;
   };

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <vector>
+
+#include "collectives/collective.hpp"
+
+namespace dadsim::collectives {
+
+// What each library has for a request, by its own rules: one file each, with its algorithms, thresholds and constants.
+// For two ranks or more and a request that has been checked. See library_choices.
+
+/// NVIDIA/nccl 2.28: every algorithm with every protocol that is on by default, and the times of its tuner.
+std::vector<CollectiveChoice> nccl_choices(const CollectiveRequest& request, const RankLayout& layout);
+/// ROCm/rccl 2.21.
+std::vector<CollectiveChoice> rccl_choices(const CollectiveRequest& request, const RankLayout& layout);
+/// MPICH, which goes by thresholds.
+std::vector<CollectiveChoice> mpi_choices(const CollectiveRequest& request, const RankLayout& layout);
+
+/// Bytes that a library counts a collective by: of the whole vector, or of the blocks of all ranks.
+double counted_bytes(const CollectiveRequest& request, Rank ranks);
+
+/// What of their bandwidth NCCL takes its trees to reach with so many bytes, which do not fill the pipeline
+/// (treeCorrectionFactor).
+double tree_share_of_bandwidth(Protocol protocol, double bytes);
+
+/// Collectives that are plain messages between the ranks, all at once.
+const char* messages_at_once(step::CollectiveKind kind);
+
+}  // namespace dadsim::collectives

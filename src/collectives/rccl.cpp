@@ -1,0 +1,82 @@
+// What RCCL has, and which of it is taken: ROCm/rccl 2.21.5 (src/graph/tuning.cc, src/enqueue.cc): rings and trees with
+// LL and Simple, and in a node where every pair has a link everybody's block straight to everybody (MSCCL's schedules).
+//
+// RCCL's tuner multiplies its formulas by tables that were measured on AMD's own nodes, for every power of two of
+// bytes. They stand for the network of these nodes, and dadsim's own estimate of the network at hand takes their place
+// here: the pair of ranks that takes longest in every round of a ring, the rounds of a tree. Algorithm and protocol are
+// still chosen together, once for the whole operation.
+#include <algorithm>
+
+#include "collectives/layouts.hpp"
+#include "collectives/libraries.hpp"
+#include "collectives/node_trees.hpp"
+
+namespace dadsim::collectives {
+namespace {
+
+/// Stages of a segment up to which an all-reduce in segments is a candidate: its rounds of filling and draining differ
+/// from one another, so that with many flow fidelity would have to share the links for each.
+constexpr std::int64_t kMostStages = 128;
+
+/// Of NCCL's tuner, from which RCCL's comes: rings between nodes that wait for their latencies wait longer.
+constexpr double kPlateau = 1.4;
+
+/// `passes` times N − 1 rounds of one block, each ring with its share of it. The longest chain of causes stays on the
+/// pair whose transfers take longest, or moves on with a block where its latency makes it wait.
+double ring_seconds(const RankLayout& layout, int passes, double block, Protocol protocol) {
+  const Rank n = layout.ranks();
+  const Rank lanes = ring_lanes(layout);
+  if (lanes == 1) return passes * (n - 1) * slowest_channel(layout).seconds(block, protocol);
+  const double part = block / lanes;
+  if (!layout.is_hierarchical()) return passes * (n - 1) * layout.inside.seconds(block / (n - 1), protocol);
+  const Rank per_node = layout.ranks_per_node();
+  const double turns = layout.rails > 0 ? static_cast<double>(per_node) / layout.rails : per_node;
+  // A switch's port carries the messages of all rings, an adapter those of the ranks that it serves.
+  const double inside = (layout.meshed_nodes ? 1 : lanes - 1) * layout.inside.transfer(part, protocol);
+  const double between = turns * layout.between.transfer(part, protocol);
+  const double transfer = std::max(inside, between);
+  const double hops_between = static_cast<double>(passes) * (n - 1) / per_node;
+  const double hops_inside = passes * (n - 1) - hops_between;
+  const auto latency = [&](const RankLayout::Channel& channel) {
+    return channel.seconds(part, protocol) - channel.transfer(part, protocol);
+  };
+  const double wait = hops_between * std::max(0.0, latency(layout.between) + between - transfer) +
+                      hops_inside * std::max(0.0, latency(layout.inside) + inside - transfer);
+  return passes * (n - 1) * transfer + kPlateau * wait;
+}
+
+std::string setting(const char* algorithm, Protocol protocol) {
+  return std::string("NCCL_ALGO=") + algorithm + " NCCL_PROTO=" + to_string(protocol);
+}
+
+}  // namespace
+
+std::vector<CollectiveChoice> rccl_choices(const CollectiveRequest& request, const RankLayout& layout) {
+  using step::CollectiveKind;
+  const CollectiveKind kind = request.kind;
+  if (const char* at_once = messages_at_once(kind); at_once != nullptr) return {{at_once}};
+  const Rank n = layout.ranks();
+  const double bytes = counted_bytes(request, n);
+  std::vector<CollectiveChoice> choices;
+  if (kind == CollectiveKind::broadcast || kind == CollectiveKind::reduce) return {{"ring", Protocol::simple}};
+  if (layout.nodes() == 1 && layout.meshed_nodes) {
+    const double rounds = kind == CollectiveKind::all_reduce ? 2 : 1;
+    choices.push_back(
+        {"direct", Protocol::by_message, rounds * layout.inside.seconds(bytes / n), "RCCL_MSCCL_ENABLE=1"});
+  }
+  for (const Protocol protocol : {Protocol::ll, Protocol::simple}) {
+    if (kind == CollectiveKind::all_reduce && layout.is_hierarchical()) {
+      const NodePlan plan = node_plan(layout, WithinNode::rings, BetweenNodes::trees, protocol);
+      if (2 * plan.stages_within() + plan.stages_between() <= kMostStages) {
+        const std::int64_t segments = plan.segments(bytes, request.segment_bytes, layout);
+        const double seconds = plan.seconds(bytes, static_cast<double>(segments), layout);
+        choices.push_back({"tree", protocol, seconds + plan.loss(bytes, layout), setting("Tree", protocol)});
+      }
+    }
+    const int passes = kind == CollectiveKind::all_reduce ? 2 : 1;
+    choices.push_back({"ring", protocol, ring_seconds(layout, passes, bytes / n, protocol), setting("Ring", protocol)});
+  }
+  return choices;
+}
+
+}  // namespace dadsim::collectives

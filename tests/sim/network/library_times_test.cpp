@@ -1,0 +1,101 @@
+// Times of what `auto` takes on clusters of GPUs: parts of a sum against the whole, rails, meshes.
+#include <gtest/gtest.h>
+
+#include "sim/declared.hpp"
+#include "sim/platform.hpp"
+#include "sim/simulator.hpp"
+
+namespace dadsim::sim {
+namespace {
+
+using enum step::CollectiveKind;
+
+constexpr double kMebi = 1 << 20;
+
+spec::GpuClusterSpec cluster_of(std::int64_t nodes, std::int64_t gpus, std::int64_t rails, const std::string& nic,
+                                const std::string& inside = "nvlink-3") {
+  spec::GpuClusterSpec cluster;
+  cluster.nodes = nodes;
+  cluster.gpus = gpus;
+  cluster.rails = rails;
+  cluster.port = *find_link(inside);
+  cluster.nic = *find_link(nic);
+  return cluster;
+}
+
+std::vector<CollectiveTiming> timed(const spec::GpuClusterSpec& cluster, const std::vector<CollectiveJob>& jobs) {
+  const Cluster workers = test::workers_on({"", cluster, {}, {}}, spec::Fidelity::flow);
+  return time_collectives(workers, jobs).timings;
+}
+
+// A reduce-scatter by halving over one adapter took seven times the ring, and longer than the whole all-reduce.
+TEST(TimesOfNccl, APartOfAnAllReduceIsNeverLongerThanTheWhole) {
+  for (const char* nic : {"ethernet-25g", "ib-hdr", "roce-100"}) {
+    for (const std::int64_t nodes : {2, 4}) {
+      for (const auto& [gpus, rails] : {std::pair<std::int64_t, std::int64_t>{2, 1}, {4, 2}, {8, 1}, {8, 8}}) {
+        const auto n = static_cast<double>(nodes * gpus);
+        std::vector<CollectiveJob> jobs;
+        for (const double bytes : {kMebi, 64 * kMebi}) {
+          for (const char* algorithm : {"auto", "ring"}) {
+            jobs.push_back(test::job(reduce_scatter, algorithm, bytes));
+            jobs.push_back(test::job(all_gather, algorithm, bytes / n));
+          }
+          jobs.push_back(test::job(all_reduce, "auto", bytes));
+        }
+        const std::vector<CollectiveTiming> times = timed(cluster_of(nodes, gpus, rails, nic), jobs);
+        for (std::size_t i = 0; i < times.size(); i += 5) {
+          for (const std::size_t part : {i, i + 1}) {
+            EXPECT_EQ(times[part].algorithm, "ring");
+            EXPECT_EQ(times[part].seconds, times[part + 2].seconds);
+            EXPECT_LE(times[part].seconds, times[i + 4].seconds)
+                << nic << ' ' << nodes << " x " << gpus << ", " << rails << " adapters, " << times[i + 4].algorithm;
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(TimesOfNccl, AProtocolIsChosenForTheWholeCollective) {
+  // By the size of a lane's message LL was taken up to 64 MiB, for twice the bytes: 128 MiB took as long.
+  const std::vector<CollectiveTiming> times =
+      timed(cluster_of(4, 8, 1, "ib-hdr"),
+            {test::job(all_reduce, "ring", 64 * kMebi), test::job(all_reduce, "ring", 128 * kMebi)});
+  EXPECT_GT(times[1].seconds, 1.8 * times[0].seconds);
+  EXPECT_EQ(times[0].protocol, "Simple");
+}
+
+TEST(TimesOfNccl, BroadcastsAndReducesUseAllAdapters) {
+  // 1 GiB through eight adapters of 48 GB/s: 2.8 ms, and the segments that fill the pipeline.
+  for (const step::CollectiveKind kind : {broadcast, reduce}) {
+    const std::vector<CollectiveTiming> times =
+        timed(cluster_of(2, 8, 8, "ib-ndr", "nvlink-4"), {test::job(kind, "auto", 1024 * kMebi)});
+    EXPECT_EQ(times[0].algorithm, "ring");
+    EXPECT_NEAR(times[0].seconds, 1024 * kMebi / (8 * 48e9), 0.25e-3) << to_string(kind);
+  }
+}
+
+TEST(TimesOfAMesh, AreThoseOfAllItsLinks) {
+  // Four A100 joined pairwise by 100 GB/s: 2 · 3/4 · 1 GiB over three links.
+  spec::GpuClusterSpec pairwise = cluster_of(1, 4, 1, "ib-hdr");
+  pairwise.inside = spec::InsideNode::mesh;
+  pairwise.port = {.name = "gpu-cluster inside",
+                   .bandwidth = 100e9,
+                   .latency = 0.5e-6,
+                   .transport = spec::Transport::nvlink,
+                   .source = {}};
+  const double seconds = timed(pairwise, {test::job(all_reduce, "auto", 1024 * kMebi)})[0].seconds;
+  EXPECT_NEAR(seconds, 1.5 * 1024 * kMebi / 300e9, 0.05 * seconds);
+}
+
+TEST(TimesOfLibraries, SayWhichOfTheirOwnAlgorithmsIsQuicker) {
+  // Over sockets between three nodes NCCL's tuner takes the ring from 1 MiB on; a tree has fewer of the real latencies.
+  const std::vector<CollectiveTiming> times = timed(
+      cluster_of(3, 8, 1, "ethernet-10g"), {test::job(all_reduce, "auto", kMebi), test::job(all_reduce, "ring", 1e3)});
+  EXPECT_EQ(times[0].algorithm, "ring");
+  EXPECT_NE(times[0].quicker.find("NCCL_ALGO=Tree"), std::string::npos) << times[0].quicker;
+  EXPECT_EQ(times[1].quicker, "") << "nobody asked for what the library takes";
+}
+
+}  // namespace
+}  // namespace dadsim::sim
