@@ -27,6 +27,18 @@ TEST(Memory, OfASmallNetworkByHand) {
   EXPECT_EQ(use.total(), 4 * 4 * kParameters + 800);
 }
 
+// The last of four layers is the widest, so that its stage is the one that needs most: of eight micro-batches it has
+// one at a time, and as the second of two stages with two pieces each, 2 · 2 + 2 − 1 − 2 = 3 pieces.
+TEST(Memory, ALaterStageHasFewerMicroBatchesAtATime) {
+  spec::ModelShape shape{"chain", {}};
+  for (const int out : {1, 1, 1, 100}) shape.layers.push_back(spec::dense_shape("layer", 1, out, false));
+  const auto activations = [&](const spec::ParallelismSpec& parallelism) {
+    return memory_use(shape, sgd(0), {}, {8}, 0, spec::Precision::fp32, parallelism).activations;
+  };
+  EXPECT_EQ(activations({.pipeline = 4, .micro_batch = 1}), 4 * 100);
+  EXPECT_EQ(activations({.pipeline = 2, .interleave = 2, .micro_batch = 1}), 4 * (3.0 / 2) * (1 + 100));
+}
+
 TEST(Memory, SixteenBitKeepsMastersInFp32) {
   for (const spec::Precision precision : {spec::Precision::fp16, spec::Precision::bf16}) {
     const MemoryUse use = memory_use(small(), sgd(0.9), {}, {10}, 0, precision);
