@@ -42,6 +42,8 @@ class PowerSgd final : public Algorithm {
 
   /// E of matrix `layer`, out × in: of all sites together.
   models::Matrix memory(std::size_t layer) const;
+  /// That of one site, where messages are compressed.
+  const models::Matrix& memory(std::size_t layer, std::size_t site) const { return layers_[layer].memory.at(site); }
 
  private:
   /// One gradient per memory of the subspace: of all sites together, or of each. `biases`: the sum of theirs.

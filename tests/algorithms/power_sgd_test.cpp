@@ -26,7 +26,10 @@ using MatrixD = models::MatrixOf<double>;
 class Steps {
  public:
   Steps(std::size_t sites, const PowerSgd::Options& options, spec::ExchangeMode mode = spec::ExchangeMode::peer)
-      : sites_(sites), algorithm_(options), step_(network_, mode, kSeed) {
+      : Steps(std::vector<int>(sites, 4), options, mode, {}) {}
+  Steps(std::vector<int> rows, const PowerSgd::Options& options, spec::ExchangeMode mode,
+        const spec::CompressSpec& compress)
+      : rows_(std::move(rows)), algorithm_(options), step_(network_, mode, kSeed, compress) {
     RandomStream random(kSeed, Purpose::test);
     boost::random::normal_distribution<float> normal;
     samples_.features.resize(1000, 12);
@@ -35,11 +38,11 @@ class Steps {
     for (Eigen::Index i = 0; i < samples_.features.rows(); ++i) samples_.labels.push_back(label(random));
   }
 
-  /// The next step, with the same number of rows at every site.
+  /// The next step.
   TrainingStep& next() {
-    std::vector<std::vector<std::int32_t>> batch(sites_);
-    for (auto& site : batch) {
-      for (int i = 0; i < 4; ++i) site.push_back(next_sample_++ % 1000);
+    std::vector<std::vector<std::int32_t>> batch(rows_.size());
+    for (std::size_t site = 0; site < rows_.size(); ++site) {
+      for (int i = 0; i < rows_[site]; ++i) batch[site].push_back(next_sample_++ % 1000);
     }
     step_.begin(number_++, samples_, batch);
     algorithm_.run(step_);
@@ -52,10 +55,12 @@ class Steps {
     return models::weight_gradient<float>(step_.deltas(layer), step_.inputs(layer), true);
   }
 
+  const PowerSgd& algorithm() const { return algorithm_; }
+
   static constexpr std::uint64_t kSeed = 11;
 
  private:
-  std::size_t sites_;
+  std::vector<int> rows_;
   models::Network network_{
       12,
       {.name = "",
@@ -184,6 +189,23 @@ TEST(PowerSgd, WhatIsLeftOutIsAppliedLater) {
   const double late = *std::max_element(behind.begin() + 100, behind.end());
   EXPECT_LT(late, 1.5 * early) << "the memory does not grow";
   for (std::size_t l = 0; l < 3; ++l) EXPECT_LT(relative(applied[l], wanted[l]), 0.1) << "layer " << l;
+}
+
+// E_s = Σ (G_s − N_s ÷ ΣN · G): on sites of unequal size as many shares of what was applied are taken from each.
+TEST(PowerSgd, ASiteKeepsWhatItsOwnShareLeavesOut) {
+  const std::vector<int> rows{9, 1, 3};
+  Steps steps(rows, {.rank = 1}, spec::ExchangeMode::peer, {.method = "fp16", .parameters = {}, .memory = false});
+  std::vector<MatrixD> left(rows.size());
+  for (int t = 0; t < 20; ++t) {
+    const TrainingStep& step = steps.next();
+    for (std::size_t site = 0; site < rows.size(); ++site) {
+      const MatrixD own = (step.delta(site, 0).transpose() * step.input(site, 0)).cast<double>();
+      if (t == 0) left[site].setZero(own.rows(), own.cols());
+      left[site] += own - rows[site] / 13.0 * step.gradient(0).weight.cast<double>();
+      const MatrixD kept = steps.algorithm().memory(0, site).cast<double>();
+      EXPECT_LT((kept - left[site]).norm(), 1e-5 * left[site].norm()) << t << ' ' << site;
+    }
+  }
 }
 
 TEST(PowerSgd, AWarmStartKeepsLessBack) {

@@ -120,6 +120,25 @@ TEST_F(DPsgdTest, OneStepIsThePapersFormula) {
   }
 }
 
+// Nothing is compressed and the rate is zero, so that neighbours know the weights as they are after a step: the next is
+// x_i ← x_i + γ Σ_j W_ij (x_j − x_i).
+TEST_F(DPsgdTest, ChocoMovesByGammaTowardsItsNeighbours) {
+  const LearningProblem all = problem(4);
+  spec::RunSpec choco{"choco-sgd", "choco-sgd", spec::ExchangeMode::peer, {{"graph", "ring"}, {"gamma", "0.4"}}};
+  choco.decentralised = true;
+  const auto gossip = make_learners(choco, all);
+  gossip->train(0, 0.1, batch(all, 0));
+  gossip->train(1, 0, batch(all, 1));
+  std::vector<models::Matrix> x;
+  for (const models::Network* network : gossip->networks()) x.push_back(network->layer(1).weight);
+  EXPECT_GT(difference(x[0], x[1]), 1e-3) << "sites differ";
+  gossip->train(2, 0, batch(all, 2));
+  for (std::size_t i = 0; i < 4; ++i) {
+    const models::Matrix expected = x[i] + 0.4F * ((x[(i + 1) % 4] - x[i]) + (x[(i + 3) % 4] - x[i])) / 3.0F;
+    EXPECT_LT(difference(gossip->networks()[i]->layer(1).weight, expected), 1e-6);
+  }
+}
+
 TEST_F(DPsgdTest, TheRecordedStepSendsItsWeightsToNeighbours) {
   const LearningProblem all = problem(8);
   const step::Trajectory trajectory = learn(run("torus", "overlapped"), all);
