@@ -153,7 +153,12 @@ std::pair<std::string, std::string> route_fault(const sg4::Host& from, const sg4
   std::vector<sg4::Link*> links;
   double latency = 0;
   from.route_to(&to, links, &latency);
-  if (links.empty() && !(latency > 0)) {
+  if (links.empty() && latency > 0) {
+    return {
+        fmt::format("the route from '{}' to '{}' has a latency and no link", from.get_cname(), to.get_cname()),
+        "a <route> with at least one link, or a <peer> with bw_in and bw_out in place of a <host> with coordinates"};
+  }
+  if (links.empty()) {
     return {fmt::format("there is no route from '{}' to '{}'", from.get_cname(), to.get_cname()),
             "add a <route> with at least one link to the platform"};
   }

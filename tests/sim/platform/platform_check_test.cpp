@@ -296,6 +296,25 @@ TEST(PlatformCheck, OptionsThatChangeNothingHereArePassedOverAndNamed) {
                     "FILE:9: ", "");
 }
 
+// Coordinates give a latency and nothing that carries bytes.
+TEST(PlatformCheck, RoutesOfCoordinatesAloneAreMissing) {
+  const PlatformFindings bare =
+      check(platform_xml("<host id=\"north\" speed=\"1Gf\" coordinates=\"25.5 9.4 1.4\"/>"
+                         "<host id=\"south\" speed=\"1Gf\" coordinates=\"-12.7 -9.9 2.1\"/>",
+                         "Vivaldi"));
+  ASSERT_EQ(bare.route_errors.size(), 2U);
+  EXPECT_EQ(
+      bare.route_errors[0],
+      "the route from 'north' to 'south' has a latency and no link; a <route> with at least one link, or a <peer> "
+      "with bw_in and bw_out in place of a <host> with coordinates");
+  const auto peer = [](const char* name) {
+    return std::string("<peer id=\"") + name +
+           "\" speed=\"1Gf\" coordinates=\"25.5 9.4 1.4\" bw_in=\"1MBps\" bw_out=\"1MBps\"/>";
+  };
+  const PlatformFindings remedied = check(platform_xml(peer("north") + peer("south"), "Vivaldi"));
+  EXPECT_TRUE(remedied.file_errors.empty() && remedied.route_errors.empty());
+}
+
 // The way of writing that a message names is the one that a list of hosts is read by.
 TEST(PlatformCheck, NamesWithBlanksAreProposedAsTheyAreWritten) {
   const PlatformFindings findings =
