@@ -12,7 +12,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     models::SourceBytes test_bytes("test.ts", test_text);
     const models::TsFile train = read_ts(train_bytes);
     const models::TsFile test = read_ts(test_bytes);
-    const models::Dataset set = dataset_of(train, test, train.cases(), test.cases());
+    const models::Dataset set = dataset_of(train, test, train.cases, test.cases);
     fuzz::require_sound(set.train, set.shape, set.classes);
     fuzz::require_sound(set.test, set.shape, set.classes);
   } catch (const InputError&) {

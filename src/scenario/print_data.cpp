@@ -80,6 +80,7 @@ struct SourceWriter {
     } else {
       element.set("files", list(source.site_files));
     }
+    if (!source.names) element.set("names", false);
     element.set("target", source.target);
     if (!source.site.empty()) element.set("site", source.site);
     if (!source.ignore.empty()) element.set("ignore", fmt::format("{}", fmt::join(source.ignore, ", ")));

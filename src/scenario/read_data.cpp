@@ -208,7 +208,10 @@ DataFindings read_csv(const Node& node, const ReadContext& context) {
             : "";
     complete = !source.file.empty() && node.has("site") == !source.site.empty();
   }
-  source.target = node.required_text("target", "the name of the column that holds the class").value_or("");
+  source.names = node.boolean("names", true);
+  source.target =
+      node.required_text("target", "the name of the column that holds the class, its number from 1, or last")
+          .value_or("");
   complete = complete && !source.target.empty();
   if (node.has("ignore")) {
     const std::string names = "names of columns with commas between them";

@@ -51,12 +51,13 @@ struct TsSource {
   std::int64_t test = 0;
 };
 
-/// A table with a header; one column is the class.
+/// A table; one column is the class. Columns by name, by number from 1, or "last".
 struct CsvSource {
   std::string file, target;
   std::vector<std::string> site_files;  ///< instead of `file`: a table for each site
   std::string site;                     ///< column that says of which site a row is; empty: none does
   std::vector<std::string> ignore;      ///< columns that nothing is learned from
+  bool names = true;                    ///< false: the first line is a sample, and columns are called 1, 2, 3 …
   std::string test_file;                ///< empty: a share of the rows is held back
   double test_share = 0.2;              ///< without a test file: in (0, 1)
   std::int64_t train = 0;

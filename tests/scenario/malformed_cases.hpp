@@ -493,7 +493,7 @@ class MalformedCases {
     exact("table without a target",
           edited({{R"(<digits train="800" test="200"/>)", R"(<csv file="/no/a.csv" target=" "/>)"}}),
           {R"(@FILE@:9: file="/no/a.csv" of <csv> does not exist; the path of a CSV file)",
-           R"(@FILE@:9: target=" " of <csv> is empty; the name of the column that holds the class)"});
+           R"(@FILE@:9: target=" " of <csv> is empty; the name of the column that holds the class, its number from 1, or last)"});
     const auto csv = [&](const char* name, const char* attributes, std::vector<std::string> errors) {
       part(name, edited({{R"(<digits train="800" test="200"/>)", std::string("<csv ") + attributes + "/>"}}),
            std::move(errors));
@@ -591,18 +591,18 @@ class MalformedCases {
         {R"(@FILE@:5: hosts="hospital-[5-1]" of <worker> holds 'hospital-[5-1]' with a range that ends before it begins; the smaller number comes first)"});
     exact(
         "range without an end", edited({{"hospital-[1-5]", "hospital-[1-"}}),
-        {R"(@FILE@:5: hosts="hospital-[1-" of <worker> holds 'hospital-[1-' with misplaced brackets; a name with at most one range of numbers, e.g. gpu-[0-15])"});
+        {R"(@FILE@:5: hosts="hospital-[1-" of <worker> holds 'hospital-[1-' with misplaced brackets; a name with at most one range of numbers, e.g. gpu-[0-15]; a bracket of the name itself has a backslash before it)"});
     exact(
         "range of words", edited({{"hospital-[1-5]", "hospital-[a-e]"}}),
-        {R"(@FILE@:5: hosts="hospital-[a-e]" of <worker> holds 'hospital-[a-e]' with a range that is not two numbers; a name with at most one range of numbers, e.g. gpu-[0-15])"});
+        {R"(@FILE@:5: hosts="hospital-[a-e]" of <worker> holds 'hospital-[a-e]' with a range that is not two numbers; a name with at most one range of numbers, e.g. gpu-[0-15]; a bracket of the name itself has a backslash before it)"});
     exact(
         "range with two parts", edited({{"hospital-[1-5]", "hospital-[1-2]-[3-4]"}}),
-        {R"(@FILE@:5: hosts="hospital-[1-2]-[3-4]" of <worker> holds 'hospital-[1-2]-[3-4]' with misplaced brackets; a name with at most one range of numbers, e.g. gpu-[0-15])"});
+        {R"(@FILE@:5: hosts="hospital-[1-2]-[3-4]" of <worker> holds 'hospital-[1-2]-[3-4]' with misplaced brackets; a name with at most one range of numbers, e.g. gpu-[0-15]; a bracket of the name itself has a backslash before it)"});
     exact(
         "range that is too long", edited({{"hospital-[1-5]", "hospital-[1-1000000000000]"}}),
         {R"(@FILE@:5: hosts="hospital-[1-1000000000000]" of <worker> names too many hosts; at most 100000 workers in all)"});
     exact("no hosts", edited({{"hospital-[1-5]", ""}}),
-          {R"(@FILE@:5: hosts="" of <worker> is empty; names of hosts in the platform, e.g. gpu-[0-15])"});
+          {R"(@FILE@:5: hosts="" of <worker> is empty; names of hosts in the platform, e.g. gpu-[0-15]; a bracket of the name itself has a backslash before it)"});
     exact(
         "workers without a worker",
         edited({{R"(    <worker hosts="hospital-[1-5]" device="rtx-3090"/>

@@ -124,9 +124,10 @@ struct Same {
   }
 
   static bool same(const spec::CsvSource& a, const spec::CsvSource& b) {
-    const auto& [file, target, site_files, site, ignore, test_file, test_share, train, test] = a;
-    return std::tie(file, target, site_files, site, ignore, test_file, test_share, train, test) ==
-           std::tie(b.file, b.target, b.site_files, b.site, b.ignore, b.test_file, b.test_share, b.train, b.test);
+    const auto& [file, target, site_files, site, ignore, names, test_file, test_share, train, test] = a;
+    return std::tie(file, target, site_files, site, ignore, names, test_file, test_share, train, test) ==
+           std::tie(b.file, b.target, b.site_files, b.site, b.ignore, b.names, b.test_file, b.test_share, b.train,
+                    b.test);
   }
 
   static bool same(const spec::TextSource& a, const spec::TextSource& b) {

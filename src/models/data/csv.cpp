@@ -64,16 +64,16 @@ template <class Visit>
 void for_each_row(const CsvTables& tables, const std::vector<std::int64_t>& rows_of, const std::vector<Place>& places,
                   Visit&& visit) {
   auto place = places.begin();
+  CsvRoles roles;
   for (std::size_t table = 0; table < rows_of.size(); ++table) {
     const CsvText& text = table < tables.train.size() ? tables.train[table] : tables.test.front();
     LineErrors errors(text.name);
-    const char separator = separator_of(text, tables.target);
-    CsvRows rows(text, separator, errors);
-    rows.next();
-    const std::vector<std::ptrdiff_t> column_of = columns_of_fields(tables, rows.fields());
+    TableRows rows(tables, text, errors);
+    if (table == 0) roles = roles_of(tables, rows.names());
+    const std::vector<std::ptrdiff_t> column_of = columns_of_fields(roles, rows.names());
     for (std::int64_t row = 0; row < rows_of[table]; ++row, ++place) {
       rows.next();
-      if (place->row >= 0) visit(TakenRow{*place, rows.fields(), column_of, separator, table});
+      if (place->row >= 0) visit(TakenRow{*place, rows.fields(), column_of, rows.separator(), table});
     }
   }
 }
@@ -103,7 +103,7 @@ std::int64_t rows_to_train(const CsvTables& tables, const CsvColumns& columns) {
 }
 
 CsvTables read_tables(const spec::CsvSource& source) {
-  CsvTables tables{.train = {}, .test = {}, .target = source.target, .site = source.site, .ignore = source.ignore};
+  CsvTables tables{.train = {}, .test = {}, .target = source.target, .site = source.site, .ignore = source.ignore, .names = source.names};
   std::int64_t left = kMaxCsvBytes;
   const auto read = [&](const std::string& path) {
     CsvText table{path, SourceBytes::open(path, kCsvForm).rest(left)};

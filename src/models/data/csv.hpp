@@ -9,8 +9,8 @@
 
 namespace dadsim::models {
 
-/// A table of separated values in memory (RFC 4180, with commas, semicolons or tabs): a line of names, then one line
-/// per sample.
+/// A table of separated values in memory (RFC 4180, with commas, semicolons, tabs or blanks): a line of names, then one
+/// line per sample.
 struct CsvText {
   std::string name;  ///< of the file
   std::string content;
@@ -20,9 +20,11 @@ struct CsvText {
 struct CsvTables {
   std::vector<CsvText> train;  ///< more than one: a table for each site
   std::vector<CsvText> test;   ///< one; none: rows of `train` are held back
+  /// Columns by name; by number from 1, or the last as "last", where none has that for a name.
   std::string target;
   std::string site{};                 ///< column of names of sites; empty: there is none
   std::vector<std::string> ignore{};  ///< columns that nothing is learned from
+  bool names = true;                  ///< false: the first line is a sample, and columns are called 1, 2, 3 …
 };
 
 /// What the columns of tables of the same names hold together.
@@ -42,10 +44,12 @@ struct CsvColumns {
   std::vector<std::string> notes;  ///< see spec::DataFacts
 };
 
-/// The separator is that by which the line of names holds the target: a comma before a semicolon before a tab. Between
-/// semicolons and tabs, numbers may have a comma for their point. Throws InputError with file and line: no such target,
-/// a wrong number of fields, bad quotes, a target or a site that is missing, a target that takes too many values to be
-/// a class, a column of too many words, tables that do not fit each other.
+/// The separator is that by which the line of names holds the target: a comma before a semicolon before a tab; else the
+/// most frequent of these in the first line; blanks, any number of them, where there is none. Between all but commas,
+/// numbers may have a comma for their point. A first column without a name is that of numbers of rows, and ignored.
+/// Throws InputError with file and line: no such target, a wrong number of fields, bad quotes, a target or a site that
+/// is missing, a target that takes too many values to be a class, a column of too many words, tables that do not fit
+/// each other.
 CsvColumns inspect_csv(const CsvTables& tables);
 
 /// The rows in an order drawn from `seed`: of all that there are to train on the first `train`; of those to test on

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <filesystem>
 #include <map>
 #include <set>
@@ -11,10 +12,12 @@
 #include "models/data/csv_tables.hpp"
 #include "models/data/number_text.hpp"
 #include "support/diagnostics.hpp"
+#include "support/interrupt.hpp"
 
 namespace dadsim::models {
 namespace {
 
+constexpr std::int64_t kRowsBetweenLooks = 4096;  // for an interrupt
 constexpr std::size_t kMaxWords = 64;
 constexpr std::size_t kMaxCsvClasses = 1000;
 constexpr std::size_t kMaxCsvSites = 10000;
@@ -30,7 +33,10 @@ struct Sight {
 
 /// What is known of all tables while their rows go by.
 struct TableSights {
+  CsvRoles roles{};
   std::vector<std::string> names{};  ///< of the columns that are learned from, and of the target
+  std::int64_t line_of_names = 0;    ///< of the first table
+  bool numbered_rows = false;        ///< its first column has no name
   std::vector<Sight> columns{};
   Sight sites{};
   std::set<std::string, std::less<>> trained{};  ///< classes of the rows to train on
@@ -49,66 +55,84 @@ void look_at(Sight& sight, const std::string& value, const CsvText& table, std::
   if (sight.values.size() <= most) sight.values.insert(value);
 }
 
+/// Whether a line of names could be a row, which has numbers.
+bool could_be_row(const std::vector<std::string>& names, char separator) {
+  return std::ranges::any_of(names, [&](const std::string& name) { return number_of_field(name, separator).has_value(); });
+}
+
+constexpr const char* kNoNames = "names=\"false\" where the first line is a sample";
+
 /// Checks the names in the first line.
-void check_names(const CsvTables& tables, bool test, const std::vector<std::string>& names, std::int64_t line,
-                 LineErrors& errors) {
+void check_names(const CsvTables& tables, const CsvRoles& roles, bool test, const TableRows& rows, LineErrors& errors) {
+  const std::vector<std::string>& names = rows.names();
+  const std::int64_t line = rows.line_of_names();
+  const std::string sample = tables.names && could_be_row(names, rows.separator()) ? fmt::format("; {}", kNoNames) : "";
   std::set<std::string> seen;
-  for (const std::string& name : names) {
-    if (name.empty()) errors.add(line, "a column without a name", "a name for each column");
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const std::string& name = names[i];
+    if (name.empty() && i > 0) errors.add(line, "a column without a name", "a name for each column" + sample);
     if (!name.empty() && !seen.insert(name).second) {
-      errors.add(line, fmt::format("two columns '{}'", shown_field(name)), "each name once");
+      errors.add(line, fmt::format("two columns '{}'", shown_field(name)), "each name once" + sample);
     }
   }
   const auto require = [&](const std::string& name) {
-    if (!seen.contains(name)) {
-      errors.add(line, fmt::format("no column '{}'", shown_field(name)), suggestion(name, names));
-    }
+    if (seen.contains(name)) return;
+    errors.add(line, fmt::format("no column '{}'", shown_field(name)),
+               tables.names ? suggestion(name, names) + sample
+                            : fmt::format("without names a number from 1 to {}, or last", names.size()));
   };
-  require(tables.target);
+  require(roles.target);
   if (test) return;  // where rows are from, and what is not looked at, may be missing there
-  if (!tables.site.empty()) require(tables.site);
-  for (const std::string& name : tables.ignore) require(name);
+  if (!roles.site.empty()) require(roles.site);
+  for (const std::string& name : roles.ignore) require(name);
 }
 
-bool is_left_out(const CsvTables& tables, const std::string& name) {
-  return name == tables.site || std::ranges::find(tables.ignore, name) != tables.ignore.end();
+/// A column without a name is that of numbers of rows.
+bool is_left_out(const CsvRoles& roles, const std::string& name) {
+  return name.empty() || name == roles.site || std::ranges::find(roles.ignore, name) != roles.ignore.end();
 }
 
 /// Reads one table into `sights`; returns its rows.
 std::int64_t look_through(const CsvTables& tables, const CsvText& table, bool test, TableSights& sights) {
   LineErrors errors(table.name);
-  const char separator = separator_of(table, tables.target);
-  CsvRows rows(table, separator, errors);
-  if (!rows.next()) {
+  TableRows rows(tables, table, errors);
+  if (rows.empty()) {
     if (errors.empty()) errors.add(0, "the file is empty", kCsvForm);
     errors.throw_if_any();
   }
-  const std::vector<std::string> all = rows.fields();
-  check_names(tables, test, all, rows.line(), errors);
-  const std::vector<std::ptrdiff_t> column_of = columns_of_fields(tables, all);
+  const std::vector<std::string>& all = rows.names();
+  const char separator = rows.separator();
+  if (sights.names.empty()) sights.roles = roles_of(tables, all);
+  const CsvRoles& roles = sights.roles;
+  check_names(tables, roles, test, rows, errors);
+  const std::vector<std::ptrdiff_t> column_of = columns_of_fields(roles, all);
   std::vector<std::string> names;
   for (const std::string& name : all) {
-    if (!is_left_out(tables, name)) names.push_back(name);
+    if (!is_left_out(roles, name)) names.push_back(name);
   }
   if (names.size() < 2) {
-    errors.add(rows.line(), all.size() < 2 ? "one column alone" : "one column alone that is neither ignored nor a site",
+    errors.add(rows.line_of_names(),
+               all.size() < 2 ? "one column alone" : "one column alone that is neither ignored nor a site",
                all.size() < 2 ? "the target and at least one feature, with commas, semicolons or tabs between them"
                               : "the target and at least one feature");
   }
   errors.throw_if_any();
   if (sights.names.empty()) {
     sights.names = names;
+    sights.line_of_names = rows.line_of_names();
+    sights.numbered_rows = all.front().empty();
     sights.columns.resize(names.size());
   } else if (names != sights.names) {
-    errors.add(rows.line(), "other columns than the table to train on", "the same names in the same order");
+    errors.add(rows.line_of_names(), "other columns than the table to train on", "the same names in the same order");
     errors.throw_if_any();
   }
-  const auto target = static_cast<std::size_t>(std::ranges::find(sights.names, tables.target) - sights.names.begin());
+  const auto target = static_cast<std::size_t>(std::ranges::find(sights.names, roles.target) - sights.names.begin());
   std::int64_t count = 0;
   while (!errors.full() && rows.next()) {
+    if (count % kRowsBetweenLooks == 0 && interrupted().load()) throw Cancelled();
     if (rows.fields().size() != all.size()) {
       errors.add(rows.line(), fmt::format("{} fields", rows.fields().size()),
-                 fmt::format("{}, as the line of names has", all.size()));
+                 fmt::format("{}, as the {} has", all.size(), tables.names ? "line of names" : "first line"));
       continue;
     }
     ++count;
@@ -117,7 +141,7 @@ std::int64_t look_through(const CsvTables& tables, const CsvText& table, bool te
       const bool missing = is_missing_field(value);
       if (column_of[f] == kSiteField && !test) {
         if (missing) {
-          errors.add(rows.line(), fmt::format("no value of the site '{}'", shown_field(tables.site)),
+          errors.add(rows.line(), fmt::format("no value of the site '{}'", shown_field(roles.site)),
                      "a site for every sample");
         } else {
           look_at(sights.sites, value, table, rows.line(), separator, kMaxCsvSites);
@@ -134,7 +158,7 @@ std::int64_t look_through(const CsvTables& tables, const CsvText& table, bool te
           ++sights.untrained.try_emplace(value, rows.line(), 0).first->second.second;
         }
       } else if (c == target) {
-        errors.add(rows.line(), fmt::format("no value of the target '{}'", shown_field(tables.target)),
+        errors.add(rows.line(), fmt::format("no value of the target '{}'", shown_field(roles.target)),
                    "a class for every sample");
       }
     }
@@ -154,18 +178,70 @@ std::vector<std::string> in_order(const Sight& sight) {
   return names;
 }
 
+/// What the first line may be in truth: a row, where every name is a number above numbers or one of the words below it,
+/// and that of the target one of its classes; or names with one missing, that of the numbers of rows.
+void note_first_line(const CsvTables& tables, const TableSights& sights, std::vector<std::string>& notes) {
+  const auto note = [&](std::string what, std::string why) {
+    notes.push_back(to_string(Diagnostic{tables.train.front().name, static_cast<int>(sights.line_of_names),
+                                         std::move(what), std::move(why)}));
+  };
+  if (sights.numbered_rows) {
+    note("the first column has no name", "it is taken for the numbers of the rows, and nothing is learned from it");
+  }
+  if (!tables.names) return;
+  for (std::size_t c = 0; c < sights.names.size(); ++c) {
+    const std::string& name = sights.names[c];
+    const Sight& sight = sights.columns[c];
+    const bool a_number_among_numbers = sight.number && number_of_field(name, ';') && name != sights.roles.target;
+    if (!a_number_among_numbers && !sight.values.contains(name) && !is_missing_field(name)) return;
+  }
+  note("the first line is taken for the names of the columns, and looks like a sample", kNoNames);
+}
+
 }  // namespace
 
 bool is_missing_field(const std::string& field) {
-  return field.empty() || field == "?" || field == "NA" || field == "NaN" || field == "nan";
+  static const std::set<std::string, std::less<>> kMissing{"",     "?",   "NA",  "N/A",  "n/a",  "#N/A",
+                                                           "<NA>", "NaN", "nan", "-nan", "NULL", "null"};
+  return kMissing.contains(field);
 }
 
-std::vector<std::ptrdiff_t> columns_of_fields(const CsvTables& tables, const std::vector<std::string>& names) {
+CsvRoles roles_of(const CsvTables& tables, const std::vector<std::string>& names) {
+  const auto named = [&](const std::string& asked) {
+    if (names.empty() || asked.empty() || std::ranges::find(names, asked) != names.end()) return asked;
+    if (asked == "last") return names.back();
+    std::size_t number = 0;
+    const auto [end, error] = std::from_chars(asked.data(), asked.data() + asked.size(), number);
+    const bool is_column = error == std::errc() && end == asked.data() + asked.size() && number >= 1;
+    return is_column && number <= names.size() ? names[number - 1] : asked;
+  };
+  CsvRoles roles{named(tables.target), named(tables.site), {}};
+  for (const std::string& name : tables.ignore) roles.ignore.push_back(named(name));
+  return roles;
+}
+
+TableRows::TableRows(const CsvTables& tables, const CsvText& table, LineErrors& errors)
+    : separator_(separator_of(table, tables.names ? tables.target : std::string())), rows_(table, separator_, errors) {
+  if (!rows_.next()) return;
+  line_ = rows_.line();
+  names_ = rows_.fields();
+  if (tables.names) return;
+  for (std::size_t i = 0; i < names_.size(); ++i) names_[i] = std::to_string(i + 1);
+  at_first_ = true;
+}
+
+bool TableRows::next() {
+  if (std::exchange(at_first_, false)) return true;
+  return rows_.next();
+}
+
+std::vector<std::ptrdiff_t> columns_of_fields(const CsvRoles& roles, const std::vector<std::string>& names) {
   std::vector<std::ptrdiff_t> columns;
   columns.reserve(names.size());
   std::ptrdiff_t next = 0;
   for (const std::string& name : names) {
-    columns.push_back(!is_left_out(tables, name) ? next++ : (name == tables.site ? kSiteField : kIgnoredField));
+    columns.push_back(!is_left_out(roles, name) ? next++
+                                                : (name == roles.site && !name.empty() ? kSiteField : kIgnoredField));
   }
   return columns;
 }
@@ -175,7 +251,8 @@ CsvColumns inspect_csv(const CsvTables& tables) {
   TableSights sights;
   for (const CsvText& table : tables.train) result.rows.push_back(look_through(tables, table, false, sights));
   for (const CsvText& table : tables.test) result.rows.push_back(look_through(tables, table, true, sights));
-  const auto target = static_cast<std::size_t>(std::ranges::find(sights.names, tables.target) - sights.names.begin());
+  const auto target =
+      static_cast<std::size_t>(std::ranges::find(sights.names, sights.roles.target) - sights.names.begin());
   result.target = target;
   LineErrors errors(tables.train.front().name);
   for (std::size_t c = 0; c < sights.names.size(); ++c) {
@@ -209,7 +286,7 @@ CsvColumns inspect_csv(const CsvTables& tables) {
     result.columns.push_back(std::move(column));
   }
   if (sights.sites.values.size() > kMaxCsvSites) {
-    errors.add(1, fmt::format("column '{}' takes more than {} values", shown_field(tables.site), kMaxCsvSites),
+    errors.add(1, fmt::format("column '{}' takes more than {} values", shown_field(sights.roles.site), kMaxCsvSites),
                "a column of sites");
   }
   errors.throw_if_any();
@@ -220,6 +297,7 @@ CsvColumns inspect_csv(const CsvTables& tables) {
       result.sites.push_back(std::filesystem::path(table.name).filename().string());
     }
   }
+  note_first_line(tables, sights, result.notes);
   for (const auto& [name, where] : sights.untrained) {
     result.notes.push_back(to_string(
         Diagnostic{tables.test.front().name, static_cast<int>(where.first),

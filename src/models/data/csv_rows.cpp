@@ -13,6 +13,19 @@ namespace {
 constexpr std::size_t kMaxColumns = 10000;
 constexpr std::array<char, 3> kSeparators = {',', ';', '\t'};
 
+const char* name_of(char separator) {
+  switch (separator) {
+    case ',':
+      return "comma";
+    case ';':
+      return "semicolon";
+    case '\t':
+      return "tab";
+    default:
+      return "blank";
+  }
+}
+
 }  // namespace
 
 std::string shown_field(std::string_view text) {
@@ -38,7 +51,8 @@ bool CsvRows::next() {
 }
 
 std::size_t CsvRows::end_of_field() const {
-  const std::array<char, 2> ends = {separator_, '\n'};
+  // Between blanks tabs part fields as well.
+  const std::array<char, 3> ends = {separator_, '\n', separator_ == ' ' ? '\t' : '\n'};
   return std::min(rest_.find_first_of(std::string_view(ends.data(), ends.size())), rest_.size());
 }
 
@@ -51,22 +65,31 @@ bool CsvRows::read_row() {
     }
     std::string& field = fields_.emplace_back();
     const std::string_view blanks = rest_.substr(0, rest_.find_first_not_of(separator_ == '\t' ? " " : " \t"));
-    if (rest_.substr(blanks.size()).starts_with('"')) {
-      rest_.remove_prefix(blanks.size() + 1);
+    if (separator_ == ' ') rest_.remove_prefix(blanks.size());
+    const std::size_t before = separator_ == ' ' ? 0 : blanks.size();
+    if (rest_.substr(before).starts_with('"')) {
+      rest_.remove_prefix(before + 1);
       if (!read_quoted(field)) return false;
     } else {
       const std::size_t end = end_of_field();
       field = trimmed(rest_.substr(0, end));
       rest_.remove_prefix(end);
     }
-    if (rest_.starts_with(separator_)) {
-      rest_.remove_prefix(1);
-      continue;
-    }
+    if (pass_separator()) continue;
     if (rest_.starts_with('\n')) rest_.remove_prefix(1);
     ++next_line_;
     return true;
   }
+}
+
+bool CsvRows::pass_separator() {
+  if (separator_ != ' ') {
+    const bool more = rest_.starts_with(separator_);
+    if (more) rest_.remove_prefix(1);
+    return more;
+  }
+  rest_.remove_prefix(std::min(rest_.find_first_not_of(" \t\r"), rest_.size()));
+  return !rest_.empty() && rest_.front() != '\n';
 }
 
 /// Behind the opening quote. A quote inside is doubled.
@@ -87,8 +110,7 @@ bool CsvRows::read_quoted(std::string& field) {
   const std::size_t end = end_of_field();
   if (!trimmed(rest_.substr(0, end)).empty()) {
     errors_.add(line_, fmt::format("'{}' behind a closing quote", shown_field(trimmed(rest_.substr(0, end)))),
-                fmt::format("a {} or the end of the line; a quote inside quotes is doubled",
-                            separator_ == ',' ? "comma" : (separator_ == ';' ? "semicolon" : "tab")));
+                fmt::format("a {} or the end of the line; a quote inside quotes is doubled", name_of(separator_)));
     return false;
   }
   rest_.remove_prefix(end);
@@ -108,7 +130,10 @@ char separator_of(const CsvText& table, const std::string& target) {
       likeliest = separator;
     }
   }
-  return likeliest;
+  if (most > 1) return likeliest;
+  LineErrors unsaid(table.name);
+  CsvRows rows(table, ' ', unsaid);
+  return rows.next() && rows.fields().size() > 1 ? ' ' : likeliest;
 }
 
 std::optional<double> number_of_field(std::string_view field, char separator) {

@@ -12,7 +12,8 @@
 namespace dadsim::models {
 
 inline constexpr const char* kCsvForm =
-    "comma-separated values: a line of names, then one line per sample (RFC 4180); semicolons and tabs do as well";
+    "comma-separated values: a line of names, then one line per sample (RFC 4180); semicolons, tabs and blanks do as "
+    "well";
 
 /// Text of a table as it can stand in a message of one line.
 std::string shown_field(std::string_view text);
@@ -33,6 +34,8 @@ class CsvRows {
   bool read_row();
   bool read_quoted(std::string& field);
   std::size_t end_of_field() const;
+  /// Whether another field follows; what parts it from the last is taken away.
+  bool pass_separator();
 
   std::string_view rest_;
   char separator_;
@@ -42,7 +45,8 @@ class CsvRows {
   std::vector<std::string> fields_;
 };
 
-/// That by which the first row holds `target`; where none does, the one that is the most frequent there.
+/// That by which the first row holds `target`; where none does, the one that is the most frequent there; a blank where
+/// there is none.
 char separator_of(const CsvText& table, const std::string& target);
 
 /// A field as a number, or nullopt. Where fields are not parted by commas, one comma may stand for the point.

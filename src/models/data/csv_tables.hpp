@@ -1,18 +1,53 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
 #include "models/data/csv.hpp"
+#include "models/data/csv_rows.hpp"
+#include "models/data/line_errors.hpp"
 
 namespace dadsim::models {
 
 inline constexpr std::ptrdiff_t kIgnoredField = -1;
 inline constexpr std::ptrdiff_t kSiteField = -2;
 
+/// What columns are for, by their names.
+struct CsvRoles {
+  std::string target, site;
+  std::vector<std::string> ignore;
+};
+
+/// Of tables whose first has these names.
+CsvRoles roles_of(const CsvTables& tables, const std::vector<std::string>& names);
+
+/// The rows of one of the tables, and the names of its columns.
+class TableRows {
+ public:
+  TableRows(const CsvTables& tables, const CsvText& table, LineErrors& errors);
+
+  bool empty() const { return names_.empty(); }  ///< without even a line of names
+  const std::vector<std::string>& names() const { return names_; }
+  std::int64_t line_of_names() const { return line_; }
+  char separator() const { return separator_; }
+
+  std::int64_t line() const { return rows_.line(); }
+  const std::vector<std::string>& fields() const { return rows_.fields(); }
+  /// As CsvRows::next, of samples.
+  bool next();
+
+ private:
+  char separator_;
+  CsvRows rows_;
+  std::vector<std::string> names_;
+  std::int64_t line_ = 0;
+  bool at_first_ = false;  ///< the row that has been read is a sample that next() has still to give
+};
+
 /// Which of CsvColumns::columns each field of a row is, by the line of names; or one of the two above.
-std::vector<std::ptrdiff_t> columns_of_fields(const CsvTables& tables, const std::vector<std::string>& names);
+std::vector<std::ptrdiff_t> columns_of_fields(const CsvRoles& roles, const std::vector<std::string>& names);
 
 /// Whether a field stands for a value that nobody knows.
 bool is_missing_field(const std::string& field);

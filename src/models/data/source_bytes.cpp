@@ -11,6 +11,7 @@
 
 #include "support/diagnostics.hpp"
 #include "support/input_files.hpp"
+#include "support/interrupt.hpp"
 
 namespace dadsim::models {
 
@@ -49,6 +50,7 @@ std::size_t SourceBytes::read(unsigned char* to, std::size_t size) {
   }
   std::size_t total = 0;
   while (total < size) {
+    if (interrupted().load()) throw Cancelled();
     const int got = gzread(file_.get(), to + total, static_cast<unsigned>(std::min(size - total, kReadAtOnce)));
     int code = Z_OK;
     const char* message = gzerror(file_.get(), &code);
@@ -83,10 +85,11 @@ std::string SourceBytes::rest(std::int64_t most) {
     got = read(reinterpret_cast<unsigned char*>(bytes.data()) + old, kReadAtOnce);
     bytes.resize(old + got);
     if (static_cast<std::int64_t>(bytes.size()) > most) {
-      fail(fmt::format("holds more than {} bytes", most),
+      fail(fmt::format("holds more than {} bytes{}", most, compressed() ? " once it is unpacked" : ""),
            fmt::format("at most {} MiB are read; cut the file down", most >> 20U));
     }
   }
+  bytes.shrink_to_fit();  // it has grown by doubling
   return bytes;
 }
 

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <span>
 #include <string_view>
 
 #include "models/data/line_errors.hpp"
@@ -14,8 +13,8 @@
 namespace dadsim::models {
 namespace {
 
-constexpr std::int64_t kMaxTextBytes = std::int64_t{1} << 27U;  // becomes up to twelve times as much memory
-constexpr std::int64_t kMaxVocabulary = 4096;
+constexpr std::int64_t kMaxTextBytes = std::int64_t{1} << 27U;  // becomes three times as much memory
+constexpr std::int64_t kMaxVocabulary = 4096;                   // symbols have 16 bits
 constexpr std::uint32_t kLastCharacter = 0x10ffff;
 const char* const kTextForm = "plain text in UTF-8";
 
@@ -37,12 +36,12 @@ std::uint32_t next_character(std::string_view& text) {
   return point;
 }
 
-std::vector<std::uint32_t> characters_of(std::string_view text, const std::string& name) {
+/// Calls `visit(character)` for each character behind a byte order mark. Throws InputError for what is none.
+template <class Visit>
+void for_each_character(std::string_view text, const std::string& name, const Visit& visit) {
   const std::size_t bytes = text.size();
-  if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);  // byte order mark
+  if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
   LineErrors errors(name);
-  std::vector<std::uint32_t> characters;
-  characters.reserve(text.size());
   std::int64_t line = 1;
   while (!text.empty() && !errors.full()) {
     const std::size_t at = bytes - text.size();
@@ -55,11 +54,10 @@ std::vector<std::uint32_t> characters_of(std::string_view text, const std::strin
       errors.add(line, fmt::format("byte {} is NUL", at), kTextForm);
     } else {
       if (character == '\n') ++line;
-      characters.push_back(character);
+      visit(character);
     }
   }
   errors.throw_if_any();
-  return characters;
 }
 
 TextSymbols open_text(const spec::TextSource& source) {
@@ -89,15 +87,19 @@ spec::DataFacts facts_of(const TextSymbols& text, const spec::TextSource& source
 }  // namespace
 
 TextSymbols read_text(SourceBytes& bytes, double test_share) {
+  // The text is gone through three times, so that beside it there are but symbols of two bytes each.
+  const std::string content = bytes.rest(kMaxTextBytes);
+  std::int64_t all = 0;
+  for_each_character(content, bytes.name(), [&](std::uint32_t /*character*/) { ++all; });
   TextSymbols text;
-  text.symbols = characters_of(bytes.rest(kMaxTextBytes), bytes.name());
-  const auto all = static_cast<std::int64_t>(text.symbols.size());
   const auto held_back = static_cast<std::int64_t>(std::llround(static_cast<double>(all) * test_share));
   text.train = all - std::clamp<std::int64_t>(held_back, 0, all);
 
-  const auto trained = std::span(text.symbols).first(static_cast<std::size_t>(text.train));
-  std::vector<bool> present(trained.empty() ? 0 : *std::ranges::max_element(trained) + 1);
-  for (const std::uint32_t character : trained) present[character] = true;
+  std::vector<bool> present(kLastCharacter + 1);
+  std::int64_t at = 0;
+  for_each_character(content, bytes.name(), [&](std::uint32_t character) {
+    if (at++ < text.train) present[character] = true;
+  });
   std::vector<std::uint32_t> known;
   for (std::uint32_t character = 0; character < present.size(); ++character) {
     if (present[character]) known.push_back(character);
@@ -107,12 +109,13 @@ TextSymbols read_text(SourceBytes& bytes, double test_share) {
                fmt::format("fewer than {}: a text in an alphabet", kMaxVocabulary));
   }
   bool others = false;
-  for (std::uint32_t& symbol : text.symbols) {
-    const auto found = std::ranges::lower_bound(known, symbol);
-    const bool is_known = found != known.end() && *found == symbol;
+  text.symbols.reserve(static_cast<std::size_t>(all));
+  for_each_character(content, bytes.name(), [&](std::uint32_t character) {
+    const auto found = std::ranges::lower_bound(known, character);
+    const bool is_known = found != known.end() && *found == character;
     others = others || !is_known;
-    symbol = static_cast<std::uint32_t>(is_known ? found - known.begin() : std::ssize(known));
-  }
+    text.symbols.push_back(static_cast<std::uint16_t>(is_known ? found - known.begin() : std::ssize(known)));
+  });
   text.vocabulary = std::ssize(known) + (others ? 1 : 0);
   return text;
 }

@@ -11,7 +11,7 @@ namespace dadsim::models {
 
 /// A text as the numbers of its characters, cut into a part to train on and the rest.
 struct TextSymbols {
-  std::vector<std::uint32_t> symbols;
+  std::vector<std::uint16_t> symbols;
   std::int64_t train = 0;  ///< symbols of the training part
   std::int64_t vocabulary =
       0;  ///< characters of the training part by code point, and one for all others if there are any

@@ -16,11 +16,13 @@
 #include "models/data/number_text.hpp"
 #include "models/data/standardise.hpp"
 #include "support/diagnostics.hpp"
+#include "support/interrupt.hpp"
 
 namespace dadsim::models {
 namespace {
 
-constexpr std::int64_t kMaxTsBytes = std::int64_t{1} << 29U;  // becomes up to six times as much memory
+constexpr std::int64_t kMaxTsBytes = std::int64_t{1} << 29U;
+constexpr std::int64_t kLinesBetweenLooks = 4096;  // for an interrupt
 constexpr std::int64_t kMaxChannels = 10000;
 constexpr std::int64_t kMaxTsClasses = 10000;
 const char* const kTsForm = "a .ts file: @ lines down to @data, then one case per line as 1,2,3:4,5,6:class";
@@ -68,14 +70,14 @@ std::string_view next_part(std::string_view& rest, char separator, bool& more) {
 
 class TsReader {
  public:
-  explicit TsReader(std::string name) : errors_(name) { file_.name = std::move(name); }
+  TsReader(std::string name, std::int64_t keep) : errors_(name), keep_(keep) { file_.name = std::move(name); }
 
   TsFile read(std::string_view content) {
     file_.starts.push_back(0);
     bool more = true;
     while (more && !errors_.full()) {
       const std::string_view line = trimmed(next_part(content, '\n', more));
-      ++line_;
+      if (++line_ % kLinesBetweenLooks == 0 && interrupted().load()) throw Cancelled();
       if (line.empty() || line[0] == '#') continue;
       if (line[0] == '@') {
         read_tag(line.substr(1));
@@ -87,7 +89,7 @@ class TsReader {
       }
     }
     if (errors_.empty() && !in_data_) errors_.add(0, "no @data", kTsForm);
-    if (errors_.empty() && file_.cases() == 0) errors_.add(0, "no cases", kTsForm);
+    if (errors_.empty() && file_.cases == 0) errors_.add(0, "no cases", kTsForm);
     errors_.throw_if_any();
     return std::move(file_);
   }
@@ -199,10 +201,15 @@ class TsReader {
     const std::size_t values_before = file_.values.size();
     const std::size_t starts_before = file_.starts.size();
     const std::size_t errors_before = errors_.count();
+    // Without growing by doubling: short values are as many bytes in the file as half of what they take here.
+    const std::size_t needed =
+        values_before + static_cast<std::size_t>(channels + std::count(line.begin(), line.end(), ','));
+    if (needed > file_.values.capacity())
+      file_.values.reserve(std::max(needed, file_.values.capacity() + file_.values.capacity() / 4));
     bool more = true;
     for (std::int64_t channel = 0; channel < channels; ++channel) {
       read_channel(next_part(line, ':', more), channel);
-      file_.starts.push_back(static_cast<std::int64_t>(file_.values.size()));
+      file_.starts.push_back(static_cast<std::uint32_t>(file_.values.size()));
     }
     const std::string label(trimmed(line));
     const auto found = class_of_.find(label);
@@ -211,12 +218,17 @@ class TsReader {
       errors_.add(line_, fmt::format("class '{}', which the header does not name", shown(label)),
                   suggestion(std::string_view(label).substr(0, 40), file_.classes));
     }
-    if (errors_.count() > errors_before) {
+    const bool wrong = errors_.count() > errors_before;
+    if (wrong || file_.cases >= keep_) {
       file_.values.resize(values_before);
       file_.starts.resize(starts_before);
-      return;
+    } else {
+      file_.labels.push_back(found->second);
     }
-    file_.labels.push_back(found->second);
+    if (!wrong) ++file_.cases;
+    if (static_cast<std::int64_t>(file_.values.size()) > spec::kMaxSampleValues) {
+      errors_.add(line_, fmt::format("more than {} values up to here", spec::kMaxSampleValues), "fewer samples");
+    }
   }
 
   void read_channel(std::string_view text, std::int64_t channel) {
@@ -257,6 +269,7 @@ class TsReader {
 
   TsFile file_;
   LineErrors errors_;
+  std::int64_t keep_;
   std::int64_t line_ = 0;
   bool in_data_ = false;
   bool multivariate_ = false;
@@ -292,8 +305,8 @@ spec::DataFacts facts_of(const TsFile& train, const TsFile& test) {
         "both must have as many"});
   }
   spec::DataFacts facts;
-  facts.train = train.cases();
-  facts.test = test.cases();
+  facts.train = train.cases;
+  facts.test = test.cases;
   facts.shape = {1, std::max<std::int64_t>(1, std::max(train.longest, test.longest)), train.channels};
   facts.classes = static_cast<std::int64_t>(train.classes.size());
   return facts;
@@ -303,8 +316,8 @@ std::vector<Moments> moments_of(const TsFile& file, std::int64_t cases) {
   std::vector<Moments> moments(static_cast<std::size_t>(file.channels));
   for (std::int64_t i = 0; i < cases * file.channels; ++i) {
     const auto at = static_cast<std::size_t>(i);
-    for (std::int64_t k = file.starts[at]; k < file.starts[at + 1]; ++k) {
-      const float value = file.values[static_cast<std::size_t>(k)];
+    for (std::uint32_t k = file.starts[at]; k < file.starts[at + 1]; ++k) {
+      const float value = file.values[k];
       if (!std::isnan(value)) moments[static_cast<std::size_t>(i % file.channels)].add(value);
     }
   }
@@ -319,43 +332,43 @@ Samples samples_of(const TsFile& file, std::int64_t cases, std::int64_t length, 
     for (std::int64_t channel = 0; channel < file.channels; ++channel) {
       const auto at = static_cast<std::size_t>(row * file.channels + channel);
       float last = 0;
-      for (std::int64_t k = file.starts[at]; k < file.starts[at + 1]; ++k) {
-        const float value = file.values[static_cast<std::size_t>(k)];
+      for (std::uint32_t k = file.starts[at]; k < file.starts[at + 1]; ++k) {
+        const float value = file.values[k];
         if (!std::isnan(value)) last = moments[static_cast<std::size_t>(channel)].standardise(value);
-        samples.features(row, (k - file.starts[at]) * file.channels + channel) = last;
+        samples.features(row, static_cast<std::int64_t>(k - file.starts[at]) * file.channels + channel) = last;
       }
     }
   }
   return samples;
 }
 
-TsFile read_file(const std::string& path) {
+TsFile read_file(const std::string& path, std::int64_t keep) {
   SourceBytes bytes = SourceBytes::open(path, kTsForm);
-  return read_ts(bytes);
+  return read_ts(bytes, keep);
 }
 
-/// Both files are read, so that all that is wrong is said at once.
-std::pair<TsFile, TsFile> read_files(const spec::TsSource& source) {
+/// The first cases of both files, of which all is read, so that all that is wrong is said at once.
+std::pair<TsFile, TsFile> read_files(const spec::TsSource& source, std::int64_t train, std::int64_t test) {
   std::pair<TsFile, TsFile> files;
   std::vector<Diagnostic> errors;
-  const auto attempt = [&](TsFile& file, const std::string& path) {
+  const auto attempt = [&](TsFile& file, const std::string& path, std::int64_t keep) {
     try {
-      file = read_file(path);
+      file = read_file(path, keep);
     } catch (const InputError& error) {
       errors.insert(errors.end(), error.diagnostics().begin(), error.diagnostics().end());
     }
   };
-  attempt(files.first, source.train_file);
-  attempt(files.second, source.test_file);
+  attempt(files.first, source.train_file, train);
+  attempt(files.second, source.test_file, test);
   if (!errors.empty()) throw InputError(std::move(errors));
   return files;
 }
 
 }  // namespace
 
-TsFile read_ts(SourceBytes& bytes) {
+TsFile read_ts(SourceBytes& bytes, std::int64_t keep) {
   const std::string content = bytes.rest(kMaxTsBytes);
-  return TsReader(bytes.name()).read(content);
+  return TsReader(bytes.name(), keep).read(content);
 }
 
 Dataset dataset_of(const TsFile& train, const TsFile& test, std::int64_t train_cases, std::int64_t test_cases) {
@@ -387,12 +400,12 @@ Dataset dataset_of(const TsFile& train, const TsFile& test, std::int64_t train_c
 }
 
 spec::DataFacts inspect_ts(const spec::TsSource& source) {
-  const auto [train, test] = read_files(source);
+  const auto [train, test] = read_files(source, 0, 0);
   return facts_of(train, test);
 }
 
 Dataset read_ts(const spec::TsSource& source) {
-  const auto [train, test] = read_files(source);
+  const auto [train, test] = read_files(source, source.train, source.test);
   return dataset_of(train, test, source.train, source.test);
 }
 

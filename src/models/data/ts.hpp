@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -17,16 +18,17 @@ struct TsFile {
   std::int64_t channels = 0;
   std::int64_t longest = 0;          ///< values of a channel
   std::vector<std::string> classes;  ///< in the order of the header
-  std::vector<std::int32_t> labels;  ///< of each case
-  std::vector<std::int64_t> starts;  ///< cases × channels + 1: where the values of each channel start in `values`
-  std::vector<float> values;         ///< NaN: missing
-
-  std::int64_t cases() const { return static_cast<std::int64_t>(labels.size()); }
+  std::int64_t cases = 0;
+  // Of the first cases, as many as were asked for:
+  std::vector<std::int32_t> labels;   ///< of each case
+  std::vector<std::uint32_t> starts;  ///< cases × channels + 1: where the values of each channel start in `values`
+  std::vector<float> values;          ///< NaN: missing
 };
 
 /// Throws InputError with file and line: header lines that are unknown, missing or do not agree with the data, words
 /// among the numbers, classes that the header does not name, timestamps and regression targets (not supported).
-TsFile read_ts(SourceBytes& bytes);
+/// The values of the first `keep` cases are kept, the others looked at.
+TsFile read_ts(SourceBytes& bytes, std::int64_t keep = std::numeric_limits<std::int64_t>::max());
 
 /// The first cases of two files, each a sequence of `longest` positions. Every channel is standardised by the values
 /// that the training part of it holds; a missing value is the last one seen of its channel, 0 before any; the rest of

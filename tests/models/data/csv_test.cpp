@@ -120,6 +120,99 @@ TEST(Csv, SaysWhereItIsWrong) {
                     "b:1: other columns than the table to train on; "));
 }
 
+// As the UCI archive and collections for courses publish them.
+TEST(Csv, TablesWithoutALineOfNames) {
+  const auto of = [](const std::string& content, const std::string& target) {
+    return models::inspect_csv(
+        {.train = {{"t.csv", content}}, .test = {}, .target = target, .ignore = {}, .names = false});
+  };
+  for (const char* content :
+       {"5.0,3.4,alba\n6.0,2.7,rubra\n7.0,3.4,rubra\n", "5.0;3,4;alba\r\n6.0;2,7;rubra\r\n7;3,4;rubra\r\n",
+        "5.0\t3.4\talba\n6.0\t2.7\trubra\n7.0\t3.4\trubra",
+        "  5.0   3.4  alba \n 6.0\t2.7  rubra\n7.0 3.4 \"rubra\"\n\n"}) {
+    for (const char* target : {"last", "3"}) {
+      const models::CsvColumns table = of(content, target);
+      EXPECT_EQ(table.rows, (std::vector<std::int64_t>{3})) << content;
+      EXPECT_EQ(table.target, 2U);
+      EXPECT_EQ(table.classes, (std::vector<std::string>{"alba", "rubra"}));
+      EXPECT_EQ(table.features, 2);
+      EXPECT_TRUE(table.columns[1].number);
+      EXPECT_EQ(table.columns[0].name, "1");
+      EXPECT_TRUE(table.notes.empty());
+    }
+  }
+  // The target may stand first, columns are left out and name sites by number, and equal fields are no names.
+  const models::CsvColumns wine = models::inspect_csv({.train = {{"t.csv", "1,7,7,a\n2,5,7,b\n1,5,6,b\n"}},
+                                                       .test = {{"u.csv", "2,1,1,a\n"}},
+                                                       .target = "1",
+                                                       .site = "last",
+                                                       .ignore = {"2"},
+                                                       .names = false});
+  EXPECT_EQ(wine.classes, (std::vector<std::string>{"1", "2"}));
+  EXPECT_EQ(wine.sites, (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(wine.features, 1);
+  EXPECT_EQ(wine.rows, (std::vector<std::int64_t>{3, 1}));
+  const models::Dataset data = models::dataset_of(
+      {.train = {{"t.csv", "1,a\n3,b\n5,b\n"}}, .test = {{"u.csv", "3,a\n"}}, .target = "last", .names = false}, 3, 1,
+      1);
+  EXPECT_EQ(data.train.features.rows(), 3);
+  EXPECT_NEAR(data.train.features.sum(), 0, 1e-6) << "of all three rows, of which the first is one";
+  EXPECT_EQ(data.test.labels[0], 0);
+  EXPECT_TRUE(holds(refused([&] { of("1,a\n2,b\n", "species"); }),
+                    "t.csv:1: no column 'species'; without names a number from 1 to 2, or last"));
+  EXPECT_TRUE(holds(refused([&] { of("1,a\n2,b\n3\n", "last"); }), "t.csv:3: 1 fields; 2, as the first line has"));
+}
+
+TEST(Csv, ColumnsByNumberWhereNoneHasThatName) {
+  const auto target_of = [](const std::string& content, const std::string& target) {
+    const models::CsvColumns table = models::inspect_csv({.train = {{"t.csv", content}}, .test = {}, .target = target});
+    return table.columns[table.target].name;
+  };
+  EXPECT_EQ(target_of("x,y\n1,2\n2,3\n", "last"), "y");
+  EXPECT_EQ(target_of("x,y\n1,2\n2,3\n", "1"), "x");
+  EXPECT_EQ(target_of("last,2,1\n1,2,3\n2,3,4\n", "last"), "last");
+  EXPECT_EQ(target_of("last,2,1\n1,2,3\n2,3,4\n", "1"), "1");
+  EXPECT_TRUE(holds(message("x,y\n1,2\n", "3"), "t.csv:1: no column '3'; "));
+  EXPECT_TRUE(holds(message("x,y\n1,2\n", "0"), "t.csv:1: no column '0'; "));
+}
+
+// A first row that is taken for names is lost, and nobody would see it.
+TEST(Csv, ALineOfNamesThatLooksLikeASampleIsNoted) {
+  const std::string note =
+      "t.csv:1: the first line is taken for the names of the columns, and looks like a sample; "
+      "names=\"false\" where the first line is a sample";
+  const auto notes = [](const std::string& content, const std::string& target) {
+    return models::inspect_csv({.train = {{"t.csv", content}}, .test = {}, .target = target}).notes;
+  };
+  const std::vector<std::string> noted{note};
+  EXPECT_EQ(notes("5.0,3.4,alba\n6.0,2.7,rubra\n7.0,2.6,alba\n", "alba"), noted);
+  EXPECT_EQ(notes("5.0,red,1\n6.0,red,1\n7.0,blue,0\n", "1"), noted);
+  EXPECT_EQ(notes("5.0,red,alba\n6.0,blue,rubra\n7.0,blue,alba\n", "alba"), std::vector<std::string>{}) << "no red";
+  EXPECT_EQ(notes("1990,1991,class\n6.0,2.7,rubra\n7.0,2.6,alba\n", "class"), std::vector<std::string>{});
+  EXPECT_TRUE(holds(message("1,1,a\n2,3,b\n", "a"),
+                    "two columns '1'; each name once; names=\"false\" where the first "
+                    "line is a sample"));
+  EXPECT_TRUE(holds(message("1,2,a\n2,3,b\n", "species"), "names=\"false\" where the first line is a sample"));
+}
+
+// pandas and R write the numbers of rows before them, under no name.
+TEST(Csv, AFirstColumnWithoutANameIsThatOfNumbersOfRows) {
+  for (const char* content : {",x,class\n0,1,a\n1,2,b\n", "\"\",\"x\",\"class\"\n\"1\",1,\"a\"\n\"2\",2,\"b\"\n"}) {
+    const models::CsvColumns table = inspected(content);
+    EXPECT_EQ(table.features, 1);
+    EXPECT_EQ(table.notes,
+              std::vector<std::string>{"t.csv:1: the first column has no name; it is taken for the numbers "
+                                       "of the rows, and nothing is learned from it"});
+  }
+}
+
+TEST(Csv, WhatStandsForAValueThatNobodyKnows) {
+  const models::CsvColumns table =
+      inspected("x,class\n1,a\n?,a\nNA,a\n,a\nN/A,a\nn/a,b\nNaN,b\nnan,b\nNULL,b\nnull,b\n#N/A,b\n<NA>,b\n");
+  EXPECT_TRUE(table.columns[0].number);
+  EXPECT_EQ(table.rows, (std::vector<std::int64_t>{12}));
+}
+
 // What spreadsheets write where a comma is the point.
 TEST(Csv, RecognisesSemicolonsAndTabs) {
   for (const char separator : {',', ';', '\t'}) {

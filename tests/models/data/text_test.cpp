@@ -1,6 +1,7 @@
 #include "models/data/text.hpp"
 
 #include <gtest/gtest.h>
+#include <zlib.h>
 
 #include "models/data/refused.hpp"
 #include "support/temporary_folder.hpp"
@@ -21,8 +22,23 @@ TEST(Text, NumbersTheCharactersOfTheTrainingPart) {
       0.2);
   EXPECT_EQ(text.train, 8);
   EXPECT_EQ(text.vocabulary, 5);
-  EXPECT_EQ(text.symbols, (std::vector<std::uint32_t>{2, 3, 1, 2, 2, 0, 1, 1, 4, 2}));
+  EXPECT_EQ(text.symbols, (std::vector<std::uint16_t>{2, 3, 1, 2, 2, 0, 1, 1, 4, 2}));
   EXPECT_EQ(parsed("abab", 0.5).vocabulary, 2);
+}
+
+TEST(Text, TakesTwoBytesForACharacterAndUnpacksUpToALimit) {
+  const models::TextSymbols text = parsed(std::string(5000, 'a') + "b", 0.1);
+  EXPECT_EQ(text.symbols.capacity(), 5001U);
+  const TemporaryFolder folder;
+  const std::string path = folder.path("t.gz");
+  gzFile file = gzopen(path.c_str(), "wb");
+  const std::string content(4'000'000, 'a');
+  ASSERT_EQ(gzwrite(file, content.data(), static_cast<unsigned>(content.size())), static_cast<int>(content.size()));
+  ASSERT_EQ(gzclose(file), Z_OK);
+  constexpr std::int64_t kMost = 1 << 20;
+  EXPECT_EQ(refused([&] { models::SourceBytes::open(path, "a text").rest(kMost); }),
+            path + ": holds more than 1048576 bytes once it is unpacked; at most 1 MiB are read; cut the file down");
+  EXPECT_EQ(models::SourceBytes::open(path, "a text").rest(4 * kMost).capacity(), content.size());
 }
 
 TEST(Text, LabelsAreTheNextCharacters) {

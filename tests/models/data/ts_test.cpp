@@ -30,7 +30,7 @@ TEST(Ts, ReadsSeriesOfUnequalLength) {
   EXPECT_EQ(file.longest, 3);
   EXPECT_EQ(file.classes, (std::vector<std::string>{"up", "down"}));
   EXPECT_EQ(file.labels, (std::vector<std::int32_t>{0, 1}));
-  EXPECT_EQ(file.starts, (std::vector<std::int64_t>{0, 3, 6, 8, 9}));
+  EXPECT_EQ(file.starts, (std::vector<std::uint32_t>{0, 3, 6, 8, 9}));
   ASSERT_EQ(file.values.size(), 9U);
   EXPECT_TRUE(std::isnan(file.values[4]));
   EXPECT_EQ(file.values[7], -20.0F);
@@ -62,7 +62,24 @@ TEST(Ts, ReadsUnivariateSeries) {
   const models::TsFile file =
       parsed("@univariate true\n@equalLength true\n@seriesLength 2\n@classLabel true 1 2\n@data\n1,2:1\n3,4:2");
   EXPECT_EQ(file.channels, 1);
-  EXPECT_EQ(file.cases(), 2);
+  EXPECT_EQ(file.cases, 2);
+}
+
+// A compressed file of 200 kB holds 200 MB of short cases: to look at them takes no more than they do.
+TEST(Ts, LookingAtAFileKeepsNoneOfItsCases) {
+  std::string content = "@classLabel true a b\n@data\n";
+  for (int i = 0; i < 1000; ++i) content += i % 2 == 0 ? "1:2:3:a\n" : "4:5:6:b\n";
+  models::SourceBytes bytes("t.ts", content);
+  const models::TsFile looked_at = models::read_ts(bytes, 0);
+  EXPECT_EQ(looked_at.cases, 1000);
+  EXPECT_EQ(looked_at.channels, 3);
+  EXPECT_LE(looked_at.values.capacity() + looked_at.labels.capacity() + looked_at.starts.capacity(), 100U);
+  models::SourceBytes again("t.ts", content);
+  const models::TsFile first = models::read_ts(again, 2);
+  EXPECT_EQ(first.cases, 1000);
+  EXPECT_EQ(first.labels, (std::vector<std::int32_t>{0, 1}));
+  EXPECT_EQ(first.values, (std::vector<float>{1, 2, 3, 4, 5, 6}));
+  EXPECT_EQ(first.starts.size(), 7U);
 }
 
 TEST(Ts, SaysWhereItIsWrong) {
