@@ -33,8 +33,8 @@ class SparsePush final : public GossipAlgorithm {
   };
   explicit SparsePush(Options options);
   /// 1 at most, and else the larger of 2 fraction and 0.31 fraction^0.4. A fit, no theory: the power goes through 0.05
-  /// at a fraction of 0.01 and 0.02 at 0.001, the best of those tried on digits of eight sites of skewed classes
-  /// (docs/gossip.md); twice the fraction, as tried on quadratics, is larger from 0.045 on.
+  /// at a fraction of 0.01 and 0.02 at 0.001, which did well on digits of eight sites of skewed classes (docs/gossip.md
+  /// has what was tried); twice the fraction, as tried on quadratics, is larger from 0.045 on.
   static double default_gamma(double fraction);
   void run(OwnWeightsStep& step) override;
 
