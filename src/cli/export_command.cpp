@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <charconv>
+#include <stdexcept>
+#include <utility>
 
 #include "cli/arguments.hpp"
 #include "cli/output_files.hpp"
@@ -63,6 +65,17 @@ std::size_t run_named(const scenario::Scenario& scenario, const std::string& lab
   return static_cast<std::size_t>(found - labels.begin());
 }
 
+/// The file of a node.
+std::string trace_of(const std::string& chakra, std::size_t node) { return fmt::format("{}.{}.et", chakra, node); }
+
+OutputFiles outputs_of(const StudyOptions& options, const std::string& goal, const std::string& chakra,
+                       std::size_t nodes) {
+  std::vector<OutputFiles::Named> outputs{{"--goal", goal}};
+  for (std::size_t node = 0; !chakra.empty() && node < nodes; ++node)
+    outputs.push_back({"--chakra", trace_of(chakra, node)});
+  return {std::move(outputs), {{"the scenario", options.scenario}}};
+}
+
 }  // namespace
 
 std::string usage_of_export() {
@@ -79,22 +92,23 @@ void run_export_command(const std::vector<std::string>& arguments) {
   const std::string chakra = text_of(values, "chakra");
   if (goal.empty() && chakra.empty()) throw UsageError("nothing is to be written; --goal FILE, --chakra NAME or both");
   const std::int64_t step = values.contains("step") ? parse_step(text_of(values, "step")) : 1;
-  const OutputFiles outputs({{"--goal", goal}, {"--chakra", chakra.empty() ? "" : chakra + ".0.et"}},
-                            {{"the scenario", options.scenario}});
-  outputs.check_writable();
+  static_cast<void>(outputs_of(options, goal, chakra, 1));
 
   scenario::Scenario scenario = scenario::load_scenario(options.scenario, options.overrides, study::make_catalog());
-  outputs.check_against_inputs();
+  const std::size_t nodes = scenario.all_devices().size() + (scenario.aggregator ? 1 : 0);
+  const OutputFiles outputs = outputs_of(options, goal, chakra, nodes);
+  outputs.check_writable();
   scenario.runs = {scenario.runs[run_named(scenario, text_of(values, "run"))]};
   const ThreadLimit limit(threads_to_use(options.threads));
   const bool show_progress = !options.quiet && standard_error_is_terminal();
   const study::Learned learned = study::learn_scenario(scenario, nullptr, show_progress);
   const step::StepOperations operations =
       study::operations_of_step(scenario, learned, study::cluster_of(scenario), 0, step);
+  if (operations.nodes.size() > nodes) throw std::logic_error("a step of more nodes than the scenario has");
   if (!goal.empty()) write_file_atomically(goal, report::to_goal(operations));
   if (!chakra.empty()) {
     for (std::size_t node = 0; node < operations.nodes.size(); ++node) {
-      write_file_atomically(fmt::format("{}.{}.et", chakra, node), report::to_chakra(operations, node));
+      write_file_atomically(trace_of(chakra, node), report::to_chakra(operations, node));
     }
   }
   if (options.quiet || outputs.take_standard_output()) return;

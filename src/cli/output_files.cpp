@@ -4,6 +4,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <map>
+#include <tuple>
 
 #include "cli/usage_error.hpp"
 #include "support/atomic_file.hpp"
@@ -12,6 +14,10 @@
 
 namespace dadsim::cli {
 namespace {
+
+/// To be found by: a step of many nodes is many files.
+using Identity = std::tuple<dev_t, ino_t, std::string>;
+Identity identity(const FileIdentity& file) { return {file.device, file.inode, file.name}; }
 
 bool is_standard_output(const std::string& path) { return descriptor_of(path) == STDOUT_FILENO; }
 
@@ -22,13 +28,13 @@ OutputFiles::OutputFiles(std::vector<Named> outputs, std::vector<Named> inputs)
   std::erase_if(outputs_, [](const Named& one) { return one.path.empty(); });
   std::erase_if(inputs_, [](const Named& one) { return one.path.empty(); });
   const FileIdentity standard_output = identity_of("-");
+  std::map<Identity, std::size_t> known;
   for (std::size_t i = 0; i < outputs_.size(); ++i) {
     const FileIdentity one = identity_of(outputs_[i].path);
     if (one.takes_all) continue;
-    for (std::size_t j = i + 1; j < outputs_.size(); ++j) {
-      if (!one.is_same_as(identity_of(outputs_[j].path))) continue;
-      throw UsageError(
-          fmt::format("{} and {} both name '{}'; one file each", outputs_[i].role, outputs_[j].role, outputs_[j].path));
+    if (const auto [before, is_new] = known.try_emplace(identity(one), i); !is_new) {
+      throw UsageError(fmt::format("{} and {} both name '{}'; one file each", outputs_[before->second].role,
+                                   outputs_[i].role, outputs_[i].path));
     }
     if (one.regular && !is_standard_output(outputs_[i].path) && one.is_same_as(standard_output)) {
       throw UsageError(fmt::format("{} names '{}', where standard output goes; one file each, or '-'", outputs_[i].role,
@@ -41,18 +47,17 @@ OutputFiles::OutputFiles(std::vector<Named> outputs, std::vector<Named> inputs)
 void OutputFiles::check_against_inputs() const {
   std::vector<Named> inputs = inputs_;
   for (std::string& path : noted_inputs()) inputs.push_back({"", std::move(path)});
-  std::vector<FileIdentity> identities;
-  identities.reserve(inputs.size());
-  for (const Named& input : inputs) identities.push_back(identity_of(input.path));
+  std::map<Identity, const Named*> read;
+  for (const Named& input : inputs) read.try_emplace(identity(identity_of(input.path)), &input);
   for (const Named& output : outputs_) {
-    const FileIdentity identity = identity_of(output.path);
-    if (!identity.regular) continue;  // a pipe, a device: nothing of it is lost
-    for (std::size_t i = 0; i < inputs.size(); ++i) {
-      if (!identity.is_same_as(identities[i])) continue;
-      const std::string what = inputs[i].role.empty() ? fmt::format("'{}', which is read", inputs[i].path)
-                                                      : fmt::format("{}, '{}'", inputs[i].role, inputs[i].path);
-      throw UsageError(fmt::format("{} '{}' would overwrite {}; a file of its own", output.role, output.path, what));
-    }
+    const FileIdentity own = identity_of(output.path);
+    if (!own.regular) continue;  // a pipe, a device: nothing of it is lost
+    const auto found = read.find(identity(own));
+    if (found == read.end()) continue;
+    const Named& input = *found->second;
+    const std::string what = input.role.empty() ? fmt::format("'{}', which is read", input.path)
+                                                : fmt::format("{}, '{}'", input.role, input.path);
+    throw UsageError(fmt::format("{} '{}' would overwrite {}; a file of its own", output.role, output.path, what));
   }
 }
 

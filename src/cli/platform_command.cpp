@@ -101,6 +101,7 @@ void run_platform_command(const std::vector<std::string>& arguments) {
   const std::string routes = text_of(values, "routes");
   const OutputFiles outputs({{"--dot", dot}, {"--svg", svg}, {"--json", json}, {"--routes", routes}},
                             {{"the platform", operands[0]}});
+  outputs.check_writable();
   std::optional<spec::Transport> transport;
   if (const std::string text = text_of(values, "transport"); !text.empty()) transport = cli::parse_transport(text);
 
