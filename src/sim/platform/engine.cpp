@@ -8,6 +8,7 @@
 #include <cctype>
 #include <charconv>
 #include <cmath>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -126,6 +127,21 @@ bool is_noise(std::string_view line) {
          (begin.size() > 1 && begin[0] == '#' && begin[1] >= '0' && begin[1] <= '9');
 }
 
+/// SimGrid ends a transfer where the clock is at its date, up to the precision of dates. Over very slow links dates are
+/// so large that two neighbouring numbers are farther apart than that, and a clock that rounding puts one number behind
+/// the date never comes to it: nothing would be left to happen. Dates are taken for equal that differ by what numbers
+/// of the size of a long step over the slowest link (a hundred megabytes) differ by.
+void fit_precision(const simgrid::s4u::Engine& engine) {
+  constexpr double kLongStep = 1e8;       // bytes
+  constexpr double kOfFastLinks = 1e-12;  // seconds, as in the settings
+  double slowest = std::numeric_limits<double>::infinity();
+  for (const simgrid::s4u::Link* link : engine.get_all_links()) {
+    if (link->get_bandwidth() > 0) slowest = std::min(slowest, link->get_bandwidth());
+  }
+  const double apart = kLongStep / slowest * std::numeric_limits<double>::epsilon();
+  if (apart > kOfFastLinks) simgrid::s4u::Engine::set_config(fmt::format("{}:{}", compat::timing_precision, apart));
+}
+
 }  // namespace
 
 std::unique_ptr<simgrid::s4u::Engine> load_engine(const spec::PlatformSpec& platform,
@@ -143,6 +159,7 @@ std::unique_ptr<simgrid::s4u::Engine> load_engine(const spec::PlatformSpec& plat
   apply_link_changes(changes, platform, *engine);
   apply_profiles(platform, *engine);
   engine->seal_platform();
+  fit_precision(*engine);
   return engine;
 }
 
