@@ -40,6 +40,7 @@
 #include "support/diagnostics.hpp"
 #include "support/environment_error.hpp"
 #include "support/interrupt.hpp"
+#include "support/last_resort.hpp"
 #include "support/output_error.hpp"
 #include "support/progress.hpp"
 #include "support/terminal.hpp"
@@ -69,15 +70,6 @@ void run_scenario(const Options& options, const scenario::Scenario& scenario, co
       study::time_scenario(scenario, learned, study::cluster_of(scenario), show_progress, trace);
   if (!options.json.empty()) write_file_atomically(options.json, to_json(result));
   if (!options.csv.empty()) write_file_atomically(options.csv, to_csv(result));
-  if (!options.report.empty()) {
-    const report::Retiming retiming =
-        played ? study::fit_retiming(scenario, learned, result, show_progress) : report::Retiming();
-    const report::About about{.description = scenario.description,
-                              .scenario = text,
-                              .set = options.overrides,
-                              .classes = study::class_table_of(scenario, learned)};
-    write_file_atomically(options.report, run_page(scenario, result, retiming, about, options.quiet));
-  }
   if (!options.trace.empty()) {
     write_file_atomically(options.trace, to_trace(result));
     if (!options.quiet) {
@@ -88,6 +80,18 @@ void run_scenario(const Options& options, const scenario::Scenario& scenario, co
   }
   // A result that goes to standard output is not mixed with the table.
   if (!options.quiet && !outputs.take_standard_output()) print(told(result, options.verbose));
+  // Last: whatever becomes of a page, the result is there.
+  if (!options.report.empty()) {
+    const report::Retiming retiming =
+        played ? study::fit_retiming(scenario, learned, result, show_progress) : report::Retiming();
+    if (!retiming.failure.empty() && !options.quiet)
+      say(fmt::format("dadsim: the page has no sliders: {}\n", retiming.failure));
+    const report::About about{.description = scenario.description,
+                              .scenario = text,
+                              .set = options.overrides,
+                              .classes = study::class_table_of(scenario, learned)};
+    write_file_atomically(options.report, run_page(scenario, result, retiming, about, options.quiet));
+  }
 }
 
 /// What the author of a scenario should know before it learns.
@@ -173,6 +177,7 @@ void execute(const Options& options) {
 }
 
 int complain(int code, const std::string& message) {
+  ends_by_itself();
   dadsim::complain(message);
   return code;
 }
@@ -187,6 +192,7 @@ bool denies_thread(const std::runtime_error& error) {
 int run_command_line(int argc, char** argv) {
   hold_standard_descriptors();
   catch_interrupts();
+  end_when_interrupted(kInterrupted);
   fit_standard_output();
   try {
     execute(parse_options(argc, argv));

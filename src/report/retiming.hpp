@@ -41,6 +41,7 @@ struct Retiming {
   std::vector<Run> runs;
   std::int64_t held_out = 0;  ///< points that nothing was fitted to
   std::string why_not;        ///< where there are no runs: why
+  std::string failure = {};   ///< what went wrong, where that is why
 };
 
 /// M x.

@@ -9,6 +9,7 @@
 #include <limits>
 #include <map>
 #include <set>
+#include <stdexcept>
 #include <utility>
 
 #include "sim/platform.hpp"
@@ -18,6 +19,7 @@
 #include "study/link_groups.hpp"
 #include "study/spline.hpp"
 #include "study/surrogate_points.hpp"
+#include "support/environment_error.hpp"
 #include "support/human.hpp"
 #include "support/interrupt.hpp"
 #include "support/parallel_forks.hpp"
@@ -219,7 +221,12 @@ class Retimer {
     return timed;
   }
 
-  void add_points(const std::vector<Point>& points) {
+  /// Those that are new: no function goes through one point twice.
+  void add_points(const std::vector<Point>& all) {
+    std::vector<Point> points;
+    for (const Point& point : all) {
+      if (!is_known(point) && std::ranges::find(points, point) == points.end()) points.push_back(point);
+    }
     std::vector<Timed> timed = time_all(points, few_);
     retiming_.points.insert(retiming_.points.end(), points.begin(), points.end());
     timed_.insert(timed_.end(), std::make_move_iterator(timed.begin()), std::make_move_iterator(timed.end()));
@@ -244,7 +251,10 @@ class Retimer {
     for (Point& point : skeleton(knobs, reach)) {
       if (std::ranges::find(retiming_.points, point) == retiming_.points.end()) points.push_back(std::move(point));
     }
-    while (retiming_.points.size() + points.size() < kPointsWanted.at(knobs)) points.push_back(next_point(reach));
+    while (retiming_.points.size() + points.size() < kPointsWanted.at(knobs)) {
+      Point point = next_point(reach);
+      if (std::ranges::find(points, point) == points.end()) points.push_back(std::move(point));
+    }
     add_points(points);
     for (std::size_t round = 1;; ++round) {
       fit_runs();
@@ -267,7 +277,16 @@ class Retimer {
     for (std::size_t k = 0; k < point.size(); ++k) other[k] = rounded(std::clamp(point[k] + other[k], -reach, reach));
     return other;
   }
-  Point next_point(double reach) { return halton(++drawn_, retiming_.knobs.size(), reach); }
+  /// The next of the sequence that nothing is fitted to yet.
+  Point next_point(double reach) {
+    for (;;) {
+      Point point = halton(++drawn_, retiming_.knobs.size(), reach);
+      if (!is_known(point)) return point;
+    }
+  }
+  bool is_known(const Point& point) const {
+    return std::ranges::find(retiming_.points, point) != retiming_.points.end();
+  }
 
   void fit_runs() {
     std::set<std::string> kinds;
@@ -362,7 +381,23 @@ void turn(const report::Retiming& retiming, const std::vector<double>& at, sim::
 
 report::Retiming fit_retiming(const scenario::Scenario& scenario, const Learned& learned, const report::Result& result,
                               bool show_progress) {
-  return Retimer(scenario, learned, result, show_progress).fit();
+  const auto without = [](const std::exception& error) {
+    report::Retiming none;
+    none.failure = error.what();
+    none.why_not = "the times of other clusters could not be fitted: " + none.failure;
+    return none;
+  };
+  try {
+    return Retimer(scenario, learned, result, show_progress).fit();
+  } catch (const Cancelled&) {
+    throw;
+  } catch (const EnvironmentError&) {
+    throw;
+  } catch (const std::runtime_error& error) {  // a cluster on which the simulation comes to no end
+    return without(error);
+  } catch (const std::invalid_argument& error) {  // times that no function goes through
+    return without(error);
+  }
 }
 
 }  // namespace dadsim::study

@@ -19,7 +19,8 @@ namespace dadsim::study {
 /// it is fitted to and others are drawn; where that does not help either, knobs reach less far. What layers choose, and
 /// how collectives are carried out where that is left open, is what it is on the cluster in question and on the
 /// scenario's own, in this order. Nothing is fitted, with a reason, where equal steps take different times or so many
-/// simulations would take long. Throws SimulationError, Cancelled.
+/// simulations would take long; nor where the simulation of another cluster fails, or the fit does
+/// (Retiming::failure). Throws EnvironmentError, Cancelled.
 report::Retiming fit_retiming(const scenario::Scenario& scenario, const Learned& learned, const report::Result& result,
                               bool show_progress);
 
