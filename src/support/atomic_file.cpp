@@ -13,6 +13,7 @@
 
 #include "support/file_identity.hpp"
 #include "support/interrupt.hpp"
+#include "support/last_resort.hpp"
 #include "support/output_error.hpp"
 #include "support/terminal.hpp"
 
@@ -118,6 +119,7 @@ void write_file_atomically(const std::string& path, std::string_view content) {
   Descriptor descriptor(::mkostemp(beside.data(), O_CLOEXEC));
   if (descriptor < 0)
     throw OutputError(fmt::format("cannot create a file beside '{}': {}", path, std::strerror(errno)));
+  const HalfWritten half_written(beside);
   try {
     const mode_t mask = ::umask(0);
     ::umask(mask);

@@ -2,10 +2,13 @@
 
 #include <csignal>
 
+#include "support/last_resort.hpp"
+
 namespace dadsim {
 namespace {
 
 std::atomic<bool> flag{false};
+std::atomic<void (*)()> then{nullptr};
 static_assert(std::atomic<bool>::is_always_lock_free);  // a signal handler may touch it
 
 }  // namespace
@@ -13,7 +16,10 @@ static_assert(std::atomic<bool>::is_always_lock_free);  // a signal handler may 
 void catch_interrupts() {
   struct sigaction action {};
   sigemptyset(&action.sa_mask);
-  action.sa_handler = [](int) { flag.store(true, std::memory_order_relaxed); };
+  action.sa_handler = [](int) {
+    flag.store(true, std::memory_order_relaxed);
+    if (void (*const what)() = then.load()) what();
+  };
   ::sigaction(SIGINT, &action, nullptr);
   ::sigaction(SIGTERM, &action, nullptr);
   struct sigaction before {};
@@ -24,6 +30,8 @@ void catch_interrupts() {
   action.sa_handler = SIG_DFL;
   ::sigaction(SIGCHLD, &action, nullptr);
 }
+
+void when_interrupted(void (*what)()) { then.store(what); }
 
 const std::atomic<bool>& interrupted() { return flag; }
 

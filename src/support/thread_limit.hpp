@@ -7,6 +7,9 @@
 
 namespace dadsim {
 
+/// More are not to be asked for: each takes memory, and no machine has as many processors for one process.
+inline constexpr std::size_t kMostThreads = 1024;
+
 /// As long as it lives, loops of this process use so many threads at the most. Throws std::bad_alloc.
 class ThreadLimit {
  public:
