@@ -1,17 +1,21 @@
 // The part of the Python module that is compiled: the interface of src/api, with results as what Python has anyway.
 // What makes data frames of them is python/dadsim/__init__.py.
+#include <pthread.h>
 #include <pybind11/functional.h>
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <condition_variable>
 #include <exception>
 #include <functional>
 #include <mutex>
+#include <new>
 #include <optional>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "api/dadsim.hpp"
 
@@ -20,6 +24,48 @@ namespace py = pybind11;
 namespace {
 
 constexpr std::chrono::milliseconds kLookAgain{50};
+
+/// The calls that are under way, in whatever thread: Python ends those of its threads that nobody waits for (daemons)
+/// where they next ask for its lock, and what is C++ on their stacks does not survive that. They are ended before.
+class Calls {
+ public:
+  static Calls& all() {
+    static auto* calls = new Calls;  // as long as the process: threads may outlive what is destroyed at its end
+    return *calls;
+  }
+
+  void add(const dadsim::api::Stopper& stopper) {
+    const std::lock_guard lock(mutex_);
+    if (leaving_) throw dadsim::api::Stopped("interrupted; Python is about to end");
+    running_.push_back(&stopper);
+  }
+  void remove(const dadsim::api::Stopper& stopper) {
+    const std::lock_guard lock(mutex_);
+    std::erase(running_, &stopper);
+    ended_.notify_all();
+  }
+  /// Ends all of them, and waits until they are gone; others do not begin.
+  void leave() {
+    const py::gil_scoped_release others_go_on;
+    std::unique_lock lock(mutex_);
+    leaving_ = true;
+    for (const dadsim::api::Stopper* one : running_) one->stop();
+    ended_.wait(lock, [this] { return running_.empty(); });
+  }
+  /// In a forked child there are no threads but one, and no calls of others.
+  static void forget_all() {
+    Calls& calls = all();
+    new (&calls.mutex_) std::mutex;
+    new (&calls.ended_) std::condition_variable;
+    calls.running_.clear();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable ended_;
+  std::vector<const dadsim::api::Stopper*> running_;
+  bool leaving_ = false;
+};
 
 /// Work in a thread of its own, while this one, which is Python's, looks after signals and passes progress on. Python's
 /// lock is free meanwhile, so that its other threads go on; the forked children of the work run nothing of Python.
@@ -37,9 +83,10 @@ class Worker {
   }
 
   void run() {
+    const Registered registered(stopper_);
     std::thread thread([this] {
       try {
-        work_(options_);
+        stopper_.watch([this] { work_(options_); });
       } catch (...) {
         failed_ = std::current_exception();
       }
@@ -54,9 +101,12 @@ class Worker {
         std::unique_lock lock(mutex_);
         done = ended_.wait_for(lock, kLookAgain, [this] { return done_; });
       }
-      // Again and again: it may not have had its turn before another thread's call was stopped.
-      if (raised) dadsim::api::stop();
-      if (!raised) raised = look_after_python();
+      // This call alone: one that waits for its turn stops no other thread's.
+      if (!raised && (raised = look_after_python())) stopper_.stop();
+      if (::getpid() != process_) {  // who was told of progress has forked: the thread is the parent's
+        thread.detach();
+        throw dadsim::api::SystemError("a process that was forked in a call of dadsim does not go on with that call");
+      }
     }
     thread.join();
     // A signal ends children too, and so the work may have failed before anybody looked.
@@ -66,6 +116,14 @@ class Worker {
   }
 
  private:
+  struct Registered {
+    const dadsim::api::Stopper& stopper;
+    explicit Registered(const dadsim::api::Stopper& one) : stopper(one) { Calls::all().add(stopper); }
+    ~Registered() { Calls::all().remove(stopper); }
+    Registered(const Registered&) = delete;
+    Registered& operator=(const Registered&) = delete;
+  };
+
   /// What a handler of a signal raises, or who is told of progress.
   std::optional<py::error_already_set> look_after_python() {
     try {
@@ -85,6 +143,8 @@ class Worker {
   std::function<void(const dadsim::api::Options&)> work_;
   py::object progress_;
   dadsim::api::Options options_;
+  dadsim::api::Stopper stopper_;
+  pid_t process_ = ::getpid();
   std::mutex mutex_;
   std::condition_variable ended_;
   bool done_ = false;
@@ -191,7 +251,13 @@ PYBIND11_MODULE(_dadsim, module) {
       .def_property_readonly("seed", &api::Scenario::seed)
       .def_property_readonly("hash", &api::Scenario::hash, "Equal scenarios have equal hashes.")
       .def_property_readonly("runs", &api::Scenario::runs, "The labels of its runs.")
-      .def_property_readonly("warnings", &api::Scenario::warnings)
+      .def_property_readonly(
+          "warnings",
+          [](const api::Scenario& scenario) {
+            std::vector<std::string> warnings;
+            Worker([&](const api::Options&) { warnings = scenario.warnings(); }, 0, py::none()).run();
+            return warnings;
+          })
       .def_property_readonly("xml", &api::Scenario::xml, "With every default filled in.");
 
   py::class_<api::Learned>(module, "Learned",
@@ -239,6 +305,8 @@ PYBIND11_MODULE(_dadsim, module) {
     return *swept;
   });
   module.def("stop", &api::stop);
+  py::module_::import("atexit").attr("register")(py::cpp_function([] { Calls::all().leave(); }));
+  ::pthread_atfork(nullptr, nullptr, [] { Calls::forget_all(); });
   module.def("version", &api::version);
   module.def("build", &api::build);
 }

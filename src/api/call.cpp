@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <mutex>
 #include <new>
 #include <system_error>
 #include <thread>
 
+#include "api/turn.hpp"
 #include "sim/simulator.hpp"
 #include "support/diagnostics.hpp"
 #include "support/environment_error.hpp"
@@ -18,12 +18,6 @@
 
 namespace dadsim::api {
 namespace {
-
-/// Who is told of progress and what is asked to stop there is one of in a process.
-std::mutex& turn() {
-  static std::mutex mutex;
-  return mutex;
-}
 
 class Telling {
  public:
@@ -46,6 +40,11 @@ std::vector<Diagnostic> diagnostics_of(const dadsim::InputError& error) {
 }  // namespace
 
 std::size_t threads_of(const Options& options) {
+  if (options.threads > kMostThreads) {
+    const Diagnostic wrong{"", 0, fmt::format("{} threads", options.threads),
+                           fmt::format("1 to {}, or 0 for as many as the machine has", kMostThreads)};
+    throw InputError(fmt::format("{}; {}", wrong.what, wrong.remedy), {wrong});
+  }
   return options.threads > 0 ? options.threads : std::max(1U, std::thread::hardware_concurrency());
 }
 
@@ -75,11 +74,11 @@ void with_errors_of_ours(const std::function<void()>& work) {
 }
 
 void as_a_call(const Options& options, const std::function<void()>& work) {
-  const std::lock_guard lock(turn());
-  set_interrupted(false);
+  const std::size_t threads = threads_of(options);
+  const Turn turn;
   with_errors_of_ours([&] {
     const Telling telling(options.progress);
-    const ThreadLimit limit(threads_of(options));
+    const ThreadLimit limit(threads);
     work();
   });
 }

@@ -75,7 +75,8 @@ class DADSIM_API OutputError : public Error {
   ~OutputError() override;
 };
 
-/// The system denied a process, a thread, a descriptor or memory, which says nothing about what was asked.
+/// The system denied a process, a thread, a descriptor or memory, which says nothing about what was asked; or this
+/// process was forked while another thread of its parent was in a call, whose threads it lacks.
 class DADSIM_API SystemError : public Error {
  public:
   using Error::Error;
@@ -95,7 +96,9 @@ using Settings = std::vector<std::pair<std::string, std::string>>;
 
 /// How work is done; no result depends on it.
 struct Options {
-  std::size_t threads = 0;  ///< for learning, and of a sweep simulations at a time; 0: as many as the machine has
+  /// For learning, and of a sweep simulations at a time; 0: as many as the machine has. At most 1,024: more are an
+  /// InputError.
+  std::size_t threads = 0;
   /// Told how far the work is, in words, at most a few times a second, from whatever thread; empty at the end of a
   /// phase. It must not throw, and must not call this library but for stop().
   std::function<void(const std::string&)> progress;
@@ -244,6 +247,24 @@ DADSIM_API Sweep sweep(const std::string& path, const std::string& file, const S
 /// Whatever runs in this process ends soon with Stopped. May be called from any thread and in a signal handler. It
 /// concerns the call that runs; one that begins later is not stopped.
 DADSIM_API void stop() noexcept;
+
+/// Ends calls of one's own, and no others: calls of several threads take turns, and stop() ends the one that runs,
+/// whoever has made it. Copies are the same.
+class DADSIM_API Stopper {
+ public:
+  Stopper();
+  /// Does `work` in this thread: the calls of this library that it makes, one after the other, are those that stop()
+  /// ends.
+  void watch(const std::function<void()>& work) const;
+  /// The call that runs ends soon with Stopped, and so does one that waits for its turn, and every later one. May be
+  /// called from any thread, not in a signal handler.
+  void stop() const noexcept;
+
+  struct State;
+
+ private:
+  std::shared_ptr<State> state_;
+};
 
 /// E.g. "0.1.0", and what the library was built from: the commit.
 DADSIM_API std::string version();

@@ -55,6 +55,7 @@ Sweep sweep(const std::string& path, const std::string& file, const Settings& se
     const std::unique_ptr<study::Database> database = study::open_sweep(file, points, all);
     study::run_sweep(points, *database, all, asked);
     state->results = study::read_results(*database);
+    database->close();
   });
   return Sweep(std::move(state));
 }

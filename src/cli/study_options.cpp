@@ -8,13 +8,13 @@
 
 #include "cli/arguments.hpp"
 #include "cli/usage_error.hpp"
+#include "support/thread_limit.hpp"
 
 namespace dadsim::cli {
 namespace {
 
 namespace po = boost::program_options;
 
-constexpr std::size_t kMostThreads = 1024;
 
 }  // namespace
 

@@ -187,5 +187,117 @@ class Threads(unittest.TestCase):
             os.waitpid(-1, os.WNOHANG)
 
 
+    def test_as_many_as_the_program_takes_and_no_more(self):
+        for threads in (1025, 10**9):
+            with self.assertRaises(dadsim.InputError) as caught:
+                dadsim.run(CLINICS, set=QUICK, threads=threads)
+            self.assertIn("1 to 1024", str(caught.exception))
+            self.assertNotEqual(subprocess.run([os.environ["DADSIM_BINARY"], CLINICS, "--threads", str(threads)],
+                                               capture_output=True, check=False).returncode, 0)
+        self.assertEqual(len(dadsim.run(CLINICS, set=QUICK, threads=2).runs()), 3)
+
+    def test_who_waits_for_a_turn_stops_nobody_but_itself(self):
+        outcome = []
+
+        learning = threading.Event()
+        first = threading.Thread(target=lambda: call_under_way(learning, outcome))
+        first.start()
+        self.assertTrue(learning.wait(60))
+        # This thread waits for its turn, and is interrupted while it does.
+        timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
+        timer.start()
+        with self.assertRaises(KeyboardInterrupt):
+            dadsim.run(CLINICS, set=QUICK)
+        timer.join()
+        self.assertTrue(first.is_alive())
+        self.assertEqual(outcome, [])
+        dadsim.stop()
+        first.join()
+        self.assertIsInstance(outcome[0], dadsim.Stopped)
+
+    def test_warnings_leave_the_lock_to_others(self):
+        self.assertEqual(dadsim.load(CLINICS, set=QUICK).warnings, [])
+
+
+def call_under_way(learning, outcome):
+    """A long call of a thread, which says when it is under way, and how it ends."""
+    try:
+        outcome.append(dadsim.run(CLINICS, set=LONG, progress=lambda text: learning.set()))
+    except dadsim.Error as error:
+        outcome.append(error)
+
+
+# What a process does that ends, or forks, while a thread of it is in a call. Each is a process of its own.
+BESIDE_A_CALL = """
+import os, sys, threading, time
+import dadsim
+clinics, long, quick = {clinics!r}, {long!r}, {quick!r}
+under_way = threading.Event()
+def call():
+    try:
+        dadsim.run(clinics, set=long, progress=lambda text: under_way.set())
+    except dadsim.Stopped:
+        pass
+thread = threading.Thread(target=call, daemon=True)
+thread.start()
+assert under_way.wait(60)
+"""
+
+
+def beside_a_call(code, timeout=60):
+    text = BESIDE_A_CALL.format(clinics=CLINICS, long=LONG, quick=QUICK) + code
+    return subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, timeout=timeout, check=False)
+
+
+class Ends(unittest.TestCase):
+    def test_python_ends_beside_a_call_of_a_daemon(self):
+        for code in ("", "sys.exit(3)", "raise SystemExit(3)"):
+            ended = beside_a_call(code)
+            self.assertEqual(ended.returncode, 3 if code else 0, ended.stderr)
+            self.assertNotIn("terminate", ended.stderr)
+
+    def test_a_call_that_was_stopped_leaves_room_for_the_next(self):
+        ended = beside_a_call("dadsim.stop(); thread.join(60); print(len(dadsim.run(clinics, set=quick).runs()))")
+        self.assertEqual((ended.returncode, ended.stdout.strip()), (0, "3"), ended.stderr)
+
+
+class Forks(unittest.TestCase):
+    def test_a_fork_beside_a_call_says_so_and_does_not_hang(self):
+        ended = beside_a_call("""
+child = os.fork()
+if child == 0:
+    try:
+        dadsim.run(clinics, set=quick)
+        os._exit(1)
+    except dadsim.ResourceError as error:
+        os._exit(7 if "spawn" in str(error) else 2)
+begin = time.monotonic()
+assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+assert time.monotonic() - begin < 30
+# A child that ends as Python does, rather than at once.
+child = os.fork()
+if child == 0:
+    sys.exit(5)
+assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 5
+# The remedy that is named.
+import multiprocessing
+with multiprocessing.get_context("spawn").Pool(1) as pool:
+    told = "len(__import__('dadsim').run(%r, set=%r).runs())" % (clinics, quick)
+    assert pool.apply(eval, (told,)) == 3
+assert thread.is_alive()
+""")
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+
+    def test_a_fork_between_calls_goes_on(self):
+        dadsim.run(CLINICS, set=QUICK)
+        child = os.fork()
+        if child == 0:
+            try:
+                os._exit(len(dadsim.run(CLINICS, set=QUICK).runs()))
+            except BaseException:
+                os._exit(99)
+        self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), 3)
+
+
 if __name__ == "__main__":
     unittest.main()
