@@ -159,6 +159,7 @@ void report(const SweepArguments& arguments, study::Database& database, const st
     }
     print(told);
   }
+  database.close();
   if (numbers.failed > 0) {
     const study::FailedTrial& first = results.failed.front();
     throw sim::SimulationError(fmt::format("the simulation of {} failed, the first of point {}: {}",
@@ -203,6 +204,7 @@ void run_sweep_command(const std::vector<std::string>& arguments) {
   try {
     const study::SweepProgressNumbers numbers = run_sweep(sweep, *database, asked.shard, asked.options);
     if (!asked.options.learn_only) return report(asked, *database, sweep, numbers);
+    database->close();
     if (!asked.quiet) {
       print(fmt::format("{}: {} runs learned; dadsim sweep goes on there, and --learned uses it\n", asked.out,
                         human_count(numbers.learned)));

@@ -1,12 +1,16 @@
 #include "study/sweep/database.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sqlite3.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <limits>
 #include <new>
@@ -15,6 +19,8 @@
 #include <utility>
 
 #include "support/diagnostics.hpp"
+#include "support/interrupt.hpp"
+#include "support/last_resort.hpp"
 #include "support/output_error.hpp"
 #include "support/whole_file.hpp"
 
@@ -75,6 +81,16 @@ bool allocator_is_watched() {
   return watched;
 }
 
+/// Waits until a file or a folder is on the disk. `whose`: what is written there.
+void sync(const std::string& path, const std::string& whose) {
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  const bool done = descriptor >= 0 && ::fsync(descriptor) == 0;
+  const int reason = errno;
+  if (descriptor >= 0) ::close(descriptor);
+  // Some file systems have nothing to wait for in a folder.
+  if (!done && reason != EINVAL) throw OutputError(fmt::format("cannot write '{}': {}", whose, std::strerror(reason)));
+}
+
 }  // namespace
 
 Database::Database(std::string path, Access access) : path_(std::move(path)), access_(access) {
@@ -108,7 +124,22 @@ Database::Database(std::string path, Access access) : path_(std::move(path)), ac
   }
 }
 
+void Database::close() {
+  if (access_ == Access::write) execute("PRAGMA journal_mode=DELETE");
+  sqlite3_close(std::exchange(connection_, nullptr));
+  // SQLite does not tell whether that went well.
+  if (access_ == Access::write && is_there(path_ + "-journal"))
+    throw OutputError(fmt::format("cannot write '{}': its journal is left; the same command ends that", path_));
+  if (access_ == Access::scratch) sync(path_, path_);
+  if (access_ == Access::write || access_ == Access::scratch) {
+    const std::string folder = std::filesystem::path(path_).parent_path().string();
+    sync(folder.empty() ? "." : folder, path_);
+  }
+}
+
 Database::~Database() {
+  if (connection_ == nullptr) return;
+  if (interrupted().load()) ends_by_itself();  // with its log folded in
   // One file without a log beside it, which can be read where nothing can be written. If that fails, the log stays and
   // is read with the file.
   if (access_ == Access::write) sqlite3_exec(connection_, "PRAGMA journal_mode=DELETE", nullptr, nullptr, nullptr);

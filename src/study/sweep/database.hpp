@@ -27,6 +27,10 @@ class Database {
   Database(const Database&) = delete;
   Database& operator=(const Database&) = delete;
 
+  /// Ends with all of it on the disk: the log is folded in, and its place in the folder is written too. Nothing may be
+  /// asked of it afterwards. Without this call what fails at the end is not said, and the log stays. Throws OutputError.
+  void close();
+
   const std::string& path() const { return path_; }
   /// From now on it has been found whole: where it cannot be read any more, the disk is at fault and not who named it,
   /// and that is an OutputError too.

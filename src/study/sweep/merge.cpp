@@ -179,6 +179,7 @@ MergedSweep merge_sweeps(const std::string& out, const std::vector<std::string>&
       if (!told.message.empty()) ++merged.failed;
     }
     for (const std::string& file : files) copy_what_was_learned(file, database);
+    database.close();
   }
   beside.rename_to(out);
 
