@@ -13,6 +13,7 @@
 #include "scenario/root_element.hpp"
 #include "scenario/schema.hpp"
 #include "scenario/white_space.hpp"
+#include "support/pattern.hpp"
 
 namespace dadsim::scenario {
 namespace {
@@ -119,6 +120,31 @@ std::optional<DeclaredHosts> declared_hosts(const Node& node, const spec::Platfo
   return hosts;
 }
 
+/// Whether the links that changes and profiles of a declared platform name are there.
+void check_links(const Node& node, const spec::PlatformSpec& platform,
+                 const std::vector<spec::PlatformSpec::Profile>& profiles, std::size_t before,
+                 const ReadContext& context) {
+  const auto check = [&](const char* element, const std::vector<std::string>& links) {
+    const std::vector<const Element*> elements = node.children(element);
+    if (elements.size() != links.size() || links.empty() || context.findings.added() > before) return;
+    spec::PlatformSpec as_built = platform;
+    as_built.changes.clear();
+    as_built.profiles.clear();
+    const std::vector<std::string> names = context.catalog.links_of_platform(as_built);
+    for (std::size_t i = 0; i < links.size(); ++i) {
+      if (std::ranges::any_of(names, [&](const std::string& name) { return fits(links[i], name); })) continue;
+      Node(*elements[i], context.findings)
+          .fail_at("link", "fits no link of the platform", context.findings.suggest(links[i], names));
+    }
+  };
+  if (!context.catalog.links_of_platform) return;
+  std::vector<std::string> changed, followed;
+  for (const spec::LinkChange& change : platform.changes) changed.push_back(change.link);
+  for (const spec::PlatformSpec::Profile& profile : profiles) followed.push_back(profile.link);
+  check("profile", followed);
+  check("change", changed);
+}
+
 /// What varies, after what there is. `before`: findings added before anything of the platform was read.
 void read_variation(const Node& node, spec::PlatformSpec& platform, std::size_t before, const ReadContext& context) {
   const std::optional<DeclaredHosts> hosts = declared_hosts(node, platform, before, context);
@@ -137,8 +163,9 @@ void read_variation(const Node& node, spec::PlatformSpec& platform, std::size_t 
     change.bandwidth_factor = one.real("bandwidth-factor", kFactor, 1);
     change.latency_factor = one.real("latency-factor", {.minimum = 0, .maximum = 1e9}, 1);
   }
-  for (spec::PlatformSpec::Profile& profile : read_profiles(node, context))
-    platform.profiles.push_back(std::move(profile));
+  std::vector<spec::PlatformSpec::Profile> given = read_profiles(node, context);
+  if (hosts) check_links(node, platform, given, before, context);
+  for (spec::PlatformSpec::Profile& profile : given) platform.profiles.push_back(std::move(profile));
   for (spec::PlatformSpec::Background& flow : read_background(node, hosts ? &*hosts : nullptr, context)) {
     platform.background.push_back(std::move(flow));
   }
