@@ -144,8 +144,10 @@ Database::~Database() {
   // is read with the file.
   if (access_ == Access::write) sqlite3_exec(connection_, "PRAGMA journal_mode=DELETE", nullptr, nullptr, nullptr);
   sqlite3_close(connection_);
-  // Who only reads the log of a killed process makes an index of it and leaves it.
-  if (leaves_index_ && is_there(path_ + "-shm")) std::remove((path_ + "-shm").c_str());
+  // Who only reads the log of a killed process makes an index of it and leaves it; so does one that is killed itself.
+  // Without a log there is nothing to index.
+  const bool without_log = access_ == Access::write && !is_there(path_ + "-wal");
+  if ((leaves_index_ || without_log) && is_there(path_ + "-shm")) std::remove((path_ + "-shm").c_str());
 }
 
 void Database::fail(int code) const {

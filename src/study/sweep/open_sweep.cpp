@@ -71,6 +71,12 @@ bool exists(const std::string& path) {
 std::optional<SweepIdentity> identity_in(const std::string& path) {
   std::error_code none;
   const bool log = exists(path + "-wal") || exists(path + "-journal");
+  // SQLite takes what is called so beside a new file for its own, and removes it.
+  for (const char* beside : {"-wal", "-journal", "-shm"}) {
+    if (exists(path) || !exists(path + beside)) continue;
+    throw InputError(Diagnostic{path + beside, 0, fmt::format("stands there without '{}'", path),
+                                "move it, or name another file with --out"});
+  }
   if (!exists(path) || (std::filesystem::file_size(path, none) == 0 && !none && !log)) return std::nullopt;
   Database there(path, log ? Database::Access::read : Database::Access::look);
   if (!has_tables(there)) return std::nullopt;

@@ -284,6 +284,29 @@ TEST_F(SweepRuns, AFileThatThePlatformNamesIsPartOfTheQuestion) {
   EXPECT_EQ(load_scenario(path, {}, make_catalog()).hash, before) << "the same content is the same question";
 }
 
+// SQLite takes them for its own beside a new file, and removes them.
+TEST_F(SweepRuns, FilesBesideANewOneAreKept) {
+  const SweepPoints sweep = sweep_of(scenario(kRunSweep));
+  for (const char* beside : {"new.sqlite-wal", "new.sqlite-journal", "new.sqlite-shm"}) {
+    const std::string theirs = folder_.write(beside, "mine");
+    try {
+      open_sweep(folder_.path("new.sqlite"), sweep, {});
+      ADD_FAILURE() << beside;
+    } catch (const InputError& error) {
+      EXPECT_EQ(error.what(), theirs + ": stands there without '" + folder_.path("new.sqlite") +
+                                  "'; move it, or name another file with --out");
+    }
+    EXPECT_EQ(std::filesystem::file_size(theirs), 4U);
+    EXPECT_FALSE(std::filesystem::exists(folder_.path("new.sqlite")));
+    std::filesystem::rename(theirs, theirs + ".moved");
+  }
+  open_sweep(folder_.path("new.sqlite"), sweep, {});
+  // What a reader that was killed has left goes with the log that it was of.
+  folder_.write("new.sqlite-shm", "");
+  open_sweep(folder_.path("new.sqlite"), sweep, {});
+  EXPECT_FALSE(std::filesystem::exists(folder_.path("new.sqlite-shm")));
+}
+
 TEST_F(SweepRuns, AFileThatIsNoDatabaseIsRefused) {
   const SweepPoints sweep = sweep_of(scenario(kRunSweep));
   const std::string path = folder_.write("a.sqlite", std::string(5000, 'x'));
