@@ -198,8 +198,12 @@ report::CollectiveReport time_operation(const CollectiveOptions& options, const 
 }
 
 study::NcclLog read_log(const std::string& path) {
-  if (const std::optional<std::string> text = whole_file(path)) {
+  constexpr std::size_t kMostBytes = std::size_t{64} << 20U;
+  if (const std::optional<std::string> text = whole_file(path, kMostBytes + 1)) {
     note_input(path);
+    if (text->size() > kMostBytes) {
+      throw InputError({path, 0, "has more than 64 MiB", "the part of the log with the tables"});
+    }
     return study::read_nccl_log(path, *text);
   }
   throw InputError({path, 0, fmt::format("cannot be read: {}", std::strerror(errno)), "a log of nccl-tests"});

@@ -142,6 +142,40 @@ TEST_F(CheckedBefore, EndlessEvents) {
   EXPECT_EQ(run(with("<background from=\"gpu-0\" to=\"gpu-2\" bytes=\"1MB\" every=\"1ms\"/>")).exit_code, kSuccess);
 }
 
+TEST_F(CheckedBefore, LinksThatProfilesAndChangesName) {
+  const auto with = [](const std::string& more) {
+    std::string scenario = scenario_of("gpu-[0-1]", kDigits, kTwoLayers, "<run algorithm=\"gradient-sharing\"/>");
+    return scenario.replace(scenario.find("</platform>"), 0, "\n" + more);
+  };
+  expect_refused(with("<profile link=\"gpu-0 nic dwn\" of=\"bandwidth\" times=\"0s 1s\" factors=\"1 0.5\"/>"),
+                 "x.xml:3: link=\"gpu-0 nic dwn\" of <profile> fits no link of the platform");
+  expect_refused(with("<change link=\"nvlik*\" bandwidth-factor=\"2\"/>"),
+                 "x.xml:3: link=\"nvlik*\" of <change> fits no link of the platform");
+}
+
+TEST_F(CheckedBefore, ATableWithoutALineOfNames) {
+  std::string table;
+  for (int i = 0; i < 40; ++i)
+    table += std::to_string(i) + ".5," + std::to_string(i % 7) + (i % 2 == 0 ? ",alba\n" : ",rubra\n");
+  folder_.write("t.csv", table);
+  const auto with = [](const std::string& attributes) {
+    return scenario_of("gpu-[0-1]", "<csv file=\"t.csv\" " + attributes + "/>", "<dense units=\"2\"/>",
+                       "<run algorithm=\"gradient-sharing\"/>");
+  };
+  const Outcome lost = run(with("target=\"alba\""));
+  EXPECT_NE(lost.err.find("t.csv:1: the first line is taken for the names of the columns, and looks like a sample; "
+                          "names=\"false\" where the first line is a sample"),
+            std::string::npos)
+      << lost.err;
+  for (const char* target : {"last", "3"}) {
+    const Outcome kept = run(with("names=\"false\" target=\"" + std::string(target) + "\""), {"--print-scenario"});
+    EXPECT_EQ(kept.exit_code, kSuccess) << kept.err;
+    EXPECT_EQ(kept.err, "");
+    EXPECT_NE(kept.out.find("names=\"false\""), std::string::npos) << kept.out;
+    EXPECT_NE(kept.out.find("train=\"32\" test=\"8\""), std::string::npos) << "all 40 rows: " << kept.out;
+  }
+}
+
 // Finding 10: a loss that grows without end was told as a result like any other.
 TEST_F(CheckedBefore, DivergenceThatStaysFinite) {
   std::string scenario = scenario_of("gpu-[0-1]", kDigits, kTwoLayers, "<run algorithm=\"gradient-sharing\"/>", "2");

@@ -278,7 +278,11 @@ class EdgeReader {
 }  // namespace
 
 GraphFile read_graph_file(const std::string& path, std::size_t sites) {
-  const std::optional<std::string> text = whole_file(path);
+  constexpr std::size_t kMostBytes = std::size_t{64} << 20U;
+  const std::optional<std::string> text = whole_file(path, kMostBytes + 1);
+  if (text && text->size() > kMostBytes) {
+    throw InputError(Diagnostic{path, 0, "has more than 64 MiB", "a graph of fewer edges"});
+  }
   if (!text) throw InputError(Diagnostic{path, 0, "cannot be read", "a text file with an edge in each line"});
   EdgeReader reader(path, sites);
   int number = 0;
