@@ -103,7 +103,12 @@ std::int64_t rows_to_train(const CsvTables& tables, const CsvColumns& columns) {
 }
 
 CsvTables read_tables(const spec::CsvSource& source) {
-  CsvTables tables{.train = {}, .test = {}, .target = source.target, .site = source.site, .ignore = source.ignore, .names = source.names};
+  CsvTables tables{.train = {},
+                   .test = {},
+                   .target = source.target,
+                   .site = source.site,
+                   .ignore = source.ignore,
+                   .names = source.names};
   std::int64_t left = kMaxCsvBytes;
   const auto read = [&](const std::string& path) {
     CsvText table{path, SourceBytes::open(path, kCsvForm).rest(left)};

@@ -12,6 +12,7 @@
 #include <set>
 #include <string_view>
 
+#include "models/data/csv_rows.hpp"
 #include "models/data/line_errors.hpp"
 #include "models/data/number_text.hpp"
 #include "models/data/standardise.hpp"
@@ -35,15 +36,6 @@ std::string lower(std::string_view text) {
     if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
   }
   return result;
-}
-
-/// As it can stand in a message of one line.
-std::string shown(std::string_view text) {
-  std::string result(text.substr(0, 40));
-  for (char& c : result) {
-    if (static_cast<unsigned char>(c) < 0x20 || static_cast<unsigned char>(c) >= 0x7f) c = '?';
-  }
-  return text.size() > 40 ? result + "…" : result;
 }
 
 bool is_missing(std::string_view text) { return text == "?" || lower(text) == "nan"; }
@@ -71,7 +63,6 @@ std::string_view next_part(std::string_view& rest, char separator, bool& more) {
 class TsReader {
  public:
   TsReader(std::string name, std::int64_t keep) : errors_(name), keep_(keep) { file_.name = std::move(name); }
-
   TsFile read(std::string_view content) {
     file_.starts.push_back(0);
     bool more = true;
@@ -82,7 +73,7 @@ class TsReader {
       if (line[0] == '@') {
         read_tag(line.substr(1));
       } else if (!in_data_) {
-        errors_.add(line_, fmt::format("'{}' before @data", shown(line)), kTsForm);
+        errors_.add(line_, fmt::format("'{}' before @data", shown_field(line)), kTsForm);
         break;
       } else {
         read_case(line);
@@ -100,11 +91,11 @@ class TsReader {
     const std::string tag = words.empty() ? std::string() : lower(words[0]);
     const std::vector<std::string_view> values(words.begin() + (words.empty() ? 0 : 1), words.end());
     if (in_data_) {
-      errors_.add(line_, fmt::format("'@{}' behind @data", shown(text)), "the header ends with @data");
+      errors_.add(line_, fmt::format("'@{}' behind @data", shown_field(text)), "the header ends with @data");
       return;
     }
     if (!tag.empty() && !seen_.insert(tag).second) {
-      errors_.add(line_, fmt::format("a second @{}", shown(words[0])), "once");
+      errors_.add(line_, fmt::format("a second @{}", shown_field(words[0])), "once");
       return;
     }
     if (tag == "problemname") return;
@@ -132,7 +123,7 @@ class TsReader {
     } else if (tag == "data") {
       start_data();
     } else {
-      errors_.add(line_, fmt::format("unknown '@{}'", shown(text)),
+      errors_.add(line_, fmt::format("unknown '@{}'", shown_field(text)),
                   suggestion(words.empty() ? std::string_view() : words[0].substr(0, 40), kTags));
     }
   }
@@ -172,7 +163,7 @@ class TsReader {
     }
     for (std::size_t i = 1; i < values.size(); ++i) {
       if (!class_of_.emplace(values[i], static_cast<std::int32_t>(i - 1)).second) {
-        errors_.add(line_, fmt::format("class '{}' twice", shown(values[i])), "each class once");
+        errors_.add(line_, fmt::format("class '{}' twice", shown_field(values[i])), "each class once");
       }
       file_.classes.emplace_back(values[i]);
     }
@@ -201,7 +192,7 @@ class TsReader {
     const std::size_t values_before = file_.values.size();
     const std::size_t starts_before = file_.starts.size();
     const std::size_t errors_before = errors_.count();
-    // Without growing by doubling: short values are as many bytes in the file as half of what they take here.
+    // Without growing by doubling: short values take twice as many bytes here as in the file.
     const std::size_t needed =
         values_before + static_cast<std::size_t>(channels + std::count(line.begin(), line.end(), ','));
     if (needed > file_.values.capacity())
@@ -215,7 +206,7 @@ class TsReader {
     const auto found = class_of_.find(label);
     if (class_of_.empty()) return;  // said at @data
     if (found == class_of_.end()) {
-      errors_.add(line_, fmt::format("class '{}', which the header does not name", shown(label)),
+      errors_.add(line_, fmt::format("class '{}', which the header does not name", shown_field(label)),
                   suggestion(std::string_view(label).substr(0, 40), file_.classes));
     }
     const bool wrong = errors_.count() > errors_before;
@@ -251,7 +242,7 @@ class TsReader {
       }
       const std::optional<double> number = number_in(word);
       if (!number) {
-        errors_.add(line_, fmt::format("'{}' in dimension {} is no number", shown(word), channel + 1),
+        errors_.add(line_, fmt::format("'{}' in dimension {} is no number", shown_field(word), channel + 1),
                     "a number that a float holds, or ? for a missing one");
         return;
       }
@@ -286,7 +277,7 @@ std::vector<std::int32_t> renumber(const TsFile& first, const TsFile& other) {
   for (const std::string& name : other.classes) {
     const auto found = std::ranges::find(first.classes, name);
     if (found == first.classes.end()) {
-      errors.push_back({other.name, 0, fmt::format("class '{}', which {} does not name", shown(name), first.name),
+      errors.push_back({other.name, 0, fmt::format("class '{}', which {} does not name", shown_field(name), first.name),
                         suggestion(std::string_view(name).substr(0, 40), first.classes)});
       if (errors.size() == 20) break;
     }
@@ -342,18 +333,14 @@ Samples samples_of(const TsFile& file, std::int64_t cases, std::int64_t length, 
   return samples;
 }
 
-TsFile read_file(const std::string& path, std::int64_t keep) {
-  SourceBytes bytes = SourceBytes::open(path, kTsForm);
-  return read_ts(bytes, keep);
-}
-
 /// The first cases of both files, of which all is read, so that all that is wrong is said at once.
 std::pair<TsFile, TsFile> read_files(const spec::TsSource& source, std::int64_t train, std::int64_t test) {
   std::pair<TsFile, TsFile> files;
   std::vector<Diagnostic> errors;
   const auto attempt = [&](TsFile& file, const std::string& path, std::int64_t keep) {
     try {
-      file = read_file(path, keep);
+      SourceBytes bytes = SourceBytes::open(path, kTsForm);
+      file = read_ts(bytes, keep);
     } catch (const InputError& error) {
       errors.insert(errors.end(), error.diagnostics().begin(), error.diagnostics().end());
     }

@@ -1,9 +1,19 @@
 #include "sim/platform/options.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <string_view>
+#include <utility>
+#include <variant>
 
+#include "sim/platform.hpp"
+#include "sim/platform/engine.hpp"
 #include "sim/platform/markup.hpp"
+#include "sim/platform/state_profiles.hpp"
+#include "support/diagnostics.hpp"
+#include "support/terminal.hpp"
 
 namespace dadsim::sim {
 namespace {
@@ -78,6 +88,23 @@ std::string without_options(const std::string& text) {
     at = end;
   }
   return copy;
+}
+
+std::vector<std::string> passed_over_of(const spec::PlatformSpec& platform) {
+  const auto* file = std::get_if<spec::PlatformFileSpec>(&platform.what);
+  if (file == nullptr) return {};
+  std::vector<std::string> names;
+  int line = 0;
+  for (const PlatformOption& option : options_in(text_of_file(file->path))) {
+    if (!is_passed_over(option.name)) continue;
+    if (names.empty()) line = option.line;
+    names.push_back(fmt::format("'{}'", with_hidden_characters_shown(option.name)));
+  }
+  if (names.empty()) return {};
+  return {to_string(
+      Diagnostic{file->path, line,
+                 fmt::format("{} of <config> {} passed over", fmt::join(names, ", "), names.size() == 1 ? "is" : "are"),
+                 "dadsim sets them itself or has no use for them (docs/timing.md)"})};
 }
 
 }  // namespace dadsim::sim

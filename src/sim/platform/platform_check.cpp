@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -24,7 +23,6 @@
 #include "sim/platform/compat.hpp"
 #include "sim/platform/engine.hpp"
 #include "sim/platform/event_rates.hpp"
-#include "sim/platform/options.hpp"
 #include "sim/platform/platform_text.hpp"
 #include "sim/platform/state_profiles.hpp"
 #include "support/environment_error.hpp"
@@ -377,23 +375,6 @@ std::vector<spec::StateProfileSpec> state_profiles(const spec::PlatformSpec& pla
   StateProfiles found = read_state_profiles(file->path, text);
   if (!found.faults.empty()) throw InputError(std::move(found.faults));
   return std::move(found.profiles);
-}
-
-std::vector<std::string> passed_over_of(const spec::PlatformSpec& platform) {
-  const auto* file = std::get_if<spec::PlatformFileSpec>(&platform.what);
-  if (file == nullptr) return {};
-  std::vector<std::string> names;
-  int line = 0;
-  for (const PlatformOption& option : options_in(text_of_file(file->path))) {
-    if (!is_passed_over(option.name)) continue;
-    if (names.empty()) line = option.line;
-    names.push_back(fmt::format("'{}'", with_hidden_characters_shown(option.name)));
-  }
-  if (names.empty()) return {};
-  return {to_string(
-      Diagnostic{file->path, line,
-                 fmt::format("{} of <config> {} passed over", fmt::join(names, ", "), names.size() == 1 ? "is" : "are"),
-                 "dadsim sets them itself or has no use for them (docs/timing.md)"})};
 }
 
 bool varies_over_time(const spec::PlatformSpec& platform) {
