@@ -11,15 +11,14 @@
 #include "support/random.hpp"
 
 namespace dadsim::algorithms {
-SparsePush::SparsePush(Options options) : options_(options) {
-  if (options_.gamma == 0) options_.gamma = default_gamma(options_.fraction);
-}
+SparsePush::SparsePush(Options options) : options_(options) {}
 
-double SparsePush::default_gamma(double fraction) {
-  return std::min(1.0, std::max(2 * fraction, 0.31 * std::pow(fraction, 0.4)));
+double SparsePush::default_gamma(double fraction, bool regular) {
+  return std::min(1.0, std::max(2 * fraction, regular ? 0.31 * std::pow(fraction, 0.4) : 0.0));
 }
 
 void SparsePush::run(OwnWeightsStep& step) {
+  if (options_.gamma == 0) options_.gamma = default_gamma(options_.fraction, step.topology().regular());
   if (x_.empty()) {
     x_ = step.weights();
     if (options_.form == Form::replicas) {
@@ -218,9 +217,9 @@ AlgorithmInfo sparse_push_info() {
                "entries that all draw alike, for graphs that vary"),
            spec::real_parameter("fraction", 1e-6, 1, "0.01",
                                 "share of the entries of every matrix with its biases that a site sends, rounded up"),
-           spec::real_parameter(
-               "gamma", 0, 1, "0",
-               "step of the averaging, of replicas; 0: the larger of twice the fraction and 0.31 fraction^0.4"),
+           spec::real_parameter("gamma", 0, 1, "0",
+                                "step of the averaging, of replicas; 0: twice the fraction, or 0.31 fraction^0.4 if "
+                                "that is more and all sites have equal degrees"),
            spec::integer_parameter("dense-steps", 0, 1e9, "0", "steps at the beginning in which everything is sent"),
            spec::choice_parameter("merge", {"end", "never"},
                                   "end: the last step of the budget ends with an average over all sites")},

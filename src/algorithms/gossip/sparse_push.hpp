@@ -35,7 +35,8 @@ class SparsePush final : public GossipAlgorithm {
   /// 1 at most, and else the larger of 2 fraction and 0.31 fraction^0.4. A fit, no theory: the power goes through 0.05
   /// at a fraction of 0.01 and 0.02 at 0.001, which did well on digits of eight sites of skewed classes (docs/gossip.md
   /// has what was tried); twice the fraction, as tried on quadratics, is larger from 0.045 on.
-  static double default_gamma(double fraction);
+  /// Where degrees differ it is 2 fraction: on a star the power drives sites apart.
+  static double default_gamma(double fraction, bool regular);
   void run(OwnWeightsStep& step) override;
 
  private:

@@ -70,10 +70,11 @@ Distances push(const Quadratics& problem, const std::string& graph, Eigen::Index
 TEST(SparsePush, GammaByDefaultIsAFit) {
   // 0.31 f^0.4 (python: 0.0491, 0.01956), and 2 f where that is more.
   using algorithms::SparsePush;
-  EXPECT_NEAR(SparsePush::default_gamma(0.01), 0.0491, 5e-5);
-  EXPECT_NEAR(SparsePush::default_gamma(0.001), 0.01956, 5e-6);
-  EXPECT_DOUBLE_EQ(SparsePush::default_gamma(0.1), 0.2);
-  EXPECT_EQ(SparsePush::default_gamma(0.7), 1);
+  EXPECT_NEAR(SparsePush::default_gamma(0.01, true), 0.0491, 5e-5);
+  EXPECT_NEAR(SparsePush::default_gamma(0.001, true), 0.01956, 5e-6);
+  EXPECT_DOUBLE_EQ(SparsePush::default_gamma(0.1, true), 0.2);
+  EXPECT_EQ(SparsePush::default_gamma(0.7, true), 1);
+  EXPECT_DOUBLE_EQ(SparsePush::default_gamma(0.01, false), 0.02);
 }
 
 TEST(SparsePush, GammaHasToGoWithTheFractionAndTheMergeUndoesWhatSparsityCosts) {
