@@ -19,7 +19,6 @@
 #include "study/link_groups.hpp"
 #include "study/spline.hpp"
 #include "study/surrogate_points.hpp"
-#include "support/environment_error.hpp"
 #include "support/human.hpp"
 #include "support/interrupt.hpp"
 #include "support/parallel_forks.hpp"
@@ -221,9 +220,8 @@ class Retimer {
     return timed;
   }
 
-  /// Those that are new: no function goes through one point twice.
   void add_points(const std::vector<Point>& all) {
-    std::vector<Point> points;
+    std::vector<Point> points;  // no function goes through one point twice
     for (const Point& point : all) {
       if (!is_known(point) && std::ranges::find(points, point) == points.end()) points.push_back(point);
     }
@@ -389,11 +387,7 @@ report::Retiming fit_retiming(const scenario::Scenario& scenario, const Learned&
   };
   try {
     return Retimer(scenario, learned, result, show_progress).fit();
-  } catch (const Cancelled&) {
-    throw;
-  } catch (const EnvironmentError&) {
-    throw;
-  } catch (const std::runtime_error& error) {  // a cluster on which the simulation comes to no end
+  } catch (const sim::SimulationError& error) {  // a cluster on which the simulation comes to no end
     return without(error);
   } catch (const std::invalid_argument& error) {  // times that no function goes through
     return without(error);
