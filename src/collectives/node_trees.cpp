@@ -264,8 +264,8 @@ double NodePlan::loss(double bytes, const RankLayout& layout) const {
   if (between != BetweenNodes::trees) return 0;
   const double hops = static_cast<double>(stages_between()) * layout.tree_latency;
   if (within == WithinNode::node_switch) return hops;
-  const double whole = std::max(port_bytes() * bytes / layout.inside.bandwidth,
-                                adapter_bytes(layout) * bytes / slowest_channel(layout).bandwidth);
+  const double whole = std::max(layout.inside.transfer(port_bytes() * bytes, protocol),
+                                slowest_channel(layout).transfer(adapter_bytes(layout) * bytes, protocol));
   return hops + (1 / tree_share_of_bandwidth(protocol, bytes) - 1) * whole;
 }
 

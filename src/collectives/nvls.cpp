@@ -11,7 +11,7 @@
 // So a stage is a round of bytes and a round of flags; copying in and out sends nothing but the flags.
 #include "collectives/nvls.hpp"
 
-#include <stdexcept>
+#include <utility>
 
 #include "collectives/layouts.hpp"
 #include "collectives/segments.hpp"
@@ -85,7 +85,7 @@ class Nvls final : public BlockRounds {
 /// others. Flags before and after the bytes.
 class NvlsOneWay final : public BlockRounds {
  public:
-  NvlsOneWay(Rank ranks, double each, bool reduces) : BlockRounds(ranks, BlockSizes(ranks, each)), reduces_(reduces) {}
+  NvlsOneWay(Rank ranks, BlockSizes sizes, bool reduces) : BlockRounds(ranks, std::move(sizes)), reduces_(reduces) {}
 
   std::int64_t count() const override { return 3; }
   void sent(Rank rank, std::int64_t round, std::vector<Parcel>& out) const override {
@@ -93,9 +93,6 @@ class NvlsOneWay final : public BlockRounds {
   }
   void received(Rank rank, std::int64_t round, std::vector<Parcel>& out) const override {
     for (Rank step = 1; step < ranks(); ++step) add(wrap(rank - step), wrap(rank - step), rank, round, out);
-  }
-  double busiest_bytes(std::int64_t round) const override {
-    return round == 1 ? (ranks() - 1) * sizes().largest() / kNvlsEfficiency : 0;
   }
 
  private:
@@ -125,13 +122,12 @@ std::unique_ptr<BlockRounds> nvls_all_reduce(const CollectiveRequest& request, c
 }
 
 std::unique_ptr<BlockRounds> nvls_reduce_scatter(const CollectiveRequest& request, const RankLayout& layout) {
-  return std::make_unique<NvlsOneWay>(layout.ranks(), request.bytes.front() / layout.ranks(), true);
+  const Rank n = layout.ranks();
+  return std::make_unique<NvlsOneWay>(n, BlockSizes(n, request.bytes.front() / n), true);
 }
 
 std::unique_ptr<BlockRounds> nvls_all_gather(const CollectiveRequest& request, const RankLayout& layout) {
-  const BlockSizes blocks = one_block_per_rank(request, layout.ranks());
-  if (!blocks.equal()) throw std::invalid_argument("all-gather: 'nvls' has blocks of one size; 'ring' serves any");
-  return std::make_unique<NvlsOneWay>(layout.ranks(), blocks.largest(), false);
+  return std::make_unique<NvlsOneWay>(layout.ranks(), one_block_per_rank(request, layout.ranks()), false);
 }
 
 }  // namespace dadsim::collectives

@@ -88,7 +88,7 @@ template <typename Visit>
 void for_every_case(Rank n, Visit&& visit) {
   for (const CollectiveAlgorithm& algorithm : collective_registry()) {
     for (const bool uneven : {false, true}) {
-      if (uneven && (whole_vector(algorithm.kind) || algorithm.name == "nvls")) continue;
+      if (uneven && whole_vector(algorithm.kind)) continue;
       for (const auto& [root, segment_bytes] : {std::pair{Rank{0}, 0.0}, {n / 2, 500.0}, {n - 1, 23.0}}) {
         const CollectiveRequest request = request_for(algorithm.kind, n, uneven, root, segment_bytes);
         if (n > 1 && algorithm.name == "hierarchical") {

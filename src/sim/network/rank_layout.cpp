@@ -80,11 +80,12 @@ void describe_inside(const Path& path, const GpuNode& node, collectives::RankLay
 }
 
 /// Whose library the ranks' collectives are, and what it knows of them.
-void describe_library(const GpuNode& node, bool between, collectives::RankLayout& layout) {
+void describe_library(const GpuNode& node, bool between, bool plain, collectives::RankLayout& layout) {
   const bool rccl = node.library == spec::CollectiveLibrary::rccl;
   layout.library = node.library;
   layout.generation = node.generation;
-  layout.start_seconds = rccl ? kRcclStart : kNcclStart;
+  // Over plain links the numbers are as they are written, without corrections.
+  if (!plain) layout.start_seconds = rccl ? kRcclStart : kNcclStart;
   if (rccl && between) layout.tree_latency = (kRcclTree - 1) * layout.between.latency;
 }
 
@@ -104,6 +105,7 @@ collectives::RankLayout rank_layout(const std::vector<simgrid::s4u::Host*>& host
   const GpuNode* declared = gpu_node_of(*hosts.front());
   GpuNode node = declared == nullptr ? GpuNode{} : *declared;
   bool gpus = true;  // as far as the links tell
+  bool plain = false;
   for (std::size_t i = 1; i < hosts.size() && !(inside && between); ++i) {
     if (!inside && layout.node_of[i] == layout.node_of[i - 1] && hosts[i] != hosts[i - 1]) {
       layout.inside = channel(hosts[i - 1], hosts[i], network);
@@ -111,6 +113,7 @@ collectives::RankLayout rank_layout(const std::vector<simgrid::s4u::Host*>& host
       if (declared == nullptr) node = gpu_node_of(path, network);
       describe_inside(path, node, layout);
       gpus = gpus && may_join_gpus(path);
+      plain = plain || path.use.transport == spec::Transport::plain;
       inside = true;
     }
     if (!between && layout.node_of[i] != layout.node_of[0]) {
@@ -124,6 +127,7 @@ collectives::RankLayout rank_layout(const std::vector<simgrid::s4u::Host*>& host
       }
       layout.over_sockets = path.use.transport == spec::Transport::tcp;
       gpus = gpus && may_join_gpus(path);
+      plain = plain || path.use.transport == spec::Transport::plain;
       between = true;
     }
   }
@@ -140,7 +144,7 @@ collectives::RankLayout rank_layout(const std::vector<simgrid::s4u::Host*>& host
   constexpr double kMuchFarther = 4;
   const bool far = between && layout.ranks() > layout.nodes() &&
                    channel(hosts.front(), hosts.back(), network).latency > kMuchFarther * layout.between.latency;
-  if (gpus && (inside || between) && !far) describe_library(node, between, layout);
+  if (gpus && (inside || between) && !far) describe_library(node, between, plain, layout);
   return layout;
 }
 

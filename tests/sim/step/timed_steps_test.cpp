@@ -168,7 +168,7 @@ TEST(TimedSteps, KeepMessagesWithinTheirBudget) {
   platform.what = test::cluster_of(2, 2, test::line(1e9, 1e-6), test::line(1e8, 1e-5));
   Cluster cluster = test::workers_on(platform, spec::Fidelity::automatic);
   cluster.devices.assign(cluster.hosts.size(), test::clockwork());
-  cluster.network.message_budget = 500;
+  cluster.network.message_budget = 700;
   const std::vector<step::Schedule> schedules = among_workers();
   EXPECT_NE(time_schedules(cluster, schedules).network.fidelity, "message");
   cluster.network.timed_steps = 8;

@@ -47,17 +47,17 @@ std::vector<spec::LinkSpec> rdma() {
            "optimistic one: 16 nodes of 4 V100 were measured at 23 to 57 of 400 Gbit/s (bigscience-workshop, bandwidth "
            "on "
            "Jean Zay)"),
-      link("efa-100", 100, 32e-6, efficiency::kEfa,
+      link("efa-100", 100, 35e-6, efficiency::kEfa,
            "AWS Elastic Fabric Adapter (first generation), four of them in p4d.24xlarge (AWS, 2020); latency (as NCCL "
            "sees "
            "it, with its proxy) and efficiency calibrated on NCCL's all-reduce on two p4de.24xlarge "
            "(aws-samples/awsome-distributed-training); that they hold for other collectives is an assumption"),
-      link("efa-400", 400, 9e-6, efficiency::kEfa,
+      link("efa-400", 400, 11e-6, efficiency::kEfa,
            "second generation: the four Elastic Fabric Adapters of 100 Gbit/s of each GPU of p5.48xlarge taken as one "
            "(AWS, "
            "2023: 3200 Gbit/s per instance); latency calibrated on NCCL's all-reduce on two p5.48xlarge "
            "(aws-samples/awsome-distributed-training); that the efficiency is that of efa-100 is an assumption"),
-      link("efa-400-v3", 400, 5.9e-6, efficiency::kEfa,
+      link("efa-400-v3", 400, 7.2e-6, efficiency::kEfa,
            "third generation: the two Elastic Fabric Adapters of 200 Gbit/s of each GPU of p5en.48xlarge taken as one "
            "(AWS, "
            "2024: 3200 Gbit/s per instance, latency up to 35 % lower than before, unverified); efficiency as efa-100"),
