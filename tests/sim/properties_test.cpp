@@ -322,6 +322,7 @@ CollectiveJob one_round(CollectiveJob job) {
       job.algorithm = "flat";
       return job;
     case all_reduce:
+    case reduce:
       job.request.kind = reduce_scatter;
       break;
     default:
