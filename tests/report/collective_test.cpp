@@ -26,8 +26,22 @@ CollectiveReport sample(Operation operation) {
   report.platform_description = "4 desktops";
   report.operation = operation;
   report.hosts = {"a", "b", "c", "d"};
-  report.rows = {{4000, 1000, "ring", "", spec::Fidelity::message, 2e-3, 5e-3, 24},
-                 {8002, 2000.5, "ring", "", spec::Fidelity::flow, 4e-3, {}, 24}};
+  report.rows = {{.size_bytes = 4000,
+                  .block_bytes = 1000,
+                  .algorithm = "ring",
+                  .compared = "",
+                  .fidelity = spec::Fidelity::message,
+                  .warm_seconds = 2e-3,
+                  .cold_seconds = 5e-3,
+                  .messages = 24},
+                 {.size_bytes = 8002,
+                  .block_bytes = 2000.5,
+                  .algorithm = "ring",
+                  .compared = "",
+                  .fidelity = spec::Fidelity::flow,
+                  .warm_seconds = 4e-3,
+                  .cold_seconds = {},
+                  .messages = 24}};
   report.network.fidelity_note = "by flow: too many messages";
   report.network.links = {{"ethernet-1g", "tcp", "in order", 1.25e8, 0.9564, 8}};
   return report;
@@ -159,7 +173,14 @@ TEST(CollectiveReport, SaysHowFarPredictedIsFromMeasured) {
 
 TEST(CollectiveReport, SaysNothingWhereThereIsNoNumber) {
   CollectiveReport report = sample(Operation::all_reduce);
-  report.rows = {{4000, 4000, "ring", "", spec::Fidelity::message, 0, {}, 0}};  // one rank has nobody to wait for
+  report.rows = {{.size_bytes = 4000,
+                  .block_bytes = 4000,
+                  .algorithm = "ring",
+                  .compared = "",
+                  .fidelity = spec::Fidelity::message,
+                  .warm_seconds = 0,
+                  .cold_seconds = {},
+                  .messages = 0}};  // one rank has nobody to wait for
   EXPECT_TRUE(Json::parse(to_json(report))["sizes"][0]["algbw_gb_per_s"].is_null());
   EXPECT_TRUE(Json::parse(to_json(report))["average_busbw_gb_per_s"].is_null());
   EXPECT_EQ(to_csv(report).find("inf"), std::string::npos);

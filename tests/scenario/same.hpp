@@ -200,12 +200,13 @@ struct Same {
   }
 
   static bool same(const spec::RunSpec& a, const spec::RunSpec& b) {
-    const auto& [algorithm, label, exchange, parameters, all_reduce, all_gather, bucket_bytes, communicates,
-                 first_bucket_bytes, compress, decentralised, event_driven, share, average_deltas_above, files] = a;
-    return std::tie(algorithm, label, exchange, parameters, all_reduce, all_gather, bucket_bytes, communicates,
-                    first_bucket_bytes, decentralised, event_driven, share, average_deltas_above) ==
-               std::tie(b.algorithm, b.label, b.exchange, b.parameters, b.all_reduce, b.all_gather, b.bucket_bytes,
-                        b.communicates, b.first_bucket_bytes, b.decentralised, b.event_driven, b.share,
+    const auto& [algorithm, label, exchange, parameters, all_reduce, all_gather, reduce_scatter, bucket_bytes,
+                 communicates, first_bucket_bytes, compress, decentralised, event_driven, share, average_deltas_above,
+                 files] = a;
+    return std::tie(algorithm, label, exchange, parameters, all_reduce, all_gather, reduce_scatter, bucket_bytes,
+                    communicates, first_bucket_bytes, decentralised, event_driven, share, average_deltas_above) ==
+               std::tie(b.algorithm, b.label, b.exchange, b.parameters, b.all_reduce, b.all_gather, b.reduce_scatter,
+                        b.bucket_bytes, b.communicates, b.first_bucket_bytes, b.decentralised, b.event_driven, b.share,
                         b.average_deltas_above) &&
            compress == b.compress && files == b.files;
   }
