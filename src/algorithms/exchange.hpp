@@ -75,7 +75,8 @@ class Exchange {
     step::Expression elements;
     step::Work adding;  ///< of all sites' matrices
     Eigen::Index rows = 0, columns = 0;
-    step::Expression present = 1.0;  ///< 0, and a matrix without columns, where the layer has none
+    step::Expression present = 1.0;  ///< 0 where the layer has none
+    bool is_absent = false;          ///< the layer at hand has none: nothing is encoded
     std::uint32_t number = 0;        ///< on the wire
     compress::Amount own = step::Expression(), all = step::Expression(), down = step::Expression();
   };

@@ -156,7 +156,7 @@ Exchange::EncodedSum Exchange::hand_over_encoded(
   for (std::size_t site = 0; site < sites(); ++site) {
     for (std::size_t p = 0; p < sum.of.size(); ++p) {
       Sent own;
-      if (sum.sums[p].size() > 0) {
+      if (!sum.of[p].is_absent) {
         own = sent(static_cast<std::int32_t>(site), of(site, p), sum.of[p].number);
         sum.sums[p] += own.arrived;
       }
@@ -219,7 +219,7 @@ void Exchange::combine(EncodedSum& sum) {
   for (std::size_t p = 0; p < sum.of.size(); ++p) {
     Summand& part = sum.of[p];
     Sent back;
-    if (sum.sums[p].size() > 0) {
+    if (!part.is_absent) {
       back = sent(-1, std::move(sum.sums[p]), part.number, wire_.adds());
       sum.sums[p] = std::move(back.arrived);
     }
@@ -291,8 +291,8 @@ Pending<models::Matrix> Exchange::sum_of_model(Eigen::Index numbers,
 Exchange::EncodedSum Exchange::hand_over_tensors(
     const std::function<void(std::size_t site, models::LayerGradient& sum)>& add_to) {
   const spec::LayerShape& shape = layer();
-  const step::Expression matrix = step::extent::in() * step::extent::out();
-  const step::Expression biases = step::extent::parameters() - matrix;
+  const step::Expression matrix = weights_of_matrix();
+  const step::Expression biases = beside_matrix();
   std::vector<models::LayerGradient> own(sites());
   for (std::size_t site = 0; site < sites(); ++site) {
     own[site] = {models::Matrix::Zero(shape.out, shape.in), models::Vector::Zero(shape.bias ? shape.out : 0)};
@@ -301,6 +301,7 @@ Exchange::EncodedSum Exchange::hand_over_tensors(
   std::vector<Summand> parts{{matrix, add(matrix, count()), shape.out, shape.in},
                              {biases, add(biases, count()), 1, shape.bias ? shape.out : 0}};
   parts.back().present = step::extent::min({1.0, biases});
+  parts.back().is_absent = !shape.bias;
   return hand_over_encoded(std::move(parts), [&](std::size_t site, std::size_t part) {
     return part == 0 ? std::move(own[site].weight) : models::Matrix(own[site].bias.transpose());
   });

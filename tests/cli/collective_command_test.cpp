@@ -255,7 +255,7 @@ TEST(CollectiveCommand, HostsWhoseNamesHoldBlanks) {
   const auto check = [&](const std::string& workers) {
     const std::string scenario = folder.write(
         "s.xml", "<scenario name=\"x\"><platform file=\"p.xml\"/><workers>" + workers +
-                     "</workers><data><digits train=\"40\" test=\"10\"/></data><model><dense units=\"10\"/></model>"
+                     "</workers><data><digits train=\"200\" test=\"50\"/></data><model><dense units=\"10\"/></model>"
                      "<run algorithm=\"gradient-sharing\"/></scenario>");
     return run_dadsim({"--check", scenario});
   };

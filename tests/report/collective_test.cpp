@@ -30,6 +30,8 @@ CollectiveReport sample(Operation operation) {
                   .block_bytes = 1000,
                   .algorithm = "ring",
                   .compared = "",
+                  .protocol = "LL",
+                  .quicker = "tree with Simple",
                   .fidelity = spec::Fidelity::message,
                   .warm_seconds = 2e-3,
                   .cold_seconds = 5e-3,

@@ -264,8 +264,8 @@ TEST(Load, LabelsTellRunsApart) {
     <run algorithm="dad"/>
     <run algorithm="edad" label="dad (2)"/>
     <run algorithm="gradient-sharing" all-reduce="ring"/>
-    <run algorithm="gradient-sharing" all-reduce="tree" all-gather="ring" reduce-scatter="direct" bucket="25MB"
-         first-bucket="2MB"/>)xml");
+    <run algorithm="gradient-sharing" all-reduce="tree" all-gather="ring" bucket="25MB" first-bucket="2MB"/>
+    <run algorithm="edad" reduce-scatter="direct"/>)xml");
   std::vector<std::string> labels;
   for (const spec::RunSpec& run : scenario.runs) labels.push_back(run.label);
   const std::vector<std::string> expected = {
@@ -275,8 +275,9 @@ TEST(Load, LabelsTellRunsApart) {
       "dad",
       "dad (3)",
       "dad (2)",
-      "gradient-sharing, all-reduce ring, all-gather auto, reduce-scatter auto, no buckets",
-      "gradient-sharing, all-reduce tree, all-gather ring, reduce-scatter direct, buckets of 25 MB, the first of 2 MB"};
+      "gradient-sharing, all-reduce ring, all-gather auto, no buckets",
+      "gradient-sharing, all-reduce tree, all-gather ring, buckets of 25 MB, the first of 2 MB",
+      "edad, reduce-scatter direct"};
   EXPECT_EQ(labels, expected);
 }
 
