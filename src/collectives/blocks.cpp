@@ -23,14 +23,15 @@ double BlockSizes::run(std::int64_t first, std::int64_t blocks) const {
   return before(blocks_) - before(first) + before(end - blocks_);
 }
 
-void BlockRounds::to_transfers(const std::vector<Parcel>& parcels, std::vector<Transfer>& out) const {
+void BlockRounds::to_transfers(const std::vector<Parcel>& parcels, bool by_channel, std::vector<Transfer>& out) const {
   bool any = false;
   for (const Parcel& parcel : parcels) {
     const double bytes = parcel.weight * run_bytes(parcel.first, parcel.blocks);
-    if (any && out.back().peer == parcel.peer) {
+    const std::int32_t channel = by_channel ? parcel.channel : 0;
+    if (any && out.back().peer == parcel.peer && out.back().channel == channel) {
       out.back().bytes += bytes;
     } else {
-      out.push_back({parcel.peer, bytes});
+      out.push_back({parcel.peer, bytes, channel});
       any = true;
     }
   }
@@ -39,25 +40,25 @@ void BlockRounds::to_transfers(const std::vector<Parcel>& parcels, std::vector<T
 void BlockRounds::sends(Rank rank, std::int64_t round, std::vector<Transfer>& out) const {
   std::vector<Parcel> parcels;
   sent(rank, round, parcels);
-  to_transfers(parcels, out);
+  to_transfers(parcels, false, out);
 }
 
 void BlockRounds::receives(Rank rank, std::int64_t round, std::vector<Transfer>& out) const {
   std::vector<Parcel> parcels;
   received(rank, round, parcels);
-  to_transfers(parcels, out);
+  to_transfers(parcels, false, out);
 }
 
 void BlockRounds::lane_sends(Rank rank, Rank lane, std::int64_t round, std::vector<Transfer>& out) const {
   std::vector<Parcel> parcels;
   sent_in_lane(rank, lane, round, parcels);
-  to_transfers(parcels, out);
+  to_transfers(parcels, true, out);
 }
 
 void BlockRounds::lane_receives(Rank rank, Rank lane, std::int64_t round, std::vector<Transfer>& out) const {
   std::vector<Parcel> parcels;
   received_in_lane(rank, lane, round, parcels);
-  to_transfers(parcels, out);
+  to_transfers(parcels, true, out);
 }
 
 std::vector<RoundPhase> BlockRounds::phases() const {

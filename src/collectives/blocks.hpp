@@ -34,6 +34,7 @@ struct Parcel {
   std::int64_t blocks = 1;  ///< how many
   bool reduce = false;      ///< the receiver adds them to its own; otherwise it replaces its own
   double weight = 1;  ///< bytes on their way per byte of the blocks: other than 1 where a switch adds up and copies
+  std::int32_t channel = 0;  ///< see Transfer
   bool operator==(const Parcel&) const = default;
 };
 
@@ -54,7 +55,8 @@ class BlockRounds : public Rounds {
   /// One phase of all rounds, unlike each other if there are several.
   std::vector<RoundPhase> phases() const override;
 
-  /// Appends what `rank` sends or receives. Parcels of the same peer stand side by side: together they are one message.
+  /// Appends what `rank` sends or receives. Parcels of the same peer stand side by side, and among these the ones of
+  /// the same channel: together they are one message.
   virtual void sent(Rank rank, std::int64_t round, std::vector<Parcel>& out) const = 0;
   virtual void received(Rank rank, std::int64_t round, std::vector<Parcel>& out) const = 0;
   /// The same of one lane, where there are several.
@@ -78,7 +80,8 @@ class BlockRounds : public Rounds {
   Rank wrap(std::int64_t x) const { return static_cast<Rank>((x + ranks_) % ranks_); }
 
  private:
-  void to_transfers(const std::vector<Parcel>& parcels, std::vector<Transfer>& out) const;
+  /// `by_channel`: false puts all that goes to a peer into one message.
+  void to_transfers(const std::vector<Parcel>& parcels, bool by_channel, std::vector<Transfer>& out) const;
 
   Rank ranks_;
   BlockSizes sizes_;

@@ -1,10 +1,12 @@
 // Double binary tree all-reduce: P. Sanders, J. Speck, J. L. Träff, Two-tree algorithms for full bandwidth broadcast,
 // reduction and scan, Parallel Comput. 35 (2009), as in NCCL 2.4 (src/graph/trees.cc): two binary trees, each of which
 // reduces and broadcasts half of the vector in segments. A rank inside one tree is a leaf of the other (but for one
-// rank at most), so that together they load every rank alike.
+// rank at most), so that together they load every rank alike. Each tree has connections of its own: two ranks that are
+// neighbours in both share their lines with others twice.
 #include "collectives/double_binary_tree.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "collectives/layouts.hpp"
 #include "collectives/segments.hpp"
@@ -46,6 +48,20 @@ Rank place_to_rank(Rank place, int tree, Rank n) {
   if (tree == 0) return place;
   return n % 2 == 0 ? n - 1 - place : (place + 1) % n;
 }
+
+Rank most_neighbours(Rank n) {
+  Rank most = 0;
+  for (Rank rank = 0; rank < n; ++rank) {
+    Rank own = 0;
+    for (int tree = 0; tree < 2; ++tree) {
+      const TreePlace place = place_in_tree(rank_to_place(rank, tree, n), n);
+      for (const Rank other : {place.parent, place.children[0], place.children[1]}) own += other >= 0 ? 1 : 0;
+    }
+    most = std::max(most, own);
+  }
+  return most;
+}
+
 namespace {
 
 class DoubleBinaryTree final : public BlockRounds {
@@ -90,10 +106,12 @@ class DoubleBinaryTree final : public BlockRounds {
       const TreePlace place = place_in_tree(rank_to_place(rank, tree, ranks()), ranks());
       visit(tree, place, place.depth, [&](Rank peer, int of, std::int64_t segment, bool reduce) {
         if (segment < 0 || segment >= segments_) return;
-        out.push_back({place_to_rank(peer, of, ranks()), of * segments_ + segment, 1, reduce});
+        out.push_back({place_to_rank(peer, of, ranks()), of * segments_ + segment, 1, reduce, 1, of});
       });
     }
-    std::stable_sort(out.begin() + start, out.end(), [](const Parcel& a, const Parcel& b) { return a.peer < b.peer; });
+    std::stable_sort(out.begin() + start, out.end(), [](const Parcel& a, const Parcel& b) {
+      return std::pair(a.peer, a.channel) < std::pair(b.peer, b.channel);
+    });
   }
 
   std::int64_t segments_;

@@ -30,10 +30,6 @@ namespace {
 /// vector that n parts make up.
 double port_weight(double share, Rank n) { return 0.5 * share * n / (n - 1.0); }
 
-/// How much longer than its bytes an adapter takes in trees over more than two nodes: partners have different numbers
-/// of messages, which share lines evenly and not by their sizes. As simulated with 8 nodes of 8.
-constexpr double kUneven = 1.4;
-
 class NodeTrees final : public BlockRounds {
  public:
   /// Block ((s·L + l)·P + p): part p of shard l of segment s. Trees have two parts, a fabric that adds up one per node.
@@ -47,11 +43,13 @@ class NodeTrees final : public BlockRounds {
         within_(plan.stages_within()),
         between_(plan.stages_between()),
         stages_(2 * within_ + between_),
+        stride_(plan.in_flight),
         depth_(ceil_log2(plan.nodes)) {
     set_protocol(plan.protocol);
   }
 
-  std::int64_t count() const override { return segments_ + stages_ - 1; }
+  std::int64_t count() const override { return segments_ + stride_ * (stages_ - 1); }
+  Pace pace() const override { return {.in_flight = stride_}; }
 
   void sent(Rank rank, std::int64_t round, std::vector<Parcel>& out) const override { add(rank, round, true, out); }
   void received(Rank rank, std::int64_t round, std::vector<Parcel>& out) const override {
@@ -59,7 +57,7 @@ class NodeTrees final : public BlockRounds {
   }
 
   std::vector<RoundPhase> phases() const override {
-    const std::int64_t fill = stages_ - 1;
+    const std::int64_t fill = stride_ * (stages_ - 1);
     if (fill == 0) return {{0, count(), true}};
     if (segments_ <= fill) return BlockRounds::phases();
     return {{0, fill, fill == 1}, {fill, segments_ - fill, true}, {segments_, fill, fill == 1}};
@@ -90,11 +88,13 @@ class NodeTrees final : public BlockRounds {
         over_fabric(rank, segment, stage - within_, sends, out);
       });
     } else if (between_ > 0) {
-      along_trees(rank, round - within_, sends, out);
+      along_trees(rank, round, sends, out);
     }
     for_stages(round, 0, within_,
                [&](std::int64_t segment, std::int64_t stage) { inside(rank, segment, stage, true, sends, out); });
-    put_in_order(std::span(out).subspan(start), [](const Parcel& a, const Parcel& b) { return a.peer < b.peer; });
+    put_in_order(std::span(out).subspan(start), [](const Parcel& a, const Parcel& b) {
+      return a.peer < b.peer || (a.peer == b.peer && a.channel < b.channel);
+    });
   }
 
   /// Stable. Few are put in place one by one: a sort that asks for memory takes longer than all else here.
@@ -110,9 +110,9 @@ class NodeTrees final : public BlockRounds {
   /// Calls `visit(segment, stage)` for the segments that are at stages from `begin` to before `end` in the round.
   template <class Visit>
   void for_stages(std::int64_t round, std::int64_t begin, std::int64_t end, const Visit& visit) const {
-    const std::int64_t last = std::min(segments_ - 1, round - begin);
-    for (std::int64_t segment = std::max<std::int64_t>(0, round - end + 1); segment <= last; ++segment) {
-      visit(segment, round - segment);
+    for (std::int64_t stage = end - 1; stage >= begin; --stage) {
+      const std::int64_t segment = round - stride_ * stage;
+      if (segment >= 0 && segment < segments_) visit(segment, stage);
     }
   }
 
@@ -146,16 +146,17 @@ class NodeTrees final : public BlockRounds {
     }
   }
 
-  /// `round`: counted from where the first segment leaves its node. A rank has one stage for each of its edges.
+  /// A rank has one stage for each of its edges.
   void along_trees(Rank rank, std::int64_t round, bool sends, std::vector<Parcel>& out) const {
     const Rank l = local(rank);
     const std::size_t start = out.size();
     for (int tree = 0; tree < 2; ++tree) {
       const TreePlace place = place_in_tree(rank_to_place(node(rank), tree, plan_.nodes), plan_.nodes);
       const auto add_if = [&](Rank peer, std::int64_t stage, bool reduce) {
-        const std::int64_t segment = round - stage;
+        const std::int64_t segment = round - stride_ * (within_ + stage);
         if (peer < 0 || segment < 0 || segment >= segments_) return;
-        out.push_back({at(place_to_rank(peer, tree, plan_.nodes), l), shard(segment, own(l)) + tree, 1, reduce});
+        out.push_back(
+            {at(place_to_rank(peer, tree, plan_.nodes), l), shard(segment, own(l)) + tree, 1, reduce, 1, tree});
       };
       if (sends) {
         add_if(place.parent, depth_ - place.depth, true);
@@ -173,7 +174,8 @@ class NodeTrees final : public BlockRounds {
 
   NodePlan plan_;
   std::int64_t parts_, segments_;
-  std::int64_t within_, between_, stages_;  ///< rounds of a segment: inside once, between, in all
+  std::int64_t within_, between_, stages_;  ///< of a segment: inside once, between, in all
+  std::int64_t stride_;                     ///< rounds from one stage of a segment to the next
   int depth_;
 };
 
@@ -194,7 +196,12 @@ std::unique_ptr<BlockRounds> in_segments(const CollectiveRequest& request, const
 
 NodePlan node_plan(const RankLayout& layout, WithinNode within, BetweenNodes between, Protocol protocol) {
   const Rank each = layout.is_hierarchical() ? layout.ranks_per_node() : 1;
-  return {layout.ranks() / each, each, within, between, protocol};
+  const Rank nodes = layout.ranks() / each;
+  // NCCL's buffers hold several chunks of a channel. As measured, that is of no use over EFA (p5, docs/validation.md),
+  // nor to trees of rings, of whose losses loss() says more; over sockets flow follows rounds in step.
+  const bool rdma = layout.of_gpus() && layout.between.ll128_latency > 0;
+  const std::int64_t in_flight = rdma && within == WithinNode::node_switch && between == BetweenNodes::trees ? 2 : 1;
+  return {nodes, each, within, between, protocol, most_neighbours(nodes), in_flight};
 }
 
 double NodePlan::port_bytes() const {
@@ -206,7 +213,7 @@ double NodePlan::turns(const RankLayout& layout) const {
 }
 
 double NodePlan::adapter_bytes(const RankLayout& layout) const {
-  return turns(layout) / per_node * (between == BetweenNodes::trees && nodes > 2 ? 2 : 1);
+  return turns(layout) / per_node * (between == BetweenNodes::trees ? neighbours / 2.0 : 1);
 }
 
 std::int64_t NodePlan::stages_within() const {
@@ -240,11 +247,9 @@ double NodePlan::seconds(double bytes, double segments, const RankLayout& layout
     double longest = 0;
     if (in > 0) longest = time(layout.inside, port_bytes() * segment * in / static_cast<double>(2 * inside), 1);
     if (out > 0) {
-      // Between two nodes what a rank sends is one message, else one of half a shard for each partner.
-      const double half_shard = segment / per_node / 2;
-      const double uneven = between == BetweenNodes::trees && nodes > 2 ? kUneven : 1;
-      const double all = uneven * adapter_bytes(layout) * segment * out / static_cast<double>(across);
-      const double message = between == BetweenNodes::trees && nodes > 2 ? half_shard : all / turns(layout);
+      // In trees one message of half a shard for each neighbour.
+      const double all = adapter_bytes(layout) * segment * out / static_cast<double>(across);
+      const double message = between == BetweenNodes::trees ? segment / per_node / 2 : all / turns(layout);
       longest = std::max(longest, time(far, message, std::max(1.0, all / message)));
     }
     return longest;
@@ -269,18 +274,34 @@ double NodePlan::loss(double bytes, const RankLayout& layout) const {
   return hops + (1 / tree_share_of_bandwidth(protocol, bytes) - 1) * whole;
 }
 
+/// NVIDIA/nccl 2.28, src/enqueue.cc (calcCollChunking): NVLSTree cuts what it gets into chunks of these sizes, one for
+/// each channel and rank of a node at a time.
+double NodePlan::nvls_tree_chunks(double bytes) const {
+  constexpr double kKibi = 1024;
+  constexpr double kChannels = 16;
+  const double at_once = kChannels * per_node;
+  double chunk = nodes >= 4 ? 64 * kKibi : 128 * kKibi;
+  if (bytes < 4 * at_once * chunk) chunk = std::min(chunk, 64 * kKibi);
+  if (bytes < at_once * chunk) chunk = std::min(chunk, 32 * kKibi);
+  return at_once * chunk;
+}
+
 std::int64_t NodePlan::segments(double bytes, double segment_bytes, const RankLayout& layout) const {
   if (segment_bytes > 0) return segment_count(bytes, segment_bytes, 0, layout.between);
   constexpr double kSmallest = 4096;  // bytes of a shard: below, the work per message would count
   constexpr std::int64_t kMost = 1024;
+  if (in_flight > 1) {
+    return std::clamp<std::int64_t>(static_cast<std::int64_t>(std::ceil(bytes / nvls_tree_chunks(bytes))), 1, kMost);
+  }
   std::int64_t best = 1;
   double least = seconds(bytes, 1, layout);
-  // Powers of two and what is half-way: the minimum is flat.
+  // Powers of two and what is half-way. The minimum is flat: more segments, and messages, are to gain something.
+  constexpr double kGain = 0.99;
   for (std::int64_t power = 2; power <= kMost; power *= 2) {
     for (const std::int64_t segments : {power, power + power / 2}) {
       if (segments > kMost || bytes / static_cast<double>(segments * per_node) < kSmallest) continue;
       const double time = seconds(bytes, static_cast<double>(segments), layout);
-      if (time < least) {
+      if (time < kGain * least) {
         least = time;
         best = segments;
       }

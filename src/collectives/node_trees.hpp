@@ -18,9 +18,13 @@ struct NodePlan {
   WithinNode within = WithinNode::rings;
   BetweenNodes between = BetweenNodes::trees;
   Protocol protocol = Protocol::by_message;
+  Rank neighbours = 2;  ///< nodes that the busiest one has in both trees together
+  /// Rounds that a rank is in at a time, and from a segment's stage to its next: with two the latency of one passes
+  /// while the bytes of the other do.
+  std::int64_t in_flight = 1;
 
-  /// Bytes per byte of the vector that a port carries each way in all, and an adapter: beyond two nodes a tree's rank
-  /// has two children in one half of its shard, and ranks that share an adapter take turns.
+  /// Bytes per byte of the vector that a port carries each way in all, and an adapter: half a rank's shard for each
+  /// neighbour in its trees, and ranks that share an adapter take turns.
   double port_bytes() const;
   double adapter_bytes(const RankLayout& layout) const;
   double turns(const RankLayout& layout) const;
@@ -28,15 +32,19 @@ struct NodePlan {
   /// Rounds of a segment inside the nodes before and after the ones between them, and those between.
   std::int64_t stages_within() const;
   std::int64_t stages_between() const;
-  /// Seconds by formula with S segments: in each round the longest of what a rank has to send inside its node and
-  /// between nodes, of all segments that are under way.
+  /// Seconds by formula with S segments and one round at a time: in each round the longest of what a rank has to send
+  /// inside its node and between nodes, of all segments that are under way.
   double seconds(double bytes, double segments, const RankLayout& layout) const;
   /// Seconds that NCCL's trees lose on vectors of medium size, where its chunks do not fill the pipeline: as much as
   /// its tuner says (treeCorrectionFactor, a share of the bandwidth for every power of two). None in switches. And what
   /// hops of trees take longer.
   double loss(double bytes, const RankLayout& layout) const;
-  /// The number of segments for which that is least; with `segment_bytes` the fewest that are no larger.
+  /// The number of segments that NCCL cuts vectors into where several rounds are in flight, else the one for which
+  /// seconds() is least; with `segment_bytes` the fewest that are no larger.
   std::int64_t segments(double bytes, double segment_bytes, const RankLayout& layout) const;
+
+ private:
+  double nvls_tree_chunks(double bytes) const;  ///< bytes of a segment
 };
 
 /// On nodes of one rank each, or on one node, the ranks are the nodes.

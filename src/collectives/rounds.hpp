@@ -13,6 +13,9 @@ using Rank = std::int32_t;
 struct Transfer {
   Rank peer = 0;
   double bytes = 0;
+  /// Messages of a pair with different channels have connections of their own, and share a line as those of different
+  /// pairs do.
+  std::int32_t channel = 0;
   bool operator==(const Transfer&) const = default;
 };
 
@@ -53,7 +56,8 @@ struct RoundSizes {
 /// one that lies pace().in_flight before: in each it hands its messages to the network, which takes them at once (or as
 /// soon as their receivers have said that they are ready), and is through when they have left and all messages
 /// addressed to it in this round have arrived. A rank without messages in a round passes through it. Messages of a pair
-/// keep their order. What a rank sends in a round may depend on what it received in rounds that it is through with.
+/// and a channel keep their order. What a rank sends in a round may depend on what it received in rounds that it is
+/// through with.
 ///
 /// Messages are generated on demand: nothing here is as large as ranks × rounds.
 class Rounds {
@@ -80,7 +84,8 @@ class Rounds {
   virtual bool sizes_of(std::int64_t /*round*/, RoundSizes& /*out*/) const { return false; }
   /// The kind of a pair in rounds of a pattern, from 0 on.
   virtual std::int32_t kind_of(Rank /*from*/, Rank /*to*/) const { return 0; }
-  /// What `rank` sends and receives in one lane: together, and per peer, the messages above.
+  /// What `rank` sends and receives in one lane, at most one message per peer and channel: together, and per peer, the
+  /// messages above.
   virtual void lane_sends(Rank rank, Rank, std::int64_t round, std::vector<Transfer>& out) const {
     sends(rank, round, out);
   }

@@ -30,8 +30,8 @@ void expect_whole(const Case& what) {
   EXPECT_EQ(CarryOut(what).wrong(), "") << what.name();
   // Both ends of every message agree, in each lane as in all of them.
   for (std::int64_t round = 0; round < what.rounds->count(); ++round) {
-    std::map<std::array<Rank, 3>, double> sent;
-    std::map<std::array<Rank, 3>, double> received;
+    std::map<std::array<Rank, 4>, double> sent;
+    std::map<std::array<Rank, 4>, double> received;
     std::map<std::array<Rank, 2>, double> together;
     std::vector<Transfer> transfers;
     for (Rank rank = 0; rank < what.rounds->ranks(); ++rank) {
@@ -40,12 +40,12 @@ void expect_whole(const Case& what) {
         what.rounds->lane_sends(rank, lane, round, transfers);
         for (const Transfer& one : transfers) {
           EXPECT_NE(one.peer, rank);
-          EXPECT_TRUE(sent.try_emplace({lane, rank, one.peer}, one.bytes).second) << "twice to the same";
+          EXPECT_TRUE(sent.try_emplace({lane, rank, one.peer, one.channel}, one.bytes).second) << "twice to the same";
           together[{rank, one.peer}] += one.bytes;
         }
         transfers.clear();
         what.rounds->lane_receives(rank, lane, round, transfers);
-        for (const Transfer& one : transfers) received[{lane, one.peer, rank}] += one.bytes;
+        for (const Transfer& one : transfers) received[{lane, one.peer, rank, one.channel}] += one.bytes;
       }
       transfers.clear();
       what.rounds->sends(rank, round, transfers);
@@ -77,6 +77,33 @@ TEST(NodesOfGpus, EveryRankEndsWithWhatIsPromised) {
     for (const step::CollectiveKind kind : {all_reduce, reduce_scatter, all_gather}) {
       expect_whole(lay_out_case(request_for(kind, ranks, true), "ring", one_mesh(ranks)));
     }
+  }
+}
+
+/// Of four nodes the second and the third are neighbours in both trees.
+TEST(TreesOnNodes, GiveEachTreeConnectionsOfItsOwn) {
+  const RankLayout layout = gpus_on_nodes(8, 2);
+  for (const char* algorithm : {"tree", "nvls-tree"}) {
+    const auto rounds =
+        lay_out(request_for(step::CollectiveKind::all_reduce, layout.ranks(), true, 0, 100), algorithm, layout);
+    std::set<std::int32_t> channels;
+    double apart = 0;
+    double together = 0;
+    std::vector<Transfer> transfers;
+    for (std::int64_t round = 0; round < rounds->count(); ++round) {
+      transfers.clear();
+      rounds->lane_sends(2, 0, round, transfers);
+      for (const Transfer& one : transfers) {
+        if (one.peer != 4) continue;
+        channels.insert(one.channel);
+        apart += one.bytes;
+      }
+      transfers.clear();
+      rounds->sends(2, round, transfers);
+      for (const Transfer& one : transfers) together += one.peer == 4 ? one.bytes : 0;
+    }
+    EXPECT_EQ(channels, (std::set<std::int32_t>{0, 1})) << algorithm;
+    EXPECT_DOUBLE_EQ(apart, together) << algorithm;
   }
 }
 

@@ -121,8 +121,8 @@ Connections::Connections(Interconnect& network, std::vector<sg4::Host*> hosts, b
   }
 }
 
-void Connections::open(std::int32_t from, std::int32_t to) {
-  Connection*& found = peers_[number(from)].all[static_cast<std::int32_t>(number(to))];
+void Connections::open(std::int32_t from, std::int32_t to, std::int32_t channel) {
+  Connection*& found = peers_[number(from)].all[key_of(static_cast<std::int64_t>(number(to)), channel)];
   if (found != nullptr) return;
   if (count() >= kMostConnections) {
     throw std::runtime_error(fmt::format(
@@ -138,11 +138,11 @@ void Connections::open(std::int32_t from, std::int32_t to) {
   between_[{host(from), host(to)}].push_back(found);
 }
 
-Connection& Connections::find(std::int32_t from, std::int32_t to) {
+Connection& Connections::find(std::int32_t from, std::int32_t to, std::int32_t channel) {
   Peers& peers = peers_[number(from)];
-  if (peers.last != to) {
-    peers.to_last = peers.all.at(static_cast<std::int32_t>(number(to)));
-    peers.last = to;
+  if (const std::int64_t key = key_of(to, channel); peers.last != key) {
+    peers.to_last = peers.all.at(key_of(static_cast<std::int64_t>(number(to)), channel));
+    peers.last = key;
   }
   return *peers.to_last;
 }
@@ -162,7 +162,7 @@ double Connections::delay_factor(const sg4::Host* from, const sg4::Host* to, dou
 void Connections::send(Message message, EventGraph& graph, EventGraph::Id cause, Outbox& outbox) {
   ++messages_;
   ++in_flight_;
-  Connection& connection = find(message.from, message.to);
+  Connection& connection = find(message.from, message.to, message.channel);
   network_.hand_over(connection.path(), message.bytes);
   message.event = graph.add_message(connection.path(), message.ready, cause);
   connection.send(message, outbox);
@@ -191,7 +191,7 @@ void Connections::close() {
 
 void Connections::reset(std::int32_t from, std::int32_t to) {
   Peers& peers = peers_[number(from)];
-  const auto found = peers.all.find(static_cast<std::int32_t>(number(to)));
+  const auto found = peers.all.find(key_of(static_cast<std::int64_t>(number(to)), 0));
   if (found == peers.all.end() || found->second == nullptr) return;
   Connection* connection = found->second;
   if (connection->idle()) {  // most are, where hosts come and go: a cold one is as good as a new one
@@ -207,7 +207,10 @@ void Connections::reset(std::int32_t from, std::int32_t to) {
 
 std::vector<std::int32_t> Connections::connected(std::int32_t from) const {
   std::vector<std::int32_t> nodes;
-  for (const auto& [to, connection] : peers_[number(from)].all) nodes.push_back(to);
+  for (const auto& [key, connection] : peers_[number(from)].all) {
+    const auto to = static_cast<std::int32_t>(key >> 8U);
+    if (key == key_of(to, 0)) nodes.push_back(to);
+  }
   std::ranges::sort(nodes);
   return nodes;
 }

@@ -22,6 +22,7 @@ struct Message {
   std::int32_t operation = 0;  ///< whose it is
   std::int32_t round = 0;
   std::int32_t from = 0, to = 0;  ///< nodes
+  std::int32_t channel = 0;       ///< of the connections between them the one that it takes
   double bytes = 0;               ///< payload
   collectives::Protocol protocol = collectives::Protocol::by_message;
   double share = 1;  ///< of its path's bandwidth that it gets at most
@@ -113,22 +114,24 @@ class Connections {
 
   /// Makes the connection if there is none. To be called before others act: it may stand still while SimGrid does its
   /// part.
-  void open(std::int32_t from, std::int32_t to);
+  void open(std::int32_t from, std::int32_t to, std::int32_t channel = 0);
   /// Over an open connection. `cause` is the event whose end let the message be sent; its own event is added to the
   /// graph. To be called in an actor on the host of message.from; other actors may act before it returns.
   void send(Message message, EventGraph& graph, EventGraph::Id cause, Outbox& outbox);
   /// With rendezvous: `to` is ready for one more message of `from` from `date` on; −∞: its word has come long ago.
-  void post(std::int32_t from, std::int32_t to, double date) { find(from, to).post(date); }
+  void post(std::int32_t from, std::int32_t to, double date, std::int32_t channel = 0) {
+    find(from, to, channel).post(date);
+  }
   bool rendezvous() const { return rendezvous_; }
 
   /// Stands still until every message sent has been delivered.
   void wait_until_idle();
   /// All connections as if new (cold).
   void close();
-  /// Cuts the connection off, if there is one: what is on it will not be delivered, and a new one has to be opened. To
-  /// be called in an actor that is none of a connection's own; others may act before it returns.
+  /// Cuts the connection of channel 0 off, if there is one: what is on it will not be delivered, and a new one has to
+  /// be opened. To be called in an actor that is none of a connection's own; others may act before it returns.
   void reset(std::int32_t from, std::int32_t to);
-  /// The nodes that `from` has connections to, in rising order.
+  /// The nodes that `from` has connections of channel 0 to, in rising order.
   std::vector<std::int32_t> connected(std::int32_t from) const;
 
   std::size_t count() const { return connections_.size() - abandoned_; }
@@ -152,7 +155,7 @@ class Connections {
   std::size_t number(std::int32_t node) const {
     return static_cast<std::size_t>(node == aggregator_node_ ? aggregator_host_ : node);
   }
-  Connection& find(std::int32_t from, std::int32_t to);
+  Connection& find(std::int32_t from, std::int32_t to, std::int32_t channel);
   double delay_factor(const simgrid::s4u::Host* from, const simgrid::s4u::Host* to, double wire_bytes);
 
   Interconnect& network_;
@@ -163,10 +166,11 @@ class Connections {
   Arrival arrival_;
   /// The connections of a node to others; most use the same again and again.
   struct Peers {
-    std::unordered_map<std::int32_t, Connection*> all;
-    std::int32_t last = -1;
+    std::unordered_map<std::int64_t, Connection*> all;  ///< by key_of
+    std::int64_t last = -1;
     Connection* to_last = nullptr;
   };
+  static std::int64_t key_of(std::int64_t to, std::int32_t channel) { return to << 8U | channel; }
   using Pair = std::pair<const simgrid::s4u::Host*, const simgrid::s4u::Host*>;
   struct PairHash {
     std::size_t operator()(const Pair& pair) const {

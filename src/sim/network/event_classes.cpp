@@ -47,25 +47,26 @@ MessageGraph::MessageGraph(const collectives::Rounds& rounds, FlowRoutes& routes
     const std::size_t begin = pairs_.size();
     std::size_t last = begin;
     place_of.clear();
-    const auto place = [&](collectives::Rank peer) {
+    const auto place = [&](collectives::Rank peer, std::int32_t channel) {
+      const auto is_same = [&](std::size_t i) { return pairs_[i].to == peer && pairs_[i].channel == channel; };
       // Peers mostly come in the order of the round before.
       for (std::size_t i = 0; i < 2; ++i, last = last + 1 < pairs_.size() ? last + 1 : begin) {
-        if (last < pairs_.size() && pairs_[last].to == peer) return last;
+        if (last < pairs_.size() && is_same(last)) return last;
       }
       if (pairs_.size() - begin <= kFewPeers) {
         for (std::size_t i = begin; i < pairs_.size(); ++i) {
-          if (pairs_[i].to == peer) return i;
+          if (is_same(i)) return i;
         }
       } else if (place_of.size() == 0) {
         for (std::size_t i = begin; i < pairs_.size(); ++i) {
-          place_of.try_emplace(static_cast<std::uint64_t>(pairs_[i].to), i);
+          place_of.try_emplace(EventClasses::key_of(0, pairs_[i].to, pairs_[i].channel), i);
         }
       }
       if (pairs_.size() - begin > kFewPeers) {
-        const auto [known, added] = place_of.try_emplace(static_cast<std::uint64_t>(peer), pairs_.size());
+        const auto [known, added] = place_of.try_emplace(EventClasses::key_of(0, peer, channel), pairs_.size());
         if (!added) return *known;
       }
-      pairs_.push_back({rank, peer, 0});
+      pairs_.push_back({rank, peer, channel, 0});
       return pairs_.size() - 1;
     };
     for (const collectives::RoundPhase& phase : phases) {
@@ -77,7 +78,7 @@ MessageGraph::MessageGraph(const collectives::Rounds& rounds, FlowRoutes& routes
           const std::uint64_t when =
               joint_colour(static_cast<std::uint64_t>(round), static_cast<std::uint64_t>(lane) + 1);
           for (const collectives::Transfer& transfer : transfers) {
-            last = place(transfer.peer);
+            last = place(transfer.peer, transfer.channel);
             Pair& pair = pairs_[last];
             pair.messages =
                 joint_colour(joint_colour(pair.messages, when), std::bit_cast<std::uint64_t>(transfer.bytes));
@@ -198,7 +199,7 @@ EventClasses MessageGraph::settled(const std::vector<std::uint64_t>& of_ranks,
     ++pairs_of[static_cast<std::size_t>(number)];
     const std::int32_t of_from = classes.class_of[static_cast<std::size_t>(pair.from)];
     if (classes.first[static_cast<std::size_t>(of_from)] != pair.from) continue;
-    classes.pair_of.try_emplace(EventClasses::key_of(pair.from, pair.to), number);
+    classes.pair_of.try_emplace(EventClasses::key_of(pair.from, pair.to, pair.channel), number);
   }
   for (std::size_t number = 0; number < first_pair.size(); ++number) {
     const Pair& pair = pairs_[first_pair[number]];

@@ -14,7 +14,7 @@
 
 namespace dadsim::sim {
 
-/// Ranks, pairs and links that fare alike throughout a collective: one of each stands for its class.
+/// Ranks, pairs (of each channel) and links that fare alike throughout a collective: one of each stands for its class.
 struct EventClasses {
   struct Crossing {
     std::int32_t link = 0;  ///< the first of its class
@@ -32,8 +32,9 @@ struct EventClasses {
   FlatMap<std::int32_t> pair_of;  ///< of the pairs that the first ranks of classes send over, by key_of
   std::vector<std::pair<std::int32_t, std::int32_t>> first_link;  ///< link, the first of its class
 
-  static std::uint64_t key_of(collectives::Rank from, collectives::Rank to) {
-    return static_cast<std::uint64_t>(from) << 32U | static_cast<std::uint32_t>(to);
+  static std::uint64_t key_of(collectives::Rank from, collectives::Rank to, std::int32_t channel) {
+    return static_cast<std::uint64_t>(from) << 36U | static_cast<std::uint64_t>(to) << 8U |
+           static_cast<std::uint64_t>(channel);
   }
   /// Whether all ranks of a class have the same date (seconds), so that the classes hold for these too.
   bool hold_for(const std::vector<double>& dates) const;
@@ -62,6 +63,7 @@ class MessageGraph {
  private:
   struct Pair {
     collectives::Rank from = 0, to = 0;
+    std::int32_t channel = 0;
     std::uint64_t messages = 0;  ///< colour of what it carries, and when
   };
   std::span<const std::int32_t> way(std::size_t pair) const {

@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <utility>
 
 #include "sim/network/connection.hpp"
@@ -25,7 +27,11 @@ class FabricConnection : public Connection {
   }
 
   void send(const Message& message, Outbox& outbox) override {
-    const PathUse::Cost cost = all_.network()[path_].use.cost(message.bytes, message.protocol);
+    PathUse::Cost cost = all_.network()[path_].use.cost(message.bytes, message.protocol);
+    // Connections of one pair know their transfers by the size (see begin): a last digit tells channels apart.
+    for (std::int32_t channel = 0; channel < message.channel; ++channel) {
+      cost.wire_bytes = std::nextafter(cost.wire_bytes, std::numeric_limits<double>::infinity());
+    }
     queue_.push_back({message, cost.wire_bytes, cost.overhead});
     sg4::CommPtr transfer = mailbox_->put_init(&token_, 0);
     transfer->set_remaining(cost.wire_bytes);  // the size as it is: put_init would cut it to whole bytes

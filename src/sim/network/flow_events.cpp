@@ -121,7 +121,7 @@ void FlowEvents::follow(const collectives::Rounds& rounds, std::vector<double>& 
         transfers_.clear();
         rounds.lane_sends(rank, lane, phase.first, transfers_);
         for (const collectives::Transfer& transfer : transfers_) {
-          Connection& over = connections_[static_cast<std::size_t>(connection(rank, transfer.peer))];
+          Connection& over = connections_[static_cast<std::size_t>(connection(rank, transfer.peer, transfer.channel))];
           if (std::exchange(over.round, lane) == lane) continue;
           carry(over, transfer.bytes, static_cast<double>(left_out));
         }
@@ -262,7 +262,8 @@ void FlowEvents::heard(std::int32_t of, const Message& message, double date, col
 
 void FlowEvents::send(std::int32_t from, const collectives::Transfer& transfer, std::int64_t round, double date,
                       std::int32_t cause, bool word) {
-  const std::int32_t number = connection(followed_[static_cast<std::size_t>(from / lanes_)], transfer.peer);
+  const std::int32_t number =
+      connection(followed_[static_cast<std::size_t>(from / lanes_)], transfer.peer, transfer.channel);
   Connection& over = connections_[static_cast<std::size_t>(number)];
   // Pairs of a class that begin at one rank are one connection.
   const std::int64_t handed_over = round * lanes_ + from % lanes_;
@@ -274,13 +275,14 @@ void FlowEvents::send(std::int32_t from, const collectives::Transfer& transfer, 
   if (over.queue.size() == 1) begins_.push({std::max(now_, date), serial_++, number});
 }
 
-std::int32_t FlowEvents::connection(collectives::Rank from, collectives::Rank to) {
+std::int32_t FlowEvents::connection(collectives::Rank from, collectives::Rank to, std::int32_t channel) {
   if (classes_ == nullptr) {
-    const auto [known, added] = to_[static_cast<std::size_t>(from)].try_emplace(to, -1);
+    const auto [known, added] =
+        to_[static_cast<std::size_t>(from)].try_emplace(EventClasses::key_of(0, to, channel), -1);
     if (added) known->second = make_connection(from, to, nullptr);
     return known->second;
   }
-  const std::int32_t* number = classes_->pair_of.find(EventClasses::key_of(from, to));
+  const std::int32_t* number = classes_->pair_of.find(EventClasses::key_of(from, to, channel));
   if (number == nullptr) throw std::logic_error("a message that is in no round");
   std::int32_t& known = of_class_[static_cast<std::size_t>(*number)];
   if (known < 0) {

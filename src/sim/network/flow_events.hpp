@@ -128,7 +128,7 @@ class FlowEvents {
   void heard(std::int32_t of, const Message& message, double date, collectives::Rank from);
   void send(std::int32_t from, const collectives::Transfer& transfer, std::int64_t round, double date,
             std::int32_t cause, bool word = false);
-  std::int32_t connection(collectives::Rank from, collectives::Rank to);
+  std::int32_t connection(collectives::Rank from, collectives::Rank to, std::int32_t channel);
   std::int32_t make_connection(collectives::Rank from, collectives::Rank to, const EventClasses::PairClass* pairs);
   void carry(Connection& over, double bytes, double times) const;
   void add_loads();
@@ -151,8 +151,8 @@ class FlowEvents {
   std::int64_t serial_ = 0;
   Fluid fluid_;
   std::vector<Connection> connections_;
-  std::vector<std::unordered_map<std::int32_t, std::int32_t>> to_;  ///< connections, per sender; without classes
-  std::vector<std::int32_t> of_class_;                              ///< connections, per class of pairs
+  std::vector<std::unordered_map<std::uint64_t, std::int32_t>> to_;  ///< connections, per sender; without classes
+  std::vector<std::int32_t> of_class_;                               ///< connections, per class of pairs
   std::vector<State> states_;
   std::vector<Event> events_;
   std::priority_queue<Begin, std::vector<Begin>, std::greater<>> begins_;

@@ -35,9 +35,11 @@ void CollectiveRun::open_connections() {
     for (std::int64_t round = phase.first; round < phase.first + distinct; ++round) {
       for (collectives::Rank rank = 0; rank < rounds_.ranks(); ++rank) {
         transfers.clear();
-        rounds_.sends(rank, round, transfers);
+        for (collectives::Rank lane = 0; lane < rounds_.lanes(); ++lane) {
+          rounds_.lane_sends(rank, lane, round, transfers);
+        }
         for (const collectives::Transfer& transfer : transfers) {
-          connections_.open(rank, transfer.peer);
+          connections_.open(rank, transfer.peer, transfer.channel);
           if (says_ready()) connections_.open(transfer.peer, rank);
         }
       }
@@ -137,7 +139,9 @@ void CollectiveRun::enter(collectives::Rank rank, collectives::Rank lane, State&
     return;
   }
   if (connections_.rendezvous()) {
-    for (const collectives::Transfer& transfer : transfers) connections_.post(transfer.peer, rank, state.date);
+    for (const collectives::Transfer& transfer : transfers) {
+      connections_.post(transfer.peer, rank, state.date, transfer.channel);
+    }
   }
   transfers.clear();
   rounds_.lane_sends(rank, lane, round, transfers);
@@ -206,6 +210,7 @@ void CollectiveRun::send(collectives::Rank rank, const collectives::Transfer& tr
              .round = static_cast<std::int32_t>(round),
              .from = rank,
              .to = transfer.peer,
+             .channel = transfer.channel,
              .bytes = transfer.bytes,
              .protocol = rounds_.protocol(),
              .share = rounds_.lane_share(rank, transfer.peer),
@@ -217,7 +222,7 @@ void CollectiveRun::send(collectives::Rank rank, const collectives::Transfer& tr
 /// wait for: every message, those words too, meets a receiver that has been there all along.
 void CollectiveRun::hand_over(const Message& message, EventGraph::Id cause, Outbox& outbox) {
   if (says_ready() && connections_.rendezvous()) {
-    connections_.post(message.from, message.to, -std::numeric_limits<double>::infinity());
+    connections_.post(message.from, message.to, -std::numeric_limits<double>::infinity(), message.channel);
   }
   connections_.send(message, graph_, cause, outbox);
 }

@@ -145,12 +145,12 @@ TEST(FlowOnNodesOfGpus, TakesTheSameTimeInOneMeshAsMessageByMessage) {
 }
 
 /// Bus bandwidth of an all-reduce of 1 GB, byte/s.
-double bus_bandwidth(spec::GpuClusterSpec cluster, const char* algorithm = "auto") {
+double bus_bandwidth(spec::GpuClusterSpec cluster) {
   cluster.fabric.adds_up = false;
   constexpr double kBytes = 1 << 30;
   const Cluster workers = test::workers_on({"", cluster, {}, {}}, spec::Fidelity::flow);
   const double seconds =
-      time_collectives(workers, std::vector{test::job(all_reduce, algorithm, kBytes)}).timings.at(0).seconds;
+      time_collectives(workers, std::vector{test::job(all_reduce, "auto", kBytes)}).timings.at(0).seconds;
   const auto n = static_cast<double>(workers.hosts.size());
   return kBytes / seconds * 2 * (n - 1) / n;
 }
@@ -161,9 +161,27 @@ TEST(NodesOfGpus, ReachTheBusBandwidthsThatAreKnownOfThem) {
   // DGX A100 with eight HDR adapters: 192 GB/s (NVIDIA/nccl, issue 812), DGX H100 with eight of NDR: 46 to 48 of each
   // (NVIDIA/nccl-tests, issue 290).
   EXPECT_NEAR(bus_bandwidth(nodes_of_gpus(32, "nvlink-3", "ib-hdr")), 188e9, 8e9);
-  // The tuner takes nvls-tree there, whose rounds are simulated too long between more than two nodes
-  // (docs/collectives.md): this is what the adapters carry.
-  EXPECT_NEAR(bus_bandwidth(nodes_of_gpus(32, "nvlink-4", "ib-ndr"), "ring"), 375e9, 30e9);
+  EXPECT_NEAR(bus_bandwidth(nodes_of_gpus(32, "nvlink-4", "ib-ndr")), 375e9, 30e9);
+}
+
+/// A rank that both trees make a neighbour of another shares its adapter with the rank's other neighbours twice, as the
+/// channels of NCCL do: a round takes no longer than its bytes.
+TEST(NodesOfGpus, TreesTakeNoLongerThanTheBytesOfTheBusiestAdapter) {
+  constexpr double kBytes = 1 << 30;
+  for (const auto& [nodes, adapters] : {std::pair{2, 1.0}, {3, 1.5}, {4, 2.0}, {8, 2.0}}) {
+    const spec::GpuClusterSpec cluster = nodes_of_gpus(8 * nodes, "nvlink-4", "ib-ndr");
+    // What the eight adapters of a node carry each way: as many halves of the vector as it has neighbours.
+    const double least = adapters * kBytes / 8 / (cluster.nic.bandwidth * cluster.nic.efficiency);
+    const CollectiveJob job = test::job(all_reduce, "nvls-tree", kBytes);
+    for (const spec::Fidelity fidelity : {spec::Fidelity::flow, spec::Fidelity::message}) {
+      if (fidelity == spec::Fidelity::message && nodes > 4) continue;  // many messages
+      const double seconds =
+          time_collectives(test::workers_on({"", cluster, {}, {}}, fidelity), std::vector{job}).timings.at(0).seconds;
+      const double inside = (1 + 1.0 / 8) / 0.85 * kBytes / (cluster.port.bandwidth * cluster.port.efficiency);
+      EXPECT_GT(seconds, std::max(least, inside)) << nodes;
+      EXPECT_LT(seconds, 1.08 * std::max(least, inside)) << nodes << " nodes, " << to_string(fidelity);
+    }
+  }
 }
 
 TEST_P(Flow, HierarchicalAllReduceTakesTheSameTimeAsMessageByMessage) {
