@@ -295,13 +295,12 @@ std::int64_t NodePlan::segments(double bytes, double segment_bytes, const RankLa
   }
   std::int64_t best = 1;
   double least = seconds(bytes, 1, layout);
-  // Powers of two and what is half-way. The minimum is flat: more segments, and messages, are to gain something.
-  constexpr double kGain = 0.99;
+  // Powers of two and what is half-way: the minimum is flat.
   for (std::int64_t power = 2; power <= kMost; power *= 2) {
     for (const std::int64_t segments : {power, power + power / 2}) {
       if (segments > kMost || bytes / static_cast<double>(segments * per_node) < kSmallest) continue;
       const double time = seconds(bytes, static_cast<double>(segments), layout);
-      if (time < kGain * least) {
+      if (time < least) {
         least = time;
         best = segments;
       }

@@ -68,8 +68,6 @@ class Rings {
   }
 
   Rank lanes() const { return static_cast<Rank>(orders_.size()); }
-  /// Where rings use a link of a mesh twice, each has a connection of its own through it.
-  std::int32_t channel(Rank lane) const { return per_node_ == ranks_ && inside_ < 1 ? lane : 0; }
   /// What a ring has of the line between two ranks: of a port inside a node, of a pair's link in a mesh, of an adapter.
   double share(Rank from, Rank to) const { return from / per_node_ == to / per_node_ ? inside_ : between_; }
   /// The rank at a place of a ring, counted round and round, from −ranks on; and the other way about.
@@ -149,12 +147,11 @@ class Ring final : public BlockRounds {
 
   void sent_in_lane(Rank rank, Rank lane, std::int64_t round, std::vector<Parcel>& out) const override {
     const std::int64_t place = rings_.place_of(lane, rank);
-    out.push_back(
-        {rings_.at(lane, place + 1), block(lane, place, round), 1, round < reduced_, 1, rings_.channel(lane)});
+    out.push_back({rings_.at(lane, place + 1), block(lane, place, round), 1, round < reduced_, 1, lane});
   }
   void received_in_lane(Rank rank, Rank lane, std::int64_t round, std::vector<Parcel>& out) const override {
     const std::int64_t before = rings_.place_of(lane, rank) - 1;
-    out.push_back({rings_.at(lane, before), block(lane, before, round), 1, round < reduced_, 1, rings_.channel(lane)});
+    out.push_back({rings_.at(lane, before), block(lane, before, round), 1, round < reduced_, 1, lane});
   }
 
   std::vector<RoundPhase> phases() const override { return {{0, count_, sizes().equal() || count_ == 1}}; }
@@ -242,7 +239,7 @@ class RingPipeline final : public BlockRounds {
   void add(Rank lane, std::int64_t way, Rank peer, std::int64_t round, std::vector<Parcel>& out) const {
     const std::int64_t segment = round - way;
     if (way < 0 || way >= ranks() - 1 || segment < 0 || segment >= segments_) return;
-    out.push_back({peer, lane * segments_ + segment, 1, reduces_, 1, rings_.channel(lane)});
+    out.push_back({peer, lane * segments_ + segment, 1, reduces_, 1, lane});
   }
 
   Rings rings_;

@@ -16,6 +16,7 @@ struct Transfer {
   /// Messages of a pair with different channels have connections of their own, and share a line as those of different
   /// pairs do.
   std::int32_t channel = 0;
+  static constexpr unsigned kChannelBits = 12;  ///< of the numbers of channels
   bool operator==(const Transfer&) const = default;
 };
 

@@ -208,7 +208,7 @@ void Connections::reset(std::int32_t from, std::int32_t to) {
 std::vector<std::int32_t> Connections::connected(std::int32_t from) const {
   std::vector<std::int32_t> nodes;
   for (const auto& [key, connection] : peers_[number(from)].all) {
-    const auto to = static_cast<std::int32_t>(key >> 8U);
+    const auto to = static_cast<std::int32_t>(key >> collectives::Transfer::kChannelBits);
     if (key == key_of(to, 0)) nodes.push_back(to);
   }
   std::ranges::sort(nodes);

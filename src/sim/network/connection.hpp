@@ -170,7 +170,9 @@ class Connections {
     std::int64_t last = -1;
     Connection* to_last = nullptr;
   };
-  static std::int64_t key_of(std::int64_t to, std::int32_t channel) { return to << 8U | channel; }
+  static std::int64_t key_of(std::int64_t to, std::int32_t channel) {
+    return to << collectives::Transfer::kChannelBits | channel;
+  }
   using Pair = std::pair<const simgrid::s4u::Host*, const simgrid::s4u::Host*>;
   struct PairHash {
     std::size_t operator()(const Pair& pair) const {

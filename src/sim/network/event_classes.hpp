@@ -33,7 +33,8 @@ struct EventClasses {
   std::vector<std::pair<std::int32_t, std::int32_t>> first_link;  ///< link, the first of its class
 
   static std::uint64_t key_of(collectives::Rank from, collectives::Rank to, std::int32_t channel) {
-    return static_cast<std::uint64_t>(from) << 36U | static_cast<std::uint64_t>(to) << 8U |
+    constexpr auto kChannels = collectives::Transfer::kChannelBits;
+    return (static_cast<std::uint64_t>(from) << 26U | static_cast<std::uint64_t>(to)) << kChannels |
            static_cast<std::uint64_t>(channel);
   }
   /// Whether all ranks of a class have the same date (seconds), so that the classes hold for these too.

@@ -142,6 +142,10 @@ TEST(FlowOnNodesOfGpus, TakesTheSameTimeInOneMeshAsMessageByMessage) {
   std::vector<CollectiveJob> jobs;
   for (const double bytes : {1e3, 1e6, 1e8}) jobs.push_back(test::job(all_reduce, "ring", bytes));
   expect_same_collectives({"", nodes_of_gpus(8, "xgmi-mi300x", "roce-400"), {}, {}}, jobs);
+  // Of four, two rings share every link.
+  spec::GpuClusterSpec four = nodes_of_gpus(8, "xgmi-mi300x", "roce-400");
+  four.gpus = four.rails = 4;
+  expect_same_collectives({"", four, {}, {}}, jobs);
 }
 
 /// Bus bandwidth of an all-reduce of 1 GB, byte/s.

@@ -36,7 +36,7 @@ TEST(TimesOfNccl, APartOfAnAllReduceIsNeverLongerThanTheWhole) {
       for (const auto& [gpus, rails] : {std::pair<std::int64_t, std::int64_t>{2, 1}, {4, 2}, {8, 1}, {8, 8}}) {
         const auto n = static_cast<double>(nodes * gpus);
         std::vector<CollectiveJob> jobs;
-        for (const double bytes : {64 * kMebi, 256 * kMebi}) {
+        for (const double bytes : {64 * kMebi}) {
           for (const char* algorithm : {"auto", "ring"}) {
             jobs.push_back(test::job(reduce_scatter, algorithm, bytes));
             jobs.push_back(test::job(all_gather, algorithm, bytes / n));
@@ -67,17 +67,17 @@ TEST(TimesOfNccl, AProtocolIsChosenForTheWholeCollective) {
 }
 
 TEST(TimesOfNccl, BroadcastsAndReducesUseAllAdapters) {
-  // 1 GiB through eight adapters of 48 GB/s: 2.8 ms, and the segments that fill the pipeline.
+  // 512 MiB through eight adapters of 48 GB/s: 1.4 ms, and the segments that fill the pipeline.
   for (const step::CollectiveKind kind : {broadcast, reduce}) {
     const std::vector<CollectiveTiming> times =
-        timed(cluster_of(2, 8, 8, "ib-ndr", "nvlink-4"), {test::job(kind, "auto", 1024 * kMebi)});
+        timed(cluster_of(2, 8, 8, "ib-ndr", "nvlink-4"), {test::job(kind, "auto", 512 * kMebi)});
     EXPECT_EQ(times[0].algorithm, "ring");
-    EXPECT_NEAR(times[0].seconds, 1024 * kMebi / (8 * 48e9), 0.25e-3) << to_string(kind);
+    EXPECT_NEAR(times[0].seconds, 512 * kMebi / (8 * 48e9), 0.25e-3) << to_string(kind);
   }
 }
 
 TEST(TimesOfAMesh, AreThoseOfAllItsLinks) {
-  // Four A100 joined pairwise by 100 GB/s: 2 · 3/4 · 1 GiB over three links.
+  // Four A100 joined pairwise by 100 GB/s: 2 · 3/4 · 1 GiB over three links. Two rings share each link.
   spec::GpuClusterSpec pairwise = cluster_of(1, 4, 1, "ib-hdr");
   pairwise.inside = spec::InsideNode::mesh;
   pairwise.port = {.name = "gpu-cluster inside",
