@@ -103,7 +103,6 @@ void Piece::shard_gradients() {
     if (auto* collective = std::get_if<CollectiveTask>(&task.what)) {
       collective->kind = CollectiveKind::reduce_scatter;
       collective->algorithm = reduce_scatter_;
-      collective->algorithm = "auto";
     } else if (auto* compute = std::get_if<ComputeTask>(&task.what);
                compute != nullptr && compute->phase == Phase::update) {
       compute->flops = compute->flops.scaled(1 / replicas_);

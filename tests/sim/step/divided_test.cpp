@@ -3,6 +3,7 @@
 
 #include <numeric>
 
+#include "sim/declared.hpp"
 #include "sim/simulator.hpp"
 #include "sim/star.hpp"
 #include "spec/tensor_parallel.hpp"
@@ -63,7 +64,7 @@ step::Schedule gradient_sharing(const spec::ModelShape& device, std::size_t repl
 }
 
 step::Schedule divided(const spec::ModelShape& whole, const ParallelismSpec& how, std::size_t replicas,
-                       std::int64_t batch) {
+                       std::int64_t batch, const std::string& reduce_scatter = "auto") {
   const spec::ModelShape device = spec::sharded(whole, how.tensor);
   const auto of_layers = [&](const spec::LayerRange& layers, double samples) {
     return gradient_sharing(device, replicas, layers, samples);
@@ -73,7 +74,8 @@ step::Schedule divided(const spec::ModelShape& whole, const ParallelismSpec& how
                        .device = device,
                        .batch = batch,
                        .sample_scale = static_cast<double>(batch),
-                       .all_gather = "ring"},
+                       .all_gather = "ring",
+                       .reduce_scatter = reduce_scatter},
                       how, replicas);
 }
 
@@ -130,6 +132,47 @@ TEST(DividedStep, ShardingSendsWhatZeroSays) {
   EXPECT_NEAR(sent({.micro_batch = 1, .sharding = Sharding::optimizer}, kReplicas, 2), 2 * kRing, 1e-3);
   EXPECT_NEAR(sent({.micro_batch = 1, .sharding = Sharding::gradients}, kReplicas, 2), 3 * kRing, 1e-3);
   EXPECT_NEAR(sent({.micro_batch = 1, .sharding = Sharding::parameters}, kReplicas, 2), 6 * kRing, 1e-3);
+}
+
+TEST(DividedStep, ShardingScattersSumsAsTheRunAsks) {
+  for (const Sharding sharding : {Sharding::optimizer, Sharding::gradients, Sharding::parameters}) {
+    for (const char* asked : {"direct", "ring"}) {
+      const step::Schedule schedule = divided(network(2), {.sharding = sharding}, 4, 1, asked);
+      int scattered = 0;
+      for (const step::Task& task : schedule.tasks) {
+        const auto* collective = std::get_if<step::CollectiveTask>(&task.what);
+        if (collective == nullptr || collective->kind != step::CollectiveKind::reduce_scatter) continue;
+        ++scattered;
+        EXPECT_EQ(collective->algorithm, asked);
+      }
+      EXPECT_EQ(scattered, 2);
+    }
+  }
+  // With a latency of a second the one round of `direct` is seconds quicker than the three of a ring.
+  const auto seconds = [](const char* asked) {
+    const step::Schedule schedule = divided(network(1), {.sharding = Sharding::optimizer}, 4, 1, asked);
+    return test::time_on({.workers = 4, .rate = 1e15, .latency = 1}, schedule).seconds;
+  };
+  EXPECT_GT(seconds("ring"), seconds("direct") + 1);
+}
+
+// GPUs that share an adapter: by halving, a reduce-scatter took seven times a ring, and a step three times the one
+// whose states are not divided. What is scattered and gathered is what a ring all-reduce sends.
+TEST(DividedStep, ShardingTakesNoLongerWhereGpusShareAnAdapter) {
+  const spec::GpuClusterSpec nodes = test::cluster_of(2, 4, test::line(300e9, 1e-6, spec::Transport::nvlink),
+                                                      test::line(3e7, 1e-6, spec::Transport::rdma));
+  Cluster cluster = test::workers_on({"", nodes, {}, {}}, spec::Fidelity::message);
+  cluster.devices.assign(cluster.hosts.size(), test::clockwork());
+  spec::ModelShape wide{"wide", {}};
+  for (const char* layer : {"first", "second"}) wide.layers.push_back(spec::dense_shape(layer, 4096, 4096, false));
+  const auto seconds = [&](Sharding sharding) {
+    const std::vector<step::Schedule> schedules{divided(wide, {.sharding = sharding}, cluster.hosts.size(), 1)};
+    return time_schedules(cluster, schedules).steps.at(0).seconds;
+  };
+  const double whole = seconds(Sharding::none);
+  EXPECT_GT(whole, 2 * (kForward + kBackward) + 1) << "what is sent counts";
+  EXPECT_LT(seconds(Sharding::optimizer), 1.05 * whole);
+  EXPECT_LT(seconds(Sharding::gradients), 1.05 * whole);
 }
 
 /// Times that devices of a layer tell one another something.
