@@ -205,7 +205,7 @@ std::string list_regions() {
 }
 
 std::string list_collectives() {
-  std::string text = "How collectives can be carried out; auto takes the one that is estimated to be the soonest.\n";
+  std::string text = "How collectives can be carried out; auto takes what the devices' library takes, best the quickest.\n";
   step::CollectiveKind last{};
   bool first = true;
   for (const collectives::CollectiveAlgorithm& algorithm : collectives::collective_registry()) {
