@@ -60,10 +60,10 @@ void write_cluster(XmlWriter& xml, const spec::GpuClusterSpec& cluster) {
   set_name(element, cluster.name);
   element.set("nodes", cluster.nodes).set("gpus", cluster.gpus);
   if (!cluster.port.name.empty()) set_cluster_link(element, "inside", cluster.port);
-  if (cluster.port.name.empty() || is_own_link(cluster.port)) {
-    if (!cluster.port.name.empty()) element.set("inside-transport", to_string(cluster.port.transport));
-    element.set("library", to_string(cluster.port.library));
+  if (!cluster.port.name.empty() && is_own_link(cluster.port)) {
+    element.set("inside-transport", to_string(cluster.port.transport));
   }
+  if (cluster.library_is_given) element.set("library", to_string(cluster.port.library));
   if (cluster.inside == spec::InsideNode::mesh) element.set("mesh", true);
   if (cluster.inside == spec::InsideNode::shared) set_cluster_link(element, "bridge", cluster.bridge);
   element.set("rails", cluster.rails);

@@ -79,19 +79,19 @@ spec::FabricSpec read_fabric(const Element& element, std::int64_t nodes, spec::T
   return fabric;
 }
 
-/// Whose GPUs they are, where the link between them does not say so, and how bytes travel over it.
+/// Whose library they have, whatever the devices are, and how bytes travel between them.
 void read_library(const Node& node, spec::GpuClusterSpec& cluster) {
   static const std::array<std::string, 2> kLibraries = {to_string(spec::CollectiveLibrary::nccl),
                                                         to_string(spec::CollectiveLibrary::rccl)};
   const bool named = !cluster.port.name.empty() && !is_own_link(cluster.port);
-  for (const char* attribute : {"library", "inside-transport"}) {
-    if (named) node.refuse(attribute, "means nothing where 'inside' is of the catalogue, which knows it", "remove it");
-  }
+  if (named)
+    node.refuse("inside-transport", "means nothing where 'inside' is of the catalogue, which knows it", "remove it");
   if (cluster.port.name.empty()) node.refuse("inside-transport", "means nothing without 'inside'", "remove it");
-  if (named || !node.has("library")) return;
+  if (!node.has("library")) return;
+  cluster.library_is_given = true;
   cluster.port.library = static_cast<spec::CollectiveLibrary>(node.choice("library", kLibraries, 0));
-  const bool xgmi =
-      cluster.port.library == spec::CollectiveLibrary::rccl && cluster.port.transport == spec::Transport::rdma;
+  const bool xgmi = !named && cluster.port.library == spec::CollectiveLibrary::rccl &&
+                    cluster.port.transport == spec::Transport::rdma;
   if (xgmi) cluster.port.costs = spec::MessageCosts::xgmi;
 }
 

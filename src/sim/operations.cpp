@@ -274,9 +274,10 @@ StepOperations operations_in(WireReader& message) {
     const auto& hosts = loaded.nodes.hosts;
     const std::vector<simgrid::s4u::Host*> workers(hosts.begin(),
                                                    hosts.begin() + static_cast<std::ptrdiff_t>(loaded.nodes.workers));
-    const collectives::RankLayout layout = workers_meet(std::span(&asked, 1), nullptr)
-                                               ? rank_layout(workers, *loaded.network)
-                                               : ranks_apart(workers.size());
+    const collectives::RankLayout layout =
+        workers_meet(std::span(&asked, 1), nullptr)
+            ? rank_layout(workers, *loaded.network, std::span(loaded.nodes.devices).first(workers.size()))
+            : ranks_apart(workers.size());
     step::NetworkUse use;
     step::Schedule settled = asked;
     CollectiveChoices choices(layout, use, hosts, loaded.network.get());

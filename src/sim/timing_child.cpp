@@ -64,8 +64,9 @@ class RunOfSchedules {
     const auto& hosts = loaded_.nodes.hosts;
     const std::vector<simgrid::s4u::Host*> workers(hosts.begin(),
                                                    hosts.begin() + static_cast<std::ptrdiff_t>(loaded_.nodes.workers));
-    return workers_meet(job_.schedules, job_.kinds) ? rank_layout(workers, *loaded_.network)
-                                                    : ranks_apart(workers.size());
+    return workers_meet(job_.schedules, job_.kinds)
+               ? rank_layout(workers, *loaded_.network, std::span(loaded_.nodes.devices).first(workers.size()))
+               : ranks_apart(workers.size());
   }
 
   /// How collectives are carried out, of those that are simulated and of those whose bytes are wanted. Returns the
@@ -311,7 +312,7 @@ void simulate_collectives(const Cluster& cluster, std::span<const CollectiveJob>
   LoadedCluster loaded(cluster, sink);
   loaded.act(sink, [&] {
     step::NetworkUse use;
-    const collectives::RankLayout layout = rank_layout(loaded.nodes.hosts, *loaded.network);
+    const collectives::RankLayout layout = rank_layout(loaded.nodes.hosts, *loaded.network, loaded.nodes.devices);
     CollectiveChoices choices(layout, use);
     start_background(cluster.platform, *loaded.engine);
     for (const CollectiveJob& job : jobs) {

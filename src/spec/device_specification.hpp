@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "spec/layer_shape.hpp"
+#include "spec/platform_specification.hpp"
 #include "spec/precision.hpp"
 
 namespace dadsim::spec {
@@ -46,6 +47,8 @@ struct DeviceSpec {
   std::vector<KindEfficiency> efficiencies = {};  ///< other than matrix_efficiency
   double fp8_flops = 0;
   double slowness = 1;  ///< of this one of its kind: by how much longer all that it computes takes, above 0
+  std::optional<CollectiveLibrary> library = std::nullopt;  ///< what carries out its collectives; nothing: not known
+  GpuGeneration generation = GpuGeneration::ampere;         ///< of NVIDIA's
 
   /// Flop/s; 0 if the device does not have it.
   double peak(Precision precision) const;

@@ -81,6 +81,7 @@ struct GpuClusterSpec {
   std::int64_t rails = 1;  ///< network adapters per node; GPU i uses rail i·rails/gpus
   LinkSpec nic;            ///< of each rail, full duplex
   FabricSpec fabric;
+  bool library_is_given = false;  ///< that of `port` was asked for, whatever the devices are
 };
 
 /// Sites around a hub, each with a line of its own. Hosts are called after their class: `CLASS-1` … (just `CLASS` if

@@ -490,10 +490,11 @@ class MalformedCases {
           edited({{R"(<digits train="800" test="200"/>)", R"(<ts train-file="/no/a.ts"/>)"}}),
           {R"(@FILE@:9: train-file="/no/a.ts" of <ts> does not exist; the path of a .ts file)",
            R"(@FILE@:9: <ts> lacks 'test-file'; the path of a .ts file)"});
-    exact("table without a target",
-          edited({{R"(<digits train="800" test="200"/>)", R"(<csv file="/no/a.csv" target=" "/>)"}}),
-          {R"(@FILE@:9: file="/no/a.csv" of <csv> does not exist; the path of a CSV file)",
-           R"(@FILE@:9: target=" " of <csv> is empty; the name of the column that holds the class, its number from 1, or last)"});
+    exact(
+        "table without a target",
+        edited({{R"(<digits train="800" test="200"/>)", R"(<csv file="/no/a.csv" target=" "/>)"}}),
+        {R"(@FILE@:9: file="/no/a.csv" of <csv> does not exist; the path of a CSV file)",
+         R"(@FILE@:9: target=" " of <csv> is empty; the name of the column that holds the class, its number from 1, or last)"});
     const auto csv = [&](const char* name, const char* attributes, std::vector<std::string> errors) {
       part(name, edited({{R"(<digits train="800" test="200"/>)", std::string("<csv ") + attributes + "/>"}}),
            std::move(errors));
@@ -886,6 +887,14 @@ class MalformedCases {
     platform("transport of links of the catalogue", kGpuCluster, R"(nic="ib-ndr")", R"(nic="ib-ndr" transport="rdma")",
              {"transport=\"rdma\" of <gpu-cluster> means nothing where all links between nodes are of the catalogue; "
               "remove it"});
+    platform(
+        "transport of a link inside of the catalogue", kGpuCluster, R"(inside="nvlink-4")",
+        R"(inside="nvlink-4" inside-transport="rdma")",
+        {"inside-transport=\"rdma\" of <gpu-cluster> means nothing where 'inside' is of the catalogue, which knows it; "
+         "remove it"});
+    platform("transport of no link inside", kGpuCluster, R"(gpus="4" inside="nvlink-4")",
+             R"(gpus="1" inside-transport="rdma")",
+             {R"(inside-transport="rdma" of <gpu-cluster> means nothing without 'inside'; remove it)"});
     platform("mesh of single GPUs", kGpuCluster, R"(gpus="4" inside="nvlink-4")", R"(gpus="1" mesh="true")",
              {R"(mesh="true" of <gpu-cluster> means nothing to one GPU per node; remove it)"});
     platform("mesh with a bridge", kGpuCluster, R"(inside="nvlink-4")",

@@ -75,6 +75,25 @@ TEST_F(Platform, GpuClusterWithLinksOfOnesOwn) {
   EXPECT_TRUE(cluster.fabric.adds_up);
 }
 
+TEST_F(Platform, GpuClusterWithALibraryAndATransportInside) {
+  const auto cluster = [&](const std::string& attributes) {
+    return read_as<spec::GpuClusterSpec>("<gpu-cluster nodes=\"2\" nic=\"ib-ndr\" " + attributes + "/>");
+  };
+  EXPECT_FALSE(cluster(R"(gpus="2" inside="50GBps")").library_is_given);
+  EXPECT_EQ(cluster(R"(gpus="2" inside="50GBps")").port.library, spec::CollectiveLibrary::nccl);
+  const spec::GpuClusterSpec xgmi = cluster(R"(gpus="2" inside="50GBps" inside-transport="rdma" library="rccl")");
+  EXPECT_TRUE(xgmi.library_is_given);
+  EXPECT_EQ(xgmi.port.library, spec::CollectiveLibrary::rccl);
+  EXPECT_EQ(xgmi.port.transport, spec::Transport::rdma);
+  EXPECT_EQ(xgmi.port.costs, spec::MessageCosts::xgmi);
+  EXPECT_EQ(cluster(R"(gpus="2" inside="50GBps" inside-transport="rdma")").port.costs, spec::MessageCosts::pcie);
+  EXPECT_EQ(cluster(R"(gpus="2" inside="50GBps" inside-transport="tcp")").port.transport, spec::Transport::tcp);
+  EXPECT_EQ(cluster(R"(gpus="1" library="rccl")").port.library, spec::CollectiveLibrary::rccl);
+  const spec::GpuClusterSpec pcie = cluster(R"(gpus="2" inside="pcie-3" library="rccl")");
+  EXPECT_EQ(pcie.port.library, spec::CollectiveLibrary::rccl);
+  EXPECT_EQ(pcie.port.costs, fake_catalog().links.at(1).costs);
+}
+
 TEST_F(Platform, BbrIsAQueueThatIsNeverFull) {
   EXPECT_EQ(sites(R"(up="10Mbps" down="10Mbps" latency="5ms" congestion="bbr")").up.queue_bytes, 1e9);
   EXPECT_EQ(sites(R"(up="10Mbps" down="10Mbps" latency="5ms" congestion="cubic")").up.queue_bytes, 3e5);

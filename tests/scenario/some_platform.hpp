@@ -68,6 +68,7 @@ inline void add_gpu_cluster(SomePlatform& platform, const std::string& name) {
   const std::string nic = own ? some_bandwidth() : some_catalog_link();
   inside += maybe("nic-latency", some_seconds());
   if (own) inside += maybe("transport", some_transport());
+  inside += maybe("library", coin() ? "nccl" : "rccl");
   platform.inside += fmt::format("<gpu-cluster{} nodes=\"{}\" gpus=\"{}\"{} nic=\"{}\">{}</gpu-cluster>",
                                  name_attribute(name), nodes, gpus, inside, nic, some_fabric(nodes));
   for (std::int64_t i = 0; i < nodes * gpus; ++i) {

@@ -15,6 +15,7 @@ std::vector<spec::DeviceSpec> geforce() {
                    .source = "NVIDIA GeForce GTX Titan X specification (2015), unverified",
                    .memory_bytes = 12 * kGib,
                    .power = 250,
+                   .generation = spec::GpuGeneration::volta,
                }),
       of_class(kConsumerGpu,
                {
@@ -25,6 +26,7 @@ std::vector<spec::DeviceSpec> geforce() {
                    .source = "NVIDIA GeForce GTX 1080 Ti specification (2017), unverified",
                    .memory_bytes = 11 * kGib,
                    .power = 250,
+                   .generation = spec::GpuGeneration::volta,
                }),
       of_class(kConsumerGpu,
                {
@@ -36,6 +38,7 @@ std::vector<spec::DeviceSpec> geforce() {
                    .fp16_flops = 53.8 * kTera,
                    .memory_bytes = 11 * kGib,
                    .power = 250,
+                   .generation = spec::GpuGeneration::volta,
                }),
       of_class(
           kConsumerGpu,
@@ -54,6 +57,7 @@ std::vector<spec::DeviceSpec> geforce() {
               .efficiencies = {calibrated(spec::LayerKind::convolution, spec::Precision::fp16, 0.563,
                                           kTimm + "ResNet-50, ResNet-101 and ResNet-152"),
                                calibrated(spec::LayerKind::dense, spec::Precision::fp16, 0.602, kTimm + "ViT-B/16")},
+              .generation = spec::GpuGeneration::ampere,
           }),
       of_class(kConsumerGpu,
                {
@@ -68,6 +72,7 @@ std::vector<spec::DeviceSpec> geforce() {
                    .memory_bytes = 24 * kGib,
                    .power = 450,
                    .fp8_flops = 330 * kTera,
+                   .generation = spec::GpuGeneration::ampere,
                }),
       of_class(kConsumerGpu,
                {
@@ -82,6 +87,7 @@ std::vector<spec::DeviceSpec> geforce() {
                    .memory_bytes = 32 * kGib,
                    .power = 575,
                    .fp8_flops = 419 * kTera,
+                   .generation = spec::GpuGeneration::blackwell,
                }),
   };
 }

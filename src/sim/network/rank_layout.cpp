@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -66,6 +67,22 @@ GpuNode gpu_node_of(const Path& inside, const Interconnect& network) {
   return node;
 }
 
+/// What is on all devices, if that is known: MPI where they differ; and the oldest generation, by which NCCL goes.
+struct OfDevices {
+  spec::CollectiveLibrary library;
+  spec::GpuGeneration generation;
+};
+std::optional<OfDevices> library_of(std::span<const spec::DeviceSpec* const> devices) {
+  std::optional<OfDevices> all;
+  for (const spec::DeviceSpec* device : devices) {
+    if (!device->library) return std::nullopt;
+    if (!all) all = {*device->library, device->generation};
+    if (all->library != *device->library) all->library = spec::CollectiveLibrary::mpi;
+    all->generation = std::min(all->generation, device->generation);
+  }
+  return all;
+}
+
 bool may_join_gpus(const Path& path) {
   return path.use.transport == spec::Transport::nvlink || path.use.transport == spec::Transport::rdma;
 }
@@ -91,7 +108,8 @@ void describe_library(const GpuNode& node, bool between, bool plain, collectives
 
 }  // namespace
 
-collectives::RankLayout rank_layout(const std::vector<simgrid::s4u::Host*>& hosts, Interconnect& network) {
+collectives::RankLayout rank_layout(const std::vector<simgrid::s4u::Host*>& hosts, Interconnect& network,
+                                    std::span<const spec::DeviceSpec* const> devices) {
   collectives::RankLayout layout;
   std::map<std::string, std::int32_t> number_of;
   const auto next = [&number_of] { return static_cast<std::int32_t>(number_of.size()); };
@@ -104,13 +122,23 @@ collectives::RankLayout rank_layout(const std::vector<simgrid::s4u::Host*>& host
   bool between = false;
   const GpuNode* declared = gpu_node_of(*hosts.front());
   GpuNode node = declared == nullptr ? GpuNode{} : *declared;
+  const std::optional<OfDevices> own = node.library_is_given ? std::nullopt : library_of(devices);
+  const auto go_by_devices = [&] {
+    if (!own) return;
+    node.library = own->library;
+    node.generation = own->generation;
+  };
+  go_by_devices();
   bool gpus = true;  // as far as the links tell
   bool plain = false;
   for (std::size_t i = 1; i < hosts.size() && !(inside && between); ++i) {
     if (!inside && layout.node_of[i] == layout.node_of[i - 1] && hosts[i] != hosts[i - 1]) {
       layout.inside = channel(hosts[i - 1], hosts[i], network);
       const Path& path = network[network.path(hosts[i - 1], hosts[i])];
-      if (declared == nullptr) node = gpu_node_of(path, network);
+      if (declared == nullptr) {
+        node = gpu_node_of(path, network);
+        go_by_devices();
+      }
       describe_inside(path, node, layout);
       gpus = gpus && may_join_gpus(path);
       plain = plain || path.use.transport == spec::Transport::plain;
@@ -140,6 +168,7 @@ collectives::RankLayout rank_layout(const std::vector<simgrid::s4u::Host*>& host
       layout.rail_of.push_back(static_cast<std::int32_t>(all.rail(number_in_network(*host))));
     }
   }
+  if (own) gpus = own->library != spec::CollectiveLibrary::mpi;
   // Among clusters that a WAN joins: other switches of the same fabric are nearer than that. No library has a rule.
   constexpr double kMuchFarther = 4;
   const bool far = between && layout.ranks() > layout.nodes() &&

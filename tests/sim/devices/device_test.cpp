@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 #include <set>
 #include <stdexcept>
 #include <string>
+#include <tuple>
 
 #include "sim/step/compute_time.hpp"
 
@@ -44,6 +46,28 @@ spec::DeviceSpec plain() {
           .memory_efficiency = 0.2,
           .launch_overhead = 3,
           .source = ""};
+}
+
+TEST(Devices, SaysWhichLibraryAndGenerationItsDevicesHave) {
+  using spec::CollectiveLibrary;
+  using spec::GpuGeneration;
+  const std::tuple<const char*, CollectiveLibrary, GpuGeneration> gpus[] = {
+      {"p100-sxm2", CollectiveLibrary::nccl, GpuGeneration::volta},
+      {"t4", CollectiveLibrary::nccl, GpuGeneration::volta},
+      {"rtx-2080-ti", CollectiveLibrary::nccl, GpuGeneration::volta},
+      {"rtx-3090", CollectiveLibrary::nccl, GpuGeneration::ampere},
+      {"l40s", CollectiveLibrary::nccl, GpuGeneration::ampere},
+      {"h100-sxm5", CollectiveLibrary::nccl, GpuGeneration::hopper},
+      {"rtx-5090", CollectiveLibrary::nccl, GpuGeneration::blackwell}};
+  for (const auto& [name, library, generation] : gpus) {
+    EXPECT_EQ(device(name).library, library) << name;
+    EXPECT_EQ(device(name).generation, generation) << name;
+  }
+  EXPECT_EQ(device("mi300x").library, CollectiveLibrary::rccl);
+  for (const char* name : {"epyc-9654", "jetson-nano", "apple-m2"}) {
+    EXPECT_EQ(device(name).library, CollectiveLibrary::mpi) << name;
+  }
+  EXPECT_EQ(device("tpu-v4").library, std::nullopt);
 }
 
 TEST(Devices, TheCatalogueIsComplete) {

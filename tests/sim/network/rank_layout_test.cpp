@@ -3,10 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
 #include "sim/built_platform.hpp"
+#include "sim/declared.hpp"
+#include "sim/device.hpp"
 #include "sim/platform.hpp"
 #include "sim/star.hpp"
 
@@ -27,15 +30,20 @@ spec::GpuClusterSpec nodes_of_eight(std::int64_t nodes, const std::string& port,
   return cluster;
 }
 
-/// Of the first `count` hosts (0: all).
-collectives::RankLayout layout_on(const spec::PlatformSpec& platform, std::size_t count = 0) {
+/// Of the first `count` hosts (0: all), with these devices in turn (none: not known).
+collectives::RankLayout layout_on(const spec::PlatformSpec& platform, std::size_t count = 0,
+                                  const std::vector<std::string>& of = {}) {
   const auto engine = load_engine(platform);
   std::vector<std::string> names = host_names(platform);
   if (count > 0) names.resize(count);
   std::vector<simgrid::s4u::Host*> hosts;
   for (const std::string& name : names) hosts.push_back(engine->host_by_name(name));
   Interconnect network(*engine, false, spec::Transport::plain);
-  return rank_layout(hosts, network);
+  std::vector<const spec::DeviceSpec*> devices;
+  for (std::size_t i = 0; i < hosts.size() && !of.empty(); ++i) {
+    devices.push_back(&*std::ranges::find(device_catalog().all(), of[i % of.size()], &spec::DeviceSpec::name));
+  }
+  return rank_layout(hosts, network, devices);
 }
 
 // As platforms/dgx-h100-pod.xml.
@@ -156,6 +164,50 @@ void expect_gpus_over_sockets(std::int64_t gpus) {
 // GPUs are GPUs over any fabric.
 TEST(RankLayout, GpusOverSocketsHaveTheirLibrary) { expect_gpus_over_sockets(8); }
 TEST(RankLayout, SoHasOneGpuToANode) { expect_gpus_over_sockets(1); }
+
+// Whose library it is the devices say, wherever they are.
+spec::PlatformSpec four_hospitals() {
+  spec::FederationSpec federation;
+  const spec::LinkSpec line = test::line(1e9 / 8, 5e-3, spec::Transport::tcp);
+  federation.sites = {{"hospital", 4, true, line, line}};
+  return {"", federation, {}, {}};
+}
+
+TEST(RankLayout, GpusOfAFederationHaveTheLibraryOfTheirMaker) {
+  const collectives::RankLayout layout = layout_on(four_hospitals(), 4, {"h100-pcie"});
+  EXPECT_EQ(layout.library, spec::CollectiveLibrary::nccl);
+  EXPECT_EQ(layout.generation, spec::GpuGeneration::hopper);
+  EXPECT_TRUE(layout.over_sockets);
+  EXPECT_GT(layout.start_seconds, 0);
+}
+TEST(RankLayout, SoHaveThoseOfAmd) {
+  EXPECT_EQ(layout_on(four_hospitals(), 4, {"mi300x"}).library, spec::CollectiveLibrary::rccl);
+}
+TEST(RankLayout, TheOldestOfTheirGpusCounts) {
+  EXPECT_EQ(layout_on(four_hospitals(), 4, {"h100-pcie", "t4"}).generation, spec::GpuGeneration::volta);
+}
+TEST(RankLayout, DevicesOfDifferentLibrariesHaveMpi) {
+  const collectives::RankLayout layout = layout_on(four_hospitals(), 4, {"h100-pcie", "mi300x"});
+  EXPECT_EQ(layout.library, spec::CollectiveLibrary::mpi);
+  EXPECT_EQ(layout.start_seconds, 0);
+}
+TEST(RankLayout, CpusHaveMpiInAGpuClusterToo) {
+  EXPECT_EQ(layout_on({"", nodes_of_eight(4, "nvlink-4", "ib-ndr"), {}, {}}, 0, {"epyc-9654"}).library,
+            spec::CollectiveLibrary::mpi);
+}
+TEST(RankLayout, WithoutDevicesThePlatformSaysIt) {
+  EXPECT_EQ(layout_on(four_hospitals(), 4).library, spec::CollectiveLibrary::mpi);
+}
+TEST(RankLayout, ADeviceWhoseLibraryIsNotKnownLeavesItToThePlatform) {
+  EXPECT_EQ(layout_on({"", nodes_of_eight(4, "nvlink-4", "ib-ndr"), {}, {}}, 0, {"tpu-v4"}).library,
+            spec::CollectiveLibrary::nccl);
+}
+TEST(RankLayout, ALibraryThatIsGivenOverrulesTheDevices) {
+  spec::GpuClusterSpec cluster = nodes_of_eight(4, "pcie-4", "ib-hdr");
+  cluster.port.library = spec::CollectiveLibrary::rccl;
+  cluster.library_is_given = true;
+  EXPECT_EQ(layout_on({"", cluster, {}, {}}, 0, {"h100-pcie"}).library, spec::CollectiveLibrary::rccl);
+}
 
 TEST(RankLayout, HospitalsAreNodesOfTheirOwn) {
   spec::PlatformSpec platform = test::platform_file(std::string(DADSIM_SOURCE_DIR) + "/platforms/hospitals.xml");

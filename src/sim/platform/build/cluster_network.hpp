@@ -18,6 +18,7 @@ struct GpuNode {
   spec::CollectiveLibrary library = spec::CollectiveLibrary::nccl;
   spec::GpuGeneration generation = spec::GpuGeneration::ampere;
   std::int64_t gpus = 1, rails = 1;
+  bool library_is_given = false;  ///< it holds whatever the devices are
 };
 
 /// The ways through a cluster. Its hosts are numbered from 0 in the order of host_names().

@@ -45,7 +45,7 @@ class GpuCluster : public ClusterNetwork {
         gpus_(spec.gpus),
         rails_(spec.rails),
         meshed_(spec.inside == spec::InsideNode::mesh && spec.gpus > 1),
-        node_{spec.inside, spec.port.library, spec.port.generation, spec.gpus, spec.rails} {
+        node_{spec.inside, spec.port.library, spec.port.generation, spec.gpus, spec.rails, spec.library_is_given} {
     check(spec);
     for (std::int64_t node = 0; node < nodes_; ++node) {
       const std::string name = name_in(spec.name, fmt::format("node-{}", node));
