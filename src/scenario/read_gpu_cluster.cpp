@@ -87,12 +87,13 @@ void read_library(const Node& node, spec::GpuClusterSpec& cluster) {
   if (named)
     node.refuse("inside-transport", "means nothing where 'inside' is of the catalogue, which knows it", "remove it");
   if (cluster.port.name.empty()) node.refuse("inside-transport", "means nothing without 'inside'", "remove it");
+  const bool amd = node.has("library") && node.choice("library", kLibraries, 0) == 1;
+  if (!named && !cluster.port.name.empty() && cluster.port.transport == spec::Transport::rdma) {
+    cluster.port.costs = amd ? spec::MessageCosts::xgmi : spec::MessageCosts::pcie;
+  }
   if (!node.has("library")) return;
   cluster.library_is_given = true;
-  cluster.port.library = static_cast<spec::CollectiveLibrary>(node.choice("library", kLibraries, 0));
-  const bool xgmi = !named && cluster.port.library == spec::CollectiveLibrary::rccl &&
-                    cluster.port.transport == spec::Transport::rdma;
-  if (xgmi) cluster.port.costs = spec::MessageCosts::xgmi;
+  cluster.port.library = amd ? spec::CollectiveLibrary::rccl : spec::CollectiveLibrary::nccl;
 }
 
 }  // namespace
