@@ -245,7 +245,7 @@ TEST_P(ClosedForm, IsNeverBelowTheLatencyOfItsLongestPair) {
   fmt::print("{}: closed form from {:.3g} to {:.3g} times message\n", name, least, most);
   // As docs/timing.md has it.
   EXPECT_GE(least, name == "wan_tcp" ? 0.01 : 0.18);
-  EXPECT_LE(most, 7.5);
+  EXPECT_LE(most, name == "one_switch" ? 8.5 : 7.5);
 }
 
 INSTANTIATE_TEST_SUITE_P(Platforms, ClosedForm,
