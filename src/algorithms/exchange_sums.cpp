@@ -231,7 +231,7 @@ void Exchange::combine(EncodedSum& sum) {
     const Payloads of_part = payloads_of(part, part.down);
     hand_over(of_part, -1, back.message);
     said.insert(said.end(), of_part.begin(), of_part.end());
-    // What all have encoded alike is added as it is: nothing more is lost, and there is nothing to remember.
+    // If all sites encode in the same way, messages are added as they are: nothing more is lost or to be remembered.
     if (wire_.remembers() && !wire_.adds()) {
       charge(step::Phase::encode, step::Role::aggregator,
              cost::only_where(part.present, wire_.compressor().memory_work(part.down)));
