@@ -40,9 +40,9 @@ double closed_form_seconds(const Rounds& rounds, const std::function<double(std:
       (pace.ready != Pace::Ready::is_taken_for_granted ? 2 : 1) / static_cast<double>(pace.in_flight);
   double seconds = rounds.start_seconds();
   for (const RoundPhase& phase : rounds.phases()) {
-    for (std::int64_t i = 0; i < (phase.alike ? 1 : phase.rounds); ++i) {
+    for (std::int64_t i = 0; i < (phase.uniform ? 1 : phase.rounds); ++i) {
       const std::int64_t round = phase.first + i;
-      const double times = phase.alike ? static_cast<double>(phase.rounds) : 1;
+      const double times = phase.uniform ? static_cast<double>(phase.rounds) : 1;
       seconds += times * (latencies * latency(round) + busiest_bytes(rounds, round) / bandwidth);
     }
   }

@@ -84,20 +84,20 @@ class GroupRounds final : public Rounds {
     for (const RankGroup& group : groups_) distinct.insert(group.rounds.get());
     if (distinct.size() == 1) return (*distinct.begin())->phases();
     std::set<std::int64_t> begins;
-    std::vector<RoundPhase> unlike;
+    std::vector<RoundPhase> varying;
     for (const Rounds* rounds : distinct) {
       for (const RoundPhase& phase : rounds->phases()) {
         begins.insert(phase.first);
         begins.insert(phase.first + phase.rounds);
-        if (!phase.alike) unlike.push_back(phase);
+        if (!phase.uniform) varying.push_back(phase);
       }
     }
     std::vector<RoundPhase> result;
     for (auto begin = begins.begin(); begin != begins.end() && std::next(begin) != begins.end(); ++begin) {
-      const bool alike = std::ranges::none_of(unlike, [&](const RoundPhase& phase) {
+      const bool uniform = std::ranges::none_of(varying, [&](const RoundPhase& phase) {
         return phase.first <= *begin && *begin < phase.first + phase.rounds;
       });
-      result.push_back({*begin, *std::next(begin) - *begin, alike});
+      result.push_back({*begin, *std::next(begin) - *begin, uniform});
     }
     return result;
   }

@@ -26,7 +26,7 @@ class InTwoSteps final : public BlockRounds {
     for (RoundPhase phase : then_->phases()) {
       phase.first += first_->count();
       // Ranks come to the second step at different dates, so that its rounds are not one like the other.
-      phase.alike = phase.alike && phase.rounds == 1;
+      phase.uniform = phase.uniform && phase.rounds == 1;
       all.push_back(phase);
     }
     return all;

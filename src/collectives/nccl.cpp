@@ -18,107 +18,35 @@ namespace {
 
 enum class Algorithm : std::uint8_t { tree, ring, collnet_direct, collnet_chain, nvls, nvls_tree, pat };
 
-/// The name under which dadsim lays an algorithm out.
-const char* name_of(Algorithm algorithm) {
-  switch (algorithm) {
-    case Algorithm::tree:
-      return "tree";
-    case Algorithm::ring:
-      return "ring";
-    case Algorithm::collnet_direct:
-    case Algorithm::collnet_chain:
-      return "sharp";
-    case Algorithm::nvls:
-      return "nvls";
-    case Algorithm::nvls_tree:
-      return "nvls-tree";
-    case Algorithm::pat:
-      return "pat";
-  }
-  throw std::logic_error("unknown algorithm");
-}
+/// Microseconds with LL, LL128 and Simple. Algorithms that have Simple alone have its number thrice.
+using Latencies = std::array<double, 3>;
+constexpr Latencies simple_alone(double microseconds) { return {microseconds, microseconds, microseconds}; }
 
-/// What NCCL_ALGO calls it.
-const char* setting_of(Algorithm algorithm) {
-  switch (algorithm) {
-    case Algorithm::tree:
-      return "Tree";
-    case Algorithm::ring:
-      return "Ring";
-    case Algorithm::collnet_direct:
-      return "CollnetDirect";
-    case Algorithm::collnet_chain:
-      return "CollnetChain";
-    case Algorithm::nvls:
-      return "NVLS";
-    case Algorithm::nvls_tree:
-      return "NVLSTree";
-    case Algorithm::pat:
-      return "PAT";
-  }
-  throw std::logic_error("unknown algorithm");
+struct AlgorithmRow {
+  Algorithm algorithm;
+  const char* name;     ///< under which dadsim lays it out
+  const char* setting;  ///< what NCCL_ALGO calls it
+  Latencies base;       ///< baseLat
+  // hwLat, of a step: inside a node over NVLink and over PCIe, and between nodes.
+  Latencies over_nvlink, over_pcie, between;
+};
+
+constexpr std::array<AlgorithmRow, 7> kAlgorithms = {{
+    {Algorithm::tree, "tree", "Tree", {6.8, 14, 8.4}, {0.6, 1.25, 4}, {1, 1.9, 4}, {5, 8.5, 14}},
+    {Algorithm::ring, "ring", "Ring", {6.6, 14, 8.4}, {0.6, 1.9, 3.4}, {1, 2.5, 5.7}, {2.7, 4, 14}},
+    {Algorithm::collnet_direct, "sharp", "CollnetDirect", {}, simple_alone(3.7), simple_alone(3.7), simple_alone(31)},
+    {Algorithm::collnet_chain, "sharp", "CollnetChain", {}, simple_alone(2.8), simple_alone(2.8), simple_alone(30)},
+    {Algorithm::nvls, "nvls", "NVLS", {}, simple_alone(25), simple_alone(25), simple_alone(18)},
+    {Algorithm::nvls_tree, "nvls-tree", "NVLSTree", {}, simple_alone(25), simple_alone(25), simple_alone(20.9)},
+    {Algorithm::pat, "pat", "PAT", simple_alone(8), simple_alone(4), simple_alone(4), simple_alone(14)},
+}};
+
+const AlgorithmRow& row_of(Algorithm algorithm) {
+  return *std::ranges::find(kAlgorithms, algorithm, &AlgorithmRow::algorithm);
 }
 
 constexpr std::array kProtocols = {Protocol::ll, Protocol::ll128, Protocol::simple};
 std::size_t index_of(Protocol protocol) { return static_cast<std::size_t>(protocol) - 1; }
-
-/// Microseconds with LL, LL128 and Simple.
-using Latencies = std::array<double, 3>;
-
-/// baseLat. Algorithms that have Simple only have its number thrice.
-Latencies base_latency(Algorithm algorithm) {
-  switch (algorithm) {
-    case Algorithm::tree:
-      return {6.8, 14, 8.4};
-    case Algorithm::ring:
-      return {6.6, 14, 8.4};
-    case Algorithm::pat:
-      return {8, 8, 8};
-    default:
-      return {0, 0, 0};
-  }
-}
-
-/// hwLat: of a step inside a node.
-Latencies step_inside(Algorithm algorithm, bool nvlink) {
-  switch (algorithm) {
-    case Algorithm::tree:
-      return nvlink ? Latencies{0.6, 1.25, 4} : Latencies{1, 1.9, 4};
-    case Algorithm::ring:
-      return nvlink ? Latencies{0.6, 1.9, 3.4} : Latencies{1, 2.5, 5.7};
-    case Algorithm::collnet_direct:
-      return {3.7, 3.7, 3.7};
-    case Algorithm::collnet_chain:
-      return {2.8, 2.8, 2.8};
-    case Algorithm::nvls:
-    case Algorithm::nvls_tree:
-      return {25, 25, 25};
-    case Algorithm::pat:
-      return {4, 4, 4};
-  }
-  throw std::logic_error("unknown algorithm");
-}
-
-/// hwLat: of a step between nodes.
-Latencies step_between(Algorithm algorithm) {
-  switch (algorithm) {
-    case Algorithm::tree:
-      return {5, 8.5, 14};
-    case Algorithm::ring:
-      return {2.7, 4, 14};
-    case Algorithm::collnet_direct:
-      return {31, 31, 31};
-    case Algorithm::collnet_chain:
-      return {30, 30, 30};
-    case Algorithm::nvls:
-      return {18, 18, 18};
-    case Algorithm::nvls_tree:
-      return {20.9, 20.9, 20.9};
-    case Algorithm::pat:
-      return {14, 14, 14};
-  }
-  throw std::logic_error("unknown algorithm");
-}
 
 /// GB/s on one node, on two, on more.
 using ByNodes = std::array<double, 3>;
@@ -308,14 +236,15 @@ class Tuner {
 
   double latency_of(step::CollectiveKind kind, Algorithm algorithm, Protocol protocol) const {
     const std::size_t p = index_of(protocol);
-    const double base = base_latency(algorithm).at(p);
-    double inside = step_inside(algorithm, nvlink_).at(p);
-    const double between = step_between(per_node_ == 1 ? Algorithm::tree : algorithm).at(p);
+    const AlgorithmRow& row = row_of(algorithm);
+    const double base = row.base.at(p);
+    double inside = (nvlink_ ? row.over_nvlink : row.over_pcie).at(p);
+    const double between = row_of(per_node_ == 1 ? Algorithm::tree : algorithm).between.at(p);
     const double levels = std::floor(std::log2(nodes_));
     switch (algorithm) {
       case Algorithm::ring: {
         const bool pipeline = kind == step::CollectiveKind::broadcast || kind == step::CollectiveKind::reduce;
-        if (pipeline) return base + (nodes_ == 1 ? inside : step_between(algorithm).at(p));
+        if (pipeline) return base + (nodes_ == 1 ? inside : row.between.at(p));
         const double across = nodes_ == 1 ? 0 : (kind == step::CollectiveKind::all_reduce ? 2 : 1) * (nodes_ - 1.0);
         if (nodes_ > 1) {
           const double post = (generation_.amd_cpu ? 2 : 1) * (protocol == Protocol::simple ? 3 : 1);
@@ -366,8 +295,8 @@ std::vector<CollectiveChoice> nccl_choices(const CollectiveRequest& request, con
   const auto add = [&](Algorithm algorithm, Protocol protocol) {
     // NVLS in a node is laid out with flags of its own (nvls.cpp).
     const Protocol laid_out = algorithm == Algorithm::nvls ? Protocol::by_message : protocol;
-    choices.push_back({name_of(algorithm), laid_out, 1e-6 * tuner.time(kind, algorithm, protocol, bytes),
-                       std::string("NCCL_ALGO=") + setting_of(algorithm) + " NCCL_PROTO=" + to_string(protocol)});
+    choices.push_back({row_of(algorithm).name, laid_out, 1e-6 * tuner.time(kind, algorithm, protocol, bytes),
+                       std::string("NCCL_ALGO=") + row_of(algorithm).setting + " NCCL_PROTO=" + to_string(protocol)});
   };
   const auto add_all = [&](Algorithm algorithm) {
     for (const Protocol protocol : kProtocols) {

@@ -34,7 +34,7 @@ struct RoundPhase {
   std::int64_t first = 0;  ///< round
   std::int64_t rounds = 1;
   /// Every round of the phase has the same pairs, and each pair the same bytes: the first round stands for all.
-  bool alike = true;
+  bool uniform = true;
 };
 
 /// How ranks go through rounds.

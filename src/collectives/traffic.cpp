@@ -5,8 +5,8 @@ namespace dadsim::collectives {
 void add_traffic(const Rounds& rounds, std::vector<double>& sent, std::vector<double>& received) {
   std::vector<Transfer> transfers;
   for (const RoundPhase& phase : rounds.phases()) {
-    const std::int64_t distinct = phase.alike ? 1 : phase.rounds;
-    const auto times = static_cast<double>(phase.alike ? phase.rounds : 1);
+    const std::int64_t distinct = phase.uniform ? 1 : phase.rounds;
+    const auto times = static_cast<double>(phase.uniform ? phase.rounds : 1);
     for (std::int64_t round = phase.first; round < phase.first + distinct; ++round) {
       for (Rank rank = 0; rank < rounds.ranks(); ++rank) {
         transfers.clear();

@@ -55,7 +55,7 @@ TEST(Groups, ARoundOfAPhaseStandsForAllOfIt) {
   for (const RoundPhase& phase : all->phases()) {
     EXPECT_EQ(phase.first, next);
     next += phase.rounds;
-    for (std::int64_t round = phase.first; phase.alike && round < next; ++round) {
+    for (std::int64_t round = phase.first; phase.uniform && round < next; ++round) {
       for (Rank rank = 0; rank < all->ranks(); ++rank) {
         EXPECT_EQ(sent(*all, rank, round), sent(*all, rank, phase.first)) << round << " " << rank;
       }

@@ -89,8 +89,8 @@ TEST_P(EveryRounds, PhasesCoverAllRoundsAndAlikeOnesAreAlike) {
       ASSERT_EQ(phase.first, next) << what.name();
       ASSERT_GT(phase.rounds, 0) << what.name();
       next += phase.rounds;
-      EXPECT_TRUE(phase.alike || phase.rounds > 1) << what.name();
-      if (!phase.alike) continue;
+      EXPECT_TRUE(phase.uniform || phase.rounds > 1) << what.name();
+      if (!phase.uniform) continue;
       const Pairs first = messages_sent(*what.rounds, phase.first);
       for (std::int64_t round = phase.first + 1; round < next; ++round) {
         ASSERT_EQ(messages_sent(*what.rounds, round), first) << what.name() << " round " << round;
@@ -169,12 +169,12 @@ TEST(Ring, BlocksAreNotRounded) {
 }
 
 TEST(Ring, IsOneAlikePhaseExceptWithUnequalBlocks) {
-  EXPECT_TRUE(case_of(step::CollectiveKind::all_reduce, "ring", 6, 1000).rounds->phases().front().alike);
+  EXPECT_TRUE(case_of(step::CollectiveKind::all_reduce, "ring", 6, 1000).rounds->phases().front().uniform);
   EXPECT_EQ(case_of(step::CollectiveKind::all_reduce, "ring", 6, 1000).rounds->phases().front().rounds, 10);
   CollectiveRequest request = request_for(step::CollectiveKind::all_gather, 6, true);
-  EXPECT_FALSE(lay_out(request, "ring", ranks_on_nodes(6))->phases().front().alike);
+  EXPECT_FALSE(lay_out(request, "ring", ranks_on_nodes(6))->phases().front().uniform);
   request.bytes.assign(6, 70.0);  // six sizes that are the same after all
-  EXPECT_TRUE(lay_out(request, "ring", ranks_on_nodes(6))->phases().front().alike);
+  EXPECT_TRUE(lay_out(request, "ring", ranks_on_nodes(6))->phases().front().uniform);
 }
 
 TEST(Bytes, PerRankAreTheTextbooks) {
@@ -332,7 +332,7 @@ TEST(DoubleBinaryTree, HasOneAlikePhaseWhenSegmentsAreMany) {
   const std::vector<RoundPhase> phases =
       case_of(step::CollectiveKind::all_reduce, "double-binary-tree", 8, 2000, 1, 10).rounds->phases();
   ASSERT_EQ(phases.size(), 3U);
-  EXPECT_TRUE(phases[1].alike);
+  EXPECT_TRUE(phases[1].uniform);
   EXPECT_EQ(phases[1].rounds, 100 - 5);
 }
 

@@ -190,17 +190,17 @@ class EdgeReader {
     const auto weighted = [](const Edge& edge) { return !edge.weight.empty(); };
     const auto first = std::ranges::find_if(listed_, weighted);
     if (first == listed_.end()) return;
-    const bool alike = std::ranges::all_of(listed_, [&](const Edge& edge) { return edge.weight == first->weight; }) &&
+    const bool equal = std::ranges::all_of(listed_, [&](const Edge& edge) { return edge.weight == first->weight; }) &&
                        first->weight != "nan";
     const bool sites = std::ranges::all_of(listed_, [&](const Edge& edge) {
       const std::optional<std::int64_t> number = whole_number(edge.weight);
       return edge.weight.empty() || (number && *number >= 0 && *number <= static_cast<std::int64_t>(sites_));
     });
-    if (!alike && sites) {
+    if (!equal && sites) {
       return fail(first->line, fmt::format("'{}' may be a weight or another neighbour", first->weight),
                   "two sites in each line, or weights with a point, as 1.0");
     }
-    if (!alike) {
+    if (!equal) {
       note(first->line, "weights behind edges are not used",
            "what sites mix with follows from the number of their neighbours");
     }

@@ -70,7 +70,7 @@ MessageGraph::MessageGraph(const collectives::Rounds& rounds, FlowRoutes& routes
       return pairs_.size() - 1;
     };
     for (const collectives::RoundPhase& phase : phases) {
-      for (std::int64_t i = 0; i < (phase.alike ? 1 : phase.rounds); ++i) {
+      for (std::int64_t i = 0; i < (phase.uniform ? 1 : phase.rounds); ++i) {
         const std::int64_t round = phase.first + i;
         for (collectives::Rank lane = 0; lane < rounds.lanes(); ++lane) {
           transfers.clear();

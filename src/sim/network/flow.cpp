@@ -162,8 +162,8 @@ void FlowModel::work_out(const collectives::Rounds& rounds, std::vector<double>&
   const double begin = *std::ranges::max_element(dates);
   const collectives::Pace pace = rounds.pace();
   for (const collectives::RoundPhase& phase : rounds.phases()) {
-    const std::int64_t times = phase.alike ? 1 : phase.rounds;
-    const std::int64_t together = phase.alike ? 1 : pace.in_flight;
+    const std::int64_t times = phase.uniform ? 1 : phase.rounds;
+    const std::int64_t together = phase.uniform ? 1 : pace.in_flight;
     for (std::int64_t i = 0; i < times; i += together) {
       const std::int64_t first = phase.first + i;
       const std::int64_t end = phase.first + std::min(i + together, times);
@@ -172,13 +172,13 @@ void FlowModel::work_out(const collectives::Rounds& rounds, std::vector<double>&
         if (KnownPattern* ready = pattern_of(rounds, first, end, true)) play(*ready, 1, dates);
       }
       if (KnownPattern* known = pattern_of(rounds, first, end, false)) {
-        play(*known, phase.alike ? phase.rounds : 1, dates);
+        play(*known, phase.uniform ? phase.rounds : 1, dates);
       }
       if (to_the_end || !(doubt_ > 0)) continue;
       // As if the rounds that are left took as long each, and nothing more came to be in doubt.
       const std::vector<double>& reached = condensed_ != nullptr ? class_dates_ : dates;
       const double each = (*std::ranges::max_element(reached) - begin) /
-                          static_cast<double>(phase.alike ? phase.first + phase.rounds : end);
+                          static_cast<double>(phase.uniform ? phase.first + phase.rounds : end);
       if (doubt_ > kPlainDoubt * each * static_cast<double>(rounds.count())) throw OutOfStep();
     }
   }

@@ -19,10 +19,10 @@ constexpr std::int64_t kFewRounds = 32;  // of those alike, carried out at first
 constexpr double kSettled = 1e-3;        // of the whole time: what may come of rounds that do not all take the same
 
 /// The longest phase of rounds that are alike.
-collectives::RoundPhase longest_alike(const collectives::Rounds& rounds) {
+collectives::RoundPhase longest_uniform(const collectives::Rounds& rounds) {
   collectives::RoundPhase longest{0, 0, true};
   for (const collectives::RoundPhase& phase : rounds.phases()) {
-    if (phase.alike && phase.rounds > longest.rounds) longest = phase;
+    if (phase.uniform && phase.rounds > longest.rounds) longest = phase;
   }
   return longest;
 }
@@ -49,9 +49,9 @@ double FlowEvents::messages(const collectives::Rounds& rounds) { return messages
 double FlowEvents::messages(const collectives::Rounds& rounds, const std::vector<collectives::Rank>& senders) {
   double all = 0;
   for (const collectives::RoundPhase& phase : rounds.phases()) {
-    for (std::int64_t i = 0; i < (phase.alike ? 1 : phase.rounds); ++i) {
+    for (std::int64_t i = 0; i < (phase.uniform ? 1 : phase.rounds); ++i) {
       all +=
-          (phase.alike ? static_cast<double>(phase.rounds) : 1) * messages_of_round(rounds, phase.first + i, senders);
+          (phase.uniform ? static_cast<double>(phase.rounds) : 1) * messages_of_round(rounds, phase.first + i, senders);
       if (all > 1e3 * kMostMessages) return all;
     }
   }
@@ -79,7 +79,7 @@ void FlowEvents::run(const collectives::Rounds& rounds, std::vector<double>& dat
 }
 
 void FlowEvents::follow(const collectives::Rounds& rounds, std::vector<double>& dates) {
-  const collectives::RoundPhase phase = longest_alike(rounds);
+  const collectives::RoundPhase phase = longest_uniform(rounds);
   const double all = messages(rounds, followed_);
   const double each = phase.rounds > 0 ? messages_of_round(rounds, phase.first, followed_) : 0;
   const double begin = *std::ranges::max_element(dates);

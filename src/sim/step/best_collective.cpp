@@ -22,7 +22,7 @@ bool is_small(const collectives::Rounds& rounds) {
   std::size_t messages = 0;
   std::vector<collectives::Transfer> transfers;
   for (const collectives::RoundPhase& phase : rounds.phases()) {
-    for (std::int64_t i = 0; i < (phase.alike ? 1 : phase.rounds); ++i) {
+    for (std::int64_t i = 0; i < (phase.uniform ? 1 : phase.rounds); ++i) {
       for (collectives::Rank rank = 0; rank < rounds.ranks(); ++rank) {
         transfers.clear();
         rounds.sends(rank, phase.first + i, transfers);

@@ -31,7 +31,7 @@ double closed_form_of(const std::vector<simgrid::s4u::Host*>& hosts, const colle
   };
   std::map<std::int64_t, double> latencies;
   for (const collectives::RoundPhase& phase : rounds.phases()) {
-    for (std::int64_t i = 0; i < (phase.alike ? 1 : phase.rounds); ++i) {
+    for (std::int64_t i = 0; i < (phase.uniform ? 1 : phase.rounds); ++i) {
       latencies[phase.first + i] = latency_of(phase.first + i);
     }
   }

@@ -31,7 +31,7 @@ CollectiveRun::CollectiveRun(std::int32_t serial, const collectives::Rounds& rou
 void CollectiveRun::open_connections() {
   std::vector<collectives::Transfer> transfers;
   for (const collectives::RoundPhase& phase : rounds_.phases()) {
-    const std::int64_t distinct = phase.alike ? 1 : phase.rounds;
+    const std::int64_t distinct = phase.uniform ? 1 : phase.rounds;
     for (std::int64_t round = phase.first; round < phase.first + distinct; ++round) {
       for (collectives::Rank rank = 0; rank < rounds_.ranks(); ++rank) {
         transfers.clear();

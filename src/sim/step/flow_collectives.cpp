@@ -27,8 +27,8 @@ template <class Visit>
 void for_each_message(const collectives::Rounds& rounds, const Visit& visit) {
   std::vector<collectives::Transfer> transfers;
   for (const collectives::RoundPhase& phase : rounds.phases()) {
-    for (std::int64_t i = 0; i < (phase.alike ? 1 : phase.rounds); ++i) {
-      const double times = phase.alike ? static_cast<double>(phase.rounds) : 1;
+    for (std::int64_t i = 0; i < (phase.uniform ? 1 : phase.rounds); ++i) {
+      const double times = phase.uniform ? static_cast<double>(phase.rounds) : 1;
       for (collectives::Rank rank = 0; rank < rounds.ranks(); ++rank) {
         transfers.clear();
         rounds.sends(rank, phase.first + i, transfers);
@@ -43,10 +43,10 @@ double least_followed(const collectives::Rounds& rounds) {
   double messages = 0;
   std::vector<collectives::Transfer> transfers;
   for (const collectives::RoundPhase& phase : rounds.phases()) {
-    for (std::int64_t i = 0; i < (phase.alike ? 1 : phase.rounds) && messages <= kTooMany; ++i) {
+    for (std::int64_t i = 0; i < (phase.uniform ? 1 : phase.rounds) && messages <= kTooMany; ++i) {
       transfers.clear();
       for (collectives::Rank rank = 0; rank < rounds.ranks(); ++rank) rounds.sends(rank, phase.first + i, transfers);
-      messages += static_cast<double>(phase.alike ? std::min(phase.rounds, kFollowed) : 1) *
+      messages += static_cast<double>(phase.uniform ? std::min(phase.rounds, kFollowed) : 1) *
                   static_cast<double>(transfers.size());
     }
   }

@@ -37,7 +37,7 @@ void MessageEffortCount::add(const collectives::Rounds& rounds, std::span<const 
   const double per_message = kPerMessage + kPerRank * static_cast<double>(count);
   double looked_at = 0;
   for (const collectives::RoundPhase& phase : rounds.phases()) {
-    const std::int64_t different = phase.alike ? 1 : phase.rounds;
+    const std::int64_t different = phase.uniform ? 1 : phase.rounds;
     double messages = 0;
     double sharers = 0;
     std::int64_t seen = 0;
