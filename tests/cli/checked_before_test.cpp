@@ -173,6 +173,9 @@ TEST_F(CheckedBefore, ATableWithoutALineOfNames) {
     EXPECT_EQ(kept.err, "");
     EXPECT_NE(kept.out.find("names=\"false\""), std::string::npos) << kept.out;
     EXPECT_NE(kept.out.find("train=\"32\" test=\"8\""), std::string::npos) << "all 40 rows: " << kept.out;
+    const Outcome learned = run(with("names=\"false\" target=\"" + std::string(target) + "\""), {});
+    EXPECT_EQ(learned.exit_code, kSuccess) << learned.err;
+    EXPECT_NE(learned.out.find("accuracy, %"), std::string::npos) << learned.out;
   }
 }
 

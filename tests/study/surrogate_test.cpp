@@ -6,6 +6,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "report/html/report.hpp"
 #include "scenario/load.hpp"
 #include "study/catalog.hpp"
 #include "study/experiment.hpp"
@@ -84,6 +85,18 @@ TEST_F(Surrogate, WhatVariesOverTimeHasNone) {
   EXPECT_TRUE(fit.runs.empty());
   EXPECT_NE(fit.why_not, "");
   EXPECT_EQ(nlohmann::json::parse(report::to_json(fit))["runs"].size(), 0U);
+}
+
+// Another cluster that cannot be simulated costs the sliders, and neither the result nor the page.
+TEST_F(Surrogate, AFitThatFailsLeavesThePageItsReason) {
+  scenario_.platform.changes.push_back({.link = "of no platform", .bandwidth_factor = 2});
+  const report::Retiming fit = fit_retiming(scenario_, learned_, result_, false);
+  EXPECT_TRUE(fit.runs.empty());
+  EXPECT_NE(fit.failure.find("there is no link and no class of links 'of no platform'"), std::string::npos)
+      << fit.failure;
+  EXPECT_NE(fit.why_not.find(fit.failure), std::string::npos) << fit.why_not;
+  const std::string page = report::to_html(result_, "", fit, {});
+  EXPECT_NE(page.find("the times of other clusters could not be fitted"), std::string::npos);
 }
 
 }  // namespace
