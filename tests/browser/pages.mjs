@@ -117,6 +117,21 @@ export const openAll = (page) =>
     ),
   );
 
+/** From now on window.dates holds every date that the played step shows (seconds), and when (milliseconds). */
+export const recordDates = (page) =>
+  page.evaluate(() => {
+    const input = document.querySelector("#played-step input[type=range]");
+    const own = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, "value");
+    window.dates = [];
+    Object.defineProperty(input, "value", {
+      get: () => own.get.call(input),
+      set: (value) => {
+        window.dates.push({ at: performance.now(), date: Number(value) });
+        own.set.call(input, value);
+      },
+    });
+  });
+
 export const resultOf = (page) => page.evaluate(() => JSON.parse(document.getElementById("result").textContent));
 export const pixels = (page, selector) => page.evaluate((s) => document.querySelector(s).toDataURL(), selector);
 export const background = (page) => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
@@ -144,7 +159,9 @@ export function testLayout(name) {
         );
       await shows(blank, []);
       await isNoWiderThanTheWindow(page, width);
-      await page.screenshot({ path: join(ARTEFACTS, `${name}-${width}-${colorScheme}.png`), fullPage: true });
+      if (process.env.DADSIM_ARTEFACTS !== undefined) {
+        await page.screenshot({ path: join(ARTEFACTS, `${name}-${width}-${colorScheme}.png`), fullPage: true });
+      }
       await close();
     }
   });

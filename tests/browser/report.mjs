@@ -15,6 +15,7 @@ import {
   openAll,
   openTable,
   pixels,
+  recordDates,
   reports,
   resultOf,
   root,
@@ -492,18 +493,7 @@ test("a step is played with a new date in every frame, and by the keyboard", asy
   const section = page.locator("#played-step");
   const date = section.getByLabel("Date", { exact: true });
   await section.getByLabel("Played in", { exact: true }).selectOption({ label: "4 s" });
-  await page.evaluate(() => {
-    const input = document.querySelector("#played-step input[type=range]");
-    const own = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, "value");
-    window.dates = [];
-    Object.defineProperty(input, "value", {
-      get: () => own.get.call(input),
-      set: (value) => {
-        window.dates.push({ at: performance.now(), date: Number(value) });
-        own.set.call(input, value);
-      },
-    });
-  });
+  await recordDates(page);
   await section.getByRole("button", { name: "Play" }).click();
   await page.clock.runFor(1500);
   await section.getByRole("button", { name: "Pause" }).click();
@@ -529,22 +519,11 @@ test("a step is shown in stills where the system asks for little motion", async 
   const { page, close } = await open("hospitals", { reducedMotion: "reduce", stoppedClock: true });
   const section = page.locator("#played-step");
   await section.getByLabel("Played in", { exact: true }).selectOption({ label: "4 s" });
-  await page.evaluate(() => {
-    const input = document.querySelector("#played-step input[type=range]");
-    const own = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, "value");
-    window.dates = new Set();
-    Object.defineProperty(input, "value", {
-      get: () => own.get.call(input),
-      set: (value) => {
-        window.dates.add(Number(value));
-        own.set.call(input, value);
-      },
-    });
-  });
+  await recordDates(page);
   await section.getByRole("button", { name: "Play" }).click();
   await page.clock.runFor(1500);
   await section.getByRole("button", { name: "Pause" }).click();
-  const dates = await page.evaluate(() => [...window.dates].sort((a, b) => a - b));
+  const dates = await page.evaluate(() => [...new Set(window.dates.map(({ date }) => date))].sort((a, b) => a - b));
   assert.ok(dates.length >= 3, "it goes on all the same");
   const whole = Number(await page.locator("#played-step input[type=range]").getAttribute("max"));
   const stills = whole / 100;

@@ -2,7 +2,7 @@
 //   tests/browser/run speed.mjs build/release/src/dadsim build/release/tests/browser/write_sample_reports build/browser build
 import { join } from "node:path";
 import test from "node:test";
-import { beforeAll, dadsim, open, reports, root } from "./pages.mjs";
+import { beforeAll, dadsim, open, recordDates, reports, root } from "./pages.mjs";
 
 beforeAll((folder) => {
   reports["sweep-large"] = join(folder, "sweep-large.html");
@@ -32,22 +32,11 @@ test("frames of a step that is played (at least 30 a second are wanted)", async 
   const { page, close } = await open("hospitals");
   const section = page.locator("#played-step");
   await section.getByLabel("Played in", { exact: true }).selectOption({ label: "4 s" });
-  await page.evaluate(() => {
-    const input = document.querySelector("#played-step input[type=range]");
-    const own = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, "value");
-    window.dates = [];
-    Object.defineProperty(input, "value", {
-      get: () => own.get.call(input),
-      set: (value) => {
-        window.dates.push(performance.now());
-        own.set.call(input, value);
-      },
-    });
-  });
+  await recordDates(page);
   await section.getByRole("button", { name: "Play" }).click();
   await page.waitForTimeout(1500);
   await section.getByRole("button", { name: "Pause" }).click();
-  const rate = await page.evaluate(() => (1000 * (window.dates.length - 1)) / (window.dates.at(-1) - window.dates[0]));
+  const rate = await page.evaluate(() => (1000 * (window.dates.length - 1)) / (window.dates.at(-1).at - window.dates[0].at));
   console.log(`${rate.toFixed(1)} frames/s`);
   await close();
 });
