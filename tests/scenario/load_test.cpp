@@ -49,7 +49,7 @@ TEST(Load, FillsInEveryDefault) {
   EXPECT_EQ(platform.path, folder.path("platform.xml"));
   EXPECT_EQ(platform.transport, spec::Transport::plain);
   EXPECT_EQ(scenario.network.fidelity, spec::Fidelity::automatic);
-  EXPECT_EQ(scenario.network.message_budget, 2'000'000);
+  EXPECT_EQ(scenario.network.message_budget, 500'000);
   EXPECT_EQ(scenario.network.timed_steps, 0);
   EXPECT_FALSE(scenario.network.rendezvous);
   EXPECT_EQ(scenario.network.jitter, spec::JitterSpec{});
