@@ -90,6 +90,20 @@ std::string share_in_words(double share) {
   return share > 0 && share < kLeastNamed ? "under 1 %" : fmt::format("{:.0f} %", share * 100);
 }
 
+std::string causes_in_short(const RunResult& run, CausesNamed named) {
+  std::string text;
+  for (const Cause& cause : causes_of(run)) {
+    if (!text.empty() && cause.share < kLeastNamed) continue;
+    const bool on = named == CausesNamed::each || (named == CausesNamed::first && text.empty());
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", share_in_words(cause.share), cause_in_words(cause.kind));
+    if (!on || cause.parts.empty()) continue;
+    const Cause::Part& most = cause.parts.front();
+    text += fmt::format(" ({}{})", resources_in_words(cause, most),
+                        cause.parts.size() > 1 ? " " + share_in_words(most.share) : "");
+  }
+  return text;
+}
+
 std::string causes_in_words(const RunResult& run) {
   std::string text;
   for (const Cause& cause : causes_of(run)) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -37,6 +38,11 @@ std::string share_in_words(double share);
 /// What held a run back, by kind first: a sentence without its end. "56 % of the step was bandwidth (link up 33 %, link
 /// down 22 %), 33 % computing (site-1), 11 % latency (up)". Empty where a run has no critical path.
 std::string causes_in_words(const RunResult& run);
+
+/// Which causes are named with the resource that most of them lies on.
+enum class CausesNamed : std::uint8_t { each, first, none };
+/// The same in short, without what is under half a per cent: "56 % bandwidth (link up 33 %), 33 % computing (site-1)".
+std::string causes_in_short(const RunResult& run, CausesNamed named);
 
 /// The name of the link that a direction is part of: SimGrid makes a link of each, but whoever buys them buys one.
 std::string name_of_link(const std::string& direction);

@@ -68,6 +68,21 @@ double PlayedResult::mean_staleness() const {
   return times > 0 ? sum / times : std::numeric_limits<double>::quiet_NaN();
 }
 
+std::string time_in_words(const PlayedResult& played) {
+  const double all = played.busy_seconds + played.idle_seconds + played.down_seconds;
+  if (!(all > 0)) return "no time passed";
+  std::string text = fmt::format("workers compute {} of the time and wait {}",
+                                 share_in_words(played.busy_seconds / all), share_in_words(played.idle_seconds / all));
+  if (played.down_seconds > 0) text += fmt::format(", {} down", share_in_words(played.down_seconds / all));
+  if (played.asked > 0) {
+    text += fmt::format("; {} of {} contributions used",
+                        share_in_words(static_cast<double>(played.answered) / static_cast<double>(played.asked)),
+                        human_count(played.asked));
+  }
+  if (!played.staleness.empty()) text += fmt::format("; mean staleness {:.3g}", played.mean_staleness());
+  return text;
+}
+
 std::string time_sentence(const RunResult& run) {
   const PlayedResult& played = run.played.value();
   const double all = played.busy_seconds + played.idle_seconds + played.down_seconds;

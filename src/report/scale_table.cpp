@@ -38,13 +38,14 @@ ScaleRow scale_row(const RunResult& run, const ScaleSetting& setting) {
 
 bool is_banded(const RunResult& run) { return run.at_scale && run.at_scale->time_band; }
 
-std::string scale_grid(const Result& result) {
+std::string scale_grid(const Result& result, bool verbose) {
   std::vector<ScaleRow> rows{
       {"run", "known steps", "× relative steps (95 %)", "× time per step",
        std::ranges::any_of(result.runs, is_banded) ? "= time to accuracy" : "= time to accuracy (95 %)"}};
   for (const RunResult& run : result.runs) {
     if (!run.at_scale) continue;
     rows.push_back(scale_row(run, *result.scale));
+    if (!verbose) continue;
     for (const ScaleAtTarget& at : run.at_scale->further) {
       const std::string ratio = at.relative.ratio ? with_interval(*at.relative.ratio, ratio_text) : "–";
       rows.push_back({fmt::format("  to {:.6g} %", at.target * 100), "", ratio, "", ""});
@@ -123,7 +124,7 @@ std::optional<std::pair<double, double>> ScaleResult::range_over_targets() const
   return std::pair(least, greatest);
 }
 
-std::string scale_table(const Result& result) {
+std::string scale_table(const Result& result, bool verbose) {
   if (!result.scale) return {};
   const ScaleSetting& setting = *result.scale;
   std::string heading = "Steps to accuracy against gradient sharing";
@@ -132,7 +133,8 @@ std::string scale_table(const Result& result) {
                           human_count(setting.batch));
     if (setting.known && !setting.known->target.empty()) heading += fmt::format(", to {}", setting.known->target);
   }
-  std::string text = paragraph(heading) + scale_grid(result);
+  std::string text = paragraph(heading) + scale_grid(result, verbose);
+  if (!verbose) return text;
   for (const RunResult& run : result.runs) {
     if (run.at_scale && !run.at_scale->relative.ratio)
       text += paragraph(fmt::format("{}: no relative steps: {}.", run.spec.label, run.at_scale->relative.why_not));

@@ -1,6 +1,7 @@
 #include "report/table.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -30,83 +31,105 @@ std::string accuracy_cell(double accuracy) {
 /// The target as the scenario has it: "95 %", "97.25 %".
 std::string target_text(double accuracy) { return fmt::format("{:.6g} %", accuracy * 100); }
 
-using RunRow = std::array<std::string, 11>;
-
-RunRow run_row(const RunResult& run, bool with_band) {
-  return {
-      run.spec.label,
-      run.divergence ? "diverged" : accuracy_cell(run.final_accuracy),
-      accuracy_cell(run.best_accuracy),
-      run.target_reached ? fmt::format("{}", run.target_step) : "–",
-      run.target_reached ? seconds_with_band(run.target_seconds, with_band ? run.factors() : std::nullopt) : "never",
-      human_seconds(run.step_seconds),
-      human_seconds(run.compute_seconds),
-      human_seconds(run.exposed_seconds),
-      human_bytes(run.bytes_up_per_worker),
-      human_bytes(run.bytes_down_per_worker),
-      human_bytes(run.total_bytes)};
-}
+// What a table of runs that is too wide leaves out, one after the other; without the bands there is room for the rest.
+constexpr int kWithoutCompute = 1;
+constexpr int kWithoutBest = 2;
+constexpr int kWithoutBands = 3;
 
 std::string centred(const std::string& text, std::size_t width) {
   return left_aligned(std::string((width - std::min(width, display_width(text))) / 2, ' ') + text, width);
 }
 
-std::string run_grid(const Result& result, bool with_bands = true) {
-  const bool some_played =
-      std::ranges::any_of(result.runs, [](const RunResult& run) { return run.played.has_value(); });
-  // Some headings stand over several columns, from the first to the last named.
-  struct Heading {
-    std::string text;
-    std::size_t first, last;
-  };
-  const std::vector<Heading> over{{"", 0, 0},
-                                  {"accuracy, %", 1, 2},
-                                  {"to " + target_text(result.target_accuracy), 3, 4},
-                                  {some_played ? "time per step or update" : "time per step", 5, 7},
-                                  {some_played ? "per worker and step or update" : "per worker and step", 8, 9},
-                                  {"sent", 10, 10}};
-  std::vector<RunRow> rows{
-      {"run", "final", "best", "steps", "time", "all", "compute", "exposed comm.", "up", "down", "in all"}};
-  for (const RunResult& run : result.runs) rows.push_back(run_row(run, with_bands));
+/// A column of the table of runs; neighbours of one group stand under its heading.
+struct RunColumn {
+  std::string group, title;
+  std::string (*cell)(const RunResult&);
+};
 
-  std::array<std::size_t, std::tuple_size_v<RunRow>> widths{};
-  for (const RunRow& row : rows) {
-    for (std::size_t i = 0; i < row.size(); ++i) widths.at(i) = std::max(widths.at(i), display_width(row.at(i)));
+std::string time_to_target(const RunResult& run) {
+  return run.target_reached ? human_seconds(run.target_seconds) : "never";
+}
+std::string time_to_target_with_band(const RunResult& run) {
+  return run.target_reached ? seconds_with_band(run.target_seconds, run.factors()) : "never";
+}
+
+/// `narrower`: how much is left out, first what follows from other columns.
+std::vector<RunColumn> run_columns(const Result& result, int narrower) {
+  const bool played = std::ranges::any_of(result.runs, [](const RunResult& run) { return run.played.has_value(); });
+  const std::string accuracy = "accuracy, %";
+  const std::string target = "to " + target_text(result.target_accuracy);
+  const std::string step = played ? "time per step or update" : "time per step";
+  const std::string bytes = played ? "per worker and step or update" : "per worker and step";
+  std::vector<RunColumn> columns{{"", "run", [](const RunResult& run) { return run.spec.label; }},
+                                 {accuracy, "final", [](const RunResult& run) {
+                                    return run.divergence ? "diverged" : accuracy_cell(run.final_accuracy);
+                                  }}};
+  const bool bands = narrower < kWithoutBands;
+  if (!bands || narrower < kWithoutBest)
+    columns.push_back({accuracy, "best", [](const RunResult& run) { return accuracy_cell(run.best_accuracy); }});
+  columns.push_back({target, "steps", [](const RunResult& run) {
+                       return run.target_reached ? fmt::format("{}", run.target_step) : "–";
+                     }});
+  columns.push_back({target, "time", bands ? time_to_target_with_band : time_to_target});
+  columns.push_back({step, "all", [](const RunResult& run) { return human_seconds(run.step_seconds); }});
+  if (!bands || narrower < kWithoutCompute)
+    columns.push_back({step, "compute", [](const RunResult& run) { return human_seconds(run.compute_seconds); }});
+  columns.push_back({step, "exposed", [](const RunResult& run) { return human_seconds(run.exposed_seconds); }});
+  columns.push_back({bytes, "up", [](const RunResult& run) { return human_bytes(run.bytes_up_per_worker); }});
+  columns.push_back({bytes, "down", [](const RunResult& run) { return human_bytes(run.bytes_down_per_worker); }});
+  columns.push_back({"sent", "in all", [](const RunResult& run) { return human_bytes(run.total_bytes); }});
+  return columns;
+}
+
+/// With the bands of the times to the target where the lines stay narrow enough.
+std::string run_grid(const Result& result, int narrower = 0) {
+  const std::vector<RunColumn> columns = run_columns(result, narrower);
+  std::vector<std::vector<std::string>> rows(1);
+  for (const RunColumn& column : columns) rows[0].push_back(column.title);
+  for (const RunResult& run : result.runs) {
+    rows.emplace_back();
+    for (const RunColumn& column : columns) rows.back().push_back(column.cell(run));
+  }
+  std::vector<std::size_t> widths(columns.size());
+  for (const std::vector<std::string>& row : rows) {
+    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], display_width(row[i]));
   }
   widths[0] = std::min(widths[0], kLongestLabel);
-  const auto span_width = [&](const Heading& heading) {
-    std::size_t width = 2 * (heading.last - heading.first);
-    for (std::size_t i = heading.first; i <= heading.last; ++i) width += widths.at(i);
+  // From the first column of a group to the one after its last.
+  std::vector<std::pair<std::size_t, std::size_t>> groups;
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    if (i == 0 || columns[i].group != columns[i - 1].group) groups.emplace_back(i, i);
+    groups.back().second = i + 1;
+  }
+  const auto span_width = [&](std::size_t begin, std::size_t end) {
+    std::size_t width = 2 * (end - begin - 1);
+    for (std::size_t i = begin; i < end; ++i) width += widths[i];
     return width;
   };
-  for (const Heading& heading : over) {
-    const std::size_t width = span_width(heading);
-    const std::size_t needed = display_width(heading.text);
-    if (width < needed) widths.at(heading.last) += needed - width;
+  std::vector<TableColumn> in_table(columns.size());
+  for (const auto& [begin, end] : groups) {
+    const std::size_t width = span_width(begin, end);
+    const std::size_t needed = display_width(columns[begin].group);
+    if (width < needed) widths[end - 1] += needed - width;
+    for (std::size_t i = begin; i < end; ++i) in_table[i] = {widths[i], begin};
   }
-
-  std::vector<TableColumn> columns(widths.size());
-  for (std::size_t h = 0; h < over.size(); ++h) {
-    for (std::size_t i = over[h].first; i <= over[h].last; ++i) columns[i] = {widths.at(i), h};
-  }
-  // With the bands of the times to the target where the lines stay narrow enough.
-  if (with_bands && span_width({"", 0, widths.size() - 1}) > kTableWidth) return run_grid(result, false);
+  if (narrower < kWithoutBands && span_width(0, columns.size()) > kTableWidth) return run_grid(result, narrower + 1);
   std::string text;
-  for (const std::vector<std::size_t>& part : parts_of_table(columns)) {
+  for (const std::vector<std::size_t>& part : parts_of_table(in_table)) {
     if (!text.empty()) text += '\n';
     std::string head;
     std::size_t total = 0;
-    for (const Heading& heading : over) {
-      if (std::ranges::find(part, heading.first) == part.end()) continue;
-      if (heading.first > 0) head += "  ";
-      head += centred(heading.text, span_width(heading));
-      total += span_width(heading) + (heading.first > 0 ? 2 : 0);
+    for (const auto& [begin, end] : groups) {
+      if (std::ranges::find(part, begin) == part.end()) continue;
+      if (begin > 0) head += "  ";
+      head += centred(columns[begin].group, span_width(begin, end));
+      total += span_width(begin, end) + (begin > 0 ? 2 : 0);
     }
     head.erase(head.find_last_not_of(' ') + 1);
     text += head + '\n';
     for (std::size_t r = 0; r < rows.size(); ++r) {
       for (const std::size_t i : part)
-        text += i == 0 ? left_aligned(rows[r][0], widths[0]) : "  " + right_aligned(rows[r].at(i), widths.at(i));
+        text += i == 0 ? left_aligned(rows[r][0], widths[0]) : "  " + right_aligned(rows[r][i], widths[i]);
       text += '\n';
       for (std::size_t i = 0; r == 0 && i < total; ++i) text += "─";
       if (r == 0) text += '\n';
@@ -120,6 +143,28 @@ std::string bound_sentence(const RunResult& run) {
   if (run.played) return time_sentence(run);
   if (run.bounds.empty()) return run.spec.label + ": no step was taken, so nothing held it back.";
   return fmt::format("{}: {}.", run.spec.label, causes_in_words(run));
+}
+
+/// One line of a run: what bound it, as much of it as the line holds, and what it costs where that is asked for.
+std::string bound_line(const RunResult& run, const Result& result) {
+  std::string costs;
+  if (run.costs && !result.currency.empty()) {
+    const RunCosts& all = *run.costs;
+    costs =
+        "; " + (all.at_scale                        ? costs_in_words(*all.at_scale, result.currency) + " at scale"
+                : all.to_target                     ? costs_in_words(*all.to_target, result.currency) + " to the target"
+                : result.timing_only && !run.played ? costs_in_words(all.per_step, result.currency) + " a step"
+                                                    : costs_in_words(all.whole, result.currency) + " for all steps");
+  }
+  const auto line = [&](const std::string& bound) { return fmt::format("{}: {}{}.", run.spec.label, bound, costs); };
+  if (run.played) return line(time_in_words(*run.played));
+  if (run.bounds.empty()) return line("no step was taken");
+  std::string shortest;
+  for (const CausesNamed named : {CausesNamed::each, CausesNamed::first, CausesNamed::none}) {
+    shortest = line(causes_in_short(run, named));
+    if (display_width(shortest) <= table_width()) break;
+  }
+  return shortest;
 }
 
 /// The paper calls this introspection: how the rank that the gradients need falls as the network learns.
@@ -186,31 +231,40 @@ std::string network_sentences(const Result& result) {
   return text;
 }
 
-/// What is timed first; the network that learned comes second, by name.
-std::string grids(const Result& result) {
+/// What is timed first; the network that learned comes second, by name, where all is asked for.
+std::string grids(const Result& result, bool verbose) {
   const bool played = std::ranges::any_of(result.runs, [](const RunResult& run) { return run.played.has_value(); });
   const bool other = result.scale && !result.scale->workload.empty();
   std::string text;
   if (result.timing_only && !played) {
     text += throughput_grid(result);
-    return result.scale ? text + '\n' + scale_table(result) : text;
+    return result.scale ? text + '\n' + scale_table(result, verbose) : text;
   }
   if (other) {
-    text += scale_table(result) + '\n';
+    text += scale_table(result, verbose);
+    if (!verbose && !played) return text;
+    text += '\n';
     text +=
         paragraph(fmt::format("On the network that learned ({}), each step as long as one of {}:", result.learned_on,
                               result.scale->workload));
   }
   text += run_grid(result);
-  return result.scale && !other ? text + '\n' + scale_table(result) : text;
+  return result.scale && !other ? text + '\n' + scale_table(result, verbose) : text;
 }
 
 }  // namespace
 
 Told told(const Result& result, bool verbose) {
-  Told told{paragraph(verdict(result)), {}, {}};
+  Told told{paragraph(verdict(result)), {}, background(result, verbose)};
   std::string& text = told.body;
-  text = grids(result) + '\n';
+  text = grids(result, verbose) + '\n';
+  if (!verbose) {
+    for (const RunResult& run : result.runs) text += paragraph(bound_line(run, result));
+    for (const RunResult& run : result.runs) {
+      if (run.evaluation) text += '\n' + shift_table(run.spec.label, *run.evaluation);
+    }
+    return told;
+  }
   for (const RunResult& run : result.runs) text += paragraph(bound_sentence(run));
   for (const RunResult& run : result.runs) {
     if (const std::string sentence = band_sentence(run); !sentence.empty()) text += paragraph(sentence);
@@ -238,20 +292,42 @@ Told told(const Result& result, bool verbose) {
     for (const std::string& note : run.notes) notes += paragraph(fmt::format("Note on {}: {}", run.spec.label, note));
   }
   if (!notes.empty()) text += '\n' + notes;
-  told.background = background(result, verbose);
   return told;
 }
 
 std::string assumptions_counted(std::size_t count) {
   if (count == 0) return {};
   return paragraph(
-      fmt::format("It rests on {} assumption{} and a model of the network: --verbose lists them, --json and --report "
-                  "hold them too.",
+      fmt::format("Based on {} assumption{} and a model of the network (--verbose; also in --json and --report).",
                   count, count == 1 ? "" : "s"));
 }
 
+namespace {
+
+/// In one line what --verbose adds to a table.
+std::string left_out(const Result& result) {
+  const auto some = [&](auto&& has) { return std::ranges::any_of(result.runs, has); };
+  std::size_t notes = 0;
+  for (const RunResult& run : result.runs) notes += run.notes.size();
+  std::vector<std::string> more;
+  if (!result.assumptions.empty()) more.emplace_back("them");
+  if (some([](const RunResult& run) { return run.step_band.has_value(); })) more.emplace_back("bands");
+  if (some([](const RunResult& run) { return run.memory.total() > 0; })) more.emplace_back("memory");
+  if (some([](const RunResult& run) { return !run.ranks.empty(); })) more.emplace_back("effective ranks");
+  if (some([](const RunResult& run) { return run.played.has_value(); })) more.emplace_back("who took part");
+  if (notes > 0) more.push_back(fmt::format("{} note{}", notes, notes == 1 ? "" : "s"));
+  if (more.empty()) return {};
+  const std::string last = std::move(more.back());
+  more.pop_back();
+  return paragraph(fmt::format("Based on {} assumption{} and a model of the network; --verbose shows {}{}{}.",
+                               result.assumptions.size(), result.assumptions.size() == 1 ? "" : "s",
+                               fmt::join(more, ", "), more.empty() ? "" : " and ", last));
+}
+
+}  // namespace
+
 std::string background(const Result& result, bool verbose) {
-  if (!verbose) return assumptions_counted(result.assumptions.size());
+  if (!verbose) return left_out(result);
   std::string text;
   for (const std::string& assumption : result.assumptions) text += paragraph("Assumed: " + assumption);
   text += paragraph("Network model: " + result.network_model);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "report/band_text.hpp"
 #include "report/cost_sentence.hpp"
 #include "report/grid.hpp"
 #include "support/human.hpp"
@@ -30,7 +31,7 @@ ThroughputRow row_of(const RunResult& run) {
   const Throughput none{0, {}, {}, {}};
   const Throughput& done = run.throughput ? *run.throughput : none;
   return {run.spec.label,
-          human_seconds(run.step_seconds),
+          seconds_with_band(run.step_seconds, run.factors()),
           human_seconds(run.compute_seconds),
           human_seconds(run.exposed_seconds),
           run.throughput ? rate_in_words(done.samples) : "–",
@@ -65,7 +66,7 @@ std::string throughput_sentence(const Result& result) {
 
 std::string throughput_grid(const Result& result) {
   std::vector<ThroughputRow> rows{
-      {"run", "a step", "compute", "exposed comm.", "samples/s", "tokens/s", "MFU", "scaling", "up", "down"}};
+      {"run", "a step", "compute", "exposed", "samples/s", "tokens/s", "MFU", "scaling", "up", "down"}};
   for (const RunResult& run : result.runs) rows.push_back(row_of(run));
   std::vector<std::size_t> columns;  // what nobody has has no column
   for (std::size_t i = 0; i < rows[0].size(); ++i) {

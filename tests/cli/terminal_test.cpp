@@ -134,7 +134,7 @@ TEST_F(Terminal, AssumptionsAreCountedAndListedWhenAskedFor) {
   std::size_t count = 0;
   for (std::size_t at = 0; (at = all.find("\nAssumed: ", at)) != std::string::npos; ++at) ++count;
   EXPECT_GT(count, 0U);
-  EXPECT_NE(brief.find("It rests on " + std::to_string(count + all.starts_with("Assumed: ")) + " assumption"),
+  EXPECT_NE(brief.find("Based on " + std::to_string(count + all.starts_with("Assumed: ")) + " assumption"),
             std::string::npos)
       << brief << all;
   EXPECT_NE(all.find("Network model: "), std::string::npos);
