@@ -26,6 +26,17 @@ constexpr double kTogether = 0.005;  // of the step: how far apart ranks may beg
 /// more than that.
 constexpr double kLateShare = 1e-4;
 
+/// Seconds of what let a node come to a date, followed back from there; they add up to the date.
+struct CriticalPath {
+  double computing = 0, network = 0, for_others = 0;
+};
+
+/// A stretch in which a line of a node was never idle: when it began, and how the node came there.
+struct Stretch {
+  double begin = 0;
+  CriticalPath path;
+};
+
 class StepByFlow {
  public:
   StepByFlow(const Nodes& nodes, const collectives::RankLayout& layout, const step::Schedule& schedule,
@@ -44,6 +55,8 @@ class StepByFlow {
     const std::size_t count = parts_.nodes();
     streams_.resize(count);
     free_.assign(count * parts_.lines(), 0);
+    paths_.resize(count);
+    busy_since_.resize(count * parts_.lines());
     timing_.bytes_sent.assign(count, 0);
     timing_.bytes_received.assign(count, 0);
     progress_.resize(schedule_.tasks.size());
@@ -116,6 +129,7 @@ class StepByFlow {
       stream.end += seconds;
       stream.busy += seconds;
       if (is_compression(task.phase)) stream.compressing += seconds;
+      paths_[node].computing += seconds;
     }
   }
 
@@ -128,8 +142,25 @@ class StepByFlow {
     if (end <= begin) return;
     stream.end = end;
     if (recorder_ != nullptr) recorder_->waited(node, index, begin, end);
-    if (!parts_.gets_something(task, node)) return;
-    stream.waiting += waiting_for_others(begin, end, CollectiveDates::of(progress_[awaited].issued, slot));
+    double for_others = 0;
+    if (parts_.gets_something(task, node))
+      for_others = waiting_for_others(begin, end, CollectiveDates::of(progress_[awaited].issued, slot));
+    stream.waiting += for_others;
+    continue_path(task, node, begin, end, single() ? 0 : for_others);
+  }
+
+  /// A wait that ends late has the network on its path from the date on from which its line was never idle: what the
+  /// node computed meanwhile held nothing up. Collectives that follow the awaited one on its line are in the same
+  /// stretch.
+  void continue_path(const step::Task& task, std::size_t node, double begin, double end, double for_others) {
+    CriticalPath& path = paths_[node];
+    if (parts_.issuers(task).holds(node)) {
+      const Stretch& stretch = busy_since_[node * parts_.lines() + Parts::line_of(task)];
+      path = stretch.path;
+      begin = stretch.begin;
+    }
+    path.network += end - begin - for_others;
+    path.for_others += for_others;
   }
 
   std::size_t slot_of(const step::Task& task, std::size_t node) const {
@@ -161,7 +192,10 @@ class StepByFlow {
     for (std::size_t rank = 0; rank < ranks; ++rank) {
       const std::size_t node = part.nodes[rank];
       if (receivers.holds(node)) continue;
-      dates[rank] = std::max(streams_[node].end, free_at(task, node));
+      const double free = free_at(task, node);
+      if (free <= streams_[node].end)
+        busy_since_[node * parts_.lines() + Parts::line_of(task)] = {streams_[node].end, paths_[node]};
+      dates[rank] = std::max(streams_[node].end, free);
       earliest = std::min(earliest, dates[rank]);
       latest = std::max(latest, dates[rank]);
     }
@@ -328,23 +362,21 @@ class StepByFlow {
     return path.latency + path.use.cost(bytes).overhead;
   }
 
-  /// The time that the network is waited for, divided like the time that collectives took. Devices of one replica wait
-  /// for one another's computations by nature.
+  /// The critical path of the last worker; what of it is the network's is divided like the time that collectives took.
+  /// Devices of one replica wait for one another's computations by nature.
   void bounds(std::size_t last) {
     double whole = 0;
     for (const auto& [what, seconds] : spent_) whole += seconds;
     const auto add_bound = [&](const std::string& resource, const std::string& kind, double seconds) {
       if (seconds > 0) timing_.bounds.push_back({resource, kind, seconds, seconds / timing_.seconds});
     };
+    const CriticalPath& path = paths_[last];
     add_bound(
         fmt::format("{} ({})", collectives_.host(last)->get_cname(), nodes_.devices[parts_.host_index(last)]->name),
-        "compute", timing_.compute_seconds);
-    const double for_others = single() || whole <= 0 ? 0 : timing_.waiting_seconds;
-    add_bound("other devices", "compute", for_others);
+        "compute", path.computing);
+    add_bound("other devices", "compute", path.for_others);
     for (const auto& [what, seconds] : spent_) {
-      if (whole > 0) {
-        add_bound(what.second, what.first, (timing_.exposed_seconds - for_others) * seconds / whole);
-      }
+      if (whole > 0) add_bound(what.second, what.first, path.network * seconds / whole);
     }
     std::ranges::stable_sort(timing_.bounds,
                              [](const step::Bound& a, const step::Bound& b) { return a.seconds > b.seconds; });
@@ -362,6 +394,8 @@ class StepByFlow {
   std::vector<std::size_t> class_of_;      ///< per node: a number for its device, and how slow it is
   std::vector<StreamTime> streams_;        ///< per node: the compute stream
   std::vector<double> free_;               ///< per node and line: when it may begin its next collective with sending
+  std::vector<CriticalPath> paths_;        ///< per node, to where its stream is
+  std::vector<Stretch> busy_since_;        ///< per node and line
   std::vector<double> known_;              ///< seconds of the task at hand, per class
   std::vector<double> dates_, begins_;     ///< of the collective at hand, per rank
   std::vector<CollectiveDates> progress_;  ///< per task; as long as it is waited for
