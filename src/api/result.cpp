@@ -55,7 +55,7 @@ Run run_of(const report::RunResult& from) {
   run.memory_bytes = from.memory.total();
   run.money = from.costs ? from.costs->whole.money.value_or(kUnknown) : kUnknown;
   run.joules = from.costs ? from.costs->whole.joules.value_or(kUnknown) : kUnknown;
-  if (!from.bounds.empty()) run.bound_by = from.bounds.front().resource;
+  if (!from.bounds.empty()) run.bound_by = name_of(from.bounds.front());
   run.bound_share = from.bounds.empty() ? kUnknown : from.bounds.front().share;
   run.notes = from.notes;
   for (const report::CurvePoint& point : from.curve) run.curve.push_back(point_of(point, from));

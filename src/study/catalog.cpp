@@ -56,10 +56,8 @@ std::optional<Fault> fault_of_collective(const scenario::Catalog::PlatformQuesti
     try {
       static_cast<void>(lay_out(request, algorithm, layout));
       return std::nullopt;
-    } catch (const std::invalid_argument& error) {
-      const std::string words = error.what();
-      const std::size_t kind = words.find(": ");
-      return Fault{kind == std::string::npos ? words : words.substr(kind + 2), ""};
+    } catch (const collectives::RefusedCollective& refused) {
+      return refused.fault();
     }
   };
   collectives::RankLayout apart;  // nothing that it could rest on

@@ -81,7 +81,7 @@ SweepRun sweep_run_of(const SweepTrial& trial, std::int64_t number, const report
   kept.total_seconds = run.total_seconds;
   kept.bound_share = kNone;
   if (!run.bounds.empty()) {
-    kept.bound_by = run.bounds.front().resource;
+    kept.bound_by = name_of(run.bounds.front());
     kept.bound_kind = run.bounds.front().kind;
     kept.bound_share = run.bounds.front().share;
   }
