@@ -10,6 +10,7 @@
 #include <set>
 
 #include "report/causes.hpp"
+#include "report/step_parts.hpp"
 #include "scenario/findings.hpp"
 #include "study/learned.hpp"
 #include "study/sweep/read_results.hpp"
@@ -21,7 +22,7 @@ namespace dadsim::study {
 namespace {
 
 constexpr std::int64_t kApplication = 0x44414453;  // "DADS": PRAGMA application_id
-constexpr std::int64_t kTables = 7;                // PRAGMA user_version: raised when a table changes
+constexpr std::int64_t kTables = 8;                // PRAGMA user_version: raised when a table changes
 
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
@@ -99,13 +100,19 @@ SweepRun sweep_run_of(const SweepTrial& trial, std::int64_t number, const report
   }
   kept.sampling_error = run.network.sampling ? run.network.sampling->mean_error : kNone;
   kept.memory_bytes = run.memory.total();
+  if (run.step_band) kept.step_parts = report::parts_in_text(run.step_band->parts);
   kept.relative_steps = kept.scale_seconds = kept.scale_low = kept.scale_high = kNone;
   if (run.at_scale) {
-    if (run.at_scale->relative.ratio) kept.relative_steps = run.at_scale->relative.ratio->value;
-    if (const std::optional<estimate::Estimate>& time = run.at_scale->time) {
-      kept.scale_seconds = time->value;
-      kept.scale_low = time->low.value_or(kNone);
-      kept.scale_high = time->high.value_or(kNone);
+    if (const std::optional<estimate::Estimate>& ratio = run.at_scale->relative.ratio) {
+      kept.relative_steps = ratio->value;
+      kept.relative_low = ratio->low.value_or(kNone);
+      kept.relative_high = ratio->high.value_or(kNone);
+    }
+    if (run.at_scale->time) {
+      const estimate::Estimate& time = run.at_scale->time_band ? *run.at_scale->time_band : *run.at_scale->time;
+      kept.scale_seconds = time.value;
+      kept.scale_low = time.low.value_or(kNone);
+      kept.scale_high = time.high.value_or(kNone);
     }
   }
   kept.participation = kept.mean_staleness = kept.wasted_seconds = kept.wasted_bytes = kept.down_seconds = kNone;

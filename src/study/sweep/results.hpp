@@ -70,8 +70,11 @@ struct SweepRun {
   /// Standard error of step_seconds ÷ step_seconds; not a number: nothing was interpolated.
   double sampling_error = std::numeric_limits<double>::quiet_NaN();
   double memory_bytes = 0;
+  std::string step_parts;  ///< of a step, by what their errors go by (parts_in_text()); empty: no band is known
   double relative_steps = 0;
-  double scale_seconds = 0, scale_low = 0, scale_high = 0;  ///< time to accuracy at scale
+  double relative_low = std::numeric_limits<double>::quiet_NaN(), relative_high = relative_low;
+  /// Time to accuracy at scale, and between what it is to be expected: relative steps and the band of a step together.
+  double scale_seconds = 0, scale_low = 0, scale_high = 0;
   double money = std::numeric_limits<double>::quiet_NaN();  ///< to the target; at scale where steps there are known
   double joules = std::numeric_limits<double>::quiet_NaN();
   // Of event-driven runs.
