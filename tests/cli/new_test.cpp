@@ -112,7 +112,7 @@ TEST_P(NewScenario, IsAnswered) {
 INSTANTIATE_TEST_SUITE_P(Templates, NewScenario,
                          testing::Values(Asked{"clinics", {}, {"rank-dad reaches 85 % first"}},
                                          Asked{"gpu-cluster", {"sweep"}, {"ib-edr", "ib-hdr"}},
-                                         Asked{"csv", {}, {"each for itself", "reaches 85 % first"}},
+                                         Asked{"csv", {}, {"each for itself", "they reach 85 % in"}},
                                          Asked{"sweep", {"sweep"}, {"12 points"}},
                                          Asked{"plan", {"plan"}, {"within 20.0 s", "1.5"}},
                                          Asked{"federated", {}, {"fedbuff reaches 70 % first"}}),
