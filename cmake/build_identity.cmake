@@ -1,6 +1,6 @@
 # Writes OUT, the source file that says what the program is built from (src/support/build.hpp). Run by every build, since
 # nothing else knows when the sources change; OUT is left alone where it says so already.
-#   cmake -D SOURCE=FOLDER -D OUT=FILE -D NATIVE=ON|OFF -P build_identity.cmake
+#   cmake -D SOURCE=FOLDER -D OUT=FILE -P build_identity.cmake
 set(identity "")
 find_program(GIT git)
 if(GIT)
@@ -39,10 +39,7 @@ if(identity STREQUAL "")
   string(SUBSTRING ${hash} 0 12 hash)
   set(identity "source-${hash}")
 endif()
-if(NATIVE)
-  string(APPEND identity "+native")
-endif()
-set(content "#include \"support/build.hpp\"\n\nnamespace dadsim {\nconst char* build() { return \"${identity}\"; }\n}  // namespace dadsim\n")
+set(content "#include \"support/build.hpp\"\n\nnamespace dadsim {\nconst char* source_identity() { return \"${identity}\"; }\n}  // namespace dadsim\n")
 set(there "")
 if(EXISTS ${OUT})
   file(READ ${OUT} there)

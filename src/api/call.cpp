@@ -12,6 +12,7 @@
 #include "support/diagnostics.hpp"
 #include "support/environment_error.hpp"
 #include "support/interrupt.hpp"
+#include "support/kernel_set.hpp"
 #include "support/output_error.hpp"
 #include "support/terminal.hpp"
 #include "support/thread_limit.hpp"
@@ -50,6 +51,7 @@ std::size_t threads_of(const Options& options) {
 
 void with_errors_of_ours(const std::function<void()>& work) {
   try {
+    static_cast<void>(kernel_set());  // wrong words for it are told before anything is done
     work();
   } catch (const Error&) {
     throw;

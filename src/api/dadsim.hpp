@@ -266,7 +266,8 @@ class DADSIM_API Stopper {
   std::shared_ptr<State> state_;
 };
 
-/// E.g. "0.1.0", and what the library was built from: the commit.
+/// E.g. "0.1.0"; and what results come from that must not be mixed: the commit that the library was built from, and
+/// the kernels that it takes ("+avx512"). Throws InputError where DADSIM_KERNELS names none that this processor has.
 DADSIM_API std::string version();
 DADSIM_API std::string build();
 

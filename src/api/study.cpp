@@ -70,6 +70,10 @@ std::string Sweep::html() const { return report::to_html(study::sweep_report_of(
 void stop() noexcept { set_interrupted(true); }
 
 std::string version() { return kVersion; }
-std::string build() { return dadsim::build(); }
+std::string build() {
+  std::string result;
+  with_errors_of_ours([&] { result = dadsim::build(); });
+  return result;
+}
 
 }  // namespace dadsim::api::inline v1

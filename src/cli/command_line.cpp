@@ -40,6 +40,7 @@
 #include "support/diagnostics.hpp"
 #include "support/environment_error.hpp"
 #include "support/interrupt.hpp"
+#include "support/kernel_set.hpp"
 #include "support/last_resort.hpp"
 #include "support/output_error.hpp"
 #include "support/progress.hpp"
@@ -127,12 +128,22 @@ scenario::Catalog catalog_for(const Options& options) {
   return catalog;
 }
 
+/// Before anything is done: a set of kernels that there is not is told as the command line's faults are.
+void choose_kernels() {
+  try {
+    static_cast<void>(kernel_set());
+  } catch (const InputError& error) {
+    throw UsageError(error.what());
+  }
+}
+
 void carry_out(const Options& options) {
   switch (options.command) {
     case Options::Command::help:
       return print(usage());
     case Options::Command::version:
-      return print(fmt::format("dadsim {}, build {} (SimGrid {})\n", kVersion, build(), sim::simgrid_version()));
+      return print(fmt::format("dadsim {}, build {} (SimGrid {}; {} kernels)\n", kVersion, build(),
+                               sim::simgrid_version(), name_of(kernel_set())));
     case Options::Command::listing:
       if (!options.pages.empty()) return write_pages(options.pages);
       return print(entries_with(find_listing(options.listing)->text(), options.words));
@@ -195,7 +206,9 @@ int run_command_line(int argc, char** argv) {
   end_when_interrupted(kInterrupted);
   fit_standard_output();
   try {
-    execute(parse_options(argc, argv));
+    const Options options = parse_options(argc, argv);
+    choose_kernels();
+    execute(options);
     return kSuccess;
   } catch (const UsageError& error) {
     return complain(kUsage, fmt::format("dadsim: {}", error.what()));

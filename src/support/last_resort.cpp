@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::int64_t kGrace = 800'000;  // microseconds
 
-std::atomic<int> code{0};
+std::atomic<int> code_when_ended{0};
 std::atomic<bool> over{false};  // nothing is to be ended any more
 std::atomic<bool> half_written{false};
 std::array<char, PATH_MAX> half_written_path{};
@@ -28,7 +28,7 @@ void end(int) {
   if (half_written.load()) ::unlink(half_written_path.data());
   constexpr std::string_view kWords = "dadsim: interrupted\n";
   static_cast<void>(::write(STDERR_FILENO, kWords.data(), kWords.size()) == 0);
-  ::_exit(code.load());
+  ::_exit(code_when_ended.load());
 }
 
 void begin_grace() {
@@ -41,7 +41,7 @@ void begin_grace() {
 }  // namespace
 
 void end_when_interrupted(int exit_code) {
-  code.store(exit_code);
+  code_when_ended.store(exit_code);
   struct sigaction action {};
   sigemptyset(&action.sa_mask);
   action.sa_handler = end;

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/process.hpp"
+#include "support/kernel_set.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace dadsim::cli {
@@ -34,6 +35,25 @@ TEST(CommandLine, HelpAndVersion) {
   const Outcome version = run_dadsim({"--version"});
   EXPECT_EQ(version.exit_code, 0);
   EXPECT_EQ(version.out.rfind("dadsim ", 0), 0U);
+}
+
+TEST(CommandLine, KernelsAreChosenByAnEnvironmentVariable) {
+  const auto version_with = [](const std::string& kernels) {
+    return run_dadsim({"--version"}, DADSIM_SOURCE_DIR, {}, {{"DADSIM_KERNELS", kernels}});
+  };
+  const Outcome unknown = version_with("sse9");
+  EXPECT_EQ(unknown.exit_code, 2);
+  EXPECT_NE(unknown.err.find("DADSIM_KERNELS=sse9: there are no kernels of this name; one of portable"),
+            std::string::npos)
+      << unknown.err;
+  for (const KernelSet set : kKernelSets) {
+    const std::string name(name_of(set));
+    const Outcome version = version_with(name);
+    ASSERT_EQ(version.exit_code, runs_here(set) ? 0 : 2) << version.err;
+    if (!runs_here(set)) continue;
+    EXPECT_NE(version.out.find("; " + name + " kernels)"), std::string::npos) << version.out;
+    EXPECT_EQ(version.out.find("+" + name) != std::string::npos, set != KernelSet::portable) << version.out;
+  }
 }
 
 TEST(CommandLine, CatalogsAreTheOnesInTheDocs) {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "models/gemm/tile.hpp"
+#include "models/gemm/kernels.hpp"
 #include "models/resized.hpp"
 
 namespace dadsim::models {
@@ -13,13 +13,14 @@ using Eigen::Index;
 
 template <class T>
 Index panels_of(Index columns) {
-  return (columns + kPanelColumns<T> - 1) / kPanelColumns<T>;
+  const Index width = kernels<T>().panel_columns;
+  return (columns + width - 1) / width;
 }
 
 /// Columns of panel p.
 template <class T>
 Index columns_of(Index p, Index columns) {
-  return std::min(kPanelColumns<T>, columns - p * kPanelColumns<T>);
+  return std::min(kernels<T>().panel_columns, columns - p * kernels<T>().panel_columns);
 }
 
 /// Calls `body(tile)` for each panel that C needs, without its left operand.
@@ -28,7 +29,7 @@ void for_panels(const MatrixOf<T>& panels, MutableBlockOf<T>& c, bool add, const
   for (Index p = 0; p < panels_of<T>(c.cols()); ++p) {
     TileOf<T> tile;
     tile.panel = panels.data() + p * panels.cols();
-    tile.c = c.data() + p * kPanelColumns<T>;
+    tile.c = c.data() + p * kernels<T>().panel_columns;
     tile.c_stride = c.outerStride();
     tile.columns = columns_of<T>(p, c.cols());
     tile.start = add ? TileStart::result : TileStart::zero;
@@ -40,25 +41,26 @@ void for_panels(const MatrixOf<T>& panels, MutableBlockOf<T>& c, bool add, const
 
 template <class T>
 void pack_panels(ConstBlockOf<T> b, MatrixOf<T>& panels) {
-  resize_kept(panels, panels_of<T>(b.cols()), b.rows() * kPanelColumns<T>);
+  resize_kept(panels, panels_of<T>(b.cols()), b.rows() * kernels<T>().panel_columns);
   for (Index p = 0; p < panels.rows(); ++p) {
-    pack_panel(b.data() + p * kPanelColumns<T>, b.outerStride(), b.rows(), columns_of<T>(p, b.cols()),
-               panels.data() + p * panels.cols());
+    kernels<T>().pack_panel(b.data() + p * kernels<T>().panel_columns, b.outerStride(), b.rows(),
+                            columns_of<T>(p, b.cols()), panels.data() + p * panels.cols());
   }
 }
 
 template <class T>
 void pack_transposed_panels(ConstBlockOf<T> b, MatrixOf<T>& panels) {
-  resize_kept(panels, panels_of<T>(b.rows()), b.cols() * kPanelColumns<T>);
+  resize_kept(panels, panels_of<T>(b.rows()), b.cols() * kernels<T>().panel_columns);
   for (Index p = 0; p < panels.rows(); ++p) {
-    pack_transposed_panel(b.data() + p * kPanelColumns<T> * b.outerStride(), b.outerStride(), b.cols(),
-                          columns_of<T>(p, b.rows()), panels.data() + p * panels.cols());
+    kernels<T>().pack_transposed_panel(b.data() + p * kernels<T>().panel_columns * b.outerStride(), b.outerStride(),
+                                       b.cols(), columns_of<T>(p, b.rows()), panels.data() + p * panels.cols());
   }
 }
 
 template <class T>
 void multiply_panels(ConstBlockOf<T> a, const MatrixOf<T>& panels, MutableBlockOf<T> c, bool add) {
-  if (panels.rows() != panels_of<T>(c.cols()) || panels.cols() != a.cols() * kPanelColumns<T> || a.rows() != c.rows()) {
+  if (panels.rows() != panels_of<T>(c.cols()) || panels.cols() != a.cols() * kernels<T>().panel_columns ||
+      a.rows() != c.rows()) {
     throw std::logic_error("A·B in panels: the shapes do not fit");
   }
   for_panels<T>(panels, c, add, [&](TileOf<T>& tile) {
@@ -66,13 +68,14 @@ void multiply_panels(ConstBlockOf<T> a, const MatrixOf<T>& panels, MutableBlockO
     tile.a = a.data();
     tile.a_stride = a.outerStride();
     tile.a_tile = kTileRows * a.outerStride();
-    multiply_tiles<T, Left::rows>(c.rows(), tile);
+    kernels<T>().multiply_rows(c.rows(), tile);
   });
 }
 
 template <class T>
 void multiply_panels_by_rows(ConstBlockOf<T> a, const MatrixOf<T>& panels, MutableBlockOf<T> c, bool add) {
-  if (panels.rows() != panels_of<T>(c.cols()) || panels.cols() != a.rows() * kPanelColumns<T> || a.cols() != c.rows()) {
+  if (panels.rows() != panels_of<T>(c.cols()) || panels.cols() != a.rows() * kernels<T>().panel_columns ||
+      a.cols() != c.rows()) {
     throw std::logic_error("Aᵀ·B in panels: the shapes do not fit");
   }
   for_panels<T>(panels, c, add, [&](TileOf<T>& tile) {
@@ -80,7 +83,7 @@ void multiply_panels_by_rows(ConstBlockOf<T> a, const MatrixOf<T>& panels, Mutab
     tile.a = a.data();
     tile.a_stride = a.outerStride();
     tile.a_tile = kTileRows;
-    multiply_tiles<T, Left::columns>(c.rows(), tile);
+    kernels<T>().multiply_columns(c.rows(), tile);
   });
 }
 

@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "models/gemm/tile.hpp"
+#include "models/gemm/kernels.hpp"
 #include "models/gemm/work_count.hpp"
 #include "models/resized.hpp"
 #include "support/parallel.hpp"
@@ -33,7 +33,13 @@ constexpr Index kPieceColumns = 128;  ///< at least
 constexpr Index kPiecesOfThread = 2;
 constexpr Index kPanelsThatPack = 4;  ///< of a piece, from which on Aᵀ is packed
 template <class T>
-constexpr Index kDepth = (Index{64} << 10U) / static_cast<Index>(sizeof(T)) / kPanelColumns<T>;
+Index depth() {
+  return (Index{64} << 10U) / static_cast<Index>(sizeof(T)) / kernels<T>().panel_columns;
+}
+template <class T>
+constexpr Index kLine = Index{64} / static_cast<Index>(sizeof(T));  ///< of memory
+/// The left operand of a product: its rows, or its columns where it is used transposed.
+enum class Left { rows, columns };
 
 void require(bool fits, const char* what) {
   if (!fits) throw std::logic_error(what);
@@ -77,9 +83,9 @@ struct RightOf {
   /// `terms` rows from `k` on of `columns` columns, as a panel.
   void pack(Index k, Index terms, Index column, Index columns, T* panel) const {
     if constexpr (transposed) {
-      pack_transposed_panel(data + column * stride + k, stride, terms, columns, panel);
+      kernels<T>().pack_transposed_panel(data + column * stride + k, stride, terms, columns, panel);
     } else {
-      pack_panel(data + k * stride + column, stride, terms, columns, panel);
+      kernels<T>().pack_panel(data + k * stride + column, stride, terms, columns, panel);
     }
   }
   /// What that will read.
@@ -94,31 +100,34 @@ struct RightOf {
 template <class T, Left side, class GiveLeft, bool transposed>
 void multiply_piece(Index inner, MutableBlockOf<T> c, const VectorOf<T>& bias, Index bias_column, bool add,
                     const GiveLeft& left, const RightOf<T, transposed>& right) {
+  const Index width = kernels<T>().panel_columns;
+  const Index most = depth<T>();
+  const auto multiply_tiles = side == Left::rows ? kernels<T>().multiply_rows : kernels<T>().multiply_columns;
   Packed<T>& memory = Packed<T>::mine();
-  resize_kept(memory.panel, 1, (kDepth<T> + 1) * kPanelColumns<T>);
-  T* padded_bias = memory.panel.data() + kDepth<T> * kPanelColumns<T>;
-  for (Index k = 0; k < std::max<Index>(inner, 1); k += kDepth<T>) {
+  resize_kept(memory.panel, 1, (most + 1) * width);
+  T* padded_bias = memory.panel.data() + most * width;
+  for (Index k = 0; k < std::max<Index>(inner, 1); k += most) {
     TileOf<T> tile;
-    tile.inner = std::min(kDepth<T>, inner - k);
+    tile.inner = std::min(most, inner - k);
     left(k, tile);
     tile.c_stride = c.outerStride();
     tile.panel = memory.panel.data();
     tile.bias = padded_bias;
     tile.start = add || k > 0 ? TileStart::result : bias.size() > 0 ? TileStart::bias : TileStart::zero;
-    for (Index column = 0; column < c.cols(); column += kPanelColumns<T>) {
-      tile.columns = std::min(kPanelColumns<T>, c.cols() - column);
+    for (Index column = 0; column < c.cols(); column += width) {
+      tile.columns = std::min(width, c.cols() - column);
       right.pack(k, tile.inner, column, tile.columns, memory.panel.data());
-      if (const Index next = column + kPanelColumns<T>; next < c.cols()) {
-        tile.ahead = right.ahead(k, tile.inner, next, std::min(kPanelColumns<T>, c.cols() - next));
-      } else if (const Index rest = inner - k - kDepth<T>; rest > 0) {
-        tile.ahead = right.ahead(k + kDepth<T>, std::min(kDepth<T>, rest), 0, std::min(kPanelColumns<T>, c.cols()));
+      if (const Index next = column + width; next < c.cols()) {
+        tile.ahead = right.ahead(k, tile.inner, next, std::min(width, c.cols() - next));
+      } else if (const Index rest = inner - k - most; rest > 0) {
+        tile.ahead = right.ahead(k + most, std::min(most, rest), 0, std::min(width, c.cols()));
       }
       if (tile.start == TileStart::bias) {
-        std::fill(padded_bias, padded_bias + kPanelColumns<T>, T(0));
+        std::fill(padded_bias, padded_bias + width, T(0));
         std::copy_n(bias.data() + bias_column + column, tile.columns, padded_bias);
       }
       tile.c = c.data() + column;
-      multiply_tiles<T, side>(c.rows(), tile);
+      multiply_tiles(c.rows(), tile);
     }
   }
 }
@@ -131,7 +140,8 @@ void for_pieces(Index rows, Index columns, const Body& body) {
   if (down.count == 0) return;
   const auto threads = static_cast<Index>(thread_limit());
   const Index side_by_side = threads == 1 ? 1 : (kPiecesOfThread * threads + down.count - 1) / down.count;
-  const Cuts across(columns, std::max(kPieceColumns, (columns + side_by_side - 1) / side_by_side), kPanelColumns<T>);
+  const Cuts across(columns, std::max(kPieceColumns, (columns + side_by_side - 1) / side_by_side),
+                    kernels<T>().panel_columns);
   parallel_for(static_cast<std::size_t>(down.count * across.count), [&](std::size_t piece) {
     const Index i = static_cast<Index>(piece) / across.count;
     const Index j = static_cast<Index>(piece) % across.count;
@@ -179,7 +189,7 @@ auto left_rows(const ConstBlockOf<T>& a, Index row, Index rows) {
   return [&a, row, rows](Index k, TileOf<T>& tile) {
     tile.a = a.data() + row * a.outerStride() + k;
     tile.a_stride = a.outerStride();
-    if (a.outerStride() > kDepth<T>) {
+    if (a.outerStride() > depth<T>()) {
       tile.a_stride = copy_left(tile.a, a.outerStride(), rows, tile.inner);
       tile.a = Packed<T>::mine().left.data();
     }
@@ -191,7 +201,7 @@ auto left_rows(const ConstBlockOf<T>& a, Index row, Index rows) {
 /// reads; to pack A costs more, and pays where enough panels read it.
 template <class T>
 auto left_columns(const ConstBlockOf<T>& a, Index row, Index rows, Index columns) {
-  return [&a, row, rows, packs = columns >= kPanelsThatPack * kPanelColumns<T>](Index k, TileOf<T>& tile) {
+  return [&a, row, rows, packs = columns >= kPanelsThatPack * kernels<T>().panel_columns](Index k, TileOf<T>& tile) {
     const T* from = a.data() + k * a.outerStride() + row;
     if (packs) {
       pack_left(from, a.outerStride(), tile.inner, rows);

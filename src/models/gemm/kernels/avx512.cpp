@@ -1,0 +1,14 @@
+// Compiled with instructions of its own (src/CMakeLists.txt).
+#ifdef __x86_64__
+#include "models/gemm/kernels/loops.hpp"
+
+#ifndef __AVX512F__
+#error "this file is compiled for AVX-512"
+#endif
+
+namespace dadsim::models {
+
+const Kernels kAvx512Kernels = kLoops;
+
+}  // namespace dadsim::models
+#endif

@@ -1,0 +1,19 @@
+#pragma once
+
+#include "models/gemm/kernels.hpp"
+
+// The sets of kernels that are compiled, each in the file of its name.
+
+namespace dadsim::models {
+
+struct Kernels {
+  KernelsOf<float> of_float;
+  KernelsOf<double> of_double;
+};
+
+extern const Kernels kPortableKernels;
+#ifdef __x86_64__
+extern const Kernels kAvx2Kernels, kAvx512Kernels;
+#endif
+
+}  // namespace dadsim::models

@@ -1,0 +1,197 @@
+#include "models/gemm/kernels.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "models/matrix.hpp"
+#include "support/random.hpp"
+
+// Every set of kernels that runs here beside plain sums in double, and beside the portable set.
+
+namespace dadsim::models {
+namespace {
+
+using Index = KernelIndex;
+
+template <class T>
+std::vector<T> drawn(Index size, std::uint64_t seed) {
+  RandomStream random(seed, Purpose::test);
+  std::vector<T> values(static_cast<std::size_t>(size));
+  for (T& value : values) value = static_cast<T>(random() * 0x1p-31 - 1);
+  return values;
+}
+
+/// Of a sum of `terms` products of numbers up to 1, added up in any order of multiply-adds.
+template <class T>
+double rounding(Index terms) {
+  return 2 * static_cast<double>(terms + 2) * std::numeric_limits<T>::epsilon();
+}
+
+struct Shape {
+  Index rows, inner, columns;
+};
+
+std::vector<Shape> shapes(Index panel_columns, Index lanes) {
+  return {{1, 1, 1},
+          {6, 8, panel_columns},
+          {7, 13, panel_columns - 1},
+          {13, 29, lanes + 1},
+          {5, 3, lanes},
+          {11, 17, std::min(panel_columns, 2 * lanes + 1)},
+          {3, 31, std::max<Index>(1, lanes - 1)}};
+}
+
+template <class T>
+class KernelsTest : public testing::Test {};
+using Numbers = testing::Types<float, double>;
+TYPED_TEST_SUITE(KernelsTest, Numbers);
+
+/// C = start + A B for one panel, with all that a set does for it.
+template <class T>
+std::vector<T> product(const KernelsOf<T>& kernels, const Shape& shape, bool a_transposed, bool b_transposed,
+                       TileStart start) {
+  const std::vector<T> a = drawn<T>(shape.rows * shape.inner, 1);
+  const std::vector<T> b = drawn<T>(shape.inner * shape.columns, 2);
+  std::vector<T> c = drawn<T>(shape.rows * shape.columns, 3);
+  std::vector<T> bias = drawn<T>(kernels.panel_columns, 4);
+  std::vector<T> panel(static_cast<std::size_t>(shape.inner * kernels.panel_columns), T(7));
+  if (b_transposed) {
+    kernels.pack_transposed_panel(b.data(), shape.inner, shape.inner, shape.columns, panel.data());
+  } else {
+    kernels.pack_panel(b.data(), shape.columns, shape.inner, shape.columns, panel.data());
+  }
+  TileOf<T> tile;
+  tile.inner = shape.inner;
+  tile.a = a.data();
+  tile.a_stride = a_transposed ? shape.rows : shape.inner;
+  tile.a_tile = a_transposed ? kTileRows : kTileRows * shape.inner;
+  tile.panel = panel.data();
+  tile.c = c.data();
+  tile.c_stride = shape.columns;
+  tile.columns = shape.columns;
+  tile.start = start;
+  tile.bias = bias.data();
+  tile.ahead = {b.data(), shape.columns, shape.inner, shape.columns};
+  (a_transposed ? kernels.multiply_columns : kernels.multiply_rows)(shape.rows, tile);
+  return c;
+}
+
+template <class T>
+std::vector<double> plain_product(const Shape& shape, bool a_transposed, bool b_transposed, TileStart start) {
+  const std::vector<T> a = drawn<T>(shape.rows * shape.inner, 1);
+  const std::vector<T> b = drawn<T>(shape.inner * shape.columns, 2);
+  const std::vector<T> c = drawn<T>(shape.rows * shape.columns, 3);
+  const std::vector<T> bias = drawn<T>(shape.columns, 4);
+  std::vector<double> result;
+  for (Index i = 0; i < shape.rows; ++i) {
+    for (Index j = 0; j < shape.columns; ++j) {
+      double sum = 0;
+      if (start == TileStart::result) sum = c[i * shape.columns + j];
+      if (start == TileStart::bias) sum = bias[j];
+      for (Index k = 0; k < shape.inner; ++k) {
+        sum += static_cast<double>(a[a_transposed ? k * shape.rows + i : i * shape.inner + k]) *
+               static_cast<double>(b[b_transposed ? j * shape.inner + k : k * shape.columns + j]);
+      }
+      result.push_back(sum);
+    }
+  }
+  return result;
+}
+
+TYPED_TEST(KernelsTest, ProductsOfEverySet) {
+  using T = TypeParam;
+  for (const KernelSet set : kKernelSets) {
+    if (!runs_here(set)) continue;
+    const KernelsOf<T>& kernels = kernels_of<T>(set);
+    ASSERT_EQ(kernels.panel_columns % kernels.lanes, 0);
+    for (const Shape& shape : shapes(kernels.panel_columns, kernels.lanes)) {
+      for (const TileStart start : {TileStart::zero, TileStart::result, TileStart::bias}) {
+        for (const bool a_transposed : {false, true}) {
+          for (const bool b_transposed : {false, true}) {
+            const std::vector<T> c = product<T>(kernels, shape, a_transposed, b_transposed, start);
+            const std::vector<double> expected = plain_product<T>(shape, a_transposed, b_transposed, start);
+            for (std::size_t i = 0; i < c.size(); ++i) {
+              ASSERT_NEAR(c[i], expected[i], rounding<T>(shape.inner))
+                  << name_of(set) << " " << shape.rows << " × " << shape.inner << " × " << shape.columns << " at " << i;
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+/// `count` windows of 2 × 3 pixels side by side, `out` filters.
+template <class T>
+std::vector<T> windows(const KernelsOf<T>& kernels, Index count, Index out, bool add, bool with_bias) {
+  constexpr Index kRun = 6, kRows = 2, kApart = 4;
+  const Index pitch = count * kApart + kRun;
+  const std::vector<T> picture = drawn<T>(kRows * pitch, 5);
+  const Index width = out <= kernels.lanes ? kernels.lanes : kernels.window_columns;
+  const std::vector<T> weights = drawn<T>(kRows * kRun * out, 6);
+  std::vector<T> panel(static_cast<std::size_t>(kRows * kRun * width), T(0));
+  for (Index k = 0; k < kRows * kRun; ++k) std::copy_n(weights.data() + k * out, out, panel.data() + k * width);
+  std::vector<T> bias = drawn<T>(width, 7);
+  std::vector<T> result = drawn<T>(count * out, 8);
+  WindowTile<T> tile;
+  tile.window = picture.data();
+  tile.apart = kApart;
+  tile.pitch = pitch;
+  tile.rows = kRows;
+  tile.run = kRun;
+  tile.panel = panel.data();
+  tile.width = width;
+  tile.result = result.data();
+  tile.result_apart = out;
+  tile.columns = out;
+  tile.add = add;
+  tile.bias = with_bias ? bias.data() : nullptr;
+  kernels.multiply_windows(count, tile);
+  // What the gradient of the filters of the first row adds, behind the result.
+  std::vector<T> gradient = drawn<T>(out * kRun, 9);
+  std::vector<T> numbers = drawn<T>(pitch + kernels.gradient_columns, 5);
+  GradientTile<T> sums;
+  sums.delta = result.data();
+  sums.delta_apart = out;
+  sums.delta_pitch = 0;
+  sums.number = numbers.data();
+  sums.number_apart = kApart;
+  sums.number_pitch = 0;
+  sums.down = 1;
+  sums.across = count;
+  sums.gradient = gradient.data();
+  sums.gradient_apart = kRun;
+  sums.columns = kRun;
+  if (kRun <= kernels.gradient_columns) kernels.add_gradient(out, sums);
+  result.insert(result.end(), gradient.begin(), gradient.end());
+  return result;
+}
+
+TYPED_TEST(KernelsTest, WindowsOfEverySetAreThoseOfThePortableOne) {
+  using T = TypeParam;
+  const KernelsOf<T>& portable = kernels_of<T>(KernelSet::portable);
+  for (const KernelSet set : kKernelSets) {
+    if (!runs_here(set)) continue;
+    for (const Index count : {1, 2, 3, 7, 15, 21}) {
+      for (const Index out : {Index{1}, Index{3}, portable.lanes, portable.window_columns}) {
+        for (const bool add : {false, true}) {
+          for (const bool with_bias : {false, true}) {
+            const std::vector<T> here = windows(kernels_of<T>(set), count, out, add, with_bias);
+            const std::vector<T> there = windows(portable, count, out, add, with_bias);
+            for (std::size_t i = 0; i < here.size(); ++i) {
+              // The gradient sums products of sums of up to 14.
+              ASSERT_NEAR(here[i], there[i], 14 * rounding<T>(count + 12)) << name_of(set) << " " << count << " " << i;
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace dadsim::models
