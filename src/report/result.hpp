@@ -235,6 +235,8 @@ struct RunResult {
   std::optional<ShiftEvaluation> evaluation;  ///< of an event-driven run, where the scenario asks for it
   std::optional<StepBand> step_band;          ///< none where no step was taken
 
+  /// Passes over the training data at a point of the curve; not a number where an epoch has no steps.
+  double epochs_at(const CurvePoint& point) const;
   /// Factors on any time of so many steps; none without a band.
   std::optional<estimate::Band> factors() const;
   /// Whether its compression left anything out while it learned; none: it has none, or the run is event-driven.

@@ -137,6 +137,12 @@ void find_target(double target_accuracy, RunResult& run) {
 
 }  // namespace
 
+double RunResult::epochs_at(const CurvePoint& point) const {
+  if (point.epochs) return *point.epochs;
+  if (steps_per_epoch == 0) return std::numeric_limits<double>::quiet_NaN();
+  return static_cast<double>(point.step) / static_cast<double>(steps_per_epoch);
+}
+
 std::optional<estimate::Band> RunResult::factors() const {
   if (!step_band || !(step_seconds > 0)) return std::nullopt;
   return estimate::Band{step_band->low / step_seconds, step_band->high / step_seconds};

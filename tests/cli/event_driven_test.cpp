@@ -125,9 +125,9 @@ TEST_F(EventDriven, TimingOnlyGivesTheSameTimesAndNoAccuracies) {
     EXPECT_EQ(a["curve"].size(), b["curve"].size());
     EXPECT_GT(a["played"]["learning"]["learned"].get<int>(), 0);
     EXPECT_EQ(b["played"]["learning"]["learned"], 0);
-    EXPECT_TRUE(b["accuracy"]["final"].is_null());
+    EXPECT_TRUE(b["final_accuracy"].is_null());
     EXPECT_TRUE(b["curve"].back()["loss"].is_null());
-    EXPECT_EQ(b["target"]["reached"], false);
+    EXPECT_EQ(b["target_reached"], false);
   }
   const Outcome table = run_dadsim({scenario, "--timing-only"});
   EXPECT_EQ(table.exit_code, kSuccess);
@@ -140,8 +140,8 @@ TEST_F(EventDriven, TimingOnlyTimesWhatIsLearnedFirstTooAndRefusesWhatAsksForAcc
   ASSERT_EQ(outcome.exit_code, kSuccess) << outcome.err;
   const EventJson both = EventJson::parse(outcome.out);
   EXPECT_EQ(both["runs"][0]["algorithm"], "gradient-sharing");
-  EXPECT_GT(both["runs"][0]["per_step"]["seconds"].get<double>(), 0);
-  EXPECT_TRUE(both["runs"][0]["accuracy"]["final"].is_null());
+  EXPECT_GT(both["runs"][0]["step_seconds"].get<double>(), 0);
+  EXPECT_TRUE(both["runs"][0]["final_accuracy"].is_null());
   const std::string scenario = write("<run algorithm=\"fedavg\" rounds=\"2\"/>");
   outcome = run_dadsim({scenario, "--timing-only", "--set", "training.stop=target"});
   EXPECT_EQ(outcome.exit_code, kWrongInput);

@@ -217,7 +217,7 @@ class Timers {
     }
     std::vector<SweepRun> runs;
     for (const report::RunResult& one : result.runs) {
-      runs.push_back(sweep_run_of(trial, static_cast<std::int64_t>(runs.size()) + 1, one, result));
+      runs.push_back({trial, static_cast<std::int64_t>(runs.size()) + 1, report::FigureValues({one, result})});
       if (!one.played) continue;
       ++plays_;
       operations_learned_ += one.played->learned;

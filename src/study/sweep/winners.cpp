@@ -40,30 +40,33 @@ estimate::Estimate how_long(const Times& run, const Times& of, Metric metric) {
 
 PointOutcome decide(std::size_t point, const std::vector<const SweepRun*>& runs) {
   PointOutcome outcome{.point = point, .ranked = {}};
-  if (std::ranges::any_of(runs, [](const SweepRun* run) { return std::isfinite(run->scale_seconds); })) {
+  if (std::ranges::any_of(runs, [](const SweepRun* run) { return std::isfinite(run->figures["scale_seconds"]); })) {
     outcome.metric = Metric::time_at_scale;
-  } else if (std::ranges::any_of(runs, [](const SweepRun* run) { return !run->timed_as.empty(); })) {
+  } else if (std::ranges::any_of(runs, [](const SweepRun* run) { return !run->figures.text("workload").empty(); })) {
     outcome.metric = Metric::time_per_step;
   }
-  const bool some_communicate = std::ranges::any_of(runs, [](const SweepRun* run) { return run->communicates; });
+  const bool some_communicate =
+      std::ranges::any_of(runs, [](const SweepRun* run) { return run->figures.is("communicates"); });
   std::vector<std::string> labels;
   std::map<std::string, Times> times;
   for (const SweepRun* run : runs) {
-    if (some_communicate && !run->communicates) continue;
+    if (some_communicate && !run->figures.is("communicates")) continue;
     // It has no time of a workload.
     if (outcome.metric != Metric::time_to_target && run->event_driven()) continue;
-    if (!times.contains(run->label)) labels.push_back(run->label);
-    Times& own = times[run->label];
-    const double seconds = outcome.metric == Metric::time_at_scale   ? run->scale_seconds
-                           : outcome.metric == Metric::time_per_step ? run->step_seconds
-                                                                     : run->target_seconds;
-    if (std::isfinite(run->best_accuracy)) own.best_accuracy = std::max(own.best_accuracy, run->best_accuracy);
+    if (!times.contains(run->label())) labels.push_back(run->label());
+    Times& own = times[run->label()];
+    const double seconds = outcome.metric == Metric::time_at_scale   ? run->figures["scale_seconds"]
+                           : outcome.metric == Metric::time_per_step ? run->figures["step_seconds"]
+                                                                     : run->figures["target_seconds"];
+    const double best_accuracy = run->figures["best_accuracy"];
+    if (std::isfinite(best_accuracy)) own.best_accuracy = std::max(own.best_accuracy, best_accuracy);
     if (std::isfinite(seconds)) {
       own.values.push_back(seconds);
-      own.arrivals.push_back({run->target_after_seconds, run->target_seconds});
-      own.at_scale.push_back({seconds, known(run->scale_low), known(run->scale_high)});
+      own.arrivals.push_back({run->figures["target_after_seconds"], run->figures["target_seconds"]});
+      own.at_scale.push_back(
+          {seconds, known(run->figures["scale_seeds_low"]), known(run->figures["scale_seeds_high"])});
     }
-    own.exact = own.exact && run->exact;
+    own.exact = own.exact && run->figures.is("exact");
     own.all = own.all && std::isfinite(seconds);
   }
   for (const std::string& label : labels) {
