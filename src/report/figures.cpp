@@ -188,6 +188,8 @@ constexpr std::array kFigures{
            plain<&RunResult::waiting_seconds>, Better::low),
     number("first_step_seconds", "s", "the first step alone, on cold connections; event-driven: until the first update",
            plain<&RunResult::first_step_seconds>, Better::low),
+    number("slowest_step_seconds", "s", "the longest step of the run; not known of event-driven runs",
+           plain<&RunResult::slowest_step_seconds>, Better::low, "slowest step"),
     number("bytes_up_per_worker", "B", "sent by a worker; mean over workers and steps",
            plain<&RunResult::bytes_up_per_worker>, Better::low),
     number("bytes_down_per_worker", "B", "received by a worker; mean over workers and steps",

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <map>
 #include <numeric>
@@ -62,6 +63,7 @@ void follow_curve(const step::Trajectory& trajectory, const std::vector<step::St
       const step::StepTiming& timing =
           done == 0 && first ? *first : timings[static_cast<std::size_t>(trajectory.steps[done])];
       seconds += timing.seconds;
+      run.slowest_step_seconds = std::fmax(run.slowest_step_seconds, timing.seconds);
       bytes += sum(timing.bytes_sent);
     }
   };
