@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "spec/parameter.hpp"
 #include "spec/sample_shape.hpp"
 #include "spec/specification.hpp"
+#include "support/diagnostics.hpp"
 
 namespace dadsim::algorithms {
 
@@ -131,12 +133,12 @@ struct AlgorithmInfo {
   /// What it keeps on every worker from step to step, or through most of a step, beyond what any training does; none:
   /// nothing.
   std::function<estimate::AlgorithmState(const spec::ParameterValues&)> state = {};
-  /// What is wrong with learning this network on such samples with these parameters, as "what; remedy"; empty: nothing.
-  std::function<std::string(const spec::ModelSpec&, const spec::SampleShape&, const spec::ParameterValues&)>
+  /// What is wrong with learning this network on such samples with these parameters; none: nothing.
+  std::function<std::optional<Fault>(const spec::ModelSpec&, const spec::SampleShape&, const spec::ParameterValues&)>
       check_model = nullptr;
-  /// What is wrong with its parameters together for so many sites, as "what; what would be right"; empty: nothing. May
-  /// be none. Throws InputError for what is wrong with a file that a parameter names.
-  std::function<std::string(const spec::ParameterValues&, std::size_t sites)> check = nullptr;
+  /// What is wrong with its parameters together for so many sites; none: nothing. May be none itself. Throws InputError
+  /// for what is wrong with a file that a parameter names.
+  std::function<std::optional<Fault>(const spec::ParameterValues&, std::size_t sites)> check = nullptr;
   /// What a result must say of the algorithm on this network and with so many sites; empty: nothing.
   std::function<std::string(const RemarkContext&)> remark = nullptr;
   /// Of an algorithm that compresses gradients: with these parameters it leaves nothing out where `most` is `all`, for
@@ -145,12 +147,11 @@ struct AlgorithmInfo {
   /// What it computes is random beside the batch: it adds noise on purpose, which the parameters of `lossless` turn
   /// off.
   bool perturbs = false;
-  /// What is wrong with its parameters together for sites that exchange in this way, as "what; what would be right";
-  /// empty: nothing. May be none.
-  std::function<std::string(const spec::ParameterValues&, spec::ExchangeMode)> check_exchange = nullptr;
-  /// Why it cannot learn this network in such a run (`run` is what is planned), as "what; what would be
-  /// right"; empty: it can. May be none.
-  std::function<std::string(const RemarkContext&)> refuses = nullptr;
+  /// What is wrong with its parameters together for sites that exchange in this way. May be none.
+  std::function<std::optional<Fault>(const spec::ParameterValues&, spec::ExchangeMode)> check_exchange = nullptr;
+  /// Why it cannot learn this network in such a run (`run` is what is planned); none: it can. May be
+  /// none itself.
+  std::function<std::optional<Fault>(const RemarkContext&)> refuses = nullptr;
 };
 
 /// An instance for a run.

@@ -213,10 +213,7 @@ int run_command_line(int argc, char** argv) {
                     error.what()));
   } catch (const sim::SimulationError& error) {
     if (interrupted().load()) return complain(kInterrupted, "dadsim: interrupted; nothing was written");
-    const std::string_view message = error.what();
-    return complain(
-        kSimulationFailed,
-        fmt::format("dadsim: {}{}", message.starts_with("the simulation ") ? "" : "the simulation failed: ", message));
+    return complain(kSimulationFailed, fmt::format("dadsim: {}", error.what()));
   } catch (const std::bad_alloc&) {
     return complain(kInternalError, std::string(kOutOfMemory));
   } catch (const std::exception& error) {

@@ -1,13 +1,16 @@
 #pragma once
 
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "collectives/rounds.hpp"
 #include "spec/platform_specification.hpp"
 #include "step/step.hpp"
+#include "support/diagnostics.hpp"
 
 namespace dadsim::collectives {
 
@@ -82,9 +85,21 @@ const std::vector<CollectiveAlgorithm>& collective_registry();
 /// Those of the registry that the ranks can carry out on their network, in its order: switches that are to add up can.
 std::vector<std::string> fitting_algorithms(const CollectiveRequest& request, const RankLayout& layout);
 
+/// An algorithm that cannot carry out a collective among these ranks. what(): "all-reduce: …; …".
+class RefusedCollective : public std::invalid_argument {
+ public:
+  RefusedCollective(step::CollectiveKind kind, Fault fault)
+      : std::invalid_argument(std::string(to_string(kind)) + ": " + fault.what + "; " + fault.remedy),
+        fault_(std::move(fault)) {}
+  const Fault& fault() const { return fault_; }
+
+ private:
+  Fault fault_;
+};
+
 /// Lays out an algorithm of the registry by name ("auto": see choose_collective; "best", which only a simulation can
-/// tell, like "auto"). Throws std::invalid_argument with
-/// "what; what would be right" if there is no such algorithm for the kind or it cannot serve these ranks.
+/// tell, like "auto"). Throws RefusedCollective if there is no such algorithm for the kind or it cannot serve these
+/// ranks.
 std::unique_ptr<Rounds> lay_out(const CollectiveRequest& request, std::string_view algorithm, const RankLayout& layout);
 
 /// An algorithm of a library with one of its protocols.

@@ -115,7 +115,7 @@ const std::vector<Entry>& entries() {
 }
 
 [[noreturn]] void refuse(step::CollectiveKind kind, const std::string& what, const std::string& remedy) {
-  throw std::invalid_argument(std::string(to_string(kind)) + ": " + what + "; " + remedy);
+  throw RefusedCollective(kind, {what, remedy});
 }
 
 const Entry& find_entry(step::CollectiveKind kind, std::string_view name) {

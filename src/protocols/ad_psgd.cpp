@@ -251,10 +251,10 @@ ProtocolInfo ad_psgd_info() {
           .needs_server = false,
           .parameters = gossip_parameters(),
           .make = [](const Setting& setting) { return std::make_unique<AdPsgd>(setting); },
-          .check = [](const spec::ParameterValues& parameters, std::size_t sites) -> std::string {
-            if (parameters.at("graph") != "ring" || sites % 2 == 0 || sites == 1) return "";
-            return "a ring of an odd number of workers has no active and passive ones in turn; an even number, or "
-                   "another graph";
+          .check = [](const spec::ParameterValues& parameters, std::size_t sites) -> std::optional<Fault> {
+            if (parameters.at("graph") != "ring" || sites % 2 == 0 || sites == 1) return std::nullopt;
+            return Fault{"a ring of an odd number of workers has no active and passive ones in turn",
+                         "an even number, or another graph"};
           },
           .state =
               [](const spec::ParameterValues&) {

@@ -59,21 +59,22 @@ ProtocolInfo fed_async_info() {
   parameters.push_back(spec::real_parameter("b", 0, 1e9, "4", "the staleness from which it falls; hinge"));
   parameters.push_back(
       spec::real_parameter("mu", 0, 1e6, "0", "how strongly a client is held to the model that it was sent"));
-  return {.name = "fedasync",
-          .description =
-              "Clients train whenever there is room for them; the server mixes what each sends into the model at once, "
-              "old ones in a smaller share.",
-          .source = "Xie et al., Asynchronous Federated Optimization, 2019, arXiv 1903.03934",
-          .payload = "d down and d up, per client whenever it is asked",
-          .family = "asynchronous",
-          .on_failure = "a client that fails is replaced by another",
-          .parameters = std::move(parameters),
-          .make = [](const Setting& setting) { return std::make_unique<FedAsync>(setting); },
-          .check = [](const spec::ParameterValues& values, std::size_t) -> std::string {
-            const double a = std::stod(values.at("a"));
-            if (a >= 0 || a == kPaperA) return {};
-            return fmt::format("a = {} would make old updates count more; 0 or more, or -1 for the paper's", a);
-          }};
+  return {
+      .name = "fedasync",
+      .description =
+          "Clients train whenever there is room for them; the server mixes what each sends into the model at once, "
+          "old ones in a smaller share.",
+      .source = "Xie et al., Asynchronous Federated Optimization, 2019, arXiv 1903.03934",
+      .payload = "d down and d up, per client whenever it is asked",
+      .family = "asynchronous",
+      .on_failure = "a client that fails is replaced by another",
+      .parameters = std::move(parameters),
+      .make = [](const Setting& setting) { return std::make_unique<FedAsync>(setting); },
+      .check = [](const spec::ParameterValues& values, std::size_t) -> std::optional<Fault> {
+        const double a = std::stod(values.at("a"));
+        if (a >= 0 || a == kPaperA) return {};
+        return Fault{fmt::format("a = {} would make old updates count more", a), "0 or more, or -1 for the paper's"};
+      }};
 }
 
 }  // namespace dadsim::protocols

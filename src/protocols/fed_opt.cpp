@@ -140,10 +140,10 @@ ProtocolInfo fed_opt_info() {
           .on_failure = "a client that fails is left out of the round; the server waits for the others",
           .parameters = std::move(parameters),
           .make = [](const Setting& setting) { return std::make_unique<FedOpt>(setting); },
-          .check = [](const spec::ParameterValues& values, std::size_t) -> std::string {
+          .check = [](const spec::ParameterValues& values, std::size_t) -> std::optional<Fault> {
             const double beta1 = std::stod(values.at("beta1"));
             if (beta1 >= 0 || beta1 == kPaperBeta1) return {};
-            return fmt::format("beta1 = {} is no share; 0 or more, or -1 for the paper's", beta1);
+            return Fault{fmt::format("beta1 = {} is no share", beta1), "0 or more, or -1 for the paper's"};
           }};
 }
 

@@ -242,11 +242,11 @@ ProtocolInfo hier_fed_avg_info() {
               "of all groups",
           .parameters = std::move(parameters),
           .make = [](const Setting& setting) { return std::make_unique<HierFedAvg>(setting); },
-          .check = [](const spec::ParameterValues& values, std::size_t sites) -> std::string {
+          .check = [](const spec::ParameterValues& values, std::size_t sites) -> std::optional<Fault> {
             const auto groups = static_cast<std::size_t>(std::stoll(values.at("groups")));
             if (sites % groups == 0) return {};
-            return fmt::format("{} groups of {} workers are not equally large; a number that divides {}", groups, sites,
-                               sites);
+            return Fault{fmt::format("{} groups of {} workers are not equally large", groups, sites),
+                         fmt::format("a number that divides {}", sites)};
           }};
 }
 

@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,7 @@
 #include "protocols/sizing.hpp"
 #include "protocols/tally.hpp"
 #include "spec/specification.hpp"
+#include "support/diagnostics.hpp"
 #include "world/play.hpp"
 
 namespace dadsim::protocols {
@@ -67,8 +69,8 @@ struct ProtocolInfo {
   bool plain_sgd = false;            ///< the scenario's optimizer has to be SGD without momentum
   std::vector<spec::ParameterSpec> parameters;
   std::function<std::unique_ptr<Protocol>(const Setting&)> make;
-  /// What is wrong with these parameters together for so many sites; empty: nothing.
-  std::function<std::string(const spec::ParameterValues&, std::size_t sites)> check = nullptr;
+  /// What is wrong with these parameters together for so many sites; none: nothing.
+  std::function<std::optional<Fault>(const spec::ParameterValues&, std::size_t sites)> check = nullptr;
   /// Whether it sends by the run's <compress> with these parameters; none: always.
   std::function<bool(const spec::ParameterValues&)> compresses = nullptr;
   /// What it keeps on every worker beyond what any training does; none: nothing.

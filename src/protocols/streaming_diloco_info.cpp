@@ -19,16 +19,17 @@ ProtocolInfo streaming_diloco_info() {
           "after 5 s",
       .parameters = LocalSteps::parameters("30"),
       .make = [](const Setting& setting) { return std::make_unique<StreamingDiLoCo>(setting); },
-      .check = [](const spec::ParameterValues& values, std::size_t) -> std::string {
+      .check = [](const spec::ParameterValues& values, std::size_t) -> std::optional<Fault> {
         const long long period = std::stoll(values.at("period"));
         if (std::stoll(values.at("delay")) >= period) {
-          return "the delay is as long as the period, or longer: a fragment would be sent again before it has been "
-                 "taken "
-                 "in; a delay below the period";
+          return Fault{
+              "the delay is as long as the period, or longer: a fragment would be sent again before it has been taken "
+              "in",
+              "a delay below the period"};
         }
-        return std::stoll(values.at("fragments")) > period
-                   ? "there are more fragments than steps in a period; at most one per step"
-                   : "";
+        if (std::stoll(values.at("fragments")) > period)
+          return Fault{"there are more fragments than steps in a period", "at most one per step"};
+        return std::nullopt;
       },
       .compresses = [](const spec::ParameterValues& values) { return values.at("outer-gradients") == "compress"; },
       .state =

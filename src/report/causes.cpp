@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <map>
 #include <string_view>
@@ -21,11 +22,16 @@ std::string cause_in_words(const std::string& kind) {
   return kind == "compute" ? "computing" : kind;
 }
 
+std::string name_of(const Cause::Part& part) {
+  return part.device.empty() ? part.pattern : fmt::format("{} ({})", part.pattern, part.device);
+}
+
 std::string resources_in_words(const Cause& cause, const Cause::Part& part) {
   const bool of_links = cause.kind == "bandwidth" || cause.kind == "queueing";
-  if (part.resources == 1) return of_links ? "link " + part.pattern : part.pattern;
+  const std::string name = name_of(part);
+  if (part.resources == 1) return of_links ? "link " + name : name;
   const char* noun = cause.kind == "compute" ? "devices" : cause.kind == "latency" ? "routes" : "links";
-  return fmt::format("{} {} {}", part.resources, noun, part.pattern);
+  return fmt::format("{} {} {}", part.resources, noun, name);
 }
 
 std::string name_of_link(const std::string& direction) {
@@ -36,9 +42,8 @@ std::string name_of_link(const std::string& direction) {
 }
 
 std::string with_numbers_open(const std::string& name) {
-  const std::size_t end = std::min(name.find(" ("), name.size());
   std::string pattern;
-  for (const char c : name.substr(0, end)) {
+  for (const char c : name) {
     const bool digit = c >= '0' && c <= '9';
     if (!digit) {
       pattern += c;
@@ -46,12 +51,12 @@ std::string with_numbers_open(const std::string& name) {
       pattern += '#';
     }
   }
-  return pattern + name.substr(end);
+  return pattern;
 }
 
 std::vector<Cause> causes_of(const RunResult& run) {
   std::vector<Cause> causes;
-  std::map<std::pair<std::string, std::string>, std::string> first;  // by kind and pattern
+  std::map<std::array<std::string, 3>, std::string> first;  // by kind, pattern and device
   for (const step::Bound& bound : run.bounds) {
     auto cause = std::ranges::find(causes, bound.kind, &Cause::kind);
     if (cause == causes.end()) {
@@ -61,11 +66,12 @@ std::vector<Cause> causes_of(const RunResult& run) {
     cause->seconds += bound.seconds;
     cause->share += bound.share;
     const std::string pattern = with_numbers_open(bound.resource);
-    auto part = std::ranges::find(cause->parts, pattern, &Cause::Part::pattern);
+    auto part = std::ranges::find_if(
+        cause->parts, [&](const Cause::Part& one) { return one.pattern == pattern && one.device == bound.device; });
     if (part == cause->parts.end()) {
-      cause->parts.push_back({pattern, 0, 0, 0});
+      cause->parts.push_back({pattern, bound.device, 0, 0, 0});
       part = std::prev(cause->parts.end());
-      first[{bound.kind, pattern}] = bound.resource;
+      first[{bound.kind, pattern, bound.device}] = bound.resource;
     }
     ++part->resources;
     part->seconds += bound.seconds;
@@ -74,7 +80,7 @@ std::vector<Cause> causes_of(const RunResult& run) {
   for (Cause& cause : causes) {
     std::ranges::stable_sort(cause.parts, std::greater<>(), &Cause::Part::seconds);
     for (Cause::Part& part : cause.parts) {
-      if (part.resources == 1) part.pattern = first.at({cause.kind, part.pattern});
+      if (part.resources == 1) part.pattern = first.at({cause.kind, part.pattern, part.device});
     }
   }
   std::ranges::stable_sort(causes, std::greater<>(), &Cause::seconds);

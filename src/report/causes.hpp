@@ -14,6 +14,7 @@ struct Cause {
   /// Resources whose names differ in numbers alone, in one direction each.
   struct Part {
     std::string pattern;  ///< with a # for every number, "hospital-#-up"; of a single resource its name
+    std::string device;   ///< kind of the devices that compute; empty of what computes nothing
     std::size_t resources = 1;
     double seconds = 0;  ///< per step
     double share = 0;    ///< of the step
@@ -28,6 +29,8 @@ std::vector<Cause> causes_of(const RunResult& run);
 
 /// "computing", "queueing and loss over TCP": of a kind of step::Bound.
 std::string cause_in_words(const std::string& kind);
+/// "hospital-# (rtx-3090)", "hospital-#-up".
+std::string name_of(const Cause::Part& part);
 /// "5 links hospital-#-up", "link hub-down": what a part lies on.
 std::string resources_in_words(const Cause& cause, const Cause::Part& part);
 /// "bandwidth of 5 links hospital-#-up": what a part is of.
@@ -46,7 +49,7 @@ std::string causes_in_short(const RunResult& run, CausesNamed named);
 
 /// The name of the link that a direction is part of: SimGrid makes a link of each, but whoever buys them buys one.
 std::string name_of_link(const std::string& direction);
-/// A name with a # for every number in it, but for what stands behind it in brackets: the kind of a device.
+/// A name with a # for every number in it.
 std::string with_numbers_open(const std::string& name);
 
 }  // namespace dadsim::report

@@ -22,7 +22,7 @@ std::string to_json(const Explanation& explanation) {
     one["target_seconds"] = run.target_reached ? number(run.target_seconds) : Json(nullptr);
     Json& path = one["critical_path"] = Json::array();
     for (const step::Bound& bound : run.bounds) {
-      path.push_back({{"resource", bound.resource},
+      path.push_back({{"resource", name_of(bound)},
                       {"kind", bound.kind},
                       {"seconds", number(bound.seconds)},
                       {"share", number(bound.share)}});
@@ -32,7 +32,7 @@ std::string to_json(const Explanation& explanation) {
       Json on = Json::array();
       for (const Cause::Part& part : cause.parts) {
         const PartCheck check = check_part(explanation, i, cause, part);
-        on.push_back({{"pattern", part.pattern},
+        on.push_back({{"pattern", name_of(part)},
                       {"resources", part.resources},
                       {"seconds", number(part.seconds)},
                       {"share", number(part.share)},

@@ -199,7 +199,7 @@ constexpr std::array kFigures{
     number("total_seconds", "s", "all steps of the run; evaluation takes no time", plain<&RunResult::total_seconds>,
            Better::low),
     text("bound_by", "the resource that the critical path of the steps is on for longest; none for event-driven runs",
-         [](Of of) { return of.run.bounds.empty() ? std::string() : of.run.bounds.front().resource; }),
+         [](Of of) { return of.run.bounds.empty() ? std::string() : name_of(of.run.bounds.front()); }),
     text("bound_kind", "of it: `bandwidth`, `latency`, `compute` or `queueing` ([timing.md](timing.md))",
          [](Of of) { return of.run.bounds.empty() ? std::string() : of.run.bounds.front().kind; }),
     number("bound_share", "share", "of a step, on that resource",

@@ -177,7 +177,7 @@ Json causes_in_json(const RunResult& run) {
   for (const Cause& cause : causes_of(run)) {
     Json on = Json::array();
     for (const Cause::Part& part : cause.parts) {
-      on.push_back({{"pattern", part.pattern},
+      on.push_back({{"pattern", name_of(part)},
                     {"resources", part.resources},
                     {"seconds", number(part.seconds)},
                     {"share", number(part.share)}});
@@ -247,7 +247,7 @@ Json to_json_object(const RunResult& run, const Result& result) {
 
   Json& bounds = json["bounds"] = Json::array();
   for (const step::Bound& bound : run.bounds) {
-    bounds.push_back({{"resource", bound.resource},
+    bounds.push_back({{"resource", name_of(bound)},
                       {"kind", bound.kind},
                       {"seconds", number(bound.seconds)},
                       {"share", number(bound.share)}});

@@ -57,11 +57,7 @@ class PartChecker {
       const WhatIf* alone = part.resources == 1 ? find(WhatIf::Kind::bandwidth, name_of_link(part.pattern)) : nullptr;
       return alone != nullptr ? alone : find(WhatIf::Kind::bandwidth, group_of(part));
     }
-    if (cause.kind == "compute") {
-      const std::size_t open = part.pattern.rfind(" (");
-      if (open == std::string::npos || !part.pattern.ends_with(')')) return nullptr;
-      return find(WhatIf::Kind::device, part.pattern.substr(open + 2, part.pattern.size() - open - 3));
-    }
+    if (cause.kind == "compute") return part.device.empty() ? nullptr : find(WhatIf::Kind::device, part.device);
     if (cause.kind == "queueing") {
       // Windows go by round trips: whatever helps the queue's own link or the whole way most.
       const WhatIf* best_of_all = nullptr;

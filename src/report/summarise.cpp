@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -92,7 +93,7 @@ void average_steps(const step::Trajectory& trajectory, const std::vector<step::S
   std::vector<double> weights = stand_for.empty() ? occurrences : stand_for;
 
   const auto steps = static_cast<double>(trajectory.steps.size());
-  std::map<std::pair<std::string, std::string>, double> path;  // (resource, kind) → seconds
+  std::map<std::array<std::string, 3>, double> path;  // (resource, kind, device) → seconds
   const auto add_bytes = [&](const step::StepTiming& timing, double weight) {
     run.bytes_up_per_worker += weight * mean_of_first(timing.bytes_sent, run.workers);
     run.bytes_down_per_worker += weight * mean_of_first(timing.bytes_received, run.workers);
@@ -105,7 +106,8 @@ void average_steps(const step::Trajectory& trajectory, const std::vector<step::S
     run.busy_seconds.resize(timing.busy_seconds.size());
     for (std::size_t node = 0; node < timing.busy_seconds.size(); ++node)
       run.busy_seconds[node] += weight * timing.busy_seconds[node];
-    for (const step::Bound& bound : timing.bounds) path[{bound.resource, bound.kind}] += weight * bound.seconds;
+    for (const step::Bound& bound : timing.bounds)
+      path[{bound.resource, bound.kind, bound.device}] += weight * bound.seconds;
   };
   if (first) {
     --occurrences[static_cast<std::size_t>(trajectory.steps.front())];
@@ -121,10 +123,10 @@ void average_steps(const step::Trajectory& trajectory, const std::vector<step::S
   run.first_step_seconds = first ? first->seconds : timings[static_cast<std::size_t>(trajectory.steps.front())].seconds;
 
   for (const auto& [name, seconds] : path) {
-    run.bounds.push_back({name.first, name.second, seconds, seconds / run.step_seconds});
+    run.bounds.push_back({name[0], name[1], seconds, seconds / run.step_seconds, name[2]});
   }
   std::sort(run.bounds.begin(), run.bounds.end(), [](const step::Bound& a, const step::Bound& b) {
-    return std::tie(b.seconds, a.resource, a.kind) < std::tie(a.seconds, b.resource, b.kind);
+    return std::tie(b.seconds, a.resource, a.kind, a.device) < std::tie(a.seconds, b.resource, b.kind, b.device);
   });
 }
 

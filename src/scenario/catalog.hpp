@@ -39,14 +39,13 @@ struct Catalog {
     bool needs_server = false;     ///< an aggregator, where it is event-driven
     bool plain_sgd = false;        ///< it needs SGD without momentum
     bool adam = false;             ///< it needs Adam or AdamW
-    /// What is wrong with its parameters together for so many workers; empty: nothing. May be none.
-    std::function<std::string(const spec::ParameterValues&, std::size_t workers)> check = nullptr;
-    /// What is wrong with learning such a network with these parameters, as "what; remedy"; empty: nothing. May be
-    /// none.
-    std::function<std::string(const spec::ModelSpec&, const spec::SampleShape&, const spec::ParameterValues&)>
+    /// What is wrong with its parameters together for so many workers; none: nothing. May be none.
+    std::function<std::optional<Fault>(const spec::ParameterValues&, std::size_t workers)> check = nullptr;
+    /// What is wrong with learning such a network with these parameters; none: nothing. May be none.
+    std::function<std::optional<Fault>(const spec::ModelSpec&, const spec::SampleShape&, const spec::ParameterValues&)>
         check_model = nullptr;
     /// The same for sites that exchange in this way. May be none.
-    std::function<std::string(const spec::ParameterValues&, spec::ExchangeMode)> check_exchange = nullptr;
+    std::function<std::optional<Fault>(const spec::ParameterValues&, spec::ExchangeMode)> check_exchange = nullptr;
     /// Whether <compress> means something to it with these parameters. May be none: it does.
     std::function<bool(const spec::ParameterValues&)> compresses = nullptr;
     /// What is wrong with a run's rules of sharing on this network; none: it has no such rules.
@@ -67,9 +66,9 @@ struct Catalog {
   std::vector<std::string> devices;
   std::vector<std::string> workloads;
   std::map<std::string, std::vector<spec::ParameterSpec>> workload_sizes;  ///< that can be asked for; all workloads
-  /// What is wrong with the sizes of a workload together, or with its attention; empty: nothing. May be none.
-  std::function<std::string(const spec::TimedAsSpec&)> check_workload;
-  std::vector<spec::LinkSpec> links;                  ///< the catalogue of links
+  /// What is wrong with the sizes of a workload together, or with its attention; none: nothing. May be none.
+  std::function<std::optional<Fault>(const spec::TimedAsSpec&)> check_workload;
+  std::vector<spec::LinkSpec> links;                                   ///< the catalogue of links
   std::vector<std::string> all_reduces, all_gathers, reduce_scatters;  ///< algorithms of these, "auto" among them
   /// Regions of the public table, and what lies between two of them (nullopt where nobody measured it).
   std::vector<std::string> regions;
@@ -100,18 +99,19 @@ struct Catalog {
   /// The paths of the files that a platform file names, in its order. May be none: there are no such files.
   std::function<std::vector<std::string>(const spec::PlatformSpec&)> files_of_platform;
 
-  /// What is wrong with carrying out the collective of that name ("all-reduce", "all-gather", "reduce-scatter") by that algorithm among
-  /// the hosts of the question, as "what; remedy"; empty: nothing. May be none.
-  std::function<std::string(const PlatformQuestion&, const std::string& collective, const std::string& algorithm)>
+  /// What is wrong with carrying out the collective of that name ("all-reduce", "all-gather", "reduce-scatter") by that
+  /// algorithm among the hosts of the question; none: nothing. May be none.
+  std::function<std::optional<Fault>(const PlatformQuestion&, const std::string& collective,
+                                     const std::string& algorithm)>
       check_collective;
 
-  /// Why a scenario of samples like this cannot be learned on this machine, as "what; remedy"; empty: nothing. Without
-  /// runs: not even one network of it. May be none.
-  std::function<std::string(const Scenario&, const spec::SampleShape&)> check_host_memory;
+  /// Why a scenario of samples like this cannot be learned on this machine; none: nothing. Without runs: not even one
+  /// network of it. May be none.
+  std::function<std::optional<Fault>(const Scenario&, const spec::SampleShape&)> check_host_memory;
 
-  /// What is wrong with dealing these data to so many workers with this seed, as "what; remedy"; empty: nothing. The
-  /// data are loaded for it. May be none.
-  std::function<std::string(const spec::DataSpec&, std::size_t workers, std::uint64_t seed)> check_split;
+  /// What is wrong with dealing these data to so many workers with this seed; none: nothing. The data are loaded for
+  /// it. May be none.
+  std::function<std::optional<Fault>(const spec::DataSpec&, std::size_t workers, std::uint64_t seed)> check_split;
 
   /// What a source of data holds, or everything that is wrong with its files.
   struct DataAnswer {

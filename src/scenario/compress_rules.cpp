@@ -4,25 +4,23 @@
 
 namespace dadsim::scenario {
 
-std::optional<CompressRefusal> refuse_compressor(const Catalog::Algorithm& algorithm,
-                                                 const spec::ParameterValues& parameters,
-                                                 const Catalog::Compressor& compressor) {
+std::optional<Fault> refuse_compressor(const Catalog::Algorithm& algorithm, const spec::ParameterValues& parameters,
+                                       const Catalog::Compressor& compressor) {
   if (!algorithm.communicates) {
-    return CompressRefusal{fmt::format("<compress> means nothing to '{}'", algorithm.name),
-                           "remove it: nothing is exchanged"};
+    return Fault{fmt::format("<compress> means nothing to '{}'", algorithm.name), "remove it: nothing is exchanged"};
   }
   if (algorithm.compresses && !algorithm.compresses(parameters)) {
-    return CompressRefusal{fmt::format("<compress> means nothing to '{}' with these parameters", algorithm.name),
-                           "remove it, or a parameter that lets it be used"};
+    return Fault{fmt::format("<compress> means nothing to '{}' with these parameters", algorithm.name),
+                 "remove it, or a parameter that lets it be used"};
   }
   if (compressor.adapts && algorithm.event_driven) {
-    return CompressRefusal{fmt::format("'{}' finds by looking at the numbers how many it sends, and '{}' is played "
-                                       "before there are numbers",
-                                       compressor.name, algorithm.name),
-                           "one whose sizes are known, e.g. top-k"};
+    return Fault{fmt::format("'{}' finds by looking at the numbers how many it sends, and '{}' is played "
+                             "before there are numbers",
+                             compressor.name, algorithm.name),
+                 "one whose sizes are known, e.g. top-k"};
   }
   if (compressor.has_momentum && !algorithm.sends_gradients) {
-    return CompressRefusal{
+    return Fault{
         fmt::format("'{}' has the momentum of gradients in it, and '{}' sends others", compressor.name, algorithm.name),
         "gradient-sharing, or a method without momentum, e.g. top-k"};
   }

@@ -152,11 +152,8 @@ void check_platform(const spec::PlatformSpec& platform, const Cluster& cluster, 
   }
 }
 
-/// Takes "what; remedy" apart.
-void fail_at(const Node& node, const char* attribute, const std::string& fault) {
-  if (fault.empty()) return;
-  const std::size_t end = std::min(fault.find("; "), fault.size());
-  node.fail_at(attribute, fault.substr(0, end), end == fault.size() ? "" : fault.substr(end + 2));
+void fail_at(const Node& node, const char* attribute, const std::optional<Fault>& fault) {
+  if (fault) node.fail_at(attribute, fault->what, fault->remedy);
 }
 
 /// Whether algorithms of collectives that were asked for by name can be laid out over the workers as they stand: a run
@@ -185,10 +182,8 @@ void check_host_memory(const Scenario& scenario, const DataFindings& data, const
                        const ReadContext& context) {
   const Element* model = node.child("model");
   if (!context.catalog.check_host_memory || !context.findings.empty() || model == nullptr) return;
-  const std::string fault = context.catalog.check_host_memory(scenario, data.shape);
-  if (fault.empty()) return;
-  const std::size_t end = fault.find("; ");
-  Node(*model, context.findings).fail("<model>: " + fault.substr(0, end), fault.substr(end + 2));
+  if (const std::optional<Fault> fault = context.catalog.check_host_memory(scenario, data.shape))
+    Node(*model, context.findings).fail("<model>: " + fault->what, fault->remedy);
 }
 
 /// A split by class deals classes and one by site goes by what rows say: whether each worker gets a sample is in the

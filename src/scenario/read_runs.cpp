@@ -255,8 +255,8 @@ std::vector<spec::RunSpec> read_runs(const Node& scenario, bool has_aggregator, 
         node.fail(refusal->what, refusal->remedy);
       }
     }
-    const auto report = [&](const std::string& fault) {
-      if (!fault.empty()) node.fail(fault.substr(0, fault.find("; ")), fault.substr(fault.find("; ") + 2));
+    const auto report = [&](const std::optional<Fault>& fault) {
+      if (fault) node.fail(fault->what, fault->remedy);
     };
     if (algorithm->check && workers > 0) {
       try {
@@ -279,8 +279,10 @@ std::vector<spec::RunSpec> read_runs(const Node& scenario, bool has_aggregator, 
                 "<sgd/> without a momentum in <training>");
     }
     if (algorithm->check_model && network.model != nullptr) {
-      const std::string fault = algorithm->check_model(*network.model, network.sample, run.parameters);
-      if (!fault.empty()) report(fmt::format("'{}': {}", algorithm->name, fault));
+      if (std::optional<Fault> fault = algorithm->check_model(*network.model, network.sample, run.parameters)) {
+        fault->what = fmt::format("'{}': {}", algorithm->name, fault->what);
+        report(fault);
+      }
     }
     if (algorithm->plain_sgd && (optimizer.kind != spec::OptimizerSpec::Kind::sgd || optimizer.momentum != 0)) {
       node.fail_at("algorithm", fmt::format("'{}' needs plain SGD", algorithm->name),

@@ -103,8 +103,10 @@ void read_execution(const Node& node, spec::TimedAsSpec& timed, const ReadContex
     node.fail_at("attention", "is of a workload that is not named",
                  timed.file.empty() ? "a workload with attention" : "what the file says of its layers");
   } else if (context.catalog.check_workload && context.catalog.workload_sizes.contains(timed.workload)) {
-    const std::string fault = context.catalog.check_workload(timed);
-    if (!fault.empty()) node.fail(fmt::format("'{}': {}", timed.workload, fault), "sizes that go together");
+    if (const std::optional<Fault> fault = context.catalog.check_workload(timed)) {
+      node.fail(fmt::format("'{}': {}", timed.workload, fault->what),
+                fault->remedy.empty() ? "sizes that go together" : fault->remedy);
+    }
   }
 }
 

@@ -9,11 +9,14 @@ namespace dadsim::step {
 
 /// A resource on the critical path of a step.
 struct Bound {
-  std::string resource;  ///< name of a link, of a worker's device, or of a route whose latency counts
-  std::string kind;      ///< "bandwidth", "latency", "compute", or, over TCP, "queueing": windows, losses and repair
-  double seconds = 0;    ///< of the critical path, mean per step
-  double share = 0;      ///< of the step, 0…1
+  std::string resource;     ///< name of a link, of the host of a device, or of a route whose latency counts
+  std::string kind;         ///< "bandwidth", "latency", "compute", or, over TCP, "queueing": windows, losses and repair
+  double seconds = 0;       ///< of the critical path, mean per step
+  double share = 0;         ///< of the step, 0…1
+  std::string device = {};  ///< kind of the device that computes; empty of what computes nothing
 };
+/// "site-1 (rtx-3090)", "hub-down".
+std::string name_of(const Bound& bound);
 
 /// What the simulation says of one step.
 struct StepTiming {

@@ -10,7 +10,8 @@ void pack(WireWriter& message, const StepTiming& timing) {
           << timing.bytes_received << timing.busy_seconds << timing.compression_seconds << timing.waiting_seconds
           << std::uint64_t{timing.bounds.size()};
   for (const Bound& bound : timing.bounds) {
-    message << std::string_view(bound.resource) << std::string_view(bound.kind) << bound.seconds << bound.share;
+    message << std::string_view(bound.resource) << std::string_view(bound.kind) << bound.seconds << bound.share
+            << std::string_view(bound.device);
   }
 }
 
@@ -21,7 +22,7 @@ StepTiming unpack_timing(WireReader& message) {
       timing.bytes_received >> timing.busy_seconds >> timing.compression_seconds >> timing.waiting_seconds >> bounds;
   for (std::uint64_t i = 0; i < bounds; ++i) {
     Bound& bound = timing.bounds.emplace_back();
-    message >> bound.resource >> bound.kind >> bound.seconds >> bound.share;
+    message >> bound.resource >> bound.kind >> bound.seconds >> bound.share >> bound.device;
   }
   return timing;
 }

@@ -44,27 +44,25 @@ auto check_of(const algorithms::AlgorithmInfo& info) {
 }
 
 /// The same words as when it is timed; whichever algorithm serves any ranks needs no look at the platform.
-std::string fault_of_collective(const scenario::Catalog::PlatformQuestion& question, const std::string& collective,
-                                const std::string& algorithm) {
+std::optional<Fault> fault_of_collective(const scenario::Catalog::PlatformQuestion& question,
+                                         const std::string& collective, const std::string& algorithm) {
   collectives::CollectiveRequest request;
   for (const step::CollectiveKind kind :
        {step::CollectiveKind::all_reduce, step::CollectiveKind::all_gather, step::CollectiveKind::reduce_scatter}) {
     if (collective == to_string(kind)) request.kind = kind;
   }
   request.bytes = {1.0};
-  const auto fault = [&](const collectives::RankLayout& layout) -> std::string {
+  const auto fault = [&](const collectives::RankLayout& layout) -> std::optional<Fault> {
     try {
       static_cast<void>(lay_out(request, algorithm, layout));
-      return {};
-    } catch (const std::invalid_argument& error) {
-      const std::string words = error.what();
-      const std::size_t kind = words.find(": ");
-      return kind == std::string::npos ? words : words.substr(kind + 2);
+      return std::nullopt;
+    } catch (const collectives::RefusedCollective& refused) {
+      return refused.fault();
     }
   };
   collectives::RankLayout apart;  // nothing that it could rest on
   apart.node_of = {0, 1};
-  if (fault(apart).empty()) return {};
+  if (!fault(apart)) return {};
   std::map<std::string, std::int32_t> node_of;
   try {
     for (const sim::PlatformHost& host : sim::platform_hosts(question.platform)) node_of[host.name] = host.node;
@@ -86,14 +84,14 @@ std::string fault_of_collective(const scenario::Catalog::PlatformQuestion& quest
   return fault(layout);
 }
 
-std::string fault_of_split(const spec::DataSpec& data, std::size_t workers, std::uint64_t seed) {
+std::optional<Fault> fault_of_split(const spec::DataSpec& data, std::size_t workers, std::uint64_t seed) {
   try {
     const models::Dataset set = models::load_dataset(data, seed);
     static_cast<void>(split_over_sites(data.split, set.train, set.classes, workers, seed));
     return {};
   } catch (const InputError& error) {
     const Diagnostic& first = error.diagnostics().front();
-    return first.remedy.empty() ? first.what : fmt::format("{}; {}", first.what, first.remedy);
+    return Fault{first.what, first.remedy};
   }
 }
 

@@ -85,13 +85,13 @@ double host_bytes_of(const scenario::Scenario& scenario, const spec::RunSpec& ru
                    samples * static_cast<double>(sample.size()));
 }
 
-std::string fault_of_host_memory(const scenario::Scenario& scenario, const spec::SampleShape& sample, double limit) {
+std::optional<Fault> fault_of_host_memory(const scenario::Scenario& scenario, const spec::SampleShape& sample,
+                                          double limit) {
   if (!(limit > 0)) return {};
   const auto fault = [&](const std::string& who, double bytes) {
-    return fmt::format(
-        "learning {} takes {} of this machine's memory at least, which has {}; fewer units or sites, a smaller "
-        "batch, or a machine with more (docs/command-line.md)",
-        who, human_bytes(bytes), human_bytes(limit));
+    return Fault{fmt::format("learning {} takes {} of this machine's memory at least, which has {}", who,
+                             human_bytes(bytes), human_bytes(limit)),
+                 "fewer units or sites, a smaller batch, or a machine with more (docs/command-line.md)"};
   };
   std::vector<std::pair<double, std::string>> needs;
   for (const spec::RunSpec& run : scenario.runs)

@@ -1,9 +1,11 @@
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "scenario/scenario.hpp"
 #include "spec/sample_shape.hpp"
+#include "support/diagnostics.hpp"
 
 namespace dadsim::study {
 
@@ -15,8 +17,9 @@ namespace dadsim::study {
 double host_bytes_of(const scenario::Scenario& scenario, const spec::RunSpec& run, const spec::SampleShape& sample);
 
 /// Why the runs of a scenario cannot be learned on a machine of `limit` bytes (0: nobody knows), as many side by side
-/// as there are threads, as "what; remedy"; empty: they can. A scenario without runs is taken for one of a single
+/// as there are threads, none: they can. A scenario without runs is taken for one of a single
 /// network.
-std::string fault_of_host_memory(const scenario::Scenario& scenario, const spec::SampleShape& sample, double limit);
+std::optional<Fault> fault_of_host_memory(const scenario::Scenario& scenario, const spec::SampleShape& sample,
+                                          double limit);
 
 }  // namespace dadsim::study

@@ -128,11 +128,8 @@ class Learner {
     for (const std::size_t i : missing) {
       const algorithms::AlgorithmInfo* info = algorithms::algorithm_registry().find(runs[i].algorithm);
       if (info == nullptr || !info->refuses) continue;
-      const std::string why = info->refuses(context_of(runs[i]));
-      if (why.empty()) continue;
-      const std::size_t end = why.find("; ");
-      errors.push_back(
-          {scenario_.file, 0, fmt::format("run '{}': {}", runs[i].label, why.substr(0, end)), why.substr(end + 2)});
+      if (const std::optional<Fault> why = info->refuses(context_of(runs[i])))
+        errors.push_back({scenario_.file, 0, fmt::format("run '{}': {}", runs[i].label, why->what), why->remedy});
     }
     if (!errors.empty()) throw InputError(std::move(errors));
     Progress progress("learning", missing.size(), show_progress_);

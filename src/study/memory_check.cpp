@@ -66,12 +66,14 @@ void check_memory(const scenario::Scenario& scenario, const spec::ModelShape& le
   for (std::size_t i = 0; i < memory.size(); ++i) {
     const RunMemory& run = memory[i];
     if (!run.checked || run.available == 0 || run.use.total() <= run.available) continue;
+    const bool narrow = scenario.timed_as && (scenario.timed_as->precision == spec::Precision::bf16 ||
+                                              scenario.timed_as->precision == spec::Precision::fp16);
     errors.push_back(
         {scenario.file, 0,
          fmt::format("run '{}' needs {} on a worker, and '{}' has {}: {}", scenario.runs[i].label,
                      human_bytes(run.use.total()), run.device, human_bytes(run.available), in_words(run.use)),
-         "a smaller batch, 16 bit (<timed-as precision=\"fp16\">), devices with more memory, or <workers "
-         "memory=\"ignore\">"});
+         fmt::format("a smaller batch, {}devices with more memory, or <workers memory=\"ignore\">",
+                     narrow ? "" : "16 bit (precision=\"bf16\" or \"fp16\" of <timed-as>), ")});
   }
   if (!errors.empty()) throw InputError(std::move(errors));
 }

@@ -59,8 +59,8 @@ estimate::RelativeSteps relative_of(const SeedSteps& steps, std::size_t i, const
     if (as_many && !measured) return {estimate::Estimate{1, {}, {}}, ""};
     if (steps.runs.at(i).size() > 1) return relative;  // which of them is said there
     const double best = measured ? steps.best.at(i) : steps.best_of_gradient_sharing;
-    if (std::isfinite(best) && relative.why_not.ends_with("did not reach the target"))
-      relative.why_not += ": best " + human_percent(best);
+    const bool missed = !measured || !steps.runs.at(i).front();
+    if (std::isfinite(best) && missed) relative.why_not += ": best " + human_percent(best);
     return relative;
   }
   if (steps.reference_run == i) {

@@ -89,22 +89,22 @@ spec::ModelShape shape_of_workload(const spec::TimedAsSpec& asked) {
   return asked.attention == spec::Attention::flash ? spec::with_flash_attention(std::move(shape)) : shape;
 }
 
-std::string fault_of_workload(const spec::TimedAsSpec& asked) {
+std::optional<Fault> fault_of_workload(const spec::TimedAsSpec& asked) {
   try {
     const spec::ModelShape shape = shape_of_workload(asked);
     const auto attends = [](const spec::LayerShape& layer) { return layer.kind == spec::LayerKind::attention; };
     if (asked.attention == spec::Attention::flash && std::ranges::none_of(shape.layers, attends))
-      return "it has no attention";
+      return Fault{"it has no attention", "attention=\"plain\""};
     const auto divides = [](const spec::LayerShape& layer) { return layer.split != spec::TensorSplit::whole; };
     if (asked.parallelism.tensor > 1 && std::ranges::none_of(shape.layers, divides))
-      return "its layers cannot be divided among devices";
+      return Fault{"its layers cannot be divided among devices", "tensor=\"1\""};
     sharded(shape, asked.parallelism.tensor);
     pieces_of(shape, static_cast<std::size_t>(asked.parallelism.pipeline) *
                          static_cast<std::size_t>(asked.parallelism.interleave));
   } catch (const std::invalid_argument& fault) {
-    return fault.what();
+    return Fault{fault.what(), ""};
   }
-  return {};
+  return std::nullopt;
 }
 
 }  // namespace dadsim::study

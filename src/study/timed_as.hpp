@@ -1,12 +1,14 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "scenario/scenario.hpp"
 #include "spec/layer_shape.hpp"
 #include "spec/parallelism.hpp"
 #include "spec/precision.hpp"
+#include "support/diagnostics.hpp"
 
 namespace dadsim::study {
 
@@ -30,7 +32,7 @@ TimedAs timed_as_of(const scenario::Scenario& scenario, const spec::ModelShape& 
 /// sizes that make no network.
 spec::ModelShape shape_of_workload(const spec::TimedAsSpec& asked);
 /// What is wrong with these sizes, their attention or their division among devices; empty: nothing.
-std::string fault_of_workload(const spec::TimedAsSpec& asked);
+std::optional<Fault> fault_of_workload(const spec::TimedAsSpec& asked);
 
 /// "MLP 784-256-10 (203,530 parameters), batch 32 per worker".
 std::string describe_network(const std::string& name, const spec::ModelShape& shape, std::int64_t batch);

@@ -8,6 +8,13 @@
 
 namespace dadsim {
 
+/// What is wrong with a part of the user's input, said by who does not know where it stands.
+struct Fault {
+  std::string what;    ///< what is wrong
+  std::string remedy;  ///< what would be right; may be empty
+  bool operator==(const Fault&) const = default;
+};
+
 /// One thing that is wrong with the user's input.
 struct Diagnostic {
   std::string file;    ///< the file, or "--set training.batch=0" for an override; empty if there is none

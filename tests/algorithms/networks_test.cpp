@@ -65,10 +65,10 @@ std::vector<SmallNetwork> small_networks() {
 /// Whether an algorithm goes with a network at all.
 bool goes_with(const AlgorithmInfo& info, const SmallNetwork& network) {
   const spec::ParameterValues values = default_parameters(info);
-  if (info.check_model && !info.check_model(network.model, network.sample, values).empty()) return false;
+  if (info.check_model && info.check_model(network.model, network.sample, values)) return false;
   if (!info.refuses) return true;
   const models::Network built(network.sample, network.model, 1);
-  return info.refuses({built, values, 3, 1}).empty();
+  return !info.refuses({built, values, 3, 1});
 }
 
 struct Pair {

@@ -183,8 +183,9 @@ TEST_F(CheckedBefore, ATableWithoutALineOfNames) {
 TEST_F(CheckedBefore, DivergenceThatStaysFinite) {
   std::string scenario = scenario_of("gpu-[0-1]", kDigits, kTwoLayers, "<run algorithm=\"gradient-sharing\"/>", "2");
   scenario.replace(scenario.find("\"0.1\""), 5, "\"300\"");
-  const Outcome outcome = run(scenario, {});
+  const Outcome outcome = run(scenario, {"--verbose"});
   EXPECT_EQ(outcome.exit_code, kSuccess) << outcome.err;
+  EXPECT_NE(outcome.out.find("gradient-sharing diverged: a smaller"), std::string::npos) << outcome.out;
   EXPECT_NE(outcome.out.find("diverged: the loss is"), std::string::npos) << outcome.out;
 }
 

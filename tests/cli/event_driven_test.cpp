@@ -192,7 +192,7 @@ TEST_F(EventDriven, SeedsGiveItNoRelativeSteps) {
   const EventJson json = result(scenario, {"--set", "training.seeds=2"});
   EXPECT_TRUE(json["runs"][0].contains("at_scale"));
   EXPECT_FALSE(json["runs"][1].contains("at_scale"));
-  const Outcome table = run_dadsim({scenario, "--set", "training.seeds=2"});
+  const Outcome table = run_dadsim({scenario, "--verbose", "--set", "training.seeds=2"});
   EXPECT_NE(table.out.find("plain: it has no relative steps"), std::string::npos) << table.out;
 }
 

@@ -48,9 +48,9 @@ TEST(ActivePassive, EveryGraphFallsInTwoCampsThatHangTogether) {
     }
   }
   const auto& ring = protocols::protocol_registry().at("ad-psgd");
-  EXPECT_EQ(ring.check({{"graph", "ring"}}, 6), "");
-  EXPECT_NE(ring.check({{"graph", "ring"}}, 5), "");
-  EXPECT_EQ(ring.check({{"graph", "complete"}}, 5), "");
+  EXPECT_FALSE(ring.check({{"graph", "ring"}}, 6));
+  EXPECT_TRUE(ring.check({{"graph", "ring"}}, 5));
+  EXPECT_FALSE(ring.check({{"graph", "complete"}}, 5));
 }
 
 /// Worker i starts at i and has the loss c_i x: the mean of all models after k_i steps of each is the first mean

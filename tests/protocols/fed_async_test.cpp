@@ -86,9 +86,9 @@ TEST(FedAsync, RefusesAnExponentThatIsNone) {
     values["a"] = a;
     return protocols::protocol_registry().at("fedasync").check(values, 2);
   };
-  EXPECT_EQ(fault("-0.5"), "a = -0.5 would make old updates count more; 0 or more, or -1 for the paper's");
-  EXPECT_EQ(fault("-1"), "");
-  EXPECT_EQ(fault("0"), "");
+  EXPECT_EQ(fault("-0.5"), (Fault{"a = -0.5 would make old updates count more", "0 or more, or -1 for the paper's"}));
+  EXPECT_FALSE(fault("-1"));
+  EXPECT_FALSE(fault("0"));
 }
 
 TEST(FedAsync, MixesByStaleness) {

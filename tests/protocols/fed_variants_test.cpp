@@ -98,8 +98,8 @@ TEST(FedOpt, HasTheDefaultsOfItsPaper) {
     changed["beta1"] = beta1;
     return protocols::protocol_registry().at("fedopt").check(changed, 2);
   };
-  EXPECT_EQ(fault("-1"), "") << "0.9, of adagrad 0: FollowsItsFormulas";
-  EXPECT_EQ(fault("-0.9"), "beta1 = -0.9 is no share; 0 or more, or -1 for the paper's");
+  EXPECT_FALSE(fault("-1")) << "0.9, of adagrad 0: FollowsItsFormulas";
+  EXPECT_EQ(fault("-0.9"), (Fault{"beta1 = -0.9 is no share", "0 or more, or -1 for the paper's"}));
 }
 
 TEST(HierFedAvg, WithOneRoundInEveryGroupIsFedAvg) {

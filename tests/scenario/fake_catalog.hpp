@@ -182,7 +182,9 @@ inline scenario::Catalog fake_catalog() {
                                       size("sequence", 10000)};
   catalog.check_workload = [](const spec::TimedAsSpec& timed) {
     const auto heads = timed.sizes.find("heads");
-    return std::string(heads != timed.sizes.end() && heads->second == "7" ? "heads 7 does not divide hidden 100" : "");
+    return heads != timed.sizes.end() && heads->second == "7"
+               ? std::optional(Fault{"heads 7 does not divide hidden 100", ""})
+               : std::nullopt;
   };
   catalog.dataset_sizes = {{"resnet-50", 1281167}, {"vit-b-16", 1281167}};
   const auto link = [](const char* name, double bandwidth, double latency, spec::Transport transport,

@@ -63,25 +63,25 @@ std::vector<Block> blocks_of(const models::Network& network, std::int64_t count)
   return blocks;
 }
 
-std::string differentiation_fault(const spec::ModelSpec& model, const spec::SampleShape& sample, bool local,
-                                  std::int64_t blocks, std::int64_t groups) {
+std::optional<Fault> differentiation_fault(const spec::ModelSpec& model, const spec::SampleShape& sample, bool local,
+                                           std::int64_t blocks, std::int64_t groups) {
   for (std::size_t i = 0; i < model.layers.size(); ++i) {
     const std::string name = std::visit(NameOfLayer(), model.layers[i].what);
     if (!name.empty()) {
-      return fmt::format(
-          "layer {} of <model> is or holds <{}>, which has no forward derivative here; "
-          "<dense>, <layer-norm>, <mean> and <residual> have one",
-          i + 1, name);
+      return Fault{
+          fmt::format("layer {} of <model> is or holds <{}>, which has no forward derivative here", i + 1, name),
+          "<dense>, <layer-norm>, <mean> and <residual> have one"};
     }
   }
   const models::Network network(sample, model, 0);
   if (!network.separates(network.value_behind(network.layers() - 1))) {
-    return "the last matrix of <model> is inside a <residual>; put a <dense> behind it as output layer";
+    return Fault{"the last matrix of <model> is inside a <residual>", "put a <dense> after it as output layer"};
   }
-  if (groups > 1 && !local) return "groups have losses of their own; loss=\"local\", or groups=\"1\"";
-  if (!local) return "";
+  if (groups > 1 && !local) return Fault{"groups have losses of their own", "loss=\"local\", or groups=\"1\""};
+  if (!local) return std::nullopt;
   if (network.output_shape().positions() > 1) {
-    return "local losses need one label per sample, and <model> has an output for each position; loss=\"global\"";
+    return Fault{"local losses need one label per sample, and <model> has an output for each position",
+                 "loss=\"global\""};
   }
   for (const Block& block : blocks_of(network, blocks)) {
     // The output layer reads groups, and has none of its own.
@@ -90,18 +90,18 @@ std::string differentiation_fault(const spec::ModelSpec& model, const spec::Samp
       const models::WeightsOf<float>& weights = network.layer(l);
       const bool below = l > block.first;
       if ((l < block.end && weights.out() % groups != 0) || (below && weights.in() % groups != 0)) {
-        return fmt::format("matrix {} of <model> ({} × {}) has no {} groups of the same size; a divisor of its units",
-                           l + 1, weights.in(), weights.out(), groups);
+        return Fault{fmt::format("matrix {} of <model> ({} × {}) has no {} groups of the same size", l + 1,
+                                 weights.in(), weights.out(), groups),
+                     "a divisor of its units"};
       }
       if (below && network.value_shape(network.value_before(l)).channels != weights.in()) {
-        return fmt::format(
-            "matrix {} of <model> takes several positions together, whose channels are no groups; "
-            "positions=\"each\", or groups=\"1\"",
-            l + 1);
+        return Fault{
+            fmt::format("matrix {} of <model> takes several positions together, whose channels are no groups", l + 1),
+            "positions=\"each\", or groups=\"1\""};
       }
     }
   }
-  return "";
+  return std::nullopt;
 }
 
 }  // namespace dadsim::algorithms

@@ -1,10 +1,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "models/network.hpp"
+#include "support/diagnostics.hpp"
 
 namespace dadsim::algorithms {
 
@@ -20,7 +22,7 @@ struct Block {
 std::vector<Block> blocks_of(const models::Network& network, std::int64_t count);
 
 /// What hinders forward derivatives of such a network, by blocks and in groups of channels: "what; remedy", or empty.
-std::string differentiation_fault(const spec::ModelSpec& model, const spec::SampleShape& sample, bool local,
-                                  std::int64_t blocks, std::int64_t groups);
+std::optional<Fault> differentiation_fault(const spec::ModelSpec& model, const spec::SampleShape& sample, bool local,
+                                           std::int64_t blocks, std::int64_t groups);
 
 }  // namespace dadsim::algorithms

@@ -170,14 +170,15 @@ void SparsePush::merge(OwnWeightsStep& step) {
 
 namespace {
 
-std::string sparse_push_fault(const spec::ParameterValues& values, std::size_t sites) {
+std::optional<Fault> sparse_push_fault(const spec::ParameterValues& values, std::size_t sites) {
   const std::string& graph = values.at("graph");
   if (values.at("form") == "replicas" && (graph == "one-peer-exponential" || graph == "matchings")) {
-    return "with form=\"replicas\" whoever keeps a replica has to hear all that is sent, and the graph '" + graph +
-           "' changes from step to step; form=\"shared-mask\", or a graph that stays the same";
+    return Fault{"with form=\"replicas\" a site that keeps a replica has to hear all that is sent, and the graph '" +
+                     graph + "' changes from step to step",
+                 "form=\"shared-mask\", or a graph that stays the same"};
   }
   if (values.at("form") == "shared-mask" && std::stod(values.at("gamma")) != 0) {
-    return "gamma means nothing to form=\"shared-mask\"; leave it out";
+    return Fault{"gamma means nothing to form=\"shared-mask\"", "leave it out"};
   }
   return graph_fault(GraphNeeds::nothing, values, sites);
 }

@@ -229,10 +229,10 @@ std::vector<spec::ParameterSpec> with_graph(GraphNeeds needs, std::vector<spec::
   return all;
 }
 
-std::string graph_fault(GraphNeeds needs, const spec::ParameterValues& parameters, std::size_t sites) {
+std::optional<Fault> graph_fault(GraphNeeds needs, const spec::ParameterValues& parameters, std::size_t sites) {
   const std::string& name = parameters.at("graph");
   if (name != "file" && !parameters.at("edges").empty()) {
-    return fmt::format("edges=\"…\" means nothing to the graph '{}'; graph=\"file\", or leave it out", name);
+    return Fault{fmt::format("edges=\"…\" means nothing to the graph '{}'", name), "graph=\"file\", or leave it out"};
   }
   if (name == "erdos-renyi") {
     const double probability = std::stod(parameters.at("probability"));
@@ -240,20 +240,19 @@ std::string graph_fault(GraphNeeds needs, const spec::ParameterValues& parameter
     // The expected number of sites without a neighbour: with many the graph never hangs together.
     const double alone = sites > 1 ? n * std::pow(1 - probability, n - 1) : 0;
     if (alone > 5) {
-      return fmt::format(
-          "with probability {} about {:.0f} of {} sites have no neighbour; a probability well above ln(n) / n = {:.3g}",
-          probability, alone, sites, std::log(n) / n);
+      return Fault{
+          fmt::format("with probability {} about {:.0f} of {} sites have no neighbour", probability, alone, sites),
+          fmt::format("a probability well above ln(n) / n = {:.3g}", std::log(n) / n)};
     }
   }
-  if (name != "file") return "";
-  if (parameters.at("edges").empty()) return "the graph 'file' lacks edges=\"…\"; the path of a list of edges";
+  if (name != "file") return std::nullopt;
+  if (parameters.at("edges").empty()) return Fault{"the graph 'file' lacks edges=\"…\"", "the path of a list of edges"};
   const Topology topology(parameters, sites, 0);
-  if (can_do_with(needs, topology.undirected(), topology.regular(), false)) return "";
-  return needs == GraphNeeds::doubly_stochastic
-             ? "the graph of the file is directed and its degrees differ, so that no weights keep the mean; every edge "
-               "both ways, or an algorithm that pushes (sgp, sparse-push)"
-             : "the graph of the file is directed, and the algorithm needs symmetric weights; every edge both ways, or "
-               "an algorithm that pushes (sgp, sparse-push)";
+  if (can_do_with(needs, topology.undirected(), topology.regular(), false)) return std::nullopt;
+  return Fault{needs == GraphNeeds::doubly_stochastic
+                   ? "the graph of the file is directed and its degrees differ, so that no weights keep the mean"
+                   : "the graph of the file is directed, and the algorithm needs symmetric weights",
+               "every edge both ways, or an algorithm that pushes (sgp, sparse-push)"};
 }
 
 std::string graph_remark(const RemarkContext& context) {

@@ -2,12 +2,14 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "algorithms/algorithm.hpp"
 #include "algorithms/gossip/mixing_weights.hpp"
 #include "spec/parameter.hpp"
+#include "support/diagnostics.hpp"
 
 namespace dadsim::algorithms {
 
@@ -55,9 +57,8 @@ std::vector<spec::ParameterSpec> graph_parameters(GraphNeeds needs, const std::s
 std::vector<spec::ParameterSpec> with_graph(GraphNeeds needs, std::vector<spec::ParameterSpec> own,
                                             const std::string& by_default = "ring");
 
-/// What is wrong with a graph for so many sites, as "what; remedy"; empty: nothing. Throws InputError for what is wrong
-/// with a file.
-std::string graph_fault(GraphNeeds needs, const spec::ParameterValues& parameters, std::size_t sites);
+/// What is wrong with a graph for so many sites; none: nothing. Throws InputError for what is wrong with a file.
+std::optional<Fault> graph_fault(GraphNeeds needs, const spec::ParameterValues& parameters, std::size_t sites);
 
 /// The same for AlgorithmInfo::check.
 inline auto graph_check(GraphNeeds needs) {

@@ -55,25 +55,26 @@ std::string privacy_remark(const RemarkContext& context) {
 }
 
 /// What has no rows of A and Δ has no gradient per example here.
-std::string why_not(const RemarkContext& context) {
+std::optional<Fault> why_not(const RemarkContext& context) {
   const models::Network& network = context.network;
-  const std::string remedy = "; a network of dense, convolutional or recurrent layers alone";
+  const std::string remedy = "a network of dense, convolutional or recurrent layers alone";
   if (network.has_batch_statistics()) {
-    return "the gradient of an example cannot be told from those of the others where batch norms mix them" + remedy;
+    return Fault{"the gradient of an example cannot be told from those of the others where batch norms mix them",
+                 remedy};
   }
   if (!network.parameters().vectors.empty()) {
-    return "the gradients of norms, positions and class tokens are not clipped per example" + remedy;
+    return Fault{"the gradients of norms, positions and class tokens are not clipped per example", remedy};
   }
   for (std::size_t l = 0; l < network.layers(); ++l) {
-    if (network.layer(l).embedding) return "the gradients of embeddings are not clipped per example" + remedy;
+    if (network.layer(l).embedding) return Fault{"the gradients of embeddings are not clipped per example", remedy};
   }
   const PrivacyOptions options = privacy_options(context.parameters);
   if (options.epsilon > 0 && context.run.steps > 0) {
     try {
       noise_multiplier_of(options, context.run);
     } catch (const std::invalid_argument& error) {
-      return fmt::format("epsilon=\"{:g}\" in {} steps: {}; a larger epsilon, or fewer steps", options.epsilon,
-                         context.run.steps, error.what());
+      return Fault{fmt::format("epsilon=\"{:g}\" in {} steps: {}", options.epsilon, context.run.steps, error.what()),
+                   "a larger epsilon, or fewer steps"};
     }
   }
   return {};
@@ -122,10 +123,10 @@ AlgorithmInfo as_private(AlgorithmInfo info) {
   info.lossless.insert({{"clip", "1e30"}, {"noise-multiplier", "0"}});
   info.remark = privacy_remark;
   info.refuses = why_not;
-  info.check_exchange = [](const spec::ParameterValues& values, spec::ExchangeMode exchange) -> std::string {
+  info.check_exchange = [](const spec::ParameterValues& values, spec::ExchangeMode exchange) -> std::optional<Fault> {
     if (privacy_options(values).noise != NoiseBy::aggregator || exchange == spec::ExchangeMode::aggregator) return {};
-    return "noise=\"central\" among peers, where nobody adds it; exchange=\"aggregator\", or noise=\"local\" or "
-           "\"per-site\"";
+    return Fault{"noise=\"central\" among peers, where nobody adds it",
+                 "exchange=\"aggregator\", or noise=\"local\" or \"per-site\""};
   };
   // What is rounded before it is added up is no Gaussian with a share of the variance any more, and rounding makes a
   // clipped gradient longer. Messages that are private as they are stay so.

@@ -1,6 +1,7 @@
 #include "sim/step/event_graph.hpp"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <stdexcept>
 #include <tuple>
@@ -20,9 +21,10 @@ EventGraph::Id EventGraph::add_message(std::int32_t route, double begin, Id caus
 
 std::vector<step::Bound> EventGraph::critical_path(Id last, const Names& names, double since) const {
   const double total = end_of(last) - since;
-  std::map<std::pair<std::string, std::string>, double> seconds;  // by resource and kind
-  const auto spend = [&](const std::string& resource, const char* kind, double duration) {
-    if (duration > 0) seconds[{resource, kind}] += duration;
+  std::map<std::array<std::string, 3>, double> seconds;  // by resource, kind and device
+  const auto spend = [&](const std::string& resource, const char* kind, double duration,
+                         const std::string& device = {}) {
+    if (duration > 0) seconds[{resource, kind, device}] += duration;
   };
   for (Id id = last; id != kStart && end_of(id) > since;) {
     const Event& event = events_.at(static_cast<std::size_t>(id));
@@ -30,7 +32,8 @@ std::vector<step::Bound> EventGraph::critical_path(Id last, const Names& names, 
     const double duration = event.end - event.begin;
     const double before = std::max(0.0, since - event.begin);  // what of it does not count
     if (event.bottleneck == kComputation) {
-      spend(names.computation(place), "compute", duration - before);
+      const Computer computer = names.computation(place);
+      spend(computer.host, "compute", duration - before, computer.device);
     } else {
       double latency = std::min(names.route_latency(place), duration);
       // An empty message, or a route without links: what is left is rounding.
@@ -51,10 +54,10 @@ std::vector<step::Bound> EventGraph::critical_path(Id last, const Names& names, 
   std::vector<step::Bound> bounds;
   bounds.reserve(seconds.size());
   for (const auto& [resource, duration] : seconds) {
-    bounds.push_back({resource.first, resource.second, duration, duration / total});
+    bounds.push_back({resource[0], resource[1], duration, duration / total, resource[2]});
   }
   std::ranges::sort(bounds, [](const step::Bound& a, const step::Bound& b) {
-    return std::tie(b.seconds, a.resource, a.kind) < std::tie(a.seconds, b.resource, b.kind);
+    return std::tie(b.seconds, a.resource, a.kind, a.device) < std::tie(a.seconds, b.resource, b.kind, b.device);
   });
   return bounds;
 }

@@ -36,9 +36,12 @@ class EventGraph {
   /// Whichever ends later, the first where both end at the same time.
   Id later(Id a, Id b) const { return end_of(b) > end_of(a) ? b : a; }
 
+  struct Computer {
+    std::string host, device;
+  };
   /// What the resources on the way are called.
   struct Names {
-    std::function<std::string(std::size_t node)> computation;
+    std::function<Computer(std::size_t node)> computation;
     std::function<std::string(std::size_t route)> latency;
     std::function<double(std::size_t route)> route_latency;  ///< seconds
     std::function<std::string(std::size_t link)> link;

@@ -12,6 +12,7 @@
 #include "sim/step/closed_form.hpp"
 #include "sim/step/collective_dates.hpp"
 #include "sim/step/compute_time.hpp"
+#include "sim/step/critical_paths.hpp"
 #include "sim/step/flow_collectives.hpp"
 #include "sim/step/flow_overlaps.hpp"
 #include "sim/step/step_semantics.hpp"
@@ -26,17 +27,6 @@ constexpr double kTogether = 0.005;  // of the step: how far apart ranks may beg
 /// more than that.
 constexpr double kLateShare = 1e-4;
 
-/// Seconds of what let a node come to a date, followed back from there; they add up to the date.
-struct CriticalPath {
-  double computing = 0, network = 0, for_others = 0;
-};
-
-/// A stretch in which a line of a node was never idle: when it began, and how the node came there.
-struct Stretch {
-  double begin = 0;
-  CriticalPath path;
-};
-
 class StepByFlow {
  public:
   StepByFlow(const Nodes& nodes, const collectives::RankLayout& layout, const step::Schedule& schedule,
@@ -47,6 +37,7 @@ class StepByFlow {
         by_closed_form_(by_closed_form),
         recorder_(recorder),
         parts_(schedule, nodes.workers),
+        paths_(parts_.nodes(), parts_.lines()),
         compute_(nodes.devices, schedule),
         collectives_(nodes, parts_, layout, schedule, network, by_closed_form),
         overlaps_(network),
@@ -55,8 +46,6 @@ class StepByFlow {
     const std::size_t count = parts_.nodes();
     streams_.resize(count);
     free_.assign(count * parts_.lines(), 0);
-    paths_.resize(count);
-    busy_since_.resize(count * parts_.lines());
     timing_.bytes_sent.assign(count, 0);
     timing_.bytes_received.assign(count, 0);
     progress_.resize(schedule_.tasks.size());
@@ -104,7 +93,8 @@ class StepByFlow {
                       overlooked_.most(), timing_.seconds));
     }
     if (!single()) count_occurrences(last);
-    bounds(last);
+    timing_.bounds = bounds_of(paths_.of(last), collectives_.host(last)->get_cname(),
+                               nodes_.devices[parts_.host_index(last)]->name, spent_, timing_.seconds);
     if (recorder_ != nullptr) recorder_->ended(timing_.seconds, last);
     for (const FlowPart* part : together_) carry(*part->traffic, static_cast<double>(part->times));
     return timing_;
@@ -129,7 +119,7 @@ class StepByFlow {
       stream.end += seconds;
       stream.busy += seconds;
       if (is_compression(task.phase)) stream.compressing += seconds;
-      paths_[node].computing += seconds;
+      paths_.computed(node, seconds);
     }
   }
 
@@ -146,21 +136,12 @@ class StepByFlow {
     if (parts_.gets_something(task, node))
       for_others = waiting_for_others(begin, end, CollectiveDates::of(progress_[awaited].issued, slot));
     stream.waiting += for_others;
-    continue_path(task, node, begin, end, single() ? 0 : for_others);
-  }
-
-  /// A wait that ends late has the network on its path from the date on from which its line was never idle: what the
-  /// node computed meanwhile held nothing up. Collectives that follow the awaited one on its line are in the same
-  /// stretch.
-  void continue_path(const step::Task& task, std::size_t node, double begin, double end, double for_others) {
-    CriticalPath& path = paths_[node];
+    if (single()) for_others = 0;
     if (parts_.issuers(task).holds(node)) {
-      const Stretch& stretch = busy_since_[node * parts_.lines() + Parts::line_of(task)];
-      path = stretch.path;
-      begin = stretch.begin;
+      paths_.waited(node, Parts::line_of(task), end, for_others);
+    } else {
+      paths_.received(node, begin, end, for_others);
     }
-    path.network += end - begin - for_others;
-    path.for_others += for_others;
   }
 
   std::size_t slot_of(const step::Task& task, std::size_t node) const {
@@ -177,8 +158,7 @@ class StepByFlow {
     apart_.next();
     overlooked_.next();
     for (FlowPart& part : collectives_.of(task)) communicate(index, part);
-    if (!awaited) return;
-    progress.shorten();
+    if (awaited) progress.shorten();
   }
 
   void communicate(std::size_t index, FlowPart& part) {
@@ -193,8 +173,7 @@ class StepByFlow {
       const std::size_t node = part.nodes[rank];
       if (receivers.holds(node)) continue;
       const double free = free_at(task, node);
-      if (free <= streams_[node].end)
-        busy_since_[node * parts_.lines() + Parts::line_of(task)] = {streams_[node].end, paths_[node]};
+      if (free <= streams_[node].end) paths_.line_begins(node, Parts::line_of(task), streams_[node].end);
       dates[rank] = std::max(streams_[node].end, free);
       earliest = std::min(earliest, dates[rank]);
       latest = std::max(latest, dates[rank]);
@@ -362,40 +341,19 @@ class StepByFlow {
     return path.latency + path.use.cost(bytes).overhead;
   }
 
-  /// The critical path of the last worker; what of it is the network's is divided like the time that collectives took.
-  /// Devices of one replica wait for one another's computations by nature.
-  void bounds(std::size_t last) {
-    double whole = 0;
-    for (const auto& [what, seconds] : spent_) whole += seconds;
-    const auto add_bound = [&](const std::string& resource, const std::string& kind, double seconds) {
-      if (seconds > 0) timing_.bounds.push_back({resource, kind, seconds, seconds / timing_.seconds});
-    };
-    const CriticalPath& path = paths_[last];
-    add_bound(
-        fmt::format("{} ({})", collectives_.host(last)->get_cname(), nodes_.devices[parts_.host_index(last)]->name),
-        "compute", path.computing);
-    add_bound("other devices", "compute", path.for_others);
-    for (const auto& [what, seconds] : spent_) {
-      if (whole > 0) add_bound(what.second, what.first, path.network * seconds / whole);
-    }
-    std::ranges::stable_sort(timing_.bounds,
-                             [](const step::Bound& a, const step::Bound& b) { return a.seconds > b.seconds; });
-  }
-
   const Nodes& nodes_;
   const step::Schedule& schedule_;
   Interconnect& network_;
   bool by_closed_form_;
   TimelineRecorder* recorder_;
   Parts parts_;
+  CriticalPaths paths_;
   ComputeTime compute_;
   FlowCollectives collectives_;
   FlowOverlaps overlaps_;
   std::vector<std::size_t> class_of_;      ///< per node: a number for its device, and how slow it is
   std::vector<StreamTime> streams_;        ///< per node: the compute stream
   std::vector<double> free_;               ///< per node and line: when it may begin its next collective with sending
-  std::vector<CriticalPath> paths_;        ///< per node, to where its stream is
-  std::vector<Stretch> busy_since_;        ///< per node and line
   std::vector<double> known_;              ///< seconds of the task at hand, per class
   std::vector<double> dates_, begins_;     ///< of the collective at hand, per rank
   std::vector<CollectiveDates> progress_;  ///< per task; as long as it is waited for

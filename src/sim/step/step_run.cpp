@@ -340,7 +340,7 @@ step::StepTiming StepRun::timing(std::size_t from, std::size_t to) const {
 EventGraph::Names StepRun::names() const {
   EventGraph::Names names;
   names.computation = [this](std::size_t node) {
-    return fmt::format("{} ({})", hosts_.at(node)->get_cname(), nodes_.devices[parts_.host_index(node)]->name);
+    return EventGraph::Computer{hosts_.at(node)->get_cname(), nodes_.devices[parts_.host_index(node)]->name};
   };
   names.latency = [this](std::size_t route) { return network_.paths().at(route).name(); };
   names.route_latency = [this](std::size_t route) {

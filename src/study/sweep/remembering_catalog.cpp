@@ -115,7 +115,7 @@ scenario::Catalog remembering(scenario::Catalog catalog) {
   catalog.links_of_platform = [ask = catalog.links_of_platform, links](const spec::PlatformSpec& platform) {
     return links->answer(as_text(scenario::Catalog::PlatformQuestion{platform, {}, {}}), [&] { return ask(platform); });
   };
-  const auto faults = std::make_shared<Memory<std::string>>();
+  const auto faults = std::make_shared<Memory<std::optional<Fault>>>();
   catalog.check_collective = [ask = catalog.check_collective, faults](
                                  const scenario::Catalog::PlatformQuestion& question, const std::string& collective,
                                  const std::string& algorithm) {

@@ -66,7 +66,8 @@ TEST(ForwardGradientBlocks, AreCutWhereOneValueIsRead) {
 
 TEST(ForwardGradientBlocks, OtherNetworksAreRefused) {
   const auto fault = [](const spec::ModelSpec& model, bool local, std::int64_t groups) {
-    return differentiation_fault(model, {4, 4, 2}, local, 0, groups);
+    const std::optional<Fault> found = differentiation_fault(model, {4, 4, 2}, local, 0, groups);
+    return found ? found->what + "; " + found->remedy : std::string();
   };
   const spec::DenseSpec output{3, spec::Activation::identity};
   EXPECT_EQ(fault({"", {spec::DenseSpec{8}, output}}, true, 4), "");

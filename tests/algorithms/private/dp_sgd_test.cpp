@@ -166,10 +166,10 @@ TEST(Noise, IsDrawnAnewByEverySiteLayerAndStep) {
 TEST(Noise, OfAnAggregatorNeedsOne) {
   const AlgorithmInfo& info = algorithm_registry().at("dp-sgd");
   spec::ParameterValues values = default_parameters(info);
-  EXPECT_EQ(info.check_exchange(values, kPeer), "");
+  EXPECT_FALSE(info.check_exchange(values, kPeer));
   values["noise"] = "central";
-  EXPECT_EQ(info.check_exchange(values, kAggregator), "");
-  EXPECT_NE(info.check_exchange(values, kPeer).find("among peers"), std::string::npos);
+  EXPECT_FALSE(info.check_exchange(values, kAggregator));
+  EXPECT_NE(info.check_exchange(values, kPeer).value().what.find("among peers"), std::string::npos);
   PrivateStep step(private_networks()[0], {4}, 1.0F, kPeer);
   EXPECT_THROW(step.run("dp-sgd", {{"noise", "central"}}), std::logic_error);
 }
@@ -182,12 +182,13 @@ TEST(Private, RefusesWhatItCannotClip) {
   for (const char* algorithm : {"dp-sgd", "rgp", "lsg"}) {
     const AlgorithmInfo& info = algorithm_registry().at(algorithm);
     spec::ParameterValues values = default_parameters(info);
-    EXPECT_NE(info.refuses({transformer, values, 2, 1}).find("not clipped per example"), std::string::npos);
-    EXPECT_EQ(info.refuses({dense, values, 2, 1}), "");
+    EXPECT_NE(info.refuses({transformer, values, 2, 1}).value().what.find("not clipped per example"),
+              std::string::npos);
+    EXPECT_FALSE(info.refuses({dense, values, 2, 1}));
     values["epsilon"] = "1e-9";
     RemarkContext context{dense, values, 2, 1};
     context.run = {.sites = 2, .batch = 10, .sampling_rate = 1, .sampled = true, .steps = 100'000};
-    EXPECT_NE(info.refuses(context).find("a larger epsilon"), std::string::npos);
+    EXPECT_NE(info.refuses(context).value().remedy.find("a larger epsilon"), std::string::npos);
   }
 }
 

@@ -153,7 +153,7 @@ TEST(Collectives, RingsOfOneWorkerAreFree) {
   expect_near_relative(timing.seconds, 0.5);
   EXPECT_EQ(timing.bytes_sent, std::vector<double>{0});
   ASSERT_EQ(timing.bounds.size(), 1U);
-  EXPECT_EQ(timing.bounds[0].resource, "w0 (clockwork)");
+  EXPECT_EQ(name_of(timing.bounds[0]), "w0 (clockwork)");
   EXPECT_EQ(timing.bounds[0].kind, "compute");
 }
 
@@ -356,10 +356,10 @@ TEST(Steps, AWorkerWaitsForTheSlowestAndTheBoundSaysSo) {
   expect_near_relative(timing.seconds, 4.0 + star.to_hub(1e5) + 0.5 + star.to_hub(1e5) + 0.3);
   expect_near_relative(timing.compute_seconds, 1.3);  // worker 0 ends last
   ASSERT_GE(timing.bounds.size(), 3U);
-  EXPECT_EQ(timing.bounds[0].resource, "w1 (clockwork)");  // and what it waited for is worker 1
+  EXPECT_EQ(name_of(timing.bounds[0]), "w1 (clockwork)");  // and what it waited for is worker 1
   expect_near_relative(timing.bounds[0].seconds, 4.0);
-  EXPECT_EQ(timing.bounds[1].resource, "hub (clockwork)");
-  EXPECT_EQ(timing.bounds[2].resource, "w0 (clockwork)");
+  EXPECT_EQ(name_of(timing.bounds[1]), "hub (clockwork)");
+  EXPECT_EQ(name_of(timing.bounds[2]), "w0 (clockwork)");
   expect_consistent(timing);
 }
 

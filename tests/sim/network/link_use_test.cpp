@@ -202,6 +202,30 @@ TEST(StepParts, CompressionIsWhatAnAlgorithmComputesBesideAPlainStep) {
   }
 }
 
+// Three all-reduces, one each after 0.1 s of computing: from the first on the network is never idle, and what the workers
+// compute meanwhile holds nothing up.
+TEST(StepParts, WhatIsComputedBesideABusyNetworkIsOnNoCriticalPath) {
+  const TemporaryFile file(Star{.workers = 2}.xml());
+  Script script(2, false);
+  std::int32_t last = 0;
+  for (int i = 0; i < 3; ++i) last = script.compute(0.1).all_reduce(5e5);
+  script.wait(last);
+  for (const spec::Fidelity fidelity : {spec::Fidelity::message, spec::Fidelity::flow}) {
+    Cluster cluster = cluster_on(file.path(), 2, false);
+    cluster.network.fidelity = fidelity;
+    const step::StepTiming step = time_schedules(cluster, std::vector<step::Schedule>{script.schedule()}).steps[0];
+    double computing = 0;
+    double path = 0;
+    for (const step::Bound& bound : step.bounds) {
+      path += bound.seconds;
+      if (bound.kind == "compute") computing += bound.seconds;
+    }
+    EXPECT_NEAR(step.compute_seconds, 0.3, 1e-9) << to_string(fidelity);
+    EXPECT_NEAR(computing, 0.1, 1e-9) << to_string(fidelity);
+    EXPECT_NEAR(path, step.seconds, 1e-9) << to_string(fidelity);
+  }
+}
+
 TEST(StepParts, AWaitWithoutLatencyIsOnTheCriticalPath) {
   Script script(1);
   script.compute(0.5).gather_and_answer(1e6);

@@ -104,7 +104,7 @@ TEST_F(SweepRuns, EveryPointEqualsARunOfItsOwn) {
       expect_same(kept.figures["compute_seconds"], run.compute_seconds, "compute");
       expect_same(kept.figures["exposed_seconds"], run.exposed_seconds, "exposed");
       if (run.target_reached) expect_same(kept.figures["target_seconds"], run.target_seconds, "target");
-      EXPECT_EQ(kept.figures.text("bound_by"), run.bounds.front().resource);
+      EXPECT_EQ(kept.figures.text("bound_by"), name_of(run.bounds.front()));
     }
   }
 }
