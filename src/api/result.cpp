@@ -7,7 +7,7 @@
 #include "api/result_of.hpp"
 #include "api/states.hpp"
 #include "report/csv.hpp"
-#include "report/figures.hpp"
+#include "report/figure_values.hpp"
 #include "report/html/report.hpp"
 #include "report/json.hpp"
 #include "report/table.hpp"

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "report/csv_field.hpp"
-#include "report/figures.hpp"
+#include "report/figure_values.hpp"
 
 namespace dadsim::report {
 std::string to_csv(const Result& result) {

@@ -4,15 +4,12 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <iterator>
 #include <optional>
 #include <stdexcept>
 #include <unordered_map>
-#include <utility>
 
 #include "report/causes.hpp"
-#include "report/csv_field.hpp"
 
 namespace dadsim::report {
 namespace {
@@ -296,23 +293,6 @@ constexpr std::array kFigures{
 
 using figure_table::kFigures;
 
-/// Where a figure's value stands among the numbers, or among the texts.
-constexpr auto kPlaces = [] {
-  std::array<std::size_t, kFigures.size()> places{};
-  std::size_t numbers = 0;
-  std::size_t texts = 0;
-  for (std::size_t i = 0; i < kFigures.size(); ++i) places[i] = kFigures[i].kind == Kind::text ? texts++ : numbers++;
-  return places;
-}();
-
-constexpr std::size_t kTexts = static_cast<std::size_t>(std::ranges::count(kFigures, Kind::text, &Figure::kind));
-
-std::size_t place_of(std::size_t index, bool text) {
-  if ((kFigures.at(index).kind == Kind::text) != text)
-    throw std::logic_error(fmt::format("the figure {} is {} text", kFigures[index].name, text ? "no" : "a"));
-  return kPlaces[index];
-}
-
 }  // namespace
 
 const char* to_string(Figure::Kind kind) {
@@ -336,56 +316,6 @@ std::size_t figure_index(std::string_view name) {
   const auto found = kIndex.find(name);
   if (found == kIndex.end()) throw std::logic_error(fmt::format("there is no figure {}", name));
   return found->second;
-}
-
-FigureValues::FigureValues()
-    : numbers_(kFigures.size() - kTexts, std::numeric_limits<double>::quiet_NaN()), texts_(kTexts) {}
-
-FigureValues::FigureValues(const FigureSource& source) : FigureValues() {
-  for (std::size_t i = 0; i < kFigures.size(); ++i) {
-    if (kFigures[i].kind == Kind::text) {
-      texts_[kPlaces[i]] = kFigures[i].text(source);
-    } else {
-      numbers_[kPlaces[i]] = kFigures[i].number(source);
-    }
-  }
-}
-
-double FigureValues::number(std::size_t index) const { return numbers_[place_of(index, false)]; }
-const std::string& FigureValues::text(std::size_t index) const { return texts_[place_of(index, true)]; }
-
-FigureValues& FigureValues::set(std::size_t index, double value) {
-  numbers_[place_of(index, false)] = value;
-  return *this;
-}
-
-FigureValues& FigureValues::set(std::size_t index, std::string text) {
-  texts_[place_of(index, true)] = std::move(text);
-  return *this;
-}
-
-std::string csv_field_of(const FigureValues& values, std::size_t index) {
-  const Kind kind = kFigures.at(index).kind;
-  if (kind == Kind::text) return csv_field(values.text(index));
-  const double value = values.number(index);
-  if (kind == Kind::truth && std::isfinite(value)) return value != 0 ? "true" : "false";
-  return csv_field(value);
-}
-
-std::string csv_names_of_figures(std::size_t from) {
-  std::string names;
-  for (std::size_t i = from; i < kFigures.size(); ++i) {
-    if (kFigures[i].in_csv) names += std::string(",") + kFigures[i].name;
-  }
-  return names;
-}
-
-std::string csv_fields_of(const FigureValues& values, std::size_t from) {
-  std::string fields;
-  for (std::size_t i = from; i < kFigures.size(); ++i) {
-    if (kFigures[i].in_csv) fields += ',' + csv_field_of(values, i);
-  }
-  return fields;
 }
 
 std::string figures_in_markdown() {

@@ -10,7 +10,7 @@
 
 #include "report/answer.hpp"
 #include "report/causes.hpp"
-#include "report/figures.hpp"
+#include "report/figure_values.hpp"
 #include "report/json_values.hpp"
 #include "report/played_json.hpp"
 #include "report/shift_json.hpp"

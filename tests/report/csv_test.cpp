@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "report/figures.hpp"
+#include "report/figure_values.hpp"
 #include "report/sample.hpp"
 
 namespace dadsim::report {

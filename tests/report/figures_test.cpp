@@ -1,4 +1,4 @@
-#include "report/figures.hpp"
+#include "report/figure_values.hpp"
 
 #include <gtest/gtest.h>
 

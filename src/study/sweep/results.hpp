@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "report/figures.hpp"
+#include "report/figure_values.hpp"
 #include "study/sweep/database.hpp"
 
 namespace dadsim::study {
