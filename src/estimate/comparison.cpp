@@ -19,10 +19,8 @@ std::vector<double> ends(const std::vector<Arrival>& arrivals) {
   return values;
 }
 
-/// How far the logarithm of a value may move towards one of its ends.
-double reach(double value, const std::optional<double>& end) {
-  return end && *end > 0 && value > 0 ? std::abs(std::log(*end / value)) : 0;
-}
+/// How far the logarithm of a value may move towards an end above 0.
+double reach(double value, double end) { return value > 0 ? std::abs(std::log(end / value)) : 0; }
 
 }  // namespace
 
@@ -31,30 +29,18 @@ Estimate times_as_long(const std::vector<Arrival>& run, const std::vector<Arriva
   if (learn_alike) return ratio;
   const double least = sum(run, &Arrival::after) / sum(of, &Arrival::at);
   const double earliest = sum(of, &Arrival::after);
-  const std::optional<double> most = earliest > 0 ? std::optional(sum(run, &Arrival::at) / earliest) : std::nullopt;
+  const bool bounded = earliest > 0;
+  const double most = bounded ? sum(run, &Arrival::at) / earliest : 0;
   if (run.size() == 1) {
     const double chance = 1.96 * kSeedScatter;
     ratio.low = least > 0 ? ratio.value * std::exp(-std::hypot(reach(ratio.value, least), chance)) : 0;
-    if (most) ratio.high = ratio.value * std::exp(std::hypot(reach(ratio.value, most), chance));
+    if (bounded) ratio.high = ratio.value * std::exp(std::hypot(reach(ratio.value, most), chance));
     return ratio;
   }
   ratio.low = std::min(ratio.low.value_or(0), least);  // seeds that scatter without bounds leave all open
-  if (ratio.high && most) ratio.high = std::max(*ratio.high, *most);
-  if (!most) ratio.high.reset();
+  if (ratio.high && bounded) ratio.high = std::max(*ratio.high, most);
+  if (!bounded) ratio.high.reset();
   return ratio;
-}
-
-Estimate times_as_long(const Estimate& run, const Estimate& of) {
-  Estimate ratio{run.value / of.value, {}, {}};
-  if (!run.low && !run.high && !of.low && !of.high) return ratio;
-  ratio.low = ratio.value * std::exp(-std::hypot(reach(run.value, run.low), reach(of.value, of.high)));
-  ratio.high = ratio.value * std::exp(std::hypot(reach(run.value, run.high), reach(of.value, of.low)));
-  return ratio;
-}
-
-bool may_be_equal(const Estimate& ratio) {
-  if (!ratio.low && !ratio.high) return false;
-  return ratio.low.value_or(0) <= 1 && (!ratio.high || *ratio.high >= 1);
 }
 
 }  // namespace dadsim::estimate

@@ -30,11 +30,4 @@ inline constexpr double kSeedScatter = 0.08;
 /// Throws std::invalid_argument where the lists differ in length, are empty, or `of` takes no time.
 Estimate times_as_long(const std::vector<Arrival>& run, const std::vector<Arrival>& of, bool learn_alike);
 
-/// How many times as long, of two times at scale with the intervals that they have: what each allows, added in squares.
-Estimate times_as_long(const Estimate& run, const Estimate& of);
-
-/// Whether the ratio may as well be 1: neither run can be called the quicker one. Never of a ratio without an
-/// interval.
-bool may_be_equal(const Estimate& ratio);
-
 }  // namespace dadsim::estimate

@@ -7,14 +7,16 @@
 #include <cmath>
 
 #include "report/band_text.hpp"
+#include "report/contender.hpp"
+#include "report/factor_text.hpp"
 #include "report/throughput_text.hpp"
-#include "report/ties.hpp"
 #include "support/human.hpp"
 
 namespace dadsim::report {
 namespace {
 
 using Place = Answer::Place;
+using estimate::Standing;
 
 /// The target as the scenario has it: "95 %", "97.25 %".
 std::string accuracy_in_words(double accuracy) { return fmt::format("{:.6g} %", accuracy * 100); }
@@ -28,26 +30,38 @@ const std::string& label_of(const Result& result, const Place& place) { return r
 
 bool is_of_other_network(const Result& result) { return result.scale && !result.scale->workload.empty(); }
 
-/// Of a run by the metric; none where it has none.
-std::optional<Place> place_of(const Result& result, std::size_t i, Metric metric) {
+/// Of a run by the metric; none where it has none. `contender`: what is known of it.
+std::optional<Place> place_of(const Result& result, std::size_t i, Metric metric,
+                              const estimate::Contender& contender) {
   const RunResult& run = result.runs[i];
   Place place;
   place.run = i;
-  if (metric == Metric::time_at_scale) {
-    if (!run.at_scale || !run.at_scale->time) return std::nullopt;
-    const estimate::Estimate& time = run.at_scale->time_band ? *run.at_scale->time_band : *run.at_scale->time;
-    place.seconds = time.value;
-    place.low = time.low;
-    place.high = time.high;
-    return place;
-  }
-  if (metric == Metric::time_per_step) {
-    if (run.played || !(run.step_seconds > 0)) return std::nullopt;
-    place.seconds = run.step_seconds;
-  } else {
-    if (run.arrivals.size() > 1) return over_seeds(run, i);
-    if (!run.target_reached) return std::nullopt;
-    place.seconds = run.target_seconds;
+  place.seconds = contender.seconds;
+  switch (metric) {
+    case Metric::time_at_scale: {
+      if (!run.at_scale || !run.at_scale->time) return std::nullopt;
+      const estimate::Estimate& time = run.at_scale->time_band ? *run.at_scale->time_band : *run.at_scale->time;
+      place.low = time.low;
+      place.high = time.high;
+      return place;
+    }
+    case Metric::time_per_step:
+    case Metric::throughput:
+      if (run.played || !(run.step_seconds > 0)) return std::nullopt;
+      break;
+    case Metric::time_to_target: {
+      const auto reached = [](const auto& arrival) { return arrival.has_value(); };
+      if (contender.arrivals.empty() ? !run.target_reached : !std::ranges::all_of(contender.arrivals, reached))
+        return std::nullopt;
+      place.seeds = std::max<std::size_t>(1, contender.arrivals.size());
+      if (place.seeds > 1) {
+        const estimate::Estimate time = with_band(mean_arrival(contender.arrivals), run.factors());
+        place.low = time.low;
+        place.high = time.high;
+        return place;
+      }
+      break;
+    }
   }
   if (const auto factors = run.factors(); factors && place.seconds > 0) {
     place.low = place.seconds * factors->low;
@@ -56,92 +70,54 @@ std::optional<Place> place_of(const Result& result, std::size_t i, Metric metric
   return place;
 }
 
-/// The ranking of an answer by a metric, and what it says of pairs.
+/// The ranking of an answer by a metric, how each run stands to the first, and what it says of pairs.
 void rank_by(const Result& result, Metric metric, Answer& answer) {
+  std::vector<estimate::Contender> contenders;
+  for (const RunResult& run : result.runs) contenders.push_back(contender_of(run, metric));
+  if (metric == Metric::time_to_target) answer.rounding_steps = estimate::align_exact(contenders);
   std::vector<Place>& ranking = answer.ranking;
   for (std::size_t i = 0; i < result.runs.size(); ++i) {
     if (!result.runs[i].spec.communicates) continue;
-    if (const std::optional<Place> place = place_of(result, i, metric)) ranking.push_back(*place);
+    if (const std::optional<Place> place = place_of(result, i, metric, contenders[i])) ranking.push_back(*place);
   }
   std::ranges::stable_sort(ranking, {}, &Place::seconds);
-  if (metric == Metric::time_to_target) find_ties(result.runs, answer);
+  for (std::size_t i = 1; i < ranking.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      const estimate::Verdict verdict = decide(contenders[ranking[j].run], contenders[ranking[i].run]);
+      if (j == 0) ranking[i].verdict = verdict;
+      if (metric == Metric::time_to_target) answer.pairs.push_back({ranking[i].run, ranking[j].run, verdict.ratio});
+    }
+  }
 }
 
-/// How many times as long another one takes than the first of the ranking, with what the errors of both allow. What is
-/// wrong with the time of a step of both alike falls out. How many steps they take is off by itself, and counts by its
-/// square: relative steps of each at scale, what seeds and evaluations leave open between them otherwise.
-std::optional<RatioBand> ratio_between(const Result& result, Metric metric, const Place& first, const Place& other) {
-  const RunResult& a = result.runs[first.run];
-  const RunResult& b = result.runs[other.run];
-  if (!a.step_band || !b.step_band || !(first.seconds > 0) || !(other.seconds > 0)) return std::nullopt;
-  const estimate::Band band = estimate::ratio_band(b.step_band->parts, a.step_band->parts);
-  const double ratio = other.seconds / first.seconds;
-  double down = std::pow(std::log(band.low), 2);
-  double up = std::pow(std::log(band.high), 2);
-  const auto off = [](const std::optional<double>& end, double value) {
-    return end && *end > 0 && value > 0 ? std::pow(std::log(*end / value), 2) : 0.0;
-  };
-  if (metric == Metric::time_to_target && other.of_first) {
-    down += off(other.of_first->low, other.of_first->value);
-    up += off(other.of_first->high, other.of_first->value);
-  }
-  if (metric == Metric::time_at_scale) {
-    const estimate::Estimate& of_first = *a.at_scale->relative.ratio;
-    const estimate::Estimate& of_other = *b.at_scale->relative.ratio;
-    down += off(of_first.high, of_first.value) + off(of_other.low, of_other.value);
-    up += off(of_first.low, of_first.value) + off(of_other.high, of_other.value);
-  }
-  return RatioBand{ratio, ratio * std::exp(-std::sqrt(down)), ratio * std::exp(std::sqrt(up))};
-}
-
-std::string faster_than(const Result& result, Metric metric, const Place& winner, const Place& other) {
+std::string faster_than(const Result& result, const Place& winner, const Place& other) {
   const std::string& label = label_of(result, other);
-  if (winner.seconds == other.seconds) return fmt::format("as fast as {}", label);
   const std::string time = human_seconds(other.seconds);
-  if (const std::optional<RatioBand> ratio = ratio_between(result, metric, winner, other)) {
-    return fmt::format("{} ({:.2f} … {:.2f}) faster than {} ({})", times_in_words(ratio->ratio), ratio->low,
-                       ratio->high, label, time);
-  }
   if (winner.seconds == 0) return fmt::format("before {} ({})", label, time);
-  return fmt::format("{} faster than {} ({})", times_in_words(other.seconds / winner.seconds), label, time);
+  return fmt::format("{} faster than {} ({})", factor_in_words(other.verdict.ratio), label, time);
 }
 
 /// What a run does in a time that follows: alone, and before others.
 struct Deed {
-  std::string one, first;
+  std::string one, first, many;
 };
 
 Deed deed_of(const Result& result, Metric metric) {
   if (metric == Metric::time_per_step) {
     const std::string& of =
         result.scale && !result.scale->workload.empty() ? result.scale->workload : result.learned_on;
-    return {fmt::format("takes a step of {} in", of), fmt::format("takes the shortest step of {},", of)};
+    return {fmt::format("takes a step of {} in", of), fmt::format("takes the shortest step of {},", of),
+            fmt::format("a step of {} takes", of)};
   }
-  std::string what = "reaches " + accuracy_in_words(result.target_accuracy);
   if (metric == Metric::time_at_scale) {
-    what = fmt::format("trains {}", result.scale->workload);
-    if (!result.scale->known->target.empty()) what += " to " + result.scale->known->target;
+    const std::string& target = result.scale->known->target;
+    const std::string what = result.scale->workload + (target.empty() ? "" : " to " + target);
+    return {fmt::format("trains {} in", what), fmt::format("trains {} first, in", what),
+            fmt::format("they train {} in", what)};
   }
-  return {what + " in", what + " first, in"};
-}
-
-/// Where the quickest run is not told apart from others by what the errors of both would have to be. Empty where it is
-/// told apart from all. Runs that take exactly as long are no question of errors.
-std::string tie_sentence(const Result& result, Metric metric, const std::vector<Place>& ranking) {
-  std::string others;
-  std::string ratios;
-  for (std::size_t i = 1; i < ranking.size(); ++i) {
-    const std::optional<RatioBand> ratio = ratio_between(result, metric, ranking[0], ranking[i]);
-    if (!ratio || !ratio->open() || ratio->ratio == 1) continue;
-    others += fmt::format("{}{}", others.empty() ? "" : ", ", label_of(result, ranking[i]));
-    ratios +=
-        fmt::format("{}{:.2f}; {:.2f} … {:.2f}", ratios.empty() ? "" : ", ", ratio->ratio, ratio->low, ratio->high);
-  }
-  if (others.empty()) return {};
-  const std::string& winner = label_of(result, ranking[0]);
-  return fmt::format("{} and {} cannot be told apart ({}): {} {} {}, {} in {}.", winner, others, ratios, winner,
-                     deed_of(result, metric).one, time_in_words(ranking[0]), label_of(result, ranking[1]),
-                     time_in_words(ranking[1]));
+  const std::string what = accuracy_in_words(result.target_accuracy);
+  return {fmt::format("reaches {} in", what), fmt::format("reaches {} first, in", what),
+          fmt::format("they reach {} in", what)};
 }
 
 /// "A", "A and B", "A, B and C".
@@ -150,55 +126,48 @@ std::string listed(const std::vector<std::string>& words) {
   return fmt::format("{} and {}", fmt::join(words.begin(), words.end() - 1, ", "), words.back());
 }
 
-/// Where the quickest ties with others, over seeds and evaluations: who does, and who comes after them. Empty where it
-/// ties with none.
-std::string seeds_sentence(const Result& result, const std::vector<Place>& ranking) {
-  std::vector<std::string> labels{label_of(result, ranking[0])};
-  std::vector<std::string> times{human_seconds(ranking[0].seconds)};
-  bool exactly = true;
-  bool one_seed = false;
-  std::size_t seeds = ranking[0].seeds;
-  const Place* next = nullptr;
-  for (std::size_t i = 1; i < ranking.size(); ++i) {
-    const Place& place = ranking[i];
-    if (!place.tied) {
-      if (next == nullptr) next = &place;
-      continue;
-    }
+bool is_apart(const Place& place) { return !is_beside(place.verdict.standing); }
+
+/// Where the quickest is not told apart from the next ones: which those are, and who comes after them. Empty where it
+/// is.
+std::string undecided_sentence(const Result& result, Metric metric, const std::vector<Place>& ranking) {
+  const auto end = std::find_if(ranking.begin() + 1, ranking.end(), is_apart);
+  const std::vector<Place> group(ranking.begin(), end);
+  if (group.size() == 1) return {};
+  std::vector<std::string> labels, times, ratios;
+  bool equal = true;
+  estimate::WouldTell would_tell = estimate::WouldTell::nothing;
+  for (const Place& place : group) {
     labels.push_back(label_of(result, place));
     times.push_back(human_seconds(place.seconds));
-    if (place.of_first->value == 1) continue;
-    exactly = false;
-    const std::size_t both = std::min(place.seeds, ranking[0].seeds);
-    one_seed = one_seed || both == 1;
-    seeds = std::min(seeds, both);
+    if (place.verdict.standing == Standing::undecided) {
+      equal = false;
+      ratios.push_back(interval_in_words(place.verdict.ratio));
+      if (would_tell == estimate::WouldTell::nothing) would_tell = place.verdict.would_tell;
+    }
   }
-  if (labels.size() == 1) return {};
-  std::string text = fmt::format("{} tie: they reach {} in {}, ", listed(labels),
-                                 accuracy_in_words(result.target_accuracy), exactly ? times.front() : listed(times));
-  if (exactly) {
-    text += "at the same moment";
-  } else if (one_seed) {
-    text += "within the scatter of seeds (assumed: one was run) and of evaluations";
+  const Deed deed = deed_of(result, metric);
+  const bool same_times = std::ranges::all_of(times, [&](const std::string& time) { return time == times.front(); });
+  const std::string how_long = same_times ? time_in_words(group.front()) : listed(times);
+  std::string text;
+  if (equal) {
+    const bool exactly =
+        std::ranges::all_of(group, [&](const Place& one) { return one.seconds == group.front().seconds; });
+    text = fmt::format("{} are equal{}: {} {}", listed(labels),
+                       exactly ? "" : fmt::format(" within {:.0f} %", 100 * estimate::kMargin), deed.many, how_long);
   } else {
-    text += fmt::format("within the scatter of {} seeds and of evaluations", seeds);
+    text = fmt::format("{} cannot be told apart ({}): {} {}; {}", listed(labels), fmt::join(ratios, ", "), deed.many,
+                       how_long, would_tell_in_words(would_tell));
   }
-  if (next == nullptr) return text + ".";
-  const std::optional<RatioBand> ratio = ratio_between(result, Metric::time_to_target, ranking[0], *next);
-  if (ratio && ratio->open()) {
-    return text + fmt::format("; nor can {} be told apart from {} ({:.2f}; {:.2f} … {:.2f}).", label_of(result, *next),
-                              labels.front(), ratio->ratio, ratio->low, ratio->high);
-  }
-  return text +
-         fmt::format("; {} is {}.", labels.front(), faster_than(result, Metric::time_to_target, ranking[0], *next));
+  if (end != ranking.end()) text += fmt::format("; {} is {}", labels.front(), faster_than(result, ranking[0], *end));
+  return text + ".";
 }
 
 bool is_plain(const RunResult& run) { return run.spec.algorithm == "gradient-sharing"; }
 
 /// Who is first, and by how much; some run has such a time.
 std::string winner_sentence(const Result& result, Metric metric, const std::vector<Place>& ranking) {
-  if (std::string tie = seeds_sentence(result, ranking); !tie.empty()) return tie;
-  if (std::string tie = tie_sentence(result, metric, ranking); !tie.empty()) return tie;
+  if (std::string undecided = undecided_sentence(result, metric, ranking); !undecided.empty()) return undecided;
   const auto sharing = std::ranges::count_if(result.runs, [](const RunResult& run) { return run.spec.communicates; });
   const Deed deed = deed_of(result, metric);
   const bool alone = metric == Metric::time_to_target ? sharing == 1 : ranking.size() == 1;
@@ -212,14 +181,32 @@ std::string winner_sentence(const Result& result, Metric metric, const std::vect
                                           : "; no other run that shares reached it.";
     return text + (sharing == 1 ? "; no other run shares." : others);
   }
-  text += ": " + faster_than(result, metric, winner, ranking[1]);
+  text += ": " + faster_than(result, winner, ranking[1]);
   const auto plain = std::ranges::find_if(ranking, [&](const Place& one) { return is_plain(result.runs[one.run]); });
   if (plain != ranking.end()) {
-    if (plain - ranking.begin() > 1) text += " and " + faster_than(result, metric, winner, *plain);
+    if (plain - ranking.begin() > 1) text += " and " + faster_than(result, winner, *plain);
   } else if (metric == Metric::time_to_target && std::ranges::any_of(result.runs, is_plain)) {
     text += "; gradient-sharing did not reach it";
   }
+  std::vector<std::string> open;  // further back, where little is known of them
+  for (const Place& place : ranking) {
+    if (place.verdict.standing == Standing::undecided) open.push_back(label_of(result, place));
+  }
+  if (!open.empty())
+    text += fmt::format("; too little is known of {} to tell {} apart from it", listed(open),
+                        open.size() == 1 ? "it" : "them");
   return text + ".";
+}
+
+/// Where rounding decided which of the exact algorithms met the target when; empty where it did not.
+std::string rounding_sentence(const Answer& answer) {
+  if (answer.rounding_steps == 0) return {};
+  const std::string apart = answer.rounding_steps < 0
+                                ? "let one of them miss the target"
+                                : fmt::format("moved the target by {:.0f} step{}", answer.rounding_steps,
+                                              answer.rounding_steps < 1.5 ? "" : "s");
+  return fmt::format(
+      " Exact algorithms learn one trajectory, and rounding {}: each counts with the steps of the first.", apart);
 }
 
 /// Of the network that learned.
@@ -227,7 +214,7 @@ std::string target_sentence(const Result& result) {
   Answer learned;
   rank_by(result, Metric::time_to_target, learned);
   const std::vector<Place>& ranking = learned.ranking;
-  if (!ranking.empty()) return winner_sentence(result, Metric::time_to_target, ranking);
+  if (!ranking.empty()) return winner_sentence(result, Metric::time_to_target, ranking) + rounding_sentence(learned);
   const RunResult* nearest = nullptr;
   std::size_t sharing = 0;
   std::size_t seeds = 1;
@@ -275,6 +262,7 @@ std::string counted_sentence(const Result& result, const std::vector<Place>& by_
   }
   if (counted.size() < 2) return {};
   std::ranges::stable_sort(counted, {}, &Place::seconds);
+  if (counted[1].seconds <= counted[0].seconds * (1 + estimate::kMargin)) return {};
   return fmt::format(
       "With the steps that each needs counted, {} is first: its relative steps times a step are {} less "
       "than those of {}.",
@@ -325,15 +313,12 @@ const char* to_string(Metric metric) {
       return "time-at-scale";
     case Metric::time_per_step:
       return "time-per-step";
+    case Metric::throughput:
+      return "throughput";
     case Metric::time_to_target:
       return "time-to-target";
   }
   return "";
-}
-
-std::string times_in_words(double factor) {
-  if (factor < 1.1) return fmt::format("{:.3f} times", factor);
-  return factor < 10 ? fmt::format("{:.2f} times", factor) : fmt::format("{:.0f} times", factor);
 }
 
 namespace {

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "estimate/verdict.hpp"
 #include "report/result.hpp"
 
 namespace dadsim::report {
@@ -11,7 +12,8 @@ namespace dadsim::report {
 /// What runs are compared by.
 enum class Metric : std::uint8_t {
   time_at_scale,   ///< of the workload to the accuracy that its known steps are to
-  time_per_step,   ///< of the workload, where no steps are known, or nothing was learned
+  time_per_step,   ///< of the workload, where no steps are known, or nothing was learned: at equal work
+  throughput,      ///< the same where a step of one does more than a step of the other: samples or tokens per second
   time_to_target,  ///< of the network that learned, where that is what is timed
 };
 const char* to_string(Metric metric);
@@ -25,13 +27,10 @@ struct Answer {
     std::size_t run = 0;  ///< index among Result::runs
     double seconds = 0;
     std::optional<double> low, high;
-    std::size_t seeds = 1;  ///< that it is the mean of
-    /// How many times as long as the first of the ranking, over the seeds that both have, with what seeds and
-    /// evaluations leave open (estimate/comparison.hpp). Of times to the target that were learned; none of the first.
-    std::optional<estimate::Estimate> of_first = {};
-    bool tied = false;  ///< it may as well be as quick as the first
+    std::size_t seeds = 1;           ///< that it is the mean of
+    estimate::Verdict verdict = {};  ///< how it stands to the first of the ranking
   };
-  /// How many times as long one run of the ranking takes as another that comes before it, as Place::of_first.
+  /// How many times as long one run of the ranking takes as another that comes before it, as Place::verdict.
   struct Pair {
     std::size_t run = 0, of = 0;  ///< indices among Result::runs
     estimate::Estimate times;
@@ -39,14 +38,12 @@ struct Answer {
   std::vector<Pair> pairs;             ///< all that there are by the time to the target
   std::vector<Place> ranking;          ///< runs that share and have such a time, the quickest first
   std::vector<std::string> sentences;  ///< the answer itself first, then what qualifies it
+  double rounding_steps = 0;           ///< estimate::align_exact(), of times to the target
 };
 
 Answer answer_to(const Result& result);
 
 /// All its sentences: for a terminal, a page and JSON the same.
 std::string verdict(const Result& result);
-
-/// "1.8 times": two digits, three below 1.1, so that 1.02 is not rounded away.
-std::string times_in_words(double factor);
 
 }  // namespace dadsim::report

@@ -30,14 +30,6 @@ std::string seconds_with_band(double seconds, const std::optional<estimate::Band
   return seconds_with_interval(seconds, seconds * factors->low, seconds * factors->high);
 }
 
-std::optional<RatioBand> ratio_of_times(const RunResult& winner, const RunResult& other) {
-  if (!winner.step_band || !other.step_band || !(winner.target_seconds > 0) || !(other.target_seconds > 0))
-    return std::nullopt;
-  const estimate::Band band = estimate::ratio_band(other.step_band->parts, winner.step_band->parts);
-  const double ratio = other.target_seconds / winner.target_seconds;
-  return RatioBand{ratio, ratio * band.low, ratio * band.high};
-}
-
 std::string band_sentence(const RunResult& run) {
   if (!run.step_band) return {};
   std::string text = fmt::format("{}: nine measurements of ten are expected at a step of {}", run.spec.label,

@@ -7,6 +7,8 @@
 #include <limits>
 
 #include "report/causes.hpp"
+#include "report/contender.hpp"
+#include "report/factor_text.hpp"
 #include "report/json_values.hpp"
 #include "report/paragraph.hpp"
 #include "support/human.hpp"
@@ -14,7 +16,6 @@
 namespace dadsim::report {
 namespace {
 
-constexpr double kAlike = 0.005;  // of the time: no difference that anybody should act on
 constexpr std::size_t kLongestText = 60;
 
 std::optional<double> time_of(const RunResult& run, Metric metric) {
@@ -23,6 +24,7 @@ std::optional<double> time_of(const RunResult& run, Metric metric) {
       if (run.at_scale && run.at_scale->time) return run.at_scale->time->value;
       return std::nullopt;
     case Metric::time_per_step:
+    case Metric::throughput:
       return run.step_seconds > 0 ? std::optional(run.step_seconds) : std::nullopt;
     case Metric::time_to_target:
       return run.target_reached ? std::optional(run.target_seconds) : std::nullopt;
@@ -36,6 +38,7 @@ std::string deed_in_words(const Compared& run) {
     case Metric::time_at_scale:
       return fmt::format("training {} takes", run.of);
     case Metric::time_per_step:
+    case Metric::throughput:
       return fmt::format("a step of {} takes", run.of);
     case Metric::time_to_target:
       return "the target takes";
@@ -75,29 +78,98 @@ std::string best_sentence(const Comparison& comparison) {
 
 }  // namespace
 
-std::string sentence_on(const Compared& run, const std::string& name) {
-  std::string text = fmt::format("{}, {}: ", run.run, name);
-  if (!run.before || !run.after) {
-    text += fmt::format("the target {} before, and {} after", reached_in_words(run.before, run.best_before),
-                        reached_in_words(run.after, run.best_after));
-    return text + '.';
-  }
-  const double ratio = *run.before / *run.after;
-  if (std::abs(ratio - 1) < kAlike) {
-    text += fmt::format("no difference: {} {} on both sides", deed_in_words(run), human_seconds(*run.before));
-    if (!run.causes_before.empty()) text += "; " + run.causes_before;
-    return text + '.';
-  }
-  const bool faster = ratio > 1;
-  text += fmt::format("{} {}: {} {} instead of {}", times_in_words(faster ? ratio : 1 / ratio),
-                      faster ? "faster" : "slower", deed_in_words(run), human_seconds(*run.after),
-                      human_seconds(*run.before));
-  if (run.metric != Metric::time_per_step)
-    text += fmt::format(", a step {} instead of {}", human_seconds(run.step_after), human_seconds(run.step_before));
-  const std::string& why = faster ? run.causes_before : run.causes_after;
-  if (!why.empty()) text += fmt::format("; {}, {}", faster ? "before" : "after", why);
-  return text + '.';
+double Compared::Side::samples() const {
+  return std::isfinite(samples_per_second) ? samples_per_second * step_seconds : 0;
 }
+
+bool Compared::other_work() const {
+  constexpr double kRounding = 0.001;
+  const double ratio = before.samples() > 0 ? after.samples() / before.samples() : 1;
+  return metric == Metric::time_per_step && after.samples() > 0 && std::abs(ratio - 1) > kRounding;
+}
+
+namespace {
+
+/// "the throughput of gpt-2-medium: 1.72 times …".
+std::string throughput_sentence_on(const Compared& run) {
+  const bool tokens = std::isfinite(run.before.tokens_per_second) && run.before.tokens_per_second > 0 &&
+                      std::isfinite(run.after.tokens_per_second) && run.after.tokens_per_second > 0;
+  const double before = tokens ? run.before.tokens_per_second : run.before.samples_per_second;
+  const double after = tokens ? run.after.tokens_per_second : run.after.samples_per_second;
+  const char* unit = tokens ? "tokens/s" : "samples/s";
+  const bool more = after >= before;
+  return fmt::format(
+      "{} the throughput: {} {} instead of {} (a step of {} has {:.3g} times the samples and takes {} instead of {})",
+      times_in_words(more ? after / before : after / before), human_count(std::llround(after)), unit,
+      human_count(std::llround(before)), run.of, run.after.samples() / run.before.samples(),
+      human_seconds(run.after.step_seconds), human_seconds(run.before.step_seconds));
+}
+
+/// Where one label is of two methods: what differs is not the conditions alone.
+std::string methods_in_words(const Compared& run) {
+  if (run.before.algorithm == run.after.algorithm) return {};
+  return fmt::format("; the two are other methods ({} and {}), and not the conditions alone", run.before.algorithm,
+                     run.after.algorithm);
+}
+
+}  // namespace
+
+std::string sentence_on(const Compared& run, const std::string& name) {
+  const Compared::Side& before = run.before;
+  const Compared::Side& after = run.after;
+  std::string text = fmt::format("{}, {}: ", run.run, name);
+  if (run.other_work()) return text + throughput_sentence_on(run) + methods_in_words(run) + '.';
+  if (!before.seconds || !after.seconds) {
+    text += fmt::format("the target {} before, and {} after", reached_in_words(before.seconds, before.best_accuracy),
+                        reached_in_words(after.seconds, after.best_accuracy));
+    return text + methods_in_words(run) + '.';
+  }
+  const bool faster = *before.seconds > *after.seconds;
+  const estimate::Verdict verdict =
+      faster ? decide(after.contender, before.contender) : decide(before.contender, after.contender);
+  const std::string why = faster || *before.seconds == *after.seconds ? before.causes : after.causes;
+  if (human_seconds(*before.seconds) == human_seconds(*after.seconds)) {
+    text += fmt::format("no difference: {} {} on both sides", deed_in_words(run), human_seconds(*before.seconds));
+    if (!before.causes.empty()) text += "; " + before.causes;
+    return text + methods_in_words(run) + '.';
+  }
+  const std::string times = fmt::format("{} {} instead of {}", deed_in_words(run), human_seconds(*after.seconds),
+                                        human_seconds(*before.seconds));
+  switch (verdict.standing) {
+    case estimate::Standing::equal:
+      text += fmt::format("equal within {:.0f} %: {}", 100 * estimate::kMargin, times);
+      break;
+    case estimate::Standing::undecided:
+      text += fmt::format("cannot be told apart ({}): {}; {}", interval_in_words(verdict.ratio), times,
+                          would_tell_in_words(verdict.would_tell));
+      break;
+    default:
+      text += fmt::format("{} {}: {}", factor_in_words(verdict.ratio), faster ? "faster" : "slower", times);
+  }
+  if (run.metric != Metric::time_per_step)
+    text +=
+        fmt::format(", a step {} instead of {}", human_seconds(after.step_seconds), human_seconds(before.step_seconds));
+  if (!why.empty()) text += fmt::format("; {}, {}", faster ? "before" : "after", why);
+  return text + methods_in_words(run) + '.';
+}
+
+namespace {
+
+Compared::Side side_of(const RunResult& run, Metric metric) {
+  Compared::Side side{
+      .algorithm = run.spec.algorithm, .causes = causes_in_words(run), .best_accuracy = run.best_accuracy};
+  side.seconds = time_of(run, metric);
+  side.step_seconds = run.step_seconds;
+  if (run.throughput) {
+    side.samples_per_second = run.throughput->samples;
+    side.tokens_per_second = run.throughput->tokens.value_or(0);
+  }
+  side.contender = contender_of(run, metric);
+  if (side.seconds) side.contender.seconds = *side.seconds;
+  return side;
+}
+
+}  // namespace
 
 std::vector<Compared> compared_runs(const Comparison& comparison) {
   const Answer before = answer_to(comparison.before);
@@ -109,11 +181,27 @@ std::vector<Compared> compared_runs(const Comparison& comparison) {
         std::ranges::find(comparison.after.runs, run.spec.label, [](const RunResult& one) { return one.spec.label; });
     if (other == comparison.after.runs.end()) continue;
     compared.push_back({run.spec.label, metric, before.of == after.of ? before.of : before.of + " or " + after.of,
-                        time_of(run, metric), time_of(*other, metric), run.step_seconds, other->step_seconds,
-                        causes_in_words(run), causes_in_words(*other), run.best_accuracy, other->best_accuracy});
+                        side_of(run, metric), side_of(*other, metric)});
   }
   return compared;
 }
+
+namespace {
+
+/// How the slower side stands to the quicker one; null where one has no time, or both do another amount in a step.
+Json verdict_in_json(const Compared& run) {
+  if (!run.before.seconds || !run.after.seconds || run.other_work()) return nullptr;
+  const bool faster = *run.before.seconds > *run.after.seconds;
+  const estimate::Verdict verdict =
+      faster ? decide(run.after.contender, run.before.contender) : decide(run.before.contender, run.after.contender);
+  return {{"quicker", faster ? "after" : "before"},
+          {"standing", to_string(verdict.standing)},
+          {"value", number(verdict.ratio.value)},
+          {"low", number(verdict.ratio.low)},
+          {"high", number(verdict.ratio.high)}};
+}
+
+}  // namespace
 
 Told told(const Comparison& comparison) {
   Told told;
@@ -153,17 +241,23 @@ std::string to_json(const Comparison& comparison) {
     differences.push_back({{"path", one.path}, {"before", one.before}, {"after", one.after}});
   Json& runs = json["runs"] = Json::array();
   for (const Compared& run : compared_runs(comparison)) {
-    runs.push_back({{"label", run.run},
-                    {"metric", to_string(run.metric)},
-                    {"of", run.of},
-                    {"before_seconds", number(run.before)},
-                    {"after_seconds", number(run.after)},
-                    {"factor", run.before && run.after ? number(*run.before / *run.after) : Json(nullptr)},
-                    {"step_seconds_before", number(run.step_before)},
-                    {"step_seconds_after", number(run.step_after)},
-                    {"causes_before", run.causes_before},
-                    {"causes_after", run.causes_after},
-                    {"sentence", sentence_on(run, comparison.name)}});
+    const Compared::Side& before = run.before;
+    const Compared::Side& after = run.after;
+    runs.push_back(
+        {{"label", run.run},
+         {"metric", to_string(run.other_work() ? Metric::throughput : run.metric)},
+         {"of", run.of},
+         {"before_seconds", number(before.seconds)},
+         {"after_seconds", number(after.seconds)},
+         {"factor", before.seconds && after.seconds ? number(*before.seconds / *after.seconds) : Json(nullptr)},
+         {"verdict", verdict_in_json(run)},
+         {"step_seconds_before", number(before.step_seconds)},
+         {"step_seconds_after", number(after.step_seconds)},
+         {"samples_per_second_before", number(before.samples_per_second)},
+         {"samples_per_second_after", number(after.samples_per_second)},
+         {"causes_before", before.causes},
+         {"causes_after", after.causes},
+         {"sentence", sentence_on(run, comparison.name)}});
   }
   return indented(json);
 }

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "estimate/verdict.hpp"
 #include "report/answer.hpp"
 #include "report/paragraph.hpp"
 #include "report/result.hpp"
@@ -14,11 +15,21 @@ namespace dadsim::report {
 struct Compared {
   std::string run;
   Metric metric = Metric::time_per_step;
-  std::string of;                       ///< what is timed
-  std::optional<double> before, after;  ///< seconds; none where there is no such time
-  double step_before = 0, step_after = 0;
-  std::string causes_before, causes_after;  ///< causes_in_words() of either
-  double best_before = 0, best_after = 0;   ///< accuracy, of what is learned
+  std::string of;  ///< what is timed
+  struct Side {
+    std::string algorithm;
+    std::string causes;                  ///< causes_in_words()
+    double best_accuracy = 0;            ///< of what is learned
+    std::optional<double> seconds = {};  ///< by the metric; none where there is no such time
+    double step_seconds = 0;
+    double samples_per_second = 0, tokens_per_second = 0;  ///< not a number, or 0: not known
+    estimate::Contender contender = {};                    ///< what is known of its time
+    /// Of all workers per step; 0: not known.
+    double samples() const;
+  };
+  Side before = {}, after = {};
+  /// The two do another amount in a step, so that times of steps are no measure: compared by throughput.
+  bool other_work() const;
 };
 
 /// One sentence: how much quicker `name`, the second side, is, and what the time of the slower side went into. "with

@@ -7,7 +7,7 @@
 namespace dadsim::report {
 namespace {
 
-constexpr double kLeastSaving = 0.01;  // of the time
+constexpr double kWorthAdvising = 0.01;  // of the time
 
 /// The share of a run's time that something saves: of the time to the target where both reach it, else of the step.
 double saving(const RunResult& run, const Effect& effect) {
@@ -45,7 +45,7 @@ std::vector<const WhatIf*> most_useful(const Explanation& explanation, std::size
   for (const WhatIf& what_if : explanation.what_ifs) {
     // What another batch needs in steps is a guess, and no limit can be bought.
     if (what_if.kind == WhatIf::Kind::limit || what_if.kind == WhatIf::Kind::batch) continue;
-    if (saving_of(explanation, run, what_if) >= kLeastSaving) candidates.push_back(&what_if);
+    if (saving_of(explanation, run, what_if) >= kWorthAdvising) candidates.push_back(&what_if);
   }
   std::ranges::stable_sort(candidates, [&](const WhatIf* a, const WhatIf* b) {
     return saving_of(explanation, run, *a) > saving_of(explanation, run, *b);

@@ -207,10 +207,10 @@ Json answer_in_json(const Result& result) {
   Json ranking = Json::array();
   for (const Answer::Place& place : answer.ranking) {
     Json of_first = nullptr;
-    if (place.of_first) {
-      of_first = {{"value", number(place.of_first->value)},
-                  {"low", number(place.of_first->low)},
-                  {"high", number(place.of_first->high)}};
+    const bool first = &place == answer.ranking.data();
+    if (!first) {
+      const estimate::Estimate& ratio = place.verdict.ratio;
+      of_first = {{"value", number(ratio.value)}, {"low", number(ratio.low)}, {"high", number(ratio.high)}};
     }
     ranking.push_back({{"run", result.runs[place.run].spec.label},
                        {"seconds", number(place.seconds)},
@@ -218,7 +218,10 @@ Json answer_in_json(const Result& result) {
                        {"high", number(place.high)},
                        {"seeds", place.seeds},
                        {"of_first", std::move(of_first)},
-                       {"tied", place.tied}});
+                       {"verdict", to_string(place.verdict.standing)},
+                       {"would_tell", place.verdict.standing == estimate::Standing::undecided
+                                          ? Json(to_string(place.verdict.would_tell))
+                                          : Json(nullptr)}});
   }
   Json pairs = Json::array();
   for (const Answer::Pair& pair : answer.pairs) {
@@ -228,10 +231,9 @@ Json answer_in_json(const Result& result) {
                      {"low", number(pair.times.low)},
                      {"high", number(pair.times.high)}});
   }
-  return {{"metric", to_string(answer.metric)},
-          {"of", answer.of},
-          {"sentences", answer.sentences},
-          {"ranking", std::move(ranking)},
+  return {{"metric", to_string(answer.metric)}, {"of", answer.of},
+          {"margin", estimate::kMargin},        {"rounding_steps", answer.rounding_steps},
+          {"sentences", answer.sentences},      {"ranking", std::move(ranking)},
           {"pairs", std::move(pairs)}};
 }
 

@@ -17,13 +17,15 @@ std::string remark_on(const PlanReport& report, const GoalAnswer& answer) {
   if (!answer.trial.timed)
     return answer.trial.seeds > 1 ? margin_in_words(report, answer.trial) + "; not timed"
                                   : "never reaches it; not timed";
-  if (!answer.met) return margin_in_words(report, answer.trial);
-  std::string text = !answer.answer     ? ""
-                     : answer.neighbour ? fmt::format("{} {}", answer.neighbour->value,
-                                                      margin_in_words(report, *answer.neighbour_trial))
-                                        : "the best number that is allowed";
+  if (!answer.met) return answer.trial.reached ? margin_in_words(report, answer.trial) : "does not reach it";
+  std::string text;
+  if (answer.answer && !answer.neighbour) {
+    text = "the best number that is allowed";
+  } else if (answer.answer && band_in_words(answer).empty()) {
+    text = fmt::format("{} {}", answer.neighbour->value, margin_in_words(report, *answer.neighbour_trial));
+  }
   for (const std::string& more : {band_in_words(answer), misses_in_words(answer)}) {
-    if (!more.empty()) text += "; " + more;
+    if (!more.empty()) text += (text.empty() ? "" : "; ") + more;
   }
   return text;
 }

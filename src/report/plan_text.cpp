@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <exception>
 
 #include "report/cost_sentence.hpp"
 #include "report/plan_report.hpp"
@@ -42,14 +44,41 @@ std::string trial_in_words(const PlanReport& report, const Trial& trial) {
   return text;
 }
 
+namespace {
+
+/// "9.0Mbps" of "9.02Mbps": as many digits as seeds leave.
+std::string rounded(const std::string& value) {
+  constexpr int kDigits = 2;
+  std::size_t end = 0;
+  double number = 0;
+  try {
+    number = std::stod(value, &end);
+  } catch (const std::exception&) {
+    return value;  // no number
+  }
+  if (number == 0) return value;
+  const int after = std::max(0, kDigits - 1 - static_cast<int>(std::floor(std::log10(std::abs(number)))));
+  return fmt::format("{:.{}f}{}", number, after, value.substr(end));
+}
+
+/// Whether seeds leave a range of numbers and not one.
+bool leaves_a_range(const GoalAnswer& answer) {
+  return answer.answer && answer.met && answer.trial.scatter && answer.may && answer.safe &&
+         *answer.may != *answer.safe;
+}
+
+}  // namespace
+
 std::string band_in_words(const GoalAnswer& answer) {
   if (!answer.answer || !answer.met || !answer.trial.scatter) return {};
-  const std::string why = answer.trial.seeds > 1 ? fmt::format("over {} seeds", answer.trial.seeds)
-                                                 : "by one seed, whose scatter is assumed";
+  const std::string why = answer.trial.seeds > 1
+                              ? fmt::format("over {} seeds", answer.trial.seeds)
+                              : fmt::format("one seed, {:.0f} % scatter assumed", 100 * estimate::kSeedScatter);
   if (!answer.safe && !answer.may) return {};
-  if (!answer.safe) return fmt::format("{} or more {}, and no number of the range is surely enough", *answer.may, why);
-  if (*answer.may == *answer.safe) return fmt::format("{} {}", *answer.safe, why);
-  return fmt::format("{} to {} {}", *answer.may, *answer.safe, why);
+  if (!answer.safe)
+    return fmt::format("{} or more ({}), and no number of the range is surely enough", rounded(*answer.may), why);
+  if (*answer.may == *answer.safe) return fmt::format("{} ({})", *answer.safe, why);
+  return fmt::format("{} to {} ({})", rounded(*answer.may), rounded(*answer.safe), why);
 }
 
 std::string misses_in_words(const GoalAnswer& answer) {
@@ -77,25 +106,32 @@ std::string verdict(const PlanReport& report) {
                              : "");
   }
   if (!best.met) {
-    return fmt::format("Out of reach: the nearest is {} with {}: {}, which {}.", best.run, changes_in_words(best),
-                       trial_in_words(report, best.trial), margin_in_words(report, best.trial));
+    const std::string nearest =
+        fmt::format("Out of reach: the nearest is {} with {}", best.run, changes_in_words(best));
+    if (!best.trial.reached) return fmt::format("{}, which {}.", nearest, margin_in_words(report, best.trial));
+    return fmt::format("{}: {}, which {}.", nearest, trial_in_words(report, best.trial),
+                       margin_in_words(report, best.trial));
   }
-  std::string text =
-      fmt::format("{} with {}: {}", best.run, changes_in_words(best), trial_in_words(report, best.trial));
-  if (best.neighbour) {
-    text += fmt::format("; {} {}, {} is enough", best.neighbour->value, margin_in_words(report, *best.neighbour_trial),
-                        best.answer->value);
-  }
-  text += ".";
   const std::string band = band_in_words(best);
-  if (best.trial.seeds > 1 && !band.empty()) {
-    text += fmt::format(" Seeds leave it at {}.", band);
-  } else if (best.answer && best.trial.seeds == 1) {
-    text += band.empty() ? " The scatter of seeds is not measured"
-                         : fmt::format(" Seeds leave it at {}: {:.0f} % of the time, not measured", band,
-                                       100 * estimate::kSeedScatter);
-    text += " (<training seeds=\"5\"> measures it).";
+  const std::string takes = trial_in_words(report, best.trial);
+  std::string text;
+  if (leaves_a_range(best)) {
+    text = fmt::format("{} needs about {} of {}: {}. As simulated {} is the least that is enough", best.run,
+                       rounded(best.answer->value), best.answer->path, band, best.answer->value);
+    if (!best.choices.empty()) text += " (" + changes_in_words(best) + ")";
+    text += fmt::format(": {}.", takes);
+  } else {
+    text = fmt::format("{} with {}: {}", best.run, changes_in_words(best), takes);
+    if (best.neighbour) {
+      text += fmt::format("; {} {}, {} is enough", best.neighbour->value,
+                          margin_in_words(report, *best.neighbour_trial), best.answer->value);
+    }
+    text += ".";
+    if (!band.empty()) text += fmt::format(" Seeds leave it at {}.", band);
   }
+  if (best.answer && best.trial.seeds == 1)
+    text += band.empty() ? " The scatter of seeds is not measured (<training seeds=\"5\"> measures it)."
+                         : " <training seeds=\"5\"> measures the scatter.";
   if (const std::string again = misses_in_words(best); !again.empty()) {
     text += fmt::format(" Beyond {} {}.", best.answer->value, again);
   }

@@ -27,17 +27,21 @@ Json to_json_object(const SweepReport::Point& point) {
     }
     ranked.push_back(std::move(one));
   }
-  Json tied = Json::array();
+  Json beside = Json::array();
   Json of_first = Json::array();  // from the second in the ranks on
   for (const SweepReport::Time& time : point.ranked) {
-    if (time.tied) tied.push_back(time.run);
-    if (!time.of_first) continue;
-    of_first.push_back({number(time.of_first->value), number(time.of_first->low), number(time.of_first->high)});
+    if (!time.seconds || &time == point.ranked.data()) continue;
+    const estimate::Estimate& ratio = time.verdict.ratio;
+    of_first.push_back({number(ratio.value), number(ratio.low), number(ratio.high)});
+  }
+  for (std::size_t i = 1; i < point.ranked.size(); ++i) {
+    if (!point.ranked[i].seconds || !is_beside(point.ranked[i].verdict.standing)) break;
+    beside.push_back(point.ranked[i].run);
   }
   return {{"id", point.id},
           {"at", point.at},
           {"ranked", std::move(ranked)},
-          {"tied", std::move(tied)},
+          {"beside", std::move(beside)},
           {"of_first", std::move(of_first)}};
 }
 

@@ -118,7 +118,9 @@ std::size_t page_figure(std::string_view name) {
   return static_cast<std::size_t>(place - page_figures().begin());
 }
 
-bool SweepReport::Point::tie() const { return std::ranges::any_of(ranked, &Time::tied); }
+bool SweepReport::Point::is_open() const {
+  return reached() && ranked.size() > 1 && ranked[1].seconds && is_beside(ranked[1].verdict.standing);
+}
 
 bool SweepReport::Axis::numeric() const {
   return std::ranges::all_of(values, [](const Value& value) { return value.number.has_value(); });
@@ -137,15 +139,15 @@ std::string verdict(const SweepReport& report) {
   std::vector<bool> competes(report.runs.size(), false);
   std::size_t decided = 0;
   std::size_t without = 0;
-  std::size_t ties = 0;
+  std::size_t open = 0;
   for (const SweepReport::Point& point : report.points) {
     for (const SweepReport::Time& time : point.ranked) competes[time.run] = true;
     if (point.ranked.empty()) continue;
     ++decided;
     if (point.won()) {
       ++wins[point.ranked.front().run];
-    } else if (point.tie()) {
-      ++ties;
+    } else if (point.is_open()) {
+      ++open;
     } else {
       ++without;
     }
@@ -159,7 +161,7 @@ std::string verdict(const SweepReport& report) {
     return fmt::format("No run reaches the target at any of {}{}.", points_in_words(decided),
                        best > 0 ? fmt::format(": the best is {}", human_percent(best)) : "");
   }
-  if (ties + without == decided)
+  if (open + without == decided)
     return fmt::format("No run is told apart from the others at any of {}{}.", points_in_words(decided),
                        without > 0 ? fmt::format("; at {} none reaches the target", without) : "");
 
@@ -191,7 +193,7 @@ std::string verdict(const SweepReport& report) {
     text += fmt::format("; {} nowhere", fmt::join(nowhere, ", "));
   }
   text += ".";
-  if (ties > 0) text += fmt::format(" At {} the quickest are not told apart.", points_in_words(ties));
+  if (open > 0) text += fmt::format(" At {} the quickest are equal or not told apart.", points_in_words(open));
   if (without > 0) text += fmt::format(" At {} no run reaches it.", points_in_words(without));
   return text;
 }

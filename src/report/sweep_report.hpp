@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "estimate/efficiency.hpp"
+#include "estimate/verdict.hpp"
 #include "report/answer.hpp"
 
 namespace dadsim::report {
@@ -39,17 +40,15 @@ struct SweepReport {
   struct Time {
     std::size_t run = 0;
     std::optional<estimate::Estimate> seconds;  ///< over the seeds; none unless every seed has such a time
-    std::optional<estimate::Estimate> of_first =
-        {};             ///< how many times as long as the quickest; none of that one itself
-    bool tied = false;  ///< not told apart from the quickest
+    estimate::Verdict verdict = {};             ///< how it stands to the quickest, where it has such a time
   };
   struct Point {
     std::int64_t id = 0;
     std::vector<std::size_t> at;  ///< per axis: index of its value
     std::vector<Time> ranked;     ///< quickest first, without the ends that others are measured against
     bool reached() const { return !ranked.empty() && ranked.front().seconds.has_value(); }
-    bool tie() const;  ///< the quickest is not told apart from others
-    bool won() const { return reached() && !tie(); }
+    bool is_open() const;  ///< the quickest is not told apart from others
+    bool won() const { return reached() && !is_open(); }
   };
   /// The figures of one run of one point with one of its seeds.
   struct Row {

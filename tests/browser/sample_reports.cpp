@@ -88,7 +88,7 @@ report::Result nothing() {
 report::SweepReport sweep_of_three() {
   report::SampleSweep sample(3);
   sample.rates(5).texts("collective", {"ring", kHostile}).numbers("batch", 4).grid().costs("EUR");
-  sample.fail(0, kHostile).nobody(39).tie(8).tie(9);
+  sample.fail(0, kHostile).nobody(39).open(8).open(9);
   report::SweepReport report = sample.report();
   report.scenario_name = kHostile;
   report.runs[2].label = kHostile;

@@ -48,10 +48,10 @@ function times(result, point, run) {
 
 const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
 
-/** The label of the run with the least mean time of those that share, "" where there is none, or a tie. */
+/** The label of the run with the least mean time of those that share, "" where there is none, or it is not told apart. */
 function first(result, point) {
   if (result.failures.some((failure) => failure.point === result.points[point].id)) return "";
-  if (result.points[point].tied.length > 0) return "";
+  if (result.points[point].beside.length > 0) return "";
   let best = { label: "", seconds: Infinity };
   result.runs.forEach((run, index) => {
     const own = times(result, point, index);
@@ -138,10 +138,10 @@ test("the map shows at every cell who is first", async () => {
   const shown = await checkMap(three.page, 0, 2, [0, 0, 0]);
   assert.equal(shown[3][0].letter, "×", "the point that failed");
   assert.equal(shown[3][0].run, "");
-  assert.ok(shown.flat().some((cell) => cell.letter === "=" && cell.run === ""), "a tie");
+  assert.ok(shown.flat().some((cell) => cell.letter === "=" && cell.run === ""), "not told apart");
   await until(
     () => three.page.locator(`${map} .cell`).evaluateAll((all) => all.map((cell) => cell.ariaLabel)),
-    (said) => assert.ok(said.some((text) => /a tie of .* and .*, after .*; not told apart/.test(text)), said.join("\n")),
+    (said) => assert.ok(said.some((text) => /.* and .* equal or not told apart, after .*/.test(text)), said.join("\n")),
   );
   await holds(async () => (await three.page.locator("#map .shades").textContent()).includes("under 1.1 times"));
   await shows(() => three.page.locator("#description").textContent(), "Of three axes.");
@@ -191,9 +191,9 @@ test("a cell tells its times to the pointer and to the keyboard", async () => {
     const index = result.points.findIndex((point) => String(point.id) === id);
     return first(result, index);
   };
-  const tie = page.locator(`${map} .cell:has-text("=")`).first();
-  await tie.hover();
-  await holds(async () => (await readout.textContent()).includes("a tie of "));
+  const undecided = page.locator(`${map} .cell:has-text("=")`).first();
+  await undecided.hover();
+  await holds(async () => (await readout.textContent()).includes(" equal or not told apart, after "));
   const cell = page.locator(`${map} .cell:not(:has-text("="))`).first();
   await cell.hover();
   const pointedAt = winner(await cell.getAttribute("data-point"));

@@ -50,9 +50,9 @@ TEST(ScaleTable, SaysWhichRunDidNotReachTheTarget) {
 
 TEST(ScaleTable, SaysWhatIsCharged) {
   Result result = sample_scale_result();
-  EXPECT_NE(
-      scale_table(result, true).find("Charged beside the product: 2.00 s per evaluation, every 100 steps and at the end"),
-      std::string::npos);
+  EXPECT_NE(scale_table(result, true)
+                .find("Charged beside the product: 2.00 s per evaluation, every 100 steps and at the end"),
+            std::string::npos);
   result.scale->charges = {};
   EXPECT_NE(scale_table(result, true).find("Evaluation and start-up are not charged."), std::string::npos);
 }

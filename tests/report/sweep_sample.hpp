@@ -88,10 +88,9 @@ class SampleSweep {
     return *this;
   }
   /// The second is not told apart from the first.
-  SampleSweep& tie(std::size_t index) {
+  SampleSweep& open(std::size_t index) {
     SweepReport::Time& second = report_.points.at(index).ranked.at(1);
-    second.tied = true;
-    second.of_first = estimate::Estimate{1.02, 0.97, 1.08};
+    second.verdict = {{1.02, 0.97, 1.08}, estimate::Standing::undecided, estimate::WouldTell::seeds};
     return *this;
   }
   SampleSweep& costs(const std::string& currency) {

@@ -201,13 +201,13 @@ TEST(Verdict, NamesTheFastestAgainstTheNextAndGradientSharing) {
   EXPECT_EQ(verdict_on({verdict_run("gradient-sharing", 0.97, 50), verdict_run("dad", 0.97, 20)}),
             "dad reaches 95 % first, in 20.0 s: 2.50 times faster than gradient-sharing (50.0 s).");
   EXPECT_EQ(verdict_on({verdict_run("gradient-sharing", 0.97, 5), verdict_run("dad", 0.97, 5.1)}),
-            "gradient-sharing reaches 95 % first, in 5.00 s: 1.020 times faster than dad (5.10 s).");
+            "gradient-sharing and dad are equal within 5 %: they reach 95 % in 5.00 s and 5.10 s.");
 }
 
 TEST(Verdict, LeavesTheReferenceEndsOut) {
   EXPECT_EQ(verdict_on({verdict_run("pooled", 0.97, 1), verdict_run("no-sharing", 0.97, 2),
                         verdict_run("dad", 0.97, 20), verdict_run("edad", 0.97, 20)}),
-            "dad reaches 95 % first, in 20.0 s: as fast as edad.");
+            "dad and edad are equal: they reach 95 % in 20.0 s.");
   EXPECT_EQ(verdict_on({verdict_run("pooled", 0.97, 1)}),
             "No run here shares anything between workers: there is no winner to name.");
 }
@@ -229,7 +229,7 @@ TEST(Verdict, DividesByNoZero) {
   EXPECT_EQ(verdict_on({verdict_run("dad", 0.97, 0), verdict_run("edad", 0.97, 3)}),
             "dad reaches 95 % first, in 0 s: before edad (3.00 s).");
   EXPECT_EQ(verdict_on({verdict_run("dad", 0.97, 0), verdict_run("edad", 0.97, 0)}),
-            "dad reaches 95 % first, in 0 s: as fast as edad.");
+            "dad and edad are equal: they reach 95 % in 0 s.");
 }
 
 TEST(Table, SaysWhatCorrectionsMendAndWhereTheyHurt) {

@@ -123,7 +123,7 @@ TEST(GoalSearch, SeedsLeaveABandOpen) {
   EXPECT_EQ(answer.answer->value, "152");
   EXPECT_EQ(answer.may.value(), "137");
   EXPECT_EQ(answer.safe.value(), "167");
-  EXPECT_EQ(band_in_words(answer), "137 to 167 over 5 seeds");
+  EXPECT_EQ(band_in_words(answer), "137 to 167 (over 5 seeds)");
   const auto open = with({0, std::numeric_limits<double>::infinity()});
   EXPECT_EQ(open.may.value(), "1");
   EXPECT_FALSE(open.safe);

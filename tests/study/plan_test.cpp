@@ -147,7 +147,7 @@ TEST_F(Plan, OneSeedHasTheBandOfAnAssumedScatter) {
   };
   EXPECT_NEAR(std::stod(*best.may), needed(best.trial.scatter->low), 0.01 * needed(best.trial.scatter->low));
   EXPECT_NEAR(std::stod(*best.safe), needed(best.trial.scatter->high), 0.01 * needed(best.trial.scatter->high));
-  EXPECT_NE(verdict(report).find("by one seed, whose scatter is assumed: 8 % of the time, not measured"),
+  EXPECT_NE(verdict(report).find("(one seed, 8 % scatter assumed)"),
             std::string::npos)
       << verdict(report);
 }

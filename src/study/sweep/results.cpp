@@ -15,7 +15,7 @@ namespace dadsim::study {
 namespace {
 
 constexpr std::int64_t kApplication = 0x44414453;  // "DADS": PRAGMA application_id
-constexpr std::int64_t kTables = 8;                // PRAGMA user_version: raised when a table changes
+constexpr std::int64_t kTables = 9;                // PRAGMA user_version: raised when a table changes
 
 // Before the table of the runs, and behind it.
 constexpr const char* kCreateFirst = R"(

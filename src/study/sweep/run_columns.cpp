@@ -28,6 +28,7 @@ std::string create_run_table() {
     }
     line += ' ' + part;
   };
+  add("step_parts TEXT NOT NULL,");
   for (const Figure& figure : figures()) add(std::string(figure.name) + ' ' + sql_type(figure.kind) + ',');
   add("PRIMARY KEY(point, seed, number),");
   add("FOREIGN KEY(point, seed) REFERENCES trial) WITHOUT ROWID;");
@@ -35,13 +36,13 @@ std::string create_run_table() {
 }
 
 std::string insert_into_run() {
-  std::string text = "INSERT INTO run VALUES(?,?,?";
+  std::string text = "INSERT INTO run VALUES(?,?,?,?";
   for (std::size_t i = 0; i < figures().size(); ++i) text += ",?";
   return text + ')';
 }
 
 void insert_run(Statement& insert, const SweepTrial& trial, const SweepRun& run) {
-  insert << trial.point << trial.seed << run.number;
+  insert << trial.point << trial.seed << run.number << run.step_parts;
   for (std::size_t i = 0; i < figures().size(); ++i) {
     if (is_text(i)) {
       insert << run.figures.text(i);
@@ -56,15 +57,15 @@ void insert_run(Statement& insert, const SweepTrial& trial, const SweepRun& run)
 }
 
 std::string select_runs() {
-  std::string select = "SELECT point, seed, number";
+  std::string select = "SELECT point, seed, number, step_parts";
   for (const Figure& figure : figures()) select += std::string(", ") + figure.name;
   return select + " FROM run ORDER BY point, seed, number";
 }
 
 SweepRun run_of_row(const Statement& row) {
-  SweepRun run{{row.integer(0), row.integer(1)}, row.integer(2), {}};
+  SweepRun run{{row.integer(0), row.integer(1)}, row.integer(2), {}, row.text(3)};
   for (std::size_t i = 0; i < figures().size(); ++i) {
-    const int column = static_cast<int>(i) + 3;
+    const int column = static_cast<int>(i) + 4;
     if (is_text(i)) {
       run.figures.set(i, row.text(column));
     } else {
@@ -75,7 +76,7 @@ SweepRun run_of_row(const Statement& row) {
 }
 
 void add(RowChecksum& checksum, const SweepRun& run) {
-  checksum << run.number;
+  checksum << run.number << std::string_view(run.step_parts);
   for (std::size_t i = 0; i < figures().size(); ++i) {
     if (is_text(i)) {
       checksum << std::string_view(run.figures.text(i));
@@ -87,6 +88,7 @@ void add(RowChecksum& checksum, const SweepRun& run) {
 
 const char* differing_column(const SweepRun& a, const SweepRun& b) {
   if (a.number != b.number) return "number";
+  if (a.step_parts != b.step_parts) return "step_parts";
   const auto same = [&](std::size_t i) {
     if (is_text(i)) return a.figures.text(i) == b.figures.text(i);
     const double one = a.figures.number(i);

@@ -182,7 +182,7 @@ report::SweepReport sweep_report_of(const SweepResults& results) {
     point_index[id] = report.points.size();
     report::SweepReport::Point point{id, {}, {}};
     for (const TimeToTarget& time : outcome.ranked)
-      point.ranked.push_back({run_index.at(time.label), time.seconds, time.of_first, time.tied});
+      point.ranked.push_back({run_index.at(time.label), time.seconds, time.verdict});
     report.points.push_back(std::move(point));
   }
   report.axes = axes_of(results, report.points);

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "report/comparison.hpp"
+#include "report/factor_text.hpp"
 #include "report/paragraph.hpp"
 #include "study/sweep/winners.hpp"
 #include "support/human.hpp"
@@ -58,19 +59,15 @@ std::string cut(const std::string& text) {
   return display_width(text) <= kLongestValue ? text : left_aligned(text, kLongestValue);
 }
 
-/// "1.31× (1.2 … 1.44)", to three digits.
-std::string ratio_text(const estimate::Estimate& ratio) {
-  if (!ratio.low || !ratio.high) return fmt::format("{:.2f}×", ratio.value);
-  return fmt::format("{:.2f}× ({:.3g} … {:.3g})", ratio.value, *ratio.low, *ratio.high);
-}
-
-/// Those that cannot be told apart from the quickest, and that one before them.
-std::string tied_labels(const PointOutcome& outcome) {
-  std::string text = cut(outcome.ranked.front().label);
-  for (const TimeToTarget& run : outcome.ranked) {
-    if (run.tied) text += ", " + cut(run.label);
+/// Those that are not told apart from the quickest, and that one before them: "equal: dad, edad", "open: dad, edad".
+std::string labels_beside_first(const PointOutcome& outcome) {
+  std::string labels = cut(outcome.ranked.front().label);
+  bool equal = true;
+  for (const TimeToTarget* run : outcome.beside_first()) {
+    labels += ", " + cut(run->label);
+    equal = equal && run->verdict.standing == estimate::Standing::equal;
   }
-  return text;
+  return (equal ? "equal: " : "open: ") + labels;
 }
 
 /// Paths as short as they can be told apart: from the end on.
@@ -123,6 +120,21 @@ std::string never_reached(const PointOutcome& outcome) {
   return fmt::format("never reached: best {} ({})", human_percent(nearest.best_accuracy), cut(nearest.label));
 }
 
+/// A run at one of two points.
+report::Compared::Side side_of(const SweepRun& run, const PointOutcome& outcome, const std::string& label) {
+  report::Compared::Side side{.algorithm = run.figures.text("algorithm"),
+                              .causes = run.figures.text("causes_in_words"),
+                              .best_accuracy = run.figures["best_accuracy"]};
+  side.step_seconds = run.figures["step_seconds"];
+  side.samples_per_second = run.figures["samples_per_second"];
+  side.tokens_per_second = run.figures["tokens_per_second"];
+  const auto ranked = std::ranges::find(outcome.ranked, label, &TimeToTarget::label);
+  if (ranked == outcome.ranked.end()) return side;
+  if (ranked->seconds) side.seconds = ranked->seconds->value;
+  side.contender = ranked->contender;
+  return side;
+}
+
 /// Two points are a question: how much quicker is the second?
 std::string answer_of_two(const SweepResults& results, const std::vector<PointOutcome>& all) {
   if (results.points.size() != 2 || results.identity.points != 2 || all[0].ranked.empty() || all[1].ranked.empty())
@@ -132,11 +144,6 @@ std::string answer_of_two(const SweepResults& results, const std::vector<PointOu
   const std::vector<std::string> paths = short_paths(results.columns);
   for (std::size_t i = 0; i < paths.size(); ++i)
     name += fmt::format("{}{}={}", i == 0 ? "" : ", ", paths[i], results.points[1].values[i]);
-  const auto time_of = [&](const PointOutcome& outcome, const std::string& label) -> std::optional<double> {
-    const auto found = std::ranges::find(outcome.ranked, label, &TimeToTarget::label);
-    if (found == outcome.ranked.end() || !found->seconds) return std::nullopt;
-    return found->seconds->value;
-  };
   const auto run_of = [&](std::size_t point, const std::string& label) {
     return std::ranges::find_if(results.runs, [&](const SweepRun& run) {
       return run.trial.point == results.points[point].id && run.label() == label;
@@ -149,13 +156,10 @@ std::string answer_of_two(const SweepResults& results, const std::vector<PointOu
     const auto other = run_of(1, run.label());
     const auto ranked = std::ranges::find(all[0].ranked, run.label(), &TimeToTarget::label);
     if (other == results.runs.end() || ranked == all[0].ranked.end()) continue;
-    text += wrapped(
-        report::sentence_on({run.label(), metric, run.figures.text("workload"), time_of(all[0], run.label()),
-                             time_of(all[1], run.label()), run.figures["step_seconds"], other->figures["step_seconds"],
-                             run.figures.text("causes_in_words"), other->figures.text("causes_in_words"),
-                             run.figures["best_accuracy"], other->figures["best_accuracy"]},
-                            name),
-        report::table_width(), 2);
+    report::Compared compared{.run = run.label(), .metric = metric, .of = run.figures.text("workload")};
+    compared.before = side_of(run, all[0], run.label());
+    compared.after = side_of(*other, all[1], run.label());
+    text += report::paragraph(report::sentence_on(compared, name));
   }
   return text;
 }
@@ -164,7 +168,7 @@ std::string answer_of_two(const SweepResults& results, const std::vector<PointOu
 struct Tally {
   std::vector<std::string> labels;  // those with the most points first, as they stand in the scenario where alike
   std::map<std::string, std::int64_t> won;
-  std::int64_t ties = 0;
+  std::int64_t open = 0;    // points where the quickest is not told apart from others
   std::int64_t nobody = 0;  // points where no run reaches the target
 };
 
@@ -175,7 +179,7 @@ Tally tally_of(const std::vector<PointOutcome>& all) {
       if (tally.won.emplace(run.label, 0).second) tally.labels.push_back(run.label);
     }
     if (outcome.won()) ++tally.won[outcome.ranked.front().label];
-    if (outcome.tie()) ++tally.ties;
+    if (outcome.is_open()) ++tally.open;
     if (!outcome.ranked.empty() && !outcome.reached()) ++tally.nobody;
   }
   std::ranges::stable_sort(tally.labels, [&](const auto& a, const auto& b) { return tally.won[a] > tally.won[b]; });
@@ -200,7 +204,7 @@ std::string answer_of_many(const std::vector<PointOutcome>& all) {
   const auto add = [&](std::int64_t count, const char* what) {
     if (count > 0) text += fmt::format("{}{} {}", text.empty() ? "" : "; ", human_count(count), what);
   };
-  add(tally.ties, tally.ties == 1 ? "point is a tie" : "points are ties");
+  add(tally.open, tally.open == 1 ? "point has no single first" : "points have no single first");
   add(tally.nobody,
       tally.nobody == 1 ? "point has no run that reaches the target" : "points have no run that reaches the target");
   return text.empty() ? text : report::paragraph(text + '.');
@@ -233,12 +237,13 @@ std::string table_of_points(const SweepResults& results, const std::vector<Point
       row.insert(row.end(), {never_reached(outcome), "", ""});
     } else {
       const TimeToTarget& first = outcome.ranked.front();
-      row.push_back(outcome.tie() ? "tie: " + tied_labels(outcome) : cut(first.label));
+      row.push_back(outcome.is_open() ? labels_beside_first(outcome) : cut(first.label));
       row.push_back(time_text(*first.seconds));
-      const auto next =
-          std::ranges::find_if(outcome.ranked, [](const TimeToTarget& run) { return !run.tied && run.of_first; });
-      row.push_back(next != outcome.ranked.end() ? fmt::format("{} {}", cut(next->label), ratio_text(*next->of_first))
-                                                 : "");
+      const std::size_t next = 1 + outcome.beside_first().size();
+      const bool some = next < outcome.ranked.size() && outcome.ranked[next].seconds;
+      row.push_back(some ? fmt::format("{} {}", cut(outcome.ranked[next].label),
+                                       report::factor_in_words(outcome.ranked[next].verdict.ratio))
+                         : "");
     }
     if (!measure.empty()) add_measures(results, point.id, measure, row);
     rows.push_back(std::move(row));
@@ -274,7 +279,7 @@ std::string map_of(const SweepResults& results, const std::vector<PointOutcome>&
     const auto y = static_cast<std::size_t>(std::ranges::find(down, values[0]) - down.begin());
     const auto x = static_cast<std::size_t>(std::ranges::find(across, values[across_column]) - across.begin());
     if (outcome.ranked.empty()) continue;
-    cells[y][x] = outcome.won() ? letters.at(outcome.ranked.front().label) : outcome.tie() ? '=' : '-';
+    cells[y][x] = outcome.won() ? letters.at(outcome.ranked.front().label) : outcome.is_open() ? '=' : '-';
   }
   std::size_t width = 0;
   for (const std::string& value : down) width = std::max(width, display_width(cut(value)));
@@ -341,9 +346,9 @@ std::string summary(const SweepResults& results, const std::vector<PointOutcome>
     rows.push_back({std::string(1, letter), cut(tally.labels[i]), human_count(tally.won[tally.labels[i]]),
                     human_percent(static_cast<double>(tally.won[tally.labels[i]]) / points)});
   }
-  if (tally.ties > 0)
-    rows.push_back({"=", "(tie: not told apart)", human_count(tally.ties),
-                    human_percent(static_cast<double>(tally.ties) / points)});
+  if (tally.open > 0)
+    rows.push_back({"=", "(equal, or not told apart)", human_count(tally.open),
+                    human_percent(static_cast<double>(tally.open) / points)});
   if (tally.nobody > 0)
     rows.push_back({"-", "(no run reaches the target)", human_count(tally.nobody),
                     human_percent(static_cast<double>(tally.nobody) / points)});

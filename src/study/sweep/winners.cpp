@@ -4,11 +4,15 @@
 #include <cmath>
 #include <map>
 
-#include "estimate/comparison.hpp"
+#include "estimate/verdict.hpp"
+#include "report/contender.hpp"
+#include "report/step_parts.hpp"
 
 namespace dadsim::study {
 namespace {
 
+using estimate::Contender;
+using estimate::Standing;
 using report::Metric;
 
 /// Mean and interval: the ratio to ones, for which Fieller's interval is Student's.
@@ -16,93 +20,116 @@ estimate::Estimate mean_of(const std::vector<double>& values) {
   return estimate::ratio_of_means(values, std::vector<double>(values.size(), 1.0));
 }
 
-/// Of one run, by seed.
-struct Times {
-  std::vector<double> values;
-  std::vector<estimate::Arrival> arrivals;
-  std::vector<estimate::Estimate> at_scale;
-  bool all = true;    ///< every seed has one
-  bool exact = true;  ///< it learns what every exact run does
+std::optional<double> known(double value) { return std::isfinite(value) ? std::optional(value) : std::nullopt; }
+
+/// One run of a point, over its seeds.
+struct OverSeeds {
+  std::string label;
+  bool competes = true;
+  Contender contender = {};
+  std::vector<double> step_seconds = {};
   double best_accuracy = 0;
 };
 
-std::optional<double> known(double value) { return std::isfinite(value) ? std::optional(value) : std::nullopt; }
-
-/// Of what decides. At scale with one seed by the interval that it has.
-estimate::Estimate how_long(const Times& run, const Times& of, Metric metric) {
-  if (metric == Metric::time_to_target) return times_as_long(run.arrivals, of.arrivals, run.exact && of.exact);
-  if (metric == Metric::time_at_scale && run.at_scale.size() == 1)
-    return times_as_long(run.at_scale.front(), of.at_scale.front());
-  estimate::Estimate ratio = estimate::ratio_of_means(run.values, of.values);
-  if (run.values.size() > 1) ratio.low = ratio.low.value_or(0);  // seeds that scatter without bounds leave all open
-  return ratio;
+void add_seed(const SweepRun& run, Metric metric, OverSeeds& over) {
+  Contender& contender = over.contender;
+  if (std::isfinite(run.figures["best_accuracy"]))
+    over.best_accuracy = std::max(over.best_accuracy, run.figures["best_accuracy"]);
+  over.step_seconds.push_back(run.figures["step_seconds"]);
+  contender.step_seconds = mean_of(over.step_seconds).value;
+  contender.exact = run.figures.is("exact");
+  if (contender.parts.empty()) contender.parts = report::parts_of_text(run.step_parts);
+  if (metric == Metric::time_to_target) {
+    const bool reached = std::isfinite(run.figures["target_seconds"]);
+    contender.arrivals.push_back(
+        reached ? std::optional(estimate::Arrival{run.figures["target_after_seconds"], run.figures["target_seconds"]})
+                : std::nullopt);
+    return;
+  }
+  contender.by_seed.push_back(metric == Metric::time_at_scale ? run.figures["scale_seconds"]
+                                                              : run.figures["step_seconds"]);
+  if (metric == Metric::time_at_scale && std::isfinite(run.figures["relative_steps"]))
+    contender.relative = {run.figures["relative_steps"], known(run.figures["relative_steps_low"]),
+                          known(run.figures["relative_steps_high"])};
 }
 
-PointOutcome decide(std::size_t point, const std::vector<const SweepRun*>& runs) {
-  PointOutcome outcome{.point = point, .ranked = {}};
-  if (std::ranges::any_of(runs, [](const SweepRun* run) { return std::isfinite(run->figures["scale_seconds"]); })) {
-    outcome.metric = Metric::time_at_scale;
-  } else if (std::ranges::any_of(runs, [](const SweepRun* run) { return !run->figures.text("workload").empty(); })) {
-    outcome.metric = Metric::time_per_step;
-  }
+/// The mean of its times; none unless every seed has one. With one seed as a run says it.
+std::optional<estimate::Estimate> seconds_of(Contender& contender, Metric metric) {
+  std::vector<double> values = contender.by_seed;
+  for (const auto& arrival : contender.arrivals) values.push_back(arrival ? arrival->at : std::nan(""));
+  if (values.empty() || !std::ranges::all_of(values, [](double value) { return std::isfinite(value); }))
+    return std::nullopt;
+  const estimate::Estimate mean = mean_of(values);
+  contender.seconds = mean.value;
+  if (metric == Metric::time_at_scale && values.size() > 1) contender.relative.reset();  // the scatter is in the values
+  return mean;
+}
+
+Metric metric_of_point(const std::vector<const SweepRun*>& runs) {
+  if (std::ranges::any_of(runs, [](const SweepRun* run) { return std::isfinite(run->figures["scale_seconds"]); }))
+    return Metric::time_at_scale;
+  if (std::ranges::any_of(runs, [](const SweepRun* run) { return !run->figures.text("workload").empty(); }))
+    return Metric::time_per_step;
+  return Metric::time_to_target;
+}
+
+PointOutcome decide_point(std::size_t point, const std::vector<const SweepRun*>& runs) {
+  PointOutcome outcome{.point = point, .ranked = {}, .metric = metric_of_point(runs)};
   const bool some_communicate =
       std::ranges::any_of(runs, [](const SweepRun* run) { return run->figures.is("communicates"); });
-  std::vector<std::string> labels;
-  std::map<std::string, Times> times;
+  std::vector<OverSeeds> all;  // in the order of the scenario
   for (const SweepRun* run : runs) {
-    if (some_communicate && !run->figures.is("communicates")) continue;
-    // It has no time of a workload.
+    // An event-driven one has no time of a workload.
     if (outcome.metric != Metric::time_to_target && run->event_driven()) continue;
-    if (!times.contains(run->label())) labels.push_back(run->label());
-    Times& own = times[run->label()];
-    const double seconds = outcome.metric == Metric::time_at_scale   ? run->figures["scale_seconds"]
-                           : outcome.metric == Metric::time_per_step ? run->figures["step_seconds"]
-                                                                     : run->figures["target_seconds"];
-    const double best_accuracy = run->figures["best_accuracy"];
-    if (std::isfinite(best_accuracy)) own.best_accuracy = std::max(own.best_accuracy, best_accuracy);
-    if (std::isfinite(seconds)) {
-      own.values.push_back(seconds);
-      own.arrivals.push_back({run->figures["target_after_seconds"], run->figures["target_seconds"]});
-      own.at_scale.push_back(
-          {seconds, known(run->figures["scale_seeds_low"]), known(run->figures["scale_seeds_high"])});
+    auto own = std::ranges::find(all, run->label(), &OverSeeds::label);
+    if (own == all.end()) {
+      all.push_back({.label = run->label(), .competes = !some_communicate || run->figures.is("communicates")});
+      own = std::prev(all.end());
     }
-    own.exact = own.exact && run->figures.is("exact");
-    own.all = own.all && std::isfinite(seconds);
+    add_seed(*run, outcome.metric, *own);
   }
-  for (const std::string& label : labels) {
-    const Times& own = times[label];
-    outcome.ranked.push_back({.label = label,
-                              .seconds = own.all ? std::optional(mean_of(own.values)) : std::nullopt,
-                              .of_first = {},
-                              .best_accuracy = own.best_accuracy});
+  if (outcome.metric == Metric::time_to_target) {
+    std::vector<Contender> contenders;
+    for (const OverSeeds& one : all) contenders.push_back(one.contender);
+    estimate::align_exact(contenders);
+    for (std::size_t i = 0; i < all.size(); ++i) all[i].contender = contenders[i];
+  }
+  std::erase_if(all, [](const OverSeeds& one) { return !one.competes; });
+  for (OverSeeds& one : all) {
+    std::optional<estimate::Estimate> seconds = seconds_of(one.contender, outcome.metric);
+    outcome.ranked.push_back({.label = one.label,
+                              .seconds = std::move(seconds),
+                              .best_accuracy = one.best_accuracy,
+                              .contender = std::move(one.contender)});
   }
   std::ranges::stable_sort(outcome.ranked, [](const TimeToTarget& a, const TimeToTarget& b) {
     if (!a.seconds || !b.seconds) return a.seconds.has_value() && !b.seconds.has_value();
     return a.seconds->value < b.seconds->value;
   });
-  for (std::size_t i = 1; i < outcome.ranked.size() && outcome.ranked[i].seconds; ++i) {
-    TimeToTarget& run = outcome.ranked[i];
-    const TimeToTarget& first = outcome.ranked.front();
-    if (!(first.seconds->value > 0)) {  // it was there before the first step, and of nothing there is no ratio
-      run.tied = run.seconds->value == first.seconds->value;
-      continue;
-    }
-    run.of_first = how_long(times[run.label], times[first.label], outcome.metric);
-    run.tied = run.of_first->value == 1 || may_be_equal(*run.of_first);
-  }
+  for (std::size_t i = 1; i < outcome.ranked.size() && outcome.ranked[i].seconds; ++i)
+    outcome.ranked[i].verdict = decide(outcome.ranked.front().contender, outcome.ranked[i].contender);
   return outcome;
 }
 
 }  // namespace
 
-bool PointOutcome::tie() const { return reached() && std::ranges::any_of(ranked, &TimeToTarget::tied); }
+bool PointOutcome::is_open() const {
+  return reached() && ranked.size() > 1 && ranked[1].seconds && is_beside(ranked[1].verdict.standing);
+}
+
+std::vector<const TimeToTarget*> PointOutcome::beside_first() const {
+  std::vector<const TimeToTarget*> beside;
+  for (std::size_t i = 1; i < ranked.size() && ranked[i].seconds && is_beside(ranked[i].verdict.standing); ++i)
+    beside.push_back(&ranked[i]);
+  return beside;
+}
 
 std::vector<PointOutcome> outcomes(const SweepResults& results) {
   std::map<std::int64_t, std::vector<const SweepRun*>> runs;
   for (const SweepRun& run : results.runs) runs[run.trial.point].push_back(&run);
   for (const FailedTrial& failed : results.failed) runs[failed.trial.point].clear();
   std::vector<PointOutcome> all;
-  for (std::size_t i = 0; i < results.points.size(); ++i) all.push_back(decide(i, runs[results.points[i].id]));
+  for (std::size_t i = 0; i < results.points.size(); ++i) all.push_back(decide_point(i, runs[results.points[i].id]));
   return all;
 }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "estimate/efficiency.hpp"
+#include "estimate/verdict.hpp"
 #include "report/answer.hpp"
 #include "study/sweep/results.hpp"
 
@@ -13,10 +14,10 @@ namespace dadsim::study {
 /// How long a run of a point takes to the target, over its seeds.
 struct TimeToTarget {
   std::string label;
-  std::optional<estimate::Estimate> seconds;   ///< mean with its 95 % interval; none unless every seed has such a time
-  std::optional<estimate::Estimate> of_first;  ///< how many times as long as the quickest, with its interval; as above
-  bool tied = false;                           ///< it may as well be as quick as the quickest (estimate/comparison.hpp)
-  double best_accuracy = 0;                    ///< of all seeds
+  std::optional<estimate::Estimate> seconds;  ///< mean with its 95 % interval; none unless every seed has such a time
+  estimate::Verdict verdict = {};             ///< how it stands to the quickest, where it has such a time
+  double best_accuracy = 0;                   ///< of all seeds
+  estimate::Contender contender = {};         ///< what is known of it
 };
 
 /// A point decided: its runs, quickest first. The ends that algorithms are measured against take no part where there
@@ -30,9 +31,11 @@ struct PointOutcome {
   /// Some run reaches the target.
   bool reached() const { return !ranked.empty() && ranked.front().seconds.has_value(); }
   /// And is told apart from all others.
-  bool won() const { return reached() && !tie(); }
-  /// The quickest cannot be told apart from others.
-  bool tie() const;
+  bool won() const { return reached() && !is_open(); }
+  /// The quickest is equal to others, or cannot be told apart from them.
+  bool is_open() const;
+  /// Those that are not told apart from the quickest.
+  std::vector<const TimeToTarget*> beside_first() const;
 };
 
 /// The outcome of every point, in order.

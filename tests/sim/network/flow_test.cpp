@@ -208,7 +208,7 @@ const auto case_name = [](const auto& given) {
 
 INSTANTIATE_TEST_SUITE_P(Clusters, Flow,
                          testing::Combine(testing::Values("one_switch", "fat_tree", "dragonfly", "wan_tcp", "wan_rdma"),
-                                          testing::Values(16, 64, 256)),
+                                          testing::Values(16, 64, 128)),
                          case_name);
 INSTANTIATE_TEST_SUITE_P(ThreeClusters, Flow,
                          testing::Combine(testing::Values("wan_tcp_three", "wan_rdma_three"), testing::Values(24, 96)),

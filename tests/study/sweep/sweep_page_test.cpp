@@ -11,7 +11,7 @@ namespace {
 constexpr double kNoNumber = std::numeric_limits<double>::quiet_NaN();
 
 SweepRun run_of(std::int64_t point, std::int64_t seed, const std::string& label, double seconds) {
-  SweepRun run{{point, seed}, 0, {}};
+  SweepRun run{{point, seed}, 0, {}, {}};
   run.figures.set("label", label)
       .set("algorithm", label)
       .set("communicates", 1)

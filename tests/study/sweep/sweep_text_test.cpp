@@ -15,7 +15,7 @@ namespace {
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
 SweepRun run(std::int64_t point, std::int64_t number, const std::string& label, double seconds, std::int64_t seed = 0) {
-  SweepRun one{{point, seed}, number, {}};
+  SweepRun one{{point, seed}, number, {}, {}};
   one.figures.set("label", label)
       .set("algorithm", label)
       .set("communicates", 1)
@@ -54,36 +54,38 @@ TEST(SweepTable, FewPointsHaveALineEach) {
             "\n"
             "Grid: 6 points\n"
             "\n"
-            "point  latency     up  quickest   time to target                   next\n"
+            "point  latency     up  quickest   time to target                     next\n"
             "    1      0ms  0Mbps  (no time)\n"
-            "    2      0ms  1Mbps  b                  2.00 s  a 1.50× (1.28 … 1.76)\n"
-            "    3      0ms  2Mbps  b                  2.00 s  a 1.50× (1.28 … 1.76)\n"
-            "    4      1ms  0Mbps  a                  1.00 s  b 2.00× (1.71 … 2.34)\n"
-            "    5      1ms  1Mbps  b                  2.00 s  a 1.50× (1.28 … 1.76)\n"
-            "    6      1ms  2Mbps  b                  2.00 s  a 1.50× (1.28 … 1.76)\n");
+            "    2      0ms  1Mbps  b                  2.00 s  a 1.5 times (1.3 … 1.8)\n"
+            "    3      0ms  2Mbps  b                  2.00 s  a 1.5 times (1.3 … 1.8)\n"
+            "    4      1ms  0Mbps  a                  1.00 s  b 2.0 times (1.7 … 2.3)\n"
+            "    5      1ms  1Mbps  b                  2.00 s  a 1.5 times (1.3 … 1.8)\n"
+            "    6      1ms  2Mbps  b                  2.00 s  a 1.5 times (1.3 … 1.8)\n");
 }
 
-TEST(SweepTable, ATieIsAnAnswerAndACellOfTheMap) {
+TEST(SweepTable, WhatIsNotToldApartIsAnAnswerAndACellOfTheMap) {
   SweepResults results = grid(2, 3);
   results.runs[2] = run(2, 1, "a", 2.1);
   const std::string text = sweep_table(results);
-  EXPECT_NE(text.find("    2      0ms  1Mbps  tie: b, a          2.00 s\n"), std::string::npos) << text;
-  // Exact runs learn alike: what one takes longer is not chance.
+  EXPECT_NE(text.find("    2      0ms  1Mbps  open: b, a          2.00 s\n"), std::string::npos) << text;
+  // Exact runs learn one trajectory: what one takes longer for as many steps is not chance.
+  results.runs[2] = run(2, 1, "a", 2.3);
   for (const std::size_t at : {2U, 3U}) results.runs[at].figures.set("exact", 1);
-  EXPECT_NE(sweep_table(results).find("b                 2.00 s                a 1.05×"), std::string::npos)
-      << sweep_table(results);
+  results.runs[2].figures.set("step_seconds", 0.23);
+  results.runs[3].figures.set("step_seconds", 0.2);
+  EXPECT_NE(sweep_table(results).find("a 1.15 times\n"), std::string::npos) << sweep_table(results);
   SweepResults many = grid(9, 11);
   for (std::size_t point = 0; point < 11; ++point) many.runs[2 * point].figures.set("target_seconds", 2.1);
   const std::string map = sweep_table(many);
   EXPECT_NE(map.find("  0ms  = = = = = = = = = = =\n"), std::string::npos) << map;
-  EXPECT_NE(map.find("=  (tie: not told apart)"), std::string::npos) << map;
+  EXPECT_NE(map.find("=  (equal, or not told apart)"), std::string::npos) << map;
 }
 
 TEST(SweepTable, ATargetMetBeforeTheFirstStepIsNoRatio) {
   SweepResults results = grid(2, 3);
   for (const std::size_t at : {2U, 3U})
     results.runs[at].figures.set("target_seconds", 0).set("target_after_seconds", 0);
-  EXPECT_NE(sweep_table(results).find("tie: a, b"), std::string::npos) << sweep_table(results);
+  EXPECT_NE(sweep_table(results).find("equal: a, b"), std::string::npos) << sweep_table(results);
 }
 
 TEST(SweepTable, SaysHowFarRelativeStepsMove) {

@@ -83,12 +83,12 @@ function winnerSentence(page, times) {
   if (order.length === 0) return "";
   const by = (one) => (reached.length > 0 ? one.target : one.seconds);
   const what = reached.length > 0 ? "reaches the target first, after" : "has the shortest step,";
-  const tied = reached.slice(1).filter((one) => notToldApart(page, reached[0], one));
-  if (tied.length > 0) {
-    const all = [reached[0], ...tied];
+  const end = reached.findIndex((one, i) => i > 0 && !notToldApart(page, reached[0], one));
+  const group = end < 0 ? reached : reached.slice(0, end);
+  if (group.length > 1) {
     return kept(
-      `${listText(all.map(({ run }) => run.label))} tie: they reach the target after ` +
-        `${listText(all.map(({ target }) => humanSeconds(target)))}, which seeds and evaluations do not tell apart.`,
+      `${listText(group.map(({ run }) => run.label))} cannot be told apart: they reach the target after ` +
+        `${listText(group.map(({ target }) => humanSeconds(target)))}.`,
     );
   }
   let text = `${order[0].run.label} ${what} ${humanSeconds(by(order[0]))}`;

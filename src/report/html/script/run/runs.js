@@ -33,7 +33,7 @@ function addRanking(page, section) {
   if (order.length < 2 || !order[0].target_reached) return;
   const slowest = Math.max(...order.filter((run) => run.target_reached).map((run) => run.target_seconds));
   const best = order[0].target_seconds;
-  const ties = page.result.answer.ranking.filter((place) => place.tied).map((place) => place.run);
+  const verdicts = new Map(page.result.answer.ranking.map((place) => [place.run, place.verdict]));
   const entries = order.map((run) => {
     const name = nameOf(page, run);
     if (!run.target_reached) {
@@ -55,7 +55,7 @@ function addRanking(page, section) {
         "span",
         { class: "number" },
         run === order[0] || best === 0 ? "" : factorText(run.target_seconds / best),
-        ties.includes(run.label) ? ", a tie" : "",
+        { equal: ", equal", undecided: ", not told apart" }[verdicts.get(run.label)] ?? "",
       ),
     );
   });

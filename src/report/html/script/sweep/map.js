@@ -53,7 +53,7 @@ const shadeOf = (lead) => kShades.find(({ below }) => (lead?.value ?? Infinity) 
 /** What a cell shows: {letter, run or null, seconds, lead}. */
 function cellOf(sweep, point) {
   const quickest = quickestOf(point);
-  if (quickest && isTie(point)) return { letter: "=", run: null, tie: true, seconds: quickest.seconds, lead: null };
+  if (quickest && isOpen(point)) return { letter: "=", run: null, open: true, seconds: quickest.seconds, lead: null };
   if (quickest)
     return { letter: sweep.runs[quickest.run].letter, run: quickest.run, seconds: quickest.seconds, lead: leadOf(point) };
   if (!point || (point.ranked.length === 0 && !sweep.failed.has(point.id))) return { letter: "", run: null };
@@ -77,7 +77,7 @@ function legend(sweep, points, all) {
       return element("li", { class: "named" }, sample, element("strong", {}, run.letter), element("span", {}, text));
     });
   const others = [
-    ["=", "a tie: the quickest are not told apart", points.filter((point) => quickestOf(point) && isTie(point)).length],
+    ["=", "equal, or not told apart", points.filter((point) => quickestOf(point) && isOpen(point)).length],
     ["–", "no run reaches the target", points.filter((point) => point.ranked.length > 0 && !quickestOf(point)).length],
     ["×", "failed", points.filter((point) => sweep.failed.has(point.id)).length],
   ].filter(([, , number]) => number > 0);
@@ -189,11 +189,11 @@ function addMap(sweep, section) {
       along.map((column, j) => {
         const place = placeOf(column, row);
         const point = sweep.at(place);
-        const { letter, run, tie, seconds, lead } = cellOf(sweep, point);
+        const { letter, run, open, seconds, lead } = cellOf(sweep, point);
         const ground = run === null ? null : shaded(colour(run), shadeOf(lead).share);
         const box = { x: left + j * width, y: i * height, width: width - 1, height: height - 1 };
         const parts = [svgElement("rect", { ...box, fill: ground ?? nobody })];
-        if (tie) parts.push(svgElement("rect", { ...box, fill: "none", stroke: "var(--soft)", "stroke-dasharray": "3 2" }));
+        if (open) parts.push(svgElement("rect", { ...box, fill: "none", stroke: "var(--soft)", "stroke-dasharray": "3 2" }));
         if (run !== null) parts.push(svgElement("rect", { ...box, fill: `url(#part-${run})` }));
         const textInk = ground === null ? ink : inkOn(ground);
         const shown = [];

@@ -82,17 +82,17 @@ const letterOf = (index) => String.fromCharCode(97 + (index % 26)) + (index < 26
 const placeText = (sweep, at, axes = sweep.axes) =>
   axes.map((axis) => `${axis.name} ${axis.texts[at[axis.index]]}`).join(", ");
 
-/** Who is quickest at a point: {run, seconds, low, high}, or null. It has won only where nobody ties with it. */
+/** Who is quickest at a point: {run, seconds, low, high}, or null. It has won only where it is told apart from all. */
 function quickestOf(point) {
   if (!point || point.ranked.length === 0 || point.ranked[0].length < 2) return null;
   const [run, seconds, low, high] = point.ranked[0];
   return { run, seconds, low, high };
 }
 
-const isTie = (point) => (point?.tied?.length ?? 0) > 0;
+const isOpen = (point) => (point?.beside?.length ?? 0) > 0;
 
 /** Who is first at a point, told apart from all others, or null. */
-const winnerOf = (point) => (isTie(point) ? null : quickestOf(point));
+const winnerOf = (point) => (isOpen(point) ? null : quickestOf(point));
 
 /** How many times as long the second takes: {value, low, high}, or null where there is none or it never gets there. */
 function leadOf(point) {
@@ -110,10 +110,10 @@ function outcomeText(sweep, point) {
   const winner = quickestOf(point);
   if (!winner) return "no run reaches the target";
   const lead = leadOf(point);
-  if (isTie(point)) {
-    const names = listText([winner.run, ...point.tied].map((run) => sweep.runs[run].label));
+  if (isOpen(point)) {
+    const names = listText([winner.run, ...point.beside].map((run) => sweep.runs[run].label));
     const apart = lead ? `: the second takes ${withInterval(lead, factorText)} as long` : "";
-    return `a tie of ${names}, after ${withInterval({ ...winner, value: winner.seconds }, humanSeconds)}; not told apart${apart}`;
+    return `${names} equal or not told apart, after ${withInterval({ ...winner, value: winner.seconds }, humanSeconds)}${apart}`;
   }
   const text = `${sweep.runs[winner.run].label} first, after ${withInterval({ ...winner, value: winner.seconds }, humanSeconds)}`;
   const next = point.ranked[1];

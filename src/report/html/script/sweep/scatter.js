@@ -1,6 +1,6 @@
 // Points of a sweep that are no grid.
 
-/** A tie is of nobody's colour. */
+/** Where the quickest are not told apart a point has no colour. */
 const kTieMark = { kind: "alone", index: 1, dash: [], marker: "dash" };
 
 /** Points that are no grid: each where its values are, marked by the run that is first. */
@@ -17,7 +17,7 @@ function addScatter(sweep, section) {
     return {
       lines: [...sweep.runs, null]
         .map((run) => ({
-          label: run?.label ?? "a tie",
+          label: run?.label ?? "not told apart",
           mark: run ? sweep.marks[run.index] : kTieMark,
           scattered: true,
           points: reached
@@ -35,7 +35,7 @@ function addScatter(sweep, section) {
   };
   const description = () =>
     `Points of the sweep by ${sweep.axes[state.x].name}${one ? "" : ` and ${sweep.axes[state.y].name}`}, ` +
-    `each marked by the run that is first there, or as a tie.`;
+    `each marked by the run that is first there, or as not told apart.`;
   const axisControl = (label, name, log, set) =>
     selection(
       label,

@@ -1,0 +1,173 @@
+#include "estimate/verdict.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+namespace dadsim::estimate {
+namespace {
+
+/// How far a ratio may lie below and above, as logarithms.
+struct Reach {
+  double down = 0, up = 0;
+  double sum() const { return down + up; }
+};
+
+/// Nothing known on one side is no bound there.
+Reach reach_of(const Estimate& estimate) {
+  if (!estimate.low && !estimate.high) return {};
+  const double infinite = std::numeric_limits<double>::infinity();
+  const auto log_of = [&](const std::optional<double>& end) {
+    return end && *end > 0 && estimate.value > 0 ? std::abs(std::log(*end / estimate.value)) : infinite;
+  };
+  return {log_of(estimate.low), log_of(estimate.high)};
+}
+
+Reach band_reach(const Contender& first, const Contender& other) {
+  if (first.parts.empty() || other.parts.empty()) return {};
+  const Band band = ratio_band(other.parts, first.parts);
+  return {-std::log(band.low), std::log(band.high)};
+}
+
+/// Arrivals of the seeds that both have. A target that was not met before training takes a step at least.
+std::pair<std::vector<Arrival>, std::vector<Arrival>> common_arrivals(const Contender& other, const Contender& first) {
+  std::pair<std::vector<Arrival>, std::vector<Arrival>> both;
+  const auto refined = [](Arrival arrival, double step_seconds) {
+    arrival.after = std::min(arrival.at, arrival.after + step_seconds);
+    return arrival;
+  };
+  for (std::size_t seed = 0; seed < std::min(first.arrivals.size(), other.arrivals.size()); ++seed) {
+    if (!first.arrivals[seed] || !other.arrivals[seed]) continue;
+    both.first.push_back(refined(*other.arrivals[seed], other.step_seconds));
+    both.second.push_back(refined(*first.arrivals[seed], first.step_seconds));
+  }
+  return both;
+}
+
+/// The ratio of the times that were learned, with what seeds and evaluations leave open, each by itself.
+struct Learned {
+  Estimate ratio;
+  Reach seeds, evaluations;
+};
+
+Learned learned_ratio(const Contender& first, const Contender& other) {
+  const auto [run, of] = common_arrivals(other, first);
+  Learned learned{{other.seconds / first.seconds, {}, {}}, {}, {}};
+  double sum = 0;
+  for (const Arrival& arrival : of) sum += arrival.at;
+  if (run.empty() || !(sum > 0)) return learned;
+  const bool together = first.exact && other.exact;
+  learned.ratio = times_as_long(run, of, together);
+  if (together) {
+    learned.ratio.low.reset();
+    learned.ratio.high.reset();
+    return learned;
+  }
+  // What evaluations leave open by themselves, and the rest by seeds.
+  double earliest_run = 0, latest_run = 0, earliest_of = 0;
+  for (const Arrival& arrival : run) earliest_run += arrival.after;
+  for (const Arrival& arrival : run) latest_run += arrival.at;
+  for (const Arrival& arrival : of) earliest_of += arrival.after;
+  learned.evaluations = reach_of({learned.ratio.value, earliest_run / sum,
+                                  earliest_of > 0 ? std::optional(latest_run / earliest_of) : std::nullopt});
+  const Reach whole = reach_of(learned.ratio);
+  const auto rest = [](double all, double part) { return all > part ? std::sqrt(all * all - part * part) : 0; };
+  learned.seeds = {rest(whole.down, learned.evaluations.down), rest(whole.up, learned.evaluations.up)};
+  return learned;
+}
+
+}  // namespace
+
+const char* to_string(Standing standing) {
+  constexpr std::array kNames{"first", "behind", "equal", "undecided"};
+  return kNames.at(static_cast<std::size_t>(standing));
+}
+
+const char* to_string(WouldTell what) {
+  constexpr std::array kNames{"nothing", "seeds", "evaluations", "calibration"};
+  return kNames.at(static_cast<std::size_t>(what));
+}
+
+double align_exact(std::vector<Contender>& contenders) {
+  double moved = 0;
+  bool missed = false;
+  std::size_t seeds = 0;
+  for (const Contender& one : contenders) seeds = std::max(seeds, one.arrivals.size());
+  for (std::size_t seed = 0; seed < seeds; ++seed) {
+    std::optional<Arrival> least;  // in steps
+    for (const Contender& one : contenders) {
+      if (!one.exact || !(one.step_seconds > 0) || seed >= one.arrivals.size() || !one.arrivals[seed]) continue;
+      const Arrival steps{one.arrivals[seed]->after / one.step_seconds, one.arrivals[seed]->at / one.step_seconds};
+      if (!least || steps.at < least->at) least = steps;
+    }
+    if (!least) continue;
+    for (Contender& one : contenders) {
+      if (!one.exact || !(one.step_seconds > 0) || seed >= one.arrivals.size()) continue;
+      std::optional<Arrival>& arrival = one.arrivals[seed];
+      // Times per step are means: steps that are the same come out apart by less than half a one.
+      if (arrival && arrival->at / one.step_seconds - least->at < 0.5) continue;
+      missed = missed || !arrival;
+      if (arrival) moved = std::max(moved, arrival->at / one.step_seconds - least->at);
+      arrival = Arrival{least->after * one.step_seconds, least->at * one.step_seconds};
+    }
+  }
+  for (Contender& one : contenders) {
+    if (!one.exact || one.arrivals.empty() || !(moved > 0 || missed)) continue;
+    if (!std::ranges::all_of(one.arrivals, [](const auto& arrival) { return arrival.has_value(); })) continue;
+    one.seconds = 0;
+    for (const auto& arrival : one.arrivals) one.seconds += arrival->at / static_cast<double>(one.arrivals.size());
+  }
+  return missed ? -1 : moved;
+}
+
+Verdict decide(const Contender& first, const Contender& other) {
+  Verdict verdict;
+  if (!(first.seconds > 0)) {  // it was there before the first step, and of nothing there is no ratio
+    verdict.ratio = {other.seconds > 0 ? std::numeric_limits<double>::infinity() : 1, {}, {}};
+    verdict.standing = other.seconds > 0 ? Standing::behind : Standing::equal;
+    return verdict;
+  }
+  Reach seeds, evaluations;
+  Estimate& ratio = verdict.ratio;
+  if (!first.arrivals.empty() && !other.arrivals.empty()) {
+    const Learned learned = learned_ratio(first, other);
+    ratio = learned.ratio;
+    seeds = learned.seeds;
+    evaluations = learned.evaluations;
+  } else if (first.by_seed.size() > 1 && first.by_seed.size() == other.by_seed.size()) {
+    ratio = ratio_of_means(other.by_seed, first.by_seed);
+    seeds = reach_of({ratio.value, ratio.low.value_or(0), ratio.high});
+  } else {
+    ratio = {other.seconds / first.seconds, {}, {}};
+    for (const auto& [relative, against] : {std::pair{&other.relative, false}, {&first.relative, true}}) {
+      if (!*relative) continue;
+      const Reach one = reach_of(**relative);
+      seeds.down = std::hypot(seeds.down, against ? one.up : one.down);
+      seeds.up = std::hypot(seeds.up, against ? one.down : one.up);
+    }
+  }
+  const Reach band = band_reach(first, other);
+  const double down = std::sqrt(seeds.down * seeds.down + evaluations.down * evaluations.down + band.down * band.down);
+  const double up = std::sqrt(seeds.up * seeds.up + evaluations.up * evaluations.up + band.up * band.up);
+  const bool known = down > 0 || up > 0;
+  ratio.low = known ? std::optional(ratio.value * std::exp(-down)) : std::nullopt;
+  ratio.high = known && std::isfinite(up) ? std::optional(ratio.value * std::exp(up)) : std::nullopt;
+  const double low = ratio.low.value_or(ratio.value);
+  const double high = known ? ratio.high.value_or(std::numeric_limits<double>::infinity()) : ratio.value;
+  if (low >= 1 / (1 + kMargin) && high <= 1 + kMargin) {
+    verdict.standing = Standing::equal;
+  } else if (low <= 1 && high >= 1) {
+    verdict.standing = Standing::undecided;
+    const double most = std::max({seeds.down, evaluations.down, band.down});
+    verdict.would_tell = most == evaluations.down ? WouldTell::evaluations
+                         : most == seeds.down     ? WouldTell::seeds
+                                                  : WouldTell::calibration;
+  } else {
+    verdict.standing = Standing::behind;
+  }
+  return verdict;
+}
+
+}  // namespace dadsim::estimate
