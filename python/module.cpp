@@ -6,7 +6,9 @@
 #include <pybind11/stl.h>
 #include <unistd.h>
 
+#include <array>
 #include <chrono>
+#include <cmath>
 #include <condition_variable>
 #include <exception>
 #include <functional>
@@ -152,34 +154,20 @@ class Worker {
   std::exception_ptr failed_;
 };
 
-/// The figures of a run, by the names of dadsim::api::Run.
+/// What is not known is NaN; of a truth None.
+py::object value_of(const dadsim::api::Run& run, const dadsim::api::Figure& figure) {
+  using Kind = dadsim::api::Figure::Kind;
+  if (figure.kind == Kind::text) return py::str(run.text(figure.name));
+  const double value = run.figure(figure.name);
+  if (figure.kind == Kind::truth) return std::isfinite(value) ? py::object(py::bool_(value != 0)) : py::none();
+  if (figure.kind == Kind::count && std::isfinite(value)) return py::int_(static_cast<long long>(value));
+  return py::float_(value);
+}
+
+/// The figures of a run by their names.
 py::dict figures_of(const dadsim::api::Run& run) {
   py::dict figures;
-  figures["label"] = run.label;
-  figures["algorithm"] = run.algorithm;
-  figures["steps"] = run.steps;
-  figures["workers"] = run.workers;
-  figures["target_reached"] = run.target_reached;
-  figures["target_step"] = run.target_step;
-  figures["target_seconds"] = run.target_seconds;
-  figures["scale_seconds"] = run.scale_seconds;
-  figures["scale_low"] = run.scale_low;
-  figures["scale_high"] = run.scale_high;
-  figures["final_accuracy"] = run.final_accuracy;
-  figures["best_accuracy"] = run.best_accuracy;
-  figures["step_seconds"] = run.step_seconds;
-  figures["compute_seconds"] = run.compute_seconds;
-  figures["exposed_seconds"] = run.exposed_seconds;
-  figures["first_step_seconds"] = run.first_step_seconds;
-  figures["total_seconds"] = run.total_seconds;
-  figures["bytes_up"] = run.bytes_up;
-  figures["bytes_down"] = run.bytes_down;
-  figures["total_bytes"] = run.total_bytes;
-  figures["memory_bytes"] = run.memory_bytes;
-  figures["money"] = run.money;
-  figures["joules"] = run.joules;
-  figures["bound_by"] = run.bound_by;
-  figures["bound_share"] = run.bound_share;
+  for (const dadsim::api::Figure& figure : dadsim::api::figures()) figures[figure.name.c_str()] = value_of(run, figure);
   return figures;
 }
 
@@ -307,6 +295,13 @@ PYBIND11_MODULE(_dadsim, module) {
   module.def("stop", &api::stop);
   py::module_::import("atexit").attr("register")(py::cpp_function([] { Calls::all().leave(); }));
   ::pthread_atfork(nullptr, nullptr, [] { Calls::forget_all(); });
+  module.def("figures", [] {
+    constexpr std::array kKinds{"number", "count", "truth", "text"};
+    py::list all;
+    for (const api::Figure& one : api::figures())
+      all.append(py::make_tuple(one.name, kKinds.at(static_cast<std::size_t>(one.kind)), one.unit, one.meaning));
+    return all;
+  });
   module.def("version", &api::version);
   module.def("build", &api::build);
 }

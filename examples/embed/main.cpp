@@ -10,7 +10,8 @@ namespace {
 const dadsim::api::Run* first_of(const dadsim::api::Result& result) {
   const dadsim::api::Run* first = nullptr;
   for (const dadsim::api::Run& run : result.runs()) {
-    if (run.target_reached && (first == nullptr || run.target_seconds < first->target_seconds)) first = &run;
+    const double seconds = run.figure("target_seconds");  // not a number where the target is not reached
+    if (std::isfinite(seconds) && (first == nullptr || seconds < first->figure("target_seconds"))) first = &run;
   }
   return first;
 }
@@ -32,7 +33,7 @@ int main(int argc, char** argv) {
       dadsim::api::learn(scenario, options, learned);  // the first time alone: lines do not matter to learning
       const dadsim::api::Result result = dadsim::api::time(scenario, learned, options);
       if (const dadsim::api::Run* first = first_of(result)) {
-        std::printf("%s up: %s first, in %.3g s\n", up, first->label.c_str(), first->target_seconds);
+        std::printf("%s up: %s first, in %.3g s\n", up, first->label().c_str(), first->figure("target_seconds"));
       } else {
         std::printf("%s up: nobody reaches the target\n", up);
       }

@@ -31,7 +31,7 @@ from ._dadsim import (
 __version__ = version()
 __all__ = [
     "Error", "InputError", "Learned", "OutputError", "ResourceError", "Result", "Scenario", "SimulationError", "Stopped",
-    "Sweep", "build", "load", "run", "stop", "sweep", "version",
+    "Sweep", "build", "figures", "load", "run", "stop", "sweep", "version",
 ]
 
 
@@ -69,7 +69,7 @@ class Result(_Pages):
     """The result of a scenario."""
 
     def to_pandas(self):
-        """A row for every run, by its label: what was reached and when, times per step, bytes, costs."""
+        """A row for every run, by its label, and a column for every figure (docs/figures.md)."""
         import pandas
 
         return pandas.DataFrame(self._inner.figures()).set_index("label")
@@ -110,6 +110,11 @@ class Sweep(_Pages):
         import pandas
 
         return pandas.read_csv(io.StringIO(self.csv()))
+
+
+def figures():
+    """The figures of a run, in the order of every output (docs/figures.md): dictionaries of name, kind, unit, meaning."""
+    return [dict(zip(("name", "kind", "unit", "meaning"), figure)) for figure in _dadsim.figures()]
 
 
 def load(path, *, set=None):

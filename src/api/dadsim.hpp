@@ -5,7 +5,8 @@
 //
 // What it holds to: a program built against version 1 of this interface (the namespace v1, libdadsim.so.1) runs with
 // every later library of that version without being compiled again. Classes keep what they hold behind a pointer; what
-// is handed out as plain structs (CurvePoint, Run) may get further members in a new version alone.
+// is handed out as plain structs (CurvePoint, Figure) may get further members in a new version alone; what there is to
+// say of a run is had by the names of its figures, of which later libraries may have more.
 //
 // Loading, learning, timing and sweeping fork processes: each simulation runs in a child of its own, which does nothing
 // but simulate and send its findings back; it runs none of the host program's code, and has none of its descriptors.
@@ -156,35 +157,41 @@ struct CurvePoint {
   double auc = 0;       ///< area under the ROC curve, share
 };
 
-/// What there is to say of one run.
-struct Run {
-  std::string label;                 ///< unique within the scenario
-  std::string algorithm;             ///< as `dadsim algorithms` lists it
-  std::int64_t steps = 0;            ///< of an event-driven run updates of the model
-  std::size_t workers = 0;           ///< that were timed
-  bool target_reached = false;       ///< the accuracy that the scenario asks for
-  std::int64_t target_step = 0;      ///< of it; 0 unless it is reached
-  double target_seconds = 0;         ///< of it; not a number unless it is reached
-  double scale_seconds = 0;          ///< to the accuracy of the workload that is timed; not a number unless known
-  double scale_low = 0;              ///< its interval over seeds (95 %); not a number unless it has one
-  double scale_high = 0;             ///< the same
-  double final_accuracy = 0;         ///< at the end
-  double best_accuracy = 0;          ///< at any evaluation
-  double step_seconds = 0;           ///< of a step, mean
-  double compute_seconds = 0;        ///< of it computing
-  double exposed_seconds = 0;        ///< of it communication that no computing hides
-  double first_step_seconds = 0;     ///< of the first step, on new connections
-  double total_seconds = 0;          ///< of all steps
-  double bytes_up = 0;               ///< sent by a worker per step, mean
-  double bytes_down = 0;             ///< received by a worker per step, mean
-  double total_bytes = 0;            ///< sent by all nodes over the run
-  double memory_bytes = 0;           ///< of a worker's device
-  double money = 0;                  ///< of the whole run, in the scenario's currency; not a number unless known
-  double joules = 0;                 ///< of the whole run; not a number unless known
-  std::string bound_by;              ///< the resource that the critical path is on for longest; may be empty
-  double bound_share = 0;            ///< its share of a step
-  std::vector<std::string> notes{};  ///< assumptions that concern this run alone
-  std::vector<CurvePoint> curve{};   ///< the first is before training
+/// A figure of a run: one value under one name, which every output of dadsim has (docs/figures.md).
+struct Figure {
+  enum class Kind { number, count, truth, text };
+  std::string name;
+  Kind kind;
+  std::string unit;     ///< "s", "B", "share", "currency" …; empty: none
+  std::string meaning;  ///< in words
+};
+
+/// All figures, in the order of every output. A later library may have more of them.
+DADSIM_API const std::vector<Figure>& figures();
+
+/// What there is to say of one run. Copies share it.
+class DADSIM_API Run {
+ public:
+  /// Unique within the scenario.
+  const std::string& label() const noexcept;
+  /// The value of a figure; a count is a whole number, and of a truth 1 is yes and 0 is no. Not a number where it is
+  /// not known. Throws std::out_of_range where there is no such figure, or where it is a text.
+  double figure(const std::string& name) const;
+  /// Whether a figure that is a truth is known, and is yes.
+  bool is(const std::string& name) const { return figure(name) == 1; }
+  /// Of a figure that is a text; it may be empty. Throws std::out_of_range where there is no such figure, or where it
+  /// is none.
+  const std::string& text(const std::string& name) const;
+  /// Assumptions that concern this run alone.
+  const std::vector<std::string>& notes() const noexcept;
+  /// The first point is before training.
+  const std::vector<CurvePoint>& curve() const noexcept;
+
+  struct State;
+  explicit Run(std::shared_ptr<const State> state) noexcept;
+
+ private:
+  std::shared_ptr<const State> state_;
 };
 
 /// The result of a scenario. Copies share it.

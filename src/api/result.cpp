@@ -1,12 +1,13 @@
 #include <algorithm>
-#include <limits>
-#include <optional>
+#include <span>
 #include <stdexcept>
+#include <utility>
 
 #include "api/call.hpp"
 #include "api/result_of.hpp"
 #include "api/states.hpp"
 #include "report/csv.hpp"
+#include "report/figure_values.hpp"
 #include "report/html/report.hpp"
 #include "report/json.hpp"
 #include "report/table.hpp"
@@ -14,13 +15,10 @@
 namespace dadsim::api::inline v1 {
 namespace {
 
-constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
-
 CurvePoint point_of(const report::CurvePoint& from, const report::RunResult& run) {
   CurvePoint point;
   point.step = from.step;
-  point.epochs = from.epochs.value_or(
-      run.steps_per_epoch > 0 ? static_cast<double>(from.step) / static_cast<double>(run.steps_per_epoch) : kUnknown);
+  point.epochs = run.epochs_at(from);
   point.seconds = from.seconds;
   point.bytes = from.bytes;
   point.loss = from.loss;
@@ -29,44 +27,63 @@ CurvePoint point_of(const report::CurvePoint& from, const report::RunResult& run
   return point;
 }
 
-Run run_of(const report::RunResult& from) {
-  Run run;
-  run.label = from.spec.label;
-  run.algorithm = from.spec.algorithm;
-  run.steps = from.steps;
-  run.workers = from.workers;
-  run.target_reached = from.target_reached;
-  run.target_step = from.target_reached ? from.target_step : 0;
-  run.target_seconds = from.target_reached ? from.target_seconds : kUnknown;
-  const std::optional<estimate::Estimate> scale = from.at_scale ? from.at_scale->time : std::nullopt;
-  run.scale_seconds = scale ? scale->value : kUnknown;
-  run.scale_low = scale ? scale->low.value_or(kUnknown) : kUnknown;
-  run.scale_high = scale ? scale->high.value_or(kUnknown) : kUnknown;
-  run.final_accuracy = from.final_accuracy;
-  run.best_accuracy = from.best_accuracy;
-  run.step_seconds = from.step_seconds;
-  run.compute_seconds = from.compute_seconds;
-  run.exposed_seconds = from.exposed_seconds;
-  run.first_step_seconds = from.first_step_seconds;
-  run.total_seconds = from.total_seconds;
-  run.bytes_up = from.bytes_up_per_worker;
-  run.bytes_down = from.bytes_down_per_worker;
-  run.total_bytes = from.total_bytes;
-  run.memory_bytes = from.memory.total();
-  run.money = from.costs ? from.costs->whole.money.value_or(kUnknown) : kUnknown;
-  run.joules = from.costs ? from.costs->whole.joules.value_or(kUnknown) : kUnknown;
-  if (!from.bounds.empty()) run.bound_by = name_of(from.bounds.front());
-  run.bound_share = from.bounds.empty() ? kUnknown : from.bounds.front().share;
-  run.notes = from.notes;
-  for (const report::CurvePoint& point : from.curve) run.curve.push_back(point_of(point, from));
-  return run;
+/// What is thrown inside where a figure is asked for that there is none of is a bug there, and a mistake of the caller
+/// here.
+std::size_t index_of(const std::string& name, bool text) {
+  const std::span<const report::Figure> all = report::figures();
+  const auto found = std::ranges::find_if(all, [&](const report::Figure& figure) { return figure.name == name; });
+  if (found == all.end()) throw std::out_of_range("there is no figure '" + name + "'");
+  if ((found->kind == report::Figure::Kind::text) != text)
+    throw std::out_of_range("the figure '" + name + (text ? "' is no text" : "' is a text"));
+  return static_cast<std::size_t>(found - all.begin());
+}
+
+Figure::Kind kind_of(report::Figure::Kind kind) {
+  switch (kind) {
+    case report::Figure::Kind::number:
+      return Figure::Kind::number;
+    case report::Figure::Kind::count:
+      return Figure::Kind::count;
+    case report::Figure::Kind::truth:
+      return Figure::Kind::truth;
+    case report::Figure::Kind::text:
+      return Figure::Kind::text;
+  }
+  throw std::logic_error("a kind of figure that there is not");
 }
 
 }  // namespace
 
+struct Run::State {
+  report::FigureValues figures;
+  std::vector<std::string> notes;
+  std::vector<CurvePoint> curve;
+};
+
+const std::vector<Figure>& figures() {
+  static const std::vector<Figure> kFigures = [] {
+    std::vector<Figure> all;
+    for (const report::Figure& one : report::figures())
+      all.push_back({one.name, kind_of(one.kind), one.unit, one.meaning});
+    return all;
+  }();
+  return kFigures;
+}
+
+Run::Run(std::shared_ptr<const State> state) noexcept : state_(std::move(state)) {}
+const std::string& Run::label() const noexcept { return state_->figures.text("label"); }
+double Run::figure(const std::string& name) const { return state_->figures.number(index_of(name, false)); }
+const std::string& Run::text(const std::string& name) const { return state_->figures.text(index_of(name, true)); }
+const std::vector<std::string>& Run::notes() const noexcept { return state_->notes; }
+const std::vector<CurvePoint>& Run::curve() const noexcept { return state_->curve; }
+
 Result result_of(report::Result&& from) {
   auto state = std::make_shared<Result::State>();
-  for (const report::RunResult& run : from.runs) state->runs.push_back(run_of(run));
+  for (const report::RunResult& run : from.runs) {
+    auto one = std::make_shared<Run::State>(Run::State{report::FigureValues({run, from}), run.notes, {}});
+    for (const report::CurvePoint& point : run.curve) one->curve.push_back(point_of(point, run));
+    state->runs.emplace_back(std::move(one));
+  }
   state->result = std::move(from);
   return Result(std::move(state));
 }

@@ -18,7 +18,7 @@ std::string to_json(const Explanation& explanation) {
     one["label"] = run.spec.label;
     one["step_seconds"] = number(run.step_seconds);
     one["compute_seconds"] = number(run.compute_seconds);
-    one["exposed_communication_seconds"] = number(run.exposed_seconds);
+    one["exposed_seconds"] = number(run.exposed_seconds);
     one["target_seconds"] = run.target_reached ? number(run.target_seconds) : Json(nullptr);
     Json& path = one["critical_path"] = Json::array();
     for (const step::Bound& bound : run.bounds) {

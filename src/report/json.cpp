@@ -10,6 +10,7 @@
 
 #include "report/answer.hpp"
 #include "report/causes.hpp"
+#include "report/figure_values.hpp"
 #include "report/json_values.hpp"
 #include "report/played_json.hpp"
 #include "report/shift_json.hpp"
@@ -83,14 +84,9 @@ void add_steps(const estimate::StepsToTarget& steps, Json& json) {
   json["steps_before_target"] = std::move(after);
 }
 
-Json to_json_object(const ScaleResult& scale, const RunResult& run, const ScaleSetting& setting) {
+Json to_json_object(const ScaleResult& scale) {
   Json json;
   add_steps(scale.steps_to_target, json);
-  json["known_steps"] = setting.known ? number(setting.known->steps) : Json(nullptr);
-  json["relative_steps"] = to_json_object(scale.relative.ratio);
-  json["seconds_per_step"] = number(run.step_seconds);
-  json["seconds"] = to_json_object(scale.time);
-  json["seconds_band"] = to_json_object(scale.time_band);
   json["why_not"] = scale.relative.why_not;
   Json further = Json::array();
   for (const ScaleAtTarget& at : scale.further) {
@@ -127,10 +123,6 @@ Json to_json_object(const ScaleSetting& setting) {
   return json;
 }
 
-Json to_json_object(const Costs& costs) {
-  return {{"money", number(costs.money)}, {"joules", number(costs.joules)}, {"grams_co2e", number(costs.carbon)}};
-}
-
 Json to_json_object(const step::NetworkUse& use) {
   Json json;
   json["fidelity"] = use.fidelity;
@@ -139,8 +131,7 @@ Json to_json_object(const step::NetworkUse& use) {
   if (use.sampling) {
     json["sampling"] = {{"steps", number(use.sampling->steps)},
                         {"simulated", number(use.sampling->simulated)},
-                        {"step_error", number(use.sampling->step_error)},
-                        {"mean_error", number(use.sampling->mean_error)}};
+                        {"step_error", number(use.sampling->step_error)}};
   }
   Json& collectives = json["collectives"] = Json::array();
   for (const step::NetworkUse::Collective& one : use.collectives) {
@@ -199,11 +190,16 @@ Json causes_in_json(const RunResult& run) {
   return json;
 }
 
-Json to_json_object(const Throughput& done) {
-  return {{"samples_per_second", number(done.samples)},
-          {"tokens_per_second", number(done.tokens)},
-          {"model_flops_utilisation", number(done.model_flops_utilisation)},
-          {"scaling_efficiency", number(done.scaling_efficiency)}};
+/// Of what there is none of, null.
+Json figure_in_json(const FigureValues& values, std::size_t index) {
+  const Figure::Kind kind = figures()[index].kind;
+  if (kind == Figure::Kind::text) {
+    const std::string& text = values.text(index);
+    return text.empty() ? Json(nullptr) : Json(text);
+  }
+  const double value = values.number(index);
+  if (kind == Figure::Kind::number || !std::isfinite(value)) return number(value);
+  return kind == Figure::Kind::truth ? Json(value != 0) : Json(static_cast<std::int64_t>(value));
 }
 
 Json answer_in_json(const Result& result) {
@@ -243,56 +239,34 @@ Json answer_in_json(const Result& result) {
 
 Json to_json_object(const RunResult& run, const Result& result) {
   Json json;
-  json["label"] = run.spec.label;
-  json["algorithm"] = run.spec.algorithm;
-  json["exchange"] = run.spec.communicates ? Json(to_string(run.spec.exchange)) : Json(nullptr);
+  const FigureValues values({run, result});
+  for (std::size_t i = 0; i < figures().size(); ++i) json[figures()[i].name] = figure_in_json(values, i);
   json["parameters"] = parameters(run.spec.parameters);
   json["compress"] = compress(run.spec.compress);
-  json["compression_bites"] = run.bites ? Json(*run.bites) : Json(nullptr);
-  json["censored_layers"] = run.censored_layers;
-  json["workers"] = run.workers;
-  json["steps"] = run.steps;
   json["steps_per_epoch"] = run.steps_per_epoch;
-  json["accuracy"] = {{"final", number(run.final_accuracy)}, {"best", number(run.best_accuracy)}};
-  json["auc"] = {{"final", number(run.final_auc)}};
-  json["target"] = {{"accuracy", number(result.target_accuracy)},
-                    {"reached", run.target_reached},
-                    {"step", run.target_reached ? Json(run.target_step) : Json(nullptr)},
-                    {"seconds", run.target_reached ? number(run.target_seconds) : Json(nullptr)}};
-  json["per_step"] = {{"seconds", number(run.step_seconds)},
-                      {"compute_seconds", number(run.compute_seconds)},
-                      {"exposed_communication_seconds", number(run.exposed_seconds)},
-                      {"bytes_up_per_worker", number(run.bytes_up_per_worker)},
-                      {"bytes_down_per_worker", number(run.bytes_down_per_worker)},
-                      {"first_seconds", number(run.first_step_seconds)},
-                      {"first_steps_end_seconds", run.first_steps},
-                      {"compression_seconds", number(run.compression_seconds)},
-                      {"waiting_seconds", number(run.waiting_seconds)}};
+  json["first_steps_end_seconds"] = run.first_steps;
   json["band"] = band_of(run);
-  json["total_seconds"] = number(run.total_seconds);
-  json["total_bytes"] = number(run.total_bytes);
 
-  Json& bound_by = json["bound_by"] = Json::array();
+  Json& bounds = json["bounds"] = Json::array();
   for (const step::Bound& bound : run.bounds) {
-    bound_by.push_back({{"resource", name_of(bound)},
-                        {"kind", bound.kind},
-                        {"seconds", number(bound.seconds)},
-                        {"share", number(bound.share)}});
+    bounds.push_back({{"resource", name_of(bound)},
+                      {"kind", bound.kind},
+                      {"seconds", number(bound.seconds)},
+                      {"share", number(bound.share)}});
   }
   json["causes"] = causes_in_json(run);
-  json["throughput"] = run.throughput ? to_json_object(*run.throughput) : Json(nullptr);
   Json& ranks = json["effective_rank"] = Json::array();
   for (const step::EpochRanks& epoch : run.ranks) ranks.push_back(effective_rank(epoch, result.layer_names));
 
   Json& curve = json["curve"] = Json::array();
   for (const CurvePoint& point : run.curve) {
     curve.push_back({{"step", point.step},
+                     {"epochs", number(run.epochs_at(point))},
                      {"seconds", number(point.seconds)},
                      {"bytes", number(point.bytes)},
                      {"loss", number(point.loss)},
                      {"accuracy", number(point.accuracy)},
                      {"auc", number(point.auc)}});
-    if (point.epochs) curve.back()["epochs"] = number(*point.epochs);
     if (point.sites) {
       Json& sites = curve.back()["sites"] = {{"average_loss", number(point.sites->average_loss)},
                                              {"average_accuracy", number(point.sites->average_accuracy)},
@@ -304,7 +278,7 @@ Json to_json_object(const RunResult& run, const Result& result) {
   json["network"] = to_json_object(run.network);
   json["links_used"] = number(run.network.links_used);
   json["link_use"] = to_json_array(run.network.link_use);
-  Json& memory = json["memory"] = {{"bytes", number(run.memory.total())}};
+  Json& memory = json["memory"];
   memory["device_bytes"] = run.device_memory > 0 ? number(run.device_memory) : Json(nullptr);
   memory["parameters"] = number(run.memory.parameters);
   memory["master_copies"] = number(run.memory.master_copies);
@@ -314,16 +288,7 @@ Json to_json_object(const RunResult& run, const Result& result) {
   memory["algorithm"] = number(run.memory.algorithm);
   if (run.played) json["played"] = to_json_object(*run.played);
   if (run.evaluation) json["evaluation"] = to_json_object(*run.evaluation);
-  if (run.at_scale) json["at_scale"] = to_json_object(*run.at_scale, run, result.scale.value());
-  if (run.costs) {
-    json["costs"] = {{"whole", to_json_object(run.costs->whole)},
-                     {"per_step", to_json_object(run.costs->per_step)},
-                     {"to_target", run.costs->to_target ? to_json_object(*run.costs->to_target) : Json(nullptr)}};
-    if (run.at_scale) {
-      json["costs"]["at_scale"] = run.costs->at_scale ? to_json_object(*run.costs->at_scale) : Json(nullptr);
-    }
-  }
-  json["diverged"] = run.divergence.has_value();
+  if (run.at_scale) json["at_scale"] = to_json_object(*run.at_scale);
   json["notes"] = run.notes;
   if (!run.statistics.empty()) {
     Json& statistics = json["statistics"] = Json::array();
@@ -339,8 +304,10 @@ Json to_json_object(const RunResult& run, const Result& result) {
 std::string to_json(const Result& result) {
   Json json;
   json["dadsim"] = {{"version", result.version}, {"simgrid", result.simgrid}, {"network_model", result.network_model}};
-  json["scenario"] = {
-      {"name", result.scenario_name}, {"seed", result.seed}, {"hash", fmt::format("{:016x}", result.hash)}};
+  json["scenario"] = {{"name", result.scenario_name},
+                      {"seed", result.seed},
+                      {"hash", fmt::format("{:016x}", result.hash)},
+                      {"target_accuracy", number(result.target_accuracy)}};
   json["learned_on"] = result.learned_on;
   json["timed_as"] = result.timed_as;
   json["assumptions"] = result.assumptions;

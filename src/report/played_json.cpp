@@ -42,25 +42,19 @@ Json workers_to_json(const PlayedResult& played) {
 
 Json to_json_object(const PlayedResult& played) {
   Json json;
-  json["updates"] = played.updates;
   json["samples"] = number(played.samples);
-  json["participation"] = {{"asked", played.asked},
+  json["contributions"] = {{"asked", played.asked},
                            {"used", played.answered},
                            {"late", played.late},
                            {"failed", played.failed},
                            {"retried", played.retried},
                            {"restored", played.restored},
                            {"lost_work_seconds", number(played.lost_work)}};
-  Json& staleness = json["staleness"] = {{"mean", number(played.mean_staleness())}};
-  Json& counts = staleness["counts"] = Json::array();
+  Json& counts = json["staleness"] = Json::array();
   for (const auto& [updates, times] : played.staleness) counts.push_back({{"updates", updates}, {"times", times}});
-  json["wasted"] = {{"seconds", number(played.wasted_seconds)}, {"bytes", number(played.wasted_bytes)}};
-  json["workers_time"] = {{"busy_seconds", number(played.busy_seconds)},
-                          {"idle_seconds", number(played.idle_seconds)},
-                          {"down_seconds", number(played.down_seconds)}};
-  json["bytes"] = {{"sent", number(played.bytes_sent)},
-                   {"received", number(played.bytes_received)},
-                   {"lost", number(played.bytes_lost)}};
+  json["busy_seconds"] = number(played.busy_seconds);
+  json["idle_seconds"] = number(played.idle_seconds);
+  json["bytes"] = {{"received", number(played.bytes_received)}, {"lost", number(played.bytes_lost)}};
   json["outages"] = {{"hosts", played.outages}, {"links", played.link_outages}};
   json["learning"] = {{"learned", played.learned}, {"found", played.found}};
   json["events"] = played.events;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -206,7 +207,8 @@ struct RunResult {
   double step_seconds = 0;
   double compute_seconds = 0;
   double exposed_seconds = 0;
-  double first_step_seconds = 0;  ///< of the first step alone, not a mean
+  double first_step_seconds = 0;                                           ///< of the first step alone, not a mean
+  double slowest_step_seconds = std::numeric_limits<double>::quiet_NaN();  ///< of the longest; unknown if event-driven
   /// For runs without a barrier between steps, the seconds until all workers had ended the first, the second … step,
   /// until every further one takes step_seconds. Otherwise empty.
   std::vector<double> first_steps;
@@ -235,6 +237,8 @@ struct RunResult {
   std::optional<ShiftEvaluation> evaluation;  ///< of an event-driven run, where the scenario asks for it
   std::optional<StepBand> step_band;          ///< none where no step was taken
 
+  /// Passes over the training data at a point of the curve; not a number where an epoch has no steps.
+  double epochs_at(const CurvePoint& point) const;
   /// Factors on any time of so many steps; none without a band.
   std::optional<estimate::Band> factors() const;
   /// Whether its compression left anything out while it learned; none: it has none, or the run is event-driven.

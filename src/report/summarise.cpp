@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <limits>
 #include <map>
 #include <numeric>
@@ -63,6 +64,7 @@ void follow_curve(const step::Trajectory& trajectory, const std::vector<step::St
       const step::StepTiming& timing =
           done == 0 && first ? *first : timings[static_cast<std::size_t>(trajectory.steps[done])];
       seconds += timing.seconds;
+      run.slowest_step_seconds = std::fmax(run.slowest_step_seconds, timing.seconds);
       bytes += sum(timing.bytes_sent);
     }
   };
@@ -138,6 +140,12 @@ void find_target(double target_accuracy, RunResult& run) {
 }
 
 }  // namespace
+
+double RunResult::epochs_at(const CurvePoint& point) const {
+  if (point.epochs) return *point.epochs;
+  if (steps_per_epoch == 0) return std::numeric_limits<double>::quiet_NaN();
+  return static_cast<double>(point.step) / static_cast<double>(steps_per_epoch);
+}
 
 std::optional<estimate::Band> RunResult::factors() const {
   if (!step_band || !(step_seconds > 0)) return std::nullopt;

@@ -1,26 +1,12 @@
 #include <fmt/format.h>
 
-#include <array>
-
 #include "estimate/student_t.hpp"
+#include "report/figures.hpp"
 #include "report/json_values.hpp"
 #include "report/sweep_report.hpp"
 
 namespace dadsim::report {
 namespace {
-
-/// What is written of a run of a point, behind the three indices.
-constexpr std::array<std::pair<const char*, double SweepReport::Figures::*>, 9> kFigures{{
-    {"target_seconds", &SweepReport::Figures::target_seconds},
-    {"target_step", &SweepReport::Figures::target_step},
-    {"scale_seconds", &SweepReport::Figures::scale_seconds},
-    {"final_accuracy", &SweepReport::Figures::final_accuracy},
-    {"step_seconds", &SweepReport::Figures::step_seconds},
-    {"bytes", &SweepReport::Figures::bytes},
-    {"money", &SweepReport::Figures::money},
-    {"joules", &SweepReport::Figures::joules},
-    {"scaling_efficiency", &SweepReport::Figures::scaling_efficiency},
-}};
 
 Json to_json_object(const SweepReport::Axis& axis) {
   Json json{{"name", axis.name}, {"path", axis.path}, {"linked", axis.linked}, {"unit", axis.unit}};
@@ -95,15 +81,24 @@ std::string to_json(const SweepReport& report) {
   Json& points = json["points"] = Json::array();
   for (const SweepReport::Point& point : report.points) points.push_back(to_json_object(point));
   // Rows instead of objects: there may be thousands.
-  Json& figures = json["figures"];
-  Json& fields = figures["fields"] = {"point", "seed", "run"};
-  for (const auto& [name, member] : kFigures) fields.push_back(name);
-  Json& rows = figures["rows"] = Json::array();
-  for (const SweepReport::Figures& one : report.figures) {
+  Json fields = {"point", "seed", "run"};
+  Json about = Json::array();
+  for (const std::size_t index : page_figures()) {
+    const Figure& figure = figures()[index];
+    fields.push_back(figure.name);
+    about.push_back({{"name", figure.name},
+                     {"title", figure.title},
+                     {"kind", to_string(figure.kind)},
+                     {"unit", figure.unit},
+                     {"better", to_string(figure.better)}});
+  }
+  Json rows = Json::array();
+  for (const SweepReport::Row& one : report.rows) {
     Json row = Json::array({one.point, one.seed, one.run});
-    for (const auto& [name, member] : kFigures) row.push_back(number(one.*member));
+    for (const double value : one.values) row.push_back(number(value));
     rows.push_back(std::move(row));
   }
+  json["figures"] = {{"fields", std::move(fields)}, {"about", std::move(about)}, {"rows", std::move(rows)}};
   Json& failures = json["failures"] = Json::array();
   for (const SweepReport::Failure& one : report.failures) {
     failures.push_back({{"point", one.point}, {"seed", one.seed}, {"words", one.message}});

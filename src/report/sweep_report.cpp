@@ -7,7 +7,9 @@
 #include <array>
 #include <cmath>
 #include <set>
+#include <stdexcept>
 
+#include "report/figures.hpp"
 #include "support/human.hpp"
 
 namespace dadsim::report {
@@ -99,6 +101,23 @@ std::string points_in_words(std::size_t count) {
 
 }  // namespace
 
+std::span<const std::size_t> page_figures() {
+  static const auto kShown = [] {
+    std::vector<std::size_t> shown;
+    for (std::size_t i = 0; i < figures().size(); ++i) {
+      if (figures()[i].on_page()) shown.push_back(i);
+    }
+    return shown;
+  }();
+  return kShown;
+}
+
+std::size_t page_figure(std::string_view name) {
+  const auto place = std::ranges::find(page_figures(), figure_index(name));
+  if (place == page_figures().end()) throw std::logic_error(fmt::format("pages do not show the figure {}", name));
+  return static_cast<std::size_t>(place - page_figures().begin());
+}
+
 bool SweepReport::Point::is_open() const {
   return reached() && ranked.size() > 1 && ranked[1].seconds && is_beside(ranked[1].verdict.standing);
 }
@@ -138,7 +157,7 @@ std::string verdict(const SweepReport& report) {
   if (without == decided) {
     if (by_step) return fmt::format("No run has a step at any of {}.", points_in_words(decided));
     double best = 0;
-    for (const SweepReport::Figures& one : report.figures) best = std::max(best, one.best_accuracy);
+    for (const SweepReport::Row& one : report.rows) best = std::max(best, one["best_accuracy"]);
     return fmt::format("No run reaches the target at any of {}{}.", points_in_words(decided),
                        best > 0 ? fmt::format(": the best is {}", human_percent(best)) : "");
   }

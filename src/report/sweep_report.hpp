@@ -1,9 +1,10 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "estimate/efficiency.hpp"
@@ -12,10 +13,13 @@
 
 namespace dadsim::report {
 
+/// The figures that a page shows of every run at every point: indices into figures(), in order.
+std::span<const std::size_t> page_figures();
+/// The place of a figure among these. Throws std::logic_error where it is not among them.
+std::size_t page_figure(std::string_view name);
+
 /// The results of a sweep as its page shows them.
 struct SweepReport {
-  static constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
-
   struct Value {
     std::string text;              ///< as the sweep sets it; of paths that differ, "10Mbps / 100Mbps"
     std::optional<double> number;  ///< in the axis' unit
@@ -46,19 +50,13 @@ struct SweepReport {
     bool is_open() const;  ///< the quickest is not told apart from others
     bool won() const { return reached() && !is_open(); }
   };
-  /// The figures of one run of one point with one of its seeds. Not a number: not known.
-  struct Figures {
+  /// The figures of one run of one point with one of its seeds.
+  struct Row {
     std::size_t point = 0;  ///< index
     std::int64_t seed = 0;  ///< from 0
     std::size_t run = 0;
-    double target_seconds = kNone, target_step = kNone;  ///< where it was reached
-    double scale_seconds = kNone;                        ///< time to accuracy at scale
-    double final_accuracy = kNone, best_accuracy = kNone;
-    double step_seconds = kNone;  ///< mean
-    double bytes = kNone;         ///< sent by all nodes over the whole run
-    double money = kNone;         ///< in `currency`, to the target, or at scale where that is what is timed
-    double joules = kNone;        ///< likewise
-    double scaling_efficiency = kNone;
+    std::vector<double> values = {};  ///< of page_figures(); not a number: not known
+    double operator[](std::string_view figure) const { return values.at(page_figure(figure)); }
   };
   struct Failure {
     std::int64_t point = 0;  ///< id
@@ -83,7 +81,7 @@ struct SweepReport {
   std::vector<Axis> axes;
   std::vector<Run> runs;  ///< most points won first
   std::vector<Point> points;
-  std::vector<Figures> figures;
+  std::vector<Row> rows;
   std::vector<Failure> failures;
 
   /// Every value of each axis stands with every value of the others, once.

@@ -39,7 +39,6 @@ double seconds_at(const report::RunResult& run, std::int64_t step) {
 }
 
 void add_arrivals(const Learned& learned, std::size_t i, double target, report::RunResult& run) {
-  run.exact = learns_the_pooled_gradient(run.spec);
   run.arrivals = {arrival_of(run.curve, target)};
   run.best_accuracies = {run.best_accuracy};
   if (run.played) return;

@@ -252,6 +252,7 @@ report::Result time_scenario(const scenario::Scenario& scenario, const Learned& 
   }
   for (std::size_t i = 0; i < result.runs.size(); ++i) {
     add_band(scenario, timed, cluster, result.runs[i]);
+    result.runs[i].exact = learns_the_pooled_gradient(result.runs[i].spec);
     if (!learned.nothing) add_arrivals(learned, i, scenario.training.target_accuracy, result.runs[i]);
   }
   if (scale && learned.nothing) add_scale_by_definition(scenario, *scale, result);

@@ -69,8 +69,8 @@ function withMore(html) {
     const result = JSON.parse(json);
     result.currency = "EUR";
     const [run] = result.runs;
-    const costs = { money: 12.5, joules: 3.6e6, grams_co2e: 1400 };
-    run.costs = { whole: costs, to_target: { ...costs, money: null }, at_scale: null };
+    Object.assign(run, { money: 12.5, joules: 3.6e6, grams_co2e: 1400 });
+    Object.assign(run, { joules_to_target: 3.6e6, grams_co2e_to_target: 1400 });
     run.link_use = [
       {
         link: kHostile,
@@ -82,8 +82,8 @@ function withMore(html) {
       },
       { link: "b", class: "", bytes_per_second: 1e9, latency_seconds: 1e-6, bytes_per_step: 1e6, busy_share: 1.25 },
     ];
-    run.per_step.compression_seconds = 0.25;
-    run.per_step.waiting_seconds = 0.125;
+    run.compression_seconds = 0.25;
+    run.waiting_seconds = 0.125;
     return before + JSON.stringify(result).replaceAll("<", "\\u003c") + after;
   });
 }
@@ -255,8 +255,8 @@ test("costs, the use of links and the finer parts of a step are shown where the 
   await openTable(page, "#step");
   const { runs } = await resultOf(page);
   const [compute, exposed] = [
-    runs[0].per_step.compute_seconds - 0.25,
-    runs[0].per_step.exposed_communication_seconds - 0.125,
+    runs[0].compute_seconds - 0.25,
+    runs[0].exposed_seconds - 0.125,
   ];
   await shows(() => page.locator("#step tbody tr").first().locator("td").allTextContents(), [
     `${compute * 1000} ms`,
@@ -351,7 +351,7 @@ test("hovering shows the values of a point", async () => {
     assert.deepEqual(title, [runs[2].label]);
     assert.match(
       lines.join(" "),
-      new RegExp(`accuracy ${(runs[2].accuracy.final * 100).toFixed(1)} %.*${runs[2].steps} steps`),
+      new RegExp(`accuracy ${(runs[2].final_accuracy * 100).toFixed(1)} %.*${runs[2].steps} steps`),
     );
   });
   await close();
@@ -473,7 +473,7 @@ test("sliders re-time, and agree with fresh timings", async () => {
       (factors) => {
         assert.equal(factors.length, runs.length);
         runs.forEach((run, i) => {
-          const truth = fresh[i].per_step.seconds / run.per_step.seconds;
+          const truth = fresh[i].step_seconds / run.step_seconds;
           const off = Math.abs(Number(factors[i]) / truth - 1);
           assert.ok(off <= 0.03 + 0.005, `${run.label} at ${at}: ${factors[i]}, fresh ${truth}`); // three digits are shown
         });

@@ -290,12 +290,12 @@ test("lines are means over the seeds with their intervals", async () => {
   await changed("leaving a run out");
   await section.getByLabel("upwards", { exact: true }).uncheck();
   await changed("a linear axis");
-  await section.getByLabel("Figure", { exact: true }).selectOption("money");
+  await section.getByLabel("Figure", { exact: true }).selectOption("money to the target");
   await changed("the figure");
   await section.getByLabel("Along", { exact: true }).selectOption("collective");
   await changed("the axis");
   await shows(() => section.getByLabel("along", { exact: true }).isVisible(), false, "names have no logarithm");
-  for (const title of ["final accuracy", "time of a step", "bytes sent in all", "energy", "steps to the target"]) {
+  for (const title of ["final accuracy", "time of a step", "bytes sent in all", "energy to the target", "steps to the target"]) {
     await section.getByLabel("Figure", { exact: true }).selectOption(title);
     await changed(title);
   }
@@ -309,9 +309,9 @@ test("the front is what nothing beats in both", async () => {
   const against = page.locator("#front").getByLabel("Against", { exact: true });
   await openTable(page, "#front");
   for (const [title, name] of [
-    ["money", "money"],
-    ["energy", "joules"],
-    ["bytes sent in all", "bytes"],
+    ["money to the target", "money_to_target"],
+    ["energy to the target", "joules_to_target"],
+    ["bytes sent in all", "total_bytes"],
   ]) {
     await against.selectOption(title);
     const candidates = [];

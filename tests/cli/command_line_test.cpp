@@ -254,7 +254,7 @@ TEST(CommandLine, ATrainingThatDivergesIsReportedNotHidden) {
     bool told = false;
     for (const auto& note : run["notes"]) told |= note.get<std::string>().find("diverged") != std::string::npos;
     EXPECT_TRUE(told) << run["label"];
-    EXPECT_EQ(run["target"]["reached"], false);
+    EXPECT_EQ(run["target_reached"], false);
   }
 }
 

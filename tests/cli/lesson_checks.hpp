@@ -10,7 +10,7 @@
 #include <vector>
 
 // What a lesson says of its results, held against them. Behind a number stands where it is from, in a comment that no
-// reader sees: "**407 kB**<!-- base: runs[gradient-sharing].per_step.bytes_up_per_worker -->", with the name of a block
+// reader sees: "**407 kB**<!-- base: runs[gradient-sharing].bytes_up_per_worker -->", with the name of a block
 // of code before the colon and a path into the JSON of its command behind it. Paths may be added up and so on, and
 // begin with the names of other blocks then: "<!-- base: runs[dad].total_bytes / wide.runs[dad].total_bytes -->". A
 // number is right if it is what was measured, rounded to the digits that it has.

@@ -19,7 +19,7 @@ TEST(Private, FourHospitalsAtTheSamePrivacy) {
   std::map<std::string, double> accuracy;
   for (const auto& run : result["runs"]) {
     const std::string label = run["label"];
-    accuracy[label] = run["accuracy"]["final"];
+    accuracy[label] = run["final_accuracy"];
     const std::string notes = run["notes"].dump();
     EXPECT_EQ(notes.find("spent ε = 1 at δ = 1e-05") == std::string::npos, label == "clipped, no noise") << notes;
     EXPECT_EQ(notes.find("shuffled"), std::string::npos) << "batches are drawn by chance";

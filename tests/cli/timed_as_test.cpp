@@ -32,12 +32,12 @@ TEST(TimedAs, LearnsTheSameAndTimesTheOther) {
     EXPECT_EQ(timed["learned_on"], plain["learned_on"]);
     for (std::size_t run = 0; run < plain["runs"].size(); ++run) {
       EXPECT_EQ(timed["runs"][run]["accuracy"], plain["runs"][run]["accuracy"]);
-      EXPECT_GT(timed["runs"][run]["per_step"]["seconds"], plain["runs"][run]["per_step"]["seconds"]);
+      EXPECT_GT(timed["runs"][run]["step_seconds"], plain["runs"][run]["step_seconds"]);
     }
     // Gradient sharing sends every parameter of the workload up in every step.
     const auto parameters = static_cast<double>(spec::workload_registry().find(name)->shape().parameters());
-    EXPECT_NEAR(timed["runs"][2]["per_step"]["bytes_up_per_worker"].get<double>(), 4 * parameters, 1);
-    EXPECT_NEAR(timed["runs"][2]["per_step"]["bytes_down_per_worker"].get<double>(), 4 * parameters, 1);
+    EXPECT_NEAR(timed["runs"][2]["bytes_up_per_worker"].get<double>(), 4 * parameters, 1);
+    EXPECT_NEAR(timed["runs"][2]["bytes_down_per_worker"].get<double>(), 4 * parameters, 1);
   }
 }
 
@@ -55,14 +55,14 @@ TEST(TimedAs, MultipliesKnownStepsRelativeStepsAndTimePerStep) {
     const nlohmann::json& scale = run["at_scale"];
     SCOPED_TRACE(run["label"].dump() + scale.dump());
     ASSERT_EQ(scale["steps_to_target"].size(), 3U);
-    EXPECT_EQ(scale["steps_to_target"][0], run["target"]["step"]) << "the first seed is the scenario's";
+    EXPECT_EQ(scale["steps_to_target"][0], run["target_step"]) << "the first seed is the scenario's";
     if (scale["relative_steps"]["value"].is_null()) {
       EXPECT_NE(scale["why_not"], "");
       continue;
     }
     const double steps = 1000 * scale["relative_steps"]["value"].get<double>();
     EXPECT_NEAR(scale["seconds"]["value"].get<double>(),
-                steps * run["per_step"]["seconds"].get<double>() + std::ceil(steps / 300) * 2 + 10, 1e-6 * steps);
+                steps * run["step_seconds"].get<double>() + std::ceil(steps / 300) * 2 + 10, 1e-6 * steps);
     if (run["algorithm"] == "gradient-sharing") {
       EXPECT_EQ(scale["relative_steps"]["value"], 1);
     }
@@ -84,7 +84,7 @@ TEST(TimedAs, TakesAWorkloadOfOnesOwn) {
                                         "words,embedding,50,1000,7,50000,0\nfc,dense,50,2000,7,102000,700000\n");
   const nlohmann::json result = result_of({"--set", "timed-as.file=" + file, "--set", "timed-as.batch=4"});
   EXPECT_EQ(result["timed_as"].get<std::string>().substr(0, 31), "mine (152,000 parameters), batc");
-  EXPECT_NEAR(result["runs"][2]["per_step"]["bytes_up_per_worker"].get<double>(), 4 * 152'000, 1e-6);
+  EXPECT_NEAR(result["runs"][2]["bytes_up_per_worker"].get<double>(), 4 * 152'000, 1e-6);
   EXPECT_EQ(result["at_scale"]["why_not"], "nobody has published results for a workload of one's own");
 }
 

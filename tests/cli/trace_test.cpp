@@ -54,7 +54,7 @@ TEST(TraceOption, OnInfiniBandCommunicationIsPartlyHidden) {
         spent_by[track.substr(0, track.find(' ', 7))][event["cat"]] += event["dur"].get<double>();
       }
     }
-    EXPECT_DOUBLE_EQ(step, 1e6 * told["per_step"]["first_seconds"].get<double>());
+    EXPECT_DOUBLE_EQ(step, 1e6 * told["first_step_seconds"].get<double>());
     // A worker computes or waits until it has all; trees let some have it before others, and the last ends the step.
     double last = 0;
     for (auto& [worker, its] : spent_by) {

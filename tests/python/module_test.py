@@ -49,14 +49,29 @@ class Run(unittest.TestCase):
         self.assertEqual(list(frame.index), ["gradient-sharing", "dad", "rank-dad"])
         by_label = {run["label"]: run for run in self.result.to_dict()["runs"]}
         for label in frame.index:
-            self.assertEqual(frame.step_seconds[label], by_label[label]["per_step"]["seconds"])
-        self.assertLess(frame.bytes_up["rank-dad"], frame.bytes_up["dad"])
+            self.assertEqual(frame.step_seconds[label], by_label[label]["step_seconds"])
+        self.assertLess(frame.bytes_up_per_worker["rank-dad"], frame.bytes_up_per_worker["dad"])
         self.assertTrue(math.isnan(frame.money["dad"]))
+
+    def test_has_the_figures_of_the_json_and_of_the_csv(self):
+        names = [figure["name"] for figure in dadsim.figures()]
+        frame = self.result.to_pandas()
+        self.assertEqual(["label", *frame.columns], names)
+        last = self.result.curves().groupby("label").last()
+        for run, theirs in zip(self.result.runs(), self.result.to_dict()["runs"]):
+            for name in names:
+                ours = run[name]
+                if ours is None or ours != ours or ours == "":
+                    self.assertIsNone(theirs[name], name)
+                else:
+                    self.assertEqual(ours, theirs[name], name)
+                    if name in last.columns and not isinstance(ours, str):
+                        self.assertEqual(ours, last[name][run["label"]], name)
 
     def test_has_learning_curves(self):
         curves = self.result.curves()
-        self.assertEqual(set(curves.run), set(self.result.to_pandas().index))
-        last = curves.groupby("run").last()
+        self.assertEqual(set(curves.label), set(self.result.to_pandas().index))
+        last = curves.groupby("label").last()
         frame = self.result.to_pandas()
         for label in frame.index:
             self.assertEqual(last.accuracy[label], frame.final_accuracy[label])

@@ -47,7 +47,7 @@ TEST(Html, HoldsTheResultAsJson) {
 TEST(Html, HoldsNumbersThatAreNone) {
   Result result = sample_result();
   result.runs[0].step_seconds = std::numeric_limits<double>::quiet_NaN();
-  EXPECT_TRUE(embedded(to_html(result))["runs"][0]["per_step"]["seconds"].is_null());
+  EXPECT_TRUE(embedded(to_html(result))["runs"][0]["step_seconds"].is_null());
 }
 
 TEST(Html, SaysTheAnswerWithoutAScript) {

@@ -94,6 +94,7 @@ TEST(Summarise, PartsStandForAsManyStepsAsASampleSays) {
   slower.bounds[0].seconds = 6;
   const RunResult cold = with(slower);
   EXPECT_DOUBLE_EQ(cold.step_seconds, 5);
+  EXPECT_EQ(cold.slowest_step_seconds, 7);
   EXPECT_DOUBLE_EQ(cold.exposed_seconds, (6 + 2 * 3) / 3.0);
   EXPECT_DOUBLE_EQ(cold.bounds[0].share, 0.8);
   EXPECT_THROW(summarise(sample_spec("dad", "dad"), sample_trajectory(), timings, 2, 0.95, {}, {3, 0, 0}),
@@ -126,12 +127,28 @@ TEST(Summarise, FindsTheFirstEvaluationThatReachesTheTarget) {
   EXPECT_EQ(at_once.target_seconds, 0);
 }
 
+TEST(Summarise, TheSlowestStepIsOneThatOccurred) {
+  std::vector<step::StepTiming> timings = sample_timings();
+  step::Trajectory trajectory = sample_trajectory();
+  const auto slowest = [&] {
+    return summarise(sample_spec("dad", "dad"), trajectory, timings, 2, 0.95).slowest_step_seconds;
+  };
+  EXPECT_EQ(slowest(), 4);
+  timings[1].seconds = 5;
+  EXPECT_EQ(slowest(), 5);
+  timings.push_back(timings[1]);
+  timings.back().seconds = 100;
+  trajectory.distinct_steps.emplace_back();
+  EXPECT_EQ(slowest(), 5) << "the longest never occurs";
+}
+
 TEST(Summarise, HasNoMeansWithoutSteps) {
   step::Trajectory trajectory = sample_trajectory();
   trajectory.steps.clear();
   trajectory.curve.resize(1);
   const RunResult run = summarise(sample_spec("dad", "dad"), trajectory, sample_timings(), 2, 0.1);
   EXPECT_TRUE(std::isnan(run.step_seconds));
+  EXPECT_TRUE(std::isnan(run.slowest_step_seconds));
   EXPECT_TRUE(std::isnan(run.bytes_up_per_worker));
   EXPECT_TRUE(run.bounds.empty());
   EXPECT_EQ(run.total_seconds, 0);

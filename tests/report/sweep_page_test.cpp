@@ -57,16 +57,23 @@ TEST(SweepPage, HoldsTheReportAsJson) {
   ASSERT_EQ(json["points"].size(), 24U);
   EXPECT_EQ(json["points"][23]["at"], (Json{3, 1, 2}));
   ASSERT_EQ(json["figures"]["rows"].size(), 24U * 4 * 3);
-  for (std::size_t i = 0; i < report.figures.size(); ++i) {
-    const SweepReport::Figures& figures = report.figures[i];
+  const Json& fields = json["figures"]["fields"];
+  ASSERT_EQ(fields.size(), page_figures().size() + 3);
+  for (std::size_t i = 0; i < report.rows.size(); ++i) {
+    const SweepReport::Row& figures = report.rows[i];
     const Json& row = json["figures"]["rows"][i];
-    ASSERT_EQ(row.size(), json["figures"]["fields"].size());
+    ASSERT_EQ(row.size(), fields.size());
     EXPECT_EQ(row[0], figures.point);
     EXPECT_EQ(row[1], figures.seed);
     EXPECT_EQ(row[2], figures.run);
-    EXPECT_EQ(row[3].get<double>(), figures.target_seconds) << "to the last bit";
-    EXPECT_EQ(row[8].get<double>(), figures.bytes);
-    EXPECT_TRUE(row[9].is_null()) << "money is not known";
+    for (std::size_t at = 3; at < fields.size(); ++at) {
+      const double value = figures[fields[at].get<std::string>()];
+      if (std::isfinite(value)) {
+        EXPECT_EQ(row[at].get<double>(), value) << fields[at] << ", to the last bit";
+      } else {
+        EXPECT_TRUE(row[at].is_null()) << fields[at] << " is not known";
+      }
+    }
   }
 }
 
@@ -119,10 +126,10 @@ TEST(SweepPage, AThousandPointsAreLessThanTwoMegabytes) {
   ASSERT_EQ(report.runs.size(), 4U);
   SweepReport changed = report;
   // Seventeen digits each, as results have.
-  for (SweepReport::Figures& one : changed.figures) {
-    for (double* value : {&one.target_seconds, &one.target_step, &one.scale_seconds, &one.final_accuracy,
-                          &one.step_seconds, &one.bytes, &one.money, &one.joules}) {
-      *value = (std::isfinite(*value) ? *value : 1.0) / 3.0;
+  for (SweepReport::Row& one : changed.rows) {
+    for (const char* figure : {"target_seconds", "target_step", "scale_seconds", "final_accuracy", "step_seconds",
+                               "total_bytes", "money_to_target", "joules_to_target"}) {
+      SampleSweep::set(one, figure, (std::isfinite(one[figure]) ? one[figure] : 1.0) / 3.0);
     }
   }
   EXPECT_LT(to_html(changed).size(), 2'000'000U);
@@ -172,8 +179,9 @@ TEST(SweepReport, TheVerdictWhereNobodyReachesTheTarget) {
 
 TEST(SweepReport, WhatIsNotANumberIsNull) {
   SweepReport report = SampleSweep().rates(1).grid().report();
-  report.figures[0].step_seconds = std::numeric_limits<double>::infinity();
-  EXPECT_TRUE(Json::parse(to_json(report))["figures"]["rows"][0][7].is_null());
+  SampleSweep::set(report.rows[0], "step_seconds", std::numeric_limits<double>::infinity());
+  const std::size_t column = 3 + page_figure("step_seconds");
+  EXPECT_TRUE(Json::parse(to_json(report))["figures"]["rows"][0][column].is_null());
 }
 
 }  // namespace

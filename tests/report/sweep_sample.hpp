@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -76,13 +77,13 @@ class SampleSweep {
     SweepReport::Point& point = report_.points.at(index);
     point.ranked.clear();
     report_.failures.push_back({point.id, 0, words});
-    std::erase_if(report_.figures, [&](const SweepReport::Figures& one) { return one.point == index; });
+    std::erase_if(report_.rows, [&](const SweepReport::Row& one) { return one.point == index; });
     return *this;
   }
   SampleSweep& nobody(std::size_t index) {
     for (SweepReport::Time& time : report_.points.at(index).ranked) time.seconds.reset();
-    for (SweepReport::Figures& one : report_.figures) {
-      if (one.point == index) one.target_seconds = one.target_step = SweepReport::kNone;
+    for (SweepReport::Row& one : report_.rows) {
+      if (one.point == index) set(one, "target_seconds", kNone), set(one, "target_step", kNone);
     }
     return *this;
   }
@@ -94,17 +95,20 @@ class SampleSweep {
   }
   SampleSweep& costs(const std::string& currency) {
     report_.currency = currency;
-    for (SweepReport::Figures& one : report_.figures) {
-      one.money = one.target_seconds * static_cast<double>(one.run + 1) * 0.01;
-      one.joules = one.target_seconds * 700;
+    for (SweepReport::Row& one : report_.rows) {
+      set(one, "money_to_target", one["target_seconds"] * static_cast<double>(one.run + 1) * 0.01);
+      set(one, "joules_to_target", one["target_seconds"] * 700);
     }
     return *this;
   }
 
+  static void set(SweepReport::Row& row, const char* figure, double value) { row.values[page_figure(figure)] = value; }
   SweepReport report() const { return report_; }
   SweepReport& change() { return report_; }
 
  private:
+  static constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+
   /// Seconds to the target: bytes over the line, and computing that the last axis makes longer.
   double seconds(const std::vector<std::size_t>& at, std::size_t run) const {
     const double rate = report_.axes[0].values[at[0]].number.value_or(1e8);
@@ -121,15 +125,16 @@ class SampleSweep {
       const double mean = seconds(at, run);
       const double half = static_cast<double>(report_.seeds - 1) / 2;
       for (std::int64_t seed = 0; seed < report_.seeds; ++seed) {
-        SweepReport::Figures figures{.point = index, .seed = seed, .run = run};
+        SweepReport::Row row{.point = index, .seed = seed, .run = run};
+        row.values.assign(page_figures().size(), kNone);
         // Evenly around the mean.
         const double share = 1 + 0.05 * (static_cast<double>(seed) - half);
-        figures.target_seconds = mean * share;
-        figures.target_step = 100 * share;
-        figures.final_accuracy = 0.95 + 0.01 * static_cast<double>(run);
-        figures.step_seconds = mean / 100;
-        figures.bytes = 1e9 / static_cast<double>(run + 1);
-        report_.figures.push_back(figures);
+        set(row, "target_seconds", mean * share);
+        set(row, "target_step", 100 * share);
+        set(row, "final_accuracy", 0.95 + 0.01 * static_cast<double>(run));
+        set(row, "step_seconds", mean / 100);
+        set(row, "total_bytes", 1e9 / static_cast<double>(run + 1));
+        report_.rows.push_back(std::move(row));
       }
       if (report_.runs[run].communicates) point.ranked.push_back({run, estimate::Estimate{mean, {}, {}}});
     }

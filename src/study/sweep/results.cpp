@@ -3,16 +3,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
-#include <cmath>
-#include <iterator>
-#include <limits>
 #include <set>
 
-#include "report/causes.hpp"
-#include "report/step_parts.hpp"
 #include "scenario/findings.hpp"
-#include "study/learned.hpp"
 #include "study/sweep/read_results.hpp"
 #include "study/sweep/run_columns.hpp"
 #include "support/diagnostics.hpp"
@@ -22,9 +15,7 @@ namespace dadsim::study {
 namespace {
 
 constexpr std::int64_t kApplication = 0x44414453;  // "DADS": PRAGMA application_id
-constexpr std::int64_t kTables = 8;                // PRAGMA user_version: raised when a table changes
-
-constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+constexpr std::int64_t kTables = 9;                // PRAGMA user_version: raised when a table changes
 
 // Before the table of the runs, and behind it.
 constexpr const char* kCreateFirst = R"(
@@ -48,91 +39,6 @@ CREATE TABLE history(key BLOB PRIMARY KEY, small INTEGER NOT NULL, datum BLOB NO
 std::string hex(std::uint64_t value) { return fmt::format("{:016x}", value); }
 
 }  // namespace
-
-SweepRun sweep_run_of(const SweepTrial& trial, std::int64_t number, const report::RunResult& run,
-                      const report::Result& result) {
-  SweepRun kept;
-  kept.trial = trial;
-  kept.number = number;
-  kept.label = run.spec.label;
-  kept.algorithm = run.spec.algorithm;
-  kept.communicates = run.spec.communicates;
-  if (run.spec.communicates) kept.exchange = to_string(run.spec.exchange);
-  kept.workers = static_cast<std::int64_t>(run.workers);
-  kept.steps = run.steps;
-  kept.final_accuracy = run.final_accuracy;
-  kept.best_accuracy = run.best_accuracy;
-  kept.final_auc = run.final_auc;
-  kept.target_reached = run.target_reached;
-  kept.target_step = run.target_reached ? static_cast<double>(run.target_step) : kNone;
-  kept.target_seconds = run.target_reached ? run.target_seconds : kNone;
-  kept.target_after_seconds = kNone;
-  if (run.target_reached) {
-    const auto reached = std::ranges::find(run.curve, run.target_seconds, &report::CurvePoint::seconds);
-    kept.target_after_seconds = reached == run.curve.begin() ? 0 : std::prev(reached)->seconds;
-  }
-  kept.exact = learns_the_pooled_gradient(run.spec);
-  kept.step_seconds = run.step_seconds;
-  kept.compute_seconds = run.compute_seconds;
-  kept.exposed_seconds = run.exposed_seconds;
-  kept.first_step_seconds = run.first_step_seconds;
-  kept.bytes_up = run.bytes_up_per_worker;
-  kept.bytes_down = run.bytes_down_per_worker;
-  kept.total_bytes = run.total_bytes;
-  kept.total_seconds = run.total_seconds;
-  kept.bound_share = kNone;
-  if (!run.bounds.empty()) {
-    kept.bound_by = name_of(run.bounds.front());
-    kept.bound_kind = run.bounds.front().kind;
-    kept.bound_share = run.bounds.front().share;
-  }
-  if (const std::vector<report::Cause> causes = report::causes_of(run); !causes.empty()) {
-    kept.cause = in_words(causes.front(), causes.front().parts.front());
-    kept.cause_share = causes.front().share;
-    kept.causes = causes_in_words(run);
-  }
-  if (result.scale) kept.timed_as = result.scale->workload;
-  if (run.throughput) {
-    kept.samples_per_second = run.throughput->samples;
-    kept.tokens_per_second = run.throughput->tokens.value_or(kNone);
-    kept.model_flops_utilisation = run.throughput->model_flops_utilisation.value_or(kNone);
-    kept.scaling_efficiency = run.throughput->scaling_efficiency.value_or(kNone);
-  }
-  kept.sampling_error = run.network.sampling ? run.network.sampling->mean_error : kNone;
-  kept.memory_bytes = run.memory.total();
-  if (run.step_band) kept.step_parts = report::parts_in_text(run.step_band->parts);
-  kept.relative_steps = kept.scale_seconds = kept.scale_low = kept.scale_high = kNone;
-  if (run.at_scale) {
-    if (const std::optional<estimate::Estimate>& ratio = run.at_scale->relative.ratio) {
-      kept.relative_steps = ratio->value;
-      kept.relative_low = ratio->low.value_or(kNone);
-      kept.relative_high = ratio->high.value_or(kNone);
-    }
-    if (run.at_scale->time) {
-      const estimate::Estimate& time = run.at_scale->time_band ? *run.at_scale->time_band : *run.at_scale->time;
-      kept.scale_seconds = time.value;
-      kept.scale_low = time.low.value_or(kNone);
-      kept.scale_high = time.high.value_or(kNone);
-    }
-  }
-  kept.participation = kept.mean_staleness = kept.wasted_seconds = kept.wasted_bytes = kept.down_seconds = kNone;
-  if (run.played) {
-    const report::PlayedResult& played = *run.played;
-    if (played.asked > 0) kept.participation = static_cast<double>(played.answered) / static_cast<double>(played.asked);
-    kept.mean_staleness = played.mean_staleness();
-    kept.wasted_seconds = played.wasted_seconds;
-    kept.wasted_bytes = played.wasted_bytes;
-    kept.down_seconds = played.down_seconds;
-  }
-  if (run.costs) {
-    const std::optional<report::Costs>& costs = run.costs->at_scale ? run.costs->at_scale : run.costs->to_target;
-    if (costs) {
-      kept.money = costs->money.value_or(kNone);
-      kept.joules = costs->joules.value_or(kNone);
-    }
-  }
-  return kept;
-}
 
 void create_tables(Database& database) {
   database.execute(fmt::format("{}{}{}PRAGMA application_id={}; PRAGMA user_version={};", kCreateFirst,
@@ -212,7 +118,8 @@ void write_trial(Database& database, const SweepTrial& trial, const std::vector<
 double worst_sampling_error(const SweepResults& results) {
   double worst = 0;
   for (const SweepRun& run : results.runs) {
-    if (run.sampling_error > worst) worst = run.sampling_error;
+    const double error = run.figures["sampling_error"];
+    if (error > worst) worst = error;
   }
   return worst;
 }

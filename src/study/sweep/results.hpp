@@ -1,14 +1,13 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "report/result.hpp"
+#include "report/figure_values.hpp"
 #include "study/sweep/database.hpp"
 
 namespace dadsim::study {
@@ -42,47 +41,14 @@ struct SweepTrial {
   auto operator<=>(const SweepTrial&) const = default;  // NOLINT(modernize-use-nullptr): clang-tidy looks into it
 };
 
-/// What is kept of a run of a trial. Not a number where there is none: no steps, nothing known at scale.
+/// What is kept of a run of a trial: the figures of the run.
 struct SweepRun {
   SweepTrial trial;
   std::int64_t number = 0;  ///< from 1, in the order of the scenario
-  std::string label, algorithm;
-  bool communicates = true;
-  std::string exchange;  ///< empty unless it communicates
-  std::int64_t workers = 0, steps = 0;
-  double final_accuracy = 0, best_accuracy = 0, final_auc = 0;
-  bool target_reached = false;
-  double target_step = 0, target_seconds = 0;
-  double target_after_seconds = 0;  ///< of the evaluation before the one that reached the target
-  bool exact = false;               ///< it learns what every exact run of the sites does, up to rounding
-  double step_seconds = 0, compute_seconds = 0, exposed_seconds = 0, first_step_seconds = 0;
-  double bytes_up = 0, bytes_down = 0;  ///< of a worker per step
-  double total_bytes = 0, total_seconds = 0;
-  std::string bound_by, bound_kind;  ///< the resource that the critical path is on for longest
-  double bound_share = 0;
-  std::string cause;  ///< what the critical path is of most, by kind and then by resources (report::causes_of)
-  double cause_share = std::numeric_limits<double>::quiet_NaN();
-  std::string causes;    ///< all of it in words
-  std::string timed_as;  ///< the workload that is timed in the place of the network that learns; empty: none
-  double samples_per_second = std::numeric_limits<double>::quiet_NaN(), tokens_per_second = samples_per_second;
-  double model_flops_utilisation = std::numeric_limits<double>::quiet_NaN();
-  double scaling_efficiency = std::numeric_limits<double>::quiet_NaN();
-  /// Standard error of step_seconds ÷ step_seconds; not a number: nothing was interpolated.
-  double sampling_error = std::numeric_limits<double>::quiet_NaN();
-  double memory_bytes = 0;
+  report::FigureValues figures;
   std::string step_parts;  ///< of a step, by what their errors go by (parts_in_text()); empty: no band is known
-  double relative_steps = 0;
-  double relative_low = std::numeric_limits<double>::quiet_NaN(), relative_high = relative_low;
-  /// Time to accuracy at scale, and between what it is to be expected: relative steps and the band of a step together.
-  double scale_seconds = 0, scale_low = 0, scale_high = 0;
-  double money = std::numeric_limits<double>::quiet_NaN();  ///< to the target; at scale where steps there are known
-  double joules = std::numeric_limits<double>::quiet_NaN();
-  // Of event-driven runs.
-  double participation = std::numeric_limits<double>::quiet_NaN();  ///< contributions used ÷ clients asked
-  double mean_staleness = std::numeric_limits<double>::quiet_NaN();
-  double wasted_seconds = std::numeric_limits<double>::quiet_NaN(), wasted_bytes = wasted_seconds;
-  double down_seconds = std::numeric_limits<double>::quiet_NaN();  ///< of all workers together
-  bool event_driven() const { return wasted_seconds == wasted_seconds; }
+  const std::string& label() const { return figures.text("label"); }
+  bool event_driven() const { return figures.is("event_driven"); }
 };
 
 struct FailedTrial {
@@ -109,10 +75,6 @@ struct SweepResults {
   SweepSettings settings;
 };
 
-/// Of one of the runs of a result.
-SweepRun sweep_run_of(const SweepTrial& trial, std::int64_t number, const report::RunResult& run,
-                      const report::Result& result);
-
 // The tables of a file of results; docs/sweep.md explains them.
 
 void create_tables(Database& database);
@@ -134,7 +96,7 @@ std::string build_difference(const SweepIdentity& a, const SweepIdentity& b);
 /// Both builds, for what both made.
 std::string builds_of(const SweepIdentity& a, const SweepIdentity& b);
 
-/// The largest SweepRun::sampling_error of all runs; 0 where nothing was interpolated.
+/// The largest sampling_error of all runs; 0 where nothing was interpolated.
 double worst_sampling_error(const SweepResults& results);
 
 }  // namespace dadsim::study

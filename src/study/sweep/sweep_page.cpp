@@ -7,7 +7,6 @@
 #include <string_view>
 
 #include "sim/platform.hpp"
-#include "study/sweep/run_columns.hpp"
 #include "study/sweep/winners.hpp"
 
 namespace dadsim::study {
@@ -134,12 +133,13 @@ std::vector<report::SweepReport::Run> runs_of(const SweepResults& results, const
     if (outcome.won()) ++won[outcome.ranked.front().label];
   }
   std::ranges::stable_sort(runs, std::greater<>(), [&](const report::SweepReport::Run& run) { return won[run.label]; });
-  for (const SweepRun& run : results.runs) add(run.label);
+  for (const SweepRun& run : results.runs) add(run.label());
   std::map<std::string, const SweepRun*> first;
-  for (const SweepRun& run : results.runs) first.try_emplace(run.label, &run);
+  for (const SweepRun& run : results.runs) first.try_emplace(run.label(), &run);
   for (report::SweepReport::Run& run : runs) {
-    run.algorithm = first.at(run.label)->algorithm;
-    run.communicates = first.at(run.label)->communicates;
+    const report::FigureValues& figures = first.at(run.label)->figures;
+    run.algorithm = figures.text("algorithm");
+    run.communicates = figures.is("communicates");
   }
   return runs;
 }
@@ -164,7 +164,7 @@ report::SweepReport sweep_report_of(const SweepResults& results) {
   report.metric = metric_of(all);
   report.at_scale = report.metric == report::Metric::time_at_scale;
   for (const SweepRun& run : results.runs) {
-    if (report.of.empty()) report.of = run.timed_as;
+    if (report.of.empty()) report.of = run.figures.text("workload");
   }
   report.build = identity.build;
   report.scenario = identity.scenario;
@@ -187,14 +187,10 @@ report::SweepReport sweep_report_of(const SweepResults& results) {
   }
   report.axes = axes_of(results, report.points);
   for (const SweepRun& run : results.runs) {
-    report::SweepReport::Figures figures;
-    figures.point = point_index.at(run.trial.point);
-    figures.seed = run.trial.seed;
-    figures.run = run_index.at(run.label);
-    for (const RunColumn& column : run_columns()) {
-      if (column.figure != nullptr) figures.*column.figure = run.*std::get<double SweepRun::*>(column.member);
-    }
-    report.figures.push_back(figures);
+    report::SweepReport::Row row{
+        .point = point_index.at(run.trial.point), .seed = run.trial.seed, .run = run_index.at(run.label())};
+    for (const std::size_t figure : report::page_figures()) row.values.push_back(run.figures.number(figure));
+    report.rows.push_back(std::move(row));
   }
   for (const FailedTrial& failed : results.failed)
     report.failures.push_back({failed.trial.point, failed.trial.seed, failed.message});

@@ -97,20 +97,20 @@ std::vector<std::string> short_paths(const std::vector<SweepColumn>& columns) {
 
 /// Where nothing is learned, the run of which is told how it scales: the first that shares. Empty: none.
 std::string measured_run(const SweepResults& results) {
-  const auto run =
-      std::ranges::find_if(results.runs, [](const SweepRun& one) { return std::isfinite(one.scaling_efficiency); });
-  return run == results.runs.end() ? "" : run->label;
+  const auto run = std::ranges::find_if(
+      results.runs, [](const SweepRun& one) { return std::isfinite(one.figures["scaling_efficiency"]); });
+  return run == results.runs.end() ? "" : run->label();
 }
 
 void add_measures(const SweepResults& results, std::int64_t point, const std::string& label, Row& row) {
   const auto run = std::ranges::find_if(
-      results.runs, [&](const SweepRun& one) { return one.trial.point == point && one.label == label; });
+      results.runs, [&](const SweepRun& one) { return one.trial.point == point && one.label() == label; });
   if (run == results.runs.end()) {
     row.insert(row.end(), {"", ""});
     return;
   }
-  row.push_back(human_count(std::llround(run->samples_per_second)));
-  row.push_back(human_percent(run->scaling_efficiency));
+  row.push_back(human_count(std::llround(run->figures["samples_per_second"])));
+  row.push_back(human_percent(run->figures["scaling_efficiency"]));
 }
 
 /// Of a point whose target no run reaches: how near one came.
@@ -122,10 +122,12 @@ std::string never_reached(const PointOutcome& outcome) {
 
 /// A run at one of two points.
 report::Compared::Side side_of(const SweepRun& run, const PointOutcome& outcome, const std::string& label) {
-  report::Compared::Side side{.algorithm = run.algorithm, .causes = run.causes, .best_accuracy = run.best_accuracy};
-  side.step_seconds = run.step_seconds;
-  side.samples_per_second = run.samples_per_second;
-  side.tokens_per_second = run.tokens_per_second;
+  report::Compared::Side side{.algorithm = run.figures.text("algorithm"),
+                              .causes = run.figures.text("causes_in_words"),
+                              .best_accuracy = run.figures["best_accuracy"]};
+  side.step_seconds = run.figures["step_seconds"];
+  side.samples_per_second = run.figures["samples_per_second"];
+  side.tokens_per_second = run.figures["tokens_per_second"];
   const auto ranked = std::ranges::find(outcome.ranked, label, &TimeToTarget::label);
   if (ranked == outcome.ranked.end()) return side;
   if (ranked->seconds) side.seconds = ranked->seconds->value;
@@ -144,19 +146,19 @@ std::string answer_of_two(const SweepResults& results, const std::vector<PointOu
     name += fmt::format("{}{}={}", i == 0 ? "" : ", ", paths[i], results.points[1].values[i]);
   const auto run_of = [&](std::size_t point, const std::string& label) {
     return std::ranges::find_if(results.runs, [&](const SweepRun& run) {
-      return run.trial.point == results.points[point].id && run.label == label;
+      return run.trial.point == results.points[point].id && run.label() == label;
     });
   };
   std::string text;
   std::set<std::string> told;
   for (const SweepRun& run : results.runs) {
-    if (run.trial.point != results.points[0].id || !told.insert(run.label).second) continue;
-    const auto other = run_of(1, run.label);
-    const auto ranked = std::ranges::find(all[0].ranked, run.label, &TimeToTarget::label);
+    if (run.trial.point != results.points[0].id || !told.insert(run.label()).second) continue;
+    const auto other = run_of(1, run.label());
+    const auto ranked = std::ranges::find(all[0].ranked, run.label(), &TimeToTarget::label);
     if (other == results.runs.end() || ranked == all[0].ranked.end()) continue;
-    report::Compared compared{.run = run.label, .metric = metric, .of = run.timed_as};
-    compared.before = side_of(run, all[0], run.label);
-    compared.after = side_of(*other, all[1], run.label);
+    report::Compared compared{.run = run.label(), .metric = metric, .of = run.figures.text("workload")};
+    compared.before = side_of(run, all[0], run.label());
+    compared.after = side_of(*other, all[1], run.label());
     text += report::paragraph(report::sentence_on(compared, name));
   }
   return text;
@@ -303,14 +305,15 @@ std::string spread_of_relative_steps(const SweepResults& results) {
   };
   std::vector<Spread> spreads;
   for (const SweepRun& run : results.runs) {
-    if (!std::isfinite(run.relative_steps)) continue;
-    auto spread = std::ranges::find(spreads, run.label, &Spread::label);
+    const double relative_steps = run.figures["relative_steps"];
+    if (!std::isfinite(relative_steps)) continue;
+    auto spread = std::ranges::find(spreads, run.label(), &Spread::label);
     if (spread == spreads.end()) {
-      spreads.push_back({run.label, run.relative_steps, run.relative_steps, {}});
+      spreads.push_back({run.label(), relative_steps, relative_steps, {}});
       spread = std::prev(spreads.end());
     }
-    spread->least = std::min(spread->least, run.relative_steps);
-    spread->greatest = std::max(spread->greatest, run.relative_steps);
+    spread->least = std::min(spread->least, relative_steps);
+    spread->greatest = std::max(spread->greatest, relative_steps);
     spread->points.insert(run.trial.point);
   }
   std::string text;
@@ -324,8 +327,9 @@ std::string spread_of_relative_steps(const SweepResults& results) {
 
 std::string metric_in_words(const SweepResults& results, report::Metric metric) {
   if (metric == report::Metric::time_to_target) return {};
-  const auto run = std::ranges::find_if(results.runs, [](const SweepRun& one) { return !one.timed_as.empty(); });
-  const std::string of = run == results.runs.end() ? "what is timed" : run->timed_as;
+  const auto run =
+      std::ranges::find_if(results.runs, [](const SweepRun& one) { return !one.figures.text("workload").empty(); });
+  const std::string of = run == results.runs.end() ? "what is timed" : run->figures.text("workload");
   if (metric == report::Metric::time_at_scale) return fmt::format("; times to accuracy of {}", of);
   return fmt::format("; steps of {}, whose number is not known here", of);
 }

@@ -33,20 +33,24 @@ struct OverSeeds {
 
 void add_seed(const SweepRun& run, Metric metric, OverSeeds& over) {
   Contender& contender = over.contender;
-  if (std::isfinite(run.best_accuracy)) over.best_accuracy = std::max(over.best_accuracy, run.best_accuracy);
-  over.step_seconds.push_back(run.step_seconds);
+  if (std::isfinite(run.figures["best_accuracy"]))
+    over.best_accuracy = std::max(over.best_accuracy, run.figures["best_accuracy"]);
+  over.step_seconds.push_back(run.figures["step_seconds"]);
   contender.step_seconds = mean_of(over.step_seconds).value;
-  contender.exact = run.exact;
+  contender.exact = run.figures.is("exact");
   if (contender.parts.empty()) contender.parts = report::parts_of_text(run.step_parts);
   if (metric == Metric::time_to_target) {
-    const bool reached = std::isfinite(run.target_seconds);
+    const bool reached = std::isfinite(run.figures["target_seconds"]);
     contender.arrivals.push_back(
-        reached ? std::optional(estimate::Arrival{run.target_after_seconds, run.target_seconds}) : std::nullopt);
+        reached ? std::optional(estimate::Arrival{run.figures["target_after_seconds"], run.figures["target_seconds"]})
+                : std::nullopt);
     return;
   }
-  contender.by_seed.push_back(metric == Metric::time_at_scale ? run.scale_seconds : run.step_seconds);
-  if (metric == Metric::time_at_scale && std::isfinite(run.relative_steps))
-    contender.relative = {run.relative_steps, known(run.relative_low), known(run.relative_high)};
+  contender.by_seed.push_back(metric == Metric::time_at_scale ? run.figures["scale_seconds"]
+                                                              : run.figures["step_seconds"]);
+  if (metric == Metric::time_at_scale && std::isfinite(run.figures["relative_steps"]))
+    contender.relative = {run.figures["relative_steps"], known(run.figures["relative_steps_low"]),
+                          known(run.figures["relative_steps_high"])};
 }
 
 /// The mean of its times; none unless every seed has one. With one seed as a run says it.
@@ -62,23 +66,24 @@ std::optional<estimate::Estimate> seconds_of(Contender& contender, Metric metric
 }
 
 Metric metric_of_point(const std::vector<const SweepRun*>& runs) {
-  if (std::ranges::any_of(runs, [](const SweepRun* run) { return std::isfinite(run->scale_seconds); }))
+  if (std::ranges::any_of(runs, [](const SweepRun* run) { return std::isfinite(run->figures["scale_seconds"]); }))
     return Metric::time_at_scale;
-  if (std::ranges::any_of(runs, [](const SweepRun* run) { return !run->timed_as.empty(); }))
+  if (std::ranges::any_of(runs, [](const SweepRun* run) { return !run->figures.text("workload").empty(); }))
     return Metric::time_per_step;
   return Metric::time_to_target;
 }
 
 PointOutcome decide_point(std::size_t point, const std::vector<const SweepRun*>& runs) {
   PointOutcome outcome{.point = point, .ranked = {}, .metric = metric_of_point(runs)};
-  const bool some_communicate = std::ranges::any_of(runs, [](const SweepRun* run) { return run->communicates; });
+  const bool some_communicate =
+      std::ranges::any_of(runs, [](const SweepRun* run) { return run->figures.is("communicates"); });
   std::vector<OverSeeds> all;  // in the order of the scenario
   for (const SweepRun* run : runs) {
     // An event-driven one has no time of a workload.
     if (outcome.metric != Metric::time_to_target && run->event_driven()) continue;
-    auto own = std::ranges::find(all, run->label, &OverSeeds::label);
+    auto own = std::ranges::find(all, run->label(), &OverSeeds::label);
     if (own == all.end()) {
-      all.push_back({.label = run->label, .competes = !some_communicate || run->communicates});
+      all.push_back({.label = run->label(), .competes = !some_communicate || run->figures.is("communicates")});
       own = std::prev(all.end());
     }
     add_seed(*run, outcome.metric, *own);

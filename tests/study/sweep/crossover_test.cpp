@@ -25,9 +25,10 @@ double rounds_of(const std::string& algorithm) { return algorithm == "power-sgd"
 /// Seconds to the target on a star whose hub is never the limit: per step computing, every byte once over the site's
 /// line, and the latency of the line there and back for every round.
 double closed_form(const SweepRun& run, double bandwidth, double latency) {
-  const double step =
-      run.compute_seconds + (run.bytes_up + run.bytes_down) / bandwidth + 2 * latency * rounds_of(run.algorithm);
-  return step * run.target_step;
+  const report::FigureValues& of = run.figures;
+  const double bytes = of["bytes_up_per_worker"] + of["bytes_down_per_worker"];
+  const double step = of["compute_seconds"] + bytes / bandwidth + 2 * latency * rounds_of(of.text("algorithm"));
+  return step * of["target_step"];
 }
 
 TEST(Crossover, EveryCellHasTheWinnerOfTheClosedFormOrIsNextToOneThatHas) {
@@ -50,12 +51,12 @@ TEST(Crossover, EveryCellHasTheWinnerOfTheClosedFormOrIsNextToOneThatHas) {
     ASSERT_TRUE(all[i].reached()) << "point " << i + 1;
     ASSERT_EQ(all[i].ranked.size(), 4U);
     const auto runs = std::span(results.runs).subspan(4 * i, 4);
-    for (const SweepRun& run : runs) ASSERT_TRUE(run.target_reached) << run.label;
+    for (const SweepRun& run : runs) ASSERT_TRUE(run.figures.is("target_reached")) << run.label();
     const SweepRun& best =
         *std::ranges::min_element(runs, {}, [&](const SweepRun& run) { return closed_form(run, bandwidth, latency); });
     simulated.at(i / kBandwidths).at(i % kBandwidths) = all[i].ranked.front().label;
-    expected.at(i / kBandwidths).at(i % kBandwidths) = best.label;
-    ++wins[best.label];
+    expected.at(i / kBandwidths).at(i % kBandwidths) = best.label();
+    ++wins[best.label()];
   }
   EXPECT_GE(wins.size(), 3U) << "a map with borders";
 

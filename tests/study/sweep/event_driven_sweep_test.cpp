@@ -70,17 +70,18 @@ TEST_F(EventDrivenSweep, AnOrderOfAnotherPlatformIsNotTakenForItsOwn) {
   const SweepResults results = run(sweep, "a.sqlite");
   ASSERT_EQ(results.runs.size(), 4U);
   // Where the far site is slow it is always late; where it is not, everybody takes part.
-  EXPECT_LT(results.runs[1].participation, 1);
-  EXPECT_EQ(results.runs[3].participation, 1);
-  EXPECT_NE(results.runs[1].final_auc, results.runs[3].final_auc);
-  EXPECT_EQ(results.runs[0].final_auc, results.runs[2].final_auc);  // gradient sharing knows no time
+  EXPECT_LT(results.runs[1].figures["participation"], 1);
+  EXPECT_EQ(results.runs[3].figures["participation"], 1);
+  EXPECT_NE(results.runs[1].figures["final_auc"], results.runs[3].figures["final_auc"]);
+  EXPECT_EQ(results.runs[0].figures["final_auc"],
+            results.runs[2].figures["final_auc"]);  // gradient sharing knows no time
   for (std::size_t point = 0; point < 2; ++point) {
     const report::Result alone = run_experiment(sweep.scenario(point, 0), false);
     const SweepRun& kept = results.runs[2 * point + 1];
-    EXPECT_EQ(kept.final_auc, alone.runs[1].final_auc);
-    EXPECT_EQ(kept.final_accuracy, alone.runs[1].final_accuracy);
-    EXPECT_EQ(kept.total_seconds, alone.runs[1].total_seconds);
-    EXPECT_EQ(kept.wasted_bytes, alone.runs[1].played->wasted_bytes);
+    EXPECT_EQ(kept.figures["final_auc"], alone.runs[1].final_auc);
+    EXPECT_EQ(kept.figures["final_accuracy"], alone.runs[1].final_accuracy);
+    EXPECT_EQ(kept.figures["total_seconds"], alone.runs[1].total_seconds);
+    EXPECT_EQ(kept.figures["wasted_bytes"], alone.runs[1].played->wasted_bytes);
     EXPECT_TRUE(kept.event_driven());
     EXPECT_FALSE(results.runs[2 * point].event_driven());
   }
@@ -102,7 +103,7 @@ TEST_F(EventDrivenSweep, PointsLearnOnlyWhatDiffers) {
   }
   EXPECT_LT(numbers_.operations_learned, alone);
   // A deadline that nobody misses is as good as one ten times as long: the last point finds all of it.
-  EXPECT_EQ(results.runs[5].final_auc, results.runs[7].final_auc);
+  EXPECT_EQ(results.runs[5].figures["final_auc"], results.runs[7].figures["final_auc"]);
 }
 
 TEST_F(EventDrivenSweep, GoingOnLearnsNothingTwice) {
@@ -115,8 +116,8 @@ TEST_F(EventDrivenSweep, GoingOnLearnsNothingTwice) {
   EXPECT_GT(numbers_.operations_found, 0);
   ASSERT_EQ(again.runs.size(), first.runs.size());
   for (std::size_t i = 0; i < first.runs.size(); ++i) {
-    EXPECT_EQ(again.runs[i].final_auc, first.runs[i].final_auc);
-    EXPECT_EQ(again.runs[i].total_seconds, first.runs[i].total_seconds);
+    EXPECT_EQ(again.runs[i].figures["final_auc"], first.runs[i].figures["final_auc"]);
+    EXPECT_EQ(again.runs[i].figures["total_seconds"], first.runs[i].figures["total_seconds"]);
   }
   run(sweep, "b.sqlite", {.threads = 1, .learned = folder_.path("a.sqlite")});
   EXPECT_EQ(numbers_.operations_learned, 0);
@@ -132,7 +133,8 @@ TEST_F(EventDrivenSweep, PlaysAtTheSameTimeDoNothingTwice) {
   const std::int64_t learned = numbers_.operations_learned;
   const SweepResults four = run(sweep, "b.sqlite", {.threads = 4});
   EXPECT_EQ(numbers_.operations_learned, learned);
-  for (std::size_t i = 0; i < one.runs.size(); ++i) EXPECT_EQ(one.runs[i].final_auc, four.runs[i].final_auc);
+  for (std::size_t i = 0; i < one.runs.size(); ++i)
+    EXPECT_EQ(one.runs[i].figures["final_auc"], four.runs[i].figures["final_auc"]);
 }
 
 TEST_F(EventDrivenSweep, LearnOnlyLeavesThemOut) {

@@ -94,17 +94,17 @@ TEST_F(SweepRuns, EveryPointEqualsARunOfItsOwn) {
     for (std::size_t i = 0; i < 3; ++i) {
       const SweepRun& kept = results.runs.at(3 * point + i);
       const report::RunResult& run = result.runs[i];
-      EXPECT_EQ(kept.label, run.spec.label);
-      EXPECT_EQ(kept.target_reached, run.target_reached);
-      EXPECT_EQ(kept.steps, run.steps);
-      expect_same(kept.final_accuracy, run.final_accuracy, "accuracy");
-      expect_same(kept.step_seconds, run.step_seconds, "step");
-      expect_same(kept.total_seconds, run.total_seconds, "total");
-      expect_same(kept.total_bytes, run.total_bytes, "bytes");
-      expect_same(kept.compute_seconds, run.compute_seconds, "compute");
-      expect_same(kept.exposed_seconds, run.exposed_seconds, "exposed");
-      if (run.target_reached) expect_same(kept.target_seconds, run.target_seconds, "target");
-      EXPECT_EQ(kept.bound_by, name_of(run.bounds.front()));
+      EXPECT_EQ(kept.label(), run.spec.label);
+      EXPECT_EQ(kept.figures.is("target_reached"), run.target_reached);
+      EXPECT_EQ(kept.figures["steps"], run.steps);
+      expect_same(kept.figures["final_accuracy"], run.final_accuracy, "accuracy");
+      expect_same(kept.figures["step_seconds"], run.step_seconds, "step");
+      expect_same(kept.figures["total_seconds"], run.total_seconds, "total");
+      expect_same(kept.figures["total_bytes"], run.total_bytes, "bytes");
+      expect_same(kept.figures["compute_seconds"], run.compute_seconds, "compute");
+      expect_same(kept.figures["exposed_seconds"], run.exposed_seconds, "exposed");
+      if (run.target_reached) expect_same(kept.figures["target_seconds"], run.target_seconds, "target");
+      EXPECT_EQ(kept.figures.text("bound_by"), name_of(run.bounds.front()));
     }
   }
 }
@@ -124,15 +124,15 @@ TEST_F(SweepRuns, ASampleOfTheStepsIsThatOfARunOfItsOwn) {
     for (std::size_t i = 0; i < 2; ++i) {
       const SweepRun& kept = results.runs.at(2 * point + i);
       const report::RunResult& run = result.runs[i];
-      expect_same(kept.step_seconds, run.step_seconds, "step");
-      expect_same(kept.exposed_seconds, run.exposed_seconds, "exposed");
-      expect_same(kept.total_bytes, run.total_bytes, "bytes");
+      expect_same(kept.figures["step_seconds"], run.step_seconds, "step");
+      expect_same(kept.figures["exposed_seconds"], run.exposed_seconds, "exposed");
+      expect_same(kept.figures["total_bytes"], run.total_bytes, "bytes");
       const bool sampled = run.spec.algorithm == "rank-dad";
       ASSERT_EQ(run.network.sampling.has_value(), sampled) << run.spec.label;
-      EXPECT_EQ(!std::isnan(kept.sampling_error), sampled);
+      EXPECT_EQ(!std::isnan(kept.figures["sampling_error"]), sampled);
       if (sampled) {
-        expect_same(kept.sampling_error, run.network.sampling->mean_error, "error");
-        worst = std::max(worst, kept.sampling_error);
+        expect_same(kept.figures["sampling_error"], run.network.sampling->mean_error, "error");
+        worst = std::max(worst, kept.figures["sampling_error"]);
       }
     }
   }
@@ -191,8 +191,8 @@ TEST_F(SweepRuns, SeedsAreThoseOfTheScenarioAndTheNext) {
     const report::Result alone = run_experiment(
         load_scenario(path, {"training.batch=" + batch, fmt::format("seed={}", 1 + run.trial.seed)}, make_catalog()),
         false);
-    expect_same(run.final_accuracy, alone.runs[0].final_accuracy, "accuracy");
-    expect_same(run.total_seconds, alone.runs[0].total_seconds, "seconds");
+    expect_same(run.figures["final_accuracy"], alone.runs[0].final_accuracy, "accuracy");
+    expect_same(run.figures["total_seconds"], alone.runs[0].total_seconds, "seconds");
   }
 }
 
@@ -416,7 +416,7 @@ TEST_F(SweepRuns, AMergeRefusesWhatDoesNotBelongTogether) {
   EXPECT_NE(merge("1.sqlite", "1.sqlite", "2.sqlite").find("is there already"), std::string::npos);
 }
 
-// Of 38 columns 12 were compared.
+// Every figure of a run is compared.
 TEST_F(SweepRuns, AMergeNamesTheColumnInWhichFilesDisagree) {
   run(sweep_of(scenario(kRunSweep)), "1.sqlite", {.threads = 2}, {1, 3});
   const std::string one = folder_.path("1.sqlite");
@@ -426,31 +426,25 @@ TEST_F(SweepRuns, AMergeNamesTheColumnInWhichFilesDisagree) {
   }();
   ASSERT_EQ(results.runs.front().trial.point, 1);
   const std::size_t before = folder_.files();
-  for (const RunColumn& column : run_columns().subspan(1)) {  // the first is the number by which runs are told
+  for (std::size_t i = 0; i < report::figures().size(); ++i) {
+    const report::Figure& figure = report::figures()[i];
     SweepResults other = results;
-    SweepRun& changed = other.runs.front();
-    std::visit(
-        [&](const auto member) {
-          using Value = std::remove_reference_t<decltype(changed.*member)>;
-          if constexpr (std::is_same_v<Value, bool>) {
-            changed.*member = !(changed.*member);
-          } else if constexpr (std::is_same_v<Value, double>) {
-            changed.*member = std::isnan(changed.*member) ? 1 : changed.*member + 1;
-          } else if constexpr (std::is_same_v<Value, std::string>) {
-            changed.*member += "x";
-          } else {
-            changed.*member += 1000;
-          }
-        },
-        column.member);
+    report::FigureValues& changed = other.runs.front().figures;
+    if (figure.kind == report::Figure::Kind::text) {
+      changed.set(i, changed.text(i) + "x");
+    } else if (figure.kind == report::Figure::Kind::truth) {
+      changed.set(i, changed.number(i) == 1 ? 0 : 1);
+    } else {
+      changed.set(i, std::isnan(changed.number(i)) ? 1 : changed.number(i) + 1);
+    }
     write_file("other.sqlite", other);
     try {
       merge_sweeps(folder_.path("m.sqlite"), {one, folder_.path("other.sqlite")});
-      FAIL() << column.name;
+      FAIL() << figure.name;
     } catch (const InputError& error) {
       const std::string words = error.what();
       EXPECT_NE(words.find("has other results than"), std::string::npos) << words;
-      EXPECT_NE(words.find(fmt::format("for point 1: {} is not the same", column.name)), std::string::npos) << words;
+      EXPECT_NE(words.find(fmt::format("for point 1: {} is not the same", figure.name)), std::string::npos) << words;
     }
   }
   using Change = std::function<void(SweepResults&)>;

@@ -11,20 +11,19 @@ namespace {
 constexpr double kNoNumber = std::numeric_limits<double>::quiet_NaN();
 
 SweepRun run_of(std::int64_t point, std::int64_t seed, const std::string& label, double seconds) {
-  SweepRun run;
-  run.trial = {point, seed};
-  run.label = label;
-  run.algorithm = label;
-  run.target_reached = std::isfinite(seconds);
-  run.target_seconds = seconds;
-  run.target_after_seconds = 0.99 * seconds;  // evaluations are close together
-  run.target_step = std::isfinite(seconds) ? 10 : kNoNumber;
-  run.final_accuracy = 0.9;
-  run.step_seconds = seconds / 10;
-  run.total_bytes = 1e6;
-  run.money = 2.5;
-  run.joules = 700;
-  run.relative_steps = run.scale_seconds = run.scale_low = run.scale_high = kNoNumber;
+  SweepRun run{{point, seed}, 0, {}, {}};
+  run.figures.set("label", label)
+      .set("algorithm", label)
+      .set("communicates", 1)
+      .set("target_reached", double{std::isfinite(seconds) ? 1.0 : 0.0})
+      .set("target_seconds", seconds)
+      .set("target_after_seconds", 0.99 * seconds)  // evaluations are close together
+      .set("target_step", std::isfinite(seconds) ? 10 : kNoNumber)
+      .set("final_accuracy", 0.9)
+      .set("step_seconds", seconds / 10)
+      .set("total_bytes", 1e6)
+      .set("money_to_target", 2.5)
+      .set("joules_to_target", 700);
   return run;
 }
 
@@ -102,7 +101,7 @@ TEST(SweepPageOfResults, HoldsWhatTheFileHolds) {
   for (std::int64_t point = 1; point <= 3; ++point) {
     for (std::int64_t seed = 0; seed < 2; ++seed) {
       SweepRun alone = run_of(point, seed, "pooled", 0.5);
-      alone.communicates = false;
+      alone.figures.set("communicates", 0);
       results.runs.push_back(alone);
       results.runs.push_back(run_of(point, seed, "rank-dad", point == 2 ? 1 : 9));
       // With one of the seeds of point 2 it does not get there.
@@ -137,17 +136,17 @@ TEST(SweepPageOfResults, HoldsWhatTheFileHolds) {
   EXPECT_FALSE(report.points[1].ranked.back().seconds.has_value());
   EXPECT_TRUE(report.points[3].ranked.empty());
 
-  ASSERT_EQ(report.figures.size(), 18U);
-  const report::SweepReport::Figures& missed = report.figures[11];
+  ASSERT_EQ(report.rows.size(), 18U);
+  const report::SweepReport::Row& missed = report.rows[11];
   EXPECT_EQ(missed.point, 1U);
   EXPECT_EQ(missed.seed, 1);
   EXPECT_EQ(missed.run, 0U);
-  EXPECT_TRUE(std::isnan(missed.target_seconds));
-  EXPECT_EQ(report.figures[0].run, 2U);
-  EXPECT_EQ(report.figures[0].target_seconds, 0.5);
-  EXPECT_EQ(report.figures[0].bytes, 1e6);
-  EXPECT_EQ(report.figures[0].money, 2.5);
-  EXPECT_EQ(report.figures[0].joules, 700);
+  EXPECT_TRUE(std::isnan(missed["target_seconds"]));
+  EXPECT_EQ(report.rows[0].run, 2U);
+  EXPECT_EQ(report.rows[0]["target_seconds"], 0.5);
+  EXPECT_EQ(report.rows[0]["total_bytes"], 1e6);
+  EXPECT_EQ(report.rows[0]["money_to_target"], 2.5);
+  EXPECT_EQ(report.rows[0]["joules_to_target"], 700);
   ASSERT_EQ(report.failures.size(), 1U);
   EXPECT_EQ(report.failures[0].point, 4);
   EXPECT_EQ(report.failures[0].message, "no route");

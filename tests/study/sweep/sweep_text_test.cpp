@@ -15,14 +15,13 @@ namespace {
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
 SweepRun run(std::int64_t point, std::int64_t number, const std::string& label, double seconds, std::int64_t seed = 0) {
-  SweepRun one;
-  one.trial = {point, seed};
-  one.number = number;
-  one.label = one.algorithm = label;
-  one.target_reached = std::isfinite(seconds);
-  one.target_seconds = seconds;
-  one.target_after_seconds = 0.99 * seconds;  // evaluations are close together
-  one.scale_seconds = one.scale_low = one.scale_high = one.relative_steps = kNone;
+  SweepRun one{{point, seed}, number, {}, {}};
+  one.figures.set("label", label)
+      .set("algorithm", label)
+      .set("communicates", 1)
+      .set("target_reached", std::isfinite(seconds) ? 1 : 0)
+      .set("target_seconds", seconds)
+      .set("target_after_seconds", 0.99 * seconds);  // evaluations are close together
   return one;
 }
 
@@ -71,13 +70,12 @@ TEST(SweepTable, WhatIsNotToldApartIsAnAnswerAndACellOfTheMap) {
   EXPECT_NE(text.find("    2      0ms  1Mbps  open: b, a          2.00 s\n"), std::string::npos) << text;
   // Exact runs learn one trajectory: what one takes longer for as many steps is not chance.
   results.runs[2] = run(2, 1, "a", 2.3);
-  results.runs[2].exact = results.runs[3].exact = true;
-  results.runs[2].step_seconds = 0.23;
-  results.runs[3].step_seconds = 0.2;
-  EXPECT_NE(sweep_table(results).find("a 1.15 times\n"), std::string::npos)
-      << sweep_table(results);
+  for (const std::size_t at : {2U, 3U}) results.runs[at].figures.set("exact", 1);
+  results.runs[2].figures.set("step_seconds", 0.23);
+  results.runs[3].figures.set("step_seconds", 0.2);
+  EXPECT_NE(sweep_table(results).find("a 1.15 times\n"), std::string::npos) << sweep_table(results);
   SweepResults many = grid(9, 11);
-  for (std::size_t point = 0; point < 11; ++point) many.runs[2 * point].target_seconds = 2.1;
+  for (std::size_t point = 0; point < 11; ++point) many.runs[2 * point].figures.set("target_seconds", 2.1);
   const std::string map = sweep_table(many);
   EXPECT_NE(map.find("  0ms  = = = = = = = = = = =\n"), std::string::npos) << map;
   EXPECT_NE(map.find("=  (equal, or not told apart)"), std::string::npos) << map;
@@ -85,7 +83,8 @@ TEST(SweepTable, WhatIsNotToldApartIsAnAnswerAndACellOfTheMap) {
 
 TEST(SweepTable, ATargetMetBeforeTheFirstStepIsNoRatio) {
   SweepResults results = grid(2, 3);
-  for (const std::size_t at : {2U, 3U}) results.runs[at].target_seconds = results.runs[at].target_after_seconds = 0;
+  for (const std::size_t at : {2U, 3U})
+    results.runs[at].figures.set("target_seconds", 0).set("target_after_seconds", 0);
   EXPECT_NE(sweep_table(results).find("equal: a, b"), std::string::npos) << sweep_table(results);
 }
 
@@ -93,8 +92,8 @@ TEST(SweepTable, SaysHowFarRelativeStepsMove) {
   SweepResults results = grid(2, 3);
   const std::vector<double> ratios{1.1, 1.25, kNone, 1.6, 1.3, 1.2};
   for (std::size_t point = 0; point < ratios.size(); ++point) {
-    results.runs[2 * point].relative_steps = ratios[point];
-    results.runs[2 * point + 1].relative_steps = 1;
+    results.runs[2 * point].figures.set("relative_steps", ratios[point]);
+    results.runs[2 * point + 1].figures.set("relative_steps", 1);
   }
   const std::string text = sweep_table(results);
   EXPECT_NE(text.find("relative steps of a: 1.1 to 1.6 over 5 points\n"), std::string::npos) << text;
@@ -136,7 +135,7 @@ TEST(Winners, AreMeansOverSeedsWithTheirIntervals) {
 TEST(Winners, ReferenceEndsTakeNoPartBesideOthers) {
   SweepResults results = grid(1, 1);
   results.runs.push_back(run(1, 3, "pooled", 0.1));
-  results.runs.back().communicates = false;
+  results.runs.back().figures.set("communicates", 0);
   EXPECT_EQ(outcomes(results).at(0).ranked.front().label, "b");
   results.runs.erase(results.runs.begin(), results.runs.begin() + 2);
   EXPECT_EQ(outcomes(results).at(0).ranked.front().label, "pooled");
@@ -144,8 +143,8 @@ TEST(Winners, ReferenceEndsTakeNoPartBesideOthers) {
 
 TEST(Winners, AreThoseAtScaleWhereThatIsKnown) {
   SweepResults results = grid(1, 1);
-  results.runs[0].scale_seconds = 100;
-  results.runs[1].scale_seconds = 200;
+  results.runs[0].figures.set("scale_seconds", 100);
+  results.runs[1].figures.set("scale_seconds", 200);
   const PointOutcome outcome = outcomes(results).at(0);
   EXPECT_EQ(outcome.metric, report::Metric::time_at_scale);
   EXPECT_EQ(outcome.ranked.front().label, "a");

@@ -3,7 +3,7 @@
 /** Shares by kind, largest first: [{kind, share, parts: how many, top: the longest of them}]. */
 function boundKinds(run) {
   const kinds = new Map();
-  for (const bound of run.bound_by) {
+  for (const bound of run.bounds) {
     // longest first
     const known = kinds.get(bound.kind);
     if (known) {
@@ -41,9 +41,9 @@ function adviceFor(run) {
   } else {
     const alone = main.parts === 1 ? `, all of it on ${resource}` : `, ${shareText(share)} on ${resource} alone`;
     text += `${alone}: ${helpFor(main.kind)}`;
-    const left = run.per_step.seconds - seconds;
-    if (run.bound_by.length > 1 && left > 0) {
-      const whole = humanSeconds(run.per_step.seconds);
+    const left = run.step_seconds - seconds;
+    if (run.bounds.length > 1 && left > 0) {
+      const whole = humanSeconds(run.step_seconds);
       text += `; even if it cost nothing there, ${humanSeconds(left)} of ${whole} would be left`;
     }
   }
@@ -56,9 +56,9 @@ function adviceFor(run) {
 
 function addBounds(page, section) {
   const runs = page.runs;
-  if (!runs.some((run) => run.bound_by.length > 0)) return;
+  if (!runs.some((run) => run.bounds.length > 0)) return;
   const names = [
-    ...new Set(["bandwidth", "latency", "compute", ...runs.flatMap((run) => run.bound_by.map((b) => b.kind))]),
+    ...new Set(["bandwidth", "latency", "compute", ...runs.flatMap((run) => run.bounds.map((b) => b.kind))]),
   ];
   const kindsOf = runs.map(boundKinds);
   const parts = names
@@ -83,7 +83,7 @@ function addBounds(page, section) {
         { title: "share", number: true },
       ],
       runs.flatMap((run) =>
-        run.bound_by.map((bound) => [
+        run.bounds.map((bound) => [
           run.label,
           bound.resource,
           bound.kind,

@@ -6,26 +6,28 @@ function carbonText(grams) {
 }
 
 function addCosts(page, section) {
-  const runs = page.runs.filter((run) => run.costs);
-  if (runs.length === 0) return;
   const stretches = [
-    { name: "to_target", group: `to ${targetText(page.target)}` },
-    { name: "whole", group: "whole run" },
-    { name: "at_scale", group: `as ${page.result.at_scale?.workload}` },
-  ].filter(({ name }) => runs.some((run) => run.costs[name]));
+    { ending: "_to_target", group: `to ${targetText(page.target)}` },
+    { ending: "", group: "whole run" },
+    { ending: "_at_scale", group: `as ${page.result.at_scale?.workload}` },
+  ];
   const quantities = [
     { name: "money", title: "money", text: (value) => moneyText(value, page.result.currency ?? "") },
     { name: "joules", title: "energy", text: humanEnergy },
     { name: "grams_co2e", title: "CO₂e", text: carbonText },
-  ].filter(({ name }) => runs.some((run) => stretches.some((s) => isNumber(run.costs[s.name]?.[name]))));
-  const cells = stretches.flatMap((stretch) => quantities.map((quantity) => ({ stretch, quantity })));
+  ];
+  const known = (items, names) => items.filter((item) => page.runs.some((run) => names(item).some((name) => isNumber(run[name]))));
+  const shownStretches = known(stretches, ({ ending }) => quantities.map(({ name }) => name + ending));
+  const shownQuantities = known(quantities, ({ name }) => stretches.map(({ ending }) => name + ending));
+  const cells = shownStretches.flatMap((stretch) => shownQuantities.map((quantity) => ({ stretch, quantity })));
+  if (cells.length === 0) return;
   const columns = [
     { title: "run" },
     ...cells.map(({ stretch, quantity }) => ({ title: quantity.title, number: true, group: stretch.group })),
   ];
-  const rows = runs.map((run) => [
+  const rows = page.runs.map((run) => [
     nameOf(page, run),
-    ...cells.map(({ stretch, quantity }) => quantity.text(run.costs[stretch.name]?.[quantity.name])),
+    ...cells.map(({ stretch, quantity }) => quantity.text(run[quantity.name + stretch.ending])),
   ]);
   section.append(table("What is not known is left out (–), never counted as nothing", columns, rows));
 }

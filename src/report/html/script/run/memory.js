@@ -4,7 +4,7 @@ const kMemoryParts = ["parameters", "master_copies", "optimizer", "gradients", "
 
 function addMemory(page, section) {
   const runs = page.runs;
-  if (!runs.some((run) => run.memory?.bytes > 0)) return;
+  if (!runs.some((run) => run.memory_bytes > 0)) return;
   const parts = kMemoryParts
     .map((name, i) => ({
       label: name.replace("_", " "),
@@ -12,7 +12,7 @@ function addMemory(page, section) {
       values: runs.map((run) => run.memory[name]),
     }))
     .filter((part) => part.values.some((value) => value > 0));
-  const totals = runs.map((run) => run.memory.bytes);
+  const totals = runs.map((run) => run.memory_bytes);
   const device = runs.map((run) => run.memory.device_bytes);
   const of = (i) => (isNumber(device[i]) ? ` of ${humanBytes(device[i])}` : "");
   const described = runs.map((run, i) => `${run.label} ${humanBytes(totals[i])}${of(i)}`).join("; ");

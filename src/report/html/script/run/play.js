@@ -117,7 +117,7 @@ function addTimeline(runs, section) {
     return `From when a worker was asked, or began, until its answer was there, was lost, or was no longer waited for.${tail}`;
   };
   const description = () => {
-    const { participation: took } = current.played;
+    const { contributions: took } = current.played;
     return (
       `Time line of ${current.label}, a row a worker: of ${humanCount(took.asked)} parts ${humanCount(took.used)} went ` +
       `into the model, ${humanCount(took.late)} came too late, ${humanCount(took.failed)} never came.`
@@ -190,15 +190,15 @@ function stalenessBars(counts) {
 }
 
 function addStaleness(runs, section) {
-  const stale = runs.filter((run) => run.played.staleness.counts.length > 0);
+  const stale = runs.filter((run) => run.played.staleness.length > 0);
   if (stale.length === 0) return;
   section.append(
     element("h3", {}, "Staleness"),
     lead("How many updates of the model there were between what was read and what was written, and how often."),
   );
   for (const run of stale) {
-    const list = stalenessBars(run.played.staleness.counts);
-    const mean = withDigits(run.played.staleness.mean);
+    const list = stalenessBars(run.played.staleness);
+    const mean = withDigits(run.mean_staleness);
     const described = list
       .filter(({ times }) => times > 0)
       .map(({ label, times }) => `${label}: ${humanCount(times)}`)
@@ -210,7 +210,7 @@ function addStaleness(runs, section) {
           { title: "updates", number: true },
           { title: "how often", number: true },
         ],
-        run.played.staleness.counts.map(({ updates, times }) => [humanCount(updates), humanCount(times)]),
+        run.played.staleness.map(({ updates, times }) => [humanCount(updates), humanCount(times)]),
       ),
     );
     section.append(element("h4", {}, `${run.label}, mean ${mean}`), figure.figure);
@@ -244,19 +244,19 @@ function addPlays(page, section) {
     { title: "outages", number: true },
   ];
   const rows = runs.map((run) => {
-    const { updates, participation, staleness, workers_time: time, wasted, outages } = run.played;
-    const all = time.busy_seconds + time.idle_seconds + time.down_seconds;
+    const { contributions, busy_seconds: busy, idle_seconds: idle, outages } = run.played;
+    const all = busy + idle + run.down_seconds;
     return [
       nameOf(page, run),
-      humanCount(updates),
-      humanCount(participation.asked),
-      humanCount(participation.used),
-      humanCount(participation.late),
-      humanCount(participation.failed),
-      withDigits(staleness.mean),
-      ...[time.busy_seconds, time.idle_seconds, time.down_seconds].map((part) => shareText(part / all)),
-      humanSeconds(wasted.seconds),
-      humanBytes(wasted.bytes),
+      humanCount(run.steps),
+      humanCount(contributions.asked),
+      humanCount(contributions.used),
+      humanCount(contributions.late),
+      humanCount(contributions.failed),
+      withDigits(run.mean_staleness),
+      ...[busy, idle, run.down_seconds].map((part) => shareText(part / all)),
+      humanSeconds(run.wasted_seconds),
+      humanBytes(run.wasted_bytes),
       humanCount(outages.hosts + outages.links),
     ];
   });

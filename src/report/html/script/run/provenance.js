@@ -27,7 +27,7 @@ function addProvenance(page, section) {
         `${run.label}: of ${humanCount(sampling.steps)} steps that differ ${humanCount(sampling.simulated)} were ` +
           "simulated, the others interpolated between them by their bytes: one is off by " +
           `${(100 * sampling.step_error).toPrecision(2)} % (root mean square), the mean step by ` +
-          `${(100 * sampling.mean_error).toPrecision(2)} % (standard error)`,
+          `${(100 * run.sampling_error).toPrecision(2)} % (standard error)`,
       );
     }
   }

@@ -11,7 +11,7 @@ startPage(
       timelines: more("timelines"),
       runs: result.runs,
       marks: marks(result.runs.map(shares)),
-      target: result.runs[0]?.target.accuracy ?? null,
+      target: result.scenario.target_accuracy,
       // Up to 2^64, where a number of JavaScript is no longer whole: the digits as they are written.
       seed: /"seed":\s*(\d+)/.exec(text)?.[1] ?? String(result.scenario.seed),
     };

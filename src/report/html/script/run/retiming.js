@@ -52,7 +52,7 @@ function retimed(page, retiming, at) {
     return {
       run,
       factor,
-      seconds: scaled(run.per_step.seconds),
+      seconds: scaled(run.step_seconds),
       target: scaled(timeToCompare(run)),
       shares: sharesAt(retiming, index, at),
     };
@@ -61,7 +61,7 @@ function retimed(page, retiming, at) {
 
 /** What runs are compared by: the time to accuracy of what was timed where it is known, else of what was learned. */
 const timeToCompare = (run) =>
-  isNumber(run.at_scale?.seconds?.value) ? run.at_scale.seconds.value : run.target.reached ? run.target.seconds : null;
+  run.scale_seconds ?? run.target_seconds;
 
 /**
  * Whether two runs are not told apart where the time of a step has changed: what seeds and evaluations leave open of

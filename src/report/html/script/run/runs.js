@@ -12,10 +12,10 @@ const shares = (run) => run.exchange !== null;
 /** The runs that share, fastest to the target first, then those that did not reach it, nearest first. */
 function ranked(runs) {
   const sharing = runs.filter(shares);
-  const reached = sharing.filter((run) => run.target.reached);
-  reached.sort((a, b) => a.target.seconds - b.target.seconds);
-  const others = sharing.filter((run) => !run.target.reached);
-  others.sort((a, b) => (b.accuracy.best ?? 0) - (a.accuracy.best ?? 0));
+  const reached = sharing.filter((run) => run.target_reached);
+  reached.sort((a, b) => a.target_seconds - b.target_seconds);
+  const others = sharing.filter((run) => !run.target_reached);
+  others.sort((a, b) => (b.best_accuracy ?? 0) - (a.best_accuracy ?? 0));
   return [...reached, ...others];
 }
 
@@ -30,17 +30,17 @@ function nameOf(page, run) {
 
 function addRanking(page, section) {
   const order = ranked(page.runs);
-  if (order.length < 2 || !order[0].target.reached) return;
-  const slowest = Math.max(...order.filter((run) => run.target.reached).map((run) => run.target.seconds));
-  const best = order[0].target.seconds;
+  if (order.length < 2 || !order[0].target_reached) return;
+  const slowest = Math.max(...order.filter((run) => run.target_reached).map((run) => run.target_seconds));
+  const best = order[0].target_seconds;
   const verdicts = new Map(page.result.answer.ranking.map((place) => [place.run, place.verdict]));
   const entries = order.map((run) => {
     const name = nameOf(page, run);
-    if (!run.target.reached) {
-      const text = `did not reach ${targetText(run.target.accuracy)}; best ${humanPercent(run.accuracy.best)}`;
+    if (!run.target_reached) {
+      const text = `did not reach ${targetText(page.target)}; best ${humanPercent(run.best_accuracy)}`;
       return element("li", {}, name, element("span", { class: "none" }, text));
     }
-    const width = slowest > 0 ? (100 * run.target.seconds) / slowest : 0;
+    const width = slowest > 0 ? (100 * run.target_seconds) / slowest : 0;
     return element(
       "li",
       {},
@@ -50,11 +50,11 @@ function addRanking(page, section) {
         { class: "track", "aria-hidden": "true" },
         element("span", { class: "length", style: `width:${width}%` }),
       ),
-      element("span", { class: "number" }, humanSeconds(run.target.seconds)),
+      element("span", { class: "number" }, humanSeconds(run.target_seconds)),
       element(
         "span",
         { class: "number" },
-        run === order[0] || best === 0 ? "" : factorText(run.target.seconds / best),
+        run === order[0] || best === 0 ? "" : factorText(run.target_seconds / best),
         { equal: ", equal", undecided: ", not told apart" }[verdicts.get(run.label)] ?? "",
       ),
     );
@@ -66,7 +66,7 @@ function addRanking(page, section) {
 
 /** What a run gets done, where that is all that was asked for. */
 function addThroughput(page, columns, rows) {
-  const done = page.runs.map((run) => run.throughput ?? {});
+  const done = page.runs;
   const add = (title, name, text) => {
     if (!done.some((one) => isNumber(one[name]))) return;
     columns.splice(-1, 0, { title, number: true });
@@ -94,13 +94,13 @@ function addRuns(page, section) {
   ];
   const rows = page.runs.map((run) => [
     nameOf(page, run),
-    secondsWithBand(run.target.seconds, run.band?.target_seconds),
-    humanCount(run.target.step),
-    run.diverged ? "diverged" : humanPercent(run.accuracy.final),
-    humanPercent(run.accuracy.best),
-    secondsWithBand(run.per_step.seconds, run.band?.step_seconds),
-    humanBytes(run.per_step.bytes_up_per_worker),
-    humanBytes(run.per_step.bytes_down_per_worker),
+    secondsWithBand(run.target_seconds, run.band?.target_seconds),
+    humanCount(run.target_step),
+    run.diverged ? "diverged" : humanPercent(run.final_accuracy),
+    humanPercent(run.best_accuracy),
+    secondsWithBand(run.step_seconds, run.band?.step_seconds),
+    humanBytes(run.bytes_up_per_worker),
+    humanBytes(run.bytes_down_per_worker),
     humanBytes(run.total_bytes),
     kept(boundText(run)),
   ]);
@@ -109,7 +109,7 @@ function addRuns(page, section) {
   const empty = (at) => rows.every((row) => row[at] === kNone);
   const left = columns.map((_, at) => at).filter((at) => !(page.result.timing_only && columns[at].group && empty(at)));
   const [winner] = ranked(page.runs);
-  const first = winner?.target.reached ? page.runs.indexOf(winner) : -1;
+  const first = winner?.target_reached ? page.runs.indexOf(winner) : -1;
   section.append(
     table(
       "Every run; times are simulated, a step is the mean over the run",

@@ -79,18 +79,22 @@ function addScale(page, section) {
   columns.push({ title: "× relative steps (95 %)", number: true }, { title: "× time per step", number: true });
   if (known) columns.push({ title: "= time to accuracy (95 %)", number: true });
   columns.push({ title: "steps here, by seed", number: true });
-  const times = runs.map((run) => run.at_scale.seconds);
-  const rows = runs.map((run) => {
-    const at = run.at_scale;
+  const relative = runs.map((run) => ({
+    value: run.relative_steps,
+    low: run.relative_steps_low,
+    high: run.relative_steps_high,
+  }));
+  const times = runs.map((run) => ({ value: run.scale_seconds, low: run.scale_seeds_low, high: run.scale_seeds_high }));
+  const rows = runs.map((run, i) => {
     const row = [nameOf(page, run)];
-    if (known) row.push(humanCount(at.known_steps));
-    row.push(withInterval(at.relative_steps, withDigits), humanSeconds(at.seconds_per_step));
-    if (known) row.push(withInterval(at.seconds, humanSeconds));
-    row.push(at.steps_to_target.map((steps) => (isNumber(steps) ? humanCount(steps) : "not reached")).join(", "));
+    if (known) row.push(humanCount(scale.known_steps.value));
+    row.push(withInterval(relative[i], withDigits), humanSeconds(run.step_seconds));
+    if (known) row.push(withInterval(times[i], humanSeconds));
+    row.push(run.at_scale.steps_to_target.map((steps) => (isNumber(steps) ? humanCount(steps) : "not reached")).join(", "));
     return row;
   });
   // The chart is of the product where that is known, else of the relative steps.
-  const estimates = known ? times : runs.map((run) => run.at_scale.relative_steps);
+  const estimates = known ? times : relative;
   const text = known ? humanSeconds : withDigits;
   if (estimates.some((estimate) => isNumber(estimate.value))) {
     const labels = runs.map((run) => run.label);

@@ -5,9 +5,9 @@
  * compressing and the rest, the part that stands still into waiting for other workers and the rest.
  */
 function stepParts(runs) {
-  const per = runs.map((run) => run.per_step);
-  const has = (name) => per.some((step) => isNumber(step[name]));
-  const less = (whole, part) => per.map((s) => (isNumber(s[whole]) ? Math.max(0, s[whole] - (s[part] ?? 0)) : null));
+  const has = (name) => runs.some((run) => isNumber(run[name]));
+  const less = (whole, part) =>
+    runs.map((run) => (isNumber(run[whole]) ? Math.max(0, run[whole] - (run[part] ?? 0)) : null));
   const parts = [
     {
       label: has("compression_seconds") ? "compute without compression" : "compute",
@@ -19,19 +19,19 @@ function stepParts(runs) {
     parts.push({
       label: "compression",
       part: kParts.compression,
-      values: per.map((s) => s.compression_seconds ?? null),
+      values: runs.map((run) => run.compression_seconds ?? null),
     });
   }
   parts.push({
     label: "exposed communication",
     part: kParts.communication,
-    values: less("exposed_communication_seconds", "waiting_seconds"),
+    values: less("exposed_seconds", "waiting_seconds"),
   });
   if (has("waiting_seconds")) {
     parts.push({
       label: "waiting for others",
       part: kParts.waiting,
-      values: per.map((s) => s.waiting_seconds ?? null),
+      values: runs.map((run) => run.waiting_seconds ?? null),
     });
   }
   return parts;
@@ -50,17 +50,17 @@ function partsTable(page, caption, parts, text, total = null) {
 }
 
 /** Without a step there is nothing to draw. */
-const stepsTaken = (runs) => runs.some((run) => isNumber(run.per_step.seconds));
+const stepsTaken = (runs) => runs.some((run) => isNumber(run.step_seconds));
 
 function addStepTimes(page, section) {
   if (!stepsTaken(page.runs)) return;
   const parts = stepParts(page.runs);
-  const totals = page.runs.map((run) => run.per_step.seconds);
+  const totals = page.runs.map((run) => run.step_seconds);
   const caption =
     "A step of the worker that ends last: busy computing, and standing still for the network or for others";
   const description =
     "Stacked bars: " +
-    page.runs.map((run) => `${run.label} ${humanSeconds(run.per_step.seconds)} a step`).join("; ") +
+    page.runs.map((run) => `${run.label} ${humanSeconds(run.step_seconds)} a step`).join("; ") +
     ".";
   const figure = chartFigure(description, [], () =>
     partsTable(page, caption, parts, humanSeconds, { title: "step", values: totals }),
@@ -76,8 +76,8 @@ function addStepBytes(page, section) {
   if (!stepsTaken(page.runs)) return;
   const runs = page.runs;
   const parts = [
-    { label: "up (sent)", part: kParts.up, values: runs.map((run) => run.per_step.bytes_up_per_worker) },
-    { label: "down (received)", part: kParts.down, values: runs.map((run) => run.per_step.bytes_down_per_worker) },
+    { label: "up (sent)", part: kParts.up, values: runs.map((run) => run.bytes_up_per_worker) },
+    { label: "down (received)", part: kParts.down, values: runs.map((run) => run.bytes_down_per_worker) },
   ];
   const caption = "Payload that a worker sends and receives in a step";
   const described = runs.map(

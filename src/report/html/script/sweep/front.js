@@ -12,7 +12,8 @@ function paretoFront(points) {
 
 function addFront(sweep, section) {
   const time = sweep.figures.find((figure) => figure.decides);
-  const takes = ["money", "joules", "bytes"]
+  const until = time?.name === "scale_seconds" ? "at_scale" : "to_target";
+  const takes = [`money_${until}`, `joules_${until}`, "total_bytes"]
     .map((name) => sweep.figures.find((figure) => figure.name === name))
     .filter(Boolean);
   if (!time || takes.length === 0) return;

@@ -1,20 +1,17 @@
 // A sweep as the sections use it: axes with their values in words, points by their place, figures over the seeds.
 
-/** What is known of a run at a point. `time` is what points are decided by. */
+/** The kinds in which figures of these units are written; of no unit it is a count. */
+const kFigureKinds = { s: "seconds", B: "bytes", J: "energy", share: "share", currency: "money" };
+
+/** What is known of a run at a point. `decides` of what points are decided by. */
 function figuresOf(result) {
   const time = result.sweep.at_scale ? "scale_seconds" : "target_seconds";
   const money = (value) => moneyText(value, result.sweep.currency);
   kKinds.money = { units: [{ name: result.sweep.currency, factor: 1 }], text: money };
-  return [
-    { name: "target_seconds", title: "time to the target", kind: "seconds" },
-    { name: "scale_seconds", title: "time to accuracy at scale", kind: "seconds" },
-    { name: "target_step", title: "steps to the target", kind: "count" },
-    { name: "final_accuracy", title: "final accuracy", kind: "share" },
-    { name: "step_seconds", title: "time of a step", kind: "seconds" },
-    { name: "bytes", title: "bytes sent in all", kind: "bytes" },
-    { name: "money", title: "money", kind: "money" },
-    { name: "joules", title: "energy", kind: "energy" },
-  ].map((figure) => ({ ...figure, text: kKinds[figure.kind].text, decides: figure.name === time }));
+  return result.figures.about.map((figure) => {
+    const kind = kFigureKinds[figure.unit] ?? "count";
+    return { ...figure, kind, text: kKinds[kind].text, decides: figure.name === time };
+  });
 }
 
 /** Numbers of these units read as in the rest of the page, others as the sweep has them. */
