@@ -1,5 +1,5 @@
 // One fact has one name and one value, whichever output says it: over scenarios that are drawn, a run's figures are the
-// same in its JSON, its CSV, the CSV of a sweep of that one point, and the library.
+// same in its JSON, its CSV, the CSV of a sweep of that one point, and the library, and one verdict is drawn from them.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -143,6 +143,37 @@ void expect_json(const json& told, const Figure& figure, const Run& run) {
   }
 }
 
+/// The result that a page holds.
+json in_page(const std::string& html) {
+  const std::string before = R"(<script type="application/json" id="result">)";
+  const std::size_t start = html.find(before) + before.size();
+  return json::parse(html.substr(start, html.find("</script", start) - start));
+}
+
+/// How the runs of a result and the same of a sweep of that one point stand to the first of them.
+void expect_same_verdict(const json& result, const json& sweep) {
+  const json& point = sweep["points"][0];
+  const json& ranking = result["answer"]["ranking"];
+  std::vector<std::string> ranked;
+  for (const json& one : point["ranked"]) {
+    if (one.size() > 1) ranked.push_back(sweep["runs"][one[0].get<std::size_t>()]["label"]);
+  }
+  ASSERT_EQ(ranked.size(), ranking.size()) << result["answer"] << point;
+  std::size_t beside = 0;
+  for (std::size_t i = 0; i < ranked.size(); ++i) {
+    EXPECT_EQ(ranked[i], ranking[i]["run"]);
+    if (i == 0) continue;
+    const json& ours = ranking[i]["of_first"];
+    const json& theirs = point["of_first"][i - 1];
+    EXPECT_EQ(ours["value"], theirs[0]) << ranked[i];
+    EXPECT_EQ(ours["low"], theirs[1]) << ranked[i];
+    EXPECT_EQ(ours["high"], theirs[2]) << ranked[i];
+    const std::string verdict = ranking[i]["verdict"];
+    if (beside == i - 1 && (verdict == "equal" || verdict == "undecided")) ++beside;
+  }
+  EXPECT_EQ(point["beside"].size(), beside) << result["answer"] << point;
+}
+
 TEST(SameFigures, InTheJsonTheCsvASweepOfOnePointAndTheLibrary) {
   const test::TemporaryFolder folder;
   std::map<std::string, int> known;  // in how many runs a figure had a value
@@ -155,7 +186,9 @@ TEST(SameFigures, InTheJsonTheCsvASweepOfOnePointAndTheLibrary) {
         "swept.xml",
         Draw(seed).scenario("<sweep><vary path=\"platform.federation.sites.down\" values=\"50Mbps\"/></sweep>"));
     const std::string file = folder.path(fmt::format("{}.sqlite", seed));
-    const auto points = lines_of(sweep(swept, file, {}, options).csv());
+    const Sweep of_one_point = sweep(swept, file, {}, options);
+    const auto points = lines_of(of_one_point.csv());
+    expect_same_verdict(json::parse(result.json()), in_page(of_one_point.html()));
     const auto curve = lines_of(result.csv());
     const json told = json::parse(result.json())["runs"];
     ASSERT_EQ(points.size(), result.runs().size());

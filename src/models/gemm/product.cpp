@@ -37,7 +37,7 @@ Index depth() {
   return (Index{64} << 10U) / static_cast<Index>(sizeof(T)) / kernels<T>().panel_columns;
 }
 template <class T>
-constexpr Index kLine = Index{64} / static_cast<Index>(sizeof(T));  ///< of memory
+constexpr Index kNumbersOfALine = Index{64} / static_cast<Index>(sizeof(T));  ///< of memory
 /// The left operand of a product: its rows, or its columns where it is used transposed.
 enum class Left { rows, columns };
 
@@ -153,7 +153,8 @@ void for_pieces(Index rows, Index columns, const Body& body) {
 /// the caches. Returns how far apart the copies are.
 template <class T>
 Index copy_left(const T* from, Index stride, Index runs, Index length) {
-  const Index apart = (length + 2 * kLine<T> - 1) / (2 * kLine<T>)*(2 * kLine<T>)+kLine<T>;  // an odd number of lines
+  const Index apart = (length + 2 * kNumbersOfALine<T> - 1) /
+                      (2 * kNumbersOfALine<T>)*(2 * kNumbersOfALine<T>)+kNumbersOfALine<T>;  // an odd number of lines
   T* to = Packed<T>::mine().reserve_left(runs * apart);
   for (Index i = 0; i < runs; ++i, from += stride, to += apart) std::copy_n(from, length, to);
   return apart;

@@ -46,7 +46,7 @@ struct SweepRun {
   SweepTrial trial;
   std::int64_t number = 0;  ///< from 1, in the order of the scenario
   report::FigureValues figures;
-  std::string step_parts;  ///< of a step, by what their errors go by (parts_in_text()); empty: no band is known
+  std::string uncertainty;  ///< what leaves its times open (report::to_text()); empty: nothing is known of it
   const std::string& label() const { return figures.text("label"); }
   bool event_driven() const { return figures.is("event_driven"); }
 };

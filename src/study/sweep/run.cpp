@@ -14,7 +14,7 @@
 #include <thread>
 #include <utility>
 
-#include "report/step_parts.hpp"
+#include "report/uncertainty.hpp"
 #include "sim/simulator.hpp"
 #include "study/experiment.hpp"
 #include "study/playground.hpp"
@@ -219,7 +219,8 @@ class Timers {
     std::vector<SweepRun> runs;
     for (const report::RunResult& one : result.runs) {
       runs.push_back({trial, static_cast<std::int64_t>(runs.size()) + 1, report::FigureValues({one, result}),
-                      one.step_band ? report::parts_in_text(one.step_band->parts) : ""});
+                      to_text(report::Uncertainty{
+                          one.step_band ? one.step_band->parts : std::vector<estimate::TimePart>(), one.arrivals})});
       if (!one.played) continue;
       ++plays_;
       operations_learned_ += one.played->learned;

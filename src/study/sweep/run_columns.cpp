@@ -28,7 +28,7 @@ std::string create_run_table() {
     }
     line += ' ' + part;
   };
-  add("step_parts TEXT NOT NULL,");
+  add("uncertainty TEXT NOT NULL,");
   for (const Figure& figure : figures()) add(std::string(figure.name) + ' ' + sql_type(figure.kind) + ',');
   add("PRIMARY KEY(point, seed, number),");
   add("FOREIGN KEY(point, seed) REFERENCES trial) WITHOUT ROWID;");
@@ -42,7 +42,7 @@ std::string insert_into_run() {
 }
 
 void insert_run(Statement& insert, const SweepTrial& trial, const SweepRun& run) {
-  insert << trial.point << trial.seed << run.number << run.step_parts;
+  insert << trial.point << trial.seed << run.number << run.uncertainty;
   for (std::size_t i = 0; i < figures().size(); ++i) {
     if (is_text(i)) {
       insert << run.figures.text(i);
@@ -57,7 +57,7 @@ void insert_run(Statement& insert, const SweepTrial& trial, const SweepRun& run)
 }
 
 std::string select_runs() {
-  std::string select = "SELECT point, seed, number, step_parts";
+  std::string select = "SELECT point, seed, number, uncertainty";
   for (const Figure& figure : figures()) select += std::string(", ") + figure.name;
   return select + " FROM run ORDER BY point, seed, number";
 }
@@ -76,7 +76,7 @@ SweepRun run_of_row(const Statement& row) {
 }
 
 void add(RowChecksum& checksum, const SweepRun& run) {
-  checksum << run.number << std::string_view(run.step_parts);
+  checksum << run.number << std::string_view(run.uncertainty);
   for (std::size_t i = 0; i < figures().size(); ++i) {
     if (is_text(i)) {
       checksum << std::string_view(run.figures.text(i));
@@ -88,7 +88,7 @@ void add(RowChecksum& checksum, const SweepRun& run) {
 
 const char* differing_column(const SweepRun& a, const SweepRun& b) {
   if (a.number != b.number) return "number";
-  if (a.step_parts != b.step_parts) return "step_parts";
+  if (a.uncertainty != b.uncertainty) return "uncertainty";
   const auto same = [&](std::size_t i) {
     if (is_text(i)) return a.figures.text(i) == b.figures.text(i);
     const double one = a.figures.number(i);

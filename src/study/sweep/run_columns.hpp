@@ -7,7 +7,7 @@
 
 namespace dadsim::study {
 
-// The table `run` of a file of results: point, seed, number, step_parts, and a column for every figure of a run
+// The table `run` of a file of results: point, seed, number, uncertainty, and a column for every figure of a run
 // (report/figures.hpp), in its order. A number that is not known is NULL, a text that there is none of is empty.
 
 /// The statement that creates the table.

@@ -6,7 +6,7 @@
 
 #include "estimate/verdict.hpp"
 #include "report/contender.hpp"
-#include "report/step_parts.hpp"
+#include "report/uncertainty.hpp"
 
 namespace dadsim::study {
 namespace {
@@ -29,6 +29,7 @@ struct OverSeeds {
   Contender contender = {};
   std::vector<double> step_seconds = {};
   double best_accuracy = 0;
+  bool counted = false;  ///< its relative steps are known
 };
 
 void add_seed(const SweepRun& run, Metric metric, OverSeeds& over) {
@@ -36,10 +37,16 @@ void add_seed(const SweepRun& run, Metric metric, OverSeeds& over) {
   if (std::isfinite(run.figures["best_accuracy"]))
     over.best_accuracy = std::max(over.best_accuracy, run.figures["best_accuracy"]);
   over.step_seconds.push_back(run.figures["step_seconds"]);
+  over.counted = over.counted || std::isfinite(run.figures["relative_steps"]);
   contender.step_seconds = mean_of(over.step_seconds).value;
   contender.exact = run.figures.is("exact");
-  if (contender.parts.empty()) contender.parts = report::parts_of_text(run.step_parts);
+  const report::Uncertainty uncertainty = report::uncertainty_of(run.uncertainty);
+  if (contender.parts.empty()) contender.parts = uncertainty.parts;
   if (metric == Metric::time_to_target) {
+    if (!uncertainty.arrivals.empty()) {
+      contender.arrivals.insert(contender.arrivals.end(), uncertainty.arrivals.begin(), uncertainty.arrivals.end());
+      return;
+    }
     const bool reached = std::isfinite(run.figures["target_seconds"]);
     contender.arrivals.push_back(
         reached ? std::optional(estimate::Arrival{run.figures["target_after_seconds"], run.figures["target_seconds"]})
@@ -95,6 +102,10 @@ PointOutcome decide_point(std::size_t point, const std::vector<const SweepRun*>&
     for (std::size_t i = 0; i < all.size(); ++i) all[i].contender = contenders[i];
   }
   std::erase_if(all, [](const OverSeeds& one) { return !one.competes; });
+  // A quicker step wins nothing where nobody knows how many of them it takes.
+  const auto is_counted = [](const OverSeeds& one) { return one.counted; };
+  if (outcome.metric == Metric::time_per_step && std::ranges::any_of(all, is_counted))
+    std::erase_if(all, [&](const OverSeeds& one) { return !is_counted(one); });
   for (OverSeeds& one : all) {
     std::optional<estimate::Estimate> seconds = seconds_of(one.contender, outcome.metric);
     outcome.ranked.push_back({.label = one.label,
