@@ -17,7 +17,7 @@ RandomStream stream_of(const std::array<std::int32_t, 2>& seed) {
 
 /// ⌈fraction · n⌉, or n where that is no more than `whole_below`.
 step::Expression kept_of(const RandomCoordinates::Options& options, const step::Expression& elements) {
-  const step::Expression part = kept_of_numbers(options.fraction, elements);
+  step::Expression part = kept_of_numbers(options.fraction, elements);
   if (options.whole_below == 0) return part;
   const step::Expression is_more = step::extent::exceeds(elements, static_cast<double>(options.whole_below));
   return elements + is_more * (part - elements);
