@@ -6,14 +6,13 @@
 namespace dadsim::report {
 
 std::string to_text(const Uncertainty& uncertainty) {
-  using Json = nlohmann::json;
-  Json parts = Json::array();
+  nlohmann::json parts = nlohmann::json::array();
   for (const estimate::TimePart& part : uncertainty.parts) parts.push_back({part.kin, part.seconds, part.cause});
-  Json arrivals = Json::array();
+  nlohmann::json arrivals = nlohmann::json::array();
   for (const auto& arrival : uncertainty.arrivals)
-    arrivals.push_back(arrival ? Json{arrival->after, arrival->at} : Json(nullptr));
-  return Json{{"parts", std::move(parts)}, {"arrivals", std::move(arrivals)}}.dump(-1, ' ', false,
-                                                                                   Json::error_handler_t::replace);
+    arrivals.push_back(arrival ? nlohmann::json{arrival->after, arrival->at} : nlohmann::json(nullptr));
+  return nlohmann::json{{"parts", std::move(parts)}, {"arrivals", std::move(arrivals)}}.dump(
+      -1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 Uncertainty uncertainty_of(const std::string& text) {
