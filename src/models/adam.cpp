@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "models/kernels/array_kernels.hpp"
 #include "models/parameter_blocks.hpp"
 
 namespace dadsim::models {
@@ -27,26 +28,20 @@ void Adam::update(Network& network, const Gradient& gradient, double learning_ra
   const bool decoupled = spec_.kind == spec::OptimizerSpec::Kind::adamw;
   const auto keep = static_cast<float>(1 - learning_rate * spec_.weight_decay);
 
-  // In pieces that stay in the first-level cache from one expression to the next.
-  constexpr Eigen::Index kPiece = 1024;
   for_parameter_blocks(network, gradient, [&](std::size_t l, Eigen::Index offset, auto weights, auto value_gradients) {
     const auto [rate, scale] = corrected[std::min(l, moments_.matrices())];
-    for (Eigen::Index begin = 0; begin < weights.size(); begin += kPiece) {
-      const Eigen::Index size = std::min(kPiece, weights.size() - begin);
-      auto w = weights.segment(begin, size);
-      const auto g = value_gradients.segment(begin, size);
-      auto m = moments_.first(l).segment(offset + begin, size);
-      auto v = moments_.second(l).segment(offset + begin, size);
-      if (decoupled || decay == 0) {
-        m = beta1 * m + rest1 * g;
-        v = beta2 * v + rest2 * g.square();
-        if (decay != 0) w *= keep;
-      } else {
-        m = beta1 * m + rest1 * (g + decay * w);
-        v = beta2 * v + rest2 * (g + decay * w).square();
-      }
-      w -= rate * m / (scale * v.sqrt() + epsilon);
-    }
+    const AdamStep step{.beta1 = beta1,
+                        .rest1 = rest1,
+                        .beta2 = beta2,
+                        .rest2 = rest2,
+                        .rate = rate,
+                        .scale = scale,
+                        .epsilon = epsilon,
+                        .decay = decay,
+                        .keep = keep,
+                        .decoupled = decoupled};
+    array_kernels().adam(step, weights.size(), weights.data(), value_gradients.data(),
+                         moments_.first(l).data() + offset, moments_.second(l).data() + offset);
   });
 }
 

@@ -3,6 +3,7 @@
 
 #include "models/gemm/panels.hpp"
 #include "models/gemm/product.hpp"
+#include "models/kernels/array_kernels.hpp"
 #include "models/operations/operations.hpp"
 #include "models/operations/recurrent.hpp"
 #include "support/parallel.hpp"
@@ -108,13 +109,9 @@ class Gru final : public OperationOf<T> {
         } else {
           before = state.row(row - 1).array();
         }
-        auto gate = kept[kGates].row(row).array();
-        auto r_z = gate.head(2 * u);
-        auto n = gate.tail(u);
-        r_z = (r_z + h.head(2 * u)).logistic();
         kept[kReset].row(row).array() = h.tail(u);
-        n = (n + gate.head(u) * h.tail(u)).tanh();
-        state.row(row).array() = n + gate.segment(u, u) * (before - n);
+        array_kernels_of<T>().gru(u, h.data(), before.data(), kept[kGates].data() + row * 3 * u,
+                                  flow.output.data() + row * u);
       }
     }
   }
@@ -127,32 +124,14 @@ class Gru final : public OperationOf<T> {
     for (Index t = steps_; t-- > 0;) {
       for (Index s = begin; s < end; ++s) {
         const Index row = s * steps_ + t;
-        T* const gate = kept[kGates].data() + row * 3 * u;
-        T* const delta = kept[kDeltaH].data() + row * 3 * u;
-        step_back(u, gate, gate + u, gate + 2 * u, delta, delta + u, delta + 2 * u, kept[kReset].data() + row * u,
-                  kept[kBefore].data() + row * u, value_gradient.data() + row * u, carried.data() + (s - begin) * u);
+        array_kernels_of<T>().gru_back(u, kept[kGates].data() + row * 3 * u, kept[kDeltaH].data() + row * 3 * u,
+                                       kept[kReset].data() + row * u, kept[kBefore].data() + row * u,
+                                       value_gradient.data() + row * u, carried.data() + (s - begin) * u);
       }
       if (t == 0) break;
       const RowsStepsApart deltas(kept[kDeltaH].data() + (begin * steps_ + t) * 3 * u, end - begin, 3 * u,
                                   Eigen::OuterStride<>(steps_ * 3 * u));
       multiply_panels<T>(deltas, kept[kPackedH], carried, true);
-    }
-  }
-
-  /// (r, z, n) into their value_gradients, also in `delta`, for one sample and step; nothing overlaps.
-  static void step_back(Index u, T* __restrict r, T* __restrict z, T* __restrict n, T* __restrict delta_r,
-                        T* __restrict delta_z, T* __restrict delta_n, const T* __restrict reset,
-                        const T* __restrict before, const T* __restrict from_above, T* __restrict back) {
-    for (Index j = 0; j < u; ++j) {
-      const T dh = from_above[j] + back[j];
-      const T dn = dh * (T(1) - z[j]) * (T(1) - n[j] * n[j]);
-      const T dr = dn * reset[j] * r[j] * (T(1) - r[j]);
-      const T dz = dh * (before[j] - n[j]) * z[j] * (T(1) - z[j]);
-      back[j] = dh * z[j];
-      delta_n[j] = dn * r[j];
-      r[j] = delta_r[j] = dr;
-      z[j] = delta_z[j] = dz;
-      n[j] = dn;
     }
   }
 

@@ -3,6 +3,7 @@
 
 #include "models/gemm/panels.hpp"
 #include "models/gemm/product.hpp"
+#include "models/kernels/array_kernels.hpp"
 #include "models/operations/operations.hpp"
 #include "models/operations/recurrent.hpp"
 #include "support/parallel.hpp"
@@ -101,25 +102,15 @@ class Lstm final : public OperationOf<T> {
       }
       for (Index s = begin; s < end; ++s) {
         const Index row = s * steps_ + t;
-        auto gate = kept[kGates].row(row).array();
-        auto i_f = gate.head(2 * u);
-        auto g = gate.segment(2 * u, u);
-        auto o = gate.tail(u);
-        i_f = i_f.logistic();
-        g = g.tanh();
-        o = o.logistic();
-        auto cell = kept[kCell].row(row).array();
         auto before = kept[kBefore].row(row).array();
         if (t == 0) {
           before.setZero();
-          cell = gate.head(u) * g;
         } else {
           before = state.row(row - 1).array();
-          cell = gate.segment(u, u) * kept[kCell].row(row - 1).array() + gate.head(u) * g;
         }
-        auto cell_tanh = kept[kCellTanh].row(row).array();
-        cell_tanh = cell.tanh();
-        state.row(row).array() = o * cell_tanh;
+        T* const cell = kept[kCell].data() + row * u;
+        array_kernels_of<T>().lstm(u, kept[kGates].data() + row * 4 * u, t == 0 ? nullptr : cell - u, cell,
+                                   kept[kCellTanh].data() + row * u, flow.output.data() + row * u);
       }
     }
   }
@@ -134,33 +125,15 @@ class Lstm final : public OperationOf<T> {
     for (Index t = steps_; t-- > 0;) {
       for (Index s = begin; s < end; ++s) {
         const Index row = s * steps_ + t;
-        T* const gate = kept[kGates].data() + row * 4 * u;
         const T* cell_before = t == 0 ? zeros.data() : kept[kCell].data() + (row - 1) * u;
-        step_back(u, gate, gate + u, gate + 2 * u, gate + 3 * u, kept[kCellTanh].data() + row * u, cell_before,
-                  value_gradient.data() + row * u, carried.data() + (s - begin) * u,
-                  carried_cell.data() + (s - begin) * u);
+        array_kernels_of<T>().lstm_back(u, kept[kGates].data() + row * 4 * u, kept[kCellTanh].data() + row * u,
+                                        cell_before, value_gradient.data() + row * u, carried.data() + (s - begin) * u,
+                                        carried_cell.data() + (s - begin) * u);
       }
       if (t == 0) break;
       const RowsStepsApart deltas(kept[kGates].data() + (begin * steps_ + t) * 4 * u, end - begin, 4 * u,
                                   Eigen::OuterStride<>(steps_ * 4 * u));
       multiply_panels<T>(deltas, kept[kPackedH], carried, false);
-    }
-  }
-
-  /// (i, f, g, o) into their value_gradients, for one sample and step; nothing overlaps.
-  static void step_back(Index u, T* __restrict i, T* __restrict f, T* __restrict g, T* __restrict o,
-                        const T* __restrict cell_tanh, const T* __restrict cell_before, const T* __restrict from_above,
-                        const T* __restrict back, T* __restrict back_cell) {
-    for (Index j = 0; j < u; ++j) {
-      const T dh = from_above[j] + back[j];
-      const T dc = back_cell[j] + dh * o[j] * (T(1) - cell_tanh[j] * cell_tanh[j]);
-      const T di = dc * g[j] * i[j] * (T(1) - i[j]);
-      const T dg = dc * i[j] * (T(1) - g[j] * g[j]);
-      back_cell[j] = dc * f[j];
-      i[j] = di;
-      f[j] = dc * cell_before[j] * f[j] * (T(1) - f[j]);
-      g[j] = dg;
-      o[j] = dh * cell_tanh[j] * o[j] * (T(1) - o[j]);
     }
   }
 

@@ -1,0 +1,72 @@
+#pragma once
+
+#include <cstddef>
+
+#include "spec/model_specification.hpp"
+#include "support/kernel_set.hpp"
+
+// What learning does beside its own matrix products, on rows of numbers and with Eigen: compiled for several
+// instruction sets as the products are (models/gemm/kernels.hpp), and as those without types of Eigen's between here
+// and there.
+
+namespace dadsim::models {
+
+/// One step of Adam's for one matrix or vector (models/adam.cpp).
+struct AdamStep {
+  float beta1 = 0, rest1 = 0, beta2 = 0, rest2 = 0;
+  float rate = 0, scale = 0, epsilon = 0;
+  float decay = 0, keep = 0;
+  bool decoupled = false;
+};
+
+/// Rows × columns of numbers, `stride` from one row to the next.
+template <class T>
+struct Strided {
+  T* data = nullptr;
+  std::ptrdiff_t stride = 0;
+};
+
+template <class T>
+struct ArrayKernelsOf {
+  /// As activate_block() and the like of models/activation.hpp.
+  void (*activate)(spec::Activation activation, std::ptrdiff_t rows, std::ptrdiff_t columns, Strided<T> z);
+  void (*multiply_derivative_from_output)(spec::Activation activation, std::ptrdiff_t rows, std::ptrdiff_t columns,
+                                          Strided<const T> output, Strided<T> delta);
+  void (*multiply_derivative)(spec::Activation activation, std::ptrdiff_t rows, std::ptrdiff_t columns,
+                              Strided<const T> pre_activation, Strided<T> delta);
+
+  /// One sample and step of a GRU (models/operations/gru.cpp): gates and `from_state` (h_{t−1} W_hᵀ + b_h) into
+  /// (r, z, n) and the new state; and back, (r, z, n) into their gradients, also in `delta`. Nothing overlaps.
+  void (*gru)(std::ptrdiff_t units, const T* from_state, const T* before, T* gates, T* state);
+  void (*gru_back)(std::ptrdiff_t units, T* gates, T* delta, const T* reset, const T* before, const T* from_above,
+                   T* back);
+  /// The same of an LSTM (models/operations/lstm.cpp); `cell_before` is null in the first step. Back, (i, f, g, o) into
+  /// their gradients.
+  void (*lstm)(std::ptrdiff_t units, T* gates, const T* cell_before, T* cell, T* cell_tanh, T* state);
+  void (*lstm_back)(std::ptrdiff_t units, T* gates, const T* cell_tanh, const T* cell_before, const T* from_above,
+                    const T* back, T* back_cell);
+};
+
+struct ArrayKernels {
+  ArrayKernelsOf<float> of_float;
+  ArrayKernelsOf<double> of_double;
+
+  void (*adam)(const AdamStep& step, std::ptrdiff_t size, float* weights, const float* gradient, float* first,
+               float* second);
+};
+
+/// Those of this process.
+const ArrayKernels& array_kernels();
+
+template <class T>
+const ArrayKernelsOf<T>& array_kernels_of();
+template <>
+inline const ArrayKernelsOf<float>& array_kernels_of<float>() {
+  return array_kernels().of_float;
+}
+template <>
+inline const ArrayKernelsOf<double>& array_kernels_of<double>() {
+  return array_kernels().of_double;
+}
+
+}  // namespace dadsim::models

@@ -1,0 +1,345 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <numbers>
+#include <type_traits>
+
+#include "models/kernels/array_sets.hpp"
+
+// The loops of models/kernels/array_kernels.hpp, for the instructions that the including file is compiled for. All of
+// it belongs to that file alone: what is ours is in the unnamed namespace, and the file gives Eigen a name of its own.
+
+namespace dadsim::models {
+namespace {
+
+using Eigen::Index;
+
+template <class T>
+using ConstBlockOf =
+    Eigen::Map<const Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>, 0, Eigen::OuterStride<>>;
+template <class T>
+using MutableBlockOf =
+    Eigen::Map<Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>, 0, Eigen::OuterStride<>>;
+template <class T>
+using Row = Eigen::Map<Eigen::Array<T, 1, Eigen::Dynamic>>;
+template <class T>
+using ConstRow = Eigen::Map<const Eigen::Array<T, 1, Eigen::Dynamic>>;
+
+/// Φ(z), the standard normal distribution; erfc keeps its digits for z ≪ 0, where 1 + erf would lose them.
+template <class T>
+T normal_cdf(T z) {
+  return T(0.5) * std::erfc(-z * std::numbers::sqrt2_v<T> / T(2));
+}
+
+template <class T>
+T normal_density(T z) {
+  return std::exp(T(-0.5) * z * z) * std::numbers::inv_sqrtpi_v<T> / std::numbers::sqrt2_v<T>;
+}
+
+/// ½ erfc(x ÷ √2) and, if wanted, φ(x) for x = |z|, for `size` ≤ kPiece numbers. In float erfc(y) = t exp(−y² + P(t))
+/// with t = 1 ÷ (1 + y/2), where P is fitted by least squares at 2000 Chebyshev nodes of 0 ≤ y ≤ 9.5: the relative
+/// error is 3e-7 wherever the result is a normal number, without calls in the loops.
+constexpr Eigen::Index kPiece = 256;
+template <class T>
+void upper_tail(const T* z, Eigen::Index size, T* tail, T* density) {
+  if constexpr (std::is_same_v<T, double>) {
+    for (Eigen::Index i = 0; i < size; ++i) {
+      tail[i] = normal_cdf(-std::abs(z[i]));
+      if (density != nullptr) density[i] = normal_density(z[i]);
+    }
+  } else {
+    using Array = Eigen::Map<Eigen::Array<T, Eigen::Dynamic, 1>>;
+    const Eigen::Map<const Eigen::Array<T, Eigen::Dynamic, 1>> x(z, size);
+    Array h(tail, size);
+    T polynomial[kPiece];
+    for (Eigen::Index i = 0; i < size; ++i) {
+      const T t = T(1) / (T(1) + std::abs(z[i]) * T(0.353553391));
+      T sum = T(0.140507134);
+      for (const T coefficient : {-0.656615832F, 1.09943846F, -0.619523332F, -0.144173503F, 0.0354678626F,
+                                  0.0228741432F, 0.389117147F, 0.998341449F, -1.26543349F}) {
+        sum = sum * t + coefficient;
+      }
+      polynomial[i] = sum;
+      tail[i] = T(0.5) * t;
+    }
+    const Array p(polynomial, size);
+    h *= (p - T(0.5) * x.square()).exp();
+    if (density != nullptr) Array(density, size) = (T(-0.5) * x.square()).exp() * T(0.398942280);
+  }
+}
+
+/// Calls `body(row, column, size)` for pieces of a block's rows.
+template <class Block, class Body>
+void for_pieces(const Block& block, const Body& body) {
+  for (Eigen::Index row = 0; row < block.rows(); ++row) {
+    for (Eigen::Index i = 0; i < block.cols(); i += kPiece) body(row, i, std::min(kPiece, block.cols() - i));
+  }
+}
+
+/// z Φ(z), which is max(z, 0) − |z| (1 − Φ(|z|)).
+template <class T>
+void gelu(MutableBlockOf<T>& block) {
+  for_pieces(block, [&](Eigen::Index row, Eigen::Index column, Eigen::Index size) {
+    T* z = block.data() + row * block.outerStride() + column;
+    T tail[kPiece];
+    upper_tail<T>(z, size, tail, nullptr);
+    for (Eigen::Index i = 0; i < size; ++i) z[i] = (z[i] < T(0) ? T(0) : z[i]) - std::abs(z[i]) * tail[i];
+  });
+}
+
+/// Δ ⊙ (Φ(z) + z φ(z))
+template <class T>
+void multiply_gelu_derivative(const ConstBlockOf<T>& pre_activation, MutableBlockOf<T>& block) {
+  for_pieces(block, [&](Eigen::Index row, Eigen::Index column, Eigen::Index size) {
+    const T* z = pre_activation.data() + row * pre_activation.outerStride() + column;
+    T* delta = block.data() + row * block.outerStride() + column;
+    T tail[kPiece], density[kPiece];
+    upper_tail<T>(z, size, tail, density);
+    for (Eigen::Index i = 0; i < size; ++i) {
+      delta[i] *= (z[i] > T(0) ? T(1) - tail[i] : tail[i]) + z[i] * density[i];
+    }
+  });
+}
+
+// Plain loops, which the compiler vectorises (Eigen does not vectorise select). A comparison that fails keeps NaN, so
+// that a run that diverges shows it.
+// Rows that follow each other in memory are gone through as one.
+template <class T>
+void relu(MutableBlockOf<T>& z) {
+  const bool whole = z.outerStride() == z.cols();
+  const Eigen::Index size = whole ? z.size() : z.cols();
+  for (Eigen::Index row = 0; row < (whole ? 1 : z.rows()); ++row) {
+    T* values = z.data() + row * z.outerStride();
+    for (Eigen::Index i = 0; i < size; ++i) values[i] = values[i] < T(0) ? T(0) : values[i];
+  }
+}
+
+/// The choice is made by the bits: a conditional expression becomes a store behind a branch, which is not vectorised
+/// and is foretold wrongly half of the time.
+template <class T>
+void keep_where_positive(Eigen::Index size, const T* __restrict sign, T* __restrict values) {
+  using Bits = std::conditional_t<sizeof(T) == sizeof(std::int32_t), std::int32_t, std::int64_t>;
+  for (Eigen::Index i = 0; i < size; ++i) {
+    const Bits keep = sign[i] > T(0) ? Bits(-1) : Bits(0);
+    values[i] = std::bit_cast<T>(std::bit_cast<Bits>(values[i]) & keep);
+  }
+}
+
+template <class T>
+void keep_where_positive(const ConstBlockOf<T>& source, MutableBlockOf<T>& delta) {
+  const bool whole = source.outerStride() == source.cols() && delta.outerStride() == delta.cols();
+  const Eigen::Index size = whole ? delta.size() : delta.cols();
+  for (Eigen::Index row = 0; row < (whole ? 1 : delta.rows()); ++row) {
+    const T* sign = source.data() + row * source.outerStride();
+    keep_where_positive(size, sign, delta.data() + row * delta.outerStride());
+  }
+}
+
+template <class T>
+void activate_block(spec::Activation activation, MutableBlockOf<T> z) {
+  switch (activation) {
+    case spec::Activation::identity:
+      return;
+    case spec::Activation::relu:
+      relu<T>(z);
+      return;
+    case spec::Activation::tanh:
+      z.array() = z.array().tanh();
+      return;
+    case spec::Activation::sigmoid:
+      z.array() = T(1) / (T(1) + (-z.array()).exp());
+      return;
+    case spec::Activation::gelu:
+      gelu<T>(z);
+      return;
+  }
+}
+
+template <class T>
+void multiply_derivative_from_output_block(spec::Activation activation, ConstBlockOf<T> output,
+                                           MutableBlockOf<T> delta) {
+  const auto a = output.array();
+  switch (activation) {
+    case spec::Activation::identity:
+      return;
+    case spec::Activation::relu:
+      keep_where_positive<T>(output, delta);
+      return;
+    case spec::Activation::tanh:
+      delta.array() *= T(1) - a.square();
+      return;
+    case spec::Activation::sigmoid:
+      delta.array() *= a * (T(1) - a);
+      return;
+    case spec::Activation::gelu:  // needs the pre-activation
+      return;
+  }
+}
+
+template <class T>
+void multiply_derivative_block(spec::Activation activation, ConstBlockOf<T> pre_activation, MutableBlockOf<T> delta) {
+  const auto z = pre_activation.array();
+  switch (activation) {
+    case spec::Activation::identity:
+      return;
+    case spec::Activation::relu:
+      keep_where_positive<T>(pre_activation, delta);
+      return;
+    case spec::Activation::tanh:
+      delta.array() *= T(1) - z.tanh().square();
+      return;
+    case spec::Activation::sigmoid:
+      // σ' = σ(z)·σ(−z): the second factor keeps its digits where σ(z) is near 1.
+      delta.array() *= (T(1) / (T(1) + (-z).exp())) * (T(1) / (T(1) + z.exp()));
+      return;
+    case spec::Activation::gelu:
+      multiply_gelu_derivative<T>(pre_activation, delta);
+      return;
+  }
+}
+
+template <class T>
+void activate(spec::Activation activation, Index rows, Index columns, Strided<T> z) {
+  activate_block<T>(activation, MutableBlockOf<T>(z.data, rows, columns, Eigen::OuterStride<>(z.stride)));
+}
+
+template <class T>
+void multiply_derivative_from_output(spec::Activation activation, Index rows, Index columns, Strided<const T> output,
+                                     Strided<T> delta) {
+  multiply_derivative_from_output_block<T>(
+      activation, ConstBlockOf<T>(output.data, rows, columns, Eigen::OuterStride<>(output.stride)),
+      MutableBlockOf<T>(delta.data, rows, columns, Eigen::OuterStride<>(delta.stride)));
+}
+
+template <class T>
+void multiply_derivative(spec::Activation activation, Index rows, Index columns, Strided<const T> pre_activation,
+                         Strided<T> delta) {
+  multiply_derivative_block<T>(
+      activation, ConstBlockOf<T>(pre_activation.data, rows, columns, Eigen::OuterStride<>(pre_activation.stride)),
+      MutableBlockOf<T>(delta.data, rows, columns, Eigen::OuterStride<>(delta.stride)));
+}
+
+template <class T>
+void gru(Index u, const T* from_state, const T* before, T* gates, T* state) {
+  const ConstRow<T> h(from_state, 3 * u);
+  const ConstRow<T> last(before, u);
+  Row<T> gate(gates, 3 * u);
+  auto r_z = gate.head(2 * u);
+  auto n = gate.tail(u);
+  r_z = (r_z + h.head(2 * u)).logistic();
+  n = (n + gate.head(u) * h.tail(u)).tanh();
+  Row<T>(state, u) = n + gate.segment(u, u) * (last - n);
+}
+
+template <class T>
+void gru_rows_back(Index u, T* __restrict r, T* __restrict z, T* __restrict n, T* __restrict delta_r,
+                   T* __restrict delta_z, T* __restrict delta_n, const T* __restrict reset, const T* __restrict before,
+                   const T* __restrict from_above, T* __restrict back) {
+  for (Index j = 0; j < u; ++j) {
+    const T dh = from_above[j] + back[j];
+    const T dn = dh * (T(1) - z[j]) * (T(1) - n[j] * n[j]);
+    const T dr = dn * reset[j] * r[j] * (T(1) - r[j]);
+    const T dz = dh * (before[j] - n[j]) * z[j] * (T(1) - z[j]);
+    back[j] = dh * z[j];
+    delta_n[j] = dn * r[j];
+    r[j] = delta_r[j] = dr;
+    z[j] = delta_z[j] = dz;
+    n[j] = dn;
+  }
+}
+
+template <class T>
+void gru_back(Index u, T* gates, T* delta, const T* reset, const T* before, const T* from_above, T* back) {
+  gru_rows_back<T>(u, gates, gates + u, gates + 2 * u, delta, delta + u, delta + 2 * u, reset, before, from_above,
+                   back);
+}
+
+template <class T>
+void lstm(Index u, T* gates, const T* cell_before, T* cell_row, T* cell_tanh_row, T* state) {
+  Row<T> gate(gates, 4 * u);
+  auto i_f = gate.head(2 * u);
+  auto g = gate.segment(2 * u, u);
+  auto o = gate.tail(u);
+  i_f = i_f.logistic();
+  g = g.tanh();
+  o = o.logistic();
+  Row<T> cell(cell_row, u);
+  if (cell_before == nullptr) {
+    cell = gate.head(u) * g;
+  } else {
+    cell = gate.segment(u, u) * ConstRow<T>(cell_before, u) + gate.head(u) * g;
+  }
+  Row<T> cell_tanh(cell_tanh_row, u);
+  cell_tanh = cell.tanh();
+  Row<T>(state, u) = o * cell_tanh;
+}
+
+template <class T>
+void lstm_rows_back(Index u, T* __restrict i, T* __restrict f, T* __restrict g, T* __restrict o,
+                    const T* __restrict cell_tanh, const T* __restrict cell_before, const T* __restrict from_above,
+                    const T* __restrict back, T* __restrict back_cell) {
+  for (Index j = 0; j < u; ++j) {
+    const T dh = from_above[j] + back[j];
+    const T dc = back_cell[j] + dh * o[j] * (T(1) - cell_tanh[j] * cell_tanh[j]);
+    const T di = dc * g[j] * i[j] * (T(1) - i[j]);
+    const T dg = dc * i[j] * (T(1) - g[j] * g[j]);
+    back_cell[j] = dc * f[j];
+    i[j] = di;
+    f[j] = dc * cell_before[j] * f[j] * (T(1) - f[j]);
+    g[j] = dg;
+    o[j] = dh * cell_tanh[j] * o[j] * (T(1) - o[j]);
+  }
+}
+
+template <class T>
+void lstm_back(Index u, T* gates, const T* cell_tanh, const T* cell_before, const T* from_above, const T* back,
+               T* back_cell) {
+  lstm_rows_back<T>(u, gates, gates + u, gates + 2 * u, gates + 3 * u, cell_tanh, cell_before, from_above, back,
+                    back_cell);
+}
+
+/// In pieces that stay in the first-level cache from one expression to the next.
+void adam(const AdamStep& step, Index all, float* weights, const float* gradient, float* first, float* second) {
+  constexpr Index kStep = 1024;
+  using Numbers = Eigen::Map<Eigen::ArrayXf>;
+  for (Index begin = 0; begin < all; begin += kStep) {
+    const Index size = all - begin < kStep ? all - begin : kStep;
+    Numbers w(weights + begin, size);
+    const Eigen::Map<const Eigen::ArrayXf> g(gradient + begin, size);
+    Numbers m(first + begin, size);
+    Numbers v(second + begin, size);
+    if (step.decoupled || step.decay == 0) {
+      m = step.beta1 * m + step.rest1 * g;
+      v = step.beta2 * v + step.rest2 * g.square();
+      if (step.decay != 0) w *= step.keep;
+    } else {
+      m = step.beta1 * m + step.rest1 * (g + step.decay * w);
+      v = step.beta2 * v + step.rest2 * (g + step.decay * w).square();
+    }
+    w -= step.rate * m / (step.scale * v.sqrt() + step.epsilon);
+  }
+}
+
+template <class T>
+constexpr ArrayKernelsOf<T> kArrayLoopsOf = {
+    .activate = activate<T>,
+    .multiply_derivative_from_output = multiply_derivative_from_output<T>,
+    .multiply_derivative = multiply_derivative<T>,
+    .gru = gru<T>,
+    .gru_back = gru_back<T>,
+    .lstm = lstm<T>,
+    .lstm_back = lstm_back<T>,
+};
+
+constexpr ArrayKernels kArrayLoops = {
+    .of_float = kArrayLoopsOf<float>,
+    .of_double = kArrayLoopsOf<double>,
+    .adam = adam,
+};
+
+}  // namespace
+}  // namespace dadsim::models
