@@ -1,0 +1,165 @@
+#include "models/kernels/array_kernels.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+#include <vector>
+
+#include "models/kernels/array_sets.hpp"
+#include "support/random.hpp"
+
+// Every set of array kernels that runs here beside the portable one, over sizes that are no multiples of a vector. What
+// the portable one computes is held to PyTorch's numbers and to finite differences by the tests of the networks.
+
+namespace dadsim::models {
+namespace {
+
+using Index = std::ptrdiff_t;
+
+struct Set {
+  KernelSet name;
+  const ArrayKernels& kernels;
+};
+
+std::vector<Set> sets_that_run_here() {
+  std::vector<Set> sets{{KernelSet::portable, kPortableArrayKernels}};
+#ifdef __x86_64__
+  if (runs_here(KernelSet::avx2)) sets.push_back({KernelSet::avx2, kAvx2ArrayKernels});
+  if (runs_here(KernelSet::avx512)) sets.push_back({KernelSet::avx512, kAvx512ArrayKernels});
+#endif
+  return sets;
+}
+
+template <class T>
+const ArrayKernelsOf<T>& of_type(const ArrayKernels& kernels) {
+  if constexpr (std::is_same_v<T, float>) {
+    return kernels.of_float;
+  } else {
+    return kernels.of_double;
+  }
+}
+
+template <class T>
+std::vector<T> drawn_between(Index size, std::uint64_t seed, double low = -1, double high = 1) {
+  RandomStream random(seed, Purpose::test);
+  std::vector<T> values(static_cast<std::size_t>(size));
+  for (T& value : values) value = static_cast<T>(low + (high - low) * random() * 0x1p-32);
+  return values;
+}
+
+/// |a − b| ≤ `roundings` · ε · max(1, |b|): each set's exp, tanh and roots are good to a few roundings.
+template <class T>
+void expect_near(const std::vector<T>& a, const std::vector<T>& b, double roundings, const Set& set) {
+  ASSERT_EQ(a.size(), b.size());
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    const double bound = roundings * std::numeric_limits<T>::epsilon() * std::max(1.0, std::abs(double{b[i]}));
+    ASSERT_NEAR(a[i], b[i], bound) << name_of(set.name) << " at " << i << " of " << a.size();
+  }
+}
+
+constexpr Index kSizes[] = {1, 3, 7, 17, 67, 259};
+
+template <class T>
+class ArrayKernelsTest : public testing::Test {};
+using Numbers = testing::Types<float, double>;
+TYPED_TEST_SUITE(ArrayKernelsTest, Numbers);
+
+TYPED_TEST(ArrayKernelsTest, ActivationsAndTheirDerivatives) {
+  using T = TypeParam;
+  using spec::Activation;
+  constexpr Index kRows = 3;
+  const auto all = [&](const ArrayKernelsOf<T>& kernels, Activation activation, Index columns) {
+    const Index stride = columns + 2;
+    std::vector<T> result;
+    std::vector<T> z = drawn_between<T>(kRows * stride, 1, -4, 4);
+    const std::vector<T> before = z;
+    kernels.activate(activation, kRows, columns, {z.data(), stride});
+    result.insert(result.end(), z.begin(), z.end());
+    std::vector<T> delta = drawn_between<T>(kRows * stride, 2);
+    kernels.multiply_derivative_from_output(activation, kRows, columns, {z.data(), stride}, {delta.data(), stride});
+    result.insert(result.end(), delta.begin(), delta.end());
+    delta = drawn_between<T>(kRows * stride, 2);
+    kernels.multiply_derivative(activation, kRows, columns, {before.data(), stride}, {delta.data(), stride});
+    result.insert(result.end(), delta.begin(), delta.end());
+    return result;
+  };
+  for (const Set& set : sets_that_run_here()) {
+    for (const Activation activation :
+         {Activation::identity, Activation::relu, Activation::tanh, Activation::sigmoid, Activation::gelu}) {
+      for (const Index columns : kSizes) {
+        expect_near(all(of_type<T>(set.kernels), activation, columns),
+                    all(of_type<T>(kPortableArrayKernels), activation, columns), 32, set);
+      }
+    }
+  }
+}
+
+TYPED_TEST(ArrayKernelsTest, RecurrentCells) {
+  using T = TypeParam;
+  const auto all = [&](const ArrayKernelsOf<T>& kernels, Index units) {
+    std::vector<T> result;
+    const auto keep = [&](const std::vector<T>& row) { result.insert(result.end(), row.begin(), row.end()); };
+    std::vector<T> gates = drawn_between<T>(4 * units, 1, -3, 3), state(units), cell(units), cell_tanh(units);
+    std::vector<T> delta(4 * units), back = drawn_between<T>(units, 2), back_cell = drawn_between<T>(units, 3);
+    const std::vector<T> from_state = drawn_between<T>(3 * units, 4), before = drawn_between<T>(units, 5),
+                         above = drawn_between<T>(units, 6);
+    kernels.gru(units, from_state.data(), before.data(), gates.data(), state.data());
+    keep(gates), keep(state);
+    kernels.gru_back(units, gates.data(), delta.data(), from_state.data(), before.data(), above.data(), back.data());
+    keep(gates), keep(delta), keep(back);
+    for (const T* cell_before : {static_cast<const T*>(nullptr), before.data()}) {
+      gates = drawn_between<T>(4 * units, 7, -3, 3);
+      kernels.lstm(units, gates.data(), cell_before, cell.data(), cell_tanh.data(), state.data());
+      keep(gates), keep(cell), keep(cell_tanh), keep(state);
+      kernels.lstm_back(units, gates.data(), cell_tanh.data(), before.data(), above.data(), back.data(),
+                        back_cell.data());
+      keep(gates), keep(back_cell);
+    }
+    return result;
+  };
+  for (const Set& set : sets_that_run_here()) {
+    for (const Index units : kSizes) {
+      expect_near(all(of_type<T>(set.kernels), units), all(of_type<T>(kPortableArrayKernels), units), 64, set);
+    }
+  }
+}
+
+TEST(ArrayKernels, StepsOfAdam) {
+  const auto all = [](const ArrayKernels& kernels, Index size, bool decoupled, float decay) {
+    std::vector<float> weights = drawn_between<float>(size, 1), first = drawn_between<float>(size, 2, -0.1, 0.1);
+    std::vector<float> second = drawn_between<float>(size, 3, 0.01, 1);
+    const std::vector<float> gradient = drawn_between<float>(size, 4);
+    kernels.adam({.beta1 = 0.9F,
+                  .rest1 = 0.1F,
+                  .beta2 = 0.999F,
+                  .rest2 = 0.001F,
+                  .rate = 0.01F,
+                  .scale = 3,
+                  .epsilon = 1e-8F,
+                  .decay = decay,
+                  .keep = 1 - 0.01F * decay,
+                  .decoupled = decoupled},
+                 size, weights.data(), gradient.data(), first.data(), second.data());
+    weights.insert(weights.end(), first.begin(), first.end());
+    weights.insert(weights.end(), second.begin(), second.end());
+    return weights;
+  };
+  for (const Set& set : sets_that_run_here()) {
+    for (const Index size : {Index{1}, Index{13}, Index{1000}, Index{2051}}) {
+      for (const bool decoupled : {false, true}) {
+        for (const float decay : {0.0F, 0.1F}) {
+          expect_near(all(set.kernels, size, decoupled, decay), all(kPortableArrayKernels, size, decoupled, decay), 8,
+                      set);
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace dadsim::models
