@@ -78,7 +78,7 @@ class Result(_Pages):
         """The learning curves: a row for every run and evaluation (docs/output-csv.md)."""
         import pandas
 
-        return pandas.read_csv(io.StringIO(self.csv()))
+        return pandas.read_csv(io.StringIO(self.csv()), float_precision="round_trip")
 
     def to_dict(self):
         """All there is to say, as the JSON result has it (docs/output-json.md)."""
@@ -109,7 +109,7 @@ class Sweep(_Pages):
         """A row for every point, seed and run (docs/sweep.md)."""
         import pandas
 
-        return pandas.read_csv(io.StringIO(self.csv()))
+        return pandas.read_csv(io.StringIO(self.csv()), float_precision="round_trip")
 
 
 def figures():
