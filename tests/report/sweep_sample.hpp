@@ -139,6 +139,12 @@ class SampleSweep {
       if (report_.runs[run].communicates) point.ranked.push_back({run, estimate::Estimate{mean, {}, {}}});
     }
     std::ranges::sort(point.ranked, {}, [](const SweepReport::Time& time) { return time.seconds->value; });
+    for (SweepReport::Time& time : point.ranked) {
+      if (&time == point.ranked.data()) continue;
+      time.verdict = {{time.seconds->value / point.ranked.front().seconds->value, {}, {}},
+                      estimate::Standing::behind,
+                      estimate::WouldTell::nothing};
+    }
     report_.points.push_back(std::move(point));
   }
 

@@ -25,7 +25,8 @@ function addCosts(page, section) {
     { title: "run" },
     ...cells.map(({ stretch, quantity }) => ({ title: quantity.title, number: true, group: stretch.group })),
   ];
-  const rows = page.runs.map((run) => [
+  const runs = page.runs.filter((run) => cells.some(({ stretch, quantity }) => isNumber(run[quantity.name + stretch.ending])));
+  const rows = runs.map((run) => [
     nameOf(page, run),
     ...cells.map(({ stretch, quantity }) => quantity.text(run[quantity.name + stretch.ending])),
   ]);
