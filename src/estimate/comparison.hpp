@@ -10,6 +10,7 @@ namespace dadsim::estimate {
 /// evaluation before, and at the latest at `at`, that of the first which reached it.
 struct Arrival {
   double after = 0, at = 0;
+  double steps = 0;  ///< taken by then; 0: not known, or none
   bool operator==(const Arrival&) const = default;
 };
 

@@ -95,22 +95,32 @@ double align_exact(std::vector<Contender>& contenders) {
   bool missed = false;
   std::size_t seeds = 0;
   for (const Contender& one : contenders) seeds = std::max(seeds, one.arrivals.size());
+  // Where steps are not said, by the mean step.
+  const auto steps_of = [](const Contender& one, const Arrival& arrival) {
+    return arrival.steps > 0 ? arrival.steps : arrival.at / one.step_seconds;
+  };
   for (std::size_t seed = 0; seed < seeds; ++seed) {
-    std::optional<Arrival> least;  // in steps
+    const auto counts = [&](const Contender& one) {
+      return one.exact && one.step_seconds > 0 && seed < one.arrivals.size();
+    };
+    double least = std::numeric_limits<double>::infinity();
+    double share = 0;  // of the time of the first to meet it, after which it had been evaluated before
     for (const Contender& one : contenders) {
-      if (!one.exact || !(one.step_seconds > 0) || seed >= one.arrivals.size() || !one.arrivals[seed]) continue;
-      const Arrival steps{one.arrivals[seed]->after / one.step_seconds, one.arrivals[seed]->at / one.step_seconds};
-      if (!least || steps.at < least->at) least = steps;
+      if (!counts(one) || !one.arrivals[seed] || steps_of(one, *one.arrivals[seed]) >= least) continue;
+      least = steps_of(one, *one.arrivals[seed]);
+      share = one.arrivals[seed]->at > 0 ? one.arrivals[seed]->after / one.arrivals[seed]->at : 0;
     }
-    if (!least) continue;
+    if (!std::isfinite(least)) continue;
     for (Contender& one : contenders) {
-      if (!one.exact || !(one.step_seconds > 0) || seed >= one.arrivals.size()) continue;
+      if (!counts(one)) continue;
       std::optional<Arrival>& arrival = one.arrivals[seed];
-      // Times per step are means: steps that are the same come out apart by less than half a one.
-      if (arrival && arrival->at / one.step_seconds - least->at < 0.5) continue;
+      const double own = arrival ? steps_of(one, *arrival) : 0;
+      // Means of steps come out apart by less than half a one.
+      if (arrival && own - least < 0.5) continue;
       missed = missed || !arrival;
-      if (arrival) moved = std::max(moved, arrival->at / one.step_seconds - least->at);
-      arrival = Arrival{least->after * one.step_seconds, least->at * one.step_seconds};
+      moved = std::max(moved, own - least);
+      const double at = arrival ? arrival->at * least / own : least * one.step_seconds;
+      arrival = Arrival{at * share, at, least};
     }
   }
   for (Contender& one : contenders) {

@@ -70,6 +70,17 @@ std::optional<Place> place_of(const Result& result, std::size_t i, Metric metric
   return place;
 }
 
+/// A quicker step wins nothing where nobody knows how many of them it takes: where of some it is known, the others are
+/// told apart from them.
+void keep_those_with_counted_steps(const Result& result, std::vector<Place>& ranking) {
+  const auto is_counted = [&](const Place& place) {
+    const std::optional<ScaleResult>& scale = result.runs[place.run].at_scale;
+    return scale && scale->relative.ratio;
+  };
+  if (std::ranges::any_of(ranking, is_counted))
+    std::erase_if(ranking, [&](const Place& place) { return !is_counted(place); });
+}
+
 /// The ranking of an answer by a metric, how each run stands to the first, and what it says of pairs.
 void rank_by(const Result& result, Metric metric, Answer& answer) {
   std::vector<estimate::Contender> contenders;
@@ -80,6 +91,7 @@ void rank_by(const Result& result, Metric metric, Answer& answer) {
     if (!result.runs[i].spec.communicates) continue;
     if (const std::optional<Place> place = place_of(result, i, metric, contenders[i])) ranking.push_back(*place);
   }
+  if (metric == Metric::time_per_step) keep_those_with_counted_steps(result, ranking);
   std::ranges::stable_sort(ranking, {}, &Place::seconds);
   for (std::size_t i = 1; i < ranking.size(); ++i) {
     for (std::size_t j = 0; j < i; ++j) {
@@ -270,17 +282,6 @@ std::string counted_sentence(const Result& result, const std::vector<Place>& by_
       label_of(result, counted[1]));
 }
 
-/// A quicker step wins nothing where nobody knows how many of them it takes: where of some it is known, the others are
-/// told apart from them.
-void keep_those_with_counted_steps(const Result& result, std::vector<Place>& ranking) {
-  const auto is_counted = [&](const Place& place) {
-    const std::optional<ScaleResult>& scale = result.runs[place.run].at_scale;
-    return scale && scale->relative.ratio;
-  };
-  if (std::ranges::any_of(ranking, is_counted))
-    std::erase_if(ranking, [&](const Place& place) { return !is_counted(place); });
-}
-
 /// What the accuracies of some runs do not mean.
 std::string divergence_sentence(const Result& result) {
   std::vector<std::string> diverged;
@@ -333,7 +334,6 @@ Answer answer_of_runs(const Result& result) {
                   : other || result.timing_only ? Metric::time_per_step
                                                 : Metric::time_to_target;
   rank_by(result, answer.metric, answer);
-  if (answer.metric == Metric::time_per_step) keep_those_with_counted_steps(result, answer.ranking);
   if (answer.metric == Metric::time_to_target) {
     answer.sentences.push_back(target_sentence(result));
     return answer;

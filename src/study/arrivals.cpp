@@ -13,7 +13,8 @@ std::optional<estimate::Arrival> arrival_of(const std::vector<report::CurvePoint
   const auto reached =
       std::ranges::find_if(curve, [&](const report::CurvePoint& point) { return point.accuracy >= target; });
   if (reached == curve.end()) return std::nullopt;
-  return estimate::Arrival{reached == curve.begin() ? 0 : std::prev(reached)->seconds, reached->seconds};
+  return estimate::Arrival{reached == curve.begin() ? 0 : std::prev(reached)->seconds, reached->seconds,
+                           static_cast<double>(reached->step)};
 }
 
 double best_of(const std::vector<step::Evaluation>& curve) {
@@ -47,7 +48,7 @@ void add_arrivals(const Learned& learned, std::size_t i, double target, report::
     run.best_accuracies.push_back(best_of(curve));
     std::optional<estimate::Arrival>& arrival = run.arrivals.emplace_back();
     if (const auto passage = estimate::passage_of(curve, target))
-      arrival = {seconds_at(run, passage->after), seconds_at(run, passage->at)};
+      arrival = {seconds_at(run, passage->after), seconds_at(run, passage->at), static_cast<double>(passage->at)};
   }
 }
 

@@ -59,7 +59,7 @@ TEST_P(FiveForms, SpeakOfTheWorkload) {
   const bool known = asked.metric == "time-at-scale";
   const std::string source = DADSIM_SOURCE_DIR "/scenarios/" + asked.scenario + ".xml";
   const test::Outcome run = test::run_dadsim(
-      with_changes({source, "--json", "r.json", "--csv", "r.csv", "--report", "r.html", "--no-sliders"}),
+      with_changes({source, "--verbose", "--json", "r.json", "--csv", "r.csv", "--report", "r.html", "--no-sliders"}),
       folder_.path());
   ASSERT_EQ(run.exit_code, 0) << run.err;
 
@@ -123,7 +123,7 @@ TEST_P(FiveForms, SweepsSpeakOfTheWorkload) {
   EXPECT_NE(table.find(known ? "time to accuracy" : "a step"), std::string::npos) << table;
   EXPECT_EQ(table.find("(none)"), std::string::npos) << table;
   const auto row = row_of_csv(test::read_file(folder_.path("s.csv")), 1);
-  EXPECT_TRUE(row.at("timed_as").starts_with(asked.workload)) << row.at("timed_as");
+  EXPECT_TRUE(row.at("workload").starts_with(asked.workload)) << row.at("workload");
 }
 
 INSTANTIATE_TEST_SUITE_P(Shipped, FiveForms,

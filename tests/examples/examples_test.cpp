@@ -74,7 +74,7 @@ TEST(Examples, TakePartInAScenarioAndItsResults) {
 </scenario>)";
   const std::string json = folder.path("result.json");
   const std::string page = folder.path("page.html");
-  const std::string table = output_of({path, "--json", json, "--report", page});
+  const std::string table = output_of({path, "--verbose", "--json", json, "--report", page});
   EXPECT_NE(table.find("halves"), std::string::npos);
   EXPECT_NE(table.find("spectral gap"), std::string::npos);
   std::ifstream file(json);

@@ -208,7 +208,12 @@ const auto case_name = [](const auto& given) {
 
 INSTANTIATE_TEST_SUITE_P(Clusters, Flow,
                          testing::Combine(testing::Values("one_switch", "fat_tree", "dragonfly", "wan_tcp", "wan_rdma"),
-                                          testing::Values(16, 64, 128)),
+                                          testing::Values(16, 64)),
+                         case_name);
+INSTANTIATE_TEST_SUITE_P(MoreRanks, Flow,
+                         testing::Values(std::tuple{"one_switch", 128}, std::tuple{"fat_tree", 128},
+                                         std::tuple{"dragonfly", 256}, std::tuple{"wan_tcp", 128},
+                                         std::tuple{"wan_rdma", 128}),
                          case_name);
 INSTANTIATE_TEST_SUITE_P(ThreeClusters, Flow,
                          testing::Combine(testing::Values("wan_tcp_three", "wan_rdma_three"), testing::Values(24, 96)),
