@@ -2,9 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
-#include <iterator>
+#include <limits>
 #include <optional>
 #include <stdexcept>
 #include <unordered_map>
@@ -37,12 +36,9 @@ double if_reached(Of of) {
   return of.run.target_reached ? static_cast<double>(of.run.*member) : kNone;
 }
 
-/// Of the evaluation before the one that reached the target.
 double target_after(Of of) {
-  const RunResult& run = of.run;
-  if (!run.target_reached) return kNone;
-  const auto reached = std::ranges::find(run.curve, run.target_seconds, &CurvePoint::seconds);
-  return reached == run.curve.begin() ? 0 : std::prev(reached)->seconds;
+  const std::optional<estimate::Arrival> arrival = of.run.arrival();
+  return arrival ? arrival->after : kNone;
 }
 
 template <auto member>
@@ -83,13 +79,10 @@ double cost(Of of) {
 
 template <auto member>
 double of_played(Of of) {
-  return of.run.played ? static_cast<double>((*of.run.played).*member) : kNone;
+  return of.run.played ? ((*of.run.played).*member)() : kNone;
 }
 
-double participation(Of of) {
-  if (!of.run.played || of.run.played->asked == 0) return kNone;
-  return static_cast<double>(of.run.played->answered) / static_cast<double>(of.run.played->asked);
-}
+double share_used(Of of) { return of.run.played ? of.run.played->participation.share_used() : kNone; }
 
 std::string cause(Of of) {
   const std::vector<Cause> causes = causes_of(of.run);
@@ -277,10 +270,10 @@ constexpr std::array kFigures{
     number("participation", "share",
            "contributions that went into a model ÷ parts begun; this and the figures below are of event-driven runs "
            "alone",
-           participation, Better::high),
+           share_used, Better::high),
     number(
         "mean_staleness", "updates", "between what was read and what was written, where the algorithm tells of it",
-        [](Of of) { return of.run.played ? of.run.played->mean_staleness() : kNone; }, Better::low),
+        [](Of of) { return of.run.played ? of.run.played->participation.mean_staleness() : kNone; }, Better::low),
     number("wasted_seconds", "s", "computing whose result went into no model, all nodes together",
            of_played<&PlayedResult::wasted_seconds>, Better::low),
     number("wasted_bytes", "B", "of messages whose content went into no model, or that never arrived",

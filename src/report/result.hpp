@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <limits>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -16,6 +15,8 @@
 #include "estimate/memory.hpp"
 #include "report/shift_evaluation.hpp"
 #include "spec/specification.hpp"
+#include "step/event_log.hpp"
+#include "step/participation.hpp"
 #include "step/timeline.hpp"
 #include "step/timing.hpp"
 #include "step/trajectory.hpp"
@@ -97,69 +98,38 @@ struct TracedStep {
   std::shared_ptr<const step::Timeline> timeline;
 };
 
-/// What there is to say of a run whose order of events decides what is learned.
+/// What there is to say of a run whose order of events decides what is learned: what its protocol and its simulation
+/// have recorded, and what follows from both.
 struct PlayedResult {
-  std::int64_t updates = 0;                        ///< rounds, or updates of the model
-  double samples = 0;                              ///< that participants have trained with
-  std::int64_t asked = 0;                          ///< times that a client was asked to take part, or began by itself
-  std::int64_t answered = 0;                       ///< of these, how often its contribution went into a model
-  std::int64_t late = 0;                           ///< came too late, or was not waited for
-  std::int64_t failed = 0;                         ///< never came
-  std::int64_t retried = 0;                        ///< sent again after a failure
-  std::int64_t restored = 0;                       ///< times that a participant went on from a checkpoint
-  double lost_work = 0;                            ///< seconds of computing since such checkpoints
-  std::map<std::int64_t, std::int64_t> staleness;  ///< updates between what was read and what was written → how often
-  double wasted_seconds = 0;                       ///< computing whose result went into no model, all nodes together
-  double wasted_bytes = 0;                         ///< of messages whose content went into no model
-  double busy_seconds = 0;                         ///< computing, all workers together
-  double idle_seconds = 0;                         ///< neither computing nor down, all workers together
-  double down_seconds = 0;                         ///< all workers together
-  std::int64_t outages = 0;                        ///< of hosts
-  std::int64_t link_outages = 0;
-  double bytes_sent = 0, bytes_received = 0, bytes_lost = 0;  ///< by all nodes; the first is the sum of the others
-  std::map<std::string, double> facts;                        ///< of this algorithm alone, by name
-
+  step::Participation participation;
+  step::EventLog log;
   std::vector<std::string> hosts;  ///< per node: workers, then the aggregator
-  /// What became of a worker in the whole play.
+  std::size_t workers = 0;
+  /// Operations of learning: worked out for this run, and found because another run had needed the same.
+  std::int64_t learned = 0, found = 0;
+
+  double wasted_seconds() const;  ///< computing whose result went into no model, all nodes together
+  double wasted_bytes() const;    ///< of messages whose content went into no model, or that never arrived
+  double lost_work() const;       ///< seconds of computing since checkpoints that a participant went on from
+  std::int64_t restored() const;  ///< times that one did
+  std::int64_t outages() const;   ///< of hosts
+  double bytes_sent() const;      ///< by all nodes: the sum of the next two
+  double bytes_received() const;
+  double bytes_lost() const;
+  // All workers together, seconds.
+  double busy_seconds() const;
+  double idle_seconds() const;  ///< neither computing nor down
+  double down_seconds() const;
+
+  /// What became of a worker in the whole run.
   struct Worker {
     std::int64_t used = 0;          ///< times that its contribution went into a model
-    std::int64_t late = 0;          ///< as far as `parts` goes
+    std::int64_t late = 0;          ///< as far as the parts of the participation go
     std::int64_t failed = 0;        ///< the same
     double busy = 0, down = 0;      ///< seconds
     double sent = 0, received = 0;  ///< bytes
   };
-  std::vector<Worker> workers;
-  struct Part {
-    enum class End : std::uint8_t { used, late, failed };
-    std::int64_t round = 0;
-    std::int32_t worker = -1;
-    double begin = 0, end = 0;  ///< seconds
-    End how = End::used;
-  };
-  std::vector<Part> parts;  ///< clients in rounds, in the order of their ends; the first of them if there are many
-  struct Outage {
-    std::int32_t node = -1;
-    double begin = 0, end = 0;  ///< seconds
-  };
-  std::vector<Outage> host_outages;  ///< the same
-  struct Span {
-    enum class Kind : std::uint8_t { compute, send, lost, down };
-    Kind kind = Kind::compute;
-    std::int32_t node = -1, peer = -1;
-    double begin = 0, end = 0;  ///< seconds
-    double bytes = 0;
-    std::int64_t number = 0;
-    std::string what;
-    bool failed = false;
-  };
-  std::vector<Span> spans;  ///< of the trace, where one is asked for, in the order of their ends
-  std::int64_t spans_left_out = 0;
-  /// Operations of learning: worked out for this run, and found because another run had needed the same.
-  std::int64_t learned = 0, found = 0;
-  std::int64_t events = 0;
-
-  /// Updates between what was read and what was written; not a number where nobody has told.
-  double mean_staleness() const;
+  std::vector<Worker> per_worker() const;
 };
 
 /// Between which times nine of ten measurements lie, as far as predictions like it were held against measurements
@@ -189,7 +159,7 @@ struct Throughput {
   std::string above_peak = {};
 };
 
-/// Everything that is reported of one run. Computed by summarise() and by playing: the reports only print it.
+/// Everything that is reported of one run. Computed by summarise() and in study/results/: the reports only print it.
 struct RunResult {
   spec::RunSpec spec;
   std::int64_t steps = 0;
@@ -239,6 +209,8 @@ struct RunResult {
 
   /// Passes over the training data at a point of the curve; not a number where an epoch has no steps.
   double epochs_at(const CurvePoint& point) const;
+  /// When it reached the target, and the evaluation before that; nothing where it did not.
+  std::optional<estimate::Arrival> arrival() const;
   /// Factors on any time of so many steps; none without a band.
   std::optional<estimate::Band> factors() const;
   /// Whether its compression left anything out while it learned; none: it has none, or the run is event-driven.
@@ -285,5 +257,17 @@ struct Result {
 RunResult summarise(const spec::RunSpec& spec, const step::Trajectory& trajectory,
                     const std::vector<step::StepTiming>& timings, std::size_t workers, double target_accuracy,
                     const std::optional<step::StepTiming>& first = {}, const std::vector<double>& stand_for = {});
+
+/// What an event-driven run has left behind.
+struct PlayedRun {
+  PlayedResult played;
+  step::NetworkUse network;  ///< with the bytes of the whole run in the place of those of a step
+  std::vector<CurvePoint> curve;
+  std::int64_t steps_per_epoch = 0;
+  std::optional<ShiftEvaluation> evaluation = {};  ///< where the scenario asks for it
+};
+
+/// The same of an event-driven run, whose steps are updates of the model.
+RunResult summarise(const spec::RunSpec& spec, PlayedRun run, double target_accuracy);
 
 }  // namespace dadsim::report

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <numeric>
@@ -11,6 +12,7 @@
 #include <utility>
 
 #include "report/result.hpp"
+#include "report/sum_over.hpp"
 
 namespace dadsim::report {
 namespace {
@@ -130,13 +132,37 @@ void average_steps(const step::Trajectory& trajectory, const std::vector<step::S
   });
 }
 
-void find_target(double target_accuracy, RunResult& run) {
-  const auto reached = std::find_if(run.curve.begin(), run.curve.end(),
-                                    [&](const CurvePoint& point) { return point.accuracy >= target_accuracy; });
+/// Means over the updates of the model; of workers, means over these too.
+void average_updates(const PlayedResult& played, RunResult& run) {
+  const auto updates = static_cast<double>(std::max<std::int64_t>(1, run.steps));
+  const auto mean = [&](double step::EventLog::NodeUse::*what) {
+    return sum_over(played.log, run.workers, what) / updates / static_cast<double>(run.workers);
+  };
+  run.bytes_up_per_worker = mean(&step::EventLog::NodeUse::sent);
+  run.bytes_down_per_worker = mean(&step::EventLog::NodeUse::received);
+  run.step_seconds = run.total_seconds / updates;
+  const double first = played.participation.first_update_at;
+  run.first_step_seconds = first < 0 ? run.total_seconds : first;
+  run.compute_seconds = mean(&step::EventLog::NodeUse::busy);
+  run.exposed_seconds = run.step_seconds - run.compute_seconds;
+  // The simulation does not say what of these is for compressing, and for others.
+  run.compression_seconds = run.waiting_seconds = std::numeric_limits<double>::quiet_NaN();
+  for (const step::EventLog::NodeUse& node : played.log.nodes) run.busy_seconds.push_back(node.busy / updates);
+  for (step::LinkUse& use : run.network.link_use) use.bytes_per_step /= updates;
+}
+
+/// When its curve reaches the target, and what it comes to.
+void follow_accuracy(double target_accuracy, RunResult& run) {
+  const auto reached =
+      std::ranges::find_if(run.curve, [&](const CurvePoint& point) { return point.accuracy >= target_accuracy; });
   run.target_reached = reached != run.curve.end();
-  if (!run.target_reached) return;
-  run.target_step = reached->step;
-  run.target_seconds = reached->seconds;
+  if (run.target_reached) {
+    run.target_step = reached->step;
+    run.target_seconds = reached->seconds;
+  }
+  run.final_accuracy = run.curve.back().accuracy;
+  run.final_auc = run.curve.back().auc;
+  run.best_accuracy = std::ranges::max_element(run.curve, {}, &CurvePoint::accuracy)->accuracy;
 }
 
 }  // namespace
@@ -145,6 +171,14 @@ double RunResult::epochs_at(const CurvePoint& point) const {
   if (point.epochs) return *point.epochs;
   if (steps_per_epoch == 0) return std::numeric_limits<double>::quiet_NaN();
   return static_cast<double>(point.step) / static_cast<double>(steps_per_epoch);
+}
+
+std::optional<estimate::Arrival> RunResult::arrival() const {
+  if (!target_reached) return std::nullopt;
+  const auto reached = std::ranges::find_if(
+      curve, [&](const CurvePoint& point) { return point.step == target_step && point.seconds == target_seconds; });
+  return estimate::Arrival{reached == curve.begin() ? 0 : std::prev(reached)->seconds, target_seconds,
+                           static_cast<double>(target_step)};
 }
 
 std::optional<estimate::Band> RunResult::factors() const {
@@ -165,14 +199,26 @@ RunResult summarise(const spec::RunSpec& spec, const step::Trajectory& trajector
 
   follow_curve(trajectory, timings, first, run);
   average_steps(trajectory, timings, first, stand_for, run);
-  find_target(target_accuracy, run);
+  follow_accuracy(target_accuracy, run);
+  return run;
+}
 
-  run.final_accuracy = run.curve.back().accuracy;
-  run.final_auc = run.curve.back().auc;
-  run.best_accuracy =
-      std::max_element(run.curve.begin(), run.curve.end(), [](const CurvePoint& a, const CurvePoint& b) {
-        return a.accuracy < b.accuracy;
-      })->accuracy;
+RunResult summarise(const spec::RunSpec& spec, PlayedRun from, double target_accuracy) {
+  if (from.curve.empty()) throw std::logic_error("a run without evaluations cannot be summarised");
+  RunResult run;
+  run.spec = spec;
+  run.steps_per_epoch = from.steps_per_epoch;
+  run.network = std::move(from.network);
+  run.curve = std::move(from.curve);
+  run.played = std::move(from.played);
+  run.evaluation = std::move(from.evaluation);
+  const PlayedResult& played = *run.played;
+  run.steps = played.participation.updates;
+  run.workers = played.workers;
+  run.total_seconds = played.log.seconds;
+  run.total_bytes = played.bytes_sent();
+  average_updates(played, run);
+  follow_accuracy(target_accuracy, run);
   return run;
 }
 

@@ -26,7 +26,7 @@ std::vector<std::size_t> steps_that_fit(const Result& result) {
   std::vector<std::size_t> fit;
   std::size_t spans = 0;
   for (const RunResult& run : result.runs) {
-    if (run.played) spans += run.played->spans.size();
+    if (run.played) spans += run.played->log.spans.size();
   }
   for (const RunResult& run : result.runs) {
     std::size_t steps = 0;
@@ -115,10 +115,10 @@ class TraceWriter {
   /// A process per node that did something: what it computes, what it sends, on as many tracks as it takes for none to
   /// lie over another, and when it was down.
   void write_play(const RunResult& run) {
-    using Span = PlayedResult::Span;
+    using Span = step::EventLog::Span;
     const PlayedResult& played = *run.played;
     std::map<std::int32_t, std::vector<const Span*>> nodes;
-    for (const Span& span : played.spans) nodes[span.node].push_back(&span);
+    for (const Span& span : played.log.spans) nodes[span.node].push_back(&span);
     for (auto& [node, spans] : nodes) {
       std::ranges::stable_sort(spans, {}, &Span::begin);
       const int process = ++processes_;
@@ -135,13 +135,12 @@ class TraceWriter {
   static std::string name_of(const PlayedResult& played, std::int32_t node) {
     const auto index = static_cast<std::size_t>(node);
     const std::string host = index < played.hosts.size() ? played.hosts[index] : "";
-    return index < played.workers.size() ? fmt::format("worker {} ({})", node, host)
-                                         : fmt::format("aggregator ({})", host);
+    return index < played.workers ? fmt::format("worker {} ({})", node, host) : fmt::format("aggregator ({})", host);
   }
 
-  void write_span(int process, const PlayedResult::Span& span, const PlayedResult& played,
+  void write_span(int process, const step::EventLog::Span& span, const PlayedResult& played,
                   std::vector<double>& free_at) {
-    using Kind = PlayedResult::Span::Kind;
+    using Kind = step::EventLog::Span::Kind;
     int thread = span.kind == Kind::down ? 2 : 1;
     const bool sends = span.kind == Kind::send || span.kind == Kind::lost;
     const std::string name = sends ? fmt::format("{} to {}", span.what, name_of(played, span.peer)) : span.what;
@@ -225,10 +224,11 @@ std::vector<std::string> left_out_of_trace(const Result& result) {
     };
     if (run.played) {
       // Its trace is of the play, not of steps.
-      if (run.played->spans_left_out > 0) {
-        say(fmt::format("the first {} of {} spans of the play are there, until {}", run.played->spans.size(),
-                        static_cast<std::int64_t>(run.played->spans.size()) + run.played->spans_left_out,
-                        run.played->spans.empty() ? "its beginning" : human_seconds(run.played->spans.back().end)));
+      if (run.played->log.spans_left_out > 0) {
+        say(fmt::format(
+            "the first {} of {} spans of the play are there, until {}", run.played->log.spans.size(),
+            static_cast<std::int64_t>(run.played->log.spans.size()) + run.played->log.spans_left_out,
+            run.played->log.spans.empty() ? "its beginning" : human_seconds(run.played->log.spans.back().end)));
       }
       continue;
     }

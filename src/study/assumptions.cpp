@@ -9,7 +9,7 @@
 #include "sim/platform.hpp"
 #include "study/device_lookup.hpp"
 #include "study/played_run.hpp"
-#include "study/throughput.hpp"
+#include "study/results/throughput.hpp"
 
 namespace dadsim::study {
 

@@ -4,26 +4,18 @@
 
 #include <algorithm>
 #include <chrono>
-#include <limits>
 #include <numeric>
 
-#include "algorithms/registry.hpp"
-#include "report/divergence.hpp"
 #include "report/trace.hpp"
 #include "sim/platform.hpp"
 #include "study/alternatives.hpp"
-#include "study/arrivals.hpp"
 #include "study/assumptions.hpp"
-#include "study/carry_over.hpp"
-#include "study/costs.hpp"
 #include "study/input_limit.hpp"
 #include "study/memory_check.hpp"
-#include "study/notes.hpp"
 #include "study/played_run.hpp"
-#include "study/scale.hpp"
+#include "study/results/run_result.hpp"
+#include "study/results/scale.hpp"
 #include "study/schedule_memory.hpp"
-#include "study/throughput.hpp"
-#include "study/time_bands.hpp"
 #include "study/timed_as.hpp"
 #include "support/human.hpp"
 #include "support/interrupt.hpp"
@@ -33,13 +25,6 @@
 namespace dadsim::study {
 namespace {
 
-/// The steps that are asked for, without those that the run does not have.
-std::vector<std::int64_t> steps_of(const step::Trajectory& trajectory, const TraceRequest& trace) {
-  std::vector<std::int64_t> steps = trace.steps;
-  std::erase_if(steps, [&](std::int64_t step) { return step > static_cast<std::int64_t>(trajectory.steps.size()); });
-  return steps;
-}
-
 sim::TimedRun time_run(std::span<const step::Schedule> schedules, const step::StepKinds* kinds,
                        const step::Trajectory& trajectory, const sim::Cluster& cluster, const TraceRequest& trace,
                        std::size_t most_spans, const std::function<void(std::size_t)>& progress) {
@@ -47,7 +32,7 @@ sim::TimedRun time_run(std::span<const step::Schedule> schedules, const step::St
   request.kinds = kinds;
   request.occurrences.resize(schedules.size());
   for (const std::int32_t step : trajectory.steps) ++request.occurrences[static_cast<std::size_t>(step)];
-  for (const std::int64_t step : steps_of(trajectory, trace)) {
+  for (const std::int64_t step : existing_steps(trajectory, trace.steps)) {
     if (step == 1) {
       request.trace_first = true;
     } else {
@@ -56,30 +41,6 @@ sim::TimedRun time_run(std::span<const step::Schedule> schedules, const step::St
   }
   request.most_spans = most_spans;
   return time_schedules(cluster, schedules, progress, request);
-}
-
-/// The timelines with the dates of their steps.
-std::vector<report::TracedStep> traced_steps(const step::Trajectory& trajectory, const sim::TimedRun& timings,
-                                             const TraceRequest& trace) {
-  std::vector<report::TracedStep> traced;
-  double date = 0;
-  std::int64_t done = 0;
-  auto timeline = timings.timelines.begin();
-  for (const std::int64_t step : steps_of(trajectory, trace)) {
-    for (; done < step - 1; ++done) {
-      const auto index = static_cast<std::size_t>(trajectory.steps[static_cast<std::size_t>(done)]);
-      date += (done == 0 && timings.first ? *timings.first : timings.steps[index]).seconds;
-    }
-    traced.push_back({step, step == 1 && timings.first, date, step == 1 ? timings.first_timeline : *timeline++});
-  }
-  return traced;
-}
-
-/// Of a run that was learned first: also where its evaluations are finite still.
-std::optional<report::Divergence> divergence_of(const step::Trajectory& trajectory,
-                                                const std::vector<report::CurvePoint>& curve) {
-  if (trajectory.diverged_at == 0) return report::divergence_of(curve);
-  return report::Divergence{trajectory.diverged_at, curve.front().loss, std::numeric_limits<double>::quiet_NaN()};
 }
 
 /// Every training step by itself, so that each is timed at its own date.
@@ -199,6 +160,7 @@ report::Result time_scenario(const scenario::Scenario& scenario, const Learned& 
   const std::optional<report::ScaleSetting> scale = scale_setting(scenario);
   report::Result result = untimed_result(scenario, learned);
   result.trace_steps = trace.steps;
+  const ResultContext context{scenario, learned, timed, cluster, memory};
   const std::size_t traced = std::max<std::size_t>(1, scenario.runs.size() * trace.steps.size());
   const std::size_t most_spans = report::kMostTraceSpans / traced;
   const bool in_order = every_step_differs(cluster);
@@ -209,11 +171,8 @@ report::Result time_scenario(const scenario::Scenario& scenario, const Learned& 
       PlayOptions options = watched_by(progress, scenario.runs[i].label);
       options.learns = !learned.nothing;
       if (!trace.steps.empty()) options.most_spans = report::kMostTraceSpans / scenario.runs.size();
-      report::RunResult told = play_run(scenario, scenario.runs[i], timed, cluster, *learned.playground, options);
-      if (!learned.nothing) told.divergence = report::divergence_of(told.curve);
-      told.memory = memory[i].use;
-      told.device_memory = memory[i].available;
-      result.runs.push_back(std::move(told));
+      result.runs.push_back(result_of_events(
+          context, i, play_run(scenario, scenario.runs[i], timed, cluster, *learned.playground, options)));
       continue;
     }
     const std::vector<step::Taken> taken =
@@ -234,34 +193,9 @@ report::Result time_scenario(const scenario::Scenario& scenario, const Learned& 
                  : time_run(known->schedules, &known->kinds, trajectory, cluster, trace, most_spans, on_progress);
     if (interrupted().load()) throw Cancelled();
     limit_by_input(timed, trajectory, timings);
-    const bool pooled =
-        algorithms::algorithm_registry().at(scenario.runs[i].algorithm).sharing == algorithms::Sharing::pooled;
-    const auto devices_of_pooled = static_cast<std::size_t>(timed.parallelism.devices());
-    report::RunResult told = report::summarise(scenario.runs[i], trajectory, timings.steps,
-                                               pooled ? devices_of_pooled : scenario.all_devices().size(),
-                                               scenario.training.target_accuracy, timings.first, timings.stand_for);
-    told.network = timings.network;
-    told.traced = traced_steps(trajectory, timings, trace);
-    if (!learned.nothing) told.divergence = divergence_of(run.trajectory, told.curve);
-    told.statistics = statistics_of(run.trajectory, taken, timed.shape);
-    told.first_steps = timings.first_steps;
-    if (!learned.nothing) tell_what_carries_over(scenario, learned, i, timed, told);
-    told.memory = memory[i].use;
-    told.device_memory = memory[i].available;
-    result.runs.push_back(std::move(told));
+    result.runs.push_back(result_of_steps(context, i, {trajectory, timings, taken, trace.steps}));
   }
-  for (std::size_t i = 0; i < result.runs.size(); ++i) {
-    add_band(scenario, timed, cluster, result.runs[i]);
-    result.runs[i].exact = learns_the_pooled_gradient(result.runs[i].spec);
-    if (!learned.nothing) add_arrivals(learned, i, scenario.training.target_accuracy, result.runs[i]);
-  }
-  if (scale && learned.nothing) add_scale_by_definition(scenario, *scale, result);
-  if (scale && !learned.nothing) add_scale(scenario, *scale, learned, result);
-  add_throughput(scenario, learned, timed, result);
-  add_costs(scenario, result);
-  for (std::size_t i = 0; i < result.runs.size(); ++i) {
-    result.runs[i].notes = notes_of({result.runs[i], *learned.runs[i], timed, result.timed_as_other, learned.nothing});
-  }
+  complete(context, scale, result);
   result.timing_wall_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return result;
 }

@@ -23,7 +23,7 @@
 #include "study/experiment.hpp"
 #include "study/memory_check.hpp"
 #include "study/playground.hpp"
-#include "study/scale.hpp"
+#include "study/results/scale.hpp"
 #include "study/timed_as.hpp"
 #include "support/diagnostics.hpp"
 #include "support/fingerprint.hpp"

@@ -25,7 +25,7 @@ struct PlayOptions {
 /// Plays an event-driven run of the scenario on a cluster, then learns as it was played what the playground does not
 /// know yet. Throws SimulationError, also where the protocol is stuck (its words say who waits for whom); InputError
 /// where it asks for a number and nothing is learned; Cancelled.
-report::RunResult play_run(const scenario::Scenario& scenario, const spec::RunSpec& run, const TimedAs& timed,
+report::PlayedRun play_run(const scenario::Scenario& scenario, const spec::RunSpec& run, const TimedAs& timed,
                            const sim::Cluster& cluster, Playground& playground, const PlayOptions& options);
 
 /// What is taken for granted of the event-driven runs of a scenario; empty where it has none.

@@ -294,9 +294,9 @@ class Retimer {
       }
     }
     retiming_.kinds.assign(kinds.begin(), kinds.end());
-    std::vector<Metric> metrics = metrics_of(retiming_.knobs);
+    std::vector<MetricMatrix> metrics = metrics_of(retiming_.knobs);
     std::vector<Spline> splines;
-    for (const Metric& metric : metrics) splines.emplace_back(retiming_.points, metric);
+    for (const MetricMatrix& metric : metrics) splines.emplace_back(retiming_.points, metric);
     retiming_.runs.clear();
     for (std::size_t r = 0; r < runs_.size(); ++r) {
       report::Retiming::Run run;

@@ -46,17 +46,17 @@ std::vector<Point> skeleton(std::size_t knobs, double reach) {
   return points;
 }
 
-std::vector<Metric> metrics_of(const std::vector<report::Retiming::Knob>& knobs) {
+std::vector<MetricMatrix> metrics_of(const std::vector<report::Retiming::Knob>& knobs) {
   constexpr std::array kShortened{1.0, 0.3, 0.1};
   const std::size_t size = knobs.size();
   std::vector<double> slower;  // a unit vector
   for (const report::Retiming::Knob& knob : knobs)
     slower.push_back((knob.what == report::Retiming::Knob::What::latency ? 1 : -1) /
                      std::sqrt(static_cast<double>(size)));
-  std::vector<Metric> metrics;
+  std::vector<MetricMatrix> metrics;
   for (const double along : kShortened) {
     for (const double computing : kShortened) {
-      Metric metric(size, std::vector<double>(size));
+      MetricMatrix metric(size, std::vector<double>(size));
       for (std::size_t i = 0; i < size; ++i) {
         const double scale = knobs[i].what == report::Retiming::Knob::What::speed ? computing : 1;
         for (std::size_t k = 0; k < size; ++k)

@@ -7,8 +7,8 @@
 
 namespace dadsim::study {
 
-using Point = std::vector<double>;                ///< base-2 logarithms of factors, one a knob
-using Metric = std::vector<std::vector<double>>;  ///< M of report::Retiming
+using Point = std::vector<double>;                      ///< base-2 logarithms of factors, one a knob
+using MetricMatrix = std::vector<std::vector<double>>;  ///< M of report::Retiming
 
 /// To thousandths: short in a page, and the same number there as here.
 double rounded(double value);
@@ -21,6 +21,6 @@ std::vector<Point> skeleton(std::size_t knobs, double reach);
 
 /// What to choose from: distances shortened along the direction in which everything takes longer alike, and by the
 /// speed of computing alone, which matters little to many runs.
-std::vector<Metric> metrics_of(const std::vector<report::Retiming::Knob>& knobs);
+std::vector<MetricMatrix> metrics_of(const std::vector<report::Retiming::Knob>& knobs);
 
 }  // namespace dadsim::study

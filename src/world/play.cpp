@@ -184,10 +184,10 @@ void Play::computed(Node node, bool done) {
   Computation& own = *at.queue.front();
   at.queue.pop_front();
   own.done = done;
-  PlayLog::NodeUse& use = log_.nodes[index(node)];
+  step::EventLog::NodeUse& use = log_.nodes[index(node)];
   use.busy += now() - own.begin;
   if (!done) use.cut_short += now() - own.begin;
-  take_down({.kind = PlayLog::Span::Kind::compute,
+  take_down({.kind = step::EventLog::Span::Kind::compute,
              .node = node,
              .begin = own.begin,
              .end = now(),
@@ -226,7 +226,7 @@ Activity Play::send(Node from, Node to, Channel channel, Parcel parcel, Channel 
   parcel.from = from;
   parcel.to = to;
   parcel.sent_at = now();
-  PlayLog::NodeUse& use = log_.nodes[index(from)];
+  step::EventLog::NodeUse& use = log_.nodes[index(from)];
   use.sent += parcel.bytes;
   ++use.messages;
   const Activity activity = world_.send(from, to, parcel.bytes);
@@ -240,7 +240,7 @@ void Play::arrived(Activity activity, bool failed) {
   messages_.erase(found);
   Parcel& parcel = message.parcel;
   parcel.arrived_at = now();
-  take_down({.kind = failed ? PlayLog::Span::Kind::lost : PlayLog::Span::Kind::send,
+  take_down({.kind = failed ? step::EventLog::Span::Kind::lost : step::EventLog::Span::Kind::send,
              .node = parcel.from,
              .peer = parcel.to,
              .begin = parcel.sent_at,
@@ -249,7 +249,7 @@ void Play::arrived(Activity activity, bool failed) {
              .number = parcel.number,
              .what = std::string(message.channel),
              .failed = failed});
-  PlayLog::NodeUse& use = log_.nodes[index(parcel.from)];
+  step::EventLog::NodeUse& use = log_.nodes[index(parcel.from)];
   if (!failed) {
     log_.nodes[index(parcel.to)].received += parcel.bytes;
     deliver(parcel.to, message.channel, std::move(parcel));
@@ -325,7 +325,7 @@ void Play::ReceiveAwaiter::await_suspend(std::coroutine_handle<> handle) {
 
 // ---- what is told ----
 
-void Play::take_down(PlayLog::Span span) {
+void Play::take_down(step::EventLog::Span span) {
   if (log_.spans.size() < limits_.most_spans) {
     log_.spans.push_back(std::move(span));
   } else {

@@ -12,8 +12,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "step/event_log.hpp"
 #include "world/parcel.hpp"
-#include "world/play_log.hpp"
 #include "world/task.hpp"
 #include "world/world.hpp"
 
@@ -148,7 +148,7 @@ class Play {
   void set_checkpoints(Node node, Checkpoints checkpoints) { nodes_[index(node)].checkpoints = checkpoints; }
 
   /// As complete as it is now: after run(), all of it, also where that has thrown.
-  const PlayLog& log() const { return log_; }
+  const step::EventLog& log() const { return log_; }
 
  private:
   struct PerNode {
@@ -186,7 +186,7 @@ class Play {
   bool begin_checkpoint(Node node);
   void was_down(Node node);
   void finish();
-  void take_down(PlayLog::Span span);
+  void take_down(step::EventLog::Span span);
   std::string who_waits() const;
 
   World& world_;
@@ -204,7 +204,7 @@ class Play {
   bool running_ = false, stopped_ = false;
   double last_progress_ = 0;
   std::int64_t events_at_progress_ = 0;
-  PlayLog log_;
+  step::EventLog log_;
 };
 
 }  // namespace dadsim::world

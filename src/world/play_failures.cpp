@@ -69,7 +69,7 @@ void Play::take_part(Node node) {
   PerNode& at = nodes_[index(node)];
   at.up = true;
   if (std::exchange(at.restoring, 0) != 0) {
-    PlayLog::NodeUse& use = log_.nodes[index(node)];
+    step::EventLog::NodeUse& use = log_.nodes[index(node)];
     ++use.restored;
     use.lost_work += at.since_checkpoint;
   }
@@ -105,8 +105,8 @@ bool Play::begin_checkpoint(Node node) {
 void Play::was_down(Node node) {
   const double since = nodes_[index(node)].down_since;
   log_.nodes[index(node)].down += now() - since;
-  take_down({.kind = PlayLog::Span::Kind::down, .node = node, .begin = since, .end = now(), .what = "down"});
-  if (log_.outages.size() < PlayLog::kMostOutages) log_.outages.push_back({node, since, now()});
+  take_down({.kind = step::EventLog::Span::Kind::down, .node = node, .begin = since, .end = now(), .what = "down"});
+  if (log_.outages.size() < step::EventLog::kMostOutages) log_.outages.push_back({node, since, now()});
 }
 
 void Play::finish() {
@@ -114,7 +114,7 @@ void Play::finish() {
   log_.seconds = now();
   for (const auto& [activity, message] : messages_) log_.nodes[index(message.parcel.from)].lost += message.parcel.bytes;
   for (std::size_t node = 0; node < nodes_.size(); ++node) {
-    PlayLog::NodeUse& use = log_.nodes[node];
+    step::EventLog::NodeUse& use = log_.nodes[node];
     if (!nodes_[node].up) was_down(static_cast<Node>(node));
     if (nodes_[node].computing == 0) continue;
     const double begun = now() - nodes_[node].queue.front()->begin;

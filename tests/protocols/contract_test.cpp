@@ -20,7 +20,7 @@ class ProtocolContract : public ::testing::TestWithParam<std::string> {
                              {.latency = 0.01, .bandwidth = 1e6});
     return play(world, small, learning, run);
   }
-  static double total(const world::PlayLog& log, double world::PlayLog::NodeUse::*what) {
+  static double total(const step::EventLog& log, double step::EventLog::NodeUse::*what) {
     return std::accumulate(log.nodes.begin(), log.nodes.end(), 0.0,
                            [what](double sum, const auto& node) { return sum + node.*what; });
   }
@@ -56,8 +56,8 @@ TEST_P(ProtocolContract, WhatIsSentArrivesOrIsLost) {
   History history(1, nullptr);
   const Played play = played(run_of(GetParam()), history);
   EXPECT_DOUBLE_EQ(
-      total(play.log, &world::PlayLog::NodeUse::sent),
-      total(play.log, &world::PlayLog::NodeUse::received) + total(play.log, &world::PlayLog::NodeUse::lost));
+      total(play.log, &step::EventLog::NodeUse::sent),
+      total(play.log, &step::EventLog::NodeUse::received) + total(play.log, &step::EventLog::NodeUse::lost));
 }
 
 TEST_P(ProtocolContract, TheSameSeedGivesTheSameNumbers) {
@@ -83,8 +83,8 @@ TEST_P(CompressedProtocolContract, ComposesWithACompressor) {
   const Played plain = played(run_of(GetParam()), history);
   const Played play = played(run, history);
   EXPECT_LT(play.qualities.back()[0], play.qualities.front()[0]);
-  EXPECT_LT(total(play.log, &world::PlayLog::NodeUse::sent) / static_cast<double>(play.tally.updates),
-            total(plain.log, &world::PlayLog::NodeUse::sent) / static_cast<double>(plain.tally.updates));
+  EXPECT_LT(total(play.log, &step::EventLog::NodeUse::sent) / static_cast<double>(play.tally.updates),
+            total(plain.log, &step::EventLog::NodeUse::sent) / static_cast<double>(plain.tally.updates));
 }
 
 TEST_P(ProtocolContract, ASitesOutageIsSurvived) {
@@ -124,8 +124,8 @@ TEST_P(ProtocolContract, ASitesOutageIsSurvived) {
   EXPECT_EQ(played.log.nodes[1].outages, 1);
   EXPECT_LT(played.qualities.back()[0], played.qualities.front()[0]);
   EXPECT_DOUBLE_EQ(
-      total(played.log, &world::PlayLog::NodeUse::sent),
-      total(played.log, &world::PlayLog::NodeUse::received) + total(played.log, &world::PlayLog::NodeUse::lost));
+      total(played.log, &step::EventLog::NodeUse::sent),
+      total(played.log, &step::EventLog::NodeUse::received) + total(played.log, &step::EventLog::NodeUse::lost));
 }
 
 std::vector<std::string> protocol_names(bool (*applies)(const protocols::ProtocolInfo&)) {

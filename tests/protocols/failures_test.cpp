@@ -33,7 +33,7 @@ spec::FailureSpec misfortune(std::uint64_t seed, bool links) {
 struct Ending {
   std::string stuck;  ///< in words; empty: it came to its end
   protocols::Tally tally;
-  world::PlayLog log;
+  step::EventLog log;
 };
 
 Ending play_with_failures(world::World& world, const spec::RunSpec& run, std::uint64_t seed, bool checkpoints) {
@@ -82,7 +82,7 @@ void expect_nothing_vanished(const Ending& ending) {
   double sent = 0;
   double received = 0;
   double lost = 0;
-  for (const world::PlayLog::NodeUse& node : ending.log.nodes) {
+  for (const step::EventLog::NodeUse& node : ending.log.nodes) {
     sent += node.sent;
     received += node.received;
     lost += node.lost;
@@ -141,7 +141,7 @@ TEST(Failures, AThousandPlaysOfEveryProtocolEnd) {
       expect_nothing_vanished(ending);
       stuck += ending.stuck.empty() ? 0 : 1;
       updates += ending.tally.updates;
-      for (const world::PlayLog::NodeUse& node : ending.log.nodes) outages += node.outages;
+      for (const step::EventLog::NodeUse& node : ending.log.nodes) outages += node.outages;
       if (HasFatalFailure() || HasNonfatalFailure()) return;
     }
     EXPECT_GT(outages, plays / 3);

@@ -129,7 +129,7 @@ inline spec::RunSpec run_of(const std::string& protocol, const spec::ParameterVa
 
 struct Played {
   protocols::Tally tally;
-  world::PlayLog log;
+  step::EventLog log;
   /// Scalars of every evaluation: loss, accuracy, auc.
   std::vector<std::vector<double>> qualities;
 };

@@ -230,7 +230,7 @@ TEST(Json, SaysHowAnEventDrivenRunWent) {
 TEST(Json, WritesNoMorePartsThanItSays) {
   Result result = sample_result();
   result.runs = {sample_played_run()};
-  PlayedResult& played = *result.runs[0].played;
+  step::Participation& played = result.runs[0].played->participation;
   played.parts.resize(25'000, played.parts.front());
   played.answered = 30'000;
   played.late = 10;

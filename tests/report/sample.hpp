@@ -104,62 +104,47 @@ inline Result sample_scale_result() {
 
 /// An event-driven run of two workers and an aggregator: three rounds, an answer that is late, one that never comes.
 inline RunResult sample_played_run() {
-  RunResult run;
-  run.spec = sample_spec("fedavg", "played");
-  run.steps = 3;
+  using End = step::Participation::Part::End;
+  using Kind = step::EventLog::Span::Kind;
+  PlayedRun run;
   run.steps_per_epoch = 2;
-  run.workers = 2;
-  run.total_seconds = 30;
-  run.step_seconds = 10;
-  run.compute_seconds = 2;
-  run.exposed_seconds = 8;
-  run.first_step_seconds = 7;
-  run.total_bytes = 9000;
   run.curve = {{0, 0, 2.5, 0.1, 0.5, 0, 0.0}, {1, 7, 1.5, 0.5, 0.8, 4000, 0.75}, {3, 30, 0.5, 0.96, 0.99, 9000, 2.25}};
-  run.final_accuracy = run.best_accuracy = 0.96;
-  run.target_reached = true;
-  run.target_step = 3;
-  run.target_seconds = 30;
-  using End = PlayedResult::Part::End;
-  using Kind = PlayedResult::Span::Kind;
-  run.played = PlayedResult{
-      .updates = 3,
-      .samples = 72,
-      .asked = 6,
-      .answered = 4,
-      .late = 1,
-      .failed = 1,
-      .staleness = {{0, 3}, {2, 1}},
-      .wasted_seconds = 1.5,
-      .wasted_bytes = 1000,
-      .busy_seconds = 12,
-      .idle_seconds = 42,
-      .down_seconds = 6,
-      .outages = 1,
-      .bytes_sent = 9000,
-      .bytes_received = 8500,
-      .bytes_lost = 500,
-      .facts = {{"drift", 0.25}},
-      .hosts = {"a", "b \"quoted\"", "hub"},
-      .workers = {{.used = 3, .busy = 9, .sent = 2000, .received = 2000},
-                  {.used = 1, .late = 1, .failed = 1, .busy = 3, .down = 6, .sent = 1000, .received = 1000}},
-      .parts = {{1, 0, 0, 6, End::used},
-                {1, 1, 0, 6.5, End::used},
-                {2, 0, 7, 13, End::used},
-                {2, 1, 7, 16, End::failed},
-                {2, 1, 7, 22, End::late},
-                {3, 0, 15, 29, End::used}},
-      .host_outages = {{1, 10, 16}},
-      .spans = {{Kind::compute, 0, -1, 1, 4, 0, 0, "client", false},
-                {Kind::send, 2, 1, 0, 2, 500, 1, "model", false},
-                {Kind::send, 2, 0, 0, 5, 500, 1, "model", false},
-                {Kind::lost, 1, 2, 8, 10, 500, 2, "update", true},
-                {Kind::down, 1, -1, 10, 16, 0, 0, "down", false},
-                {Kind::send, 2, 1, 17, 18, 500, 3, "model", false}},
-      .learned = 7,
-      .found = 2,
-      .events = 40};
-  return run;
+  run.played =
+      PlayedResult{.participation = {.updates = 3,
+                                     .samples = 72,
+                                     .asked = 6,
+                                     .answered = 4,
+                                     .late = 1,
+                                     .failed = 1,
+                                     .wasted_seconds = 1.5,
+                                     .wasted_bytes = 500,
+                                     .staleness = {{0, 3}, {2, 1}},
+                                     .took_part = {3, 1},
+                                     .facts = {{"drift", 0.25}},
+                                     .parts = {{1, 0, 0, 6, End::used},
+                                               {1, 1, 0, 6.5, End::used},
+                                               {2, 0, 7, 13, End::used},
+                                               {2, 1, 7, 16, End::failed},
+                                               {2, 1, 7, 22, End::late},
+                                               {3, 0, 15, 29, End::used}},
+                                     .first_update_at = 7},
+                   .log = {.nodes = {{.sent = 2000, .received = 2000, .busy = 9},
+                                     {.sent = 1000, .received = 1000, .lost = 500, .busy = 3, .down = 6, .outages = 1},
+                                     {.sent = 6000, .received = 5500}},
+                           .spans = {{Kind::compute, 0, -1, 1, 4, 0, 0, "client", false},
+                                     {Kind::send, 2, 1, 0, 2, 500, 1, "model", false},
+                                     {Kind::send, 2, 0, 0, 5, 500, 1, "model", false},
+                                     {Kind::lost, 1, 2, 8, 10, 500, 2, "update", true},
+                                     {Kind::down, 1, -1, 10, 16, 0, 0, "down", false},
+                                     {Kind::send, 2, 1, 17, 18, 500, 3, "model", false}},
+                           .outages = {{1, 10, 16}},
+                           .events = 40,
+                           .seconds = 30},
+                   .hosts = {"a", "b \"quoted\"", "hub"},
+                   .workers = 2,
+                   .learned = 7,
+                   .found = 2};
+  return summarise(sample_spec("fedavg", "played"), std::move(run), 0.95);
 }
 
 /// A run that shares, with nothing but what the verdict reads.

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <stdexcept>
+#include <vector>
 
 #include "report/sample.hpp"
 
@@ -173,6 +174,77 @@ TEST(Summarise, RefusesHalvesThatDoNotFit) {
   wrong = good;
   wrong.curve.clear();
   EXPECT_THROW(summarise(spec, wrong, timings, 2, 0.95), std::logic_error);
+}
+
+TEST(Summarise, AveragesAnEventDrivenRunOverItsUpdates) {
+  const RunResult run = sample_played_run();
+  EXPECT_EQ(run.steps, 3);
+  EXPECT_EQ(run.workers, 2U);
+  EXPECT_EQ(run.total_seconds, 30);
+  EXPECT_EQ(run.total_bytes, 9000);  // of all three nodes
+  EXPECT_EQ(run.step_seconds, 10);
+  EXPECT_EQ(run.compute_seconds, 2);  // 9 s and 3 s, of two workers in three updates
+  EXPECT_EQ(run.exposed_seconds, 8);
+  EXPECT_TRUE(std::isnan(run.compression_seconds) && std::isnan(run.waiting_seconds));
+  EXPECT_EQ(run.first_step_seconds, 7);
+  EXPECT_EQ(run.bytes_up_per_worker, 500);
+  EXPECT_EQ(run.bytes_down_per_worker, 500);
+  EXPECT_EQ(run.busy_seconds, (std::vector<double>{3, 1, 0}));
+  EXPECT_TRUE(run.target_reached);
+  EXPECT_EQ(run.target_step, 3);
+  EXPECT_EQ(run.target_seconds, 30);
+  EXPECT_EQ(run.best_accuracy, 0.96);
+  EXPECT_EQ(run.final_auc, 0.99);
+}
+
+TEST(Summarise, KnowsTheEvaluationBeforeTheTarget) {
+  EXPECT_EQ(sample_played_run().arrival(), (estimate::Arrival{7, 30, 3}));
+  RunResult run = sample_played_run();
+  run.target_reached = false;
+  EXPECT_FALSE(run.arrival());
+  PlayedRun at_once;
+  at_once.played.workers = 1;
+  at_once.played.log.nodes.resize(1);
+  at_once.curve = {{0, 0, 1, 0.99, 1, 0}, {1, 5, 1, 0.99, 1, 0}};
+  EXPECT_EQ(summarise(sample_spec("fedavg", "a"), at_once, 0.95).arrival(), (estimate::Arrival{0, 0, 0}));
+}
+
+TEST(Summarise, AddsUpWhatTheNodesOfAnEventDrivenRunDid) {
+  const PlayedResult played = *sample_played_run().played;
+  EXPECT_EQ(played.busy_seconds(), 12);
+  EXPECT_EQ(played.down_seconds(), 6);
+  EXPECT_EQ(played.idle_seconds(), 2 * 30 - 12 - 6);
+  EXPECT_EQ(played.bytes_sent(), played.bytes_received() + played.bytes_lost());
+  EXPECT_EQ(played.wasted_bytes(), 500 + 500);  // not used, and lost
+  EXPECT_EQ(played.outages(), 1);
+  EXPECT_EQ(played.participation.share_used(), 4.0 / 6);
+  EXPECT_EQ(played.participation.mean_staleness(), 0.5);
+  EXPECT_TRUE(std::isnan(step::Participation{}.share_used()));
+  EXPECT_TRUE(std::isnan(step::Participation{}.mean_staleness()));
+}
+
+TEST(Summarise, AddsWhatProtocolAndSimulationCountOfCheckpointsAndWaste) {
+  PlayedResult played;
+  played.participation.restored = 1;
+  played.participation.lost_work = 2;
+  played.participation.wasted_seconds = 4;
+  played.log.nodes = {{.cut_short = 8, .restored = 2, .lost_work = 16}, {.cut_short = 32}};
+  EXPECT_EQ(played.restored(), 3);
+  EXPECT_EQ(played.lost_work(), 18);
+  EXPECT_EQ(played.wasted_seconds(), 44);
+}
+
+TEST(Summarise, TakesLinksOfAnEventDrivenRunPerUpdate) {
+  PlayedRun run;
+  run.played.participation.updates = 4;
+  run.played.log.nodes.resize(1);
+  run.played.workers = 1;
+  run.network.link_use.resize(1);
+  run.network.link_use[0].bytes_per_step = 100;
+  run.curve = {{}};
+  EXPECT_EQ(summarise(sample_spec("fedavg", "a"), run, 0.95).network.link_use[0].bytes_per_step, 25);
+  run.curve.clear();
+  EXPECT_THROW(summarise(sample_spec("fedavg", "a"), run, 0.95), std::logic_error);
 }
 
 }  // namespace

@@ -184,7 +184,7 @@ TEST(Trace, OfAPlayHasAProcessPerNode) {
   EXPECT_EQ(spans[5]["tid"], 3);
   const std::vector<std::string> left_out = left_out_of_trace(result);
   EXPECT_TRUE(std::ranges::none_of(left_out, [](const std::string& one) { return one.starts_with("played"); }));
-  result.runs.back().played->spans_left_out = 94;
+  result.runs.back().played->log.spans_left_out = 94;
   EXPECT_EQ(left_out_of_trace(result).back(), "played: the first 6 of 100 spans of the play are there, until 18.0 s");
 }
 

@@ -309,7 +309,7 @@ TEST(Checkpoints, CostWhatTheyTakeToWriteToReadAndToCatchUp) {
   play.run();
   // Up at 40, read until 43, the third computation again until 53, two more and a checkpoint after the first of them.
   EXPECT_NEAR(play.log().seconds, 53 + 10 + 2 + 10, 1e-9);
-  const PlayLog::NodeUse& use = play.log().nodes[0];
+  const step::EventLog::NodeUse& use = play.log().nodes[0];
   EXPECT_EQ(use.restored, 1);
   EXPECT_NEAR(use.lost_work, 10, 1e-9);
   EXPECT_NEAR(use.cut_short, 3, 1e-9);

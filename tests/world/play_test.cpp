@@ -112,7 +112,7 @@ TEST(Play, AReceiverThatGoesDownLosesWhatIsOnItsWay) {
   play.join(1, "receiver", [&] { return Story::receiver(play, seen); });
   play.run();
   EXPECT_EQ(seen, (std::vector<std::string>{"begins", "gone", "lost", "begins", "back", "got it"}));
-  const PlayLog::NodeUse& use = play.log().nodes[0];
+  const step::EventLog::NodeUse& use = play.log().nodes[0];
   EXPECT_EQ(use.sent, 200);
   EXPECT_EQ(use.lost, 100);
   EXPECT_EQ(play.log().nodes[1].received, 100);
@@ -154,7 +154,7 @@ TEST(Play, WhoIsDownAtTheEndWasDownUntilThen) {
   EXPECT_EQ(play.log().outages[0].begin, 2);
   EXPECT_EQ(play.log().outages[0].end, 5);
   EXPECT_EQ(play.log().nodes[1].down, 3);
-  EXPECT_EQ(play.log().spans.back().kind, PlayLog::Span::Kind::down);
+  EXPECT_EQ(play.log().spans.back().kind, step::EventLog::Span::Kind::down);
 }
 
 }  // namespace

@@ -15,7 +15,7 @@
 #include "scenario/print_parts.hpp"
 #include "spec/model_shape.hpp"
 #include "study/memory_check.hpp"
-#include "study/scale.hpp"
+#include "study/results/scale.hpp"
 #include "study/sweep/remembering_catalog.hpp"
 #include "support/environment_error.hpp"
 #include "support/fingerprint.hpp"

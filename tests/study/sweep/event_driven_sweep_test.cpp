@@ -81,7 +81,7 @@ TEST_F(EventDrivenSweep, AnOrderOfAnotherPlatformIsNotTakenForItsOwn) {
     EXPECT_EQ(kept.figures["final_auc"], alone.runs[1].final_auc);
     EXPECT_EQ(kept.figures["final_accuracy"], alone.runs[1].final_accuracy);
     EXPECT_EQ(kept.figures["total_seconds"], alone.runs[1].total_seconds);
-    EXPECT_EQ(kept.figures["wasted_bytes"], alone.runs[1].played->wasted_bytes);
+    EXPECT_EQ(kept.figures["wasted_bytes"], alone.runs[1].played->wasted_bytes());
     EXPECT_TRUE(kept.event_driven());
     EXPECT_FALSE(results.runs[2 * point].event_driven());
   }

@@ -1,4 +1,4 @@
-#include "study/carry_over.hpp"
+#include "study/results/carry_over.hpp"
 
 #include <fmt/format.h>
 
@@ -13,7 +13,7 @@
 #include "sim/platform.hpp"
 #include "spec/model_shape.hpp"
 #include "step/found.hpp"
-#include "study/scale.hpp"
+#include "study/results/scale.hpp"
 #include "support/diagnostics.hpp"
 
 namespace dadsim::study {

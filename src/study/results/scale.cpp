@@ -1,4 +1,4 @@
-#include "study/scale.hpp"
+#include "study/results/scale.hpp"
 
 #include <fmt/format.h>
 

@@ -4,12 +4,10 @@
 #include <string>
 #include <vector>
 
-#include "world/world.hpp"
+namespace dadsim::step {
 
-namespace dadsim::world {
-
-/// What happened in a Play.
-struct PlayLog {
+/// What happened in an event-driven run.
+struct EventLog {
   /// What every node has done and been through.
   struct NodeUse {
     double sent = 0, received = 0;  ///< bytes of messages handed over, and of those that arrived
@@ -28,8 +26,8 @@ struct PlayLog {
   struct Span {
     enum class Kind : std::uint8_t { compute, send, lost, down };
     Kind kind = Kind::compute;
-    Node node = -1, peer = -1;  ///< peer: of a message
-    double begin = 0, end = 0;  ///< seconds
+    std::int32_t node = -1, peer = -1;  ///< peer: of a message
+    double begin = 0, end = 0;          ///< seconds
     double bytes = 0;
     std::int64_t number = 0;  ///< of the message, or of the first step computed
     std::string what;         ///< channel, or role of who computes
@@ -38,8 +36,8 @@ struct PlayLog {
   std::vector<Span> spans;  ///< in the order of their ends, as many as were asked for
   std::int64_t spans_left_out = 0;
   struct Outage {
-    Node node = -1;
-    double begin = 0, end = 0;  ///< seconds; the end of the play where it was down then
+    std::int32_t node = -1;
+    double begin = 0, end = 0;  ///< seconds; the end of the run where it was down then
   };
   std::vector<Outage> outages;  ///< of hosts, in the order of their ends; kMostOutages at most
   static constexpr std::size_t kMostOutages = 20'000;
@@ -48,4 +46,4 @@ struct PlayLog {
   double seconds = 0;  ///< until the end
 };
 
-}  // namespace dadsim::world
+}  // namespace dadsim::step

@@ -1,5 +1,5 @@
 // What is learned on a small network, and what of it holds for a large one.
-#include "study/carry_over.hpp"
+#include "study/results/carry_over.hpp"
 
 #include <gtest/gtest.h>
 

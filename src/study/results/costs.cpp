@@ -1,4 +1,4 @@
-#include "study/costs.hpp"
+#include "study/results/costs.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -17,7 +17,7 @@ namespace {
 
 constexpr double kSecondsPerHour = 3600;
 constexpr double kJoulesPerKwh = 3.6e6;
-constexpr double kGigabyte = 1e9;
+constexpr double kBytesPerGigabyte = 1e9;
 
 /// What a device costs while it is there.
 struct Terms {
@@ -47,9 +47,9 @@ class Bill {
   /// The costs of `steps` steps that take `seconds` in all and send `bytes`.
   report::Costs of(const report::RunResult& run, double steps, double seconds, double bytes, double paid_bytes) const {
     report::Costs costs;
-    double money = paid_bytes / kGigabyte * costs_.egress_per_gb;
+    double money = paid_bytes / kBytesPerGigabyte * costs_.egress_per_gb;
     if (run.spec.communicates) money += seconds * lines_per_second_;  // who shares nothing needs none
-    double joules = bytes / kGigabyte * costs_.network_energy * kJoulesPerKwh;
+    double joules = bytes / kBytesPerGigabyte * costs_.network_energy * kJoulesPerKwh;
     bool priced = true;
     bool powered = true;
     for (std::size_t node = 0; node < run.busy_seconds.size(); ++node) {

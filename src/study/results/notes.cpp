@@ -1,4 +1,4 @@
-#include "study/notes.hpp"
+#include "study/results/notes.hpp"
 
 #include <fmt/format.h>
 

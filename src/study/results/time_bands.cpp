@@ -1,4 +1,4 @@
-#include "study/time_bands.hpp"
+#include "study/results/time_bands.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "study/arrivals.hpp"
+#include "study/results/arrivals.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -7,15 +7,6 @@
 
 namespace dadsim::study {
 namespace {
-
-/// As the curve has it, with the date of each evaluation.
-std::optional<estimate::Arrival> arrival_of(const std::vector<report::CurvePoint>& curve, double target) {
-  const auto reached =
-      std::ranges::find_if(curve, [&](const report::CurvePoint& point) { return point.accuracy >= target; });
-  if (reached == curve.end()) return std::nullopt;
-  return estimate::Arrival{reached == curve.begin() ? 0 : std::prev(reached)->seconds, reached->seconds,
-                           static_cast<double>(reached->step)};
-}
 
 double best_of(const std::vector<step::Evaluation>& curve) {
   double best = 0;
@@ -40,7 +31,7 @@ double seconds_at(const report::RunResult& run, std::int64_t step) {
 }
 
 void add_arrivals(const Learned& learned, std::size_t i, double target, report::RunResult& run) {
-  run.arrivals = {arrival_of(run.curve, target)};
+  run.arrivals = {run.arrival()};
   run.best_accuracies = {run.best_accuracy};
   if (run.played) return;
   for (const std::vector<LearnedRunPtr>& seed : learned.other_seeds) {

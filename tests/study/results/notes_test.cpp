@@ -1,6 +1,6 @@
 // Every note on a run has its law: when it is said, and when it is not. Held against runs of every method of both
 // worlds, learned and only timed, at step sizes that are right and far too large.
-#include "study/notes.hpp"
+#include "study/results/notes.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

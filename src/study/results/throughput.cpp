@@ -1,4 +1,4 @@
-#include "study/throughput.hpp"
+#include "study/results/throughput.hpp"
 
 #include <fmt/format.h>
 

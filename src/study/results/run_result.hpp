@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#include "report/result.hpp"
+#include "scenario/scenario.hpp"
+#include "sim/simulator.hpp"
+#include "step/choose.hpp"
+#include "study/learned.hpp"
+#include "study/memory_check.hpp"
+#include "study/timed_as.hpp"
+
+// RunResult is the only struct of a run. Its members are computed by report::summarise() and in this folder, and
+// nowhere else.
+
+namespace dadsim::study {
+
+/// What the results of a scenario's runs are computed from.
+struct ResultContext {
+  const scenario::Scenario& scenario;
+  const Learned& learned;
+  const TimedAs& timed;
+  const sim::Cluster& cluster;
+  const std::vector<RunMemory>& memory;  ///< per run
+};
+
+/// A run that was learned step by step, with its simulated times.
+struct TimedSteps {
+  const step::Trajectory& trajectory;  ///< as it was timed: every step by itself where each has its own date
+  const sim::TimedRun& timings;
+  const std::vector<step::Taken>& taken;          ///< by layers that choose
+  const std::vector<std::int64_t>& traced_steps;  ///< that timelines were asked for, from 1
+};
+
+/// The steps that are asked for, without those that the run does not have.
+std::vector<std::int64_t> existing_steps(const step::Trajectory& trajectory, const std::vector<std::int64_t>& steps);
+
+/// Of run `i`, without what takes the other runs.
+report::RunResult result_of_steps(const ResultContext& context, std::size_t i, const TimedSteps& run);
+/// The same of an event-driven run.
+report::RunResult result_of_events(const ResultContext& context, std::size_t i, report::PlayedRun run);
+
+/// Fills in the rest, with all runs there: bands, arrivals, the time to accuracy at scale, throughput, costs, notes.
+void complete(const ResultContext& context, const std::optional<report::ScaleSetting>& scale, report::Result& result);
+
+}  // namespace dadsim::study
