@@ -16,7 +16,7 @@ set(slow_tests
   "algorithms.SparsePush.GammaHasToGoWithTheFractionAndTheMergeUndoesWhatSparsityCosts"
   "algorithms.Sparsified.LearnsAsWithoutCompressionWhatItRemembers"
   "algorithms.Tracking.ComesToTheCommonMinimumWhereDPsgdDoesNot"
-  "api.SameFigures.InTheJsonTheCsvASweepOfOnePointAndTheLibrary"
+  "api.SameFigures.InEveryOutput"
   "browser.explain"
   "browser.lesson"
   "browser.plan"

@@ -80,10 +80,11 @@ const std::vector<CurvePoint>& Run::curve() const noexcept { return state_->curv
 Result result_of(report::Result&& from) {
   auto state = std::make_shared<Result::State>();
   for (const report::RunResult& run : from.runs) {
-    auto one = std::make_shared<Run::State>(Run::State{report::FigureValues({run, from}), run.notes, {}});
+    auto one = std::make_shared<Run::State>(Run::State{report::FigureValues({run, from}), in_words(run.notes), {}});
     for (const report::CurvePoint& point : run.curve) one->curve.push_back(point_of(point, run));
     state->runs.emplace_back(std::move(one));
   }
+  state->assumptions = in_words(from.assumptions);
   state->result = std::move(from);
   return Result(std::move(state));
 }
@@ -98,7 +99,7 @@ const Run& Result::run(const std::string& label) const {
   return *found;
 }
 
-const std::vector<std::string>& Result::assumptions() const noexcept { return state_->result.assumptions; }
+const std::vector<std::string>& Result::assumptions() const noexcept { return state_->assumptions; }
 std::string Result::json() const { return to_json(state_->result); }
 std::string Result::csv() const { return to_csv(state_->result); }
 std::string Result::table() const { return to_table(state_->result); }

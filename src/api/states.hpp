@@ -20,6 +20,7 @@ struct Learned::State {
 
 struct Result::State {
   report::Result result;
+  std::vector<std::string> assumptions;  ///< in words
   std::vector<Run> runs;
 };
 

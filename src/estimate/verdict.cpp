@@ -1,9 +1,12 @@
 #include "estimate/verdict.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
+#include <stdexcept>
 #include <utility>
 
 namespace dadsim::estimate {
@@ -85,9 +88,18 @@ const char* to_string(Standing standing) {
   return kNames.at(static_cast<std::size_t>(standing));
 }
 
-const char* to_string(WouldTell what) {
-  constexpr std::array kNames{"nothing", "seeds", "evaluations", "calibration"};
-  return kNames.at(static_cast<std::size_t>(what));
+namespace {
+
+constexpr std::array kWouldTell{"nothing", "seeds", "evaluations", "calibration"};
+
+}  // namespace
+
+const char* to_string(WouldTell what) { return kWouldTell.at(static_cast<std::size_t>(what)); }
+
+WouldTell would_tell_of(std::string_view name) {
+  const auto found = std::ranges::find(kWouldTell, name);
+  if (found == kWouldTell.end()) throw std::logic_error(fmt::format("'{}' would tell nothing", name));
+  return static_cast<WouldTell>(found - kWouldTell.begin());
 }
 
 double align_exact(std::vector<Contender>& contenders) {

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "estimate/bands.hpp"
@@ -31,6 +32,8 @@ inline constexpr double kMargin = 0.05;
 enum class WouldTell : std::uint8_t { nothing, seeds, evaluations, calibration };
 /// "nothing", "seeds", "evaluations", "calibration".
 const char* to_string(WouldTell what);
+/// The one of that name. Throws std::logic_error where there is none.
+WouldTell would_tell_of(std::string_view name);
 
 /// A run with what is known of its time, by what runs are compared by.
 struct Contender {

@@ -4,27 +4,16 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cmath>
+#include <iterator>
+#include <limits>
 
-#include "report/band_text.hpp"
 #include "report/contender.hpp"
-#include "report/factor_text.hpp"
-#include "report/throughput_text.hpp"
-#include "support/human.hpp"
 
 namespace dadsim::report {
 namespace {
 
 using Place = Answer::Place;
 using estimate::Standing;
-
-/// The target as the scenario has it: "95 %", "97.25 %".
-std::string accuracy_in_words(double accuracy) { return fmt::format("{:.6g} %", accuracy * 100); }
-
-std::string time_in_words(const Place& place) {
-  return place.low && place.high ? seconds_with_interval(place.seconds, *place.low, *place.high)
-                                 : human_seconds(place.seconds);
-}
 
 const std::string& label_of(const Result& result, const Place& place) { return result.runs[place.run].spec.label; }
 
@@ -102,131 +91,116 @@ void rank_by(const Result& result, Metric metric, Answer& answer) {
   }
 }
 
-std::string faster_than(const Result& result, const Place& winner, const Place& other) {
-  const std::string& label = label_of(result, other);
-  const std::string time = human_seconds(other.seconds);
-  if (winner.seconds == 0) return fmt::format("before {} ({})", label, time);
-  return fmt::format("{} faster than {} ({})", factor_in_words(other.verdict.ratio), label, time);
+bool is_baseline(const RunResult& run) { return run.spec.algorithm == "gradient-sharing"; }
+
+/// A statement by a metric, with what it is of.
+Statement by_metric(const char* kind, const Result& result, Metric metric) {
+  Statement statement{kind};
+  statement.with("metric", std::string(to_string(metric)));
+  if (metric == Metric::time_to_target) return statement.with("target_accuracy", result.target_accuracy);
+  statement.with("of", is_of_other_network(result) ? result.scale->workload : result.learned_on);
+  if (metric == Metric::time_at_scale && !result.scale->known->target.empty())
+    statement.with("target", result.scale->known->target);
+  return statement;
 }
 
-/// What a run does in a time that follows: alone, and before others.
-struct Deed {
-  std::string one, first, many;
+/// Numbers of a value with its interval, each not a number where it is not known.
+struct Estimates {
+  std::vector<double> value, low, high;
+  void add(const estimate::Estimate& one) {
+    constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+    value.push_back(one.value);
+    low.push_back(one.low.value_or(kNone));
+    high.push_back(one.high.value_or(kNone));
+  }
+  void say(Statement& statement, const std::string& name) const {
+    statement.with(name, value).with(name + "_low", low).with(name + "_high", high);
+  }
 };
 
-Deed deed_of(const Result& result, Metric metric) {
-  if (metric == Metric::time_per_step) {
-    const std::string& of =
-        result.scale && !result.scale->workload.empty() ? result.scale->workload : result.learned_on;
-    return {fmt::format("takes a step of {} in", of), fmt::format("takes the shortest step of {},", of),
-            fmt::format("a step of {} takes", of)};
+void say_times(const Result& result, const std::vector<Place>& places, Statement& statement) {
+  Estimates seconds;
+  for (const Place& place : places) {
+    statement.subjects.push_back(label_of(result, place));
+    seconds.add({place.seconds, place.low, place.high});
   }
-  if (metric == Metric::time_at_scale) {
-    const std::string& target = result.scale->known->target;
-    const std::string what = result.scale->workload + (target.empty() ? "" : " to " + target);
-    return {fmt::format("trains {} in", what), fmt::format("trains {} first, in", what),
-            fmt::format("they train {} in", what)};
-  }
-  const std::string what = accuracy_in_words(result.target_accuracy);
-  return {fmt::format("reaches {} in", what), fmt::format("reaches {} first, in", what),
-          fmt::format("they reach {} in", what)};
+  seconds.say(statement, "seconds");
 }
 
-/// "A", "A and B", "A, B and C".
-std::string listed(const std::vector<std::string>& words) {
-  if (words.size() < 2) return words.empty() ? "" : words.front();
-  return fmt::format("{} and {}", fmt::join(words.begin(), words.end() - 1, ", "), words.back());
+/// How many times as long others take as the first of a ranking.
+void say_factors(const std::vector<Place>& others, Statement& statement) {
+  Estimates factors;
+  for (const Place& place : others) factors.add(place.verdict.ratio);
+  factors.say(statement, "factor");
 }
 
 bool is_apart(const Place& place) { return !is_beside(place.verdict.standing); }
 
-/// Where the quickest is not told apart from the next ones: which those are, and who comes after them. Empty where it
-/// is.
-std::string undecided_sentence(const Result& result, Metric metric, const std::vector<Place>& ranking) {
+/// Where the quickest is not told apart from the next ones: which those are, and who comes after them. Nothing where
+/// it is.
+std::optional<Statement> undecided(const Result& result, Metric metric, const std::vector<Place>& ranking) {
   const auto end = std::find_if(ranking.begin() + 1, ranking.end(), is_apart);
   const std::vector<Place> group(ranking.begin(), end);
-  if (group.size() == 1) return {};
-  std::vector<std::string> labels, times, ratios;
-  bool equal = true;
-  estimate::WouldTell would_tell = estimate::WouldTell::nothing;
-  for (const Place& place : group) {
-    labels.push_back(label_of(result, place));
-    times.push_back(human_seconds(place.seconds));
-    if (place.verdict.standing == Standing::undecided) {
-      equal = false;
-      ratios.push_back(interval_in_words(place.verdict.ratio));
-      if (would_tell == estimate::WouldTell::nothing) would_tell = place.verdict.would_tell;
-    }
-  }
-  const Deed deed = deed_of(result, metric);
-  const bool same_times = std::ranges::all_of(times, [&](const std::string& time) { return time == times.front(); });
-  const std::string how_long = same_times ? time_in_words(group.front()) : listed(times);
-  std::string text;
-  if (equal) {
-    const bool exactly =
-        std::ranges::all_of(group, [&](const Place& one) { return one.seconds == group.front().seconds; });
-    text = fmt::format("{} are equal{}: {} {}", listed(labels),
-                       exactly ? "" : fmt::format(" within {:.0f} %", 100 * estimate::kMargin), deed.many, how_long);
+  if (group.size() == 1) return std::nullopt;
+  std::vector<Place> open;
+  std::ranges::copy_if(group, std::back_inserter(open),
+                       [](const Place& place) { return place.verdict.standing == Standing::undecided; });
+  Statement statement = by_metric(open.empty() ? "equal" : "undecided", result, metric);
+  say_times(result, group, statement);
+  if (open.empty()) {
+    statement.with("margin", estimate::kMargin);
   } else {
-    text = fmt::format("{} cannot be told apart ({}): {} {}; {}", listed(labels), fmt::join(ratios, ", "), deed.many,
-                       how_long, would_tell_in_words(would_tell));
+    say_factors(open, statement);
+    const auto would_tell = [](const Place& place) { return place.verdict.would_tell; };
+    const auto first = std::ranges::find_if(
+        open, [](estimate::WouldTell what) { return what != estimate::WouldTell::nothing; }, would_tell);
+    statement.with("would_tell", std::string(to_string(first == open.end() ? estimate::WouldTell::nothing
+                                                                           : first->verdict.would_tell)));
   }
-  if (end != ranking.end()) text += fmt::format("; {} is {}", labels.front(), faster_than(result, ranking[0], *end));
-  return text + ".";
+  if (end != ranking.end()) {
+    const estimate::Estimate& ratio = end->verdict.ratio;
+    constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+    statement.with("next", label_of(result, *end)).with("next_seconds", end->seconds);
+    statement.with("next_factor",
+                   std::vector<double>{ratio.value, ratio.low.value_or(kNone), ratio.high.value_or(kNone)});
+  }
+  return statement;
 }
 
-bool is_plain(const RunResult& run) { return run.spec.algorithm == "gradient-sharing"; }
-
 /// Who is first, and by how much; some run has such a time.
-std::string winner_sentence(const Result& result, Metric metric, const std::vector<Place>& ranking) {
-  if (std::string undecided = undecided_sentence(result, metric, ranking); !undecided.empty()) return undecided;
+Statement winner(const Result& result, Metric metric, const std::vector<Place>& ranking) {
+  if (std::optional<Statement> open = undecided(result, metric, ranking)) return *open;
   const auto sharing = std::ranges::count_if(result.runs, [](const RunResult& run) { return run.spec.communicates; });
-  const Deed deed = deed_of(result, metric);
-  const bool alone = metric == Metric::time_to_target ? sharing == 1 : ranking.size() == 1;
-  const Place& winner = ranking[0];
-  std::string text =
-      fmt::format("{} {} {}", label_of(result, winner), alone ? deed.one : deed.first, time_in_words(winner));
-  if (winner.seeds > 1) text += fmt::format(" over {} seeds", winner.seeds);
+  const bool to_target = metric == Metric::time_to_target;
+  Statement statement = by_metric("first", result, metric);
+  // Before the next one and, where that is another, before gradient sharing.
+  std::vector<Place> named(ranking.begin(),
+                           ranking.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(2, ranking.size())));
+  const auto baseline =
+      std::ranges::find_if(ranking, [&](const Place& one) { return is_baseline(result.runs[one.run]); });
+  if (baseline != ranking.end() && baseline - ranking.begin() > 1) named.push_back(*baseline);
+  say_times(result, named, statement);
+  say_factors({named.begin() + 1, named.end()}, statement);
+  statement.with("seeds", static_cast<double>(ranking[0].seeds));
   if (ranking.size() == 1) {
-    if (metric != Metric::time_to_target) return text + ".";
-    const char* others = winner.seeds > 1 ? "; no other run that shares reached it with every seed."
-                                          : "; no other run that shares reached it.";
-    return text + (sharing == 1 ? "; no other run shares." : others);
+    statement.with("alone", !to_target || sharing == 1);
+    if (to_target) statement.with("rivals", std::string(sharing == 1 ? "none" : "missed"));
+    return statement;
   }
-  text += ": " + faster_than(result, winner, ranking[1]);
-  const auto plain = std::ranges::find_if(ranking, [&](const Place& one) { return is_plain(result.runs[one.run]); });
-  if (plain != ranking.end()) {
-    if (plain - ranking.begin() > 1) text += " and " + faster_than(result, winner, *plain);
-  } else if (metric == Metric::time_to_target && std::ranges::any_of(result.runs, is_plain)) {
-    text += "; gradient-sharing did not reach it";
+  if (baseline == ranking.end() && to_target) {
+    const auto missed = std::ranges::find_if(result.runs, is_baseline);
+    if (missed != result.runs.end()) statement.with("missed", missed->spec.algorithm);
   }
   std::vector<std::string> open;  // further back, where little is known of them
   for (const Place& place : ranking) {
     if (place.verdict.standing == Standing::undecided) open.push_back(label_of(result, place));
   }
-  if (!open.empty())
-    text += fmt::format("; too little is known of {} to tell {} apart from it", listed(open),
-                        open.size() == 1 ? "it" : "them");
-  return text + ".";
+  if (!open.empty()) statement.with("open", std::move(open));
+  return statement;
 }
 
-/// Where rounding decided which of the exact algorithms met the target when; empty where it did not.
-std::string rounding_sentence(const Answer& answer) {
-  if (answer.rounding_steps == 0) return {};
-  const std::string apart = answer.rounding_steps < 0
-                                ? "let one of them miss the target"
-                                : fmt::format("moved the target by {:.0f} step{}", answer.rounding_steps,
-                                              answer.rounding_steps < 1.5 ? "" : "s");
-  return fmt::format(
-      " Exact algorithms learn one trajectory, and rounding {}: each counts with the steps of the first.", apart);
-}
-
-/// Of the network that learned.
-std::string target_sentence(const Result& result) {
-  Answer learned;
-  rank_by(result, Metric::time_to_target, learned);
-  const std::vector<Place>& ranking = learned.ranking;
-  if (!ranking.empty()) return winner_sentence(result, Metric::time_to_target, ranking) + rounding_sentence(learned);
+/// No run that shares has reached the target, or none shares.
+Statement nobody(const Result& result) {
   const RunResult* nearest = nullptr;
   std::size_t sharing = 0;
   std::size_t seeds = 1;
@@ -239,71 +213,98 @@ std::string target_sentence(const Result& result) {
     seeds = std::max(seeds, run.arrivals.size());
     if (nearest == nullptr || came_to(run) > came_to(*nearest)) nearest = &run;
   }
-  if (nearest == nullptr) return "No run here shares anything between workers: there is no winner to name.";
-  return fmt::format("{} {}{}: {} came nearest with {}.",
-                     sharing == 1 ? "The only run that shares did not reach" : "No run that shares reached",
-                     accuracy_in_words(result.target_accuracy),
-                     seeds > 1 ? fmt::format(" with every one of {} seeds", seeds) : "", nearest->spec.label,
-                     human_percent(came_to(*nearest)));
+  if (nearest == nullptr) return {"no-sharing"};
+  return Statement{"missed", {nearest->spec.label}}
+      .with("target_accuracy", result.target_accuracy)
+      .with("accuracy", came_to(*nearest))
+      .with("alone", sharing == 1)
+      .with("seeds", static_cast<double>(seeds));
+}
+
+/// Of the network that learned.
+std::vector<Statement> by_target(const Result& result) {
+  Answer learned;
+  rank_by(result, Metric::time_to_target, learned);
+  if (learned.ranking.empty()) return {nobody(result)};
+  std::vector<Statement> statements{winner(result, Metric::time_to_target, learned.ranking)};
+  if (learned.rounding_steps > 0) statements.push_back(Statement{"rounding"}.with("steps", learned.rounding_steps));
+  if (learned.rounding_steps < 0) statements.push_back({"rounding-missed"});
+  return statements;
 }
 
 /// Runs of which a step is timed, and whose number of steps is anybody's guess.
-std::string unknown_steps_sentence(const Result& result, Metric metric, const std::vector<Place>& ranking) {
-  std::vector<std::string> unknown;
+void say_unknown_steps(const Result& result, Answer& answer) {
+  Statement statement{"steps-unknown"};
+  std::vector<double> seconds;
   for (const RunResult& run : result.runs) {
-    if (run.spec.communicates && run.at_scale && !run.at_scale->relative.ratio && run.step_seconds > 0)
-      unknown.push_back(fmt::format("{} (a step: {})", run.spec.label, human_seconds(run.step_seconds)));
+    if (!run.spec.communicates || !run.at_scale || run.at_scale->relative.ratio || !(run.step_seconds > 0)) continue;
+    statement.subjects.push_back(run.spec.label);
+    seconds.push_back(run.step_seconds);
   }
-  if (unknown.empty()) return {};
-  std::string text = fmt::format("How many more steps than gradient sharing {} take{} is not known",
-                                 fmt::join(unknown, ", "), unknown.size() == 1 ? "s" : "");
-  if (metric == Metric::time_at_scale && !ranking.empty() && is_plain(result.runs[ranking[0].run]))
-    text += fmt::format("; a step of {} takes {}", label_of(result, ranking[0]),
-                        human_seconds(result.runs[ranking[0].run].step_seconds));
-  return text + ".";
+  if (seconds.empty()) return;
+  statement.with("step_seconds", std::move(seconds));
+  const std::vector<Place>& ranking = answer.ranking;
+  if (answer.metric == Metric::time_at_scale && !ranking.empty() && is_baseline(result.runs[ranking[0].run])) {
+    statement.with("first", label_of(result, ranking[0]));
+    statement.with("first_step_seconds", result.runs[ranking[0].run].step_seconds);
+  }
+  answer.statements.push_back(std::move(statement));
 }
 
 /// With relative steps known and none of the workload's own, who is first once they count.
-std::string counted_sentence(const Result& result, const std::vector<Place>& by_step) {
+void say_counted(const Result& result, Answer& answer) {
   std::vector<Place> counted;
-  for (Place place : by_step) {
+  for (Place place : answer.ranking) {
     const RunResult& run = result.runs[place.run];
-    if (!run.at_scale || !run.at_scale->relative.ratio) return {};
+    if (!run.at_scale || !run.at_scale->relative.ratio) return;
     place.seconds *= run.at_scale->relative.ratio->value;
     counted.push_back(place);
   }
-  if (counted.size() < 2) return {};
+  if (counted.size() < 2) return;
   std::ranges::stable_sort(counted, {}, &Place::seconds);
-  if (counted[1].seconds <= counted[0].seconds * (1 + estimate::kMargin)) return {};
-  return fmt::format(
-      "With the steps that each needs counted, {} is first: its relative steps times a step are {} less "
-      "than those of {}.",
-      label_of(result, counted[0]), times_in_words(counted[1].seconds / counted[0].seconds),
-      label_of(result, counted[1]));
+  if (counted[1].seconds <= counted[0].seconds * (1 + estimate::kMargin)) return;
+  answer.statements.push_back(
+      Statement{"first-with-steps", {label_of(result, counted[0]), label_of(result, counted[1])}}.with(
+          "factor", counted[1].seconds / counted[0].seconds));
 }
 
 /// What the accuracies of some runs do not mean.
-std::string divergence_sentence(const Result& result) {
-  std::vector<std::string> diverged;
+void say_diverged(const Result& result, Answer& answer) {
+  Statement statement{"diverged"};
   for (const RunResult& run : result.runs) {
-    if (run.divergence) diverged.push_back(run.spec.label);
+    if (run.divergence) statement.subjects.push_back(run.spec.label);
   }
-  if (diverged.empty()) return {};
-  return listed(diverged) + " diverged: a smaller learning rate may keep the loss finite.";
+  if (!statement.subjects.empty()) answer.statements.push_back(std::move(statement));
+}
+
+/// What gets done in a second by the run that shares gradients, or the first that shares.
+void say_throughput(const Result& result, Answer& answer) {
+  const auto shares = [](const RunResult& run) { return run.spec.communicates && run.throughput; };
+  auto run = std::ranges::find_if(result.runs, [&](const RunResult& one) { return shares(one) && is_baseline(one); });
+  if (run == result.runs.end()) run = std::ranges::find_if(result.runs, shares);
+  if (run == result.runs.end()) return;
+  const Throughput& done = *run->throughput;
+  Statement statement{"throughput", {run->spec.label}};
+  statement.with("samples_per_second", done.samples);
+  if (done.tokens) statement.with("tokens_per_second", *done.tokens);
+  if (done.model_flops_utilisation) statement.with("model_flops_utilisation", *done.model_flops_utilisation);
+  if (!done.above_peak.empty()) statement.with("above_peak", done.above_peak);
+  if (done.scaling_efficiency && run->workers > 1) {
+    statement.with("scaling_efficiency", *done.scaling_efficiency);
+    statement.with("workers", static_cast<double>(run->workers));
+  }
+  answer.statements.push_back(std::move(statement));
 }
 
 void answer_by_step(const Result& result, Answer& answer) {
   if (answer.ranking.empty()) {
-    answer.sentences.emplace_back("Nothing was learned (--timing-only): what is said is when, not how well.");
+    answer.statements.push_back({"nothing-learned"});
     return;
   }
-  answer.sentences.push_back(winner_sentence(result, answer.metric, answer.ranking));
-  if (!result.timing_only) {
-    answer.sentences.push_back(
-        fmt::format("How many steps {} needs is not known here, and so its time to accuracy is not.", answer.of));
-    if (std::string counted = counted_sentence(result, answer.ranking); !counted.empty())
-      answer.sentences.push_back(std::move(counted));
-  }
+  answer.statements.push_back(winner(result, answer.metric, answer.ranking));
+  if (result.timing_only) return;
+  answer.statements.push_back({"workload-steps-unknown", {answer.of}});
+  say_counted(result, answer);
 }
 
 }  // namespace
@@ -335,21 +336,21 @@ Answer answer_of_runs(const Result& result) {
                                                 : Metric::time_to_target;
   rank_by(result, answer.metric, answer);
   if (answer.metric == Metric::time_to_target) {
-    answer.sentences.push_back(target_sentence(result));
+    answer.statements = by_target(result);
     return answer;
   }
   if (answer.metric == Metric::time_at_scale) {
-    answer.sentences.push_back(winner_sentence(result, answer.metric, answer.ranking));
+    answer.statements.push_back(winner(result, answer.metric, answer.ranking));
   } else {
     answer_by_step(result, answer);
   }
-  if (std::string unknown = unknown_steps_sentence(result, answer.metric, answer.ranking); !unknown.empty())
-    answer.sentences.push_back(std::move(unknown));
+  say_unknown_steps(result, answer);
   if (result.timing_only) {
-    if (std::string done = throughput_sentence(result); !done.empty()) answer.sentences.push_back(std::move(done));
+    say_throughput(result, answer);
   } else {
-    answer.sentences.push_back(fmt::format("On the network that learned ({}), each step as long as one of {}: {}",
-                                           result.learned_on, answer.of, target_sentence(result)));
+    std::vector<Statement> learned = by_target(result);
+    learned.front().with("learned_on", result.learned_on).with("timed_as", answer.of);
+    answer.statements.insert(answer.statements.end(), learned.begin(), learned.end());
   }
   return answer;
 }
@@ -358,11 +359,12 @@ Answer answer_of_runs(const Result& result) {
 
 Answer answer_to(const Result& result) {
   Answer answer = answer_of_runs(result);
-  if (std::string diverged = divergence_sentence(result); !diverged.empty())
-    answer.sentences.push_back(std::move(diverged));
+  say_diverged(result, answer);
   return answer;
 }
 
-std::string verdict(const Result& result) { return fmt::format("{}", fmt::join(answer_to(result).sentences, " ")); }
+std::string verdict(const Result& result) {
+  return fmt::format("{}", fmt::join(in_words(answer_to(result).statements), " "));
+}
 
 }  // namespace dadsim::report

@@ -6,6 +6,7 @@
 
 #include "estimate/verdict.hpp"
 #include "report/result.hpp"
+#include "report/statement.hpp"
 
 namespace dadsim::report {
 
@@ -35,15 +36,15 @@ struct Answer {
     std::size_t run = 0, of = 0;  ///< indices among Result::runs
     estimate::Estimate times;
   };
-  std::vector<Pair> pairs;             ///< all that there are by the time to the target
-  std::vector<Place> ranking;          ///< runs that share and have such a time, the quickest first
-  std::vector<std::string> sentences;  ///< the answer itself first, then what qualifies it
-  double rounding_steps = 0;           ///< estimate::align_exact(), of times to the target
+  std::vector<Pair> pairs;            ///< all that there are by the time to the target
+  std::vector<Place> ranking;         ///< runs that share and have such a time, the quickest first
+  std::vector<Statement> statements;  ///< the answer itself first, then what qualifies it
+  double rounding_steps = 0;          ///< estimate::align_exact(), of times to the target
 };
 
 Answer answer_to(const Result& result);
 
-/// All its sentences: for a terminal, a page and JSON the same.
+/// All its statements in words: for a terminal, a page and JSON the same.
 std::string verdict(const Result& result);
 
 }  // namespace dadsim::report

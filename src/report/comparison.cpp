@@ -9,8 +9,8 @@
 #include "report/causes.hpp"
 #include "report/contender.hpp"
 #include "report/factor_text.hpp"
-#include "report/json_values.hpp"
 #include "report/paragraph.hpp"
+#include "report/result_json.hpp"
 #include "support/human.hpp"
 
 namespace dadsim::report {
@@ -169,6 +169,16 @@ Compared::Side side_of(const RunResult& run, Metric metric) {
   return side;
 }
 
+/// Whether both sides learned one thing: what seeds, evaluations and relative steps leave open is then the same of
+/// both.
+bool learned_the_same(const RunResult& before, const RunResult& after) {
+  const auto same = [](double one, double other) { return one == other || (std::isnan(one) && std::isnan(other)); };
+  return before.spec.algorithm == after.spec.algorithm &&
+         std::ranges::equal(before.curve, after.curve, [&](const CurvePoint& one, const CurvePoint& other) {
+           return one.step == other.step && same(one.loss, other.loss) && same(one.accuracy, other.accuracy);
+         });
+}
+
 }  // namespace
 
 std::vector<Compared> compared_runs(const Comparison& comparison) {
@@ -180,8 +190,14 @@ std::vector<Compared> compared_runs(const Comparison& comparison) {
     const auto other =
         std::ranges::find(comparison.after.runs, run.spec.label, [](const RunResult& one) { return one.spec.label; });
     if (other == comparison.after.runs.end()) continue;
-    compared.push_back({run.spec.label, metric, before.of == after.of ? before.of : before.of + " or " + after.of,
-                        side_of(run, metric), side_of(*other, metric)});
+    Compared& one = compared.emplace_back(Compared{run.spec.label, metric,
+                                                   before.of == after.of ? before.of : before.of + " or " + after.of,
+                                                   side_of(run, metric), side_of(*other, metric)});
+    if (!learned_the_same(run, *other)) continue;
+    for (Compared::Side* side : {&one.before, &one.after}) {
+      side->contender.exact = true;
+      side->contender.relative.reset();
+    }
   }
   return compared;
 }
@@ -199,6 +215,14 @@ Json verdict_in_json(const Compared& run) {
           {"value", number(verdict.ratio.value)},
           {"low", number(verdict.ratio.low)},
           {"high", number(verdict.ratio.high)}};
+}
+
+/// The time that both are compared by, and all figures of the run.
+Json side_in_json(const Compared::Side& side, const std::string& label, const Result& result) {
+  const auto run = std::ranges::find(result.runs, label, [](const RunResult& one) { return one.spec.label; });
+  Json json = figures_in_json(*run, result);
+  json["seconds"] = number(side.seconds);
+  return json;
 }
 
 }  // namespace
@@ -232,32 +256,25 @@ std::string to_json(const Comparison& comparison) {
   json["dadsim"] = {{"version", comparison.before.version}, {"simgrid", comparison.before.simgrid}};
   json["before"] = {{"name", comparison.before.scenario_name},
                     {"hash", fmt::format("{:016x}", comparison.before.hash)},
-                    {"answer", answer_to(comparison.before).sentences}};
+                    {"answer", in_json(answer_to(comparison.before), comparison.before)}};
   json["after"] = {{"name", comparison.after.scenario_name},
                    {"hash", fmt::format("{:016x}", comparison.after.hash)},
-                   {"answer", answer_to(comparison.after).sentences}};
+                   {"answer", in_json(answer_to(comparison.after), comparison.after)}};
   Json& differences = json["differences"] = Json::array();
   for (const Difference& one : comparison.differences)
     differences.push_back({{"path", one.path}, {"before", one.before}, {"after", one.after}});
   Json& runs = json["runs"] = Json::array();
   for (const Compared& run : compared_runs(comparison)) {
-    const Compared::Side& before = run.before;
-    const Compared::Side& after = run.after;
-    runs.push_back(
-        {{"label", run.run},
-         {"metric", to_string(run.other_work() ? Metric::throughput : run.metric)},
-         {"of", run.of},
-         {"before_seconds", number(before.seconds)},
-         {"after_seconds", number(after.seconds)},
-         {"factor", before.seconds && after.seconds ? number(*before.seconds / *after.seconds) : Json(nullptr)},
-         {"verdict", verdict_in_json(run)},
-         {"step_seconds_before", number(before.step_seconds)},
-         {"step_seconds_after", number(after.step_seconds)},
-         {"samples_per_second_before", number(before.samples_per_second)},
-         {"samples_per_second_after", number(after.samples_per_second)},
-         {"causes_before", before.causes},
-         {"causes_after", after.causes},
-         {"sentence", sentence_on(run, comparison.name)}});
+    const std::optional<double>& before = run.before.seconds;
+    const std::optional<double>& after = run.after.seconds;
+    runs.push_back({{"label", run.run},
+                    {"metric", to_string(run.other_work() ? Metric::throughput : run.metric)},
+                    {"of", run.of},
+                    {"factor", before && after ? number(*before / *after) : Json(nullptr)},
+                    {"verdict", verdict_in_json(run)},
+                    {"before", side_in_json(run.before, run.run, comparison.before)},
+                    {"after", side_in_json(run.after, run.run, comparison.after)},
+                    {"sentence", sentence_on(run, comparison.name)}});
   }
   return indented(json);
 }

@@ -1,7 +1,5 @@
 #include "report/divergence.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 
@@ -20,15 +18,6 @@ std::optional<Divergence> divergence_of(const std::vector<CurvePoint>& curve) {
   auto first = std::prev(curve.end());
   while (first != curve.begin() && !std::isfinite(std::prev(first)->loss)) --first;
   return Divergence{first->step, before, after};
-}
-
-std::string divergence_in_words(const RunResult& run) {
-  const Divergence& how = run.divergence.value();
-  if (std::isfinite(how.loss)) {
-    return fmt::format("diverged: the loss is {:.3g} at the end, and was {:.3g} before training", how.loss, how.before);
-  }
-  return fmt::format("diverged: the loss was no longer a finite number after {} {}", run.played ? "update" : "step",
-                     how.step);
 }
 
 }  // namespace dadsim::report

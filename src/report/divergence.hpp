@@ -1,7 +1,6 @@
 #pragma once
 
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "report/result.hpp"
@@ -12,8 +11,5 @@ namespace dadsim::report {
 /// untrained network (overconfident networks have losses above it too, by less). To be asked of curves of what has
 /// learned alone.
 std::optional<Divergence> divergence_of(const std::vector<CurvePoint>& curve);
-
-/// "diverged: the loss was no longer a finite number after step 3".
-std::string divergence_in_words(const RunResult& run);
 
 }  // namespace dadsim::report

@@ -1,6 +1,6 @@
 #include "report/explanation.hpp"
-#include "report/json_values.hpp"
 #include "report/part_check.hpp"
+#include "report/result_json.hpp"
 
 namespace dadsim::report {
 
@@ -11,15 +11,11 @@ std::string to_json(const Explanation& explanation) {
   json["scenario"] = {{"name", result.scenario_name}, {"seed", result.seed}};
   json["learned_on"] = result.learned_on;
   json["timed_as"] = result.timed_as;
+  json["answer"] = in_json(answer_to(result), result);
   Json& runs = json["runs"] = Json::array();
   for (std::size_t i = 0; i < result.runs.size(); ++i) {
     const RunResult& run = result.runs[i];
-    Json one;
-    one["label"] = run.spec.label;
-    one["step_seconds"] = number(run.step_seconds);
-    one["compute_seconds"] = number(run.compute_seconds);
-    one["exposed_seconds"] = number(run.exposed_seconds);
-    one["target_seconds"] = run.target_reached ? number(run.target_seconds) : Json(nullptr);
+    Json one = figures_in_json(run, result);
     Json& path = one["critical_path"] = Json::array();
     for (const step::Bound& bound : run.bounds) {
       path.push_back({{"resource", name_of(bound)},
@@ -63,7 +59,7 @@ std::string to_json(const Explanation& explanation) {
   }
   json["links_left_out"] = explanation.links_left_out;
   json["notes"] = explanation.notes;
-  json["assumptions"] = result.assumptions;
+  json["assumptions"] = in_json(result.assumptions);
   return indented(json);
 }
 

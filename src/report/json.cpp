@@ -10,9 +10,8 @@
 
 #include "report/answer.hpp"
 #include "report/causes.hpp"
-#include "report/figure_values.hpp"
-#include "report/json_values.hpp"
 #include "report/played_json.hpp"
+#include "report/result_json.hpp"
 #include "report/shift_json.hpp"
 
 namespace dadsim::report {
@@ -190,57 +189,8 @@ Json causes_in_json(const RunResult& run) {
   return json;
 }
 
-/// Of what there is none of, null.
-Json figure_in_json(const FigureValues& values, std::size_t index) {
-  const Figure::Kind kind = figures()[index].kind;
-  if (kind == Figure::Kind::text) {
-    const std::string& text = values.text(index);
-    return text.empty() ? Json(nullptr) : Json(text);
-  }
-  const double value = values.number(index);
-  if (kind == Figure::Kind::number || !std::isfinite(value)) return number(value);
-  return kind == Figure::Kind::truth ? Json(value != 0) : Json(static_cast<std::int64_t>(value));
-}
-
-Json answer_in_json(const Result& result) {
-  const Answer answer = answer_to(result);
-  Json ranking = Json::array();
-  for (const Answer::Place& place : answer.ranking) {
-    Json of_first = nullptr;
-    const bool first = &place == answer.ranking.data();
-    if (!first) {
-      const estimate::Estimate& ratio = place.verdict.ratio;
-      of_first = {{"value", number(ratio.value)}, {"low", number(ratio.low)}, {"high", number(ratio.high)}};
-    }
-    ranking.push_back({{"run", result.runs[place.run].spec.label},
-                       {"seconds", number(place.seconds)},
-                       {"low", number(place.low)},
-                       {"high", number(place.high)},
-                       {"seeds", place.seeds},
-                       {"of_first", std::move(of_first)},
-                       {"verdict", to_string(place.verdict.standing)},
-                       {"would_tell", place.verdict.standing == estimate::Standing::undecided
-                                          ? Json(to_string(place.verdict.would_tell))
-                                          : Json(nullptr)}});
-  }
-  Json pairs = Json::array();
-  for (const Answer::Pair& pair : answer.pairs) {
-    pairs.push_back({{"run", result.runs[pair.run].spec.label},
-                     {"of", result.runs[pair.of].spec.label},
-                     {"value", number(pair.times.value)},
-                     {"low", number(pair.times.low)},
-                     {"high", number(pair.times.high)}});
-  }
-  return {{"metric", to_string(answer.metric)}, {"of", answer.of},
-          {"margin", estimate::kMargin},        {"rounding_steps", answer.rounding_steps},
-          {"sentences", answer.sentences},      {"ranking", std::move(ranking)},
-          {"pairs", std::move(pairs)}};
-}
-
 Json to_json_object(const RunResult& run, const Result& result) {
-  Json json;
-  const FigureValues values({run, result});
-  for (std::size_t i = 0; i < figures().size(); ++i) json[figures()[i].name] = figure_in_json(values, i);
+  Json json = figures_in_json(run, result);
   json["parameters"] = parameters(run.spec.parameters);
   json["compress"] = compress(run.spec.compress);
   json["steps_per_epoch"] = run.steps_per_epoch;
@@ -289,7 +239,7 @@ Json to_json_object(const RunResult& run, const Result& result) {
   if (run.played) json["played"] = to_json_object(*run.played);
   if (run.evaluation) json["evaluation"] = to_json_object(*run.evaluation);
   if (run.at_scale) json["at_scale"] = to_json_object(*run.at_scale);
-  json["notes"] = run.notes;
+  json["notes"] = in_json(run.notes);
   if (!run.statistics.empty()) {
     Json& statistics = json["statistics"] = Json::array();
     for (const LayerStatistic& one : run.statistics) {
@@ -310,9 +260,9 @@ std::string to_json(const Result& result) {
                       {"target_accuracy", number(result.target_accuracy)}};
   json["learned_on"] = result.learned_on;
   json["timed_as"] = result.timed_as;
-  json["assumptions"] = result.assumptions;
+  json["assumptions"] = in_json(result.assumptions);
   if (result.timing_only) json["timing_only"] = true;
-  json["answer"] = answer_in_json(result);
+  json["answer"] = in_json(answer_to(result), result);
   if (result.scale) json["at_scale"] = to_json_object(*result.scale);
   if (!result.currency.empty()) json["currency"] = result.currency;
   if (result.lines_per_month) json["lines_per_month"] = number(result.lines_per_month);

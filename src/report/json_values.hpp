@@ -16,6 +16,9 @@ namespace dadsim::report {
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <vector>
+
+#include "report/statement.hpp"
 
 // What every JSON file here has in common. Only sources include this: the library takes the compiler a second.
 
@@ -26,6 +29,10 @@ using Json = nlohmann::ordered_json;
 /// JSON knows no infinity and no "not a number": null stands for them, and for what is not known.
 Json number(double value);
 Json number(const std::optional<double>& value);
+
+/// As data and in words.
+Json in_json(const Statement& statement);
+Json in_json(const std::vector<Statement>& statements);
 
 /// The file that holds `json`, on one line. Names from a platform file may be in another encoding: JSON is UTF-8, and
 /// what is not becomes U+FFFD.

@@ -14,6 +14,7 @@
 #include "estimate/efficiency.hpp"
 #include "estimate/memory.hpp"
 #include "report/shift_evaluation.hpp"
+#include "report/statement.hpp"
 #include "spec/specification.hpp"
 #include "step/event_log.hpp"
 #include "step/participation.hpp"
@@ -193,7 +194,7 @@ struct RunResult {
   std::vector<step::EpochRanks> ranks;
   std::vector<CurvePoint> curve;
   std::optional<Divergence> divergence;       ///< where it has learned, and diverged
-  std::vector<std::string> notes;             ///< assumptions that concern this run alone
+  std::vector<Statement> notes;               ///< assumptions that concern this run alone
   estimate::MemoryUse memory;                 ///< of one worker, with the mean batch
   double device_memory = 0;                   ///< of the worker that has the least; 0: unknown
   std::optional<ScaleResult> at_scale;        ///< where the result has a setting for it
@@ -236,7 +237,7 @@ struct Result {
   bool timed_as_other = false;
   double target_accuracy = 0;
   std::vector<std::string> layer_names;  ///< matrix layers of the learned network, for the ranks
-  std::vector<std::string> assumptions;  ///< sentences that hold for every run
+  std::vector<Statement> assumptions;    ///< that hold for every run
   bool timing_only = false;              ///< nothing was learned: accuracies and losses are no numbers
   bool stand_in = false;                 ///< nothing learns: the steps were recorded on a network of no interest
   std::vector<RunResult> runs;

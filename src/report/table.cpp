@@ -289,7 +289,8 @@ Told told(const Result& result, bool verbose) {
   }
   std::string notes;
   for (const RunResult& run : result.runs) {
-    for (const std::string& note : run.notes) notes += paragraph(fmt::format("Note on {}: {}", run.spec.label, note));
+    for (const Statement& note : run.notes)
+      notes += paragraph(fmt::format("Note on {}: {}", run.spec.label, in_words(note)));
   }
   if (!notes.empty()) text += '\n' + notes;
   return told;
@@ -329,7 +330,7 @@ std::string left_out(const Result& result) {
 std::string background(const Result& result, bool verbose) {
   if (!verbose) return left_out(result);
   std::string text;
-  for (const std::string& assumption : result.assumptions) text += paragraph("Assumed: " + assumption);
+  for (const Statement& assumption : result.assumptions) text += paragraph("Assumed: " + in_words(assumption));
   text += paragraph("Network model: " + result.network_model);
   text += network_sentences(result);
   return text + paragraph(result.stand_in ? fmt::format("Timed as {}; nothing was learned.", result.timed_as)

@@ -11,14 +11,14 @@
 #include "support/human.hpp"
 
 namespace dadsim::report {
-namespace {
 
-/// "1,056", "1.08 M": four digits at most, so that columns stay narrow.
 std::string rate_in_words(double rate) {
   if (rate < 100) return fmt::format("{:.3g}", rate);
   if (rate < 1e6) return human_count(static_cast<std::int64_t>(rate + 0.5));
   return rate < 1e9 ? fmt::format("{:.3g} M", rate / 1e6) : fmt::format("{:.3g} G", rate / 1e9);
 }
+
+namespace {
 
 template <class Text>
 std::string or_dash(const std::optional<double>& value, Text&& text) {
@@ -43,26 +43,6 @@ ThroughputRow row_of(const RunResult& run) {
 }
 
 }  // namespace
-
-std::string throughput_sentence(const Result& result) {
-  const auto shares = [](const RunResult& run) { return run.spec.communicates && run.throughput; };
-  auto run = std::ranges::find_if(
-      result.runs, [&](const RunResult& one) { return shares(one) && one.spec.algorithm == "gradient-sharing"; });
-  if (run == result.runs.end()) run = std::ranges::find_if(result.runs, shares);
-  if (run == result.runs.end()) return {};
-  const Throughput& done = *run->throughput;
-  std::string text = fmt::format("{} does {} samples", run->spec.label, rate_in_words(done.samples));
-  if (done.tokens) text += fmt::format(" ({} tokens)", rate_in_words(*done.tokens));
-  text += " a second";
-  if (done.model_flops_utilisation)
-    text += fmt::format(", at {} of the devices' peak", human_percent(*done.model_flops_utilisation));
-  if (!done.above_peak.empty()) text += fmt::format(" ({})", done.above_peak);
-  if (done.scaling_efficiency && run->workers > 1) {
-    text += fmt::format("; {} workers do {} of what they would do each alone", run->workers,
-                        human_percent(*done.scaling_efficiency));
-  }
-  return text + ".";
-}
 
 std::string throughput_grid(const Result& result) {
   std::vector<ThroughputRow> rows{

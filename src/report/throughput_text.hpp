@@ -6,9 +6,8 @@
 
 namespace dadsim::report {
 
-/// What gets done in a second by the run that shares gradients, or the first that shares: one sentence; empty where
-/// nobody has a throughput.
-std::string throughput_sentence(const Result& result);
+/// "1,056", "1.08 M": four digits at most, so that columns stay narrow.
+std::string rate_in_words(double rate);
 
 /// For a terminal, where nothing was learned: a row per run with its step and what gets done in a second.
 std::string throughput_grid(const Result& result);

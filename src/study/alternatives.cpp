@@ -338,18 +338,4 @@ std::vector<report::LayerStatistic> statistics_of(const step::Trajectory& trajec
   return statistics;
 }
 
-std::string statistics_in_words(const std::vector<report::LayerStatistic>& statistics, const std::string& network) {
-  constexpr std::size_t kMostNames = 3;
-  std::map<std::string, std::vector<std::string>> layers;
-  for (const report::LayerStatistic& one : statistics) layers[one.statistic].push_back(one.layer);
-  std::string text;
-  for (const auto& [statistic, names] : layers) {
-    std::string some;
-    for (std::size_t i = 0; i < std::min(names.size(), kMostNames); ++i) some += (i == 0 ? "" : ", ") + names[i];
-    text += fmt::format("{}{} for {} of {} layers ({}{})", text.empty() ? "" : "; ", statistic, names.size(),
-                        statistics.size(), some, names.size() > kMostNames ? " …" : "");
-  }
-  return fmt::format("what sites hand over of {}: {}", network, text);
-}
-
 }  // namespace dadsim::study

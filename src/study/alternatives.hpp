@@ -39,7 +39,4 @@ spec::RunSpec settled(const spec::RunSpec& run, const spec::ModelShape& learned,
 std::vector<report::LayerStatistic> statistics_of(const step::Trajectory& trajectory,
                                                   const std::vector<step::Taken>& taken, const spec::ModelShape& timed);
 
-/// "layers of ViT-B/16 hand over: gradient 3 (patches …), rank-dad 47".
-std::string statistics_in_words(const std::vector<report::LayerStatistic>& statistics, const std::string& network);
-
 }  // namespace dadsim::study

@@ -105,32 +105,16 @@ report::Result preamble(const scenario::Scenario& scenario, const LearnedRun& le
     if (layer.has_outer_product()) result.layer_names.push_back(layer.name);
   }
   result.assumptions = assumptions_of(scenario, result, steps_known);
-  if (learned.has_batch_statistics) {
-    result.assumptions.emplace_back(
-        "Batch norms use the statistics of each site's own batch, as data parallelism does; pooled uses those of all, "
-        "and so its gradient differs. Running statistics are averaged over sites when the network is evaluated, which "
-        "is not charged.");
-  }
-  for (std::string& sentence : memory_assumptions(scenario, memory)) result.assumptions.push_back(std::move(sentence));
-  if (std::string sentence = input_assumption(scenario); !sentence.empty())
-    result.assumptions.push_back(std::move(sentence));
-  if (timed.search_share > 0) {
-    result.assumptions.emplace_back(
-        "Loss scaling: before each update all gradients are searched for infinities, one pass over them; none is "
-        "found, "
-        "and no step is left out.");
-  }
-  if (scenario.timed_as && scenario.timed_as->attention == spec::Attention::flash) {
-    result.assumptions.emplace_back(
-        "Flash attention: scores of pairs of tokens are neither written nor kept, the backward pass takes five "
-        "products "
-        "instead of four, and causal attention does half of them (blocks above the diagonal are skipped).");
-  }
+  const auto say = [&](report::Statement statement) { result.assumptions.push_back(std::move(statement)); };
+  if (learned.has_batch_statistics) say({"batch-statistics"});
+  for (report::Statement& statement : memory_assumptions(scenario, memory)) say(std::move(statement));
+  if (std::optional<report::Statement> statement = input_assumption(scenario)) say(*std::move(statement));
+  if (timed.search_share > 0) say({"loss-scaling"});
+  if (scenario.timed_as && scenario.timed_as->attention == spec::Attention::flash) say({"flash-attention"});
   if (has_master_copies(timed.precision)) {
-    result.assumptions.push_back(fmt::format(
-        "In {} gradients, activations and factors take two bytes in memory and on the wire; the optimizer works on "
-        "fp32 masters.{}",
-        to_string(timed.precision), scenario.timing_only ? "" : " Learning was in fp32."));
+    say(report::Statement{"narrow-numbers"}
+            .with("precision", std::string(to_string(timed.precision)))
+            .with("learned", !scenario.timing_only));
   }
   return result;
 }
@@ -144,9 +128,8 @@ report::Result untimed_result(const scenario::Scenario& scenario, const Learned&
   report::Result result = preamble(scenario, any, timed, memory_of_runs(scenario, any.shape), scale && scale->known);
   result.learning_wall_seconds = learned.wall_seconds;
   if (!learned.other_seeds.empty()) {
-    result.assumptions.push_back(fmt::format(
-        "Learned with {} seeds, of which the first is timed: a step of the others is taken to last as long.",
-        learned.other_seeds.size() + 1));
+    result.assumptions.push_back(
+        report::Statement{"first-seed-timed"}.with("seeds", static_cast<double>(learned.other_seeds.size() + 1)));
   }
   return result;
 }

@@ -1,7 +1,5 @@
 #include "study/input_limit.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 namespace dadsim::study {
@@ -41,12 +39,9 @@ void limit_by_input(const TimedAs& timed, const step::Trajectory& trajectory, si
   }
 }
 
-std::string input_assumption(const scenario::Scenario& scenario) {
-  if (!scenario.timed_as || !(scenario.timed_as->input_rate > 0)) return {};
-  return fmt::format(
-      "The input of each worker delivers at most {} samples per second, read ahead beside all else: no step is shorter "
-      "than its largest batch takes. Event-driven runs are not limited.",
-      scenario.timed_as->input_rate);
+std::optional<report::Statement> input_assumption(const scenario::Scenario& scenario) {
+  if (!scenario.timed_as || !(scenario.timed_as->input_rate > 0)) return std::nullopt;
+  return report::Statement{"input-rate"}.with("samples_per_second", scenario.timed_as->input_rate);
 }
 
 }  // namespace dadsim::study

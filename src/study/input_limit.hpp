@@ -1,7 +1,9 @@
 #pragma once
 
-#include <string>
+#include <optional>
 
+#include "report/statement.hpp"
+#include "scenario/scenario.hpp"
 #include "sim/simulator.hpp"
 #include "step/trajectory.hpp"
 #include "study/timed_as.hpp"
@@ -15,6 +17,6 @@ namespace dadsim::study {
 void limit_by_input(const TimedAs& timed, const step::Trajectory& trajectory, sim::TimedRun& timings);
 
 /// What is assumed of it, as a sentence; empty where there is no limit.
-std::string input_assumption(const scenario::Scenario& scenario);
+std::optional<report::Statement> input_assumption(const scenario::Scenario& scenario);
 
 }  // namespace dadsim::study

@@ -78,19 +78,21 @@ void check_memory(const scenario::Scenario& scenario, const spec::ModelShape& le
   if (!errors.empty()) throw InputError(std::move(errors));
 }
 
-std::vector<std::string> memory_assumptions(const scenario::Scenario& scenario, const std::vector<RunMemory>& memory) {
-  std::vector<std::string> sentences;
+std::vector<report::Statement> memory_assumptions(const scenario::Scenario& scenario,
+                                                  const std::vector<RunMemory>& memory) {
+  std::vector<report::Statement> statements;
   bool unknown = false;
   for (std::size_t i = 0; i < memory.size(); ++i) {
     const RunMemory& run = memory[i];
     unknown = unknown || run.some_unknown;
     if (run.available == 0 || run.use.total() <= run.available) continue;
-    sentences.push_back(fmt::format("{} would need {} on one device, and '{}' has {}: timed all the same.",
-                                    scenario.runs[i].label, human_bytes(run.use.total()), run.device,
-                                    human_bytes(run.available)));
+    statements.push_back(report::Statement{"memory-exceeded", {scenario.runs[i].label}}
+                             .with("bytes", run.use.total())
+                             .with("device", run.device)
+                             .with("device_bytes", run.available));
   }
-  if (unknown) sentences.emplace_back("Devices whose memory is not known were not checked for it.");
-  return sentences;
+  if (unknown) statements.push_back({"memory-unknown"});
+  return statements;
 }
 
 }  // namespace dadsim::study

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "estimate/memory.hpp"
+#include "report/statement.hpp"
 #include "scenario/scenario.hpp"
 #include "spec/layer_shape.hpp"
 
@@ -25,6 +26,7 @@ std::vector<RunMemory> memory_of_runs(const scenario::Scenario& scenario, const 
 void check_memory(const scenario::Scenario& scenario, const spec::ModelShape& learned);
 
 /// Sentences on what was not checked; may be empty.
-std::vector<std::string> memory_assumptions(const scenario::Scenario& scenario, const std::vector<RunMemory>& memory);
+std::vector<report::Statement> memory_assumptions(const scenario::Scenario& scenario,
+                                                  const std::vector<RunMemory>& memory);
 
 }  // namespace dadsim::study

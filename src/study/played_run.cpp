@@ -148,20 +148,13 @@ report::PlayedRun play_run(const scenario::Scenario& scenario, const spec::RunSp
   return played;
 }
 
-std::vector<std::string> assumptions_of_plays(const scenario::Scenario& scenario) {
-  std::string labels;
+std::vector<report::Statement> assumptions_of_plays(const scenario::Scenario& scenario) {
+  report::Statement statement{"event-driven"};
   for (const spec::RunSpec& run : scenario.runs) {
-    if (run.event_driven) labels += fmt::format("{}'{}'", labels.empty() ? "" : ", ", run.label);
+    if (run.event_driven) statement.subjects.push_back(run.label);
   }
-  if (labels.empty()) return {};
-  return {
-      fmt::format("Played from the beginning to the end, with all that is under way at the same time sharing links "
-                  "and devices: {}. A step of these is a round, or an update of the model; what is said per step is "
-                  "a mean over them. Their times are those of the clock of whoever holds the model: it is there "
-                  "when its last computation has ended. Evaluation and start-up are not charged.",
-                  labels),
-      "In these runs both ends of a connection learn at once that a host or a link of it went down, and that it is "
-      "up again; finding that out by silence takes no time here."};
+  if (statement.subjects.empty()) return {};
+  return {std::move(statement), {"outages-are-seen"}};
 }
 
 }  // namespace dadsim::study

@@ -29,6 +29,6 @@ report::PlayedRun play_run(const scenario::Scenario& scenario, const spec::RunSp
                            const sim::Cluster& cluster, Playground& playground, const PlayOptions& options);
 
 /// What is taken for granted of the event-driven runs of a scenario; empty where it has none.
-std::vector<std::string> assumptions_of_plays(const scenario::Scenario& scenario);
+std::vector<report::Statement> assumptions_of_plays(const scenario::Scenario& scenario);
 
 }  // namespace dadsim::study

@@ -1,17 +1,26 @@
 // One fact has one name and one value, whichever output says it: over scenarios that are drawn, a run's figures are the
-// same in its JSON, its CSV, the CSV of a sweep of that one point, and the library, and one verdict is drawn from them.
+// same in its JSON, its CSV, the CSV of a sweep of that one point, a comparison with itself, an explanation and the
+// library, and one verdict is drawn from them. tests/python/same_figures_test.py holds Python to the same.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "api/dadsim.hpp"
+#include "api/drawn_scenario.hpp"
+#include "report/comparison.hpp"
+#include "report/explanation.hpp"
+#include "scenario/load.hpp"
+#include "study/catalog.hpp"
+#include "study/compare.hpp"
+#include "study/explain.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace dadsim::api {
@@ -21,68 +30,9 @@ using nlohmann::json;
 
 constexpr int kScenarios = 200;
 
-/// Draws the parts of a small scenario.
-class Draw {
- public:
-  explicit Draw(unsigned seed) : random_(seed) {}
-  template <class Value>
-  Value one_of(const std::vector<Value>& values) {
-    return values[random_() % values.size()];
-  }
-  bool maybe() { return random_() % 2 == 0; }
-
-  std::string scenario(const std::string& sweep) {
-    // The first draws are the same with and without a sweep: nothing is drawn for it.
-    const int sites = one_of<int>({1, 2, 3});
-    const char* exchange = one_of<const char*>({"aggregator", "peer"});
-    std::string runs;
-    const std::vector<std::string> synchronous{
-        R"(<run algorithm="gradient-sharing" exchange="{}"/>)", R"(<run algorithm="dad" exchange="{}"/>)",
-        R"(<run algorithm="rank-dad" cap="2" exchange="{}"/>)",
-        R"(<run algorithm="gradient-sharing" label="top, &quot;k&quot;" exchange="{}"><compress method="top-k"/></run>)"};
-    for (const std::string& run : synchronous) {
-      if (maybe() || runs.empty()) runs += fmt::format(fmt::runtime(run), exchange) + '\n';
-    }
-    if (maybe()) runs += "<run algorithm=\"pooled\"/>\n";
-    const bool event_driven = sites > 1 && maybe();
-    if (event_driven) {
-      runs += one_of<std::string>(
-          {R"(<run algorithm="fedavg" rounds="2" deadline="5"/>)", R"(<run algorithm="async-sgd"/>)"});
-    }
-    // Timed as something else, with its steps known or not, by several seeds; or nothing is learned.
-    const std::string timed_as =
-        event_driven ? ""
-                     : one_of<std::string>({"", "", R"(<timed-as workload="resnet-50" batch="4" steps="1000"/>)",
-                                            R"(<timed-as workload="gpt-2-medium" batch="1"/>)"});
-    const bool timing_only = !timed_as.empty() && maybe();
-    const std::string learning = one_of<std::string>({R"(batch="2")", R"(batch="4")"}) +
-                                 (timed_as.empty() ? "" : R"( seeds="2")") +
-                                 fmt::format(R"( target-accuracy="{}")", one_of<std::string>({"0.12", "0.25", "0.9"}));
-    const std::string learns = timing_only ? "<timing-only/>"
-                                           : fmt::format(R"(<data><digits train="{}" test="20"/></data>
-  <model><dense units="4"/><dense units="10"/></model>
-  <training epochs="3" {}/>)",
-                                                         20 * sites, learning);
-    const std::string costs = maybe() ? R"(<costs electricity="0.25" carbon="300">
-    <price device="rtx-3090" per-hour="0.35"/><price device="xeon-8380" per-hour="1.2"/></costs>)"
-                                      : "";
-    const std::string network = maybe() ? R"(<network timed-steps="8"/>)" : "";
-    const std::string lines = fmt::format(R"(up="{}" latency="{}")", one_of<std::string>({"1Mbps", "20Mbps", "1Gbps"}),
-                                          one_of<std::string>({"1ms", "20ms"}));
-    return fmt::format(R"(<scenario name="Drawn, &quot;small&quot;" seed="{}">
-  <platform><federation><sites name="site" count="{}" down="50Mbps" {}/></federation></platform>
-  {}
-  <workers><worker hosts="site-[1-{}]" device="rtx-3090"/><aggregator host="hub" device="xeon-8380"/></workers>
-  {}
-  {} {} {}
-</scenario>
-)",
-                       1 + random_() % 1000, sites, lines, network, sites, learns, timed_as, costs, runs + sweep);
-  }
-
- private:
-  std::mt19937 random_;
-};
+/// An explanation takes as long as thirty runs: every tenth scenario is explained, or with DADSIM_ALL_DRAWN all of
+/// them.
+bool is_explained(unsigned seed) { return std::getenv("DADSIM_ALL_DRAWN") != nullptr || seed % 10 == 1; }
 
 /// The lines of a CSV, each by the names of its columns.
 std::vector<std::map<std::string, std::string>> lines_of(const std::string& csv) {
@@ -174,17 +124,60 @@ void expect_same_verdict(const json& result, const json& sweep) {
   EXPECT_EQ(point["beside"].size(), beside) << result["answer"] << point;
 }
 
-TEST(SameFigures, InTheJsonTheCsvASweepOfOnePointAndTheLibrary) {
+/// A comparison of a scenario with itself has its figures and its answer on both sides, and nothing is quicker.
+void expect_same_in_comparison(const json& result, const scenario::Scenario& scenario) {
+  const json compared = json::parse(to_json(study::compare_scenarios(scenario, scenario, "itself", false)));
+  ASSERT_EQ(compared["runs"].size(), result["runs"].size());
+  for (const char* side : {"before", "after"}) {
+    EXPECT_EQ(compared[side]["answer"], result["answer"]) << side;
+    for (std::size_t i = 0; i < result["runs"].size(); ++i) {
+      for (const Figure& figure : figures())
+        EXPECT_EQ(compared["runs"][i][side][figure.name], result["runs"][i][figure.name]) << side << figure.name;
+    }
+  }
+  for (const json& run : compared["runs"]) {
+    if (!run["verdict"].is_null()) {
+      EXPECT_EQ(run["verdict"]["standing"], "equal") << run;
+    }
+  }
+}
+
+/// What is explained is learned until the target, by one seed, and one exact run stands for all: times to the target
+/// are those of the result, and where nothing is learned all figures are.
+void expect_same_in_explanation(const json& result, const scenario::Scenario& asked) {
+  const scenario::Scenario scenario = study::as_explained(asked);
+  const json explained =
+      json::parse(to_json(study::explain_scenario(scenario, study::learn_scenario(scenario, nullptr, false), false)));
+  ASSERT_EQ(explained["runs"].size(), result["runs"].size());
+  bool exact = false;  // one that learned itself has been met
+  for (std::size_t i = 0; i < result["runs"].size(); ++i) {
+    const json& theirs = explained["runs"][i];
+    const json& ours = result["runs"][i];
+    if (ours["exact"] == true && std::exchange(exact, true)) continue;
+    for (const Figure& figure : figures()) {
+      const std::string_view name = figure.name;
+      if (!scenario.timing_only && !name.starts_with("target_")) continue;
+      EXPECT_EQ(theirs[figure.name], ours[figure.name]) << figure.name << " of " << ours["label"];
+    }
+  }
+  if (scenario.timing_only) {
+    EXPECT_EQ(explained["answer"], result["answer"]);
+  }
+}
+
+TEST(SameFigures, InEveryOutput) {
   const test::TemporaryFolder folder;
   std::map<std::string, int> known;  // in how many runs a figure had a value
   const Options options{.threads = 1, .progress = {}};
   for (unsigned seed = 1; seed <= kScenarios; ++seed) {
-    const std::string xml = Draw(seed).scenario("");
+    const std::string xml = test::DrawnScenario(seed).with("");
     SCOPED_TRACE(xml);
-    const Result result = run(Scenario::load(folder.write("drawn.xml", xml)), options);
-    const std::string swept = folder.write(
-        "swept.xml",
-        Draw(seed).scenario("<sweep><vary path=\"platform.federation.sites.down\" values=\"50Mbps\"/></sweep>"));
+    const std::string path = folder.write("drawn.xml", xml);
+    const Result result = run(Scenario::load(path), options);
+    const scenario::Scenario inside = scenario::load_scenario(path, {}, study::make_catalog());
+    expect_same_in_comparison(json::parse(result.json()), inside);
+    if (is_explained(seed)) expect_same_in_explanation(json::parse(result.json()), inside);
+    const std::string swept = folder.write("swept.xml", test::DrawnScenario(seed).with_itself_as_sweep());
     const std::string file = folder.path(fmt::format("{}.sqlite", seed));
     const Sweep of_one_point = sweep(swept, file, {}, options);
     const auto points = lines_of(of_one_point.csv());
@@ -213,7 +206,7 @@ TEST(SameFigures, InTheJsonTheCsvASweepOfOnePointAndTheLibrary) {
 
 TEST(SameFigures, NamesThatAreNoneAreToldSo) {
   const test::TemporaryFolder folder;
-  const Result result = run(Scenario::load(folder.write("drawn.xml", Draw(1).scenario(""))));
+  const Result result = run(Scenario::load(folder.write("drawn.xml", test::DrawnScenario(1).with(""))));
   EXPECT_THROW(result.runs()[0].figure("bytes"), std::out_of_range);
   EXPECT_THROW(result.runs()[0].figure("label"), std::out_of_range);
   EXPECT_THROW(static_cast<void>(result.runs()[0].text("steps")), std::out_of_range);

@@ -67,9 +67,9 @@ TEST_P(FiveForms, SpeakOfTheWorkload) {
   EXPECT_EQ(json["answer"]["of"], asked.workload);
   EXPECT_EQ(json["answer"]["metric"], asked.metric);
   ASSERT_FALSE(json["answer"]["ranking"].empty());
-  const std::string first = json["answer"]["sentences"][0];
+  const std::string first = json["answer"]["statements"][0]["words"];
   EXPECT_NE(first.find(asked.workload), std::string::npos) << first;
-  const std::string last = json["answer"]["sentences"].back();
+  const std::string last = json["answer"]["statements"].back()["words"];
   EXPECT_TRUE(last.starts_with("On the network that learned (")) << last;
 
   // The table begins with the same sentence; the network that learned comes second, by name.

@@ -25,21 +25,22 @@ Result two_at_scale() {
 
 TEST(Answer, IsOfTheWorkloadWhereItsStepsAreKnownAndOfTheNetworkThatLearnedSecond) {
   const Answer answer = answer_to(two_at_scale());
+  const std::vector<std::string> sentences = in_words(answer.statements);
   EXPECT_EQ(answer.metric, Metric::time_at_scale);
   EXPECT_EQ(answer.of, "resnet-50");
   ASSERT_EQ(answer.ranking.size(), 2U);
   EXPECT_EQ(answer.ranking[0].run, 1U);
   EXPECT_EQ(answer.ranking[0].seconds, 840);
   EXPECT_EQ(answer.ranking[0].low, 660);
-  ASSERT_EQ(answer.sentences.size(), 2U);
-  EXPECT_EQ(answer.sentences[0],
+  ASSERT_EQ(sentences.size(), 2U);
+  EXPECT_EQ(sentences[0],
             "rank-dad trains resnet-50 to 75.9 % top-1 first, in 14 min 0 s (11 min 0 s … 19 min 10 s): 2.4 times (1.8 "
             "… 3.0) "
             "faster than gradient-sharing (33 min 20 s).");
-  EXPECT_TRUE(answer.sentences[1].starts_with(
+  EXPECT_TRUE(sentences[1].starts_with(
       "On the network that learned (MLP 4-3-2 (23 parameters), batch 32 per worker), each step as long as one of "
       "resnet-50: "))
-      << answer.sentences[1];
+      << sentences[1];
 }
 
 TEST(Answer, IsOpenWhereIntervalsOfRelativeStepsLeaveItOpen) {
@@ -47,7 +48,7 @@ TEST(Answer, IsOpenWhereIntervalsOfRelativeStepsLeaveItOpen) {
   for (RunResult& run : result.runs)
     run.step_band = StepBand{run.step_seconds * 0.9, run.step_seconds * 1.1, {{"compute.assumed", 1, "a"}}, "assumed"};
   result.runs[0].at_scale->time = result.runs[0].at_scale->time_band = estimate::Estimate{900, 800, 1000};
-  const std::string open = answer_to(result).sentences[0];
+  const std::string open = in_words(answer_to(result).statements)[0];
   EXPECT_NE(open.find("rank-dad and gradient-sharing cannot be told apart (1.1; 0.80 … 1.3): "), std::string::npos)
       << open;
 }
@@ -57,12 +58,12 @@ TEST(Answer, IsTheStepWhereNoStepsAreKnown) {
   result.scale->known.reset();
   for (RunResult& run : result.runs) run.at_scale->time.reset();
   const Answer answer = answer_to(result);
+  const std::vector<std::string> sentences = in_words(answer.statements);
   EXPECT_EQ(answer.metric, Metric::time_per_step);
-  EXPECT_EQ(answer.sentences[0],
+  EXPECT_EQ(sentences[0],
             "rank-dad takes the shortest step of resnet-50, 500 ms: 4.00 times faster than gradient-sharing (2.00 s).");
-  EXPECT_EQ(answer.sentences[1],
-            "How many steps resnet-50 needs is not known here, and so its time to accuracy is not.");
-  EXPECT_EQ(answer.sentences[2],
+  EXPECT_EQ(sentences[1], "How many steps resnet-50 needs is not known here, and so its time to accuracy is not.");
+  EXPECT_EQ(sentences[2],
             "With the steps that each needs counted, rank-dad is first: its relative steps times a step are 2.67 times "
             "less than those of gradient-sharing.");
 }
@@ -76,15 +77,16 @@ TEST(Answer, OfAQuickerStepWhoseStepsNobodyCountedIsNoWinner) {
   result.runs[1].at_scale->time_band.reset();
   result.runs[0].throughput = Throughput{1024, 1'048'576, 0.4, 0.8};
   const Answer answer = answer_to(result);
+  const std::vector<std::string> sentences = in_words(answer.statements);
   EXPECT_EQ(answer.metric, Metric::time_at_scale);
   ASSERT_EQ(answer.ranking.size(), 1U);
-  ASSERT_EQ(answer.sentences.size(), 3U);
-  EXPECT_TRUE(answer.sentences[0].starts_with("gradient-sharing trains resnet-50 to")) << answer.sentences[0];
-  EXPECT_EQ(answer.sentences[1],
+  ASSERT_EQ(sentences.size(), 3U);
+  EXPECT_TRUE(sentences[0].starts_with("gradient-sharing trains resnet-50 to")) << sentences[0];
+  EXPECT_EQ(sentences[1],
             "How many more steps than gradient sharing rank-dad (a step: 500 ms) takes is not known; a step of "
             "gradient-sharing takes 2.00 s.");
   EXPECT_EQ(
-      answer.sentences[2],
+      sentences[2],
       "gradient-sharing does 1,024 samples (1.05 M tokens) a second, at 40.0 % of the devices' peak; 2 workers do "
       "80.0 % of what they would do each alone.");
 }

@@ -28,12 +28,12 @@ Result hostile_result() {
   Result result = sample_scale_result();
   result.scenario_name = kHostile;
   result.learned_on = result.network_model = kHostile;
-  result.assumptions = {kHostile};
+  result.assumptions = {Statement{"roofline", {"gpu"}}.with("rates", kHostile)};
   result.layer_names = {kHostile, "dense2"};
   RunResult& run = result.runs[0];
   run.spec.label = kHostile;
   run.spec.parameters = {{kHostile, kHostile}};
-  run.notes = {kHostile};
+  run.notes = {Statement{"remark"}.with("text", kHostile)};
   run.bounds[0].resource = kHostile;
   run.network.links = {{kHostile, kHostile, kHostile, 1e9, 0.9, 2}};
   return result;

@@ -19,7 +19,7 @@ using Json = nlohmann::ordered_json;
 /// The path of every value below `json`: objects by name, lists as `[]`. The names inside `parameters` are the
 /// algorithm's, and so are those inside `facts`.
 void collect_fields(const Json& json, const std::string& path, std::set<std::string>& fields) {
-  if (json.is_object() && !path.ends_with(".parameters") && !path.ends_with(".facts")) {
+  if (json.is_object() && !path.ends_with(".parameters") && !path.ends_with(".facts") && !path.ends_with(".values")) {
     for (const auto& [name, value] : json.items()) {
       std::string below = path;
       if (!below.empty()) below += '.';
@@ -115,7 +115,7 @@ TEST(Json, HoldsTheNumbersOfTheResult) {
       run["curve"][1],
       Json::parse(
           R"({"step": 2, "epochs": 1.0, "seconds": 6.5, "bytes": 14000.0, "loss": 0.75, "accuracy": 0.96, "auc": 0.99})"));
-  EXPECT_EQ(run["notes"][0], "Ranks were mapped by depth.");
+  EXPECT_EQ(run["notes"][0]["words"], "Ranks were mapped by depth.");
 }
 
 TEST(Json, SaysWhatSitesWithWeightsOfTheirOwnAreWorth) {

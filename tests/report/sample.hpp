@@ -61,11 +61,11 @@ inline Result sample_result() {
   result.timed_as = result.learned_on;
   result.target_accuracy = 0.95;
   result.layer_names = {"dense1", "dense2"};
-  result.assumptions = {"Evaluation takes no time."};
+  result.assumptions = {{"memory-unknown"}};
   RunResult run = sample_run("rank-dad", "rank-dad");
   run.spec.parameters = {{"cap", "8"}, {"tolerance", "1e-3"}, {"way", "two"}};
   run.step_band = StepBand{2.5, 3.75, {{"compute.assumed", 1, "computing"}, {"network.tcp", 2, "sending"}}, "assumed"};
-  run.notes = {"Ranks were mapped by depth."};
+  run.notes = {Statement{"remark"}.with("text", "Ranks were mapped by depth.")};
   run.statistics = {{"fc1", "rank-dad"}, {"fc2", "gradient"}};
   result.runs = {run};
   result.learning_wall_seconds = 1.5;

@@ -57,7 +57,8 @@ TEST(AnswerOverSeeds, OneSeedLeavesOpenWhatSeedsAreAssumedToScatter) {
 TEST(AnswerOverSeeds, WhoComesAfterThoseIsNamed) {
   const Answer answer = answer_to(of(
       {arrived("gradient-sharing", at({90})), arrived("A", at({40})), arrived("B", at({41})), arrived("C", at({42}))}));
-  EXPECT_EQ(answer.sentences[0],
+  const std::vector<std::string> sentences = in_words(answer.statements);
+  EXPECT_EQ(sentences[0],
             "A, B and C cannot be told apart (1.0; 0.88 … 1.2, 1.1; 0.90 … 1.2): they reach 95 % in 40.0 s, 41.0 s and "
             "42.0 s; "
             "more seeds (seeds=\"5\" of <training>) would tell; A is 2.2 times (1.9 … 2.6) faster than "
@@ -109,12 +110,13 @@ TEST(AnswerOverSeeds, SeedsArePaired) {
   EXPECT_EQ(standing(won, 1), Standing::behind);
   EXPECT_NEAR(won.ranking[0].seconds, 39.4, 1e-9);
   EXPECT_EQ(won.ranking[0].seeds, 5U);
-  EXPECT_TRUE(won.sentences[0].starts_with("A reaches 95 % first, in 39.4 s (")) << won.sentences[0];
-  EXPECT_NE(won.sentences[0].find(" over 5 seeds: 1.10"), std::string::npos) << won.sentences[0];
+  EXPECT_TRUE(in_words(won.statements)[0].starts_with("A reaches 95 % first, in 39.4 s ("))
+      << in_words(won.statements)[0];
+  EXPECT_NE(in_words(won.statements)[0].find(" over 5 seeds: 1.10"), std::string::npos) << in_words(won.statements)[0];
 
   const Answer open = answer_to(of({arrived("A", at(first)), arrived("B", at({45, 33, 41, 40, 42}))}));
   EXPECT_EQ(
-      open.sentences[0],
+      in_words(open.statements)[0],
       "A and B cannot be told apart (1.0; 0.72 … 1.5): they reach 95 % in 39.4 s and 40.2 s; more seeds (seeds=\"5\" "
       "of <training>) would tell.");
 }

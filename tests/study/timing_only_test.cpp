@@ -88,8 +88,8 @@ TEST(TimingOnly, TakesRanksToBeAtTheirCap) {
     const report::Result result = run_experiment(shipped(overrides), false);
     bytes.push_back(result.runs[1].bytes_up_per_worker);
     const auto& notes = result.runs[1].notes;
-    EXPECT_TRUE(std::ranges::any_of(notes, [&](const std::string& note) {
-      return note.find("at their cap, " + std::string(cap)) != std::string::npos;
+    EXPECT_TRUE(std::ranges::any_of(notes, [&](const report::Statement& note) {
+      return in_words(note).find("at their cap, " + std::string(cap)) != std::string::npos;
     }));
   }
   // What is no matrix, tables first of all, is the same in all three; were ranks those of the small network, all would

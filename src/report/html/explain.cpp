@@ -64,7 +64,7 @@ std::string verdict(const Explanation& explanation) {
   const Result& result = explanation.result;
   const std::size_t index = run_in_question(result);
   const RunResult& run = result.runs.at(index);
-  std::string text = answer_to(result).sentences.front();
+  std::string text = in_words(answer_to(result).statements.front());
   if (const std::string words = kinds_of(run); !words.empty()) text += ' ' + words;
   const std::vector<const WhatIf*> best = most_useful(explanation, index, 1);
   if (best.empty()) {

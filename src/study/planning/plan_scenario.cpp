@@ -165,7 +165,7 @@ class Planner {
     if (!result.currency.empty()) report.currency = result.currency;
     report::Trial trial = trial_of(result.runs.front(), result);
     trial.lines_per_month = result.lines_per_month;
-    trial.assumptions = result.assumptions;
+    trial.assumptions = in_words(result.assumptions);
     return trial;
   }
 
@@ -176,7 +176,7 @@ class Planner {
     report.scenario_name = result.scenario_name;
     report.learned_on = result.learned_on;
     report.timed_as = result.timed_as;
-    report.assumptions = result.assumptions;
+    report.assumptions = in_words(result.assumptions);
     report.target_accuracy = result.target_accuracy;
   }
 

@@ -1,7 +1,6 @@
 #include "study/results/costs.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
@@ -70,25 +69,23 @@ class Bill {
     return costs;
   }
 
-  /// Sentences on what was taken for granted.
-  std::vector<std::string> terms_in_words() const {
-    std::vector<std::string> sentences;
-    for (const auto& [device, sentence] : device_terms_) sentences.push_back(fmt::format("{}: {}", device, sentence));
-    std::string shared = "Costs are of the devices named, from the first step to the last";
-    if (costs_.egress_per_gb > 0) {
-      shared += fmt::format(
-          "; {} {} per 10^9 bytes {}", costs_.egress_per_gb, costs_.currency,
-          costs_.egress_links.empty() ? "that a node sends" : fmt::format("on links '{}'", costs_.egress_links));
+  /// What was taken for granted.
+  std::vector<report::Statement> terms() const {
+    std::vector<report::Statement> statements;
+    for (const auto& [device, statement] : device_terms_) statements.push_back(statement);
+    report::Statement shared{"cost-terms"};
+    shared.with("currency", costs_.currency);
+    if (costs_.egress_per_gb > 0) shared.with("egress_per_gb", costs_.egress_per_gb);
+    if (!costs_.egress_links.empty()) shared.with("egress_links", costs_.egress_links);
+    if (!costs_.lines.empty()) {
+      shared.with("lines_per_month", *lines_per_month()).with("line_links", line_links_);
+      shared.with("line_count", line_count_).with("line_mbps", line_mbps_).with("line_price", line_price_);
     }
-    if (!costs_.lines.empty())
-      shared += fmt::format("; lines at {:.4g} {} a month ({}), by the second", *lines_per_month(), costs_.currency,
-                            fmt::join(line_terms_, "; "));
-    if (costs_.electricity > 0) shared += fmt::format("; {} {} per kWh", costs_.electricity, costs_.currency);
-    if (costs_.overhead > 1) shared += fmt::format("; a building that takes {} times its machines", costs_.overhead);
-    shared += costs_.network_energy > 0 ? fmt::format("; {} kWh per 10^9 bytes sent", costs_.network_energy)
-                                        : "; the energy of the network is not counted";
-    sentences.push_back(shared + ".");
-    return sentences;
+    if (costs_.electricity > 0) shared.with("electricity", costs_.electricity);
+    if (costs_.overhead > 1) shared.with("overhead", costs_.overhead);
+    if (costs_.network_energy > 0) shared.with("network_energy", costs_.network_energy);
+    statements.push_back(std::move(shared));
+    return statements;
   }
 
  private:
@@ -102,8 +99,10 @@ class Bill {
         mbps += link.bandwidth * 8 / 1e6;
       }
       lines_per_second_ += mbps * line.per_mbps_month / spec::kMonth;
-      line_terms_.push_back(fmt::format("{} link{} '{}', {:.4g} Mbit/s in all, {:.4g} {} for each", count,
-                                        count == 1 ? "" : "s", line.link, mbps, line.per_mbps_month, costs_.currency));
+      line_links_.push_back(line.link);
+      line_count_.push_back(static_cast<double>(count));
+      line_mbps_.push_back(mbps);
+      line_price_.push_back(line.per_mbps_month);
     }
   }
 
@@ -111,35 +110,35 @@ class Bill {
     const spec::DeviceSpec& device = find_device(scenario, name);
     const spec::CostSpec::Price* own = own_price(costs_, name);
     Terms terms;
-    std::string sentence;
+    report::Statement statement{"device-price", {name}};
+    statement.with("currency", costs_.currency);
     if (own != nullptr && own->per_hour) {
       terms.per_second = *own->per_hour / kSecondsPerHour;
-      sentence = fmt::format("{} {} an hour as the scenario says", *own->per_hour, costs_.currency);
+      statement.with("per_hour", *own->per_hour);
     } else if (const estimate::DevicePrice* price = estimate::find_price(name);
                price != nullptr && costs_.currency == "USD") {
       terms.per_second = price->per_hour / kSecondsPerHour;
-      sentence = fmt::format("{:.4g} USD an hour ({}, {})", price->per_hour, price->source, price->date);
-    } else {
-      sentence = "no price known, so the money is not";
+      statement.with("per_hour", price->per_hour).with("source", fmt::format("{}, {}", price->source, price->date));
     }
     if (device.power > 0) {
+      const bool idle_known = own != nullptr && own->idle_power;
       terms.busy_watts = device.power;
-      terms.idle_watts = own != nullptr && own->idle_power ? *own->idle_power : spec::kIdleShare * device.power;
-      sentence += fmt::format("; {:.4g} W computing, {:.4g} W waiting{}", device.power, *terms.idle_watts,
-                              own != nullptr && own->idle_power ? "" : " (assumed)");
-    } else {
-      sentence += "; its power is not known, so the energy is not";
+      terms.idle_watts = idle_known ? *own->idle_power : spec::kIdleShare * device.power;
+      statement.with("watts", *terms.busy_watts)
+          .with("idle_watts", *terms.idle_watts)
+          .with("idle_assumed", !idle_known);
     }
-    device_terms_[name] = sentence;
+    device_terms_.insert_or_assign(name, std::move(statement));
     return terms;
   }
 
   const spec::CostSpec& costs_;
   std::size_t workers_ = 0;
   std::vector<Terms> nodes_;  ///< workers, then the aggregator
-  std::map<std::string, std::string> device_terms_;
+  std::map<std::string, report::Statement> device_terms_;
   double lines_per_second_ = 0;
-  std::vector<std::string> line_terms_;
+  std::vector<std::string> line_links_;
+  std::vector<double> line_count_, line_mbps_, line_price_;
 };
 
 /// Bytes that are paid for, per byte that a node sends: on the links named, however many of them a byte passes.
@@ -183,7 +182,7 @@ void add_costs(const scenario::Scenario& scenario, report::Result& result) {
     run.costs = costs;
   }
   result.lines_per_month = bill.lines_per_month();
-  for (std::string& sentence : bill.terms_in_words()) result.assumptions.push_back(std::move(sentence));
+  for (report::Statement& statement : bill.terms()) result.assumptions.push_back(std::move(statement));
 }
 
 }  // namespace dadsim::study

@@ -21,6 +21,6 @@ struct NoteContext {
 
 /// What is to be said of one run alone. Every note has its law, when it is said and when it is not: notes.cpp states
 /// it, tests/study/results/notes_test.cpp holds drawn runs to it.
-std::vector<std::string> notes_of(const NoteContext& context);
+std::vector<report::Statement> notes_of(const NoteContext& context);
 
 }  // namespace dadsim::study

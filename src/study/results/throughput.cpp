@@ -96,18 +96,10 @@ bool are_alike(const std::vector<spec::Placement>& devices) {
 
 }  // namespace
 
-std::string recording_in_words(const report::Result& result) {
-  if (!result.stand_in) {
-    return fmt::format(
-        "Nothing was learned (--timing-only): of each run that is not event-driven the first {} steps were recorded, "
-        "and no accuracy is known.",
-        scenario::kRecordedSteps);
-  }
-  return fmt::format(
-      "Nothing was learned: {} steps of each run were recorded on a small network with one sample per worker, and "
-      "sized as {}. Gradient sharing, and what equals it up to rounding, has relative steps of 1 by definition; of "
-      "what else a run loses in steps nothing is known.",
-      scenario::kRecordedSteps, result.timed_as);
+report::Statement recording_of(const report::Result& result) {
+  const auto steps = static_cast<double>(scenario::kRecordedSteps);
+  if (!result.stand_in) return report::Statement{"recorded-steps"}.with("steps", steps);
+  return report::Statement{"stand-in", {result.timed_as}}.with("steps", steps);
 }
 
 double model_flops(const spec::ModelShape& shape, double samples) {

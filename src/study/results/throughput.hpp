@@ -14,8 +14,8 @@ namespace dadsim::study {
 void add_throughput(const scenario::Scenario& scenario, const Learned& learned, const TimedAs& timed,
                     report::Result& result);
 
-/// What was done in the place of learning, where nothing was learned: a sentence or two.
-std::string recording_in_words(const report::Result& result);
+/// What was done in the place of learning, where nothing was learned.
+report::Statement recording_of(const report::Result& result);
 
 /// Floating-point operations of a training step on so many samples: for every multiplication with its addition of the
 /// forward pass two there and four on the way back, without anything that is computed again.

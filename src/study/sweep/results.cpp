@@ -88,7 +88,7 @@ SweepSettings settings_of(const report::Result& result) {
   SweepSettings settings;
   if (!result.learned_on.empty() && !result.timing_only) settings.insert({"learned_on", result.learned_on});
   settings.insert({"timed_as", result.timed_as});
-  for (const std::string& sentence : result.assumptions) settings.insert({"assumption", sentence});
+  for (const std::string& words : in_words(result.assumptions)) settings.insert({"assumption", words});
   return settings;
 }
 

@@ -97,8 +97,8 @@ TEST(CarryOver, BytesDoNotDependOnHowManyRowsTheSmallNetworkHad) {
   const report::Result many = result_of({"training.batch=40", "run[3].cap=32", "run[3].tolerance=0"});
   EXPECT_EQ(few.runs[2].censored_layers, 54);
   EXPECT_NEAR(few.runs[2].bytes_up_per_worker / many.runs[2].bytes_up_per_worker, 1, 0.02);
-  const auto told = [](const std::string& note) {
-    return note.starts_with("ranks of 54 of 54 layers were at the limit");
+  const auto told = [](const report::Statement& note) {
+    return in_words(note).starts_with("ranks of 54 of 54 layers were at the limit");
   };
   EXPECT_TRUE(std::ranges::any_of(few.runs[2].notes, told));
 }

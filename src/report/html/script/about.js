@@ -13,6 +13,11 @@ function factsList(facts) {
   return element("dl", { class: "facts" }, ...terms);
 }
 
+/** What is said, in words. */
+function wordsOf(statements) {
+  return statements.map((statement) => statement.words);
+}
+
 /** Sentences below a heading, if there are any. */
 function addSentences(section, title, sentences) {
   if (sentences.length === 0) return;

@@ -23,7 +23,7 @@ function addExplainProvenance(page, section) {
   if (result.links_left_out > 0)
     tried.push(`${humanCount(result.links_left_out)} less busy links were changed only together with others.`);
   addSentences(section, "How it was found out", [...tried, ...result.notes.map((note) => `${note}.`)]);
-  addSentences(section, "Assumed for every run", result.assumptions);
+  addSentences(section, "Assumed for every run", wordsOf(result.assumptions));
   addScenarioText(section, about);
 }
 

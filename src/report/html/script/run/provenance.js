@@ -17,8 +17,8 @@ function addProvenance(page, section) {
     ],
   ];
   section.append(factsList(facts));
-  addSentences(section, "Assumed for every run", result.assumptions);
-  const notes = runs.flatMap((run) => run.notes.map((note) => `${run.label}: ${note}`));
+  addSentences(section, "Assumed for every run", wordsOf(result.assumptions));
+  const notes = runs.flatMap((run) => wordsOf(run.notes).map((note) => `${run.label}: ${note}`));
   for (const run of runs) {
     if (run.network.fidelity_note) notes.push(`${run.label}: ${run.network.fidelity_note}`);
     const sampling = run.network.sampling;

@@ -1,0 +1,245 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <optional>
+#include <vector>
+
+#include "estimate/verdict.hpp"
+#include "report/answer.hpp"
+#include "report/band_text.hpp"
+#include "report/factor_text.hpp"
+#include "report/throughput_text.hpp"
+#include "report/words/kinds.hpp"
+#include "support/human.hpp"
+
+namespace dadsim::report::words {
+namespace {
+
+/// The target as the scenario has it: "95 %", "97.25 %".
+std::string accuracy_in_words(double accuracy) { return fmt::format("{:.6g} %", accuracy * 100); }
+
+/// "A", "A and B", "A, B and C".
+std::string listed(const std::vector<std::string>& words) {
+  if (words.size() < 2) return words.empty() ? "" : words.front();
+  return fmt::format("{} and {}", fmt::join(words.begin(), words.end() - 1, ", "), words.back());
+}
+
+estimate::Estimate estimate_of(double value, double low, double high) {
+  if (std::isnan(low) || std::isnan(high)) return {value, std::nullopt, std::nullopt};
+  return {value, low, high};
+}
+
+estimate::Estimate estimate_of(const Statement& statement, const std::string& name, std::size_t i) {
+  return estimate_of(statement.numbers(name).at(i), statement.numbers(name + "_low").at(i),
+                     statement.numbers(name + "_high").at(i));
+}
+
+/// The time of a subject, with its interval.
+std::string time_in_words(const Statement& statement, std::size_t i) {
+  const estimate::Estimate time = estimate_of(statement, "seconds", i);
+  return time.low && time.high ? seconds_with_interval(time.value, *time.low, *time.high) : human_seconds(time.value);
+}
+
+/// "1.8 times faster than dad (3.20 s)"; of a time of zero nothing is a multiple.
+std::string faster_than(double first, const std::string& label, double seconds, const estimate::Estimate& factor) {
+  const std::string time = human_seconds(seconds);
+  if (first == 0) return fmt::format("before {} ({})", label, time);
+  return fmt::format("{} faster than {} ({})", factor_in_words(factor), label, time);
+}
+
+/// What a run does in a time that follows: alone, and before others.
+struct Deed {
+  std::string one, first, many;
+};
+
+Deed deed_of(const Statement& statement) {
+  const std::string& metric = statement.text("metric");
+  if (metric == to_string(Metric::time_to_target)) {
+    const std::string what = accuracy_in_words(statement.number("target_accuracy"));
+    return {fmt::format("reaches {} in", what), fmt::format("reaches {} first, in", what),
+            fmt::format("they reach {} in", what)};
+  }
+  const std::string& of = statement.text("of");
+  if (metric == to_string(Metric::time_at_scale)) {
+    const std::string what = of + (statement.has("target") ? " to " + statement.text("target") : "");
+    return {fmt::format("trains {} in", what), fmt::format("trains {} first, in", what),
+            fmt::format("they train {} in", what)};
+  }
+  return {fmt::format("takes a step of {} in", of), fmt::format("takes the shortest step of {},", of),
+          fmt::format("a step of {} takes", of)};
+}
+
+/// Of a network that learned beside what is timed.
+std::string on_what_learned(const Statement& statement) {
+  if (!statement.has("learned_on")) return {};
+  return fmt::format("On the network that learned ({}), each step as long as one of {}: ", statement.text("learned_on"),
+                     statement.text("timed_as"));
+}
+
+std::string next_in_words(const Statement& statement) {
+  if (!statement.has("next")) return ".";
+  const std::vector<double>& factor = statement.numbers("next_factor");
+  return fmt::format(
+      "; {} is {}.", statement.subject(),
+      faster_than(statement.numbers("seconds").front(), statement.text("next"), statement.number("next_seconds"),
+                  estimate_of(factor.at(0), factor.at(1), factor.at(2))));
+}
+
+/// The times of runs that are not told apart: one where all read the same.
+std::string times_in_words(const Statement& statement) {
+  std::vector<std::string> times;
+  for (const double seconds : statement.numbers("seconds")) times.push_back(human_seconds(seconds));
+  const bool same = std::ranges::all_of(times, [&](const std::string& time) { return time == times.front(); });
+  return same ? time_in_words(statement, 0) : listed(times);
+}
+
+std::string equal(const Statement& statement) {
+  const std::vector<double>& seconds = statement.numbers("seconds");
+  const bool exactly = std::ranges::all_of(seconds, [&](double one) { return one == seconds.front(); });
+  return on_what_learned(statement) +
+         fmt::format("{} are equal{}: {} {}", listed(statement.subjects),
+                     exactly ? "" : fmt::format(" within {:.0f} %", 100 * statement.number("margin")),
+                     deed_of(statement).many, times_in_words(statement)) +
+         next_in_words(statement);
+}
+
+std::string undecided(const Statement& statement) {
+  std::vector<std::string> ratios;
+  for (std::size_t i = 0; i < statement.numbers("factor").size(); ++i)
+    ratios.push_back(interval_in_words(estimate_of(statement, "factor", i)));
+  return on_what_learned(statement) +
+         fmt::format("{} cannot be told apart ({}): {} {}; {}", listed(statement.subjects), fmt::join(ratios, ", "),
+                     deed_of(statement).many, times_in_words(statement),
+                     would_tell_in_words(estimate::would_tell_of(statement.text("would_tell")))) +
+         next_in_words(statement);
+}
+
+std::string first(const Statement& statement) {
+  const Deed deed = deed_of(statement);
+  const std::vector<double>& seconds = statement.numbers("seconds");
+  const double seeds = statement.number("seeds");
+  std::string text = on_what_learned(statement) + fmt::format("{} {} {}", statement.subject(),
+                                                              statement.is("alone") ? deed.one : deed.first,
+                                                              time_in_words(statement, 0));
+  if (seeds > 1) text += fmt::format(" over {:.0f} seeds", seeds);
+  for (std::size_t i = 1; i < statement.subjects.size(); ++i) {
+    text += (i == 1 ? ": " : " and ") +
+            faster_than(seconds[0], statement.subjects[i], seconds[i], estimate_of(statement, "factor", i - 1));
+  }
+  if (statement.has("rivals")) {
+    text += statement.text("rivals") == "none"
+                ? "; no other run shares"
+                : fmt::format("; no other run that shares reached it{}", seeds > 1 ? " with every seed" : "");
+  }
+  if (statement.has("missed")) text += fmt::format("; {} did not reach it", statement.text("missed"));
+  if (statement.has("open")) {
+    const std::vector<std::string>& open = statement.texts("open");
+    text += fmt::format("; too little is known of {} to tell {} apart from it", listed(open),
+                        open.size() == 1 ? "it" : "them");
+  }
+  return text + ".";
+}
+
+constexpr const char* kOneTrajectory = "each counts with the steps of the first.";
+
+std::string rounding(const Statement& statement) {
+  const double steps = statement.number("steps");
+  return fmt::format("Exact algorithms learn one trajectory, and rounding moved the target by {:.0f} step{}: {}", steps,
+                     steps < 1.5 ? "" : "s", kOneTrajectory);
+}
+
+std::string rounding_missed(const Statement& /*statement*/) {
+  return fmt::format("Exact algorithms learn one trajectory, and rounding let one of them miss the target: {}",
+                     kOneTrajectory);
+}
+
+std::string no_sharing(const Statement& statement) {
+  return on_what_learned(statement) + "No run here shares anything between workers: there is no winner to name.";
+}
+
+std::string missed(const Statement& statement) {
+  const double seeds = statement.number("seeds");
+  return on_what_learned(statement) +
+         fmt::format("{} {}{}: {} came nearest with {}.",
+                     statement.is("alone") ? "The only run that shares did not reach" : "No run that shares reached",
+                     accuracy_in_words(statement.number("target_accuracy")),
+                     seeds > 1 ? fmt::format(" with every one of {:.0f} seeds", seeds) : "", statement.subject(),
+                     human_percent(statement.number("accuracy")));
+}
+
+std::string steps_unknown(const Statement& statement) {
+  const std::vector<double>& seconds = statement.numbers("step_seconds");
+  std::vector<std::string> runs;
+  for (std::size_t i = 0; i < seconds.size(); ++i)
+    runs.push_back(fmt::format("{} (a step: {})", statement.subjects.at(i), human_seconds(seconds[i])));
+  std::string text = fmt::format("How many more steps than gradient sharing {} take{} is not known",
+                                 fmt::join(runs, ", "), runs.size() == 1 ? "s" : "");
+  if (statement.has("first")) {
+    text += fmt::format("; a step of {} takes {}", statement.text("first"),
+                        human_seconds(statement.number("first_step_seconds")));
+  }
+  return text + ".";
+}
+
+std::string first_with_steps(const Statement& statement) {
+  return fmt::format(
+      "With the steps that each needs counted, {} is first: its relative steps times a step are {} less than those of "
+      "{}.",
+      statement.subject(), report::times_in_words(statement.number("factor")), statement.subjects.at(1));
+}
+
+std::string diverged(const Statement& statement) {
+  return listed(statement.subjects) + " diverged: a smaller learning rate may keep the loss finite.";
+}
+
+std::string nothing_learned(const Statement& /*statement*/) {
+  return "Nothing was learned (--timing-only): what is said is when, not how well.";
+}
+
+std::string workload_steps_unknown(const Statement& statement) {
+  return fmt::format("How many steps {} needs is not known here, and so its time to accuracy is not.",
+                     statement.subject());
+}
+
+std::string throughput(const Statement& statement) {
+  std::string text =
+      fmt::format("{} does {} samples", statement.subject(), rate_in_words(statement.number("samples_per_second")));
+  if (statement.has("tokens_per_second"))
+    text += fmt::format(" ({} tokens)", rate_in_words(statement.number("tokens_per_second")));
+  text += " a second";
+  if (statement.has("model_flops_utilisation"))
+    text += fmt::format(", at {} of the devices' peak", human_percent(statement.number("model_flops_utilisation")));
+  if (statement.has("above_peak")) text += fmt::format(" ({})", statement.text("above_peak"));
+  if (statement.has("scaling_efficiency")) {
+    text += fmt::format("; {:.0f} workers do {} of what they would do each alone", statement.number("workers"),
+                        human_percent(statement.number("scaling_efficiency")));
+  }
+  return text + ".";
+}
+
+constexpr std::array kAnswers{
+    StatementKind{"first", "one run is the quickest: it, the next one, and gradient sharing where that is another",
+                  first},
+    StatementKind{"equal", "the quickest runs are equal within the margin", equal},
+    StatementKind{"undecided", "the quickest runs cannot be told apart", undecided},
+    StatementKind{"missed", "no run that shares has reached the target", missed},
+    StatementKind{"no-sharing", "no run shares anything", no_sharing},
+    StatementKind{"rounding", "rounding moved exact runs to the target at different steps", rounding},
+    StatementKind{"rounding-missed", "rounding let an exact run miss the target that another one reached",
+                  rounding_missed},
+    StatementKind{"nothing-learned", "no run has a time to be ranked by, because nothing was learned", nothing_learned},
+    StatementKind{"workload-steps-unknown", "nothing says how many steps the workload needs", workload_steps_unknown},
+    StatementKind{"first-with-steps", "steps are ranked, and their relative numbers are known", first_with_steps},
+    StatementKind{"steps-unknown", "runs whose relative steps are not known", steps_unknown},
+    StatementKind{"throughput", "nothing was learned: what gets done in a second", throughput},
+    StatementKind{"diverged", "the loss of a run grew beyond all bounds", diverged},
+};
+
+}  // namespace
+
+std::span<const StatementKind> of_answers() { return kAnswers; }
+
+}  // namespace dadsim::report::words

@@ -1,0 +1,218 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <array>
+#include <vector>
+
+#include "report/words/kinds.hpp"
+#include "support/human.hpp"
+
+namespace dadsim::report::words {
+namespace {
+
+/// Where words say all that there is to say.
+template <const char* const& text>
+std::string as_it_is(const Statement& /*assumption*/) {
+  return text;
+}
+
+std::string recorded_steps(const Statement& assumption) {
+  return fmt::format(
+      "Nothing was learned (--timing-only): of each run that is not event-driven the first {:.0f} steps were recorded, "
+      "and no accuracy is known.",
+      assumption.number("steps"));
+}
+
+std::string stand_in(const Statement& assumption) {
+  return fmt::format(
+      "Nothing was learned: {:.0f} steps of each run were recorded on a small network with one sample per worker, and "
+      "sized as {}. Gradient sharing, and what equals it up to rounding, has relative steps of 1 by definition; of "
+      "what else a run loses in steps nothing is known.",
+      assumption.number("steps"), assumption.subject());
+}
+
+std::string timed_as_other(const Statement& assumption) {
+  return fmt::format(
+      "Learned on {}, timed as {}: steps, accuracies and effective ranks are those of the learned network (ranks by "
+      "relative depth, limited to what each layer allows; docs/carry-over.md says what carries over); sizes and times "
+      "are those of the workload. Times to accuracy in the table of the network that learned are of the learned steps; "
+      "the steps that the workload itself would need {}.",
+      assumption.text("learned_on"), assumption.text("timed_as"),
+      assumption.is("steps_known") ? "are in the table of time to accuracy" : "are not known here");
+}
+
+constexpr const char* kBarrier =
+    "Every step is timed from an idle cluster and steps add up: a step begins when all workers have ended the one "
+    "before it. Evaluation and start-up are not charged to learned steps.";
+constexpr const char* kNoBarrier =
+    "Runs in which workers exchange with their neighbours alone have no barrier between steps: a worker goes on when "
+    "its own neighbours have delivered. A step takes as long as in the steady state that they settle in; the first "
+    "steps are listed beside it.";
+
+std::string event_driven(const Statement& assumption) {
+  std::string labels;
+  for (const std::string& run : assumption.subjects) labels += fmt::format("{}'{}'", labels.empty() ? "" : ", ", run);
+  return fmt::format(
+      "Played from the beginning to the end, with all that is under way at the same time sharing links and devices: "
+      "{}. "
+      "A step of these is a round, or an update of the model; what is said per step is a mean over them. Their times "
+      "are "
+      "those of the clock of whoever holds the model: it is there when its last computation has ended. Evaluation and "
+      "start-up are not charged.",
+      labels);
+}
+
+constexpr const char* kOutagesAreSeen =
+    "In these runs both ends of a connection learn at once that a host or a link of it went down, and that it is up "
+    "again; finding that out by silence takes no time here.";
+
+std::string jitter(const Statement& assumption) {
+  return fmt::format(
+      "Computing jitters: log-normal factors with mean 1, sigma {} from worker to worker and {} from step to step.",
+      assumption.number("spatial"), assumption.number("temporal"));
+}
+
+constexpr const char* kSpeedSpread =
+    "Workers of one device differ in speed by log-normal factors with median 1, one per worker for good, on all that "
+    "it computes.";
+constexpr const char* kFailuresOfOthers =
+    "Failures, availability, checkpoints and state profiles of a platform file are played in event-driven runs alone; "
+    "the others are timed as if every host and link were always there.";
+constexpr const char* kCorrections =
+    "Corrections of shifted data are tried on the last models of event-driven runs alone; those of the others are not "
+    "kept.";
+constexpr const char* kRendezvous =
+    "A message leaves when its receiver has posted it and the news has come (rendezvous, as gloo).";
+
+std::string measured_device(const Statement& assumption) {
+  return fmt::format(
+      "{}: forward, backward and update take {} s as measured, divided by their time on a roofline; what an algorithm "
+      "computes beside them is by the roofline",
+      assumption.subject(), assumption.number("step_seconds"));
+}
+
+std::string roofline(const Statement& assumption) {
+  return fmt::format("{} computes by a roofline: {}", assumption.subject(), assumption.text("rates"));
+}
+
+constexpr const char* kBatchStatistics =
+    "Batch norms use the statistics of each site's own batch, as data parallelism does; pooled uses those of all, and "
+    "so its gradient differs. Running statistics are averaged over sites when the network is evaluated, which is not "
+    "charged.";
+
+std::string memory_exceeded(const Statement& assumption) {
+  return fmt::format("{} would need {} on one device, and '{}' has {}: timed all the same.", assumption.subject(),
+                     human_bytes(assumption.number("bytes")), assumption.text("device"),
+                     human_bytes(assumption.number("device_bytes")));
+}
+
+constexpr const char* kMemoryUnknown = "Devices whose memory is not known were not checked for it.";
+
+std::string input_rate(const Statement& assumption) {
+  return fmt::format(
+      "The input of each worker delivers at most {} samples per second, read ahead beside all else: no step is shorter "
+      "than its largest batch takes. Event-driven runs are not limited.",
+      assumption.number("samples_per_second"));
+}
+
+constexpr const char* kLossScaling =
+    "Loss scaling: before each update all gradients are searched for infinities, one pass over them; none is found, "
+    "and "
+    "no step is left out.";
+constexpr const char* kFlashAttention =
+    "Flash attention: scores of pairs of tokens are neither written nor kept, the backward pass takes five products "
+    "instead of four, and causal attention does half of them (blocks above the diagonal are skipped).";
+
+std::string narrow_numbers(const Statement& assumption) {
+  return fmt::format(
+      "In {} gradients, activations and factors take two bytes in memory and on the wire; the optimizer works on fp32 "
+      "masters.{}",
+      assumption.text("precision"), assumption.is("learned") ? " Learning was in fp32." : "");
+}
+
+std::string first_seed_timed(const Statement& assumption) {
+  return fmt::format(
+      "Learned with {:.0f} seeds, of which the first is timed: a step of the others is taken to last as long.",
+      assumption.number("seeds"));
+}
+
+std::string device_price(const Statement& assumption) {
+  std::string text = assumption.subject() + ": ";
+  if (!assumption.has("per_hour")) {
+    text += "no price known, so the money is not";
+  } else if (assumption.has("source")) {
+    text += fmt::format("{:.4g} {} an hour ({})", assumption.number("per_hour"), assumption.text("currency"),
+                        assumption.text("source"));
+  } else {
+    text +=
+        fmt::format("{} {} an hour as the scenario says", assumption.number("per_hour"), assumption.text("currency"));
+  }
+  if (!assumption.has("watts")) return text + "; its power is not known, so the energy is not";
+  return text + fmt::format("; {:.4g} W computing, {:.4g} W waiting{}", assumption.number("watts"),
+                            assumption.number("idle_watts"), assumption.is("idle_assumed") ? " (assumed)" : "");
+}
+
+std::string cost_terms(const Statement& assumption) {
+  const std::string& currency = assumption.text("currency");
+  std::string text = "Costs are of the devices named, from the first step to the last";
+  if (assumption.has("egress_per_gb")) {
+    text += fmt::format("; {} {} per 10^9 bytes {}", assumption.number("egress_per_gb"), currency,
+                        assumption.has("egress_links") ? fmt::format("on links '{}'", assumption.text("egress_links"))
+                                                       : "that a node sends");
+  }
+  if (assumption.has("lines_per_month")) {
+    const std::vector<std::string>& links = assumption.texts("line_links");
+    std::vector<std::string> lines;
+    for (std::size_t i = 0; i < links.size(); ++i) {
+      const double count = assumption.numbers("line_count").at(i);
+      lines.push_back(fmt::format("{:.0f} link{} '{}', {:.4g} Mbit/s in all, {:.4g} {} for each", count,
+                                  count == 1 ? "" : "s", links[i], assumption.numbers("line_mbps").at(i),
+                                  assumption.numbers("line_price").at(i), currency));
+    }
+    text += fmt::format("; lines at {:.4g} {} a month ({}), by the second", assumption.number("lines_per_month"),
+                        currency, fmt::join(lines, "; "));
+  }
+  if (assumption.has("electricity")) text += fmt::format("; {} {} per kWh", assumption.number("electricity"), currency);
+  if (assumption.has("overhead"))
+    text += fmt::format("; a building that takes {} times its machines", assumption.number("overhead"));
+  text += assumption.has("network_energy")
+              ? fmt::format("; {} kWh per 10^9 bytes sent", assumption.number("network_energy"))
+              : "; the energy of the network is not counted";
+  return text + ".";
+}
+
+constexpr std::array kAssumptions{
+    StatementKind{"recorded-steps", "nothing was learned, and the network of the scenario was recorded",
+                  recorded_steps},
+    StatementKind{"stand-in", "nothing was learned, and no network was there to be recorded", stand_in},
+    StatementKind{"timed-as-other", "what is timed is not what learned", timed_as_other},
+    StatementKind{"barrier", "some run has a barrier between steps", as_it_is<kBarrier>},
+    StatementKind{"no-barrier-runs", "some run has none", as_it_is<kNoBarrier>},
+    StatementKind{"event-driven", "some runs are event-driven", event_driven},
+    StatementKind{"outages-are-seen", "the same", as_it_is<kOutagesAreSeen>},
+    StatementKind{"jitter", "computing jitters", jitter},
+    StatementKind{"speed-spread", "workers of one device differ in speed", as_it_is<kSpeedSpread>},
+    StatementKind{"failures-of-others", "something can fail, and some run is not event-driven",
+                  as_it_is<kFailuresOfOthers>},
+    StatementKind{"corrections", "the scenario evaluates corrections, and some run is not event-driven",
+                  as_it_is<kCorrections>},
+    StatementKind{"rendezvous", "messages wait for their receivers", as_it_is<kRendezvous>},
+    StatementKind{"measured-device", "of devices with a measured step", measured_device},
+    StatementKind{"roofline", "of the other devices", roofline},
+    StatementKind{"batch-statistics", "the network has batch norms", as_it_is<kBatchStatistics>},
+    StatementKind{"memory-exceeded", "a run does not fit its devices, and is timed all the same", memory_exceeded},
+    StatementKind{"memory-unknown", "the memory of some device is not known", as_it_is<kMemoryUnknown>},
+    StatementKind{"input-rate", "the input of a worker is limited", input_rate},
+    StatementKind{"loss-scaling", "gradients are searched for infinities", as_it_is<kLossScaling>},
+    StatementKind{"flash-attention", "attention is flash", as_it_is<kFlashAttention>},
+    StatementKind{"narrow-numbers", "numbers take two bytes", narrow_numbers},
+    StatementKind{"first-seed-timed", "several seeds were learned", first_seed_timed},
+    StatementKind{"device-price", "the scenario asks for costs: of each device", device_price},
+    StatementKind{"cost-terms", "the same: of all that is not a device", cost_terms},
+};
+
+}  // namespace
+
+std::span<const StatementKind> of_results() { return kAssumptions; }
+
+}  // namespace dadsim::report::words

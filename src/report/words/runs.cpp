@@ -1,0 +1,126 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <vector>
+
+#include "report/words/kinds.hpp"
+#include "support/human.hpp"
+
+namespace dadsim::report::words {
+namespace {
+
+std::string event_order(const Statement& note) {
+  return note.is("learned") ? "the order of events decides what is learned: it was played on this cluster, and a step "
+                              "is an update of the model"
+                            : "the order of events was played on this cluster, and a step is an update of the model";
+}
+
+std::string on_failure(const Statement& note) { return "on a failure: " + note.text("does"); }
+
+std::string pooling(const Statement& /*note*/) {
+  return "timed on the first worker alone, with the batches of all; the data are taken to be there already";
+}
+
+std::string own_networks(const Statement& note) {
+  std::vector<const char*> parts;
+  if (note.is("own_weights")) parts.push_back("every site has weights of its own");
+  if (note.is("own_layers")) parts.push_back("some layers are each site's own");
+  if (note.is("mean_accuracy")) parts.push_back("accuracy is the mean over the sites' own networks");
+  return fmt::format("{}", fmt::join(parts, "; "));
+}
+
+std::string compression(const Statement& note) {
+  const bool event_driven = note.is("event_driven");
+  std::string text =
+      fmt::format("{} sent as {}", event_driven ? "what is compressed is" : "matrices are", note.subject());
+  if (note.is("learned")) {
+    text += " and learned as they arrive";
+    if (note.is("memory")) text += ", with what was lost added to the next";
+  }
+  if (!event_driven) text += "; what is learned beside them is sent as it is";
+  return text;
+}
+
+std::string remark(const Statement& note) { return note.text("text"); }
+
+std::string following_deltas(const Statement& note) {
+  return fmt::format(
+      "of the {:.0f} matrices of {}, the deltas of {:.0f} follow from the next one's and are recomputed; the others "
+      "are "
+      "sent",
+      note.number("matrices"), note.subject(), note.number("follow"));
+}
+
+std::string divergence(const Statement& note) {
+  if (note.has("loss")) {
+    return fmt::format("diverged: the loss is {:.3g} at the end, and was {:.3g} before training", note.number("loss"),
+                       note.number("loss_before"));
+  }
+  return fmt::format("diverged: the loss was no longer a finite number after {} {:.0f}",
+                     note.is("event_driven") ? "update" : "step", note.number("step"));
+}
+
+std::string layer_statistics(const Statement& note) {
+  constexpr std::size_t kMostNames = 3;
+  const std::vector<std::string>& names = note.texts("layers");
+  const std::vector<std::string>& statistics = note.texts("statistics");
+  std::map<std::string, std::vector<std::string>> layers;
+  for (std::size_t i = 0; i < names.size(); ++i) layers[statistics.at(i)].push_back(names[i]);
+  std::vector<std::string> texts;
+  for (const auto& [statistic, of] : layers) {
+    const auto end = of.begin() + static_cast<std::ptrdiff_t>(std::min(of.size(), kMostNames));
+    texts.push_back(fmt::format("{} for {} of {} layers ({}{})", statistic, of.size(), names.size(),
+                                fmt::join(of.begin(), end, ", "), end == of.end() ? "" : " …"));
+  }
+  return fmt::format("what sites hand over of {}: {}", note.subject(), fmt::join(texts, "; "));
+}
+
+std::string no_barrier(const Statement& note) {
+  return fmt::format("no barrier between steps: the first ends after {}, {:.0f} of them after {}; from then on {} each",
+                     human_seconds(note.number("first_seconds")), note.number("steps"),
+                     human_seconds(note.number("seconds")), human_seconds(note.number("step_seconds")));
+}
+
+std::string idle_compression(const Statement& /*note*/) {
+  return "its compression left nothing out of the network that learned: what was learned says nothing of the "
+         "compression";
+}
+
+std::string censored_ranks(const Statement& note) {
+  return fmt::format(
+      "ranks of {:.0f} of {:.0f} layers were at the limit of the network that learned, which tells nothing of layers "
+      "that hold more: they are timed with the cap",
+      note.number("layers"), note.number("of"));
+}
+
+std::string above_peak(const Statement& note) {
+  return fmt::format("it does {} of the devices' peak: {}", human_percent(note.number("model_flops_utilisation")),
+                     note.text("why"));
+}
+
+constexpr std::array kNotes{
+    StatementKind{"event-order", "of event-driven runs", event_order},
+    StatementKind{"on-failure", "of event-driven runs", on_failure},
+    StatementKind{"pooling", "of runs that pool their data", pooling},
+    StatementKind{"own-networks", "of runs that share nothing, or whose sites own weights or layers", own_networks},
+    StatementKind{"compression", "of compressors that lose something", compression},
+    StatementKind{"remark", "the method has something to say of itself on this network", remark},
+    StatementKind{"following-deltas", "which deltas follow from others is a matter of the network that is timed",
+                  following_deltas},
+    StatementKind{"divergence", "the loss is no finite number at the end, or above ten times that before training",
+                  divergence},
+    StatementKind{"layer-statistics", "layers choose what sites hand over", layer_statistics},
+    StatementKind{"no-barrier", "of runs without a barrier between their steps", no_barrier},
+    StatementKind{"idle-compression", "a compression never took anything away", idle_compression},
+    StatementKind{"censored-ranks", "ranks stood at the limit of the network that learned", censored_ranks},
+    StatementKind{"above-peak", "more is done in a second than the peak of the devices has room for", above_peak},
+};
+
+}  // namespace
+
+std::span<const StatementKind> of_runs() { return kNotes; }
+
+}  // namespace dadsim::report::words

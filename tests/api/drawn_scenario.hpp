@@ -1,0 +1,80 @@
+#pragma once
+
+#include <fmt/format.h>
+
+#include <random>
+#include <string>
+#include <vector>
+
+namespace dadsim::test {
+
+/// Draws the parts of a small scenario.
+class DrawnScenario {
+ public:
+  explicit DrawnScenario(unsigned seed) : random_(seed) {}
+  template <class Value>
+  Value one_of(const std::vector<Value>& values) {
+    return values[random_() % values.size()];
+  }
+  bool maybe() { return random_() % 2 == 0; }
+
+  std::string with(const std::string& sweep) {
+    // The first draws are the same with and without a sweep: nothing is drawn for it.
+    const int sites = one_of<int>({1, 2, 3});
+    const char* exchange = one_of<const char*>({"aggregator", "peer"});
+    std::string runs;
+    const std::vector<std::string> synchronous{
+        R"(<run algorithm="gradient-sharing" exchange="{}"/>)", R"(<run algorithm="dad" exchange="{}"/>)",
+        R"(<run algorithm="rank-dad" cap="2" exchange="{}"/>)",
+        R"(<run algorithm="gradient-sharing" label="top, &quot;k&quot;" exchange="{}"><compress method="top-k"/></run>)"};
+    for (const std::string& run : synchronous) {
+      if (maybe() || runs.empty()) runs += fmt::format(fmt::runtime(run), exchange) + '\n';
+    }
+    if (maybe()) runs += "<run algorithm=\"pooled\"/>\n";
+    const bool event_driven = sites > 1 && maybe();
+    if (event_driven) {
+      runs += one_of<std::string>(
+          {R"(<run algorithm="fedavg" rounds="2" deadline="5"/>)", R"(<run algorithm="async-sgd"/>)"});
+    }
+    // Timed as something else, with its steps known or not, by several seeds; or nothing is learned.
+    const std::string timed_as =
+        event_driven ? ""
+                     : one_of<std::string>({"", "", R"(<timed-as workload="resnet-50" batch="4" steps="1000"/>)",
+                                            R"(<timed-as workload="gpt-2-medium" batch="1"/>)"});
+    const bool timing_only = !timed_as.empty() && maybe();
+    const std::string learning = one_of<std::string>({R"(batch="2")", R"(batch="4")"}) +
+                                 (timed_as.empty() ? "" : R"( seeds="2")") +
+                                 fmt::format(R"( target-accuracy="{}"{})", one_of<std::string>({"0.12", "0.25", "0.9"}),
+                                             maybe() ? R"( stop="target")" : "");
+    const std::string learns = timing_only ? "<timing-only/>"
+                                           : fmt::format(R"(<data><digits train="{}" test="20"/></data>
+  <model><dense units="4"/><dense units="10"/></model>
+  <training epochs="3" {}/>)",
+                                                         20 * sites, learning);
+    const std::string costs = maybe() ? R"(<costs electricity="0.25" carbon="300">
+    <price device="rtx-3090" per-hour="0.35"/><price device="xeon-8380" per-hour="1.2"/></costs>)"
+                                      : "";
+    const std::string network = maybe() ? R"(<network timed-steps="8"/>)" : "";
+    const std::string lines = fmt::format(R"(up="{}" latency="{}")", one_of<std::string>({"1Mbps", "20Mbps", "1Gbps"}),
+                                          one_of<std::string>({"1ms", "20ms"}));
+    return fmt::format(R"(<scenario name="Drawn, &quot;small&quot;" seed="{}">
+  <platform><federation><sites name="site" count="{}" down="50Mbps" {}/></federation></platform>
+  {}
+  <workers><worker hosts="site-[1-{}]" device="rtx-3090"/><aggregator host="hub" device="xeon-8380"/></workers>
+  {}
+  {} {} {}
+</scenario>
+)",
+                       1 + random_() % 1000, sites, lines, network, sites, learns, timed_as, costs, runs + sweep);
+  }
+
+  /// A sweep of the one point that the scenario itself is.
+  std::string with_itself_as_sweep() {
+    return with("<sweep><vary path=\"platform.federation.sites.down\" values=\"50Mbps\"/></sweep>");
+  }
+
+ private:
+  std::mt19937 random_;
+};
+
+}  // namespace dadsim::test
