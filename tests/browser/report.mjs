@@ -39,10 +39,10 @@ beforeAll((folder) => {
   writeFileSync(reports.more, withMore(readFileSync(reports.everything, "utf8")));
   reports.hospitals = join(folder, "hospitals.html");
   const scenario = join(root, "scenarios/hospitals.xml");
-  dadsim(scenario, "--set", "training.epochs=2", "--quiet", "--report", reports.hospitals);
+  dadsim(scenario, "--set", "training.epochs=1", "--quiet", "--report", reports.hospitals);
   for (const at of kTurned) {
     reports[`turned ${at}`] = join(folder, `turned-${at}.json`);
-    dadsim(turned(folder, scenario, at), "--set", "training.epochs=2", "--quiet", "--json", reports[`turned ${at}`]);
+    dadsim(turned(folder, scenario, at), "--set", "training.epochs=1", "--quiet", "--json", reports[`turned ${at}`]);
   }
 });
 
@@ -109,7 +109,7 @@ test("numbers read as those of the table", () => {
   assert.equal(vm.runInContext("humanSeconds(null) + humanBytes(null) + humanPercent(null)", context), "–––");
 });
 
-for (const name of ["everything", "more", "nothing", "hospitals"]) testLayout(name);
+for (const name of ["more", "nothing", "hospitals"]) testLayout(name); // more: everything, and what is seldom there
 
 test("text keeps its contrast in the light and in the dark", async () => {
   // WCAG 2.2, 1.4.3 and 1.4.11.

@@ -41,12 +41,12 @@ report::Result everything() {
   report::Result result = report::sample_scale_result();
   result.scenario_name = kHostile;
   result.learned_on = kHostile;
-  result.assumptions.push_back(Statement{"roofline", {"gpu"}}.with("rates", kHostile));
+  result.assumptions.push_back(report::Statement{"roofline", {"gpu"}}.with("rates", kHostile));
   result.layer_names = {kHostile, "dense2"};
   report::RunResult first = with_parts(result.runs[0], 1);
   first.spec.label = kHostile;
   first.spec.parameters = {{"cap", "8"}, {"way", kHostile}};
-  first.notes = {Statement{"remark"}.with("text", kHostile)};
+  first.notes = {report::Statement{"remark"}.with("text", kHostile)};
   first.bounds[0].resource = kHostile;
 
   report::RunResult plain = with_parts(report::sample_run("gradient-sharing", "gradient-sharing"), 2);
