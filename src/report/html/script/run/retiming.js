@@ -64,16 +64,18 @@ const timeToCompare = (run) =>
   run.scale_seconds ?? run.target_seconds;
 
 /**
- * Whether two runs are not told apart where the time of a step has changed: what seeds and evaluations leave open of
- * their steps stays what it was.
+ * How a run stands to a quicker one where the time of a step has changed, by the rule of src/estimate/verdict.hpp: what
+ * seeds, evaluations and errors of a step leave open of their ratio stays what it was.
  */
-function notToldApart(page, first, other) {
+function standing(page, first, other) {
+  const { pairs, margin } = page.result.answer;
   const ratio = other.target / first.target;
-  if (ratio === 1) return true;
-  const pair = (run, of) => page.result.answer.pairs.find((one) => one.run === run.label && one.of === of.label);
+  const pair = (run, of) => pairs.find((one) => one.run === run.label && one.of === of.label);
   const [there, back] = [pair(other.run, first.run), pair(first.run, other.run)];
-  const low = there ? there.low / there.value : back ? back.value / back.high : NaN;
-  return low < 1 && ratio * low <= 1;
+  const low = ratio * (there ? there.low / there.value : back ? back.value / back.high : 1);
+  const high = ratio * (there ? there.high / there.value : back ? back.value / back.low : 1);
+  if (low >= 1 / (1 + margin) && high <= 1 + margin) return "equal";
+  return low <= 1 && high >= 1 ? "undecided" : "behind";
 }
 
 function winnerSentence(page, times) {
@@ -83,12 +85,15 @@ function winnerSentence(page, times) {
   if (order.length === 0) return "";
   const by = (one) => (reached.length > 0 ? one.target : one.seconds);
   const what = reached.length > 0 ? "reaches the target first, after" : "has the shortest step,";
-  const end = reached.findIndex((one, i) => i > 0 && !notToldApart(page, reached[0], one));
+  const standings = reached.map((one, i) => (i === 0 ? "first" : standing(page, reached[0], one)));
+  const end = standings.indexOf("behind");
   const group = end < 0 ? reached : reached.slice(0, end);
   if (group.length > 1) {
+    const open = standings.slice(0, group.length).includes("undecided");
     return kept(
-      `${listText(group.map(({ run }) => run.label))} cannot be told apart: they reach the target after ` +
-        `${listText(group.map(({ target }) => humanSeconds(target)))}.`,
+      `${listText(group.map(({ run }) => run.label))} ` +
+        `${open ? "cannot be told apart" : `are equal within ${Math.round(100 * page.result.answer.margin)} %`}: ` +
+        `they reach the target after ${listText(group.map(({ target }) => humanSeconds(target)))}.`,
     );
   }
   let text = `${order[0].run.label} ${what} ${humanSeconds(by(order[0]))}`;
