@@ -205,7 +205,8 @@ std::string list_regions() {
 }
 
 std::string list_collectives() {
-  std::string text = "How collectives can be carried out; auto takes what the devices' library takes, best the quickest.\n";
+  std::string text =
+      "How collectives can be carried out; auto takes what the devices' library takes, best the quickest.\n";
   step::CollectiveKind last{};
   bool first = true;
   for (const collectives::CollectiveAlgorithm& algorithm : collectives::collective_registry()) {

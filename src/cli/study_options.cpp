@@ -15,7 +15,6 @@ namespace {
 
 namespace po = boost::program_options;
 
-
 }  // namespace
 
 std::size_t parse_threads(const std::string& text) {

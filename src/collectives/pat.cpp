@@ -55,7 +55,8 @@ class Pat final : public BlockRounds {
     return std::int64_t{1} << (reduces_ ? round : levels_ - 1 - round);
   }
   double bytes_at(std::int64_t d) const {
-    return static_cast<double>((ranks() - 1 - d) / (2 * d) + 1) * sizes().largest();
+    const std::int64_t blocks = (ranks() - 1 - d) / (2 * d) + 1;
+    return static_cast<double>(blocks) * sizes().largest();
   }
   /// The blocks of the ranks at 0, 2d, 4d, … before `nearest`, whose trees have an edge of length d here.
   void add(Rank peer, Rank nearest, std::int64_t d, std::vector<Parcel>& out) const {

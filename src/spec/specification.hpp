@@ -171,7 +171,7 @@ const char* to_string(Fidelity fidelity);
 struct NetworkSpec {
   Fidelity fidelity = Fidelity::automatic;
   std::int64_t message_budget = 500'000;  ///< automatic: messages simulated per run, about 4 µs each
-  std::int64_t timed_steps = 0;  ///< steps that differ and are simulated, the others are interpolated; 0: all
+  std::int64_t timed_steps = 0;           ///< steps that differ and are simulated, the others are interpolated; 0: all
   bool rendezvous =
       false;  ///< a message leaves when its receiver has posted and said so (as gloo does): a path latency later
   JitterSpec jitter;

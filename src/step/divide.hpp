@@ -31,10 +31,10 @@ using StepOfLayers = std::function<Schedule(const spec::LayerRange& layers, doub
 /// What is divided.
 struct Undivided {
   StepOfLayers step;
-  const spec::ModelShape& whole;    ///< the timed network
-  const spec::ModelShape& device;   ///< the part of each layer that one device has (spec::sharded); the same without
-  std::int64_t batch = 1;           ///< samples of a replica
-  double sample_scale = 1;          ///< they ÷ samples that the recorded step had per replica
+  const spec::ModelShape& whole;   ///< the timed network
+  const spec::ModelShape& device;  ///< the part of each layer that one device has (spec::sharded); the same without
+  std::int64_t batch = 1;          ///< samples of a replica
+  double sample_scale = 1;         ///< they ÷ samples that the recorded step had per replica
   /// The algorithms of those that replicas which divide states and parameters have instead of sums.
   std::string all_gather = "auto";
   std::string reduce_scatter = "auto";

@@ -313,7 +313,7 @@ spec::ModelShape resnet_18() {
   };
   convolve(3, 64, 3, 32);
   std::int64_t channels = 64;
-  for (const std::int64_t filters : {64, 128, 256, 512}) {
+  for (std::int64_t filters = 64; filters <= 512; filters *= 2) {
     const std::int64_t size = 32 * 64 / filters;
     convolve(channels, filters, 3, size);
     convolve(filters, filters, 3, size);
@@ -428,7 +428,7 @@ TEST(PowerSgd, LearnsNearlyAsMuch) {
   problem.training.batch = 10;
   problem.training.epochs = 8;
   problem.training.optimizer = {.kind = spec::OptimizerSpec::Kind::sgd, .learning_rate = 0.05, .momentum = 0.9};
-  const auto accuracy = [&](const std::string& algorithm, spec::ParameterValues given) {
+  const auto accuracy = [&](const std::string& algorithm, const spec::ParameterValues& given) {
     spec::ParameterValues values = default_parameters(algorithm_registry().at(algorithm));
     for (const auto& [name, value] : given) values[name] = value;
     return learn({algorithm, algorithm, spec::ExchangeMode::peer, values}, problem).curve.back().accuracy;

@@ -64,8 +64,7 @@ TEST(MemoryCheck, TheResultHasTheBreakdown) {
 TEST(MemoryCheck, SixteenBitHalvesWhatIsSentAndKept) {
   const nlohmann::json full = run_of(training("128"));
   const nlohmann::json half = run_of(training("128", {"timed-as.precision=fp16"}));
-  EXPECT_DOUBLE_EQ(2 * half["bytes_up_per_worker"].get<double>(),
-                   full["bytes_up_per_worker"].get<double>());
+  EXPECT_DOUBLE_EQ(2 * half["bytes_up_per_worker"].get<double>(), full["bytes_up_per_worker"].get<double>());
   EXPECT_DOUBLE_EQ(2 * half["memory"]["activations"].get<double>(), full["memory"]["activations"].get<double>());
   EXPECT_EQ(half["memory"]["master_copies"], 4 * 25'557'032.0);
   EXPECT_LT(half["step_seconds"], full["step_seconds"]);

@@ -173,9 +173,7 @@ TEST(PaperVit, DisjointDigits) {
   if (test::kSanitized) GTEST_SKIP() << "ran one epoch without a finding";
   learned.expect_the_paper(0.52);
   // Many rows per sample and narrow layers: dAD hands over more than the gradient here, and the result shows it.
-  const auto up = [&](const char* algorithm) {
-    return learned.run(algorithm)["bytes_up_per_worker"].get<double>();
-  };
+  const auto up = [&](const char* algorithm) { return learned.run(algorithm)["bytes_up_per_worker"].get<double>(); };
   EXPECT_GT(up("dad"), 10 * up("gradient-sharing"));
   EXPECT_LT(up("rank-dad"), up("gradient-sharing"));
 }

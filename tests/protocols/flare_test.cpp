@@ -77,7 +77,8 @@ TEST(KolmogorovSmirnov, QuantilesOfManyCountAsTheSamplesThatTheyAreOf) {
 
 /// Sensors of drawn digits and a network of one layer.
 struct Sensors {
-  Sensors(std::size_t sites, std::uint64_t seed, std::vector<spec::DriftSpec> drifts, std::int64_t samples = 3000)
+  Sensors(std::size_t sites, std::uint64_t seed, const std::vector<spec::DriftSpec>& drifts,
+          std::int64_t samples = 3000)
       : small(sites, samples, 0.1) {
     small.training.batch = 16;
     small.model.layers = {spec::DenseSpec{.units = 32, .activation = spec::Activation::relu},

@@ -3,6 +3,7 @@
 #include <memory>
 #include <numeric>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "models/data/dataset.hpp"
@@ -205,7 +206,7 @@ inline world::ClosedFormWorld closed_form(std::size_t sites, std::function<doubl
   return world::ClosedFormWorld({.nodes = sites + 1,
                                  .line = [line](world::Node, world::Node) { return line; },
                                  .seconds =
-                                     [seconds, server](world::Node node, const world::Work& work) {
+                                     [seconds = std::move(seconds), server](world::Node node, const world::Work& work) {
                                        return node == server ? 0 : seconds(node) * static_cast<double>(work.steps);
                                      },
                                  .link = nullptr});

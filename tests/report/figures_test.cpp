@@ -1,5 +1,3 @@
-#include "report/figure_values.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -9,6 +7,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "report/figure_values.hpp"
 #include "report/sample.hpp"
 
 namespace dadsim::report {

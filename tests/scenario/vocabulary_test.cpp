@@ -47,9 +47,9 @@ TEST(Vocabulary, KnowsWhatMayStandSeveralTimes) {
 }
 
 TEST(Vocabulary, KnowsAttributesInTheirOrder) {
-  EXPECT_EQ(find_rule("run")->attributes, (std::vector<std::string>{"algorithm", "label", "exchange", "all-reduce",
-                                                                    "all-gather", "reduce-scatter", "bucket",
-                                                                    "first-bucket"}));
+  EXPECT_EQ(find_rule("run")->attributes,
+            (std::vector<std::string>{"algorithm", "label", "exchange", "all-reduce", "all-gather", "reduce-scatter",
+                                      "bucket", "first-bucket"}));
   EXPECT_EQ(find_rule("one-switch")->attributes, std::vector<std::string>{"sharp"});
 }
 

@@ -107,8 +107,8 @@ TEST(WorkloadFile, EverythingWrongInXmlIsSaidAtOnce) {
   const std::vector<std::string> expected{
       "bad.xml:1: <workload> lacks 'name'; what the answer calls it",
       "bad.xml:2: kind=\"convolutional\" of <layer> is unknown; did you mean 'convolution'?",
-      "bad.xml:3: <layer> lacks 'kind'; one of dense, convolution, attention, recurrence, embedding, normalisation, "
-      "element-wise",
+      std::string("bad.xml:3: <layer> lacks 'kind'; one of dense, convolution, attention, recurrence, embedding, ") +
+          "normalisation, element-wise",
       "bad.xml:4: layer 'c' of kind dense has no matrix; in and out: inputs and outputs, above 0",
       "bad.xml:5: sequential=\"0\" of <layer> is out of range; a whole number from 1 to 1000000000",
   };

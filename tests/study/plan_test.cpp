@@ -147,9 +147,7 @@ TEST_F(Plan, OneSeedHasTheBandOfAnAssumedScatter) {
   };
   EXPECT_NEAR(std::stod(*best.may), needed(best.trial.scatter->low), 0.01 * needed(best.trial.scatter->low));
   EXPECT_NEAR(std::stod(*best.safe), needed(best.trial.scatter->high), 0.01 * needed(best.trial.scatter->high));
-  EXPECT_NE(verdict(report).find("(one seed, 8 % scatter assumed)"),
-            std::string::npos)
-      << verdict(report);
+  EXPECT_NE(verdict(report).find("(one seed, 8 % scatter assumed)"), std::string::npos) << verdict(report);
 }
 
 TEST_F(Plan, SeedsAreLearnedOnceAndTheirMeanIsAnswered) {

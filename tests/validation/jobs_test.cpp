@@ -132,8 +132,8 @@ void validate(const std::string& name, double bound, double order = 0.9, bool by
 // 12 % were aimed at; the loss between one GPU and several nodes is the same 50 to 70 ms in four frameworks of that
 // table, and absent in fp32: docs/validation.md.
 // Of 28 pairs three are predicted the other way round, by 2 % at the nearest: ResNet-50 on 8 GPUs and BERT on 32.
-// BERT on 32 GPUs was within 19 % as long as trees over four nodes were simulated 1.4 times too long, which made up for a
-// part of that loss; with the ring that NCCL takes it is 37 % off.
+// BERT on 32 GPUs was within 19 % as long as trees over four nodes were simulated 1.4 times too long, which made up for
+// a part of that loss; with the ring that NCCL takes it is 37 % off.
 TEST(JobsValidation, DlperfAmp) { validate("dlperf-amp", 0.24, 0.78); }
 TEST(JobsValidation, DlperfGpt) { validate("dlperf-gpt", 0.12, 0.88, true); }
 TEST(JobsValidation, BertLarge) { validate("bert-large", 0.10); }

@@ -57,7 +57,8 @@ void look_at(Sight& sight, const std::string& value, const CsvText& table, std::
 
 /// Whether a line of names could be a row, which has numbers.
 bool could_be_row(const std::vector<std::string>& names, char separator) {
-  return std::ranges::any_of(names, [&](const std::string& name) { return number_of_field(name, separator).has_value(); });
+  return std::ranges::any_of(names,
+                             [&](const std::string& name) { return number_of_field(name, separator).has_value(); });
 }
 
 constexpr const char* kNoNames = "names=\"false\" where the first line is a sample";

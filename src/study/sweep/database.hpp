@@ -28,7 +28,8 @@ class Database {
   Database& operator=(const Database&) = delete;
 
   /// Ends with all of it on the disk: the log is folded in, and its place in the folder is written too. Nothing may be
-  /// asked of it afterwards. Without this call what fails at the end is not said, and the log stays. Throws OutputError.
+  /// asked of it afterwards. Without this call what fails at the end is not said, and the log stays. Throws
+  /// OutputError.
   void close();
 
   const std::string& path() const { return path_; }

@@ -202,8 +202,8 @@ TEST(StepParts, CompressionIsWhatAnAlgorithmComputesBesideAPlainStep) {
   }
 }
 
-// Three all-reduces, one each after 0.1 s of computing: from the first on the network is never idle, and what the workers
-// compute meanwhile holds nothing up.
+// Three all-reduces, one each after 0.1 s of computing: from the first on the network is never idle, and what the
+// workers compute meanwhile holds nothing up.
 TEST(StepParts, WhatIsComputedBesideABusyNetworkIsOnNoCriticalPath) {
   const TemporaryFile file(Star{.workers = 2}.xml());
   Script script(2, false);
