@@ -80,7 +80,7 @@ void run_scenario(const Options& options, const scenario::Scenario& scenario, co
     }
   }
   // A result that goes to standard output is not mixed with the table.
-  if (!options.quiet && !outputs.take_standard_output()) print(told(result, options.verbose));
+  if (!options.quiet && !outputs.take_standard_output()) print(summary_of(result, options.verbose));
   // Last: whatever becomes of a page, the result is there.
   if (!options.report.empty()) {
     const report::Retiming retiming =

@@ -86,7 +86,7 @@ void run_compare_command(const std::vector<std::string>& arguments) {
   const report::Comparison comparison = study::compare_scenarios(
       before, after, fmt::format("{}", fmt::join(names, ", ")), !options.quiet && standard_error_is_terminal());
   if (!json.empty()) write_file_atomically(json, to_json(comparison));
-  if (!options.quiet && !outputs.take_standard_output()) print(told(comparison));
+  if (!options.quiet && !outputs.take_standard_output()) print(summary_of(comparison));
 }
 
 }  // namespace dadsim::cli

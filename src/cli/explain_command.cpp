@@ -68,7 +68,7 @@ void run_explain_command(const std::vector<std::string>& arguments) {
         .description = asked.description, .scenario = source.text(), .set = options.overrides, .classes = {}};
     write_file_atomically(page, to_html(explanation, about));
   }
-  if (!options.quiet && !outputs.take_standard_output()) print(told(explanation, values.contains("verbose")));
+  if (!options.quiet && !outputs.take_standard_output()) print(summary_of(explanation, values.contains("verbose")));
 }
 
 }  // namespace dadsim::cli

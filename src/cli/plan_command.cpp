@@ -57,7 +57,7 @@ void run_plan_command(const std::vector<std::string>& arguments) {
     const report::About about{.scenario = source.text(), .set = options.overrides};
     write_file_atomically(page, report::to_html(report, about));
   }
-  if (!options.quiet && !outputs.take_standard_output()) print(told(report, values.contains("verbose")));
+  if (!options.quiet && !outputs.take_standard_output()) print(summary_of(report, values.contains("verbose")));
 }
 
 }  // namespace dadsim::cli

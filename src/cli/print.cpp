@@ -36,7 +36,7 @@ std::string fitted(std::string_view text) {
 
 void print(std::string_view text) { write_to_standard_output(fitted(text)); }
 
-void print(const report::Told& told) {
+void print(const report::Summary& summary) {
   const bool coloured = is_coloured(STDOUT_FILENO);
   std::string text;
   const auto add = [&](const std::string& part, const char* weight) {
@@ -49,9 +49,9 @@ void print(const report::Told& told) {
       text += weight + shown.substr(0, shown.find_last_not_of('\n') + 1) + "\033[0m\n";
     }
   };
-  add(told.answer, "\033[1m");
-  add(told.body, "");
-  add(told.background, "\033[2m");
+  add(summary.answer, "\033[1m");
+  add(summary.body, "");
+  add(summary.background, "\033[2m");
   write_to_standard_output(text);
 }
 

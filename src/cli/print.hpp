@@ -12,7 +12,7 @@ void print(std::string_view text);
 
 /// A result: its answer bold and what it rests on faint, where standard output is a terminal that is coloured. Lines
 /// that are wider than a terminal are broken at spaces.
-void print(const report::Told& told);
+void print(const report::Summary& summary);
 
 /// Makes tables and sentences as wide as standard output is, if it is a terminal.
 void fit_standard_output();

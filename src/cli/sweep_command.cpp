@@ -147,8 +147,8 @@ void report(const SweepArguments& arguments, study::Database& database, const st
   if (!arguments.report.empty())
     write_file_atomically(arguments.report, report::to_html(study::sweep_report_of(results)));
   if (!arguments.quiet && !outputs_of(arguments).take_standard_output()) {
-    report::Told told = study::sweep_told(results);
-    std::string& text = told.background;
+    report::Summary summary = study::summary_of(results);
+    std::string& text = summary.background;
     text += fmt::format("{}: {} new, {} there before; {} learned.\n", arguments.out,
                         trials_in_words(numbers.finished, sweep), human_count(numbers.before),
                         numbers.learned == 1 ? "1 run" : fmt::format("{} runs", human_count(numbers.learned)));
@@ -157,7 +157,7 @@ void report(const SweepArguments& arguments, study::Database& database, const st
                           human_count(numbers.plays), human_count(numbers.operations_learned),
                           human_count(numbers.operations_found));
     }
-    print(told);
+    print(summary);
   }
   database.close();
   if (numbers.failed > 0) {
@@ -259,15 +259,15 @@ void run_merge_command(const std::vector<std::string>& arguments) {
     if (!csv.empty()) write_file_atomically(csv, sweep_csv(results));
     if (!report.empty()) write_file_atomically(report, report::to_html(study::sweep_report_of(results)));
     if (!values.contains("quiet") && !outputs.take_standard_output()) {
-      report::Told told = study::sweep_told(results);
-      std::string& text = told.background;
+      report::Summary summary = study::summary_of(results);
+      std::string& text = summary.background;
       text += fmt::format("{}: {} of {} complete", operands[0], human_count(merged.points),
                           points_in_words(merged.identity.points));
       text += merged.missing.empty() ? ".\n" : fmt::format("; missing: {}.\n", study::ranges_in_words(merged.missing));
       if (!merged.missing.empty())
         text +=
             fmt::format("dadsim sweep --out {} {} goes on with them.\n", operands[0], merged.identity.scenario_file);
-      print(told);
+      print(summary);
     }
   }
   if (merged.failed > 0)

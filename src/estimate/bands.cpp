@@ -139,13 +139,13 @@ std::string basis_of(std::span<const TimePart> parts) {
   const double sum = sum_of(parts);
   std::vector<TimePart> sorted(parts.begin(), parts.end());
   std::ranges::stable_sort(sorted, [](const TimePart& a, const TimePart& b) { return a.seconds > b.seconds; });
-  std::vector<std::string> told;
+  std::vector<std::string> bases;
   for (const TimePart& part : sorted) {
     if (part.seconds < kTold * sum) continue;
     std::string words = part.basis.empty() ? kin(part.kin).words : part.basis;
-    if (std::ranges::find(told, words) == told.end()) told.push_back(std::move(words));
+    if (std::ranges::find(bases, words) == bases.end()) bases.push_back(std::move(words));
   }
-  return fmt::format("{}", fmt::join(told, "; "));
+  return fmt::format("{}", fmt::join(bases, "; "));
 }
 
 }  // namespace dadsim::estimate

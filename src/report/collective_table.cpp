@@ -172,15 +172,15 @@ std::string agreement_in_words(const CollectiveReport& report) {
 
 std::string links_in_words(const step::NetworkUse& network) {
   std::string text;
-  std::vector<std::string> told;
+  std::vector<std::string> transports;
   for (const step::NetworkUse::LinkClass& link : network.links) {
     text += paragraph(fmt::format("Links: {:.0f} {}{}, transport {}, efficiency {:.4g}.", link.links,
                                   link.name.empty() ? "of " : link.name + " of ", rate(link.bandwidth), link.transport,
                                   link.efficiency));
   }
   for (const step::NetworkUse::LinkClass& link : network.links) {
-    if (std::ranges::find(told, link.transport) != told.end()) continue;
-    told.push_back(link.transport);
+    if (std::ranges::find(transports, link.transport) != transports.end()) continue;
+    transports.push_back(link.transport);
     text += paragraph(fmt::format("Links as {}: {}.", link.transport, link.model));
   }
   return text;

@@ -227,9 +227,9 @@ Json side_in_json(const Compared::Side& side, const std::string& label, const Re
 
 }  // namespace
 
-Told told(const Comparison& comparison) {
-  Told told;
-  std::string& text = told.answer;
+Summary summary_of(const Comparison& comparison) {
+  Summary summary;
+  std::string& text = summary.answer;
   for (const Compared& run : compared_runs(comparison)) text += paragraph(sentence_on(run, comparison.name));
   if (const std::string best = best_sentence(comparison); !best.empty() && comparison.before.runs.size() > 1)
     text += paragraph(best);
@@ -241,15 +241,15 @@ Told told(const Comparison& comparison) {
       if (!both) text += paragraph(fmt::format("{} is a run of the {} side alone.", run.spec.label, side));
     }
   }
-  told.body = comparison.differences.empty() ? "Nothing differs between the two.\n" : "What differs:\n";
+  summary.body = comparison.differences.empty() ? "Nothing differs between the two.\n" : "What differs:\n";
   for (const Difference& one : comparison.differences)
-    told.body += paragraph(fmt::format("  {}: {} → {}", one.path, cut(one.before), cut(one.after)), 4);
-  told.body +=
+    summary.body += paragraph(fmt::format("  {}: {} → {}", one.path, cut(one.before), cut(one.after)), 4);
+  summary.body +=
       '\n' + paragraph("Before: " + verdict(comparison.before)) + paragraph("After: " + verdict(comparison.after));
-  return told;
+  return summary;
 }
 
-std::string to_table(const Comparison& comparison) { return told(comparison).all(); }
+std::string to_table(const Comparison& comparison) { return summary_of(comparison).all(); }
 
 std::string to_json(const Comparison& comparison) {
   Json json;

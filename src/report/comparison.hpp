@@ -54,7 +54,7 @@ struct Comparison {
 std::vector<Compared> compared_runs(const Comparison& comparison);
 
 /// Of the quickest runs of both sides, and then run by run; for a terminal with what differs.
-Told told(const Comparison& comparison);
+Summary summary_of(const Comparison& comparison);
 std::string to_table(const Comparison& comparison);
 /// As JSON; every field is documented in docs/compare.md.
 std::string to_json(const Comparison& comparison);

@@ -50,7 +50,7 @@ std::vector<const WhatIf*> most_useful(const Explanation& explanation, std::size
 
 /// For a terminal: what would help each run most; then per run its critical path, what the changes would do, and the
 /// three most useful in words.
-Told told(const Explanation& explanation, bool verbose);
+Summary summary_of(const Explanation& explanation, bool verbose);
 /// All of it, assumptions included.
 std::string to_table(const Explanation& explanation);
 /// As JSON; every field is documented in docs/explain.md.

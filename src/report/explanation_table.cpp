@@ -125,12 +125,12 @@ std::string answer_on(const Explanation& explanation, std::size_t index) {
 
 }  // namespace
 
-Told told(const Explanation& explanation, bool verbose) {
+Summary summary_of(const Explanation& explanation, bool verbose) {
   const Result& result = explanation.result;
-  Told told;
-  for (std::size_t i = 0; i < result.runs.size(); ++i) told.answer += answer_on(explanation, i);
-  told.background = background(result, verbose);
-  std::string& text = told.body;
+  Summary summary;
+  for (std::size_t i = 0; i < result.runs.size(); ++i) summary.answer += answer_on(explanation, i);
+  summary.background = background(result, verbose);
+  std::string& text = summary.body;
   for (std::size_t i = 0; i < result.runs.size(); ++i) {
     const RunResult& run = result.runs[i];
     text += fmt::format("{}{}\n", i == 0 ? "" : "\n", run.spec.label);
@@ -170,9 +170,9 @@ Told told(const Explanation& explanation, bool verbose) {
         "is "
         "another; a step is an update of the model.");
   }
-  return told;
+  return summary;
 }
 
-std::string to_table(const Explanation& explanation) { return told(explanation, true).all(); }
+std::string to_table(const Explanation& explanation) { return summary_of(explanation, true).all(); }
 
 }  // namespace dadsim::report

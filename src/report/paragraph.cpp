@@ -43,7 +43,7 @@ std::vector<std::vector<std::size_t>> parts_of_table(const std::vector<TableColu
   return parts;
 }
 
-std::string Told::all() const {
+std::string Summary::all() const {
   std::string text;
   for (const std::string* part : {&answer, &body, &background}) {
     if (part->empty()) continue;

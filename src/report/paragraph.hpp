@@ -29,7 +29,7 @@ struct TableColumn {
 std::vector<std::vector<std::size_t>> parts_of_table(const std::vector<TableColumn>& columns, std::size_t gap = 2);
 
 /// What is said to people: the answer first, then the tables and sentences behind it, then what it rests on.
-struct Told {
+struct Summary {
   std::string answer;
   std::string body;
   std::string background;  ///< what was assumed, and by which models

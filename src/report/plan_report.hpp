@@ -103,7 +103,7 @@ std::string band_in_words(const GoalAnswer& answer);
 std::string misses_in_words(const GoalAnswer& answer);
 
 /// For a terminal: the answer, then its neighbours and all choices, then what was assumed. table_width() columns wide.
-Told told(const PlanReport& report, bool verbose);
+Summary summary_of(const PlanReport& report, bool verbose);
 std::string to_table(const PlanReport& report);
 /// As JSON; every field is documented in docs/plan.md.
 std::string to_json(const PlanReport& report);

@@ -32,10 +32,10 @@ std::string remark_on(const PlanReport& report, const GoalAnswer& answer) {
 
 }  // namespace
 
-Told told(const PlanReport& report, bool verbose) {
-  Told told;
-  told.answer = paragraph(verdict(report));
-  std::string& text = told.body;
+Summary summary_of(const PlanReport& report, bool verbose) {
+  Summary summary;
+  summary.answer = paragraph(verdict(report));
+  std::string& text = summary.body;
   text = paragraph(fmt::format("Goal: {}.", goal_in_words(report))) + '\n';
   std::size_t label_width = 3;
   std::size_t change_width = 7;
@@ -63,14 +63,14 @@ Told told(const PlanReport& report, bool verbose) {
                   "the goal is taken to be met from one number on, if at all.",
                   report.timing_runs, report.learned_runs));
   if (!verbose) {
-    told.background = assumptions_counted(report.assumptions.size());
-    return told;
+    summary.background = assumptions_counted(report.assumptions.size());
+    return summary;
   }
-  for (const std::string& assumption : report.assumptions) told.background += paragraph("Assumed: " + assumption);
-  told.background += paragraph("Network model: " + report.network_model);
-  return told;
+  for (const std::string& assumption : report.assumptions) summary.background += paragraph("Assumed: " + assumption);
+  summary.background += paragraph("Network model: " + report.network_model);
+  return summary;
 }
 
-std::string to_table(const PlanReport& report) { return told(report, true).all(); }
+std::string to_table(const PlanReport& report) { return summary_of(report, true).all(); }
 
 }  // namespace dadsim::report

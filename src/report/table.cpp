@@ -254,16 +254,16 @@ std::string grids(const Result& result, bool verbose) {
 
 }  // namespace
 
-Told told(const Result& result, bool verbose) {
-  Told told{paragraph(verdict(result)), {}, background(result, verbose)};
-  std::string& text = told.body;
+Summary summary_of(const Result& result, bool verbose) {
+  Summary summary{paragraph(verdict(result)), {}, background(result, verbose)};
+  std::string& text = summary.body;
   text = grids(result, verbose) + '\n';
   if (!verbose) {
     for (const RunResult& run : result.runs) text += paragraph(bound_line(run, result));
     for (const RunResult& run : result.runs) {
       if (run.evaluation) text += '\n' + shift_table(run.spec.label, *run.evaluation);
     }
-    return told;
+    return summary;
   }
   for (const RunResult& run : result.runs) text += paragraph(bound_sentence(run));
   for (const RunResult& run : result.runs) {
@@ -293,7 +293,7 @@ Told told(const Result& result, bool verbose) {
       notes += paragraph(fmt::format("Note on {}: {}", run.spec.label, in_words(note)));
   }
   if (!notes.empty()) text += '\n' + notes;
-  return told;
+  return summary;
 }
 
 std::string assumptions_counted(std::size_t count) {
@@ -339,6 +339,6 @@ std::string background(const Result& result, bool verbose) {
                               : fmt::format("Learned on and timed as {}.", result.learned_on));
 }
 
-std::string to_table(const Result& result) { return told(result, true).all(); }
+std::string to_table(const Result& result) { return summary_of(result, true).all(); }
 
 }  // namespace dadsim::report

@@ -11,7 +11,7 @@ namespace dadsim::report {
 /// The result for a terminal: the sentences that name the winner, a table with one row per run and a sentence per run
 /// on what bound it, and what both rest on. table_width() columns wide, without colour. Throws std::logic_error if the
 /// ranks do not fit the layer names.
-Told told(const Result& result, bool verbose);
+Summary summary_of(const Result& result, bool verbose);
 /// In one line how many assumptions there are, and how to see them; empty of none.
 std::string assumptions_counted(std::size_t count);
 /// What a result rests on: assumptions and models, or in one line how many they are.

@@ -23,7 +23,7 @@ TEST(ExplainPage, HoldsTheExplanationAsJson) {
   const Explanation explanation = sample_explanation();
   const std::string html = to_html(explanation);
   EXPECT_EQ(embedded(html, "result"), Json::parse(to_json(explanation)));
-  const Json told = embedded(html, "told");
+  const Json told = embedded(html, "summary");
   EXPECT_EQ(told["first"], 0);
   EXPECT_EQ(told["runs"].size(), explanation.result.runs.size());
   EXPECT_EQ(told["runs"][0]["steps_to_target"], explanation.result.runs[0].target_step);

@@ -64,14 +64,14 @@ TEST(Table, ReadsLikeThis) {
       "Network model: CM02, no cross-traffic\n"
       "Learned on and timed as MLP 4-3-2 (23 parameters), batch 32 per worker.\n");
   EXPECT_TRUE(
-      told(result, false)
+      summary_of(result, false)
           .all()
           .ends_with(
               "\n"
               "rank-dad: 56 % bandwidth (link up 33 %), 33 % computing (site-1), 11 % latency (up).\n"
               "\n"
               "Based on 1 assumption and a model of the network; --verbose shows them, effective ranks and 1 note.\n"))
-      << told(result, false).all();
+      << summary_of(result, false).all();
 }
 
 TEST(Table, FitsATerminal) {

@@ -42,7 +42,7 @@ std::string kinds_of(const RunResult& run) {
 }
 
 /// What the result as JSON leaves to whoever reads it: sentences, and who shares.
-std::string told(const Explanation& explanation) {
+std::string summary_in_json(const Explanation& explanation) {
   const Result& result = explanation.result;
   Json runs = Json::array();
   for (const RunResult& run : result.runs) {
@@ -82,7 +82,7 @@ std::string to_html(const Explanation& explanation, const About& about) {
                                        verdict(explanation),
                                        to_json(explanation),
                                        {},
-                                       {{"told", told(explanation)}, {"about", to_json(about)}}});
+                                       {{"summary", summary_in_json(explanation)}, {"about", to_json(about)}}});
 }
 
 }  // namespace dadsim::report

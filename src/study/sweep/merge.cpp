@@ -41,20 +41,20 @@ class Beside {
 };
 
 /// What one file has told of a trial.
-struct Told {
+struct TrialOrigin {
   std::string file, message;
   std::vector<SweepRun> runs;
 };
 
-std::map<SweepTrial, Told> by_trial(const std::string& file, const SweepResults& results) {
-  std::map<SweepTrial, Told> trials;
+std::map<SweepTrial, TrialOrigin> by_trial(const std::string& file, const SweepResults& results) {
+  std::map<SweepTrial, TrialOrigin> trials;
   for (const SweepRun& run : results.runs) trials[run.trial].runs.push_back(run);
   for (const FailedTrial& failed : results.failed) trials[failed.trial].message = failed.message;
-  for (auto& [trial, told] : trials) told.file = file;
+  for (auto& [trial, origin] : trials) origin.file = file;
   return trials;
 }
 
-void check_agree(const SweepTrial& trial, const Told& a, const Told& b) {
+void check_agree(const SweepTrial& trial, const TrialOrigin& a, const TrialOrigin& b) {
   const auto refuse = [&](const std::string& column) {
     throw InputError(Diagnostic{
         b.file, 0,
@@ -127,7 +127,7 @@ MergedSweep merge_sweeps(const std::string& out, const std::vector<std::string>&
     throw OutputError(fmt::format("'{}' is there already; name a new file, or remove it", out));
 
   MergedSweep merged;
-  std::map<SweepTrial, Told> trials;
+  std::map<SweepTrial, TrialOrigin> trials;
   std::map<std::int64_t, SweepResults::Point> points;
   std::vector<SweepColumn> columns;
   SweepSettings settings;
@@ -158,9 +158,9 @@ MergedSweep merge_sweeps(const std::string& out, const std::vector<std::string>&
       const auto [known, is_new] = points.emplace(point.id, point);
       if (!is_new) check_agree(file, known->second, point);
     }
-    for (auto& [trial, told] : by_trial(file, results)) {
-      const auto [known, is_new] = trials.try_emplace(trial, std::move(told));  // moves only what is new
-      if (!is_new) check_agree(trial, known->second, told);
+    for (auto& [trial, origin] : by_trial(file, results)) {
+      const auto [known, is_new] = trials.try_emplace(trial, std::move(origin));  // moves only what is new
+      if (!is_new) check_agree(trial, known->second, origin);
     }
   }
   if (!errors.empty()) throw InputError(std::move(errors));
@@ -173,10 +173,10 @@ MergedSweep merge_sweeps(const std::string& out, const std::vector<std::string>&
     write_identity(database, merged.identity, columns);
     write_settings(database, settings);
     for (const auto& [id, point] : points) write_point(database, point);
-    for (const auto& [trial, told] : trials) {
+    for (const auto& [trial, origin] : trials) {
       if (interrupted().load()) throw Cancelled();
-      write_trial(database, trial, told.runs, told.message);
-      if (!told.message.empty()) ++merged.failed;
+      write_trial(database, trial, origin.runs, origin.message);
+      if (!origin.message.empty()) ++merged.failed;
     }
     for (const std::string& file : files) copy_what_was_learned(file, database);
     database.close();

@@ -334,7 +334,7 @@ std::string metric_in_words(const SweepResults& results, report::Metric metric) 
   return fmt::format("; steps of {}, whose number is not known here", of);
 }
 
-std::string summary(const SweepResults& results, const std::vector<PointOutcome>& all) {
+std::string table_of_winners(const SweepResults& results, const std::vector<PointOutcome>& all) {
   Tally tally = tally_of(all);
   std::map<std::string, char> letters;
   std::vector<Row> rows{{"", "run", "quickest at points", "share"}};
@@ -359,7 +359,7 @@ std::string summary(const SweepResults& results, const std::vector<PointOutcome>
 
 }  // namespace
 
-report::Told sweep_told(const SweepResults& results) {
+report::Summary summary_of(const SweepResults& results) {
   const std::vector<PointOutcome> all = outcomes(results);
   const SweepIdentity& identity = results.identity;
   std::string text = fmt::format("{}: {} point{}", identity.scenario_name, human_count(identity.points),
@@ -374,15 +374,15 @@ report::Told sweep_told(const SweepResults& results) {
     text += fmt::format(
         "; of steps that differ a sample was simulated, mean steps are off by {:.2g} % at most (standard error)",
         100 * error);
-  report::Told told;
-  told.answer = answer_of_two(results, all);
-  if (told.answer.empty()) told.answer = answer_of_many(all);
-  told.body = report::paragraph(text) + '\n' +
-              (results.points.size() <= kMostRows ? table_of_points(results, all) : summary(results, all)) +
-              spread_of_relative_steps(results);
-  return told;
+  report::Summary summary;
+  summary.answer = answer_of_two(results, all);
+  if (summary.answer.empty()) summary.answer = answer_of_many(all);
+  summary.body = report::paragraph(text) + '\n' +
+                 (results.points.size() <= kMostRows ? table_of_points(results, all) : table_of_winners(results, all)) +
+                 spread_of_relative_steps(results);
+  return summary;
 }
 
-std::string sweep_table(const SweepResults& results) { return sweep_told(results).all(); }
+std::string sweep_table(const SweepResults& results) { return summary_of(results).all(); }
 
 }  // namespace dadsim::study

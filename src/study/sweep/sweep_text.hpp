@@ -9,7 +9,7 @@ namespace dadsim::study {
 
 /// For a terminal, fewer than 40 lines: the quickest run of every point where there are few points; else how often each
 /// run is the quickest, and over two axes a map.
-report::Told sweep_told(const SweepResults& results);
+report::Summary summary_of(const SweepResults& results);
 std::string sweep_table(const SweepResults& results);
 
 }  // namespace dadsim::study

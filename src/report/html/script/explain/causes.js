@@ -56,6 +56,6 @@ function addCauses(page, section) {
   );
   addByRun(page, section, (run) => {
     if (run.causes.length > 0) return [causesTable(run)];
-    return [element("p", {}, kept(page.told.runs[page.runs.indexOf(run)].words))];
+    return [element("p", {}, kept(page.summary.runs[page.runs.indexOf(run)].words))];
   });
 }

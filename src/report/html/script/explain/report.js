@@ -5,9 +5,9 @@ function addExplainProvenance(page, section) {
   section.append(
     factsList([
       ["Scenario", `${result.scenario.name}, seed ${page.seed}`],
-      ["Learned on", page.told.learned ? result.learned_on : "nothing: times alone were asked for"],
+      ["Learned on", page.summary.learned ? result.learned_on : "nothing: times alone were asked for"],
       ["Timed as", result.timed_as],
-      ...(page.told.learned ? [["Target", `accuracy ${targetText(page.told.target)}`]] : []),
+      ...(page.summary.learned ? [["Target", `accuracy ${targetText(page.summary.target)}`]] : []),
       ["Network model", result.dadsim.network_model],
       ["Versions", `${versionText(result.dadsim.version, about)}, SimGrid ${result.dadsim.simgrid}, Chart.js ${Chart.version}`],
     ]),
@@ -15,7 +15,7 @@ function addExplainProvenance(page, section) {
   const tried = [
     "Every change is a simulation of its own: what was learned is timed again with one thing changed and all else as it is; nothing is learned again.",
   ];
-  if (page.told.runs.some((run) => run.played)) {
+  if (page.summary.runs.some((run) => run.played)) {
     tried.push(
       "Event-driven runs are the exception: they are played again, and learned again as far as the order of events is another; a step is an update of the model.",
     );
@@ -33,11 +33,11 @@ startPage(
     const page = {
       result,
       runs: result.runs,
-      told: JSON.parse(document.getElementById("told").textContent),
+      summary: JSON.parse(document.getElementById("summary").textContent),
       about: aboutScenario(),
       seed: /"seed":\s*(\d+)/.exec(text)?.[1] ?? String(result.scenario.seed),
     };
-    document.getElementById("setting").textContent = settingText(result, !page.told.learned);
+    document.getElementById("setting").textContent = settingText(result, !page.summary.learned);
     showDescription(page.about);
     addSection(page, "steps", addSteps);
     addSection(page, "useful", addUseful);

@@ -50,7 +50,7 @@ function addSteps(page, section) {
     bars(figure, { labels: runs.map((run) => run.label), parts, stacked: true, kind: "share", title: "", most: 1, ends });
   }
   const sentences = page.runs
-    .map((run, i) => [run, page.told.runs[i].words])
+    .map((run, i) => [run, page.summary.runs[i].words])
     .filter(([, words]) => words)
     .map(([run, words]) => element("li", {}, element("strong", {}, `${run.label}: `), kept(words)));
   if (sentences.length > 0) section.append(element("ul", { class: "advice" }, ...sentences));

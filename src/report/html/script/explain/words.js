@@ -16,7 +16,7 @@ function addByRun(page, section, fill) {
   if (shown.length === 0) return;
   const box = element("div");
   const show = (index) => box.replaceChildren(...fill(page.runs[index]));
-  const first = Math.max(0, shown.includes(page.runs[page.told.first]) ? page.told.first : page.runs.indexOf(shown[0]));
+  const first = Math.max(0, shown.includes(page.runs[page.summary.first]) ? page.summary.first : page.runs.indexOf(shown[0]));
   const options = shown.map((run) => ({ value: page.runs.indexOf(run), text: run.label }));
   if (shown.length > 1)
     section.append(element("div", { class: "controls" }, selection("Run", options, first, (index) => show(index))));
