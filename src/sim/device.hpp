@@ -10,7 +10,7 @@
 
 namespace dadsim::sim {
 
-/// The catalogue of devices, each with its source. One file per family under sim/devices/ and one line here.
+/// The catalogue of devices, each with its source: sim/devices/devices.csv.
 Registry<spec::DeviceSpec>& device_catalog();
 
 /// Whether a layer takes fewer multiplications than its shape counts on this device: windows of 3 × 3 with a stride of

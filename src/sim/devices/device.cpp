@@ -4,11 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
 #include <stdexcept>
-#include <utility>
-
-#include "sim/devices/families.hpp"
 
 namespace dadsim::sim {
 namespace {
@@ -65,45 +61,6 @@ double product_seconds(const spec::DeviceSpec& device, const step::ComputeTask& 
 }
 
 }  // namespace
-
-Registry<spec::DeviceSpec>& device_catalog() {
-  static Registry<spec::DeviceSpec> catalog = [] {
-    using spec::CollectiveLibrary;
-    using spec::GpuGeneration;
-    struct Family {
-      std::vector<spec::DeviceSpec> devices;
-      /// Nothing: a library of the vendor's own. NCCL is not made for Jetson's boards.
-      std::optional<CollectiveLibrary> library;
-      std::optional<GpuGeneration> generation;  ///< nothing: the entries say it
-    };
-    std::vector<spec::DeviceSpec> all;
-    const auto add = [&](const Family& family) {
-      for (spec::DeviceSpec device : family.devices) {
-        device.library = family.library;
-        if (family.generation) device.generation = *family.generation;
-        all.push_back(std::move(device));
-      }
-    };
-    // NCCL's tuner has columns for compute capabilities from 8.0, 9.0 and 10.0 on; what is older counts as Volta.
-    add({devices::kepler(), CollectiveLibrary::nccl, GpuGeneration::volta});
-    add({devices::pascal(), CollectiveLibrary::nccl, GpuGeneration::volta});
-    add({devices::volta(), CollectiveLibrary::nccl, GpuGeneration::volta});
-    add({devices::turing(), CollectiveLibrary::nccl, GpuGeneration::volta});
-    add({devices::ampere(), CollectiveLibrary::nccl, GpuGeneration::ampere});
-    add({devices::ada(), CollectiveLibrary::nccl, GpuGeneration::ampere});
-    add({devices::hopper(), CollectiveLibrary::nccl, GpuGeneration::hopper});
-    add({devices::blackwell(), CollectiveLibrary::nccl, GpuGeneration::blackwell});
-    add({devices::instinct(), CollectiveLibrary::rccl, {}});
-    add({devices::tpu(), {}, {}});
-    add({devices::gaudi(), {}, {}});
-    add({devices::geforce(), CollectiveLibrary::nccl, {}});
-    add({devices::jetson(), CollectiveLibrary::mpi, {}});
-    add({devices::mobile(), CollectiveLibrary::mpi, {}});
-    add({devices::cpu(), CollectiveLibrary::mpi, {}});
-    return Registry<spec::DeviceSpec>("device", std::move(all));
-  }();
-  return catalog;
-}
 
 bool filters_minimally(const spec::DeviceSpec& device, const spec::LayerShape& layer, spec::Precision precision) {
   return device.winograd_share < 1 && may_filter_minimally(layer.kind, layer.overlap(), precision);

@@ -1,0 +1,82 @@
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "support/diagnostics.hpp"
+
+// Tables of facts: CSV files (RFC 4180) beside the code that reads them, built into the program. Lines that begin with
+// # are comments, the first other line names the columns, with their units in brackets. Every row has a `date` (of the
+// source, as 2024, 2024-05 or 2024-05-01) and a `source`. A file that is wrong is a bug of ours: std::logic_error,
+// `file:line: what; what would be right`.
+
+namespace dadsim {
+
+/// A file that is built in: `tables::k<Name>` of "folder/name.csv.hpp", which cmake makes of folder/name.csv.
+struct TableText {
+  std::string_view file, text;
+};
+
+class FactTable {
+ public:
+  class Row {
+   public:
+    /// The cell; empty where the file says nothing.
+    const std::string& optional_text(std::string_view column) const;
+    /// The cell, which has to say something.
+    const std::string& text(std::string_view column) const;
+    /// A number, or a quotient of two: 16/36.
+    double number(std::string_view column) const;
+    /// A part of a cell of the column, as a number.
+    double number_of(std::string_view part, std::string_view column) const;
+    double number_or(std::string_view column, double otherwise) const;
+    std::int64_t integer(std::string_view column) const;
+    bool yes(std::string_view column) const;  ///< yes or no
+    /// What stands for the cell.
+    template <class Value>
+    Value one_of(std::string_view column, std::initializer_list<std::pair<std::string_view, Value>> choices) const {
+      std::vector<std::string> names;
+      for (const auto& [name, value] : choices) {
+        if (name == text(column)) return value;
+        names.emplace_back(name);
+      }
+      wrong("'" + text(column) + "' as " + std::string(column), suggestion(text(column), names));
+    }
+    /// The row of another table that begins with the cell.
+    const Row& row_of(std::string_view column, const FactTable& other) const;
+    /// Throws what is said, with the file and the line of the row.
+    [[noreturn]] void wrong(std::string what, std::string remedy) const;
+
+   private:
+    friend class FactTable;
+    Row(const FactTable& table, int line, std::vector<std::string> cells)
+        : table_(&table), line_(line), cells_(std::move(cells)) {}
+    const FactTable* table_;
+    int line_;
+    std::vector<std::string> cells_;
+  };
+
+  /// `columns`: all of them, in order. Of the rows no two begin with the same `keys` cells.
+  FactTable(const TableText& file, std::vector<std::string> columns, std::size_t keys = 1);
+  FactTable(const FactTable&) = delete;
+  FactTable& operator=(const FactTable&) = delete;
+
+  const std::vector<Row>& rows() const { return rows_; }
+
+ private:
+  [[noreturn]] void wrong(int line, std::string what, std::string remedy) const;
+  void check(const Row& row, std::size_t keys) const;
+
+  std::string file_;
+  std::vector<std::string> columns_;
+  std::vector<Row> rows_;
+};
+
+/// The cells of a line of a CSV file, without their quotes. Throws std::invalid_argument where quotes are not in pairs.
+std::vector<std::string> csv_cells(std::string_view line);
+
+}  // namespace dadsim
