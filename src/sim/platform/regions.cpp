@@ -1,44 +1,79 @@
 #include <algorithm>
-#include <array>
-#include <string_view>
+#include <stdexcept>
+#include <vector>
 
 #include "sim/platform.hpp"
-#include "sim/platform/links/efficiency.hpp"
+#include "sim/platform/regions.csv.hpp"
+#include "support/fact_table.hpp"
+#include "support/split.hpp"
 
 namespace dadsim::sim {
 namespace {
 
+/// Nothing where nobody measured.
 struct Measured {
   double megabits = 0;      ///< Mbit/s of payload
   double milliseconds = 0;  ///< there and back
 };
 
-#include "sim/platform/regions.inc"
+struct Regions {
+  std::vector<std::string> names;               ///< sorted
+  std::vector<std::vector<Measured>> measured;  ///< from, to
+
+  Regions() {
+    // The columns are the regions: the file itself says which.
+    for (const std::string_view line : lines_of(tables::kRegions.text)) {
+      if (line.starts_with('#')) continue;
+      names = csv_cells(line);
+      break;
+    }
+    const FactTable table(tables::kRegions, names);
+    names.erase(names.begin());
+    names.resize(names.size() - 2);  // without the date and the source
+    for (const FactTable::Row& row : table.rows()) {
+      if (measured.size() == names.size() || row.text("from") != names[measured.size()])
+        row.wrong("'" + row.text("from") + "' here", "rows in the order of the columns");
+      measured.emplace_back();
+      for (const std::string& name : names) measured.back().push_back(cell(row, name));
+    }
+    if (!std::ranges::is_sorted(names)) throw std::logic_error("regions.csv: regions that are not sorted");
+  }
+
+  static Measured cell(const FactTable::Row& row, const std::string& to) {
+    if (row.optional_text(to).empty()) return {};
+    const std::vector<std::string> parts = words_of(row.text(to));
+    if (parts.size() != 2) row.wrong("'" + row.text(to) + "' to " + to, "Mbit/s and ms");
+    return {row.number_of(parts[0], to), row.number_of(parts[1], to)};
+  }
+};
+
+const Regions& regions() {
+  static const Regions kRegions;
+  return kRegions;
+}
 
 std::optional<std::size_t> index_of(const std::string& name) {
-  const auto* region = std::ranges::lower_bound(kRegions, name);
-  if (region == kRegions.end() || *region != name) return std::nullopt;
-  return static_cast<std::size_t>(region - kRegions.begin());
+  const auto& names = regions().names;
+  const auto region = std::ranges::lower_bound(names, name);
+  if (region == names.end() || *region != name) return std::nullopt;
+  return static_cast<std::size_t>(region - names.begin());
 }
 
 }  // namespace
 
-const std::vector<std::string>& region_names() {
-  static const std::vector<std::string> names(kRegions.begin(), kRegions.end());
-  return names;
-}
+const std::vector<std::string>& region_names() { return regions().names; }
 
 std::optional<spec::WanSpec::Pair> region_pair(const std::string& from, const std::string& to) {
   const std::optional<std::size_t> row = index_of(from);
   const std::optional<std::size_t> column = index_of(to);
   if (!row || !column) return std::nullopt;
-  const Measured& one = kMeasured[*row][*column];
+  const Measured& one = regions().measured[*row][*column];
   if (!(one.megabits > 0)) return std::nullopt;
   spec::WanSpec::Pair pair;
   pair.from = from;
   pair.to = to;
   // What was measured is payload; bandwidths of platforms are those of the wire.
-  pair.bandwidth = one.megabits * 1e6 / 8 / efficiency::kTcp;
+  pair.bandwidth = one.megabits * 1e6 / 8 / kTcpEfficiency;
   pair.round_trip = one.milliseconds / 1e3;
   pair.transport = spec::Transport::tcp;
   return pair;

@@ -6,7 +6,6 @@
 #include <stdexcept>
 
 #include "sim/platform/build/host_zone.hpp"
-#include "sim/platform/links/efficiency.hpp"
 
 namespace dadsim::sim {
 namespace {
@@ -76,7 +75,7 @@ sg4::Link* make_link(sg4::NetZone* zone, const std::string& name, const spec::Wa
   spec.latency = pair.round_trip / 2;
   spec.transport = pair.transport;
   spec.queue_bytes = pair.queue_bytes;
-  spec.efficiency = pair.transport == spec::Transport::tcp ? efficiency::kTcp : 1;
+  spec.efficiency = pair.transport == spec::Transport::tcp ? kTcpEfficiency : 1;
   return make_link(zone, name, spec);
 }
 
