@@ -3,30 +3,39 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <iterator>
 #include <map>
 #include <stdexcept>
 #include <utility>
 
+#include "estimate/kin_spreads.csv.hpp"
+#include "support/fact_table.hpp"
+
 namespace dadsim::estimate {
 namespace {
 
-constexpr std::array kKins{
-    Kin{"compute.same-workload", "compute.several-devices", "calibrated on this workload, one device"},
-    Kin{"compute.several-devices", "compute.same-kind", "calibrated on this workload, one device or one server"},
-    Kin{"compute.same-kind", "compute.assumed", "calibrated on another workload of the same kind of layer"},
-    Kin{"compute.assumed", "", "assumed of the class of the device"},
-    Kin{"network.tcp", "network.assumed", "fitted and held against transfers over TCP"},
-    Kin{"network.tcp-overflow", "network.tcp", "fitted and held against transfers over TCP that lose packets"},
-    Kin{"network.gloo", "network.tcp", "held against PyTorch over gloo"},
-    Kin{"network.nvlink", "network.fabric", "calibrated on nccl-tests inside a node"},
-    Kin{"network.rdma", "network.fabric", "calibrated on nccl-tests over adapters or PCIe"},
-    Kin{"network.small", "network.fabric", "held against nccl-tests below 1 MiB"},
-    Kin{"network.fabric", "network.assumed", "held against nccl-tests", true},
-    Kin{"network.assumed", "", "a network for which nothing was measured", true},
+/// A row of the table.
+struct Known {
+  std::vector<Kin> kins;
+  std::vector<KinSpread> spreads;
+
+  Known() {
+    const FactTable table(tables::kKinSpreads,
+                          {"kin", "parent", "gathers", "words", "low", "high", "rows", "date", "source"});
+    for (const FactTable::Row& row : table.rows()) {
+      if (!row.optional_text("parent").empty()) static_cast<void>(row.row_of("parent", table));
+      kins.push_back({row.text("kin"), row.optional_text("parent"), row.text("words"), row.yes("gathers")});
+      spreads.push_back(
+          {row.text("kin"), row.number("low"), row.number("high"), static_cast<std::size_t>(row.integer("rows"))});
+    }
+  }
 };
+
+const Known& known() {
+  static const Known kKnown;
+  return kKnown;
+}
 
 /// The end of a spread on the one side or the other.
 constexpr double kTail = 0.05;
@@ -56,20 +65,15 @@ double sum_of(std::span<const TimePart> parts) {
 
 }  // namespace
 
-std::span<const Kin> kins() { return kKins; }
+std::span<const Kin> kins() { return known().kins; }
 
 const Kin& kin(std::string_view name) {
-  const auto found = std::ranges::find_if(kKins, [&](const Kin& one) { return name == one.name; });
-  if (found == kKins.end()) throw std::logic_error(fmt::format("'{}' is no kin of rows of validation", name));
+  const auto found = std::ranges::find(kins(), name, &Kin::name);
+  if (found == kins().end()) throw std::logic_error(fmt::format("'{}' is no kin of rows of validation", name));
   return *found;
 }
 
-std::span<const KinSpread> kin_spreads() {
-  static constexpr std::array kSpreads{
-#include "estimate/residuals.inc"
-  };
-  return kSpreads;
-}
+std::span<const KinSpread> kin_spreads() { return known().spreads; }
 
 Spread spread_of(std::string_view name, std::span<const Residual> residuals) {
   std::vector<double> values;
@@ -78,7 +82,7 @@ Spread spread_of(std::string_view name, std::span<const Residual> residuals) {
     for (const Residual& one : residuals) {
       if (at->gathers ? is_below(one.kin, at->name) : one.kin == at->name) values.push_back(one.log_ratio);
     }
-    if (values.size() >= kLeastRows || std::string_view(at->parent).empty()) break;
+    if (values.size() >= kLeastRows || at->parent.empty()) break;
   }
   if (values.empty()) return {};
   std::ranges::sort(values);

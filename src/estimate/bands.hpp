@@ -15,9 +15,9 @@ namespace dadsim::estimate {
 
 /// Rows of validation whose errors have the same causes.
 struct Kin {
-  const char* name;      ///< as in tests/validation/residuals.csv
-  const char* parent;    ///< the next wider kin, whose rows are taken where there are too few of its own; or empty
-  const char* words;     ///< what a time of it rests on
+  std::string name;      ///< as in tests/validation/residuals.csv
+  std::string parent;    ///< the next wider kin, whose rows are taken where there are too few of its own; or empty
+  std::string words;     ///< what a time of it rests on
   bool gathers = false;  ///< it has no rows of its own but those of all kins below it
 };
 
@@ -50,9 +50,9 @@ inline constexpr std::size_t kLeastRows = 9;
 /// distribution. Without any row the answer has none.
 Spread spread_of(std::string_view kin, std::span<const Residual> residuals);
 
-/// A spread by kin, computed from tests/validation/residuals.csv (src/estimate/residuals.inc).
+/// A spread by kin, computed from tests/validation/residuals.csv (kin_spreads.csv).
 struct KinSpread {
-  const char* kin;
+  std::string kin;
   double low, high;
   std::size_t rows;
 };
