@@ -33,7 +33,7 @@ struct Workload {
   ModelShape shape(const ParameterValues& sizes = {}) const;
 };
 
-/// Every workload. One file per family under spec/workloads/ and one line in the registry each.
+/// Every workload: spec/workloads/workloads.csv.
 Registry<Workload>& workload_registry();
 
 }  // namespace dadsim::spec
