@@ -10,6 +10,7 @@
 
 #include "sim/network/flow.hpp"
 #include "sim/network/max_min.hpp"
+#include "sim/network/tcp.hpp"
 
 namespace dadsim::sim {
 namespace {
@@ -81,7 +82,7 @@ void FlowModel::prepare_tcp() {
     const double latency = path.latency + path.use.overhead;
     const tcp::TransferCost fare = tcp::transfer_cost(states, flow.bytes, 2 * latency, false);
     flow.wire_bytes = flow.bytes * fare.inflation / path.use.efficiency;
-    flow.before = tcp::kSoftware;
+    flow.before = tcp::fitted().software;
     for (std::size_t k = 0; k < fare.tightest; ++k) flow.before += network_.link(there[k]).latency;
     flow.after = latency - flow.before;
     flow.floor = fare.floor;

@@ -10,18 +10,8 @@ namespace dadsim::sim::tcp {
 namespace {
 
 constexpr double kAcknowledgement =
-    66.0 / (2 * kFrame);                   // bytes of acknowledgements per byte of data: one per two frames
-constexpr double kKeptWindow = 1.1;        // window after losses, in queues that bursts overflow
-constexpr double kColdWindow = 2.7;        // the same on a cold connection, which has met its first loss
-constexpr double kColdBurst = 4;           // queues that a cold connection has sent before
-constexpr double kGrownWindow = 1.225;     // × √segments of a message: the mean window while it is sent
-constexpr double kOppositeFilling = 0.73;  // of the opposite queue, which acknowledgements wait behind
-constexpr double kCorner = 4;              // sharpness of the corner between limited by bandwidth and by window
-constexpr double kRecovery = 2;            // round trips that losses on a shared link take to repair
-constexpr double kCushion = 0.25;          // of its queue, which it works off meanwhile
-constexpr double kOverflowWidth = 0.5;     // queues of backlog from where an overflow begins to where it counts in full
-constexpr double kMatchingLoss = 0.13;     // of the bandwidth, of flows that share both ends
-constexpr double kAlike = 1.001;           // rates within this factor count as equal
+    66.0 / (2 * kFrame);          // bytes of acknowledgements per byte of data: one per two frames
+constexpr double kAlike = 1.001;  // rates within this factor count as equal
 
 constexpr double kEndless = std::numeric_limits<double>::infinity();
 
@@ -63,8 +53,8 @@ Outlook look(std::span<const LinkState> path, bool cold) {
     }
   }
   // In slow start half of a window is in the queue at the end of a round trip, and the windows before it are as large.
-  outlook.burst = (cold ? kColdBurst : 1) * outlook.queue / outlook.sharers;
-  outlook.kept = (cold ? kColdWindow : kKeptWindow) * outlook.queue;
+  outlook.burst = (cold ? fitted().cold_burst : 1) * outlook.queue / outlook.sharers;
+  outlook.kept = (cold ? fitted().cold_window : fitted().kept_window) * outlook.queue;
   return outlook;
 }
 
@@ -79,18 +69,18 @@ double transferred(std::span<const LinkState> path, const Outlook& outlook, doub
   double result = bytes;
   if (bytes > outlook.burst) {
     const double needed =
-        rate * outlook.sharers * round_trip + (outlook.opposed ? kOppositeFilling * outlook.queue : 0);
+        rate * outlook.sharers * round_trip + (outlook.opposed ? fitted().opposite_filling * outlook.queue : 0);
     // Where every message of S segments begins with a burst that loses some of it, its n round trips begin with 0.7
     // (cubic) of the window that the one before ended with, and each adds 0.53 segments (RFC 9438, equation 4): the
     // window begins with 1.24 n, S = 1.5 n², and the mean is S / n = 1.225 √S.
-    const double grown = kGrownWindow * outlook.sharers * std::sqrt(bytes * kSegment);
+    const double grown = fitted().grown_window * outlook.sharers * std::sqrt(bytes * kSegment);
     const double kept = std::max(outlook.kept, grown);
-    const double slower = std::pow(1 + std::pow(needed / kept, kCorner), 1 / kCorner);
+    const double slower = std::pow(1 + std::pow(needed / kept, fitted().corner), 1 / fitted().corner);
     result = outlook.burst + (bytes - outlook.burst) * slower;
   }
   if (longer != nullptr) *longer = result / bytes;
   return result * (1 + (outlook.opposed ? kAcknowledgement : 0) +
-                   kMatchingLoss * outlook.filling * std::max(0.0, both_ends - 1));
+                   fitted().matching_loss * outlook.filling * std::max(0.0, both_ends - 1));
 }
 
 }  // namespace
@@ -116,9 +106,10 @@ TransferCost transfer_cost(std::span<const LinkState> path, double bytes, double
       if (other.connections <= 1 || share_of(other) > kAlike * rate) continue;
       // Each message of a connection with many in line takes a part of the repair: as large as its part of the queue.
       const double part = std::min(1.0, bytes / (other.queue / other.connections));
-      const double seconds = kRecovery * round_trip - kCushion * other.queue * other.efficiency / other.rate;
+      const double seconds =
+          fitted().recovery * round_trip - fitted().cushion * other.queue * other.efficiency / other.rate;
       repair += part * std::max(0.0, seconds) *
-                std::clamp((waiting(other) - other.queue) / (kOverflowWidth * other.queue), 0.0, 1.0);
+                std::clamp((waiting(other) - other.queue) / (fitted().overflow_width * other.queue), 0.0, 1.0);
     }
     if (bytes <= outlook.burst && repair == 0) continue;  // nothing but sharing holds it up
     result.floor = std::max(

@@ -5,6 +5,14 @@
 
 namespace dadsim::sim::tcp {
 
+/// What was fitted, of tcp_constants.csv, where each has its meaning.
+struct Fitted {
+  double software = 0;  ///< seconds
+  double kept_window = 0, cold_window = 0, cold_burst = 0, grown_window = 0, opposite_filling = 0, corner = 0,
+         recovery = 0, cushion = 0, overflow_width = 0, matching_loss = 0;
+};
+const Fitted& fitted();
+
 /// A link of a connection's path at the instant at which a message starts.
 struct LinkState {
   double rate = 0;               ///< byte/s of payload

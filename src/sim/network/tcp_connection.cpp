@@ -105,7 +105,7 @@ class TcpConnection : public Connection {
     const double date = entry.written;
     // Behind another of its connection a message follows that one; a cold connection sends by its windows.
     entry.in_turn = departures_ != nullptr && !cold_ && written_ == 1 && date > last_end_ && bytes > 0;
-    if (entry.in_turn) departures_->write(entry.message.event, std::max(date, now()) + tcp::kSoftware, bytes);
+    if (entry.in_turn) departures_->write(entry.message.event, std::max(date, now()) + tcp::fitted().software, bytes);
     if (!(bytes > 0)) return;  // a word takes no part of a link
     const auto count = [this, bytes, event = entry.message.event] {
       if (dead_) return;
@@ -136,7 +136,7 @@ class TcpConnection : public Connection {
     // What is written while the one before is on its way follows it without a pause.
     follows_ = entry.written <= last_end_;
     if (follows_) return aim();
-    Timer::set(std::max(entry.written, now()) + tcp::kSoftware, [this] {
+    Timer::set(std::max(entry.written, now()) + tcp::fitted().software, [this] {
       guarded([this] {
         if (!dead_ && aim()) wake_->release();
       });
@@ -181,7 +181,7 @@ class TcpConnection : public Connection {
       for (const std::int32_t index : links()) link(index).backlog -= entry.message.bytes;
       last_end_ = now();
       if (written_ == 0 || queue_.front().written > last_end_) cold_ = false;
-      last_delivery_ = std::max(last_delivery_, last_end_ + latency() - tcp::kSoftware - upstream_);
+      last_delivery_ = std::max(last_delivery_, last_end_ + latency() - tcp::fitted().software - upstream_);
       const double date = last_delivery_;
       const bool counts = entry.message.bytes > 0;
       Timer::set(date, [this, counts] {
@@ -203,7 +203,7 @@ class TcpConnection : public Connection {
 
   /// A message that is written now goes through the queues of its path.
   void queue_up(std::int32_t event, double bytes) {
-    LinkQueue::Span span{now() + tcp::kSoftware, now() + tcp::kSoftware};
+    LinkQueue::Span span{now() + tcp::fitted().software, now() + tcp::fitted().software};
     for (const std::int32_t index : links()) {
       span = all_.queue(index).add(event, span, bytes / link(index).payload_rate(), now());
       span.begin += link(index).latency;

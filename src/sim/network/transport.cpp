@@ -1,52 +1,52 @@
 #include "sim/network/transport.hpp"
 
 #include <algorithm>
-#include <array>
 #include <limits>
+#include <map>
 #include <stdexcept>
+#include <string>
+#include <vector>
 
+#include "sim/network/message_costs.csv.hpp"
+#include "sim/network/tcp.hpp"
 #include "sim/platform.hpp"
+#include "support/fact_table.hpp"
 
 namespace dadsim::sim {
 namespace {
 
 using enum collectives::Protocol;
 
-// What NCCL's three protocols cost per step of a ring, and the share of the bandwidth that they leave (a flag with
-// every 4 of 8 bytes; 8 of 128; none), from the tables of its tuner (NVIDIA/nccl, src/graph/tuning.cc, hwLat of NVLINK,
-// PCI, less the links' own latency, and NET, and the factors of LL and LL128). A step over NVLink with LL is quicker
-// there (0.6 µs) than two links of the catalogue are by themselves: nothing is added to them. Over PCIe LL128 is not
-// used by default, over the network where an adapter is near its GPU. Alone on its way a message would be soonest with
-// LL up to 0.5 MB and with LL128 up to 8 MB; but a GPU often sends to several at once. The limits for one message by
-// itself are an assumption; NCCL's collectives have one protocol for all of their messages.
-constexpr double kLlLimit = 16 * 1024;         // bytes
-constexpr double kLl128Limit = 16 * kLlLimit;  // bytes
-constexpr double kLl128Share = 120.0 / 128.0;
-constexpr std::array<Protocol, 3> kNvlinkProtocols{
-    {{ll, 0, 0.5, kLlLimit}, {ll128, 1.9e-6, kLl128Share, kLl128Limit}, {simple, 3.4e-6, 1.0}}};
-constexpr std::array<Protocol, 2> kPcieProtocols{{{ll, 0.5e-6, 0.5}, {simple, 5.2e-6, 1.0}}};
-constexpr std::array<Protocol, 3> kRdmaProtocols{
-    {{ll, 2.7e-6, 0.5}, {ll128, 4e-6, kLl128Share, 0}, {simple, 14e-6, 1.0}}};
+using Protocols = std::vector<Protocol>;
 
-// EFA: Simple calibrated on the all-reduce of 2 nodes with 4 adapters of 100 Gbit/s each in docs/validation.md. Why it
-// is so much slower than over InfiniBand is not known here; that EFA delivers out of order may be the reason, for which
-// it has no LL128 either.
-constexpr std::array<Protocol, 2> kEfaProtocols{{{ll, 2.7e-6, 0.5}, {simple, 50e-6, 1.0}}};
-
-// RCCL, per step of a tree with LL, of a ring with Simple (ROCm/rccl, src/graph/tuning.cc, hwLat of its NVLINK row,
-// which is xGMI). What its network costs was calibrated on the all-reduce of 2 nodes of 8 MI300X in docs/validation.md.
-constexpr std::array<Protocol, 2> kXgmiProtocols{{{ll, 1.2e-6, 0.5, kLlLimit}, {simple, 2.7e-6, 1.0}}};
-constexpr std::array<Protocol, 2> kRcclProtocols{{{ll, 39e-6, 0.5}, {simple, 67e-6, 1.0}}};
+/// message_costs.csv, by what messages go over.
+const Protocols& protocols_over(const std::string& what) {
+  static const std::map<std::string, Protocols> kProtocols = [] {
+    const FactTable table(tables::kMessageCosts,
+                          {"over", "protocol", "latency [s]", "share", "most [byte]", "date", "source"}, 2);
+    std::map<std::string, Protocols> all;
+    for (const FactTable::Row& row : table.rows()) {
+      Protocol one;
+      one.name = row.one_of<collectives::Protocol>("protocol", {{"ll", ll}, {"ll128", ll128}, {"simple", simple}});
+      one.latency = row.number("latency [s]");
+      one.efficiency = row.number("share");
+      one.most_bytes = row.number_or("most [byte]", one.most_bytes);
+      all[row.text("over")].push_back(one);
+    }
+    return all;
+  }();
+  return kProtocols.at(what);
+}
 
 std::span<const Protocol> rdma_protocols_of(std::span<const PathLink> links) {
   const auto all_are = [links](spec::MessageCosts costs) {
     return std::ranges::all_of(links, [costs](const PathLink& link) { return link.use->costs == costs; });
   };
-  if (all_are(spec::MessageCosts::pcie)) return kPcieProtocols;
-  if (all_are(spec::MessageCosts::xgmi)) return kXgmiProtocols;
-  if (std::ranges::any_of(links, [](const PathLink& link) { return link.use->rccl; })) return kRcclProtocols;
-  if (all_are(spec::MessageCosts::efa)) return kEfaProtocols;
-  return kRdmaProtocols;
+  if (all_are(spec::MessageCosts::pcie)) return protocols_over("pcie");
+  if (all_are(spec::MessageCosts::xgmi)) return protocols_over("xgmi");
+  if (std::ranges::any_of(links, [](const PathLink& link) { return link.use->rccl; })) return protocols_over("rccl");
+  if (all_are(spec::MessageCosts::efa)) return protocols_over("efa");
+  return protocols_over("network");
 }
 
 }  // namespace
@@ -109,9 +109,9 @@ PathUse path_use(std::span<const PathLink> links) {
     if (links[i].use->transport != spec::Transport::tcp) continue;
     const double frame_seconds = tcp::kFrame / links[i].bandwidth;
     const bool access = i == first_tcp || i == last_tcp;
-    use.overhead += access ? frame_seconds / 2 + tcp::kSoftware : frame_seconds;
+    use.overhead += access ? frame_seconds / 2 + tcp::fitted().software : frame_seconds;
   }
-  if (use.transport == spec::Transport::nvlink) use.protocols = kNvlinkProtocols;
+  if (use.transport == spec::Transport::nvlink) use.protocols = protocols_over("nvlink");
   if (use.transport == spec::Transport::rdma) use.protocols = rdma_protocols_of(links);
   return use;
 }

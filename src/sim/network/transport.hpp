@@ -63,9 +63,6 @@ inline constexpr double kSegment =
     1448;  ///< bytes of payload in a frame: MTU 1500 less IP and TCP headers with timestamps
 inline constexpr double kFrame = 1514;                   ///< bytes of a full Ethernet frame
 inline constexpr double kInitialWindow = 10 * kSegment;  ///< bytes a cold connection may send at once (RFC 6928)
-/// Seconds per access link and message: system call, interrupt, wake-up. One of a path's two is the sender's and comes
-/// before the transfer. Fitted on point-to-point transfers of 1 KB to 16 MB (50 to 90 µs do as well).
-inline constexpr double kSoftware = 75e-6;
 }  // namespace tcp
 
 }  // namespace dadsim::sim
