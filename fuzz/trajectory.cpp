@@ -2,7 +2,6 @@
 // ones from here; and packed. What can be read is written as it was.
 #include <stdexcept>
 
-#include "step/trajectory_bytes.hpp"
 #include "study/learned_bytes.hpp"
 #include "target.hpp"
 
@@ -16,15 +15,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   try {
     WireReader reader(bytes);
-    const spec::ModelShape shape = step::read_shape(reader);
-    std::string data_set, remark;
-    std::uint8_t batch_statistics = 0;
-    reader >> data_set >> batch_statistics >> remark;
-    const step::Trajectory trajectory = step::read_trajectory(reader);
     WireWriter writer;
-    step::write_shape(writer, shape);
-    writer << std::string_view(data_set) << batch_statistics << std::string_view(remark);
-    step::write_trajectory(writer, trajectory);
+    writer << reader.read<study::LearnedRun>();
     fuzz::require(bytes.starts_with(writer.bytes()), "what was read is written as it was");
   } catch (const std::out_of_range&) {
     return 0;

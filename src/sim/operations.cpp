@@ -15,6 +15,7 @@
 #include "sim/step/laid_out.hpp"
 #include "sim/step/step_semantics.hpp"
 #include "sim/timing_messages.hpp"
+#include "step/operations_bytes.hpp"
 #include "support/diagnostics.hpp"
 #include "support/human.hpp"
 
@@ -191,81 +192,10 @@ class OperationWriter {
   std::size_t count_ = 0;
 };
 
-WireWriter& put(WireWriter& message, const std::vector<std::int32_t>& numbers) {
-  message << std::uint64_t{numbers.size()};
-  for (const std::int32_t number : numbers) message << number;
-  return message;
-}
-
-std::vector<std::int32_t> numbers_in(WireReader& message) {
-  std::uint64_t size = 0;
-  message >> size;
-  std::vector<std::int32_t> numbers;
-  for (std::uint64_t i = 0; i < size; ++i) message >> numbers.emplace_back();
-  return numbers;
-}
-
 void tell(const StepOperations& operations, const MessageSink& sink) {
   WireWriter message = about(TimingTopic::network);
-  message << std::uint64_t{operations.workers} << std::uint64_t{operations.tasks.size()};
-  for (const StepOperations::Task& task : operations.tasks) {
-    message << std::string_view(task.name) << static_cast<std::uint8_t>(task.collective)
-            << static_cast<std::uint8_t>(task.kind) << static_cast<std::uint8_t>(task.together);
-  }
-  message << std::uint64_t{operations.nodes.size()};
-  for (const StepOperations::Node& node : operations.nodes) {
-    message << std::string_view(node.host) << std::uint64_t{node.operations.size()};
-    for (const StepOperations::Operation& one : node.operations) {
-      message << static_cast<std::uint8_t>(one.kind) << one.task << one.seconds << one.bytes << one.peer << one.tag;
-      put(message, one.after);
-    }
-    message << std::uint64_t{node.parts.size()};
-    for (const StepOperations::Part& part : node.parts) {
-      message << part.task << part.bytes << part.first << part.last;
-      put(message, part.after);
-    }
-  }
+  message << operations;
   sink.send(message.bytes());
-}
-
-StepOperations operations_in(WireReader& message) {
-  const auto flag = [&] {
-    std::uint8_t value = 0;
-    message >> value;
-    return value;
-  };
-  const auto count = [&] {
-    std::uint64_t value = 0;
-    message >> value;
-    return value;
-  };
-  StepOperations operations;
-  operations.workers = count();
-  const std::uint64_t tasks = count();
-  for (std::uint64_t i = 0; i < tasks; ++i) {
-    StepOperations::Task& task = operations.tasks.emplace_back();
-    message >> task.name;
-    task.collective = flag() != 0;
-    task.kind = static_cast<step::CollectiveKind>(flag());
-    task.together = flag() != 0;
-  }
-  const std::uint64_t nodes = count();
-  for (std::uint64_t i = 0; i < nodes; ++i) {
-    StepOperations::Node& node = operations.nodes.emplace_back();
-    message >> node.host;
-    for (std::uint64_t left = count(); left > 0; --left) {
-      StepOperations::Operation& one = node.operations.emplace_back();
-      one.kind = static_cast<StepOperations::Kind>(flag());
-      message >> one.task >> one.seconds >> one.bytes >> one.peer >> one.tag;
-      one.after = numbers_in(message);
-    }
-    for (std::uint64_t left = count(); left > 0; --left) {
-      StepOperations::Part& part = node.parts.emplace_back();
-      message >> part.task >> part.bytes >> part.first >> part.last;
-      part.after = numbers_in(message);
-    }
-  }
-  return operations;
 }
 
 [[noreturn]] void write_operations(const Cluster& cluster, const step::Schedule& asked, const MessageSink& sink) {
@@ -297,7 +227,7 @@ step::StepOperations operations_of(const Cluster& cluster, const step::Schedule&
   std::optional<StepOperations> operations;
   const auto on_message = [&](std::string_view bytes) {
     WireReader message(bytes);
-    if (topic_of(message, failure)) operations = operations_in(message);
+    if (topic_of(message, failure)) message >> operations.emplace();
   };
   const ChildOutcome outcome =
       run_in_child([&](const MessageSink& sink) { write_operations(cluster, schedule, sink); }, on_message);

@@ -80,23 +80,23 @@ TimedRun time_schedules(const Cluster& cluster, std::span<const step::Schedule> 
     if (!topic) return;
     switch (*topic) {
       case TimingTopic::first:
-        result.first = step::unpack_timing(message);
+        message >> result.first.emplace();
         return;
       case TimingTopic::first_steps:
         message >> result.first_steps;
         return;
       case TimingTopic::network:
-        result.network = step::unpack_network(message);
+        message >> result.network;
         complete = true;
         return;
       case TimingTopic::timeline:  // comes before the timing of its schedule
-        timelines[simulated.size()] = std::make_shared<const step::Timeline>(step::unpack_timeline(message));
+        timelines[simulated.size()] = std::make_shared<const step::Timeline>(message.read<step::Timeline>());
         return;
       case TimingTopic::first_timeline:
-        result.first_timeline = std::make_shared<const step::Timeline>(step::unpack_timeline(message));
+        result.first_timeline = std::make_shared<const step::Timeline>(message.read<step::Timeline>());
         return;
       case TimingTopic::timing:
-        simulated.push_back(step::unpack_timing(message));
+        message >> simulated.emplace_back();
         if (progress) progress(plan.done_after(simulated.size()));
         return;
       case TimingTopic::traffic: {
@@ -147,14 +147,10 @@ TimedCollectives time_collectives(const Cluster& cluster, std::span<const Collec
     const std::optional<TimingTopic> topic = topic_of(message, failure);
     if (!topic) return;
     if (*topic == TimingTopic::network) {
-      result.network = step::unpack_network(message);
+      message >> result.network;
       complete = true;
     } else {
-      CollectiveTiming& timing = result.timings.emplace_back();
-      std::uint8_t fidelity = 0;
-      message >> timing.algorithm >> fidelity >> timing.seconds >> timing.cold_seconds >> timing.messages >>
-          timing.compared >> timing.protocol >> timing.quicker;
-      timing.fidelity = static_cast<spec::Fidelity>(fidelity);
+      message >> result.timings.emplace_back();
       if (progress) progress(result.timings.size());
     }
   };

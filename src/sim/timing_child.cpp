@@ -55,7 +55,7 @@ class RunOfSchedules {
     link_use_.describe(*loaded_.network, use_);
     use_.messages = static_cast<double>(loaded_.connections->messages());
     WireWriter message = about(TimingTopic::network);
-    pack(message, use_);
+    message << use_;
     sink_.send(message.bytes());
   }
 
@@ -233,13 +233,13 @@ class RunOfSchedules {
 
   void post(TimingTopic topic, const step::StepTiming& timing) const {
     WireWriter message = about(topic);
-    pack(message, timing);
+    message << timing;
     sink_.post(message.bytes());
   }
 
   void send_timeline(TimingTopic topic, const TimelineRecorder& recorder) const {
     WireWriter message = about(topic);
-    pack(message, recorder.timeline(*loaded_.network, use_.fidelity));
+    message << recorder.timeline(*loaded_.network, use_.fidelity);
     sink_.send(message.bytes());
   }
 
@@ -320,15 +320,13 @@ void simulate_collectives(const Cluster& cluster, std::span<const CollectiveJob>
           time_one(job, cluster, loaded, layout, kMostSecondsOfCollectives / static_cast<double>(jobs.size()), use);
       choices.note(to_string(job.request.kind), timing.algorithm, *std::ranges::max_element(job.request.bytes));
       WireWriter message = about(TimingTopic::collective);
-      message << std::string_view(timing.algorithm) << static_cast<std::uint8_t>(timing.fidelity) << timing.seconds
-              << timing.cold_seconds << timing.messages << std::string_view(timing.compared)
-              << std::string_view(timing.protocol) << std::string_view(timing.quicker);
+      message << timing;
       sink.send(message.bytes());
     }
     describe_links(*loaded.network, use);
     use.messages = static_cast<double>(loaded.connections->messages());
     WireWriter message = about(TimingTopic::network);
-    pack(message, use);
+    message << use;
     sink.send(message.bytes());
   });
 }

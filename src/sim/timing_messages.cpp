@@ -5,9 +5,8 @@
 namespace dadsim::sim {
 
 std::optional<TimingTopic> topic_of(WireReader& message, std::string& failure) {
-  std::uint8_t topic = 0;
-  message >> topic;
-  if (static_cast<TimingTopic>(topic) != TimingTopic::failure) return static_cast<TimingTopic>(topic);
+  const auto topic = message.read<TimingTopic>();
+  if (topic != TimingTopic::failure) return topic;
   message >> failure;
   return std::nullopt;
 }

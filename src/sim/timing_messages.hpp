@@ -6,6 +6,8 @@
 #include <string_view>
 
 #include "sim/child_process.hpp"
+#include "sim/simulator.hpp"
+#include "spec/bytes.hpp"
 #include "support/wire.hpp"
 
 namespace dadsim::sim {
@@ -22,10 +24,16 @@ enum class TimingTopic : std::uint8_t {
   first_timeline,  ///< of the first schedule on cold connections
   failure,         ///< in words: the last message
 };
+constexpr TimingTopic last_of(TimingTopic /*type*/) { return TimingTopic::failure; }
+
+void fields(auto& bytes, of<CollectiveTiming> auto& timing) {
+  bytes(timing.algorithm, timing.fidelity, timing.seconds, timing.cold_seconds, timing.messages, timing.compared,
+        timing.protocol, timing.quicker);
+}
 
 inline WireWriter about(TimingTopic topic) {
   WireWriter message;
-  message << static_cast<std::uint8_t>(topic);
+  message << topic;
   return message;
 }
 

@@ -5,17 +5,45 @@
 #include "support/wire.hpp"
 
 // What a simulation found, on its way from the process that simulates: both ends are of one build, so enumerations
-// travel as their numbers. Reading throws std::out_of_range where a message ends too early.
+// travel as their numbers.
 
 namespace dadsim::step {
 
-void pack(WireWriter& message, const StepTiming& timing);
-StepTiming unpack_timing(WireReader& message);
+constexpr Timeline::Activity last_of(Timeline::Activity /*type*/) { return Timeline::Activity::carrying; }
+constexpr Timeline::Stream last_of(Timeline::Stream /*type*/) { return Timeline::Stream::link; }
 
-void pack(WireWriter& message, const NetworkUse& use);
-NetworkUse unpack_network(WireReader& message);
+void fields(auto& bytes, of<Bound> auto& bound) {
+  bytes(bound.resource, bound.kind, bound.seconds, bound.share, bound.device);
+}
+void fields(auto& bytes, of<StepTiming> auto& timing) {
+  bytes(timing.seconds, timing.compute_seconds, timing.exposed_seconds, timing.bytes_sent, timing.bytes_received,
+        timing.busy_seconds, timing.compression_seconds, timing.waiting_seconds, timing.bounds);
+}
 
-void pack(WireWriter& message, const Timeline& timeline);
-Timeline unpack_timeline(WireReader& message);
+void fields(auto& bytes, of<NetworkUse::Collective> auto& one) {
+  bytes(one.kind, one.algorithm, one.least_bytes, one.most_bytes, one.count);
+}
+void fields(auto& bytes, of<NetworkUse::LinkClass> auto& one) {
+  bytes(one.name, one.transport, one.model, one.bandwidth, one.efficiency, one.links, one.queue_bytes);
+}
+void fields(auto& bytes, of<LinkUse> auto& one) {
+  bytes(one.link, one.link_class, one.bandwidth, one.latency, one.bytes_per_step, one.busy_share);
+}
+/// Without the sampling, which the process that simulates knows nothing of.
+void fields(auto& bytes, of<NetworkUse> auto& use) {
+  bytes(use.fidelity, use.fidelity_note, use.messages, use.collectives, use.links, use.links_used, use.link_use);
+}
+
+void fields(auto& bytes, of<Timeline::Label> auto& label) {
+  bytes(label.activity, label.name, label.layer, label.kind, label.algorithm);
+}
+void fields(auto& bytes, of<Timeline::Track> auto& track) { bytes(track.stream, track.node, track.name); }
+void fields(auto& bytes, of<Timeline::Span> auto& span) {
+  bytes(span.track, span.label, span.begin, span.seconds, span.amount, span.cut);
+}
+void fields(auto& bytes, of<Timeline> auto& timeline) {
+  bytes(timeline.seconds, timeline.last, timeline.fidelity, timeline.workers, timeline.workers_shown, timeline.links,
+        timeline.links_shown, timeline.cut, timeline.labels, timeline.tracks, timeline.spans);
+}
 
 }  // namespace dadsim::step

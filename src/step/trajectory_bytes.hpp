@@ -1,21 +1,81 @@
 #pragma once
 
-#include "spec/layer_shape.hpp"
+#include <memory>
+#include <stdexcept>
+#include <type_traits>
+
 #include "step/trajectory.hpp"
 #include "support/wire.hpp"
 
 // What was learned as bytes, to be kept and read again by the same build. Enumerations are written as their numbers:
-// whoever reorders one raises kTrajectoryFormat.
+// whoever reorders one, or changes the members that are named here, raises kTrajectoryFormat.
 
 namespace dadsim::step {
 
 inline constexpr std::uint32_t kTrajectoryFormat = 5;
 
-void write_trajectory(WireWriter& bytes, const Trajectory& trajectory);
-/// Throws std::out_of_range where the bytes end too early, or hold a number that means nothing.
-Trajectory read_trajectory(WireReader& bytes);
+constexpr Phase last_of(Phase /*type*/) { return Phase::decode; }
+constexpr Role last_of(Role /*type*/) { return Role::aggregator; }
+constexpr CollectiveKind last_of(CollectiveKind /*type*/) { return CollectiveKind::reduce; }
+constexpr Over last_of(Over /*type*/) { return Over::all_layers; }
+constexpr Choices::By last_of(Choices::By /*type*/) { return Choices::By::time; }
+constexpr ElementType last_of(ElementType /*type*/) { return ElementType::int8; }
+constexpr Symbol last_of(Symbol /*type*/) { return Symbol::rows_per_sample; }
+constexpr Function last_of(Function /*type*/) { return Function::found; }
 
-void write_shape(WireWriter& bytes, const spec::ModelShape& shape);
-spec::ModelShape read_shape(WireReader& bytes);
+/// Sums and products of an expression.
+struct ExpressionBytes {
+  using Term = Expression::Term;
+  using Factor = Expression::Factor;
+  static auto& terms(auto& expression) { return expression.terms_; }
+};
+
+void fields(auto& bytes, of<Call> auto& call) {
+  bytes(call.function, call.arguments);
+  if (!takes(call.function, call.arguments.size())) throw std::out_of_range("a function of too few or many");
+}
+void fields(auto& bytes, of<ExpressionBytes::Factor> auto& factor) {
+  bytes(factor.symbol, factor.slot);
+  if (factor.symbol != Symbol::call) return;
+  if constexpr (std::is_const_v<std::remove_reference_t<decltype(factor)>>) {
+    bytes(*factor.call);
+  } else {
+    factor.call = std::make_shared<const Call>(bytes.template read<Call>());
+  }
+}
+void fields(auto& bytes, of<ExpressionBytes::Term> auto& term) { bytes(term.coefficient, term.factors); }
+void fields(auto& bytes, of<Expression> auto& expression) { bytes(ExpressionBytes::terms(expression)); }
+void fields(auto& bytes, of<Work> auto& work) { bytes(work.flops, work.bytes_moved, work.launches); }
+void fields(auto& bytes, of<Payload> auto& payload) { bytes(payload.elements, payload.type); }
+
+void fields(auto& bytes, of<ComputeOp> auto& op) {
+  bytes(op.phase, op.who, op.branches, op.except_first_layer, op.every_layer);
+}
+void fields(auto& bytes, of<Neighbours> auto& neighbours) { bytes(neighbours.to); }
+void fields(auto& bytes, of<CollectiveOp> auto& op) {
+  bytes(op.kind, op.payload, op.neighbours);
+  if (op.kind > CollectiveKind::neighbour_exchange) throw std::out_of_range("no collective of a training step");
+}
+void fields(auto& bytes, of<WaitOp> auto& op) { bytes(op.who, op.collective); }
+void fields(auto& bytes, of<Op> auto& op) { bytes(op.serial, op.only_in, op.what); }
+void fields(auto& bytes, of<Group> auto& group) { bytes(group.layer, group.ops); }
+void fields(auto& bytes, of<Sweep> auto& sweep) { bytes(sweep.over, sweep.groups, sweep.embeddings, sweep.stage); }
+void fields(auto& bytes, of<Alternative> auto& alternative) {
+  bytes(alternative.name, alternative.from_above, alternative.passes_down);
+}
+void fields(auto& bytes, of<Choices> auto& choices) { bytes(choices.alternatives, choices.offered, choices.by); }
+void fields(auto& bytes, of<StepStructure> auto& structure) { bytes(structure.sweeps, structure.choices); }
+void fields(auto& bytes, of<StepSizes> auto& sizes) { bytes(sizes.samples, sizes.slots, sizes.earlier); }
+void fields(auto& bytes, of<Step> auto& step) { bytes(step.structure, step.sizes); }
+
+void fields(auto& bytes, of<SitesEvaluation> auto& sites) {
+  bytes(sites.average_loss, sites.average_accuracy, sites.consensus_distance, sites.accuracies);
+}
+void fields(auto& bytes, of<Evaluation> auto& at) { bytes(at.step, at.loss, at.accuracy, at.auc, at.sites); }
+void fields(auto& bytes, of<EpochRanks> auto& ranks) { bytes(ranks.epoch, ranks.site, ranks.merged); }
+void fields(auto& bytes, of<Trajectory> auto& trajectory) {
+  bytes(trajectory.structures, trajectory.distinct_steps, trajectory.steps, trajectory.curve, trajectory.ranks,
+        trajectory.steps_per_epoch, trajectory.diverged_at);
+}
 
 }  // namespace dadsim::step

@@ -4,7 +4,6 @@
 
 #include <stdexcept>
 
-#include "step/trajectory_bytes.hpp"
 #include "support/fingerprint.hpp"
 #include "support/wire.hpp"
 
@@ -18,10 +17,7 @@ constexpr int kCompression = 1;              // the quickest: ranks and samples 
 
 std::string to_bytes(const LearnedRun& run) {
   WireWriter content;
-  step::write_shape(content, run.shape);
-  content << std::string_view(run.data) << static_cast<std::uint8_t>(run.has_batch_statistics ? 1 : 0)
-          << std::string_view(run.remark);
-  write_trajectory(content, run.trajectory);
+  content << run;
   const std::string& plain = content.bytes();
 
   WireWriter head;
@@ -57,13 +53,7 @@ LearnedRunPtr learned_from_bytes(std::string_view bytes) {
   }
   try {
     WireReader content(plain);
-    auto run = std::make_shared<LearnedRun>();
-    std::uint8_t batch_statistics = 0;
-    run->shape = step::read_shape(content);
-    content >> run->data >> batch_statistics >> run->remark;
-    run->has_batch_statistics = batch_statistics != 0;
-    run->trajectory = step::read_trajectory(content);
-    return run;
+    return std::make_shared<LearnedRun>(content.read<LearnedRun>());
   } catch (const std::out_of_range&) {
     return nullptr;
   }

@@ -3,9 +3,15 @@
 #include <string>
 #include <string_view>
 
+#include "spec/bytes.hpp"
+#include "step/trajectory_bytes.hpp"
 #include "study/learned.hpp"
 
 namespace dadsim::study {
+
+void fields(auto& bytes, of<LearnedRun> auto& run) {
+  bytes(run.shape, run.data, run.has_batch_statistics, run.remark, run.trajectory);
+}
 
 /// A learned run as bytes, compressed, to be kept in a file.
 std::string to_bytes(const LearnedRun& run);

@@ -16,6 +16,7 @@ enum class Order : std::uint8_t {
   links,    ///< the only one of its batch: no event is wanted, but the names of the links
   finish,   ///< the last: no event is wanted, but what the network was
 };
+constexpr Order last_of(Order /*type*/) { return Order::finish; }
 
 /// What an answer of the child is about: its first byte.
 enum class Answer : std::uint8_t {
@@ -24,5 +25,6 @@ enum class Answer : std::uint8_t {
   network,  ///< the last
   failure,  ///< in words: the last
 };
+constexpr Answer last_of(Answer /*type*/) { return Answer::failure; }
 
 }  // namespace dadsim::sim

@@ -14,6 +14,7 @@
 #include "sim/world/world_server.hpp"
 #include "step/timing_bytes.hpp"
 #include "support/wire.hpp"
+#include "world/event_bytes.hpp"
 
 namespace dadsim::sim {
 namespace {
@@ -86,32 +87,32 @@ class ServedWorld final : public SimulatedWorld {
             [&cluster](const MessageSink& sink, const MessageSource& source) { serve_world(cluster, sink, source); }) {}
 
   Activity compute(Node node, const Work& work) override {
-    orders_ << static_cast<std::uint8_t>(Order::compute) << begin() << node << speeds_.seconds(node, work);
+    orders_ << Order::compute << begin() << node << speeds_.seconds(node, work);
     return last_;
   }
   Activity send(Node from, Node to, double bytes) override {
-    orders_ << static_cast<std::uint8_t>(Order::send) << begin() << from << to << bytes;
+    orders_ << Order::send << begin() << from << to << bytes;
     return last_;
   }
   Activity timer(double seconds) override {
-    orders_ << static_cast<std::uint8_t>(Order::timer) << begin() << seconds;
+    orders_ << Order::timer << begin() << seconds;
     return last_;
   }
   void cancel(Activity activity) override {
     // What has been told already may lie here.
     std::erase_if(events_, [&](const Event& event) { return event.activity == activity; });
-    orders_ << static_cast<std::uint8_t>(Order::cancel) << activity;
+    orders_ << Order::cancel << activity;
     ++ordered_;
     if (underway_ > 0) --underway_;
   }
   void set_host(Node node, bool up) override {
-    orders_ << static_cast<std::uint8_t>(Order::host) << node << static_cast<std::uint8_t>(up);
+    orders_ << Order::host << node << up;
     ++ordered_;
     if (up_[static_cast<std::size_t>(node)] != up) ++told_;
     up_[static_cast<std::size_t>(node)] = up;
   }
   void set_link(const std::string& link, bool up) override {
-    orders_ << static_cast<std::uint8_t>(Order::link) << std::string_view(link) << static_cast<std::uint8_t>(up);
+    orders_ << Order::link << link << up;
     ++ordered_;
   }
 
@@ -137,29 +138,23 @@ class ServedWorld final : public SimulatedWorld {
 
   std::vector<std::string> links() override {
     if (ordered_ > 0 || last_ > 0) throw std::logic_error("links are asked for first");
-    orders_ << static_cast<std::uint8_t>(Order::links);
+    orders_ << Order::links;
     ++ordered_;
     post();
     const std::string answer = receive();
     WireReader message(answer);
-    std::uint8_t what = 0;
-    std::uint64_t count = 0;
-    message >> what >> count;
-    std::vector<std::string> names(count);
-    for (std::string& name : names) message >> name;
-    return names;
+    static_cast<void>(message.read<Answer>());
+    return message.read<std::vector<std::string>>();
   }
 
   step::NetworkUse finish() override {
-    orders_ << static_cast<std::uint8_t>(Order::finish);
+    orders_ << Order::finish;
     ++ordered_;
     post();
     for (;;) {
       const std::string answer = receive();
       WireReader message(answer);
-      std::uint8_t what = 0;
-      message >> what;
-      if (static_cast<Answer>(what) == Answer::network) return step::unpack_network(message);
+      if (message.read<Answer>() == Answer::network) return message.read<step::NetworkUse>();
     }
   }
 
@@ -182,16 +177,9 @@ class ServedWorld final : public SimulatedWorld {
     post();
     const std::string answer = receive();
     WireReader message(answer);
-    std::uint8_t what = 0;
-    double clock = 0;
-    std::uint64_t count = 0;
-    message >> what >> clock >> count;
-    for (; count > 0; --count) {
-      Event& event = events_.emplace_back();
-      std::uint8_t kind = 0;
-      message >> kind >> event.activity >> event.node >> event.at;
-      event.kind = static_cast<Event::Kind>(kind);
-    }
+    static_cast<void>(message.read<Answer>());
+    static_cast<void>(message.read<double>());  // the clock
+    for (const Event& event : message.read<std::vector<Event>>()) events_.push_back(event);
   }
 
   std::string receive() {
@@ -199,9 +187,7 @@ class ServedWorld final : public SimulatedWorld {
     std::string failure;
     if (answer) {
       WireReader message(*answer);
-      std::uint8_t what = 0;
-      message >> what;
-      if (static_cast<Answer>(what) != Answer::failure) return *std::move(answer);
+      if (message.read<Answer>() != Answer::failure) return *std::move(answer);
       message >> failure;
     }
     const ChildOutcome outcome = child_.end();

@@ -19,6 +19,7 @@
 #include "step/timing_bytes.hpp"
 #include "support/diagnostics.hpp"
 #include "support/pattern.hpp"
+#include "world/event_bytes.hpp"
 #include "world/world.hpp"
 
 namespace dadsim::sim {
@@ -67,10 +68,7 @@ class WorldServer {
         wake_->acquire();
       }
       WireWriter message;
-      message << static_cast<std::uint8_t>(Answer::events) << now() << std::uint64_t{events_.size()};
-      for (const Event& event : events_) {
-        message << static_cast<std::uint8_t>(event.kind) << event.activity << event.node << event.at;
-      }
+      message << Answer::events << now() << events_;
       events_.clear();
       sink_.send(message.bytes());
     }
@@ -82,8 +80,7 @@ class WorldServer {
     count.describe(network_, use);
     use.messages = static_cast<double>(connections_.messages());
     WireWriter message;
-    message << static_cast<std::uint8_t>(Answer::network);
-    pack(message, use);
+    message << Answer::network << use;
     sink_.send(message.bytes());
   }
 
@@ -107,15 +104,14 @@ class WorldServer {
     std::uint64_t count = 0;
     order >> count;
     for (; count > 0; --count) {
-      std::uint8_t what = 0;
-      order >> what;
+      const auto what = order.read<Order>();
       Activity activity = 0;
       Node from = 0;
       Node to = 0;
       double amount = 0;
-      std::uint8_t up = 0;
+      bool up = false;
       std::string name;
-      switch (static_cast<Order>(what)) {
+      switch (what) {
         case Order::compute:
           order >> activity >> from >> amount;
           compute(activity, from, amount);
@@ -134,11 +130,11 @@ class WorldServer {
           break;
         case Order::host:
           order >> from >> up;
-          set_host(from, up != 0);
+          set_host(from, up);
           break;
         case Order::link:
           order >> name >> up;
-          set_link(name, up != 0);
+          set_link(name, up);
           break;
         case Order::links:
           tell_links();
@@ -332,8 +328,7 @@ class WorldServer {
     for (const sg4::Link* link : loaded_.engine->get_all_links()) names.push_back(link->get_name());
     std::ranges::sort(names);
     WireWriter message;
-    message << static_cast<std::uint8_t>(Answer::links) << std::uint64_t{names.size()};
-    for (const std::string& name : names) message << std::string_view(name);
+    message << Answer::links << names;
     sink_.send(message.bytes());
     answered_ = true;
   }
@@ -357,7 +352,7 @@ class WorldServer {
 
   [[noreturn]] void fail(const std::string& words) const {
     WireWriter message;
-    message << static_cast<std::uint8_t>(Answer::failure) << std::string_view(words);
+    message << Answer::failure << words;
     sink_.send(message.bytes());
     std::_Exit(1);
   }

@@ -33,6 +33,7 @@ world::DatumPtr datum_from(const std::string& bytes) {
     std::string numbers;
     world::Datum datum;
     wire >> numbers >> datum.scalars;
+    if (numbers.size() % sizeof(float) != 0) throw std::out_of_range("no whole number of numbers");
     datum.numbers.resize(numbers.size() / sizeof(float));
     if (!numbers.empty()) std::memcpy(datum.numbers.data(), numbers.data(), numbers.size());
     return std::make_shared<const world::Datum>(std::move(datum));

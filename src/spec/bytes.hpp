@@ -1,0 +1,22 @@
+#pragma once
+
+#include "spec/layer_shape.hpp"
+#include "spec/specification.hpp"
+#include "support/wire.hpp"
+
+// What of a specification goes between processes, and into files.
+
+namespace dadsim::spec {
+
+constexpr Fidelity last_of(Fidelity /*type*/) { return Fidelity::closed_form; }
+constexpr LayerKind last_of(LayerKind /*type*/) { return LayerKind::element_wise; }
+
+/// What only networks that are timed have is left out.
+void fields(auto& bytes, of<LayerShape> auto& layer) {
+  bytes(layer.name, layer.kind, layer.in, layer.out, layer.bias, layer.rows_per_sample, layer.parameters,
+        layer.forward_macs_per_sample, layer.outputs_per_sample, layer.sequential, layer.inputs_per_sample,
+        layer.delta_follows);
+}
+void fields(auto& bytes, of<ModelShape> auto& shape) { bytes(shape.name, shape.layers); }
+
+}  // namespace dadsim::spec
