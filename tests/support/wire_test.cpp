@@ -98,7 +98,11 @@ TEST(Wire, RefusesWhatIsCutOffOrMeansNothing) {
 
 TEST(Wire, RefusesStructsWithinStructsWithoutEnd) {
   Tree tree;
-  for (int depth = 0; depth < 100; ++depth) tree = Tree{.name = "", .what = 1, .branches = {tree}};
+  for (int depth = 0; depth < 100; ++depth) {
+    Tree inner = tree;
+    tree = Tree();
+    tree.branches = {inner};
+  }
   const std::string bytes = bytes_of(tree);
   EXPECT_THROW(static_cast<void>(WireReader(bytes).read<Tree>()), std::out_of_range);
 }
