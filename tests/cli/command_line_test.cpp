@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "cli/process.hpp"
 #include "support/kernel_set.hpp"
@@ -176,6 +177,20 @@ TEST(CommandLine, SameSeedSameBytesForAnyNumberOfThreads) {
     }
     const std::string other = run_dadsim(small({scenario, "--json", "-", "--seed", "2"})).out;
     EXPECT_NE(comparable(other).dump(), comparable(first).dump());
+  }
+}
+
+TEST(CommandLine, SameSeedSameBytesWithEverySetOfKernels) {
+  for (const KernelSet set : kKernelSets) {
+    if (!runs_here(set)) continue;
+    std::set<std::string> results;
+    for (int i = 0; i < 3; ++i) {
+      const Outcome outcome = run_dadsim({"scenarios/crossover.xml", "--set", "training.epochs=1", "--json", "-"},
+                                         DADSIM_SOURCE_DIR, {}, {{"DADSIM_KERNELS", std::string(name_of(set))}});
+      ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+      results.insert(comparable(outcome.out).dump());
+    }
+    EXPECT_EQ(results.size(), 1U) << name_of(set);
   }
 }
 

@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <numbers>
 #include <type_traits>
+#include <utility>
 
 #include "models/kernels/array_sets.hpp"
 
@@ -24,10 +26,48 @@ using ConstBlockOf =
 template <class T>
 using MutableBlockOf =
     Eigen::Map<Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>, 0, Eigen::OuterStride<>>;
-template <class T>
-using Row = Eigen::Map<Eigen::Array<T, 1, Eigen::Dynamic>>;
-template <class T>
-using ConstRow = Eigen::Map<const Eigen::Array<T, 1, Eigen::Dynamic>>;
+/// `size` numbers from an address on, which may be const; `size` Eigen::Dynamic: as many as the constructor is told.
+template <class T, int size>
+using Numbers = Eigen::Map<std::conditional_t<std::is_const_v<T>, const Eigen::Array<std::remove_const_t<T>, size, 1>,
+                                              Eigen::Array<T, size, 1>>>;
+
+/// Calls `body` with arrays of all numbers behind the addresses, in pieces that follow each other. Eigen goes to the
+/// next address that is aligned to its registers number by number, where functions round otherwise than in registers.
+/// What is allocated is aligned to 16 bytes and by chance to more: with wider registers pieces are as wide as one,
+/// which has no such beginning, and what is left over at the end is filled up to one. No bit depends on an address.
+template <class Body, class... T>
+void in_registers(Eigen::Index size, const Body& body, T*... numbers) {
+  using Number = std::common_type_t<std::remove_const_t<T>...>;
+  constexpr int kRegister = EIGEN_MAX_ALIGN_BYTES / static_cast<int>(sizeof(Number));
+  if constexpr (EIGEN_MAX_ALIGN_BYTES <= 16) {
+    body(Numbers<T, Eigen::Dynamic>(numbers, size)...);
+  } else {
+    Eigen::Index i = 0;
+    for (; i + kRegister <= size; i += kRegister) body(Numbers<T, kRegister>(numbers + i)...);
+    const Eigen::Index rest = size - i;
+    if (rest == 0) return;
+    Number filled[sizeof...(T)][kRegister] = {};
+    int at = 0;
+    (std::copy_n(numbers + i, rest, filled[at++]), ...);
+    [&]<std::size_t... each>(std::index_sequence<each...>) { body(Numbers<T, kRegister>(filled[each])...); }
+    (std::index_sequence_for<T...>());
+    at = 0;
+    const auto put_back = [&]<class To>(To* to) {
+      if constexpr (!std::is_const_v<To>) std::copy_n(filled[at], rest, to);
+      ++at;
+    };
+    (put_back(numbers + i), ...);
+  }
+}
+
+/// The same, row by row of blocks of one shape.
+template <class Body, class Block, class... Blocks>
+void in_registers_of_rows(const Body& body, Block& block, const Blocks&... others) {
+  for (Eigen::Index row = 0; row < block.rows(); ++row) {
+    in_registers(block.cols(), body, block.data() + row * block.outerStride(),
+                 (others.data() + row * others.outerStride())...);
+  }
+}
 
 /// Φ(z), the standard normal distribution; erfc keeps its digits for z ≪ 0, where 1 + erf would lose them.
 template <class T>
@@ -52,9 +92,6 @@ void upper_tail(const T* z, Eigen::Index size, T* tail, T* density) {
       if (density != nullptr) density[i] = normal_density(z[i]);
     }
   } else {
-    using Array = Eigen::Map<Eigen::Array<T, Eigen::Dynamic, 1>>;
-    const Eigen::Map<const Eigen::Array<T, Eigen::Dynamic, 1>> x(z, size);
-    Array h(tail, size);
     T polynomial[kPiece];
     for (Eigen::Index i = 0; i < size; ++i) {
       const T t = T(1) / (T(1) + std::abs(z[i]) * T(0.353553391));
@@ -66,9 +103,12 @@ void upper_tail(const T* z, Eigen::Index size, T* tail, T* density) {
       polynomial[i] = sum;
       tail[i] = T(0.5) * t;
     }
-    const Array p(polynomial, size);
-    h *= (p - T(0.5) * x.square()).exp();
-    if (density != nullptr) Array(density, size) = (T(-0.5) * x.square()).exp() * T(0.398942280);
+    in_registers(
+        size, [](auto h, const auto& p, const auto& x) { h *= (p - T(0.5) * x.square()).exp(); }, tail,
+        static_cast<const T*>(polynomial), z);
+    if (density == nullptr) return;
+    in_registers(
+        size, [](auto phi, const auto& x) { phi = (T(-0.5) * x.square()).exp() * T(0.398942280); }, density, z);
   }
 }
 
@@ -148,10 +188,10 @@ void activate_block(spec::Activation activation, MutableBlockOf<T> z) {
       relu<T>(z);
       return;
     case spec::Activation::tanh:
-      z.array() = z.array().tanh();
+      in_registers_of_rows([](auto x) { x = x.tanh(); }, z);
       return;
     case spec::Activation::sigmoid:
-      z.array() = T(1) / (T(1) + (-z.array()).exp());
+      in_registers_of_rows([](auto x) { x = T(1) / (T(1) + (-x).exp()); }, z);
       return;
     case spec::Activation::gelu:
       gelu<T>(z);
@@ -162,7 +202,6 @@ void activate_block(spec::Activation activation, MutableBlockOf<T> z) {
 template <class T>
 void multiply_derivative_from_output_block(spec::Activation activation, ConstBlockOf<T> output,
                                            MutableBlockOf<T> delta) {
-  const auto a = output.array();
   switch (activation) {
     case spec::Activation::identity:
       return;
@@ -170,10 +209,10 @@ void multiply_derivative_from_output_block(spec::Activation activation, ConstBlo
       keep_where_positive<T>(output, delta);
       return;
     case spec::Activation::tanh:
-      delta.array() *= T(1) - a.square();
+      in_registers_of_rows([](auto d, const auto& a) { d *= T(1) - a.square(); }, delta, output);
       return;
     case spec::Activation::sigmoid:
-      delta.array() *= a * (T(1) - a);
+      in_registers_of_rows([](auto d, const auto& a) { d *= a * (T(1) - a); }, delta, output);
       return;
     case spec::Activation::gelu:  // needs the pre-activation
       return;
@@ -182,7 +221,6 @@ void multiply_derivative_from_output_block(spec::Activation activation, ConstBlo
 
 template <class T>
 void multiply_derivative_block(spec::Activation activation, ConstBlockOf<T> pre_activation, MutableBlockOf<T> delta) {
-  const auto z = pre_activation.array();
   switch (activation) {
     case spec::Activation::identity:
       return;
@@ -190,11 +228,12 @@ void multiply_derivative_block(spec::Activation activation, ConstBlockOf<T> pre_
       keep_where_positive<T>(pre_activation, delta);
       return;
     case spec::Activation::tanh:
-      delta.array() *= T(1) - z.tanh().square();
+      in_registers_of_rows([](auto d, const auto& z) { d *= T(1) - z.tanh().square(); }, delta, pre_activation);
       return;
     case spec::Activation::sigmoid:
       // σ' = σ(z)·σ(−z): the second factor keeps its digits where σ(z) is near 1.
-      delta.array() *= (T(1) / (T(1) + (-z).exp())) * (T(1) / (T(1) + z.exp()));
+      in_registers_of_rows([](auto d, const auto& z) { d *= (T(1) / (T(1) + (-z).exp())) * (T(1) / (T(1) + z.exp())); },
+                           delta, pre_activation);
       return;
     case spec::Activation::gelu:
       multiply_gelu_derivative<T>(pre_activation, delta);
@@ -225,14 +264,14 @@ void multiply_derivative(spec::Activation activation, Index rows, Index columns,
 
 template <class T>
 void gru(Index u, const T* from_state, const T* before, T* gates, T* state) {
-  const ConstRow<T> h(from_state, 3 * u);
-  const ConstRow<T> last(before, u);
-  Row<T> gate(gates, 3 * u);
-  auto r_z = gate.head(2 * u);
-  auto n = gate.tail(u);
-  r_z = (r_z + h.head(2 * u)).logistic();
-  n = (n + gate.head(u) * h.tail(u)).tanh();
-  Row<T>(state, u) = n + gate.segment(u, u) * (last - n);
+  in_registers(
+      2 * u, [](auto r_z, const auto& h) { r_z = (r_z + h).logistic(); }, gates, from_state);
+  in_registers(
+      u, [](auto n, const auto& r, const auto& h) { n = (n + r * h).tanh(); }, gates + 2 * u,
+      static_cast<const T*>(gates), from_state + 2 * u);
+  in_registers(
+      u, [](auto next, const auto& n, const auto& z, const auto& last) { next = n + z * (last - n); }, state,
+      static_cast<const T*>(gates + 2 * u), static_cast<const T*>(gates + u), before);
 }
 
 template <class T>
@@ -259,23 +298,31 @@ void gru_back(Index u, T* gates, T* delta, const T* reset, const T* before, cons
 }
 
 template <class T>
-void lstm(Index u, T* gates, const T* cell_before, T* cell_row, T* cell_tanh_row, T* state) {
-  Row<T> gate(gates, 4 * u);
-  auto i_f = gate.head(2 * u);
-  auto g = gate.segment(2 * u, u);
-  auto o = gate.tail(u);
-  i_f = i_f.logistic();
-  g = g.tanh();
-  o = o.logistic();
-  Row<T> cell(cell_row, u);
+void lstm(Index u, T* gates, const T* cell_before, T* cell, T* cell_tanh, T* state) {
+  const T* i = gates;
+  const T* f = gates + u;
+  const T* g = gates + 2 * u;
+  const T* o = gates + 3 * u;
+  const auto logistic = [](auto x) { x = x.logistic(); };
+  in_registers(2 * u, logistic, gates);
+  in_registers(
+      u, [](auto x) { x = x.tanh(); }, gates + 2 * u);
+  in_registers(u, logistic, gates + 3 * u);
   if (cell_before == nullptr) {
-    cell = gate.head(u) * g;
+    in_registers(
+        u, [](auto c, const auto& in, const auto& new_cell) { c = in * new_cell; }, cell, i, g);
   } else {
-    cell = gate.segment(u, u) * ConstRow<T>(cell_before, u) + gate.head(u) * g;
+    in_registers(
+        u,
+        [](auto c, const auto& forget, const auto& before, const auto& in, const auto& new_cell) {
+          c = forget * before + in * new_cell;
+        },
+        cell, f, cell_before, i, g);
   }
-  Row<T> cell_tanh(cell_tanh_row, u);
-  cell_tanh = cell.tanh();
-  Row<T>(state, u) = o * cell_tanh;
+  in_registers(
+      u, [](auto t, const auto& c) { t = c.tanh(); }, cell_tanh, static_cast<const T*>(cell));
+  in_registers(
+      u, [](auto next, const auto& out, const auto& t) { next = out * t; }, state, o, static_cast<const T*>(cell_tanh));
 }
 
 template <class T>
@@ -305,22 +352,23 @@ void lstm_back(Index u, T* gates, const T* cell_tanh, const T* cell_before, cons
 /// In pieces that stay in the first-level cache from one expression to the next.
 void adam(const AdamStep& step, Index all, float* weights, const float* gradient, float* first, float* second) {
   constexpr Index kStep = 1024;
-  using Numbers = Eigen::Map<Eigen::ArrayXf>;
+  const bool mixes_decay = !step.decoupled && step.decay != 0;
   for (Index begin = 0; begin < all; begin += kStep) {
     const Index size = all - begin < kStep ? all - begin : kStep;
-    Numbers w(weights + begin, size);
-    const Eigen::Map<const Eigen::ArrayXf> g(gradient + begin, size);
-    Numbers m(first + begin, size);
-    Numbers v(second + begin, size);
-    if (step.decoupled || step.decay == 0) {
-      m = step.beta1 * m + step.rest1 * g;
-      v = step.beta2 * v + step.rest2 * g.square();
-      if (step.decay != 0) w *= step.keep;
-    } else {
-      m = step.beta1 * m + step.rest1 * (g + step.decay * w);
-      v = step.beta2 * v + step.rest2 * (g + step.decay * w).square();
-    }
-    w -= step.rate * m / (step.scale * v.sqrt() + step.epsilon);
+    in_registers(
+        size,
+        [&](auto w, const auto& g, auto m, auto v) {
+          if (mixes_decay) {
+            m = step.beta1 * m + step.rest1 * (g + step.decay * w);
+            v = step.beta2 * v + step.rest2 * (g + step.decay * w).square();
+          } else {
+            m = step.beta1 * m + step.rest1 * g;
+            v = step.beta2 * v + step.rest2 * g.square();
+            if (step.decay != 0) w *= step.keep;
+          }
+          w -= step.rate * m / (step.scale * v.sqrt() + step.epsilon);
+        },
+        weights + begin, gradient + begin, first + begin, second + begin);
   }
 }
 

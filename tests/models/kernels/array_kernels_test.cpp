@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <type_traits>
 #include <vector>
 
@@ -158,6 +159,79 @@ TEST(ArrayKernels, StepsOfAdam) {
         }
       }
     }
+  }
+}
+
+/// Numbers that begin `offset` numbers behind an address that is a multiple of 64 bytes.
+template <class T>
+class Placed {
+ public:
+  Placed(const std::vector<T>& values, Index offset) : room_(values.size() + 2 * kLine), size_(values.size()) {
+    void* begin = room_.data();
+    std::size_t space = room_.size() * sizeof(T);
+    data_ = static_cast<T*>(std::align(64, values.size() * sizeof(T), begin, space)) + offset;
+    std::ranges::copy(values, data_);
+  }
+  T* data() { return data_; }
+  std::vector<T> values() const { return {data_, data_ + size_}; }
+
+ private:
+  static constexpr std::size_t kLine = 64 / sizeof(T);
+  std::vector<T> room_;
+  std::size_t size_;
+  T* data_;
+};
+
+/// Memory is aligned to 16 bytes, and to more by chance: no bit of what is learned may depend on that.
+TYPED_TEST(ArrayKernelsTest, GiveTheSameBitsAtEveryAddress) {
+  using T = TypeParam;
+  using spec::Activation;
+  constexpr Index kUnits = 37;
+  constexpr Index kLine = 64 / sizeof(T);
+  const auto all = [&](const ArrayKernels& set, Index offset) {
+    const ArrayKernelsOf<T>& kernels = of_type<T>(set);
+    std::vector<T> result;
+    const auto keep = [&](const Placed<T>& one) {
+      for (const T value : one.values()) result.push_back(value);
+    };
+    const auto placed = [&](Index size, std::uint64_t seed) {
+      return Placed<T>(drawn_between<T>(size, seed, -3, 3), offset);
+    };
+    for (const Activation activation : {Activation::tanh, Activation::sigmoid, Activation::gelu}) {
+      Placed<T> z = placed(3 * kUnits, 1), delta = placed(3 * kUnits, 2), output = placed(3 * kUnits, 3);
+      kernels.activate(activation, 3, kUnits, {z.data(), kUnits});
+      kernels.multiply_derivative(activation, 3, kUnits, {output.data(), kUnits}, {delta.data(), kUnits});
+      kernels.multiply_derivative_from_output(activation, 3, kUnits, {output.data(), kUnits}, {delta.data(), kUnits});
+      keep(z), keep(delta);
+    }
+    Placed<T> gates = placed(4 * kUnits, 4), state = placed(kUnits, 5), cell = placed(kUnits, 6);
+    Placed<T> cell_tanh = placed(kUnits, 7), before = placed(kUnits, 8), from_state = placed(3 * kUnits, 9);
+    kernels.gru(kUnits, from_state.data(), before.data(), gates.data(), state.data());
+    keep(gates), keep(state);
+    kernels.lstm(kUnits, gates.data(), before.data(), cell.data(), cell_tanh.data(), state.data());
+    keep(gates), keep(cell), keep(cell_tanh), keep(state);
+    if constexpr (std::is_same_v<T, float>) {
+      Placed<T> weights = placed(1061, 10), gradient = placed(1061, 11), first = placed(1061, 12);
+      Placed<T> second(drawn_between<T>(1061, 13, 0.01, 1), offset);
+      set.adam({.beta1 = 0.9F,
+                .rest1 = 0.1F,
+                .beta2 = 0.999F,
+                .rest2 = 0.001F,
+                .rate = 0.01F,
+                .scale = 3,
+                .epsilon = 1e-8F,
+                .decay = 0.1F,
+                .keep = 0.999F,
+                .decoupled = false},
+               1061, weights.data(), gradient.data(), first.data(), second.data());
+      keep(weights), keep(first), keep(second);
+    }
+    return result;
+  };
+  for (const Set& set : sets_that_run_here()) {
+    const std::vector<T> aligned = all(set.kernels, 0);
+    for (Index offset = 16 / sizeof(T); offset < kLine; offset += 16 / sizeof(T))
+      EXPECT_EQ(all(set.kernels, offset), aligned) << name_of(set.name) << ", " << offset << " numbers on";
   }
 }
 
