@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <stdexcept>
 #include <utility>
 
@@ -21,6 +20,7 @@
 #include "study/step_operations.hpp"
 #include "support/atomic_file.hpp"
 #include "support/diagnostics.hpp"
+#include "support/parse_whole.hpp"
 #include "support/progress.hpp"
 #include "support/thread_limit.hpp"
 
@@ -42,12 +42,9 @@ po::options_description export_options() {
 }
 
 std::int64_t parse_step(const std::string& text) {
-  std::int64_t step = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), step);
-  if (error != std::errc() || end != text.data() + text.size() || step < 1) {
-    throw UsageError(fmt::format("--step '{}' is no step; a whole number from 1 on", text));
-  }
-  return step;
+  const std::optional<std::int64_t> step = parse_whole<std::int64_t>(text);
+  if (!step || *step < 1) throw UsageError(fmt::format("--step '{}' is no step; a whole number from 1 on", text));
+  return *step;
 }
 
 std::size_t run_named(const scenario::Scenario& scenario, const std::string& label) {

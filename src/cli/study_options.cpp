@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <thread>
 
 #include "cli/arguments.hpp"
 #include "cli/usage_error.hpp"
+#include "support/parse_whole.hpp"
 #include "support/thread_limit.hpp"
 
 namespace dadsim::cli {
@@ -18,13 +18,12 @@ namespace po = boost::program_options;
 }  // namespace
 
 std::size_t parse_threads(const std::string& text) {
-  std::size_t threads = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), threads);
-  if (error != std::errc() || end != text.data() + text.size() || threads < 1 || threads > kMostThreads) {
+  const std::optional<std::size_t> threads = parse_whole<std::size_t>(text);
+  if (!threads || *threads < 1 || *threads > kMostThreads) {
     throw UsageError(
         fmt::format("--threads '{}' is no number of threads; a whole number from 1 to {}", text, kMostThreads));
   }
-  return threads;
+  return *threads;
 }
 
 std::size_t threads_to_use(std::size_t asked) {

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <cmath>
 #include <optional>
 #include <stdexcept>
@@ -13,23 +12,15 @@
 #include "report/played_json.hpp"
 #include "report/result_json.hpp"
 #include "report/shift_json.hpp"
+#include "support/parse_whole.hpp"
 
 namespace dadsim::report {
 namespace {
 
-template <class Number>
-std::optional<Number> whole_text_as(const std::string& text) {
-  Number value{};
-  const char* end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, value);
-  if (error != std::errc() || stop != end) return std::nullopt;
-  return value;
-}
-
 /// Parameters are carried as checked text: what reads as a finite number is written as one.
 Json parameter(const std::string& text) {
-  if (const auto integer = whole_text_as<std::int64_t>(text)) return *integer;
-  if (const auto real = whole_text_as<double>(text); real && std::isfinite(*real)) return *real;
+  if (const auto integer = parse_whole<std::int64_t>(text)) return *integer;
+  if (const auto real = parse_whole<double>(text); real && std::isfinite(*real)) return *real;
   return text;
 }
 

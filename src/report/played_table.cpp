@@ -25,9 +25,7 @@ std::string listed(const std::vector<std::string>& parts) {
 }
 
 std::string participation_in_words(const step::Participation& participation) {
-  const double share = participation.asked > 0
-                           ? static_cast<double>(participation.answered) / static_cast<double>(participation.asked)
-                           : 0.0;
+  const double share = participation.asked > 0 ? participation.share_used() : 0;
   std::vector<std::string> parts{
       fmt::format("{} ({}) went into the model", human_count(participation.answered), share_in_words(share))};
   if (participation.late > 0) parts.push_back(human_count(participation.late) + " came too late");
@@ -69,9 +67,7 @@ std::string time_in_words(const PlayedResult& played) {
                   share_in_words(played.idle_seconds() / all));
   if (played.down_seconds() > 0) text += fmt::format(", {} down", share_in_words(played.down_seconds() / all));
   if (played.participation.asked > 0) {
-    text += fmt::format("; {} of {} contributions used",
-                        share_in_words(static_cast<double>(played.participation.answered) /
-                                       static_cast<double>(played.participation.asked)),
+    text += fmt::format("; {} of {} contributions used", share_in_words(played.participation.share_used()),
                         human_count(played.participation.asked));
   }
   if (!played.participation.staleness.empty())

@@ -8,17 +8,10 @@
 #include <cmath>
 
 #include "scenario/white_space.hpp"
+#include "support/parse_whole.hpp"
 
 namespace dadsim::scenario {
 namespace {
-
-template <class Number>
-std::optional<Number> parse_whole(std::string_view text) {
-  Number value{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
 
 /// A number that a double cannot hold.
 bool is_too_large_or_small(std::string_view text) {

@@ -4,13 +4,13 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <optional>
 #include <string_view>
 
 #include "support/diagnostics.hpp"
 #include "support/human.hpp"
+#include "support/parse_whole.hpp"
 #include "support/split.hpp"
 
 namespace dadsim::study {
@@ -34,14 +34,6 @@ std::vector<std::string> cells_of(const std::string& line) {
     cells.push_back(trimmed(std::string_view(line).substr(begin, end == std::string::npos ? end : end - begin)));
   }
   return cells;
-}
-
-template <class Number>
-std::optional<Number> number_in(std::string_view text) {
-  Number value{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
 }
 
 /// A file of measurements as it is read, with all that is wrong with it.
@@ -109,7 +101,7 @@ class MeasurementReader {
         if (std::ranges::find(catalog_.workloads, cell) == catalog_.workloads.end())
           fail(line, fmt::format("no workload is called '{}'", cell), suggestion(cell, catalog_.workloads));
       } else if (columns_[i] == "batch") {
-        row.batch = number_in<std::int64_t>(cell).value_or(0);
+        row.batch = parse_whole<std::int64_t>(cell).value_or(0);
         if (row.batch < 1 || row.batch > kMostSamples)
           fail(line, fmt::format("batch '{}' is no number of samples", cell), "a whole number from 1 on");
       } else if (columns_[i] == "precision" && !cell.empty()) {
@@ -135,9 +127,9 @@ class MeasurementReader {
   double seconds_in(const std::string& text, std::int64_t batch) const {
     double seconds = 0;
     if (text.ends_with("/s")) {
-      const auto rate = number_in<double>(trimmed(std::string_view(text).substr(0, text.size() - 2)));
+      const auto rate = parse_whole<double>(trimmed(std::string_view(text).substr(0, text.size() - 2)));
       if (rate && *rate > 0) seconds = static_cast<double>(batch) / *rate;
-    } else if (!text.empty() && !number_in<double>(text)) {
+    } else if (!text.empty() && !parse_whole<double>(text)) {
       seconds = catalog_.parse_unit(scenario::Catalog::Unit::seconds, text).value_or(0);
     }
     return std::isfinite(seconds) ? seconds : 0;

@@ -6,12 +6,12 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <charconv>
 #include <cmath>
 #include <set>
 #include <string_view>
 
 #include "support/diagnostics.hpp"
+#include "support/parse_whole.hpp"
 #include "support/split.hpp"
 
 namespace dadsim::study {
@@ -39,10 +39,8 @@ std::string test_in(std::string_view word) {
 }
 
 std::optional<double> number_of(std::string_view word) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-  if (error != std::errc() || end != word.data() + word.size() || !std::isfinite(value)) return std::nullopt;
-  return value;
+  const std::optional<double> value = parse_whole<double>(word);
+  return value && std::isfinite(*value) ? value : std::nullopt;
 }
 
 /// Half of what the last digit of a number stands for: "12.50" 0.005, "1e+07" 5e6.

@@ -1,10 +1,10 @@
 #include "support/fact_table.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <stdexcept>
 
+#include "support/parse_whole.hpp"
 #include "support/split.hpp"
 
 namespace dadsim {
@@ -16,19 +16,11 @@ std::string listed(const std::vector<std::string>& names) {
   return text;
 }
 
-template <class Number>
-std::optional<Number> parsed(std::string_view text) {
-  Number value{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
-
 /// 2024, 2024-05 or 2024-05-01.
 bool is_date(std::string_view text) {
   const std::vector<std::string_view> parts = split_at(text, '-');
   const auto is_between = [&](std::size_t part, std::size_t digits, int least, int most) {
-    const std::optional<int> value = parsed<int>(parts[part]);
+    const std::optional<int> value = parse_whole<int>(parts[part]);
     return parts[part].size() == digits && value && *value >= least && *value <= most;
   };
   return parts.size() <= 3 && is_between(0, 4, 1900, 2100) && (parts.size() < 2 || is_between(1, 2, 1, 12)) &&
@@ -133,8 +125,8 @@ double FactTable::Row::number(std::string_view column) const { return number_of(
 
 double FactTable::Row::number_of(std::string_view part, std::string_view column) const {
   const std::vector<std::string_view> parts = split_at(part, '/');
-  const std::optional<double> above = parsed<double>(parts[0]);
-  const std::optional<double> below = parts.size() == 1 ? 1.0 : parsed<double>(parts[1]);
+  const std::optional<double> above = parse_whole<double>(parts[0]);
+  const std::optional<double> below = parts.size() == 1 ? 1.0 : parse_whole<double>(parts[1]);
   if (parts.size() > 2 || !above || !below || !(*below > 0))
     wrong("'" + std::string(part) + "' as " + std::string(column), "a number, or a quotient as 16/36");
   return *above / *below;
@@ -145,7 +137,7 @@ double FactTable::Row::number_or(std::string_view column, double otherwise) cons
 }
 
 std::int64_t FactTable::Row::integer(std::string_view column) const {
-  const std::optional<std::int64_t> value = parsed<std::int64_t>(text(column));
+  const std::optional<std::int64_t> value = parse_whole<std::int64_t>(text(column));
   if (!value) wrong("'" + text(column) + "' as " + std::string(column), "a whole number");
   return *value;
 }

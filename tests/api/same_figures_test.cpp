@@ -175,15 +175,16 @@ TEST(SameFigures, InEveryOutput) {
     const std::string path = folder.write("drawn.xml", xml);
     const Result result = run(Scenario::load(path), options);
     const scenario::Scenario inside = scenario::load_scenario(path, {}, study::make_catalog());
-    expect_same_in_comparison(json::parse(result.json()), inside);
-    if (is_explained(seed)) expect_same_in_explanation(json::parse(result.json()), inside);
+    const json whole = json::parse(result.json());
+    expect_same_in_comparison(whole, inside);
+    if (is_explained(seed)) expect_same_in_explanation(whole, inside);
     const std::string swept = folder.write("swept.xml", test::DrawnScenario(seed).with_itself_as_sweep());
     const std::string file = folder.path(fmt::format("{}.sqlite", seed));
     const Sweep of_one_point = sweep(swept, file, {}, options);
     const auto points = lines_of(of_one_point.csv());
-    expect_same_verdict(json::parse(result.json()), in_page(of_one_point.html()));
+    expect_same_verdict(whole, in_page(of_one_point.html()));
     const auto curve = lines_of(result.csv());
-    const json told = json::parse(result.json())["runs"];
+    const json& told = whole["runs"];
     ASSERT_EQ(points.size(), result.runs().size());
     ASSERT_EQ(told.size(), result.runs().size());
     for (std::size_t i = 0; i < told.size(); ++i) {

@@ -42,4 +42,15 @@ inline std::set<std::string> documented_in(const std::string& document, const st
   return names;
 }
 
+/// The rows of the tables in a document, as they stand.
+inline std::string documented_rows(const std::string& document) {
+  std::ifstream file(std::string(DADSIM_SOURCE_DIR) + "/docs/" + document);
+  EXPECT_TRUE(file) << document;
+  std::string rows;
+  for (std::string line; std::getline(file, line);) {
+    if (line.starts_with("| `")) rows += line + '\n';
+  }
+  return rows;
+}
+
 }  // namespace dadsim::test

@@ -1,12 +1,12 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <fstream>
 #include <iterator>
 #include <set>
 #include <stdexcept>
 #include <string>
 
+#include "report/documented_fields.hpp"
 #include "report/figure_values.hpp"
 #include "report/sample.hpp"
 
@@ -55,13 +55,8 @@ TEST(Figures, CostsOfAStretchHaveItsName) {
 }
 
 TEST(Figures, AreDocumentedAsTheyAre) {
-  std::ifstream file(DADSIM_SOURCE_DIR "/docs/figures.md");
-  ASSERT_TRUE(file);
-  std::string rows;
-  for (std::string line; std::getline(file, line);) {
-    if (line.starts_with("| `")) rows += line + '\n';
-  }
-  EXPECT_EQ(rows, figures_in_markdown()) << "docs/figures.md has to have these rows:\n" << figures_in_markdown();
+  EXPECT_EQ(test::documented_rows("figures.md"), figures_in_markdown()) << "docs/figures.md has to have these rows:\n"
+                                                                        << figures_in_markdown();
 }
 
 }  // namespace

@@ -3,30 +3,24 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <fstream>
 #include <limits>
 #include <set>
 #include <stdexcept>
 
+#include "report/documented_fields.hpp"
 #include "report/json_values.hpp"
 
 namespace dadsim::report {
 namespace {
 
 TEST(Statements, AreDocumentedAsTheyAre) {
-  std::ifstream file(DADSIM_SOURCE_DIR "/docs/statements.md");
-  ASSERT_TRUE(file);
-  std::string documented;
-  for (std::string line; std::getline(file, line);) {
-    if (line.starts_with("| `")) documented += line + '\n';
-  }
   std::string rows;
   std::set<std::string> names;
   for (const StatementKind& kind : statement_kinds()) {
     EXPECT_TRUE(names.insert(kind.name).second) << kind.name << " is there twice";
     rows += fmt::format("| `{}` | {} |\n", kind.name, kind.when);
   }
-  EXPECT_EQ(documented, rows) << "docs/statements.md has to have these rows:\n" << rows;
+  EXPECT_EQ(test::documented_rows("statements.md"), rows) << "docs/statements.md has to have these rows:\n" << rows;
 }
 
 TEST(Statements, AreTheSameAsDataAndInWords) {
@@ -35,7 +29,7 @@ TEST(Statements, AreTheSameAsDataAndInWords) {
   EXPECT_EQ(json["kind"], "jitter");
   EXPECT_EQ(json["values"]["spatial"], 0.1);
   EXPECT_EQ(json["words"], in_words(jitter));
-  EXPECT_NE(in_words(jitter).find("sigma 0.1 from worker to worker and 0.05 from step"), std::string::npos);
+  EXPECT_NE(in_words(jitter).find("sigma 0.1 between workers, 0.05 between steps"), std::string::npos);
   // What is no number is null, in lists too.
   constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
   const Statement price = Statement{"device-price", {"gpu"}}

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <optional>
 #include <set>
@@ -12,6 +11,7 @@
 
 #include "algorithms/gossip/mixing_weights.hpp"
 #include "support/diagnostics.hpp"
+#include "support/parse_whole.hpp"
 #include "support/split.hpp"
 #include "support/whole_file.hpp"
 
@@ -22,18 +22,7 @@ constexpr std::size_t kMostFindings = 20;
 constexpr const char* kEdgeForm = "two sites, e.g. '0 1' for an edge both ways or '0 > 1' for one direction";
 constexpr std::string_view kMatrixMarket = "%%MatrixMarket";
 
-std::optional<std::int64_t> whole_number(std::string_view word) {
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-  if (error != std::errc() || end != word.data() + word.size()) return std::nullopt;
-  return value;
-}
-
-bool is_number(std::string_view word) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-  return error == std::errc() && end == word.data() + word.size();
-}
+bool is_number(std::string_view word) { return parse_whole<double>(word).has_value(); }
 
 bool is_arrow(std::string_view word) { return word == ">" || word == "->"; }
 
@@ -114,13 +103,13 @@ class EdgeReader {
  private:
   /// A first line that is no edge: the number of sites, with that of edges where it fits no edge, or names of columns.
   bool read_head(const std::vector<std::string>& words, int line) {
-    const std::optional<std::int64_t> count = whole_number(words[0]);
+    const std::optional<std::int64_t> count = parse_whole<std::int64_t>(words[0]);
     if (matrix_ ? words.size() == 3 && count : words.size() == 1 && count) {
       head_ = {line, *count, std::nullopt};
       return true;
     }
-    if (words.size() == 2 && count && whole_number(words[1])) {
-      head_ = {line, *count, whole_number(words[1])};
+    if (words.size() == 2 && count && parse_whole<std::int64_t>(words[1])) {
+      head_ = {line, *count, parse_whole<std::int64_t>(words[1])};
       return true;
     }
     static const std::set<std::string> kNames{"source",   "target", "from",  "to",          "src",        "dst",
@@ -175,7 +164,7 @@ class EdgeReader {
       return std::nullopt;
     }
     for (const auto& [word, site] : {std::pair{&rest[0], &edge.from}, {&rest[1], &edge.to}}) {
-      const std::optional<std::int64_t> number = whole_number(*word);
+      const std::optional<std::int64_t> number = parse_whole<std::int64_t>(*word);
       if (!number) {
         fail(line, fmt::format("'{}' is no site", word->substr(0, 40)), kEdgeForm);
         return std::nullopt;
@@ -193,7 +182,7 @@ class EdgeReader {
     const bool equal = std::ranges::all_of(listed_, [&](const Edge& edge) { return edge.weight == first->weight; }) &&
                        first->weight != "nan";
     const bool sites = std::ranges::all_of(listed_, [&](const Edge& edge) {
-      const std::optional<std::int64_t> number = whole_number(edge.weight);
+      const std::optional<std::int64_t> number = parse_whole<std::int64_t>(edge.weight);
       return edge.weight.empty() || (number && *number >= 0 && *number <= static_cast<std::int64_t>(sites_));
     });
     if (!equal && sites) {

@@ -1,10 +1,11 @@
 #pragma once
 
-#include <charconv>
 #include <cmath>
 #include <limits>
 #include <optional>
 #include <string_view>
+
+#include "support/parse_whole.hpp"
 
 namespace dadsim::models {
 
@@ -19,11 +20,8 @@ inline std::string_view trimmed(std::string_view text) {
 /// The whole text as a number that a float can hold, or nullopt.
 inline std::optional<double> number_in(std::string_view text) {
   if (text.size() > 1 && text[0] == '+' && text[1] != '-') text.remove_prefix(1);
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  if (!(std::abs(value) <= std::numeric_limits<float>::max())) return std::nullopt;
-  return value;
+  const std::optional<double> value = parse_whole<double>(text);
+  return value && std::abs(*value) <= std::numeric_limits<float>::max() ? value : std::nullopt;
 }
 
 }  // namespace dadsim::models

@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <string_view>
 
 #include "sim/platform/markup.hpp"
 #include "support/human.hpp"
+#include "support/parse_whole.hpp"
 #include "support/split.hpp"
 
 namespace dadsim::sim {
@@ -25,10 +25,7 @@ std::optional<double> whole_number(std::string_view word) {
   const std::size_t first = std::min(word.find_first_not_of(kBlank), word.size());
   word.remove_prefix(first);
   word = word.substr(0, word.find_last_not_of(kBlank) + 1);
-  double value = 0;
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-  if (error != std::errc() || end != word.data() + word.size()) return std::nullopt;
-  return value;
+  return parse_whole<double>(word);
 }
 
 /// How many hosts "0-3,7,9-11" names; nothing where it does not say: SimGrid says why.
