@@ -9,25 +9,25 @@
 #include <stdexcept>
 #include <utility>
 
-#include "estimate/kin_spreads.csv.hpp"
+#include "estimate/category_spreads.csv.hpp"
 #include "support/fact_table.hpp"
 
 namespace dadsim::estimate {
 namespace {
 
-/// A row of the table.
+/// The table, read.
 struct Known {
-  std::vector<Kin> kins;
-  std::vector<KinSpread> spreads;
+  std::vector<ErrorCategory> categories;
+  std::vector<CategorySpread> spreads;
 
   Known() {
-    const FactTable table(tables::kKinSpreads,
-                          {"kin", "parent", "gathers", "words", "low", "high", "rows", "date", "source"});
+    const FactTable table(tables::kCategorySpreads,
+                          {"category", "parent", "gathers", "words", "low", "high", "rows", "date", "source"});
     for (const FactTable::Row& row : table.rows()) {
       if (!row.optional_text("parent").empty()) static_cast<void>(row.row_of("parent", table));
-      kins.push_back({row.text("kin"), row.optional_text("parent"), row.text("words"), row.yes("gathers")});
+      categories.push_back({row.text("category"), row.optional_text("parent"), row.text("words"), row.yes("gathers")});
       spreads.push_back(
-          {row.text("kin"), row.number("low"), row.number("high"), static_cast<std::size_t>(row.integer("rows"))});
+          {row.text("category"), row.number("low"), row.number("high"), static_cast<std::size_t>(row.integer("rows"))});
     }
   }
 };
@@ -40,14 +40,14 @@ const Known& known() {
 /// The end of a spread on the one side or the other.
 constexpr double kTail = 0.05;
 
-const KinSpread& spread_in(std::span<const KinSpread> spreads, const std::string& name) {
-  const auto found = std::ranges::find_if(spreads, [&](const KinSpread& one) { return name == one.kin; });
+const CategorySpread& spread_in(std::span<const CategorySpread> spreads, const std::string& name) {
+  const auto found = std::ranges::find_if(spreads, [&](const CategorySpread& one) { return name == one.category; });
   if (found == spreads.end()) throw std::logic_error(fmt::format("no spread of '{}'", name));
   return *found;
 }
 
 bool is_below(std::string_view name, std::string_view above) {
-  while (!name.empty() && name != above) name = kin(name).parent;
+  while (!name.empty() && name != above) name = error_category(name).parent;
   return !name.empty();
 }
 
@@ -55,7 +55,7 @@ bool is_below(std::string_view name, std::string_view above) {
 struct LogEnds {
   double low, high;
 };
-LogEnds log_ends(const KinSpread& spread) { return {std::log(spread.low), std::log(spread.high)}; }
+LogEnds log_ends(const CategorySpread& spread) { return {std::log(spread.low), std::log(spread.high)}; }
 
 double sum_of(std::span<const TimePart> parts) {
   double sum = 0;
@@ -65,22 +65,22 @@ double sum_of(std::span<const TimePart> parts) {
 
 }  // namespace
 
-std::span<const Kin> kins() { return known().kins; }
+std::span<const ErrorCategory> error_categories() { return known().categories; }
 
-const Kin& kin(std::string_view name) {
-  const auto found = std::ranges::find(kins(), name, &Kin::name);
-  if (found == kins().end()) throw std::logic_error(fmt::format("'{}' is no kin of rows of validation", name));
+const ErrorCategory& error_category(std::string_view name) {
+  const auto found = std::ranges::find(error_categories(), name, &ErrorCategory::name);
+  if (found == error_categories().end()) throw std::logic_error(fmt::format("'{}' is no category of errors", name));
   return *found;
 }
 
-std::span<const KinSpread> kin_spreads() { return known().spreads; }
+std::span<const CategorySpread> category_spreads() { return known().spreads; }
 
 Spread spread_of(std::string_view name, std::span<const Residual> residuals) {
   std::vector<double> values;
-  for (const Kin* at = &kin(name);; at = &kin(at->parent)) {
+  for (const ErrorCategory* at = &error_category(name);; at = &error_category(at->parent)) {
     if (at->gathers) values.clear();
     for (const Residual& one : residuals) {
-      if (at->gathers ? is_below(one.kin, at->name) : one.kin == at->name) values.push_back(one.log_ratio);
+      if (at->gathers ? is_below(one.category, at->name) : one.category == at->name) values.push_back(one.log_ratio);
     }
     if (values.size() >= kLeastRows || at->parent.empty()) break;
   }
@@ -93,26 +93,26 @@ Spread spread_of(std::string_view name, std::span<const Residual> residuals) {
   return {std::min(1.0, std::exp(values[low - 1])), std::max(1.0, std::exp(values[high - 1])), values.size()};
 }
 
-Band band_of(std::span<const TimePart> parts, std::span<const KinSpread> spreads) {
+Band band_of(std::span<const TimePart> parts, std::span<const CategorySpread> spreads) {
   const double sum = sum_of(parts);
   if (!(sum > 0)) return {};
   double below = 0;
   double above = 0;
   for (const TimePart& part : parts) {
-    const KinSpread& spread = spread_in(spreads, part.kin);
+    const CategorySpread& spread = spread_in(spreads, part.category);
     below += std::pow(part.seconds * (1 - spread.low), 2);
     above += std::pow(part.seconds * (spread.high - 1), 2);
   }
   return {1 - std::sqrt(below) / sum, 1 + std::sqrt(above) / sum};
 }
 
-Band ratio_band(std::span<const TimePart> a, std::span<const TimePart> b, std::span<const KinSpread> spreads) {
+Band ratio_band(std::span<const TimePart> a, std::span<const TimePart> b, std::span<const CategorySpread> spreads) {
   const double sum_a = sum_of(a);
   const double sum_b = sum_of(b);
   if (!(sum_a > 0) || !(sum_b > 0)) return {};
-  std::map<std::pair<std::string, std::string>, double> shares;  // (cause, kin) → share in a less share in b
+  std::map<std::pair<std::string, std::string>, double> shares;  // (cause, category) → share in a less share in b
   const auto key = [](const TimePart& part, const char* whose) {
-    return std::pair(part.cause.empty() ? std::string("only ") + whose : part.cause, part.kin);
+    return std::pair(part.cause.empty() ? std::string("only ") + whose : part.cause, part.category);
   };
   for (const TimePart& part : a) shares[key(part, "a")] += part.seconds / sum_a;
   for (const TimePart& part : b) shares[key(part, "b")] -= part.seconds / sum_b;
@@ -146,7 +146,7 @@ std::string basis_of(std::span<const TimePart> parts) {
   std::vector<std::string> bases;
   for (const TimePart& part : sorted) {
     if (part.seconds < kTold * sum) continue;
-    std::string words = part.basis.empty() ? kin(part.kin).words : part.basis;
+    std::string words = part.basis.empty() ? error_category(part.category).words : part.basis;
     if (std::ranges::find(bases, words) == bases.end()) bases.push_back(std::move(words));
   }
   return fmt::format("{}", fmt::join(bases, "; "));

@@ -8,24 +8,24 @@
 
 #include "estimate/efficiency.hpp"
 
-// How far a predicted time may be off, by how far predictions of its kin were off that were held against measurements
-// (docs/validation.md). The numbers are computed from those rows, and none is chosen.
+// How far a predicted time may be off, by how far predictions of its category were off that were held against
+// measurements (docs/validation.md). The numbers are computed from those rows, and none is chosen.
 
 namespace dadsim::estimate {
 
 /// Rows of validation whose errors have the same causes.
-struct Kin {
+struct ErrorCategory {
   std::string name;      ///< as in tests/validation/residuals.csv
-  std::string parent;    ///< the next wider kin, whose rows are taken where there are too few of its own; or empty
+  std::string parent;    ///< the next wider category, whose rows are taken where there are too few of its own; or empty
   std::string words;     ///< what a time of it rests on
-  bool gathers = false;  ///< it has no rows of its own but those of all kins below it
+  bool gathers = false;  ///< it has no rows of its own but those of all categories below it
 };
 
 /// All of them.
-std::span<const Kin> kins();
+std::span<const ErrorCategory> error_categories();
 
 /// Throws std::logic_error for a name that is none.
-const Kin& kin(std::string_view name);
+const ErrorCategory& error_category(std::string_view name);
 
 /// Between which factors of a prediction nine measurements out of ten lie. The prediction itself is always between.
 struct Spread {
@@ -33,39 +33,38 @@ struct Spread {
   std::size_t rows = 0;      ///< that it is computed from
 };
 
-/// A validated row of a kin.
+/// A validated row of a category.
 struct Residual {
-  std::string kin;
+  std::string category;
   double log_ratio = 0;  ///< log(measured ÷ predicted)
 };
 
 /// Fewer rows than this say nothing of one in ten.
 inline constexpr std::size_t kLeastRows = 9;
 
-/// From the rows of the kin, and where they are fewer than kLeastRows from those of its parent too, and so on (one that
-/// gathers has those of all below it). Of n
-/// ordered values the ends are number ⌊(n + 1)/20⌋ and ⌈19 (n + 1)/20⌉, the least and the greatest where there is none
-/// so far out: a further value of the same population is outside with a probability of at most one in ten for n of 19
-/// or more, of 2/(n + 1) below (order statistics: David and Nagaraja, 2003, section 7.2). Nothing is assumed of their
-/// distribution. Without any row the answer has none.
-Spread spread_of(std::string_view kin, std::span<const Residual> residuals);
+/// From the rows of the category, and where they are fewer than kLeastRows from those of its parent too, and so on (one
+/// that gathers has those of all below it). Of n ordered values the ends are number ⌊(n + 1)/20⌋ and ⌈19 (n + 1)/20⌉,
+/// the least and the greatest where there is none so far out: a further value of the same population is outside with a
+/// probability of at most one in ten for n of 19 or more, of 2/(n + 1) below (order statistics: David and Nagaraja,
+/// 2003, section 7.2). Nothing is assumed of their distribution. Without any row the answer has none.
+Spread spread_of(std::string_view category, std::span<const Residual> residuals);
 
-/// A spread by kin, computed from tests/validation/residuals.csv (kin_spreads.csv).
-struct KinSpread {
-  std::string kin;
+/// A spread by category, computed from tests/validation/residuals.csv (category_spreads.csv).
+struct CategorySpread {
+  std::string category;
   double low, high;
   std::size_t rows;
 };
-std::span<const KinSpread> kin_spreads();
+std::span<const CategorySpread> category_spreads();
 
 /// A part of a time whose error has one cause.
 struct TimePart {
-  std::string kin;
+  std::string category;
   double seconds = 0;
   /// Errors with the same cause are one and the same in two times of one cluster: which devices compute, what is
   /// carried out over which links.
   std::string cause = {};
-  std::string basis = {};  ///< in words, what the prediction rests on; empty: the words of the kin
+  std::string basis = {};  ///< in words, what the prediction rests on; empty: the words of the category
   bool operator==(const TimePart&) const = default;
 };
 
@@ -78,15 +77,15 @@ struct Band {
 /// The band of the sum of the parts. Their errors are taken to be independent of each other: how far the sum may lie
 /// above it is the root of the summed squares of how far each part may,
 ///     high = 1 + √Σ (sᵢ (hᵢ − 1))² ÷ Σ sᵢ,   low likewise.
-/// `spreads`: by kin, those of kin_spreads() as a rule.
-Band band_of(std::span<const TimePart> parts, std::span<const KinSpread> spreads = kin_spreads());
+/// `spreads`: by category, those of category_spreads() as a rule.
+Band band_of(std::span<const TimePart> parts, std::span<const CategorySpread> spreads = category_spreads());
 
 /// The band of the ratio a ÷ b, as factors on the predicted ratio. An error of the same cause is the same in both and
 /// counts by the difference of the shares that it has of the two times; others count for themselves. To first order in
 /// the logarithms, the terms added as in band_of:
 ///     log of the ratio = Σ over causes (share in a − share in b) × log of the error.
 Band ratio_band(std::span<const TimePart> a, std::span<const TimePart> b,
-                std::span<const KinSpread> spreads = kin_spreads());
+                std::span<const CategorySpread> spreads = category_spreads());
 
 /// The interval of a time of so many steps, and the band of a step, together: the logarithms of what each allows on a
 /// side are added in squares. The interval is one of 95 % where the band is one of 90 %: it is taken as it is.

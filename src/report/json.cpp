@@ -55,7 +55,7 @@ Json band_of(const RunResult& run) {
   };
   Json parts = Json::array();
   for (const estimate::TimePart& part : run.step_band->parts)
-    parts.push_back({{"kin", part.kin}, {"seconds", number(part.seconds)}, {"cause", part.cause}});
+    parts.push_back({{"category", part.category}, {"seconds", number(part.seconds)}, {"cause", part.cause}});
   return {{"step_seconds", {{"low", number(run.step_band->low)}, {"high", number(run.step_band->high)}}},
           {"target_seconds", {{"low", of_target(factors.low)}, {"high", of_target(factors.high)}}},
           {"basis", run.step_band->basis},

@@ -16,7 +16,7 @@ struct Uncertainty {
   std::vector<std::optional<estimate::Arrival>> arrivals;  ///< at the target, by the seeds of the training
 };
 
-/// As JSON: {"parts": [[kin, seconds, cause] …], "arrivals": [[after, at, steps] or null …]}.
+/// As JSON: {"parts": [[category, seconds, cause] …], "arrivals": [[after, at, steps] or null …]}.
 std::string to_text(const Uncertainty& uncertainty);
 /// Nothing of an empty text. Throws std::runtime_error where the text is of another kind.
 Uncertainty uncertainty_of(const std::string& text);

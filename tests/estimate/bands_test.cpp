@@ -8,7 +8,7 @@
 namespace dadsim::estimate {
 namespace {
 
-const std::vector<KinSpread> two{{"compute.assumed", 0.8, 1.5, 30}, {"network.tcp", 0.9, 1.1, 30}};
+const std::vector<CategorySpread> two{{"compute.assumed", 0.8, 1.5, 30}, {"network.tcp", 0.9, 1.1, 30}};
 
 TEST(Band, EndsOfASpreadAreOrderStatistics) {
   std::vector<Residual> rows;
@@ -18,7 +18,7 @@ TEST(Band, EndsOfASpreadAreOrderStatistics) {
   EXPECT_EQ(spread.rows, 39U);
   EXPECT_NEAR(std::log(spread.low), -0.19, 1e-12);
   EXPECT_NEAR(std::log(spread.high), 0.17, 1e-12);
-  // Too few of its own: those of the wider kin as well, which has those of all below it.
+  // Too few of its own: those of the wider category as well, which has those of all below it.
   EXPECT_EQ(spread_of("network.nvlink", rows).rows, 39U);
   EXPECT_EQ(spread_of("network.assumed", rows).rows, 39U);
   EXPECT_EQ(spread_of("compute.assumed", rows).rows, 0U);

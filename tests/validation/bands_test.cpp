@@ -15,8 +15,8 @@
 namespace dadsim {
 namespace {
 
-/// A row tells of its first kin where that has nearly all of the time. One that a constant was fitted to for itself
-/// tells nothing.
+/// A row tells of its first category where that has nearly all of the time. One that a constant was fitted to for
+/// itself tells nothing.
 std::vector<estimate::Residual> residuals_without(const std::vector<test::ResidualRow>& rows,
                                                   const std::string& left_out) {
   constexpr double kNearlyAll = 0.9;
@@ -25,27 +25,27 @@ std::vector<estimate::Residual> residuals_without(const std::vector<test::Residu
     const estimate::TimePart main = row.time_parts().front();
     if (row.role == "calibrated" || row.table == left_out || main.seconds < kNearlyAll * row.seconds.predicted)
       continue;
-    result.push_back({main.kin, std::log(row.ratio())});
+    result.push_back({main.category, std::log(row.ratio())});
   }
   return result;
 }
 
-std::vector<estimate::KinSpread> spreads_of(const std::vector<estimate::Residual>& residuals) {
-  std::vector<estimate::KinSpread> spreads;
-  for (const estimate::Kin& kin : estimate::kins()) {
-    const estimate::Spread spread = spread_of(kin.name, residuals);
-    spreads.push_back({kin.name, spread.low, spread.high, spread.rows});
+std::vector<estimate::CategorySpread> spreads_of(const std::vector<estimate::Residual>& residuals) {
+  std::vector<estimate::CategorySpread> spreads;
+  for (const estimate::ErrorCategory& category : estimate::error_categories()) {
+    const estimate::Spread spread = spread_of(category.name, residuals);
+    spreads.push_back({category.name, spread.low, spread.high, spread.rows});
   }
   return spreads;
 }
 
-bool inside(const test::ResidualRow& row, const std::vector<estimate::KinSpread>& spreads) {
+bool inside(const test::ResidualRow& row, const std::vector<estimate::CategorySpread>& spreads) {
   const estimate::Band band = band_of(row.time_parts(), spreads);
   return row.ratio() >= band.low && row.ratio() <= band.high;
 }
 
 /// The table with these numbers. What has not changed keeps its date.
-std::string table_of(const std::string& before, const std::vector<estimate::KinSpread>& spreads) {
+std::string table_of(const std::string& before, const std::vector<estimate::CategorySpread>& spreads) {
   const std::time_t now = std::time(nullptr);
   char today[sizeof "2026-11-25"];
   std::strftime(today, sizeof today, "%Y-%m-%d", std::gmtime(&now));
@@ -53,7 +53,7 @@ std::string table_of(const std::string& before, const std::vector<estimate::KinS
   std::size_t row = 0;
   for (const std::string_view line : lines_of(before)) {
     std::vector<std::string> cells = csv_cells(line);
-    const auto one = std::ranges::find(spreads, cells.front(), &estimate::KinSpread::kin);
+    const auto one = std::ranges::find(spreads, cells.front(), &estimate::CategorySpread::category);
     if (one == spreads.end()) {
       text += std::string(line) + "\n";
       continue;
@@ -70,23 +70,23 @@ std::string table_of(const std::string& before, const std::vector<estimate::KinS
 }
 
 TEST(Bands, AreThoseOfTheRows) {
-  const std::string file = std::string(DADSIM_SOURCE_DIR) + "/src/estimate/kin_spreads.csv";
-  const std::vector<estimate::KinSpread> now = spreads_of(residuals_without(test::residual_rows(), ""));
+  const std::string file = std::string(DADSIM_SOURCE_DIR) + "/src/estimate/category_spreads.csv";
+  const std::vector<estimate::CategorySpread> now = spreads_of(residuals_without(test::residual_rows(), ""));
   // What is compiled is older while they are written.
   const bool writes = std::getenv("DADSIM_WRITE_VALIDATION") != nullptr;
   const std::string table_text = table_of(whole_file(file).value(), now);
   if (writes) std::ofstream(file) << table_text;
   EXPECT_EQ(whole_file(file).value(), table_text) << "scripts/validation writes it";
-  const auto compiled = estimate::kin_spreads();
+  const auto compiled = estimate::category_spreads();
   ASSERT_EQ(compiled.size(), now.size());
-  test::DocumentedTable table("bands", {"kin", "what a time of it rests on", "rows", "measured ÷ predicted"});
+  test::DocumentedTable table("bands", {"category", "what a time of it rests on", "rows", "measured ÷ predicted"});
   for (std::size_t i = 0; i < now.size(); ++i) {
-    EXPECT_EQ(compiled[i].kin, now[i].kin);
+    EXPECT_EQ(compiled[i].category, now[i].category);
     if (!writes) {
-      EXPECT_NEAR(compiled[i].low, now[i].low, 1e-4) << now[i].kin;
-      EXPECT_NEAR(compiled[i].high, now[i].high, 1e-4) << now[i].kin;
+      EXPECT_NEAR(compiled[i].low, now[i].low, 1e-4) << now[i].category;
+      EXPECT_NEAR(compiled[i].high, now[i].high, 1e-4) << now[i].category;
     }
-    table.add({now[i].kin, estimate::kin(now[i].kin).words, fmt::format("{}", now[i].rows),
+    table.add({now[i].category, estimate::error_category(now[i].category).words, fmt::format("{}", now[i].rows),
                fmt::format("{:.2f} to {:.2f}", now[i].low, now[i].high)});
   }
   table.expect_in_document();

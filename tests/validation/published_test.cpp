@@ -17,7 +17,7 @@ struct System {
   double most;             ///< geometric-mean error from 1 MiB on
   double below;            ///< and below
   const char* calibrated;  ///< on this curve
-  const char* kin;         ///< from 1 MiB on
+  const char* category;    ///< from 1 MiB on
 };
 
 constexpr double kMebibyte = 1 << 20;
@@ -72,7 +72,7 @@ TEST(PublishedValidation, AllReduceCurvesStayWithinTheirBounds) {
     for (const Row& row : predict(system)) {
       residuals.add(fmt::format("{} {:.0f}", row.algorithm, row.bytes),
                     system.calibrated == std::string("yes") ? "fitted" : "predicted",
-                    row.bytes < kMebibyte ? "network.small" : system.kin, row.seconds);
+                    row.bytes < kMebibyte ? "network.small" : system.category, row.seconds);
       (row.bytes >= kMebibyte ? large : small).push_back(row.seconds);
       table.add({system.name, row.algorithm, fmt::format("{:.0f}", row.bytes),
                  fmt::format("{:.1f}", 1e6 * row.seconds.predicted), fmt::format("{:.1f}", 1e6 * row.seconds.measured),

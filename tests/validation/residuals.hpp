@@ -25,8 +25,9 @@ inline constexpr const char* kResidualColumns = "table,what,role,parts,predicted
 /// A row of residuals.csv.
 struct ResidualRow {
   std::string table, what;
-  std::string role;   ///< calibrated: a constant was fitted to this row alone; fitted: a few to many such; predicted
-  std::string parts;  ///< kins with their shares of the prediction: "compute.several-devices:0.992 network.rdma:0.008"
+  std::string role;  ///< calibrated: a constant was fitted to this row alone; fitted: a few to many such; predicted
+  std::string
+      parts;  ///< categories with their shares of the prediction: "compute.several-devices:0.992 network.rdma:0.008"
   Compared seconds;
 
   std::vector<estimate::TimePart> time_parts() const {
@@ -52,13 +53,13 @@ inline std::vector<ResidualRow> residual_rows() {
   return rows;
 }
 
-/// Of a band: "kin:share …".
+/// Of a band: "category:share …".
 inline std::string parts_in_words(const std::vector<estimate::TimePart>& parts) {
   double sum = 0;
   for (const estimate::TimePart& part : parts) sum += part.seconds;
   std::string text;
   for (const estimate::TimePart& part : parts)
-    text += fmt::format("{}{}:{:.3g}", text.empty() ? "" : " ", part.kin, part.seconds / sum);
+    text += fmt::format("{}{}:{:.3g}", text.empty() ? "" : " ", part.category, part.seconds / sum);
   return text;
 }
 
@@ -67,7 +68,7 @@ class Residuals {
  public:
   explicit Residuals(std::string table) : table_(std::move(table)) {}
 
-  /// `parts`: a kin alone, or several with their shares. Seconds.
+  /// `parts`: a category alone, or several with their shares. Seconds.
   void add(std::string what, std::string role, std::string parts, Compared seconds) {
     if (parts.find(':') == std::string::npos) parts += ":1";
     rows_.push_back({table_, std::move(what), std::move(role), std::move(parts), seconds});
@@ -93,7 +94,7 @@ class Residuals {
       const auto known_parts = known[i].time_parts();
       ASSERT_EQ(known_parts.size(), parts.size()) << now.what << ": " << now.parts;
       for (std::size_t part = 0; part < parts.size(); ++part)
-        EXPECT_EQ(known_parts[part].kin, parts[part].kin) << now.what;
+        EXPECT_EQ(known_parts[part].category, parts[part].category) << now.what;
     }
   }
 

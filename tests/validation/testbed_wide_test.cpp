@@ -127,7 +127,7 @@ std::string group_of(const WideRow& row) {
 
 /// What bands say of such a time: whether its messages overflow the queue in front of a line. New connections, and
 /// those under BBR, are slowed down by other causes.
-const char* kin_of(const WideRow& row) {
+const char* category_of(const WideRow& row) {
   const WideNetwork network(row.topology);
   const test::Load load = test::load_of(row);
   const bool overflows = !network.bbr && row.connection != "cold" && load.messages * load.bytes > network.queue;
@@ -191,7 +191,7 @@ TEST(TestbedWideValidation, EveryRowIsAsDocumented) {
   test::Residuals residuals("wide testbed");
   for (const WideRow& row : wide_rows()) {
     residuals.add(fmt::format("{} {} {} {:.0f}", row.topology, row.operation, row.connection, row.bytes), "predicted",
-                  kin_of(row), row.seconds);
+                  category_of(row), row.seconds);
     table.add({row.topology, row.operation, row.connection, fmt::format("{:.0f}", row.bytes),
                fmt::format("{:.2f}", 1e3 * row.seconds.predicted), fmt::format("{:.2f}", 1e3 * row.seconds.measured),
                test::percent(row.seconds.error()), row.held_out ? "yes" : "no"});

@@ -60,9 +60,10 @@ const spec::KindEfficiency* efficiency_of(const spec::DeviceSpec& device, spec::
   return best;
 }
 
-double width(const std::string& kin) {
-  const auto spreads = estimate::kin_spreads();
-  const auto found = std::ranges::find_if(spreads, [&](const estimate::KinSpread& one) { return kin == one.kin; });
+double width(const std::string& category) {
+  const auto spreads = estimate::category_spreads();
+  const auto found =
+      std::ranges::find_if(spreads, [&](const estimate::CategorySpread& one) { return category == one.category; });
   return found == spreads.end() ? 0 : found->high / found->low;
 }
 
@@ -98,7 +99,7 @@ ComputeBasis compute_basis(const spec::DeviceSpec& device, const spec::ModelShap
                       efficiency->source)};
 }
 
-std::string network_kin(const scenario::Scenario& scenario, const report::RunResult& run) {
+std::string network_category(const scenario::Scenario& scenario, const report::RunResult& run) {
   std::set<std::string> transports;
   double queue = std::numeric_limits<double>::infinity();  // bytes
   for (const step::NetworkUse::LinkClass& link : run.network.links) {
@@ -133,28 +134,30 @@ void add_band(const scenario::Scenario& scenario, const TimedAs& timed, const si
   for (const spec::DeviceSpec& device : cluster.devices) {
     if (!names.insert(device.name).second) continue;
     ComputeBasis one = compute_basis(device, timed.shape, workload, timed.precision);
-    if (compute.kin.empty() || width(one.kin) > width(compute.kin)) compute = std::move(one);
+    if (compute.category.empty() || width(one.category) > width(compute.category)) compute = std::move(one);
   }
   const bool alone = run.network.links_used == 0 || run.workers < 2;
-  if (!alone && compute.kin == "compute.same-workload" && cluster.devices.front().step_seconds == 0)
-    compute.kin = "compute.several-devices";
+  if (!alone && compute.category == "compute.same-workload" && cluster.devices.front().step_seconds == 0)
+    compute.category = "compute.several-devices";
 
   report::StepBand band;
   // An event-driven run does not say what of its computing is compression.
   const double added =
       std::isfinite(run.compression_seconds) ? std::clamp(run.compression_seconds, 0.0, run.compute_seconds) : 0;
   const double exposed = std::max(0.0, run.step_seconds - run.compute_seconds);
-  const auto add = [&](const std::string& kin, double seconds, std::string cause, std::string basis) {
+  const auto add = [&](const std::string& category, double seconds, std::string cause, std::string basis) {
     // A difference of sums is no part of a step.
-    if (seconds > 1e-9 * run.step_seconds) band.parts.push_back({kin, seconds, std::move(cause), std::move(basis)});
+    if (seconds > 1e-9 * run.step_seconds)
+      band.parts.push_back({category, seconds, std::move(cause), std::move(basis)});
   };
-  add(compute.kin, run.compute_seconds - added, fmt::format("computing on {}", fmt::join(names, ", ")), compute.words);
+  add(compute.category, run.compute_seconds - added, fmt::format("computing on {}", fmt::join(names, ", ")),
+      compute.words);
   // Thin products and passes over memory: nobody has measured them here.
   add("compute.assumed", added, "compression by " + run.spec.algorithm, "what compression computes is assumed");
   std::string carried = "messages";
   for (const step::NetworkUse::Collective& one : run.network.collectives)
     carried += fmt::format("; {} as {}", one.kind, one.algorithm);
-  add(network_kin(scenario, run), exposed, carried, "");
+  add(network_category(scenario, run), exposed, carried, "");
   const estimate::Band factors = estimate::band_of(band.parts);
   band.low = run.step_seconds * factors.low;
   band.high = run.step_seconds * factors.high;

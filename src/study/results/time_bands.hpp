@@ -13,8 +13,8 @@ namespace dadsim::study {
 
 /// What a device's time of a network rests on.
 struct ComputeBasis {
-  std::string kin;    ///< of estimate::kins()
-  std::string words;  ///< "calibrated on DLPerf …"
+  std::string category;  ///< of estimate::error_categories()
+  std::string words;     ///< "calibrated on DLPerf …"
 };
 
 /// `workload`: what is timed, by the name that scenarios have for it or in words. An efficiency is calibrated where its
@@ -25,8 +25,9 @@ ComputeBasis compute_basis(const spec::DeviceSpec& device, const spec::ModelShap
 /// Whether a text names a workload, "ResNet-50 v1.5" resnet-50 and "ViT-B/16" vit-b-16.
 bool names_workload(std::string_view text, std::string_view workload);
 
-/// The kin of what a run's messages take, of estimate::kins(): by the slowest transport in use, and by what is sent.
-std::string network_kin(const scenario::Scenario& scenario, const report::RunResult& run);
+/// The category of what a run's messages take, of estimate::error_categories(): by the slowest transport in use, and by
+/// what is sent.
+std::string network_category(const scenario::Scenario& scenario, const report::RunResult& run);
 
 /// Gives the run the band of its step.
 void add_band(const scenario::Scenario& scenario, const TimedAs& timed, const sim::Cluster& cluster,
