@@ -91,8 +91,6 @@ void rank_by(const Result& result, Metric metric, Answer& answer) {
   }
 }
 
-bool is_baseline(const RunResult& run) { return run.spec.algorithm == "gradient-sharing"; }
-
 /// A statement by a metric, with what it is of.
 Statement by_metric(const char* kind, const Result& result, Metric metric) {
   Statement statement{kind};
@@ -177,7 +175,7 @@ Statement winner(const Result& result, Metric metric, const std::vector<Place>& 
   std::vector<Place> named(ranking.begin(),
                            ranking.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(2, ranking.size())));
   const auto baseline =
-      std::ranges::find_if(ranking, [&](const Place& one) { return is_baseline(result.runs[one.run]); });
+      std::ranges::find_if(ranking, [&](const Place& one) { return result.runs[one.run].is_baseline; });
   if (baseline != ranking.end() && baseline - ranking.begin() > 1) named.push_back(*baseline);
   say_times(result, named, statement);
   say_factors({named.begin() + 1, named.end()}, statement);
@@ -188,7 +186,7 @@ Statement winner(const Result& result, Metric metric, const std::vector<Place>& 
     return statement;
   }
   if (baseline == ranking.end() && to_target) {
-    const auto missed = std::ranges::find_if(result.runs, is_baseline);
+    const auto missed = std::ranges::find(result.runs, true, &RunResult::is_baseline);
     if (missed != result.runs.end()) statement.with("missed", missed->spec.algorithm);
   }
   std::vector<std::string> open;  // further back, where little is known of them
@@ -244,7 +242,7 @@ void say_unknown_steps(const Result& result, Answer& answer) {
   if (seconds.empty()) return;
   statement.with("step_seconds", std::move(seconds));
   const std::vector<Place>& ranking = answer.ranking;
-  if (answer.metric == Metric::time_at_scale && !ranking.empty() && is_baseline(result.runs[ranking[0].run])) {
+  if (answer.metric == Metric::time_at_scale && !ranking.empty() && result.runs[ranking[0].run].is_baseline) {
     statement.with("first", label_of(result, ranking[0]));
     statement.with("first_step_seconds", result.runs[ranking[0].run].step_seconds);
   }
@@ -280,7 +278,7 @@ void say_diverged(const Result& result, Answer& answer) {
 /// What gets done in a second by the run that shares gradients, or the first that shares.
 void say_throughput(const Result& result, Answer& answer) {
   const auto shares = [](const RunResult& run) { return run.spec.communicates && run.throughput; };
-  auto run = std::ranges::find_if(result.runs, [&](const RunResult& one) { return shares(one) && is_baseline(one); });
+  auto run = std::ranges::find_if(result.runs, [&](const RunResult& one) { return shares(one) && one.is_baseline; });
   if (run == result.runs.end()) run = std::ranges::find_if(result.runs, shares);
   if (run == result.runs.end()) return;
   const Throughput& done = *run->throughput;

@@ -224,6 +224,7 @@ struct RunResult {
   /// their steps are taken to last as long. Event-driven runs have the first alone.
   std::vector<std::optional<estimate::Arrival>> arrivals;
   std::vector<double> best_accuracies;  ///< by seed, of the same; empty where nothing was learned
+  bool is_baseline = false;             ///< its algorithm is the one that others are compared with
   bool exact = false;                   ///< it learns what every exact run does, up to rounding
 };
 

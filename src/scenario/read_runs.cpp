@@ -195,8 +195,11 @@ std::vector<spec::RunSpec> read_runs(const Node& scenario, bool has_aggregator, 
                                      const ReadContext& context) {
   const std::vector<const Element*> elements = scenario.children("run");
   std::vector<spec::RunSpec> runs;
-  if (elements.empty())
-    scenario.fail("<scenario> lacks <run>", "at least one, e.g. <run algorithm=\"gradient-sharing\"/>");
+  if (elements.empty()) {
+    const auto usual = std::ranges::find(context.catalog.algorithms, true, &Catalog::Algorithm::is_baseline);
+    scenario.fail("<scenario> lacks <run>", fmt::format("at least one, e.g. <run algorithm=\"{}\"/>",
+                                                        usual == context.catalog.algorithms.end() ? "…" : usual->name));
+  }
   if (elements.size() > kMaxRuns) {
     scenario.fail(fmt::format("{} <run>", elements.size()), fmt::format("at most {}", kMaxRuns));
   }

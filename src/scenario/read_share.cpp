@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <array>
+#include <algorithm>
 
 #include "scenario/read.hpp"
 
@@ -13,26 +13,29 @@ constexpr std::int64_t kMostSteps = 1'000'000;
 }  // namespace
 
 void read_share(const Node& run, const Catalog::Algorithm& algorithm, spec::RunSpec& into, const ReadContext& context) {
-  static const std::array<std::string, 5> kStatistics = {"gradient", "dad", "edad", "rank-dad", "none"};
+  const auto flexible =
+      std::ranges::find_if(context.catalog.algorithms, [](const auto& one) { return !one.statistics.empty(); });
+  const std::string remedy = flexible == context.catalog.algorithms.end()
+                                 ? "remove it"
+                                 : fmt::format("remove it, or algorithm=\"{}\"", flexible->name);
   for (const Element* element : run.children("share")) {
     const Node rule(*element, context.findings);
-    if (!algorithm.check_share) {
+    if (algorithm.statistics.empty()) {
       rule.fail(fmt::format("<share> means nothing to '{}'", algorithm.name),
-                "remove it, or algorithm=\"flexible\", whose layers may be shared in different ways");
+                remedy + ", whose layers may be shared in different ways");
       continue;
     }
     const std::optional<std::string> layers =
         rule.required_text("layers", "the name of a layer, or a pattern like fc*");
-    if (!rule.required_text("statistic", fmt::format("one of {}", fmt::join(kStatistics, ", ")))) continue;
-    const std::size_t statistic = rule.choice("statistic", kStatistics, 0);
+    if (!rule.required_text("statistic", fmt::format("one of {}", fmt::join(algorithm.statistics, ", ")))) continue;
+    const std::size_t statistic = rule.choice("statistic", algorithm.statistics, 0);
     const std::int64_t every = rule.integer("every", 1, kMostSteps, 1);
-    into.share.push_back({layers.value_or("*"), kStatistics.at(statistic), every});
+    into.share.push_back({layers.value_or("*"), algorithm.statistics.at(statistic), every});
   }
   if (const Element* element = run.child("average-deltas")) {
     const Node average(*element, context.findings);
-    if (!algorithm.check_share) {
-      average.fail(fmt::format("<average-deltas> means nothing to '{}'", algorithm.name),
-                   "remove it, or algorithm=\"flexible\"");
+    if (algorithm.statistics.empty()) {
+      average.fail(fmt::format("<average-deltas> means nothing to '{}'", algorithm.name), remedy);
       return;
     }
     into.average_deltas_above = average.required_text("above", "the name of a layer").value_or("");

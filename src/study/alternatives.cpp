@@ -20,8 +20,6 @@
 namespace dadsim::study {
 namespace {
 
-constexpr const char* kLossy = "rank-dad";  ///< the statistic that loses something
-
 /// Some steps of a structure, as they would be timed with one plan or another.
 class Audition {
  public:
@@ -246,7 +244,8 @@ class Audition {
     return plan;
   }
   bool loses(std::int32_t alternative) const {
-    return choices_.alternatives[static_cast<std::size_t>(alternative)].name == kLossy;
+    return is_lossy(algorithms::algorithm_registry().at(run_.algorithm),
+                    choices_.alternatives[static_cast<std::size_t>(alternative)].name);
   }
 
   /// The plan that changes the fewest layers of `plan` if layer i takes a.
@@ -296,15 +295,14 @@ std::vector<step::Taken> choose_alternatives(const spec::RunSpec& run, const ste
 }
 
 bool may_be_settled(const spec::RunSpec& run) {
-  const auto lossy = run.parameters.find("lossy");
   const algorithms::AlgorithmInfo* info = algorithms::algorithm_registry().find(run.algorithm);
-  return info != nullptr && info->rehearses && info->rehearses(run.parameters) && lossy != run.parameters.end() &&
-         lossy->second == "true";
+  return info != nullptr && info->rehearses && info->rehearses(run.parameters) && !is_exact(*info, run);
 }
 
 spec::RunSpec settled(const spec::RunSpec& run, const spec::ModelShape& learned, const TimedAs& timed,
                       const sim::Cluster& cluster, const std::function<step::Trajectory()>& rehearse) {
   if (!may_be_settled(run)) return run;
+  const algorithms::AlgorithmInfo& info = algorithms::algorithm_registry().at(run.algorithm);
   const step::Trajectory first = rehearse();
   const std::vector<report::LayerStatistic> taken =
       statistics_of(first, choose_alternatives(run, first, learned, timed, cluster), timed.shape);
@@ -316,11 +314,12 @@ spec::RunSpec settled(const spec::RunSpec& run, const spec::ModelShape& learned,
   for (std::size_t i = 0; i < taken.size(); ++i) {
     const std::size_t stand_in = step::layer_at_same_depth(i, taken.size(), names.size());
     ++stands_for[stand_in];
-    if (taken[i].statistic != kLossy) ++exact[stand_in];
+    if (!is_lossy(info, taken[i].statistic)) ++exact[stand_in];
   }
   spec::RunSpec settled = run;
   for (std::size_t l = 0; l < names.size(); ++l) {
-    if (stands_for[l] > 0 && exact[l] == stands_for[l]) settled.share.push_back({names[l], "gradient", 1});
+    if (stands_for[l] > 0 && exact[l] == stands_for[l])
+      settled.share.push_back({names[l], info.statistics.front().name, 1});
   }
   return settled;
 }

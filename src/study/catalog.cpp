@@ -110,10 +110,13 @@ scenario::Catalog make_catalog() {
                                   .sums_in_buckets = info.sums_in_buckets,
                                   .plain_sgd = info.optimizer == algorithms::Needs::plain_sgd,
                                   .adam = info.optimizer == algorithms::Needs::adam,
+                                  .is_baseline = info.is_baseline,
                                   .check = info.check,
                                   .check_model = info.check_model,
                                   .check_exchange = info.check_exchange,
                                   .compresses = info.compresses});
+    for (const algorithms::LayerStatistic& one : info.statistics)
+      catalog.algorithms.back().statistics.push_back(one.name);
     if (info.check_share) catalog.algorithms.back().check_share = check_of(info);
   }
   for (const protocols::ProtocolInfo& info : protocols::protocol_registry().all()) {

@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
-#include <cstdlib>
 #include <functional>
 #include <string>
 #include <utility>
@@ -14,6 +12,7 @@
 #include "algorithms/recent_weights.hpp"
 #include "algorithms/registry.hpp"
 #include "estimate/memory.hpp"
+#include "protocols/registry.hpp"
 #include "spec/model_shape.hpp"
 #include "support/human.hpp"
 #include "support/parallel.hpp"
@@ -21,32 +20,10 @@
 namespace dadsim::study {
 namespace {
 
-double number_of(const spec::RunSpec& run, const std::string& parameter) {
-  const auto found = run.parameters.find(parameter);
-  return found == run.parameters.end() ? 0 : std::strtod(found->second.c_str(), nullptr);
-}
-
-/// How many models an event-driven run holds at a time, at least: what clients have trained and what of it has arrived
-/// is held until it has gone into a model, and a model until those who train from it have done so
-/// (docs/event-driven.md).
 double models_held(const spec::RunSpec& run, double sites, bool fails) {
-  const auto asked = [&](const char* parameter) { return run.parameters.contains(parameter); };
-  if (asked("concurrency")) {
-    const double at_work = number_of(run, "concurrency");
-    const double clients = at_work > 0 ? std::min(at_work, sites) : sites;
-    const double updates = number_of(run, "updates") * std::max(1.0, number_of(run, "buffer"));
-    return updates > 0 ? std::min(clients, updates) : clients;
-  }
-  if (asked("rounds") && asked("fraction")) {
-    if (number_of(run, "deadline") > 0) return 1;  // a round goes on with those that are there
-    const double wanted = std::max(1.0, std::round(number_of(run, "fraction") * sites));
-    const double clients = fails ? std::max(1.0, wanted * number_of(run, "minimum")) : wanted;
-    return (run.algorithm == "scaffold" ? 3 : 2) * clients;  // with what corrects each client's gradients
-  }
-  if (asked("period")) return 2 * sites;
-  if (run.algorithm == "async-sgd") return 1.5 * sites;
-  if (run.algorithm == "ad-psgd") return sites;
-  return 1;
+  const protocols::ProtocolInfo* info = protocols::protocol_registry().find(run.algorithm);
+  if (info == nullptr) return 0;
+  return info->models_held ? info->models_held(run.parameters, sites, fails) : 1;
 }
 
 }  // namespace
@@ -71,7 +48,7 @@ double host_bytes_of(const scenario::Scenario& scenario, const spec::RunSpec& ru
   const double networks = own ? static_cast<double>(scenario.workers.size()) : 1;
   constexpr double kPerNetwork = 8000;  // bytes: what holds one together, however small it is
   const bool fails = !(scenario.failures == spec::FailureSpec{});
-  const double held = run.event_driven ? models_held(run, static_cast<double>(scenario.workers.size()), fails) : 0;
+  const double held = models_held(run, static_cast<double>(scenario.workers.size()), fails);
   const double copies = 2 + estimate::optimizer_state_per_parameter(scenario.training.optimizer);
   // The weights between two epochs, where targets are looked for (algorithms/recent_weights.hpp).
   const double one_copy = kFloat * networks * parameters;

@@ -205,7 +205,7 @@ bool learns_the_pooled_gradient(const spec::RunSpec& run) {
   const algorithms::AlgorithmInfo* info = algorithms::algorithm_registry().find(run.algorithm);
   if (info == nullptr || run.event_driven || !is_exact(*info, run)) return false;
   return info->sharing == algorithms::Sharing::one_network && run.compress.method == "none" &&
-         !algorithms::has_own_layers(run);
+         !has_own_layers(*info, run);
 }
 
 const std::shared_ptr<Playground>& LearningStore::playground() {

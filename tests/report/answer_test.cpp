@@ -15,6 +15,7 @@ Result two_at_scale() {
   Result result = sample_scale_result();
   RunResult plain = result.runs[0];
   plain.spec = sample_spec("gradient-sharing", "gradient-sharing");
+  plain.is_baseline = true;
   plain.at_scale->relative.ratio = estimate::Estimate{1, 1, 1};
   plain.at_scale->time = plain.at_scale->time_band = estimate::Estimate{2000, 1800, 2200};
   plain.step_seconds = 2;

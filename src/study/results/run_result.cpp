@@ -90,6 +90,7 @@ void complete(const ResultContext& context, const std::optional<report::ScaleSet
   const auto& [scenario, learned, timed, cluster, memory] = context;
   for (std::size_t i = 0; i < result.runs.size(); ++i) {
     add_band(scenario, timed, cluster, result.runs[i]);
+    result.runs[i].is_baseline = result.runs[i].spec.algorithm == algorithms::baseline().name;
     result.runs[i].exact = learns_the_pooled_gradient(result.runs[i].spec);
     if (!learned.nothing) add_arrivals(learned, i, scenario.training.target_accuracy, result.runs[i]);
   }

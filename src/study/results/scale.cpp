@@ -6,15 +6,12 @@
 #include <cmath>
 #include <limits>
 
-#include "algorithms/flexible/plan.hpp"
 #include "algorithms/registry.hpp"
 #include "spec/workload.hpp"
 #include "support/human.hpp"
 
 namespace dadsim::study {
 namespace {
-
-constexpr const char* kReference = "gradient-sharing";
 
 constexpr const char* kCouldNotBite =
     "its compression left nothing out of the network that learned, which therefore cannot tell what it costs in steps; "
@@ -111,7 +108,7 @@ void add_time(const report::ScaleSetting& setting, report::ScaleResult scale, re
 bool needs_as_many_steps(const spec::RunSpec& run) {
   const algorithms::AlgorithmInfo* info = algorithms::algorithm_registry().find(run.algorithm);
   return info != nullptr && info->sharing == algorithms::Sharing::one_network && run.compress.method == "none" &&
-         !algorithms::has_own_layers(run) && is_exact(*info, run);
+         !has_own_layers(*info, run) && is_exact(*info, run);
 }
 
 }  // namespace
@@ -119,14 +116,14 @@ bool needs_as_many_steps(const spec::RunSpec& run) {
 // Exchange and collectives mean nothing to what is learned.
 spec::RunSpec reference_run() {
   spec::RunSpec run;
-  run.algorithm = run.label = kReference;
+  run.algorithm = run.label = algorithms::baseline().name;
   run.exchange = spec::ExchangeMode::peer;
   return run;
 }
 
 std::optional<std::size_t> reference_run_of(const scenario::Scenario& scenario) {
   const auto run = std::ranges::find_if(scenario.runs, [](const spec::RunSpec& one) {
-    return one.algorithm == kReference && one.compress.method == "none";
+    return one.algorithm == algorithms::baseline().name && one.compress.method == "none";
   });
   if (run == scenario.runs.end()) return std::nullopt;
   return static_cast<std::size_t>(run - scenario.runs.begin());

@@ -81,7 +81,7 @@ scenario::Scenario first_alone(const scenario::Scenario& scenario) {
   }
   if (auto* digits = std::get_if<spec::DigitsSource>(&alone.data.source)) digits->train = 1;
   spec::RunSpec run;
-  run.algorithm = run.label = "no-sharing";
+  run.algorithm = run.label = algorithms::first_of(algorithms::Sharing::no_sharing).name;
   run.communicates = false;
   alone.runs = {run};
   alone.costs.reset();
