@@ -211,7 +211,7 @@ Statement nobody(const Result& result) {
     seeds = std::max(seeds, run.arrivals.size());
     if (nearest == nullptr || came_to(run) > came_to(*nearest)) nearest = &run;
   }
-  if (nearest == nullptr) return {"no-sharing"};
+  if (nearest == nullptr) return {"nothing-shared"};
   return Statement{"missed", {nearest->spec.label}}
       .with("target_accuracy", result.target_accuracy)
       .with("accuracy", came_to(*nearest))

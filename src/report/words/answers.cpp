@@ -226,7 +226,7 @@ constexpr std::array kAnswers{
     StatementKind{"equal", "the quickest runs are equal within the margin", equal},
     StatementKind{"undecided", "the quickest runs cannot be told apart", undecided},
     StatementKind{"missed", "no run that shares has reached the target", missed},
-    StatementKind{"no-sharing", "no run shares anything", no_sharing},
+    StatementKind{"nothing-shared", "no run shares anything", no_sharing},
     StatementKind{"rounding", "rounding moved exact runs to the target at different steps", rounding},
     StatementKind{"rounding-missed", "rounding let an exact run miss the target that another one reached",
                   rounding_missed},
