@@ -60,7 +60,7 @@ TEST(Table, ReadsLikeThis) {
       "\n"
       "Note on rank-dad: Ranks were mapped by depth.\n"
       "\n"
-      "Assumed: Devices whose memory is not known were not checked for it.\n"
+      "Assumed: Devices of unknown memory were not checked for it.\n"
       "Network model: CM02, no cross-traffic\n"
       "Learned on and timed as MLP 4-3-2 (23 parameters), batch 32 per worker.\n");
   EXPECT_TRUE(

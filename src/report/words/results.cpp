@@ -18,7 +18,7 @@ std::string as_it_is(const Statement& /*assumption*/) {
 
 std::string recorded_steps(const Statement& assumption) {
   return fmt::format(
-      "Nothing was learned (--timing-only): of each run that is not event-driven the first {:.0f} steps were recorded, "
+      "Nothing was learned (--timing-only): the first {:.0f} steps of each run that is not event-driven were recorded, "
       "and no accuracy is known.",
       assumption.number("steps"));
 }
@@ -26,68 +26,67 @@ std::string recorded_steps(const Statement& assumption) {
 std::string stand_in(const Statement& assumption) {
   return fmt::format(
       "Nothing was learned: {:.0f} steps of each run were recorded on a small network with one sample per worker, and "
-      "sized as {}. Gradient sharing, and what equals it up to rounding, has relative steps of 1 by definition; of "
-      "what else a run loses in steps nothing is known.",
+      "sized as {}. Gradient sharing, and what equals it up to rounding, has relative steps of 1 by definition; those "
+      "of "
+      "the other runs are not known.",
       assumption.number("steps"), assumption.subject());
 }
 
 std::string timed_as_other(const Statement& assumption) {
   return fmt::format(
-      "Learned on {}, timed as {}: steps, accuracies and effective ranks are those of the learned network (ranks by "
-      "relative depth, limited to what each layer allows; docs/carry-over.md says what carries over); sizes and times "
-      "are those of the workload. Times to accuracy in the table of the network that learned are of the learned steps; "
-      "the steps that the workload itself would need {}.",
+      "Learned on {}, timed as {}. Steps, accuracies and effective ranks are those of the network that learned (ranks "
+      "by "
+      "relative depth, limited to what each layer allows; docs/carry-over.md); sizes and times are those of the "
+      "workload. "
+      "The steps that the workload itself needs {}.",
       assumption.text("learned_on"), assumption.text("timed_as"),
       assumption.is("steps_known") ? "are in the table of time to accuracy" : "are not known here");
 }
 
 constexpr const char* kBarrier =
-    "Every step is timed from an idle cluster and steps add up: a step begins when all workers have ended the one "
-    "before it. Evaluation and start-up are not charged to learned steps.";
+    "Every step starts on an idle cluster, when all workers have ended the one before it; steps add up. "
+    "Evaluation and start-up are not charged.";
 constexpr const char* kNoBarrier =
-    "Runs in which workers exchange with their neighbours alone have no barrier between steps: a worker goes on when "
-    "its own neighbours have delivered. A step takes as long as in the steady state that they settle in; the first "
-    "steps are listed beside it.";
+    "Runs that exchange with neighbours only have no barrier between steps: a worker goes on when its own"
+    " neighbours have delivered. A step takes its time in the steady state; the first steps are listed "
+    "beside it.";
 
 std::string event_driven(const Statement& assumption) {
   std::string labels;
   for (const std::string& run : assumption.subjects) labels += fmt::format("{}'{}'", labels.empty() ? "" : ", ", run);
   return fmt::format(
-      "Played from the beginning to the end, with all that is under way at the same time sharing links and devices: "
-      "{}. "
-      "A step of these is a round, or an update of the model; what is said per step is a mean over them. Their times "
-      "are "
-      "those of the clock of whoever holds the model: it is there when its last computation has ended. Evaluation and "
-      "start-up are not charged.",
+      "Event-driven runs ({}) are simulated from beginning to end; all that is under way at the same time shares links "
+      "and devices. A step is a round or an update of the model, and figures per step are means. A model counts from "
+      "when "
+      "the last computation of the node that holds it has ended. Evaluation and start-up are not charged.",
       labels);
 }
 
 constexpr const char* kOutagesAreSeen =
-    "In these runs both ends of a connection learn at once that a host or a link of it went down, and that it is up "
-    "again; finding that out by silence takes no time here.";
+    "In these runs both ends of a connection learn at once that a host or a link has failed or is back; "
+    "waiting for a timeout costs nothing here.";
 
 std::string jitter(const Statement& assumption) {
-  return fmt::format(
-      "Computing jitters: log-normal factors with mean 1, sigma {} from worker to worker and {} from step to step.",
-      assumption.number("spatial"), assumption.number("temporal"));
+  return fmt::format("Computing jitters by log-normal factors with mean 1: sigma {} between workers, {} between steps.",
+                     assumption.number("spatial"), assumption.number("temporal"));
 }
 
 constexpr const char* kSpeedSpread =
-    "Workers of one device differ in speed by log-normal factors with median 1, one per worker for good, on all that "
-    "it computes.";
+    "Workers of one device differ in speed: each has a log-normal factor with median 1 on all that it "
+    "computes.";
 constexpr const char* kFailuresOfOthers =
-    "Failures, availability, checkpoints and state profiles of a platform file are played in event-driven runs alone; "
-    "the others are timed as if every host and link were always there.";
+    "Failures, availability, checkpoints and state profiles of a platform file act in event-driven runs "
+    "only; in the others every host and link is always up.";
 constexpr const char* kCorrections =
-    "Corrections of shifted data are tried on the last models of event-driven runs alone; those of the others are not "
-    "kept.";
+    "Corrections of shifted data are tried on the last models of event-driven runs only; the others keep "
+    "no model.";
 constexpr const char* kRendezvous =
     "A message leaves when its receiver has posted it and the news has come (rendezvous, as gloo).";
 
 std::string measured_device(const Statement& assumption) {
   return fmt::format(
-      "{}: forward, backward and update take {} s as measured, divided by their time on a roofline; what an algorithm "
-      "computes beside them is by the roofline",
+      "{}: forward, backward and update take {} s as measured, shared among them as on a roofline; what an algorithm "
+      "computes beside them follows the roofline",
       assumption.subject(), assumption.number("step_seconds"));
 }
 
@@ -96,44 +95,44 @@ std::string roofline(const Statement& assumption) {
 }
 
 constexpr const char* kBatchStatistics =
-    "Batch norms use the statistics of each site's own batch, as data parallelism does; pooled uses those of all, and "
-    "so its gradient differs. Running statistics are averaged over sites when the network is evaluated, which is not "
-    "charged.";
+    "Batch norms use the statistics of each site's own batch, as data parallelism does; a pooled run uses"
+    " those of all, so its gradient differs. For evaluation running statistics are averaged over sites, "
+    "which is not charged.";
 
 std::string memory_exceeded(const Statement& assumption) {
-  return fmt::format("{} would need {} on one device, and '{}' has {}: timed all the same.", assumption.subject(),
+  return fmt::format("{} needs {} on one device, and '{}' has {}: timed all the same.", assumption.subject(),
                      human_bytes(assumption.number("bytes")), assumption.text("device"),
                      human_bytes(assumption.number("device_bytes")));
 }
 
-constexpr const char* kMemoryUnknown = "Devices whose memory is not known were not checked for it.";
+constexpr const char* kMemoryUnknown = "Devices of unknown memory were not checked for it.";
 
 std::string input_rate(const Statement& assumption) {
   return fmt::format(
-      "The input of each worker delivers at most {} samples per second, read ahead beside all else: no step is shorter "
-      "than its largest batch takes. Event-driven runs are not limited.",
+      "The input of each worker delivers at most {} samples per second, read ahead: no step is shorter than its "
+      "largest "
+      "batch takes. Event-driven runs are not limited.",
       assumption.number("samples_per_second"));
 }
 
 constexpr const char* kLossScaling =
-    "Loss scaling: before each update all gradients are searched for infinities, one pass over them; none is found, "
-    "and "
-    "no step is left out.";
+    "Loss scaling: before each update one pass over all gradients looks for infinities; none is found, "
+    "and no step is skipped.";
 constexpr const char* kFlashAttention =
-    "Flash attention: scores of pairs of tokens are neither written nor kept, the backward pass takes five products "
-    "instead of four, and causal attention does half of them (blocks above the diagonal are skipped).";
+    "Flash attention: scores of pairs of tokens are neither written nor kept; the backward pass takes "
+    "five products instead of four; causal attention does half of them (it skips blocks above the "
+    "diagonal).";
 
 std::string narrow_numbers(const Statement& assumption) {
   return fmt::format(
       "In {} gradients, activations and factors take two bytes in memory and on the wire; the optimizer works on fp32 "
       "masters.{}",
-      assumption.text("precision"), assumption.is("learned") ? " Learning was in fp32." : "");
+      assumption.text("precision"), assumption.is("learned") ? " Learning used fp32." : "");
 }
 
 std::string first_seed_timed(const Statement& assumption) {
-  return fmt::format(
-      "Learned with {:.0f} seeds, of which the first is timed: a step of the others is taken to last as long.",
-      assumption.number("seeds"));
+  return fmt::format("{:.0f} seeds learned; the first is timed, and a step of the others takes as long.",
+                     assumption.number("seeds"));
 }
 
 std::string device_price(const Statement& assumption) {

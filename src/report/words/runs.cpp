@@ -13,15 +13,14 @@ namespace dadsim::report::words {
 namespace {
 
 std::string event_order(const Statement& note) {
-  return note.is("learned") ? "the order of events decides what is learned: it was played on this cluster, and a step "
-                              "is an update of the model"
-                            : "the order of events was played on this cluster, and a step is an update of the model";
+  return fmt::format("the order of events {}is that of this cluster, and a step is an update of the model",
+                     note.is("learned") ? "decides what is learned: it " : "");
 }
 
 std::string on_failure(const Statement& note) { return "on a failure: " + note.text("does"); }
 
 std::string pooling(const Statement& /*note*/) {
-  return "timed on the first worker alone, with the batches of all; the data are taken to be there already";
+  return "timed on the first worker alone, with the batches of all; its data are assumed to be there";
 }
 
 std::string own_networks(const Statement& note) {
@@ -38,9 +37,9 @@ std::string compression(const Statement& note) {
       fmt::format("{} sent as {}", event_driven ? "what is compressed is" : "matrices are", note.subject());
   if (note.is("learned")) {
     text += " and learned as they arrive";
-    if (note.is("memory")) text += ", with what was lost added to the next";
+    if (note.is("memory")) text += "; what was lost is added to the next message";
   }
-  if (!event_driven) text += "; what is learned beside them is sent as it is";
+  if (!event_driven) text += "; other parameters are sent as they are";
   return text;
 }
 
@@ -77,14 +76,13 @@ std::string no_barrier(const Statement& note) {
 }
 
 std::string idle_compression(const Statement& /*note*/) {
-  return "its compression left nothing out of the network that learned: what was learned says nothing of the "
-         "compression";
+  return "its compression lost nothing of the network that learned: what it costs in steps is not known";
 }
 
 std::string censored_ranks(const Statement& note) {
   return fmt::format(
-      "ranks of {:.0f} of {:.0f} layers were at the limit of the network that learned, which tells nothing of layers "
-      "that hold more: they are timed with the cap",
+      "ranks of {:.0f} of {:.0f} layers were at the limit of the network that learned; larger layers may hold more, so "
+      "they are timed with the cap",
       note.number("layers"), note.number("of"));
 }
 
