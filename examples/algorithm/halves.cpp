@@ -1,4 +1,4 @@
-#include "examples/halves.hpp"
+#include "examples/algorithm/halves.hpp"
 
 #include "algorithms/training_step.hpp"
 
@@ -23,7 +23,7 @@ void Halves::run(TrainingStep& step) {
 AlgorithmInfo halves_info() {
   return {.name = "example-halves",
           .description = "An example: dAD with a message for activations and another one for deltas.",
-          .source = "tests/examples",
+          .source = "examples/",
           .payload = "Np and Nq",
           .sharing = Sharing::one_network,
           .exact = true,

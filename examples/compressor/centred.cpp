@@ -1,4 +1,4 @@
-#include "examples/centred.hpp"
+#include "examples/compressor/centred.hpp"
 
 namespace dadsim::compress {
 namespace {
@@ -32,7 +32,7 @@ class Centred final : public Compressor {
 CompressorInfo centred_info() {
   return {.name = "example-centred",
           .description = "An example: the mean, and what numbers are off it in bf16.",
-          .source = "tests/examples",
+          .source = "examples/",
           .size = "2n + 4",
           .adds = false,
           .lossless = false,

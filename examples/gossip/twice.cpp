@@ -1,4 +1,4 @@
-#include "examples/twice.hpp"
+#include "examples/gossip/twice.hpp"
 
 #include <memory>
 
@@ -22,7 +22,7 @@ void Twice::run(OwnWeightsStep& step) {
 AlgorithmInfo twice_info() {
   return {.name = "example-twice",
           .description = "An example: weights are mixed twice in every step.",
-          .source = "tests/examples",
+          .source = "examples/",
           .payload = "pq, and the q biases, to every neighbour, twice",
           .family = "decentralised",
           .sharing = Sharing::own_weights,
