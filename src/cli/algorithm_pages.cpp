@@ -13,7 +13,7 @@
 #include "compress/registry.hpp"
 #include "protocols/registry.hpp"
 #include "scenario/compress_rules.hpp"
-#include "study/catalog.hpp"
+#include "study/setting/catalog.hpp"
 
 namespace dadsim::cli {
 namespace {

@@ -13,7 +13,7 @@
 #include "sim/platform.hpp"
 #include "spec/preset.hpp"
 #include "spec/workload.hpp"
-#include "study/catalog.hpp"
+#include "study/setting/catalog.hpp"
 
 namespace dadsim::cli {
 namespace {

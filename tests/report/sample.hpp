@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "report/result.hpp"
+#include "report/run/result.hpp"
 
 namespace dadsim::report {
 

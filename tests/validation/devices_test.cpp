@@ -6,9 +6,9 @@
 #include "scenario/load.hpp"
 #include "sim/device.hpp"
 #include "spec/workload.hpp"
-#include "study/catalog.hpp"
-#include "study/experiment.hpp"
-#include "study/plain_step.hpp"
+#include "study/run/experiment.hpp"
+#include "study/setting/catalog.hpp"
+#include "study/setting/plain_step.hpp"
 #include "validation/residuals.hpp"
 
 namespace dadsim {

@@ -8,11 +8,11 @@
 #include <vector>
 
 #include "estimate/verdict.hpp"
-#include "report/answer.hpp"
-#include "report/band_text.hpp"
-#include "report/factor_text.hpp"
-#include "report/throughput_text.hpp"
+#include "report/text/factor_text.hpp"
+#include "report/text/rate.hpp"
+#include "report/text/seconds.hpp"
 #include "report/words/kinds.hpp"
+#include "report/words/metric.hpp"
 #include "support/human.hpp"
 
 namespace dadsim::report::words {
