@@ -260,11 +260,7 @@ class Audition {
         if (l == i) layers[l].costs[b] = b == a ? 0 : kNever;
       }
     }
-    try {
-      return choose(choices_, layers, timed_.shape.layers.size());
-    } catch (const std::logic_error&) {
-      return {};  // nothing goes with it
-    }
+    return least_of(choices_, layers, timed_.shape.layers.size());  // nothing: nothing goes with it
   }
 
   const spec::RunSpec& run_;
