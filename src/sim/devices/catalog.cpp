@@ -7,7 +7,7 @@
 #include "sim/devices/classes.csv.hpp"
 #include "sim/devices/devices.csv.hpp"
 #include "sim/devices/efficiencies.csv.hpp"
-#include "sim/fact_cells.hpp"
+#include "sim/devices/fact_cells.hpp"
 #include "support/fact_table.hpp"
 
 namespace dadsim::sim {

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "sim/child_process.hpp"
+#include "sim/process/child_process.hpp"
 
 namespace dadsim::sim {
 

@@ -1,4 +1,4 @@
-#include "sim/platform/picture_of_file.hpp"
+#include "sim/inspect/picture_of_file.hpp"
 
 #include <fmt/format.h>
 

@@ -3,10 +3,10 @@
 #include <utility>
 #include <variant>
 
+#include "sim/inspect/inspect_child.hpp"
+#include "sim/inspect/picture_of_file.hpp"
 #include "sim/platform.hpp"
 #include "sim/platform/build/picture.hpp"
-#include "sim/platform/inspect_child.hpp"
-#include "sim/platform/picture_of_file.hpp"
 
 namespace dadsim::sim {
 namespace {

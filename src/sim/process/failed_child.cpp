@@ -1,8 +1,8 @@
-#include "sim/failed_child.hpp"
+#include "sim/process/failed_child.hpp"
 
 #include <stdexcept>
 
-#include "sim/platform/engine.hpp"
+#include "sim/process/last_words.hpp"
 
 namespace dadsim::sim {
 

@@ -1,4 +1,4 @@
-#include "sim/platform/build/build.hpp"
+#include "sim/platform/build_platform.hpp"
 
 #include <fmt/format.h>
 
@@ -16,10 +16,10 @@
 
 #include "sim/platform/build/cluster_network.hpp"
 #include "sim/platform/build/host_zone.hpp"
-#include "sim/platform/compat.hpp"
 #include "sim/platform/engine.hpp"
 #include "sim/platform/options.hpp"
 #include "sim/platform/state_profiles.hpp"
+#include "sim/process/compat.hpp"
 #include "support/environment_error.hpp"
 #include "support/whole_file.hpp"
 

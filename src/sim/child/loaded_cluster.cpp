@@ -1,4 +1,4 @@
-#include "sim/loaded_cluster.hpp"
+#include "sim/child/loaded_cluster.hpp"
 
 #include <fmt/format.h>
 
@@ -8,9 +8,9 @@
 #include <string>
 #include <variant>
 
+#include "sim/child/timing_messages.hpp"
 #include "sim/platform.hpp"
 #include "sim/platform/engine.hpp"
-#include "sim/timing_messages.hpp"
 
 namespace dadsim::sim {
 namespace {

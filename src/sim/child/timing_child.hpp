@@ -2,7 +2,7 @@
 
 #include <span>
 
-#include "sim/child_process.hpp"
+#include "sim/process/child_process.hpp"
 #include "sim/simulator.hpp"
 #include "sim/step/step_selection.hpp"
 

@@ -1,4 +1,4 @@
-#include "sim/child_process.hpp"
+#include "sim/process/child_process.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -19,8 +19,8 @@
 #include <exception>
 #include <new>
 
-#include "sim/last_words.hpp"
-#include "sim/message_cutter.hpp"
+#include "sim/process/last_words.hpp"
+#include "sim/process/message_cutter.hpp"
 #include "support/environment_error.hpp"
 #include "support/interrupt.hpp"
 

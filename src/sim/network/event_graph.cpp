@@ -1,4 +1,4 @@
-#include "sim/step/event_graph.hpp"
+#include "sim/network/event_graph.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "sim/timing_child.hpp"
+#include "sim/child/timing_child.hpp"
 
 #include <algorithm>
 #include <memory>
@@ -8,7 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "sim/loaded_cluster.hpp"
+#include "sim/child/loaded_cluster.hpp"
+#include "sim/child/timing_messages.hpp"
 #include "sim/network/flow.hpp"
 #include "sim/network/network_use.hpp"
 #include "sim/network/rank_layout.hpp"
@@ -21,7 +22,6 @@
 #include "sim/step/steady_state.hpp"
 #include "sim/step/step_by_flow.hpp"
 #include "sim/step/timeline_recorder.hpp"
-#include "sim/timing_messages.hpp"
 #include "step/timing_bytes.hpp"
 
 namespace dadsim::sim {

@@ -3,9 +3,9 @@
 #include <functional>
 #include <memory>
 
-#include "sim/child_process.hpp"
 #include "sim/network/connection.hpp"
 #include "sim/network/interconnect.hpp"
+#include "sim/process/child_process.hpp"
 #include "sim/simulator.hpp"
 #include "sim/step/nodes.hpp"
 

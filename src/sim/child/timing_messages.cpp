@@ -1,4 +1,4 @@
-#include "sim/timing_messages.hpp"
+#include "sim/child/timing_messages.hpp"
 
 #include <cstdlib>
 

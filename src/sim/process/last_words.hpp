@@ -1,5 +1,6 @@
 #pragma once
 
+#include <string>
 #include <string_view>
 
 // What a simulating process has written by its end says what ended it. SimGrid aborts where what it was given makes no
@@ -13,5 +14,9 @@ bool tell_of_denied_memory(std::string_view words);
 /// Whether memory was misused, in the words of who saw it: SimGrid's handler of signals (throw_if_crashed, of a child's
 /// child), the checks of the C library, a sanitizer.
 bool tell_of_a_crash(std::string_view words);
+
+/// What SimGrid wrote before it gave up, without its prefixes ("[12.000000] file:line: [category/LEVEL]") and
+/// backtraces.
+std::string simgrid_words(std::string_view output);
 
 }  // namespace dadsim::sim

@@ -1,4 +1,4 @@
-#include "sim/platform/inspect_child.hpp"
+#include "sim/inspect/inspect_child.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -11,9 +11,9 @@
 #include <tuple>
 #include <variant>
 
-#include "sim/failed_child.hpp"
 #include "sim/network/max_min.hpp"
 #include "sim/platform/platform_child.hpp"
+#include "sim/process/failed_child.hpp"
 #include "support/wire.hpp"
 
 namespace dadsim::sim {

@@ -1,4 +1,4 @@
-#include "sim/child_process.hpp"
+#include "sim/process/child_process.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "sim/child_process.hpp"
+#include "sim/process/child_process.hpp"
 #include "sim/simulator.hpp"
 #include "spec/bytes.hpp"
 #include "support/wire.hpp"

@@ -2,8 +2,8 @@
 
 #include <vector>
 
+#include "sim/inspect/inspect_child.hpp"
 #include "sim/platform.hpp"
-#include "sim/platform/inspect_child.hpp"
 
 namespace dadsim::sim {
 
