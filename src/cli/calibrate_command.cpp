@@ -68,7 +68,7 @@ double quantity_of(const scenario::Catalog& catalog, scenario::Catalog::Unit uni
 }
 
 double& peak_of(spec::DeviceSpec& device, const std::string& precision) {
-  const auto named = spec::precision_named(precision);
+  const auto named = spec::parse<spec::Precision>(precision);
   if (named == spec::Precision::fp32) return device.peak_flops;
   if (named == spec::Precision::tf32) return device.tf32_flops;
   if (named == spec::Precision::fp16) return device.fp16_flops;

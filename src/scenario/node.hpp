@@ -12,6 +12,7 @@
 
 #include "scenario/element.hpp"
 #include "scenario/vocabulary.hpp"
+#include "spec/names.hpp"
 
 namespace dadsim::scenario {
 
@@ -62,6 +63,13 @@ class Node {
   bool boolean(std::string_view attribute, bool fallback) const;
   /// Index into `choices`.
   std::size_t choice(std::string_view attribute, std::span<const std::string> choices, std::size_t fallback) const;
+  /// A value of an enumeration by its name.
+  template <spec::Named Enum>
+  Enum named(std::string_view attribute, Enum fallback) const {
+    static const std::vector<std::string> kNames = spec::all_names<Enum>();
+    const std::size_t chosen = choice(attribute, kNames, kNames.size());
+    return chosen == kNames.size() ? fallback : names_of(Enum{})[chosen].value;
+  }
 
   /// The child of that name, or nullptr.
   const Element* child(std::string_view name) const;

@@ -44,7 +44,7 @@ std::vector<std::int32_t> drifting_workers(const Node& node, const std::vector<s
 }
 
 void read_corruption(const Node& node, const DataFindings& data, spec::DriftSpec& drift) {
-  drift.corruption = static_cast<spec::Corruption>(node.choice("corruption", spec::kCorruptions, 0));
+  drift.corruption = node.named("corruption", spec::Corruption::none);
   drift.corrupts = true;
   if (drift.corruption == spec::Corruption::none) {
     node.refuse("severity", "means nothing without a corruption", "only a corruption has it");

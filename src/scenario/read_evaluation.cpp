@@ -17,9 +17,10 @@ spec::EvaluationSpec::SiteShift read_site_shift(const Element& element, const Da
   const Node node(element, context.findings);
   spec::EvaluationSpec::SiteShift shift;
   // "none" is tried in any case, and stands for nothing here.
-  const std::vector<std::string> corruptions(spec::kCorruptions.begin() + 1, spec::kCorruptions.end());
+  std::vector<std::string> corruptions = spec::all_names<spec::Corruption>();
+  corruptions.erase(corruptions.begin());
   if (node.required_text("corruption", "what becomes of the values, e.g. gain-offset")) {
-    shift.corruption = static_cast<spec::Corruption>(1 + node.choice("corruption", corruptions, 0));
+    shift.corruption = spec::parse<spec::Corruption>(corruptions.at(node.choice("corruption", corruptions, 0))).value();
     if (needs_picture(shift.corruption) && data.shape.size() > 0 && (data.shape.height < 2 || data.shape.width < 2)) {
       node.fail_at("corruption", "is of samples that are no pictures",
                    "noise, gain-offset, clip, gamma or exponential");

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 namespace dadsim::scenario {
 namespace {
@@ -23,18 +22,15 @@ std::int64_t devices_per_worker(const Element* timed_as) {
 }
 
 spec::ParallelismSpec read_parallelism(const Node& node, std::int64_t batch) {
-  static const std::array<std::string, 2> kOrders{"1f1b", "gpipe"};
-  static const std::array<std::string, 3> kRecompute{"none", "selective", "full"};
-  static const std::array<std::string, 4> kSharding{"none", "optimizer", "gradients", "parameters"};
   spec::ParallelismSpec how;
   how.tensor = static_cast<std::int32_t>(node.integer("tensor", 1, kMostDivided, 1));
   how.pipeline = static_cast<std::int32_t>(node.integer("pipeline", 1, kMostDivided, 1));
   how.interleave = static_cast<std::int32_t>(node.integer("interleave", 1, kMostDivided, 1));
   how.micro_batch = node.integer("micro-batch", 1, 1'000'000, 0);
-  how.order = static_cast<spec::PipelineOrder>(node.choice("schedule", kOrders, 0));
+  how.order = node.named("schedule", how.order);
   how.sequence_parallel = node.boolean("sequence-parallel", false);
-  how.recomputation = static_cast<spec::Recomputation>(node.choice("recompute", kRecompute, 0));
-  how.sharding = static_cast<spec::Sharding>(node.choice("sharding", kSharding, 0));
+  how.recomputation = node.named("recompute", how.recomputation);
+  how.sharding = node.named("sharding", how.sharding);
   how.prefetch = static_cast<std::int32_t>(node.integer("prefetch", 0, 1000, 1));
   if (how.pipeline == 1) {
     node.refuse("interleave", "is of a pipeline", "pipeline=\"2\" or more beside it");

@@ -46,7 +46,7 @@ double add_residuals(test::Residuals& residuals, const Training& training, const
     device.efficiencies.clear();
     const double seconds =
         study::seconds_of(device, steps.of(spec::workload_registry().find(training.workload)->shape(),
-                                           std::stoll(training.batch), *spec::precision_named(training.precision)));
+                                           std::stoll(training.batch), *spec::parse<spec::Precision>(training.precision)));
     residuals.add(what.substr(0, what.find(" gpus ")) + " by its class", "predicted", "compute.assumed",
                   {seconds, measured});
   }

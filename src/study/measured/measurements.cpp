@@ -113,7 +113,7 @@ class MeasurementReader {
         if (row.batch < 1 || row.batch > kMostSamples)
           fail(line, fmt::format("batch '{}' is no number of samples", cell), "a whole number from 1 on");
       } else if (columns_[i] == "precision" && !cell.empty()) {
-        const auto precision = spec::precision_named(cell);
+        const auto precision = spec::parse<spec::Precision>(cell);
         if (!precision) {
           std::vector<std::string> names;
           for (const spec::Precision one : spec::kPrecisions) names.emplace_back(to_string(one));
