@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "scenario/language/rule.hpp"
 #include "spec/data_specification.hpp"
 #include "spec/parameter.hpp"
 #include "spec/sample_shape.hpp"
@@ -77,7 +78,7 @@ struct Catalog {
   std::vector<std::string> regions;
   std::function<std::optional<spec::WanSpec::Pair>(const std::string& from, const std::string& to)> region_pair;
 
-  enum class Unit { seconds, bytes, bytes_per_second, flops };
+  using Unit = scenario::Unit;
   /// "100Mbps" → 1.25e7; nullopt if the text is not a number with a unit of that kind (SimGrid's own parsers).
   std::function<std::optional<double>(Unit, const std::string&)> parse_unit;
 

@@ -8,6 +8,7 @@
 #include <unordered_set>
 
 #include "scenario/declared_hosts.hpp"
+#include "scenario/elements/elements.hpp"
 #include "scenario/host_list.hpp"
 #include "scenario/quantity.hpp"
 #include "scenario/read_failures.hpp"
@@ -59,9 +60,7 @@ std::vector<std::string> hosts_left(const std::optional<spec::PlatformSpec>& pla
 
 Cluster read_workers(const Element& element, const std::vector<spec::DeviceSpec>& own_devices,
                      const std::optional<spec::PlatformSpec>& platform, const ReadContext& context) {
-  std::vector<std::string> devices;
-  for (std::size_t i = 0; i < std::min(own_devices.size(), kMaxDevices); ++i) devices.push_back(own_devices[i].name);
-  devices.insert(devices.end(), context.catalog.devices.begin(), context.catalog.devices.end());
+  const std::vector<std::string> devices = device_names(own_devices, context);
   const auto read_device = [&](const Node& node) {
     std::string name = node.required_text("device", "the name of a device; `dadsim devices` lists them").value_or("");
     if (!name.empty() && std::ranges::find(devices, name) == devices.end())
@@ -231,7 +230,7 @@ Scenario read_scenario(const Element& root, const ReadContext& context) {
   std::optional<spec::PlatformSpec> given_platform;
   if (const Element* platform = node.required_child("platform", "the cluster, e.g. <platform file=\"cluster.xml\"/>"))
     given_platform = read_platform(*platform, context);
-  if (const Element* network = node.child("network")) scenario.network = scenario::read_network(*network, context);
+  if (const Element* network = node.child("network")) scenario.network = network_table().read(*network, context);
   scenario.devices = read_devices(node, context);
 
   Cluster cluster;

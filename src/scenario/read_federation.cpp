@@ -32,7 +32,6 @@ spec::FederationSpec read_federation(const Element& element, const ReadContext& 
     const AccessLine line = read_access_line(sites, spec.name, context);
     spec.up = line.up;
     spec.down = line.down;
-    constexpr Range kDeviation{.minimum = 0, .maximum = 3};
     spec.bandwidth_spread = sites.real("bandwidth-spread", kDeviation, 0);
     spec.latency_spread = sites.real("latency-spread", kDeviation, 0);
     federation.sites.push_back(std::move(spec));
