@@ -22,7 +22,7 @@ void write_workers(XmlWriter& xml, const Scenario& scenario) {
   constexpr std::size_t kHostsPerElement = 100;
   const std::vector<spec::Placement>& devices = scenario.all_devices();
   Open workers(xml, "workers");
-  workers.set("memory", scenario.ignore_memory ? "ignore" : "check");
+  workers_table().print_attributes(workers, scenario, {});
   for (std::size_t i = 0; i < devices.size();) {
     const spec::Placement& one = devices[i];
     std::string hosts;
@@ -33,7 +33,7 @@ void write_workers(XmlWriter& xml, const Scenario& scenario) {
     }
     Open element(xml, "worker");
     element.set("hosts", hosts).set("device", one.device);
-    if (one.speed_spread > 0) element.set("speed-spread", one.speed_spread);
+    worker_table().print_attributes(element, one, {});
   }
   if (scenario.aggregator)
     Open(xml, "aggregator")
@@ -49,7 +49,7 @@ std::string write_scenario(const Scenario& scenario, const PathText& file, bool 
   XmlWriter xml;
   {
     Open root(xml, "scenario");
-    root.set("name", scenario.name).set("seed", scenario.seed);
+    scenario_table().print_attributes(root, scenario, file);
     if (!scenario.description.empty()) Open(xml, "description").content(scenario.description);
     write_platform(xml, scenario.platform, file);
     network_table().print(xml, scenario.network, file);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "scenario/language/table.hpp"
+#include "scenario/scenario.hpp"
 #include "spec/cost_specification.hpp"
 #include "spec/evaluation_specification.hpp"
 #include "spec/failure_specification.hpp"
@@ -34,6 +35,9 @@ inline const std::vector<std::string> kLayers{
     "dense",     "convolution", "max-pool",   "mean-pool", "mean",      "select",      "gru",     "lstm",
     "attention", "layer-norm",  "batch-norm", "embedding", "positions", "class-token", "dropout", "residual"};
 
+const Table<Scenario>& scenario_table();
+const Table<Scenario>& workers_table();
+const Table<spec::Placement>& worker_table();
 const Table<spec::NetworkSpec>& network_table();
 const Table<spec::CostSpec>& costs_table();
 const Table<spec::SplitSpec>& split_table();
@@ -45,7 +49,9 @@ std::vector<ElementRule> scenario_rules();
 std::vector<ElementRule> platform_rules();
 std::vector<ElementRule> gpu_cluster_rules();
 std::vector<ElementRule> federation_rules();
+std::vector<ElementRule> fabrics_rules();
 std::vector<ElementRule> wan_rules();
+std::vector<ElementRule> pairs_rules();
 std::vector<ElementRule> variation_rules();
 std::vector<ElementRule> network_rules();
 std::vector<ElementRule> failures_rules();

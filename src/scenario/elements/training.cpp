@@ -169,7 +169,8 @@ const Table<spec::TrainingSpec>& training_table() {
                    attribute("seeds", &Spec::seeds, integer(1, 1000),
                              "Learned with so many seeds, the scenario's and those after it, for intervals of the "
                              "relative steps; the first is timed."),
-                   within(&Spec::optimizer, attribute("clip-norm", &spec::OptimizerSpec::clip_norm, real(kPositive),
+                   within(&Spec::optimizer, attribute("clip-norm", &spec::OptimizerSpec::clip_norm,
+                                                      real({.minimum = 0, .maximum = 1e9, .open_minimum = true}),
                                                       "Gradients whose norm over all parameters is larger are scaled "
                                                       "down to it before the optimizer sees them. Default: never.")
                                                 .if_given())})
