@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "scenario/load.hpp"
-#include "study/catalog.hpp"
-#include "study/experiment.hpp"
+#include "study/setting/catalog.hpp"
+#include "study/run/experiment.hpp"
 #include "study/sweep/remembering_catalog.hpp"
 
 namespace dadsim {

@@ -1,5 +1,5 @@
 // Measured steps, as `dadsim calibrate` reads them.
-#include "study/measurements.hpp"
+#include "study/measured/measurements.hpp"
 
 #include <cmath>
 

@@ -2,7 +2,7 @@
 // ones from here; and packed. What can be read is written as it was.
 #include <stdexcept>
 
-#include "study/learned_bytes.hpp"
+#include "study/learning/learned_bytes.hpp"
 #include "target.hpp"
 
 using namespace dadsim;

@@ -15,6 +15,17 @@ bool is_exact(const AlgorithmInfo& info, const spec::RunSpec& run) {
   return info.exact_with ? info.exact_with(run) : info.exact;
 }
 
+bool has_own_layers(const AlgorithmInfo& info, const spec::RunSpec& run) {
+  return std::ranges::any_of(info.statistics, [&](const LayerStatistic& one) {
+    return one.own_layers && std::ranges::find(run.share, one.name, &spec::ShareRule::statistic) != run.share.end();
+  });
+}
+
+bool is_lossy(const AlgorithmInfo& info, const std::string& statistic) {
+  const auto found = std::ranges::find(info.statistics, statistic, &LayerStatistic::name);
+  return found != info.statistics.end() && !found->exact;
+}
+
 bool compresses_gradients(const AlgorithmInfo& info, const spec::RunSpec& run) {
   if (info.sharing != Sharing::one_network) return false;
   if (!compress::compressors().at(run.compress.method).lossless) return true;

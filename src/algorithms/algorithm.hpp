@@ -81,6 +81,13 @@ struct RemarkContext {
   bool stand_in = false;    ///< nothing is known of data, batches and steps: they stand for others
 };
 
+/// How one layer may be shared, where layers may be shared in different ways.
+struct LayerStatistic {
+  std::string name;         ///< as in <share statistic="…">
+  bool exact = true;        ///< it leaves the gradient of all samples
+  bool own_layers = false;  ///< nothing is shared: sites have weights of their own there
+};
+
 /// Something wrong with a run's rules of sharing.
 struct ShareFault {
   std::ptrdiff_t rule = -1;  ///< index into RunSpec::share; −1: the default; −2: the averaging of Δ
@@ -98,6 +105,9 @@ struct AlgorithmInfo {
   std::string compute = {};  ///< what a site computes beyond plain training, in words
   std::string checks = {};   ///< what it has been held against, and how near it came; a line each
   Sharing sharing = Sharing::one_network;
+  bool is_baseline = false;  ///< what others are compared with: its steps to the target, its samples per second
+  /// The ways in which its layers may be shared, the usual one first; none: all layers are shared alike.
+  std::vector<LayerStatistic> statistics = {};
   /// What it sends and compresses are gradients, step by step: sites may remember what was lost of them, have their
   /// momentum in them, and send those of all layers as one.
   bool sends_gradients = false;
@@ -141,6 +151,8 @@ struct AlgorithmInfo {
   std::function<std::optional<Fault>(const spec::ParameterValues&, std::size_t sites)> check = nullptr;
   /// What a result must say of the algorithm on this network and with so many sites; empty: nothing.
   std::function<std::string(const RemarkContext&)> remark = nullptr;
+  /// What a result must say where another network is timed than learns, of the one that is timed; none: nothing.
+  std::function<std::string(const spec::ModelShape&)> remark_on_timed = nullptr;
   /// Of an algorithm that compresses gradients: with these parameters it leaves nothing out where `most` is `all`, for
   /// want of anything to leave out. None: it leaves something out unless its parameters are those of `lossless`.
   std::function<Reach(const spec::ParameterValues&)> reach = nullptr;
@@ -158,6 +170,10 @@ struct AlgorithmInfo {
 std::unique_ptr<Algorithm> make_algorithm(const AlgorithmInfo& info, const spec::RunSpec& run);
 /// Whether its gradients are those of all samples pooled, in this run.
 bool is_exact(const AlgorithmInfo& info, const spec::RunSpec& run);
+/// Whether some layers are each site's own.
+bool has_own_layers(const AlgorithmInfo& info, const spec::RunSpec& run);
+/// Whether the statistic of that name loses something.
+bool is_lossy(const AlgorithmInfo& info, const std::string& statistic);
 
 /// Whether a run compresses gradients at all, so that there would be something that it leaves out.
 bool compresses_gradients(const AlgorithmInfo& info, const spec::RunSpec& run);

@@ -60,7 +60,7 @@ void Dad::share_one_by_one(TrainingStep& step) {
 
 AlgorithmInfo dad_info() {
   return {
-      .name = "dad",
+      .name = Dad::kName,
       .description =
           "Sites share activations and deltas, the factors of the gradient, and form the exact gradient (dAD).",
       .source = "Baker et al., arXiv 2102.09631",

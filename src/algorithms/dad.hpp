@@ -9,6 +9,8 @@ namespace dadsim::algorithms {
 /// × (in + out) < in × out.
 class Dad final : public Algorithm {
  public:
+  static constexpr const char* kName = "dad";
+
   struct Options {
     /// A and Δ in a collective each, after the backward pass and one waited for before the next, as a plain loop over
     /// the layers does it. Otherwise both travel together, beside the rest of the backward pass.

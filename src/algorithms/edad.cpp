@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 #include "algorithms/training_step.hpp"
 
 namespace dadsim::algorithms {
@@ -57,7 +59,7 @@ std::vector<std::string> layers_that_share_deltas(const models::Network& network
 
 AlgorithmInfo edad_info() {
   return {
-      .name = "edad",
+      .name = Edad::kName,
       .description = "Sites share activations and the last delta; everyone recomputes the other deltas exactly (edAD).",
       .source = "Baker et al., arXiv 2102.09631",
       .payload = "Np; Nq of the last layer and where deltas cannot be recomputed",
@@ -85,6 +87,15 @@ AlgorithmInfo edad_info() {
                                        "the deltas of {} cannot be recomputed from the layers above and are shared as "
                                        "in dAD",
                                        fmt::join(names, ", "));
+          },
+      // Which deltas follow is a matter of the network.
+      .remark_on_timed =
+          [](const spec::ModelShape& timed) {
+            return fmt::format(
+                "of the {} matrices of {}, the deltas of {} follow from the next one's and are recomputed; the others "
+                "are sent",
+                std::ranges::count_if(timed.layers, &spec::LayerShape::has_outer_product), timed.name,
+                std::ranges::count_if(timed.layers, &spec::LayerShape::delta_follows));
           }};
 }
 

@@ -17,6 +17,8 @@ namespace dadsim::algorithms {
 /// result names them.
 class Edad final : public Algorithm {
  public:
+  static constexpr const char* kName = "edad";
+
   void run(TrainingStep& step) override;
 };
 

@@ -90,7 +90,7 @@ void GradientSharing::run(TrainingStep& step) {
 
 AlgorithmInfo gradient_sharing_info() {
   return {
-      .name = "gradient-sharing",
+      .name = GradientSharing::kName,
       .description = "Every site sends its gradients and all apply their sum (dSGD, data parallelism).",
       .source = "Dean et al., Large Scale Distributed Deep Networks, NeurIPS 2012; the baseline of arXiv 2102.09631",
       .payload = "pq",
@@ -105,6 +105,7 @@ AlgorithmInfo gradient_sharing_info() {
           "Bytes of ResNet-18 and of the LSTM per epoch: 1,023 and 7,730 MB, as published with PowerSGD "
           "(tests/algorithms/power_sgd_bytes_test.cpp)",
       .sharing = Sharing::one_network,
+      .is_baseline = true,
       .sends_gradients = true,
       .sums_in_buckets = true,
       .exact = true,

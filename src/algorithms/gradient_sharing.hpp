@@ -8,6 +8,8 @@ namespace dadsim::algorithms {
 /// leaves as soon as it is formed, while the layers below it are still being computed.
 class GradientSharing final : public Algorithm {
  public:
+  static constexpr const char* kName = "gradient-sharing";
+
   void run(TrainingStep& step) override;
 };
 

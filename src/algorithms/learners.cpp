@@ -3,7 +3,6 @@
 #include <cmath>
 
 #include "algorithms/cost.hpp"
-#include "algorithms/flexible/plan.hpp"
 #include "algorithms/gossip/own_weights_step.hpp"
 #include "algorithms/learn.hpp"
 #include "algorithms/registry.hpp"
@@ -210,7 +209,7 @@ std::unique_ptr<Learners> make_learners(const spec::RunSpec& run, const Learning
   const AlgorithmInfo& info = algorithm_registry().at(run.algorithm);
   switch (info.sharing) {
     case Sharing::one_network:
-      if (has_own_layers(run)) return std::make_unique<OwnLayers>(info, run, problem);
+      if (has_own_layers(info, run)) return std::make_unique<OwnLayers>(info, run, problem);
       return std::make_unique<OneNetwork>(info, run, problem, steps);
     case Sharing::pooled:
       return std::make_unique<OneNetwork>(info, run, problem, steps);

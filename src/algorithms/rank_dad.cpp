@@ -28,7 +28,7 @@ void RankDad::run(TrainingStep& step) {
 
 AlgorithmInfo rank_dad_info() {
   return {
-      .name = "rank-dad",
+      .name = RankDad::kName,
       .description =
           "Sites share a low-rank factorisation of their gradient, found by power iterations on activations and "
           "deltas.",

@@ -12,6 +12,8 @@ namespace dadsim::algorithms {
 /// with its matrix, as a column of ones in A: the sum of the left factors alone would depend on their signs.
 class RankDad final : public Algorithm {
  public:
+  static constexpr const char* kName = "rank-dad";
+
   enum class Mode { one_way, two_way };
   /// `table_rows`: tables of embeddings by the rows that were read, see pieces/table_rows.hpp.
   RankDad(SharedFactorsOptions options, Mode mode, bool table_rows)

@@ -1,5 +1,7 @@
 #include "algorithms/registry.hpp"
 
+#include <algorithm>
+
 #include "algorithms/dad.hpp"
 #include "algorithms/edad.hpp"
 #include "algorithms/factored/cogd.hpp"
@@ -55,6 +57,16 @@ Registry<AlgorithmInfo>& algorithm_registry() {
        cogd_info()},
   };
   return registry;
+}
+
+const AlgorithmInfo& baseline() {
+  const auto& all = algorithm_registry().all();
+  return *std::ranges::find(all, true, &AlgorithmInfo::is_baseline);
+}
+
+const AlgorithmInfo& first_of(Sharing sharing) {
+  const auto& all = algorithm_registry().all();
+  return *std::ranges::find(all, sharing, &AlgorithmInfo::sharing);
 }
 
 spec::ParameterValues default_parameters(const AlgorithmInfo& info) {

@@ -6,11 +6,11 @@
 #include "api/call.hpp"
 #include "api/result_of.hpp"
 #include "api/states.hpp"
-#include "report/csv.hpp"
-#include "report/figure_values.hpp"
 #include "report/html/report.hpp"
-#include "report/json.hpp"
-#include "report/table.hpp"
+#include "report/run/csv.hpp"
+#include "report/run/figure_values.hpp"
+#include "report/run/json.hpp"
+#include "report/run/table.hpp"
 
 namespace dadsim::api::inline v1 {
 namespace {

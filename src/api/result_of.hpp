@@ -1,7 +1,7 @@
 #pragma once
 
 #include "api/dadsim.hpp"
-#include "report/result.hpp"
+#include "report/run/result.hpp"
 
 namespace dadsim::api::inline v1 {
 

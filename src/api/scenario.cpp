@@ -1,8 +1,8 @@
 #include "api/call.hpp"
 #include "api/states.hpp"
 #include "scenario/load.hpp"
-#include "study/catalog.hpp"
 #include "study/results/carry_over.hpp"
+#include "study/setting/catalog.hpp"
 
 namespace dadsim::api::inline v1 {
 

@@ -1,9 +1,9 @@
 #pragma once
 
 #include "api/dadsim.hpp"
-#include "report/result.hpp"
+#include "report/run/result.hpp"
 #include "scenario/scenario.hpp"
-#include "study/memory_store.hpp"
+#include "study/learning/memory_store.hpp"
 #include "study/sweep/results.hpp"
 
 // What the classes of the interface keep behind their pointers.

@@ -13,7 +13,7 @@
 #include "compress/registry.hpp"
 #include "protocols/registry.hpp"
 #include "scenario/compress_rules.hpp"
-#include "study/catalog.hpp"
+#include "study/setting/catalog.hpp"
 
 namespace dadsim::cli {
 namespace {
@@ -25,7 +25,7 @@ constexpr std::array<std::pair<const char*, const char*>, 12> kFamilies{{
     {"low-rank", "matrices of few components in place of gradients"},
     {"sparsification", "few entries in place of all"},
     {"quantisation", "few bits in place of 32"},
-    {"flexible", "layers that differ in what is shared of them"},
+    {"layer-wise", "layers that differ in what is shared of them"},
     {"local-steps", "sites train alone for some steps before they exchange"},
     {"federated", "a server and clients, of whom not all take part"},
     {"asynchronous", "nobody waits for all"},

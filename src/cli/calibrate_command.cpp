@@ -16,8 +16,8 @@
 #include "cli/usage_words.hpp"
 #include "scenario/load.hpp"
 #include "sim/device.hpp"
-#include "study/calibrate.hpp"
-#include "study/catalog.hpp"
+#include "study/measured/calibrate.hpp"
+#include "study/setting/catalog.hpp"
 #include "support/atomic_file.hpp"
 #include "support/diagnostics.hpp"
 #include "support/human.hpp"
@@ -68,7 +68,7 @@ double quantity_of(const scenario::Catalog& catalog, scenario::Catalog::Unit uni
 }
 
 double& peak_of(spec::DeviceSpec& device, const std::string& precision) {
-  const auto named = spec::precision_named(precision);
+  const auto named = spec::parse<spec::Precision>(precision);
   if (named == spec::Precision::fp32) return device.peak_flops;
   if (named == spec::Precision::tf32) return device.tf32_flops;
   if (named == spec::Precision::fp16) return device.fp16_flops;

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "report/collective_report.hpp"
+#include "report/collective/collective_report.hpp"
 #include "spec/specification.hpp"
 #include "step/step.hpp"
 

@@ -15,9 +15,7 @@
 #include "cli/templates.hpp"
 #include "cli/usage_error.hpp"
 #include "cli/usage_words.hpp"
-#include "scenario/element.hpp"
-#include "scenario/schema.hpp"
-#include "scenario/vocabulary.hpp"
+#include "scenario/language/rule.hpp"
 
 namespace dadsim::cli {
 namespace {
@@ -53,53 +51,18 @@ void offer_all(Completion& completion, const std::string& begun, const std::vect
   for (const std::string& text : texts) offer(completion, begun, text);
 }
 
-const scenario::Element& schema_tree() {
-  static const scenario::Element kTree = [] {
-    scenario::Findings findings("scenario.xsd");
-    constexpr scenario::DocumentKind kDocument{"schema", "<xs:schema>", "</xs:schema>"};
-    return parse_xml(schema_with_names(), kDocument, findings);
-  }();
-  return kTree;
-}
-
-bool is_named(const scenario::Element& element, std::string_view kind, std::string_view name) {
-  const scenario::Attribute* found = element.find("name");
-  return element.name == kind && found != nullptr && found->value == name;
-}
-
-const scenario::Element* declared(const scenario::Element& in, std::string_view kind, std::string_view name) {
-  for (const scenario::Element& child : in.children) {
-    if (is_named(child, kind, name)) return &child;
-    if (const scenario::Element* found = declared(child, kind, name)) return found;
-  }
-  return nullptr;
-}
-
-void collect_values(const scenario::Element& type, std::vector<std::string>& values) {
-  if (type.name == "xs:enumeration") values.push_back(type.find("value")->value);
-  for (const scenario::Element& child : type.children) collect_values(child, values);
-}
-
-/// What the schema says that an attribute may be, where it says so one by one.
+/// What the language says that an attribute may be, where it says so one by one.
 std::vector<std::string> values_of(const std::string& element, const std::string& attribute) {
-  std::vector<std::string> values;
-  const scenario::Element& schema = schema_tree();
-  const auto rule = std::ranges::find_if(
-      schema.children, [&](const scenario::Element& one) { return is_named(one, "xs:element", element); });
-  if (rule == schema.children.end()) return values;
-  const scenario::Element* found = declared(*rule, "xs:attribute", attribute);
-  if (found == nullptr) return values;
-  collect_values(*found, values);
-  if (const scenario::Attribute* type = found->find("type")) {
-    if (const scenario::Element* named = declared(schema, "xs:simpleType", type->value)) collect_values(*named, values);
-  }
-  return values;
+  const scenario::ElementRule* rule = scenario::find_rule(element);
+  const scenario::AttributeRule* found = rule == nullptr ? nullptr : rule->find(attribute);
+  if (found == nullptr) return {};
+  return found->kind.catalog.empty() ? found->kind.names : names_of(found->kind.catalog);
 }
 
 /// "run[rank-dad]" → "run".
 std::string element_of_part(const std::string& part) { return part.substr(0, part.find('[')); }
 
-/// The PATH=VALUE of --set, by what the schema says of the scenario.
+/// The PATH=VALUE of --set, by what the language says of the scenario.
 void complete_setting(Completion& completion, const std::string& begun) {
   const std::size_t equal = begun.find('=');
   const std::string path = begun.substr(0, equal);
@@ -116,7 +79,7 @@ void complete_setting(Completion& completion, const std::string& begun) {
   if (rule == nullptr) return;
   const std::string before = last == std::string::npos ? "" : path.substr(0, last + 1);
   for (const std::string& child : rule->children) offer(completion, begun, before + child + ".");
-  for (const std::string& attribute : rule->attributes) offer(completion, begun, before + attribute + "=");
+  for (const std::string& attribute : rule->attribute_names()) offer(completion, begun, before + attribute + "=");
 }
 
 /// The value of an option, by its name and by what its help calls the value.

@@ -11,7 +11,7 @@
 #include "compress/registry.hpp"
 #include "estimate/prices.hpp"
 #include "protocols/registry.hpp"
-#include "scenario/vocabulary.hpp"
+#include "scenario/language/rule.hpp"
 #include "sim/device.hpp"
 #include "sim/platform.hpp"
 #include "spec/preset.hpp"
@@ -159,7 +159,7 @@ std::string list_models() {
   text += "\nlayers\n";
   for (const std::string& layer : scenario::find_rule("model")->children) {
     const scenario::ElementRule& rule = *scenario::find_rule(layer);
-    text += fmt::format("  <{}{}{}>{}\n", layer, rule.attributes.empty() ? "" : " ", fmt::join(rule.attributes, " "),
+    text += fmt::format("  <{}{}{}>{}\n", layer, rule.attributes.empty() ? "" : " ", fmt::join(rule.attribute_names(), " "),
                         rule.children.empty() ? "" : " with layers inside, and <shortcut> with others");
   }
   return text;

@@ -9,7 +9,7 @@
 #include "scenario/load.hpp"
 #include "scenario/root_element.hpp"
 #include "sim/platform.hpp"
-#include "study/catalog.hpp"
+#include "study/setting/catalog.hpp"
 #include "support/diagnostics.hpp"
 #include "support/terminal.hpp"
 #include "support/whole_file.hpp"

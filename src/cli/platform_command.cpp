@@ -13,7 +13,7 @@
 #include "cli/print.hpp"
 #include "cli/usage_error.hpp"
 #include "cli/usage_words.hpp"
-#include "report/csv_field.hpp"
+#include "report/text/csv_field.hpp"
 #include "sim/platform.hpp"
 #include "sim/simulator.hpp"
 #include "support/atomic_file.hpp"

@@ -8,7 +8,7 @@
 #include <cmath>
 #include <set>
 
-#include "report/json_values.hpp"
+#include "report/text/json_values.hpp"
 #include "sim/platform.hpp"
 #include "sim/simulator.hpp"
 #include "support/human.hpp"

@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-#include "report/paragraph.hpp"
+#include "report/text/paragraph.hpp"
 
 namespace dadsim::cli {
 

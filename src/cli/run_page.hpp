@@ -3,8 +3,8 @@
 #include <string>
 
 #include "report/html/about.hpp"
-#include "report/result.hpp"
-#include "report/retiming.hpp"
+#include "report/run/result.hpp"
+#include "report/run/retiming.hpp"
 #include "scenario/scenario.hpp"
 
 namespace dadsim::cli {

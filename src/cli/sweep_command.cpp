@@ -15,7 +15,7 @@
 #include "cli/usage_words.hpp"
 #include "report/html/sweep.hpp"
 #include "sim/simulator.hpp"
-#include "study/catalog.hpp"
+#include "study/setting/catalog.hpp"
 #include "study/sweep/merge.hpp"
 #include "study/sweep/read_results.hpp"
 #include "study/sweep/run.hpp"

@@ -1,10 +1,10 @@
 // What `auto` stands for: what the library of the ranks' devices has, and takes. docs/collectives.md has the rules.
-#include <algorithm>
+#include <optional>
 #include <stdexcept>
+#include <utility>
 
-#include "collectives/blocks.hpp"
-#include "collectives/layouts.hpp"
 #include "collectives/libraries.hpp"
+#include "collectives/request.hpp"
 
 namespace dadsim::collectives {
 namespace {
@@ -20,34 +20,9 @@ const CollectiveChoice& least(const std::vector<CollectiveChoice>& choices) {
 
 }  // namespace
 
-double counted_bytes(const CollectiveRequest& request, Rank ranks) {
-  switch (request.kind) {
-    case step::CollectiveKind::all_reduce:
-    case step::CollectiveKind::reduce_scatter:
-    case step::CollectiveKind::broadcast:
-    case step::CollectiveKind::reduce:
-      return request.bytes.front();
-    default:
-      return one_block_per_rank(request, ranks).total();
-  }
-}
-
-const char* messages_at_once(step::CollectiveKind kind) {
-  switch (kind) {
-    case step::CollectiveKind::gather:
-    case step::CollectiveKind::scatter:
-      return "flat";
-    case step::CollectiveKind::all_to_all:
-    case step::CollectiveKind::neighbour_exchange:
-    case step::CollectiveKind::stage_send:
-      return "direct";
-    default:
-      return nullptr;
-  }
-}
-
 std::vector<CollectiveChoice> library_choices(const CollectiveRequest& request, const RankLayout& layout) {
-  check_request(request, layout.ranks());
+  if (std::optional<Fault> fault = fault_in(request, layout.ranks()))
+    throw RefusedCollective(request.kind, *std::move(fault));
   switch (layout.library) {
     case spec::CollectiveLibrary::nccl:
       return nccl_choices(request, layout);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -96,6 +97,9 @@ class RefusedCollective : public std::invalid_argument {
  private:
   Fault fault_;
 };
+
+/// Why an algorithm of the registry cannot carry out the request among these ranks; nothing where it can.
+std::optional<Fault> fault_of(const CollectiveRequest& request, std::string_view algorithm, const RankLayout& layout);
 
 /// Lays out an algorithm of the registry by name ("auto": see choose_collective; "best", which only a simulation can
 /// tell, like "auto"). Throws RefusedCollective if there is no such algorithm for the kind or it cannot serve these

@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "collectives/blocks.hpp"
+#include "collectives/request.hpp"
 
 namespace dadsim::collectives {
 
@@ -55,12 +56,6 @@ Layout direct_neighbour_exchange;
 
 /// Collectives that a process has in progress at once over gloo: threads of PyTorch's ProcessGroupGloo.
 inline constexpr std::int32_t kGlooThreads = 2;
-
-/// Throws std::invalid_argument if the request makes no sense for so many ranks.
-void check_request(const CollectiveRequest& request, Rank ranks);
-
-/// The blocks of a request whose ranks hand over or get one block each.
-BlockSizes one_block_per_rank(const CollectiveRequest& request, Rank ranks);
 
 /// How many rings lie beside each other where `ring` is laid out.
 Rank ring_lanes(const RankLayout& layout);

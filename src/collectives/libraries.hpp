@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "collectives/collective.hpp"
+#include "collectives/request.hpp"
 
 namespace dadsim::collectives {
 
@@ -16,14 +17,8 @@ std::vector<CollectiveChoice> rccl_choices(const CollectiveRequest& request, con
 /// MPICH, which goes by thresholds.
 std::vector<CollectiveChoice> mpi_choices(const CollectiveRequest& request, const RankLayout& layout);
 
-/// Bytes that a library counts a collective by: of the whole vector, or of the blocks of all ranks.
-double counted_bytes(const CollectiveRequest& request, Rank ranks);
-
 /// What of their bandwidth NCCL takes its trees to reach with so many bytes, which do not fill the pipeline
 /// (treeCorrectionFactor).
 double tree_share_of_bandwidth(Protocol protocol, double bytes);
-
-/// Collectives that are plain messages between the ranks, all at once.
-const char* messages_at_once(step::CollectiveKind kind);
 
 }  // namespace dadsim::collectives

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "collectives/collective.hpp"
+#include "collectives/layouts.hpp"
 
 namespace dadsim::collectives {
 
@@ -75,6 +75,12 @@ bool RankLayout::is_hierarchical() const {
     if (node_of[static_cast<std::size_t>(rank)] != rank / each) return false;
   }
   return true;
+}
+
+const RankLayout::Channel& slowest_channel(const RankLayout& layout) {
+  const bool one_node = std::all_of(layout.node_of.begin(), layout.node_of.end(),
+                                    [&](std::int32_t node) { return node == layout.node_of.front(); });
+  return one_node ? layout.inside : layout.between;
 }
 
 }  // namespace dadsim::collectives

@@ -1,8 +1,8 @@
 #include <algorithm>
-#include <cmath>
-#include <stdexcept>
+#include <optional>
 
 #include "collectives/layouts.hpp"
+#include "collectives/request.hpp"
 #include "support/diagnostics.hpp"
 
 namespace dadsim::collectives {
@@ -114,80 +114,22 @@ const std::vector<Entry>& entries() {
   return all;
 }
 
-[[noreturn]] void refuse(step::CollectiveKind kind, const std::string& what, const std::string& remedy) {
-  throw RefusedCollective(kind, {what, remedy});
+const Entry* find_entry(step::CollectiveKind kind, std::string_view name) {
+  const auto found = std::ranges::find_if(
+      entries(), [&](const Entry& entry) { return entry.info.kind == kind && entry.info.name == name; });
+  return found == entries().end() ? nullptr : &*found;
 }
 
-const Entry& find_entry(step::CollectiveKind kind, std::string_view name) {
+Fault no_such(step::CollectiveKind kind, std::string_view name) {
   std::vector<std::string> names;
   for (const Entry& entry : entries()) {
-    if (entry.info.kind != kind) continue;
-    if (entry.info.name == name) return entry;
-    names.push_back(entry.info.name);
+    if (entry.info.kind == kind) names.push_back(entry.info.name);
   }
   names.insert(names.end(), {"auto", "best"});
-  refuse(kind, "there is no algorithm '" + std::string(name) + "'", suggestion(name, names));
-}
-
-bool takes_the_whole_vector(step::CollectiveKind kind) {
-  return kind == step::CollectiveKind::all_reduce || kind == step::CollectiveKind::reduce_scatter ||
-         kind == step::CollectiveKind::broadcast || kind == step::CollectiveKind::reduce;
-}
-
-void check_bytes(const CollectiveRequest& request, Rank n) {
-  const std::string given = std::to_string(request.bytes.size()) + " sizes";
-  if (takes_the_whole_vector(request.kind)) {
-    if (request.bytes.size() != 1) refuse(request.kind, given, "it takes one, that of the whole vector");
-  } else if (request.bytes.size() != 1 && request.bytes.size() != static_cast<std::size_t>(n)) {
-    refuse(request.kind, given + " for " + std::to_string(n) + " ranks",
-           "it takes one for each rank, or a single one if all are the same");
-  }
-  for (const double size : request.bytes) {
-    if (!std::isfinite(size) || size < 0) {
-      refuse(request.kind, "a size of " + std::to_string(size) + " bytes", "sizes are finite and not negative");
-    }
-  }
-  if (!std::isfinite(request.segment_bytes) || request.segment_bytes < 0) {
-    refuse(request.kind, "segments of " + std::to_string(request.segment_bytes) + " bytes",
-           "a segment is larger than 0 bytes; 0 lets the algorithm choose");
-  }
-}
-
-void check_neighbours(const CollectiveRequest& request, Rank n) {
-  if (request.neighbours.size() != static_cast<std::size_t>(n)) {
-    refuse(request.kind,
-           "neighbours of " + std::to_string(request.neighbours.size()) + " ranks, not of " + std::to_string(n),
-           "every rank has a list of those it sends to, which may be empty");
-  }
-  for (Rank rank = 0; rank < n; ++rank) {
-    std::vector<Rank> peers = request.neighbours[static_cast<std::size_t>(rank)];
-    std::sort(peers.begin(), peers.end());
-    const std::string whose = "rank " + std::to_string(rank);
-    if (!peers.empty() && (peers.front() < 0 || peers.back() >= n)) {
-      const Rank stray = peers.front() < 0 ? peers.front() : peers.back();
-      refuse(request.kind, whose + " has neighbour " + std::to_string(stray),
-             "neighbours are ranks from 0 to " + std::to_string(n - 1));
-    }
-    if (std::binary_search(peers.begin(), peers.end(), rank)) {
-      refuse(request.kind, whose + " is its own neighbour", "a rank does not send to itself");
-    }
-    if (const auto twice = std::adjacent_find(peers.begin(), peers.end()); twice != peers.end()) {
-      refuse(request.kind, whose + " has neighbour " + std::to_string(*twice) + " twice", "an edge is listed once");
-    }
-  }
+  return {"there is no algorithm '" + std::string(name) + "'", suggestion(name, names)};
 }
 
 }  // namespace
-
-void check_request(const CollectiveRequest& request, Rank n) {
-  if (n < 1) refuse(request.kind, "no ranks", "a collective needs one rank or more");
-  check_bytes(request, n);
-  if (request.root < 0 || request.root >= n) {
-    refuse(request.kind, "root " + std::to_string(request.root),
-           "with " + std::to_string(n) + " ranks the root is from 0 to " + std::to_string(n - 1));
-  }
-  if (request.kind == step::CollectiveKind::neighbour_exchange) check_neighbours(request, n);
-}
 
 const std::vector<CollectiveAlgorithm>& collective_registry() {
   static const std::vector<CollectiveAlgorithm> registry = [] {
@@ -200,33 +142,39 @@ const std::vector<CollectiveAlgorithm>& collective_registry() {
 
 std::vector<std::string> fitting_algorithms(const CollectiveRequest& request, const RankLayout& layout) {
   std::vector<std::string> names;
+  if (fault_in(request, layout.ranks())) return names;
   for (const Entry& entry : entries()) {
     if (entry.info.kind != request.kind || (entry.needs_nodes && !layout.is_hierarchical())) continue;
     const std::string& name = entry.info.name;
     if (name.starts_with("nvls") && !layout.switch_adds_up) continue;
     if (name == "sharp" && !layout.fabric_adds_up) continue;
-    try {
-      lay_out(request, name, layout);
-      names.push_back(name);
-    } catch (const std::invalid_argument&) {  // not for these ranks
-    }
+    names.push_back(name);
   }
   return names;
 }
 
-std::unique_ptr<Rounds> lay_out(const CollectiveRequest& request, std::string_view algorithm,
-                                const RankLayout& layout) {
-  check_request(request, layout.ranks());
-  const Entry& entry =
-      find_entry(request.kind, algorithm == "auto" || algorithm == "best" ? choose_collective(request, layout)
-                                                                          : std::string(algorithm));
-  if (layout.ranks() == 1) return std::make_unique<NoRounds>();
-  if (entry.needs_nodes && !layout.is_hierarchical()) {
-    refuse(request.kind,
-           "'" + entry.info.name +
-               "' needs several nodes, each with the same number of ranks, two or more, numbered node by node",
-           "'ring' serves any ranks");
+std::optional<Fault> fault_of(const CollectiveRequest& request, std::string_view algorithm, const RankLayout& layout) {
+  if (std::optional<Fault> fault = fault_in(request, layout.ranks())) return fault;
+  if (algorithm == "auto" || algorithm == "best") return {};
+  const Entry* entry = find_entry(request.kind, algorithm);
+  if (entry == nullptr) return no_such(request.kind, algorithm);
+  if (layout.ranks() == 1 || !entry->needs_nodes || layout.is_hierarchical()) return {};
+  return Fault{"'" + entry->info.name +
+                   "' needs several nodes, each with the same number of ranks, two or more, numbered node by node",
+               "'ring' serves any ranks"};
+}
+
+std::unique_ptr<Rounds> lay_out(const CollectiveRequest& request, std::string_view name, const RankLayout& layout) {
+  std::string algorithm(name);
+  if (std::optional<Fault> fault = fault_of(request, algorithm, layout))
+    throw RefusedCollective(request.kind, *std::move(fault));
+  if (algorithm == "auto" || algorithm == "best") {
+    algorithm = choose_collective(request, layout);
+    if (std::optional<Fault> fault = fault_of(request, algorithm, layout))
+      throw RefusedCollective(request.kind, *std::move(fault));
   }
+  const Entry& entry = *find_entry(request.kind, algorithm);
+  if (layout.ranks() == 1) return std::make_unique<NoRounds>();
   std::unique_ptr<Rounds> rounds = entry.layout(request, layout);
   if (rounds->protocol() == Protocol::by_message) {
     const bool asked = request.protocol != Protocol::by_message;
@@ -234,16 +182,6 @@ std::unique_ptr<Rounds> lay_out(const CollectiveRequest& request, std::string_vi
   }
   rounds->set_start_seconds(rounds->start_seconds() + layout.start_seconds);
   return rounds;
-}
-
-BlockSizes one_block_per_rank(const CollectiveRequest& request, Rank ranks) {
-  return request.bytes.size() == 1 ? BlockSizes(ranks, request.bytes.front()) : BlockSizes(request.bytes);
-}
-
-const RankLayout::Channel& slowest_channel(const RankLayout& layout) {
-  const bool one_node = std::all_of(layout.node_of.begin(), layout.node_of.end(),
-                                    [&](std::int32_t node) { return node == layout.node_of.front(); });
-  return one_node ? layout.inside : layout.between;
 }
 
 }  // namespace dadsim::collectives

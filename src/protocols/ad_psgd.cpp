@@ -259,7 +259,8 @@ ProtocolInfo ad_psgd_info() {
           .state =
               [](const spec::ParameterValues&) {
                 return estimate::AlgorithmState{step::extent::parameters()};  // the model that is read
-              }};
+              },
+          .models_held = [](const spec::ParameterValues&, double sites, bool) { return sites; }};
 }
 
 }  // namespace dadsim::protocols

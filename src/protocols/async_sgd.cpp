@@ -271,7 +271,9 @@ ProtocolInfo async_sgd_info() {
               "lost on the way is asked for again after 5 s",
           .follows_drift = false,
           .parameters = async_parameters(),
-          .make = [](const Setting& setting) { return std::make_unique<AsyncSgd>(setting); }};
+          .make = [](const Setting& setting) { return std::make_unique<AsyncSgd>(setting); },
+          // The model of each worker, and the gradients of half of them under way.
+          .models_held = [](const spec::ParameterValues&, double sites, bool) { return 1.5 * sites; }};
 }
 
 }  // namespace dadsim::protocols

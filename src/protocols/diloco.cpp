@@ -19,7 +19,8 @@ ProtocolInfo diloco_info() {
       .state =
           [](const spec::ParameterValues&) {
             return estimate::AlgorithmState{step::extent::parameters()};  // the weights that the round began with
-          }};
+          },
+      .models_held = LocalSteps::models_held};
   for (spec::ParameterSpec& parameter : LocalSteps::outer_parameters("0.7")) {
     info.parameters.push_back(std::move(parameter));
   }

@@ -74,7 +74,9 @@ ProtocolInfo fed_async_info() {
         const double a = std::stod(values.at("a"));
         if (a >= 0 || a == kPaperA) return {};
         return Fault{fmt::format("a = {} would make old updates count more", a), "0 or more, or -1 for the paper's"};
-      }};
+      },
+      .models_held = [](const spec::ParameterValues& values, double sites,
+                        bool) { return FederatedAsync::models_held(values, sites, 1); }};
 }
 
 }  // namespace dadsim::protocols

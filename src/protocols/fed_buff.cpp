@@ -50,7 +50,9 @@ ProtocolInfo fed_buff_info() {
       .family = "asynchronous",
       .on_failure = "a client that fails is replaced by another",
       .parameters = std::move(parameters),
-      .make = [](const Setting& setting) { return std::make_unique<FedBuff>(setting); }};
+      .make = [](const Setting& setting) { return std::make_unique<FedBuff>(setting); },
+      .models_held = [](const spec::ParameterValues& values, double sites,
+                        bool) { return FederatedAsync::models_held(values, sites, std::stod(values.at("buffer"))); }};
 }
 
 }  // namespace dadsim::protocols

@@ -144,7 +144,8 @@ ProtocolInfo fed_opt_info() {
             const double beta1 = std::stod(values.at("beta1"));
             if (beta1 >= 0 || beta1 == kPaperBeta1) return {};
             return Fault{fmt::format("beta1 = {} is no share", beta1), "0 or more, or -1 for the paper's"};
-          }};
+          },
+          .models_held = FederatedRounds::models_held()};
 }
 
 }  // namespace dadsim::protocols

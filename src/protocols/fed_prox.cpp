@@ -25,7 +25,8 @@ ProtocolInfo fed_prox_info() {
           .payload = "d down and d up, per client and round",
           .on_failure = "a client that fails is left out of the round; the server waits for the others",
           .parameters = std::move(parameters),
-          .make = [](const Setting& setting) { return std::make_unique<FedProx>(setting); }};
+          .make = [](const Setting& setting) { return std::make_unique<FedProx>(setting); },
+          .models_held = FederatedRounds::models_held()};
 }
 
 }  // namespace dadsim::protocols

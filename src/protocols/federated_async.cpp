@@ -17,6 +17,13 @@ std::vector<world::Node> nodes_until(std::size_t sites) {
 
 }  // namespace
 
+double FederatedAsync::models_held(const spec::ParameterValues& values, double sites, double buffer) {
+  const double at_work = std::stod(values.at("concurrency"));
+  const double clients = at_work > 0 ? std::min(at_work, sites) : sites;
+  const double updates = std::stod(values.at("updates")) * buffer;
+  return updates > 0 ? std::min(clients, updates) : clients;
+}
+
 std::vector<spec::ParameterSpec> FederatedAsync::common_parameters() {
   std::vector<spec::ParameterSpec> parameters = {
       spec::integer_parameter("concurrency", 0, 1e9, "0", "clients that are at work at a time; 0: all"),

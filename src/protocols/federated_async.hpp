@@ -23,6 +23,8 @@ class FederatedAsync : public Federation {
 
   /// concurrency, updates, and the parameters of local training.
   static std::vector<spec::ParameterSpec> common_parameters();
+  /// See ProtocolInfo::models_held; a model is made of so many updates.
+  static double models_held(const spec::ParameterValues& values, double sites, double buffer);
 
  protected:
   struct Update {

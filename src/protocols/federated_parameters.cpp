@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <cmath>
+
 #include "protocols/federated_rounds.hpp"
 
 namespace dadsim::protocols {
@@ -25,6 +28,14 @@ std::vector<spec::ParameterSpec> FederatedRounds::straggler_parameters(const std
                            "share of a round's clients that can do only a part of their local work"),
       spec::choice_parameter("partial", partial, {"keep", "drop"},
                              "what becomes of the part that a straggler has done"),
+  };
+}
+
+std::function<double(const spec::ParameterValues&, double, bool)> FederatedRounds::models_held(double per_client) {
+  return [per_client](const spec::ParameterValues& values, double sites, bool fails) -> double {
+    if (std::stod(values.at("deadline")) > 0) return 1;  // a round goes on with those that are there
+    const double wanted = std::max(1.0, std::round(std::stod(values.at("fraction")) * sites));
+    return per_client * (fails ? std::max(1.0, wanted * std::stod(values.at("minimum"))) : wanted);
   };
 }
 

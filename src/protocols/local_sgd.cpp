@@ -31,7 +31,8 @@ ProtocolInfo local_sgd_info() {
       .state =
           [](const spec::ParameterValues&) {
             return estimate::AlgorithmState{step::extent::parameters()};  // the weights that the round began with
-          }};
+          },
+      .models_held = LocalSteps::models_held};
   info.parameters.push_back(spec::real_parameter("post-local", 0, 1e6, "0", "epochs with a period of 1 before"));
   return info;
 }

@@ -1,3 +1,6 @@
+#include "algorithms/dad.hpp"
+#include "algorithms/gradient_sharing.hpp"
+#include "algorithms/rank_dad.hpp"
 #include "algorithms/registry.hpp"
 #include "protocols/partial_participation.hpp"
 
@@ -44,17 +47,17 @@ ProtocolInfo partial_info(const std::string& name, const std::string& algorithm,
 }  // namespace
 
 ProtocolInfo partial_gradient_sharing_info() {
-  return partial_info("partial-gradient-sharing", "gradient-sharing",
+  return partial_info("partial-gradient-sharing", algorithms::GradientSharing::kName,
                       "Gradient sharing among the sites that are asked, and whose gradients come before a deadline.");
 }
 
 ProtocolInfo partial_dad_info() {
-  return partial_info("partial-dad", "dad",
+  return partial_info("partial-dad", algorithms::Dad::kName,
                       "dAD among the sites that are asked, and whose activations and deltas come before a deadline.");
 }
 
 ProtocolInfo partial_rank_dad_info() {
-  return partial_info("partial-rank-dad", "rank-dad",
+  return partial_info("partial-rank-dad", algorithms::RankDad::kName,
                       "rank-dAD among the sites that are asked, and whose factors come before a deadline.");
 }
 

@@ -75,6 +75,10 @@ struct ProtocolInfo {
   std::function<bool(const spec::ParameterValues&)> compresses = nullptr;
   /// What it keeps on every worker beyond what any training does; none: nothing.
   std::function<estimate::AlgorithmState(const spec::ParameterValues&)> state = {};
+  /// How many models this machine holds at a time while it is learned, at least: what clients have trained, and what of
+  /// it has arrived, is held until it has gone into a model, and a model until those who train from it have done so
+  /// (docs/event-driven.md). None: one. `fails`: participants may.
+  std::function<double(const spec::ParameterValues&, double sites, bool fails)> models_held = {};
 };
 
 }  // namespace dadsim::protocols

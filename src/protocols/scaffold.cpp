@@ -105,7 +105,9 @@ ProtocolInfo scaffold_info() {
               [](const spec::ParameterValues&) {
                 // c and c_i.
                 return estimate::AlgorithmState{2.0 * step::extent::parameters(), 0, true};
-              }};
+              },
+          // With what corrects each client's gradients.
+          .models_held = FederatedRounds::models_held(3)};
 }
 
 }  // namespace dadsim::protocols

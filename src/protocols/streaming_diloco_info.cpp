@@ -35,7 +35,8 @@ ProtocolInfo streaming_diloco_info() {
       .state =
           [](const spec::ParameterValues&) {
             return estimate::AlgorithmState{step::extent::parameters()};  // the fragments that it has got last
-          }};
+          },
+      .models_held = LocalSteps::models_held};
   for (spec::ParameterSpec& parameter : LocalSteps::outer_parameters("0.4")) {
     info.parameters.push_back(std::move(parameter));
   }

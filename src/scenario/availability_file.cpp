@@ -22,7 +22,7 @@ namespace {
 
 using Change = spec::AvailabilitySpec::Change;
 
-constexpr const char* kForm =
+constexpr const char* kLineForm =
     "host, seconds with or without their unit, and on or off: phone-3 22.5h on, or phone-3,81000,1";
 constexpr std::size_t kColumns = 3;
 
@@ -64,7 +64,7 @@ std::optional<Columns> columns_of(const std::vector<std::string>& words) {
                                                                                   : std::nullopt;
 }
 
-std::vector<std::string> cells_of(std::string_view line) {
+std::vector<std::string> fields_of(std::string_view line) {
   for (const char separator : {'\t', ',', ';'}) {
     if (line.find(separator) == std::string_view::npos) continue;
     std::vector<std::string> cells;
@@ -88,7 +88,7 @@ class AvailabilityReader {
       ++number;
       const std::string text = trimmed(line.substr(0, line.find('#')));
       if (text.empty()) continue;
-      const std::vector<std::string> words = cells_of(text);
+      const std::vector<std::string> words = fields_of(text);
       if (std::exchange(first, false)) {
         if (const auto named = columns_of(words)) {
           columns = *named;
@@ -129,7 +129,7 @@ class AvailabilityReader {
     const std::optional<double> at = all ? time_of(words[columns[1]]) : std::nullopt;
     const std::optional<bool> on = all ? state_of(words[columns[2]]) : std::nullopt;
     if (!at || !on) {
-      findings_.add(Origin{"", number}, fmt::format("'{}' is no change of a host", printable(line)), kForm);
+      findings_.add(Origin{"", number}, fmt::format("'{}' is no change of a host", printable(line)), kLineForm);
       return;
     }
     lines_.push_back({{words[columns[0]], *at, *on}, number});

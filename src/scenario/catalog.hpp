@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "scenario/language/rule.hpp"
 #include "spec/data_specification.hpp"
 #include "spec/parameter.hpp"
 #include "spec/sample_shape.hpp"
@@ -39,6 +40,7 @@ struct Catalog {
     bool needs_server = false;     ///< an aggregator, where it is event-driven
     bool plain_sgd = false;        ///< it needs SGD without momentum
     bool adam = false;             ///< it needs Adam or AdamW
+    bool is_baseline = false;      ///< what others are compared with
     /// What is wrong with its parameters together for so many workers; none: nothing. May be none.
     std::function<std::optional<Fault>(const spec::ParameterValues&, std::size_t workers)> check = nullptr;
     /// What is wrong with learning such a network with these parameters; none: nothing. May be none.
@@ -48,6 +50,8 @@ struct Catalog {
     std::function<std::optional<Fault>(const spec::ParameterValues&, spec::ExchangeMode)> check_exchange = nullptr;
     /// Whether <compress> means something to it with these parameters. May be none: it does.
     std::function<bool(const spec::ParameterValues&)> compresses = nullptr;
+    /// The ways in which layers may be shared, the usual one first; none: all layers are shared alike.
+    std::vector<std::string> statistics = {};
     /// What is wrong with a run's rules of sharing on this network; none: it has no such rules.
     std::function<std::vector<ShareFault>(const spec::RunSpec&, const spec::ModelSpec&, const spec::SampleShape&)>
         check_share = nullptr;
@@ -74,7 +78,7 @@ struct Catalog {
   std::vector<std::string> regions;
   std::function<std::optional<spec::WanSpec::Pair>(const std::string& from, const std::string& to)> region_pair;
 
-  enum class Unit { seconds, bytes, bytes_per_second, flops };
+  using Unit = scenario::Unit;
   /// "100Mbps" → 1.25e7; nullopt if the text is not a number with a unit of that kind (SimGrid's own parsers).
   std::function<std::optional<double>(Unit, const std::string&)> parse_unit;
 

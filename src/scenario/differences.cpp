@@ -7,7 +7,6 @@
 #include "scenario/element.hpp"
 #include "scenario/findings.hpp"
 #include "scenario/load.hpp"
-#include "scenario/vocabulary.hpp"
 
 namespace dadsim::scenario {
 namespace {

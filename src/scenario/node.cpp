@@ -36,17 +36,6 @@ bool is_editor_hint(std::string_view attribute) {
 
 }  // namespace
 
-bool Range::contains(double value) const {
-  return (open_minimum ? value > minimum : value >= minimum) && (open_maximum ? value < maximum : value <= maximum);
-}
-
-std::string Range::to_string() const {
-  std::string low = open_minimum ? fmt::format("above {}", minimum) : fmt::format("from {}", minimum);
-  if (std::isinf(maximum)) return low;
-  if (open_maximum) return low + fmt::format(" to below {}", maximum);
-  return fmt::format("{}{} {}", low, open_minimum ? ", at most" : " to", maximum);
-}
-
 std::optional<double> parse_real(std::string_view text) {
   const std::optional<double> value = parse_whole<double>(text);
   if (!value || !std::isfinite(*value)) return std::nullopt;
@@ -72,13 +61,13 @@ Node::Node(const Element& element, Findings& findings)
 
 void Node::check_attributes() const {
   for (const Attribute& attribute : element_.attributes) {
-    if (std::ranges::find(rule_.attributes, attribute.name) != rule_.attributes.end()) continue;
+    if (rule_.find(attribute.name) != nullptr) continue;
     if (rule_.root && is_editor_hint(attribute.name)) continue;
     if (attribute.name.starts_with("xmlns") || attribute.name.find(':') != std::string::npos) {
       findings_.add(attribute.origin, fmt::format("'{}' on <{}>", printable(attribute.name), element_.name),
                     "remove it: the language has no namespace");
-    } else if (!rule_.any_attribute) {
-      const std::string near = findings_.suggest(attribute.name, rule_.attributes);
+    } else if (rule_.parameters.empty()) {
+      const std::string near = findings_.suggest(attribute.name, rule_.attribute_names());
       findings_.add(attribute.origin,
                     fmt::format("unknown attribute '{}' of <{}>", printable(attribute.name), element_.name),
                     near.empty() ? fmt::format("<{}> has no attributes", element_.name) : near);
@@ -178,6 +167,15 @@ double Node::real(std::string_view attribute, const Range& range, double fallbac
   return has(attribute) ? real(attribute, range).value_or(fallback) : fallback;
 }
 
+std::optional<std::int64_t> Node::integer(std::string_view attribute) const {
+  const Range& range = rule_.find(attribute)->kind.range;
+  return integer(attribute, static_cast<std::int64_t>(range.minimum), static_cast<std::int64_t>(range.maximum));
+}
+
+std::optional<double> Node::real(std::string_view attribute) const {
+  return real(attribute, rule_.find(attribute)->kind.range);
+}
+
 std::vector<std::int64_t> Node::integers(std::string_view attribute, std::int64_t minimum, std::int64_t maximum) const {
   const std::string remedy = fmt::format("whole numbers from {} to {} with spaces between them", minimum, maximum);
   const std::optional<std::string> all = required_text(attribute, remedy);
@@ -208,6 +206,10 @@ std::size_t Node::choice(std::string_view attribute, std::span<const std::string
   return fallback;
 }
 
+std::size_t Node::chosen(std::string_view attribute) const {
+  return choice(attribute, rule_.find(attribute)->kind.names, 0);
+}
+
 const Element* Node::child(std::string_view name) const {
   const auto found = std::ranges::find(element_.children, name, &Element::name);
   return found == element_.children.end() ? nullptr : &*found;
@@ -225,6 +227,15 @@ std::vector<const Element*> Node::children(std::string_view name) const {
     if (child.name == name) result.push_back(&child);
   }
   return result;
+}
+
+std::vector<const Element*> Node::children(std::string_view name, std::size_t most) const {
+  std::vector<const Element*> all = children(name);
+  if (all.size() > most) {
+    fail(fmt::format("{} <{}>", all.size(), name), fmt::format("at most {}", most));
+    all.resize(most);
+  }
+  return all;
 }
 
 void Node::refuse(std::string_view attribute, const std::string& because, const std::string& remedy) const {

@@ -11,23 +11,10 @@
 #include <vector>
 
 #include "scenario/element.hpp"
-#include "scenario/vocabulary.hpp"
+#include "scenario/language/rule.hpp"
+#include "spec/names.hpp"
 
 namespace dadsim::scenario {
-
-/// An interval of numbers; its bounds belong to it unless they are open.
-struct Range {
-  double minimum = 0;
-  double maximum = std::numeric_limits<double>::infinity();
-  bool open_minimum = false;
-  bool open_maximum = false;
-
-  bool contains(double value) const;
-  std::string to_string() const;  ///< "from 0 to 1", "above 0", "from 0 to below 1"
-};
-
-inline constexpr Range kShare{.minimum = 0, .maximum = 1};
-inline constexpr Range kPositiveShare{.minimum = 0, .maximum = 1, .open_minimum = true};
 
 /// The whole text as a number, or nullopt: no spaces, no nan, no infinity, nothing that a double cannot hold.
 std::optional<double> parse_real(std::string_view text);
@@ -60,14 +47,28 @@ class Node {
   std::optional<double> real(std::string_view attribute, const Range& range) const;
   std::vector<std::int64_t> integers(std::string_view attribute, std::int64_t minimum, std::int64_t maximum) const;
   bool boolean(std::string_view attribute, bool fallback) const;
+  // In the range that the language says.
+  std::optional<std::int64_t> integer(std::string_view attribute) const;
+  std::optional<double> real(std::string_view attribute) const;
   /// Index into `choices`.
   std::size_t choice(std::string_view attribute, std::span<const std::string> choices, std::size_t fallback) const;
+  /// Which of the names that the language lists; the first where it is left out or wrong.
+  std::size_t chosen(std::string_view attribute) const;
+  /// A value of an enumeration by its name.
+  template <spec::Named Enum>
+  Enum named(std::string_view attribute, Enum fallback) const {
+    static const std::vector<std::string> kNames = spec::all_names<Enum>();
+    const std::size_t chosen = choice(attribute, kNames, kNames.size());
+    return chosen == kNames.size() ? fallback : names_of(Enum{})[chosen].value;
+  }
 
   /// The child of that name, or nullptr.
   const Element* child(std::string_view name) const;
   /// The child of that name, or nullptr and an error.
   const Element* required_child(std::string_view name, const std::string& remedy) const;
   std::vector<const Element*> children(std::string_view name) const;
+  /// The first `most` of them, with an error if there are more.
+  std::vector<const Element*> children(std::string_view name, std::size_t most) const;
 
   /// An error if the attribute is there: it means nothing beside what `because` says.
   void refuse(std::string_view attribute, const std::string& because, const std::string& remedy) const;

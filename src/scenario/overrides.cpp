@@ -7,7 +7,7 @@
 #include <charconv>
 #include <optional>
 
-#include "scenario/vocabulary.hpp"
+#include "scenario/language/rule.hpp"
 
 namespace dadsim::scenario {
 namespace {
@@ -115,11 +115,11 @@ class Override {
     if (rule == nullptr) return "a path ends with an attribute, e.g. training.batch=64";
     if (rule->text) return "only attributes can be set; edit the file";
     if (rule->attributes.empty()) return fmt::format("go on to one of {}", fmt::join(rule->children, ", "));
-    return fmt::format("a path ends with an attribute: {}", fmt::join(rule->attributes, ", "));
+    return fmt::format("a path ends with an attribute: {}", fmt::join(rule->attribute_names(), ", "));
   }
 
   void unknown_element(const ElementRule& parent, const std::string& name) {
-    if (std::ranges::find(parent.attributes, name) != parent.attributes.end()) {
+    if (parent.find(name) != nullptr) {
       return fail(fmt::format("'{}' is an attribute of <{}> and holds nothing", name, parent.name),
                   "end the path there");
     }

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "scenario/language/read_context.hpp"
 #include "scenario/xml_writer.hpp"
 #include "spec/cost_specification.hpp"
 #include "spec/evaluation_specification.hpp"
@@ -14,17 +15,18 @@
 
 namespace dadsim::scenario {
 
-/// How the path of a file is written.
-using PathText = std::function<std::string(const std::string&)>;
-
 void write_devices(XmlWriter& xml, const std::vector<spec::DeviceSpec>& devices);
 void write_drifts(XmlWriter& xml, const std::vector<spec::DriftSpec>& drifts);
 void write_data(XmlWriter& xml, const spec::DataSpec& data, const PathText& file);
 void write_model(XmlWriter& xml, const spec::ModelSpec& model);
-void write_costs(XmlWriter& xml, const spec::CostSpec& costs);
-void write_evaluation(XmlWriter& xml, const spec::EvaluationSpec& evaluation);
+void write_training(XmlWriter& xml, const spec::TrainingSpec& training);
+void write_timing_only(XmlWriter& xml, const spec::OptimizerSpec& optimizer);
 void write_failures(XmlWriter& xml, const spec::FailureSpec& what, const PathText& file);
 void write_goal(XmlWriter& xml, const spec::GoalSpec& goal);
+void write_runs(XmlWriter& xml, const std::vector<spec::RunSpec>& runs, const PathText& file);
+void write_parameters(XmlWriter::Open& element, const spec::RunSpec& run, const PathText& file);
+void write_compress(XmlWriter& xml, const spec::CompressSpec& compress);
+void write_share(XmlWriter& xml, const spec::RunSpec& run);
 void write_sweep(XmlWriter& xml, const spec::SweepSpec& sweep);
 
 }  // namespace dadsim::scenario

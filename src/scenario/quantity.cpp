@@ -74,6 +74,20 @@ std::string right_unit(Catalog::Unit kind, const std::string& written) {
 
 }  // namespace
 
+const char* base_unit(Catalog::Unit unit) {
+  switch (unit) {
+    case Catalog::Unit::seconds:
+      return "s";
+    case Catalog::Unit::bytes:
+      return "B";
+    case Catalog::Unit::bytes_per_second:
+      return "Bps";
+    case Catalog::Unit::flops:
+      return "f";
+  }
+  return "";
+}
+
 std::string meant_quantity(Catalog::Unit unit, const std::string& text, const Catalog& catalog) {
   std::string compact;
   for (const char c : text) {

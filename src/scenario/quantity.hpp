@@ -8,13 +8,6 @@
 
 namespace dadsim::scenario {
 
-/// What a number with a unit has to be, and how to say so.
-struct QuantityForm {
-  Catalog::Unit unit;
-  Range range;
-  const char* remedy;
-};
-
 inline constexpr QuantityForm kBandwidthForm{Catalog::Unit::bytes_per_second,
                                              {.minimum = 0, .open_minimum = true},
                                              "a bandwidth above 0 with its unit, e.g. 100Mbps"};
@@ -28,6 +21,9 @@ inline constexpr QuantityForm kBytesForm{
 /// What a text was meant for that is no quantity of the kind, as it would be right: "20 Mbps" is "20Mbps", "100mbps" is
 /// "100Mbps", "5 sec" is "5s". Empty where that cannot be said.
 std::string meant_quantity(Catalog::Unit unit, const std::string& text, const Catalog& catalog);
+
+/// The unit that stands for a factor of one, as SimGrid reads it: "s", "B", "Bps", "f".
+const char* base_unit(Catalog::Unit unit);
 
 /// A quantity that must be there. Nullopt with a finding if it is missing, no such quantity, or not in the range.
 std::optional<double> required_quantity(const Node& node, const char* attribute, const QuantityForm& form,

@@ -8,6 +8,7 @@
 #include <unordered_set>
 
 #include "scenario/declared_hosts.hpp"
+#include "scenario/elements/elements.hpp"
 #include "scenario/host_list.hpp"
 #include "scenario/quantity.hpp"
 #include "scenario/read_failures.hpp"
@@ -59,9 +60,7 @@ std::vector<std::string> hosts_left(const std::optional<spec::PlatformSpec>& pla
 
 Cluster read_workers(const Element& element, const std::vector<spec::DeviceSpec>& own_devices,
                      const std::optional<spec::PlatformSpec>& platform, const ReadContext& context) {
-  std::vector<std::string> devices;
-  for (std::size_t i = 0; i < std::min(own_devices.size(), kMaxDevices); ++i) devices.push_back(own_devices[i].name);
-  devices.insert(devices.end(), context.catalog.devices.begin(), context.catalog.devices.end());
+  const std::vector<std::string> devices = device_names(own_devices, context);
   const auto read_device = [&](const Node& node) {
     std::string name = node.required_text("device", "the name of a device; `dadsim devices` lists them").value_or("");
     if (!name.empty() && std::ranges::find(devices, name) == devices.end())
@@ -71,7 +70,7 @@ Cluster read_workers(const Element& element, const std::vector<spec::DeviceSpec>
 
   const Node node(element, context.findings);
   Cluster cluster;
-  cluster.ignore_memory = node.choice("memory", std::array<std::string, 2>{"check", "ignore"}, 0) == 1;
+  cluster.ignore_memory = node.chosen("memory") == 1;
   if (const Element* aggregator = node.child("aggregator")) {
     const Node one(*aggregator, context.findings);
     spec::Placement placement;
@@ -86,7 +85,7 @@ Cluster read_workers(const Element& element, const std::vector<spec::DeviceSpec>
   for (const Element* worker : workers) {
     const Node one(*worker, context.findings);
     const std::string device = read_device(one);
-    const double spread = one.real("speed-spread", {.minimum = 0, .maximum = 3}, 0);
+    const double spread = worker_table().read(one, context).speed_spread;
     const std::optional<std::string> text =
         one.required_text("hosts", "names of hosts in the platform, e.g. gpu-[0-15]");
     if (!text) continue;
@@ -218,12 +217,7 @@ Scenario read_scenario(const Element& root, const ReadContext& context) {
     return scenario;
   }
   const Node node(root, context.findings);
-  scenario.name = node.required_text("name", "a title for the scenario").value_or("");
-  if (const Attribute* seed = root.find("seed")) {
-    const std::optional<std::uint64_t> value = parse_unsigned(seed->value);
-    if (!value) node.fail_at("seed", "is no seed", "a whole number from 0 to 18446744073709551615");
-    scenario.seed = value.value_or(scenario.seed);
-  }
+  scenario_table().read(node, context, scenario);
   if (const Element* description = node.child("description")) {
     const Node text(*description, context.findings);
     scenario.description = trimmed(description->text);
@@ -231,7 +225,7 @@ Scenario read_scenario(const Element& root, const ReadContext& context) {
   std::optional<spec::PlatformSpec> given_platform;
   if (const Element* platform = node.required_child("platform", "the cluster, e.g. <platform file=\"cluster.xml\"/>"))
     given_platform = read_platform(*platform, context);
-  if (const Element* network = node.child("network")) scenario.network = scenario::read_network(*network, context);
+  if (const Element* network = node.child("network")) scenario.network = network_table().read(*network, context);
   scenario.devices = read_devices(node, context);
 
   Cluster cluster;

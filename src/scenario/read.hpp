@@ -5,18 +5,12 @@
 #include "scenario/catalog.hpp"
 #include "scenario/element.hpp"
 #include "scenario/findings.hpp"
+#include "scenario/language/read_context.hpp"
 #include "scenario/node.hpp"
 #include "scenario/scenario.hpp"
 #include "spec/sample_shape.hpp"
 
 namespace dadsim::scenario {
-
-/// What every part of the reader needs.
-struct ReadContext {
-  const std::string& path;  ///< of the file that is read
-  const Catalog& catalog;
-  Findings& findings;
-};
 
 /// The data as they turned out; classes and the channels of the shape are 0 if unknown because something is wrong.
 struct DataFindings {
@@ -32,7 +26,6 @@ inline constexpr std::size_t kMaxDevices = 1000;
 inline constexpr std::int64_t kMaxSamples = 1'000'000'000;
 
 // One function per element; the files follow. Each fills in defaults and goes on after errors.
-spec::NetworkSpec read_network(const Element& element, const ReadContext& context);
 /// `fallback` is the kind where the element says none.
 spec::SplitSpec read_split(const Element& element, std::size_t workers, const DataFindings& data,
                            spec::SplitSpec::Kind fallback, const ReadContext& context);
@@ -59,6 +52,8 @@ struct LearningNetwork {
 std::vector<spec::RunSpec> read_runs(const Node& scenario, bool has_aggregator, std::size_t workers,
                                      const spec::TrainingSpec& training, const LearningNetwork& network,
                                      const ReadContext& context);
+/// How the matrices of a run become bytes.
+spec::CompressSpec read_compress(const Node& run, const Catalog::Algorithm& algorithm, const ReadContext& context);
 /// Reads the rules by which a run shares its layers.
 void read_share(const Node& run, const Catalog::Algorithm& algorithm, spec::RunSpec& into, const ReadContext& context);
 /// That the rules fit the network. All else of the run has been read.
@@ -69,6 +64,10 @@ spec::EvaluationSpec read_evaluation(const Element& element, const DataFindings&
                                      const std::vector<spec::RunSpec>& runs, const ReadContext& context);
 spec::CostSpec read_costs(const Element& element, const std::vector<spec::DeviceSpec>& own_devices,
                           const ReadContext& context);
+/// That a corruption of pictures is one of pictures.
+void check_picture(const Node& node, spec::Corruption corruption, const DataFindings& data);
+/// Devices that a scenario may name: its own and those of the catalogue.
+std::vector<std::string> device_names(const std::vector<spec::DeviceSpec>& own_devices, const ReadContext& context);
 /// The lines that have a price must be there.
 void check_lines(const Element& costs, const Scenario& scenario, const ReadContext& context);
 /// `scenario` is complete but for hosts and data.

@@ -71,13 +71,6 @@ spec::LinkSpec read_one_way(const Node& node, const char* attribute, const std::
 
 bool is_own_link(const spec::LinkSpec& link) { return link.source == kOwnLink; }
 
-std::span<const std::string> transport_names() {
-  static const std::array<std::string, 4> kNames = {to_string(spec::Transport::plain), to_string(spec::Transport::tcp),
-                                                    to_string(spec::Transport::rdma),
-                                                    to_string(spec::Transport::nvlink)};
-  return kNames;
-}
-
 spec::LinkSpec read_catalog_link(const Node& node, const char* attribute, const ReadContext& context) {
   const std::optional<std::string> name = node.required_text(attribute, "a link of the catalogue, e.g. ib-ndr");
   if (!name) return {};
@@ -101,10 +94,9 @@ spec::LinkSpec read_cluster_link(const Node& node, const char* attribute, spec::
 
 std::optional<double> read_queue(const Node& node, bool any_tcp, spec::Transport transport,
                                  const ReadContext& context) {
-  static const std::array<std::string, 2> kControls = {"cubic", "bbr"};
   std::optional<double> queue;
   if (node.has("queue")) queue = quantity(node, "queue", kBytesForm, 0, context.catalog);
-  const bool bbr = node.choice("congestion", kControls, 0) == 1;
+  const bool bbr = node.chosen("congestion") == 1;
   if (bbr) {
     if (queue) node.refuse("queue", "means nothing beside congestion=\"bbr\", which keeps queues short", "remove it");
     queue = kNeverFull;
@@ -122,7 +114,7 @@ AccessLine read_access_line(const Node& node, const std::string& owner, const Re
   const std::array<spec::LinkSpec*, 2> both = {&line.up, &line.down};
 
   if (node.has("transport")) {
-    const auto transport = static_cast<spec::Transport>(node.choice("transport", transport_names(), 0));
+    const spec::Transport transport = node.named("transport", spec::Transport::plain);
     for (spec::LinkSpec* link : both) {
       if (link->transport == transport) continue;
       link->transport = transport;
@@ -130,7 +122,7 @@ AccessLine read_access_line(const Node& node, const std::string& owner, const Re
     }
   }
   if (node.has("efficiency")) {
-    const double share = node.real("efficiency", {.minimum = 0, .maximum = 1, .open_minimum = true}, 1);
+    const double share = node.real("efficiency").value_or(1);
     for (spec::LinkSpec* link : both) link->efficiency = share;
   }
 

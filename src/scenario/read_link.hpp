@@ -1,7 +1,6 @@
 #pragma once
 
 #include <optional>
-#include <span>
 #include <string>
 
 #include "scenario/read.hpp"
@@ -12,9 +11,6 @@ namespace dadsim::scenario {
 
 /// Whether a link was given by its bandwidth.
 bool is_own_link(const spec::LinkSpec& link);
-
-/// "plain", "tcp", "rdma", "nvlink", in the order of Transport.
-std::span<const std::string> transport_names();
 
 /// The link of the catalogue that a required attribute names. With a finding and without numbers if there is none.
 spec::LinkSpec read_catalog_link(const Node& node, const char* attribute, const ReadContext& context);

@@ -1,16 +1,12 @@
 #pragma once
 
 #include "scenario/read.hpp"
-#include "spec/parallelism.hpp"
 
 namespace dadsim::scenario {
 
 /// How many devices a worker is of, as <timed-as> says; 1 where that is left out or wrong (what is wrong is found when
 /// the element is read).
 std::int64_t devices_per_worker(const Element* timed_as);
-
-/// The attributes of <timed-as> on how a worker is laid out over devices. `batch`: samples of a worker and step.
-spec::ParallelismSpec read_parallelism(const Node& node, std::int64_t batch);
 
 /// That the devices can be dealt out to workers, and that the runs can be divided so.
 void check_parallelism(const Element& timed_as, const spec::TimedAsSpec& timed, std::size_t devices,

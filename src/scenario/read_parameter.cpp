@@ -39,7 +39,7 @@ std::string read_parameter(const Node& node, const spec::ParameterSpec& paramete
 
 void check_parameter_names(const Node& node, const ParameterOwner& owner, std::span<const ParameterOwner> all,
                            const ReadContext& context) {
-  std::vector<std::string> known = find_rule(node.element().name)->attributes;
+  std::vector<std::string> known = find_rule(node.element().name)->attribute_names();
   for (const spec::ParameterSpec& parameter : owner.parameters) known.push_back(parameter.name);
   for (const Attribute& attribute : node.element().attributes) {
     if (attribute.name.find(':') != std::string::npos || attribute.name == "xmlns") continue;  // refused already

@@ -60,6 +60,8 @@ struct MissingPair {
 };
 MissingPair missing_between(GivenPairs& pairs, std::size_t a, std::size_t b);
 
+/// What if links were faster or slower.
+std::vector<spec::LinkChange> read_changes(const Node& platform, const ReadContext& context);
 // What changes while time passes.
 std::vector<spec::PlatformSpec::Profile> read_profiles(const Node& platform, const ReadContext& context);
 /// `hosts` of the platform, or nullptr where they are not known.

@@ -3,14 +3,13 @@
 #include <string>
 #include <vector>
 
+#include "scenario/elements/elements.hpp"
 #include "scenario/node.hpp"
 #include "spec/sweep_specification.hpp"
 
 namespace dadsim::scenario {
 
 // What <vary> and <allow> have in common: a path, its values, and the form in which they are set.
-
-inline constexpr double kLargestWhole = 9007199254740992.0;  // 2⁵³: whole numbers up to it are exact
 
 /// Words, or with semicolons what stands between these; what is empty at the end counts for nothing.
 std::vector<std::string> values_of(const std::string& text);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -8,7 +9,14 @@
 
 namespace dadsim::scenario {
 
-/// The text of scenario.xsd, built in.
+/// The names that a catalogue of the program has; none: it is not known here.
+using CatalogNames = std::function<std::vector<std::string>(const std::string& catalog)>;
+
+/// The language as an XML Schema, as far as that can say it: units, and which attributes belong together, are checked
+/// after it. Attributes that are names of a catalogue take those of `names`, so that editors propose them.
+std::string schema_with(const CatalogNames& names);
+
+/// The same without the names of catalogues: what scenarios are checked against.
 std::string_view scenario_schema();
 
 struct SchemaError {

@@ -18,10 +18,11 @@ Element made(const char* name, std::vector<std::pair<const char*, std::string>> 
 
 /// Of <training> the optimizer means something to times: what it keeps and what it computes.
 void check_training(const Node& training) {
-  for (const char* attribute :
-       {"batch", "batches", "epochs", "target-accuracy", "stop", "evaluate-every", "seeds", "exact"})
-    training.refuse(attribute, "is of learning, and <timing-only> learns nothing",
-                    "the batch is that of <timed-as>; of <training> the optimizer");
+  for (const std::string& attribute : find_rule("training")->attribute_names()) {
+    if (attribute != "clip-norm")
+      training.refuse(attribute, "is of learning, and <timing-only> learns nothing",
+                      "the batch is that of <timed-as>; of <training> the optimizer");
+  }
   if (const Element* schedule = training.child("schedule")) {
     Node(*schedule, training.findings())
         .fail("<schedule> is of learning, and <timing-only> learns nothing", "<training> without it");

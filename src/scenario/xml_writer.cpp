@@ -9,7 +9,7 @@
 namespace dadsim::scenario {
 namespace {
 
-const xmlChar* text(const char* value) { return reinterpret_cast<const xmlChar*>(value); }
+const xmlChar* xml_chars(const char* value) { return reinterpret_cast<const xmlChar*>(value); }
 
 void check(int result) {
   if (result < 0) throw std::bad_alloc();  // nothing else can fail when writing to memory
@@ -24,22 +24,22 @@ XmlWriter::XmlWriter() : buffer_(nullptr, &xmlBufferFree), writer_(nullptr, &xml
   writer_.reset(xmlNewTextWriterMemory(buffer_.get(), 0));
   if (writer_ == nullptr) throw std::bad_alloc();
   xmlTextWriterSetIndent(writer_.get(), 1);
-  xmlTextWriterSetIndentString(writer_.get(), text("  "));
+  xmlTextWriterSetIndentString(writer_.get(), xml_chars("  "));
   check(xmlTextWriterStartDocument(writer_.get(), nullptr, "UTF-8", nullptr));
 }
 
 XmlWriter::Open::Open(XmlWriter& writer, const char* name) : writer_(writer) {
-  check(xmlTextWriterStartElement(writer.writer_.get(), text(name)));
+  check(xmlTextWriterStartElement(writer.writer_.get(), xml_chars(name)));
 }
 
 XmlWriter::Open::~Open() { xmlTextWriterEndElement(writer_.writer_.get()); }
 
 void XmlWriter::Open::content(const std::string& value) {
-  check(xmlTextWriterWriteString(writer_.writer_.get(), text(value.c_str())));
+  check(xmlTextWriterWriteString(writer_.writer_.get(), xml_chars(value.c_str())));
 }
 
 void XmlWriter::Open::write_attribute(const char* name, const std::string& value) {
-  check(xmlTextWriterWriteAttribute(writer_.writer_.get(), text(name), text(value.c_str())));
+  check(xmlTextWriterWriteAttribute(writer_.writer_.get(), xml_chars(name), xml_chars(value.c_str())));
 }
 
 std::string XmlWriter::finish() {

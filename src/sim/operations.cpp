@@ -7,14 +7,14 @@
 #include <span>
 #include <variant>
 
-#include "sim/failed_child.hpp"
-#include "sim/loaded_cluster.hpp"
+#include "sim/child/loaded_cluster.hpp"
+#include "sim/child/timing_messages.hpp"
 #include "sim/network/rank_layout.hpp"
+#include "sim/process/failed_child.hpp"
 #include "sim/step/collective_choice.hpp"
 #include "sim/step/compute_time.hpp"
 #include "sim/step/laid_out.hpp"
 #include "sim/step/step_semantics.hpp"
-#include "sim/timing_messages.hpp"
 #include "step/operations_bytes.hpp"
 #include "support/diagnostics.hpp"
 #include "support/human.hpp"

@@ -10,12 +10,12 @@
 #include <string_view>
 #include <utility>
 
-#include "sim/child_process.hpp"
-#include "sim/failed_child.hpp"
+#include "sim/child/timing_child.hpp"
+#include "sim/child/timing_messages.hpp"
 #include "sim/platform.hpp"
+#include "sim/process/child_process.hpp"
+#include "sim/process/failed_child.hpp"
 #include "sim/step/step_selection.hpp"
-#include "sim/timing_child.hpp"
-#include "sim/timing_messages.hpp"
 #include "step/schedule_check.hpp"
 #include "step/timing_bytes.hpp"
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -7,6 +8,7 @@
 #include <vector>
 
 #include "spec/drift_specification.hpp"
+#include "spec/names.hpp"
 #include "spec/sample_shape.hpp"
 
 // Where the samples come from and who has which, complete and checked.
@@ -127,6 +129,15 @@ struct SplitSpec {
   double size_spread = 0;    ///< log-normal: standard deviation of the logarithm
   double size_exponent = 0;  ///< Zipf: the k-th largest site has a size in proportion to k^−exponent
 };
+constexpr auto names_of(SplitSpec::Kind) {
+  using enum SplitSpec::Kind;
+  return std::to_array<Name<SplitSpec::Kind>>({{iid, "iid"},
+                                               {by_class, "class"},
+                                               {dirichlet, "dirichlet"},
+                                               {shards, "shards"},
+                                               {sizes, "sizes"},
+                                               {by_site, "site"}});
+}
 
 /// How the features differ from site to site: x ↦ e^(gain·z) x + offset·z′ + noise·z″ with standard normal z and z′ for
 /// each site and channel, z″ for each value.

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "spec/names.hpp"
+
 // How the data of sites change while a play goes on.
 
 namespace dadsim::spec {
@@ -24,13 +26,19 @@ enum class Corruption : std::uint8_t {
   glass_blur,
 };
 
-/// Their names, in the order of the enumeration.
-inline const std::array<std::string, 11> kCorruptions = {"none",   "noise",       "gain-offset", "clip",
-                                                         "gamma",  "exponential", "blur",        "contrast",
-                                                         "zigzag", "edges",       "glass-blur"};
-
-inline const std::string& to_string(Corruption corruption) {
-  return kCorruptions[static_cast<std::size_t>(corruption)];
+constexpr auto names_of(Corruption) {
+  using enum Corruption;
+  return std::to_array<Name<Corruption>>({{none, "none"},
+                                          {noise, "noise"},
+                                          {gain_offset, "gain-offset"},
+                                          {clip, "clip"},
+                                          {gamma, "gamma"},
+                                          {exponential, "exponential"},
+                                          {blur, "blur"},
+                                          {contrast, "contrast"},
+                                          {zigzag, "zigzag"},
+                                          {edges, "edges"},
+                                          {glass_blur, "glass-blur"}});
 }
 
 /// Whether it is one of pictures alone.

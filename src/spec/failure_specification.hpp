@@ -1,9 +1,12 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <limits>
 #include <string>
 #include <vector>
+
+#include "spec/names.hpp"
 
 // What goes wrong in a cluster while an event-driven run is played, and who is there when. Names are those of the
 // platform's hosts and links, in which * stands for anything. Times are seconds from the beginning of the run, which is
@@ -72,6 +75,11 @@ struct AvailabilitySpec {
   double drop_out = 0, returns = 600;
   bool operator==(const AvailabilitySpec&) const = default;
 };
+constexpr auto names_of(AvailabilitySpec::By) {
+  using enum AvailabilitySpec::By;
+  return std::to_array<Name<AvailabilitySpec::By>>(
+      {{always, "always"}, {diurnal, "diurnal"}, {sessions, "sessions"}, {file, "file"}});
+}
 
 /// What a node's state is written to, so that it can go on after a failure: after every `every` seconds of computing it
 /// stands still for bytes ÷ storage; coming back it waits `restore`, reads them at the same rate, and does again what

@@ -5,26 +5,6 @@
 
 namespace dadsim::spec {
 
-const char* to_string(LayerKind kind) {
-  switch (kind) {
-    case LayerKind::dense:
-      return "dense";
-    case LayerKind::convolution:
-      return "convolution";
-    case LayerKind::attention:
-      return "attention";
-    case LayerKind::recurrence:
-      return "recurrence";
-    case LayerKind::embedding:
-      return "embedding";
-    case LayerKind::normalisation:
-      return "normalisation";
-    case LayerKind::element_wise:
-      return "element-wise";
-  }
-  throw std::logic_error("unknown kind of layer");
-}
-
 LayerShape dense_shape(std::string name, std::int64_t in, std::int64_t out, bool bias) {
   LayerShape shape;
   shape.name = std::move(name);

@@ -1,9 +1,12 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
+
+#include "spec/names.hpp"
 
 namespace dadsim::spec {
 
@@ -17,7 +20,16 @@ enum class LayerKind : std::uint8_t {
   element_wise,   ///< anything else that passes over its values
 };
 
-const char* to_string(LayerKind kind);
+constexpr auto names_of(LayerKind) {
+  using enum LayerKind;
+  return std::to_array<Name<LayerKind>>({{dense, "dense"},
+                                         {convolution, "convolution"},
+                                         {attention, "attention"},
+                                         {recurrence, "recurrence"},
+                                         {embedding, "embedding"},
+                                         {normalisation, "normalisation"},
+                                         {element_wise, "element-wise"}});
+}
 
 /// How tensor parallelism of width T divides a layer among T devices (Shoeybi et al., arXiv:1909.08053, section 3).
 enum class TensorSplit : std::uint8_t {

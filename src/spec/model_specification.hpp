@@ -1,16 +1,23 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <variant>
 #include <vector>
+
+#include "spec/names.hpp"
 
 // The network that learns, complete and checked.
 
 namespace dadsim::spec {
 
 enum class Activation : std::uint8_t { identity, relu, tanh, sigmoid, gelu };
-const char* to_string(Activation activation);
+constexpr auto names_of(Activation) {
+  using enum Activation;
+  return std::to_array<Name<Activation>>(
+      {{identity, "identity"}, {relu, "relu"}, {tanh, "tanh"}, {sigmoid, "sigmoid"}, {gelu, "gelu"}});
+}
 
 /// y = φ(x Wᵀ + b)
 struct DenseSpec {

@@ -1,6 +1,9 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
+
+#include "spec/names.hpp"
 
 namespace dadsim::spec {
 
@@ -9,6 +12,10 @@ enum class PipelineOrder : std::uint8_t {
   one_f_one_b,  ///< one forward, one backward, as soon as a backward pass can begin (Narayanan et al., SC 2021)
   gpipe,        ///< all forward passes, then all backward passes (Huang et al., NeurIPS 2019)
 };
+constexpr auto names_of(PipelineOrder) {
+  using enum PipelineOrder;
+  return std::to_array<Name<PipelineOrder>>({{one_f_one_b, "1f1b"}, {gpipe, "gpipe"}});
+}
 
 /// What of the forward pass is computed again in the backward pass instead of being kept.
 enum class Recomputation : std::uint8_t {
@@ -16,6 +23,10 @@ enum class Recomputation : std::uint8_t {
   selective,  ///< attention's scores and their products (Korthikanti et al., MLSys 2023, section 5)
   full,       ///< whole blocks: what comes into a block is kept alone (Chen et al., arXiv:1604.06174)
 };
+constexpr auto names_of(Recomputation) {
+  using enum Recomputation;
+  return std::to_array<Name<Recomputation>>({{none, "none"}, {selective, "selective"}, {full, "full"}});
+}
 
 /// What replicas divide among themselves instead of keeping it each (ZeRO: Rajbhandari et al., SC 2020).
 enum class Sharding : std::uint8_t {
@@ -24,6 +35,11 @@ enum class Sharding : std::uint8_t {
   gradients,   ///< these, and gradients (ZeRO-2, SHARD_GRAD_OP)
   parameters,  ///< these, and parameters (ZeRO-3, FULL_SHARD)
 };
+constexpr auto names_of(Sharding) {
+  using enum Sharding;
+  return std::to_array<Name<Sharding>>(
+      {{none, "none"}, {optimizer, "optimizer"}, {gradients, "gradients"}, {parameters, "parameters"}});
+}
 
 /// How one replica of a network is laid out over several devices, and what it does with a batch. A worker of an
 /// algorithm is a replica: tensor × pipeline devices.

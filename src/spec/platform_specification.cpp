@@ -45,32 +45,6 @@ void add_hosts(const PlatformFileSpec& /*file*/, std::vector<std::string>& /*nam
 
 }  // namespace
 
-const char* to_string(Transport transport) {
-  switch (transport) {
-    case Transport::plain:
-      return "plain";
-    case Transport::tcp:
-      return "tcp";
-    case Transport::rdma:
-      return "rdma";
-    case Transport::nvlink:
-      return "nvlink";
-  }
-  throw std::logic_error("unknown transport");
-}
-
-const char* to_string(CollectiveLibrary library) {
-  switch (library) {
-    case CollectiveLibrary::nccl:
-      return "nccl";
-    case CollectiveLibrary::rccl:
-      return "rccl";
-    case CollectiveLibrary::mpi:
-      return "mpi";
-  }
-  throw std::logic_error("unknown library");
-}
-
 std::vector<std::string> host_names(const PlatformSpec& platform) {
   std::vector<std::string> names;
   std::visit([&](const auto& what) { add_hosts(what, names); }, platform.what);

@@ -1,9 +1,12 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <variant>
 #include <vector>
+
+#include "spec/names.hpp"
 
 // What a cluster is made of, complete and checked: what the scenario reader fills in and the simulator builds.
 // Bandwidths are byte/s of the wire (10 Gbit/s Ethernet is 1.25e9), latencies seconds one way.
@@ -18,7 +21,10 @@ enum class Transport : std::uint8_t {
   rdma,    ///< InfiniBand, RoCE, EFA, PCIe: a stated share of the nominal bandwidth
   nvlink,  ///< NVLink and NVSwitch: a stated share of the nominal bandwidth
 };
-const char* to_string(Transport transport);
+constexpr auto names_of(Transport) {
+  using enum Transport;
+  return std::to_array<Name<Transport>>({{plain, "plain"}, {tcp, "tcp"}, {rdma, "rdma"}, {nvlink, "nvlink"}});
+}
 
 /// The library that carries out collectives among devices.
 enum class CollectiveLibrary : std::uint8_t {
@@ -26,7 +32,10 @@ enum class CollectiveLibrary : std::uint8_t {
   rccl,  ///< AMD's
   mpi,   ///< of CPUs
 };
-const char* to_string(CollectiveLibrary library);
+constexpr auto names_of(CollectiveLibrary) {
+  using enum CollectiveLibrary;
+  return std::to_array<Name<CollectiveLibrary>>({{nccl, "nccl"}, {rccl, "rccl"}, {mpi, "mpi"}});
+}
 
 /// Generation of NVIDIA's GPUs, as far as NCCL's tuner tells them apart.
 enum class GpuGeneration : std::uint8_t { volta, ampere, hopper, blackwell };
@@ -69,6 +78,11 @@ struct FabricSpec {
   std::vector<std::int64_t>
       dimensions;  ///< torus: nodes along each axis. dragonfly: groups, routers per group, nodes per router
 };
+constexpr auto names_of(FabricSpec::Kind) {
+  using enum FabricSpec::Kind;
+  return std::to_array<Name<FabricSpec::Kind>>(
+      {{one_switch, "one-switch"}, {fat_tree, "fat-tree"}, {dragonfly, "dragonfly"}, {torus, "torus"}});
+}
 
 /// Nodes of GPUs. Hosts are called `gpu-0` …, numbered node by node; in a composition `NAME.gpu-0` ….
 struct GpuClusterSpec {
@@ -170,6 +184,10 @@ struct PlatformSpec {
   /// To what the platform is built with, one after the other: a link that several fit gets the product.
   std::vector<LinkChange> changes = {};
 };
+constexpr auto names_of(PlatformSpec::Profile::Of) {
+  using enum PlatformSpec::Profile::Of;
+  return std::to_array<Name<PlatformSpec::Profile::Of>>({{bandwidth, "bandwidth"}, {latency, "latency"}});
+}
 
 /// From now on what differs from site to site is drawn from this seed.
 void draw_populations_from(std::uint64_t seed, PlatformSpec& platform);

@@ -2,8 +2,8 @@
 
 #include <array>
 #include <cstdint>
-#include <optional>
-#include <string_view>
+
+#include "spec/names.hpp"
 
 namespace dadsim::spec {
 
@@ -18,9 +18,10 @@ enum class Precision : std::uint8_t {
 inline constexpr std::array kPrecisions{Precision::fp32, Precision::tf32, Precision::fp16, Precision::bf16,
                                         Precision::fp8};
 
-const char* to_string(Precision precision);
-/// The precision of that name, or nullopt.
-std::optional<Precision> precision_named(std::string_view name);
+constexpr auto names_of(Precision) {
+  using enum Precision;
+  return std::to_array<Name<Precision>>({{fp32, "fp32"}, {tf32, "tf32"}, {fp16, "fp16"}, {bf16, "bf16"}, {fp8, "fp8"}});
+}
 
 /// Bytes of an activation or gradient in memory and on the wire.
 double bytes_per_element(Precision precision);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -10,6 +11,7 @@
 #include "spec/device_specification.hpp"
 #include "spec/layer_shape.hpp"
 #include "spec/model_specification.hpp"
+#include "spec/names.hpp"
 #include "spec/parallelism.hpp"
 #include "spec/parameter.hpp"
 #include "spec/platform_specification.hpp"
@@ -31,6 +33,11 @@ struct OptimizerSpec {
   double trust = 0.001;                               ///< lars: η of its paper, the trust in a layer's step
   double clip_norm = 0;  ///< the gradient is scaled down to this norm where its own is larger; 0: never
 };
+constexpr auto names_of(OptimizerSpec::Kind) {
+  using enum OptimizerSpec::Kind;
+  return std::to_array<Name<OptimizerSpec::Kind>>(
+      {{sgd, "sgd"}, {adam, "adam"}, {adamw, "adamw"}, {lamb, "lamb"}, {lars, "lars"}});
+}
 
 /// Factor on the learning rate over time.
 struct ScheduleSpec {
@@ -41,6 +48,10 @@ struct ScheduleSpec {
   double factor = 0.1;                   ///< steps
   double final_factor = 0;               ///< cosine: what it ends at, as a share of the learning rate
 };
+constexpr auto names_of(ScheduleSpec::Kind) {
+  using enum ScheduleSpec::Kind;
+  return std::to_array<Name<ScheduleSpec::Kind>>({{constant, "constant"}, {steps, "steps"}, {cosine, "cosine"}});
+}
 
 struct TrainingSpec {
   enum class Batches { proportional, equal, poisson };
@@ -64,9 +75,21 @@ struct TrainingSpec {
   /// The greatest of them: where training that stops at its target ends.
   double last_target() const;
 };
+constexpr auto names_of(TrainingSpec::Batches) {
+  using enum TrainingSpec::Batches;
+  return std::to_array<Name<TrainingSpec::Batches>>(
+      {{proportional, "proportional"}, {equal, "equal"}, {poisson, "poisson"}});
+}
+constexpr auto names_of(TrainingSpec::Stop) {
+  using enum TrainingSpec::Stop;
+  return std::to_array<Name<TrainingSpec::Stop>>({{budget, "budget"}, {target, "target"}});
+}
 
 enum class ExchangeMode { aggregator, peer };
-const char* to_string(ExchangeMode exchange);
+constexpr auto names_of(ExchangeMode) {
+  using enum ExchangeMode;
+  return std::to_array<Name<ExchangeMode>>({{aggregator, "aggregator"}, {peer, "peer"}});
+}
 
 /// What is done to the matrices of a run before they are sent.
 struct CompressSpec {
@@ -79,7 +102,10 @@ struct CompressSpec {
   Scope scope = Scope::layer;
   bool operator==(const CompressSpec&) const = default;
 };
-const char* to_string(CompressSpec::Scope scope);
+constexpr auto names_of(CompressSpec::Scope) {
+  using enum CompressSpec::Scope;
+  return std::to_array<Name<CompressSpec::Scope>>({{layer, "layer"}, {tensor, "tensor"}, {model, "model"}});
+}
 
 /// How the gradients of some layers are shared, in a run of an algorithm that lets layers differ.
 struct ShareRule {
@@ -125,7 +151,10 @@ enum class Attention : std::uint8_t {
   plain,  ///< the scores of all pairs of positions are written, and kept for the backward pass
   flash,  ///< block by block, scores are never written, and computed again in the backward pass (arXiv:2205.14135)
 };
-const char* to_string(Attention attention);
+constexpr auto names_of(Attention) {
+  using enum Attention;
+  return std::to_array<Name<Attention>>({{plain, "plain"}, {flash, "flash"}});
+}
 
 /// What the steps are timed as.
 struct TimedAsSpec {
@@ -165,7 +194,11 @@ enum class Fidelity : std::uint8_t {
   flow,       ///< sharing of links worked out once per set of pairs; needs workers in step and an idle, steady network
   closed_form,  ///< latency plus bytes over bandwidth of the worst pair, no sharing: for orientation
 };
-const char* to_string(Fidelity fidelity);
+constexpr auto names_of(Fidelity) {
+  using enum Fidelity;
+  return std::to_array<Name<Fidelity>>(
+      {{automatic, "auto"}, {message, "message"}, {flow, "flow"}, {closed_form, "closed-form"}});
+}
 
 /// How the network is simulated.
 struct NetworkSpec {

@@ -55,20 +55,6 @@ std::string VariedPath::at_quantile(double quantile) const {
 
 std::string VariedPath::with(double number) const { return put_into(form, number_text(*this, number)); }
 
-const char* to_string(SweepSpec::Method method) {
-  switch (method) {
-    case SweepSpec::Method::grid:
-      return "grid";
-    case SweepSpec::Method::list:
-      return "list";
-    case SweepSpec::Method::random:
-      return "random";
-    case SweepSpec::Method::latin_hypercube:
-      return "latin-hypercube";
-  }
-  throw std::logic_error("unknown method");
-}
-
 std::int64_t count_points(const SweepSpec& sweep) {
   constexpr std::int64_t kBeyond = kMostSweepPoints + 1;
   if (sweep.drawn()) return std::min(sweep.points, kBeyond);

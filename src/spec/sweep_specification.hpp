@@ -1,8 +1,11 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
+
+#include "spec/names.hpp"
 
 // What a sweep varies: the same scenario asked many times, with other values at some paths.
 
@@ -46,7 +49,11 @@ struct SweepSpec {
 
   bool drawn() const { return method == Method::random || method == Method::latin_hypercube; }
 };
-const char* to_string(SweepSpec::Method method);
+constexpr auto names_of(SweepSpec::Method) {
+  using enum SweepSpec::Method;
+  return std::to_array<Name<SweepSpec::Method>>(
+      {{grid, "grid"}, {list, "list"}, {random, "random"}, {latin_hypercube, "latin-hypercube"}});
+}
 
 inline constexpr std::int64_t kMostSweepPoints = 100'000;
 inline constexpr std::int64_t kMostSweepSeeds = 1'000;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <stdexcept>
+#include <utility>
 #include <variant>
 
 namespace dadsim::step {
@@ -39,7 +40,7 @@ double bytes_sent(const Task& task, std::size_t workers) {
   }
 }
 
-Taken choose(const Choices& choices, const std::vector<LayerCosts>& layers, std::size_t positions) {
+std::optional<Taken> least_of(const Choices& choices, const std::vector<LayerCosts>& layers, std::size_t positions) {
   const std::size_t count = choices.alternatives.size();
   // best[a]: of the layers from this one to the last, with a taken here; above[i][a]: what the layer above takes then.
   std::vector<double> best;
@@ -67,12 +68,18 @@ Taken choose(const Choices& choices, const std::vector<LayerCosts>& layers, std:
     if (choices.alternatives[a].passes_down || best[a] == kImpossible) continue;
     if (at == count || best[a] < best[at]) at = a;
   }
-  if (at == count) throw std::logic_error("no alternative fits every layer");
+  if (at == count) return {};
   for (std::size_t i = 0; i < layers.size(); ++i) {
     taken.at(layers[i].position) = static_cast<std::int32_t>(at);
     at = above[i][at];
   }
   return taken;
+}
+
+Taken choose(const Choices& choices, const std::vector<LayerCosts>& layers, std::size_t positions) {
+  std::optional<Taken> taken = least_of(choices, layers, positions);
+  if (!taken) throw std::logic_error("no alternative fits every layer");
+  return *std::move(taken);
 }
 
 Taken fewest_bytes(const StepStructure& structure, const StepSizes& sizes, const spec::ModelShape& learned,

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <vector>
 
 #include "step/schedule.hpp"
@@ -18,7 +19,9 @@ double bytes_sent(const Task& task, std::size_t workers);
 /// above has a layer above it that passes that down, and such a layer has one below that needs it. The layers are a
 /// chain, so that the best way through them is found from the last to the first, exactly (Viterbi). Of equally good
 /// ones the alternative that stands first is taken. `layers` in the order of the network; `positions` is how many
-/// layers of any kind the network has. Throws std::logic_error where no alternative fits a layer.
+/// layers of any kind the network has. Nothing where no alternative fits a layer.
+std::optional<Taken> least_of(const Choices& choices, const std::vector<LayerCosts>& layers, std::size_t positions);
+/// The same where one does: throws std::logic_error otherwise.
 Taken choose(const Choices& choices, const std::vector<LayerCosts>& layers, std::size_t positions);
 
 /// Those that send the fewest bytes in all; arguments as of instantiate.

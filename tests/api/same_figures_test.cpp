@@ -15,12 +15,12 @@
 
 #include "api/dadsim.hpp"
 #include "api/drawn_scenario.hpp"
-#include "report/comparison.hpp"
-#include "report/explanation.hpp"
+#include "report/explain/comparison.hpp"
+#include "report/explain/explanation.hpp"
 #include "scenario/load.hpp"
-#include "study/catalog.hpp"
-#include "study/compare.hpp"
-#include "study/explain.hpp"
+#include "study/explain/compare.hpp"
+#include "study/explain/explain.hpp"
+#include "study/setting/catalog.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace dadsim::api {

@@ -13,7 +13,7 @@
 #include "cli/names.hpp"
 #include "cli/process.hpp"
 #include "cli/usage_words.hpp"
-#include "scenario/vocabulary.hpp"
+#include "scenario/language/rule.hpp"
 
 namespace dadsim::cli {
 namespace {

@@ -10,7 +10,7 @@
 #include "cli/process.hpp"
 #include "scenario/load.hpp"
 #include "spec/model_shape.hpp"
-#include "study/catalog.hpp"
+#include "study/setting/catalog.hpp"
 #include "support/sanitized.hpp"
 
 namespace dadsim::cli {

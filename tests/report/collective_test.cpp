@@ -5,10 +5,10 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "report/collective_table.hpp"
+#include "report/collective/collective_table.hpp"
 #include "report/documented_fields.hpp"
-#include "report/paragraph.hpp"
-#include "report/table.hpp"
+#include "report/run/table.hpp"
+#include "report/text/paragraph.hpp"
 #include "support/human.hpp"
 
 namespace dadsim::report {

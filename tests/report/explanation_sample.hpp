@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "report/explanation.hpp"
+#include "report/explain/explanation.hpp"
 #include "report/sample.hpp"
 
 namespace dadsim::report {

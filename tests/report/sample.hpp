@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "report/result.hpp"
+#include "report/run/result.hpp"
 
 namespace dadsim::report {
 
@@ -45,8 +45,11 @@ inline spec::RunSpec sample_spec(std::string algorithm, std::string label) {
 }
 
 inline RunResult sample_run(std::string algorithm, std::string label, double target = 0.95) {
-  return summarise(sample_spec(std::move(algorithm), std::move(label)), sample_trajectory(), sample_timings(), 2,
-                   target);
+  const bool is_baseline = algorithm == "gradient-sharing";
+  RunResult run =
+      summarise(sample_spec(std::move(algorithm), std::move(label)), sample_trajectory(), sample_timings(), 2, target);
+  run.is_baseline = is_baseline;
+  return run;
 }
 
 inline Result sample_result() {
@@ -151,6 +154,7 @@ inline RunResult sample_played_run() {
 inline RunResult verdict_run(std::string algorithm, double best, double seconds_to_target) {
   RunResult run;
   run.spec = sample_spec(algorithm, algorithm);
+  run.is_baseline = algorithm == "gradient-sharing";
   run.best_accuracy = best;
   run.target_reached = seconds_to_target >= 0;
   run.target_seconds = seconds_to_target;

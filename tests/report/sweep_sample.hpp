@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "report/sweep_report.hpp"
+#include "report/sweep/sweep_report.hpp"
 
 namespace dadsim::report {
 

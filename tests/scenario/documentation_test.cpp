@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "scenario/fake_catalog.hpp"
-#include "scenario/vocabulary.hpp"
+#include "scenario/language/rule.hpp"
 
 namespace dadsim::test {
 namespace {
@@ -46,7 +46,7 @@ TEST(Documentation, NamesEveryElementAndAttribute) {
   const std::string text = page();
   for (const scenario::ElementRule& rule : scenario::vocabulary()) {
     EXPECT_NE(text.find("`<" + rule.name + ">`"), std::string::npos) << rule.name;
-    for (const std::string& attribute : rule.attributes) {
+    for (const std::string& attribute : rule.attribute_names()) {
       EXPECT_NE(text.find("`" + attribute + "`"), std::string::npos) << rule.name << " " << attribute;
     }
   }

@@ -121,6 +121,7 @@ inline scenario::Catalog fake_catalog() {
                         {"sign-sgd", none, true},
                         {"one-bit-adam", none, true},
                         {"demo", none, true}};
+  catalog.algorithms[2].is_baseline = true;
   const auto event_driven = [&](const std::string& name, const std::vector<spec::ParameterSpec>& parameters) {
     catalog.algorithms.push_back({.name = name, .parameters = parameters});
     catalog.algorithms.back().event_driven = catalog.algorithms.back().needs_server = true;
@@ -137,6 +138,7 @@ inline scenario::Catalog fake_catalog() {
                        ""},
                       {"lossy", spec::ParameterSpec::Type::choice, 0, 0, "false", {"false", "true"}, ""},
                       {"cap", spec::ParameterSpec::Type::integer, 1, 65536, "8", {}, ""}}});
+  catalog.algorithms.back().statistics = {"gradient", "dad", "edad", "rank-dad", "none"};
   catalog.algorithms.back().check_share = [](const spec::RunSpec& run, const spec::ModelSpec& model,
                                              const spec::SampleShape&) {
     std::vector<scenario::Catalog::ShareFault> faults;

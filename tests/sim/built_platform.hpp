@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "sim/platform/compat.hpp"
 #include "sim/platform/engine.hpp"
+#include "sim/process/compat.hpp"
 #include "spec/platform_specification.hpp"
 
 // A declared platform in this process's engine, and what the tests ask of it. One per process: the engine is a

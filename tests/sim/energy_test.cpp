@@ -2,9 +2,9 @@
 #include <gtest/gtest.h>
 #include <simgrid/plugins/energy.h>
 
-#include "sim/child_process.hpp"
-#include "sim/platform/compat.hpp"
 #include "sim/platform/engine.hpp"
+#include "sim/process/child_process.hpp"
+#include "sim/process/compat.hpp"
 #include "sim/star.hpp"
 #include "sim/step/replay.hpp"
 #include "support/wire.hpp"

@@ -12,10 +12,10 @@
 #include <utility>
 #include <vector>
 
-#include "sim/child_process.hpp"
 #include "sim/declared.hpp"
 #include "sim/network/rank_layout.hpp"
 #include "sim/platform/engine.hpp"
+#include "sim/process/child_process.hpp"
 #include "sim/step/replay.hpp"
 #include "support/wire.hpp"
 

@@ -14,8 +14,8 @@
 #include <string_view>
 #include <vector>
 
-#include "sim/child_process.hpp"
 #include "sim/platform/engine.hpp"
+#include "sim/process/child_process.hpp"
 #include "spec/platform_specification.hpp"
 #include "support/wire.hpp"
 

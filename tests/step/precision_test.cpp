@@ -48,8 +48,8 @@ const step::ComputeTask& computation(const step::Schedule& schedule, std::size_t
 }
 
 TEST(Precision, NamesReadBack) {
-  for (const Precision precision : kPrecisions) EXPECT_EQ(precision_named(to_string(precision)), precision);
-  EXPECT_FALSE(precision_named("fp4"));
+  for (const Precision precision : kPrecisions) EXPECT_EQ(parse<Precision>(to_string(precision)), precision);
+  EXPECT_FALSE(parse<Precision>("fp4"));
 }
 
 TEST(Precision, SixteenBitHalvesFloatsOnTheWireAndNothingElse) {

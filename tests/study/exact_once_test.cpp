@@ -3,9 +3,9 @@
 #include <fstream>
 
 #include "scenario/load.hpp"
-#include "study/catalog.hpp"
-#include "study/learned.hpp"
+#include "study/learning/learned.hpp"
 #include "study/one_line.hpp"
+#include "study/setting/catalog.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace dadsim::study {

@@ -8,10 +8,10 @@
 
 #include "estimate/comparison.hpp"
 #include "scenario/load.hpp"
-#include "study/catalog.hpp"
-#include "study/experiment.hpp"
 #include "study/one_line.hpp"
 #include "study/planning/plan_scenario.hpp"
+#include "study/run/experiment.hpp"
+#include "study/setting/catalog.hpp"
 #include "support/diagnostics.hpp"
 #include "support/human.hpp"
 #include "support/temporary_folder.hpp"

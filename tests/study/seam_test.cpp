@@ -4,8 +4,8 @@
 #include <string>
 
 #include "scenario/load.hpp"
-#include "study/catalog.hpp"
-#include "study/experiment.hpp"
+#include "study/run/experiment.hpp"
+#include "study/setting/catalog.hpp"
 #include "support/temporary_folder.hpp"
 
 // The test of the seam between the two directions: what is learned first and then timed, and the same written as a

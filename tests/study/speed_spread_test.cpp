@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "study/experiment.hpp"
+#include "study/run/experiment.hpp"
 
 namespace dadsim::study {
 namespace {

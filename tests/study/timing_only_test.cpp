@@ -5,14 +5,14 @@
 #include <fstream>
 #include <numeric>
 
-#include "report/answer.hpp"
-#include "report/table.hpp"
+#include "report/run/answer.hpp"
+#include "report/run/table.hpp"
 #include "scenario/load.hpp"
 #include "sim/simulator.hpp"
-#include "study/catalog.hpp"
-#include "study/compare.hpp"
-#include "study/experiment.hpp"
-#include "study/timed_as.hpp"
+#include "study/explain/compare.hpp"
+#include "study/run/experiment.hpp"
+#include "study/setting/catalog.hpp"
+#include "study/setting/timed_as.hpp"
 #include "support/diagnostics.hpp"
 #include "support/temporary_folder.hpp"
 

@@ -6,9 +6,9 @@
 #include "scenario/load.hpp"
 #include "sim/device.hpp"
 #include "spec/workload.hpp"
-#include "study/catalog.hpp"
-#include "study/experiment.hpp"
-#include "study/plain_step.hpp"
+#include "study/run/experiment.hpp"
+#include "study/setting/catalog.hpp"
+#include "study/setting/plain_step.hpp"
 #include "validation/residuals.hpp"
 
 namespace dadsim {
@@ -46,7 +46,7 @@ double add_residuals(test::Residuals& residuals, const Training& training, const
     device.efficiencies.clear();
     const double seconds =
         study::seconds_of(device, steps.of(spec::workload_registry().find(training.workload)->shape(),
-                                           std::stoll(training.batch), *spec::precision_named(training.precision)));
+                                           std::stoll(training.batch), *spec::parse<spec::Precision>(training.precision)));
     residuals.add(what.substr(0, what.find(" gpus ")) + " by its class", "predicted", "compute.assumed",
                   {seconds, measured});
   }

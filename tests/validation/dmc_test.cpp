@@ -228,15 +228,16 @@ TEST(DmcOnDigits, CorrectionsOfPicturesBySeverity) {
   models::set_flat_state(network, history.get(learning.train(learning.initial(), {.site = 0, .steps = 600}))->numbers);
   const models::SourceQuantiles source = models::source_quantiles(network, data.train.features, 64);
   std::map<std::string, std::vector<Row>> rows;
-  for (std::size_t kind = 1; kind < spec::kCorruptions.size(); ++kind) {
+  for (const auto& [kind, kind_name] : names_of(spec::Corruption{})) {
+    if (kind == spec::Corruption::none) continue;
     for (std::int64_t severity = 1; severity <= spec::kMaxSeverity; severity += 2) {
       models::Samples samples = data.test;
-      const models::Corrupter corrupt(static_cast<spec::Corruption>(kind), severity, data.shape, 1, 0);
+      const models::Corrupter corrupt(kind, severity, data.shape, 1, 0);
       for (Eigen::Index i = 0; i < samples.size(); ++i) {
         corrupt(static_cast<std::uint32_t>(i), std::span<float>(samples.features.row(i).data(), 784));
       }
-      const std::string name = spec::kCorruptions[kind] + " " + std::to_string(severity);
-      rows[spec::kCorruptions[kind]].push_back(row_of(name.c_str(), network, source, samples, 1000));
+      const std::string name = std::string(kind_name) + " " + std::to_string(severity);
+      rows[kind_name].push_back(row_of(name.c_str(), network, source, samples, 1000));
     }
   }
   const models::Samples& clean = data.test;

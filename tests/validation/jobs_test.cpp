@@ -4,9 +4,9 @@
 #include <gtest/gtest.h>
 
 #include "scenario/load.hpp"
-#include "study/catalog.hpp"
-#include "study/device_lookup.hpp"
-#include "study/experiment.hpp"
+#include "study/run/experiment.hpp"
+#include "study/setting/catalog.hpp"
+#include "study/setting/device_lookup.hpp"
 #include "validation/residuals.hpp"
 
 namespace dadsim {

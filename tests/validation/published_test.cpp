@@ -4,7 +4,7 @@
 
 #include "scenario/load.hpp"
 #include "sim/simulator.hpp"
-#include "study/catalog.hpp"
+#include "study/setting/catalog.hpp"
 #include "validation/residuals.hpp"
 
 namespace dadsim {

@@ -8,7 +8,7 @@
 
 #include "scenario/load.hpp"
 #include "sim/simulator.hpp"
-#include "study/catalog.hpp"
+#include "study/setting/catalog.hpp"
 #include "validation/residuals.hpp"
 #include "validation/testbed_rows.hpp"
 

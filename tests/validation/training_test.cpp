@@ -2,8 +2,8 @@
 #include <gtest/gtest.h>
 
 #include "scenario/load.hpp"
-#include "study/catalog.hpp"
-#include "study/experiment.hpp"
+#include "study/run/experiment.hpp"
+#include "study/setting/catalog.hpp"
 #include "validation/residuals.hpp"
 
 namespace dadsim {

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 
 #include "algorithms/flexible/flexible.hpp"
 #include "algorithms/flexible/rehearsal.hpp"
@@ -10,9 +11,19 @@ bool chooses(const spec::ParameterValues& values) { return values.at("policy") !
 
 bool flexible_is_exact(const spec::RunSpec& run) {
   if (chooses(run.parameters)) return run.parameters.at("lossy") == "false";
-  return run.parameters.at("default") != "rank-dad" && std::ranges::none_of(run.share, [](const spec::ShareRule& rule) {
-           return rule.statistic == "rank-dad" || rule.statistic == "none";
-         });
+  return is_exact(statistic_of(run.parameters.at("default"))) &&
+         std::ranges::all_of(run.share, [](const auto& rule) { return is_exact(statistic_of(rule.statistic)); });
+}
+
+constexpr std::array kAllStatistics{Statistic::gradient, Statistic::dad, Statistic::edad, Statistic::rank_dad,
+                                    Statistic::none};
+
+std::vector<std::string> names_but_none() {
+  std::vector<std::string> names;
+  for (const Statistic one : kAllStatistics) {
+    if (one != Statistic::none) names.emplace_back(to_string(one));
+  }
+  return names;
 }
 
 std::unique_ptr<Algorithm> make_flexible(const spec::RunSpec& run) {
@@ -31,7 +42,7 @@ AlgorithmInfo flexible_info() {
       "in the spirit of Baker et al., arXiv 2102.09631, \"flexible training schemas\"; which rules there are is the "
       "reading chosen here";
   info.payload = "pq, N(p + q), Np or r(p + q), layer by layer";
-  info.family = "flexible";
+  info.family = "layer-wise";
   info.sums_in_buckets = true;
   info.formula =
       "G_l = Σ_s Δ_sᵀ A_s, or Δ̂ᵀ Â of the rows of all sites, or Lᵀ R of their factors, as the rule of l says\n"
@@ -41,13 +52,15 @@ AlgorithmInfo flexible_info() {
   info.compute = "what the statistic of each layer takes; gradients of several steps are added up";
   info.sharing = Sharing::one_network;
   info.exact = true;
+  for (const Statistic one : kAllStatistics) {
+    info.statistics.push_back({to_string(one), is_exact(one), one == Statistic::none});
+  }
   info.parameters = {
       spec::choice_parameter(
           "policy", {"rules", "bytes", "time"},
           "rules: as <share> and default say; bytes: each layer takes the statistic with which the fewest bytes are "
           "sent; time: those with which a step takes the least time on its cluster"),
-      spec::choice_parameter("default", {"gradient", "dad", "edad", "rank-dad"},
-                             "how layers are shared that no <share> names"),
+      spec::choice_parameter("default", names_but_none(), "how layers are shared that no <share> names"),
       spec::choice_parameter("lossy", {"false", "true"}, "true: bytes and time may choose rank-dad too"),
       spec::integer_parameter("cap", 1, 65536, "8", "rank-dad: most components a site sends per layer and step"),
       spec::integer_parameter("iterations", 1, 1000, "10", "rank-dad: power iterations per component"),

@@ -7,21 +7,19 @@
 #include <array>
 #include <stdexcept>
 #include <string>
-#include <string_view>
 
+#include "algorithms/dad.hpp"
+#include "algorithms/edad.hpp"
+#include "algorithms/local_gradient.hpp"
+#include "algorithms/rank_dad.hpp"
 #include "models/network.hpp"
 #include "support/pattern.hpp"
 
 namespace dadsim::algorithms {
 namespace {
 
-constexpr std::array<std::string_view, 5> kStatistics = {"gradient", "dad", "edad", "rank-dad", "none"};
-
-Statistic statistic_of(const std::string& name) {
-  const auto found = std::ranges::find(kStatistics, name);
-  if (found == kStatistics.end()) throw std::logic_error("unknown statistic '" + name + "'");
-  return static_cast<Statistic>(found - kStatistics.begin());
-}
+/// In the order of Statistic.
+constexpr std::array<const char*, 5> kStatistics = {"gradient", Dad::kName, Edad::kName, RankDad::kName, "none"};
 
 /// Numbers in the network of the matrices that multiply rows.
 std::vector<std::size_t> rows_matrices(const models::Network& network) {
@@ -41,16 +39,18 @@ ShareFault fault_of_edad(const std::vector<LayerPlan>& plan, const std::vector<s
                          const std::vector<std::size_t>& matrices, const models::Network& network, std::size_t l) {
   const bool next_is_next = matrices[l + 1] == matrices[l] + 1;
   if (!next_is_next || !network.chained(matrices[l])) {
-    return {plan[l].rule, fmt::format("the Δ of '{}' cannot be recomputed", names[l]),
-            "statistic=\"dad\" for it; edad is for a dense layer with nothing but its activation between it and the "
-            "dense layer above, and for the last layer"};
+    return {
+        plan[l].rule, fmt::format("the Δ of '{}' cannot be recomputed", names[l]),
+        fmt::format("statistic=\"{}\" for it; {} is for a dense layer with nothing but its activation between it and "
+                    "the dense layer above, and for the last layer",
+                    Dad::kName, Edad::kName)};
   }
   if (!shares_rows(plan[l + 1])) {
     return {
         plan[l].rule,
         fmt::format("the Δ of '{}' is recomputed from the rows of '{}', which are not shared", names[l], names[l + 1]),
-        fmt::format("statistic=\"dad\" or \"edad\" for '{}' too, or statistic=\"dad\" for '{}'", names[l + 1],
-                    names[l])};
+        fmt::format("statistic=\"{0}\" or \"{1}\" for '{2}' too, or statistic=\"{0}\" for '{3}'", Dad::kName,
+                    Edad::kName, names[l + 1], names[l])};
   }
   if (plan[l + 1].every != plan[l].every) {
     return {plan[l].rule,
@@ -91,6 +91,16 @@ ShareFault fault_of_average(const spec::RunSpec& run, const std::vector<LayerPla
 
 }  // namespace
 
+const char* to_string(Statistic statistic) { return kStatistics.at(static_cast<std::size_t>(statistic)); }
+
+Statistic statistic_of(const std::string& name) {
+  const auto found = std::ranges::find(kStatistics, name);
+  if (found == kStatistics.end()) throw std::logic_error("unknown statistic '" + name + "'");
+  return static_cast<Statistic>(found - kStatistics.begin());
+}
+
+bool is_exact(Statistic statistic) { return statistic != Statistic::rank_dad && statistic != Statistic::none; }
+
 std::vector<std::string> shared_layer_names(const models::Network& network) {
   std::vector<std::string> names;
   for (const spec::LayerShape& layer : network.shape().layers) {
@@ -110,10 +120,6 @@ std::vector<LayerPlan> plan_of(const spec::RunSpec& run, const models::Network& 
     }
   }
   return plan;
-}
-
-bool has_own_layers(const spec::RunSpec& run) {
-  return std::ranges::find(run.share, "none", &spec::ShareRule::statistic) != run.share.end();
 }
 
 std::optional<std::size_t> averaged_layer(const spec::RunSpec& run, const models::Network& network) {
@@ -149,12 +155,12 @@ std::vector<ShareFault> faults_of_share(const spec::RunSpec& run, const models::
       faults.push_back({rule, fmt::format("decides nothing: rules before it take every layer called '{}'", pattern),
                         "the special before the general"});
     }
-    if (run.share[i].statistic == "none" && run.share[i].every > 1) {
+    if (run.share[i].statistic == to_string(Statistic::none) && run.share[i].every > 1) {
       faults.push_back({rule, "every means nothing to what is not shared", "remove it"});
     }
   }
   if (std::ranges::all_of(plan, [](const LayerPlan& one) { return one.statistic == Statistic::none; })) {
-    faults.push_back({0, "no layer is shared", "algorithm=\"no-sharing\""});
+    faults.push_back({0, "no layer is shared", fmt::format("algorithm=\"{}\"", no_sharing_info().name)});
   }
   if (!run.average_deltas_above.empty()) {
     ShareFault fault = fault_of_average(run, plan, names, network);

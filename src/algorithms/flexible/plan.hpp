@@ -14,6 +14,9 @@ namespace dadsim::algorithms {
 
 /// What sites hand over of a layer.
 enum class Statistic : std::uint8_t { gradient, dad, edad, rank_dad, none };
+const char* to_string(Statistic statistic);
+Statistic statistic_of(const std::string& name);
+bool is_exact(Statistic statistic);
 
 /// How one layer is shared.
 struct LayerPlan {
@@ -27,9 +30,6 @@ std::vector<std::string> shared_layer_names(const models::Network& network);
 
 /// For each of those layers the first rule that fits its name, or the default.
 std::vector<LayerPlan> plan_of(const spec::RunSpec& run, const models::Network& network);
-
-/// Whether some layers are each site's own.
-bool has_own_layers(const spec::RunSpec& run);
 
 /// The layer whose Δ are averaged over sites, as a number among those layers; none: none is.
 std::optional<std::size_t> averaged_layer(const spec::RunSpec& run, const models::Network& network);

@@ -27,12 +27,12 @@ Rehearsal::Rehearsal(spec::RunSpec run, SharedFactorsOptions factors)
 step::Choices Rehearsal::choices(const TrainingStep& step) const {
   step::Choices choices;
   choices.by = by_;
-  choices.alternatives = {{"gradient", false, false},
-                          {"dad", false, false},
-                          {"dad", false, true},
-                          {"edad", true, false},
-                          {"edad", true, true}};
-  if (lossy_) choices.alternatives.push_back({"rank-dad", false, false});
+  choices.alternatives = {{to_string(Statistic::gradient), false, false},
+                          {to_string(Statistic::dad), false, false},
+                          {to_string(Statistic::dad), false, true},
+                          {to_string(Statistic::edad), true, false},
+                          {to_string(Statistic::edad), true, true}};
+  if (lossy_) choices.alternatives.push_back({to_string(Statistic::rank_dad), false, false});
   for (std::size_t l = 0; l < step.layers(); ++l) {
     const bool below = l > 0 && step.chained(l - 1);
     step::AlternativeSet offered = set(kGradient) | set(kDad);

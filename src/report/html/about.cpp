@@ -1,6 +1,6 @@
 #include "report/html/about.hpp"
 
-#include "report/json_values.hpp"
+#include "report/text/json_values.hpp"
 
 namespace dadsim::report {
 

@@ -4,11 +4,11 @@
 
 #include <algorithm>
 
-#include "report/answer.hpp"
-#include "report/causes.hpp"
 #include "report/html/page.hpp"
-#include "report/json_values.hpp"
-#include "report/played_table.hpp"
+#include "report/run/answer.hpp"
+#include "report/run/causes.hpp"
+#include "report/run/played_table.hpp"
+#include "report/text/json_values.hpp"
 
 namespace dadsim::report {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "report/explanation.hpp"
+#include "report/explain/explanation.hpp"
 #include "report/html/about.hpp"
 
 namespace dadsim::report {

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "report/html/about.hpp"
-#include "report/plan_report.hpp"
+#include "report/plan/plan_report.hpp"
 
 namespace dadsim::report {
 

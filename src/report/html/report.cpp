@@ -2,10 +2,10 @@
 
 #include <string_view>
 
-#include "report/answer.hpp"
 #include "report/html/page.hpp"
 #include "report/html/timeline.hpp"
-#include "report/json.hpp"
+#include "report/run/answer.hpp"
+#include "report/run/json.hpp"
 
 namespace dadsim::report {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "report/sweep_report.hpp"
+#include "report/sweep/sweep_report.hpp"
 
 namespace dadsim::report {
 

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "report/json_values.hpp"
+#include "report/text/json_values.hpp"
 
 namespace dadsim::report {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "report/result.hpp"
+#include "report/run/result.hpp"
 
 namespace dadsim::report {
 

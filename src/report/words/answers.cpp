@@ -8,11 +8,11 @@
 #include <vector>
 
 #include "estimate/verdict.hpp"
-#include "report/answer.hpp"
-#include "report/band_text.hpp"
-#include "report/factor_text.hpp"
-#include "report/throughput_text.hpp"
+#include "report/text/factor_text.hpp"
+#include "report/text/rate.hpp"
+#include "report/text/seconds.hpp"
 #include "report/words/kinds.hpp"
+#include "report/words/metric.hpp"
 #include "support/human.hpp"
 
 namespace dadsim::report::words {
@@ -226,7 +226,7 @@ constexpr std::array kAnswers{
     StatementKind{"equal", "the quickest runs are equal within the margin", equal},
     StatementKind{"undecided", "the quickest runs cannot be told apart", undecided},
     StatementKind{"missed", "no run that shares has reached the target", missed},
-    StatementKind{"no-sharing", "no run shares anything", no_sharing},
+    StatementKind{"nothing-shared", "no run shares anything", no_sharing},
     StatementKind{"rounding", "rounding moved exact runs to the target at different steps", rounding},
     StatementKind{"rounding-missed", "rounding let an exact run miss the target that another one reached",
                   rounding_missed},

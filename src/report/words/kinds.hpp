@@ -2,7 +2,7 @@
 
 #include <span>
 
-#include "report/statement.hpp"
+#include "report/words/statement.hpp"
 
 namespace dadsim::report::words {
 

@@ -45,14 +45,6 @@ std::string compression(const Statement& note) {
 
 std::string remark(const Statement& note) { return note.text("text"); }
 
-std::string following_deltas(const Statement& note) {
-  return fmt::format(
-      "of the {:.0f} matrices of {}, the deltas of {:.0f} follow from the next one's and are recomputed; the others "
-      "are "
-      "sent",
-      note.number("matrices"), note.subject(), note.number("follow"));
-}
-
 std::string divergence(const Statement& note) {
   if (note.has("loss")) {
     return fmt::format("diverged: the loss is {:.3g} at the end, and was {:.3g} before training", note.number("loss"),
@@ -106,8 +98,7 @@ constexpr std::array kNotes{
     StatementKind{"own-networks", "of runs that share nothing, or whose sites own weights or layers", own_networks},
     StatementKind{"compression", "of compressors that lose something", compression},
     StatementKind{"remark", "the method has something to say of itself on this network", remark},
-    StatementKind{"following-deltas", "which deltas follow from others is a matter of the network that is timed",
-                  following_deltas},
+    StatementKind{"remark-on-timed", "the same, of the network that is timed, where that is another one", remark},
     StatementKind{"divergence", "the loss is no finite number at the end, or above ten times that before training",
                   divergence},
     StatementKind{"layer-statistics", "layers choose what sites hand over", layer_statistics},

@@ -7,7 +7,7 @@
 #include "sim/devices/classes.csv.hpp"
 #include "sim/devices/devices.csv.hpp"
 #include "sim/devices/efficiencies.csv.hpp"
-#include "sim/fact_cells.hpp"
+#include "sim/devices/fact_cells.hpp"
 #include "support/fact_table.hpp"
 
 namespace dadsim::sim {
@@ -22,7 +22,7 @@ constexpr double kGib = 1024.0 * 1024.0 * 1024.0;
 constexpr double kTrainingOfBestProduct = 0.70;
 
 spec::Precision precision_in(const FactTable::Row& row) {
-  const auto precision = spec::precision_named(row.text("precision"));
+  const auto precision = spec::parse<spec::Precision>(row.text("precision"));
   if (!precision) row.wrong("'" + row.text("precision") + "' as precision", "fp32, tf32, fp16, bf16 or fp8");
   return *precision;
 }

@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "sim/network/departures.hpp"
+#include "sim/network/event_graph.hpp"
 #include "sim/network/interconnect.hpp"
 #include "sim/network/link_queue.hpp"
-#include "sim/step/event_graph.hpp"
 
 namespace dadsim::sim {
 

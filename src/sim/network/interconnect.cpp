@@ -10,11 +10,11 @@
 #include <string_view>
 #include <utility>
 
+#include "sim/network/link_trace.hpp"
 #include "sim/platform.hpp"
 #include "sim/platform/build/host_zone.hpp"
 #include "sim/platform/engine.hpp"
 #include "sim/platform/link_changes.hpp"
-#include "sim/step/timeline_recorder.hpp"
 
 namespace dadsim::sim {
 namespace {
@@ -39,7 +39,7 @@ LinkProperties use_of(const simgrid::s4u::Link* link, spec::Transport fallback) 
                                            link->get_cname(), text));
     }
   }
-  if (use.transport == spec::Transport::tcp) use.efficiency = tcp::kSegment / tcp::kFrame;
+  if (use.transport == spec::Transport::tcp) use.efficiency = kTcpEfficiency;
   const auto number = [&](const char* key, double& value, double most) {
     const char* text = property_of(link, key);
     if (text == nullptr) return;

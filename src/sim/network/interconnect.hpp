@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "sim/network/transport.hpp"
-#include "sim/platform/compat.hpp"
+#include "sim/process/compat.hpp"
 #include "spec/platform_specification.hpp"
 #include "support/flat_map.hpp"
 

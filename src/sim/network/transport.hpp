@@ -1,27 +1,15 @@
 #pragma once
 
-#include <compare>
 #include <limits>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "collectives/rounds.hpp"
+#include "sim/platform/build/link_properties.hpp"
 #include "spec/platform_specification.hpp"
 
 namespace dadsim::sim {
-
-/// How a link is used.
-struct LinkProperties {
-  spec::Transport transport = spec::Transport::plain;
-  double efficiency = 1;                                   ///< share of the bandwidth that payload reaches
-  double queue_bytes = 3e5;                                ///< tcp: buffer in front of the link
-  std::string link_class;                                  ///< catalogue entry; may be empty
-  spec::MessageCosts costs = spec::MessageCosts::network;  ///< rdma: the table that messages go by
-  bool adds_up = false;  ///< an adapter on a fabric whose switches can sum (InfiniBand SHARP)
-  bool rccl = false;     ///< an adapter that AMD's library drives, not NVIDIA's
-  auto operator<=>(const LinkProperties&) const = default;  // NOLINT(modernize-use-nullptr): clang-tidy looks into it
-};
 
 /// A way of sending a message over nvlink or rdma: small messages take one that is quick to start, large ones one that
 /// uses the bandwidth.

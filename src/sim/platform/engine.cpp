@@ -5,16 +5,15 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <limits>
 #include <utility>
 #include <vector>
 
-#include "sim/platform/build/build.hpp"
-#include "sim/platform/compat.hpp"
+#include "sim/platform/build_platform.hpp"
 #include "sim/platform/profiles.hpp"
+#include "sim/process/compat.hpp"
 #include "sim/simulator.hpp"
 #include "support/split.hpp"
 #include "support/terminal.hpp"
@@ -82,51 +81,6 @@ constexpr std::array<AllowedOption, 2> allowed_options{{
     {"maxmin/precision", false, 1e-12, 1e-5},     // byte/s; no coarser than SimGrid's own
 }};
 
-constexpr std::string_view kBlanks = " \t\n\v\f\r";
-
-/// `text` behind "[…]" at its beginning, and whether that was there.
-bool skip_bracket(std::string_view& text) {
-  if (!text.starts_with('[')) return false;
-  const std::size_t end = text.find(']');
-  if (end == std::string_view::npos) return false;
-  text.remove_prefix(end + 1);
-  return true;
-}
-
-bool skip_blanks(std::string_view& text) {
-  const std::size_t count = std::min(text.find_first_not_of(kBlanks), text.size());
-  text.remove_prefix(count);
-  return count > 0;
-}
-
-/// "file:12: " at the beginning.
-void skip_place(std::string_view& text) {
-  const std::string_view word = text.substr(0, text.find_first_of(kBlanks));
-  if (!word.ends_with(':') || word.size() == text.size()) return;
-  const std::size_t last = word.find_last_not_of("0123456789", word.size() - 2);
-  if (last == std::string_view::npos || last == 0 || word[last] != ':' || last + 2 == word.size()) return;
-  text.remove_prefix(word.size());
-  skip_blanks(text);
-}
-
-/// A line of SimGrid's log behind "[12.000000] file:line: [category/LEVEL] ".
-std::string without_prefix(std::string_view line) {
-  std::string_view rest = line;
-  if (!skip_bracket(rest) || !skip_blanks(rest)) return std::string(line);
-  skip_place(rest);
-  if (skip_bracket(rest)) skip_blanks(rest);
-  return std::string(rest);
-}
-
-/// A line of a backtrace.
-bool is_noise(std::string_view line) {
-  skip_blanks(line);
-  std::string begin(line.substr(0, 9));
-  std::ranges::transform(begin, begin.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return begin == "backtrace" || begin.starts_with("->") || begin.starts_with("=>") || begin.starts_with("at 0x") ||
-         (begin.size() > 1 && begin[0] == '#' && begin[1] >= '0' && begin[1] <= '9');
-}
-
 /// SimGrid ends a transfer where the clock is at its date, up to the precision of dates. Over very slow links dates are
 /// so large that two neighbouring numbers are farther apart than that, and a clock that rounding puts one number behind
 /// the date never comes to it: nothing would be left to happen. Dates are taken for equal that differ by what numbers
@@ -191,21 +145,6 @@ std::optional<std::pair<std::string, std::string>> fault_of_option(std::string_v
   }
   return pair(fmt::format("<config> sets '{}' to '{}'", shown, with_hidden_characters_shown(value.substr(0, 60))),
               fmt::format("a {}number from {} to {}", allowed->whole ? "whole " : "", allowed->least, allowed->most));
-}
-
-std::string simgrid_words(std::string_view output) {
-  std::string words;
-  std::vector<std::string> seen;
-  for (const std::string_view said : lines_of(output)) {
-    std::string line = without_prefix(std::string(said));
-    while (!line.empty() && std::isspace(static_cast<unsigned char>(line.back())) != 0) line.pop_back();
-    if (line.empty() || is_noise(line) || std::ranges::count(seen, line) > 0) continue;
-    if (words.size() + line.size() > 2000) break;
-    if (!words.empty()) words += "; ";
-    words += line;
-    seen.push_back(line);
-  }
-  return words;
 }
 
 std::string network_model_description() {

@@ -35,8 +35,4 @@ bool is_passed_over(std::string_view option);
 /// "remedy". Nothing where it may (how a rate is found) and where it is passed over.
 std::optional<std::pair<std::string, std::string>> fault_of_option(std::string_view option, std::string_view value);
 
-/// What SimGrid wrote before it gave up, without its prefixes ("[12.000000] file:line: [category/LEVEL]") and
-/// backtraces.
-std::string simgrid_words(std::string_view output);
-
 }  // namespace dadsim::sim

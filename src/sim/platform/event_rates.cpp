@@ -8,9 +8,9 @@
 #include <limits>
 #include <string_view>
 
-#include "sim/platform/compat.hpp"
 #include "sim/platform/markup.hpp"
 #include "sim/platform/state_profiles.hpp"
+#include "sim/process/compat.hpp"
 #include "support/split.hpp"
 #include "support/terminal.hpp"
 

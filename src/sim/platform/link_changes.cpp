@@ -10,8 +10,8 @@
 #include <variant>
 #include <vector>
 
-#include "sim/platform/compat.hpp"
 #include "sim/platform/platform_text.hpp"
+#include "sim/process/compat.hpp"
 #include "support/diagnostics.hpp"
 
 namespace dadsim::sim {

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "sim/fact_cells.hpp"
+#include "sim/devices/fact_cells.hpp"
 #include "sim/platform.hpp"
 #include "sim/platform/link_classes.csv.hpp"
 #include "sim/platform/links.csv.hpp"

@@ -16,15 +16,15 @@
 #include <unordered_set>
 #include <variant>
 
-#include "sim/child_process.hpp"
-#include "sim/failed_child.hpp"
 #include "sim/platform.hpp"
-#include "sim/platform/build/build.hpp"
-#include "sim/platform/compat.hpp"
+#include "sim/platform/build_platform.hpp"
 #include "sim/platform/engine.hpp"
 #include "sim/platform/event_rates.hpp"
 #include "sim/platform/platform_text.hpp"
 #include "sim/platform/state_profiles.hpp"
+#include "sim/process/child_process.hpp"
+#include "sim/process/compat.hpp"
+#include "sim/process/failed_child.hpp"
 #include "support/environment_error.hpp"
 #include "support/terminal.hpp"
 #include "support/wire.hpp"

@@ -5,8 +5,8 @@
 #include <stdexcept>
 #include <string>
 
-#include "sim/failed_child.hpp"
 #include "sim/platform/engine.hpp"
+#include "sim/process/failed_child.hpp"
 
 namespace dadsim::sim {
 

@@ -3,8 +3,8 @@
 #include <functional>
 #include <string_view>
 
-#include "sim/child_process.hpp"
-#include "sim/platform/compat.hpp"
+#include "sim/process/child_process.hpp"
+#include "sim/process/compat.hpp"
 #include "spec/platform_specification.hpp"
 
 // Building a platform to look at it, in a forked process: SimGrid may end the one that it is in.

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "sim/platform/compat.hpp"
+#include "sim/process/compat.hpp"
 #include "spec/platform_specification.hpp"
 
 namespace dadsim::sim {

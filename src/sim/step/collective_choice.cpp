@@ -29,11 +29,11 @@ std::string settle_algorithm(std::vector<Request>& requests) {
   for (const std::string& choice : choices) {
     for (Request& request : requests) request.algorithm = choice;
     if (choices.size() == 1) return choice;
-    try {
-      lay_out(requests);
-      return choice;
-    } catch (const std::invalid_argument&) {  // not for the ranks of one of the groups
-    }
+    const bool serves_all = std::ranges::all_of(requests, [&](const Request& request) {
+      return request.collective.kind == step::CollectiveKind::stage_send ||
+             !fault_of(request.collective, choice, request.layout);
+    });
+    if (serves_all) return choice;
   }
   throw std::logic_error("no algorithm for all groups");
 }

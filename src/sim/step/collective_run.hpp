@@ -7,8 +7,8 @@
 
 #include "collectives/rounds.hpp"
 #include "sim/network/connection.hpp"
+#include "sim/network/event_graph.hpp"
 #include "sim/network/fifo.hpp"
-#include "sim/step/event_graph.hpp"
 
 namespace dadsim::sim {
 

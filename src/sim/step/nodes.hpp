@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "sim/platform/compat.hpp"
+#include "sim/process/compat.hpp"
 #include "spec/device_specification.hpp"
 
 namespace dadsim::sim {

@@ -8,9 +8,9 @@
 
 #include "collectives/collective.hpp"
 #include "sim/network/connection.hpp"
+#include "sim/network/event_graph.hpp"
 #include "sim/step/collective_run.hpp"
 #include "sim/step/compute_time.hpp"
-#include "sim/step/event_graph.hpp"
 #include "sim/step/laid_out.hpp"
 #include "sim/step/nodes.hpp"
 #include "sim/step/step_semantics.hpp"

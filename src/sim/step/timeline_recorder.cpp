@@ -28,19 +28,6 @@ std::string with_layer(const std::string& layer, const std::string& words, bool 
 
 }  // namespace
 
-void LinkTrace::carried(std::int32_t link, double begin, double end, double bytes) {
-  if (!(end > begin)) return;
-  const auto index = static_cast<std::size_t>(link);
-  if (index >= spans_.size()) spans_.resize(index + 1);
-  std::vector<Span>& spans = spans_[index];
-  while (!spans.empty() && spans.back().end >= begin) {
-    begin = std::min(begin, spans.back().begin);
-    bytes += spans.back().bytes;
-    spans.pop_back();
-  }
-  spans.push_back({begin, end, bytes});
-}
-
 TimelineRecorder::TimelineRecorder(const Nodes& nodes, const step::Schedule& schedule, double begin,
                                    std::size_t most_spans)
     : nodes_(nodes), schedule_(schedule), parts_(schedule, nodes.workers), begin_(begin), most_spans_(most_spans) {

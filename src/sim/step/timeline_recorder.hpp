@@ -6,27 +6,12 @@
 #include <vector>
 
 #include "sim/network/interconnect.hpp"
+#include "sim/network/link_trace.hpp"
 #include "sim/step/replay.hpp"
 #include "step/schedule.hpp"
 #include "step/timeline.hpp"
 
 namespace dadsim::sim {
-
-/// When links carried something: spans that touch or overlap become one, with their bytes added up.
-class LinkTrace {
- public:
-  struct Span {
-    double begin, end;  ///< seconds
-    double bytes;       ///< payload
-  };
-  /// Calls are in the order of `end`.
-  void carried(std::int32_t link, double begin, double end, double bytes);
-  /// Per link of the network (those behind the end: nothing).
-  const std::vector<std::vector<Span>>& spans() const { return spans_; }
-
- private:
-  std::vector<std::vector<Span>> spans_;
-};
 
 /// Takes down what happens in one step, which it does not change. Dates are on the clock of the simulation.
 class TimelineRecorder {

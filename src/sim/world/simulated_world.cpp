@@ -6,7 +6,7 @@
 #include <tuple>
 #include <utility>
 
-#include "sim/failed_child.hpp"
+#include "sim/process/failed_child.hpp"
 #include "sim/step/compute_time.hpp"
 #include "sim/step/slowness.hpp"
 #include "sim/world.hpp"

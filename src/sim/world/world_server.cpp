@@ -11,10 +11,10 @@
 #include <utility>
 #include <vector>
 
-#include "sim/loaded_cluster.hpp"
+#include "sim/child/loaded_cluster.hpp"
+#include "sim/child/timing_messages.hpp"
 #include "sim/network/network_use.hpp"
 #include "sim/platform.hpp"
-#include "sim/timing_messages.hpp"
 #include "sim/world/orders.hpp"
 #include "step/timing_bytes.hpp"
 #include "support/diagnostics.hpp"

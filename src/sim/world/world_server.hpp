@@ -1,6 +1,6 @@
 #pragma once
 
-#include "sim/child_process.hpp"
+#include "sim/process/child_process.hpp"
 #include "sim/simulator.hpp"
 
 namespace dadsim::sim {

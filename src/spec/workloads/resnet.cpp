@@ -69,7 +69,7 @@ class ResNet {
 ModelShape resnet_shape(const std::string& title, const Sizes& sizes) {
   constexpr std::int64_t kStrides = 32;  // of all stages together
   const std::int64_t image = sizes.at("image");
-  const bool pooled = sizes.at("pooled") != 0;
+  const bool pooled = sizes.at("stem-pooling") != 0;
   if (pooled && image % kStrides != 0)
     throw std::invalid_argument(fmt::format("image {} is no multiple of {}", image, kStrides));
   ResNet net(title, pooled ? image / 2 : image);

@@ -9,10 +9,10 @@
 
 #include "estimate/comparison.hpp"
 #include "scenario/print.hpp"
-#include "study/catalog.hpp"
-#include "study/experiment.hpp"
-#include "study/memory_store.hpp"
+#include "study/learning/memory_store.hpp"
 #include "study/planning/goal_search.hpp"
+#include "study/run/experiment.hpp"
+#include "study/setting/catalog.hpp"
 #include "study/sweep/remembering_catalog.hpp"
 #include "support/build.hpp"
 #include "support/interrupt.hpp"

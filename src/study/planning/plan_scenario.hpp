@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "report/plan_report.hpp"
+#include "report/plan/plan_report.hpp"
 #include "scenario/load.hpp"
 
 namespace dadsim::study {

@@ -2,8 +2,8 @@
 
 #include <cstddef>
 
-#include "report/result.hpp"
-#include "study/learned.hpp"
+#include "report/run/result.hpp"
+#include "study/learning/learned.hpp"
 
 namespace dadsim::study {
 

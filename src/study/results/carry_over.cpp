@@ -13,7 +13,7 @@
 #include "sim/platform.hpp"
 #include "spec/model_shape.hpp"
 #include "step/found.hpp"
-#include "study/results/scale.hpp"
+#include "study/results/time_at_scale.hpp"
 #include "support/diagnostics.hpp"
 
 namespace dadsim::study {

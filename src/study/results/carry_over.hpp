@@ -4,10 +4,10 @@
 #include <string>
 #include <vector>
 
-#include "report/result.hpp"
+#include "report/run/result.hpp"
 #include "scenario/scenario.hpp"
-#include "study/learned.hpp"
-#include "study/timed_as.hpp"
+#include "study/learning/learned.hpp"
+#include "study/setting/timed_as.hpp"
 
 namespace dadsim::study {
 

@@ -8,7 +8,7 @@
 
 #include "estimate/prices.hpp"
 #include "sim/platform.hpp"
-#include "study/device_lookup.hpp"
+#include "study/setting/device_lookup.hpp"
 #include "support/pattern.hpp"
 
 namespace dadsim::study {

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "report/result.hpp"
+#include "report/run/result.hpp"
 #include "scenario/scenario.hpp"
 
 namespace dadsim::study {

@@ -6,7 +6,6 @@
 #include <optional>
 #include <utility>
 
-#include "algorithms/flexible/plan.hpp"
 #include "algorithms/registry.hpp"
 #include "compress/registry.hpp"
 #include "protocols/registry.hpp"
@@ -18,9 +17,12 @@ namespace {
 using Note = std::optional<report::Statement> (*)(const NoteContext&);
 using Said = std::optional<report::Statement>;
 
-algorithms::Sharing sharing_of(const NoteContext& context) {
-  return algorithms::algorithm_registry().at(context.run.spec.algorithm).sharing;
+/// Of a run that is not event-driven.
+const algorithms::AlgorithmInfo& info_of(const NoteContext& context) {
+  return algorithms::algorithm_registry().at(context.run.spec.algorithm);
 }
+
+algorithms::Sharing sharing_of(const NoteContext& context) { return info_of(context).sharing; }
 
 /// Of event-driven runs.
 Said order(const NoteContext& context) {
@@ -46,7 +48,7 @@ Said own_networks(const NoteContext& context) {
   if (context.run.spec.event_driven) return {};
   const algorithms::Sharing sharing = sharing_of(context);
   const bool own_weights = sharing == algorithms::Sharing::own_weights;
-  const bool own_layers = algorithms::has_own_layers(context.run.spec);
+  const bool own_layers = has_own_layers(info_of(context), context.run.spec);
   const bool mean_accuracy =
       !context.nothing_learned && (own_weights || own_layers || sharing == algorithms::Sharing::no_sharing);
   if (!own_weights && !own_layers && !mean_accuracy) return {};
@@ -75,13 +77,10 @@ Said remark(const NoteContext& context) {
 
 double count(std::ptrdiff_t number) { return static_cast<double>(number); }
 
-/// Of edAD where another network is timed than learns: which deltas follow is a matter of the network.
-Said following_deltas(const NoteContext& context) {
-  if (!context.of_other_network || context.run.spec.algorithm != "edad") return {};
-  const std::vector<spec::LayerShape>& layers = context.timed.shape.layers;
-  return report::Statement{"following-deltas", {context.timed.shape.name}}
-      .with("matrices", count(std::ranges::count_if(layers, &spec::LayerShape::has_outer_product)))
-      .with("follow", count(std::ranges::count_if(layers, &spec::LayerShape::delta_follows)));
+/// Where another network is timed than learns, and the algorithm has something to say of that.
+Said remark_on_timed(const NoteContext& context) {
+  if (!context.of_other_network || context.run.spec.event_driven || !info_of(context).remark_on_timed) return {};
+  return report::Statement{"remark-on-timed"}.with("text", info_of(context).remark_on_timed(context.timed.shape));
 }
 
 /// Of every run whose loss is no finite number at the end, or above ten times that of the untrained network.
@@ -140,7 +139,7 @@ Said above_peak(const NoteContext& context) {
 }
 
 constexpr std::array<Note, 13> kNotes{
-    order,      failures,   pooling,     own_networks,     compression,    remark,    following_deltas,
+    order,      failures,   pooling,     own_networks,     compression,    remark,    remark_on_timed,
     divergence, statistics, first_steps, idle_compression, censored_ranks, above_peak};
 
 }  // namespace

@@ -4,14 +4,14 @@
 #include <utility>
 
 #include "algorithms/registry.hpp"
-#include "report/divergence.hpp"
-#include "study/alternatives.hpp"
+#include "report/run/divergence.hpp"
+#include "study/choice/layer_choices.hpp"
 #include "study/results/arrivals.hpp"
 #include "study/results/carry_over.hpp"
 #include "study/results/costs.hpp"
 #include "study/results/notes.hpp"
-#include "study/results/scale.hpp"
 #include "study/results/throughput.hpp"
+#include "study/results/time_at_scale.hpp"
 #include "study/results/time_bands.hpp"
 
 namespace dadsim::study {
@@ -61,7 +61,7 @@ std::vector<std::int64_t> existing_steps(const step::Trajectory& trajectory, con
 }
 
 report::RunResult result_of_steps(const ResultContext& context, std::size_t i, const TimedSteps& run) {
-  const auto& [scenario, learned, timed, cluster, memory] = context;
+  const auto& [scenario, learned, timed, cluster, memory, time_another] = context;
   const step::Trajectory& trajectory = learned.runs[i]->trajectory;
   report::RunResult result =
       report::summarise(scenario.runs[i], run.trajectory, run.timings.steps, devices_of(context, scenario.runs[i]),
@@ -87,15 +87,16 @@ report::RunResult result_of_events(const ResultContext& context, std::size_t i, 
 }
 
 void complete(const ResultContext& context, const std::optional<report::ScaleSetting>& scale, report::Result& result) {
-  const auto& [scenario, learned, timed, cluster, memory] = context;
+  const auto& [scenario, learned, timed, cluster, memory, time_another] = context;
   for (std::size_t i = 0; i < result.runs.size(); ++i) {
     add_band(scenario, timed, cluster, result.runs[i]);
+    result.runs[i].is_baseline = result.runs[i].spec.algorithm == algorithms::baseline().name;
     result.runs[i].exact = learns_the_pooled_gradient(result.runs[i].spec);
     if (!learned.nothing) add_arrivals(learned, i, scenario.training.target_accuracy, result.runs[i]);
   }
   if (scale && learned.nothing) add_scale_by_definition(scenario, *scale, result);
   if (scale && !learned.nothing) add_scale(scenario, *scale, learned, result);
-  add_throughput(scenario, learned, timed, result);
+  add_throughput(scenario, learned, timed, time_another, result);
   add_costs(scenario, result);
   for (std::size_t i = 0; i < result.runs.size(); ++i) {
     result.runs[i].notes = notes_of({result.runs[i], *learned.runs[i], timed, result.timed_as_other, learned.nothing});

@@ -1,21 +1,25 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <vector>
 
-#include "report/result.hpp"
+#include "report/run/result.hpp"
 #include "scenario/scenario.hpp"
 #include "sim/simulator.hpp"
 #include "step/choose.hpp"
-#include "study/learned.hpp"
-#include "study/memory_check.hpp"
-#include "study/timed_as.hpp"
+#include "study/learning/learned.hpp"
+#include "study/setting/memory_check.hpp"
+#include "study/setting/timed_as.hpp"
 
 // RunResult is the only struct of a run. Its members are computed by report::summarise() and in this folder, and
 // nowhere else.
 
 namespace dadsim::study {
+
+/// Learns and times another scenario, of the same machines.
+using TimeAnother = std::function<report::Result(const scenario::Scenario&)>;
 
 /// What the results of a scenario's runs are computed from.
 struct ResultContext {
@@ -24,6 +28,7 @@ struct ResultContext {
   const TimedAs& timed;
   const sim::Cluster& cluster;
   const std::vector<RunMemory>& memory;  ///< per run
+  TimeAnother time_another;
 };
 
 /// A run that was learned step by step, with its simulated times.

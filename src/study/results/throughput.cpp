@@ -11,8 +11,7 @@
 #include "sim/device.hpp"
 #include "sim/simulator.hpp"
 #include "spec/workload.hpp"
-#include "study/device_lookup.hpp"
-#include "study/experiment.hpp"
+#include "study/setting/device_lookup.hpp"
 
 namespace dadsim::study {
 namespace {
@@ -81,7 +80,7 @@ scenario::Scenario first_alone(const scenario::Scenario& scenario) {
   }
   if (auto* digits = std::get_if<spec::DigitsSource>(&alone.data.source)) digits->train = 1;
   spec::RunSpec run;
-  run.algorithm = run.label = "no-sharing";
+  run.algorithm = run.label = algorithms::first_of(algorithms::Sharing::no_sharing).name;
   run.communicates = false;
   alone.runs = {run};
   alone.costs.reset();
@@ -110,6 +109,7 @@ double model_flops(const spec::ModelShape& shape, double samples) {
 }
 
 void add_throughput(const scenario::Scenario& scenario, const Learned& learned, const TimedAs& timed,
+                    const std::function<report::Result(const scenario::Scenario&)>& time_another,
                     report::Result& result) {
   const double samples = static_cast<double>(timed.batch) * static_cast<double>(scenario.workers.size());
   const std::optional<double> tokens = tokens_per_sample(scenario);
@@ -118,8 +118,7 @@ void add_throughput(const scenario::Scenario& scenario, const Learned& learned, 
   // Of what is timed alone nothing more is asked: no run of it shares.
   const bool some_share = std::ranges::any_of(scenario.runs, &spec::RunSpec::communicates);
   if (some_share && learned.nothing && scenario.stand_in && are_alike(scenario.all_devices())) {
-    const scenario::Scenario one = first_alone(scenario);
-    alone = time_scenario(one, learn_scenario(one, nullptr, false), cluster_of(one), false).runs.front().step_seconds;
+    alone = time_another(first_alone(scenario)).runs.front().step_seconds;
   }
   for (report::RunResult& run : result.runs) {
     if (run.played || !(run.step_seconds > 0)) continue;

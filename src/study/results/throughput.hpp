@@ -1,17 +1,19 @@
 #pragma once
 
+#include <functional>
 #include <string>
 
-#include "report/result.hpp"
+#include "report/run/result.hpp"
 #include "scenario/scenario.hpp"
-#include "study/learned.hpp"
-#include "study/timed_as.hpp"
+#include "study/learning/learned.hpp"
+#include "study/setting/timed_as.hpp"
 
 namespace dadsim::study {
 
 /// Fills in what each run gets done in a second. How well the workers scale is told where nothing is learned: one of
-/// them is timed alone for it. Throws SimulationError.
+/// them is timed alone for it, by `time_another`. Throws SimulationError.
 void add_throughput(const scenario::Scenario& scenario, const Learned& learned, const TimedAs& timed,
+                    const std::function<report::Result(const scenario::Scenario&)>& time_another,
                     report::Result& result);
 
 /// What was done in the place of learning, where nothing was learned.

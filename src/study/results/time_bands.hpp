@@ -3,11 +3,11 @@
 #include <string>
 #include <string_view>
 
-#include "report/result.hpp"
+#include "report/run/result.hpp"
 #include "scenario/scenario.hpp"
 #include "sim/simulator.hpp"
 #include "spec/device_specification.hpp"
-#include "study/timed_as.hpp"
+#include "study/setting/timed_as.hpp"
 
 namespace dadsim::study {
 

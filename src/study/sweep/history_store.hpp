@@ -6,7 +6,7 @@
 #include <set>
 #include <vector>
 
-#include "study/playground.hpp"
+#include "study/learning/shared_cache.hpp"
 #include "study/sweep/database.hpp"
 
 namespace dadsim::study {

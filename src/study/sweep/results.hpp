@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "report/figure_values.hpp"
+#include "report/run/figure_values.hpp"
 #include "study/sweep/database.hpp"
 
 namespace dadsim::study {

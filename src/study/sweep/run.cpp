@@ -14,10 +14,10 @@
 #include <thread>
 #include <utility>
 
-#include "report/uncertainty.hpp"
+#include "report/run/uncertainty.hpp"
 #include "sim/simulator.hpp"
-#include "study/experiment.hpp"
-#include "study/playground.hpp"
+#include "study/learning/shared_cache.hpp"
+#include "study/run/experiment.hpp"
 #include "study/sweep/results.hpp"
 #include "study/sweep/store.hpp"
 #include "support/diagnostics.hpp"
@@ -226,7 +226,7 @@ class Timers {
       operations_learned_ += one.played->learned;
       operations_found_ += one.played->found;
     }
-    job.learned->playground->histories().flush();
+    job.learned->shared_cache->histories().flush();
     write_settings(database_, unknown_of(settings_of(result)));
     write_trial(database_, trial, runs, {});
     line_.timed(seconds_since(start));

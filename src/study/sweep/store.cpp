@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "study/learned_bytes.hpp"
-#include "study/playground.hpp"
+#include "study/learning/learned_bytes.hpp"
+#include "study/learning/shared_cache.hpp"
 #include "study/sweep/history_store.hpp"
 #include "study/sweep/row_checksum.hpp"
 
@@ -41,7 +41,7 @@ std::int64_t checksum_of_learning(std::string_view key, std::string_view run) {
 }
 
 SweepLearningStore::SweepLearningStore(Database& file, Database* other) : file_(file), other_(other) {
-  set_playground(std::make_shared<Playground>(std::make_shared<SweepHistoryStore>(file, other)));
+  set_playground(std::make_shared<SharedCache>(std::make_shared<SweepHistoryStore>(file, other)));
 }
 
 LearnedRunPtr SweepLearningStore::find(std::uint64_t key) {

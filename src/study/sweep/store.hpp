@@ -4,7 +4,7 @@
 #include <map>
 #include <string_view>
 
-#include "study/learned.hpp"
+#include "study/learning/learned.hpp"
 #include "study/sweep/database.hpp"
 
 namespace dadsim::study {

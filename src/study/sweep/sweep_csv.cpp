@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "report/csv_field.hpp"
+#include "report/text/csv_field.hpp"
 
 namespace dadsim::study {
 std::string sweep_csv(const SweepResults& results) {

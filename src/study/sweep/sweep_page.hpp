@@ -1,6 +1,6 @@
 #pragma once
 
-#include "report/sweep_report.hpp"
+#include "report/sweep/sweep_report.hpp"
 #include "study/sweep/results.hpp"
 
 namespace dadsim::study {

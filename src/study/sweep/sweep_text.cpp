@@ -8,9 +8,9 @@
 #include <set>
 #include <string_view>
 
-#include "report/comparison.hpp"
-#include "report/factor_text.hpp"
-#include "report/paragraph.hpp"
+#include "report/explain/comparison.hpp"
+#include "report/text/factor_text.hpp"
+#include "report/text/paragraph.hpp"
 #include "study/sweep/winners.hpp"
 #include "support/human.hpp"
 

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "report/paragraph.hpp"
+#include "report/text/paragraph.hpp"
 #include "study/sweep/results.hpp"
 
 namespace dadsim::study {

@@ -5,8 +5,8 @@
 #include <map>
 
 #include "estimate/verdict.hpp"
-#include "report/contender.hpp"
-#include "report/uncertainty.hpp"
+#include "report/run/contender.hpp"
+#include "report/run/uncertainty.hpp"
 
 namespace dadsim::study {
 namespace {

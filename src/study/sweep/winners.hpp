@@ -6,7 +6,7 @@
 
 #include "estimate/efficiency.hpp"
 #include "estimate/verdict.hpp"
-#include "report/answer.hpp"
+#include "report/run/answer.hpp"
 #include "study/sweep/results.hpp"
 
 namespace dadsim::study {

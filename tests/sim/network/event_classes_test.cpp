@@ -13,12 +13,12 @@
 #include <utility>
 #include <vector>
 
-#include "sim/child_process.hpp"
 #include "sim/declared.hpp"
 #include "sim/network/flow_events.hpp"
 #include "sim/network/flow_routes.hpp"
 #include "sim/network/rank_layout.hpp"
 #include "sim/platform/engine.hpp"
+#include "sim/process/child_process.hpp"
 #include "support/wire.hpp"
 
 // Messages followed class by class against each by itself, with ranks that begin out of step.

@@ -11,12 +11,12 @@
 #include <utility>
 #include <vector>
 
-#include "sim/child_process.hpp"
 #include "sim/declared.hpp"
 #include "sim/network/flow.hpp"
 #include "sim/network/max_min.hpp"
 #include "sim/network/rank_layout.hpp"
 #include "sim/platform/engine.hpp"
+#include "sim/process/child_process.hpp"
 #include "support/wire.hpp"
 
 // Rates of classes of pairs against those of every pair by itself, and rounds that are run again against a new model.

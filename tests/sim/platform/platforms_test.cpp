@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "sim/platform.hpp"
-#include "sim/platform/compat.hpp"
 #include "sim/platform/engine.hpp"
+#include "sim/process/compat.hpp"
 #include "sim/star.hpp"
 
 // The platforms that come with dadsim: the links on their routes, one by one. SimGrid drops links in silence where

@@ -7,8 +7,8 @@
 #include <filesystem>
 
 #include "scenario/load.hpp"
-#include "study/catalog.hpp"
-#include "study/experiment.hpp"
+#include "study/run/experiment.hpp"
+#include "study/setting/catalog.hpp"
 #include "support/diagnostics.hpp"
 
 namespace dadsim::study {

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "scenario/print.hpp"
-#include "study/experiment.hpp"
+#include "study/run/experiment.hpp"
 #include "study/sweep/history_store.hpp"
 #include "study/sweep/merge.hpp"
 #include "study/sweep/read_results.hpp"

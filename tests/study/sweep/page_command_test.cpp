@@ -7,7 +7,7 @@
 
 #include "cli/exit_code.hpp"
 #include "cli/process.hpp"
-#include "report/sweep_report.hpp"
+#include "report/sweep/sweep_report.hpp"
 #include "study/sweep/tiny_sweep.hpp"
 
 namespace dadsim::study {

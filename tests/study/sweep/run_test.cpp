@@ -12,7 +12,7 @@
 #include <type_traits>
 
 #include "scenario/print.hpp"
-#include "study/experiment.hpp"
+#include "study/run/experiment.hpp"
 #include "study/sweep/merge.hpp"
 #include "study/sweep/read_results.hpp"
 #include "study/sweep/results.hpp"

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "study/catalog.hpp"
+#include "study/setting/catalog.hpp"
 #include "study/sweep/sweep_points.hpp"
 
 namespace dadsim::test {

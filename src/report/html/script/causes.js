@@ -1,4 +1,4 @@
-// Words for what holds a run back, as src/report/causes.cpp has them.
+// Words for what holds a run back, as src/report/run/causes.cpp has them.
 
 const causeText = (kind) =>
   ({ queueing: "queueing and loss over TCP", compute: "computing" })[kind] ?? kind;

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/platform/compat.hpp"
+#include "sim/process/compat.hpp"
 #include "spec/platform_specification.hpp"
 
 namespace dadsim::sim {

@@ -3,9 +3,9 @@
 #include <cstdint>
 #include <memory>
 
-#include "sim/network/transport.hpp"
 #include "sim/platform/build/cluster_network.hpp"
-#include "sim/platform/compat.hpp"
+#include "sim/platform/build/link_properties.hpp"
+#include "sim/process/compat.hpp"
 
 namespace dadsim::sim {
 

@@ -1,5 +1,5 @@
 // Sliders: the cluster changed by factors, and what that makes of times, of who is first and of what binds a step. The
-// times are of a spline through timings of such clusters (src/report/retiming.hpp), worked out here as it is there.
+// times are of a spline through timings of such clusters (src/report/run/retiming.hpp), worked out here as it is there.
 
 const stretched = (metric, x) => metric.map((row) => row.reduce((sum, m, k) => sum + m * x[k], 0));
 

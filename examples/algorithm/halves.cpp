@@ -1,0 +1,34 @@
+#include "examples/algorithm/halves.hpp"
+
+#include "algorithms/training_step.hpp"
+
+namespace dadsim::algorithms {
+
+void Halves::run(TrainingStep& step) {
+  using namespace step::extent;  // NOLINT(google-build-using-namespace): the formulas read as in the paper
+  std::vector<Pending<Rows>> inputs(step.layers()), deltas(step.layers());
+  step.forward();
+  step.backward([&](std::size_t l) {
+    Exchange& exchange = step.exchange();
+    inputs[l] = exchange.combine({rows(), {{in(), [&](std::size_t s) { return step.input(s, l); }}}}, concatenation());
+    deltas[l] = exchange.combine({rows(), {{out(), [&](std::size_t s) { return step.delta(s, l); }}}}, concatenation());
+    step.backpropagate(l);
+  });
+  step.backward([&](std::size_t l) {
+    const Rows& a = inputs[l].wait();
+    step.form_gradient_of_rows(l, deltas[l].wait()[0], a[0]);
+  });
+}
+
+AlgorithmInfo halves_info() {
+  return {.name = "example-halves",
+          .description = "An example: dAD with a message for activations and another one for deltas.",
+          .source = "examples/",
+          .payload = "Np and Nq",
+          .sharing = Sharing::one_network,
+          .exact = true,
+          .parameters = {},
+          .make = [](const spec::ParameterValues&) { return std::make_unique<Halves>(); }};
+}
+
+}  // namespace dadsim::algorithms

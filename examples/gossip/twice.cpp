@@ -1,0 +1,36 @@
+#include "examples/gossip/twice.hpp"
+
+#include <memory>
+
+namespace dadsim::algorithms {
+
+void Twice::run(OwnWeightsStep& step) {
+  step.compute_gradients();
+  step.apply_gradients();
+  for (int i = 0; i < 2; ++i) {
+    const Field sent = step.weights();
+    OwnWeightsStep::Sending sending = step.send(sent);
+    Field x = sent;
+    step.receive(sending, step.pull_passes(),
+                 [&](std::size_t block, std::size_t site, const std::vector<Arrived>& arrived) {
+                   step.pull(x[block][site], sent[block][site], site, arrived);
+                 });
+    step.set_weights(x);
+  }
+}
+
+AlgorithmInfo twice_info() {
+  return {.name = "example-twice",
+          .description = "An example: weights are mixed twice in every step.",
+          .source = "examples/",
+          .payload = "pq, and the q biases, to every neighbour, twice",
+          .family = "decentralised",
+          .sharing = Sharing::own_weights,
+          .exact = false,
+          .parameters = graph_parameters(GraphNeeds::doubly_stochastic),
+          .make_gossip = [](const spec::ParameterValues&) { return std::make_unique<Twice>(); },
+          .check = graph_check(GraphNeeds::doubly_stochastic),
+          .remark = graph_remark};
+}
+
+}  // namespace dadsim::algorithms

@@ -1,0 +1,109 @@
+#include "report/collective/collective_report.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+
+namespace dadsim::report {
+namespace {
+
+constexpr double kElementBytes = 4;  // float32
+
+}  // namespace
+
+const char* to_string(Operation operation) {
+  switch (operation) {
+    case Operation::all_reduce:
+      return "all-reduce";
+    case Operation::all_gather:
+      return "all-gather";
+    case Operation::reduce_scatter:
+      return "reduce-scatter";
+    case Operation::broadcast:
+      return "broadcast";
+    case Operation::reduce:
+      return "reduce";
+    case Operation::gather:
+      return "gather";
+    case Operation::scatter:
+      return "scatter";
+    case Operation::all_to_all:
+      return "all-to-all";
+    case Operation::neighbour_exchange:
+      return "neighbour-exchange";
+    case Operation::send:
+      return "send";
+  }
+  throw std::logic_error("unknown operation");
+}
+
+bool has_blocks(Operation operation) {
+  switch (operation) {
+    case Operation::all_gather:
+    case Operation::reduce_scatter:
+    case Operation::gather:
+    case Operation::scatter:
+    case Operation::all_to_all:
+      return true;
+    case Operation::all_reduce:
+    case Operation::broadcast:
+    case Operation::reduce:
+    case Operation::neighbour_exchange:
+    case Operation::send:
+      return false;
+  }
+  throw std::logic_error("unknown operation");
+}
+
+double bus_factor(Operation operation, std::size_t ranks) {
+  const auto n = static_cast<double>(ranks);
+  if (operation == Operation::all_reduce) return 2 * (n - 1) / n;
+  return has_blocks(operation) ? (n - 1) / n : 1;
+}
+
+double seconds_of(const CollectiveReport& report, const CollectiveRow& row) {
+  return report.cold && row.cold_seconds ? *row.cold_seconds : row.warm_seconds;
+}
+
+double algorithm_bandwidth(const CollectiveReport& report, const CollectiveRow& row) {
+  return row.size_bytes / seconds_of(report, row);
+}
+
+double bus_bandwidth(const CollectiveReport& report, const CollectiveRow& row) {
+  return algorithm_bandwidth(report, row) * bus_factor(report.operation, report.hosts.size());
+}
+
+double average_bus_bandwidth(const CollectiveReport& report) {
+  double sum = 0;
+  double rows = 0;
+  for (const CollectiveRow& row : report.rows) {
+    const double bandwidth = bus_bandwidth(report, row);
+    if (!std::isfinite(bandwidth)) continue;
+    sum += bandwidth;
+    ++rows;
+  }
+  return rows > 0 ? sum / rows : std::numeric_limits<double>::quiet_NaN();
+}
+
+Agreement agreement_of(const CollectiveReport& report) {
+  Agreement agreement;
+  double logarithms = 0;
+  for (const CollectiveRow& row : report.rows) {
+    if (!row.measured) continue;
+    const double ratio = seconds_of(report, row) / row.measured->seconds;
+    agreement.least = agreement.rows == 0 ? ratio : std::min(agreement.least, ratio);
+    agreement.greatest = agreement.rows == 0 ? ratio : std::max(agreement.greatest, ratio);
+    logarithms += std::log(ratio);
+    agreement.mean_error += std::abs(ratio - 1);
+    ++agreement.rows;
+  }
+  if (agreement.rows == 0) return agreement;
+  agreement.mean = std::exp(logarithms / static_cast<double>(agreement.rows));
+  agreement.mean_error /= static_cast<double>(agreement.rows);
+  return agreement;
+}
+
+double count_of(const CollectiveRow& row) { return std::floor(row.block_bytes / kElementBytes); }
+
+}  // namespace dadsim::report

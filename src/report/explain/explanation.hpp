@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "report/run/result.hpp"
+#include "report/text/paragraph.hpp"
+
+namespace dadsim::report {
+
+/// What a run would take with something changed.
+struct Effect {
+  double step_seconds = 0;               ///< mean
+  std::optional<double> target_seconds;  ///< none if the target is not reached
+};
+
+/// Something changed, and all runs timed again.
+struct WhatIf {
+  enum class Kind { bandwidth, latency, device, batch, overlap, limit };
+  Kind kind = Kind::bandwidth;
+  std::string on;           ///< links, devices; empty where it is of the whole
+  double factor = 1;        ///< of speed: 2 is twice the bandwidth, half the latency, twice as fast, twice the batch
+  std::string description;  ///< "twice the bandwidth of 5 links of 100 Mbit/s (hospital-1_up …)"
+  std::string assumption = {};       ///< what is taken for granted; may be empty
+  std::vector<Effect> effects = {};  ///< per run
+};
+const char* to_string(WhatIf::Kind kind);
+
+/// Why the runs take what they take, and what would help.
+struct Explanation {
+  Result result;
+  std::vector<WhatIf> what_ifs;
+  std::int64_t links_left_out = 0;  ///< that were changed only together with others: the less busy ones
+  std::vector<std::string> notes;   ///< what could not be tried
+};
+
+/// The share of a run's time that a what-if saves: of the time to the target where both reach it, else of the step.
+double saving_of(const Explanation& explanation, std::size_t run, const WhatIf& what_if);
+
+/// So many of them are named.
+inline constexpr std::size_t kMostUseful = 3;
+
+/// The what-ifs that save the most of a run's time to the target (of its step where the target is not reached), the
+/// most useful first, without limits, other batches (whose steps are a guess) and what saves less than a hundredth; at
+/// most `count`. Of bandwidths and of latencies only the best stands; all links together only where no part of them
+/// saves nearly as much.
+std::vector<const WhatIf*> most_useful(const Explanation& explanation, std::size_t run, std::size_t count);
+
+/// For a terminal: what would help each run most; then per run its critical path, what the changes would do, and the
+/// three most useful in words.
+Summary summary_of(const Explanation& explanation, bool verbose);
+/// All of it, assumptions included.
+std::string to_table(const Explanation& explanation);
+/// As JSON; every field is documented in docs/explain.md.
+std::string to_json(const Explanation& explanation);
+
+}  // namespace dadsim::report

@@ -1,0 +1,178 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "report/explain/explanation.hpp"
+#include "report/explain/part_check.hpp"
+#include "report/run/played_table.hpp"
+#include "report/run/table.hpp"
+#include "report/text/paragraph.hpp"
+#include "support/human.hpp"
+
+namespace dadsim::report {
+namespace {
+
+constexpr std::size_t kMostParts = 4;  // of each kind
+constexpr double kNamed = 0.01;        // of the step: smaller parts are counted together
+
+/// "twice as fast saves 23.2 %", and where that is next to nothing, why.
+std::string check_in_words(const PartCheck& check) {
+  std::string text;
+  if (check.what_if != nullptr) {
+    const bool latency = check.what_if->kind == WhatIf::Kind::latency;
+    const std::string change = latency && check.what_if->on == "*" ? "half the latency of all links"
+                               : check.with_others                 ? fmt::format("{} of all {}",
+                                                                 latency ? "half the latency"
+                                                                                         : "twice "
+                                                                                           "the bandwidth",
+                                                                                 check.what_if->on)
+                               : latency                           ? "half the latency of its links"
+                                                                   : "twice as fast";
+    text = check.saving < -kLeastSaving ? fmt::format("{} takes {:.1f} % longer", change, -100 * check.saving)
+                                        : fmt::format("{} saves {:.1f} %", change, 100 * std::max(0.0, check.saving));
+  }
+  if (check.why_not.empty()) return text;
+  return text.empty() ? check.why_not : text + ": " + check.why_not;
+}
+
+std::string row_of_path(double share, double seconds, const std::string& words, std::size_t indent) {
+  return wrapped(fmt::format("{}{}  {}  {}", std::string(indent, ' '), right_aligned(human_percent(share), 7),
+                             right_aligned(human_seconds(seconds), 12), words),
+                 table_width(), indent + 25);
+}
+
+/// By kind, and below each kind the resources that it lies on, with what making them faster would really save.
+std::string critical_path(const Explanation& explanation, std::size_t index) {
+  std::string text;
+  for (const Cause& cause : causes_of(explanation.result.runs[index])) {
+    text += row_of_path(cause.share, cause.seconds, cause_in_words(cause.kind), 4);
+    double rest = 0;
+    std::size_t others = 0;
+    for (std::size_t i = 0; i < cause.parts.size(); ++i) {
+      const Cause::Part& part = cause.parts[i];
+      if (i >= kMostParts || part.share < kNamed) {
+        rest += part.share;
+        ++others;
+        continue;
+      }
+      text += row_of_path(part.share, part.seconds,
+                          fmt::format("{}: {}", resources_in_words(cause, part),
+                                      check_in_words(check_part(explanation, index, cause, part))),
+                          6);
+    }
+    if (rest >= kLeastSaving)
+      text += row_of_path(rest, rest / cause.share * cause.seconds, fmt::format("{} more", others), 6);
+  }
+  return text;
+}
+
+std::string change_text(double saving) {
+  return fmt::format("{}{:.1f} %", saving > 0 ? "−" : "+", 100 * std::abs(saving));
+}
+
+std::string sensitivities(const Explanation& explanation, std::size_t run) {
+  std::string text;
+  std::size_t without_effect = 0;
+  for (const WhatIf& what_if : explanation.what_ifs) {
+    const double saving = saving_of(explanation, run, what_if);
+    if (std::abs(saving) < kLeastSaving) {
+      ++without_effect;
+      continue;
+    }
+    const Effect& effect = what_if.effects[run];
+    const std::string to_target = effect.target_seconds ? human_seconds(*effect.target_seconds) : "–";
+    text += wrapped(
+        fmt::format("    {}  {}  {}  {}{}", right_aligned(change_text(saving), 9),
+                    right_aligned(human_seconds(effect.step_seconds), 12), right_aligned(to_target, 12),
+                    what_if.description, what_if.assumption.empty() ? "" : fmt::format(" ({})", what_if.assumption)),
+        table_width(), 43);
+  }
+  if (without_effect > 0) text += fmt::format("    changes that make no difference of 0.1 %: {}\n", without_effect);
+  return text;
+}
+
+std::string advice(const Explanation& explanation, std::size_t index) {
+  const RunResult& run = explanation.result.runs[index];
+  const std::vector<const WhatIf*> best = most_useful(explanation, index, kMostUseful);
+  if (best.empty()) return paragraph("  Nothing that was tried saves a hundredth of its time.", 4);
+  std::string text;
+  for (std::size_t i = 0; i < best.size(); ++i) {
+    const WhatIf& one = *best[i];
+    const Effect& effect = one.effects[index];
+    const bool target = run.target_reached && effect.target_seconds;
+    text += paragraph(
+        fmt::format("  {}. {}: {} {} → {}{}.", i + 1, one.description, target ? "time to the target" : "a step",
+                    human_seconds(target ? run.target_seconds : run.step_seconds),
+                    human_seconds(target ? *effect.target_seconds : effect.step_seconds),
+                    one.assumption.empty() ? "" : fmt::format(", {}", one.assumption)),
+        5);
+  }
+  return text;
+}
+
+/// What a run is held back by, and what would help it most.
+std::string answer_on(const Explanation& explanation, std::size_t index) {
+  const RunResult& run = explanation.result.runs[index];
+  if (run.steps == 0) return {};
+  const std::vector<const WhatIf*> best = most_useful(explanation, index, 1);
+  const std::string held =
+      run.played ? time_sentence(run) : fmt::format("{}: {}.", run.spec.label, causes_in_words(run));
+  return paragraph(best.empty() ? fmt::format("{} Nothing that was tried saves a hundredth of its time.", held)
+                                : fmt::format("{} Most would help: {}, which saves {:.1f} %.", held,
+                                              best[0]->description, 100 * saving_of(explanation, index, *best[0])));
+}
+
+}  // namespace
+
+Summary summary_of(const Explanation& explanation, bool verbose) {
+  const Result& result = explanation.result;
+  Summary summary;
+  for (std::size_t i = 0; i < result.runs.size(); ++i) summary.answer += answer_on(explanation, i);
+  summary.background = background(result, verbose);
+  std::string& text = summary.body;
+  for (std::size_t i = 0; i < result.runs.size(); ++i) {
+    const RunResult& run = result.runs[i];
+    text += fmt::format("{}{}\n", i == 0 ? "" : "\n", run.spec.label);
+    if (run.steps == 0) {
+      text += paragraph("  takes no step: the target was met before training", 4);
+      continue;
+    }
+    text += paragraph(fmt::format("  A step takes {}: {} computing, {} waiting for the network or for others{}.",
+                                  human_seconds(run.step_seconds), human_seconds(run.compute_seconds),
+                                  human_seconds(run.exposed_seconds),
+                                  run.target_reached ? fmt::format("; {} steps to the target, {}", run.target_step,
+                                                                   human_seconds(run.target_seconds))
+                                                     : "; the target is not reached"),
+                      4);
+    if (run.played) {
+      text += paragraph("  " + time_sentence(run), 4);
+    } else {
+      text += "  On its critical path (share, time per step):\n" + critical_path(explanation, i);
+    }
+    text += "  What if (change of the time to the target or of the step; step; time to the target):\n" +
+            sensitivities(explanation, i);
+    text += "  Most useful:\n" + advice(explanation, i);
+  }
+  text += '\n';
+  if (explanation.links_left_out > 0) {
+    text += paragraph(
+        fmt::format("{} less busy links were changed only together with others.", explanation.links_left_out));
+  }
+  for (const std::string& note : explanation.notes) text += paragraph("Note: " + note + ".");
+  text += paragraph(
+      "Every line is a simulation of its own: what was learned is timed again with one thing changed and all else as "
+      "it "
+      "is; nothing is learned again.");
+  if (std::ranges::any_of(result.runs, [](const RunResult& run) { return run.played.has_value(); })) {
+    text += paragraph(
+        "Event-driven runs are the exception: they are played again, and learned again as far as the order of events "
+        "is "
+        "another; a step is an update of the model.");
+  }
+  return summary;
+}
+
+std::string to_table(const Explanation& explanation) { return summary_of(explanation, true).all(); }
+
+}  // namespace dadsim::report

@@ -1,0 +1,81 @@
+#include "report/plan/plan_report.hpp"
+#include "report/text/json_values.hpp"
+
+namespace dadsim::report {
+namespace {
+
+Json to_json_object(const Trial& trial, const PlanReport& report) {
+  const auto end = [&](double factor) { return trial.reached ? number(trial.seconds * factor) : Json(nullptr); };
+  return {{"reached", trial.reached},
+          {"best_accuracy", number(trial.accuracy)},
+          {"seeds", trial.seeds},
+          {"seeds_missed", trial.seeds_missed},
+          {"timed", trial.timed},
+          {"seconds", end(1)},
+          {"low", trial.scatter ? end(trial.scatter->low) : Json(nullptr)},
+          {"high", trial.scatter ? end(trial.scatter->high) : Json(nullptr)},
+          {"money", number(trial.costs.money)},
+          {"joules", number(trial.costs.joules)},
+          {"grams_co2e", number(trial.costs.carbon)},
+          {"lines_per_month", number(trial.lines_per_month)},
+          {"meets", meets(report.goal, trial)},
+          {"of_limit", number(excess(report.goal, trial))}};
+}
+
+Json to_json_object(const GoalAnswer& answer, const PlanReport& report) {
+  Json json;
+  json["run"] = answer.run;
+  json["met"] = answer.met;
+  Json& changes = json["changes"] = Json::object();
+  for (const Change& change : answer.choices) changes[change.path] = change.value;
+  json["answer"] =
+      answer.answer ? Json({{"path", answer.answer->path}, {"value", answer.answer->value}}) : Json(nullptr);
+  json["trial"] = to_json_object(answer.trial, report);
+  json["neighbour"] = nullptr;
+  if (answer.neighbour) {
+    json["neighbour"] = {{"value", answer.neighbour->value},
+                         {"trial", to_json_object(*answer.neighbour_trial, report)}};
+  }
+  const auto text = [](const std::optional<std::string>& value) { return value ? Json(*value) : Json(nullptr); };
+  json["band"] = nullptr;
+  if (answer.may || answer.safe) {
+    json["band"] = {{"may", text(answer.may)}, {"safe", text(answer.safe)}, {"assumed", answer.trial.seeds == 1}};
+  }
+  Json& again = json["misses_again"] = Json::array();
+  for (const Stretch& stretch : answer.misses_again)
+    again.push_back({{"from", stretch.from}, {"to", stretch.to}, {"to_the_end", stretch.to_the_end}});
+  Json& tried = json["tried"] = Json::array();
+  for (const Tried& one : answer.tried)
+    tried.push_back(
+        {{"number", number(one.number)}, {"value", one.value}, {"trial", to_json_object(one.trial, report)}});
+  return json;
+}
+
+}  // namespace
+
+std::string to_json(const PlanReport& report) {
+  Json json;
+  json["dadsim"] = {{"version", report.version},
+                    {"build", report.build},
+                    {"simgrid", report.simgrid},
+                    {"network_model", report.network_model}};
+  json["scenario"] = {{"name", report.scenario_name}, {"description", report.description}};
+  json["verdict"] = verdict(report);
+  json["asked"] = goal_in_words(report);
+  json["learned_on"] = report.learned_on;
+  json["timed_as"] = report.timed_as;
+  json["goal"] = {{"accuracy", number(report.target_accuracy)},
+                  {"seconds", number(report.goal.seconds)},
+                  {"money", number(report.goal.money)},
+                  {"joules", number(report.goal.joules)},
+                  {"grams_co2e", number(report.goal.carbon)}};
+  json["currency"] = report.currency.empty() ? Json(nullptr) : Json(report.currency);
+  Json& answers = json["answers"] = Json::array();
+  for (const GoalAnswer& answer : report.answers) answers.push_back(to_json_object(answer, report));
+  json["timing_runs"] = report.timing_runs;
+  json["learned_runs"] = report.learned_runs;
+  json["assumptions"] = report.assumptions;
+  return indented(json);
+}
+
+}  // namespace dadsim::report

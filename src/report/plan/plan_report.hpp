@@ -1,0 +1,111 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "report/run/result.hpp"
+#include "report/text/paragraph.hpp"
+#include "spec/goal_specification.hpp"
+
+namespace dadsim::report {
+
+/// What one run takes to the target, with some changes made: a full timing run.
+struct Trial {
+  bool reached = false;  ///< the target accuracy, within the scenario's epochs, with every seed
+  double accuracy = 0;   ///< the best of the run; of the seed that came to the least
+  double seconds = 0;    ///< to the target, mean over the seeds; meaningful if reached, as what follows
+  Costs costs = {};
+  std::size_t seeds = 1;         ///< that were learned
+  std::size_t seeds_missed = 0;  ///< that did not reach it
+  /// Factors on seconds and costs that seeds, and the spacing of evaluations, leave open (estimate/comparison.hpp: the
+  /// mean of several seeds, or one whose scatter is assumed); an end may be infinite. None where nothing tells.
+  std::optional<estimate::Band> scatter = {};
+  bool timed = true;                           ///< false: that learning does not reach it was seen before
+  std::optional<double> lines_per_month = {};  ///< rent of the lines that have a price
+  std::vector<std::string> assumptions = {};   ///< of the timing
+};
+
+/// A change as it is made: "path=value".
+struct Change {
+  std::string path, value;
+  std::string assignment() const { return path + "=" + value; }
+};
+
+/// A number of the range that was tried.
+struct Tried {
+  double number = 0;
+  std::string value;  ///< as it is set
+  Trial trial;
+};
+
+/// Numbers beyond the answer that miss the goal again: from one to the other, both of which do.
+struct Stretch {
+  std::string from, to;  ///< the more preferred one first
+  bool to_the_end = false;
+};
+
+/// The best that one run comes to with one choice of the values that are searched.
+struct GoalAnswer {
+  std::string run;               ///< label
+  std::vector<Change> choices;   ///< of all changes but the first range
+  std::optional<Change> answer;  ///< of the first range, if there is one; if the goal is out of reach, the best of it
+  bool met = false;
+  Trial trial;  ///< with these
+  /// The next number of the range that would be better if it met the goal, and what it misses it with. None where the
+  /// answer is the end of the range, or the goal is out of reach.
+  std::optional<Change> neighbour;
+  std::optional<Trial> neighbour_trial;
+  /// Where the goal is met: the number from which on it may be met, and that from which on it is, by what seeds leave
+  /// open (Trial::scatter). `safe` is none where no number of the range is so far on.
+  std::optional<std::string> may, safe;
+  std::vector<Stretch> misses_again;  ///< in the order of preference
+  std::vector<Tried> tried;           ///< of the first range, ascending
+};
+
+/// The answers to the goal of a scenario.
+struct PlanReport {
+  std::string version, build, simgrid, network_model, scenario_name;
+  std::string description;  ///< of the scenario; may be empty
+  std::string learned_on, timed_as;
+  std::vector<std::string> assumptions;
+  double target_accuracy = 0;
+  std::string currency;  ///< of costs; empty where none are told
+  spec::GoalSpec goal;
+  std::vector<GoalAnswer> answers;  ///< those that meet the goal first, the best first
+  std::size_t timing_runs = 0;      ///< made for it
+  std::size_t learned_runs = 0;
+};
+
+/// Whether it meets every limit of the goal.
+bool meets(const spec::GoalSpec& goal, const Trial& trial);
+/// Whether it may, and whether it does whatever seeds leave open.
+bool may_meet(const spec::GoalSpec& goal, const Trial& trial);
+bool surely_meets(const spec::GoalSpec& goal, const Trial& trial);
+/// By how much it exceeds the limits: the greatest of value ÷ limit, infinite where the target is not reached or a
+/// limited value is not known. A goal without limits is met by whatever reaches the target.
+double excess(const spec::GoalSpec& goal, const Trial& trial);
+/// In words: "misses by 12 min", "stays 3.00 s below".
+std::string margin_in_words(const PlanReport& report, const Trial& trial);
+
+/// The answer in a sentence or a few: what is enough, what that takes and costs, between what it lies, and where beyond
+/// it the goal is missed again.
+std::string verdict(const PlanReport& report);
+std::string goal_in_words(const PlanReport& report);
+/// The changes of an answer, "path=value, …"; "as it is" without any.
+std::string changes_in_words(const GoalAnswer& answer);
+/// What a trial takes and costs: "1 min 0 s, 0.0508 USD".
+std::string trial_in_words(const PlanReport& report, const Trial& trial);
+/// What seeds leave open of a number: "8.3Mbps to 8.9Mbps over 5 seeds"; empty where nothing is known.
+std::string band_in_words(const GoalAnswer& answer);
+/// "it is missed again from 20Mbps to 35Mbps"; empty where it is not.
+std::string misses_in_words(const GoalAnswer& answer);
+
+/// For a terminal: the answer, then its neighbours and all choices, then what was assumed. table_width() columns wide.
+Summary summary_of(const PlanReport& report, bool verbose);
+std::string to_table(const PlanReport& report);
+/// As JSON; every field is documented in docs/plan.md.
+std::string to_json(const PlanReport& report);
+
+}  // namespace dadsim::report

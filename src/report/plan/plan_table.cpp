@@ -1,0 +1,76 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "report/plan/plan_report.hpp"
+#include "report/run/table.hpp"
+#include "report/text/paragraph.hpp"
+#include "support/human.hpp"
+
+namespace dadsim::report {
+namespace {
+
+constexpr std::size_t kMostRows = 40;
+
+/// What stands behind what a trial takes.
+std::string remark_on(const PlanReport& report, const GoalAnswer& answer) {
+  if (!answer.trial.timed)
+    return answer.trial.seeds > 1 ? margin_in_words(report, answer.trial) + "; not timed"
+                                  : "never reaches it; not timed";
+  if (!answer.met) return answer.trial.reached ? margin_in_words(report, answer.trial) : "does not reach it";
+  std::string text;
+  if (answer.answer && !answer.neighbour) {
+    text = "the best number that is allowed";
+  } else if (answer.answer && band_in_words(answer).empty()) {
+    text = fmt::format("{} {}", answer.neighbour->value, margin_in_words(report, *answer.neighbour_trial));
+  }
+  for (const std::string& more : {band_in_words(answer), misses_in_words(answer)}) {
+    if (!more.empty()) text += (text.empty() ? "" : "; ") + more;
+  }
+  return text;
+}
+
+}  // namespace
+
+Summary summary_of(const PlanReport& report, bool verbose) {
+  Summary summary;
+  summary.answer = paragraph(verdict(report));
+  std::string& text = summary.body;
+  text = paragraph(fmt::format("Goal: {}.", goal_in_words(report))) + '\n';
+  std::size_t label_width = 3;
+  std::size_t change_width = 7;
+  const std::size_t rows = std::min(report.answers.size(), kMostRows);
+  for (std::size_t i = 0; i < rows; ++i) {
+    label_width = std::max(label_width, display_width(report.answers[i].run));
+    change_width = std::max(change_width, display_width(changes_in_words(report.answers[i])));
+  }
+  label_width = std::min(label_width, table_width() * 2 / 9);
+  change_width = std::min(change_width, table_width() / 3);
+  text += fmt::format("  {}  {}  {}\n", left_aligned("run", label_width), left_aligned("changes", change_width),
+                      "to the target; the next number");
+  for (std::size_t i = 0; i < rows; ++i) {
+    const GoalAnswer& answer = report.answers[i];
+    const std::string remark = remark_on(report, answer);
+    text += wrapped(fmt::format("{} {}  {}  {}{}", answer.met ? "✓" : "✗", left_aligned(answer.run, label_width),
+                                left_aligned(changes_in_words(answer), change_width),
+                                trial_in_words(report, answer.trial), remark.empty() ? "" : "; " + remark),
+                    table_width(), 6 + label_width + change_width);
+  }
+  if (rows < report.answers.size()) text += fmt::format("  … and {} more\n", report.answers.size() - rows);
+  text += '\n';
+  text += paragraph(
+      fmt::format("{} full timing runs, {} learned runs. Between two neighbouring numbers that were tried of a range, "
+                  "the goal is taken to be met from one number on, if at all.",
+                  report.timing_runs, report.learned_runs));
+  if (!verbose) {
+    summary.background = assumptions_counted(report.assumptions.size());
+    return summary;
+  }
+  for (const std::string& assumption : report.assumptions) summary.background += paragraph("Assumed: " + assumption);
+  summary.background += paragraph("Network model: " + report.network_model);
+  return summary;
+}
+
+std::string to_table(const PlanReport& report) { return summary_of(report, true).all(); }
+
+}  // namespace dadsim::report

@@ -1,0 +1,350 @@
+#include "report/run/answer.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <iterator>
+#include <limits>
+
+#include "report/run/contender.hpp"
+
+namespace dadsim::report {
+namespace {
+
+using Place = Answer::Place;
+using estimate::Standing;
+
+const std::string& label_of(const Result& result, const Place& place) { return result.runs[place.run].spec.label; }
+
+bool is_of_other_network(const Result& result) { return result.scale && !result.scale->workload.empty(); }
+
+/// Of a run by the metric; none where it has none. `contender`: what is known of it.
+std::optional<Place> place_of(const Result& result, std::size_t i, Metric metric,
+                              const estimate::Contender& contender) {
+  const RunResult& run = result.runs[i];
+  Place place;
+  place.run = i;
+  place.seconds = contender.seconds;
+  switch (metric) {
+    case Metric::time_at_scale: {
+      if (!run.at_scale || !run.at_scale->time) return std::nullopt;
+      const estimate::Estimate& time = run.at_scale->time_band ? *run.at_scale->time_band : *run.at_scale->time;
+      place.low = time.low;
+      place.high = time.high;
+      return place;
+    }
+    case Metric::time_per_step:
+    case Metric::throughput:
+      if (run.played || !(run.step_seconds > 0)) return std::nullopt;
+      break;
+    case Metric::time_to_target: {
+      const auto reached = [](const auto& arrival) { return arrival.has_value(); };
+      if (contender.arrivals.empty() ? !run.target_reached : !std::ranges::all_of(contender.arrivals, reached))
+        return std::nullopt;
+      place.seeds = std::max<std::size_t>(1, contender.arrivals.size());
+      if (place.seeds > 1) {
+        const estimate::Estimate time = with_band(mean_arrival(contender.arrivals), run.factors());
+        place.low = time.low;
+        place.high = time.high;
+        return place;
+      }
+      break;
+    }
+  }
+  if (const auto factors = run.factors(); factors && place.seconds > 0) {
+    place.low = place.seconds * factors->low;
+    place.high = place.seconds * factors->high;
+  }
+  return place;
+}
+
+/// A quicker step wins nothing where nobody knows how many of them it takes: where of some it is known, the others are
+/// told apart from them.
+void keep_those_with_counted_steps(const Result& result, std::vector<Place>& ranking) {
+  const auto is_counted = [&](const Place& place) {
+    const std::optional<ScaleResult>& scale = result.runs[place.run].at_scale;
+    return scale && scale->relative.ratio;
+  };
+  if (std::ranges::any_of(ranking, is_counted))
+    std::erase_if(ranking, [&](const Place& place) { return !is_counted(place); });
+}
+
+/// The ranking of an answer by a metric, how each run stands to the first, and what it says of pairs.
+void rank_by(const Result& result, Metric metric, Answer& answer) {
+  std::vector<estimate::Contender> contenders;
+  for (const RunResult& run : result.runs) contenders.push_back(contender_of(run, metric));
+  if (metric == Metric::time_to_target) answer.rounding_steps = estimate::align_exact(contenders);
+  std::vector<Place>& ranking = answer.ranking;
+  for (std::size_t i = 0; i < result.runs.size(); ++i) {
+    if (!result.runs[i].spec.communicates) continue;
+    if (const std::optional<Place> place = place_of(result, i, metric, contenders[i])) ranking.push_back(*place);
+  }
+  if (metric == Metric::time_per_step) keep_those_with_counted_steps(result, ranking);
+  std::ranges::stable_sort(ranking, {}, &Place::seconds);
+  for (std::size_t i = 1; i < ranking.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      const estimate::Verdict verdict = decide(contenders[ranking[j].run], contenders[ranking[i].run]);
+      if (j == 0) ranking[i].verdict = verdict;
+      if (metric == Metric::time_to_target) answer.pairs.push_back({ranking[i].run, ranking[j].run, verdict.ratio});
+    }
+  }
+}
+
+/// A statement by a metric, with what it is of.
+Statement by_metric(const char* kind, const Result& result, Metric metric) {
+  Statement statement{kind};
+  statement.with("metric", std::string(to_string(metric)));
+  if (metric == Metric::time_to_target) return statement.with("target_accuracy", result.target_accuracy);
+  statement.with("of", is_of_other_network(result) ? result.scale->workload : result.learned_on);
+  if (metric == Metric::time_at_scale && !result.scale->known->target.empty())
+    statement.with("target", result.scale->known->target);
+  return statement;
+}
+
+/// Numbers of a value with its interval, each not a number where it is not known.
+struct Estimates {
+  std::vector<double> value, low, high;
+  void add(const estimate::Estimate& one) {
+    constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+    value.push_back(one.value);
+    low.push_back(one.low.value_or(kNone));
+    high.push_back(one.high.value_or(kNone));
+  }
+  void say(Statement& statement, const std::string& name) const {
+    statement.with(name, value).with(name + "_low", low).with(name + "_high", high);
+  }
+};
+
+void say_times(const Result& result, const std::vector<Place>& places, Statement& statement) {
+  Estimates seconds;
+  for (const Place& place : places) {
+    statement.subjects.push_back(label_of(result, place));
+    seconds.add({place.seconds, place.low, place.high});
+  }
+  seconds.say(statement, "seconds");
+}
+
+/// How many times as long others take as the first of a ranking.
+void say_factors(const std::vector<Place>& others, Statement& statement) {
+  Estimates factors;
+  for (const Place& place : others) factors.add(place.verdict.ratio);
+  factors.say(statement, "factor");
+}
+
+bool is_apart(const Place& place) { return !is_beside(place.verdict.standing); }
+
+/// Where the quickest is not told apart from the next ones: which those are, and who comes after them. Nothing where
+/// it is.
+std::optional<Statement> undecided(const Result& result, Metric metric, const std::vector<Place>& ranking) {
+  const auto end = std::find_if(ranking.begin() + 1, ranking.end(), is_apart);
+  const std::vector<Place> group(ranking.begin(), end);
+  if (group.size() == 1) return std::nullopt;
+  std::vector<Place> open;
+  std::ranges::copy_if(group, std::back_inserter(open),
+                       [](const Place& place) { return place.verdict.standing == Standing::undecided; });
+  Statement statement = by_metric(open.empty() ? "equal" : "undecided", result, metric);
+  say_times(result, group, statement);
+  if (open.empty()) {
+    statement.with("margin", estimate::kMargin);
+  } else {
+    say_factors(open, statement);
+    const auto would_tell = [](const Place& place) { return place.verdict.would_tell; };
+    const auto first = std::ranges::find_if(
+        open, [](estimate::WouldTell what) { return what != estimate::WouldTell::nothing; }, would_tell);
+    statement.with("would_tell", std::string(to_string(first == open.end() ? estimate::WouldTell::nothing
+                                                                           : first->verdict.would_tell)));
+  }
+  if (end != ranking.end()) {
+    const estimate::Estimate& ratio = end->verdict.ratio;
+    constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+    statement.with("next", label_of(result, *end)).with("next_seconds", end->seconds);
+    statement.with("next_factor",
+                   std::vector<double>{ratio.value, ratio.low.value_or(kNone), ratio.high.value_or(kNone)});
+  }
+  return statement;
+}
+
+/// Who is first, and by how much; some run has such a time.
+Statement winner(const Result& result, Metric metric, const std::vector<Place>& ranking) {
+  if (std::optional<Statement> open = undecided(result, metric, ranking)) return *open;
+  const auto sharing = std::ranges::count_if(result.runs, [](const RunResult& run) { return run.spec.communicates; });
+  const bool to_target = metric == Metric::time_to_target;
+  Statement statement = by_metric("first", result, metric);
+  // Before the next one and, where that is another, before gradient sharing.
+  std::vector<Place> named(ranking.begin(),
+                           ranking.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(2, ranking.size())));
+  const auto baseline =
+      std::ranges::find_if(ranking, [&](const Place& one) { return result.runs[one.run].is_baseline; });
+  if (baseline != ranking.end() && baseline - ranking.begin() > 1) named.push_back(*baseline);
+  say_times(result, named, statement);
+  say_factors({named.begin() + 1, named.end()}, statement);
+  statement.with("seeds", static_cast<double>(ranking[0].seeds));
+  if (ranking.size() == 1) {
+    statement.with("alone", !to_target || sharing == 1);
+    if (to_target) statement.with("rivals", std::string(sharing == 1 ? "none" : "missed"));
+    return statement;
+  }
+  if (baseline == ranking.end() && to_target) {
+    const auto missed = std::ranges::find(result.runs, true, &RunResult::is_baseline);
+    if (missed != result.runs.end()) statement.with("missed", missed->spec.algorithm);
+  }
+  std::vector<std::string> open;  // further back, where little is known of them
+  for (const Place& place : ranking) {
+    if (place.verdict.standing == Standing::undecided) open.push_back(label_of(result, place));
+  }
+  if (!open.empty()) statement.with("open", std::move(open));
+  return statement;
+}
+
+/// No run that shares has reached the target, or none shares.
+Statement nobody(const Result& result) {
+  const RunResult* nearest = nullptr;
+  std::size_t sharing = 0;
+  std::size_t seeds = 1;
+  const auto came_to = [](const RunResult& run) {
+    return run.best_accuracies.empty() ? run.best_accuracy : *std::ranges::min_element(run.best_accuracies);
+  };
+  for (const RunResult& run : result.runs) {
+    if (!run.spec.communicates) continue;
+    ++sharing;
+    seeds = std::max(seeds, run.arrivals.size());
+    if (nearest == nullptr || came_to(run) > came_to(*nearest)) nearest = &run;
+  }
+  if (nearest == nullptr) return {"nothing-shared"};
+  return Statement{"missed", {nearest->spec.label}}
+      .with("target_accuracy", result.target_accuracy)
+      .with("accuracy", came_to(*nearest))
+      .with("alone", sharing == 1)
+      .with("seeds", static_cast<double>(seeds));
+}
+
+/// Of the network that learned.
+std::vector<Statement> by_target(const Result& result) {
+  Answer learned;
+  rank_by(result, Metric::time_to_target, learned);
+  if (learned.ranking.empty()) return {nobody(result)};
+  std::vector<Statement> statements{winner(result, Metric::time_to_target, learned.ranking)};
+  if (learned.rounding_steps > 0) statements.push_back(Statement{"rounding"}.with("steps", learned.rounding_steps));
+  if (learned.rounding_steps < 0) statements.push_back({"rounding-missed"});
+  return statements;
+}
+
+/// Runs of which a step is timed, and whose number of steps is anybody's guess.
+void say_unknown_steps(const Result& result, Answer& answer) {
+  Statement statement{"steps-unknown"};
+  std::vector<double> seconds;
+  for (const RunResult& run : result.runs) {
+    if (!run.spec.communicates || !run.at_scale || run.at_scale->relative.ratio || !(run.step_seconds > 0)) continue;
+    statement.subjects.push_back(run.spec.label);
+    seconds.push_back(run.step_seconds);
+  }
+  if (seconds.empty()) return;
+  statement.with("step_seconds", std::move(seconds));
+  const std::vector<Place>& ranking = answer.ranking;
+  if (answer.metric == Metric::time_at_scale && !ranking.empty() && result.runs[ranking[0].run].is_baseline) {
+    statement.with("first", label_of(result, ranking[0]));
+    statement.with("first_step_seconds", result.runs[ranking[0].run].step_seconds);
+  }
+  answer.statements.push_back(std::move(statement));
+}
+
+/// With relative steps known and none of the workload's own, who is first once they count.
+void say_counted(const Result& result, Answer& answer) {
+  std::vector<Place> counted;
+  for (Place place : answer.ranking) {
+    const RunResult& run = result.runs[place.run];
+    if (!run.at_scale || !run.at_scale->relative.ratio) return;
+    place.seconds *= run.at_scale->relative.ratio->value;
+    counted.push_back(place);
+  }
+  if (counted.size() < 2) return;
+  std::ranges::stable_sort(counted, {}, &Place::seconds);
+  if (counted[1].seconds <= counted[0].seconds * (1 + estimate::kMargin)) return;
+  answer.statements.push_back(
+      Statement{"first-with-steps", {label_of(result, counted[0]), label_of(result, counted[1])}}.with(
+          "factor", counted[1].seconds / counted[0].seconds));
+}
+
+/// What the accuracies of some runs do not mean.
+void say_diverged(const Result& result, Answer& answer) {
+  Statement statement{"diverged"};
+  for (const RunResult& run : result.runs) {
+    if (run.divergence) statement.subjects.push_back(run.spec.label);
+  }
+  if (!statement.subjects.empty()) answer.statements.push_back(std::move(statement));
+}
+
+/// What gets done in a second by the run that shares gradients, or the first that shares.
+void say_throughput(const Result& result, Answer& answer) {
+  const auto shares = [](const RunResult& run) { return run.spec.communicates && run.throughput; };
+  auto run = std::ranges::find_if(result.runs, [&](const RunResult& one) { return shares(one) && one.is_baseline; });
+  if (run == result.runs.end()) run = std::ranges::find_if(result.runs, shares);
+  if (run == result.runs.end()) return;
+  const Throughput& done = *run->throughput;
+  Statement statement{"throughput", {run->spec.label}};
+  statement.with("samples_per_second", done.samples);
+  if (done.tokens) statement.with("tokens_per_second", *done.tokens);
+  if (done.model_flops_utilisation) statement.with("model_flops_utilisation", *done.model_flops_utilisation);
+  if (!done.above_peak.empty()) statement.with("above_peak", done.above_peak);
+  if (done.scaling_efficiency && run->workers > 1) {
+    statement.with("scaling_efficiency", *done.scaling_efficiency);
+    statement.with("workers", static_cast<double>(run->workers));
+  }
+  answer.statements.push_back(std::move(statement));
+}
+
+void answer_by_step(const Result& result, Answer& answer) {
+  if (answer.ranking.empty()) {
+    answer.statements.push_back({"nothing-learned"});
+    return;
+  }
+  answer.statements.push_back(winner(result, answer.metric, answer.ranking));
+  if (result.timing_only) return;
+  answer.statements.push_back({"workload-steps-unknown", {answer.of}});
+  say_counted(result, answer);
+}
+
+Answer answer_of_runs(const Result& result) {
+  Answer answer;
+  const bool other = is_of_other_network(result);
+  answer.of = other ? result.scale->workload : result.learned_on;
+  const bool known = std::ranges::any_of(
+      result.runs, [](const RunResult& run) { return run.spec.communicates && run.at_scale && run.at_scale->time; });
+  answer.metric = other && known                ? Metric::time_at_scale
+                  : other || result.timing_only ? Metric::time_per_step
+                                                : Metric::time_to_target;
+  rank_by(result, answer.metric, answer);
+  if (answer.metric == Metric::time_to_target) {
+    answer.statements = by_target(result);
+    return answer;
+  }
+  if (answer.metric == Metric::time_at_scale) {
+    answer.statements.push_back(winner(result, answer.metric, answer.ranking));
+  } else {
+    answer_by_step(result, answer);
+  }
+  say_unknown_steps(result, answer);
+  if (result.timing_only) {
+    say_throughput(result, answer);
+  } else {
+    std::vector<Statement> learned = by_target(result);
+    learned.front().with("learned_on", result.learned_on).with("timed_as", answer.of);
+    answer.statements.insert(answer.statements.end(), learned.begin(), learned.end());
+  }
+  return answer;
+}
+
+}  // namespace
+
+Answer answer_to(const Result& result) {
+  Answer answer = answer_of_runs(result);
+  say_diverged(result, answer);
+  return answer;
+}
+
+std::string verdict(const Result& result) {
+  return fmt::format("{}", fmt::join(in_words(answer_to(result).statements), " "));
+}
+
+}  // namespace dadsim::report

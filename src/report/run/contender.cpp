@@ -1,0 +1,40 @@
+#include "report/run/contender.hpp"
+
+namespace dadsim::report {
+
+estimate::Contender contender_of(const RunResult& run, Metric metric) {
+  estimate::Contender contender{.exact = run.exact, .step_seconds = run.step_seconds};
+  if (run.step_band) contender.parts = run.step_band->parts;
+  switch (metric) {
+    case Metric::time_at_scale:
+      if (run.at_scale && run.at_scale->time) contender.seconds = run.at_scale->time->value;
+      if (run.at_scale) contender.relative = run.at_scale->relative.ratio;
+      break;
+    case Metric::time_per_step:
+    case Metric::throughput:
+      contender.seconds = run.step_seconds;
+      break;
+    case Metric::time_to_target:
+      contender.arrivals = run.arrivals;
+      if (run.arrivals.size() > 1) {
+        for (const auto& arrival : run.arrivals)
+          contender.seconds += arrival ? arrival->at / static_cast<double>(run.arrivals.size()) : 0;
+      } else if (run.target_reached) {
+        contender.seconds = run.target_seconds;
+      }
+      break;
+  }
+  return contender;
+}
+
+estimate::Estimate mean_arrival(const std::vector<std::optional<estimate::Arrival>>& arrivals) {
+  std::vector<estimate::Arrival> all;
+  for (const auto& arrival : arrivals) all.push_back(arrival.value());
+  return times_as_long(all, std::vector<estimate::Arrival>(all.size(), {1, 1}), false);
+}
+
+estimate::Estimate with_band(estimate::Estimate time, const std::optional<estimate::Band>& factors) {
+  return factors && time.value > 0 ? estimate::with_band(time, *factors) : time;
+}
+
+}  // namespace dadsim::report

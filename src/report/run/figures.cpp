@@ -1,0 +1,326 @@
+#include "report/run/figures.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <limits>
+#include <optional>
+#include <stdexcept>
+#include <unordered_map>
+
+#include "report/run/causes.hpp"
+
+namespace dadsim::report {
+namespace {
+
+using Kind = Figure::Kind;
+
+namespace figure_table {
+
+using Better = Figure::Better;
+using Of = const FigureSource&;
+
+constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+
+// How a figure is had.
+
+template <auto member>
+double plain(Of of) {
+  return static_cast<double>(of.run.*member);
+}
+
+double as_number(std::optional<bool> value) { return value ? static_cast<double>(*value) : kNone; }
+
+template <auto member>
+double if_reached(Of of) {
+  return of.run.target_reached ? static_cast<double>(of.run.*member) : kNone;
+}
+
+double target_after(Of of) {
+  const std::optional<estimate::Arrival> arrival = of.run.arrival();
+  return arrival ? arrival->after : kNone;
+}
+
+template <auto member>
+double of_throughput(Of of) {
+  return of.run.throughput ? std::optional<double>((*of.run.throughput).*member).value_or(kNone) : kNone;
+}
+
+/// `which` of the estimate that `member` of the run's part of the time to accuracy at scale is; the value is never
+/// missing where there is an estimate.
+template <auto member, auto which>
+double at_scale(Of of) {
+  const std::optional<ScaleResult>& scale = of.run.at_scale;
+  if (!scale || !((*scale).*member)) return kNone;
+  return std::optional<double>((*((*scale).*member)).*which).value_or(kNone);
+}
+
+/// Of the interval that holds the errors of a step too, where that is known.
+template <auto which>
+double scale_end(Of of) {
+  const bool banded = of.run.at_scale && of.run.at_scale->time_band;
+  return banded ? at_scale<&ScaleResult::time_band, which>(of) : at_scale<&ScaleResult::time, which>(of);
+}
+
+template <auto which>
+double relative_steps(Of of) {
+  const std::optional<ScaleResult>& scale = of.run.at_scale;
+  if (!scale || !scale->relative.ratio) return kNone;
+  return std::optional<double>((*scale->relative.ratio).*which).value_or(kNone);
+}
+
+/// `stretch` of the costs, and what of it.
+template <auto stretch, auto what>
+double cost(Of of) {
+  if (!of.run.costs) return kNone;
+  const std::optional<Costs> costs = (*of.run.costs).*stretch;
+  return costs ? ((*costs).*what).value_or(kNone) : kNone;
+}
+
+template <auto member>
+double of_played(Of of) {
+  return of.run.played ? ((*of.run.played).*member)() : kNone;
+}
+
+double share_used(Of of) { return of.run.played ? of.run.played->participation.share_used() : kNone; }
+
+std::string cause(Of of) {
+  const std::vector<Cause> causes = causes_of(of.run);
+  return causes.empty() ? "" : in_words(causes.front(), causes.front().parts.front());
+}
+
+double cause_share(Of of) {
+  const std::vector<Cause> causes = causes_of(of.run);
+  return causes.empty() ? kNone : causes.front().share;
+}
+
+using Estimate = estimate::Estimate;
+
+// A text has no number and a number has no text.
+constexpr Figure text(const char* name, const char* meaning, std::string (*had)(Of)) {
+  return {name, Kind::text, "", meaning, nullptr, had};
+}
+constexpr Figure truth(const char* name, const char* meaning, double (*had)(Of)) {
+  return {name, Kind::truth, "", meaning, had, nullptr};
+}
+constexpr Figure count(const char* name, const char* unit, const char* meaning, double (*had)(Of),
+                       Better better = Better::neither, const char* title = "") {
+  return {name, Kind::count, unit, meaning, had, nullptr, better, title};
+}
+constexpr Figure number(const char* name, const char* unit, const char* meaning, double (*had)(Of),
+                        Better better = Better::neither, const char* title = "") {
+  return {name, Kind::number, unit, meaning, had, nullptr, better, title};
+}
+constexpr Figure not_in_csv(Figure figure) {
+  figure.in_csv = false;
+  return figure;
+}
+
+constexpr std::array kFigures{
+    text("label", "unique within the scenario", [](Of of) { return of.run.spec.label; }),
+    text("algorithm", "as listed by `dadsim algorithms`", [](Of of) { return of.run.spec.algorithm; }),
+    truth("communicates", "no: one of the ends that algorithms are measured against",
+          [](Of of) { return static_cast<double>(of.run.spec.communicates); }),
+    text("exchange", "`aggregator` or `peer`; none for `pooled` and `no-sharing`, which exchange nothing",
+         [](Of of) { return std::string(of.run.spec.communicates ? to_string(of.run.spec.exchange) : ""); }),
+    truth("event_driven", "whether the order of events decides what is learned",
+          [](Of of) { return static_cast<double>(of.run.played.has_value()); }),
+    count("workers", "", "that were timed (1 for `pooled`)", plain<&RunResult::workers>),
+    count("steps", "steps", "training steps taken; of an event-driven run rounds, or updates of the model",
+          plain<&RunResult::steps>),
+    number("final_accuracy", "share", "of held-back samples classified right, at the last evaluation",
+           plain<&RunResult::final_accuracy>, Better::high, "final accuracy"),
+    number("best_accuracy", "share", "the highest of all evaluations", plain<&RunResult::best_accuracy>, Better::high,
+           "best accuracy"),
+    number("final_auc", "share",
+           "area under the ROC curve at the last evaluation: one class against the rest, mean over the classes that "
+           "occur",
+           plain<&RunResult::final_auc>, Better::high),
+    truth("target_reached", "whether an evaluation reached the target accuracy", plain<&RunResult::target_reached>),
+    count("target_step", "steps", "of the first evaluation that reached it; 0: it was there before training",
+          if_reached<&RunResult::target_step>, Better::low, "steps to the target"),
+    number("target_seconds", "s", "when that was", if_reached<&RunResult::target_seconds>, Better::low,
+           "time to the target"),
+    number("target_after_seconds", "s", "when the evaluation before was made", target_after),
+    truth("exact", "whether it learns what every exact run of the sites does, up to rounding",
+          plain<&RunResult::exact>),
+    truth("diverged",
+          "whether training diverged: the loss is no finite number at the end, or ends above ten times that of the "
+          "untrained network",
+          [](Of of) { return static_cast<double>(of.run.divergence.has_value()); }),
+    truth("compression_bites",
+          "whether the run's compression left anything out while it learned: where it did not, what was learned says "
+          "nothing of the compression; not known without one ([carry-over.md](carry-over.md))",
+          [](Of of) { return as_number(of.run.bites); }),
+    count("censored_layers", "layers",
+          "of the network that is timed, whose ranks were at the limit of the network that learned, and which are "
+          "timed with the cap",
+          plain<&RunResult::censored_layers>),
+    number("step_seconds", "s",
+           "a step, until the last worker is done; mean over the steps of the run. Event-driven: the whole time ÷ "
+           "updates",
+           plain<&RunResult::step_seconds>, Better::low, "time of a step"),
+    number("compute_seconds", "s",
+           "of it the compute stream of the worker that ends last, busy; mean. Event-driven: of all workers, mean over "
+           "workers and updates",
+           plain<&RunResult::compute_seconds>, Better::low),
+    number("exposed_seconds", "s",
+           "of it the same stream, standing still for the network or for others; mean. Event-driven: the rest of "
+           "`step_seconds`, in which a worker may also be down",
+           plain<&RunResult::exposed_seconds>, Better::low),
+    number("compression_seconds", "s",
+           "of `compute_seconds`: what the algorithm computes beside a plain step (factorising, merging, adding up); "
+           "mean; not known of event-driven runs",
+           plain<&RunResult::compression_seconds>, Better::low),
+    number("waiting_seconds", "s",
+           "of `exposed_seconds`: until the last of those from whom something is waited for has issued its part, an "
+           "aggregator its answer; the rest is the network's; mean; not known of event-driven runs",
+           plain<&RunResult::waiting_seconds>, Better::low),
+    number("first_step_seconds", "s", "the first step alone, on cold connections; event-driven: until the first update",
+           plain<&RunResult::first_step_seconds>, Better::low),
+    number("slowest_step_seconds", "s", "the longest step of the run; not known of event-driven runs",
+           plain<&RunResult::slowest_step_seconds>, Better::low, "slowest step"),
+    number("bytes_up_per_worker", "B", "sent by a worker; mean over workers and steps",
+           plain<&RunResult::bytes_up_per_worker>, Better::low),
+    number("bytes_down_per_worker", "B", "received by a worker; mean over workers and steps",
+           plain<&RunResult::bytes_down_per_worker>, Better::low),
+    number("total_bytes", "B", "sent by all nodes over the whole run, the aggregator included",
+           plain<&RunResult::total_bytes>, Better::low, "bytes sent in all"),
+    number("total_seconds", "s", "all steps of the run; evaluation takes no time", plain<&RunResult::total_seconds>,
+           Better::low),
+    text("bound_by", "the resource that the critical path of the steps is on for longest; none for event-driven runs",
+         [](Of of) { return of.run.bounds.empty() ? std::string() : name_of(of.run.bounds.front()); }),
+    text("bound_kind", "of it: `bandwidth`, `latency`, `compute` or `queueing` ([timing.md](timing.md))",
+         [](Of of) { return of.run.bounds.empty() ? std::string() : of.run.bounds.front().kind; }),
+    number("bound_share", "share", "of a step, on that resource",
+           [](Of of) { return of.run.bounds.empty() ? kNone : of.run.bounds.front().share; }),
+    text("cause",
+         "the kind of thing that the critical path is of most, with the resources of that kind it lies on longest",
+         cause),
+    number("cause_share", "share", "of a step, of that kind", cause_share),
+    not_in_csv(
+        text("causes_in_words", "the whole critical path in words", [](Of of) { return causes_in_words(of.run); })),
+    text("workload", "the workload that is timed in the place of the network that learns; none: that is timed itself",
+         [](Of of) { return of.result.scale ? of.result.scale->workload : std::string(); }),
+    number("samples_per_second", "1/s", "of all workers, of the network that is timed; not known of event-driven runs",
+           of_throughput<&Throughput::samples>, Better::high),
+    number("tokens_per_second", "1/s", "the same, of workloads whose samples are sequences",
+           of_throughput<&Throughput::tokens>, Better::high),
+    number("model_flops_utilisation", "share",
+           "flops that the network needs (6 per multiplication of the forward pass, nothing that is computed again) ÷ "
+           "what the devices could do at their peak in the precision that is timed. Above 1 where less is multiplied "
+           "than is counted (3 × 3 convolutions in fp32, [devices.md](devices.md)); a note says so",
+           of_throughput<&Throughput::model_flops_utilisation>, Better::high),
+    number("scaling_efficiency", "share",
+           "a step of one worker alone, which shares nothing ÷ a step of this run; not known unless `<timing-only>` "
+           "asks for it",
+           of_throughput<&Throughput::scaling_efficiency>, Better::high, "scaling efficiency"),
+    number(
+        "sampling_error", "",
+        "standard error of `step_seconds` ÷ `step_seconds`, where [a sample of the steps]"
+        "(timing.md#steps-that-differ) was simulated",
+        [](Of of) { return of.run.network.sampling ? of.run.network.sampling->mean_error : kNone; }, Better::low),
+    number(
+        "memory_bytes", "B", "that a worker's device holds, with the mean batch",
+        [](Of of) { return of.run.memory.total(); }, Better::low),
+    number("relative_steps", "",
+           "steps to the target (interpolated between evaluations, mean over the seeds) ÷ those of gradient sharing. "
+           "Where gradient sharing did not reach the target: 1 by definition for it and for what equals it up to "
+           "rounding. Not known where one of them did not reach the target otherwise, or where `compression_bites` is "
+           "false ([workloads.md](workloads.md))",
+           relative_steps<&Estimate::value>, Better::low),
+    number("relative_steps_low", "",
+           "lower end of its interval (Fieller's of 95 %, and all that lies between evaluations); not known with one "
+           "seed",
+           relative_steps<&Estimate::low>),
+    number("relative_steps_high", "", "upper end", relative_steps<&Estimate::high>),
+    number(
+        "scale_seconds", "s",
+        "time to accuracy of the workload that is timed: known steps × `relative_steps` × `step_seconds`, and what is "
+        "charged for evaluation and start-up",
+        at_scale<&ScaleResult::time, &Estimate::value>, Better::low, "time to accuracy at scale"),
+    number("scale_low", "s",
+           "between this it is to be expected: the interval of the relative steps and the band of a step (90 %) "
+           "together, added in squares of logarithms",
+           scale_end<&Estimate::low>),
+    number("scale_high", "s", "and this", scale_end<&Estimate::high>),
+    number("scale_seeds_low", "s", "with the interval of the relative steps alone: between this",
+           at_scale<&ScaleResult::time, &Estimate::low>),
+    number("scale_seeds_high", "s", "and this", at_scale<&ScaleResult::time, &Estimate::high>),
+    number("money", "currency", "of the whole run; costs are known where the scenario asks for [costs](costs.md)",
+           cost<&RunCosts::whole, &Costs::money>, Better::low),
+    number("money_to_target", "currency", "until the target is reached", cost<&RunCosts::to_target, &Costs::money>,
+           Better::low, "money to the target"),
+    number("money_at_scale", "currency", "until the accuracy of the workload that is timed is reached",
+           cost<&RunCosts::at_scale, &Costs::money>, Better::low, "money at scale"),
+    number("money_per_step", "currency", "of a step", cost<&RunCosts::per_step, &Costs::money>, Better::low),
+    number("joules", "J", "of the whole run: of devices, and of the network where the scenario says what that takes",
+           cost<&RunCosts::whole, &Costs::joules>, Better::low),
+    number("joules_to_target", "J", "until the target is reached", cost<&RunCosts::to_target, &Costs::joules>,
+           Better::low, "energy to the target"),
+    number("joules_at_scale", "J", "until the accuracy of the workload that is timed is reached",
+           cost<&RunCosts::at_scale, &Costs::joules>, Better::low, "energy at scale"),
+    number("joules_per_step", "J", "of a step", cost<&RunCosts::per_step, &Costs::joules>, Better::low),
+    number("grams_co2e", "g", "CO2 equivalent of the whole run", cost<&RunCosts::whole, &Costs::carbon>, Better::low),
+    number("grams_co2e_to_target", "g", "until the target is reached", cost<&RunCosts::to_target, &Costs::carbon>,
+           Better::low),
+    number("grams_co2e_at_scale", "g", "until the accuracy of the workload that is timed is reached",
+           cost<&RunCosts::at_scale, &Costs::carbon>, Better::low),
+    number("grams_co2e_per_step", "g", "of a step", cost<&RunCosts::per_step, &Costs::carbon>, Better::low),
+    number("participation", "share",
+           "contributions that went into a model ÷ parts begun; this and the figures below are of event-driven runs "
+           "alone",
+           share_used, Better::high),
+    number(
+        "mean_staleness", "updates", "between what was read and what was written, where the algorithm tells of it",
+        [](Of of) { return of.run.played ? of.run.played->participation.mean_staleness() : kNone; }, Better::low),
+    number("wasted_seconds", "s", "computing whose result went into no model, all nodes together",
+           of_played<&PlayedResult::wasted_seconds>, Better::low),
+    number("wasted_bytes", "B", "of messages whose content went into no model, or that never arrived",
+           of_played<&PlayedResult::wasted_bytes>, Better::low),
+    number("down_seconds", "s", "that workers were down, all together", of_played<&PlayedResult::down_seconds>,
+           Better::low),
+};
+
+}  // namespace figure_table
+
+using figure_table::kFigures;
+
+}  // namespace
+
+const char* to_string(Figure::Kind kind) {
+  constexpr std::array kNames{"number", "count", "truth", "text"};
+  return kNames.at(static_cast<std::size_t>(kind));
+}
+
+const char* to_string(Figure::Better better) {
+  constexpr std::array kNames{"", "low", "high"};
+  return kNames.at(static_cast<std::size_t>(better));
+}
+
+std::span<const Figure> figures() { return kFigures; }
+
+std::size_t figure_index(std::string_view name) {
+  static const auto kIndex = [] {
+    std::unordered_map<std::string_view, std::size_t> index;
+    for (std::size_t i = 0; i < kFigures.size(); ++i) index[kFigures[i].name] = i;
+    return index;
+  }();
+  const auto found = kIndex.find(name);
+  if (found == kIndex.end()) throw std::logic_error(fmt::format("there is no figure {}", name));
+  return found->second;
+}
+
+std::string figures_in_markdown() {
+  std::string rows;
+  for (const Figure& figure : kFigures) {
+    const std::string kind = figure.kind == Kind::truth  ? "yes or no"
+                             : figure.kind == Kind::text ? "text"
+                                                         : figure.unit;
+    rows += fmt::format("| `{}` | {} | {} | {}{} |\n", figure.name, kind, to_string(figure.better), figure.meaning,
+                        figure.in_csv ? "" : "; not in CSV files");
+  }
+  return rows;
+}
+
+}  // namespace dadsim::report

@@ -1,0 +1,90 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "report/run/shift_evaluation.hpp"
+#include "report/text/paragraph.hpp"
+#include "support/human.hpp"
+
+namespace dadsim::report {
+namespace {
+
+using ShiftRow = ShiftEvaluation::Row;
+
+std::string data_in_words(const ShiftRow& row) {
+  std::string text = row.severity == 0 ? "as they are" : fmt::format("{} {}", row.corruption, row.severity);
+  if (row.label_alpha > 0) text += fmt::format(", classes ~ Dir({:g})", row.label_alpha);
+  return text;
+}
+
+std::string marked_cell(const ShiftRow& row, std::size_t arm) {
+  const bool best = arm == ShiftEvaluation::best_arm(row);
+  const bool below = row.accuracies[arm] < row.accuracies.front();
+  return fmt::format("{:.1f}{}", 100 * row.accuracies[arm], best ? "*" : below ? "↓" : " ");
+}
+
+/// Where an arm is below the model as it is, and where by the most.
+std::string harm_sentence(const std::string& label, const ShiftEvaluation& evaluation, std::size_t arm) {
+  const auto loss = [arm](const ShiftRow& row) { return row.accuracies.front() - row.accuracies[arm]; };
+  const auto rows = std::ranges::count_if(evaluation.rows, [&](const ShiftRow& row) { return loss(row) > 0; });
+  if (rows == 0) return fmt::format("{}: {} is nowhere worse than the model as it is.", label, evaluation.arms[arm]);
+  const ShiftRow& worst = *std::ranges::max_element(evaluation.rows, {}, loss);
+  return fmt::format("{}: {} hurts in {} of {} rows, most by {:.1f} points: {}, batches of {}.", label,
+                     evaluation.arms[arm], rows, evaluation.rows.size(), 100 * loss(worst), data_in_words(worst),
+                     human_count(worst.batch));
+}
+
+std::string setting_sentence(const std::string& label, const ShiftEvaluation& evaluation) {
+  std::string bytes = human_bytes(evaluation.input_bytes) + " for the inputs";
+  if (evaluation.norm_bytes > 0) bytes += fmt::format(", {} for the norms", human_bytes(evaluation.norm_bytes));
+  const std::string each = evaluation.fewest == evaluation.most
+                               ? human_count(evaluation.fewest)
+                               : fmt::format("{} to {}", human_count(evaluation.fewest), human_count(evaluation.most));
+  return fmt::format(
+      "{}: {} quantiles of each unit of training, a mean over sites, would travel with the model: {}. Each site "
+      "corrects its own test batches; it has {} of {} held-back samples, and a larger batch is all of them.",
+      label, evaluation.quantiles, bytes, each, human_count(evaluation.samples));
+}
+
+}  // namespace
+
+std::size_t ShiftEvaluation::best_arm(const Row& row) {
+  return static_cast<std::size_t>(std::ranges::max_element(row.accuracies) - row.accuracies.begin());
+}
+
+std::string shift_table(const std::string& label, const ShiftEvaluation& evaluation) {
+  std::vector<std::vector<std::string>> rows{{"held-back data", "batch"}};
+  for (const std::string& arm : evaluation.arms) rows.front().push_back(arm + " ");
+  for (const ShiftRow& row : evaluation.rows) {
+    rows.push_back({data_in_words(row), human_count(row.batch)});
+    for (std::size_t arm = 0; arm < evaluation.arms.size(); ++arm) rows.back().push_back(marked_cell(row, arm));
+  }
+  std::vector<std::size_t> widths(rows.front().size());
+  std::vector<TableColumn> columns;
+  for (std::size_t i = 0; i < widths.size(); ++i) {
+    for (const auto& row : rows) widths[i] = std::max(widths[i], display_width(row[i]));
+    columns.push_back({widths[i], i});
+  }
+  std::string text =
+      paragraph(fmt::format("{}: accuracy of its last model on shifted data, % (* best, ↓ below source)", label));
+  const auto parts = parts_of_table(columns);
+  for (const std::vector<std::size_t>& part : parts) {
+    if (&part != parts.data()) text += '\n';
+    for (std::size_t r = 0; r < rows.size(); ++r) {
+      std::size_t total = 0;
+      for (const std::size_t i : part) {
+        text += i == 0 ? left_aligned(rows[r][0], widths[0]) : "  " + right_aligned(rows[r][i], widths[i]);
+        total += widths[i] + (i == 0 ? 0 : 2);
+      }
+      text.erase(text.find_last_not_of(' ') + 1);
+      text += '\n';
+      for (std::size_t i = 0; r == 0 && i < total; ++i) text += "─";
+      if (r == 0) text += '\n';
+    }
+  }
+  for (std::size_t arm = 1; arm < evaluation.arms.size(); ++arm)
+    text += paragraph(harm_sentence(label, evaluation, arm));
+  return text + paragraph(setting_sentence(label, evaluation));
+}
+
+}  // namespace dadsim::report

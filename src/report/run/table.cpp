@@ -1,0 +1,345 @@
+#include "report/run/table.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <stdexcept>
+#include <vector>
+
+#include "report/run/answer.hpp"
+#include "report/run/band_text.hpp"
+#include "report/run/causes.hpp"
+#include "report/run/cost_sentence.hpp"
+#include "report/run/played_table.hpp"
+#include "report/run/scale_table.hpp"
+#include "report/run/sites_sentence.hpp"
+#include "report/run/throughput_text.hpp"
+#include "report/text/paragraph.hpp"
+#include "report/text/seconds.hpp"
+#include "support/human.hpp"
+
+namespace dadsim::report {
+namespace {
+
+std::string accuracy_cell(double accuracy) {
+  const std::string text = human_percent(accuracy);
+  return text.substr(0, text.find(' '));  // the unit stands in the heading
+}
+
+/// The target as the scenario has it: "95 %", "97.25 %".
+std::string target_text(double accuracy) { return fmt::format("{:.6g} %", accuracy * 100); }
+
+// What a table of runs that is too wide leaves out, one after the other; without the bands there is room for the rest.
+constexpr int kWithoutCompute = 1;
+constexpr int kWithoutBest = 2;
+constexpr int kWithoutBands = 3;
+
+std::string centred(const std::string& text, std::size_t width) {
+  return left_aligned(std::string((width - std::min(width, display_width(text))) / 2, ' ') + text, width);
+}
+
+/// A column of the table of runs; neighbours of one group stand under its heading.
+struct RunColumn {
+  std::string group, title;
+  std::string (*cell)(const RunResult&);
+};
+
+std::string time_to_target(const RunResult& run) {
+  return run.target_reached ? human_seconds(run.target_seconds) : "never";
+}
+std::string time_to_target_with_band(const RunResult& run) {
+  return run.target_reached ? seconds_with_band(run.target_seconds, run.factors()) : "never";
+}
+
+/// `narrower`: how much is left out, first what follows from other columns.
+std::vector<RunColumn> run_columns(const Result& result, int narrower) {
+  const bool played = std::ranges::any_of(result.runs, [](const RunResult& run) { return run.played.has_value(); });
+  const std::string accuracy = "accuracy, %";
+  const std::string target = "to " + target_text(result.target_accuracy);
+  const std::string step = played ? "time per step or update" : "time per step";
+  const std::string bytes = played ? "per worker and step or update" : "per worker and step";
+  std::vector<RunColumn> columns{{"", "run", [](const RunResult& run) { return run.spec.label; }},
+                                 {accuracy, "final", [](const RunResult& run) {
+                                    return run.divergence ? "diverged" : accuracy_cell(run.final_accuracy);
+                                  }}};
+  const bool bands = narrower < kWithoutBands;
+  if (!bands || narrower < kWithoutBest)
+    columns.push_back({accuracy, "best", [](const RunResult& run) { return accuracy_cell(run.best_accuracy); }});
+  columns.push_back({target, "steps", [](const RunResult& run) {
+                       return run.target_reached ? fmt::format("{}", run.target_step) : "–";
+                     }});
+  columns.push_back({target, "time", bands ? time_to_target_with_band : time_to_target});
+  columns.push_back({step, "all", [](const RunResult& run) { return human_seconds(run.step_seconds); }});
+  if (!bands || narrower < kWithoutCompute)
+    columns.push_back({step, "compute", [](const RunResult& run) { return human_seconds(run.compute_seconds); }});
+  columns.push_back({step, "exposed", [](const RunResult& run) { return human_seconds(run.exposed_seconds); }});
+  columns.push_back({bytes, "up", [](const RunResult& run) { return human_bytes(run.bytes_up_per_worker); }});
+  columns.push_back({bytes, "down", [](const RunResult& run) { return human_bytes(run.bytes_down_per_worker); }});
+  columns.push_back({"sent", "in all", [](const RunResult& run) { return human_bytes(run.total_bytes); }});
+  return columns;
+}
+
+/// With the bands of the times to the target where the lines stay narrow enough.
+std::string run_grid(const Result& result, int narrower = 0) {
+  const std::vector<RunColumn> columns = run_columns(result, narrower);
+  std::vector<std::vector<std::string>> rows(1);
+  for (const RunColumn& column : columns) rows[0].push_back(column.title);
+  for (const RunResult& run : result.runs) {
+    rows.emplace_back();
+    for (const RunColumn& column : columns) rows.back().push_back(column.cell(run));
+  }
+  std::vector<std::size_t> widths(columns.size());
+  for (const std::vector<std::string>& row : rows) {
+    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], display_width(row[i]));
+  }
+  widths[0] = std::min(widths[0], kLongestLabel);
+  // From the first column of a group to the one after its last.
+  std::vector<std::pair<std::size_t, std::size_t>> groups;
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    if (i == 0 || columns[i].group != columns[i - 1].group) groups.emplace_back(i, i);
+    groups.back().second = i + 1;
+  }
+  const auto span_width = [&](std::size_t begin, std::size_t end) {
+    std::size_t width = 2 * (end - begin - 1);
+    for (std::size_t i = begin; i < end; ++i) width += widths[i];
+    return width;
+  };
+  std::vector<TableColumn> in_table(columns.size());
+  for (const auto& [begin, end] : groups) {
+    const std::size_t width = span_width(begin, end);
+    const std::size_t needed = display_width(columns[begin].group);
+    if (width < needed) widths[end - 1] += needed - width;
+    for (std::size_t i = begin; i < end; ++i) in_table[i] = {widths[i], begin};
+  }
+  if (narrower < kWithoutBands && span_width(0, columns.size()) > kTableWidth) return run_grid(result, narrower + 1);
+  std::string text;
+  for (const std::vector<std::size_t>& part : parts_of_table(in_table)) {
+    if (!text.empty()) text += '\n';
+    std::string head;
+    std::size_t total = 0;
+    for (const auto& [begin, end] : groups) {
+      if (std::ranges::find(part, begin) == part.end()) continue;
+      if (begin > 0) head += "  ";
+      head += centred(columns[begin].group, span_width(begin, end));
+      total += span_width(begin, end) + (begin > 0 ? 2 : 0);
+    }
+    head.erase(head.find_last_not_of(' ') + 1);
+    text += head + '\n';
+    for (std::size_t r = 0; r < rows.size(); ++r) {
+      for (const std::size_t i : part)
+        text += i == 0 ? left_aligned(rows[r][0], widths[0]) : "  " + right_aligned(rows[r][i], widths[i]);
+      text += '\n';
+      for (std::size_t i = 0; r == 0 && i < total; ++i) text += "─";
+      if (r == 0) text += '\n';
+    }
+  }
+  return text;
+}
+
+/// What bound a run, by kind first.
+std::string bound_sentence(const RunResult& run) {
+  if (run.played) return time_sentence(run);
+  if (run.bounds.empty()) return run.spec.label + ": no step was taken, so nothing held it back.";
+  return fmt::format("{}: {}.", run.spec.label, causes_in_words(run));
+}
+
+/// One line of a run: what bound it, as much of it as the line holds, and what it costs where that is asked for.
+std::string bound_line(const RunResult& run, const Result& result) {
+  std::string costs;
+  if (run.costs && !result.currency.empty()) {
+    const RunCosts& all = *run.costs;
+    costs =
+        "; " + (all.at_scale                        ? costs_in_words(*all.at_scale, result.currency) + " at scale"
+                : all.to_target                     ? costs_in_words(*all.to_target, result.currency) + " to the target"
+                : result.timing_only && !run.played ? costs_in_words(all.per_step, result.currency) + " a step"
+                                                    : costs_in_words(all.whole, result.currency) + " for all steps");
+  }
+  const auto line = [&](const std::string& bound) { return fmt::format("{}: {}{}.", run.spec.label, bound, costs); };
+  if (run.played) return line(time_in_words(*run.played));
+  if (run.bounds.empty()) return line("no step was taken");
+  std::string shortest;
+  for (const CausesNamed named : {CausesNamed::each, CausesNamed::first, CausesNamed::none}) {
+    shortest = line(causes_in_short(run, named));
+    if (display_width(shortest) <= table_width()) break;
+  }
+  return shortest;
+}
+
+/// The paper calls this introspection: how the rank that the gradients need falls as the network learns.
+std::string rank_sentence(const RunResult& run, const std::vector<std::string>& layer_names) {
+  const step::EpochRanks& first = run.ranks.front();
+  const step::EpochRanks& last = run.ranks.back();
+  if (first.site.size() != layer_names.size() || last.site.size() != layer_names.size()) {
+    throw std::logic_error(fmt::format("ranks of {} layers for {} names", first.site.size(), layer_names.size()));
+  }
+  const bool one = run.ranks.size() == 1;
+  std::string text =
+      one ? fmt::format("{}: effective rank per site in epoch {}:", run.spec.label, first.epoch)
+          : fmt::format("{}: effective rank per site, epoch {} → {}:", run.spec.label, first.epoch, last.epoch);
+  for (std::size_t i = 0; i < layer_names.size(); ++i) {
+    text += fmt::format("{} {} {:.1f}", i == 0 ? "" : ",", layer_names[i], first.site[i]);
+    if (!one) text += fmt::format(" → {:.1f}", last.site[i]);
+  }
+  return text + ".";
+}
+
+/// What a worker's device must hold.
+std::string memory_sentence(const RunResult& run) {
+  std::string text = fmt::format("{}: {} of memory on a worker", run.spec.label, human_bytes(run.memory.total()));
+  if (run.device_memory > 0) text += fmt::format(" of {}", human_bytes(run.device_memory));
+  bool first = true;
+  for (const auto& [what, bytes] : run.memory.breakdown()) {
+    text += fmt::format("{} {} {}", first ? ":" : ",", what, human_bytes(bytes));
+    first = false;
+  }
+  return text + ".";
+}
+
+/// What was not simulated, and how far off that may be.
+std::string sampling_sentence(const std::string& label, const step::NetworkUse::Sampling& sampling) {
+  return fmt::format(
+      "{}: of {:.0f} steps that differ {:.0f} were simulated, the others interpolated between them by their bytes: one "
+      "is off by {:.2g} % (root mean square), the mean step by {:.2g} % (standard error).",
+      label, sampling.steps, sampling.simulated, 100 * sampling.step_error, 100 * sampling.mean_error);
+}
+
+/// How each kind of link was used, and what collectives were carried out as.
+std::string network_sentences(const Result& result) {
+  std::vector<std::string> known;
+  std::string text;
+  const auto say = [&](const std::string& sentence) {
+    if (std::find(known.begin(), known.end(), sentence) != known.end()) return;
+    known.push_back(sentence);
+    text += paragraph(sentence);
+  };
+  for (const RunResult& run : result.runs) {
+    for (const step::NetworkUse::LinkClass& link : run.network.links) {
+      say(fmt::format("Links as {}: {}.", link.transport, link.model));
+    }
+  }
+  for (const RunResult& run : result.runs) {
+    std::string how;
+    for (const step::NetworkUse::Collective& one : run.network.collectives) {
+      how += fmt::format("{}{} as {}", how.empty() ? "" : ", ", one.kind, one.algorithm);
+    }
+    if (!how.empty()) say(fmt::format("Carried out: {} ({} fidelity).", how, run.network.fidelity));
+    if (!run.network.fidelity_note.empty()) say(fmt::format("{}: {}.", run.spec.label, run.network.fidelity_note));
+    if (run.network.sampling) say(sampling_sentence(run.spec.label, *run.network.sampling));
+  }
+  return text;
+}
+
+/// What is timed first; the network that learned comes second, by name, where all is asked for.
+std::string grids(const Result& result, bool verbose) {
+  const bool played = std::ranges::any_of(result.runs, [](const RunResult& run) { return run.played.has_value(); });
+  const bool other = result.scale && !result.scale->workload.empty();
+  std::string text;
+  if (result.timing_only && !played) {
+    text += throughput_grid(result);
+    return result.scale ? text + '\n' + scale_table(result, verbose) : text;
+  }
+  if (other) {
+    text += scale_table(result, verbose);
+    if (!verbose && !played) return text;
+    text += '\n';
+    text +=
+        paragraph(fmt::format("On the network that learned ({}), each step as long as one of {}:", result.learned_on,
+                              result.scale->workload));
+  }
+  text += run_grid(result);
+  return result.scale && !other ? text + '\n' + scale_table(result, verbose) : text;
+}
+
+}  // namespace
+
+Summary summary_of(const Result& result, bool verbose) {
+  Summary summary{paragraph(verdict(result)), {}, background(result, verbose)};
+  std::string& text = summary.body;
+  text = grids(result, verbose) + '\n';
+  if (!verbose) {
+    for (const RunResult& run : result.runs) text += paragraph(bound_line(run, result));
+    for (const RunResult& run : result.runs) {
+      if (run.evaluation) text += '\n' + shift_table(run.spec.label, *run.evaluation);
+    }
+    return summary;
+  }
+  for (const RunResult& run : result.runs) text += paragraph(bound_sentence(run));
+  for (const RunResult& run : result.runs) {
+    if (const std::string sentence = band_sentence(run); !sentence.empty()) text += paragraph(sentence);
+  }
+  for (const RunResult& run : result.runs) {
+    if (run.played) text += played_paragraphs(run);
+  }
+  for (const RunResult& run : result.runs) {
+    if (const std::string sentence = sites_sentence(run); !sentence.empty()) text += paragraph(sentence);
+  }
+  for (const RunResult& run : result.runs) {
+    if (!run.ranks.empty()) text += paragraph(rank_sentence(run, result.layer_names));
+  }
+  for (const RunResult& run : result.runs) {
+    if (run.memory.total() > 0) text += paragraph(memory_sentence(run));
+  }
+  for (const RunResult& run : result.runs) {
+    if (const std::string sentence = cost_sentence(run, result); !sentence.empty()) text += paragraph(sentence);
+  }
+  for (const RunResult& run : result.runs) {
+    if (run.evaluation) text += '\n' + shift_table(run.spec.label, *run.evaluation);
+  }
+  std::string notes;
+  for (const RunResult& run : result.runs) {
+    for (const Statement& note : run.notes)
+      notes += paragraph(fmt::format("Note on {}: {}", run.spec.label, in_words(note)));
+  }
+  if (!notes.empty()) text += '\n' + notes;
+  return summary;
+}
+
+std::string assumptions_counted(std::size_t count) {
+  if (count == 0) return {};
+  return paragraph(
+      fmt::format("Based on {} assumption{} and a model of the network (--verbose; also in --json and --report).",
+                  count, count == 1 ? "" : "s"));
+}
+
+namespace {
+
+/// In one line what --verbose adds to a table.
+std::string left_out(const Result& result) {
+  const auto some = [&](auto&& has) { return std::ranges::any_of(result.runs, has); };
+  std::size_t notes = 0;
+  for (const RunResult& run : result.runs) notes += run.notes.size();
+  std::vector<std::string> more;
+  if (!result.assumptions.empty()) more.emplace_back("them");
+  if (some([](const RunResult& run) { return run.step_band.has_value(); })) more.emplace_back("bands");
+  if (some([](const RunResult& run) { return run.memory.total() > 0; })) more.emplace_back("memory");
+  if (some([](const RunResult& run) { return !run.ranks.empty(); })) more.emplace_back("effective ranks");
+  if (some([](const RunResult& run) { return run.played.has_value(); })) more.emplace_back("who took part");
+  if (notes > 0) more.push_back(fmt::format("{} note{}", notes, notes == 1 ? "" : "s"));
+  if (more.empty()) return {};
+  const std::string last = std::move(more.back());
+  more.pop_back();
+  return paragraph(fmt::format("Based on {} assumption{} and a model of the network; --verbose shows {}{}{}.",
+                               result.assumptions.size(), result.assumptions.size() == 1 ? "" : "s",
+                               fmt::join(more, ", "), more.empty() ? "" : " and ", last));
+}
+
+}  // namespace
+
+std::string background(const Result& result, bool verbose) {
+  if (!verbose) return left_out(result);
+  std::string text;
+  for (const Statement& assumption : result.assumptions) text += paragraph("Assumed: " + in_words(assumption));
+  text += paragraph("Network model: " + result.network_model);
+  text += network_sentences(result);
+  return text + paragraph(result.stand_in ? fmt::format("Timed as {}; nothing was learned.", result.timed_as)
+                          : result.timed_as_other
+                              ? fmt::format("Learned on {}, timed as {}.", result.learned_on, result.timed_as)
+                              : fmt::format("Learned on and timed as {}.", result.learned_on));
+}
+
+std::string to_table(const Result& result) { return summary_of(result, true).all(); }
+
+}  // namespace dadsim::report

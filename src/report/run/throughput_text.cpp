@@ -1,0 +1,54 @@
+#include "report/run/throughput_text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "report/run/cost_sentence.hpp"
+#include "report/text/grid.hpp"
+#include "report/text/rate.hpp"
+#include "report/text/seconds.hpp"
+#include "support/human.hpp"
+
+namespace dadsim::report {
+namespace {
+
+template <class Text>
+std::string or_dash(const std::optional<double>& value, Text&& text) {
+  return value ? text(*value) : "–";
+}
+
+using ThroughputRow = std::vector<std::string>;
+
+ThroughputRow row_of(const RunResult& run) {
+  const Throughput none{0, {}, {}, {}};
+  const Throughput& done = run.throughput ? *run.throughput : none;
+  return {run.spec.label,
+          seconds_with_band(run.step_seconds, run.factors()),
+          human_seconds(run.compute_seconds),
+          human_seconds(run.exposed_seconds),
+          run.throughput ? rate_in_words(done.samples) : "–",
+          or_dash(done.tokens, rate_in_words),
+          or_dash(done.model_flops_utilisation, human_percent),
+          or_dash(done.scaling_efficiency, human_percent),
+          human_bytes(run.bytes_up_per_worker),
+          human_bytes(run.bytes_down_per_worker)};
+}
+
+}  // namespace
+
+std::string throughput_grid(const Result& result) {
+  std::vector<ThroughputRow> rows{
+      {"run", "a step", "compute", "exposed", "samples/s", "tokens/s", "MFU", "scaling", "up", "down"}};
+  for (const RunResult& run : result.runs) rows.push_back(row_of(run));
+  std::vector<std::size_t> columns;  // what nobody has has no column
+  for (std::size_t i = 0; i < rows[0].size(); ++i) {
+    const bool some =
+        std::any_of(rows.begin() + 1, rows.end(), [&](const ThroughputRow& row) { return row.at(i) != "–"; });
+    if (some) columns.push_back(i);
+  }
+  return grid(rows, columns);
+}
+
+}  // namespace dadsim::report

@@ -1,0 +1,60 @@
+#include "report/text/factor_text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace dadsim::report {
+namespace {
+
+/// With so many significant digits, and no exponent.
+std::string with_digits(double value, int digits) {
+  const int before = value >= 1 ? static_cast<int>(std::floor(std::log10(value))) + 1 : 0;
+  return fmt::format("{:.{}f}", value, std::max(0, digits - before));
+}
+
+/// An interval of a fifth leaves two digits, a narrower one three.
+int digits_of(const estimate::Estimate& ratio) {
+  constexpr double kWide = 1.2;
+  return ratio.low && ratio.high && *ratio.low > 0 && *ratio.high / *ratio.low < kWide ? 3 : 2;
+}
+
+std::string ends_in_words(const estimate::Estimate& ratio, int digits) {
+  return fmt::format("{} … {}", with_digits(ratio.low.value_or(0), digits),
+                     ratio.high ? with_digits(*ratio.high, digits) : "?");
+}
+
+}  // namespace
+
+std::string times_in_words(double factor) {
+  if (factor < 1.1) return fmt::format("{:.3f} times", factor);
+  return factor < 10 ? fmt::format("{:.2f} times", factor) : fmt::format("{:.0f} times", factor);
+}
+
+std::string factor_in_words(const estimate::Estimate& factor) {
+  if (!factor.low && !factor.high) return times_in_words(factor.value);
+  const int digits = digits_of(factor);
+  return fmt::format("{} times ({})", with_digits(factor.value, digits), ends_in_words(factor, digits));
+}
+
+std::string interval_in_words(const estimate::Estimate& ratio) {
+  const int digits = digits_of(ratio);
+  return fmt::format("{}; {}", with_digits(ratio.value, digits), ends_in_words(ratio, digits));
+}
+
+std::string would_tell_in_words(estimate::WouldTell what) {
+  switch (what) {
+    case estimate::WouldTell::seeds:
+      return "more seeds (seeds=\"5\" of <training>) would tell";
+    case estimate::WouldTell::evaluations:
+      return "more evaluations (evaluate-every of <training>) would tell";
+    case estimate::WouldTell::calibration:
+      return "a measured step of each would tell (dadsim calibrate)";
+    case estimate::WouldTell::nothing:
+      break;
+  }
+  return "nothing here tells more";
+}
+
+}  // namespace dadsim::report

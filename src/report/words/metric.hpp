@@ -1,0 +1,16 @@
+#pragma once
+
+#include <cstdint>
+
+namespace dadsim::report {
+
+/// What runs are compared by.
+enum class Metric : std::uint8_t {
+  time_at_scale,   ///< of the workload to the accuracy that its known steps are to
+  time_per_step,   ///< of the workload, where no steps are known, or nothing was learned: at equal work
+  throughput,      ///< the same where a step of one does more than a step of the other: samples or tokens per second
+  time_to_target,  ///< of the network that learned, where that is what is timed
+};
+const char* to_string(Metric metric);
+
+}  // namespace dadsim::report

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <vector>
+
+#include "report/text/json_values.hpp"
+#include "report/words/statement.hpp"
+
+namespace dadsim::report {
+
+/// As data and in words.
+Json in_json(const Statement& statement);
+Json in_json(const std::vector<Statement>& statements);
+
+}  // namespace dadsim::report

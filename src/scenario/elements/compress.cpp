@@ -1,0 +1,97 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "scenario/elements/elements.hpp"
+#include "scenario/print_parts.hpp"
+#include "scenario/read.hpp"
+#include "scenario/read_parameter.hpp"
+
+namespace dadsim::scenario {
+namespace {
+
+const Table<spec::CompressSpec>& compress_table() {
+  using Spec = spec::CompressSpec;
+  static const Table<Spec> kTable =
+      Table<Spec>("compress",
+                  "How the matrices of the run become bytes: gradients, activations and deltas, factors, weights. "
+                  "Whole numbers and what is learned beside matrices go as they are.",
+                  {attribute("method", &Spec::method, name_in("compressors"),
+                             "Name of a compressor; `dadsim compressors` lists them.")
+                       .must()
+                       .by_reader(),
+                   attribute("memory", &Spec::memory,
+                             "Sites keep what was lost of gradients and of sums of them, and add it to what they send "
+                             "next. Default: true where the method leaves out for good what is not kept (top-k, sign "
+                             "…) and the algorithm sends gradients or differences of models; false otherwise.")
+                       .printed_if([](const Spec& spec) { return spec.method != "none"; })
+                       .by_reader()
+                       .without_default(),
+                   attribute("scope", &Spec::scope,
+                             "layer: the gradient of each layer is compressed by itself, and a message. tensor: each "
+                             "matrix and each vector of biases is compressed by itself, and all are one message once "
+                             "the backward pass is over. model: those of all layers are compressed as one, and one "
+                             "message likewise. The last two are of gradient-sharing alone.")
+                       .if_given()});
+  return kTable;
+}
+
+}  // namespace
+
+/// How matrices become bytes.
+spec::CompressSpec read_compress(const Node& run, const Catalog::Algorithm& algorithm, const ReadContext& context) {
+  spec::CompressSpec spec;
+  const Element* element = run.child("compress");
+  if (element == nullptr) return spec;
+  const Node node(*element, context.findings);
+  if (!algorithm.communicates) {
+    node.fail(fmt::format("<compress> means nothing to '{}'", algorithm.name), "remove it: nothing is exchanged");
+    return spec;
+  }
+  std::vector<std::string> names;
+  std::vector<ParameterOwner> owners;
+  for (const Catalog::Compressor& compressor : context.catalog.compressors) {
+    names.push_back(compressor.name);
+    owners.push_back({compressor.name, compressor.parameters});
+  }
+  const std::optional<std::string> name = node.required_text("method", context.findings.suggest("", names));
+  if (!name) return spec;
+  const auto compressor = std::ranges::find(context.catalog.compressors, *name, &Catalog::Compressor::name);
+  if (compressor == context.catalog.compressors.end()) {
+    node.fail_at("method", "is unknown", context.findings.suggest(*name, names));
+    return spec;
+  }
+  spec.method = *name;
+  for (const spec::ParameterSpec& parameter : compressor->parameters) {
+    spec.parameters[parameter.name] = read_parameter(node, parameter, context);
+  }
+  // What a biased method leaves out is missed for good unless it is kept: its authors keep it.
+  spec.memory = node.boolean("memory", compressor->biased(spec.parameters) && algorithm.remembers &&
+                                           (algorithm.sends_gradients || algorithm.event_driven));
+  if (spec.memory && compressor->lossless) {
+    node.fail_at("memory", fmt::format("means nothing to '{}'", *name), "remove it: nothing is lost");
+  }
+  compress_table().read(node, context, spec);
+  if (spec.scope != spec::CompressSpec::Scope::layer && !algorithm.sends_gradients) {
+    node.fail_at("scope", fmt::format("means nothing to '{}'", algorithm.name),
+                 "remove it: only the gradients of gradient sharing can be one message");
+  }
+  check_parameter_names(node, {compressor->name, compressor->parameters}, owners, context);
+  return spec;
+}
+
+void write_compress(XmlWriter& xml, const spec::CompressSpec& spec) {
+  if (spec == spec::CompressSpec{}) return;
+  XmlWriter::Open element(xml, "compress");
+  compress_table().print_attributes(element, spec, {});
+  for (const auto& [name, value] : spec.parameters) element.set(name.c_str(), value);
+}
+
+std::vector<ElementRule> compress_rules() {
+  return {ElementRule(compress_table().rule())
+              .takes_parameters(
+                  "Parameters of the compressor; `dadsim compressors` lists them with their ranges and defaults.")};
+}
+
+}  // namespace dadsim::scenario

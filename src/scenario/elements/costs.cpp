@@ -1,0 +1,128 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "scenario/elements/elements.hpp"
+#include "scenario/read.hpp"
+#include "support/pattern.hpp"
+
+namespace dadsim::scenario {
+namespace {
+
+constexpr std::size_t kMaxCurrency = 20;  // bytes
+constexpr std::size_t kMaxLines = 1000;   // prices of lines
+
+const Table<spec::CostSpec::Price>& price_table() {
+  using Spec = spec::CostSpec::Price;
+  static const Table<Spec> kTable =
+      Table<Spec>(
+          "price", "What one device costs, and draws when it waits.",
+          {attribute("device", &Spec::device, name_in("devices", "the name of a device; `dadsim devices` lists them"),
+                     "Name of a device.")
+               .must(),
+           attribute("per-hour", &Spec::per_hour, real(kPrice),
+                     "Price of an hour. Default: of the catalogue, see `dadsim prices`; where that has none, money is "
+                     "not told."),
+           attribute("idle-power", &Spec::idle_power, real(kNonNegative),
+                     "Watts when it waits, from 0 to 1000000. Default: 0.15 of its power under load, an assumption.")})
+          .check([](const Node& node, const ReadContext&, const Spec&) {
+            if (!node.has("per-hour") && !node.has("idle-power"))
+              node.fail("<price> says nothing", "per-hour=\"2.95\" or idle-power=\"60\", or both");
+          })
+          .repeats();
+  return kTable;
+}
+
+const Table<spec::CostSpec::Line>& line_table() {
+  using Spec = spec::CostSpec::Line;
+  static const Table<Spec> kTable =
+      Table<Spec>(
+          "line", "What lines cost for as long as training takes, by the second; in runs that share something.",
+          {attribute("link", &Spec::link, text("a name of links, in which * stands for anything, or a class of links"),
+                     "Which links of the platform: a name, in which * stands for anything, or a class of links. Each "
+                     "direction is a link.")
+               .must(),
+           attribute("per-mbps-month", &Spec::per_mbps_month, real(kPrice),
+                     "Price of one of these links per month and 10^6 bit/s of its bandwidth.")
+               .must()})
+          .repeats();
+  return kTable;
+}
+
+const Table<spec::CostSpec>& egress_table() {
+  using Spec = spec::CostSpec;
+  static const Table<Spec> kTable = Table<Spec>(
+      "egress", "What is paid for bytes that leave.",
+      {attribute("per-gb", &Spec::egress_per_gb, real(kPrice), "Price of 10^9 bytes; `dadsim prices` has examples.")
+           .must(),
+       attribute("links", &Spec::egress_links, any_text(),
+                 "Name or class of the links whose bytes are paid for. Default: every byte that a node sends, once.")
+           .if_given()});
+  return kTable;
+}
+
+}  // namespace
+
+const Table<spec::CostSpec>& costs_table() {
+  using Spec = spec::CostSpec;
+  static const Table<Spec> kTable =
+      Table<Spec>(
+          "costs", "What training costs in money, energy and carbon; without it none of them is told.",
+          {attribute("currency", &Spec::currency, text(),
+                     "What prices are in, a word. The catalogue's are in USD and taken in no other."),
+           attribute("electricity", &Spec::electricity, real(kPrice),
+                     "Price of a kWh, where it is paid beside the devices."),
+           attribute("carbon", &Spec::carbon, real({.minimum = 0, .maximum = 100000}),
+                     "Grams of CO2 equivalent per kWh of the grid, from 0 to 100000. 0: not told."),
+           attribute("overhead", &Spec::overhead, real({.minimum = 1, .maximum = 10}),
+                     "Power usage effectiveness: energy of the building over that of the machines, from 1 to 10."),
+           attribute("network-energy", &Spec::network_energy, real({.minimum = 0, .maximum = 1000}),
+                     "kWh that the network takes for 10^9 bytes that nodes send, from 0 to 1000. 0: not counted.")})
+          .with(egress_table(),
+                [](const Spec& costs) { return costs.egress_per_gb > 0 || !costs.egress_links.empty(); })
+          .with(price_table(), &Spec::prices)
+          .with(line_table(), &Spec::lines, kMaxLines);
+  return kTable;
+}
+
+spec::CostSpec read_costs(const Element& element, const std::vector<spec::DeviceSpec>& own_devices,
+                          const ReadContext& context) {
+  const Node node(element, context.findings);
+  spec::CostSpec costs;
+  costs_table().read(node, context, costs);
+  if (costs.currency.size() > kMaxCurrency)
+    node.fail_at("currency", "is too long", fmt::format("at most {} bytes, e.g. USD", kMaxCurrency));
+  const std::vector<std::string> devices = device_names(own_devices, context);
+  std::set<std::string> seen;
+  const std::vector<const Element*> prices = node.children("price");
+  for (std::size_t i = 0; i < prices.size(); ++i) {
+    const Node one(*prices[i], context.findings);
+    const std::string& device = costs.prices[i].device;
+    if (device.empty()) continue;
+    if (std::ranges::find(devices, device) == devices.end())
+      one.fail_at("device", "is unknown", context.findings.suggest(device, devices));
+    if (!seen.insert(device).second) one.fail_at("device", "has a price already", "one <price> for a device");
+  }
+  return costs;
+}
+
+void check_lines(const Element& element, const Scenario& scenario, const ReadContext& context) {
+  const Node node(element, context.findings);
+  const std::vector<const Element*> lines = node.children("line");
+  if (lines.empty() || !context.catalog.links_of_platform) return;
+  const std::vector<std::string> names = context.catalog.links_of_platform(scenario.platform);
+  for (const Element* line : lines) {
+    const Node one(*line, context.findings);
+    const std::string pattern = one.text("link", "");
+    if (std::ranges::any_of(names, [&](const std::string& name) { return fits(pattern, name); })) continue;
+    one.fail_at("link", "fits no link of the platform and no class of links",
+                context.findings.full() ? "" : context.findings.suggest(pattern, names));
+  }
+}
+
+std::vector<ElementRule> costs_rules() {
+  return {costs_table().rule(), price_table().rule(), egress_table().rule(), line_table().rule()};
+}
+
+}  // namespace dadsim::scenario

@@ -1,0 +1,150 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "scenario/elements/elements.hpp"
+#include "scenario/host_list.hpp"
+#include "scenario/read.hpp"
+#include "scenario/white_space.hpp"
+
+namespace dadsim::scenario {
+namespace {
+
+constexpr std::size_t kMaxDrifts = 100;
+
+Row<spec::DriftSpec> corruption(const char* words) {
+  Row<spec::DriftSpec> row = attribute("corruption", &spec::DriftSpec::corruption, words);
+  row.read = [read = row.read](const Node& node, const ReadContext& context, spec::DriftSpec& drift) {
+    drift.corrupts = true;
+    read(node, context, drift);
+  };
+  return std::move(row).printed_if([](const spec::DriftSpec& drift) { return drift.corrupts; }).without_default();
+}
+
+Row<spec::DriftSpec> severity(const char* words) {
+  Row<spec::DriftSpec> row = attribute("severity", &spec::DriftSpec::severity, integer(1, spec::kMaxSeverity), words);
+  row.refused = [](const Node&, const spec::DriftSpec& drift) -> std::optional<Fault> {
+    if (!drift.corrupts) return Fault{"means nothing without 'corruption'", "both, or neither"};
+    if (drift.corruption == spec::Corruption::none)
+      return Fault{"means nothing without a corruption", "only a corruption has it"};
+    return std::nullopt;
+  };
+  return std::move(row).printed_if(
+      [](const spec::DriftSpec& drift) { return drift.corrupts && drift.corruption != spec::Corruption::none; });
+}
+
+const Table<spec::DriftSpec>& drift_table() {
+  using Spec = spec::DriftSpec;
+  static const Table<Spec> kTable =
+      Table<Spec>(
+          "drift",
+          "From a simulated time on, some sites see other samples: corrupted ones, or other shares of the classes. For "
+          "event-driven runs. What a later drift of a site does not mention stays.",
+          {attribute("sites", &Spec::sites, text(),
+                     "Hosts of the workers whose data drift, e.g. edge-[0-3]. Default: all.")
+               .if_given()
+               .by_reader(),
+           attribute("at", &Spec::at, quantity(kDurationForm), "When, in simulated time from the beginning, e.g. 600s.")
+               .must(),
+           corruption(
+               "What becomes of the values: noise; gain-offset: of each feature; clip; gamma and exponential: monotone "
+               "maps. Of pictures also blur, contrast, zigzag, edges, glass-blur. none: as at the beginning again."),
+           severity("corruption: how much, 1 to 5."),
+           attribute("label-alpha", &Spec::label_alpha, real({.minimum = 0.001, .maximum = 1e6}),
+                     "The site's shares of the classes are drawn anew from a Dirichlet distribution of this "
+                     "concentration, 0.001 to 1000000.")
+               .if_given()})
+          .repeats();
+  return kTable;
+}
+
+std::vector<std::int32_t> drifting_workers(const Node& node, const std::vector<spec::Placement>& workers) {
+  std::vector<std::int32_t> numbers;
+  if (!node.has("sites")) {
+    for (std::size_t i = 0; i < workers.size(); ++i) numbers.push_back(static_cast<std::int32_t>(i));
+    return numbers;
+  }
+  const std::string remedy = "hosts of workers, e.g. gpu-[0-3]; without it, all drift";
+  const std::optional<std::string> text = node.required_text("sites", remedy);
+  if (!text) return numbers;
+  const HostList list = expand_hosts(*text, kMaxWorkers, [&] {
+    std::vector<std::string> hosts;
+    for (const spec::Placement& worker : workers) hosts.push_back(worker.host);
+    return hosts;
+  });
+  if (!list.what.empty()) node.fail_at("sites", list.what, list.remedy);
+  for (const std::string& host : list.hosts) {
+    bool found = false;
+    for (std::size_t i = 0; i < workers.size(); ++i) {
+      if (workers[i].host != host) continue;
+      numbers.push_back(static_cast<std::int32_t>(i));
+      found = true;
+    }
+    if (!found && !workers.empty()) {
+      node.fail_at("sites", fmt::format("holds '{}', on which no worker stands", printable(host)), remedy);
+    }
+  }
+  std::ranges::sort(numbers);
+  numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
+  return numbers;
+}
+
+void check_corruption(const Node& node, const spec::DriftSpec& drift, const DataFindings& data) {
+  if (drift.corrupts && drift.corruption != spec::Corruption::none) {
+    if (data.shape.vocabulary > 0)
+      node.fail_at("corruption", "is of data that are symbols", "data that are numbers, or label-alpha");
+    else
+      check_picture(node, drift.corruption, data);
+  }
+  if (node.has("label-alpha") && data.labels_per_sample > 1) {
+    node.fail_at("label-alpha",
+                 fmt::format("needs samples of one class; these have {} labels each", data.labels_per_sample),
+                 "a corruption");
+  }
+  if (!node.has("label-alpha") && !node.has("corruption"))
+    node.fail("<drift> lacks 'corruption' and 'label-alpha'", "one of the two, or both");
+}
+
+}  // namespace
+
+std::vector<spec::DriftSpec> read_drifts(const Element& data_element, const std::vector<spec::Placement>& workers,
+                                         const DataFindings& data, const std::vector<spec::RunSpec>& runs,
+                                         const ReadContext& context) {
+  std::vector<spec::DriftSpec> drifts;
+  for (const Element& child : data_element.children) {
+    if (child.name != "drift") continue;
+    const Node node(child, context.findings);
+    if (drifts.size() == kMaxDrifts) {
+      node.fail(fmt::format("more than {} <drift>", kMaxDrifts), "fewer");
+      break;
+    }
+    const auto learned_first = std::ranges::find_if(runs, [](const spec::RunSpec& run) { return !run.event_driven; });
+    if (drifts.empty() && learned_first != runs.end()) {
+      node.fail(
+          fmt::format("<drift> beside a run of {}, which learns without regard to time", learned_first->algorithm),
+          "event-driven algorithms alone, e.g. fedavg, or no <drift>");
+    }
+    for (const spec::RunSpec& run : runs) {
+      const auto algorithm = std::ranges::find(context.catalog.algorithms, run.algorithm, &Catalog::Algorithm::name);
+      if (!drifts.empty() || !run.event_driven || algorithm->follows_drift) continue;
+      node.fail(fmt::format("<drift> beside a run of {}, whose batches are drawn before it begins", run.algorithm),
+                "algorithms with local training, e.g. fedavg, local-sgd, diloco, or no <drift>");
+    }
+    spec::DriftSpec drift;
+    drift.sites = trimmed(node.text("sites", ""));
+    drift.workers = drifting_workers(node, workers);
+    drift_table().read(node, context, drift);
+    check_corruption(node, drift, data);
+    drifts.push_back(std::move(drift));
+  }
+  std::ranges::stable_sort(drifts, {}, &spec::DriftSpec::at);
+  return drifts;
+}
+
+void write_drifts(XmlWriter& xml, const std::vector<spec::DriftSpec>& drifts) {
+  for (const spec::DriftSpec& drift : drifts) drift_table().print(xml, drift, {});
+}
+
+std::vector<ElementRule> drift_rules() { return {drift_table().rule()}; }
+
+}  // namespace dadsim::scenario

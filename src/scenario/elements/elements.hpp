@@ -1,0 +1,74 @@
+#pragma once
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "scenario/language/table.hpp"
+#include "scenario/scenario.hpp"
+#include "spec/cost_specification.hpp"
+#include "spec/evaluation_specification.hpp"
+#include "spec/failure_specification.hpp"
+#include "spec/goal_specification.hpp"
+#include "spec/specification.hpp"
+#include "spec/sweep_specification.hpp"
+
+// The language: one file per element, or per few that belong together, has the table of its attributes, how it is read
+// and printed, and the rules between its attributes.
+
+namespace dadsim::scenario {
+
+inline constexpr Range kPositive{.minimum = 0, .maximum = 1e6, .open_minimum = true};
+inline constexpr Range kNonNegative{.minimum = 0, .maximum = 1e6};
+inline constexpr Range kDecay{.minimum = 0, .maximum = 1, .open_maximum = true};
+inline constexpr Range kPrice{.minimum = 0, .maximum = 1e9};
+
+/// What names of hosts begin with: no white space, no brackets.
+inline constexpr const char* kPrefix = "[^\\s\\[\\]]+";
+
+inline constexpr double kLargestWhole = 9007199254740992.0;  // 2⁵³: whole numbers up to it are exact
+
+/// What a platform is made of, in a scenario and in a file of its own.
+inline const std::vector<std::string> kPlatformParts{"gpu-cluster", "federation", "wan",   "pair",
+                                                     "profile",     "background", "change"};
+inline const std::vector<std::string> kLayers{
+    "dense",     "convolution", "max-pool",   "mean-pool", "mean",      "select",      "gru",     "lstm",
+    "attention", "layer-norm",  "batch-norm", "embedding", "positions", "class-token", "dropout", "residual"};
+
+const Table<Scenario>& scenario_table();
+const Table<Scenario>& workers_table();
+const Table<spec::Placement>& worker_table();
+const Table<spec::NetworkSpec>& network_table();
+const Table<spec::CostSpec>& costs_table();
+const Table<spec::SplitSpec>& split_table();
+const Table<spec::TimedAsSpec>& timed_as_table();
+const Table<spec::EvaluationSpec>& evaluation_table();
+
+/// What the elements of each file are.
+std::vector<ElementRule> scenario_rules();
+std::vector<ElementRule> platform_rules();
+std::vector<ElementRule> gpu_cluster_rules();
+std::vector<ElementRule> federation_rules();
+std::vector<ElementRule> fabrics_rules();
+std::vector<ElementRule> wan_rules();
+std::vector<ElementRule> pairs_rules();
+std::vector<ElementRule> variation_rules();
+std::vector<ElementRule> network_rules();
+std::vector<ElementRule> failures_rules();
+std::vector<ElementRule> devices_rules();
+std::vector<ElementRule> data_rules();
+std::vector<ElementRule> drift_rules();
+std::vector<ElementRule> split_rules();
+std::vector<ElementRule> model_rules();
+std::vector<ElementRule> training_rules();
+std::vector<ElementRule> timed_as_rules();
+std::vector<ElementRule> workload_rules();
+std::vector<ElementRule> runs_rules();
+std::vector<ElementRule> share_rules();
+std::vector<ElementRule> compress_rules();
+std::vector<ElementRule> evaluation_rules();
+std::vector<ElementRule> costs_rules();
+std::vector<ElementRule> goal_rules();
+std::vector<ElementRule> sweep_rules();
+
+}  // namespace dadsim::scenario

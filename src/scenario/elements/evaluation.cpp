@@ -1,0 +1,102 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "scenario/elements/elements.hpp"
+#include "scenario/read.hpp"
+
+namespace dadsim::scenario {
+namespace {
+
+constexpr std::size_t kMostShifts = 100;
+
+/// "none" is tried in any case, and stands for nothing here.
+Kind corruptions() {
+  std::vector<std::string> names = spec::all_names<spec::Corruption>();
+  names.erase(names.begin());
+  Kind kind = one_of(std::move(names));
+  kind.form = "what becomes of the values, e.g. gain-offset";
+  return kind;
+}
+
+/// Each once, in an order.
+template <class Compare>
+void sort(const Node& node, const char* attribute, std::vector<std::int64_t>& numbers, Compare before) {
+  std::ranges::sort(numbers, before);
+  if (std::ranges::adjacent_find(numbers) != numbers.end()) node.fail_at(attribute, "says one twice", "each once");
+}
+
+const Table<spec::EvaluationSpec::SiteShift>& site_shift_table() {
+  using Spec = spec::EvaluationSpec::SiteShift;
+  static const Table<Spec> kTable =
+      Table<Spec>(
+          "site-shift", "A corruption of the held-back data of every site.",
+          {attribute("corruption", &Spec::corruption, corruptions(), "What becomes of the values, as of drift.").must(),
+           attribute("severity", &Spec::severities, integers(1, spec::kMaxSeverity),
+                     "How much, 1 to 5; several with spaces between them.")})
+          .check([](const Node& node, const ReadContext&, Spec& shift) {
+            sort(node, "severity", shift.severities, std::less<>());
+          })
+          .repeats();
+  return kTable;
+}
+
+}  // namespace
+
+const Table<spec::EvaluationSpec>& evaluation_table() {
+  using Spec = spec::EvaluationSpec;
+  static const Table<Spec> kTable =
+      Table<Spec>("evaluation",
+                  "Tries the last model of every event-driven run on held-back data of sites that have shifted, with "
+                  "corrections that need no training.",
+                  {attribute("batch", &Spec::batches, integers(1, 1'000'000),
+                             "Held-back samples of a site that are corrected together; several sizes with spaces "
+                             "between them are tried one after the other. At most 1000000."),
+                   attribute("quantiles", &Spec::quantiles, integer(2, 10'000),
+                             "That stand for a distribution: of each feature, and of each channel that a batch norm "
+                             "reads. 2 to 10000."),
+                   attribute("label-alpha", &Spec::label_alpha, real({.minimum = 0.001, .maximum = 1e6}),
+                             "Everything is tried a second time with classes of each site in shares drawn from a "
+                             "Dirichlet distribution of this concentration, 0.001 to 1000000.")
+                       .if_given()})
+          .with(site_shift_table(), &Spec::shifts, kMostShifts)
+          .check([](const Node& node, const ReadContext&, Spec& evaluation) {
+            sort(node, "batch", evaluation.batches, std::greater<>());
+          });
+  return kTable;
+}
+
+spec::EvaluationSpec read_evaluation(const Element& element, const DataFindings& data,
+                                     const std::vector<spec::RunSpec>& runs, const ReadContext& context) {
+  const Node node(element, context.findings);
+  if (!runs.empty() && std::ranges::none_of(runs, &spec::RunSpec::event_driven)) {
+    node.fail(fmt::format("<evaluation> beside runs that all are learned before they are timed ({}): their last "
+                          "model is not kept",
+                          runs.front().algorithm),
+              "an event-driven run, e.g. fedavg, or no <evaluation>");
+  }
+  if (data.shape.vocabulary > 0) {
+    node.fail("<evaluation> of data that are symbols, whose values have no quantiles",
+              "data that are numbers, or no <evaluation>");
+  }
+  spec::EvaluationSpec evaluation;
+  evaluation_table().read(node, context, evaluation);
+  if (node.has("label-alpha") && data.labels_per_sample > 1) {
+    node.fail_at("label-alpha",
+                 fmt::format("needs samples of one class; these have {} labels each", data.labels_per_sample),
+                 "only <site-shift>");
+  }
+  const std::vector<const Element*> shifts = node.children("site-shift");
+  for (std::size_t i = 0; i < evaluation.shifts.size(); ++i)
+    check_picture(Node(*shifts[i], context.findings), evaluation.shifts[i].corruption, data);
+  return evaluation;
+}
+
+void check_picture(const Node& node, spec::Corruption corruption, const DataFindings& data) {
+  if (!needs_picture(corruption) || data.shape.size() == 0 || (data.shape.height > 1 && data.shape.width > 1)) return;
+  node.fail_at("corruption", "is of samples that are no pictures", "noise, gain-offset, clip, gamma or exponential");
+}
+
+std::vector<ElementRule> evaluation_rules() { return {evaluation_table().rule(), site_shift_table().rule()}; }
+
+}  // namespace dadsim::scenario

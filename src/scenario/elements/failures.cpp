@@ -1,0 +1,334 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+
+#include "scenario/availability_file.hpp"
+#include "scenario/elements/elements.hpp"
+#include "scenario/files.hpp"
+#include "scenario/host_list.hpp"
+#include "scenario/read_failures.hpp"
+#include "support/pattern.hpp"
+
+namespace dadsim::scenario {
+namespace {
+
+using By = spec::AvailabilitySpec::By;
+
+constexpr std::size_t kMaxRules = 1000;                 // of each kind
+constexpr Range kShape{.minimum = 0.1, .maximum = 20};  // below, means are made by a few very long times
+constexpr const char* kHosts = "names of hosts in which * stands for anything, e.g. phone-*";
+constexpr const char* kLinks = "names of links in which * stands for anything, e.g. \"hub *\"";
+constexpr const char* kWhichHosts = "Hosts of workers or of the aggregator by name, in which * stands for anything.";
+
+template <class Spec>
+std::string match_text(const Spec& one, const PathText&) {
+  return one.match;
+}
+
+const Table<spec::RandomFailureSpec>& fails_table() {
+  using Spec = spec::RandomFailureSpec;
+  static const Table<Spec> kTable =
+      Table<Spec>(
+          "fails", "Hosts or links that fail at random, each by itself.",
+          {by_code<Spec>(attribute("hosts", text(),
+                                   "Hosts of workers or of the aggregator by name, in which * stands for anything."),
+                         {}, match_text<Spec>)
+               .printed_if([](const Spec& one) { return !one.links; }),
+           by_code<Spec>(attribute("links", text(),
+                                   "Links of the platform by name (dadsim platform lists them), in which * stands for "
+                                   "anything; instead of hosts."),
+                         {}, match_text<Spec>)
+               .printed_if([](const Spec& one) { return one.links; }),
+           attribute("mtbf", &Spec::mean_up, quantity(kDurationForm),
+                     "Mean time from the end of a repair to the next failure, with its unit.")
+               .must(),
+           attribute("mttr", &Spec::mean_down, quantity(kDurationForm),
+                     "Mean time to repair, with its unit; repairs take exponential times.")
+               .must(),
+           attribute("shape", &Spec::shape, real(kShape),
+                     "Of the Weibull times, from 0.1 to 20; 1: exponential, without memory.")})
+          .repeats();
+  return kTable;
+}
+
+const Table<spec::OutageSpec>& outage_table() {
+  using Spec = spec::OutageSpec;
+  static const Table<Spec> kTable =
+      Table<Spec>(
+          "outage", "One outage of hosts or links.",
+          {by_code<Spec>(attribute("hosts", text(),
+                                   "Hosts of workers or of the aggregator by name, in which * stands for anything."),
+                         {}, match_text<Spec>)
+               .printed_if([](const Spec& one) { return !one.links; }),
+           by_code<Spec>(attribute("links", text(),
+                                   "Links of the platform by name (dadsim platform lists them), in which * stands for "
+                                   "anything; instead of hosts."),
+                         {}, match_text<Spec>)
+               .printed_if([](const Spec& one) { return one.links; }),
+           attribute("from", &Spec::from, quantity(kLatencyForm), "When it begins, with its unit."),
+           attribute("for", &Spec::seconds, quantity(kDurationForm),
+                     "How long it lasts, with its unit. Left out, it has no end.")
+               .printed_if([](const Spec& one) { return std::isfinite(one.seconds); })})
+          .repeats();
+  return kTable;
+}
+
+const Table<spec::OutageSpec>& joins_table() {
+  using Spec = spec::OutageSpec;
+  static const Table<Spec> kTable =
+      Table<Spec>(
+          "joins", "Hosts that are not there before a time.",
+          {by_code<Spec>(attribute("hosts", text(),
+                                   "Hosts of workers or of the aggregator by name, in which * stands for anything.")
+                             .must()),
+           attribute("at", &Spec::seconds, quantity(kDurationForm), "When they come, with its unit.").must()})
+          .repeats();
+  return kTable;
+}
+
+const Table<spec::OutageSpec>& leaves_table() {
+  using Spec = spec::OutageSpec;
+  static const Table<Spec> kTable =
+      Table<Spec>(
+          "leaves", "Hosts that go for good.",
+          {by_code<Spec>(attribute("hosts", text(),
+                                   "Hosts of workers or of the aggregator by name, in which * stands for anything.")
+                             .must()),
+           attribute("at", &Spec::from, quantity(kLatencyForm), "When they go, with its unit.").must()})
+          .repeats();
+  return kTable;
+}
+
+const Table<spec::CheckpointSpec>& checkpoint_table() {
+  using Spec = spec::CheckpointSpec;
+  static const Table<Spec> kTable =
+      Table<Spec>(
+          "checkpoint",
+          "Nodes that write down their state and go on from it after a failure. The first that fits a node counts.",
+          {attribute("hosts", &Spec::hosts, text(),
+                     "Hosts of workers or of the aggregator by name, in which * stands for anything.")
+               .by_reader(),
+           attribute("every", &Spec::every, quantity(kDurationForm), "Time of computing between two, with its unit.")
+               .must(),
+           attribute("size", &Spec::bytes, quantity(kBytesForm), "Bytes of one, with their unit.").must(),
+           attribute("storage", &Spec::storage, quantity(kBandwidthForm),
+                     "Bandwidth that it is written and read with, with its unit, e.g. 1GBps.")
+               .must(),
+           attribute(
+               "restore", &Spec::restore, quantity(kLatencyForm),
+               "Time before reading begins, with its unit: until the failure is noticed and a new process runs.")})
+          .repeats();
+  return kTable;
+}
+
+const Table<spec::AvailabilitySpec>& availability_table() {
+  using Spec = spec::AvailabilitySpec;
+  static const Table<Spec> kTable =
+      Table<Spec>(
+          "availability", "When hosts are there, in event-driven runs. Runs begin at midnight.",
+          {attribute("hosts", &Spec::hosts, text(),
+                     "Hosts of workers or of the aggregator by name, in which * stands for anything.")
+               .must()
+               .by_reader(),
+           attribute("by", &Spec::by,
+                     "always: whenever nothing fails. diurnal: within a window of the day. sessions: by turns for "
+                     "random times. file: as a file lists it.")
+               .if_given(),
+           attribute("from", &Spec::from, quantity(kLatencyForm),
+                     "diurnal: when the window begins, with its unit, e.g. 22h.")
+               .only_with("by", &Spec::by, {By::diurnal}, "by=\"diurnal\"")
+               .by_reader(),
+           attribute("until", &Spec::until, quantity(kLatencyForm),
+                     "diurnal: when it ends; before from, it runs over midnight.")
+               .only_with("by", &Spec::by, {By::diurnal}, "by=\"diurnal\"")
+               .by_reader(),
+           attribute("spread", &Spec::spread, quantity(kLatencyForm),
+                     "diurnal: every host's window is shifted by a time of its own, uniform over as long as this.")
+               .only_with("by", &Spec::by, {By::diurnal}, "by=\"diurnal\"")
+               .by_reader(),
+           attribute("period", &Spec::period, quantity(kDurationForm), "diurnal: length of the day.")
+               .only_with("by", &Spec::by, {By::diurnal}, "by=\"diurnal\""),
+           attribute("on", &Spec::on, quantity(kDurationForm), "sessions: mean time there, with its unit.")
+               .only_with("by", &Spec::by, {By::sessions}, "by=\"sessions\"")
+               .needed(),
+           attribute("off", &Spec::off, quantity(kDurationForm), "sessions: mean time away, with its unit.")
+               .only_with("by", &Spec::by, {By::sessions}, "by=\"sessions\"")
+               .needed(),
+           attribute("shape", &Spec::shape, real(kShape),
+                     "sessions: of the Weibull times, from 0.1 to 20; 1: exponential, without memory.")
+               .only_with("by", &Spec::by, {By::sessions}, "by=\"sessions\""),
+           by_code<Spec>(attribute("file", text(),
+                                   "Path of a file with lines `host time on|off`, times in seconds or with their unit; "
+                                   "# begins a comment. docs/failures.md has the other spellings."),
+                         {}, [](const Spec& one, const PathText& path) { return path ? path(one.file) : one.file; })
+               .only_with("by", &Spec::by, {By::file}, "by=\"file\""),
+           attribute("drop-out", &Spec::drop_out, real(kShare),
+                     "Probability with which a host goes away in the midst of a computation of training.")
+               .if_given(),
+           attribute("returns", &Spec::returns, quantity(kDurationForm),
+                     "With drop-out: mean of the exponential time until it comes back, with its unit.")
+               .only([](const Spec& one) { return one.drop_out > 0; }, "means nothing without drop-out",
+                     "drop-out=\"0.05\", or remove it")})
+          .repeats();
+  return kTable;
+}
+
+/// Reads the rules of one scenario.
+class FailureReader {
+ public:
+  FailureReader(const std::vector<std::string>& placed, const ReadContext& context)
+      : placed_(placed), context_(context) {}
+
+  spec::FailureSpec read(const Node& scenario) {
+    spec::FailureSpec what;
+    if (const Element* failures = scenario.child("failures")) {
+      const Node node(*failures, context_.findings);
+      each(node, "fails", [&](const Node& one) { what.random.push_back(read_random(one)); });
+      each(node, "outage", [&](const Node& one) { what.outages.push_back(read_outage(one)); });
+      each(node, "joins", [&](const Node& one) {
+        spec::OutageSpec& late = what.outages.emplace_back();
+        joins_table().read(one, context_, late);
+        late.match = hosts_of(one);
+      });
+      each(node, "leaves", [&](const Node& one) {
+        spec::OutageSpec& gone = what.outages.emplace_back();
+        leaves_table().read(one, context_, gone);
+        gone.match = hosts_of(one);
+      });
+      each(node, "checkpoint", [&](const Node& one) { what.checkpoints.push_back(read_checkpoint(one)); });
+    }
+    each(scenario, "availability", [&](const Node& one) { what.availability.push_back(read_availability(one)); });
+    return what;
+  }
+
+ private:
+  template <class Read>
+  void each(const Node& parent, const char* name, const Read& read) {
+    for (const Element* one : parent.children(name, kMaxRules)) read(Node(*one, context_.findings));
+  }
+
+  void check_fits(const Node& node, const std::string& pattern) {
+    if (pattern.empty() || placed_.empty()) return;
+    if (std::ranges::any_of(placed_, [&](const std::string& host) { return fits(pattern, host); })) return;
+    node.fail_at("hosts", "fits no host of a worker or of the aggregator",
+                 context_.findings.full() ? "" : context_.findings.suggest(pattern, placed_));
+  }
+
+  std::string hosts_of(const Node& node) {
+    std::string pattern = plain_name(node.required_text("hosts", kHosts).value_or(""));
+    check_fits(node, pattern);
+    return pattern;
+  }
+
+  /// Either hosts or links.
+  void read_match(const Node& node, bool& links, std::string& match) {
+    links = node.has("links");
+    if (links) {
+      node.refuse("hosts", "stands beside links", "one of the two; another element for the other");
+      match = plain_name(node.required_text("links", kLinks).value_or(""));
+    } else {
+      match = hosts_of(node);
+    }
+  }
+
+  spec::RandomFailureSpec read_random(const Node& node) {
+    spec::RandomFailureSpec spec;
+    read_match(node, spec.links, spec.match);
+    fails_table().read(node, context_, spec);
+    return spec;
+  }
+
+  spec::OutageSpec read_outage(const Node& node) {
+    spec::OutageSpec spec;
+    read_match(node, spec.links, spec.match);
+    outage_table().read(node, context_, spec);
+    return spec;
+  }
+
+  spec::CheckpointSpec read_checkpoint(const Node& node) {
+    spec::CheckpointSpec spec;
+    spec.hosts = plain_name(node.text("hosts", spec.hosts));
+    check_fits(node, spec.hosts);
+    checkpoint_table().read(node, context_, spec);
+    return spec;
+  }
+
+  spec::AvailabilitySpec read_availability(const Node& node) {
+    spec::AvailabilitySpec spec;
+    spec.hosts = hosts_of(node);
+    availability_table().read(node, context_, spec);
+    if (spec.by == By::diurnal) read_diurnal(node, spec);
+    if (spec.by == By::file) read_file(node, spec);
+    if (spec.by == By::always && spec.drop_out == 0) {
+      node.fail("<availability> says nothing", "by=\"diurnal\", \"sessions\" or \"file\", or drop-out=\"0.05\"");
+    }
+    return spec;
+  }
+
+  void read_diurnal(const Node& node, spec::AvailabilitySpec& spec) {
+    const QuantityForm within{Catalog::Unit::seconds,
+                              {.minimum = 0, .maximum = spec.period},
+                              "seconds with their unit, from 0 to the period, e.g. 22h"};
+    spec.from = required_quantity(node, "from", within, context_.catalog).value_or(0);
+    spec.until = required_quantity(node, "until", within, context_.catalog).value_or(spec.period / 2);
+    spec.spread = quantity(node, "spread", within, 0, context_.catalog);
+    if (spec.from == spec.until) node.fail_at("until", "is the same time as from", "a later time, or an earlier one");
+  }
+
+  void read_file(const Node& node, spec::AvailabilitySpec& spec) {
+    constexpr const char* kForm = "the path of a file with lines `host time on|off`";
+    const std::optional<std::string> name = node.required_text("file", kForm);
+    if (!name) return;
+    const DataFile found = find_data_file(context_.path, *name, kForm);
+    if (found.path.empty()) {
+      node.fail_at("file", found.what, found.remedy);
+      return;
+    }
+    spec.file = found.path;
+    Findings findings(spec.file);
+    const std::optional<std::string> content = read_document(spec.file, {"list of times", "host 0 on", ""}, findings);
+    if (content) {
+      std::vector<std::string> hosts;
+      std::ranges::copy_if(placed_, std::back_inserter(hosts),
+                           [&](const std::string& host) { return fits(spec.hosts, host); });
+      spec.changes = read_availability_file(*content, hosts, placed_, context_.catalog, findings);
+    }
+    context_.findings.take(findings);
+  }
+
+  const std::vector<std::string>& placed_;
+  const ReadContext& context_;
+};
+
+}  // namespace
+
+spec::FailureSpec read_failures(const Node& scenario, const std::vector<std::string>& placed,
+                                const ReadContext& context) {
+  return FailureReader(placed, context).read(scenario);
+}
+
+void write_failures(XmlWriter& xml, const spec::FailureSpec& what, const PathText& file) {
+  if (!what.random.empty() || !what.outages.empty() || !what.checkpoints.empty()) {
+    const XmlWriter::Open failures(xml, "failures");
+    for (const spec::RandomFailureSpec& one : what.random) fails_table().print(xml, one, file);
+    for (const spec::OutageSpec& one : what.outages) outage_table().print(xml, one, file);
+    for (const spec::CheckpointSpec& one : what.checkpoints) checkpoint_table().print(xml, one, file);
+  }
+  for (const spec::AvailabilitySpec& one : what.availability) availability_table().print(xml, one, file);
+}
+
+std::vector<ElementRule> failures_rules() {
+  return {
+      element("failures", "What goes wrong while event-driven runs are played; other runs are timed as if nothing did.")
+          .holds({"fails", "outage", "joins", "leaves", "checkpoint"}),
+      fails_table().rule(),
+      outage_table().rule(),
+      joins_table().rule(),
+      leaves_table().rule(),
+      checkpoint_table().rule(),
+      availability_table().rule()};
+}
+
+}  // namespace dadsim::scenario

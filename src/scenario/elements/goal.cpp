@@ -1,0 +1,175 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "scenario/elements/elements.hpp"
+#include "scenario/overrides.hpp"
+#include "scenario/read.hpp"
+#include "scenario/read_varied.hpp"
+
+namespace dadsim::scenario {
+namespace {
+
+constexpr double kJoulesPerKwh = 3.6e6;
+constexpr double kGramsPerKilogram = 1e3;
+
+/// A limit that is written in another unit than it is kept in.
+Row<spec::GoalSpec> limit(const char* name, std::optional<double> spec::GoalSpec::*member, double factor,
+                          const char* words) {
+  Row<spec::GoalSpec> row = attribute(name, member, real({.minimum = 0, .maximum = 1e15, .open_minimum = true}), words);
+  row.read = [member, factor, read = row.read](const Node& node, const ReadContext& context, spec::GoalSpec& goal) {
+    read(node, context, goal);
+    if (goal.*member) *(goal.*member) *= factor;
+  };
+  row.text = [member, factor](const spec::GoalSpec& goal, const PathText&) {
+    return goal.*member ? fmt::format("{}", *(goal.*member) / factor) : std::string();
+  };
+  return row;
+}
+
+bool allows_range(const spec::AllowedChange& change) { return change.varied.values.empty(); }
+
+const Table<spec::AllowedChange>& allow_table() {
+  using Spec = spec::AllowedChange;
+  static const Table<Spec> kTable =
+      Table<Spec>(
+          "allow",
+          "A change that may be made: one of a list of values, or any number of a range. The first range is answered "
+          "to three digits; of others seven numbers are tried.",
+          {within(&Spec::varied,
+                  attribute("path", &spec::VariedPath::path, text("a path as in --set, e.g. training.batch"),
+                            "Which attribute, as in --set: platform.federation.hub.up.")
+                      .must()),
+           by_code<Spec>(attribute("values", text(),
+                                   "The values with spaces between them, or with semicolons where values hold spaces."),
+                         {}, [](const Spec& one, const PathText&) { return values_text(one.varied.values); })
+               .printed_if([](const Spec& one) { return !allows_range(one); }),
+           within(&Spec::varied,
+                  attribute("from", &spec::VariedPath::from, real({.minimum = 0, .maximum = kLargestWhole}),
+                            "The smaller end of a range, from 0 on."))
+               .printed_if(allows_range)
+               .by_reader(),
+           within(&Spec::varied, attribute("to", &spec::VariedPath::to, real({.minimum = 0, .maximum = kLargestWhole}),
+                                           "The larger end."))
+               .printed_if(allows_range)
+               .by_reader(),
+           within(&Spec::varied, attribute("whole", &spec::VariedPath::whole, "Whole numbers only."))
+               .printed_if(allows_range)
+               .by_reader(),
+           by_code<Spec>(
+               attribute("prefer", one_of({"least", "most"}),
+                         "Which numbers of a range are better if they meet the goal as well."),
+               {}, [](const Spec& one, const PathText&) { return std::string(one.prefers_least ? "least" : "most"); })
+               .printed_if(allows_range),
+           by_code<Spec>(attribute("unit", text(), "What stands behind each value, e.g. Mbps.")),
+           within(&Spec::varied,
+                  attribute("form", &spec::VariedPath::form, text(), "What is set, with {} where the value belongs."))
+               .if_given()
+               .by_reader()})
+          .repeats();
+  return kTable;
+}
+
+const Table<spec::GoalSpec>& goal_table() {
+  using Spec = spec::GoalSpec;
+  static const Table<Spec> kTable =
+      Table<Spec>(
+          "goal", "What dadsim plan is to reach, and by which changes.",
+          {attribute("accuracy", &Spec::accuracy, real(kPositiveShare),
+                     "Accuracy to reach, above 0 to 1. Default: the target of training."),
+           attribute("within", &Spec::seconds, quantity(kDurationForm), "Time to reach it in, e.g. 1h."),
+           limit("cost", &Spec::money, 1, "Money it may cost, in the currency of costs."),
+           limit("energy-kwh", &Spec::joules, kJoulesPerKwh, "Energy it may take."),
+           limit("carbon-kg", &Spec::carbon, kGramsPerKilogram, "Kilograms of CO2 equivalent it may stand for."),
+           attribute("run", &Spec::run, any_text(), "Label of the run that is to reach it. Default: any.").if_given()})
+          .holds({"allow"});
+  return kTable;
+}
+
+class GoalReader {
+ public:
+  GoalReader(const Element& element, const Scenario& scenario, const ReadContext& context)
+      : node_(element, context.findings), scenario_(scenario), context_(context) {}
+
+  spec::GoalSpec read() {
+    goal_table().read(node_, context_, goal_);
+    for (const char* limit : {"cost", "energy-kwh", "carbon-kg"}) {
+      if (node_.has(limit) && !scenario_.costs)
+        node_.fail_at(limit, "is a limit on what is not told", "<costs> in the scenario");
+    }
+    check_run();
+    for (const Element* child : node_.children("allow")) read_allow(*child);
+    return std::move(goal_);
+  }
+
+ private:
+  void check_run() {
+    if (goal_.run.empty()) return;
+    std::vector<std::string> labels;
+    for (const spec::RunSpec& run : scenario_.runs) labels.push_back(run.label);
+    if (std::ranges::find(labels, goal_.run) == labels.end())
+      node_.fail_at("run", "is no label of a run", context_.findings.suggest(goal_.run, labels));
+  }
+
+  void read_allow(const Element& element) {
+    const Node node(element, context_.findings);
+    spec::AllowedChange change;
+    change.varied.line = element.origin.line;
+    change.varied.path = node.required_text("path", "a path as in --set, e.g. training.batch").value_or("");
+    if (!change.varied.path.empty()) {
+      if (!is_override_path(change.varied.path)) {
+        node.fail_at("path", "is no path",
+                     "names with dots between them and selectors in brackets, as in --set, e.g. run[2].cap");
+      } else if (change.varied.path.starts_with("goal.") || change.varied.path.starts_with("sweep.")) {
+        node.fail_at("path", "is of the question itself", "a path of the rest of the scenario");
+      } else if (!paths_.insert(change.varied.path).second) {
+        node.fail_at("path", "is allowed already", "each path once");
+      }
+    }
+    if (node.has("values")) {
+      for (const char* other : {"from", "to", "whole", "prefer"})
+        node.refuse(other, "stands beside values=\"…\"", "a list of values, or a range");
+      change.varied.values = values_of(node.text("values", ""));
+      if (change.varied.values.empty()) node.fail_at("values", "is empty", "values with spaces between them");
+    } else if (node.has("from") || node.has("to")) {
+      read_range(node, change);
+    } else {
+      node.fail("<allow> lacks 'values'", "values=\"16 32 64\", or from=\"1\" to=\"1000\"");
+    }
+    read_form(node, change.varied);
+    goal_.allowed.push_back(std::move(change));
+  }
+
+  void read_range(const Node& node, spec::AllowedChange& change) {
+    const std::size_t before = context_.findings.added();
+    change.varied.whole = node.boolean("whole", false);
+    change.varied.from = node.real("from").value_or(1);
+    change.varied.to = node.real("to").value_or(2);
+    if (context_.findings.added() == before && change.varied.from >= change.varied.to)
+      node.fail_at("to", "is not above from", "the smaller number first");
+    change.prefers_least = node.chosen("prefer") == 0;
+  }
+
+  Node node_;
+  const Scenario& scenario_;
+  const ReadContext& context_;
+  spec::GoalSpec goal_;
+  std::set<std::string> paths_;
+};
+
+}  // namespace
+
+spec::GoalSpec read_goal(const Element& element, const Scenario& scenario, const ReadContext& context) {
+  return GoalReader(element, scenario, context).read();
+}
+
+void write_goal(XmlWriter& xml, const spec::GoalSpec& goal) {
+  XmlWriter::Open element(xml, "goal");
+  goal_table().print_attributes(element, goal, {});
+  for (const spec::AllowedChange& change : goal.allowed) allow_table().print(xml, change, {});
+}
+
+std::vector<ElementRule> goal_rules() { return {goal_table().rule(), allow_table().rule()}; }
+
+}  // namespace dadsim::scenario

@@ -1,0 +1,172 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "scenario/elements/fabrics.hpp"
+#include "scenario/elements/link_rows.hpp"
+#include "scenario/print_platform.hpp"
+#include "scenario/read_platform.hpp"
+
+namespace dadsim::scenario {
+namespace {
+
+// Latency of a link inside a node of one's own beside which none stands: that of the catalogue's NVLink.
+constexpr double kInside = 0.5e-6;
+
+bool has_port(const spec::GpuClusterSpec& cluster) { return !cluster.port.name.empty(); }
+
+/// The first of the links between nodes that is given by its bandwidth; nullptr: none.
+const spec::LinkSpec* own_between(const spec::GpuClusterSpec& cluster) {
+  for (const spec::LinkSpec* link : {&cluster.nic, &cluster.fabric.link}) {
+    if (is_own_link(*link)) return link;
+  }
+  return nullptr;
+}
+
+const Table<spec::GpuClusterSpec>& gpu_cluster_table() {
+  using Spec = spec::GpuClusterSpec;
+  static const Table<Spec> kTable =
+      Table<Spec>(
+          "gpu-cluster",
+          "Nodes of GPUs. Hosts are called gpu-0, gpu-1 and so on, node by node. Without a fabric inside, all nodes "
+          "hang on one switch.",
+          std::vector<Row<Spec>>{
+              attribute("name", &Spec::name, text("", kPrefix),
+                        "Stands with a dot before the names of its hosts; required where there are several clusters.")
+                  .if_given()
+                  .by_reader(),
+              attribute("nodes", &Spec::nodes, integer(1, kMaxHosts), "How many.").must().by_reader(),
+              attribute("gpus", &Spec::gpus, integer(1, kMaxHosts), "Per node.").must().by_reader()} +
+              cluster_link<Spec>("inside", &Spec::port, name_in("links"),
+                                 "The link of each GPU into the switch or bridge of its node, in a mesh that of every "
+                                 "two GPUs: a link of the catalogue, or a bandwidth of your own with its unit "
+                                 "(300GBps), of payload. May be left out with one GPU per node.",
+                                 "One way, with its unit. Default: what the catalogue says, 0.5us for a bandwidth.",
+                                 false, has_port) +
+              std::vector<Row<Spec>>{
+                  printed_as<Spec>(attribute("inside-transport", one_of<spec::Transport>(),
+                                             "How bytes travel over a link inside that is given by its bandwidth. rdma "
+                                             "is for PCIe and xGMI.")
+                                       .otherwise("nvlink"),
+                                   [](const Spec& cluster) { return to_string(cluster.port.transport); })
+                      .printed_if([](const Spec& cluster) { return has_port(cluster) && is_own_link(cluster.port); }),
+                  printed_as<Spec>(attribute("library", one_of({"nccl", "rccl"}),
+                                             "What carries out collectives, whatever the devices are: nccl (NVIDIA) or "
+                                             "rccl (AMD). Default: the library of the workers' devices; where that is "
+                                             "not known, the one of the link inside."),
+                                   [](const Spec& cluster) { return to_string(cluster.port.library); })
+                      .printed_if([](const Spec& cluster) { return cluster.library_is_given; }),
+                  printed_as<Spec>(attribute("mesh", truth(),
+                                             "Whether every two GPUs of a node have a link of their own (xGMI), "
+                                             "instead of a port each into a switch.")
+                                       .otherwise("false"),
+                                   [](const Spec&) { return "true"; })
+                      .printed_if([](const Spec& cluster) { return cluster.inside == spec::InsideNode::mesh; })} +
+              cluster_link<Spec>("bridge", &Spec::bridge, text(),
+                                 "The host bridge that all GPUs of a node share: a link of the catalogue, or a "
+                                 "bandwidth with its unit. Without it a switch that never blocks joins them.",
+                                 "One way, with its unit. Default: what the catalogue says, 0.5us for a bandwidth.",
+                                 false,
+                                 [](const Spec& cluster) { return cluster.inside == spec::InsideNode::shared; }) +
+              std::vector<Row<Spec>>{attribute("rails", &Spec::rails, integer(1, kMaxHosts),
+                                               "Network adapters per node, at most one for each GPU.")} +
+              cluster_link<Spec>(
+                  "nic", &Spec::nic, name_in("links"),
+                  "The link of each adapter: of the catalogue, or a bandwidth of your own with its unit (25Gbps).",
+                  "One way, with its unit. Default: what the catalogue says, 1us for a bandwidth.", true) +
+              std::vector<Row<Spec>>{
+                  printed_as<Spec>(
+                      attribute("transport", one_of<spec::Transport>(),
+                                "How bytes travel over links between nodes that are given by their bandwidth.")
+                          .otherwise("tcp"),
+                      [](const Spec& cluster) { return to_string(own_between(cluster)->transport); })
+                      .printed_if([](const Spec& cluster) { return own_between(cluster) != nullptr; })})
+          .holds(spec::all_names<spec::FabricSpec::Kind>())
+          .repeats();
+  return kTable;
+}
+
+/// Whose library they have, whatever the devices are, and how bytes travel between them.
+void read_library(const Node& node, spec::GpuClusterSpec& cluster) {
+  const bool named = !cluster.port.name.empty() && !is_own_link(cluster.port);
+  if (named)
+    node.refuse("inside-transport", "means nothing where 'inside' is of the catalogue, which knows it", "remove it");
+  if (cluster.port.name.empty()) node.refuse("inside-transport", "means nothing without 'inside'", "remove it");
+  const bool amd = node.has("library") && node.chosen("library") == 1;
+  if (!named && !cluster.port.name.empty() && cluster.port.transport == spec::Transport::rdma) {
+    cluster.port.costs = amd ? spec::MessageCosts::xgmi : spec::MessageCosts::pcie;
+  }
+  if (!node.has("library")) return;
+  cluster.library_is_given = true;
+  cluster.port.library = amd ? spec::CollectiveLibrary::rccl : spec::CollectiveLibrary::nccl;
+}
+
+}  // namespace
+
+spec::GpuClusterSpec read_gpu_cluster(const Element& element, const ReadContext& context) {
+  const Node node(element, context.findings);
+  spec::GpuClusterSpec cluster;
+  cluster.name = read_cluster_name(node);
+  const std::optional<std::int64_t> nodes = node.integer("nodes");
+  const std::optional<std::int64_t> gpus = node.integer("gpus");
+  cluster.nodes = nodes.value_or(1);
+  cluster.gpus = gpus.value_or(1);
+
+  const bool alone = gpus == 1;
+  const spec::Transport travels = node.named("inside-transport", spec::Transport::nvlink);
+  if (!alone || node.has("inside")) {
+    cluster.port = scenario::read_cluster_link(node, "inside", travels, kInside, context);
+  } else if (node.has("inside-latency")) {
+    node.refuse("inside-latency", "means nothing without 'inside'", "remove it");
+  }
+  if (node.boolean("mesh", false)) {
+    if (alone) node.refuse("mesh", "means nothing to one GPU per node", "remove it");
+    if (node.has("bridge")) node.refuse("mesh", "stands beside 'bridge'", "one of them");
+    cluster.inside = spec::InsideNode::mesh;
+  }
+  read_library(node, cluster);
+  if (node.has("bridge")) {
+    if (alone) node.refuse("bridge", "means nothing to one GPU per node", "remove it");
+    cluster.inside = spec::InsideNode::shared;
+    cluster.bridge = scenario::read_cluster_link(node, "bridge", spec::Transport::rdma, kInside, context);
+  } else if (node.has("bridge-latency")) {
+    node.refuse("bridge-latency", "means nothing without 'bridge'", "remove it");
+  }
+  gpu_cluster_table().read(node, context, cluster);
+  if (gpus && cluster.rails > *gpus) {
+    node.fail_at("rails", fmt::format("are more than the {} GPUs of a node", *gpus), "at most one for each GPU");
+  }
+  const spec::Transport own = node.named("transport", spec::Transport::tcp);
+  cluster.nic = scenario::read_cluster_link(node, "nic", own, kBetween, context);
+  bool any_own = is_own_link(cluster.nic);
+
+  const Element* fabric = nullptr;
+  for (const Element& child : element.children) {
+    const auto kind = spec::parse<spec::FabricSpec::Kind>(child.name);
+    if (!kind) continue;
+    spec::FabricSpec spec = read_fabric(child, *kind, nodes.value_or(0), own, context);
+    any_own = any_own || is_own_link(spec.link);
+    if (fabric == nullptr) {
+      fabric = &child;
+      cluster.fabric = std::move(spec);
+    } else if (fabric->name != child.name) {
+      context.findings.add(child.origin, fmt::format("<{}> beside <{}>", child.name, fabric->name),
+                           "at most one fabric");
+    }
+  }
+  if (node.has("transport") && !any_own) {
+    node.refuse("transport", "means nothing where all links between nodes are of the catalogue", "remove it");
+  }
+  return cluster;
+}
+
+void write_cluster(XmlWriter& xml, const spec::GpuClusterSpec& cluster) {
+  XmlWriter::Open element(xml, "gpu-cluster");
+  gpu_cluster_table().print_attributes(element, cluster, {});
+  write_fabric(xml, cluster.fabric);
+}
+
+std::vector<ElementRule> gpu_cluster_rules() { return {gpu_cluster_table().rule()}; }
+
+}  // namespace dadsim::scenario

@@ -1,0 +1,87 @@
+#pragma once
+
+#include "scenario/elements/elements.hpp"
+#include "scenario/read_link.hpp"
+
+// Attributes of links, which several elements have: how they are declared and printed. scenario/read_link.hpp reads
+// them.
+
+namespace dadsim::scenario {
+
+inline constexpr QuantityForm kQueueForm = kBytesForm;
+
+/// A link is named, or given by its bandwidth.
+std::string link_text(const spec::LinkSpec& link);
+
+AttributeRule congestion_rule();
+AttributeRule queue_rule(std::string words);
+
+/// A row of code that prints something of the struct.
+template <class Spec, class Text>
+Row<Spec> printed_as(AttributeRule rule, Text text) {
+  return by_code<Spec>(std::move(rule), {}, [text](const Spec& spec, const PathText&) { return text(spec); })
+      .without_default();
+}
+
+/// `ATTRIBUTE` and `ATTRIBUTE-latency` of a cluster's link.
+template <class Spec>
+std::vector<Row<Spec>> cluster_link(const char* attribute_name, spec::LinkSpec Spec::*member, Kind kind,
+                                    const char* words, const char* latency_words, bool required,
+                                    std::function<bool(const Spec&)> printed = {}) {
+  AttributeRule rule = attribute(attribute_name, std::move(kind), words);
+  rule.required = required;
+  return {printed_as<Spec>(std::move(rule), [member](const Spec& spec) { return link_text(spec.*member); })
+              .printed_if(printed),
+          printed_as<Spec>(attribute(fmt::format("{}-latency", attribute_name), quantity(kLatencyForm), latency_words),
+                           [member](const Spec& spec) { return fmt::format("{}s", (spec.*member).latency); })
+              .printed_if(printed)};
+}
+
+/// Whether what both directions share can be written once: what differs is what each brings by itself, and an
+/// attribute would have made it equal.
+bool one_queue(const spec::LinkSpec& up, const spec::LinkSpec& down);
+double shared_queue(const spec::LinkSpec& up, const spec::LinkSpec& down);
+
+/// An access line.
+template <class Spec>
+std::vector<Row<Spec>> access_line(spec::LinkSpec Spec::*up, spec::LinkSpec Spec::*down) {
+  const auto latency = [](spec::LinkSpec Spec::*link) {
+    return [link](const Spec& spec) { return fmt::format("{}s", (spec.*link).latency); };
+  };
+  return {
+      printed_as<Spec>(attribute("up", name_in("links"),
+                                 "From the site: a bandwidth of the wire with its unit (10Mbps), or a link of the "
+                                 "catalogue (cable-up), which brings its own latency and transport.")
+                           .must(),
+                       [up](const Spec& spec) { return link_text(spec.*up); }),
+      printed_as<Spec>(attribute("down", name_in("links"), "To the site, as up.").must(),
+                       [down](const Spec& spec) { return link_text(spec.*down); }),
+      by_code<Spec>(attribute("latency", quantity(kLatencyForm),
+                              "One way, with its unit, of both directions. Required for bandwidths.")),
+      printed_as<Spec>(attribute("up-latency", quantity(kLatencyForm), "One way, of the way up alone."), latency(up)),
+      printed_as<Spec>(attribute("down-latency", quantity(kLatencyForm), "One way, of the way down alone."),
+                       latency(down)),
+      printed_as<Spec>(
+          attribute("transport", one_of<spec::Transport>(),
+                    "How bytes travel. Default: tcp for bandwidths; what the catalogue says for its links."),
+          [up](const Spec& spec) { return to_string((spec.*up).transport); })
+          .printed_if([=](const Spec& spec) { return (spec.*up).transport == (spec.*down).transport; }),
+      printed_as<Spec>(attribute("efficiency", real(kPositiveShare),
+                                 "Share of the bandwidth that payload reaches. Default: 1448/1514 for tcp (headers at "
+                                 "an MTU of 1500 bytes), 1 for others; what the catalogue says for its links."),
+                       [up](const Spec& spec) { return fmt::format("{}", (spec.*up).efficiency); })
+          .printed_if([=](const Spec& spec) { return (spec.*up).efficiency == (spec.*down).efficiency; }),
+      printed_as<Spec>(queue_rule("tcp: buffer in front of the line with its unit. Default 300kB."),
+                       [=](const Spec& spec) { return fmt::format("{}B", shared_queue(spec.*up, spec.*down)); })
+          .printed_if([=](const Spec& spec) { return one_queue(spec.*up, spec.*down); }),
+      by_code<Spec>(congestion_rule())};
+}
+
+/// Rows one after the other.
+template <class Spec>
+std::vector<Row<Spec>> operator+(std::vector<Row<Spec>> rows, std::vector<Row<Spec>> more) {
+  for (Row<Spec>& row : more) rows.push_back(std::move(row));
+  return rows;
+}
+
+}  // namespace dadsim::scenario

@@ -1,0 +1,331 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <optional>
+#include <set>
+
+#include "scenario/compress_rules.hpp"
+#include "scenario/elements/elements.hpp"
+#include "scenario/print_parts.hpp"
+#include "scenario/read.hpp"
+#include "scenario/read_parameter.hpp"
+
+namespace dadsim::scenario {
+namespace {
+
+constexpr std::size_t kMaxRuns = 1000;
+constexpr std::size_t kMaxLabel = 100;  // bytes
+constexpr QuantityForm kBucket{Unit::bytes, {.minimum = 0}, "bytes with their unit, e.g. 25MB, or 0 for no buckets"};
+constexpr QuantityForm kFirstBucket{Unit::bytes, {.minimum = 0}, "bytes with their unit, e.g. 1MiB"};
+
+bool has_collectives(const spec::RunSpec& run) { return run.communicates && !run.event_driven; }
+
+std::optional<Fault> no_collectives(const Node&, const spec::RunSpec& run) {
+  if (has_collectives(run)) return std::nullopt;
+  return Fault{fmt::format("means nothing to '{}'", run.algorithm),
+               run.communicates ? "remove it: there are no collectives" : "remove it: nothing is exchanged"};
+}
+
+Row<spec::RunSpec> first_bucket(const char* words) {
+  return attribute("first-bucket", &spec::RunSpec::first_bucket_bytes, quantity(kFirstBucket), words)
+      .refused_if([](const Node& node, const spec::RunSpec& run) -> std::optional<Fault> {
+        if (!has_collectives(run) || run.bucket_bytes > 0) return no_collectives(node, run);
+        return Fault{"means nothing without buckets", "remove it, or give bucket=\"…\""};
+      })
+      .printed_if([](const spec::RunSpec& run) { return has_collectives(run) && run.bucket_bytes > 0; });
+}
+
+const Table<spec::RunSpec>& run_table() {
+  using Spec = spec::RunSpec;
+  static const Table<Spec> kTable =
+      Table<Spec>(
+          "run", "One algorithm to compare.",
+          {attribute("algorithm", &Spec::algorithm, name_in("algorithms"),
+                     "Name of an algorithm; `dadsim algorithms` lists them.")
+               .must()
+               .by_reader(),
+           attribute("label", &Spec::label, text(),
+                     "What the answer calls the run; unique. Default: the algorithm, and what tells it from other runs "
+                     "of the same.")
+               .by_reader(),
+           attribute("exchange", &Spec::exchange,
+                     "aggregator: through the aggregator. peer: workers among themselves. Default: aggregator if there "
+                     "is one.")
+               .by_reader()
+               .without_default()
+               .printed_if([](const Spec& run) { return has_collectives(run) && !run.decentralised; }),
+           attribute("all-reduce", &Spec::all_reduce, name_in("all-reduces"),
+                     "How sums are carried out; a name of an algorithm, auto (what the library of the devices takes: "
+                     "NCCL, RCCL or MPI) or best (the quickest of those that fit, timed by flow).")
+               .refused_if(no_collectives)
+               .printed_if(has_collectives),
+           attribute("all-gather", &Spec::all_gather, name_in("all-gathers"),
+                     "How parts are gathered; a name of an algorithm, auto or best, as with all-reduce.")
+               .refused_if(no_collectives)
+               .printed_if(has_collectives),
+           attribute("reduce-scatter", &Spec::reduce_scatter, name_in("reduce-scatters"),
+                     "How sums are carried out of which every replica keeps its part, where timed-as divides states or "
+                     "parameters (sharding); a name of an algorithm, auto or best, as with all-reduce.")
+               .refused_if(no_collectives)
+               .printed_if(has_collectives),
+           attribute("bucket", &Spec::bucket_bytes, quantity(kBucket),
+                     "Sums that follow one another are carried out as one up to so many bytes, with their unit. 0: as "
+                     "the algorithm issues them. Default: 25MiB for gradient sharing and PowerSGD among peers, as in "
+                     "PyTorch's DistributedDataParallel; 0 otherwise.")
+               .refused_if(no_collectives)
+               .printed_if(has_collectives)
+               .without_default(),
+           first_bucket("The first bucket of a step leaves with so many bytes, if that is less than bucket, so that "
+                        "sending starts early. Default 1MiB, as in PyTorch's DistributedDataParallel.")})
+          .holds({"compress", "share", "average-deltas"})
+          .repeats();
+  return kTable;
+}
+
+spec::ExchangeMode read_exchange(const Node& node, const Catalog::Algorithm& algorithm, bool has_aggregator) {
+  const spec::ExchangeMode fallback = has_aggregator ? spec::ExchangeMode::aggregator : spec::ExchangeMode::peer;
+  if (!algorithm.communicates) {
+    node.refuse("exchange", fmt::format("means nothing to '{}'", algorithm.name), "remove it: nothing is exchanged");
+    return fallback;
+  }
+  if (algorithm.event_driven) {
+    node.refuse("exchange", fmt::format("means nothing to '{}'", algorithm.name),
+                "remove it: the algorithm itself says who exchanges what with whom");
+    if (algorithm.needs_server && !has_aggregator) {
+      node.fail_at("algorithm", fmt::format("'{}' needs an aggregator", algorithm.name),
+                   "an <aggregator> in <workers>");
+    }
+    return has_aggregator ? spec::ExchangeMode::aggregator : spec::ExchangeMode::peer;
+  }
+  if (algorithm.decentralised) {
+    node.refuse("exchange", fmt::format("means nothing to '{}'", algorithm.name),
+                "remove it: sites exchange with their neighbours in a graph");
+    return spec::ExchangeMode::peer;
+  }
+  const spec::ExchangeMode exchange = node.named("exchange", fallback);
+  if (exchange == spec::ExchangeMode::aggregator && !has_aggregator) {
+    node.fail_at("exchange", "needs an aggregator", "an <aggregator> in <workers>, or exchange=\"peer\"");
+  }
+  return exchange;
+}
+
+/// Whether there are such ways to carry collectives out.
+void check_collectives(const Node& node, const spec::RunSpec& run, const ReadContext& context) {
+  if (!has_collectives(run)) return;
+  const auto check = [&](const char* attribute, const std::vector<std::string>& choices, const std::string& chosen) {
+    if (node.has(attribute) && std::ranges::find(choices, chosen) == choices.end())
+      node.fail_at(attribute, "is unknown", context.findings.suggest(chosen, choices));
+  };
+  check("all-reduce", context.catalog.all_reduces, run.all_reduce);
+  check("all-gather", context.catalog.all_gathers, run.all_gather);
+  check("reduce-scatter", context.catalog.reduce_scatters, run.reduce_scatter);
+}
+
+/// "fp16", "int8, rounding nearest, with a memory".
+std::string compress_label(const spec::CompressSpec& spec, const ReadContext& context) {
+  if (spec.method == "none") return "not compressed";
+  std::string label = spec.method;
+  const auto compressor = std::ranges::find(context.catalog.compressors, spec.method, &Catalog::Compressor::name);
+  for (const spec::ParameterSpec& parameter : compressor->parameters) {
+    const std::string& value = spec.parameters.at(parameter.name);
+    if (value != parameter.default_value) label += fmt::format(", {} {}", parameter.name, value);
+  }
+  if (spec.scope == spec::CompressSpec::Scope::model) label += ", all layers as one";
+  if (spec.scope == spec::CompressSpec::Scope::tensor) label += ", tensors in one message";
+  const bool by_default = compressor->biased(spec.parameters);
+  if (spec.memory == by_default) return label;
+  return label + (spec.memory ? ", with a memory" : ", without a memory");
+}
+
+std::string bucket_label(double bytes) {
+  return bytes > 0 ? fmt::format("buckets of {:g} MB", bytes / 1e6) : "no buckets";
+}
+
+/// Labels for the runs that have none: the algorithm, told apart by what differs between its runs, then by a number.
+void complete_labels(std::vector<spec::RunSpec>& runs, const ReadContext& context) {
+  std::set<std::string> taken;
+  for (const spec::RunSpec& run : runs) taken.insert(run.label);
+  for (spec::RunSpec& run : runs) {
+    if (!run.label.empty()) continue;
+    std::string label = run.algorithm;
+    const auto differs = [&](auto&& value) {
+      return std::ranges::any_of(runs, [&](const spec::RunSpec& other) {
+        return other.algorithm == run.algorithm && value(other) != value(run);
+      });
+    };
+    for (const auto& parameter : run.parameters) {
+      const std::string& name = parameter.first;
+      if (differs([&](const spec::RunSpec& other) { return other.parameters.at(name); }))
+        label += fmt::format(", {} {}", name, parameter.second);
+    }
+    if (differs([](const spec::RunSpec& other) { return other.exchange; }))
+      label += fmt::format(", {}", to_string(run.exchange));
+    if (differs([](const spec::RunSpec& other) { return other.compress; })) {
+      label += ", " + compress_label(run.compress, context);
+    }
+    if (differs([](const spec::RunSpec& other) { return other.all_reduce; })) {
+      label += fmt::format(", all-reduce {}", run.all_reduce);
+    }
+    if (differs([](const spec::RunSpec& other) { return other.all_gather; })) {
+      label += fmt::format(", all-gather {}", run.all_gather);
+    }
+    if (differs([](const spec::RunSpec& other) { return other.reduce_scatter; })) {
+      label += fmt::format(", reduce-scatter {}", run.reduce_scatter);
+    }
+    if (differs([](const spec::RunSpec& other) { return other.bucket_bytes; })) {
+      label += ", " + bucket_label(run.bucket_bytes);
+    }
+    if (run.bucket_bytes > 0 && differs([](const spec::RunSpec& other) { return other.first_bucket_bytes; })) {
+      label += fmt::format(", the first of {:g} MB", run.first_bucket_bytes / 1e6);
+    }
+    // Room for " (1000)"; the registries' names and values are ASCII.
+    constexpr std::size_t kMaxStem = kMaxLabel - 7;
+    const std::string mark = "…";
+    const std::string stem = label.size() <= kMaxStem ? label : label.substr(0, kMaxStem - mark.size()) + mark;
+    if (label.size() > kMaxLabel) label = stem;
+    for (int number = 2; !taken.insert(label).second; ++number) label = fmt::format("{} ({})", stem, number);
+    run.label = label;
+  }
+}
+
+}  // namespace
+
+std::vector<spec::RunSpec> read_runs(const Node& scenario, bool has_aggregator, std::size_t workers,
+                                     const spec::TrainingSpec& training, const LearningNetwork& network,
+                                     const ReadContext& context) {
+  const std::vector<const Element*> elements = scenario.children("run");
+  std::vector<spec::RunSpec> runs;
+  if (elements.empty()) {
+    const auto usual = std::ranges::find(context.catalog.algorithms, true, &Catalog::Algorithm::is_baseline);
+    scenario.fail("<scenario> lacks <run>", fmt::format("at least one, e.g. <run algorithm=\"{}\"/>",
+                                                        usual == context.catalog.algorithms.end() ? "…" : usual->name));
+  }
+  if (elements.size() > kMaxRuns) scenario.children("run", kMaxRuns);
+  std::vector<std::string> names;
+  std::vector<ParameterOwner> owners;
+  for (const Catalog::Algorithm& algorithm : context.catalog.algorithms) {
+    names.push_back(algorithm.name);
+    owners.push_back({algorithm.name, algorithm.parameters});
+  }
+
+  std::set<std::string> labels;
+  for (const Element* element : elements) {
+    const Node node(*element, context.findings);
+    spec::RunSpec run;
+    if (node.has("label")) {
+      run.label = node.required_text("label", "a name for the run").value_or("");
+      if (run.label.size() > kMaxLabel)
+        node.fail_at("label", fmt::format("has {} bytes", run.label.size()), fmt::format("at most {}", kMaxLabel));
+      if (!run.label.empty() && !labels.insert(run.label).second)
+        node.fail_at("label", "is taken by another run", "labels are unique");
+    }
+    const std::optional<std::string> name = node.required_text("algorithm", context.findings.suggest("", names));
+    if (!name) continue;
+    const auto algorithm = std::ranges::find(context.catalog.algorithms, *name, &Catalog::Algorithm::name);
+    if (algorithm == context.catalog.algorithms.end()) {
+      node.fail_at("algorithm", "is unknown", context.findings.suggest(*name, names));
+      continue;
+    }
+    run.algorithm = *name;
+    run.communicates = algorithm->communicates;
+    run.decentralised = algorithm->decentralised;
+    run.event_driven = algorithm->event_driven;
+    run.exchange = read_exchange(node, *algorithm, has_aggregator);
+    // What a framework does where nobody says otherwise; an aggregator takes every gradient as it comes.
+    if (run.communicates && !run.event_driven && algorithm->sums_in_buckets && run.exchange == spec::ExchangeMode::peer)
+      run.bucket_bytes = spec::kBucketBytes;
+    run_table().read(node, context, run);
+    check_collectives(node, run, context);
+    run.compress = read_compress(node, *algorithm, context);
+    read_share(node, *algorithm, run, context);
+    for (const spec::ParameterSpec& parameter : algorithm->parameters) {
+      run.parameters[parameter.name] = read_parameter(node, parameter, context);
+      if (parameter.type == spec::ParameterSpec::Type::file && !run.parameters[parameter.name].empty()) {
+        run.files.push_back(parameter.name);
+      }
+    }
+    check_parameter_names(node, {algorithm->name, algorithm->parameters}, owners, context);
+    check_share(node, *algorithm, run, network, context);
+    if (run.compress.memory && !algorithm->remembers) {
+      node.fail(fmt::format("<compress memory=\"true\"> means nothing to '{}'", algorithm->name),
+                algorithm->decentralised ? "remove the memory: sites send their weights, and what is lost of those "
+                                           "does not add up over steps"
+                                         : "remove the memory: who takes part changes from step to step");
+    }
+    if (const auto compressor =
+            std::ranges::find(context.catalog.compressors, run.compress.method, &Catalog::Compressor::name);
+        node.child("compress") != nullptr && algorithm->communicates &&
+        compressor != context.catalog.compressors.end()) {
+      if (const auto refusal = refuse_compressor(*algorithm, run.parameters, *compressor)) {
+        node.fail(refusal->what, refusal->remedy);
+      }
+    }
+    const auto report = [&](const std::optional<Fault>& fault) {
+      if (fault) node.fail(fault->what, fault->remedy);
+    };
+    if (algorithm->check && workers > 0) {
+      try {
+        report(algorithm->check(run.parameters, workers));
+      } catch (const InputError& faults) {
+        for (const Diagnostic& fault : faults.diagnostics()) context.findings.add(fault);
+      }
+    }
+    if (algorithm->check_exchange) report(algorithm->check_exchange(run.parameters, run.exchange));
+    if (algorithm->event_driven && training.batches == spec::TrainingSpec::Batches::poisson) {
+      node.fail_at("algorithm", fmt::format("'{}' knows no <training batches=\"poisson\">", algorithm->name),
+                   "proportional or equal");
+    }
+    const spec::OptimizerSpec& optimizer = training.optimizer;
+    if (const auto compressor =
+            std::ranges::find(context.catalog.compressors, run.compress.method, &Catalog::Compressor::name);
+        compressor != context.catalog.compressors.end() && compressor->has_momentum && run.compress.memory &&
+        (optimizer.kind != spec::OptimizerSpec::Kind::sgd || optimizer.momentum != 0)) {
+      node.fail(fmt::format("<compress method=\"{}\"> has a momentum of its own", compressor->name),
+                "<sgd/> without a momentum in <training>");
+    }
+    if (algorithm->check_model && network.model != nullptr) {
+      if (std::optional<Fault> fault = algorithm->check_model(*network.model, network.sample, run.parameters)) {
+        fault->what = fmt::format("'{}': {}", algorithm->name, fault->what);
+        report(fault);
+      }
+    }
+    if (algorithm->plain_sgd && (optimizer.kind != spec::OptimizerSpec::Kind::sgd || optimizer.momentum != 0)) {
+      node.fail_at("algorithm", fmt::format("'{}' needs plain SGD", algorithm->name),
+                   "<sgd/> without a momentum in <training>");
+    }
+    if (algorithm->adam && optimizer.kind != spec::OptimizerSpec::Kind::adam &&
+        optimizer.kind != spec::OptimizerSpec::Kind::adamw) {
+      node.fail_at("algorithm", fmt::format("'{}' is a form of Adam", algorithm->name),
+                   "<adam/> or <adamw/> in <training>");
+    }
+    runs.push_back(std::move(run));
+  }
+  if (runs.size() <= kMaxRuns) complete_labels(runs, context);
+  return runs;
+}
+
+void write_parameters(XmlWriter::Open& element, const spec::RunSpec& run, const PathText& file) {
+  for (const auto& [name, value] : run.parameters) {
+    const bool path = std::ranges::find(run.files, name) != run.files.end();
+    if (!value.empty()) element.set(name.c_str(), path ? file(value) : value);
+  }
+}
+
+void write_runs(XmlWriter& xml, const std::vector<spec::RunSpec>& runs, const PathText& file) {
+  for (const spec::RunSpec& run : runs) {
+    XmlWriter::Open element(xml, "run");
+    run_table().print_attributes(element, run, file);
+    write_parameters(element, run, file);
+    write_compress(xml, run.compress);
+    write_share(xml, run);
+  }
+}
+
+std::vector<ElementRule> runs_rules() {
+  return {ElementRule(run_table().rule())
+              .takes_parameters(
+                  "Parameters of the algorithm; `dadsim algorithms` lists them with their ranges and defaults.")};
+}
+
+}  // namespace dadsim::scenario

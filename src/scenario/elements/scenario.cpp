@@ -1,0 +1,67 @@
+#include "scenario/elements/elements.hpp"
+
+namespace dadsim::scenario {
+
+const Table<Scenario>& scenario_table() {
+  using Spec = Scenario;
+  static const Table<Spec> kTable =
+      Table<Spec>("scenario",
+                  "A question to dadsim: who learns what from which data on which cluster, and which algorithms are "
+                  "compared. Its elements may come in any order; platform, workers, data, model and at least one run "
+                  "are required; with timing-only no data and no model.",
+                  {attribute("name", &Spec::name, text("a title for the scenario"), "Title of the scenario.").must(),
+                   attribute("seed", &Spec::seed, seed(),
+                             "Of every random number: equal seeds give equal results. A whole number from 0 to "
+                             "18446744073709551615.")})
+          .holds({"description", "platform", "network", "failures", "availability", "device", "workers", "data",
+                  "model", "training", "timed-as", "timing-only", "run", "evaluation", "costs", "goal", "sweep"});
+  return kTable;
+}
+
+const Table<Scenario>& workers_table() {
+  using Spec = Scenario;
+  static const Table<Spec> kTable =
+      Table<Spec>("workers", "Who takes part; at least one worker, at most one aggregator.",
+                  {attribute("memory", &Spec::ignore_memory, one_of({"check", "ignore"}),
+                             "check: a run that does not fit the memory of its devices is refused. ignore: it is timed "
+                             "all the same.")})
+          .holds({"worker", "aggregator"});
+  return kTable;
+}
+
+const Table<spec::Placement>& worker_table() {
+  using Spec = spec::Placement;
+  static const Table<Spec> kTable =
+      Table<Spec>(
+          "worker", "One worker on each of the hosts, in this order.",
+          {by_code<Spec>(attribute("hosts", text(),
+                                   "Names of hosts in the platform with spaces between them; each may hold one range "
+                                   "of numbers, e.g. gpu-[0-15]. A name with blanks stands in quotation marks, e.g. "
+                                   "'Edge 1', or has a backslash before each; * stands for anything in the names of "
+                                   "hosts that no worker has yet, without the aggregator's and hubs.")
+                             .must()),
+           by_code<Spec>(attribute("device", name_in("devices"),
+                                   "What each computes with: a device of the catalogue or of this scenario.")
+                             .must()),
+           attribute("speed-spread", &Spec::speed_spread, real(kDeviation),
+                     "Standard deviation of the logarithm of a worker's speed of computing, a factor of its own for "
+                     "each with median 1, drawn from the seed; 0 to 3.")
+               .if_given()})
+          .repeats();
+  return kTable;
+}
+
+std::vector<ElementRule> scenario_rules() {
+  return {scenario_table().rule(),
+          element("description", "What the scenario is about.").holds_text(),
+          workers_table().rule(),
+          worker_table().rule(),
+          element("aggregator", "The node in the middle of an exchange by aggregator.",
+                  {attribute("host", text(), "Name of a host in the platform.").must(),
+                   attribute("device", name_in("devices"), "What it computes with.").must()}),
+          element("timing-only",
+                  "Nothing is learned: runs are asked for their times alone, of the workload and with the batch of "
+                  "timed-as. There is no data and no model then, and of training only the optimizer.")};
+}
+
+}  // namespace dadsim::scenario

@@ -1,0 +1,101 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "scenario/elements/elements.hpp"
+#include "scenario/read.hpp"
+
+namespace dadsim::scenario {
+namespace {
+
+const Table<spec::ShareRule>& share_table() {
+  using Spec = spec::ShareRule;
+  static const Table<Spec> kTable =
+      Table<Spec>(
+          "share",
+          "How some layers are shared, in a run of an algorithm that lets layers differ. The first that fits a layer "
+          "decides.",
+          {attribute("layers", &Spec::layers, text("the name of a layer, or a pattern like fc*"),
+                     "Name of a layer of the network that learns, or a pattern in which * stands for anything.")
+               .must(),
+           attribute("statistic", &Spec::statistic, text("what sites hand over there, e.g. gradient"),
+                     "What sites hand over: gradient, or another of the statistics that the algorithm has "
+                     "(docs/flexible.md).")
+               .must(),
+           attribute(
+               "every", &Spec::every, integer(1, 1'000'000),
+               "The layer is shared and updated every so many steps, with what has come together. From 1 to 1000000.")},
+          {.layers = "*", .statistic = "gradient"})
+          .repeats();
+  return kTable;
+}
+
+}  // namespace
+
+void read_share(const Node& run, const Catalog::Algorithm& algorithm, spec::RunSpec& into, const ReadContext& context) {
+  const auto flexible =
+      std::ranges::find_if(context.catalog.algorithms, [](const auto& one) { return !one.statistics.empty(); });
+  const std::string remedy = flexible == context.catalog.algorithms.end()
+                                 ? "remove it"
+                                 : fmt::format("remove it, or algorithm=\"{}\"", flexible->name);
+  for (const Element* element : run.children("share")) {
+    const Node rule(*element, context.findings);
+    if (algorithm.statistics.empty()) {
+      rule.fail(fmt::format("<share> means nothing to '{}'", algorithm.name),
+                remedy + ", whose layers may be shared in different ways");
+      continue;
+    }
+    spec::ShareRule read = share_table().read(rule, context);
+    if (!rule.has("statistic")) continue;
+    rule.choice("statistic", algorithm.statistics, 0);
+    into.share.push_back(std::move(read));
+  }
+  if (const Element* element = run.child("average-deltas")) {
+    const Node average(*element, context.findings);
+    if (algorithm.statistics.empty()) {
+      average.fail(fmt::format("<average-deltas> means nothing to '{}'", algorithm.name), remedy);
+      return;
+    }
+    into.average_deltas_above = average.required_text("above", "the name of a layer").value_or("");
+  }
+}
+
+void check_share(const Node& run, const Catalog::Algorithm& algorithm, const spec::RunSpec& read,
+                 const LearningNetwork& network, const ReadContext& context) {
+  const std::vector<const Element*> rules = run.children("share");
+  const Element* average = run.child("average-deltas");
+  // A rule that could not be read, or a network that is not known: what is wrong has been said.
+  if (!algorithm.check_share || rules.size() != read.share.size() || network.sample.channels == 0) return;
+  if (network.model == nullptr || network.model->layers.empty()) return;
+  for (const Catalog::ShareFault& fault : algorithm.check_share(read, *network.model, network.sample)) {
+    Origin origin = run.origin();
+    std::string where = "<run>: ";
+    if (fault.rule >= 0) {
+      origin = rules.at(static_cast<std::size_t>(fault.rule))->origin;
+      where = "<share>: ";
+    } else if (fault.rule == -2) {
+      origin = average->origin;
+      where = "<average-deltas>: ";
+    }
+    context.findings.add(origin, where + fault.what, fault.remedy);
+  }
+  if (average != nullptr && !network.equal_batches) {
+    context.findings.add(average->origin, "<average-deltas> takes the rows of all sites in pairs",
+                         "<training batches=\"equal\">");
+  }
+}
+
+void write_share(XmlWriter& xml, const spec::RunSpec& run) {
+  for (const spec::ShareRule& rule : run.share) share_table().print(xml, rule, {});
+  if (!run.average_deltas_above.empty()) XmlWriter::Open(xml, "average-deltas").set("above", run.average_deltas_above);
+}
+
+std::vector<ElementRule> share_rules() {
+  return {share_table().rule(),
+          element("average-deltas",
+                  "In the backward pass the deltas of a layer become their mean over sites, row by row; that layer and "
+                  "those below it are each site's own and go on with them.",
+                  {attribute("above", text("the name of a layer"), "Name of the layer.").must()})};
+}
+
+}  // namespace dadsim::scenario

@@ -1,0 +1,109 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "scenario/elements/elements.hpp"
+#include "scenario/read.hpp"
+
+namespace dadsim::scenario {
+namespace {
+
+/// "'north', 'south' and 3 more".
+std::string few_of(const std::vector<std::string>& names) {
+  constexpr std::size_t kTold = 5;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(kTold, names.size()); ++i) {
+    text += fmt::format("{}'{}'", i == 0 ? "" : ", ", printable(names[i]));
+  }
+  return names.size() > kTold ? fmt::format("{} and {} more", text, names.size() - kTold) : text;
+}
+
+/// That there is a worker for each site that the samples name.
+void check_sites(const Node& node, std::size_t workers, const DataFindings& data) {
+  if (data.classes == 0 || workers == 0) return;  // unknown because something is wrong
+  if (data.sites.empty()) {
+    node.fail_at("by", "needs samples that say of which site they are", "<csv> with site=\"…\" or files=\"…\"");
+  } else if (data.sites.size() != workers) {
+    node.fail(
+        fmt::format("the data are of {} sites ({}), for {} workers", data.sites.size(), few_of(data.sites), workers),
+        "a worker for each site, in this order, or another split, e.g. <split by=\"iid\"/>");
+  }
+}
+
+}  // namespace
+
+const Table<spec::SplitSpec>& split_table() {
+  using Spec = spec::SplitSpec;
+  static const Table<Spec> kTable = Table<Spec>(
+      "split", "How the training samples are dealt to the workers.",
+      {attribute(
+           "by", &Spec::kind,
+           "Default: site where the data say of which site a sample is, else iid. iid: at random, evenly. class: each "
+           "worker has classes of its own. dirichlet: the shares of each class are drawn from a Dirichlet "
+           "distribution. shards: samples sorted by class are cut into shards, and each worker gets some. sizes: at "
+           "random, as many as given. site: as the data say, the first site in their order to the first worker.")
+           .without_default(),
+       attribute("alpha", &Spec::alpha, real({.minimum = 0.001, .maximum = 1e6}),
+                 "dirichlet: concentration, 0.001 to 1000000; small is uneven.")
+           .only_with("by", &Spec::kind, {Spec::Kind::dirichlet}, "only by=\"dirichlet\" has it"),
+       attribute("shards", &Spec::shards, integer(1, 10'000), "shards: per worker, 1 to 10000.")
+           .only_with("by", &Spec::kind, {Spec::Kind::shards}, "only by=\"shards\" has it"),
+       attribute("sizes", &Spec::sizes, integers(1, kMaxSamples), "sizes: samples of each worker; required there.")
+           .only_with("by", &Spec::kind, {Spec::Kind::sizes}, "only by=\"sizes\" has it")
+           .needed(),
+       attribute("size-spread", &Spec::size_spread, real({.minimum = 0, .maximum = 5}),
+                 "iid, dirichlet: workers have log-normal numbers of samples; standard deviation of their logarithm, 0 "
+                 "to 5. 0: equal numbers.")
+           .only_with("by", &Spec::kind, {Spec::Kind::iid, Spec::Kind::dirichlet},
+                      "only by=\"iid\" and by=\"dirichlet\" have it")
+           .if_given(),
+       attribute("size-exponent", &Spec::size_exponent, real({.minimum = 0, .maximum = 5}),
+                 "iid, dirichlet: numbers of samples by Zipf's law: the k-th largest in proportion to k to the power "
+                 "of minus this, 0 to 5; who is the k-th is drawn.")
+           .only_with("by", &Spec::kind, {Spec::Kind::iid, Spec::Kind::dirichlet},
+                      "only by=\"iid\" and by=\"dirichlet\" have it")
+           .if_given()});
+  return kTable;
+}
+
+spec::SplitSpec read_split(const Element& element, std::size_t workers, const DataFindings& data,
+                           spec::SplitSpec::Kind fallback, const ReadContext& context) {
+  using enum spec::SplitSpec::Kind;
+  const Node node(element, context.findings);
+  spec::SplitSpec split;
+  split.kind = fallback;
+  split_table().read(node, context, split);
+  if (node.has("by") && !spec::parse<spec::SplitSpec::Kind>(node.text("by", ""))) return split;
+
+  const auto count = static_cast<std::int64_t>(workers);
+  const std::int64_t train = data.train;
+  if (data.labels_per_sample > 1 && split.kind != iid && split.kind != sizes) {
+    node.fail_at("by", fmt::format("needs samples of one class; these have {} labels each", data.labels_per_sample),
+                 "by=\"iid\" or by=\"sizes\"");
+  } else if (split.kind == by_class && data.classes > 0 && count > data.classes) {
+    node.fail(fmt::format("{} classes cannot be dealt to {} workers", data.classes, workers),
+              "a class goes to one worker: at most as many workers as classes, or another split");
+  }
+  if (split.kind == by_site) check_sites(node, workers, data);
+  if (split.kind == shards && workers > 0 && train > 0 && split.shards * count > train) {
+    node.fail(
+        fmt::format("{} shards for each of {} workers are more than {} training samples", split.shards, workers, train),
+        "fewer shards");
+  }
+  if (split.size_spread > 0) node.refuse("size-exponent", "stands beside size-spread", "one of the two");
+  if (split.sizes.empty() || workers == 0) return split;
+  if (split.sizes.size() != workers) {
+    node.fail_at("sizes", fmt::format("holds {} numbers", split.sizes.size()),
+                 fmt::format("one for each of the {} workers", workers));
+    return split;
+  }
+  std::int64_t sum = 0;  // at most 1e5 workers × 1e9 samples
+  for (const std::int64_t size : split.sizes) sum += size;
+  if (train > 0 && sum > train)
+    node.fail_at("sizes", fmt::format("adds up to {}", sum), fmt::format("at most the {} training samples", train));
+  return split;
+}
+
+std::vector<ElementRule> split_rules() { return {split_table().rule()}; }
+
+}  // namespace dadsim::scenario

@@ -1,0 +1,326 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+
+#include "scenario/elements/elements.hpp"
+#include "scenario/files.hpp"
+#include "scenario/read.hpp"
+#include "scenario/read_parallelism.hpp"
+#include "scenario/read_parameter.hpp"
+#include "scenario/read_workload.hpp"
+
+namespace dadsim::scenario {
+namespace {
+
+constexpr std::int64_t kMostDivided = 4096;
+constexpr QuantityForm kStartUp{Unit::seconds, {.minimum = 0, .maximum = 1e7}, "seconds with their unit, e.g. 90s"};
+
+/// A size of workloads that have it, which is read as their registry says.
+Row<spec::TimedAsSpec> size(const std::string& name, Kind kind, const std::string& words) {
+  using Spec = spec::TimedAsSpec;
+  const std::string whose = " A size of workloads that have it (`dadsim workloads`). Default: the workload's own.";
+  return by_code<Spec>(attribute(name, std::move(kind), words + whose), {},
+                       [name](const Spec& timed, const PathText&) {
+                         const auto said = timed.sizes.find(name);
+                         return said == timed.sizes.end() ? std::string() : said->second;
+                       })
+      .if_given();
+}
+
+/// Fills in what file="…" names.
+void read_own_workload(const Node& node, spec::TimedAsSpec& timed, const ReadContext& context) {
+  const std::optional<std::string> name = node.required_text("file", "the path of a workload file");
+  if (!name) return;
+  timed.file = beside(context.path, *name);
+  std::error_code error;
+  if (!std::filesystem::exists(timed.file, error)) {
+    node.fail_at("file", "does not exist",
+                 fmt::format("looked for '{}'; the path is relative to the scenario", timed.file));
+    return;
+  }
+  Findings findings(timed.file);
+  if (std::optional<OwnWorkload> own = read_workload_file(timed.file, findings)) {
+    timed.own_shape = std::move(own->shape);
+    timed.own_dataset_size = own->dataset_size;
+  }
+  context.findings.take(findings);
+}
+
+/// The user's own number of steps to accuracy.
+void check_known_steps(const Node& node, const spec::TimedAsSpec& timed, const ReadContext& context) {
+  if (node.has("steps")) {
+    node.refuse("epochs", "stands beside steps", "one of both");
+  } else if (node.has("epochs") && timed.of_other_network()) {
+    const bool sized = timed.file.empty() ? context.catalog.dataset_sizes.contains(timed.workload)
+                                          : timed.own_dataset_size > 0 || timed.own_shape.layers.empty();
+    if (!sized && !context.findings.any_at(node.origin("workload"))) {
+      node.fail_at("epochs", "is of a workload that nobody counts in epochs",
+                   timed.file.empty() ? "steps" : "steps, or samples-per-epoch in the file (as XML)");
+    }
+  } else if (node.has("target") && !node.has("epochs")) {
+    node.fail_at("target", "says what is reached after nothing", "steps or epochs beside it");
+  }
+}
+
+/// The sizes of the workload that are said, and that no others are.
+void read_sizes(const Node& node, spec::TimedAsSpec& timed, const ReadContext& context) {
+  const auto own = context.catalog.workload_sizes.find(timed.workload);
+  std::map<std::string, std::vector<std::string>> owners;
+  for (const auto& [workload, sizes] : context.catalog.workload_sizes) {
+    for (const spec::ParameterSpec& size : sizes) owners[size.name].push_back(workload);
+  }
+  for (const auto& [name, workloads] : owners) {
+    if (!node.has(name)) continue;
+    const auto parameter = own == context.catalog.workload_sizes.end()
+                               ? std::vector<spec::ParameterSpec>::const_iterator{}
+                               : std::ranges::find(own->second, name, &spec::ParameterSpec::name);
+    if (own != context.catalog.workload_sizes.end() && parameter != own->second.end()) {
+      timed.sizes[name] = read_parameter(node, *parameter, context);
+      continue;
+    }
+    // An unknown workload has its own finding.
+    if (context.findings.any_at(node.origin("workload")) && own == context.catalog.workload_sizes.end()) continue;
+    constexpr std::size_t kMost = 8;
+    const std::size_t shown = std::min(kMost, workloads.size());
+    node.fail_at(name,
+                 timed.workload.empty() ? "is a size of a workload that is not named"
+                                        : fmt::format("is no size of '{}'", timed.workload),
+                 fmt::format("{}{} {} it",
+                             fmt::join(workloads.begin(), workloads.begin() + static_cast<std::ptrdiff_t>(shown), ", "),
+                             shown < workloads.size() ? fmt::format(" and {} others", workloads.size() - shown) : "",
+                             workloads.size() == 1 ? "has" : "have"));
+  }
+}
+
+/// How it is computed and fed.
+void check_execution(const Node& node, const spec::TimedAsSpec& timed, const ReadContext& context) {
+  if (timed.wide_gradients && !spec::has_master_copies(timed.precision))
+    node.fail_at("gradients", "says nothing",
+                 "precision=\"fp16\", \"bf16\" or \"fp8\" beside it: others have fp32 anyway");
+  if (timed.loss_scaling && timed.precision != spec::Precision::fp16)
+    node.fail_at("loss-scaling", "is of fp16", "precision=\"fp16\" beside it: other precisions have the range of fp32");
+  const bool flash = timed.attention == spec::Attention::flash;
+  if (flash && timed.workload.empty() && !context.findings.any_at(node.origin("workload"))) {
+    node.fail_at("attention", "is of a workload that is not named",
+                 timed.file.empty() ? "a workload with attention" : "what the file says of its layers");
+  } else if (context.catalog.check_workload && context.catalog.workload_sizes.contains(timed.workload)) {
+    if (const std::optional<Fault> fault = context.catalog.check_workload(timed)) {
+      node.fail(fmt::format("'{}': {}", timed.workload, fault->what),
+                fault->remedy.empty() ? "sizes that go together" : fault->remedy);
+    }
+  }
+}
+
+std::int64_t peek(const Element& element, std::string_view attribute) {
+  const Attribute* found = element.find(attribute);
+  const std::int64_t value = found == nullptr ? 1 : parse_integer(found->value).value_or(1);
+  return value >= 1 && value <= kMostDivided ? value : 1;
+}
+
+/// What the attributes say of a replica together.
+void check_division(const Node& node, spec::ParallelismSpec& how, std::int64_t batch) {
+  if (how.micro_batch > 0 && batch % how.micro_batch != 0) {
+    node.fail_at("micro-batch", fmt::format("does not divide the batch of {}", batch), "a divisor of the batch");
+    how.micro_batch = 0;
+  }
+  const std::int64_t micro_batches = how.micro_batch == 0 ? 1 : batch / how.micro_batch;
+  if (how.interleave > 1 && how.order == spec::PipelineOrder::one_f_one_b && micro_batches % how.pipeline != 0) {
+    node.fail_at("interleave",
+                 fmt::format("goes with as many micro-batches as there are stages, or a multiple of that "
+                             "({} stages, {} micro-batches)",
+                             how.pipeline, micro_batches),
+                 "another micro-batch, or schedule=\"gpipe\"");
+    how.interleave = 1;
+  }
+}
+
+}  // namespace
+
+const Table<spec::TimedAsSpec>& timed_as_table() {
+  using Spec = spec::TimedAsSpec;
+  static const Table<Spec> kTable = Table<Spec>(
+      "timed-as", "Time the steps as if another network were trained; accuracy still comes from the model.",
+      {by_code<Spec>(attribute("workload", name_in("workloads"),
+                               "Name of a workload; `dadsim workloads` lists them. Default: the file, or else the "
+                               "network that learns, with another batch or precision."),
+                     {}, [](const Spec& timed, const PathText&) { return timed.workload; })
+           .if_given(),
+       by_code<Spec>(
+           attribute("file", text(),
+                     "A workload of one's own, as XML (its root is workload) or CSV; relative to the scenario file."),
+           {},
+           [](const Spec& timed, const PathText& path) {
+             return path && !timed.file.empty() ? path(timed.file) : timed.file;
+           })
+           .if_given(),
+       attribute("batch", &Spec::batch, integer(1, 1'000'000),
+                 "Samples per worker and step. Default: the batch of training.")
+           .without_default(),
+       attribute("precision", &Spec::precision, "The arithmetic that steps are timed in; learning is always in fp32."),
+       attribute("steps", &Spec::steps, real({.minimum = 1, .maximum = 1e12}),
+                 "Steps that the workload is known to need with gradient sharing. Default: published ones where there "
+                 "are some."),
+       attribute("epochs", &Spec::epochs, real(kPositive), "The same in epochs."),
+       attribute("target", &Spec::target, any_text(), "What is reached after them, in words.").if_given(),
+       attribute("evaluation-every", &Spec::evaluation_every, integer(1, 1'000'000'000),
+                 "Steps of the workload between evaluations. Default: evaluation is not charged.")
+           .if_given(),
+       attribute("evaluation-seconds", &Spec::evaluation_seconds, real(kNonNegative), "Seconds of each of them.")
+           .printed_if([](const Spec& timed) { return timed.evaluation_every > 0; })
+           .without_default(),
+       attribute("start-up", &Spec::start_up, quantity(kStartUp), "Time before the first step, e.g. 90s.")
+           .printed_if([](const Spec& timed) { return timed.of_other_network(); }),
+       within(&Spec::parallelism,
+              attribute("tensor", &spec::ParallelismSpec::tensor, integer(1, kMostDivided),
+                        "Devices that divide every layer of a worker among them (tensor parallelism). A worker is then "
+                        "tensor × pipeline of the hosts of workers, in the order: devices of a layer, workers, stages.")
+                  .if_given()),
+       within(&Spec::parallelism, attribute("sequence-parallel", &spec::ParallelismSpec::sequence_parallel,
+                                            "What tensor parallelism leaves whole is divided along the sequence.")
+                                      .only([](const spec::ParallelismSpec& how) { return how.tensor > 1; },
+                                            "goes with dividing layers", "tensor=\"2\" or more beside it")),
+       within(&Spec::parallelism, attribute("pipeline", &spec::ParallelismSpec::pipeline, integer(1, kMostDivided),
+                                            "Stages of consecutive layers that a worker is divided into.")
+                                      .if_given()),
+       within(&Spec::parallelism, attribute("interleave", &spec::ParallelismSpec::interleave, integer(1, kMostDivided),
+                                            "Pieces of the network that each stage has, not next to one another. In "
+                                            "1f1b there must be a multiple of the stages of micro-batches then.")
+                                      .only([](const spec::ParallelismSpec& how) { return how.pipeline > 1; },
+                                            "is of a pipeline", "pipeline=\"2\" or more beside it")),
+       within(
+           &Spec::parallelism,
+           attribute("schedule", &spec::ParallelismSpec::order,
+                     "The order of a pipeline: one forward and one backward pass in turn, or all forward passes first.")
+               .only([](const spec::ParallelismSpec& how) { return how.pipeline > 1; }, "is of a pipeline",
+                     "pipeline=\"2\" or more beside it")),
+       within(&Spec::parallelism, attribute("micro-batch", &spec::ParallelismSpec::micro_batch, integer(1, 1'000'000),
+                                            "Samples that go through the network together; their gradients are added "
+                                            "up before they are shared. It divides the batch. Default: the batch.")
+                                      .if_given()),
+       within(&Spec::parallelism,
+              attribute(
+                  "recompute", &spec::ParallelismSpec::recomputation,
+                  "What the backward pass computes again instead of keeping it: nothing, attention, or whole blocks.")
+                  .if_given()),
+       within(&Spec::parallelism,
+              attribute("sharding", &spec::ParallelismSpec::sharding,
+                        "What workers divide among themselves instead of keeping it each: the optimizer's state "
+                        "(ZeRO-1), gradients too (ZeRO-2), parameters too (ZeRO-3, FSDP).")
+                  .if_given()),
+       within(&Spec::parallelism,
+              attribute("prefetch", &spec::ParallelismSpec::prefetch, integer(0, 1000),
+                        "With sharded parameters: blocks that are gathered ahead of their use.")
+                  .only([](const spec::ParallelismSpec& how) { return how.sharding == spec::Sharding::parameters; },
+                        "is of parameters that are gathered", "sharding=\"parameters\" beside it")),
+       size("classes", integer(1, 10'000'000), "Classes that are told apart."),
+       size("feed-forward", integer(1, 10'000'000), "Width of the MLP between its layers."),
+       size("heads", integer(1, 10'000), "Heads of attention, a divisor of hidden."),
+       size("hidden", integer(1, 1'000'000), "Width of a token."),
+       size("image", integer(1, 10'000), "Pixels along a side of an image."),
+       size("kv-heads", integer(1, 10'000), "Heads of keys and values, a divisor of heads."),
+       size("layers", integer(1, 10'000), "Blocks of a transformer."),
+       size("masked", integer(1, 10'000'000), "Tokens of a sample that are masked and predicted."),
+       size("patch", integer(1, 1000), "Pixels along a side of a patch, a divisor of image."),
+       size("sequence", integer(1, 10'000'000),
+            "Tokens of a sample. All of them count: shorter texts are taken to be packed, without padding."),
+       size("vocabulary", integer(1, 100'000'000), "Entries of the table of words."),
+       attribute("attention", &Spec::attention,
+                 "plain: the scores of all pairs of tokens are written and kept. flash: they are not, but are computed "
+                 "again in the backward pass, and causal attention does half of its products (arXiv 2205.14135).")
+           .if_given(),
+       attribute("input-rate", &Spec::input_rate, real({.minimum = 0, .maximum = 1e12, .open_minimum = true}),
+                 "Samples per second that the input of a worker delivers: no step is shorter than its batch takes. Not "
+                 "for event-driven runs. Default: no limit.")
+           .if_given(),
+       attribute("gradients", &Spec::wide_gradients, one_of({"precision", "fp32"}),
+                 "What gradients are handed over in. fp32: wide even where all else has 16 bit, as automatic mixed "
+                 "precision in PyTorch, TensorFlow and OneFlow has them; of algorithms that send gradients.")
+           .if_given(),
+       attribute(
+           "loss-scaling", &Spec::loss_scaling,
+           "fp16: all gradients are searched for infinities before each update, one pass over them (arXiv 1710.03740).")
+           .if_given()});
+  return kTable;
+}
+
+std::int64_t devices_per_worker(const Element* timed_as) {
+  return timed_as == nullptr ? 1 : peek(*timed_as, "tensor") * peek(*timed_as, "pipeline");
+}
+
+spec::TimedAsSpec read_timed_as(const Element& element, std::int64_t batch, const ReadContext& context) {
+  const Node node(element, context.findings);
+  spec::TimedAsSpec timed;
+  timed.batch = batch;
+  const std::vector<std::string>& workloads = context.catalog.workloads;
+  if (node.has("workload")) {
+    timed.workload = node.required_text("workload", context.findings.suggest("", workloads)).value_or("");
+    if (!timed.workload.empty() && std::ranges::find(workloads, timed.workload) == workloads.end()) {
+      node.fail_at("workload", "is unknown", context.findings.suggest(timed.workload, workloads));
+    }
+    node.refuse("file", "stands beside workload", "one of both");
+  } else if (node.has("file")) {
+    read_own_workload(node, timed, context);
+  }
+  timed_as_table().read(node, context, timed);
+  check_division(node, timed.parallelism, timed.batch);
+  read_sizes(node, timed, context);
+  check_execution(node, timed, context);
+  if (node.has("workload") || node.has("file")) {
+    check_known_steps(node, timed, context);
+  } else {
+    constexpr const char* kBecause = "is of the network that learns";
+    constexpr const char* kRemedy = "a workload or a file beside it: what that network needs is learned";
+    for (const char* attribute : {"steps", "epochs", "target", "evaluation-every", "evaluation-seconds", "start-up"})
+      node.refuse(attribute, kBecause, kRemedy);
+  }
+  if (node.has("evaluation-every") != node.has("evaluation-seconds")) {
+    node.fail(
+        fmt::format("<timed-as> lacks '{}'", node.has("evaluation-every") ? "evaluation-seconds" : "evaluation-every"),
+        "evaluation-every and evaluation-seconds together, or neither");
+  }
+  return timed;
+}
+
+void check_parallelism(const Element& timed_as, const spec::TimedAsSpec& timed, std::size_t devices,
+                       const std::vector<spec::RunSpec>& runs, const ReadContext& context) {
+  const spec::ParallelismSpec& how = timed.parallelism;
+  if (how.devices() > 1 && timed.workload.empty()) {
+    context.findings.add(timed_as.origin, "<timed-as> divides a network that does not say how its layers divide",
+                         "workload=\"…\" beside tensor and pipeline");
+  }
+  const auto per_worker = static_cast<std::size_t>(how.devices());
+  if (devices % per_worker != 0 || devices == 0) {
+    context.findings.add(timed_as.origin,
+                         fmt::format("<timed-as> makes a worker of {} devices, and there are {}", per_worker, devices),
+                         fmt::format("<workers> with a multiple of {} hosts", per_worker));
+  }
+  if (!how.divides()) return;
+  for (const spec::RunSpec& run : runs) {
+    const auto info = std::ranges::find(context.catalog.algorithms, run.algorithm, &Catalog::Algorithm::name);
+    if (info == context.catalog.algorithms.end()) continue;
+    const auto refuse = [&](const std::string& what, const std::string& remedy) {
+      context.findings.add(timed_as.origin, fmt::format("run '{}' {}", printable(run.label), what), remedy);
+    };
+    if (run.event_driven || run.decentralised) {
+      refuse("cannot have workers that work on micro-batches or are of several devices",
+             "<timed-as> without tensor, pipeline, micro-batch, recompute and sharding, or another algorithm");
+    } else if (run.communicates && run.exchange == spec::ExchangeMode::aggregator) {
+      refuse("goes through an aggregator, and workers that work on micro-batches or are of several devices do not",
+             "exchange=\"peer\" on the run");
+    } else if (how.sharding != spec::Sharding::none && run.communicates &&
+               !(info->sums_in_buckets && run.compress == spec::CompressSpec{})) {
+      refuse("does not sum gradients, and sharding takes the place of that",
+             "sharding=\"none\", or gradient-sharing without <compress>");
+    } else if (how.devices() > 1 && !run.share.empty()) {
+      refuse("chooses what each layer shares, which is not worked out for workers of several devices",
+             "a run without <share>");
+    }
+  }
+}
+
+std::vector<ElementRule> timed_as_rules() { return {timed_as_table().rule()}; }
+
+}  // namespace dadsim::scenario

@@ -1,0 +1,236 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "scenario/elements/elements.hpp"
+#include "scenario/read.hpp"
+#include "scenario/white_space.hpp"
+
+namespace dadsim::scenario {
+namespace {
+
+const Table<spec::OptimizerSpec>& adam_table() {
+  using Spec = spec::OptimizerSpec;
+  static const Table<Spec> kTable = Table<Spec>(
+      "adam", "Adam (Kingma and Ba, arXiv 1412.6980); the default.",
+      {attribute("learning-rate", &Spec::learning_rate, real(kPositive), "Step size."),
+       attribute("beta1", &Spec::beta1, real(kDecay), "Decay of the mean of gradients."),
+       attribute("beta2", &Spec::beta2, real(kDecay), "Decay of the mean of squared gradients."),
+       attribute("epsilon", &Spec::epsilon, real(kPositiveShare), "Added to the root of the second moment."),
+       attribute("weight-decay", &Spec::weight_decay, real(kNonNegative),
+                 "Factor of the weights that is added to the gradient (L2).")},
+      {.kind = Spec::Kind::adam});
+  return kTable;
+}
+
+const Table<spec::OptimizerSpec>& adamw_table() {
+  using Spec = spec::OptimizerSpec;
+  static const Table<Spec> kTable = Table<Spec>(
+      "adamw", "AdamW (Loshchilov and Hutter, arXiv 1711.05101).",
+      {attribute("learning-rate", &Spec::learning_rate, real(kPositive), "Step size."),
+       attribute("beta1", &Spec::beta1, real(kDecay), "Decay of the mean of gradients."),
+       attribute("beta2", &Spec::beta2, real(kDecay), "Decay of the mean of squared gradients."),
+       attribute("epsilon", &Spec::epsilon, real(kPositiveShare), "Added to the root of the second moment."),
+       attribute("weight-decay", &Spec::weight_decay, real(kNonNegative), "Decoupled weight decay.")},
+      {.kind = Spec::Kind::adamw, .weight_decay = 0.01});
+  return kTable;
+}
+
+const Table<spec::OptimizerSpec>& lamb_table() {
+  using Spec = spec::OptimizerSpec;
+  static const Table<Spec> kTable = Table<Spec>(
+      "lamb", "LAMB (You et al., arXiv 1904.00962).",
+      {attribute("learning-rate", &Spec::learning_rate, real(kPositive), "Step size."),
+       attribute("beta1", &Spec::beta1, real(kDecay), "Decay of the mean of gradients."),
+       attribute("beta2", &Spec::beta2, real(kDecay), "Decay of the mean of squared gradients."),
+       attribute("epsilon", &Spec::epsilon, real(kPositiveShare), "Added to the root of the second moment."),
+       attribute("weight-decay", &Spec::weight_decay, real(kNonNegative),
+                 "Of the weights, added to the step before its norm is taken.")},
+      {.kind = Spec::Kind::lamb, .weight_decay = 0.01, .epsilon = 1e-6});
+  return kTable;
+}
+
+const Table<spec::OptimizerSpec>& lars_table() {
+  using Spec = spec::OptimizerSpec;
+  static const Table<Spec> kTable =
+      Table<Spec>("lars", "LARS (You, Gitman and Ginsburg, arXiv 1708.03888).",
+                  {attribute("learning-rate", &Spec::learning_rate, real(kPositive), "Step size."),
+                   attribute("momentum", &Spec::momentum, real(kDecay), "Share of the velocity that is kept."),
+                   attribute("trust", &Spec::trust, real(kPositiveShare),
+                             "Step of a layer, as a share of its norm, at a learning rate of 1."),
+                   attribute("weight-decay", &Spec::weight_decay, real(kNonNegative),
+                             "Of the weights, added to the gradient (L2).")},
+                  {.kind = Spec::Kind::lars, .learning_rate = 1, .momentum = 0.9});
+  return kTable;
+}
+
+const Table<spec::OptimizerSpec>& sgd_table() {
+  using Spec = spec::OptimizerSpec;
+  static const Table<Spec> kTable =
+      Table<Spec>("sgd", "Stochastic gradient descent.",
+                  {attribute("learning-rate", &Spec::learning_rate, real(kPositive), "Step size."),
+                   attribute("momentum", &Spec::momentum, real(kDecay), "Share of the last step that is kept."),
+                   attribute("nesterov", &Spec::nesterov, "Look-ahead momentum; needs momentum above 0."),
+                   attribute("weight-decay", &Spec::weight_decay, real(kNonNegative),
+                             "Factor of the weights that is added to the gradient (L2).")},
+                  {.kind = Spec::Kind::sgd, .learning_rate = 0.1})
+          .check([](const Node& node, const ReadContext&, const Spec& sgd) {
+            if (sgd.nesterov && sgd.momentum == 0)
+              node.fail_at("nesterov", "needs momentum", "a momentum above 0, e.g. momentum=\"0.9\"");
+          });
+  return kTable;
+}
+
+const Table<spec::OptimizerSpec>& optimizer_table(spec::OptimizerSpec::Kind kind) {
+  using enum spec::OptimizerSpec::Kind;
+  return kind == sgd     ? sgd_table()
+         : kind == lars  ? lars_table()
+         : kind == lamb  ? lamb_table()
+         : kind == adamw ? adamw_table()
+                         : adam_table();
+}
+
+const Table<spec::ScheduleSpec>& schedule_table() {
+  using Spec = spec::ScheduleSpec;
+  static const Table<Spec> kTable =
+      Table<Spec>(
+          "schedule", "Factor on the learning rate over time.",
+          {attribute("kind", &Spec::kind,
+                     "constant: 1. steps: multiplied at milestones. cosine: half a cosine down to final-factor."),
+           attribute("warm-up-epochs", &Spec::warm_up_epochs, real(kNonNegative),
+                     "Linear rise from 0, before any of the kinds."),
+           attribute("milestones", &Spec::milestones, integers(1, 1'000'000),
+                     "steps: epochs after which the rate is multiplied by factor, in rising order; required there.")
+               .only_with("kind", &Spec::kind, {Spec::Kind::steps}, "only kind=\"steps\" has it")
+               .needed(),
+           attribute("factor", &Spec::factor, real(kPositiveShare), "steps: default 0.1.")
+               .only_with("kind", &Spec::kind, {Spec::Kind::steps}, "only kind=\"steps\" has it"),
+           attribute("final-factor", &Spec::final_factor, real(kShare),
+                     "cosine: what it ends at, as a share of the learning rate.")
+               .only_with("kind", &Spec::kind, {Spec::Kind::cosine}, "only kind=\"cosine\" has it")})
+          .check([](const Node& node, const ReadContext&, const Spec& schedule) {
+            if (std::ranges::adjacent_find(schedule.milestones, std::greater_equal{}) != schedule.milestones.end())
+              node.fail_at("milestones", "does not increase", "epochs in rising order, each once");
+          });
+  return kTable;
+}
+
+/// One target or several.
+void read_targets(const Node& node, const ReadContext&, spec::TrainingSpec& training) {
+  const std::vector<std::string> words = split_words(node.text("target-accuracy", ""));
+  if (words.size() < 2) {
+    training.target_accuracy = node.real("target-accuracy").value_or(training.target_accuracy);
+    return;
+  }
+  constexpr const char* kRemedy = "numbers above 0, at most 1, each once, with spaces between them";
+  std::vector<double> targets;
+  for (const std::string& word : words) {
+    const std::optional<double> target = parse_real(word);
+    if (!target || !kPositiveShare.contains(*target) || std::ranges::find(targets, *target) != targets.end()) {
+      node.fail_at("target-accuracy", fmt::format("holds '{}'", printable(word)), kRemedy);
+      return;
+    }
+    targets.push_back(*target);
+  }
+  training.target_accuracy = targets.front();
+  training.further_targets.assign(targets.begin() + 1, targets.end());
+}
+
+std::string targets_text(const spec::TrainingSpec& training, const PathText&) {
+  return fmt::format("{}", fmt::join(training.targets(), " "));
+}
+
+const Table<spec::TrainingSpec>& training_table() {
+  using Spec = spec::TrainingSpec;
+  static const Table<Spec> kTable =
+      Table<Spec>("training", "How it is learned; at most one optimizer.",
+                  {attribute("batch", &Spec::batch, integer(1, 1'000'000),
+                             "Samples per worker and step (on average over the workers if proportional)."),
+                   attribute("batches", &Spec::batches,
+                             "proportional: a worker with twice the samples takes twice the rows. equal: all take the "
+                             "same. poisson: as proportional on average, every sample by chance for itself in every "
+                             "step, as accountants of privacy assume."),
+                   attribute("epochs", &Spec::epochs, real(kPositive),
+                             "Budget: passes over the training samples; may be a fraction."),
+                   by_code<Spec>(attribute("target-accuracy", reals(kPositiveShare),
+                                           "Share of the held-back samples to classify right. Several, with spaces "
+                                           "between them: relative steps to each of them, all else to the first."),
+                                 read_targets, targets_text),
+                   attribute("stop", &Spec::stop,
+                             "budget: learn for all epochs. target: stop at the first evaluation that reaches the "
+                             "target, the highest of several."),
+                   attribute("evaluate-every", &Spec::evaluate_every, word_or_count("epoch", 1'000'000'000),
+                             "Steps between evaluations, or epoch: once per epoch, and within the epoch in which a "
+                             "target is met to a sixteenth of it."),
+                   attribute("exact", &Spec::exact_once, one_of({"each", "once"}),
+                             "each: every run learns. once: of runs whose sites apply the gradient of all their data "
+                             "(gradient sharing, dAD, edAD …) the first learns, and the others take over its curve, "
+                             "from which theirs would differ by rounding; their steps are recorded all the same."),
+                   attribute("seeds", &Spec::seeds, integer(1, 1000),
+                             "Learned with so many seeds, the scenario's and those after it, for intervals of the "
+                             "relative steps; the first is timed."),
+                   within(&Spec::optimizer, attribute("clip-norm", &spec::OptimizerSpec::clip_norm,
+                                                      real({.minimum = 0, .maximum = 1e9, .open_minimum = true}),
+                                                      "Gradients whose norm over all parameters is larger are scaled "
+                                                      "down to it before the optimizer sees them. Default: never.")
+                                                .if_given())})
+          .holds({"adam", "adamw", "sgd", "lamb", "lars", "schedule"});
+  return kTable;
+}
+
+void read_optimizer(const Node& node, const ReadContext& context, spec::TrainingSpec& training) {
+  const Element* first = nullptr;
+  for (const Element& child : node.element().children) {
+    const auto kind = spec::parse<spec::OptimizerSpec::Kind>(child.name);
+    if (!kind) continue;
+    spec::OptimizerSpec optimizer = optimizer_table(*kind).read(child, context);
+    if (first == nullptr) {
+      first = &child;
+      optimizer.clip_norm = training.optimizer.clip_norm;
+      training.optimizer = optimizer;
+    } else if (first->name != child.name) {
+      context.findings.add(child.origin, fmt::format("<{}> beside <{}>", child.name, first->name),
+                           "at most one optimizer");
+    }
+  }
+}
+
+}  // namespace
+
+spec::TrainingSpec read_training(const Element& element, std::size_t workers, std::int64_t samples,
+                                 const ReadContext& context) {
+  const Node node(element, context.findings);
+  spec::TrainingSpec training;
+  training_table().read(node, context, training);
+  // A step takes batch × workers samples; an epoch is at least one step.
+  const auto sites = static_cast<std::int64_t>(workers);
+  if (sites > 0 && samples >= sites && training.batch * sites > samples) {
+    node.fail_at("batch", fmt::format("for {} workers is more than the {} training samples", sites, samples),
+                 fmt::format("at most {}", samples / sites));
+  }
+  read_optimizer(node, context, training);
+  if (const Element* schedule = node.child("schedule")) training.schedule = schedule_table().read(*schedule, context);
+  return training;
+}
+
+void write_training(XmlWriter& xml, const spec::TrainingSpec& training) {
+  XmlWriter::Open element(xml, "training");
+  training_table().print_attributes(element, training, {});
+  optimizer_table(training.optimizer.kind).print(xml, training.optimizer, {});
+  schedule_table().print(xml, training.schedule, {});
+}
+
+/// What stands in for data and model follows from the number of workers.
+void write_timing_only(XmlWriter& xml, const spec::OptimizerSpec& optimizer) {
+  XmlWriter::Open(xml, "timing-only");
+  XmlWriter::Open element(xml, "training");
+  if (optimizer.clip_norm > 0) element.set("clip-norm", optimizer.clip_norm);
+  optimizer_table(optimizer.kind).print(xml, optimizer, {});
+}
+
+std::vector<ElementRule> training_rules() {
+  return {training_table().rule(), adam_table().rule(), adamw_table().rule(),   lamb_table().rule(),
+          lars_table().rule(),     sgd_table().rule(),  schedule_table().rule()};
+}
+
+}  // namespace dadsim::scenario

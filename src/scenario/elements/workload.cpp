@@ -1,0 +1,324 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+
+#include "scenario/elements/elements.hpp"
+#include "scenario/files.hpp"
+#include "scenario/read_workload.hpp"
+#include "scenario/schema.hpp"
+#include "scenario/white_space.hpp"
+
+namespace dadsim::scenario {
+namespace {
+
+constexpr std::size_t kMaxWorkloadLayers = 10'000;
+constexpr std::size_t kMaxLayerName = 200;  // bytes
+constexpr std::int64_t kMaxWidth = 1'000'000'000;
+constexpr std::int64_t kMaxWorkloadParameters = 10'000'000'000'000;
+constexpr double kMaxMacs = 1e18;
+
+/// What a line or an element says of a layer; nothing where it is left out or wrong.
+struct LayerFields {
+  std::optional<std::string> name;
+  std::optional<spec::LayerKind> kind;
+  std::optional<std::int64_t> in, out, rows, parameters, sequential;
+  std::optional<double> macs, outputs;
+};
+
+/// Completes layers and checks them against each other, whatever they were read from.
+class LayerList {
+ public:
+  explicit LayerList(Findings& findings) : findings_(findings) {}
+
+  void add(const LayerFields& fields, const Origin& origin) {
+    if (fields.name && !names_.insert(*fields.name).second)
+      findings_.add(origin, fmt::format("a second layer '{}'", printable(*fields.name)), "a name of its own");
+    if (fields.name && fields.name->size() > kMaxLayerName)
+      findings_.add(origin, "the name of a layer is too long", fmt::format("at most {} bytes", kMaxLayerName));
+    if (!fields.name || !fields.kind) return;
+    spec::LayerShape layer;
+    layer.name = *fields.name;
+    layer.kind = *fields.kind;
+    layer.in = fields.in.value_or(0);
+    layer.out = fields.out.value_or(0);
+    // Layers without rows of their own are often listed with 0.
+    layer.rows_per_sample = std::max<std::int64_t>(1, fields.rows.value_or(1));
+    layer.sequential = fields.sequential.value_or(1);
+    const bool table = layer.kind == spec::LayerKind::embedding;
+    const bool matrix = table || layer.kind == spec::LayerKind::dense || layer.kind == spec::LayerKind::convolution;
+    const std::string what = fmt::format("layer '{}' of kind {}", printable(layer.name), to_string(layer.kind));
+    if (matrix && (layer.in == 0 || layer.out == 0)) {
+      findings_.add(origin, what + " has no matrix",
+                    table ? "in: the width, out: the number of entries" : "in and out: inputs and outputs, above 0");
+      return;
+    }
+    if (!matrix && (layer.in > 0 || layer.out > 0)) {
+      findings_.add(origin, what + " has a matrix", "in and out 0: its matrices are dense layers beside it");
+      return;
+    }
+    const auto entries = static_cast<double>(layer.in) * static_cast<double>(layer.out);
+    const auto rows = static_cast<double>(layer.rows_per_sample);
+    if (entries > static_cast<double>(kMaxWorkloadParameters)) {
+      findings_.add(origin, what + " is too large", fmt::format("at most {} parameters", kMaxWorkloadParameters));
+      return;
+    }
+    layer.parameters = fields.parameters.value_or(static_cast<std::int64_t>(entries));
+    layer.bias = matrix && !table && layer.parameters == layer.in * layer.out + layer.out;
+    layer.forward_macs_per_sample = fields.macs.value_or(table ? 0 : entries * rows);
+    layer.outputs_per_sample = fields.outputs.value_or(rows * static_cast<double>(table ? layer.in : layer.out));
+    if (layer.forward_macs_per_sample > kMaxMacs) {
+      findings_.add(origin, what + " computes too much",
+                    fmt::format("at most {:g} multiply-adds per sample", kMaxMacs));
+      return;
+    }
+    layers_.push_back(std::move(layer));
+  }
+
+  /// With a finding where they are no network.
+  std::vector<spec::LayerShape> take(const Origin& origin) {
+    if (findings_.empty() && std::ranges::none_of(layers_, &spec::LayerShape::has_outer_product)) {
+      findings_.add(origin, "no layer has a matrix of its own",
+                    "at least one layer of kind dense or convolution with at least in × out parameters");
+    }
+    return std::move(layers_);
+  }
+
+ private:
+  Findings& findings_;
+  std::vector<spec::LayerShape> layers_;
+  std::set<std::string> names_;
+};
+
+/// As an attribute that has to be there.
+Kind kinds() {
+  Kind kind = one_of<spec::LayerKind>();
+  kind.form = fmt::format("one of {}", fmt::join(kind.names, ", "));
+  return kind;
+}
+
+const Table<LayerFields>& layer_table() {
+  using Spec = LayerFields;
+  static const Table<Spec> kTable =
+      Table<Spec>(
+          "layer", "One layer of a workload, in the order of the forward pass.",
+          {attribute("name", &Spec::name, text("a name of its own"), "Unique.").must(),
+           attribute("kind", &Spec::kind, kinds(),
+                     "dense and convolution: a matrix product. embedding: a table. The others have no matrix.")
+               .must(),
+           attribute("in", &Spec::in, integer(0, 1'000'000'000),
+                     "Inputs of the matrix, of a convolution channels times kernel area; width of a table."),
+           attribute("out", &Spec::out, integer(0, 1'000'000'000), "Outputs of the matrix; entries of a table."),
+           attribute("rows-per-sample", &Spec::rows, integer(0, 1'000'000'000),
+                     "Rows that it is applied to per sample: tokens, pixels."),
+           attribute("parameters", &Spec::parameters, integer(0, 10'000'000'000'000),
+                     "Learned numbers, biases included. Default: in times out."),
+           attribute("forward-macs-per-sample", &Spec::macs, real({.minimum = 0, .maximum = 1e18}),
+                     "Multiply-adds of the forward pass. Default: in times out times rows-per-sample."),
+           attribute("outputs-per-sample", &Spec::outputs, real({.minimum = 0, .maximum = 1e18}),
+                     "Numbers that the forward pass writes. Default: out (of a table, in) times rows-per-sample."),
+           attribute("sequential", &Spec::sequential, integer(1, 1'000'000'000),
+                     "Kernels that must follow each other in a pass, as in a recurrence.")})
+          .repeats();
+  return kTable;
+}
+
+const Table<OwnWorkload>& workload_table() {
+  using Spec = OwnWorkload;
+  static const Table<Spec> kTable =
+      Table<Spec>(
+          "workload", "The root of a file with a workload of one's own.",
+          {by_code<Spec>(attribute("name", text("what the answer calls it"), "What the answer calls it.").must(),
+                         [](const Node& node, const ReadContext&, Spec& own) {
+                           own.shape.name = node.required_text("name", "what the answer calls it").value_or("");
+                         }),
+           attribute("samples-per-epoch", &Spec::dataset_size, integer(1, 1'000'000'000'000),
+                     "Samples of the data it is trained on. Default: not counted in epochs.")})
+          .holds({"layer"});
+  return kTable;
+}
+
+OwnWorkload read_xml(const std::string& content, Findings& findings) {
+  OwnWorkload workload;
+  const Element root = parse_xml(content, kWorkloadDocument, findings);
+  if (root.name.empty()) return workload;
+  if (root.name != "workload" || root.in_namespace) {
+    findings.add(root.origin, fmt::format("the root element is <{}>", printable(root.name)),
+                 "a workload starts with <workload name=\"…\">, without a namespace");
+    return workload;
+  }
+  const Node node(root, findings);
+  static const Catalog kNone;  // a workload refers to nothing
+  const ReadContext context{root.name, kNone, findings};
+  workload_table().read(node, context, workload);
+  if (node.children("layer").size() > kMaxWorkloadLayers) {
+    node.children("layer", kMaxWorkloadLayers);
+    return workload;
+  }
+  LayerList layers(findings);
+  for (const Element* element : node.children("layer"))
+    layers.add(layer_table().read(*element, context), element->origin);
+  workload.shape.layers = layers.take(root.origin);
+  check_against_schema(root, findings);
+  return workload;
+}
+
+std::vector<std::string> cells_of(std::string_view line) {
+  std::vector<std::string> cells;
+  while (true) {
+    const std::size_t comma = line.find(',');
+    const std::vector<std::string> parts = split_words(line.substr(0, comma));
+    cells.push_back(fmt::format("{}", fmt::join(parts, " ")));
+    if (comma == std::string_view::npos) return cells;
+    line.remove_prefix(comma + 1);
+  }
+}
+
+/// A table with the names of its columns in the first line.
+class Csv {
+ public:
+  explicit Csv(Findings& findings) : findings_(findings) {}
+
+  OwnWorkload read(std::string_view content, std::string name) {
+    OwnWorkload workload;
+    workload.shape.name = std::move(name);
+    LayerList layers(findings_);
+    std::size_t count = 0;
+    for (int line = 1; !content.empty(); ++line) {
+      const std::size_t end = content.find('\n');
+      const std::string_view text = content.substr(0, end);
+      content.remove_prefix(end == std::string_view::npos ? content.size() : end + 1);
+      if (split_words(text).empty()) continue;
+      const Origin origin{"", line};
+      if (columns_.empty()) {
+        if (!read_heading(cells_of(text), origin)) return workload;
+        continue;
+      }
+      if (++count > kMaxWorkloadLayers) {
+        findings_.add(origin, fmt::format("more than {} layers", kMaxWorkloadLayers),
+                      fmt::format("at most {}", kMaxWorkloadLayers));
+        return workload;
+      }
+      layers.add(read_line(cells_of(text), origin), origin);
+    }
+    if (columns_.empty()) findings_.add({"", 0}, "the file is empty", kCsvForm);
+    workload.shape.layers = layers.take({"", 1});
+    return workload;
+  }
+
+ private:
+  static constexpr const char* kCsvForm =
+      "a heading with layer,kind,in,out,rows_per_sample,parameters,forward_macs_per_sample, or <workload name=\"…\">";
+
+  bool read_heading(std::vector<std::string> cells, const Origin& origin) {
+    static const std::vector<std::string> kKnown{"layer",
+                                                 "kind",
+                                                 "in",
+                                                 "out",
+                                                 "rows_per_sample",
+                                                 "parameters",
+                                                 "forward_macs_per_sample",
+                                                 "outputs_per_sample",
+                                                 "sequential"};
+    constexpr std::size_t kRequired = 7;
+    const std::size_t before = findings_.added();
+    std::set<std::string> seen;
+    for (const std::string& cell : cells) {
+      if (std::ranges::find(kKnown, cell) == kKnown.end()) {
+        findings_.add(origin, fmt::format("unknown column '{}'", printable(cell)), findings_.suggest(cell, kKnown));
+      } else if (!seen.insert(cell).second) {
+        findings_.add(origin, fmt::format("a second column '{}'", cell), "each once");
+      }
+    }
+    for (std::size_t i = 0; i < kRequired; ++i) {
+      if (!seen.contains(kKnown[i]))
+        findings_.add(origin, fmt::format("the column '{}' is missing", kKnown[i]), kCsvForm);
+    }
+    columns_ = std::move(cells);
+    return findings_.added() == before;
+  }
+
+  LayerFields read_line(const std::vector<std::string>& cells, const Origin& origin) {
+    LayerFields fields;
+    if (cells.size() != columns_.size()) {
+      findings_.add(origin, fmt::format("{} cells", cells.size()),
+                    fmt::format("{} as in the heading, with commas between them and none inside", columns_.size()));
+      return fields;
+    }
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+      const std::string& column = columns_[i];
+      const std::string& cell = cells[i];
+      if (column == "layer") {
+        if (cell.empty()) {
+          findings_.add(origin, "a layer without a name", "a name of its own");
+        } else {
+          fields.name = cell;
+        }
+      } else if (column == "kind") {
+        fields.kind = spec::parse<spec::LayerKind>(cell);
+        if (!fields.kind) {
+          findings_.add(origin, fmt::format("kind '{}' is unknown", printable(cell)),
+                        findings_.suggest(cell, spec::all_names<spec::LayerKind>()));
+        }
+      } else if (column == "forward_macs_per_sample" || column == "outputs_per_sample") {
+        const std::optional<double> value = parse_real(cell);
+        const bool right = value && *value >= 0 && *value <= kMaxMacs;
+        if (!right) wrong(origin, column, cell, fmt::format("a number from 0 to {:g}", kMaxMacs));
+        if (right) (column == "outputs_per_sample" ? fields.outputs : fields.macs) = value;
+      } else {
+        read_integer(column, cell, origin, fields);
+      }
+    }
+    return fields;
+  }
+
+  void read_integer(const std::string& column, const std::string& cell, const Origin& origin, LayerFields& fields) {
+    const std::int64_t minimum = column == "sequential" ? 1 : 0;
+    const std::int64_t maximum = column == "parameters" ? kMaxWorkloadParameters : kMaxWidth;
+    const std::optional<std::int64_t> value = parse_integer(cell);
+    if (!value || *value < minimum || *value > maximum) {
+      wrong(origin, column, cell, fmt::format("a whole number from {} to {}", minimum, maximum));
+      return;
+    }
+    std::optional<std::int64_t>& field = column == "in"                ? fields.in
+                                         : column == "out"             ? fields.out
+                                         : column == "rows_per_sample" ? fields.rows
+                                         : column == "parameters"      ? fields.parameters
+                                                                       : fields.sequential;
+    field = value;
+  }
+
+  void wrong(const Origin& origin, const std::string& column, const std::string& cell, std::string remedy) {
+    findings_.add(origin, fmt::format("{} is '{}'", column, printable(cell)), std::move(remedy));
+  }
+
+  Findings& findings_;
+  std::vector<std::string> columns_;
+};
+
+}  // namespace
+
+std::optional<OwnWorkload> read_workload_file(const std::string& path, Findings& findings) {
+  const std::optional<std::string> content = read_document(path, kWorkloadDocument, findings);
+  if (!content) return std::nullopt;
+  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+  const std::string_view text =
+      std::string_view(*content).substr(content->starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0);
+  const std::size_t first = text.find_first_not_of(kWhiteSpace);
+  const bool xml = first != std::string_view::npos && text[first] == '<';
+  // Names go into answers that have to be text.
+  if (!xml && !is_xml_text(text)) {
+    findings.add({"", 0}, "the file is not text in UTF-8", "a workload as XML or CSV");
+    return std::nullopt;
+  }
+  OwnWorkload workload =
+      xml ? read_xml(*content, findings) : Csv(findings).read(text, std::filesystem::path(path).stem().string());
+  if (!findings.empty()) return std::nullopt;
+  return workload;
+}
+
+std::vector<ElementRule> workload_rules() { return {workload_table().rule(), layer_table().rule()}; }
+
+}  // namespace dadsim::scenario

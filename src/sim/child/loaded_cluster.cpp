@@ -1,0 +1,63 @@
+#include "sim/child/loaded_cluster.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <exception>
+#include <string>
+#include <variant>
+
+#include "sim/child/timing_messages.hpp"
+#include "sim/platform.hpp"
+#include "sim/platform/engine.hpp"
+
+namespace dadsim::sim {
+namespace {
+
+const spec::DeviceSpec kNoDevice{};
+
+}  // namespace
+
+LoadedCluster::LoadedCluster(const Cluster& asked, const MessageSink& sink)
+    : engine(load_engine(asked.platform, asked.changes)) {
+  namespace sg4 = simgrid::s4u;
+  const auto add = [&](const std::string& name, const spec::DeviceSpec& device) {
+    sg4::Host* host = engine->host_by_name_or_null(name);
+    if (host == nullptr) fail(sink, fmt::format("host '{}' is not in the platform", name));
+    nodes.hosts.push_back(host);
+    nodes.devices.push_back(&device);
+  };
+  const spec::DeviceSpec* device = asked.devices.data();
+  for (const std::string& name : asked.hosts) add(name, asked.devices.empty() ? kNoDevice : *device++);
+  nodes.workers = asked.hosts.size();
+  if (!asked.aggregator_host.empty()) add(asked.aggregator_host, asked.aggregator_device);
+  const auto* file = std::get_if<spec::PlatformFileSpec>(&asked.platform.what);
+  network = std::make_unique<Interconnect>(*engine, varies_over_time(asked.platform),
+                                           file == nullptr ? spec::Transport::plain : file->transport);
+  connections = std::make_unique<Connections>(*network, nodes.hosts, asked.network.rendezvous);
+  sg4::Engine::on_deadlock_cb(
+      [&sink] { fail(sink, "nothing can go on any more: every stream waits for another (deadlock)"); });
+}
+
+void LoadedCluster::act(const MessageSink& sink, const std::function<void()>& code) {
+  compat::add_actor("driver", nodes.hosts.front(), [&] {
+    try {
+      code();
+    } catch (const simgrid::ForcefulKillException&) {
+      throw;
+    } catch (const std::exception& error) {
+      fail(sink, error.what());
+    }
+    std::_Exit(0);  // taking the engine down again is not needed, and could fail
+  });
+  engine->run();
+  std::_Exit(0);
+}
+
+bool LoadedCluster::has_tcp() const {
+  return std::ranges::any_of(network->paths(),
+                             [](const Path& path) { return path.use.transport == spec::Transport::tcp; });
+}
+
+}  // namespace dadsim::sim

@@ -1,0 +1,334 @@
+#include "sim/child/timing_child.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <numeric>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "sim/child/loaded_cluster.hpp"
+#include "sim/child/timing_messages.hpp"
+#include "sim/network/flow.hpp"
+#include "sim/network/network_use.hpp"
+#include "sim/network/rank_layout.hpp"
+#include "sim/step/best_collective.hpp"
+#include "sim/step/collective_choice.hpp"
+#include "sim/step/fidelity.hpp"
+#include "sim/step/message_effort.hpp"
+#include "sim/step/replay.hpp"
+#include "sim/step/slowness.hpp"
+#include "sim/step/steady_state.hpp"
+#include "sim/step/step_by_flow.hpp"
+#include "sim/step/timeline_recorder.hpp"
+#include "step/timing_bytes.hpp"
+
+namespace dadsim::sim {
+namespace {
+
+// Of a processor: a run of more is not simulated message by message unless that is asked for. On up to some 300 ranks
+// that is enough for the default budget of 2 million messages; who asks for collectives alone waits for the answer.
+constexpr double kMostSecondsOfRun = 20;
+constexpr double kMostSecondsOfCollectives = 1;
+
+constexpr std::size_t kStepsTraced = 4;     // of a run without a barrier: to see them drift apart
+constexpr std::size_t kStepsTogether = 64;  // that are replayed without a barrier where all differ; then there is one
+
+/// The schedules of a run, in the driver's actor.
+class RunOfSchedules {
+ public:
+  RunOfSchedules(const TimingJob& job, LoadedCluster& loaded, const MessageSink& sink)
+      : job_(job),
+        loaded_(loaded),
+        sink_(sink),
+        layout_(layout_of_workers()),
+        choices_(layout_, use_, loaded.nodes.hosts, loaded.network.get()),
+        fidelity_(
+            job.cluster, settle(), [this] { return effort_of_run(); }, kMostSecondsOfRun),
+        slowness_(job.cluster.network.jitter, job.cluster.seed, loaded.nodes.hosts.size()) {}
+
+  void time() {
+    start_background(job_.cluster.platform, *loaded_.engine);
+    if (!fidelity_.by_flow() || !by_flow()) by_messages();
+    describe_links(*loaded_.network, use_);
+    link_use_.describe(*loaded_.network, use_);
+    use_.messages = static_cast<double>(loaded_.connections->messages());
+    WireWriter message = about(TimingTopic::network);
+    message << use_;
+    sink_.send(message.bytes());
+  }
+
+ private:
+  collectives::RankLayout layout_of_workers() const {
+    const auto& hosts = loaded_.nodes.hosts;
+    const std::vector<simgrid::s4u::Host*> workers(hosts.begin(),
+                                                   hosts.begin() + static_cast<std::ptrdiff_t>(loaded_.nodes.workers));
+    return workers_meet(job_.schedules, job_.kinds)
+               ? rank_layout(workers, *loaded_.network, std::span(loaded_.nodes.devices).first(workers.size()))
+               : ranks_apart(workers.size());
+  }
+
+  /// How collectives are carried out, of those that are simulated and of those whose bytes are wanted. Returns the
+  /// messages of the run.
+  double settle() {
+    double messages = 0;
+    for (std::size_t i = 0; i < wanted().size(); ++i) {
+      const double own = choices_.settle(settled_.emplace_back(job_.schedules[wanted()[i].schedule]));
+      if (i >= job_.plan.of_run()) continue;  // a trace changes nothing about the run
+      messages += own * times_of(settled_.back());
+    }
+    for (const std::size_t i : job_.plan.others()) {
+      const step::StepKinds::Kind& kind = job_.kinds->kinds()[i];
+      choices_.note(kind);
+      if (kind.elsewhere.empty()) continue;
+      WireWriter message = about(TimingTopic::traffic);
+      const step::Traffic traffic = choices_.traffic_elsewhere(kind, job_.schedules[kind.first]);
+      message << std::uint64_t{i} << traffic.sent << traffic.received;
+      sink_.post(message.bytes());
+    }
+    return messages;
+  }
+
+  /// How often a schedule is simulated.
+  double times_of(const step::Schedule& schedule) const {
+    const bool alone = has_barrier(schedule) || every_step_differs(job_.cluster);
+    return alone ? 1 : static_cast<double>(most_steps(schedule.workers));
+  }
+
+  MessageEffort effort_of_run() const {
+    const auto of_run = std::span(settled_).first(std::min(settled_.size(), job_.plan.of_run()));
+    std::vector<double> times;
+    for (const step::Schedule& schedule : of_run) times.push_back(times_of(schedule));
+    return effort_of(of_run, times, layout_);
+  }
+
+  /// Without simulating messages. False, and nothing has been told, where that is refused.
+  bool by_flow() {
+    std::vector<std::unique_ptr<TimelineRecorder>> recorders(settled_.size());
+    std::vector<step::StepTiming> timings;
+    for (std::size_t i = 0; i < settled_.size(); ++i) {
+      try {
+        if (!has_barrier(settled_[i])) throw FlowRefused("there is no barrier between steps");
+        std::vector<LinkLoad> loads;
+        if (wanted()[i].trace || (i == 0 && job_.request.trace_first)) recorders[i] = recorder_of(i, 0);
+        timings.push_back(step_by_flow(loaded_.nodes, first_ranks(layout_, settled_[i].workers), settled_[i],
+                                       *loaded_.network, fidelity_.closed_form(), loads, recorders[i].get()));
+        link_use_.add(loads, timings.back().seconds, wanted()[i].times);
+      } catch (const FlowRefused& refusal) {
+        fidelity_.refuse(refusal.what(), has_barrier(settled_[i]));
+        link_use_ = {};
+        return false;
+      }
+    }
+    fidelity_.describe(use_);
+    for (std::size_t i = 0; i < timings.size(); ++i) {
+      if (recorders[i]) send_timeline(TimingTopic::timeline, *recorders[i]);
+      post(TimingTopic::timing, timings[i]);
+    }
+    return true;
+  }
+
+  void by_messages() {
+    fidelity_.describe(use_);
+    StepReplayer replayer(loaded_.nodes, *loaded_.network, *loaded_.connections);
+    for (std::size_t i = 0; i < settled_.size(); ++i) {
+      if (!has_barrier(settled_[i])) {
+        i = without_barrier(replayer, i);
+        continue;
+      }
+      const bool trace_first = i == 0 && job_.request.trace_first;
+      std::unique_ptr<TimelineRecorder> recorder;
+      step::StepTiming timing = replay(replayer, i, wanted()[i].trace || trace_first, recorder);
+      double left = wanted()[i].times;
+      // The first messages of a run go over connections that are new; a step is what it is on those that are not.
+      if (i == 0 && !every_step_differs(job_.cluster) && loaded_.has_tcp()) {
+        if (trace_first) send_timeline(TimingTopic::first_timeline, *recorder);
+        post(TimingTopic::first, timing);
+        link_use_.add(loaded_.network->take_loads(), timing.seconds, std::min(1.0, left));
+        left -= std::min(1.0, left);
+        timing = replay(replayer, i, wanted()[i].trace, recorder);
+      }
+      if (recorder) send_timeline(TimingTopic::timeline, *recorder);
+      link_use_.add(loaded_.network->take_loads(), timing.seconds, left);
+      post(TimingTopic::timing, timing);
+    }
+  }
+
+  /// Steps from `i` on that have no barrier between them. Returns the last of those that are done.
+  std::size_t without_barrier(StepReplayer& replayer, std::size_t i) {
+    if (every_step_differs(job_.cluster)) return one_after_the_other(replayer, i);
+    const SteadyState state = until_settled(replayer, first_ranks(layout_, settled_[i].workers), settled_[i],
+                                            *loaded_.connections, i == 0 && loaded_.has_tcp());
+    if (i == 0) send_first_steps(*state.run);
+    const step::StepTiming timing = state.timing();
+    link_use_.add(take_mean_loads(state.steps), timing.seconds, wanted()[i].times);
+    if (wanted()[i].trace || (i == 0 && job_.request.trace_first)) trace_first_steps(replayer, i);
+    post(TimingTopic::timing, timing);
+    return i;
+  }
+
+  /// Where no step is like another they are replayed as they are.
+  std::size_t one_after_the_other(StepReplayer& replayer, std::size_t i) {
+    std::vector<ReplayStep> steps;
+    for (std::size_t k = i; k < settled_.size() && steps.size() < kStepsTogether; ++k) {
+      if (has_barrier(settled_[k]) || settled_[k].workers != settled_[i].workers) break;
+      steps.push_back({&settled_[k], slowness_.of_step(k)});
+    }
+    const std::unique_ptr<StepRun> run = replayer.replay(first_ranks(layout_, settled_[i].workers), steps);
+    if (i == 0) send_first_steps(*run);
+    const auto count = static_cast<double>(steps.size());
+    link_use_.add(take_mean_loads(steps.size()), run->timing(0, steps.size()).seconds, count);
+    for (std::size_t k = 0; k < steps.size(); ++k) {
+      if (wanted()[i + k].trace || (i + k == 0 && job_.request.trace_first)) trace_first_steps(replayer, i + k);
+      post(TimingTopic::timing, run->timing(k, k + 1));
+    }
+    return i + steps.size() - 1;
+  }
+
+  /// A timeline of some of the steps from the first on, in which they get out of step.
+  void trace_first_steps(StepReplayer& replayer, std::size_t i) {
+    const step::Schedule several = repeated(settled_[i], kStepsTraced);
+    TimelineRecorder recorder(loaded_.nodes, several, simgrid::s4u::Engine::get_clock(), job_.request.most_spans);
+    loaded_.network->trace(&recorder.links());
+    const std::vector<ReplayStep> steps(kStepsTraced, {&settled_[i], slowness_.of_step(i)});
+    replayer.replay(first_ranks(layout_, settled_[i].workers), steps, &recorder);
+    loaded_.network->trace(nullptr);
+    loaded_.network->take_loads();  // a trace changes nothing about the run
+    send_timeline(TimingTopic::timeline, recorder);
+  }
+
+  /// What links carried in a mean one of so many steps.
+  std::vector<LinkLoad> take_mean_loads(std::size_t steps) {
+    std::vector<LinkLoad> loads = loaded_.network->take_loads();
+    for (LinkLoad& load : loads) {
+      load.payload /= static_cast<double>(steps);
+      load.wire /= static_cast<double>(steps);
+    }
+    return loads;
+  }
+
+  void send_first_steps(const StepRun& run) const {
+    WireWriter message = about(TimingTopic::first_steps);
+    message << run.ends();
+    sink_.send(message.bytes());
+  }
+
+  step::StepTiming replay(StepReplayer& replayer, std::size_t i, bool trace,
+                          std::unique_ptr<TimelineRecorder>& recorder) {
+    recorder.reset();
+    if (trace) {
+      recorder = recorder_of(i, simgrid::s4u::Engine::get_clock());
+      loaded_.network->trace(&recorder->links());
+    }
+    step::StepTiming timing =
+        replayer.replay(first_ranks(layout_, settled_[i].workers), settled_[i], slowness_.of_step(i), recorder.get());
+    loaded_.network->trace(nullptr);
+    return timing;
+  }
+
+  std::unique_ptr<TimelineRecorder> recorder_of(std::size_t i, double begin) const {
+    return std::make_unique<TimelineRecorder>(loaded_.nodes, settled_[i], begin, job_.request.most_spans);
+  }
+
+  void post(TimingTopic topic, const step::StepTiming& timing) const {
+    WireWriter message = about(topic);
+    message << timing;
+    sink_.post(message.bytes());
+  }
+
+  void send_timeline(TimingTopic topic, const TimelineRecorder& recorder) const {
+    WireWriter message = about(topic);
+    message << recorder.timeline(*loaded_.network, use_.fidelity);
+    sink_.send(message.bytes());
+  }
+
+  const std::vector<StepSelection::Simulated>& wanted() const { return job_.plan.simulated(); }
+
+  const TimingJob& job_;
+  LoadedCluster& loaded_;
+  const MessageSink& sink_;
+  step::NetworkUse use_;
+  collectives::RankLayout layout_;  ///< of all workers
+  CollectiveChoices choices_;
+  std::vector<step::Schedule> settled_;  ///< those of the plan, with the algorithms of their collectives
+  FidelityChoice fidelity_;
+  Slowness slowness_;
+  LinkUseCount link_use_;
+};
+
+CollectiveTiming time_one(const CollectiveJob& job, const Cluster& cluster, LoadedCluster& loaded,
+                          const collectives::RankLayout& layout, double most_seconds, step::NetworkUse& use) {
+  CollectiveTiming timing;
+  timing.algorithm = job.algorithm;
+  std::vector<collectives::Rank> all(loaded.nodes.hosts.size());
+  std::iota(all.begin(), all.end(), 0);
+  const Request request{job.request, job.algorithm, layout, {std::move(all)}};
+  if (is_compared(request, loaded.nodes.hosts)) {
+    BestCollective best = best_collective({request}, loaded.nodes.hosts, *loaded.network);
+    timing.algorithm = std::move(best.algorithm);
+    timing.compared = std::move(best.compared);
+  } else if (job.algorithm == "auto") {
+    timing.algorithm = choose_collective(job.request, layout);
+  }
+  const std::unique_ptr<collectives::Rounds> rounds = lay_out(job.request, timing.algorithm, layout);
+  timing.messages = CollectiveChoices::messages_of(*rounds);
+  timing.protocol = to_string(rounds->protocol());
+  if (job.algorithm == "auto" && timing.compared.empty()) {
+    timing.quicker = quicker_of_library(job.request, timing.algorithm, layout, loaded.nodes.hosts, *loaded.network);
+  }
+  const auto effort = [&rounds] {
+    MessageEffortCount count(static_cast<std::size_t>(rounds->ranks()));
+    count.add(*rounds, {}, 1);
+    return count.effort();
+  };
+  FidelityChoice fidelity(cluster, timing.messages, effort, most_seconds);
+  if (fidelity.by_flow()) {
+    try {
+      timing.seconds = timing.cold_seconds =
+          collective_by_flow(loaded.nodes, *rounds, *loaded.network, fidelity.closed_form());
+    } catch (const FlowRefused& refusal) {
+      fidelity.refuse(refusal.what(), true);
+    }
+  }
+  if (!fidelity.by_flow()) {
+    loaded.connections->close();
+    timing.cold_seconds = replay(loaded.nodes, *rounds, *loaded.connections);
+    timing.seconds = loaded.has_tcp() ? replay(loaded.nodes, *rounds, *loaded.connections) : timing.cold_seconds;
+  }
+  fidelity.describe(use);
+  timing.fidelity = fidelity.chosen();
+  return timing;
+}
+
+}  // namespace
+
+void simulate(const TimingJob& job, const MessageSink& sink) {
+  LoadedCluster loaded(job.cluster, sink);
+  loaded.act(sink, [&] { RunOfSchedules(job, loaded, sink).time(); });
+}
+
+void simulate_collectives(const Cluster& cluster, std::span<const CollectiveJob> jobs, const MessageSink& sink) {
+  LoadedCluster loaded(cluster, sink);
+  loaded.act(sink, [&] {
+    step::NetworkUse use;
+    const collectives::RankLayout layout = rank_layout(loaded.nodes.hosts, *loaded.network, loaded.nodes.devices);
+    CollectiveChoices choices(layout, use);
+    start_background(cluster.platform, *loaded.engine);
+    for (const CollectiveJob& job : jobs) {
+      const CollectiveTiming timing =
+          time_one(job, cluster, loaded, layout, kMostSecondsOfCollectives / static_cast<double>(jobs.size()), use);
+      choices.note(to_string(job.request.kind), timing.algorithm, *std::ranges::max_element(job.request.bytes));
+      WireWriter message = about(TimingTopic::collective);
+      message << timing;
+      sink.send(message.bytes());
+    }
+    describe_links(*loaded.network, use);
+    use.messages = static_cast<double>(loaded.connections->messages());
+    WireWriter message = about(TimingTopic::network);
+    message << use;
+    sink.send(message.bytes());
+  });
+}
+
+}  // namespace dadsim::sim

@@ -1,0 +1,65 @@
+#include "sim/network/event_graph.hpp"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <stdexcept>
+#include <tuple>
+#include <utility>
+
+namespace dadsim::sim {
+
+EventGraph::Id EventGraph::add_computation(std::int32_t node, double begin, double end, Id cause) {
+  events_.push_back({begin, end, cause, node, kComputation});
+  return static_cast<Id>(events_.size()) - 1;
+}
+
+EventGraph::Id EventGraph::add_message(std::int32_t route, double begin, Id cause) {
+  events_.push_back({begin, -1.0, cause, route, kNoneYet});
+  return static_cast<Id>(events_.size()) - 1;
+}
+
+std::vector<step::Bound> EventGraph::critical_path(Id last, const Names& names, double since) const {
+  const double total = end_of(last) - since;
+  std::map<std::array<std::string, 3>, double> seconds;  // by resource, kind and device
+  const auto spend = [&](const std::string& resource, const char* kind, double duration,
+                         const std::string& device = {}) {
+    if (duration > 0) seconds[{resource, kind, device}] += duration;
+  };
+  for (Id id = last; id != kStart && end_of(id) > since;) {
+    const Event& event = events_.at(static_cast<std::size_t>(id));
+    const auto place = static_cast<std::size_t>(event.place);
+    const double duration = event.end - event.begin;
+    const double before = std::max(0.0, since - event.begin);  // what of it does not count
+    if (event.bottleneck == kComputation) {
+      const Computer computer = names.computation(place);
+      spend(computer.host, "compute", duration - before, computer.device);
+    } else {
+      double latency = std::min(names.route_latency(place), duration);
+      // An empty message, or a route without links: what is left is rounding.
+      if (event.bottleneck < 0 || duration - latency <= 1e-9 * duration) latency = duration;
+      // A message is transferred first, and then on its way.
+      const double transfer = duration - latency;
+      spend(names.latency(place), "latency", latency - std::max(0.0, before - transfer));
+      if (event.bottleneck >= 0) {
+        const double counts = std::max(0.0, transfer - before);
+        const double queueing = event.queue < 0 ? 0 : std::min<double>(event.queueing, counts);
+        if (queueing > 0) spend(names.link(static_cast<std::size_t>(event.queue)), "queueing", queueing);
+        spend(names.link(static_cast<std::size_t>(event.bottleneck)), "bandwidth", counts - queueing);
+      }
+    }
+    if (event.cause >= id) throw std::logic_error("an event that caused itself");
+    id = event.cause;
+  }
+  std::vector<step::Bound> bounds;
+  bounds.reserve(seconds.size());
+  for (const auto& [resource, duration] : seconds) {
+    bounds.push_back({resource[0], resource[1], duration, duration / total, resource[2]});
+  }
+  std::ranges::sort(bounds, [](const step::Bound& a, const step::Bound& b) {
+    return std::tie(b.seconds, a.resource, a.kind, a.device) < std::tie(a.seconds, b.resource, b.kind, b.device);
+  });
+  return bounds;
+}
+
+}  // namespace dadsim::sim

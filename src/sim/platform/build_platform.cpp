@@ -1,0 +1,112 @@
+#include "sim/platform/build_platform.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "sim/platform/build/cluster_network.hpp"
+#include "sim/platform/build/host_zone.hpp"
+#include "sim/platform/engine.hpp"
+#include "sim/platform/options.hpp"
+#include "sim/platform/state_profiles.hpp"
+#include "sim/process/compat.hpp"
+#include "support/environment_error.hpp"
+#include "support/whole_file.hpp"
+
+namespace dadsim::sim {
+namespace {
+
+namespace sg4 = simgrid::s4u;
+
+/// A file without a name, which is gone when the process ends, however that may be.
+class NamelessFile {
+ public:
+  explicit NamelessFile(const std::string& content) : file_(std::tmpfile()) {
+    if (file_ == nullptr || std::fwrite(content.data(), 1, content.size(), file_) != content.size() ||
+        std::fflush(file_) != 0 || std::fseek(file_, 0, SEEK_SET) != 0) {
+      throw EnvironmentError(fmt::format("cannot write a temporary file: {}", std::strerror(errno)));
+    }
+  }
+  ~NamelessFile() {
+    if (file_ != nullptr) std::fclose(file_);
+  }
+  NamelessFile(const NamelessFile&) = delete;
+  NamelessFile& operator=(const NamelessFile&) = delete;
+
+  std::string path() const { return fmt::format("/dev/fd/{}", ::fileno(file_)); }
+
+ private:
+  std::FILE* file_;
+};
+
+/// Empty where it is not there, of which SimGrid has its words. Without its state profiles, since it could not be read
+/// for once, a platform would be another one.
+std::string text_of_platform(const std::string& path) { return whole_file(path).value_or(std::string()); }
+
+/// SimGrid opens it once more.
+void load(const std::string& path, const std::string& known_as) {
+  try {
+    sg4::Engine::get_instance()->load_platform(path);
+  } catch (const std::exception& error) {
+    if (std::string_view(error.what()).find("nable to open '") == std::string_view::npos || !whole_file(path)) {
+      throw;
+    }
+    throw EnvironmentError(fmt::format("'{}' cannot be opened for the second time", known_as));
+  }
+}
+
+void build(const spec::PlatformFileSpec& file) {
+  std::string text = text_of_platform(file.path);
+  const std::vector<PlatformOption> options = options_in(text);
+  const bool passed_over = std::ranges::any_of(options, is_passed_over, &PlatformOption::name);
+  if (!may_have_state_profiles(text) && !passed_over) {
+    load(file.path, file.path);
+    return;
+  }
+  if (may_have_state_profiles(text)) text = without_state_profiles(text);
+  if (passed_over) {
+    text = without_options(text);
+    for (const PlatformOption& option : options) {
+      if (!is_passed_over(option.name)) sg4::Engine::set_config(fmt::format("{}:{}", option.name, option.value));
+    }
+  }
+  const NamelessFile copy(text);
+  // What the platform names beside itself; SimGrid takes a path of its own for relative ones, and loses absolute ones.
+  sg4::Engine::set_config("path", std::filesystem::absolute(file.path).parent_path().string());
+  load(copy.path(), file.path);
+}
+
+template <class Declared>
+void build(const Declared& spec) {
+  HostZone& zone = make_host_zone();
+  set_network(zone, make_network(&interface_of(zone), spec));
+}
+
+void look_at(const spec::PlatformFileSpec& /*file*/) {}
+
+template <class Declared>
+void look_at(const Declared& spec) {
+  make_network(nullptr, spec);
+}
+
+}  // namespace
+
+void check_declared(const spec::PlatformSpec& platform) {
+  std::visit([](const auto& what) { look_at(what); }, platform.what);
+}
+
+void build_platform(const spec::PlatformSpec& platform) {
+  std::visit([](const auto& what) { build(what); }, platform.what);
+}
+
+}  // namespace dadsim::sim

@@ -1,0 +1,386 @@
+#include "sim/process/child_process.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <exception>
+#include <new>
+
+#include "sim/process/last_words.hpp"
+#include "sim/process/message_cutter.hpp"
+#include "support/environment_error.hpp"
+#include "support/interrupt.hpp"
+
+namespace dadsim::sim {
+namespace {
+
+constexpr std::size_t kOutputKept = 65536;  // bytes
+constexpr std::size_t kMostPosted = 32768;  // bytes: no more than half of what a pipe holds
+constexpr std::chrono::milliseconds kLongestPosted{20};
+constexpr int kFailureStatus = 70;      // EX_SOFTWARE of sysexits.h: the body threw
+constexpr int kEnvironmentStatus = 71;  // EX_OSERR: the system denied what any child needs
+constexpr int kLookAgain = 100;         // milliseconds: the thread that waits need not be the one that a signal wakes
+
+[[noreturn]] void denied(int code) {
+  throw EnvironmentError(fmt::format("a process could not be started: {}", std::strerror(code)));
+}
+
+[[noreturn]] void cut_off(int code) {
+  throw EnvironmentError(fmt::format("what a process of this one says does not come through: {}", std::strerror(code)));
+}
+
+/// The child that a child has, which looks at one thing at a time: it is not to outlive what started it.
+std::atomic<pid_t> child_of_child = 0;
+
+/// In the child, where nobody may allocate any more: its words and its status tell the parent.
+[[noreturn]] void end_for_want_of(std::string_view words) {
+  if (const pid_t own = child_of_child; own > 0) {
+    ::kill(own, SIGKILL);
+    while (::waitpid(own, nullptr, 0) < 0 && errno == EINTR) {
+    }
+  }
+  [[maybe_unused]] const auto written = ::write(STDERR_FILENO, words.data(), words.size());
+  ::_exit(kEnvironmentStatus);
+}
+
+/// Memory that is denied is no finding of the child's: whatever would catch a bad_alloc on its way (or let it end the
+/// process, as SimGrid's actors do) does not get to see one.
+[[noreturn]] void end_for_want_of_memory() { end_for_want_of("a process of this one had no memory left\n"); }
+
+class Descriptor {
+ public:
+  Descriptor() = default;
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  ~Descriptor() { close(); }
+  void reset(int value) {
+    close();
+    value_ = value;
+  }
+  void close() {
+    if (value_ >= 0) ::close(value_);
+    value_ = -1;
+  }
+  int get() const { return value_; }
+
+ private:
+  int value_ = -1;
+};
+
+struct Pipe {
+  Descriptor read, write;
+  bool open() {
+    std::array<int, 2> ends{};
+    if (::pipe2(ends.data(), O_CLOEXEC) != 0) return false;
+    read.reset(ends[0]);
+    write.reset(ends[1]);
+    return true;
+  }
+};
+
+/// A child that is ended and waited for at the latest when this object goes.
+class Child {
+ public:
+  explicit Child(pid_t pid) : pid_(pid) { child_of_child = pid; }
+  Child(const Child&) = delete;
+  Child& operator=(const Child&) = delete;
+  ~Child() {
+    if (pid_ <= 0) return;
+    kill();
+    wait();
+  }
+  void kill() const { ::kill(pid_, SIGKILL); }
+  /// Nothing where somebody else has taken the status: while SIGCHLD is ignored the system itself does.
+  std::optional<int> wait() {
+    int status = 0;
+    while (::waitpid(pid_, &status, 0) < 0) {
+      if (errno == EINTR) continue;
+      forget();
+      return std::nullopt;
+    }
+    forget();
+    return status;
+  }
+
+ private:
+  void forget() {
+    child_of_child = 0;
+    pid_ = -1;
+  }
+
+  pid_t pid_;
+};
+
+bool write_all(int descriptor, const char* data, std::size_t size) {
+  while (size > 0) {
+    const ssize_t written = ::write(descriptor, data, size);
+    if (written < 0) {
+      if (errno == EINTR) continue;
+      return false;
+    }
+    data += written;
+    size -= static_cast<std::size_t>(written);
+  }
+  return true;
+}
+
+[[noreturn]] void be_child(const ChildProcess::Body& body, pid_t parent, int messages, int output, int orders) {
+  // The order of descriptors 0–4 is fixed so that everything above them can be closed: another thread's pipes must not
+  // be held open here.
+  const int null = ::open("/dev/null", O_RDONLY);
+  const int kept = ::fcntl(messages, F_DUPFD, 10);
+  const int kept_output = ::fcntl(output, F_DUPFD, 10);
+  const int kept_orders = ::fcntl(orders, F_DUPFD, 10);
+  if (null < 0 || kept < 0 || kept_output < 0 || kept_orders < 0) ::_exit(kEnvironmentStatus);
+  ::dup2(null, 0);
+  ::dup2(kept_output, 1);
+  ::dup2(kept_output, 2);
+  ::dup2(kept, 3);
+  ::dup2(kept_orders, 4);
+  ::close_range(5, ~0U, 0);
+  for (const int signal : {SIGINT, SIGTERM, SIGQUIT, SIGHUP, SIGPIPE, SIGXFSZ, SIGCHLD, SIGABRT, SIGSEGV}) {
+    std::signal(signal, SIG_DFL);
+  }
+  sigset_t none;
+  sigemptyset(&none);
+  ::pthread_sigmask(SIG_SETMASK, &none, nullptr);
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  ::prctl(PR_SET_DUMPABLE, 0);  // an abort of SimGrid's is a message for the user, not worth a core file
+  if (::getppid() != parent) ::_exit(kFailureStatus);
+  child_of_child = 0;
+  std::set_new_handler(&end_for_want_of_memory);
+  int status = kFailureStatus;
+  try {
+    body(MessageSink(3), MessageSource(4));
+    status = 0;
+  } catch (const EnvironmentError& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    status = kEnvironmentStatus;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+  } catch (...) {
+    std::fputs("an exception of unknown type\n", stderr);
+  }
+  std::fflush(stdout);
+  std::fflush(stderr);
+  ::_exit(status);  // neither destructors nor handlers of the parent's
+}
+
+}  // namespace
+
+void MessageSink::add(std::string_view message) const {
+  const std::uint64_t length = message.size();
+  posted_.append(reinterpret_cast<const char*>(&length), sizeof length);
+  posted_ += message;
+}
+
+void MessageSink::flush() const {
+  if (!write_all(descriptor_, posted_.data(), posted_.size())) {
+    if (errno == EPIPE) ::_exit(kFailureStatus);  // nobody is there any more to be told
+    end_for_want_of("what a process of this one says cannot be written\n");
+  }
+  posted_.clear();
+}
+
+void MessageSink::send(std::string_view message) const {
+  add(message);
+  flush();
+}
+
+void MessageSink::post(std::string_view message) const {
+  using std::chrono::steady_clock;
+  if (posted_.empty()) first_posted_ = steady_clock::now();
+  add(message);
+  if (posted_.size() >= kMostPosted || steady_clock::now() - first_posted_ >= kLongestPosted) flush();
+}
+
+std::string ChildOutcome::description() const {
+  switch (end) {
+    case End::complete:
+      return {};
+    case End::exited:
+      return fmt::format("ended with exit status {}", code);
+    case End::killed: {
+      const char* name = ::sigdescr_np(code);
+      return fmt::format("was killed by signal {} ({})", code, name == nullptr ? "unknown" : name);
+    }
+    case End::timed_out:
+      return fmt::format("did not end within {} seconds", code);
+  }
+  return {};
+}
+
+bool ChildOutcome::crashed() const {
+  if (end == End::killed && (code == SIGSEGV || code == SIGBUS)) return true;
+  return tell_of_a_crash(output);
+}
+
+// ---- the parent's side ----
+
+std::string MessageSource::next() const {
+  const auto read_all = [this](char* data, std::size_t size) {
+    while (size > 0) {
+      const ssize_t got = ::read(descriptor_, data, size);
+      if (got < 0 && errno == EINTR) continue;
+      if (got == 0) ::_exit(kFailureStatus);  // nobody is there any more to be told why
+      if (got < 0) end_for_want_of("what a process of this one is told cannot be read\n");
+      data += got;
+      size -= static_cast<std::size_t>(got);
+    }
+  };
+  std::uint64_t length = 0;
+  read_all(reinterpret_cast<char*>(&length), sizeof length);
+  std::string message(length, '\0');
+  read_all(message.data(), message.size());
+  return message;
+}
+
+struct ChildProcess::State {
+  using Clock = std::chrono::steady_clock;
+  Pipe messages, output, orders;
+  std::optional<Child> child;
+  ChildOutcome outcome;
+  MessageCutter cutter;
+  Clock::time_point start = Clock::now();
+  bool timed_out = false;
+
+  /// Reads what is there, or waits for it. False once both pipes have ended, or the time is up.
+  bool read_more(double time_limit) {
+    std::array<pollfd, 2> waiting{{{messages.read.get(), POLLIN, 0}, {output.read.get(), POLLIN, 0}}};
+    if (waiting[0].fd < 0 && waiting[1].fd < 0) return false;
+    if (interrupted().load(std::memory_order_relaxed)) throw Cancelled();
+    int patience = kLookAgain;
+    if (time_limit > 0) {
+      const std::chrono::duration<double> left =
+          std::chrono::duration<double>(time_limit) - std::chrono::duration<double>(Clock::now() - start);
+      if (left.count() <= 0) {
+        timed_out = true;
+        return false;
+      }
+      patience = static_cast<int>(std::clamp(left.count() * 1000, 1.0, double{kLookAgain}));
+    }
+    if (::poll(waiting.data(), waiting.size(), patience) < 0) {
+      if (errno == EINTR) return true;
+      cut_off(errno);
+    }
+    std::array<char, 65536> chunk{};
+    for (std::size_t i = 0; i < waiting.size(); ++i) {
+      if (waiting[i].fd < 0 || waiting[i].revents == 0) continue;
+      const ssize_t got = ::read(waiting[i].fd, chunk.data(), chunk.size());
+      if (got < 0 && errno == EINTR) continue;
+      if (got < 0) cut_off(errno);
+      if (got == 0) {
+        (i == 0 ? messages : output).read.close();
+      } else if (i == 0) {
+        cutter.add(chunk.data(), static_cast<std::size_t>(got));
+      } else {
+        const std::size_t room = kOutputKept - std::min(kOutputKept, outcome.output.size());
+        outcome.output.append(chunk.data(), std::min(room, static_cast<std::size_t>(got)));
+      }
+    }
+    return true;
+  }
+};
+
+ChildProcess::ChildProcess(const Body& body) : state_(std::make_unique<State>()) {
+  State& state = *state_;
+  if (!state.messages.open() || !state.output.open() || !state.orders.open()) denied(errno);
+  std::fflush(nullptr);  // or the child would write what is buffered a second time
+  const pid_t parent = ::getpid();
+  const pid_t pid = ::fork();
+  if (pid < 0) denied(errno);
+  if (pid == 0) {
+    be_child(body, parent, state.messages.write.get(), state.output.write.get(), state.orders.read.get());
+  }
+  state.child.emplace(pid);
+  state.messages.write.close();
+  state.output.write.close();
+  state.orders.read.close();
+}
+
+ChildProcess::~ChildProcess() = default;
+
+bool ChildProcess::send(std::string_view message) {
+  // A child that has ended must not end this process with it.
+  sigset_t pipe_signal;
+  sigset_t before;
+  sigemptyset(&pipe_signal);
+  sigaddset(&pipe_signal, SIGPIPE);
+  ::pthread_sigmask(SIG_BLOCK, &pipe_signal, &before);
+  const std::string bytes = framed(message);
+  const bool sent = state_->child && write_all(state_->orders.write.get(), bytes.data(), bytes.size());
+  const int fault = state_->child && !sent ? errno : 0;
+  if (fault == EPIPE && sigismember(&before, SIGPIPE) == 0) {
+    const timespec none{};
+    ::sigtimedwait(&pipe_signal, nullptr, &none);
+  }
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  if (fault != 0 && fault != EPIPE) cut_off(fault);  // the child would wait for the rest for ever
+  return sent;
+}
+
+std::optional<std::string> ChildProcess::next(double time_limit) {
+  if (!state_->child) return std::nullopt;
+  for (;;) {
+    if (std::optional<std::string> message = state_->cutter.next()) return message;
+    if (!state_->read_more(time_limit)) return std::nullopt;
+  }
+}
+
+ChildOutcome ChildProcess::end() {
+  State& state = *state_;
+  if (!state.child) return state.outcome;
+  state.orders.write.close();
+  if (state.timed_out) state.child->kill();
+  while (!state.timed_out && state.read_more(0)) {
+  }
+  const std::optional<int> status = state.child->wait();
+  state.child.reset();
+  ChildOutcome& outcome = state.outcome;
+  if (state.timed_out) {
+    outcome.end = ChildOutcome::End::timed_out;
+  } else if (!status) {
+    throw EnvironmentError("the system tells nobody how processes end, since SIGCHLD is ignored");
+  } else if (*status != 0 && tell_of_denied_memory(outcome.output)) {
+    throw EnvironmentError("a process of this one had no memory left");
+  } else if (WIFSIGNALED(*status) && WTERMSIG(*status) == SIGKILL) {
+    throw EnvironmentError(
+        "a process of this one was killed by signal 9 (Killed), as the system does when memory is short");
+  } else if (WIFSIGNALED(*status)) {
+    outcome.end = ChildOutcome::End::killed;
+    outcome.code = WTERMSIG(*status);
+  } else if (WEXITSTATUS(*status) == kEnvironmentStatus) {
+    throw EnvironmentError(outcome.output.empty() ? "a process could not be set up: there are too few descriptors"
+                                                  : outcome.output.substr(0, outcome.output.find('\n')));
+  } else if (WEXITSTATUS(*status) != 0) {
+    outcome.end = ChildOutcome::End::exited;
+    outcome.code = WEXITSTATUS(*status);
+  } else {
+    outcome.end = ChildOutcome::End::complete;
+  }
+  return outcome;
+}
+
+ChildOutcome run_in_child(const std::function<void(const MessageSink&)>& body,
+                          const std::function<void(std::string_view)>& on_message, double time_limit) {
+  ChildProcess child([&body](const MessageSink& sink, const MessageSource&) { body(sink); });
+  while (const std::optional<std::string> message = child.next(time_limit)) on_message(*message);
+  ChildOutcome outcome = child.end();
+  if (outcome.end == ChildOutcome::End::timed_out) outcome.code = static_cast<int>(time_limit);
+  return outcome;
+}
+
+}  // namespace dadsim::sim

@@ -1,0 +1,336 @@
+#include "study/choice/layer_choices.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <functional>
+#include <limits>
+#include <map>
+#include <numeric>
+#include <optional>
+#include <set>
+#include <stdexcept>
+#include <utility>
+
+#include "algorithms/registry.hpp"
+#include "study/choice/measured_prices.hpp"
+#include "study/setting/schedule_memory.hpp"
+
+namespace dadsim::study {
+namespace {
+
+/// Some steps of a structure, as they would be timed with one plan or another.
+class Audition {
+ public:
+  Audition(const spec::RunSpec& run, const step::Trajectory& trajectory, std::size_t structure,
+           const spec::ModelShape& learned, const TimedAs& timed, const sim::Cluster& cluster)
+      : run_(run),
+        trajectory_(trajectory),
+        step_(*std::ranges::find(trajectory.distinct_steps, static_cast<std::int32_t>(structure),
+                                 &step::Step::structure)),
+        choices_(trajectory.structures[structure].choices),
+        learned_(learned),
+        timed_(timed),
+        cluster_(cluster) {
+    std::vector<const step::Step*> all;
+    for (const std::int32_t index : trajectory.steps) {
+      const step::Step& one = trajectory.distinct_steps[static_cast<std::size_t>(index)];
+      if (one.structure == static_cast<std::int32_t>(structure)) all.push_back(&one);
+    }
+    if (all.empty()) all.push_back(&step_);
+    few_ = evenly(all, kFewSteps);
+    many_ = evenly(all, kManySteps);
+    // What is tried is tried on equal terms, and all of it.
+    cluster_.network.jitter = {};
+    cluster_.network.timed_steps = 0;
+  }
+
+  step::Taken fewest_bytes() const { return best_by(step::bytes_sent); }
+
+  step::Taken quickest() {
+    const std::vector<step::Taken> same = uniform();
+    std::vector<step::Taken> plans = same;
+    plans.push_back(fewest_bytes());
+    for (step::Taken& plan : by_weights()) plans.push_back(std::move(plan));
+    try_out(plans);
+    improve();
+    // Steps differ: the last word is had over more of them.
+    std::vector<std::pair<double, step::Taken>> ranked;
+    for (const auto& [plan, seconds] : tried_) ranked.emplace_back(seconds, plan);
+    std::ranges::sort(ranked);
+    std::vector<step::Taken> finalists;
+    for (std::size_t i = 0; i < std::min(kFinalists, ranked.size()); ++i) finalists.push_back(ranked[i].second);
+    finalists.insert(finalists.end(), same.begin(), same.end());
+    const std::vector<double> seconds = seconds_with(finalists, many_);
+    const auto best = std::ranges::min_element(seconds) - seconds.begin();
+    return exact_for_nothing(finalists[static_cast<std::size_t>(best)], seconds[static_cast<std::size_t>(best)]);
+  }
+
+ private:
+  using Steps = std::vector<const step::Step*>;
+  static constexpr std::size_t kFewSteps = 2;      ///< of the run, that every plan is tried on
+  static constexpr std::size_t kManySteps = 16;    ///< that the last are
+  static constexpr std::size_t kFinalists = 4;     ///< beside the uniform plans
+  static constexpr std::size_t kMostRounds = 6;    ///< of improvements
+  static constexpr std::size_t kMostTrials = 600;  ///< plans that are simulated, roughly
+
+  static Steps evenly(const Steps& all, std::size_t most) {
+    Steps some;
+    const std::size_t count = std::min(most, all.size());
+    for (std::size_t i = 0; i < count; ++i) some.push_back(all[(2 * i + 1) * all.size() / (2 * count)]);
+    return some;
+  }
+
+  std::vector<step::LayerCosts> costs_by(const step::Price& price) const {
+    return costs_of_alternatives(trajectory_.structures[static_cast<std::size_t>(step_.structure)], step_.sizes,
+                                 learned_, timed_.shape, timed_.sample_scale, timed_.precision, price);
+  }
+  step::Taken best_by(const step::Price& price) const {
+    return choose(choices_, costs_by(price), timed_.shape.layers.size());
+  }
+
+  /// Each statistic wherever a layer has it; elsewhere what sends the fewest bytes.
+  std::vector<step::Taken> uniform() const {
+    std::vector<step::Taken> plans;
+    std::set<std::string> done;
+    for (const step::Alternative& wanted : choices_.alternatives) {
+      if (!done.insert(wanted.name).second) continue;
+      std::vector<step::LayerCosts> layers = costs_by(step::bytes_sent);
+      double all = 1;
+      for (const step::LayerCosts& layer : layers) {
+        for (const double cost : layer.costs) all += cost < std::numeric_limits<double>::infinity() ? cost : 0;
+      }
+      for (step::LayerCosts& layer : layers) {
+        for (std::size_t a = 0; a < layer.costs.size(); ++a) {
+          if (choices_.alternatives[a].name != wanted.name) layer.costs[a] += all;
+        }
+      }
+      plans.push_back(choose(choices_, layers, timed_.shape.layers.size()));
+    }
+    return plans;
+  }
+
+  /// What is best by sums in which the ways up, the ways down and computing weigh more or less.
+  std::vector<step::Taken> by_weights() {
+    const step::Prices prices =
+        measured_prices(run_, step_.sizes.samples.size(), timed_.precision,
+                        [&](const std::vector<step::Schedule>& schedules) { return seconds_of(schedules); });
+    std::vector<step::Taken> plans;
+    for (const double up : {0.0, 0.25, 0.5, 0.75, 1.0}) {
+      for (const double computing : {0.0, 0.1, 0.3, 1.0, 3.0, 10.0}) {
+        plans.push_back(best_by([&](const step::Task& task, std::size_t workers) {
+          double weight = 1;
+          if (const auto* collective = std::get_if<step::CollectiveTask>(&task.what)) {
+            if (collective->kind == step::CollectiveKind::gather) weight = 2 * up;
+            if (collective->kind == step::CollectiveKind::broadcast) weight = 2 * (1 - up);
+          } else {
+            weight = computing;
+          }
+          return weight * prices.of(task, workers);
+        }));
+      }
+    }
+    return plans;
+  }
+
+  std::vector<double> seconds_of(const std::vector<step::Schedule>& schedules) const {
+    std::vector<double> seconds;
+    for (const step::StepTiming& timing : sim::time_schedules(cluster_, schedules).steps) {
+      seconds.push_back(timing.seconds);
+    }
+    return seconds;
+  }
+
+  /// Mean seconds of a step, per plan.
+  std::vector<double> seconds_with(const std::vector<step::Taken>& plans, const Steps& steps) const {
+    std::vector<step::Schedule> schedules;
+    for (const step::Taken& plan : plans) {
+      for (const step::Step* one : steps) {
+        schedules.push_back(schedule_of(run_, trajectory_, *one, learned_, timed_, &plan));
+      }
+    }
+    if (schedules.empty()) return {};
+    const std::vector<double> all = seconds_of(schedules);
+    std::vector<double> means(plans.size());
+    for (std::size_t i = 0; i < all.size(); ++i) means[i / steps.size()] += all[i] / static_cast<double>(steps.size());
+    return means;
+  }
+
+  /// Simulates those that have not been; the quickest of all so far is the best.
+  void try_out(const std::vector<step::Taken>& plans) {
+    std::vector<step::Taken> fresh;
+    for (const step::Taken& plan : plans) {
+      if (tried_.emplace(plan, 0).second) fresh.push_back(plan);
+    }
+    const std::vector<double> seconds = seconds_with(fresh, few_);
+    for (std::size_t i = 0; i < fresh.size(); ++i) {
+      tried_[fresh[i]] = seconds[i];
+      // Less than a part in a million is no gain.
+      if (best_.empty() || seconds[i] < tried_.at(best_) * (1 - 1e-6)) best_ = fresh[i];
+    }
+  }
+
+  /// Every layer in turn takes something else, and the others what fits that best; then those changes together that
+  /// gain something each, the best one, two, four … of them.
+  void improve() {
+    const std::vector<step::LayerCosts> layers = costs_by(step::bytes_sent);
+    struct Change {
+      double gain = 0;
+      std::size_t layer = 0, alternative = 0;
+    };
+    for (std::size_t round = 0; round < kMostRounds && tried_.size() < kMostTrials; ++round) {
+      const step::Taken before = best_;
+      std::vector<std::pair<Change, step::Taken>> changed;
+      std::vector<step::Taken> plans;
+      for (std::size_t i = 0; i < layers.size(); ++i) {
+        for (std::size_t a = 0; a < choices_.alternatives.size(); ++a) {
+          if (static_cast<std::int32_t>(a) == before[layers[i].position]) continue;
+          if (std::optional<step::Taken> plan = nearest(layers, before, i, a)) {
+            changed.push_back({{0, i, a}, *plan});
+            plans.push_back(std::move(*plan));
+          }
+        }
+      }
+      try_out(plans);
+      for (auto& [change, plan] : changed) change.gain = tried_.at(before) - tried_.at(plan);
+      std::erase_if(changed, [](const auto& one) { return !(one.first.gain > 0); });
+      std::ranges::stable_sort(changed, std::greater(), [](const auto& one) { return one.first.gain; });
+      plans.clear();
+      step::Taken together = before;
+      for (std::size_t i = 0; i < changed.size(); ++i) {
+        const Change& change = changed[i].first;
+        if (auto plan = nearest(layers, together, change.layer, change.alternative)) together = std::move(*plan);
+        if (std::has_single_bit(i + 1) || i + 1 == changed.size()) plans.push_back(together);
+      }
+      try_out(plans);
+      if (best_ == before) return;
+    }
+  }
+
+  /// The plan with as many layers exact as a step can have without taking more than a hundredth longer: steps are known
+  /// no better than that, and what is exact needs fewer of them.
+  step::Taken exact_for_nothing(const step::Taken& plan, double seconds) const {
+    const std::vector<step::LayerCosts> layers = costs_by(step::bytes_sent);
+    std::vector<std::size_t> lossy;
+    std::vector<step::Taken> plans;
+    for (std::size_t i = 0; i < layers.size(); ++i) {
+      if (!loses(plan[layers[i].position])) continue;
+      for (std::size_t a = 0; a < choices_.alternatives.size(); ++a) {
+        if (loses(static_cast<std::int32_t>(a))) continue;
+        if (std::optional<step::Taken> other = nearest(layers, plan, i, a)) {
+          lossy.push_back(i);
+          plans.push_back(std::move(*other));
+        }
+      }
+    }
+    const std::vector<double> alone = seconds_with(plans, few_);
+    std::vector<std::size_t> order(plans.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::ranges::stable_sort(order, {}, [&](std::size_t one) { return alone[one]; });
+    std::vector<step::Taken> unions{plan};
+    std::set<std::size_t> done;
+    step::Taken together = plan;
+    for (const std::size_t one : order) {
+      if (!done.insert(lossy[one]).second) continue;
+      const auto wanted = static_cast<std::size_t>(plans[one][layers[lossy[one]].position]);
+      if (auto both = nearest(layers, together, lossy[one], wanted)) together = std::move(*both);
+      if (done.size() <= 4 || done.size() % 4 == 0) unions.push_back(together);
+    }
+    const std::vector<double> all = seconds_with(unions, many_);
+    for (std::size_t i = unions.size(); i-- > 1;) {
+      if (all[i] <= 1.01 * seconds) return unions[i];
+    }
+    return plan;
+  }
+  bool loses(std::int32_t alternative) const {
+    return is_lossy(algorithms::algorithm_registry().at(run_.algorithm),
+                    choices_.alternatives[static_cast<std::size_t>(alternative)].name);
+  }
+
+  /// The plan that changes the fewest layers of `plan` if layer i takes a.
+  std::optional<step::Taken> nearest(std::vector<step::LayerCosts> layers, const step::Taken& plan, std::size_t i,
+                                     std::size_t a) const {
+    constexpr double kNever = std::numeric_limits<double>::infinity();
+    if (layers[i].costs[a] == kNever || (choices_.alternatives[a].from_above && !layers[i].chained)) return {};
+    for (std::size_t l = 0; l < layers.size(); ++l) {
+      for (std::size_t b = 0; b < layers[l].costs.size(); ++b) {
+        if (layers[l].costs[b] == kNever) continue;
+        layers[l].costs[b] = plan[layers[l].position] == static_cast<std::int32_t>(b) ? 0 : 1;
+        if (l == i) layers[l].costs[b] = b == a ? 0 : kNever;
+      }
+    }
+    return least_of(choices_, layers, timed_.shape.layers.size());  // nothing: nothing goes with it
+  }
+
+  const spec::RunSpec& run_;
+  const step::Trajectory& trajectory_;
+  const step::Step& step_;
+  const step::Choices& choices_;
+  const spec::ModelShape& learned_;
+  const TimedAs& timed_;
+  sim::Cluster cluster_;
+  Steps few_, many_;
+  std::map<step::Taken, double> tried_;  ///< mean seconds of a step
+  step::Taken best_;
+};
+
+}  // namespace
+
+std::vector<step::Taken> choose_alternatives(const spec::RunSpec& run, const step::Trajectory& trajectory,
+                                             const spec::ModelShape& learned, const TimedAs& timed,
+                                             const sim::Cluster& cluster) {
+  std::vector<step::Taken> taken;
+  for (std::size_t i = 0; i < trajectory.structures.size(); ++i) {
+    const step::Choices& choices = trajectory.structures[i].choices;
+    if (choices.alternatives.empty()) return {};
+    Audition audition(run, trajectory, i, learned, timed, cluster);
+    taken.push_back(choices.by == step::Choices::By::time ? audition.quickest() : audition.fewest_bytes());
+  }
+  return taken;
+}
+
+bool may_be_settled(const spec::RunSpec& run) {
+  const algorithms::AlgorithmInfo* info = algorithms::algorithm_registry().find(run.algorithm);
+  return info != nullptr && info->rehearses && info->rehearses(run.parameters) && !is_exact(*info, run);
+}
+
+spec::RunSpec settled(const spec::RunSpec& run, const spec::ModelShape& learned, const TimedAs& timed,
+                      const sim::Cluster& cluster, const std::function<step::Trajectory()>& rehearse) {
+  if (!may_be_settled(run)) return run;
+  const algorithms::AlgorithmInfo& info = algorithms::algorithm_registry().at(run.algorithm);
+  const step::Trajectory first = rehearse();
+  const std::vector<report::LayerStatistic> taken =
+      statistics_of(first, choose_alternatives(run, first, learned, timed, cluster), timed.shape);
+  std::vector<std::string> names;
+  for (const spec::LayerShape& layer : learned.layers) {
+    if (layer.has_outer_product()) names.push_back(layer.name);
+  }
+  std::vector<std::size_t> stands_for(names.size()), exact(names.size());
+  for (std::size_t i = 0; i < taken.size(); ++i) {
+    const std::size_t stand_in = step::layer_at_same_depth(i, taken.size(), names.size());
+    ++stands_for[stand_in];
+    if (!is_lossy(info, taken[i].statistic)) ++exact[stand_in];
+  }
+  spec::RunSpec settled = run;
+  for (std::size_t l = 0; l < names.size(); ++l) {
+    if (stands_for[l] > 0 && exact[l] == stands_for[l])
+      settled.share.push_back({names[l], info.statistics.front().name, 1});
+  }
+  return settled;
+}
+
+std::vector<report::LayerStatistic> statistics_of(const step::Trajectory& trajectory,
+                                                  const std::vector<step::Taken>& taken,
+                                                  const spec::ModelShape& timed) {
+  std::vector<report::LayerStatistic> statistics;
+  if (taken.empty()) return statistics;
+  const std::vector<step::Alternative>& alternatives = trajectory.structures.front().choices.alternatives;
+  for (std::size_t i = 0; i < timed.layers.size(); ++i) {
+    const std::int32_t one = taken.front().at(i);
+    if (one >= 0) statistics.push_back({timed.layers[i].name, alternatives.at(static_cast<std::size_t>(one)).name});
+  }
+  return statistics;
+}
+
+}  // namespace dadsim::study

@@ -1,0 +1,27 @@
+#include "study/explain/compare.hpp"
+
+#include <utility>
+
+#include "scenario/differences.hpp"
+#include "study/learning/memory_store.hpp"
+#include "study/run/experiment.hpp"
+
+namespace dadsim::study {
+
+report::Comparison compare_scenarios(const scenario::Scenario& before, const scenario::Scenario& after,
+                                     std::string name, bool show_progress) {
+  MemoryLearningStore store;
+  const auto time = [&](const scenario::Scenario& scenario) {
+    const Learned learned = learn_scenario(scenario, &store, show_progress);
+    return time_scenario(scenario, learned, cluster_of(scenario), show_progress);
+  };
+  report::Comparison comparison;
+  comparison.name = std::move(name);
+  comparison.before = time(before);
+  comparison.after = time(after);
+  for (scenario::ScenarioDifference& one : scenario::differences(before, after))
+    comparison.differences.push_back({std::move(one.path), std::move(one.before), std::move(one.after)});
+  return comparison;
+}
+
+}  // namespace dadsim::study

@@ -1,0 +1,391 @@
+#include "study/explain/explain.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <stdexcept>
+
+#include "report/run/causes.hpp"
+#include "sim/platform.hpp"
+#include "sim/simulator.hpp"
+#include "study/explain/link_groups.hpp"
+#include "study/run/experiment.hpp"
+#include "study/setting/device_lookup.hpp"
+#include "support/human.hpp"
+#include "support/interrupt.hpp"
+#include "support/parallel_forks.hpp"
+#include "support/progress.hpp"
+
+namespace dadsim::study {
+namespace {
+
+constexpr double kTwice = 2;
+constexpr std::size_t kMostLinksAlone = 12;  // that are changed one by one, the busiest first
+constexpr double kLeastEffect = 0.001;       // of the time: less says nothing
+constexpr double kLeastBusy = 0.01;          // of the step, in some run: what is idle more than that changes nothing
+constexpr double kBeyondMeasure = 1e6;       // as good as no limit, and still a number that SimGrid takes
+constexpr std::int64_t kTriedSteps = 16;     // of those that differ: what-ifs are compared on a sample of a run
+constexpr double kBuckets = 25e6;            // bytes: what PyTorch's DistributedDataParallel takes
+
+/// Something to change, with what it makes of scenario and cluster.
+struct Variation {
+  report::WhatIf what_if;
+  std::function<void(scenario::Scenario&, sim::Cluster&)> make;
+};
+
+std::vector<spec::LinkChange> changes_of(const std::vector<std::string>& links, double bandwidth, double latency) {
+  std::vector<spec::LinkChange> changes;
+  changes.reserve(links.size());
+  for (const std::string& link : links) changes.push_back({link, bandwidth, latency});
+  return changes;
+}
+
+void change_links(sim::Cluster& cluster, const std::vector<spec::LinkChange>& changes) {
+  cluster.changes.insert(cluster.changes.end(), changes.begin(), changes.end());
+}
+
+/// Everything that the device does, measured times included.
+void speed_up(spec::DeviceSpec& device, double factor) {
+  for (double* rate :
+       {&device.peak_flops, &device.memory_bandwidth, &device.tf32_flops, &device.fp16_flops, &device.bf16_flops}) {
+    *rate *= factor;
+  }
+  for (double* seconds : {&device.launch_overhead, &device.step_seconds, &device.ramp_seconds}) *seconds /= factor;
+}
+
+class Explainer {
+ public:
+  Explainer(const scenario::Scenario& scenario, const Learned& learned, bool show_progress)
+      : scenario_(scenario), learned_(learned), show_progress_(show_progress) {}
+
+  report::Explanation run() {
+    explanation_.result = study::time_scenario(scenario_, learned_, study::cluster_of(scenario_), show_progress_);
+    waited_for_ = links_waited_for();
+    compare_on_a_sample();
+    vary_groups();
+    vary_devices();
+    vary_batch();
+    vary_buckets();
+    vary_limits();
+    try_all(show_progress_);
+    vary_single_links();
+    try_all(show_progress_);
+    return std::move(explanation_);
+  }
+
+ private:
+  /// A run whose steps differ is compared with itself on a sample of them: a change of the cluster changes all of them
+  /// alike, and the ratio is known far better than it matters (Cochran, Sampling Techniques, 1977, chapter 6).
+  void compare_on_a_sample() {
+    of_sample_.assign(scenario_.runs.size(), {1, std::nullopt});
+    if (scenario_.network.timed_steps > 0) return;
+    std::vector<std::string> sampled;
+    for (std::size_t i = 0; i < scenario_.runs.size(); ++i) {
+      const auto differ = static_cast<std::int64_t>(learned_.runs[i]->trajectory.distinct_steps.size());
+      if (differ > kTriedSteps)
+        sampled.push_back(fmt::format("{} ({} of {})", scenario_.runs[i].label, kTriedSteps, differ));
+    }
+    sim::Cluster cluster = cluster_to_try();
+    if (sampled.empty() || sim::every_step_differs(cluster)) return;
+    timed_steps_ = kTriedSteps;
+    cluster.network.timed_steps = timed_steps_;
+    const report::Result same = study::time_scenario(scenario_, learned_, cluster, false);
+    for (std::size_t i = 0; i < same.runs.size(); ++i) {
+      const report::RunResult& all = explanation_.result.runs[i];
+      of_sample_[i].step_seconds = all.step_seconds / same.runs[i].step_seconds;
+      if (all.target_reached) of_sample_[i].target_seconds = all.target_seconds / same.runs[i].target_seconds;
+    }
+    explanation_.notes.push_back(fmt::format(
+        "what-ifs are timed on a sample of the steps that differ: {}; network timed-steps=\"1000000\" times all",
+        fmt::join(sampled, ", ")));
+  }
+
+  sim::Cluster cluster_to_try() const {
+    sim::Cluster cluster = study::cluster_of(scenario_);
+    if (timed_steps_ > 0) cluster.network.timed_steps = timed_steps_;
+    return cluster;
+  }
+
+  /// What is there to be tried, side by side.
+  void try_all(bool show_progress) {
+    std::vector<std::optional<report::WhatIf>> tried(variations_.size());
+    std::vector<std::string> failures(variations_.size());
+    Progress progress("what if", variations_.size(), show_progress);
+    parallel_for_forks(variations_.size(), [&](std::size_t i) {
+      if (interrupted().load()) throw Cancelled();
+      try {
+        tried[i] = try_out(variations_[i]);
+      } catch (const std::invalid_argument& error) {  // another batch does not go into as many pieces
+        failures[i] = fmt::format("{} could not be tried: {}", variations_[i].what_if.description, error.what());
+      } catch (const sim::SimulationError& error) {
+        failures[i] = fmt::format("{} could not be tried: {}", variations_[i].what_if.description, error.what());
+      }
+      progress.update(i, 1, 1);
+    });
+    for (std::size_t i = 0; i < tried.size(); ++i) {
+      if (tried[i]) explanation_.what_ifs.push_back(std::move(*tried[i]));
+      if (!failures[i].empty()) explanation_.notes.push_back(std::move(failures[i]));
+    }
+    variations_.clear();
+  }
+
+  report::WhatIf try_out(const Variation& variation) const {
+    scenario::Scenario scenario = scenario_;
+    sim::Cluster cluster = cluster_to_try();
+    variation.make(scenario, cluster);
+    const report::Result result = study::time_scenario(scenario, learned_, cluster, false);
+    report::WhatIf what_if = variation.what_if;
+    for (std::size_t i = 0; i < result.runs.size(); ++i) {
+      const report::RunResult& run = result.runs[i];
+      report::Effect effect{run.step_seconds * of_sample_[i].step_seconds, std::nullopt};
+      if (run.target_reached) {
+        // The steps were learned with the batch as it is.
+        const double fewer = variation.what_if.kind == report::WhatIf::Kind::batch ? variation.what_if.factor : 1;
+        effect.target_seconds = run.target_seconds * of_sample_[i].target_seconds.value_or(1) / fewer;
+      }
+      what_if.effects.push_back(effect);
+    }
+    return what_if;
+  }
+
+  void add(report::WhatIf what_if, std::function<void(scenario::Scenario&, sim::Cluster&)> make) {
+    variations_.push_back({std::move(what_if), std::move(make)});
+  }
+
+  // ---- links ----
+
+  /// All links that carry something, together as `key` says, the busiest first.
+  std::vector<LinkGroup> groups(std::string (*key)(const std::string&)) const {
+    std::map<std::string, LinkGroup> groups;
+    for (const report::RunResult& run : explanation_.result.runs) {
+      for (const step::LinkUse& use : run.network.link_use) {
+        LinkGroup& group = groups[key(use.link)];
+        group.pattern = key(use.link);
+        group.add(use);
+      }
+    }
+    std::vector<LinkGroup> all;
+    all.reserve(groups.size());
+    for (auto& [pattern, group] : groups) all.push_back(std::move(group));
+    std::ranges::stable_sort(all, std::greater<>(), &LinkGroup::busy_share);
+    return all;
+  }
+
+  /// Links of which a run's critical path says that they are waited for.
+  std::set<std::string> links_waited_for() const {
+    std::set<std::string> names;
+    for (const report::RunResult& run : explanation_.result.runs) {
+      for (const step::Bound& bound : run.bounds) {
+        if (bound.share >= kLeastBusy && (bound.kind == "bandwidth" || bound.kind == "queueing"))
+          names.insert(report::name_of_link(bound.resource));
+      }
+    }
+    return names;
+  }
+
+  void vary_bandwidth(const LinkGroup& group) {
+    const bool waited_for = std::ranges::any_of(
+        group.links, [&](const std::string& link) { return waited_for_.contains(report::name_of_link(link)); });
+    if (group.busy_share < kLeastBusy && !waited_for) return;
+    add({.kind = report::WhatIf::Kind::bandwidth,
+         .on = group.pattern,
+         .factor = kTwice,
+         .description = "twice the bandwidth of " + links_in_words(group)},
+        [links = group.links](scenario::Scenario&, sim::Cluster& cluster) {
+          change_links(cluster, changes_of(links, kTwice, 1));
+        });
+  }
+
+  void vary_latency(const LinkGroup& group) {
+    if (group.most_latency <= 0) return;
+    add({.kind = report::WhatIf::Kind::latency,
+         .on = group.pattern,
+         .factor = kTwice,
+         .description = "half the latency of " + links_in_words(group)},
+        [links = group.links](scenario::Scenario&, sim::Cluster& cluster) {
+          change_links(cluster, changes_of(links, 1, 1 / kTwice));
+        });
+  }
+
+  /// Whether a group makes a difference: then its links are looked at one by one.
+  bool matters(report::WhatIf::Kind kind, const std::string& pattern) const {
+    for (const report::WhatIf& tried : explanation_.what_ifs) {
+      if (tried.kind != kind || tried.on != pattern) continue;
+      for (std::size_t run = 0; run < tried.effects.size(); ++run) {
+        if (std::abs(saving_of(explanation_, run, tried)) >= kLeastEffect) return true;
+      }
+    }
+    return false;
+  }
+
+  void vary_single_links() {
+    std::map<std::string, std::size_t> sizes;
+    for (const LinkGroup& link : groups(report::name_of_link)) ++sizes[pattern_of_link(link.pattern)];
+    std::size_t alone = 0;
+    // What is named has to be looked at before what is only busy.
+    std::vector<LinkGroup> links = groups(report::name_of_link);
+    std::stable_partition(links.begin(), links.end(),
+                          [&](const LinkGroup& link) { return waited_for_.contains(link.pattern); });
+    for (const LinkGroup& link : links) {
+      const std::string group = pattern_of_link(link.pattern);
+      if (sizes[group] == 1) continue;  // it is the group
+      const bool by_bandwidth = matters(report::WhatIf::Kind::bandwidth, group);
+      const bool by_latency = matters(report::WhatIf::Kind::latency, group);
+      if (!by_bandwidth && !by_latency) continue;
+      if (++alone > kMostLinksAlone) {
+        ++explanation_.links_left_out;
+        continue;
+      }
+      if (by_bandwidth) vary_bandwidth(link);
+      if (by_latency) vary_latency(link);
+    }
+  }
+
+  void vary_groups() {
+    const std::vector<LinkGroup> all = groups(pattern_of_link);
+    for (const LinkGroup& group : all) {
+      vary_bandwidth(group);
+      vary_latency(group);
+    }
+    if (all.size() > 1) {
+      const auto everywhere = [](double bandwidth, double latency) {
+        return [=](scenario::Scenario&, sim::Cluster& cluster) { change_links(cluster, {{"*", bandwidth, latency}}); };
+      };
+      add({.kind = report::WhatIf::Kind::bandwidth,
+           .on = "*",
+           .factor = kTwice,
+           .description = "twice the bandwidth of all links"},
+          everywhere(kTwice, 1));
+      add({.kind = report::WhatIf::Kind::latency,
+           .on = "*",
+           .factor = kTwice,
+           .description = "half the latency of all links"},
+          everywhere(1, 1 / kTwice));
+    }
+  }
+
+  // ---- what computes ----
+
+  void vary_devices() {
+    std::set<std::string> names;
+    for (const spec::Placement& worker : scenario_.all_devices()) names.insert(worker.device);
+    for (const std::string& name : names) {
+      add({.kind = report::WhatIf::Kind::device,
+           .on = name,
+           .factor = kTwice,
+           .description = fmt::format("workers twice as fast as {}", name),
+           .assumption = "everything the device does takes half the time"},
+          [name](scenario::Scenario& scenario, sim::Cluster& cluster) {
+            for (std::size_t i = 0; i < scenario.all_devices().size(); ++i) {
+              if (scenario.all_devices()[i].device == name) speed_up(cluster.devices[i], kTwice);
+            }
+          });
+    }
+    if (!scenario_.aggregator) return;
+    add({.kind = report::WhatIf::Kind::device,
+         .on = scenario_.aggregator->device,
+         .factor = kTwice,
+         .description = fmt::format("an aggregator twice as fast as {}", scenario_.aggregator->device),
+         .assumption = "everything the device does takes half the time"},
+        [](scenario::Scenario&, sim::Cluster& cluster) { speed_up(cluster.aggregator_device, kTwice); });
+  }
+
+  // ---- how the step is made ----
+
+  void vary_batch() {
+    const std::int64_t batch = scenario_.timed_as ? scenario_.timed_as->batch : scenario_.training.batch;
+    const auto with_batch = [](std::int64_t samples) {
+      return [samples](scenario::Scenario& scenario, sim::Cluster&) {
+        if (!scenario.timed_as) scenario.timed_as = spec::TimedAsSpec{};
+        scenario.timed_as->batch = samples;
+      };
+    };
+    add({.kind = report::WhatIf::Kind::batch,
+         .on = "",
+         .factor = kTwice,
+         .description = fmt::format("twice the batch ({} per worker)", 2 * batch),
+         .assumption = "if it needs half the steps, which larger batches do at best"},
+        with_batch(2 * batch));
+    if (batch % 2 != 0) return;
+    add({.kind = report::WhatIf::Kind::batch,
+         .on = "",
+         .factor = 1 / kTwice,
+         .description = fmt::format("half the batch ({} per worker)", batch / 2),
+         .assumption = "if it needs twice the steps, which smaller batches do at worst"},
+        with_batch(batch / 2));
+  }
+
+  void vary_buckets() {
+    const bool some = std::ranges::any_of(scenario_.runs, [](const spec::RunSpec& run) {
+      return run.communicates && !run.event_driven && run.exchange == spec::ExchangeMode::peer;
+    });
+    if (!some) return;
+    add({.kind = report::WhatIf::Kind::overlap,
+         .on = "",
+         .factor = 1,
+         .description = "sums put into buckets of 25 MB",
+         .assumption = "runs that share without sums, or do so already, stay as they are"},
+        [](scenario::Scenario& scenario, sim::Cluster&) {
+          for (spec::RunSpec& run : scenario.runs) run.bucket_bytes = kBuckets;
+        });
+    add({.kind = report::WhatIf::Kind::overlap,
+         .on = "",
+         .factor = 1,
+         .description = "every layer's sum by itself, as soon as it is there",
+         .assumption = "runs that share without sums, or do so already, stay as they are"},
+        [](scenario::Scenario& scenario, sim::Cluster&) {
+          for (spec::RunSpec& run : scenario.runs) run.bucket_bytes = 0;
+        });
+  }
+
+  void vary_limits() {
+    add({.kind = report::WhatIf::Kind::limit,
+         .on = "network",
+         .factor = kBeyondMeasure,
+         .description = "a network without limits",
+         .assumption =
+             "all bandwidths times a million, latencies of links zero; what protocols and software take stays"},
+        [](scenario::Scenario&, sim::Cluster& cluster) {
+          change_links(cluster, {{"*", kBeyondMeasure, 0}});
+        });
+    add({.kind = report::WhatIf::Kind::limit,
+         .on = "devices",
+         .factor = kBeyondMeasure,
+         .description = "computing that takes no time",
+         .assumption = "all devices a million times as fast"},
+        [](scenario::Scenario&, sim::Cluster& cluster) {
+          for (spec::DeviceSpec& device : cluster.devices) speed_up(device, kBeyondMeasure);
+          speed_up(cluster.aggregator_device, kBeyondMeasure);
+        });
+  }
+
+  const scenario::Scenario& scenario_;
+  const Learned& learned_;
+  bool show_progress_;
+  report::Explanation explanation_;
+  std::int64_t timed_steps_ = 0;           ///< of each run, in what is tried; 0: as the scenario says
+  std::vector<report::Effect> of_sample_;  ///< per run: what its times are by those on the sample
+  std::set<std::string> waited_for_;
+  std::vector<Variation> variations_;
+};
+
+}  // namespace
+
+report::Explanation explain_scenario(const scenario::Scenario& scenario, const Learned& learned, bool show_progress) {
+  return Explainer(scenario, learned, show_progress).run();
+}
+
+scenario::Scenario as_explained(scenario::Scenario scenario) {
+  if (std::ranges::any_of(scenario.runs, &spec::RunSpec::event_driven)) return scenario;
+  scenario.training.stop = spec::TrainingSpec::Stop::target;
+  scenario.training.exact_once = true;
+  scenario.training.seeds = 1;
+  return scenario;
+}
+
+}  // namespace dadsim::study

@@ -1,0 +1,35 @@
+#include "study/export/step_operations.hpp"
+
+#include <fmt/format.h>
+
+#include "sim/operations.hpp"
+#include "study/choice/layer_choices.hpp"
+#include "study/setting/timed_as.hpp"
+#include "support/diagnostics.hpp"
+
+namespace dadsim::study {
+
+step::StepOperations operations_of_step(const scenario::Scenario& scenario, const Learned& learned,
+                                        const sim::Cluster& cluster, std::size_t run, std::int64_t number) {
+  const spec::RunSpec& asked = scenario.runs.at(run);
+  if (asked.event_driven) {
+    throw InputError(
+        {scenario.file, 0,
+         fmt::format("run '{}' is event-driven: its events depend on time, and it has no steps", asked.label),
+         "a run that is learned first"});
+  }
+  const LearnedRunPtr& known = learned.runs.at(run);
+  const auto steps = static_cast<std::int64_t>(known->trajectory.steps.size());
+  if (number < 1 || number > steps) {
+    throw InputError({scenario.file, 0, fmt::format("run '{}' has no step {}", asked.label, number),
+                      fmt::format("one from 1 to {}", steps)});
+  }
+  const TimedAs timed = timed_as_of(scenario, learned.runs.front()->shape);
+  const std::vector<step::Taken> taken = choose_alternatives(asked, known->trajectory, known->shape, timed, cluster);
+  const ScheduleMemory::Pointer schedules =
+      learned.schedules->of(asked, {known, &known->trajectory}, known->shape, timed, taken);
+  const auto index = static_cast<std::size_t>(known->trajectory.steps[static_cast<std::size_t>(number - 1)]);
+  return sim::operations_of(cluster, schedules->schedules[index]);
+}
+
+}  // namespace dadsim::study

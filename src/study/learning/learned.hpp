@@ -1,0 +1,72 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "scenario/scenario.hpp"
+#include "spec/layer_shape.hpp"
+#include "step/trajectory.hpp"
+#include "study/setting/schedule_memory.hpp"
+
+namespace dadsim::study {
+
+/// What one run learned with one seed, and all that timing asks of the network that learned.
+struct LearnedRun {
+  spec::ModelShape shape;
+  std::string data;                   ///< name of the data set
+  bool has_batch_statistics = false;  ///< batch norms
+  std::string remark;                 ///< of the algorithm on this network; may be empty
+  step::Trajectory trajectory;
+};
+
+using LearnedRunPtr = std::shared_ptr<const LearnedRun>;
+
+class SharedCache;
+
+/// Where learned runs are kept, so that a learning problem is learned once for any number of clusters. Keys are of
+/// learning_hash_of.
+class LearningStore {
+ public:
+  virtual ~LearningStore() = default;
+  virtual LearnedRunPtr find(std::uint64_t key) = 0;  ///< null if it is not there
+  virtual void keep(std::uint64_t key, const LearnedRunPtr& run) = 0;
+  /// What runs whose order depends on time share from one play to another.
+  const std::shared_ptr<SharedCache>& shared_cache();
+
+ protected:
+  void set_playground(std::shared_ptr<SharedCache> shared_cache) { shared_cache_ = std::move(shared_cache); }
+
+ private:
+  std::shared_ptr<SharedCache> shared_cache_;
+};
+
+/// Whether a run learns what every exact run of the sites does, up to rounding (pooled data have batch norms of their
+/// own).
+bool learns_the_pooled_gradient(const spec::RunSpec& run);
+
+/// The learned half of a scenario.
+struct Learned {
+  /// Per run of the scenario, with its own seed. Of those that are event-driven all but the trajectory: that depends on
+  /// the cluster.
+  std::vector<LearnedRunPtr> runs;
+  std::shared_ptr<SharedCache> shared_cache;
+  /// With the seeds after it, each per run of the scenario; those end at the target. Only where steps at scale are
+  /// asked for.
+  std::vector<std::vector<LearnedRunPtr>> other_seeds;
+  std::vector<LearnedRunPtr> reference;  ///< gradient sharing per seed, where no run of the scenario is of it
+  bool nothing = false;                  ///< runs are timed and played, and no accuracy is known of any
+  double wall_seconds = 0;
+  /// The schedules of the runs above, for whoever times them on several platforms.
+  std::shared_ptr<ScheduleMemory> schedules = std::make_shared<ScheduleMemory>();
+};
+
+/// Learns for real what `store` (may be null) does not have yet, and keeps it there. `show_progress` on standard error.
+/// Of a scenario that asks for times only steps are recorded, and nothing is learned: sizes that learning would decide
+/// on are as large as a run's parameters let them be. Throws InputError if a run does not fit the memory of its devices
+/// or, where nothing is learned, has sizes that nothing else decides on or an end that learning decides on; Cancelled.
+Learned learn_scenario(const scenario::Scenario& scenario, LearningStore* store, bool show_progress);
+
+}  // namespace dadsim::study

@@ -1,0 +1,62 @@
+#include "study/learning/learned_bytes.hpp"
+
+#include <zlib.h>
+
+#include <stdexcept>
+
+#include "support/fingerprint.hpp"
+#include "support/wire.hpp"
+
+namespace dadsim::study {
+namespace {
+
+constexpr std::uint32_t kMark = 0x4C444144;  // "DADL" where the least significant byte comes first
+constexpr int kCompression = 1;              // the quickest: ranks and samples repeat so much that more gains little
+
+}  // namespace
+
+std::string to_bytes(const LearnedRun& run) {
+  WireWriter content;
+  content << run;
+  const std::string& plain = content.bytes();
+
+  WireWriter head;
+  head << kMark << step::kTrajectoryFormat << std::uint64_t{plain.size()} << fingerprint(plain);
+  uLongf size = compressBound(plain.size());
+  std::string packed(size, '\0');
+  if (compress2(reinterpret_cast<Bytef*>(packed.data()), &size, reinterpret_cast<const Bytef*>(plain.data()),
+                plain.size(), kCompression) != Z_OK) {
+    throw std::bad_alloc();
+  }
+  packed.resize(size);
+  return head.bytes() + packed;
+}
+
+LearnedRunPtr learned_from_bytes(std::string_view bytes) {
+  constexpr std::size_t kHead = 2 * sizeof(std::uint32_t) + 2 * sizeof(std::uint64_t);
+  if (bytes.size() < kHead) return nullptr;
+  WireReader head(bytes);
+  std::uint32_t mark = 0;
+  std::uint32_t format = 0;
+  std::uint64_t size = 0;
+  std::uint64_t print = 0;
+  head >> mark >> format >> size >> print;
+  // zlib makes at most about 1,000 times as many bytes of some: a damaged size must not take all memory.
+  if (mark != kMark || format != step::kTrajectoryFormat || size / 1100 > bytes.size()) return nullptr;
+  std::string plain(size, '\0');
+  uLongf got = size;
+  const std::string_view packed = bytes.substr(kHead);
+  if (uncompress(reinterpret_cast<Bytef*>(plain.data()), &got, reinterpret_cast<const Bytef*>(packed.data()),
+                 packed.size()) != Z_OK ||
+      got != size || fingerprint(plain) != print) {
+    return nullptr;
+  }
+  try {
+    WireReader content(plain);
+    return std::make_shared<LearnedRun>(content.read<LearnedRun>());
+  } catch (const std::out_of_range&) {
+    return nullptr;
+  }
+}
+
+}  // namespace dadsim::study

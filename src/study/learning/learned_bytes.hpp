@@ -1,0 +1,22 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "spec/bytes.hpp"
+#include "step/trajectory_bytes.hpp"
+#include "study/learning/learned.hpp"
+
+namespace dadsim::study {
+
+void fields(auto& bytes, of<LearnedRun> auto& run) {
+  bytes(run.shape, run.data, run.has_batch_statistics, run.remark, run.trajectory);
+}
+
+/// A learned run as bytes, compressed, to be kept in a file.
+std::string to_bytes(const LearnedRun& run);
+
+/// Null where the bytes are none of to_bytes of this build: of another format or byte order, cut off, damaged.
+LearnedRunPtr learned_from_bytes(std::string_view bytes);
+
+}  // namespace dadsim::study

@@ -1,0 +1,73 @@
+#include "study/learning/shared_cache.hpp"
+
+#include <utility>
+
+#include "models/data/site_shift.hpp"
+#include "scenario/print.hpp"
+
+namespace dadsim::study {
+
+Problem::Problem(const scenario::Scenario& scenario, std::uint64_t seed)
+    : data(models::load_dataset(scenario.data, seed)),
+      partition(split_over_sites(scenario.data.split, data.train, data.classes, scenario.workers.size(), seed)) {
+  apply_site_shift(data, partition, scenario.data.shift, seed);
+  drift = make_drift(scenario.data.drifts, data, partition, seed);
+}
+
+world::DatumPtr MemoryHistoryStore::find(const world::ValueKey& key) {
+  const std::lock_guard lock(mutex_);
+  return look_up(key);
+}
+
+world::DatumPtr MemoryHistoryStore::claim(const world::ValueKey& key) {
+  std::unique_lock lock(mutex_);
+  released_.wait(lock, [&] { return !claimed_.contains(key); });
+  if (world::DatumPtr datum = look_up(key)) return datum;
+  claimed_.insert(key);
+  return nullptr;
+}
+
+void MemoryHistoryStore::release(const world::ValueKey& key) {
+  {
+    const std::lock_guard lock(mutex_);
+    claimed_.erase(key);
+  }
+  released_.notify_all();
+}
+
+world::DatumPtr MemoryHistoryStore::look_up(const world::ValueKey& key) {
+  const auto found = index_.find(key);
+  if (found == index_.end()) return nullptr;
+  entries_.splice(entries_.begin(), entries_, found->second);
+  return found->second->second;
+}
+
+void MemoryHistoryStore::keep(const world::ValueKey& key, const world::DatumPtr& datum) {
+  const std::lock_guard lock(mutex_);
+  if (claimed_.erase(key) > 0) released_.notify_all();
+  if (index_.contains(key)) return;
+  entries_.emplace_front(key, datum);
+  index_[key] = entries_.begin();
+  bytes_ += static_cast<double>(datum->bytes());
+  while (bytes_ > most_bytes_ && entries_.size() > 1) {
+    bytes_ -= static_cast<double>(entries_.back().second->bytes());
+    index_.erase(entries_.back().first);
+    entries_.pop_back();
+  }
+}
+
+SharedCache::SharedCache(std::shared_ptr<world::HistoryStore> histories)
+    : histories_(histories ? std::move(histories) : std::make_shared<MemoryHistoryStore>(1e9)) {}
+
+std::shared_ptr<const Problem> SharedCache::problem(const scenario::Scenario& scenario, std::uint64_t seed) {
+  const std::uint64_t key = scenario::problem_hash_of(scenario, seed);
+  const std::lock_guard lock(mutex_);
+  if (!problem_ || key != key_) {
+    problem_.reset();
+    problem_ = std::make_shared<const Problem>(scenario, seed);
+    key_ = key;
+  }
+  return problem_;
+}
+
+}  // namespace dadsim::study

@@ -1,0 +1,298 @@
+#include "study/measured/calibrate.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <map>
+#include <numeric>
+#include <optional>
+#include <utility>
+
+#include "spec/workload.hpp"
+#include "step/schedule.hpp"
+#include "study/setting/plain_step.hpp"
+#include "support/diagnostics.hpp"
+#include "support/human.hpp"
+
+namespace dadsim::study {
+namespace {
+
+using spec::DeviceSpec;
+
+/// A constant that may be fitted.
+struct FitParameter {
+  std::string name;
+  std::function<double(const DeviceSpec&)> get;
+  std::function<void(DeviceSpec&, double)> set;
+  bool share = true;  ///< at most 1; else seconds
+};
+
+FitParameter efficiency_parameter(spec::LayerKind kind, spec::Precision precision) {
+  return {fmt::format("efficiency of {} in {}", to_string(kind), to_string(precision)),
+          [=](const DeviceSpec& device) { return device.efficiency(kind, precision); },
+          [=](DeviceSpec& device, double value) {
+            for (spec::KindEfficiency& one : device.efficiencies) {
+              if (one.kind != kind || one.precision != precision) continue;
+              one.share = value;
+              return;
+            }
+            device.efficiencies.push_back({kind, precision, value});
+          }};
+}
+
+FitParameter member_parameter(std::string name, double DeviceSpec::*member, bool share) {
+  return {std::move(name), [=](const DeviceSpec& device) { return device.*member; },
+          [=](DeviceSpec& device, double value) { device.*member = value; }, share};
+}
+
+using Row = std::vector<double>;
+
+/// x of A x = b, by elimination with pivots; nothing where A is singular.
+std::optional<Row> solved(std::vector<Row> a, Row b) {
+  const std::size_t n = b.size();
+  for (std::size_t k = 0; k < n; ++k) {
+    std::size_t pivot = k;
+    for (std::size_t i = k + 1; i < n; ++i) pivot = std::abs(a[i][k]) > std::abs(a[pivot][k]) ? i : pivot;
+    if (!(std::abs(a[pivot][k]) > 1e-14)) return std::nullopt;
+    std::swap(a[k], a[pivot]);
+    std::swap(b[k], b[pivot]);
+    for (std::size_t i = k + 1; i < n; ++i) {
+      const double factor = a[i][k] / a[k][k];
+      for (std::size_t j = k; j < n; ++j) a[i][j] -= factor * a[k][j];
+      b[i] -= factor * b[k];
+    }
+  }
+  for (std::size_t k = n; k-- > 0;) {
+    for (std::size_t j = k + 1; j < n; ++j) b[k] -= a[k][j] * b[j];
+    b[k] /= a[k][k];
+  }
+  return b;
+}
+
+/// The steps that were measured, and a device to be fitted to them.
+class Fit {
+ public:
+  explicit Fit(std::span<const Measurement> measurements) : measurements_(measurements) {
+    const PlainSteps steps;
+    for (const Measurement& one : measurements) {
+      schedules_.push_back(steps.of(spec::workload_registry().find(one.workload)->shape(), one.batch, one.precision));
+    }
+  }
+
+  const std::vector<step::Schedule>& schedules() const { return schedules_; }
+
+  /// log(predicted ÷ measured) per measurement.
+  Row residuals(const DeviceSpec& device) const {
+    Row result;
+    for (std::size_t i = 0; i < schedules_.size(); ++i)
+      result.push_back(std::log(seconds_of(device, schedules_[i]) / measurements_[i].seconds));
+    return result;
+  }
+
+  /// ∂ residual ÷ ∂ log of the constant, per measurement.
+  Row slope(const DeviceSpec& device, const FitParameter& parameter) const {
+    constexpr double kStep = 1e-5;
+    const auto moved = [&](double by) {
+      DeviceSpec other = device;
+      parameter.set(other, parameter.get(device) * std::exp(by));
+      return residuals(other);
+    };
+    // A share of 1 has nothing above it.
+    const double above = parameter.share && parameter.get(device) * std::exp(kStep) > 1 ? 0 : kStep;
+    Row high = moved(above);
+    const Row low = moved(-kStep);
+    for (std::size_t i = 0; i < high.size(); ++i) high[i] = (high[i] - low[i]) / (above + kStep);
+    return high;
+  }
+
+  /// How uncertain each constant is where every measurement is off by one per cent; infinity where it is open.
+  Row uncertainties(const DeviceSpec& device, const std::vector<FitParameter>& parameters) const {
+    constexpr double kOff = 0.01;
+    const std::size_t n = parameters.size();
+    Row result(n, std::numeric_limits<double>::infinity());
+    if (n > schedules_.size()) return result;
+    const std::vector<Row> normal = normal_matrix(slopes(device, parameters));
+    for (std::size_t i = 0; i < n; ++i) {
+      Row unit(n, 0);
+      unit[i] = 1;
+      const auto column = solved(normal, unit);
+      if (column && (*column)[i] > 0) result[i] = kOff * std::sqrt((*column)[i]);
+    }
+    return result;
+  }
+
+  DeviceSpec fitted(DeviceSpec device, const std::vector<FitParameter>& parameters) const {
+    if (parameters.empty()) return device;
+    double damping = 1e-3;
+    Row now = residuals(device);
+    for (int round = 0; round < 300 && damping < 1e12; ++round) {
+      const std::vector<Row> slope = slopes(device, parameters);
+      std::vector<Row> normal = normal_matrix(slope);
+      Row gradient(parameters.size());
+      for (std::size_t i = 0; i < gradient.size(); ++i) {
+        gradient[i] = -std::inner_product(now.begin(), now.end(), slope[i].begin(), 0.0);
+        normal[i][i] += damping * (normal[i][i] + 1e-9);
+      }
+      const auto step = solved(std::move(normal), gradient);
+      if (!step) break;
+      DeviceSpec next = device;
+      double longest = 0;
+      for (std::size_t i = 0; i < parameters.size(); ++i) {
+        const double moved = parameters[i].get(device) * std::exp(std::clamp((*step)[i], -1.0, 1.0));
+        parameters[i].set(next, parameters[i].share ? std::min(1.0, moved) : moved);
+        longest = std::max(longest, std::abs((*step)[i]));
+      }
+      Row then = residuals(next);
+      if (squares(then) < squares(now)) {
+        device = std::move(next);
+        now = std::move(then);
+        damping = std::max(1e-12, damping / 10);
+        if (longest < 1e-12) break;
+      } else {
+        damping *= 10;
+      }
+    }
+    return device;
+  }
+
+  static double squares(const Row& values) {
+    return std::inner_product(values.begin(), values.end(), values.begin(), 0.0);
+  }
+
+ private:
+  std::vector<Row> slopes(const DeviceSpec& device, const std::vector<FitParameter>& parameters) const {
+    std::vector<Row> result;
+    for (const FitParameter& one : parameters) result.push_back(slope(device, one));
+    return result;
+  }
+
+  static std::vector<Row> normal_matrix(const std::vector<Row>& slopes) {
+    std::vector<Row> normal(slopes.size(), Row(slopes.size()));
+    for (std::size_t i = 0; i < slopes.size(); ++i) {
+      for (std::size_t j = 0; j < slopes.size(); ++j)
+        normal[i][j] = std::inner_product(slopes[i].begin(), slopes[i].end(), slopes[j].begin(), 0.0);
+    }
+    return normal;
+  }
+
+  std::span<const Measurement> measurements_;
+  std::vector<step::Schedule> schedules_;
+};
+
+/// In the order in which they are tried: efficiencies by how much depends on them, then memory, ramp, kernels.
+std::vector<FitParameter> candidates(const Fit& fit, const DeviceSpec& base, std::span<const Measurement> measured) {
+  std::vector<std::pair<double, FitParameter>> efficiencies;
+  for (const spec::Precision precision : spec::kPrecisions) {
+    if (std::ranges::none_of(measured, [&](const Measurement& one) { return one.precision == precision; })) continue;
+    for (const spec::LayerKind kind :
+         {spec::LayerKind::dense, spec::LayerKind::convolution, spec::LayerKind::attention}) {
+      FitParameter one = efficiency_parameter(kind, precision);
+      const double weight = Fit::squares(fit.slope(base, one));
+      if (weight > 0) efficiencies.emplace_back(weight, std::move(one));
+    }
+  }
+  std::ranges::stable_sort(efficiencies, [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::vector<FitParameter> all;
+  for (auto& [weight, one] : efficiencies) all.push_back(std::move(one));
+  all.push_back(member_parameter("memory efficiency", &DeviceSpec::memory_efficiency, true));
+  if (base.ramp_seconds > 0) all.push_back(member_parameter("ramp", &DeviceSpec::ramp_seconds, false));
+  if (base.launch_overhead > 0) all.push_back(member_parameter("launch overhead", &DeviceSpec::launch_overhead, false));
+  return all;
+}
+
+bool identified(const Row& uncertainties) {
+  return std::ranges::all_of(uncertainties, [](double one) { return one <= kIdentified; });
+}
+
+std::string step_in_words(const Measurement& one) {
+  return fmt::format("{} with {} samples in {}", one.workload, one.batch, to_string(one.precision));
+}
+
+/// Throws where what is fitted is far from what was measured: the row that is worst, and the one that pulls the other
+/// way.
+void check_residuals(const Row& residuals, std::span<const Measurement> measured, const std::string& file,
+                     const DeviceSpec& device) {
+  std::vector<Diagnostic> errors;
+  const auto worst = std::ranges::max_element(residuals, {}, [](double one) { return std::abs(one); });
+  if (std::abs(*worst) <= kFitBound) return;
+  const auto at = static_cast<std::size_t>(worst - residuals.begin());
+  const auto other = static_cast<std::size_t>(
+      (*worst > 0 ? std::ranges::min_element(residuals) : std::ranges::max_element(residuals)) - residuals.begin());
+  const Measurement& row = measured[at];
+  const std::string fitted = human_seconds(row.seconds * std::exp(*worst));
+  if (residuals[other] * *worst >= 0) {
+    errors.push_back(
+        {file, row.line,
+         fmt::format("{} takes {}, and {} at least with the peaks and the bandwidth of this device", step_in_words(row),
+                     human_seconds(row.seconds), fitted),
+         fmt::format("a time that {} can reach, or its real rates (--like, --peak, --bandwidth)", device.name)});
+  } else {
+    const Measurement& against = measured[other];
+    errors.push_back({file, row.line,
+                      fmt::format("{} takes {} here, and {} takes {} in line {}: no device of this kind does both (the "
+                                  "nearest takes {} and {})",
+                                  step_in_words(row), human_seconds(row.seconds), step_in_words(against),
+                                  human_seconds(against.seconds), against.line, fitted,
+                                  human_seconds(against.seconds * std::exp(residuals[other]))),
+                      fmt::format("measurements of one device that a fit meets within {:.0f} %", 100 * kFitBound)});
+  }
+  throw InputError(std::move(errors));
+}
+
+}  // namespace
+
+Calibration calibrate(const DeviceSpec& base, std::span<const Measurement> measurements, const std::string& file) {
+  std::vector<Diagnostic> lacking;
+  for (const Measurement& one : measurements) {
+    if (base.peak(one.precision) > 0) continue;
+    lacking.push_back({file, one.line, fmt::format("the device has no {}", to_string(one.precision)),
+                       fmt::format("what it has: {}, or --peak {}=…", base.precisions(), to_string(one.precision))});
+  }
+  if (!lacking.empty()) throw InputError(std::move(lacking));
+
+  const Fit fit(measurements);
+  const std::vector<FitParameter> all = candidates(fit, base, measurements);
+  std::vector<FitParameter> taken;
+  DeviceSpec device = base;
+  for (const FitParameter& one : all) {
+    std::vector<FitParameter> more = taken;
+    more.push_back(one);
+    if (!identified(fit.uncertainties(device, more))) continue;
+    DeviceSpec next = fit.fitted(device, more);
+    if (!identified(fit.uncertainties(next, more))) continue;
+    device = std::move(next);
+    taken = std::move(more);
+  }
+  const Row residuals = fit.residuals(device);
+  check_residuals(residuals, measurements, file, device);
+
+  std::vector<std::string> workloads;
+  for (const Measurement& one : measurements) {
+    if (std::ranges::find(workloads, one.workload) == workloads.end()) workloads.push_back(one.workload);
+  }
+  Calibration result{.device = device, .constants = {}, .seconds = {}, .spread = 0};
+  const Row uncertain = fit.uncertainties(device, taken);
+  for (const FitParameter& one : all) {
+    const auto found = std::ranges::find(taken, one.name, &FitParameter::name);
+    CalibratedConstant constant{one.name, one.get(device), found != taken.end(), !one.share,
+                                std::numeric_limits<double>::quiet_NaN()};
+    if (constant.fitted) constant.uncertainty = uncertain[static_cast<std::size_t>(found - taken.begin())];
+    result.constants.push_back(std::move(constant));
+  }
+  for (const FitParameter& one : taken) {
+    for (spec::KindEfficiency& efficiency : result.device.efficiencies) {
+      if (efficiency.precision && one.name == efficiency_parameter(efficiency.kind, *efficiency.precision).name)
+        efficiency.source = fmt::format("one's own measurements: {}", fmt::join(workloads, ", "));
+    }
+  }
+  for (std::size_t i = 0; i < residuals.size(); ++i)
+    result.seconds.push_back(measurements[i].seconds * std::exp(residuals[i]));
+  result.spread = std::sqrt(Fit::squares(residuals) / static_cast<double>(residuals.size()));
+  return result;
+}
+
+}  // namespace dadsim::study

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "spec/device_specification.hpp"
+#include "study/measured/measurements.hpp"
+
+namespace dadsim::study {
+
+/// A constant of a device after calibration.
+struct CalibratedConstant {
+  std::string name;     ///< "efficiency of convolution in fp16", "memory efficiency", "ramp", "launch overhead"
+  double value = 0;     ///< share, or seconds
+  bool fitted = false;  ///< else as it was before
+  bool in_seconds = false;
+  /// By how much it would be off, as a share, if every measurement were off by one per cent; not a number where nothing
+  /// depends on it.
+  double uncertainty = 0;
+};
+
+/// What a fit came to.
+struct Calibration {
+  spec::DeviceSpec device;
+  std::vector<CalibratedConstant> constants;
+  std::vector<double> seconds;  ///< per measurement: of a step with these constants
+  double spread = 0;            ///< root mean square of log(fitted ÷ measured)
+};
+
+/// A constant counts as identified where measurements that are each off by one per cent leave it within this share.
+inline constexpr double kIdentified = 0.10;
+/// How far a fitted step may lie from the measured one, as a logarithm: more than the roofline's own errors.
+inline constexpr double kFitBound = 0.15;
+
+/// Fits what the measurements identify of a device's constants by least squares of the logarithms of the steps' times
+/// (Levenberg 1944, Marquardt 1963, over the logarithms of the constants): first the efficiency of each kind of product
+/// in each precision, then that of memory, the ramp and the cost of a kernel, one after the other as long as all that
+/// are taken stay identified. The rest keeps the value that `base` has. Peaks and bandwidths are `base`'s. Throws
+/// InputError, with `file` and the lines, where measurements contradict each other or ask for more than the peak.
+Calibration calibrate(const spec::DeviceSpec& base, std::span<const Measurement> measurements, const std::string& file);
+
+}  // namespace dadsim::study

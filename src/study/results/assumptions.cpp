@@ -1,0 +1,65 @@
+#include "study/results/assumptions.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "sim/device.hpp"
+#include "sim/platform.hpp"
+#include "study/results/throughput.hpp"
+#include "study/setting/device_lookup.hpp"
+
+namespace dadsim::study {
+namespace {
+
+/// Of event-driven runs.
+std::vector<report::Statement> assumptions_of_events(const scenario::Scenario& scenario) {
+  report::Statement statement{"event-driven"};
+  for (const spec::RunSpec& run : scenario.runs) {
+    if (run.event_driven) statement.subjects.push_back(run.label);
+  }
+  if (statement.subjects.empty()) return {};
+  return {std::move(statement), {"outages-are-seen"}};
+}
+
+}  // namespace
+
+std::vector<report::Statement> assumptions_of(const scenario::Scenario& scenario, const report::Result& result,
+                                              bool steps_known) {
+  std::vector<report::Statement> assumptions;
+  const auto say = [&](report::Statement statement) { assumptions.push_back(std::move(statement)); };
+  if (result.timing_only) {
+    say(recording_of(result));
+  } else if (result.timed_as_other) {
+    say(report::Statement{"timed-as-other"}
+            .with("learned_on", result.learned_on)
+            .with("timed_as", result.timed_as)
+            .with("steps_known", steps_known));
+  }
+  const auto gossips = [](const spec::RunSpec& run) { return run.decentralised; };
+  const auto learned_first = [](const spec::RunSpec& run) { return !run.event_driven; };
+  const auto in_steps = [&](const spec::RunSpec& run) { return !gossips(run) && learned_first(run); };
+  if (std::ranges::any_of(scenario.runs, in_steps)) say({"barrier"});
+  if (std::ranges::any_of(scenario.runs, gossips)) say({"no-barrier-runs"});
+  for (report::Statement& statement : assumptions_of_events(scenario)) say(std::move(statement));
+  if (const spec::JitterSpec& jitter = scenario.network.jitter; !(jitter == spec::JitterSpec{}))
+    say(report::Statement{"jitter"}.with("spatial", jitter.spatial).with("temporal", jitter.temporal));
+  const auto spreads = [](const spec::Placement& worker) { return worker.speed_spread > 0; };
+  if (std::ranges::any_of(scenario.all_devices(), spreads)) say({"speed-spread"});
+  const bool failing = !scenario.failures.none() || !sim::state_profiles(scenario.platform).empty();
+  if (failing && std::ranges::any_of(scenario.runs, learned_first)) say({"failures-of-others"});
+  if (scenario.evaluation && std::ranges::any_of(scenario.runs, learned_first)) say({"corrections"});
+  if (scenario.network.rendezvous) say({"rendezvous"});
+  std::set<std::string> used;
+  for (const spec::Placement& worker : scenario.all_devices()) used.insert(worker.device);
+  if (scenario.aggregator) used.insert(scenario.aggregator->device);
+  const spec::Precision precision = scenario.timed_as ? scenario.timed_as->precision : spec::Precision::fp32;
+  for (const std::string& name : used) {
+    const spec::DeviceSpec& device = find_device(scenario, name);
+    say(device.step_seconds > 0
+            ? report::Statement{"measured-device", {name}}.with("step_seconds", device.step_seconds)
+            : report::Statement{"roofline", {name}}.with("rates", rates_in_words(device, precision)));
+  }
+  return assumptions;
+}
+
+}  // namespace dadsim::study

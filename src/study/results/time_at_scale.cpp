@@ -1,0 +1,132 @@
+#include "study/results/time_at_scale.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "algorithms/registry.hpp"
+#include "spec/workload.hpp"
+#include "support/human.hpp"
+
+namespace dadsim::study {
+namespace {
+
+constexpr const char* kCouldNotBite =
+    "its compression left nothing out of the network that learned, which therefore cannot tell what it costs in steps; "
+    "a larger batch, wider layers or a stronger compression could";
+
+/// Steps to the target by seed, and those of gradient sharing to compare with.
+struct SeedSteps {
+  std::vector<estimate::StepsToTarget> runs;  ///< per run of the scenario
+  estimate::StepsToTarget gradient_sharing;
+  std::optional<std::size_t> reference_run;  ///< the run that they are of, if it is one of the scenario
+  std::vector<double> best;                  ///< accuracy, per run, with the first seed
+  double best_of_gradient_sharing = 0;
+};
+
+/// What comes out on the network that learned for run `i`; `as_many`: it needs as many steps as gradient sharing by
+/// definition.
+estimate::RelativeSteps relative_of(const SeedSteps& steps, std::size_t i, const std::optional<bool>& bites,
+                                    bool as_many) {
+  estimate::RelativeSteps relative = estimate::relative_steps(steps.runs.at(i), steps.gradient_sharing);
+  if (!relative.ratio) {
+    const auto reached = [](const auto& one) { return one.has_value(); };
+    const bool measured = std::ranges::all_of(steps.gradient_sharing, reached);
+    if (as_many && !measured) return {estimate::Estimate{1, {}, {}}, ""};
+    if (steps.runs.at(i).size() > 1) return relative;  // which of them is said there
+    const double best = measured ? steps.best.at(i) : steps.best_of_gradient_sharing;
+    const bool missed = !measured || !steps.runs.at(i).front();
+    if (std::isfinite(best) && missed) relative.why_not += ": best " + human_percent(best);
+    return relative;
+  }
+  if (steps.reference_run == i) {
+    relative.ratio = steps.gradient_sharing.size() > 1 ? estimate::Estimate{1, 1, 1} : estimate::Estimate{1, {}, {}};
+  } else if (bites && !*bites) {
+    return {std::nullopt, kCouldNotBite};
+  }
+  return relative;
+}
+
+double best_of(const LearnedRun& run) {
+  double best = -std::numeric_limits<double>::infinity();
+  for (const step::Evaluation& at : run.trajectory.curve) best = std::max(best, at.accuracy);
+  return best;
+}
+
+SeedSteps steps_by_seed(const scenario::Scenario& scenario, const Learned& learned, double target) {
+  const auto steps_of = [&](const LearnedRunPtr& run) { return estimate::passage_of(run->trajectory.curve, target); };
+  SeedSteps steps;
+  for (const LearnedRunPtr& run : learned.runs) {
+    steps.runs.push_back({steps_of(run)});
+    steps.best.push_back(best_of(*run));
+  }
+  for (const std::vector<LearnedRunPtr>& seed : learned.other_seeds) {
+    for (std::size_t run = 0; run < seed.size(); ++run) steps.runs[run].push_back(steps_of(seed[run]));
+  }
+  steps.reference_run = reference_run_of(scenario);
+  if (steps.reference_run) {
+    steps.gradient_sharing = steps.runs[*steps.reference_run];
+    steps.best_of_gradient_sharing = steps.best[*steps.reference_run];
+  } else {
+    for (const LearnedRunPtr& run : learned.reference) steps.gradient_sharing.push_back(steps_of(run));
+    if (!learned.reference.empty()) steps.best_of_gradient_sharing = best_of(*learned.reference.front());
+  }
+  return steps;
+}
+
+/// The product of the three factors, where they are known.
+void add_time(const report::ScaleSetting& setting, report::ScaleResult scale, report::RunResult& run) {
+  if (setting.known && scale.relative.ratio && std::isfinite(run.step_seconds)) {
+    scale.time = time_at_scale(setting.known->steps, *scale.relative.ratio, run.step_seconds, setting.charges);
+    if (const auto factors = run.factors()) scale.time_band = with_band(*scale.time, *factors);
+  }
+  run.at_scale = std::move(scale);
+}
+
+/// Whether its steps are those of gradient sharing up to rounding, so that it needs as many.
+bool needs_as_many_steps(const spec::RunSpec& run) {
+  const algorithms::AlgorithmInfo* info = algorithms::algorithm_registry().find(run.algorithm);
+  return info != nullptr && info->sharing == algorithms::Sharing::one_network && run.compress.method == "none" &&
+         !has_own_layers(*info, run) && is_exact(*info, run);
+}
+
+}  // namespace
+
+// Exchange and collectives mean nothing to what is learned.
+void add_scale(const scenario::Scenario& scenario, const report::ScaleSetting& setting, const Learned& learned,
+               report::Result& result) {
+  std::vector<SeedSteps> steps;
+  for (const double target : scenario.training.targets()) steps.push_back(steps_by_seed(scenario, learned, target));
+  result.scale = setting;
+  for (std::size_t i = 0; i < result.runs.size(); ++i) {
+    // What it learns depends on the cluster: there is no number of steps that would hold for another network.
+    if (scenario.runs[i].event_driven) continue;
+    const std::optional<bool>& bites = result.runs[i].bites;
+    const bool as_many = needs_as_many_steps(scenario.runs[i]);
+    report::ScaleResult scale{steps[0].runs.at(i), relative_of(steps[0], i, bites, as_many), {}, {}, {}};
+    for (std::size_t t = 1; t < steps.size(); ++t) {
+      scale.further.push_back(
+          {scenario.training.further_targets[t - 1], steps[t].runs.at(i), relative_of(steps[t], i, bites, as_many)});
+    }
+    add_time(setting, std::move(scale), result.runs[i]);
+  }
+}
+
+void add_scale_by_definition(const scenario::Scenario& scenario, const report::ScaleSetting& setting,
+                             report::Result& result) {
+  result.scale = setting;
+  for (std::size_t i = 0; i < result.runs.size(); ++i) {
+    if (scenario.runs[i].event_driven) continue;
+    report::ScaleResult scale;
+    if (needs_as_many_steps(scenario.runs[i])) {
+      scale.relative.ratio = estimate::Estimate{1, {}, {}};
+    } else {
+      scale.relative.why_not = "nothing was learned that they could be measured on";
+    }
+    add_time(setting, std::move(scale), result.runs[i]);
+  }
+}
+
+}  // namespace dadsim::study

@@ -1,0 +1,194 @@
+#include "study/run/experiment.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <numeric>
+
+#include "report/export/trace.hpp"
+#include "sim/platform.hpp"
+#include "study/choice/layer_choices.hpp"
+#include "study/event_driven/played_run.hpp"
+#include "study/results/assumptions.hpp"
+#include "study/results/run_result.hpp"
+#include "study/results/time_at_scale.hpp"
+#include "study/run/input_limit.hpp"
+#include "study/setting/memory_check.hpp"
+#include "study/setting/schedule_memory.hpp"
+#include "study/setting/timed_as.hpp"
+#include "support/human.hpp"
+#include "support/interrupt.hpp"
+#include "support/progress.hpp"
+#include "support/version.hpp"
+
+namespace dadsim::study {
+namespace {
+
+sim::TimedRun time_run(std::span<const step::Schedule> schedules, const step::StepKinds* kinds,
+                       const step::Trajectory& trajectory, const sim::Cluster& cluster, const TraceRequest& trace,
+                       std::size_t most_spans, const std::function<void(std::size_t)>& progress) {
+  sim::TimingRequest request;
+  request.kinds = kinds;
+  request.occurrences.resize(schedules.size());
+  for (const std::int32_t step : trajectory.steps) ++request.occurrences[static_cast<std::size_t>(step)];
+  for (const std::int64_t step : existing_steps(trajectory, trace.steps)) {
+    if (step == 1) {
+      request.trace_first = true;
+    } else {
+      request.trace.push_back(static_cast<std::size_t>(trajectory.steps[static_cast<std::size_t>(step - 1)]));
+    }
+  }
+  request.most_spans = most_spans;
+  return time_schedules(cluster, schedules, progress, request);
+}
+
+/// Every training step by itself, so that each is timed at its own date.
+step::Trajectory unfolded(const step::Trajectory& trajectory) {
+  step::Trajectory result = trajectory;
+  result.distinct_steps.clear();
+  for (const std::int32_t index : trajectory.steps)
+    result.distinct_steps.push_back(trajectory.distinct_steps[static_cast<std::size_t>(index)]);
+  std::iota(result.steps.begin(), result.steps.end(), 0);
+  return result;
+}
+
+std::vector<step::Schedule> unfolded(const std::vector<step::Schedule>& schedules, const step::Trajectory& trajectory) {
+  std::vector<step::Schedule> result;
+  result.reserve(trajectory.steps.size());
+  for (const std::int32_t index : trajectory.steps) result.push_back(schedules[static_cast<std::size_t>(index)]);
+  return result;
+}
+
+/// A play of which is told how far it is.
+PlayOptions watched_by(Progress& progress, const std::string& label) {
+  PlayOptions options;
+  options.playing = [&progress, &label](double seconds, std::int64_t updates) {
+    progress.say([&] {
+      return fmt::format("playing {}: {} updates in {} of simulated time", label, human_count(updates),
+                         human_seconds(seconds));
+    });
+  };
+  options.learning = [&progress, &label, start = std::optional<std::chrono::steady_clock::time_point>()](
+                         std::int64_t done, std::int64_t all) mutable {
+    const auto now = std::chrono::steady_clock::now();
+    if (!start) start = now;
+    const double elapsed = std::chrono::duration<double>(now - *start).count();
+    progress.say([&] {
+      return fmt::format("learning {}: {} of {} operations, about {} left", label, human_count(done), human_count(all),
+                         human_seconds(elapsed * static_cast<double>(all - done) / static_cast<double>(done)));
+    });
+  };
+  return options;
+}
+
+/// All that holds for every run.
+report::Result preamble(const scenario::Scenario& scenario, const LearnedRun& learned, const TimedAs& timed,
+                        const std::vector<RunMemory>& memory, bool steps_known) {
+  report::Result result;
+  result.version = kVersion;
+  result.simgrid = sim::simgrid_version();
+  result.network_model = sim::network_model_description();
+  result.scenario_name = scenario.name;
+  result.seed = scenario.seed;
+  result.hash = scenario.hash;
+  result.target_accuracy = scenario.training.target_accuracy;
+  result.timing_only = scenario.timing_only;
+  result.stand_in = scenario.stand_in;
+  if (!result.stand_in) {
+    result.learned_on = fmt::format(
+        "{} on {}", describe_network(learned.shape.name, learned.shape, scenario.training.batch), learned.data);
+  }
+  result.timed_as_other = scenario.timed_as && scenario.timed_as->of_other_network();
+  result.timed_as = scenario.timed_as ? timed.description : result.learned_on;
+  for (const spec::LayerShape& layer : learned.shape.layers) {
+    if (layer.has_outer_product()) result.layer_names.push_back(layer.name);
+  }
+  result.assumptions = assumptions_of(scenario, result, steps_known);
+  const auto say = [&](report::Statement statement) { result.assumptions.push_back(std::move(statement)); };
+  if (learned.has_batch_statistics) say({"batch-statistics"});
+  for (report::Statement& statement : memory_assumptions(scenario, memory)) say(std::move(statement));
+  if (std::optional<report::Statement> statement = input_assumption(scenario)) say(*std::move(statement));
+  if (timed.search_share > 0) say({"loss-scaling"});
+  if (scenario.timed_as && scenario.timed_as->attention == spec::Attention::flash) say({"flash-attention"});
+  if (has_master_copies(timed.precision)) {
+    say(report::Statement{"narrow-numbers"}
+            .with("precision", std::string(to_string(timed.precision)))
+            .with("learned", !scenario.timing_only));
+  }
+  return result;
+}
+
+}  // namespace
+
+report::Result untimed_result(const scenario::Scenario& scenario, const Learned& learned) {
+  const LearnedRun& any = *learned.runs.front();
+  const TimedAs timed = timed_as_of(scenario, any.shape);
+  const std::optional<report::ScaleSetting> scale = scale_setting(scenario);
+  report::Result result = preamble(scenario, any, timed, memory_of_runs(scenario, any.shape), scale && scale->known);
+  result.learning_wall_seconds = learned.wall_seconds;
+  if (!learned.other_seeds.empty()) {
+    result.assumptions.push_back(
+        report::Statement{"first-seed-timed"}.with("seeds", static_cast<double>(learned.other_seeds.size() + 1)));
+  }
+  return result;
+}
+
+report::Result time_scenario(const scenario::Scenario& scenario, const Learned& learned, const sim::Cluster& cluster,
+                             bool show_progress, const TraceRequest& trace) {
+  const auto start = std::chrono::steady_clock::now();
+  const LearnedRun& any = *learned.runs.front();
+  const TimedAs timed = timed_as_of(scenario, any.shape);
+  const std::vector<RunMemory> memory = memory_of_runs(scenario, any.shape);
+  const std::optional<report::ScaleSetting> scale = scale_setting(scenario);
+  report::Result result = untimed_result(scenario, learned);
+  result.trace_steps = trace.steps;
+  const auto time_another = [](const scenario::Scenario& other) {
+    return time_scenario(other, learn_scenario(other, nullptr, false), cluster_of(other), false);
+  };
+  const ResultContext context{scenario, learned, timed, cluster, memory, time_another};
+  const std::size_t traced = std::max<std::size_t>(1, scenario.runs.size() * trace.steps.size());
+  const std::size_t most_spans = report::kMostTraceSpans / traced;
+  const bool in_order = every_step_differs(cluster);
+  Progress progress("timing", scenario.runs.size(), show_progress);
+  for (std::size_t i = 0; i < scenario.runs.size(); ++i) {
+    const LearnedRun& run = *learned.runs[i];
+    if (scenario.runs[i].event_driven) {
+      PlayOptions options = watched_by(progress, scenario.runs[i].label);
+      options.learns = !learned.nothing;
+      if (!trace.steps.empty()) options.most_spans = report::kMostTraceSpans / scenario.runs.size();
+      result.runs.push_back(result_of_events(
+          context, i, play_run(scenario, scenario.runs[i], timed, cluster, *learned.shared_cache, options)));
+      continue;
+    }
+    const std::vector<step::Taken> taken =
+        choose_alternatives(scenario.runs[i], run.trajectory, run.shape, timed, cluster);
+    const ScheduleMemory::Pointer known =
+        learned.schedules->of(scenario.runs[i], {learned.runs[i], &run.trajectory}, run.shape, timed, taken);
+    std::optional<step::Trajectory> every_step;
+    std::vector<step::Schedule> every_schedule;
+    if (in_order) every_step = unfolded(run.trajectory);
+    if (in_order) every_schedule = unfolded(known->schedules, run.trajectory);
+    const step::Trajectory& trajectory = in_order ? *every_step : run.trajectory;
+    const auto on_progress = [&](std::size_t done) {
+      if (interrupted().load()) throw Cancelled();
+      progress.update(i, static_cast<std::int64_t>(done), static_cast<std::int64_t>(trajectory.distinct_steps.size()));
+    };
+    sim::TimedRun timings =
+        in_order ? time_run(every_schedule, nullptr, trajectory, cluster, trace, most_spans, on_progress)
+                 : time_run(known->schedules, &known->kinds, trajectory, cluster, trace, most_spans, on_progress);
+    if (interrupted().load()) throw Cancelled();
+    limit_by_input(timed, trajectory, timings);
+    result.runs.push_back(result_of_steps(context, i, {trajectory, timings, taken, trace.steps}));
+  }
+  complete(context, scale, result);
+  result.timing_wall_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return result;
+}
+
+report::Result run_experiment(const scenario::Scenario& scenario, bool show_progress, const TraceRequest& trace) {
+  return time_scenario(scenario, learn_scenario(scenario, nullptr, show_progress), cluster_of(scenario), show_progress,
+                       trace);
+}
+
+}  // namespace dadsim::study

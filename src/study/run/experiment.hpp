@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "report/run/result.hpp"
+#include "scenario/scenario.hpp"
+#include "sim/simulator.hpp"
+#include "study/learning/learned.hpp"
+#include "study/setting/cluster_of.hpp"
+
+namespace dadsim::study {
+
+/// Steps of each run of which a timeline is wanted.
+struct TraceRequest {
+  std::vector<std::int64_t> steps;  ///< rising, the first step of training is 1; empty: no timelines
+};
+
+/// All of a result that is known before anything is timed: its runs are missing.
+report::Result untimed_result(const scenario::Scenario& scenario, const Learned& learned);
+
+/// Times what was learned on a cluster (the scenario's, or that with changes), and puts the result together. Learning
+/// is not needed again where only the platform, its use or what is timed differ. `show_progress` on standard error.
+/// Throws SimulationError, Cancelled.
+report::Result time_scenario(const scenario::Scenario& scenario, const Learned& learned, const sim::Cluster& cluster,
+                             bool show_progress, const TraceRequest& trace = {});
+
+/// Learns every run of the scenario for real (records its steps alone, where the scenario asks for no more) and times
+/// it on its cluster. Throws InputError, SimulationError, and Cancelled when interrupted() is set.
+report::Result run_experiment(const scenario::Scenario& scenario, bool show_progress, const TraceRequest& trace = {});
+
+}  // namespace dadsim::study

@@ -1,0 +1,213 @@
+#include "study/setting/catalog.hpp"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <set>
+#include <stdexcept>
+
+#include "algorithms/registry.hpp"
+#include "collectives/collective.hpp"
+#include "compress/registry.hpp"
+#include "models/data/dataset.hpp"
+#include "models/network.hpp"
+#include "protocols/registry.hpp"
+#include "sim/device.hpp"
+#include "sim/platform.hpp"
+#include "spec/model_shape.hpp"
+#include "spec/workload.hpp"
+#include "study/setting/host_memory.hpp"
+#include "study/setting/timed_as.hpp"
+#include "support/environment_error.hpp"
+#include "support/interrupt.hpp"
+#include "support/memory_limit.hpp"
+
+namespace dadsim::study {
+
+namespace {
+
+/// What an algorithm says of a run's rules, of the network that the model describes.
+auto check_of(const algorithms::AlgorithmInfo& info) {
+  return [&info](const spec::RunSpec& run, const spec::ModelSpec& model, const spec::SampleShape& sample) {
+    std::vector<scenario::Catalog::ShareFault> faults;
+    try {
+      constexpr std::uint64_t kAnySeed = 1;
+      const models::Network network(sample, model, kAnySeed);
+      for (algorithms::ShareFault& fault : info.check_share(run, network)) {
+        faults.push_back({fault.rule, std::move(fault.what), std::move(fault.remedy)});
+      }
+    } catch (const spec::ModelMistake&) {
+      // Layers that do not fit are told of where they are read.
+    }
+    return faults;
+  };
+}
+
+/// The same words as when it is timed; whichever algorithm serves any ranks needs no look at the platform.
+std::optional<Fault> fault_of_collective(const scenario::Catalog::PlatformQuestion& question,
+                                         const std::string& collective, const std::string& algorithm) {
+  collectives::CollectiveRequest request;
+  for (const step::CollectiveKind kind :
+       {step::CollectiveKind::all_reduce, step::CollectiveKind::all_gather, step::CollectiveKind::reduce_scatter}) {
+    if (collective == to_string(kind)) request.kind = kind;
+  }
+  request.bytes = {1.0};
+  const auto fault = [&](const collectives::RankLayout& layout) -> std::optional<Fault> {
+    try {
+      static_cast<void>(lay_out(request, algorithm, layout));
+      return std::nullopt;
+    } catch (const collectives::RefusedCollective& refused) {
+      return refused.fault();
+    }
+  };
+  collectives::RankLayout apart;  // nothing that it could rest on
+  apart.node_of = {0, 1};
+  if (!fault(apart)) return {};
+  std::map<std::string, std::int32_t> node_of;
+  try {
+    for (const sim::PlatformHost& host : sim::platform_hosts(question.platform)) node_of[host.name] = host.node;
+  } catch (const Cancelled&) {
+    throw;
+  } catch (const EnvironmentError&) {
+    throw;
+  } catch (const std::runtime_error&) {
+    return {};  // what cannot be built has findings of its own
+  }
+  collectives::RankLayout layout;
+  std::map<std::int32_t, std::int32_t> number_of;
+  for (const std::string& host : question.hosts) {
+    const auto found = node_of.find(host);
+    if (found == node_of.end()) return {};
+    const auto next = static_cast<std::int32_t>(number_of.size());
+    layout.node_of.push_back(number_of.try_emplace(found->second, next).first->second);
+  }
+  return fault(layout);
+}
+
+std::optional<Fault> fault_of_split(const spec::DataSpec& data, std::size_t workers, std::uint64_t seed) {
+  try {
+    const models::Dataset set = models::load_dataset(data, seed);
+    static_cast<void>(split_over_sites(data.split, set.train, set.classes, workers, seed));
+    return {};
+  } catch (const InputError& error) {
+    const Diagnostic& first = error.diagnostics().front();
+    return Fault{first.what, first.remedy};
+  }
+}
+
+}  // namespace
+
+scenario::Catalog make_catalog() {
+  scenario::Catalog catalog;
+  for (const algorithms::AlgorithmInfo& info : algorithms::algorithm_registry().all()) {
+    const bool decentralised = info.sharing == algorithms::Sharing::own_weights;
+    catalog.algorithms.push_back({.name = info.name,
+                                  .parameters = info.parameters,
+                                  .communicates = info.sharing == algorithms::Sharing::one_network || decentralised,
+                                  .decentralised = decentralised,
+                                  .remembers = !decentralised,
+                                  .sends_gradients = info.sends_gradients,
+                                  .sums_in_buckets = info.sums_in_buckets,
+                                  .plain_sgd = info.optimizer == algorithms::Needs::plain_sgd,
+                                  .adam = info.optimizer == algorithms::Needs::adam,
+                                  .is_baseline = info.is_baseline,
+                                  .check = info.check,
+                                  .check_model = info.check_model,
+                                  .check_exchange = info.check_exchange,
+                                  .compresses = info.compresses});
+    for (const algorithms::LayerStatistic& one : info.statistics)
+      catalog.algorithms.back().statistics.push_back(one.name);
+    if (info.check_share) catalog.algorithms.back().check_share = check_of(info);
+  }
+  for (const protocols::ProtocolInfo& info : protocols::protocol_registry().all()) {
+    catalog.algorithms.push_back({.name = info.name,
+                                  .parameters = info.parameters,
+                                  .communicates = true,
+                                  .decentralised = false,
+                                  .event_driven = true,
+                                  .remembers = info.remembers,
+                                  .follows_drift = info.follows_drift,
+                                  .needs_server = info.needs_server,
+                                  .plain_sgd = info.plain_sgd,
+                                  .check = info.check,
+                                  .compresses = info.compresses});
+  }
+  for (const compress::CompressorInfo& info : compress::compressors().all()) {
+    catalog.compressors.push_back({.name = info.name,
+                                   .parameters = info.parameters,
+                                   .lossless = info.lossless,
+                                   .adapts = info.adapts,
+                                   .biased = info.biased,
+                                   .has_momentum = info.has_momentum});
+  }
+  for (const spec::DeviceSpec& device : sim::device_catalog().all()) catalog.devices.push_back(device.name);
+  catalog.device_specs = sim::device_catalog().all();
+  for (const spec::Workload& workload : spec::workload_registry().all()) {
+    catalog.workloads.push_back(workload.name);
+    catalog.workload_sizes[workload.name] = workload.parameters;
+    if (workload.dataset_size > 0) catalog.dataset_sizes[workload.name] = workload.dataset_size;
+  }
+  catalog.check_workload = fault_of_workload;
+  catalog.links = sim::link_catalog();
+  catalog.all_reduces = catalog.all_gathers = catalog.reduce_scatters = {"auto", "best"};
+  for (const collectives::CollectiveAlgorithm& algorithm : collectives::collective_registry()) {
+    if (algorithm.kind == step::CollectiveKind::all_reduce) catalog.all_reduces.push_back(algorithm.name);
+    if (algorithm.kind == step::CollectiveKind::all_gather) catalog.all_gathers.push_back(algorithm.name);
+    if (algorithm.kind == step::CollectiveKind::reduce_scatter) catalog.reduce_scatters.push_back(algorithm.name);
+  }
+  catalog.regions = sim::region_names();
+  catalog.region_pair = sim::region_pair;
+  catalog.parse_unit = [](scenario::Catalog::Unit unit, const std::string& text) -> std::optional<double> {
+    switch (unit) {
+      case scenario::Catalog::Unit::seconds:
+        return sim::parse_seconds(text);
+      case scenario::Catalog::Unit::bytes:
+        return sim::parse_bytes(text);
+      case scenario::Catalog::Unit::bytes_per_second:
+        return sim::parse_bytes_per_second(text);
+      case scenario::Catalog::Unit::flops:
+        return sim::parse_flops(text);
+    }
+    throw std::logic_error("unknown unit");
+  };
+  catalog.check_platform = [](const scenario::Catalog::PlatformQuestion& question) {
+    sim::PlatformFindings findings = sim::check_platform(question.platform, question.hosts, question.pairs);
+    return scenario::Catalog::PlatformAnswer{std::move(findings.file_errors), std::move(findings.host_errors),
+                                             std::move(findings.route_errors)};
+  };
+  catalog.files_of_platform = sim::files_of_platform;
+  catalog.hosts_of_platform = [](const spec::PlatformSpec& platform) {
+    std::vector<std::string> names;
+    // Nothing is loaded of a file that would do harm.
+    if (!sim::check_platform(platform, {}, {}).file_errors.empty()) return names;
+    for (sim::PlatformHost& host : sim::platform_hosts(platform)) names.push_back(std::move(host.name));
+    return names;
+  };
+  catalog.links_of_platform = [](const spec::PlatformSpec& platform) {
+    std::vector<std::string> names;
+    std::set<std::string> classes;
+    for (sim::PlatformLink& link : sim::platform_links(platform)) {
+      names.push_back(std::move(link.name));
+      if (!link.link_class.empty()) classes.insert(std::move(link.link_class));
+    }
+    names.insert(names.end(), classes.begin(), classes.end());
+    return names;
+  };
+  catalog.check_collective = fault_of_collective;
+  catalog.check_split = fault_of_split;
+  catalog.check_host_memory = [](const scenario::Scenario& scenario, const spec::SampleShape& sample) {
+    return fault_of_host_memory(scenario, sample, memory_limit());
+  };
+  catalog.inspect_data = [](const spec::DataSource& source) {
+    scenario::Catalog::DataAnswer answer;
+    try {
+      answer.facts = models::inspect_data(source);
+    } catch (const InputError& error) {
+      answer.errors = error.diagnostics();
+    }
+    return answer;
+  };
+  return catalog;
+}
+
+}  // namespace dadsim::study

@@ -1,0 +1,40 @@
+#include "study/setting/cluster_of.hpp"
+
+#include <boost/random/normal_distribution.hpp>
+#include <cmath>
+#include <cstdint>
+
+#include "study/setting/device_lookup.hpp"
+#include "support/random.hpp"
+
+namespace dadsim::study {
+namespace {
+
+/// exp(σz): the median is 1, of speeds as of times. A worker's is its own, whoever else there is.
+double slowness_of(const spec::Placement& worker, std::uint32_t number, std::uint64_t seed) {
+  if (worker.speed_spread == 0) return 1;
+  RandomStream stream(seed, Purpose::speeds, number);
+  return std::exp(boost::random::normal_distribution<double>(0, worker.speed_spread)(stream));
+}
+
+}  // namespace
+
+sim::Cluster cluster_of(const scenario::Scenario& scenario) {
+  sim::Cluster cluster;
+  cluster.platform = scenario.platform;
+  for (const spec::Placement& worker : scenario.all_devices()) {
+    const auto number = static_cast<std::uint32_t>(cluster.hosts.size());
+    cluster.hosts.push_back(worker.host);
+    cluster.devices.push_back(find_device(scenario, worker.device));
+    cluster.devices.back().slowness = slowness_of(worker, number, scenario.seed);
+  }
+  if (scenario.aggregator) {
+    cluster.aggregator_host = scenario.aggregator->host;
+    cluster.aggregator_device = find_device(scenario, scenario.aggregator->device);
+  }
+  cluster.network = scenario.network;
+  cluster.seed = scenario.seed;
+  return cluster;
+}
+
+}  // namespace dadsim::study

@@ -1,0 +1,11 @@
+#pragma once
+
+#include "scenario/scenario.hpp"
+#include "sim/simulator.hpp"
+
+namespace dadsim::study {
+
+/// The cluster that a scenario describes: its hosts and devices, each as quick as its own.
+sim::Cluster cluster_of(const scenario::Scenario& scenario);
+
+}  // namespace dadsim::study

@@ -1,0 +1,98 @@
+#include "study/setting/memory_check.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "algorithms/registry.hpp"
+#include "protocols/registry.hpp"
+#include "study/setting/device_lookup.hpp"
+#include "study/setting/timed_as.hpp"
+#include "support/diagnostics.hpp"
+#include "support/human.hpp"
+
+namespace dadsim::study {
+namespace {
+
+std::string in_words(const estimate::MemoryUse& use) {
+  std::string text;
+  for (const auto& [what, bytes] : use.breakdown())
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", what, human_bytes(bytes));
+  return text;
+}
+
+/// The memory that a run needs when it is timed like this.
+RunMemory memory_of_run(const scenario::Scenario& scenario, const spec::RunSpec& run, const TimedAs& timed) {
+  const algorithms::AlgorithmInfo* info = algorithms::algorithm_registry().find(run.algorithm);
+  const protocols::ProtocolInfo* protocol = protocols::protocol_registry().find(run.algorithm);
+  const auto workers = static_cast<std::int64_t>(scenario.workers.size());
+  const bool pooled = info != nullptr && info->sharing == algorithms::Sharing::pooled;
+  const std::vector<std::int32_t> samples(pooled ? 1 : static_cast<std::size_t>(workers),
+                                          static_cast<std::int32_t>(pooled ? timed.batch * workers : timed.batch));
+  estimate::AlgorithmState state;
+  if (info != nullptr && info->state) state = info->state(run.parameters);
+  if (protocol != nullptr && protocol->state) state = protocol->state(run.parameters);
+  RunMemory memory;
+  memory.use =
+      memory_use(timed.shape, scenario.training.optimizer, state, samples, 0, timed.precision, timed.parallelism);
+  if (sums_in_fp32(run, timed)) memory.use.gradients *= timed.gradient_width;
+  memory.checked = run.communicates;
+  for (const spec::Placement& worker : scenario.all_devices()) {
+    const spec::DeviceSpec& device = find_device(scenario, worker.device);
+    if (!(device.memory_bytes > 0)) {
+      memory.some_unknown = true;
+    } else if (memory.available == 0 || device.memory_bytes < memory.available) {
+      memory.available = device.memory_bytes;
+      memory.device = device.name;
+    }
+    if (pooled) break;
+  }
+  return memory;
+}
+
+}  // namespace
+
+std::vector<RunMemory> memory_of_runs(const scenario::Scenario& scenario, const spec::ModelShape& learned) {
+  const TimedAs timed = timed_as_of(scenario, learned);
+  std::vector<RunMemory> memory;
+  for (const spec::RunSpec& run : scenario.runs) memory.push_back(memory_of_run(scenario, run, timed));
+  return memory;
+}
+
+void check_memory(const scenario::Scenario& scenario, const spec::ModelShape& learned) {
+  if (scenario.ignore_memory) return;
+  const std::vector<RunMemory> memory = memory_of_runs(scenario, learned);
+  std::vector<Diagnostic> errors;
+  for (std::size_t i = 0; i < memory.size(); ++i) {
+    const RunMemory& run = memory[i];
+    if (!run.checked || run.available == 0 || run.use.total() <= run.available) continue;
+    const bool narrow = scenario.timed_as && (scenario.timed_as->precision == spec::Precision::bf16 ||
+                                              scenario.timed_as->precision == spec::Precision::fp16);
+    errors.push_back(
+        {scenario.file, 0,
+         fmt::format("run '{}' needs {} on a worker, and '{}' has {}: {}", scenario.runs[i].label,
+                     human_bytes(run.use.total()), run.device, human_bytes(run.available), in_words(run.use)),
+         fmt::format("a smaller batch, {}devices with more memory, or <workers memory=\"ignore\">",
+                     narrow ? "" : "16 bit (precision=\"bf16\" or \"fp16\" of <timed-as>), ")});
+  }
+  if (!errors.empty()) throw InputError(std::move(errors));
+}
+
+std::vector<report::Statement> memory_assumptions(const scenario::Scenario& scenario,
+                                                  const std::vector<RunMemory>& memory) {
+  std::vector<report::Statement> statements;
+  bool unknown = false;
+  for (std::size_t i = 0; i < memory.size(); ++i) {
+    const RunMemory& run = memory[i];
+    unknown = unknown || run.some_unknown;
+    if (run.available == 0 || run.use.total() <= run.available) continue;
+    statements.push_back(report::Statement{"memory-exceeded", {scenario.runs[i].label}}
+                             .with("bytes", run.use.total())
+                             .with("device", run.device)
+                             .with("device_bytes", run.available));
+  }
+  if (unknown) statements.push_back({"memory-unknown"});
+  return statements;
+}
+
+}  // namespace dadsim::study

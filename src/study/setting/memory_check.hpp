@@ -1,0 +1,32 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "estimate/memory.hpp"
+#include "report/words/statement.hpp"
+#include "scenario/scenario.hpp"
+#include "spec/layer_shape.hpp"
+
+namespace dadsim::study {
+
+/// What a run needs on the worker that has the least memory, and how much that is.
+struct RunMemory {
+  estimate::MemoryUse use;
+  std::string device;         ///< of that worker
+  double available = 0;       ///< byte; 0 where no worker's is known
+  bool some_unknown = false;  ///< for some worker it is not known
+  bool checked = true;        ///< false for the reference ends, which stand for no real placement
+};
+
+/// Per run of the scenario, on a network learned as `learned`.
+std::vector<RunMemory> memory_of_runs(const scenario::Scenario& scenario, const spec::ModelShape& learned);
+
+/// Throws InputError with the breakdown of every run that does not fit, unless the scenario ignores memory.
+void check_memory(const scenario::Scenario& scenario, const spec::ModelShape& learned);
+
+/// Sentences on what was not checked; may be empty.
+std::vector<report::Statement> memory_assumptions(const scenario::Scenario& scenario,
+                                                  const std::vector<RunMemory>& memory);
+
+}  // namespace dadsim::study

@@ -1,0 +1,79 @@
+#include "study/setting/scale_setting.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "algorithms/registry.hpp"
+#include "spec/workload.hpp"
+
+namespace dadsim::study {
+namespace {
+
+/// The user's own number.
+std::optional<estimate::KnownSteps> own_steps(const spec::TimedAsSpec& timed, std::int64_t batch,
+                                              std::int64_t dataset_size) {
+  estimate::KnownSteps known;
+  known.batch = batch;
+  known.target = timed.target;
+  if (timed.steps) {
+    known.steps = *timed.steps;
+    known.source = fmt::format("{} steps as the scenario says", known.steps);
+  } else if (timed.epochs) {
+    known.steps = std::ceil(*timed.epochs * static_cast<double>(dataset_size) / static_cast<double>(batch));
+    known.source = fmt::format("{} epochs of {} samples as the scenario says", *timed.epochs, dataset_size);
+  } else {
+    return std::nullopt;
+  }
+  known.fewest = known.most = known.steps;
+  return known;
+}
+
+}  // namespace
+
+spec::RunSpec reference_run() {
+  spec::RunSpec run;
+  run.algorithm = run.label = algorithms::baseline().name;
+  run.exchange = spec::ExchangeMode::peer;
+  return run;
+}
+
+std::optional<std::size_t> reference_run_of(const scenario::Scenario& scenario) {
+  const auto run = std::ranges::find_if(scenario.runs, [](const spec::RunSpec& one) {
+    return one.algorithm == algorithms::baseline().name && one.compress.method == "none";
+  });
+  if (run == scenario.runs.end()) return std::nullopt;
+  return static_cast<std::size_t>(run - scenario.runs.begin());
+}
+
+std::optional<report::ScaleSetting> scale_setting(const scenario::Scenario& scenario) {
+  const bool other = scenario.timed_as && scenario.timed_as->of_other_network();
+  if (!other && scenario.training.seeds == 1 && scenario.training.further_targets.empty()) return std::nullopt;
+  report::ScaleSetting setting;
+  setting.seeds = scenario.training.seeds;
+  const auto workers = static_cast<std::int64_t>(scenario.workers.size());
+  setting.batch = (scenario.timed_as ? scenario.timed_as->batch : scenario.training.batch) * workers;
+  if (!other) {
+    setting.why_not = "nothing is timed but the network that learns";
+    return setting;
+  }
+  const spec::TimedAsSpec& timed = *scenario.timed_as;
+  setting.charges = {timed.evaluation_every, timed.evaluation_seconds, timed.start_up};
+  const spec::Workload* workload = timed.file.empty() ? spec::workload_registry().find(timed.workload) : nullptr;
+  setting.workload = workload != nullptr ? workload->name : timed.own_shape.name;
+  setting.known =
+      own_steps(timed, setting.batch, workload != nullptr ? workload->dataset_size : timed.own_dataset_size);
+  if (setting.known) return setting;
+  if (workload == nullptr) {
+    setting.why_not = "nobody has published results for a workload of one's own";
+    return setting;
+  }
+  estimate::KnownStepsAnswer answer = estimate::published_steps(*workload, setting.batch);
+  setting.known = std::move(answer.known);
+  setting.why_not = std::move(answer.why_not);
+  return setting;
+}
+
+}  // namespace dadsim::study

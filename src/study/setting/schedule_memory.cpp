@@ -1,0 +1,112 @@
+#include "study/setting/schedule_memory.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "spec/tensor_parallel.hpp"
+#include "step/divide.hpp"
+#include "step/fuse.hpp"
+
+namespace dadsim::study {
+namespace {
+
+double bytes_of(const step::Schedule& schedule) {
+  // A computation has three values per worker where workers differ; most schedules have some that do.
+  return static_cast<double>(schedule.tasks.size()) *
+         (sizeof(step::Task) + 3.0 * sizeof(double) * static_cast<double>(schedule.workers));
+}
+
+/// The step as it was recorded, for some layers of what one device has, or all.
+step::Schedule undivided_schedule(const spec::RunSpec& run, const step::StepStructure& structure,
+                                  const step::Step& step, const spec::ModelShape& learned,
+                                  const spec::ModelShape& device, const TimedAs& timed, double sample_scale,
+                                  const step::Taken* taken, const spec::LayerRange* layers) {
+  // Stages put what each bucket sends together themselves.
+  const bool staged = run.exchange == spec::ExchangeMode::peer &&
+                      std::ranges::any_of(structure.sweeps, [](const step::Sweep& sweep) { return sweep.stage > 0; });
+  step::Schedule schedule =
+      instantiate(structure, step.sizes, learned, device, sample_scale, timed.precision, taken,
+                  {.bytes = staged ? run.bucket_bytes : 0, .first = run.first_bucket_bytes}, layers);
+  for (step::Task& task : schedule.tasks) {
+    if (auto* compute = std::get_if<step::ComputeTask>(&task.what);
+        compute != nullptr && compute->phase == step::Phase::update && timed.search_share > 0) {
+      compute->bytes_moved = compute->bytes_moved.scaled(1 + timed.search_share);
+    }
+    auto* collective = std::get_if<step::CollectiveTask>(&task.what);
+    if (collective == nullptr) continue;
+    if (sums_in_fp32(run, timed)) collective->bytes = collective->bytes.scaled(timed.gradient_width);
+    if (collective->kind == step::CollectiveKind::all_reduce) collective->algorithm = run.all_reduce;
+    if (collective->kind == step::CollectiveKind::all_gather) collective->algorithm = run.all_gather;
+  }
+  if (staged) return schedule;
+  return fuse_all_reduces(schedule, run.bucket_bytes, run.first_bucket_bytes);
+}
+
+}  // namespace
+
+step::Schedule schedule_of(const spec::RunSpec& run, const step::Trajectory& trajectory, const step::Step& step,
+                           const spec::ModelShape& learned, const TimedAs& timed, const step::Taken* taken) {
+  const step::StepStructure& structure = trajectory.structures[static_cast<std::size_t>(step.structure)];
+  if (!timed.parallelism.divides()) {
+    return undivided_schedule(run, structure, step, learned, timed.shape, timed, timed.sample_scale, taken, nullptr);
+  }
+  const spec::ModelShape device = spec::sharded(timed.shape, timed.parallelism.tensor);
+  const auto of_layers = [&](const spec::LayerRange& layers, double sample_scale) {
+    return undivided_schedule(run, structure, step, learned, device, timed, sample_scale, taken, &layers);
+  };
+  return step::divide({.step = of_layers,
+                       .whole = timed.shape,
+                       .device = device,
+                       .batch = timed.batch,
+                       .sample_scale = timed.sample_scale,
+                       .all_gather = run.all_gather,
+                       .reduce_scatter = run.reduce_scatter},
+                      timed.parallelism, step.sizes.samples.size());
+}
+
+bool ScheduleMemory::is_of(const Entry& entry, const spec::RunSpec& run, const TrajectoryPtr& trajectory,
+                           const TimedAs& timed, const std::vector<step::Taken>& taken) {
+  return entry.taken == taken && entry.trajectory == trajectory && entry.all_reduce == run.all_reduce &&
+         entry.all_gather == run.all_gather && entry.reduce_scatter == run.reduce_scatter &&
+         entry.bucket_bytes == run.bucket_bytes && entry.first_bucket_bytes == run.first_bucket_bytes &&
+         entry.sample_scale == timed.sample_scale && entry.precision == timed.precision &&
+         entry.gradient_width == timed.gradient_width && entry.search_share == timed.search_share &&
+         entry.shape == timed.shape && entry.parallelism == timed.parallelism;
+}
+
+ScheduleMemory::Pointer ScheduleMemory::of(const spec::RunSpec& run, const TrajectoryPtr& trajectory,
+                                           const spec::ModelShape& learned, const TimedAs& timed,
+                                           const std::vector<step::Taken>& taken) {
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found =
+        std::ranges::find_if(entries_, [&](const Entry& entry) { return is_of(entry, run, trajectory, timed, taken); });
+    if (found != entries_.end()) {
+      entries_.splice(entries_.begin(), entries_, found);
+      return found->schedules;
+    }
+  }
+  std::vector<step::Schedule> schedules;
+  schedules.reserve(trajectory->distinct_steps.size());
+  double bytes = 0;
+  for (const step::Step& step : trajectory->distinct_steps) {
+    const step::Taken* of_step = taken.empty() ? nullptr : &taken.at(static_cast<std::size_t>(step.structure));
+    schedules.push_back(schedule_of(run, *trajectory, step, learned, timed, of_step));
+    bytes += bytes_of(schedules.back());
+  }
+  step::StepKinds kinds(schedules);
+  auto made = std::make_shared<const Schedules>(Schedules{std::move(schedules), std::move(kinds)});
+  if (bytes > kMostBytes) return made;
+  const std::lock_guard lock(mutex_);
+  entries_.push_front({trajectory, run.all_reduce, run.all_gather, run.reduce_scatter, run.bucket_bytes,
+                       run.first_bucket_bytes, timed.shape, timed.parallelism, timed.sample_scale, timed.precision,
+                       timed.gradient_width, timed.search_share, taken, made, bytes});
+  bytes_ += bytes;
+  while (bytes_ > kMostBytes) {
+    bytes_ -= entries_.back().bytes;
+    entries_.pop_back();
+  }
+  return made;
+}
+
+}  // namespace dadsim::study

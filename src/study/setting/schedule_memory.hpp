@@ -1,0 +1,61 @@
+#pragma once
+
+#include <list>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "spec/layer_shape.hpp"
+#include "spec/specification.hpp"
+#include "step/schedule.hpp"
+#include "step/step_kinds.hpp"
+#include "step/trajectory.hpp"
+#include "study/setting/timed_as.hpp"
+
+namespace dadsim::study {
+
+/// Puts numbers in one learned step, with the collectives that the run asks for. `taken`: see step::instantiate.
+step::Schedule schedule_of(const spec::RunSpec& run, const step::Trajectory& trajectory, const step::Step& step,
+                           const spec::ModelShape& learned, const TimedAs& timed, const step::Taken* taken = nullptr);
+
+/// Schedules of learned runs' distinct steps, kept for the next platform that they are timed on: a sweep asks for the
+/// same ones hundreds of times, and making them can take longer than their simulation. May be asked by several threads
+/// at once.
+class ScheduleMemory {
+ public:
+  struct Schedules {
+    std::vector<step::Schedule> schedules;  ///< per distinct step of the trajectory
+    step::StepKinds kinds;
+  };
+  using Pointer = std::shared_ptr<const Schedules>;
+
+  using TrajectoryPtr = std::shared_ptr<const step::Trajectory>;
+  /// `taken`: per structure of the trajectory, where its steps have alternatives.
+  Pointer of(const spec::RunSpec& run, const TrajectoryPtr& trajectory, const spec::ModelShape& learned,
+             const TimedAs& timed, const std::vector<step::Taken>& taken = {});
+
+ private:
+  struct Entry {
+    TrajectoryPtr trajectory;  ///< kept, so that no other comes to lie in its place
+    std::string all_reduce, all_gather, reduce_scatter;
+    double bucket_bytes = 0, first_bucket_bytes = 0;
+    spec::ModelShape shape;
+    spec::ParallelismSpec parallelism;
+    double sample_scale = 1;
+    spec::Precision precision = spec::Precision::fp32;
+    double gradient_width = 1, search_share = 0;
+    std::vector<step::Taken> taken;
+    Pointer schedules;
+    double bytes = 0;  ///< of memory, roughly
+  };
+  static bool is_of(const Entry& entry, const spec::RunSpec& run, const TrajectoryPtr& trajectory, const TimedAs& timed,
+                    const std::vector<step::Taken>& taken);
+
+  static constexpr double kMostBytes = 256e6;
+  std::mutex mutex_;
+  std::list<Entry> entries_;  ///< the last asked for first
+  double bytes_ = 0;
+};
+
+}  // namespace dadsim::study

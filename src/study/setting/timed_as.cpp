@@ -1,0 +1,110 @@
+#include "study/setting/timed_as.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include "algorithms/registry.hpp"
+#include "models/optimizer.hpp"
+#include "spec/attention.hpp"
+#include "spec/stages.hpp"
+#include "spec/tensor_parallel.hpp"
+#include "spec/workload.hpp"
+#include "support/human.hpp"
+
+namespace dadsim::study {
+
+std::string describe_network(const std::string& name, const spec::ModelShape& shape, std::int64_t batch) {
+  return fmt::format("{} ({} parameters), batch {} per worker", name, human_count(shape.parameters()), batch);
+}
+
+TimedAs timed_as_of(const scenario::Scenario& scenario, const spec::ModelShape& learned) {
+  TimedAs timed;
+  timed.shape = learned;
+  timed.description = learned.name;
+  timed.batch = scenario.training.batch;
+  if (scenario.timed_as) {
+    const spec::TimedAsSpec& asked = *scenario.timed_as;
+    if (!asked.file.empty()) {
+      timed.shape = asked.own_shape;
+      timed.description = asked.own_shape.name;
+    } else if (!asked.workload.empty()) {
+      timed.shape = shape_of_workload(asked);
+      timed.description = asked.workload;
+      std::string sizes;
+      for (const auto& [name, value] : asked.sizes) sizes += fmt::format(", {} {}", name, value);
+      if (!sizes.empty()) timed.description += fmt::format(" with {}", sizes.substr(2));
+    }
+    timed.batch = asked.batch;
+    timed.sample_scale = static_cast<double>(asked.batch) / static_cast<double>(scenario.training.batch);
+    timed.precision = asked.precision;
+    timed.parallelism = asked.parallelism;
+    if (asked.wide_gradients)
+      timed.gradient_width = spec::bytes_per_element(spec::Precision::fp32) / bytes_per_element(asked.precision);
+    timed.input_rate = asked.input_rate;
+    constexpr double kFloat = 4;  // bytes; gradients in 16 bit have two
+    if (asked.loss_scaling)
+      timed.search_share = 2 / (kFloat * models::update_floats_per_parameter(scenario.training.optimizer));
+  }
+  timed.description = describe_network(timed.description, timed.shape, timed.batch);
+  if (timed.precision != spec::Precision::fp32) timed.description += fmt::format(", in {}", to_string(timed.precision));
+  if (timed.gradient_width > 1) timed.description += " with gradients in fp32";
+  if (timed.parallelism.divides()) timed.description += ", " + in_words(timed.parallelism);
+  if (scenario.timed_as && scenario.timed_as->attention == spec::Attention::flash)
+    timed.description += ", with flash attention";
+  return timed;
+}
+
+bool sums_in_fp32(const spec::RunSpec& run, const TimedAs& timed) {
+  const algorithms::AlgorithmInfo* info = algorithms::algorithm_registry().find(run.algorithm);
+  return timed.gradient_width > 1 && info != nullptr && info->sends_gradients;
+}
+
+std::string in_words(const spec::ParallelismSpec& how) {
+  std::vector<std::string> parts;
+  if (how.devices() > 1) {
+    parts.push_back(fmt::format("a worker of {} devices ({} to a layer{} × {} stages{}{})", how.devices(), how.tensor,
+                                how.sequence_parallel ? " and along the sequence" : "", how.pipeline,
+                                how.interleave > 1 ? fmt::format(" of {} pieces", how.interleave) : "",
+                                how.pipeline == 1                         ? ""
+                                : how.order == spec::PipelineOrder::gpipe ? ", GPipe"
+                                                                          : ", 1F1B"));
+  }
+  if (how.micro_batch > 0) parts.push_back(fmt::format("micro-batches of {}", how.micro_batch));
+  if (how.recomputation == spec::Recomputation::selective) parts.emplace_back("attention computed again");
+  if (how.recomputation == spec::Recomputation::full) parts.emplace_back("blocks computed again");
+  if (how.sharding == spec::Sharding::optimizer) parts.emplace_back("workers divide the optimizer's state");
+  if (how.sharding == spec::Sharding::gradients) parts.emplace_back("workers divide optimizer and gradients");
+  if (how.sharding == spec::Sharding::parameters)
+    parts.emplace_back("workers divide optimizer, gradients and parameters");
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+spec::ModelShape shape_of_workload(const spec::TimedAsSpec& asked) {
+  spec::ModelShape shape = spec::workload_registry().at(asked.workload).shape(asked.sizes);
+  return asked.attention == spec::Attention::flash ? spec::with_flash_attention(std::move(shape)) : shape;
+}
+
+std::optional<Fault> fault_of_workload(const spec::TimedAsSpec& asked) {
+  try {
+    const spec::ModelShape shape = shape_of_workload(asked);
+    const auto attends = [](const spec::LayerShape& layer) { return layer.kind == spec::LayerKind::attention; };
+    if (asked.attention == spec::Attention::flash && std::ranges::none_of(shape.layers, attends))
+      return Fault{"it has no attention", "attention=\"plain\""};
+    const auto divides = [](const spec::LayerShape& layer) { return layer.split != spec::TensorSplit::whole; };
+    if (asked.parallelism.tensor > 1 && std::ranges::none_of(shape.layers, divides))
+      return Fault{"its layers cannot be divided among devices", "tensor=\"1\""};
+    sharded(shape, asked.parallelism.tensor);
+    pieces_of(shape, static_cast<std::size_t>(asked.parallelism.pipeline) *
+                         static_cast<std::size_t>(asked.parallelism.interleave));
+  } catch (const std::invalid_argument& fault) {
+    return Fault{fault.what(), ""};
+  }
+  return std::nullopt;
+}
+
+}  // namespace dadsim::study

@@ -1,0 +1,119 @@
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "report/html/plan.hpp"
+#include "report/plan/plan_report.hpp"
+
+namespace dadsim::report {
+namespace {
+
+using PlanJson = nlohmann::ordered_json;
+
+Trial plan_trial(double seconds) {
+  Trial trial{.reached = true, .accuracy = 0.96, .seconds = seconds, .costs = {.money = seconds / 1000}};
+  trial.seeds = 5;
+  trial.scatter = estimate::Band{0.9, 1.1};
+  trial.lines_per_month = 20;
+  return trial;
+}
+
+PlanReport plan_sample() {
+  PlanReport report;
+  report.version = "0.1.0";
+  report.build = "abc123";
+  report.simgrid = "3.32";
+  report.scenario_name = "lines";
+  report.description = "Which line is enough?";
+  report.learned_on = report.timed_as = "MLP 4-3-2";
+  report.assumptions = {"a step begins when all have ended the one before it"};
+  report.target_accuracy = 0.95;
+  report.currency = "EUR";
+  report.goal.seconds = 60;
+  GoalAnswer met;
+  met.run = "rank-dad";
+  met.met = true;
+  met.answer = Change{"sites.up", "8.5Mbps"};
+  met.trial = plan_trial(59.8);
+  met.neighbour = Change{"sites.up", "8.49Mbps"};
+  met.neighbour_trial = plan_trial(60.1);
+  met.may = "8.3Mbps";
+  met.safe = "8.9Mbps";
+  met.misses_again = {{"21Mbps", "39Mbps", false}};
+  for (const double number : {1.0, 8.3, 8.49, 8.5, 8.9, 21.0, 1000.0})
+    met.tried.push_back({number, std::to_string(number) + "Mbps", plan_trial(510 / number)});
+  GoalAnswer missed;
+  missed.run = "dad";
+  missed.answer = Change{"sites.up", "1000Mbps"};
+  missed.trial = {.reached = false, .accuracy = 0.91, .timed = false};
+  report.answers = {met, missed};
+  report.timing_runs = 30;
+  report.learned_runs = 10;
+  return report;
+}
+
+PlanJson data_of(const std::string& html) {
+  const std::string before = R"(<script type="application/json" id="result">)";
+  const std::size_t start = html.find(before) + before.size();
+  return PlanJson::parse(html.substr(start, html.find("</script", start) - start));
+}
+
+TEST(PlanText, SaysWhatIsEnoughBetweenWhatAndWhereItIsNot) {
+  EXPECT_EQ(
+      verdict(plan_sample()),
+      "rank-dad needs about 8.5Mbps of sites.up: 8.3Mbps to 8.9Mbps (over 5 seeds). As simulated 8.5Mbps is the least "
+      "that is enough: 59.8 s, 0.0598 EUR, lines at 20.00 EUR a month. Beyond 8.5Mbps it is missed again from 21Mbps "
+      "to "
+      "39Mbps.");
+}
+
+TEST(PlanText, ATargetThatSomeSeedMissesIsSaidSo) {
+  PlanReport report = plan_sample();
+  report.answers.erase(report.answers.begin());
+  report.timing_runs = 0;
+  report.answers[0].trial.seeds = 5;
+  report.answers[0].trial.seeds_missed = 2;
+  EXPECT_TRUE(verdict(report).starts_with(
+      "The target is never reached: dad came nearest with 91.0 % (2 of 5 seeds miss it). Learning decides that"))
+      << verdict(report);
+}
+
+TEST(PlanPage, HoldsTheReportAsJsonAndTheAnswerWithoutAScript) {
+  const PlanReport report = plan_sample();
+  const std::string html = to_html(report);
+  const PlanJson json = data_of(html);
+  EXPECT_EQ(json, PlanJson::parse(to_json(report)));
+  EXPECT_EQ(json["verdict"], verdict(report));
+  EXPECT_EQ(json["answers"][0]["tried"].size(), 7U);
+  EXPECT_EQ(json["answers"][0]["band"], (PlanJson{{"may", "8.3Mbps"}, {"safe", "8.9Mbps"}, {"assumed", false}}));
+  EXPECT_EQ(json["answers"][0]["misses_again"][0]["to"], "39Mbps");
+  EXPECT_NEAR(json["answers"][0]["trial"]["high"].get<double>(), 59.8 * 1.1, 1e-9);
+  EXPECT_EQ(json["dadsim"]["build"], "abc123");
+  EXPECT_NE(html.find("<p class=\"verdict\">" + verdict(report) + "</p>"), std::string::npos);
+  EXPECT_NE(html.find("<p class=\"kind\">dadsim plan</p>"), std::string::npos);
+  EXPECT_EQ(html.find("src="), std::string::npos);
+}
+
+TEST(PlanPage, AnEndThatIsOpenIsNull) {
+  PlanReport report = plan_sample();
+  report.answers[0].trial.scatter->high = std::numeric_limits<double>::infinity();
+  report.answers[0].safe.reset();
+  const PlanJson json = data_of(to_html(report));
+  EXPECT_TRUE(json["answers"][0]["trial"]["high"].is_null());
+  EXPECT_TRUE(json["answers"][0]["band"]["safe"].is_null());
+}
+
+TEST(PlanPage, KeepsHostileNamesAsText) {
+  const std::string hostile = R"(</script><script>alert(1)</script><!-- <script> {{script}} {{ & "quoted" \ é)";
+  PlanReport report = plan_sample();
+  report.scenario_name = report.description = report.currency = report.answers[0].run = hostile;
+  report.answers[0].tried[0].value = hostile;
+  const std::string html = to_html(report);
+  EXPECT_EQ(data_of(html), PlanJson::parse(to_json(report)));
+  EXPECT_EQ(html.find("<script>alert"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace dadsim::report

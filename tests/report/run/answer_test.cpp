@@ -1,0 +1,162 @@
+#include "report/run/answer.hpp"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "report/explain/comparison.hpp"
+#include "report/sample.hpp"
+
+namespace dadsim::report {
+namespace {
+
+/// Gradient sharing and a compressor on a workload: 1,000 known steps of half a second each, and 600 that take less.
+Result two_at_scale() {
+  Result result = sample_scale_result();
+  RunResult plain = result.runs[0];
+  plain.spec = sample_spec("gradient-sharing", "gradient-sharing");
+  plain.is_baseline = true;
+  plain.at_scale->relative.ratio = estimate::Estimate{1, 1, 1};
+  plain.at_scale->time = plain.at_scale->time_band = estimate::Estimate{2000, 1800, 2200};
+  plain.step_seconds = 2;
+  result.runs = {plain, result.runs[0]};
+  for (RunResult& run : result.runs) run.step_band.reset();
+  return result;
+}
+
+TEST(Answer, IsOfTheWorkloadWhereItsStepsAreKnownAndOfTheNetworkThatLearnedSecond) {
+  const Answer answer = answer_to(two_at_scale());
+  const std::vector<std::string> sentences = in_words(answer.statements);
+  EXPECT_EQ(answer.metric, Metric::time_at_scale);
+  EXPECT_EQ(answer.of, "resnet-50");
+  ASSERT_EQ(answer.ranking.size(), 2U);
+  EXPECT_EQ(answer.ranking[0].run, 1U);
+  EXPECT_EQ(answer.ranking[0].seconds, 840);
+  EXPECT_EQ(answer.ranking[0].low, 660);
+  ASSERT_EQ(sentences.size(), 2U);
+  EXPECT_EQ(sentences[0],
+            "rank-dad trains resnet-50 to 75.9 % top-1 first, in 14 min 0 s (11 min 0 s … 19 min 10 s): 2.4 times (1.8 "
+            "… 3.0) "
+            "faster than gradient-sharing (33 min 20 s).");
+  EXPECT_TRUE(sentences[1].starts_with(
+      "On the network that learned (MLP 4-3-2 (23 parameters), batch 32 per worker), each step as long as one of "
+      "resnet-50: "))
+      << sentences[1];
+}
+
+TEST(Answer, IsOpenWhereIntervalsOfRelativeStepsLeaveItOpen) {
+  Result result = two_at_scale();
+  for (RunResult& run : result.runs)
+    run.step_band = StepBand{run.step_seconds * 0.9, run.step_seconds * 1.1, {{"compute.assumed", 1, "a"}}, "assumed"};
+  result.runs[0].at_scale->time = result.runs[0].at_scale->time_band = estimate::Estimate{900, 800, 1000};
+  const std::string open = in_words(answer_to(result).statements)[0];
+  EXPECT_NE(open.find("rank-dad and gradient-sharing cannot be told apart (1.1; 0.80 … 1.3): "), std::string::npos)
+      << open;
+}
+
+TEST(Answer, IsTheStepWhereNoStepsAreKnown) {
+  Result result = two_at_scale();
+  result.scale->known.reset();
+  for (RunResult& run : result.runs) run.at_scale->time.reset();
+  const Answer answer = answer_to(result);
+  const std::vector<std::string> sentences = in_words(answer.statements);
+  EXPECT_EQ(answer.metric, Metric::time_per_step);
+  EXPECT_EQ(sentences[0],
+            "rank-dad takes the shortest step of resnet-50, 500 ms: 4.00 times faster than gradient-sharing (2.00 s).");
+  EXPECT_EQ(sentences[1], "How many steps resnet-50 needs is not known here, and so its time to accuracy is not.");
+  EXPECT_EQ(sentences[2],
+            "With the steps that each needs counted, rank-dad is first: its relative steps times a step are 2.67 times "
+            "less than those of gradient-sharing.");
+}
+
+TEST(Answer, OfAQuickerStepWhoseStepsNobodyCountedIsNoWinner) {
+  Result result = two_at_scale();
+  result.timing_only = result.stand_in = true;
+  result.learned_on.clear();
+  result.runs[1].at_scale->relative = {std::nullopt, "nothing was learned"};
+  result.runs[1].at_scale->time.reset();
+  result.runs[1].at_scale->time_band.reset();
+  result.runs[0].throughput = Throughput{1024, 1'048'576, 0.4, 0.8};
+  const Answer answer = answer_to(result);
+  const std::vector<std::string> sentences = in_words(answer.statements);
+  EXPECT_EQ(answer.metric, Metric::time_at_scale);
+  ASSERT_EQ(answer.ranking.size(), 1U);
+  ASSERT_EQ(sentences.size(), 3U);
+  EXPECT_TRUE(sentences[0].starts_with("gradient-sharing trains resnet-50 to")) << sentences[0];
+  EXPECT_EQ(sentences[1],
+            "How many more steps than gradient sharing rank-dad (a step: 500 ms) takes is not known; a step of "
+            "gradient-sharing takes 2.00 s.");
+  EXPECT_EQ(
+      sentences[2],
+      "gradient-sharing does 1,024 samples (1.05 M tokens) a second, at 40.0 % of the devices' peak; 2 workers do "
+      "80.0 % of what they would do each alone.");
+}
+
+Compared::Side side_of(double step_seconds, const std::string& causes) {
+  Compared::Side side{.algorithm = "gradient-sharing", .causes = causes};
+  side.seconds = side.step_seconds = side.contender.seconds = step_seconds;
+  return side;
+}
+
+Compared compared(double before, double after) {
+  return {"gradient-sharing", Metric::time_per_step, "gpt-2-medium",
+          side_of(before, "81 % of the step was bandwidth (8 links nic-#_UP)"),
+          side_of(after, "68 % of the step was bandwidth")};
+}
+
+TEST(Comparison, SaysHowMuchFasterAndWhy) {
+  const Compared run = compared(0.484, 0.293);
+  EXPECT_EQ(sentence_on(run, "nic=200Gbps"),
+            "gradient-sharing, nic=200Gbps: 1.65 times faster: a step of gpt-2-medium takes 293 ms instead of 484 ms; "
+            "before, 81 % of the step was bandwidth (8 links nic-#_UP).");
+  Compared slower = run;
+  std::swap(slower.before, slower.after);
+  EXPECT_NE(sentence_on(slower, "b")
+                .find("1.65 times slower: a step of gpt-2-medium takes 484 ms instead of 293 ms; "
+                      "after, 81 %"),
+            std::string::npos)
+      << sentence_on(slower, "b");
+  const Compared same = compared(0.484, 0.4841);
+  EXPECT_NE(sentence_on(same, "b").find("no difference: a step of gpt-2-medium takes 484 ms on both sides"),
+            std::string::npos);
+}
+
+// 64 GPUs instead of 32 at twice the batch: a longer step, and more tokens per second.
+TEST(Comparison, OtherWorkInAStepIsComparedByThroughput) {
+  Compared run = compared(1.0, 1.17);
+  run.before.samples_per_second = 256;
+  run.after.samples_per_second = 512 / 1.17;
+  EXPECT_TRUE(run.other_work());
+  EXPECT_EQ(sentence_on(run, "gpus=64"),
+            "gradient-sharing, gpus=64: 1.71 times the throughput: 438 samples/s instead of 256 (a step of "
+            "gpt-2-medium has 2 "
+            "times the samples and takes 1.17 s instead of 1.00 s).");
+}
+
+TEST(Comparison, EqualWithinTheMarginIsSaid) {
+  EXPECT_NE(
+      sentence_on(compared(0.484, 0.47), "b").find("b: equal within 5 %: a step of gpt-2-medium takes 470 ms instead"),
+      std::string::npos);
+}
+
+// Federated averaging with failures was "6.68 times faster than without": the two are other methods.
+TEST(Comparison, OtherMethodsUnderOneLabelAreNamed) {
+  Compared run = compared(0.484, 0.293);
+  run.after.algorithm = "fedavg";
+  EXPECT_NE(
+      sentence_on(run, "b").find("; the two are other methods (gradient-sharing and fedavg), and not the conditions "
+                                 "alone."),
+      std::string::npos);
+}
+
+TEST(Comparison, SaysHowNearATargetCameThatIsNeverReached) {
+  Compared run{"dad", Metric::time_to_target, "MLP"};
+  run.before.best_accuracy = 0.858;
+  run.after.best_accuracy = 0.96;
+  run.after.seconds = 12;
+  EXPECT_EQ(sentence_on(run, "batch=64"),
+            "dad, batch=64: the target is never reached (best 85.8 %) before, and is reached in 12.0 s after.");
+}
+
+}  // namespace
+}  // namespace dadsim::report

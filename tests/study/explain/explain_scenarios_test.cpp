@@ -1,0 +1,186 @@
+// Every shipped scenario is explained, and what its JSON names as a bottleneck is held against the JSON's own what-ifs.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <regex>
+#include <set>
+
+#include "report/explain/explanation.hpp"
+#include "scenario/load.hpp"
+#include "study/explain/explain.hpp"
+#include "study/setting/catalog.hpp"
+#include "support/diagnostics.hpp"
+
+namespace dadsim::study {
+namespace {
+
+using Json = nlohmann::json;
+
+const std::filesystem::path kShipped = DADSIM_SOURCE_DIR "/scenarios";
+
+/// What makes a scenario small enough: fewer of the same machines, fewer of the same rounds.
+const std::map<std::string, std::vector<std::string>> kShrunk{
+    {"bert-1024", {"workers.worker.hosts=gpu-[0-15]"}},
+    {"compression", {"training.epochs=0.02"}},
+    {"drift", {"training.epochs=0.2", "run[*].duration=1800", "run[*].interval=1"}},
+    {"gossip", {"training.epochs=0.1"}},
+    {"flexible-vit", {"workers.worker.hosts=site-[1-2]", "timed-as.workload=resnet-18"}},
+    {"hospitals-federated", {"training.epochs=0.2"}},
+    {"gpt-175b",
+     {"platform.gpu-cluster.nodes=2", "workers.worker.hosts=gpu-[0-15]", "workers.memory=ignore", "timed-as.batch=4",
+      "timed-as.tensor=4", "timed-as.pipeline=2"}},
+    {"gpt2-medium", {"platform.gpu-cluster.nodes=2", "workers.worker.hosts=gpu-[0-15]"}},
+    {"phones", {"workers.worker[1].hosts=phone-[1-8]", "workers.worker[2].hosts=tablet-[1-2]", "training.epochs=0.1"}},
+    {"stragglers", {"workers.worker.hosts=client-[1-8]", "training.epochs=0.1"}},
+};
+
+/// What they send is decided by the numbers that they are given.
+const std::set<std::string> kLearned{"compression", "drift", "hospitals-federated"};
+
+std::vector<std::string> names() {
+  std::vector<std::string> all;
+  for (const auto& entry : std::filesystem::directory_iterator(kShipped)) {
+    if (entry.path().extension() == ".xml") all.push_back(entry.path().stem().string());
+  }
+  std::ranges::sort(all);
+  return all;
+}
+
+/// Folders in which published data may lie; the variable that names one counts first.
+void name_folder_with_data() {
+  if (std::getenv("DADSIM_DATA") != nullptr) return;
+  const std::filesystem::path beside = std::filesystem::path(DADSIM_SOURCE_DIR).parent_path() / "shared" / "data";
+  if (std::filesystem::exists(beside)) setenv("DADSIM_DATA", beside.c_str(), 1);
+}
+
+/// As `dadsim explain --json` writes it, of steps that are recorded without learning. None where data are missing.
+std::optional<Json> explained(const std::string& name) {
+  const auto shrunk = kShrunk.find(name);
+  try {
+    scenario::Scenario scenario =
+        load_scenario((kShipped / (name + ".xml")).string(),
+                      shrunk == kShrunk.end() ? std::vector<std::string>() : shrunk->second, make_catalog());
+    scenario.timing_only = !kLearned.contains(name);
+    scenario = as_explained(scenario);
+    return Json::parse(to_json(explain_scenario(scenario, learn_scenario(scenario, nullptr, false), false)));
+  } catch (const InputError& error) {
+    if (std::string(error.what()).find("DADSIM_DATA") == std::string::npos) throw;
+    return std::nullopt;
+  }
+}
+
+/// The what-if with these words.
+const Json* tried(const Json& run, const std::string& words) {
+  for (const Json& one : run["what_if"]) {
+    if (one["words"] == words) return &one;
+  }
+  return nullptr;
+}
+
+/// Whether a change of `on` is a change of what `pattern` names, by their letters: numbers and directions fall out.
+bool speaks_of(const std::string& on, const std::string& pattern) {
+  if (on == "*") return true;
+  const auto letters = [](std::string text) {
+    text = std::regex_replace(text, std::regex("_(UP|DOWN)$"), "");
+    return std::regex_replace(text, std::regex("[0-9]+"), "#");
+  };
+  return letters(pattern) == letters(on) || pattern.ends_with("(" + on + ")");
+}
+
+/// What is wrong with what a run names; empty where a what-if confirms each or the text says why not.
+std::vector<std::string> unconfirmed(const Json& run) {
+  std::vector<std::string> wrong;
+  for (const Json& cause : run["causes"]) {
+    const std::string kind = cause["kind"];
+    for (const Json& part : cause["on"]) {
+      const double share = part["share"];
+      if (share < 0.01) continue;
+      const std::string what = run["label"].get<std::string>() + ": " + kind + " of " + part["pattern"].dump();
+      if (part["tried"].is_null()) {
+        if (part["why_not"] == "") wrong.push_back(what + " was not tried, and nothing says why");
+        if (kind == "bandwidth" || kind == "latency") wrong.push_back(what + " was not tried");
+        continue;
+      }
+      const Json* change = tried(run, part["tried"]);
+      if (change == nullptr) {
+        wrong.push_back(what + ": what was tried is not among the what-ifs");
+        continue;
+      }
+      // A route is made of links of several kinds.
+      if (kind != "latency" && !speaks_of((*change)["on"], part["pattern"]))
+        wrong.push_back(what + ": another one was tried");
+      if ((*change)["saving"] != part["saving_if_twice_as_fast"]) wrong.push_back(what + " saves something else");
+      if (kind == "bandwidth" && (*change)["kind"] != "bandwidth") wrong.push_back(what + ": of another kind");
+      // Twice as fast half of a share can go; a quarter of that is a confirmation.
+      const double saving = (*change)["saving"];
+      if (saving < share / 8 && part["why_not"] == "") wrong.push_back(what + " saves next to nothing");
+      // A reason that names a change says of it what came out.
+      const std::string why = part["why_not"];
+      for (const Json& other : run["what_if"]) {
+        const std::string words = other["words"].get<std::string>() + " saves ";
+        const std::size_t at = why.find(words);
+        if (at == std::string::npos) continue;
+        if (std::abs(std::stod(why.substr(at + words.size())) - 100 * std::max(0.0, other["saving"].get<double>())) >
+            0.051)
+          wrong.push_back(what + ": the reason has another number: " + why);
+      }
+    }
+  }
+  for (const Json& words : run["most_useful"]) {
+    const Json* best = tried(run, words);
+    if (best == nullptr || (*best)["saving"] < 0.01) wrong.push_back("advice that is useless: " + words.dump());
+  }
+  return wrong;
+}
+
+class ExplainedScenario : public testing::TestWithParam<std::string> {};
+
+TEST_P(ExplainedScenario, ConfirmsWhatItNamesOrSaysWhyNot) {
+  name_folder_with_data();
+  const std::optional<Json> json = explained(GetParam());
+  if (!json) GTEST_SKIP() << "its data are published elsewhere; DADSIM_DATA names a folder with them";
+  ASSERT_FALSE((*json)["runs"].empty());
+  for (const Json& run : (*json)["runs"]) {
+    EXPECT_EQ(unconfirmed(run), std::vector<std::string>());
+    EXPECT_FALSE(run["what_if"].empty());
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Shipped, ExplainedScenario, testing::ValuesIn(names()), [](const auto& scenario) {
+  std::string name = scenario.param;
+  std::ranges::replace(name, '-', '_');
+  return name;
+});
+
+/// The check itself finds what is wrong.
+TEST(ExplainedScenarioCheck, FindsWhatIsUnconfirmed) {
+  const std::optional<Json> json = explained("hospitals");
+  ASSERT_TRUE(json);
+  std::size_t emptied = 0;
+  for (Json run : (*json)["runs"]) {
+    for (Json& cause : run["causes"]) {
+      for (Json& part : cause["on"]) {
+        if (part["share"] < 0.01 || part["why_not"] == "") continue;
+        part["why_not"] = "";
+        ++emptied;
+      }
+    }
+    const bool some = std::ranges::any_of(run["causes"], [](const Json& cause) {
+      return std::ranges::any_of(cause["on"], [](const Json& part) {
+        return part["share"] >= 0.01 && !part["saving_if_twice_as_fast"].is_null() &&
+               part["saving_if_twice_as_fast"] < part["share"].template get<double>() / 8;
+      });
+    });
+    EXPECT_EQ(!unconfirmed(run).empty(), some) << run["label"];
+  }
+  EXPECT_GT(emptied, 0U);
+}
+
+}  // namespace
+}  // namespace dadsim::study

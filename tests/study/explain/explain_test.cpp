@@ -1,0 +1,164 @@
+#include "study/explain/explain.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "report/explain/explanation.hpp"
+#include "scenario/load.hpp"
+#include "study/one_line.hpp"
+#include "study/run/experiment.hpp"
+#include "study/setting/catalog.hpp"
+#include "support/diagnostics.hpp"
+#include "support/temporary_folder.hpp"
+
+namespace dadsim::study {
+namespace {
+
+using namespace test::one_line;  // NOLINT(google-build-using-namespace): its numbers
+
+class Explain : public ::testing::Test {
+ protected:
+  Explain() {
+    path_ = folder_.path("scenario.xml");
+    std::ofstream(path_) << test::one_line::scenario();
+    scenario_ = load_scenario(path_, {}, make_catalog());
+    learned_ = learn_scenario(scenario_, nullptr, false);
+    explanation_ = explain_scenario(scenario_, learned_, false);
+  }
+
+  const report::WhatIf& what_if(report::WhatIf::Kind kind, const std::string& on) const {
+    const auto found = std::ranges::find_if(
+        explanation_.what_ifs, [&](const report::WhatIf& one) { return one.kind == kind && one.on == on; });
+    if (found == explanation_.what_ifs.end()) throw std::runtime_error("no such what-if");
+    return *found;
+  }
+
+  /// The scenario itself with something set, learned and timed afresh.
+  report::RunResult fresh(const std::string& override_text) const {
+    return run_experiment(load_scenario(path_, {override_text}, make_catalog()), false).runs.front();
+  }
+
+  test::TemporaryFolder folder_;
+  std::string path_;
+  scenario::Scenario scenario_;
+  Learned learned_;
+  report::Explanation explanation_;
+};
+
+TEST_F(Explain, TheCriticalPathIsTheStep) {
+  const report::RunResult& run = explanation_.result.runs.front();
+  double sum = 0;
+  for (const step::Bound& bound : run.bounds) sum += bound.seconds;
+  EXPECT_NEAR(sum, run.step_seconds, 1e-9);
+  const double step = computing + 2 * latency + bytes / up + bytes / down;
+  EXPECT_NEAR(run.step_seconds, step, 1e-4 * step);
+}
+
+TEST_F(Explain, ChangesAreAsIfTheScenarioHadThem) {
+  // Bit for bit: the same numbers go into the simulation.
+  const report::Effect& line = what_if(report::WhatIf::Kind::bandwidth, "site-# up").effects.front();
+  EXPECT_EQ(line.target_seconds, fresh("platform.federation.sites.up=20Mbps").target_seconds);
+  EXPECT_EQ(line.step_seconds, fresh("platform.federation.sites.up=20Mbps").step_seconds);
+  const report::Effect& latencies = what_if(report::WhatIf::Kind::latency, "*").effects.front();
+  EXPECT_EQ(latencies.target_seconds, fresh("platform.federation.sites.latency=2.5ms").target_seconds);
+  const report::Effect& device = what_if(report::WhatIf::Kind::device, "worker").effects.front();
+  EXPECT_NEAR(*device.target_seconds, fresh("device[worker].step-time=5ms").target_seconds, 1e-4);
+}
+
+TEST_F(Explain, WhatIsSavedIsWhatTheFormulaSaysAndComesInItsOrder) {
+  const double step = computing + 2 * latency + bytes / up + bytes / down;
+  const report::WhatIf& line = what_if(report::WhatIf::Kind::bandwidth, "site-# up");
+  EXPECT_NEAR(saving_of(explanation_, 0, line), bytes / up / 2 / step, 1e-3);
+  EXPECT_NEAR(saving_of(explanation_, 0, what_if(report::WhatIf::Kind::latency, "*")), latency / step, 1e-3);
+  EXPECT_NEAR(saving_of(explanation_, 0, what_if(report::WhatIf::Kind::device, "worker")), computing / 2 / step, 1e-3);
+  const std::vector<const report::WhatIf*> best = most_useful(explanation_, 0, 3);
+  ASSERT_EQ(best.size(), 3U);
+  EXPECT_EQ(best[0], &line);
+  EXPECT_GE(saving_of(explanation_, 0, *best[0]), saving_of(explanation_, 0, *best[1]));
+  EXPECT_GE(saving_of(explanation_, 0, *best[1]), saving_of(explanation_, 0, *best[2]));
+}
+
+TEST_F(Explain, ALargerBatchIsPromisedFewerStepsAndNoAdvice) {
+  const report::WhatIf& batch = explanation_.what_ifs[static_cast<std::size_t>(
+      std::ranges::find(explanation_.what_ifs, report::WhatIf::Kind::batch, &report::WhatIf::kind) -
+      explanation_.what_ifs.begin())];
+  EXPECT_EQ(batch.factor, 2);
+  EXPECT_FALSE(batch.assumption.empty());
+  for (const report::WhatIf* best : most_useful(explanation_, 0, 100)) {
+    EXPECT_NE(best->kind, report::WhatIf::Kind::batch);
+    EXPECT_NE(best->kind, report::WhatIf::Kind::limit);
+  }
+}
+
+TEST_F(Explain, LimitsBoundWhatCanBeHad) {
+  double network = 0;
+  double devices = 0;
+  for (const report::WhatIf& one : explanation_.what_ifs) {
+    if (one.kind != report::WhatIf::Kind::limit) continue;
+    (one.description.starts_with("a network") ? network : devices) = saving_of(explanation_, 0, one);
+  }
+  const double step = computing + 2 * latency + bytes / up + bytes / down;
+  EXPECT_NEAR(network, 1 - computing / step, 1e-3);
+  EXPECT_NEAR(devices, computing / step, 1e-3);
+}
+
+TEST_F(Explain, TableAndJsonSayTheSame) {
+  const std::string table = to_table(explanation_);
+  EXPECT_NE(table.find("Most useful"), std::string::npos);
+  EXPECT_NE(table.find("twice the bandwidth of site-1 up (10 Mbit/s, 5.00 ms)"), std::string::npos) << table;
+  const auto json = nlohmann::json::parse(to_json(explanation_));
+  EXPECT_EQ(json["runs"][0]["what_if"].size(), explanation_.what_ifs.size());
+  EXPECT_EQ(json["runs"][0]["most_useful"][0], "twice the bandwidth of site-1 up (10 Mbit/s, 5.00 ms)");
+}
+
+/// What is tried is compared on a sample of the steps; that is told, and what comes out is what all of them say.
+TEST(ExplainOnASample, SavesWhatAllStepsSave) {
+  test::TemporaryFolder folder;
+  const std::string path = folder.path("scenario.xml");
+  std::string text = test::one_line::scenario();
+  text.replace(text.find("algorithm=\"gradient-sharing\""), 28, "algorithm=\"rank-dad\" cap=\"16\"");
+  text.replace(text.find("count=\"1\""), 9, "count=\"3\"");
+  text.replace(text.find("hosts=\"site-1\""), 14, "hosts=\"site-[1-3]\"");
+  text.replace(text.find("<model>"), 7, "<model><dense units=\"32\" activation=\"relu\"/>");
+  std::ofstream(path) << text;
+  const auto explain = [&](const std::vector<std::string>& overrides) {
+    const scenario::Scenario scenario = load_scenario(path, overrides, make_catalog());
+    return explain_scenario(scenario, learn_scenario(scenario, nullptr, false), false);
+  };
+  const report::Explanation sample = explain({});
+  ASSERT_EQ(sample.notes.size(), 1U);
+  EXPECT_NE(sample.notes.front().find("on a sample"), std::string::npos) << sample.notes.front();
+  const report::Explanation all = explain({"network.timed-steps=1000000"});
+  EXPECT_TRUE(all.notes.empty());
+  EXPECT_EQ(sample.result.runs.front().step_seconds, all.result.runs.front().step_seconds);
+  ASSERT_EQ(sample.what_ifs.size(), all.what_ifs.size());
+  for (std::size_t i = 0; i < all.what_ifs.size(); ++i) {
+    EXPECT_NEAR(saving_of(sample, 0, sample.what_ifs[i]), saving_of(all, 0, all.what_ifs[i]), 0.002)
+        << all.what_ifs[i].description;
+  }
+}
+
+TEST(Change, OfAPlatformIsAsIfItHadBeenBuiltSo) {
+  const test::TemporaryFolder folder;
+  const auto seconds_with = [&](const std::string& line, const std::string& change) {
+    std::string text = test::one_line::scenario();
+    const std::string old = R"(up="10Mbps" down="1Gbps" latency="5ms" transport="plain"/></federation>)";
+    const std::size_t at = text.find(old);
+    if (at == std::string::npos) throw std::logic_error("another scenario");
+    text.replace(at, old.size(), line + R"( transport="plain"/></federation>)" + change);
+    const std::string path = folder.write("changed.xml", text);
+    return run_experiment(load_scenario(path, {}, make_catalog()), false).runs.front().total_seconds;
+  };
+  const double built = seconds_with(R"(up="40Mbps" down="1Gbps" latency="2.5ms")", "");
+  EXPECT_EQ(seconds_with(R"(up="10Mbps" down="1Gbps" latency="5ms")",
+                         R"(<change link="site-* up" bandwidth-factor="4"/><change link="*" latency-factor="0.5"/>)"),
+            built);
+  EXPECT_THROW(seconds_with(R"(up="10Mbps" down="1Gbps" latency="5ms")", R"(<change link="nowhere"/>)"), InputError);
+}
+
+}  // namespace
+}  // namespace dadsim::study

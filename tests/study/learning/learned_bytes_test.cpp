@@ -1,0 +1,75 @@
+#include "study/learning/learned_bytes.hpp"
+
+#include <gtest/gtest.h>
+
+#include "algorithms/registry.hpp"
+#include "scenario/load.hpp"
+#include "study/setting/catalog.hpp"
+#include "study/sweep/tiny_sweep.hpp"
+#include "support/temporary_folder.hpp"
+
+namespace dadsim::study {
+namespace {
+
+/// One run of every algorithm there is.
+Learned learn_all() {
+  std::string runs;
+  for (const algorithms::AlgorithmInfo& info : algorithms::algorithm_registry().all()) {
+    if (info.optimizer == algorithms::Needs::plain_sgd) continue;  // the scenario has Adam
+    runs += "<run algorithm=\"" + info.name + "\"/>\n";
+  }
+  const test::TemporaryFolder folder;
+  const std::string path = folder.write("scenario.xml", test::tiny_scenario("", runs));
+  return learn_scenario(load_scenario(path, {}, make_catalog()), nullptr, false);
+}
+
+bool same(const step::Evaluation& a, const step::Evaluation& b) {
+  return a.step == b.step && a.loss == b.loss && a.accuracy == b.accuracy && a.auc == b.auc && a.sites == b.sites;
+}
+
+bool same(const step::EpochRanks& a, const step::EpochRanks& b) {
+  return a.epoch == b.epoch && a.site == b.site && a.merged == b.merged;
+}
+
+TEST(LearnedBytes, EveryAlgorithmComesBackAsItWas) {
+  const Learned learned = learn_all();
+  ASSERT_GE(learned.runs.size(), 7U);
+  for (const LearnedRunPtr& run : learned.runs) {
+    const LearnedRunPtr back = learned_from_bytes(to_bytes(*run));
+    ASSERT_NE(back, nullptr);
+    EXPECT_EQ(back->shape, run->shape);
+    EXPECT_EQ(back->data, run->data);
+    EXPECT_EQ(back->remark, run->remark);
+    EXPECT_EQ(back->has_batch_statistics, run->has_batch_statistics);
+    const step::Trajectory& a = back->trajectory;
+    const step::Trajectory& b = run->trajectory;
+    EXPECT_EQ(a.structures, b.structures);
+    EXPECT_EQ(a.distinct_steps, b.distinct_steps);
+    EXPECT_EQ(a.steps, b.steps);
+    EXPECT_EQ(a.steps_per_epoch, b.steps_per_epoch);
+    EXPECT_EQ(a.diverged_at, b.diverged_at);
+    EXPECT_TRUE(std::ranges::equal(a.curve, b.curve, [](const auto& x, const auto& y) { return same(x, y); }));
+    EXPECT_TRUE(std::ranges::equal(a.ranks, b.ranks, [](const auto& x, const auto& y) { return same(x, y); }));
+    EXPECT_GT(b.curve.size(), 1U);
+  }
+}
+
+TEST(LearnedBytes, DamagedBytesAreNoOtherRun) {
+  const Learned learned = learn_all();
+  const std::string bytes = to_bytes(*learned.runs.back());
+  for (std::size_t size = 0; size < bytes.size(); size += 1 + size / 10)
+    EXPECT_EQ(learned_from_bytes(bytes.substr(0, size)), nullptr) << size;
+  for (std::size_t i = 0; i < bytes.size(); i += 1 + i / 50) {
+    std::string damaged = bytes;
+    damaged[i] = static_cast<char>(damaged[i] ^ 0x10);
+    // Compressed bytes may be damaged without a loss: another of two equal places is copied.
+    const LearnedRunPtr read = learned_from_bytes(damaged);
+    if (read) {
+      EXPECT_EQ(to_bytes(*read), bytes) << "byte " << i;
+    }
+  }
+  EXPECT_EQ(learned_from_bytes(""), nullptr);
+}
+
+}  // namespace
+}  // namespace dadsim::study

@@ -1,0 +1,123 @@
+#include "study/measured/calibrate.hpp"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "scenario/load.hpp"
+#include "sim/device.hpp"
+#include "spec/workload.hpp"
+#include "study/setting/catalog.hpp"
+#include "study/setting/plain_step.hpp"
+#include "support/diagnostics.hpp"
+
+namespace dadsim::study {
+namespace {
+
+/// Nobody sells it: a device whose class says other constants than those that it has.
+spec::DeviceSpec invented_device() {
+  spec::DeviceSpec device = sim::device_catalog().at("v100-pcie");
+  device.name = "invented";
+  device.memory_efficiency = 0.71;
+  device.efficiencies = {{spec::LayerKind::convolution, spec::Precision::fp16, 0.47},
+                         {spec::LayerKind::dense, spec::Precision::fp16, 0.58}};
+  return device;
+}
+
+/// A line of measurements, as the device takes.
+std::string measured_line(const spec::DeviceSpec& device, const std::string& workload, std::int64_t batch,
+                          double factor = 1) {
+  static const PlainSteps steps;
+  const step::Schedule schedule =
+      steps.of(spec::workload_registry().find(workload)->shape(), batch, spec::Precision::fp16);
+  return fmt::format("{},{},fp16,{:.9g}ms\n", workload, batch, 1e3 * factor * seconds_of(device, schedule));
+}
+
+std::string read_error(const std::string& text) {
+  try {
+    (void)read_measurements("m.csv", text, make_catalog());
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+std::string fit_error(const std::string& text) {
+  try {
+    (void)calibrate(sim::device_catalog().at("v100-pcie"), read_measurements("m.csv", text, make_catalog()), "m.csv");
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Calibrate, ThreeStepsOfAnInventedDeviceGiveItsConstantsBack) {
+  const spec::DeviceSpec device = invented_device();
+  const std::string text = "workload,batch,precision,time\n" + measured_line(device, "resnet-50", 256) +
+                           measured_line(device, "bert-base", 64) + measured_line(device, "vgg-16", 64);
+  const std::vector<Measurement> measured = read_measurements("m.csv", text, make_catalog());
+  ASSERT_EQ(measured.size(), 3U);
+  const Calibration found = calibrate(sim::device_catalog().at("v100-pcie"), measured, "m.csv");
+  EXPECT_NEAR(found.device.efficiency(spec::LayerKind::convolution, spec::Precision::fp16) / 0.47, 1, 0.02);
+  EXPECT_NEAR(found.device.efficiency(spec::LayerKind::dense, spec::Precision::fp16) / 0.58, 1, 0.02);
+  EXPECT_NEAR(found.device.memory_efficiency / 0.71, 1, 0.02);
+  EXPECT_LT(found.spread, 1e-3);
+  // Three measurements tell three constants, and no more.
+  EXPECT_EQ(std::ranges::count_if(found.constants, &CalibratedConstant::fitted), 3);
+  EXPECT_EQ(found.device.launch_overhead, device.launch_overhead);
+  const std::string element = scenario::print_device(found.device);
+  EXPECT_NE(element.find("source=\"one's own measurements: resnet-50, bert-base, vgg-16\""), std::string::npos)
+      << element;
+}
+
+TEST(Calibrate, OneStepTellsOneEfficiencyAndTheRestStays) {
+  const spec::DeviceSpec base = sim::device_catalog().at("v100-pcie");
+  const std::vector<Measurement> measured =
+      read_measurements("m.csv", "workload,batch,time\nresnet-50,128,300/s\n", make_catalog());
+  const Calibration found = calibrate(base, measured, "m.csv");
+  EXPECT_NEAR(found.seconds.at(0), 128.0 / 300, 1e-6);
+  EXPECT_EQ(std::ranges::count_if(found.constants, &CalibratedConstant::fitted), 1);
+  EXPECT_EQ(found.device.memory_efficiency, base.memory_efficiency);
+  EXPECT_EQ(found.device.efficiency(spec::LayerKind::dense, spec::Precision::fp32),
+            base.efficiency(spec::LayerKind::dense, spec::Precision::fp32));
+}
+
+TEST(Calibrate, ContradictionsAreRefusedWithBothLines) {
+  EXPECT_EQ(read_error("workload,batch,time\nresnet-50,128,300ms\n# the same again\nresnet-50,128,400ms\n"),
+            "m.csv:4: resnet-50 with 128 samples takes 400 ms here and 300 ms in line 2; one of the two, or both "
+            "within 10 %");
+  EXPECT_EQ(read_error("workload,batch,time\nresnet-50,128,300ms\nresnet-50,256,250ms\n"),
+            "m.csv:3: resnet-50 takes 300 ms with 128 samples (line 2) and 250 ms, which is less, with 256 (line 3); "
+            "more samples take no less time, to within 5 %");
+  // No efficiency of convolutions gives both.
+  const spec::DeviceSpec device = invented_device();
+  const std::string error =
+      fit_error("workload,batch,precision,time\n" + measured_line(device, "resnet-50", 128) +
+                measured_line(device, "resnet-101", 64, 2) + measured_line(device, "resnet-152", 64) +
+                measured_line(device, "resnet-18", 128));
+  EXPECT_TRUE(error.starts_with("m.csv:3: resnet-101 with 64 samples in fp16 takes")) << error;
+  EXPECT_NE(error.find("no device of this kind does both"), std::string::npos) << error;
+  // Quicker than the peak.
+  EXPECT_NE(fit_error("workload,batch,time\nresnet-50,128,1ms\n").find("at least with the peaks"), std::string::npos);
+}
+
+TEST(Calibrate, EverythingWrongWithAFileIsSaidAtOnce) {
+  EXPECT_EQ(read_error("workload,batch,time,precision,gpus\nresnet-5,128,300ms,fp32,1\nresnet-50,0,300ms,fp32,1\n"
+                       "resnet-50,128,300,fp32,1\nresnet-50,128,300ms,fp31,1\nresnet-50,128,300ms,fp32,8\n"
+                       "resnet-50,128\n"),
+            "m.csv:2: no workload is called 'resnet-5'; did you mean 'resnet-50'?\n"
+            "m.csv:3: batch '0' is no number of samples; a whole number from 1 on\n"
+            "m.csv:4: time '300' is none; the time of a step with its unit, as 321ms, or samples per second, as 398/s\n"
+            "m.csv:5: no precision is called 'fp31'; did you mean 'fp32'?\n"
+            "m.csv:6: a step of 8 GPUs, in which messages take part; steps of one device alone\n"
+            "m.csv:7: 2 cells for 5 columns; workload,batch,time,precision,gpus");
+  EXPECT_EQ(read_error("workload,batches,time\n"),
+            "m.csv:1: no column is called 'batches'; did you mean 'batch'?\n"
+            "m.csv:1: no column 'batch'; workload,batch,time in the first line");
+  EXPECT_EQ(read_error(""),
+            "m.csv: no measurements; a first line of columns, as workload,batch,time, and a line for each");
+}
+
+}  // namespace
+}  // namespace dadsim::study
