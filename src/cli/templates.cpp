@@ -8,7 +8,7 @@
 namespace dadsim::cli {
 namespace {
 
-constexpr std::string_view kSchemaOfTemplates = "../../scenario/scenario.xsd";
+constexpr std::string_view kSchemaOfTemplates = "../../../build/release/share/dadsim/scenario.xsd";
 
 std::string between(std::string_view text, std::string_view before, std::string_view behind) {
   const std::size_t begin = text.find(before);

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <memory>
 #include <new>
+#include <regex>
 #include <stdexcept>
 
 #include "scenario/language/rule.hpp"
@@ -23,6 +24,14 @@ using Open = XmlWriter::Open;
 void document(XmlWriter& xml, const std::string& words) {
   const Open annotation(xml, "xs:annotation");
   Open(xml, "xs:documentation").content(words);
+}
+
+/// What an attribute means, without the links that a page has.
+std::string words_of(const AttributeRule& rule) {
+  std::string words = rule.words;
+  if (!rule.left_out.empty()) words += fmt::format(" Default: {}.", rule.left_out);
+  static const std::regex kLink(R"(\[([^\]]*)\]\([^)]*\))");
+  return std::regex_replace(words, kLink, "$1");
 }
 
 void facet(XmlWriter& xml, const char* name, const auto& value) { Open(xml, name).set("value", value); }
@@ -110,7 +119,7 @@ void write_attribute(XmlWriter& xml, const AttributeRule& rule, const CatalogNam
   if (rule.kind.of == Kind::Of::seed) attribute.set("type", "xs:unsignedLong");
   if (rule.required) attribute.set("use", "required");
   if (!rule.fallback.empty()) attribute.set("default", rule.fallback);
-  document(xml, rule.words);
+  document(xml, words_of(rule));
   write_type(xml, rule.kind, names);
 }
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <set>
 
-#include "scenario/language/rule.hpp"
+#include "scenario/language/table.hpp"
 
 namespace dadsim::test {
 namespace {
@@ -55,6 +55,20 @@ TEST(Vocabulary, KnowsAttributesInTheirOrder) {
             (std::vector<std::string>{"algorithm", "label", "exchange", "all-reduce", "all-gather", "reduce-scatter",
                                       "bucket", "first-bucket"}));
   EXPECT_EQ(find_rule("one-switch")->attribute_names(), std::vector<std::string>{"sharp"});
+}
+
+// What stands for an attribute that is left out could stand there as well.
+TEST(Vocabulary, TakesItsOwnDefaults) {
+  int defaults = 0;
+  for (const ElementRule& rule : scenario::vocabulary()) {
+    for (const scenario::AttributeRule& attribute : rule.attributes) {
+      if (attribute.fallback.empty()) continue;
+      EXPECT_TRUE(takes(attribute.kind, attribute.fallback)) << rule.name << " " << attribute.name;
+      EXPECT_FALSE(attribute.required) << rule.name << " " << attribute.name;
+      ++defaults;
+    }
+  }
+  EXPECT_GT(defaults, 100);
 }
 
 TEST(Vocabulary, HoldsTheSameInPlacesOfTheSameKind) {

@@ -21,11 +21,10 @@ const Table<spec::CostSpec::Price>& price_table() {
           {attribute("device", &Spec::device, name_in("devices", "the name of a device; `dadsim devices` lists them"),
                      "Name of a device.")
                .must(),
-           attribute("per-hour", &Spec::per_hour, real(kPrice),
-                     "Price of an hour. Default: of the catalogue, see `dadsim prices`; where that has none, money is "
-                     "not told."),
-           attribute("idle-power", &Spec::idle_power, real(kNonNegative),
-                     "Watts when it waits, from 0 to 1000000. Default: 0.15 of its power under load, an assumption.")})
+           attribute("per-hour", &Spec::per_hour, real(kPrice), "Price of an hour.")
+               .if_left_out("of the catalogue, see `dadsim prices`"),
+           attribute("idle-power", &Spec::idle_power, real(kNonNegative), "Watts when it waits, from 0 to 1000000.")
+               .if_left_out("0.15 of its power")})
           .check([](const Node& node, const ReadContext&, const Spec&) {
             if (!node.has("per-hour") && !node.has("idle-power"))
               node.fail("<price> says nothing", "per-hour=\"2.95\" or idle-power=\"60\", or both");
@@ -44,7 +43,7 @@ const Table<spec::CostSpec::Line>& line_table() {
                      "direction is a link.")
                .must(),
            attribute("per-mbps-month", &Spec::per_mbps_month, real(kPrice),
-                     "Price of one of these links per month and 10^6 bit/s of its bandwidth.")
+                     "Rent of one of them per month and 10⁶ bit/s, for as long as training takes.")
                .must()})
           .repeats();
   return kTable;
@@ -56,9 +55,9 @@ const Table<spec::CostSpec>& egress_table() {
       "egress", "What is paid for bytes that leave.",
       {attribute("per-gb", &Spec::egress_per_gb, real(kPrice), "Price of 10^9 bytes; `dadsim prices` has examples.")
            .must(),
-       attribute("links", &Spec::egress_links, any_text(),
-                 "Name or class of the links whose bytes are paid for. Default: every byte that a node sends, once.")
-           .if_given()});
+       attribute("links", &Spec::egress_links, any_text(), "Name or class of the links whose bytes are paid for.")
+           .if_given()
+           .if_left_out("every byte that a node sends, once")});
   return kTable;
 }
 
@@ -74,11 +73,13 @@ const Table<spec::CostSpec>& costs_table() {
            attribute("electricity", &Spec::electricity, real(kPrice),
                      "Price of a kWh, where it is paid beside the devices."),
            attribute("carbon", &Spec::carbon, real({.minimum = 0, .maximum = 100000}),
-                     "Grams of CO2 equivalent per kWh of the grid, from 0 to 100000. 0: not told."),
+                     "Grams of CO2 equivalent per kWh of the grid, from 0 to 100000. 0: not told.")
+               .if_left_out("0: not told"),
            attribute("overhead", &Spec::overhead, real({.minimum = 1, .maximum = 10}),
                      "Power usage effectiveness: energy of the building over that of the machines, from 1 to 10."),
            attribute("network-energy", &Spec::network_energy, real({.minimum = 0, .maximum = 1000}),
-                     "kWh that the network takes for 10^9 bytes that nodes send, from 0 to 1000. 0: not counted.")})
+                     "kWh that the network takes for 10^9 bytes that nodes send, from 0 to 1000. 0: not counted.")
+               .if_left_out("0: not counted")})
           .with(egress_table(),
                 [](const Spec& costs) { return costs.egress_per_gb > 0 || !costs.egress_links.empty(); })
           .with(price_table(), &Spec::prices)

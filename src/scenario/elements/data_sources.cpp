@@ -92,10 +92,14 @@ const Table<spec::IdxSource>& source_table(const spec::IdxSource&) {
       {file("images", &Spec::images, kIdxFile, "Training images.").must(),
        file("labels", &Spec::labels, kIdxFile, "Training labels.").must(),
        file("test-images", &Spec::test_images, kIdxFile,
-            "Held-back images. Without them the held-back samples follow the training samples in the same files."),
-       file("test-labels", &Spec::test_labels, kIdxFile, "Held-back labels; with test-images only."),
-       count("train", &Spec::train, "Training samples. Default: all, where there are test files; else required."),
-       count("test", &Spec::test, "Held-back samples. Default: all, where there are test files; else required.")});
+            "Held-back images. Without them the held-back samples follow the training samples in the same files.")
+           .if_left_out("the held-back samples follow the training samples in the same files"),
+       file("test-labels", &Spec::test_labels, kIdxFile, "Held-back labels; with test-images only.")
+           .if_left_out("the held-back samples follow the training samples in the same files"),
+       count("train", &Spec::train, "Training samples.")
+           .if_left_out("all there are, with held-back files of their own; else required"),
+       count("test", &Spec::test, "Held-back samples.")
+           .if_left_out("all there are, with held-back files of their own; else required")});
   return kTable;
 }
 
@@ -109,9 +113,12 @@ const Table<spec::Cifar10Source>& source_table(const spec::Cifar10Source&) {
              "Training files with commas between them, e.g. data_batch_1.bin, data_batch_2.bin.")
            .must(),
        files("test-files", &Spec::test_files, kCifarFiles,
-             "Held-back files. Without them the held-back samples follow the training samples in the same files."),
-       count("train", &Spec::train, "Training samples. Default: all, where there are test files; else required."),
-       count("test", &Spec::test, "Held-back samples. Default: all, where there are test files; else required.")});
+             "Held-back files. Without them the held-back samples follow the training samples in the same files.")
+           .if_left_out("the held-back samples follow the training samples in the same files"),
+       count("train", &Spec::train, "Training samples.")
+           .if_left_out("all there are, with held-back files of their own; else required"),
+       count("test", &Spec::test, "Held-back samples.")
+           .if_left_out("all there are, with held-back files of their own; else required")});
   return kTable;
 }
 
@@ -123,8 +130,8 @@ const Table<spec::TsSource>& source_table(const spec::TsSource&) {
                   "file, then in the folder named by the environment variable DADSIM_DATA; plain or gzip.",
                   {file("train-file", &Spec::train_file, kTsFile, "Training series.").must(),
                    file("test-file", &Spec::test_file, kTsFile, "Held-back series.").must(),
-                   count("train", &Spec::train, "Training samples. Default: all."),
-                   count("test", &Spec::test, "Held-back samples. Default: all.")});
+                   count("train", &Spec::train, "Training samples.").if_left_out("all there are"),
+                   count("test", &Spec::test, "Held-back samples.").if_left_out("all there are")});
   return kTable;
 }
 
@@ -156,16 +163,17 @@ const Table<spec::CsvSource>& source_table(const spec::CsvSource&) {
            .if_given(),
        ignored("ignore",
                "Names of columns that nothing is learned from, with commas between them, e.g. id, date of visit."),
-       not_beside("test-file",
-                  attribute("test-share", &Spec::test_share, real(kTestShare),
-                            "Share of the rows, drawn from the seed, that is held back; above 0, below 1. Default 0.2. "
-                            "Not with test-file."),
-                  "means nothing beside 'test-file'", "one of the two")
+       not_beside(
+           "test-file",
+           attribute(
+               "test-share", &Spec::test_share, real(kTestShare),
+               "Share of the rows, drawn from the seed, that is held back; above 0, below 1. Not with test-file."),
+           "means nothing beside 'test-file'", "one of the two")
            .printed_if([](const Spec& csv) { return csv.test_file.empty(); }),
        file("test-file", &Spec::test_file, kCsvFile,
             "Held-back rows, with the same names; the columns of the site and those that are ignored may be missing."),
-       count("train", &Spec::train, "Training samples. Default: all."),
-       count("test", &Spec::test, "Held-back samples. Default: all.")});
+       count("train", &Spec::train, "Training samples.").if_left_out("all there are"),
+       count("test", &Spec::test, "Held-back samples.").if_left_out("all there are")});
   return kTable;
 }
 
@@ -181,8 +189,8 @@ const Table<spec::TextSource>& source_table(const spec::TextSource&) {
                              "Characters of a sample, 2 to 4096."),
                    attribute("test-share", &Spec::test_share, real(kTestShare),
                              "Share of the characters, at the end of the text, that is held back; above 0, below 1."),
-                   count("train", &Spec::train, "Training samples. Default: all."),
-                   count("test", &Spec::test, "Held-back samples. Default: all.")});
+                   count("train", &Spec::train, "Training samples.").if_left_out("all there are"),
+                   count("test", &Spec::test, "Held-back samples.").if_left_out("all there are")});
   return kTable;
 }
 

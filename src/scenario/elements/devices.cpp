@@ -28,15 +28,17 @@ Kind kinds_of_layer() {
 const Table<spec::KindEfficiency>& efficiency_table() {
   using Spec = spec::KindEfficiency;
   static const Table<Spec> kTable =
-      Table<Spec>("efficiency", "Share of the peak that large matrix products of one kind of layer reach.",
-                  {attribute("of", &Spec::kind, kinds_of_layer(), "Kind of layer.").must(),
-                   attribute("precision", &Spec::precision, one_of<spec::Precision>(),
-                             "In which precision. Left out: in all for which there is no other."),
-                   attribute("share", &Spec::share, real(kPositiveShare), "Share of the peak.").must(),
-                   attribute("source", &Spec::source, any_text(),
-                             "Where it is from. One that names a workload (`dadsim workloads`) counts as calibrated on "
-                             "it; left out, it is assumed.")
-                       .if_given()})
+      Table<Spec>(
+          "efficiency", "Share of the peak that large matrix products of one kind of layer reach.",
+          {attribute("of", &Spec::kind, kinds_of_layer(), "Kind of layer; required.").must(),
+           attribute("precision", &Spec::precision, one_of<spec::Precision>(),
+                     "In which precision. Left out: in all for which there is no other."),
+           attribute("share", &Spec::share, real(kPositiveShare), "Of the peak that large products reach; required.")
+               .must(),
+           attribute("source", &Spec::source, any_text(),
+                     "Where it is from; one that names a workload counts as calibrated on it, and the bands of times "
+                     "say so ([calibrate.md](calibrate.md)); left out: assumed.")
+               .if_given()})
           .repeats();
   return kTable;
 }
@@ -49,7 +51,7 @@ const Table<spec::DeviceSpec>& device_table() {
           {attribute("name", &Spec::name, text("a name for <worker device=\"…\">"),
                      "What workers call it; not a name of the catalogue.")
                .must(),
-           attribute("description", &Spec::description, any_text(), "What it is.").if_given(),
+           attribute("description", &Spec::description, any_text(), "What it is; may be left out.").if_given(),
            attribute("peak-flops", &Spec::peak_flops, quantity(kPeak),
                      "Peak arithmetic in fp32 with its unit, e.g. 10TF. Required where there is no other precision.")
                .if_given(),
@@ -65,10 +67,10 @@ const Table<spec::DeviceSpec>& device_table() {
            attribute("launch-overhead", &Spec::launch_overhead, quantity(kOverhead),
                      "Time to start one kernel with its unit, e.g. 10us.")
                .must(),
-           attribute(
-               "step-time", &Spec::step_seconds, quantity(kStep),
-               "Measured time of forward, backward and update of a step with its unit, e.g. 31.7ms. Left out, the "
-               "roofline says it; given, the roofline divides it, and says what an algorithm computes beside.")
+           attribute("step-time", &Spec::step_seconds, quantity(kStep),
+                     "Forward, backward and update of a step, as measured; the roofline then only divides it among "
+                     "them, and says what an algorithm computes beside (factorising, merging, adding). Of a device of "
+                     "a pipeline: what its own stage computes in a step.")
                .if_given(),
            attribute("tf32-flops", &Spec::tf32_flops, quantity(kPeak),
                      "Peak of products in tf32 with its unit. Left out: it has none.")
@@ -93,7 +95,7 @@ const Table<spec::DeviceSpec>& device_table() {
            attribute("tile-rows", &Spec::tile_rows, integer(1, 65'536),
                      "Products of fewer rows than this take the time of so many."),
            attribute("winograd-share", &Spec::winograd_share, real(kPositiveShare),
-                     "Share of the multiplications that 3 by 3 convolutions take in fp32.")})
+                     "Share of the multiplications that 3 × 3 convolutions take in fp32; default 1.")})
           .holds({"efficiency"})
           .repeats();
   return kTable;

@@ -40,20 +40,22 @@ const Table<spec::DriftSpec>& drift_table() {
           "drift",
           "From a simulated time on, some sites see other samples: corrupted ones, or other shares of the classes. For "
           "event-driven runs. What a later drift of a site does not mention stays.",
-          {attribute("sites", &Spec::sites, text(),
-                     "Hosts of the workers whose data drift, e.g. edge-[0-3]. Default: all.")
+          {attribute("sites", &Spec::sites, text(), "Hosts of the workers whose data drift, e.g. edge-[0-3].")
                .if_given()
-               .by_reader(),
+               .by_reader()
+               .if_left_out("all"),
            attribute("at", &Spec::at, quantity(kDurationForm), "When, in simulated time from the beginning, e.g. 600s.")
                .must(),
            corruption(
                "What becomes of the values: noise; gain-offset: of each feature; clip; gamma and exponential: monotone "
-               "maps. Of pictures also blur, contrast, zigzag, edges, glass-blur. none: as at the beginning again."),
+               "maps. Of pictures also blur, contrast, zigzag, edges, glass-blur. none: as at the beginning again.")
+               .if_left_out("as before"),
            severity("corruption: how much, 1 to 5."),
            attribute("label-alpha", &Spec::label_alpha, real({.minimum = 0.001, .maximum = 1e6}),
                      "The site's shares of the classes are drawn anew from a Dirichlet distribution of this "
                      "concentration, 0.001 to 1000000.")
-               .if_given()})
+               .if_given()
+               .if_left_out("as before")})
           .repeats();
   return kTable;
 }

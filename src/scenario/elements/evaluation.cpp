@@ -29,11 +29,12 @@ void sort(const Node& node, const char* attribute, std::vector<std::int64_t>& nu
 const Table<spec::EvaluationSpec::SiteShift>& site_shift_table() {
   using Spec = spec::EvaluationSpec::SiteShift;
   static const Table<Spec> kTable =
-      Table<Spec>(
-          "site-shift", "A corruption of the held-back data of every site.",
-          {attribute("corruption", &Spec::corruption, corruptions(), "What becomes of the values, as of drift.").must(),
-           attribute("severity", &Spec::severities, integers(1, spec::kMaxSeverity),
-                     "How much, 1 to 5; several with spaces between them.")})
+      Table<Spec>("site-shift", "A corruption of the held-back data of every site.",
+                  {attribute("corruption", &Spec::corruption, corruptions(),
+                             "Any of `<drift>` but `none`; the data as they are come first in any case.")
+                       .must(),
+                   attribute("severity", &Spec::severities, integers(1, spec::kMaxSeverity),
+                             "How much, 1 to 5; several with spaces between them.")})
           .check([](const Node& node, const ReadContext&, Spec& shift) {
             sort(node, "severity", shift.severities, std::less<>());
           })
@@ -58,7 +59,8 @@ const Table<spec::EvaluationSpec>& evaluation_table() {
                    attribute("label-alpha", &Spec::label_alpha, real({.minimum = 0.001, .maximum = 1e6}),
                              "Everything is tried a second time with classes of each site in shares drawn from a "
                              "Dirichlet distribution of this concentration, 0.001 to 1000000.")
-                       .if_given()})
+                       .if_given()
+                       .if_left_out("not tried")})
           .with(site_shift_table(), &Spec::shifts, kMostShifts)
           .check([](const Node& node, const ReadContext&, Spec& evaluation) {
             sort(node, "batch", evaluation.batches, std::greater<>());

@@ -69,7 +69,7 @@ const Table<spec::FabricSpec>& torus_table() {
                    "One way, with its unit. Default: what the catalogue says, 1us for a bandwidth.", true) +
           std::vector<Row<Spec>>{printed_as<Spec>(
               attribute("dimensions", text("", "[0-9]+(x[0-9]+)*"),
-                        "Nodes along each axis, e.g. 4x4x4; their product is the nodes of the cluster.")
+                        "Nodes along each axis (`4x4x4`, at most ten axes); their product is the cluster's `nodes`.")
                   .must(),
               [](const Spec& fabric) { return fmt::format("{}", fmt::join(fabric.dimensions, "x")); })});
   return kTable;

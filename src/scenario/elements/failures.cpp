@@ -70,7 +70,8 @@ const Table<spec::OutageSpec>& outage_table() {
            attribute("from", &Spec::from, quantity(kLatencyForm), "When it begins, with its unit."),
            attribute("for", &Spec::seconds, quantity(kDurationForm),
                      "How long it lasts, with its unit. Left out, it has no end.")
-               .printed_if([](const Spec& one) { return std::isfinite(one.seconds); })})
+               .printed_if([](const Spec& one) { return std::isfinite(one.seconds); })
+               .if_left_out("`0s`, for good")})
           .repeats();
   return kTable;
 }
@@ -109,16 +110,17 @@ const Table<spec::CheckpointSpec>& checkpoint_table() {
           "Nodes that write down their state and go on from it after a failure. The first that fits a node counts.",
           {attribute("hosts", &Spec::hosts, text(),
                      "Hosts of workers or of the aggregator by name, in which * stands for anything.")
-               .by_reader(),
+               .by_reader()
+               .if_left_out("`*`"),
            attribute("every", &Spec::every, quantity(kDurationForm), "Time of computing between two, with its unit.")
                .must(),
            attribute("size", &Spec::bytes, quantity(kBytesForm), "Bytes of one, with their unit.").must(),
            attribute("storage", &Spec::storage, quantity(kBandwidthForm),
                      "Bandwidth that it is written and read with, with its unit, e.g. 1GBps.")
                .must(),
-           attribute(
-               "restore", &Spec::restore, quantity(kLatencyForm),
-               "Time before reading begins, with its unit: until the failure is noticed and a new process runs.")})
+           attribute("restore", &Spec::restore, quantity(kLatencyForm),
+                     "Time before reading begins, with its unit: until the failure is noticed and a new process runs.")
+               .if_left_out("`0s`")})
           .repeats();
   return kTable;
 }
@@ -139,17 +141,21 @@ const Table<spec::AvailabilitySpec>& availability_table() {
            attribute("from", &Spec::from, quantity(kLatencyForm),
                      "diurnal: when the window begins, with its unit, e.g. 22h.")
                .only_with("by", &Spec::by, {By::diurnal}, "by=\"diurnal\"")
-               .by_reader(),
+               .by_reader()
+               .without_default(),
            attribute("until", &Spec::until, quantity(kLatencyForm),
                      "diurnal: when it ends; before from, it runs over midnight.")
                .only_with("by", &Spec::by, {By::diurnal}, "by=\"diurnal\"")
-               .by_reader(),
+               .by_reader()
+               .without_default(),
            attribute("spread", &Spec::spread, quantity(kLatencyForm),
                      "diurnal: every host's window is shifted by a time of its own, uniform over as long as this.")
                .only_with("by", &Spec::by, {By::diurnal}, "by=\"diurnal\"")
-               .by_reader(),
+               .by_reader()
+               .if_left_out("`0s`"),
            attribute("period", &Spec::period, quantity(kDurationForm), "diurnal: length of the day.")
-               .only_with("by", &Spec::by, {By::diurnal}, "by=\"diurnal\""),
+               .only_with("by", &Spec::by, {By::diurnal}, "by=\"diurnal\"")
+               .if_left_out("`86400s`"),
            attribute("on", &Spec::on, quantity(kDurationForm), "sessions: mean time there, with its unit.")
                .only_with("by", &Spec::by, {By::sessions}, "by=\"sessions\"")
                .needed(),
@@ -170,7 +176,8 @@ const Table<spec::AvailabilitySpec>& availability_table() {
            attribute("returns", &Spec::returns, quantity(kDurationForm),
                      "With drop-out: mean of the exponential time until it comes back, with its unit.")
                .only([](const Spec& one) { return one.drop_out > 0; }, "means nothing without drop-out",
-                     "drop-out=\"0.05\", or remove it")})
+                     "drop-out=\"0.05\", or remove it")
+               .if_left_out("`600s`")})
           .repeats();
   return kTable;
 }

@@ -49,11 +49,13 @@ const Table<spec::AllowedChange>& allow_table() {
                   attribute("from", &spec::VariedPath::from, real({.minimum = 0, .maximum = kLargestWhole}),
                             "The smaller end of a range, from 0 on."))
                .printed_if(allows_range)
-               .by_reader(),
+               .by_reader()
+               .without_default(),
            within(&Spec::varied, attribute("to", &spec::VariedPath::to, real({.minimum = 0, .maximum = kLargestWhole}),
                                            "The larger end."))
                .printed_if(allows_range)
-               .by_reader(),
+               .by_reader()
+               .without_default(),
            within(&Spec::varied, attribute("whole", &spec::VariedPath::whole, "Whole numbers only."))
                .printed_if(allows_range)
                .by_reader(),
@@ -61,7 +63,8 @@ const Table<spec::AllowedChange>& allow_table() {
                attribute("prefer", one_of({"least", "most"}),
                          "Which numbers of a range are better if they meet the goal as well."),
                {}, [](const Spec& one, const PathText&) { return std::string(one.prefers_least ? "least" : "most"); })
-               .printed_if(allows_range),
+               .printed_if(allows_range)
+               .if_left_out("`least`"),
            by_code<Spec>(attribute("unit", text(), "What stands behind each value, e.g. Mbps.")),
            within(&Spec::varied,
                   attribute("form", &spec::VariedPath::form, text(), "What is set, with {} where the value belongs."))
@@ -76,13 +79,17 @@ const Table<spec::GoalSpec>& goal_table() {
   static const Table<Spec> kTable =
       Table<Spec>(
           "goal", "What dadsim plan is to reach, and by which changes.",
-          {attribute("accuracy", &Spec::accuracy, real(kPositiveShare),
-                     "Accuracy to reach, above 0 to 1. Default: the target of training."),
-           attribute("within", &Spec::seconds, quantity(kDurationForm), "Time to reach it in, e.g. 1h."),
-           limit("cost", &Spec::money, 1, "Money it may cost, in the currency of costs."),
-           limit("energy-kwh", &Spec::joules, kJoulesPerKwh, "Energy it may take."),
-           limit("carbon-kg", &Spec::carbon, kGramsPerKilogram, "Kilograms of CO2 equivalent it may stand for."),
-           attribute("run", &Spec::run, any_text(), "Label of the run that is to reach it. Default: any.").if_given()})
+          {attribute("accuracy", &Spec::accuracy, real(kPositiveShare), "Accuracy to reach, above 0 to 1.")
+               .if_left_out("the target of `<training>`"),
+           attribute("within", &Spec::seconds, quantity(kDurationForm), "Time to reach it in, e.g. 1h.")
+               .if_left_out("no limit"),
+           limit("cost", &Spec::money, 1, "Money it may cost, in the currency of costs.").if_left_out("no limit"),
+           limit("energy-kwh", &Spec::joules, kJoulesPerKwh, "Energy it may take.").if_left_out("no limit"),
+           limit("carbon-kg", &Spec::carbon, kGramsPerKilogram, "Kilograms of CO2 equivalent it may stand for.")
+               .if_left_out("no limit"),
+           attribute("run", &Spec::run, any_text(), "Label of the run that is to reach it.")
+               .if_given()
+               .if_left_out("any that shares")})
           .holds({"allow"});
   return kTable;
 }

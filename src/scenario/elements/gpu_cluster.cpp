@@ -42,20 +42,19 @@ const Table<spec::GpuClusterSpec>& gpu_cluster_table() {
                                  "The link of each GPU into the switch or bridge of its node, in a mesh that of every "
                                  "two GPUs: a link of the catalogue, or a bandwidth of your own with its unit "
                                  "(300GBps), of payload. May be left out with one GPU per node.",
-                                 "One way, with its unit. Default: what the catalogue says, 0.5us for a bandwidth.",
-                                 false, has_port) +
+                                 "One way, with its unit.", false, has_port) +
               std::vector<Row<Spec>>{
                   printed_as<Spec>(attribute("inside-transport", one_of<spec::Transport>(),
-                                             "How bytes travel over a link inside that is given by its bandwidth. rdma "
-                                             "is for PCIe and xGMI.")
+                                             "How bytes travel over a link `inside` that is given by its bandwidth; "
+                                             "`rdma` is for PCIe and xGMI.")
                                        .otherwise("nvlink"),
                                    [](const Spec& cluster) { return to_string(cluster.port.transport); })
                       .printed_if([](const Spec& cluster) { return has_port(cluster) && is_own_link(cluster.port); }),
-                  printed_as<Spec>(attribute("library", one_of({"nccl", "rccl"}),
-                                             "What carries out collectives, whatever the devices are: nccl (NVIDIA) or "
-                                             "rccl (AMD). Default: the library of the workers' devices; where that is "
-                                             "not known, the one of the link inside."),
-                                   [](const Spec& cluster) { return to_string(cluster.port.library); })
+                  printed_as<Spec>(
+                      attribute(
+                          "library", one_of({"nccl", "rccl"}),
+                          "What carries out collectives, whatever the devices are: `nccl` (NVIDIA) or `rccl` (AMD)."),
+                      [](const Spec& cluster) { return to_string(cluster.port.library); })
                       .printed_if([](const Spec& cluster) { return cluster.library_is_given; }),
                   printed_as<Spec>(attribute("mesh", truth(),
                                              "Whether every two GPUs of a node have a link of their own (xGMI), "
@@ -66,21 +65,21 @@ const Table<spec::GpuClusterSpec>& gpu_cluster_table() {
               cluster_link<Spec>("bridge", &Spec::bridge, text(),
                                  "The host bridge that all GPUs of a node share: a link of the catalogue, or a "
                                  "bandwidth with its unit. Without it a switch that never blocks joins them.",
-                                 "One way, with its unit. Default: what the catalogue says, 0.5us for a bandwidth.",
-                                 false,
+                                 "One way, with its unit.", false,
                                  [](const Spec& cluster) { return cluster.inside == spec::InsideNode::shared; }) +
-              std::vector<Row<Spec>>{attribute("rails", &Spec::rails, integer(1, kMaxHosts),
-                                               "Network adapters per node, at most one for each GPU.")} +
+              std::vector<Row<Spec>>{
+                  attribute("rails", &Spec::rails, integer(1, kMaxHosts),
+                            "Network adapters per node; GPU *i* uses adapter ⌊*i* · `rails` / `gpus`⌋.")} +
               cluster_link<Spec>(
                   "nic", &Spec::nic, name_in("links"),
                   "The link of each adapter: of the catalogue, or a bandwidth of your own with its unit (25Gbps).",
-                  "One way, with its unit. Default: what the catalogue says, 1us for a bandwidth.", true) +
+                  "One way, with its unit.", true) +
               std::vector<Row<Spec>>{
-                  printed_as<Spec>(
-                      attribute("transport", one_of<spec::Transport>(),
-                                "How bytes travel over links between nodes that are given by their bandwidth.")
-                          .otherwise("tcp"),
-                      [](const Spec& cluster) { return to_string(own_between(cluster)->transport); })
+                  printed_as<Spec>(attribute("transport", one_of<spec::Transport>(),
+                                             "How bytes travel over adapters and fabric links that are given by their "
+                                             "bandwidth: `plain`, `tcp`, `rdma`, `nvlink`.")
+                                       .otherwise("tcp"),
+                                   [](const Spec& cluster) { return to_string(own_between(cluster)->transport); })
                       .printed_if([](const Spec& cluster) { return own_between(cluster) != nullptr; })})
           .holds(spec::all_names<spec::FabricSpec::Kind>())
           .repeats();

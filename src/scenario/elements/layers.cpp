@@ -7,11 +7,15 @@ const Table<spec::DenseSpec>& dense_table() {
   static const Table<Spec> kTable =
       Table<Spec>(
           "dense", "A fully connected layer.",
-          {attribute("units", &Spec::units, integer(1, 1'000'000), "Outputs; of the last layer, one per class.").must(),
-           attribute("activation", &Spec::activation, "Default relu; of the last layer, identity.").without_default(),
+          {attribute("units", &Spec::units, integer(1, 1'000'000), "Outputs; of the last layer, the number of classes.")
+               .must(),
+           attribute("activation", &Spec::activation, "`identity`, `relu`, `tanh`, `sigmoid`, `gelu`.")
+               .without_default()
+               .if_left_out("`relu`; of the last layer `identity`"),
            attribute("bias", &Spec::bias, "Whether each output has a bias."),
            attribute("positions", &Spec::each_position, one_of({"together", "each"}),
-                     "together: all values of a sample are one input. each: the same weights at every position.")})
+                     "`together`: all values of a sample are one input; `each`: the same weights at every position.")
+               .if_left_out("`together`")})
           .repeats();
   return kTable;
 }
@@ -35,8 +39,9 @@ const Table<spec::PoolSpec>& max_pool_table() {
   static const Table<Spec> kTable =
       Table<Spec>("max-pool", "The largest value of square windows of an image, channel by channel.",
                   {attribute("size", &Spec::size, integer(1, 100), "Pixels along a side of the window."),
-                   attribute("stride", &Spec::stride, integer(1, 100), "Pixels between two windows. Default: the size.")
-                       .without_default()},
+                   attribute("stride", &Spec::stride, integer(1, 100), "Pixels between two windows.")
+                       .without_default()
+                       .if_left_out("the size")},
                   {.kind = Spec::Kind::maximum})
           .repeats();
   return kTable;
@@ -47,8 +52,9 @@ const Table<spec::PoolSpec>& mean_pool_table() {
   static const Table<Spec> kTable =
       Table<Spec>("mean-pool", "The mean of square windows of an image, channel by channel.",
                   {attribute("size", &Spec::size, integer(1, 100), "Pixels along a side of the window."),
-                   attribute("stride", &Spec::stride, integer(1, 100), "Pixels between two windows. Default: the size.")
-                       .without_default()},
+                   attribute("stride", &Spec::stride, integer(1, 100), "Pixels between two windows.")
+                       .without_default()
+                       .if_left_out("the size")},
                   {.kind = Spec::Kind::mean})
           .repeats();
   return kTable;
@@ -65,7 +71,8 @@ const Table<spec::SelectSpec>& select_table() {
   using Spec = spec::SelectSpec;
   static const Table<Spec> kTable =
       Table<Spec>("select", "One position alone.",
-                  {attribute("position", &Spec::last, one_of({"first", "last"}), "Which one stays.")})
+                  {attribute("position", &Spec::last, one_of({"first", "last"}), "`first` or `last` alone.")
+                       .if_left_out("`first`")})
           .repeats();
   return kTable;
 }
@@ -117,13 +124,14 @@ const Table<spec::LayerNormSpec>& layer_norm_table() {
 const Table<spec::BatchNormSpec>& batch_norm_table() {
   using Spec = spec::BatchNormSpec;
   static const Table<Spec> kTable =
-      Table<Spec>("batch-norm",
-                  "Mean 0 and variance 1 of each channel over the samples and positions of a worker, then a learned "
-                  "gain and shift.",
-                  {attribute("epsilon", &Spec::epsilon, real(kPositiveShare), "Added to the variance."),
-                   attribute("momentum", &Spec::momentum, real(kPositiveShare),
-                             "Weight of the newest step in the running statistics that evaluation uses."),
-                   attribute("activation", &Spec::activation, "What each value goes through.")})
+      Table<Spec>(
+          "batch-norm",
+          "Mean 0 and variance 1 of each channel over the samples and positions of a worker, then a learned gain and "
+          "shift.",
+          {attribute("epsilon", &Spec::epsilon, real(kPositiveShare), "Added to the variance."),
+           attribute("momentum", &Spec::momentum, real(kPositiveShare),
+                     "Weight of the newest step in the running statistics that evaluation uses."),
+           attribute("activation", &Spec::activation, "What each value goes through.").if_left_out("`identity`")})
           .repeats();
   return kTable;
 }
@@ -132,7 +140,9 @@ const Table<spec::EmbeddingSpec>& embedding_table() {
   using Spec = spec::EmbeddingSpec;
   static const Table<Spec> kTable =
       Table<Spec>("embedding", "A learned vector for each symbol: the first layer where the data are symbols.",
-                  {attribute("units", &Spec::units, integer(1, 1'000'000), "Values of a vector.").must()})
+                  {attribute("units", &Spec::units, integer(1, 1'000'000),
+                             "Values of the vector of each symbol; the first layer where data are symbols.")
+                       .must()})
           .repeats();
   return kTable;
 }
@@ -154,7 +164,7 @@ const Table<spec::DropoutSpec>& dropout_table() {
   using Spec = spec::DropoutSpec;
   static const Table<Spec> kTable =
       Table<Spec>("dropout", "Sets values to zero at random in training, and scales the others.",
-                  {attribute("rate", &Spec::rate, real(kDecay), "Share of the values that is set to zero.")})
+                  {attribute("rate", &Spec::rate, real(kDecay), "Share of the values set to zero in training.")})
           .repeats();
   return kTable;
 }
@@ -165,7 +175,9 @@ const Table<spec::ResidualSpec>& residual_table() {
       Table<Spec>(
           "residual",
           "The sum of what its layers give and of its shortcut: the input itself unless it holds a shortcut element.",
-          {attribute("activation", &Spec::activation, "Of the sum.")})
+          {attribute("activation", &Spec::activation,
+                     "Of the sum of what its layers give and its input, or its `<shortcut>`.")
+               .if_left_out("`identity`")})
           .holds(kLayers)
           .holds({"shortcut"})
           .repeats();

@@ -61,17 +61,13 @@ std::vector<Row<Spec>> access_line(spec::LinkSpec Spec::*up, spec::LinkSpec Spec
       printed_as<Spec>(attribute("up-latency", quantity(kLatencyForm), "One way, of the way up alone."), latency(up)),
       printed_as<Spec>(attribute("down-latency", quantity(kLatencyForm), "One way, of the way down alone."),
                        latency(down)),
-      printed_as<Spec>(
-          attribute("transport", one_of<spec::Transport>(),
-                    "How bytes travel. Default: tcp for bandwidths; what the catalogue says for its links."),
-          [up](const Spec& spec) { return to_string((spec.*up).transport); })
+      printed_as<Spec>(attribute("transport", one_of<spec::Transport>(), "How bytes travel."),
+                       [up](const Spec& spec) { return to_string((spec.*up).transport); })
           .printed_if([=](const Spec& spec) { return (spec.*up).transport == (spec.*down).transport; }),
-      printed_as<Spec>(attribute("efficiency", real(kPositiveShare),
-                                 "Share of the bandwidth that payload reaches. Default: 1448/1514 for tcp (headers at "
-                                 "an MTU of 1500 bytes), 1 for others; what the catalogue says for its links."),
+      printed_as<Spec>(attribute("efficiency", real(kPositiveShare), "Share of the bandwidth that payload reaches."),
                        [up](const Spec& spec) { return fmt::format("{}", (spec.*up).efficiency); })
           .printed_if([=](const Spec& spec) { return (spec.*up).efficiency == (spec.*down).efficiency; }),
-      printed_as<Spec>(queue_rule("tcp: buffer in front of the line with its unit. Default 300kB."),
+      printed_as<Spec>(queue_rule("tcp: buffer in front of the line with its unit."),
                        [=](const Spec& spec) { return fmt::format("{}B", shared_queue(spec.*up, spec.*down)); })
           .printed_if([=](const Spec& spec) { return one_queue(spec.*up, spec.*down); }),
       by_code<Spec>(congestion_rule())};

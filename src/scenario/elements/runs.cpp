@@ -45,39 +45,43 @@ const Table<spec::RunSpec>& run_table() {
                      "Name of an algorithm; `dadsim algorithms` lists them.")
                .must()
                .by_reader(),
-           attribute("label", &Spec::label, text(),
-                     "What the answer calls the run; unique. Default: the algorithm, and what tells it from other runs "
-                     "of the same.")
-               .by_reader(),
+           attribute("label", &Spec::label, text(), "What the answer calls the run; unique, at most 100 bytes.")
+               .by_reader()
+               .if_left_out("the algorithm, and what tells it from other runs of the same algorithm"),
            attribute("exchange", &Spec::exchange,
-                     "aggregator: through the aggregator. peer: workers among themselves. Default: aggregator if there "
-                     "is one.")
+                     "`aggregator`: through the aggregator; `peer`: the workers among themselves.")
                .by_reader()
                .without_default()
-               .printed_if([](const Spec& run) { return has_collectives(run) && !run.decentralised; }),
+               .printed_if([](const Spec& run) { return has_collectives(run) && !run.decentralised; })
+               .if_left_out("`aggregator` if there is one, else `peer`"),
            attribute("all-reduce", &Spec::all_reduce, name_in("all-reduces"),
                      "How sums are carried out; a name of an algorithm, auto (what the library of the devices takes: "
                      "NCCL, RCCL or MPI) or best (the quickest of those that fit, timed by flow).")
                .refused_if(no_collectives)
-               .printed_if(has_collectives),
+               .printed_if(has_collectives)
+               .if_left_out("`auto`"),
            attribute("all-gather", &Spec::all_gather, name_in("all-gathers"),
                      "How parts are gathered; a name of an algorithm, auto or best, as with all-reduce.")
                .refused_if(no_collectives)
-               .printed_if(has_collectives),
+               .printed_if(has_collectives)
+               .if_left_out("`auto`"),
            attribute("reduce-scatter", &Spec::reduce_scatter, name_in("reduce-scatters"),
                      "How sums are carried out of which every replica keeps its part, where timed-as divides states or "
                      "parameters (sharding); a name of an algorithm, auto or best, as with all-reduce.")
                .refused_if(no_collectives)
-               .printed_if(has_collectives),
+               .printed_if(has_collectives)
+               .if_left_out("`auto`"),
            attribute("bucket", &Spec::bucket_bytes, quantity(kBucket),
                      "Sums that follow one another are carried out as one up to so many bytes, with their unit. 0: as "
-                     "the algorithm issues them. Default: 25MiB for gradient sharing and PowerSGD among peers, as in "
-                     "PyTorch's DistributedDataParallel; 0 otherwise.")
+                     "the algorithm issues them.")
                .refused_if(no_collectives)
                .printed_if(has_collectives)
-               .without_default(),
-           first_bucket("The first bucket of a step leaves with so many bytes, if that is less than bucket, so that "
-                        "sending starts early. Default 1MiB, as in PyTorch's DistributedDataParallel.")})
+               .without_default()
+               .if_left_out("25MiB for gradient sharing and PowerSGD among peers, as in PyTorch's "
+                            "DistributedDataParallel; 0 otherwise"),
+           first_bucket("The first bucket of a step leaves with so many bytes, if that is less than `bucket`, so that "
+                        "sending starts early; with `bucket` only.")
+               .if_left_out("1MiB, as in PyTorch's DistributedDataParallel")})
           .holds({"compress", "share", "average-deltas"})
           .repeats();
   return kTable;

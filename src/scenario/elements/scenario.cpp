@@ -41,11 +41,12 @@ const Table<spec::Placement>& worker_table() {
                                    "hosts that no worker has yet, without the aggregator's and hubs.")
                              .must()),
            by_code<Spec>(attribute("device", name_in("devices"),
-                                   "What each computes with: a device of the catalogue or of this scenario.")
+                                   "What each computes with: a name from `dadsim devices` or a `<device>`; required.")
                              .must()),
-           attribute("speed-spread", &Spec::speed_spread, real(kDeviation),
-                     "Standard deviation of the logarithm of a worker's speed of computing, a factor of its own for "
-                     "each with median 1, drawn from the seed; 0 to 3.")
+           attribute(
+               "speed-spread", &Spec::speed_spread, real(kDeviation),
+               "How much workers of this kind differ in speed: standard deviation of the logarithm of a factor with "
+               "median 1, one per worker for good, drawn from the seed, on all that it computes, 0 … 3; default 0.")
                .if_given()})
           .repeats();
   return kTable;

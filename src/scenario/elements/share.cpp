@@ -16,7 +16,7 @@ const Table<spec::ShareRule>& share_table() {
           "How some layers are shared, in a run of an algorithm that lets layers differ. The first that fits a layer "
           "decides.",
           {attribute("layers", &Spec::layers, text("the name of a layer, or a pattern like fc*"),
-                     "Name of a layer of the network that learns, or a pattern in which * stands for anything.")
+                     "The name of a layer of the network that learns, or a pattern in which `*` stands for anything.")
                .must(),
            attribute("statistic", &Spec::statistic, text("what sites hand over there, e.g. gradient"),
                      "What sites hand over: gradient, or another of the statistics that the algorithm has "

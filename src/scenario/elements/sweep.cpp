@@ -24,17 +24,20 @@ const Table<spec::VariedPath>& vary_table() {
                      "Which attribute, as in --set: training.batch, run[*].cap.")
                .must(),
            by_code<Spec>(attribute("values", text(),
-                                   "The values with spaces between them, or with semicolons where values hold spaces."),
+                                   "With spaces between them, or with semicolons where values are empty or hold "
+                                   "spaces; empty ones at the end count for nothing."),
                          {}, [](const Spec& one, const PathText&) { return values_text(one.values); })
                .printed_if([](const Spec& one) { return !has_range(one); }),
            attribute("from", &Spec::from, real({.minimum = -kLargestWhole, .maximum = kLargestWhole}),
                      "One end of a range; needs to.")
                .printed_if(has_range)
-               .by_reader(),
+               .by_reader()
+               .without_default(),
            attribute("to", &Spec::to, real({.minimum = -kLargestWhole, .maximum = kLargestWhole}),
                      "The other end; both belong to the range.")
                .printed_if(has_range)
-               .by_reader(),
+               .by_reader()
+               .without_default(),
            attribute("steps", &Spec::steps, integer(2, spec::kMostSweepPoints),
                      "grid, list: how many numbers of the range, both ends included. Required there.")
                .printed_if([](const Spec& one) { return has_range(one) && one.steps > 0; })
@@ -42,14 +45,17 @@ const Table<spec::VariedPath>& vary_table() {
            attribute("scale", &Spec::logarithmic, one_of({"linear", "log"}),
                      "How the range is divided, or drawn from: evenly, or evenly in the logarithm.")
                .printed_if(has_range)
-               .by_reader(),
-           attribute("whole", &Spec::whole, "Numbers of the range are rounded to whole ones.")
+               .by_reader()
+               .if_left_out("`linear`"),
+           attribute("whole", &Spec::whole, "Numbers are rounded to whole ones; others have six significant digits.")
                .printed_if(has_range)
                .by_reader(),
-           by_code<Spec>(attribute("unit", text(), "What stands behind each value, e.g. Mbps.")),
-           attribute("form", &Spec::form, text(), "What is set, with {} where the value belongs: site-[1-{}].")
+           by_code<Spec>(attribute("unit", text(), "What stands behind each value, e.g. Mbps.")).if_left_out("none"),
+           attribute("form", &Spec::form, text(),
+                     "What is set, with `{}` where the value belongs: `site-[1-{}]`; not beside `unit`.")
                .if_given()
-               .by_reader()})
+               .by_reader()
+               .if_left_out("`{}`")})
           .repeats();
   return kTable;
 }
@@ -60,14 +66,14 @@ const Table<spec::SweepSpec>& sweep_table() {
       Table<Spec>(
           "sweep", "What dadsim sweep varies: the scenario is asked once for every point.",
           {attribute("method", &Spec::method,
-                     "grid: every value with every other. list: the first values, the second and so on. random, "
-                     "latin-hypercube: drawn."),
+                     "`grid`: every value with every other; `list`: the first values of all, then the second …; "
+                     "`random`, `latin-hypercube`: drawn."),
            attribute("points", &Spec::points, integer(1, spec::kMostSweepPoints),
                      "random, latin-hypercube: how many points. Required there.")
                .only_with("method", &Spec::method, {Spec::Method::random, Spec::Method::latin_hypercube},
                           "what is varied says how many points there are")
                .needed(),
-           attribute("seed", &Spec::seed, seed(), "random, latin-hypercube: of the draw of the points.")
+           attribute("seed", &Spec::seed, seed(), "`random`, `latin-hypercube`: of the draw of the points.")
                .only_with("method", &Spec::method, {Spec::Method::random, Spec::Method::latin_hypercube},
                           "nothing is drawn; the seeds of points are those of the scenario"),
            attribute("seeds", &Spec::seeds, integer(1, spec::kMostSweepSeeds),

@@ -143,11 +143,10 @@ const Table<spec::TimedAsSpec>& timed_as_table() {
   using Spec = spec::TimedAsSpec;
   static const Table<Spec> kTable = Table<Spec>(
       "timed-as", "Time the steps as if another network were trained; accuracy still comes from the model.",
-      {by_code<Spec>(attribute("workload", name_in("workloads"),
-                               "Name of a workload; `dadsim workloads` lists them. Default: the file, or else the "
-                               "network that learns, with another batch or precision."),
+      {by_code<Spec>(attribute("workload", name_in("workloads"), "Name of a workload; `dadsim workloads` lists them."),
                      {}, [](const Spec& timed, const PathText&) { return timed.workload; })
-           .if_given(),
+           .if_given()
+           .if_left_out("the file, or else the network that learns"),
        by_code<Spec>(
            attribute("file", text(),
                      "A workload of one's own, as XML (its root is workload) or CSV; relative to the scenario file."),
@@ -156,22 +155,25 @@ const Table<spec::TimedAsSpec>& timed_as_table() {
              return path && !timed.file.empty() ? path(timed.file) : timed.file;
            })
            .if_given(),
-       attribute("batch", &Spec::batch, integer(1, 1'000'000),
-                 "Samples per worker and step. Default: the batch of training.")
-           .without_default(),
-       attribute("precision", &Spec::precision, "The arithmetic that steps are timed in; learning is always in fp32."),
+       attribute("batch", &Spec::batch, integer(1, 1'000'000), "Samples per worker and step.")
+           .without_default()
+           .if_left_out("`batch` of `<training>`"),
+       attribute("precision", &Spec::precision,
+                 "The arithmetic that steps are timed in: `fp32`, `tf32`, `fp16`, `bf16`, `fp8`."),
        attribute("steps", &Spec::steps, real({.minimum = 1, .maximum = 1e12}),
-                 "Steps that the workload is known to need with gradient sharing. Default: published ones where there "
-                 "are some."),
-       attribute("epochs", &Spec::epochs, real(kPositive), "The same in epochs."),
+                 "Steps that the workload is known to need with gradient sharing.")
+           .if_left_out("published ones where there are some"),
+       attribute("epochs", &Spec::epochs, real(kPositive), "The same in epochs of its data; not beside `steps`."),
        attribute("target", &Spec::target, any_text(), "What is reached after them, in words.").if_given(),
        attribute("evaluation-every", &Spec::evaluation_every, integer(1, 1'000'000'000),
-                 "Steps of the workload between evaluations. Default: evaluation is not charged.")
-           .if_given(),
-       attribute("evaluation-seconds", &Spec::evaluation_seconds, real(kNonNegative), "Seconds of each of them.")
+                 "Steps of the workload between evaluations.")
+           .if_given()
+           .if_left_out("not charged"),
+       attribute("evaluation-seconds", &Spec::evaluation_seconds, real(kNonNegative),
+                 "Of each of them; together with `evaluation-every`.")
            .printed_if([](const Spec& timed) { return timed.evaluation_every > 0; })
            .without_default(),
-       attribute("start-up", &Spec::start_up, quantity(kStartUp), "Time before the first step, e.g. 90s.")
+       attribute("start-up", &Spec::start_up, quantity(kStartUp), "Seconds with their unit before the first step.")
            .printed_if([](const Spec& timed) { return timed.of_other_network(); }),
        within(&Spec::parallelism,
               attribute("tensor", &spec::ParallelismSpec::tensor, integer(1, kMostDivided),
@@ -198,8 +200,9 @@ const Table<spec::TimedAsSpec>& timed_as_table() {
                      "pipeline=\"2\" or more beside it")),
        within(&Spec::parallelism, attribute("micro-batch", &spec::ParallelismSpec::micro_batch, integer(1, 1'000'000),
                                             "Samples that go through the network together; their gradients are added "
-                                            "up before they are shared. It divides the batch. Default: the batch.")
-                                      .if_given()),
+                                            "up before they are shared. It divides the batch.")
+                                      .if_given())
+           .if_left_out("the batch"),
        within(&Spec::parallelism,
               attribute(
                   "recompute", &spec::ParallelismSpec::recomputation,
@@ -215,26 +218,32 @@ const Table<spec::TimedAsSpec>& timed_as_table() {
                         "With sharded parameters: blocks that are gathered ahead of their use.")
                   .only([](const spec::ParallelismSpec& how) { return how.sharding == spec::Sharding::parameters; },
                         "is of parameters that are gathered", "sharding=\"parameters\" beside it")),
-       size("classes", integer(1, 10'000'000), "Classes that are told apart."),
-       size("feed-forward", integer(1, 10'000'000), "Width of the MLP between its layers."),
-       size("heads", integer(1, 10'000), "Heads of attention, a divisor of hidden."),
-       size("hidden", integer(1, 1'000'000), "Width of a token."),
-       size("image", integer(1, 10'000), "Pixels along a side of an image."),
-       size("kv-heads", integer(1, 10'000), "Heads of keys and values, a divisor of heads."),
-       size("layers", integer(1, 10'000), "Blocks of a transformer."),
-       size("masked", integer(1, 10'000'000), "Tokens of a sample that are masked and predicted."),
-       size("patch", integer(1, 1000), "Pixels along a side of a patch, a divisor of image."),
+       size("classes", integer(1, 10'000'000), "Classes that are told apart.").if_left_out("the workload's own"),
+       size("feed-forward", integer(1, 10'000'000), "Width of the MLP between its layers.")
+           .if_left_out("the workload's own"),
+       size("heads", integer(1, 10'000), "Heads of attention, a divisor of hidden.").if_left_out("the workload's own"),
+       size("hidden", integer(1, 1'000'000), "Width of a token.").if_left_out("the workload's own"),
+       size("image", integer(1, 10'000), "Pixels along a side of an image.").if_left_out("the workload's own"),
+       size("kv-heads", integer(1, 10'000), "Heads of keys and values, a divisor of heads.")
+           .if_left_out("the workload's own"),
+       size("layers", integer(1, 10'000), "Blocks of a transformer.").if_left_out("the workload's own"),
+       size("masked", integer(1, 10'000'000), "Tokens of a sample that are masked and predicted.")
+           .if_left_out("the workload's own"),
+       size("patch", integer(1, 1000), "Pixels along a side of a patch, a divisor of image.")
+           .if_left_out("the workload's own"),
        size("sequence", integer(1, 10'000'000),
-            "Tokens of a sample. All of them count: shorter texts are taken to be packed, without padding."),
-       size("vocabulary", integer(1, 100'000'000), "Entries of the table of words."),
+            "Tokens of a sample. All of them count: shorter texts are taken to be packed, without padding.")
+           .if_left_out("the workload's own"),
+       size("vocabulary", integer(1, 100'000'000), "Entries of the table of words.").if_left_out("the workload's own"),
        attribute("attention", &Spec::attention,
                  "plain: the scores of all pairs of tokens are written and kept. flash: they are not, but are computed "
                  "again in the backward pass, and causal attention does half of its products (arXiv 2205.14135).")
            .if_given(),
        attribute("input-rate", &Spec::input_rate, real({.minimum = 0, .maximum = 1e12, .open_minimum = true}),
                  "Samples per second that the input of a worker delivers: no step is shorter than its batch takes. Not "
-                 "for event-driven runs. Default: no limit.")
-           .if_given(),
+                 "for event-driven runs.")
+           .if_given()
+           .if_left_out("no limit"),
        attribute("gradients", &Spec::wide_gradients, one_of({"precision", "fp32"}),
                  "What gradients are handed over in. fp32: wide even where all else has 16 bit, as automatic mixed "
                  "precision in PyTorch, TensorFlow and OneFlow has them; of algorithms that send gradients.")

@@ -52,15 +52,15 @@ const Table<spec::OptimizerSpec>& lamb_table() {
 
 const Table<spec::OptimizerSpec>& lars_table() {
   using Spec = spec::OptimizerSpec;
-  static const Table<Spec> kTable =
-      Table<Spec>("lars", "LARS (You, Gitman and Ginsburg, arXiv 1708.03888).",
-                  {attribute("learning-rate", &Spec::learning_rate, real(kPositive), "Step size."),
-                   attribute("momentum", &Spec::momentum, real(kDecay), "Share of the velocity that is kept."),
-                   attribute("trust", &Spec::trust, real(kPositiveShare),
-                             "Step of a layer, as a share of its norm, at a learning rate of 1."),
-                   attribute("weight-decay", &Spec::weight_decay, real(kNonNegative),
-                             "Of the weights, added to the gradient (L2).")},
-                  {.kind = Spec::Kind::lars, .learning_rate = 1, .momentum = 0.9});
+  static const Table<Spec> kTable = Table<Spec>(
+      "lars", "LARS (You, Gitman and Ginsburg, arXiv 1708.03888).",
+      {attribute("learning-rate", &Spec::learning_rate, real(kPositive), "LARS (arXiv 1708.03888): step size."),
+       attribute("momentum", &Spec::momentum, real(kDecay), "Share of the velocity that is kept."),
+       attribute("trust", &Spec::trust, real(kPositiveShare),
+                 "Step of a layer at a learning rate of 1, as a share of the norm of its weights."),
+       attribute("weight-decay", &Spec::weight_decay, real(kNonNegative),
+                 "Of the weights, added to the gradient (L2).")},
+      {.kind = Spec::Kind::lars, .learning_rate = 1, .momentum = 0.9});
   return kTable;
 }
 
@@ -96,7 +96,7 @@ const Table<spec::ScheduleSpec>& schedule_table() {
       Table<Spec>(
           "schedule", "Factor on the learning rate over time.",
           {attribute("kind", &Spec::kind,
-                     "constant: 1. steps: multiplied at milestones. cosine: half a cosine down to final-factor."),
+                     "`constant`; `steps`: multiplied at milestones; `cosine`: half a cosine down to `final-factor`."),
            attribute("warm-up-epochs", &Spec::warm_up_epochs, real(kNonNegative),
                      "Linear rise from 0, before any of the kinds."),
            attribute("milestones", &Spec::milestones, integers(1, 1'000'000),
@@ -143,37 +143,46 @@ std::string targets_text(const spec::TrainingSpec& training, const PathText&) {
 const Table<spec::TrainingSpec>& training_table() {
   using Spec = spec::TrainingSpec;
   static const Table<Spec> kTable =
-      Table<Spec>("training", "How it is learned; at most one optimizer.",
-                  {attribute("batch", &Spec::batch, integer(1, 1'000'000),
-                             "Samples per worker and step (on average over the workers if proportional)."),
-                   attribute("batches", &Spec::batches,
-                             "proportional: a worker with twice the samples takes twice the rows. equal: all take the "
-                             "same. poisson: as proportional on average, every sample by chance for itself in every "
-                             "step, as accountants of privacy assume."),
-                   attribute("epochs", &Spec::epochs, real(kPositive),
-                             "Budget: passes over the training samples; may be a fraction."),
-                   by_code<Spec>(attribute("target-accuracy", reals(kPositiveShare),
-                                           "Share of the held-back samples to classify right. Several, with spaces "
-                                           "between them: relative steps to each of them, all else to the first."),
-                                 read_targets, targets_text),
-                   attribute("stop", &Spec::stop,
-                             "budget: learn for all epochs. target: stop at the first evaluation that reaches the "
-                             "target, the highest of several."),
-                   attribute("evaluate-every", &Spec::evaluate_every, word_or_count("epoch", 1'000'000'000),
-                             "Steps between evaluations, or epoch: once per epoch, and within the epoch in which a "
-                             "target is met to a sixteenth of it."),
-                   attribute("exact", &Spec::exact_once, one_of({"each", "once"}),
-                             "each: every run learns. once: of runs whose sites apply the gradient of all their data "
-                             "(gradient sharing, dAD, edAD …) the first learns, and the others take over its curve, "
-                             "from which theirs would differ by rounding; their steps are recorded all the same."),
-                   attribute("seeds", &Spec::seeds, integer(1, 1000),
-                             "Learned with so many seeds, the scenario's and those after it, for intervals of the "
-                             "relative steps; the first is timed."),
-                   within(&Spec::optimizer, attribute("clip-norm", &spec::OptimizerSpec::clip_norm,
-                                                      real({.minimum = 0, .maximum = 1e9, .open_minimum = true}),
-                                                      "Gradients whose norm over all parameters is larger are scaled "
-                                                      "down to it before the optimizer sees them. Default: never.")
-                                                .if_given())})
+      Table<Spec>(
+          "training", "How it is learned; at most one optimizer.",
+          {attribute("batch", &Spec::batch, integer(1, 1'000'000),
+                     "Samples per worker and step (on average over the workers if proportional). Times workers at most "
+                     "the training samples."),
+           attribute("batches", &Spec::batches,
+                     "`proportional`: a worker with twice the samples takes twice the rows; `equal`: all take the "
+                     "same; `poisson`: as many as proportional on average, every sample with the same chance in every "
+                     "step, as accountants of [privacy](private.md) assume; not for runs that are event-driven."),
+           attribute("epochs", &Spec::epochs, real(kPositive),
+                     "Budget: passes over the training samples; may be a fraction."),
+           by_code<Spec>(attribute("target-accuracy", reals(kPositiveShare),
+                                   "Share of the held-back samples to classify right; several: relative steps to each "
+                                   "of them ([carry-over.md](carry-over.md)), all else to the first, and "
+                                   "`stop=\"target\"` at the highest. Several with spaces between them."),
+                         read_targets, targets_text),
+           attribute("stop", &Spec::stop,
+                     "budget: learn for all epochs. target: stop at the first evaluation that reaches the target, the "
+                     "highest of several."),
+           attribute("evaluate-every", &Spec::evaluate_every, word_or_count("epoch", 1'000'000'000),
+                     "A number of steps, or `epoch`: once per epoch, and finer where a target is met: the weights of "
+                     "15 steps between, evenly spread, are kept (at most 128 MiB of them; fewer steps where that is "
+                     "too little), and the one that met it is looked for among them by halves. Runs that are "
+                     "event-driven: see [event-driven.md](event-driven.md)."),
+           attribute("exact", &Spec::exact_once, one_of({"each", "once"}),
+                     "`each`: every run learns; `once`: of runs whose sites apply the gradient of all their data "
+                     "(gradient sharing, dAD, edAD, exact `flexible`) the first learns and the others take over its "
+                     "curve, from which their own would differ by rounding; what they do and send is recorded all the "
+                     "same, and the result says so."),
+           attribute("seeds", &Spec::seeds, integer(1, 1000),
+                     "Learned with so many seeds, the scenario's and those after it, for intervals of the relative "
+                     "steps; the first is timed."),
+           within(&Spec::optimizer,
+                  attribute("clip-norm", &spec::OptimizerSpec::clip_norm,
+                            real({.minimum = 0, .maximum = 1e9, .open_minimum = true}),
+                            "Gradients whose norm over all parameters is larger are scaled down to it before the "
+                            "optimizer sees them (each site's own where sites update by themselves; not what "
+                            "algorithms hand over that are optimizers themselves).")
+                      .if_given())
+               .if_left_out("never")})
           .holds({"adam", "adamw", "sgd", "lamb", "lars", "schedule"});
   return kTable;
 }

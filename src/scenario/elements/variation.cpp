@@ -36,12 +36,14 @@ const Table<spec::LinkChange>& change_table() {
       Table<Spec>(
           "change", "What if links were faster or slower: a platform of a file, changed.",
           {attribute("link", &Spec::link, text("a name of links, in which * stands for anything, or a class of links"),
-                     "A name of links, in which * stands for anything, or a class of the catalogue.")
+                     "Name of links of the platform, in which `*` stands for anything (`hospital-*-up`), or a class of "
+                     "the catalogue (`ib-ndr`).")
                .must(),
            attribute("bandwidth-factor", &Spec::bandwidth_factor,
-                     real({.minimum = 0, .maximum = 1e9, .open_minimum = true}), "Of their bandwidth, above 0."),
+                     real({.minimum = 0, .maximum = 1e9, .open_minimum = true}),
+                     "Of their bandwidth, above 0: what if the lines of a platform file were twice as fast?."),
            attribute("latency-factor", &Spec::latency_factor, real({.minimum = 0, .maximum = 1e9}),
-                     "Of their latency, from 0 on; what protocols and software take stays.")})
+                     "Of their own latency, from 0 on; what protocols and software take stays.")})
           .repeats();
   return kTable;
 }
@@ -51,19 +53,21 @@ const Table<spec::PlatformSpec::Profile>& profile_table() {
   static const Table<Spec> kTable =
       Table<Spec>(
           "profile", "How a link changes while time passes.",
-          {attribute("link", &Spec::link, text(), "Its name in the platform; a * at the end stands for any rest.")
+          {attribute("link", &Spec::link, text(), "Name of a link in the platform; `*` at its end stands for any rest.")
                .must()
                .by_reader(),
-           attribute("of", &Spec::of, "What changes."),
+           attribute("of", &Spec::of, "What changes: `bandwidth` or `latency`."),
            by_code<Spec>(
                attribute("times", text(), "Seconds with their units and spaces between them, rising from 0s.").must(),
                {}, times_text),
            by_code<Spec>(
-               attribute("factors", text(), "Of the value of the link from each of the times on; above 0.").must(), {},
-               factors_text),
+               attribute("factors", text(), "Of the link's own value from each of the times on, above 0: `1 0.5`.")
+                   .must(),
+               {}, factors_text),
            attribute("period", &Spec::period, quantity(kDurationForm),
                      "After which it starts again, with its unit. Left out, it is not repeated.")
-               .if_given()})
+               .if_given()
+               .if_left_out("not repeated")})
           .repeats();
   return kTable;
 }
@@ -79,7 +83,8 @@ const Table<spec::PlatformSpec::Background>& background_table() {
            attribute(
                "every", &Spec::every, quantity(kDurationForm),
                "Between the starts of messages, with its unit. Left out, the next starts when the last is through.")
-               .if_given()})
+               .if_given()
+               .if_left_out("the next starts when the last is through")})
           .repeats();
   return kTable;
 }

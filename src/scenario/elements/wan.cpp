@@ -19,7 +19,7 @@ const Table<spec::WanSpec::Region>& region_table() {
                              "A region of the public table, e.g. aws:us-east-1, or a name of your own.")
                        .must()
                        .by_reader(),
-                   attribute("hosts", &Spec::hosts, integer(1, kMaxHosts), "How many.").must()})
+                   attribute("hosts", &Spec::hosts, integer(1, kMaxHosts), "How many, 1 … 100,000.").must()})
           .repeats();
   return kTable;
 }
@@ -47,7 +47,8 @@ const Table<spec::WanSpec>& wan_table() {
                                     [](const Spec& wan) { return fmt::format("{}s", wan.host.latency); }),
                    printed_as<Spec>(queue_rule("tcp: buffer in front of each link with its unit."),
                                     [](const Spec& wan) { return fmt::format("{}B", wan.host.queue_bytes); })
-                       .printed_if([](const Spec& wan) { return wan.host.transport == spec::Transport::tcp; }),
+                       .printed_if([](const Spec& wan) { return wan.host.transport == spec::Transport::tcp; })
+                       .if_left_out("`300kB`"),
                    by_code<Spec>(congestion_rule())})
           .holds({"region", "pair"});
   return kTable;

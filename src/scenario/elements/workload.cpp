@@ -106,7 +106,7 @@ const Table<LayerFields>& layer_table() {
           "layer", "One layer of a workload, in the order of the forward pass.",
           {attribute("name", &Spec::name, text("a name of its own"), "Unique.").must(),
            attribute("kind", &Spec::kind, kinds(),
-                     "dense and convolution: a matrix product. embedding: a table. The others have no matrix.")
+                     "`dense`, `convolution`, `attention`, `recurrence`, `embedding`, `normalisation`, `element-wise`.")
                .must(),
            attribute("in", &Spec::in, integer(0, 1'000'000'000),
                      "Inputs of the matrix, of a convolution channels times kernel area; width of a table."),
@@ -114,11 +114,14 @@ const Table<LayerFields>& layer_table() {
            attribute("rows-per-sample", &Spec::rows, integer(0, 1'000'000'000),
                      "Rows that it is applied to per sample: tokens, pixels."),
            attribute("parameters", &Spec::parameters, integer(0, 10'000'000'000'000),
-                     "Learned numbers, biases included. Default: in times out."),
+                     "Learned numbers, biases included.")
+               .if_left_out("`in` × `out`"),
            attribute("forward-macs-per-sample", &Spec::macs, real({.minimum = 0, .maximum = 1e18}),
-                     "Multiply-adds of the forward pass. Default: in times out times rows-per-sample."),
+                     "Multiply-adds of the forward pass.")
+               .if_left_out("`in` × `out` × rows; of a table 0"),
            attribute("outputs-per-sample", &Spec::outputs, real({.minimum = 0, .maximum = 1e18}),
-                     "Numbers that the forward pass writes. Default: out (of a table, in) times rows-per-sample."),
+                     "Numbers that the forward pass writes.")
+               .if_left_out("`out` × rows; of a table `in` × rows"),
            attribute("sequential", &Spec::sequential, integer(1, 1'000'000'000),
                      "Kernels that must follow each other in a pass, as in a recurrence.")})
           .repeats();
@@ -135,7 +138,8 @@ const Table<OwnWorkload>& workload_table() {
                            own.shape.name = node.required_text("name", "what the answer calls it").value_or("");
                          }),
            attribute("samples-per-epoch", &Spec::dataset_size, integer(1, 1'000'000'000'000),
-                     "Samples of the data it is trained on. Default: not counted in epochs.")})
+                     "Samples of the data it is trained on.")
+               .if_left_out("not counted in epochs")})
           .holds({"layer"});
   return kTable;
 }

@@ -61,6 +61,11 @@ AttributeRule AttributeRule::otherwise(std::string text) && {
   return std::move(*this);
 }
 
+AttributeRule AttributeRule::if_left_out(std::string what) && {
+  left_out = std::move(what);
+  return std::move(*this);
+}
+
 const AttributeRule* ElementRule::find(std::string_view attribute) const {
   const auto found = std::ranges::find(attributes, attribute, &AttributeRule::name);
   return found == attributes.end() ? nullptr : &*found;

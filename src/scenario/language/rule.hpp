@@ -72,10 +72,12 @@ struct AttributeRule {
   Kind kind;
   std::string words;  ///< what it means, in sentences
   bool required = false;
-  std::string fallback{};  ///< what stands for it where it is left out; empty: nothing, or what `words` say
+  std::string fallback{};  ///< what stands for it where it is left out; empty: no value does
+  std::string left_out{};  ///< what counts then, in words, where no value says it
 
   AttributeRule must() &&;
   AttributeRule otherwise(std::string text) &&;
+  AttributeRule if_left_out(std::string what) &&;
 };
 
 inline AttributeRule attribute(std::string name, Kind kind, std::string words) {

@@ -46,6 +46,10 @@ struct Row {
     rule.fallback.clear();
     return std::move(*this);
   }
+  Row if_left_out(std::string what) && {
+    rule.left_out = std::move(what);
+    return std::move(*this);
+  }
   /// Printed only where it is not what it is by default.
   Row if_given() && {
     default_is_printed = false;
