@@ -14,6 +14,7 @@
 #include "sim/network/network_use.hpp"
 #include "sim/network/rank_layout.hpp"
 #include "sim/step/best_collective.hpp"
+#include "sim/step/collective_by_flow.hpp"
 #include "sim/step/collective_choice.hpp"
 #include "sim/step/fidelity.hpp"
 #include "sim/step/message_effort.hpp"
@@ -108,18 +109,22 @@ class RunOfSchedules {
     std::vector<std::unique_ptr<TimelineRecorder>> recorders(settled_.size());
     std::vector<step::StepTiming> timings;
     for (std::size_t i = 0; i < settled_.size(); ++i) {
-      try {
-        if (!has_barrier(settled_[i])) throw FlowRefused("there is no barrier between steps");
-        std::vector<LinkLoad> loads;
+      Refused refused;
+      FlowStep step;
+      if (has_barrier(settled_[i])) {
         if (wanted()[i].trace || (i == 0 && job_.request.trace_first)) recorders[i] = recorder_of(i, 0);
-        timings.push_back(step_by_flow(loaded_.nodes, first_ranks(layout_, settled_[i].workers), settled_[i],
-                                       *loaded_.network, fidelity_.closed_form(), loads, recorders[i].get()));
-        link_use_.add(loads, timings.back().seconds, wanted()[i].times);
-      } catch (const FlowRefused& refusal) {
-        fidelity_.refuse(refusal.what(), has_barrier(settled_[i]));
+        refused = step_by_flow(loaded_.nodes, first_ranks(layout_, settled_[i].workers), settled_[i], *loaded_.network,
+                               fidelity_.closed_form(), step, recorders[i].get());
+      } else {
+        refused = FlowRefusal{"there is no barrier between steps"};
+      }
+      if (refused) {
+        fidelity_.refuse(refused->reason, has_barrier(settled_[i]));
         link_use_ = {};
         return false;
       }
+      link_use_.add(step.loads, step.timing.seconds, wanted()[i].times);
+      timings.push_back(std::move(step.timing));
     }
     fidelity_.describe(use_);
     for (std::size_t i = 0; i < timings.size(); ++i) {
@@ -284,12 +289,10 @@ CollectiveTiming time_one(const CollectiveJob& job, const Cluster& cluster, Load
   };
   FidelityChoice fidelity(cluster, timing.messages, effort, most_seconds);
   if (fidelity.by_flow()) {
-    try {
-      timing.seconds = timing.cold_seconds =
-          collective_by_flow(loaded.nodes, *rounds, *loaded.network, fidelity.closed_form());
-    } catch (const FlowRefused& refusal) {
-      fidelity.refuse(refusal.what(), true);
-    }
+    const Refused refused =
+        collective_by_flow(loaded.nodes, *rounds, *loaded.network, fidelity.closed_form(), timing.seconds);
+    timing.cold_seconds = timing.seconds;
+    if (refused) fidelity.refuse(refused->reason, true);
   }
   if (!fidelity.by_flow()) {
     loaded.connections->close();

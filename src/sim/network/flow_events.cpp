@@ -5,10 +5,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
 #include <stdexcept>
 
-#include "sim/network/flow.hpp"
+#include "sim/network/round_messages.hpp"
 
 namespace dadsim::sim {
 namespace {
@@ -18,52 +17,14 @@ constexpr double kAllCarriedOut = 2e5;   // messages up to which no round is lef
 constexpr std::int64_t kFewRounds = 32;  // of those alike, carried out at first
 constexpr double kSettled = 1e-3;        // of the whole time: what may come of rounds that do not all take the same
 
-/// The longest phase of rounds that are alike.
-collectives::RoundPhase longest_uniform(const collectives::Rounds& rounds) {
-  collectives::RoundPhase longest{0, 0, true};
-  for (const collectives::RoundPhase& phase : rounds.phases()) {
-    if (phase.uniform && phase.rounds > longest.rounds) longest = phase;
-  }
-  return longest;
-}
-
-double messages_of_round(const collectives::Rounds& rounds, std::int64_t round,
-                         const std::vector<collectives::Rank>& senders) {
-  std::vector<collectives::Transfer> transfers;
-  for (const collectives::Rank rank : senders) {
-    for (collectives::Rank lane = 0; lane < rounds.lanes(); ++lane) rounds.lane_sends(rank, lane, round, transfers);
-  }
-  return static_cast<double>(transfers.size());
-}
-
-std::vector<collectives::Rank> all_ranks(const collectives::Rounds& rounds) {
-  std::vector<collectives::Rank> ranks(static_cast<std::size_t>(rounds.ranks()));
-  std::iota(ranks.begin(), ranks.end(), collectives::Rank{0});
-  return ranks;
-}
-
 }  // namespace
 
-double FlowEvents::messages(const collectives::Rounds& rounds) { return messages(rounds, all_ranks(rounds)); }
-
-double FlowEvents::messages(const collectives::Rounds& rounds, const std::vector<collectives::Rank>& senders) {
-  double all = 0;
-  for (const collectives::RoundPhase& phase : rounds.phases()) {
-    for (std::int64_t i = 0; i < (phase.uniform ? 1 : phase.rounds); ++i) {
-      all +=
-          (phase.uniform ? static_cast<double>(phase.rounds) : 1) * messages_of_round(rounds, phase.first + i, senders);
-      if (all > 1e3 * kMostMessages) return all;
-    }
-  }
-  return all;
-}
-
-bool FlowEvents::serves() const {
-  return std::ranges::none_of(network_.links(),
+bool FlowEvents::serves(const Interconnect& network) {
+  return std::ranges::none_of(network.links(),
                               [](const NetworkLink& link) { return link.use.transport == spec::Transport::tcp; });
 }
 
-void FlowEvents::run(const collectives::Rounds& rounds, std::vector<double>& dates, const EventClasses* classes) {
+Refused FlowEvents::run(const collectives::Rounds& rounds, std::vector<double>& dates, const EventClasses* classes) {
   classes_ = classes;
   if (classes == nullptr) {
     followed_ = all_ranks(rounds);
@@ -72,22 +33,23 @@ void FlowEvents::run(const collectives::Rounds& rounds, std::vector<double>& dat
   followed_ = classes->first;
   std::vector<double> of_classes;
   for (const collectives::Rank rank : followed_) of_classes.push_back(dates[static_cast<std::size_t>(rank)]);
-  follow(rounds, of_classes);
+  if (Refused refused = follow(rounds, of_classes)) return refused;
   for (std::size_t rank = 0; rank < dates.size(); ++rank) {
     dates[rank] = of_classes[static_cast<std::size_t>(classes->class_of[rank])];
   }
+  return {};
 }
 
-void FlowEvents::follow(const collectives::Rounds& rounds, std::vector<double>& dates) {
+Refused FlowEvents::follow(const collectives::Rounds& rounds, std::vector<double>& dates) {
   const collectives::RoundPhase phase = longest_uniform(rounds);
-  const double all = messages(rounds, followed_);
+  const double all = messages_of(rounds, followed_, 1e3 * kMostMessages);
   const double each = phase.rounds > 0 ? messages_of_round(rounds, phase.first, followed_) : 0;
   const double begin = *std::ranges::max_element(dates);
   for (std::int64_t kept = all <= kAllCarriedOut ? phase.rounds : std::min(phase.rounds, kFewRounds);;
        kept = std::min(phase.rounds, 2 * kept)) {
     const std::int64_t left_out = phase.rounds - kept;
     if (all - static_cast<double>(left_out) * each > kMostMessages) {
-      throw FlowRefused(fmt::format("{:.3g} messages are too many to follow each", all));
+      return FlowRefusal{fmt::format("{:.3g} messages are too many to follow each", all)};
     }
     count_ = rounds.count() - left_out;
     skip_from_ = phase.first + kept;
@@ -101,7 +63,7 @@ void FlowEvents::follow(const collectives::Rounds& rounds, std::vector<double>& 
       add_loads();
       account(1);
       dates.swap(done);
-      return;
+      return {};
     }
     const auto each_took = [&](std::int64_t from, std::int64_t until) {
       return (marks_[static_cast<std::size_t>(until)] - marks_[static_cast<std::size_t>(from)]) /
@@ -128,7 +90,7 @@ void FlowEvents::follow(const collectives::Rounds& rounds, std::vector<double>& 
       }
     }
     add_loads();
-    return;
+    return {};
   }
 }
 
@@ -359,6 +321,55 @@ void FlowEvents::deliver(std::int32_t number) {
   round.arrived += over.arrivals;
   round.came(arrival, message.event);
   if (index == 0) advance(message.to);
+}
+
+void FlowEvents::carry(Connection& over, double bytes, double times) const {
+  over.payload += times * bytes;
+  over.wire += times * network_[over.path].use.cost(bytes, rounds_->protocol()).wire_bytes;
+}
+
+void FlowEvents::add_loads() {
+  loads_.assign(network_.links().size(), {});
+  const auto add = [&](std::int32_t link, const Connection& over, double times) {
+    LinkLoad& load = loads_[static_cast<std::size_t>(link)];
+    load.payload += times * over.payload;
+    load.wire += times * over.wire;
+  };
+  if (classes_ == nullptr) {
+    for (const Connection& over : connections_) {
+      for (const std::int32_t link : network_[over.path].links) add(link, over, 1);
+    }
+    return;
+  }
+  for (std::size_t i = 0; i < of_class_.size(); ++i) {
+    if (of_class_[i] < 0) continue;
+    const Connection& over = connections_[static_cast<std::size_t>(of_class_[i])];
+    for (const EventClasses::Crossing& crossing : classes_->pairs[i].crossings)
+      add(crossing.link, over, crossing.flows);
+  }
+  for (const auto& [link, first] : classes_->first_link) {
+    loads_[static_cast<std::size_t>(link)] = loads_[static_cast<std::size_t>(first)];
+  }
+}
+
+/// What the time went to, back from the last rank along the messages that each waited for.
+void FlowEvents::account(double factor) {
+  spent_.clear();
+  const auto last = std::ranges::max_element(states_, {}, &State::date);
+  for (std::int32_t number = last->cause; number != kStart;) {
+    const Event& event = events_[static_cast<std::size_t>(number)];
+    const Path& path = network_[connections_[static_cast<std::size_t>(event.connection)].path];
+    const double whole = event.arrived - event.sent;
+    const double latency = std::min(whole, static_cast<double>(event.latency));
+    spent_[{"latency", path.name()}] += factor * latency;
+    std::int32_t narrowest = event.bottleneck;
+    for (const std::int32_t link : path.links) {
+      if (narrowest < 0 || (event.bottleneck < 0 && network_.link(link).bandwidth < network_.link(narrowest).bandwidth))
+        narrowest = link;
+    }
+    if (narrowest >= 0) spent_[{"bandwidth", network_.link(narrowest).name}] += factor * (whole - latency);
+    number = event.cause;
+  }
 }
 
 }  // namespace dadsim::sim

@@ -2,9 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <queue>
-#include <string>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -12,6 +10,8 @@
 #include "collectives/rounds.hpp"
 #include "sim/network/event_classes.hpp"
 #include "sim/network/fifo.hpp"
+#include "sim/network/flow_account.hpp"
+#include "sim/network/flow_refusal.hpp"
 #include "sim/network/fluid.hpp"
 #include "sim/network/interconnect.hpp"
 
@@ -34,17 +34,15 @@ class FlowEvents {
   /// Messages that are carried out one by one to know what the rounds take; a collective of more is not for flows of
   /// this kind.
   static constexpr double kMostMessages = 2e7;
-  /// How many of them the rounds come to, or those that some of the ranks send.
-  static double messages(const collectives::Rounds& rounds);
-  static double messages(const collectives::Rounds& rounds, const std::vector<collectives::Rank>& senders);
   /// Whether messages over links like those of the network are known here: not over TCP.
-  bool serves() const;
+  static bool serves(const Interconnect& network);
 
   /// `dates`: per rank, when it begins, and afterwards when it is done (seconds). `classes`: hold for these; nullptr:
   /// every rank and every pair is followed by itself.
-  void run(const collectives::Rounds& rounds, std::vector<double>& dates, const EventClasses* classes = nullptr);
+  [[nodiscard]] Refused run(const collectives::Rounds& rounds, std::vector<double>& dates,
+                            const EventClasses* classes = nullptr);
 
-  const std::map<std::pair<std::string, std::string>, double>& spent() const { return spent_; }
+  const SpentSeconds& spent() const { return spent_; }
   const std::vector<LinkLoad>& loads() const { return loads_; }
 
  private:
@@ -113,7 +111,7 @@ class FlowEvents {
   };
 
   /// `dates`: per place.
-  void follow(const collectives::Rounds& rounds, std::vector<double>& dates);
+  Refused follow(const collectives::Rounds& rounds, std::vector<double>& dates);
   /// Carries out `count_` rounds.
   void carry_out(const collectives::Rounds& rounds, std::vector<double>& dates);
   /// Of a rank that stands for the class of this one.
@@ -157,7 +155,7 @@ class FlowEvents {
   std::vector<Event> events_;
   std::priority_queue<Begin, std::vector<Begin>, std::greater<>> begins_;
   std::vector<collectives::Transfer> transfers_;  ///< of the round at hand; kept for its memory
-  std::map<std::pair<std::string, std::string>, double> spent_;
+  SpentSeconds spent_;
   std::vector<LinkLoad> loads_;
 };
 

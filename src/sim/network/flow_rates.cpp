@@ -1,4 +1,5 @@
-// What the messages of a round cost, and how fast they go on while they share the network.
+#include "sim/network/flow_rates.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,8 +8,9 @@
 #include <limits>
 #include <numeric>
 #include <unordered_map>
+#include <utility>
 
-#include "sim/network/flow.hpp"
+#include "sim/network/fluid.hpp"
 #include "sim/network/max_min.hpp"
 #include "sim/network/tcp.hpp"
 
@@ -18,48 +20,50 @@ namespace {
 constexpr int kMostChanges = 64;      // distinct beginnings and ends of transfers of one round
 constexpr double kSameTime = 1e-9;    // relative
 constexpr double kNegligible = 1e-3;  // relative
+constexpr double kMostWork = 4e8;     // flows × changes of their rates that one round may take
+constexpr double kUnlimited = std::numeric_limits<double>::infinity();
 
 }  // namespace
 
-void FlowModel::prepare() {
+void FlowRates::prepare(std::vector<RoundFlow>& flows) const {
   bool with_tcp = false;
-  for (Flow& flow : flows_) {
-    const Path& path = network_[flow.path];
+  for (RoundFlow& flow : flows) {
+    const Path& path = ranks_.network[flow.path];
     if (path.use.transport == spec::Transport::tcp) {
       with_tcp = true;
       continue;
     }
-    const PathUse::Cost cost = path.use.cost(flow.bytes, protocol_);
+    const PathUse::Cost cost = path.use.cost(flow.bytes, ranks_.protocol);
     flow.wire_bytes = cost.wire_bytes;
     flow.after = path.latency + cost.overhead;
   }
-  if (with_tcp) prepare_tcp();
+  if (with_tcp) prepare_tcp(flows);
 }
 
-void FlowModel::prepare_tcp() {
+void FlowRates::prepare_tcp(std::vector<RoundFlow>& flows) const {
   // TCP: as every message finds the links when all pairs have just sent theirs.
   struct Load {
     double connections = 0, backlog = 0;
   };
-  std::vector<Load> loads(network_.links().size());
-  for (const Flow& flow : flows_) {
-    for (const std::int32_t link : network_[flow.path].links) {
+  std::vector<Load> loads(ranks_.network.links().size());
+  for (const RoundFlow& flow : flows) {
+    for (const std::int32_t link : ranks_.network[flow.path].links) {
       loads[static_cast<std::size_t>(link)].connections += 1;
       loads[static_cast<std::size_t>(link)].backlog += flow.bytes;
     }
   }
   std::vector<tcp::LinkState> states;
   std::unordered_map<std::int32_t, double> left;  // bytes that have left by a link before
-  for (Flow& flow : flows_) {
-    if (network_[flow.path].use.transport != spec::Transport::tcp) continue;
-    const std::int32_t back = network_.path(host_of(flow.to), host_of(flow.from));
-    loads.resize(network_.links().size());
-    const Path& path = network_[flow.path];
+  for (RoundFlow& flow : flows) {
+    if (ranks_.network[flow.path].use.transport != spec::Transport::tcp) continue;
+    const std::int32_t back = ranks_.network.path(ranks_.host_of(flow.to), ranks_.host_of(flow.from));
+    loads.resize(ranks_.network.links().size());
+    const Path& path = ranks_.network[flow.path];
     const std::vector<std::int32_t>& there = path.links;
-    const std::vector<std::int32_t>& here = network_[back].links;
+    const std::vector<std::int32_t>& here = ranks_.network[back].links;
     states.clear();
     for (std::size_t k = 0; k < there.size(); ++k) {
-      const NetworkLink& link = network_.link(there[k]);
+      const NetworkLink& link = ranks_.network.link(there[k]);
       const Load& load = loads[static_cast<std::size_t>(there[k])];
       const std::int32_t opposite = there.size() == here.size() ? here[here.size() - 1 - k] : -1;
       states.push_back({.rate = link.payload_rate(),
@@ -72,7 +76,7 @@ void FlowModel::prepare_tcp() {
                         .drops = link.use.transport == spec::Transport::tcp});
     }
     // As long as a host's messages fit into the queue in front of its link they leave one after the other.
-    const NetworkLink& first = network_.link(there.front());
+    const NetworkLink& first = ranks_.network.link(there.front());
     if (first.use.transport == spec::Transport::tcp &&
         states.front().backlog / first.use.efficiency <= first.use.queue_bytes) {
       double& before = left[there.front()];
@@ -83,7 +87,7 @@ void FlowModel::prepare_tcp() {
     const tcp::TransferCost fare = tcp::transfer_cost(states, flow.bytes, 2 * latency, false);
     flow.wire_bytes = flow.bytes * fare.inflation / path.use.efficiency;
     flow.before = tcp::fitted().software;
-    for (std::size_t k = 0; k < fare.tightest; ++k) flow.before += network_.link(there[k]).latency;
+    for (std::size_t k = 0; k < fare.tightest; ++k) flow.before += ranks_.network.link(there[k]).latency;
     flow.after = latency - flow.before;
     flow.floor = fare.floor;
     for (std::int64_t messages = 2; messages <= kManyInLine; messages *= 2) {
@@ -97,15 +101,16 @@ void FlowModel::prepare_tcp() {
   }
 }
 
-std::vector<double> FlowModel::rates(const FlowPattern& pattern, const std::vector<std::size_t>& flows) const {
+std::vector<double> FlowRates::rates(const FlowPattern& pattern, const std::vector<RoundFlow>& flows,
+                                     const std::vector<std::size_t>& active) const {
   std::vector<double> capacity(pattern.links.size());
-  for (std::size_t i = 0; i < capacity.size(); ++i) capacity[i] = network_.link(pattern.links[i].first).bandwidth;
+  for (std::size_t i = 0; i < capacity.size(); ++i) capacity[i] = ranks_.network.link(pattern.links[i].first).bandwidth;
   LinksOfFlows links;
-  for (const std::size_t index : flows) {
-    const Flow& flow = flows_[index];
+  for (const std::size_t index : active) {
+    const RoundFlow& flow = flows[index];
     for (const FlowPattern::Crossing& crossing : pattern.crossings_of(index)) {
       const auto link_class = static_cast<std::size_t>(crossing.link_class);
-      if (network_.link(pattern.links[link_class].first).shared) {
+      if (ranks_.network.link(pattern.links[link_class].first).shared) {
         links.cross(crossing.link_class, crossing.flows);
       } else {  // everybody has all of it
         links.cross(static_cast<std::int32_t>(capacity.size()), 1);
@@ -113,7 +118,7 @@ std::vector<double> FlowModel::rates(const FlowPattern& pattern, const std::vect
       }
     }
     if (flow.share < 1) {
-      const PathUse& use = network_[flow.path].use;
+      const PathUse& use = ranks_.network[flow.path].use;
       links.cross(static_cast<std::int32_t>(capacity.size()), 1);
       capacity.push_back(flow.share * use.payload_rate / use.efficiency);
     }
@@ -122,60 +127,130 @@ std::vector<double> FlowModel::rates(const FlowPattern& pattern, const std::vect
   return max_min_rates(capacity, links);
 }
 
-/// All pairs go on at the same time throughout.
-void FlowModel::share_once(const FlowPattern& pattern) {
-  std::vector<std::size_t> all(flows_.size());
+void FlowRates::share_once(const FlowPattern& pattern, std::vector<RoundFlow>& flows) const {
+  std::vector<std::size_t> all(flows.size());
   std::iota(all.begin(), all.end(), std::size_t{0});
-  const std::vector<double> rate = rates(pattern, all);
-  for (std::size_t i = 0; i < flows_.size(); ++i) {
-    flows_[i].seconds = std::max(flows_[i].wire_bytes / rate[i], flows_[i].floor);
+  const std::vector<double> rate = rates(pattern, flows, all);
+  for (std::size_t i = 0; i < flows.size(); ++i) {
+    flows[i].seconds = std::max(flows[i].wire_bytes / rate[i], flows[i].floor);
   }
 }
 
-/// All begin together, or in turn; who is through leaves its share to the others.
-void FlowModel::share_and_finish(const KnownPattern& known) {
+Refused FlowRates::share_and_finish(const FlowPattern& pattern, std::vector<RoundFlow>& flows) const {
   std::vector<std::size_t> active;
   std::vector<std::size_t> to_come;  // by when they begin, the last first
-  std::vector<double> left(flows_.size());
-  for (std::size_t i = 0; i < flows_.size(); ++i) {
-    left[i] = flows_[i].wire_bytes;
-    flows_[i].seconds = std::max(0.0, flows_[i].floor - flows_[i].in_turn);
+  std::vector<double> left(flows.size());
+  for (std::size_t i = 0; i < flows.size(); ++i) {
+    left[i] = flows[i].wire_bytes;
+    flows[i].seconds = std::max(0.0, flows[i].floor - flows[i].in_turn);
     if (left[i] > 0) to_come.push_back(i);
   }
-  std::ranges::stable_sort(to_come, std::greater(), [this](std::size_t flow) { return flows_[flow].in_turn; });
+  std::ranges::stable_sort(to_come, std::greater(), [&](std::size_t flow) { return flows[flow].in_turn; });
   double time = 0;
   for (int change = 0; !active.empty() || !to_come.empty(); ++change) {
     if (change == kMostChanges) {
-      if (!known.pattern.is_divided) {  // following each works out less anew
+      if (!pattern.is_divided) {  // following each works out less anew
         std::vector<double> begins;
-        for (const Flow& flow : flows_) begins.push_back(flow.in_turn);
-        return share_by_dates(known, flows_, begins);
+        for (const RoundFlow& flow : flows) begins.push_back(flow.in_turn);
+        return share_by_dates(pattern, flows, begins);
       }
-      throw FlowRefused(
-          fmt::format("messages of one round begin and end at more than {} different times", kMostChanges));
+      return FlowRefusal{
+          fmt::format("messages of one round begin and end at more than {} different times", kMostChanges)};
     }
-    if (active.empty()) time = std::max(time, flows_[to_come.back()].in_turn);
-    while (!to_come.empty() && flows_[to_come.back()].in_turn <= time * (1 + kSameTime)) {
+    if (active.empty()) time = std::max(time, flows[to_come.back()].in_turn);
+    while (!to_come.empty() && flows[to_come.back()].in_turn <= time * (1 + kSameTime)) {
       active.push_back(to_come.back());
       to_come.pop_back();
     }
-    const std::vector<double> rate = rates(known.pattern, active);
+    const std::vector<double> rate = rates(pattern, flows, active);
     double next = std::numeric_limits<double>::infinity();
     for (std::size_t i = 0; i < active.size(); ++i) next = std::min(next, left[active[i]] / rate[i]);
-    if (!to_come.empty()) next = std::min(next, flows_[to_come.back()].in_turn - time);
+    if (!to_come.empty()) next = std::min(next, flows[to_come.back()].in_turn - time);
     time += next;
     std::vector<std::size_t> going_on;
     for (std::size_t i = 0; i < active.size(); ++i) {
       const std::size_t flow = active[i];
       left[flow] -= rate[i] * next;
-      if (left[flow] <= kSameTime * flows_[flow].wire_bytes) {
-        flows_[flow].seconds = std::max(time, flows_[flow].floor) - flows_[flow].in_turn;
+      if (left[flow] <= kSameTime * flows[flow].wire_bytes) {
+        flows[flow].seconds = std::max(time, flows[flow].floor) - flows[flow].in_turn;
       } else {
         going_on.push_back(flow);
       }
     }
     active.swap(going_on);
   }
+  return {};
+}
+
+Refused FlowRates::share_by_dates(const FlowPattern& pattern, std::vector<RoundFlow>& flows,
+                                  const std::vector<double>& begins) const {
+  Fluid fluid;
+  std::vector<std::pair<double, std::size_t>> order;
+  for (std::size_t i = 0; i < flows.size(); ++i) {
+    RoundFlow& flow = flows[i];
+    std::vector<std::int32_t> shared;
+    double most = kUnlimited;
+    for (const std::int32_t index : ranks_.links_of(pattern, flow.path, pattern.pairs[i])) {
+      const NetworkLink& link = ranks_.network.link(index);
+      if (!link.shared) {
+        most = std::min(most, link.bandwidth);
+        continue;
+      }
+      shared.push_back(index);
+      fluid.set_capacity(index, link.bandwidth);
+    }
+    const PathUse& use = ranks_.network[flow.path].use;
+    if (flow.share < 1) most = std::min(most, flow.share * use.payload_rate / use.efficiency);
+    fluid.add(std::move(shared), most);
+    flow.seconds = std::max(0.0, flow.floor - flow.in_turn);
+    if (flow.wire_bytes > 0) order.emplace_back(begins[i], i);
+  }
+  std::ranges::sort(order);
+  double work = 0;
+  for (std::size_t next = 0;;) {
+    const double begin = next < order.size() ? order[next].first : kUnlimited;
+    const double date = std::min(begin, fluid.next());
+    if (date == kUnlimited) break;
+    const double until = date + 1e-12;
+    for (std::int32_t over = fluid.end(until); over >= 0; over = fluid.end(until)) {
+      RoundFlow& flow = flows[static_cast<std::size_t>(over)];
+      flow.seconds = std::max(date - begins[static_cast<std::size_t>(over)], flow.floor - flow.in_turn);
+    }
+    for (; next < order.size() && order[next].first <= until; ++next) {
+      const std::size_t flow = order[next].second;
+      fluid.begin(static_cast<std::int32_t>(flow), flows[flow].wire_bytes, date);
+    }
+    work += static_cast<double>(fluid.share(date));
+    if (work > kMostWork) return FlowRefusal{"messages of one round begin and end at too many different times"};
+  }
+  return {};
+}
+
+double FlowRates::alone(const RoundFlow& flow) const {
+  const PathUse& use = ranks_.network[flow.path].use;
+  return flow.wire_bytes * use.efficiency / (use.payload_rate * std::min(1.0, flow.share));
+}
+
+bool FlowRates::over_tcp(const RoundFlow& flow) const {
+  return flow.bytes > 0 && ranks_.network[flow.path].use.transport == spec::Transport::tcp;
+}
+
+double FlowRates::tcp_doubt(const std::vector<RoundFlow>& flows, double seconds) const {
+  double most = 0;
+  for (const RoundFlow& flow : flows) {
+    if (!over_tcp(flow)) continue;
+    const double by_itself = flow.bytes / ranks_.network[flow.path].use.payload_rate;
+    most = std::max(most, std::min(seconds, flow.in_turn + flow.seconds - by_itself));
+  }
+  return most;
+}
+
+bool FlowRates::is_contended(const std::vector<RoundFlow>& flows) const {
+  return std::ranges::any_of(flows,
+                             [&](const RoundFlow& flow) {
+                               return flow.wire_bytes > 0 && flow.seconds > kRoundedRates * alone(flow);
+                             }) ||
+         tcp_doubt(flows, kUnlimited) > 0;
 }
 
 }  // namespace dadsim::sim

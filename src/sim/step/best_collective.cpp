@@ -38,11 +38,8 @@ bool is_small(const collectives::Rounds& rounds) {
 double by_flow(const std::vector<simgrid::s4u::Host*>& hosts, const collectives::Rounds& rounds,
                Interconnect& network) {
   std::vector<double> dates(static_cast<std::size_t>(rounds.ranks()), 0);
-  try {
-    FlowModel(network, hosts).run(rounds, dates);
-  } catch (const FlowRefused& refused) {
-    return refused.in_step > 0 ? refused.in_step : std::numeric_limits<double>::infinity();
-  }
+  if (const Refused refused = FlowModel(network, hosts).run(rounds, dates))
+    return refused->in_step > 0 ? refused->in_step : std::numeric_limits<double>::infinity();
   return *std::ranges::max_element(dates);
 }
 

@@ -147,8 +147,8 @@ FlowPart FlowCollectives::joined(const Groups& groups) const {
   return part;
 }
 
-FlowOutcome FlowCollectives::carry_out(FlowPart& part, std::vector<double>& dates, double earliest, double latest) {
-  FlowOutcome outcome;
+Refused FlowCollectives::carry_out(FlowPart& part, std::vector<double>& dates, double earliest, double latest,
+                                   FlowOutcome& outcome) {
   if (by_closed_form_) {
     const double end = latest + closed_form_of(part.hosts, *part.rounds, network_);
     std::ranges::fill(dates, end);
@@ -158,7 +158,7 @@ FlowOutcome FlowCollectives::carry_out(FlowPart& part, std::vector<double>& date
     std::unique_ptr<FlowModel> model = part.model != nullptr
                                            ? std::move(part.model)
                                            : std::make_unique<FlowModel>(network_, part.hosts, true, memory_);
-    model->run(*part.rounds, dates);
+    if (Refused refused = model->run(*part.rounds, dates)) return refused;
     outcome.spent = model->spent();
     if (part.traffic == nullptr) {
       part.traffic = std::make_unique<const FlowTraffic>(traffic_of(part, model->loads()));
@@ -168,28 +168,29 @@ FlowOutcome FlowCollectives::carry_out(FlowPart& part, std::vector<double>& date
   }
   outcome.seconds.reserve(dates.size());
   for (const double date : dates) outcome.seconds.push_back(date - earliest);
-  return outcome;
+  return {};
 }
 
-const FlowOutcome& FlowCollectives::carry_out_apart(FlowPart& part, std::vector<double>& dates, double earliest,
-                                                    double latest) {
+Refused FlowCollectives::carry_out_apart(FlowPart& part, std::vector<double>& dates, double earliest, double latest,
+                                         const FlowOutcome*& outcome) {
   const auto as_before = [&](double date, double begin) { return std::abs(date - earliest - begin) <= kSameBegin; };
   for (const auto& known : part.apart) {
     if (!std::ranges::equal(dates, known->begins, as_before)) continue;
     for (std::size_t rank = 0; rank < dates.size(); ++rank) dates[rank] = earliest + known->outcome.seconds[rank];
-    return known->outcome;
+    outcome = &known->outcome;
+    return {};
   }
   auto apart = std::make_unique<FlowApart>();
   apart->begins.reserve(dates.size());
   for (const double date : dates) apart->begins.push_back(date - earliest);
-  apart->outcome = carry_out(part, dates, earliest, latest);
+  if (Refused refused = carry_out(part, dates, earliest, latest, apart->outcome)) return refused;
   if (part.apart.size() >= kKeptApart) part.apart.erase(part.apart.begin());
-  return part.apart.emplace_back(std::move(apart))->outcome;
+  outcome = &part.apart.emplace_back(std::move(apart))->outcome;
+  return {};
 }
 
-std::vector<const FlowPart*> FlowCollectives::carry_out_largest() {
-  std::vector<const FlowPart*> done;
-  if (by_closed_form_ || parts_.nodes() < kFewNodes) return done;
+Refused FlowCollectives::carry_out_largest(std::vector<const FlowPart*>& done) {
+  if (by_closed_form_ || parts_.nodes() < kFewNodes) return {};
   for (const step::Task& task : schedule_.tasks) {
     if (std::holds_alternative<step::CollectiveTask>(task.what)) of(task);
   }
@@ -207,10 +208,12 @@ std::vector<const FlowPart*> FlowCollectives::carry_out_largest() {
   std::ranges::stable_sort(large, std::greater(), [](const auto& one) { return one.first; });
   for (const auto& [bytes, part] : large) {
     std::vector<double> dates(part->nodes.size(), 0);
-    part->together = std::make_unique<const FlowOutcome>(carry_out(*part, dates, 0, 0));
+    FlowOutcome outcome;
+    if (Refused refused = carry_out(*part, dates, 0, 0, outcome)) return refused;
+    part->together = std::make_unique<const FlowOutcome>(std::move(outcome));
     done.push_back(part);
   }
-  return done;
+  return {};
 }
 
 bool FlowCollectives::is_large(FlowPart& part) const {

@@ -18,9 +18,6 @@
 
 namespace dadsim::sim {
 
-/// Seconds by what they were spent on: kind and name, as in FlowModel::spent.
-using SpentSeconds = std::map<std::pair<std::string, std::string>, double>;
-
 /// How long a collective takes by flow, for those dates at which ranks began it.
 struct FlowOutcome {
   std::vector<double> seconds;  ///< per rank, from when the first begins until it is done
@@ -66,16 +63,17 @@ class FlowCollectives {
 
   /// The task's groups, by part. They stay where they are.
   std::vector<FlowPart>& of(const step::Task& task);
-  /// `dates`: per rank, when it begins, and afterwards when it is done; `earliest` and `latest` of those. Throws
-  /// FlowRefused.
-  FlowOutcome carry_out(FlowPart& part, std::vector<double>& dates, double earliest, double latest);
+  /// `dates`: per rank, when it begins, and afterwards when it is done; `earliest` and `latest` of those.
+  [[nodiscard]] Refused carry_out(FlowPart& part, std::vector<double>& dates, double earliest, double latest,
+                                  FlowOutcome& outcome);
   /// The same where they begin apart. What begins as it did lately, but for less than what counts as one date, takes
   /// what it took then.
-  const FlowOutcome& carry_out_apart(FlowPart& part, std::vector<double>& dates, double earliest, double latest);
+  [[nodiscard]] Refused carry_out_apart(FlowPart& part, std::vector<double>& dates, double earliest, double latest,
+                                        const FlowOutcome*& outcome);
   /// Those that flow refuses if their ranks get out of step, for their messages are too many to follow each: they are
   /// carried out before all others, begun together, the largest first, so that what is refused is refused before time
-  /// is spent on others. Throws FlowRefused.
-  std::vector<const FlowPart*> carry_out_largest();
+  /// is spent on others. They are put into `done`.
+  [[nodiscard]] Refused carry_out_largest(std::vector<const FlowPart*>& done);
   /// Whether its messages are so many that following each takes seconds.
   bool is_large(FlowPart& part) const;
 

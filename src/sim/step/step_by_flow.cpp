@@ -62,14 +62,14 @@ class StepByFlow {
     known_.resize(classes.size());
   }
 
-  step::StepTiming run() {
-    together_ = collectives_.carry_out_largest();
+  Refused run() {
+    if (Refused refused = collectives_.carry_out_largest(together_)) return refused;
     for (std::size_t i = 0; i < schedule_.tasks.size(); ++i) {
       const step::Task& task = schedule_.tasks[i];
       if (const auto* compute = std::get_if<step::ComputeTask>(&task.what)) {
         execute(i, *compute);
       } else if (std::holds_alternative<step::CollectiveTask>(task.what)) {
-        communicate(i);
+        if (Refused refused = communicate(i)) return refused;
       } else {
         const auto& wait = std::get<step::WaitTask>(task.what);
         const auto awaited = static_cast<std::size_t>(wait.collective);
@@ -83,25 +83,26 @@ class StepByFlow {
     // Who begins early may find the network less busy than all together would: by no more than that it is early.
     const double apart = apart_.most();
     if (apart > kTogether * timing_.seconds) {
-      throw FlowRefused(
+      return FlowRefusal{
           fmt::format("workers come to a collective apart ({:.3g} s for {}; in all {:.3g} s of a step of {:.3g} s)",
-                      worst_apart_, worst_, apart, timing_.seconds));
+                      worst_apart_, worst_, apart, timing_.seconds)};
     }
     if (overlooked_.most() > kTogether * timing_.seconds) {
-      throw FlowRefused(
+      return FlowRefusal{
           fmt::format("collectives that go on at the same time share links ({:.3g} s of a step of {:.3g} s)",
-                      overlooked_.most(), timing_.seconds));
+                      overlooked_.most(), timing_.seconds)};
     }
     if (!single()) count_occurrences(last);
     timing_.bounds = bounds_of(paths_.of(last), collectives_.host(last)->get_cname(),
                                nodes_.devices[parts_.host_index(last)]->name, spent_, timing_.seconds);
     if (recorder_ != nullptr) recorder_->ended(timing_.seconds, last);
     for (const FlowPart* part : together_) carry(*part->traffic, static_cast<double>(part->times));
-    return timing_;
+    return {};
   }
 
   /// What links carried, once it has run.
   std::vector<LinkLoad>& loads() { return loads_; }
+  step::StepTiming& timing() { return timing_; }
 
  private:
   void execute(std::size_t index, const step::ComputeTask& task) {
@@ -149,7 +150,7 @@ class StepByFlow {
     return issuers.holds(node) ? node - issuers.first : issuers.size() + node - parts_.receivers(task).first;
   }
 
-  void communicate(std::size_t index) {
+  Refused communicate(std::size_t index) {
     const step::Task& task = schedule_.tasks[index];
     const std::size_t slots = parts_.issuers(task).size() + parts_.receivers(task).size();
     CollectiveDates& progress = progress_[index];
@@ -157,11 +158,14 @@ class StepByFlow {
     if (awaited) progress = {std::vector<double>(slots), std::vector<double>(slots)};
     apart_.next();
     overlooked_.next();
-    for (FlowPart& part : collectives_.of(task)) communicate(index, part);
+    for (FlowPart& part : collectives_.of(task)) {
+      if (Refused refused = communicate(index, part)) return refused;
+    }
     if (awaited) progress.shorten();
+    return {};
   }
 
-  void communicate(std::size_t index, FlowPart& part) {
+  Refused communicate(std::size_t index, FlowPart& part) {
     const step::Task& task = schedule_.tasks[index];
     const std::size_t ranks = part.nodes.size();
     const Parts::Range receivers = parts_.receivers(task);
@@ -180,8 +184,10 @@ class StepByFlow {
     }
     bool even = earliest >= latest;
     if (!even && !part.stages.empty()) {  // stages are apart by nature, and then each has the network to itself
-      for (FlowPart& of_stage : part.stages) communicate(index, of_stage);
-      return;
+      for (FlowPart& of_stage : part.stages) {
+        if (Refused refused = communicate(index, of_stage)) return refused;
+      }
+      return {};
     }
     if (!even && !by_closed_form_ && taken_together_ + latest - earliest <= kLateShare * earliest &&
         collectives_.is_large(part)) {
@@ -199,14 +205,17 @@ class StepByFlow {
     } else {
       if (!even && !by_closed_form_) note_apart(index, part, latest - earliest);
       if (even) {
-        part.together = std::make_unique<const FlowOutcome>(collectives_.carry_out(part, dates, earliest, latest));
+        FlowOutcome outcome;
+        if (Refused refused = collectives_.carry_out(part, dates, earliest, latest, outcome)) return refused;
+        part.together = std::make_unique<const FlowOutcome>(std::move(outcome));
         together_.push_back(&part);
         beside_others(part, earliest);
       } else {
-        const FlowOutcome& outcome = collectives_.carry_out_apart(part, dates, earliest, latest);
+        const FlowOutcome* outcome = nullptr;
+        if (Refused refused = collectives_.carry_out_apart(part, dates, earliest, latest, outcome)) return refused;
         beside_others(part, earliest);
         add(part, 1);
-        for (const auto& [what, seconds] : outcome.spent) (single() ? spent_ : part.spent)[what] += seconds;
+        for (const auto& [what, seconds] : outcome->spent) (single() ? spent_ : part.spent)[what] += seconds;
         carry(*part.traffic, 1);
       }
     }
@@ -218,6 +227,7 @@ class StepByFlow {
       }
     }
     finish(index, part);
+    return {};
   }
 
   /// Where others share its links meanwhile, it takes longer.
@@ -371,21 +381,12 @@ class StepByFlow {
 
 }  // namespace
 
-step::StepTiming step_by_flow(const Nodes& nodes, const collectives::RankLayout& layout, const step::Schedule& schedule,
-                              Interconnect& network, bool by_closed_form, std::vector<LinkLoad>& loads,
-                              TimelineRecorder* recorder) {
+Refused step_by_flow(const Nodes& nodes, const collectives::RankLayout& layout, const step::Schedule& schedule,
+                     Interconnect& network, bool by_closed_form, FlowStep& result, TimelineRecorder* recorder) {
   StepByFlow step(nodes, layout, schedule, network, by_closed_form, recorder);
-  step::StepTiming timing = step.run();
-  loads = std::move(step.loads());
-  return timing;
-}
-
-double collective_by_flow(const Nodes& nodes, const collectives::Rounds& rounds, Interconnect& network,
-                          bool by_closed_form) {
-  if (by_closed_form) return closed_form_of(nodes.hosts, rounds, network);
-  std::vector<double> dates(static_cast<std::size_t>(rounds.ranks()), 0);
-  FlowModel(network, nodes.hosts).run(rounds, dates);
-  return *std::ranges::max_element(dates);
+  if (Refused refused = step.run()) return refused;
+  result = {std::move(step.timing()), std::move(step.loads())};
+  return {};
 }
 
 }  // namespace dadsim::sim

@@ -17,6 +17,7 @@
 #include "sim/network/flow_events.hpp"
 #include "sim/network/flow_routes.hpp"
 #include "sim/network/rank_layout.hpp"
+#include "sim/network/round_messages.hpp"
 #include "sim/platform/engine.hpp"
 #include "sim/process/child_process.hpp"
 #include "support/wire.hpp"
@@ -51,7 +52,7 @@ EventOutcomes event_outcomes(const spec::PlatformSpec& platform, const Collectiv
     const auto followed = [&](const EventClasses* by, std::vector<double>& dates) {
       FlowEvents events(network, hosts);
       dates = begins;
-      events.run(*rounds, dates, by);
+      if (const Refused refused = events.run(*rounds, dates, by)) throw std::runtime_error(refused->reason);
       std::vector<double> loads;
       for (const LinkLoad& load : events.loads()) {
         loads.push_back(load.payload);
@@ -71,7 +72,8 @@ EventOutcomes event_outcomes(const spec::PlatformSpec& platform, const Collectiv
     WireWriter message;
     message << by_classes << by_pairs << loads_by_classes << loads_by_pairs
             << static_cast<double>(classes ? classes->first.size() : 0)
-            << static_cast<double>(classes ? classes->pairs.size() : 0) << FlowEvents::messages(*rounds);
+            << static_cast<double>(classes ? classes->pairs.size() : 0)
+            << messages_of(*rounds, all_ranks(*rounds), 1e3 * FlowEvents::kMostMessages);
     sink.send(message.bytes());
     std::_Exit(0);
   };

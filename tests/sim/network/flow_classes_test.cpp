@@ -50,8 +50,11 @@ FlowOutcomes flow_outcomes(const spec::PlatformSpec& platform, const CollectiveJ
     FlowModel flow(network, hosts, by_classes);
     FlowModel other(network, hosts, by_classes);
     std::string refusal;
-    try {
-      flow.run(*rounds, dates);
+    const auto run = [&](FlowModel& model, std::vector<double>& begins) {
+      if (const Refused refused = refusal.empty() ? model.run(*rounds, begins) : Refused()) refusal = refused->reason;
+      return refusal.empty();
+    };
+    if (run(flow, dates)) {
       // By name: which link gets which number depends on who asks for its way first.
       std::map<std::string, LinkLoad> by_name;
       for (std::size_t link = 0; link < flow.loads().size(); ++link) {
@@ -61,10 +64,7 @@ FlowOutcomes flow_outcomes(const spec::PlatformSpec& platform, const CollectiveJ
         loads.push_back(load.payload);
         loads.push_back(load.wire);
       }
-      flow.run(*rounds, later);
-      other.run(*rounds, afresh);
-    } catch (const FlowRefused& refused) {
-      refusal = refused.what();
+      if (run(flow, later)) run(other, afresh);
     }
     WireWriter message;
     message << dates << loads << later << afresh << static_cast<double>(flow.classes_and_pairs().first)

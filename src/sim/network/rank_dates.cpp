@@ -1,10 +1,10 @@
-// When ranks are through, round by round.
+#include "sim/network/rank_dates.hpp"
+
 #include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <limits>
 
-#include "sim/network/flow.hpp"
 #include "support/flat_map.hpp"
 
 namespace dadsim::sim {
@@ -15,8 +15,9 @@ constexpr double kSameSpeed = 1e-9;                // relative
 constexpr int kUsesToCondense = 3;                 // of a pattern, before classes of its ranks are looked for
 constexpr int kPassesOverRanks = 16;
 
-constexpr const char* in_line =
+constexpr const char* kInLine =
     "messages wait in line on TCP connections that share links, and lose more the more there are";
+constexpr const char* kSeveralMessages = "many rounds in which ranks send or receive several messages";
 
 /// Whether no rank sends or receives more than one message.
 bool in_single_file(const std::vector<FlowPattern::Pair>& pairs, std::size_t ranks) {
@@ -42,7 +43,7 @@ std::uint64_t rank_colour(std::uint64_t a, std::uint64_t b) {
 
 }  // namespace
 
-void FlowModel::go_on(const Played& played, std::vector<double>& dates) {
+Refused RankDates::go_on(const PlayedRounds& played, std::vector<double>& dates, double& seconds) {
   KnownPattern& known = *played.known;
   const bool many = played.rounds > 1;
   const auto steps_of = [&](std::size_t pairs) { return played.rounds * static_cast<std::int64_t>(pairs); };
@@ -57,24 +58,29 @@ void FlowModel::go_on(const Played& played, std::vector<double>& dates) {
   const std::vector<Pair>& pairs = condensed_ != nullptr ? known.ranks->pairs : known.pattern.pairs;
   const double begin = *std::ranges::max_element(current);
   if (!many) {
-    if (begins_in_step(played, pairs, current)) {
+    if (check_.begins_in_step(played, pairs, current)) {
       one_round(pairs, played.flows, current);
     } else {
       expand(dates);
-      round_out_of_step(played, dates);
-      return account(played, *std::ranges::max_element(dates) - begin);
+      std::vector<Pair> apart;
+      std::vector<RoundFlow> flows;
+      if (Refused refused = check_.out_of_step(played, dates, apart, flows)) return refused;
+      one_round(apart, flows, dates);
+      seconds = *std::ranges::max_element(dates) - begin;
+      return {};
     }
   } else if (as_rings) {
-    around_rings(played, current);
+    if (Refused refused = around_rings(played, current)) return refused;
   } else if (steps_of(pairs.size()) <= kStepsBySteps) {
-    many_rounds(pairs, played, checked, current);
+    if (Refused refused = many_rounds(pairs, played, checked, current)) return refused;
   } else {
-    throw FlowRefused("many rounds in which ranks send or receive several messages");
+    return FlowRefusal{kSeveralMessages};
   }
-  account(played, *std::ranges::max_element(current) - begin);
+  seconds = *std::ranges::max_element(current) - begin;
+  return {};
 }
 
-void FlowModel::condense(KnownPattern& known, const std::vector<double>& dates) {
+void RankDates::condense(KnownPattern& known, const std::vector<double>& dates) {
   if (!known.ranks) find_classes_of_ranks(known, dates.size());
   const RankClasses& ranks = *known.ranks;
   if (ranks.count == 0) return;
@@ -87,7 +93,7 @@ void FlowModel::condense(KnownPattern& known, const std::vector<double>& dates) 
   condensed_ = &known;
 }
 
-void FlowModel::expand(std::vector<double>& dates) {
+void RankDates::expand(std::vector<double>& dates) {
   if (condensed_ == nullptr) return;
   const std::vector<std::int32_t>& class_of = condensed_->ranks->class_of;
   for (std::size_t rank = 0; rank < dates.size(); ++rank) {
@@ -97,7 +103,7 @@ void FlowModel::expand(std::vector<double>& dates) {
 }
 
 /// By colour refinement, as of flows and links (FlowPattern): what arrives at a rank says when it goes on.
-void FlowModel::find_classes_of_ranks(KnownPattern& known, std::size_t ranks) {
+void RankDates::find_classes_of_ranks(KnownPattern& known, std::size_t ranks) {
   RankClasses& result = known.ranks.emplace(RankClasses{});
   const std::vector<Pair>& pairs = known.pattern.pairs;
   const std::size_t most = ranks / 4;
@@ -137,10 +143,11 @@ void FlowModel::find_classes_of_ranks(KnownPattern& known, std::size_t ranks) {
   result.count = distinct;
 }
 
-void FlowModel::one_round(const std::vector<Pair>& pairs, const std::vector<Flow>& flows, std::vector<double>& dates) {
+void RankDates::one_round(const std::vector<Pair>& pairs, const std::vector<RoundFlow>& flows,
+                          std::vector<double>& dates) {
   std::vector<double> after = dates;
   for (const Pair& pair : pairs) {
-    const Flow& flow = flows[static_cast<std::size_t>(pair.flow)];
+    const RoundFlow& flow = flows[static_cast<std::size_t>(pair.flow)];
     const double arrival =
         dates[static_cast<std::size_t>(pair.from)] + flow.before + flow.in_turn + flow.seconds + flow.after;
     double& date = after[static_cast<std::size_t>(pair.to)];
@@ -149,13 +156,11 @@ void FlowModel::one_round(const std::vector<Pair>& pairs, const std::vector<Flow
   dates.swap(after);
 }
 
-void FlowModel::many_rounds(const std::vector<Pair>& pairs, const Played& played, bool checked,
-                            std::vector<double>& dates) {
+Refused RankDates::many_rounds(const std::vector<Pair>& pairs, const PlayedRounds& played, bool checked,
+                               std::vector<double>& dates) {
   std::int64_t most_in_line = kManyInLine;
-  for (const Flow& flow : played.flows) most_in_line = std::min(most_in_line, flow.most_in_line);
-  if (checked) check_last_in_step();
-  last_in_step_ = {};
-  phase_begin_ = checks_ + 1;
+  for (const RoundFlow& flow : played.flows) most_in_line = std::min(most_in_line, flow.most_in_line);
+  check_.begin_phase(checked);
   std::vector<double> begins(pairs.size());
   std::vector<bool> steady(pairs.size());
   std::vector<double> free(pairs.size(), -1);  // when the pair's last transfer was over
@@ -163,10 +168,10 @@ void FlowModel::many_rounds(const std::vector<Pair>& pairs, const Played& played
   for (std::int64_t round = 0; round < played.rounds; ++round) {
     after = dates;
     for (std::size_t i = 0; i < pairs.size(); ++i) {
-      const Flow& flow = played.flows[static_cast<std::size_t>(pairs[i].flow)];
+      const RoundFlow& flow = played.flows[static_cast<std::size_t>(pairs[i].flow)];
       const double sent = dates[static_cast<std::size_t>(pairs[i].from)];
       if (sent + static_cast<double>(most_in_line - 1) * flow.seconds < free[i] && most_in_line < kManyInLine) {
-        throw FlowRefused(in_line);
+        return FlowRefusal{kInLine};
       }
       steady[i] = sent <= free[i];
       begins[i] = steady[i] ? free[i] : sent + flow.before;
@@ -176,20 +181,21 @@ void FlowModel::many_rounds(const std::vector<Pair>& pairs, const Played& played
     }
     if (checked && std::has_single_bit(static_cast<std::uint64_t>(round + 1))) {
       const auto stands_for = static_cast<double>(std::min(round + 1, played.rounds - round));
-      check(*played.known, pairs, played.flows, begins, steady, false, stands_for);
+      check_.check(*played.known, pairs, played.flows, begins, steady, false, stands_for);
     }
     dates.swap(after);
   }
-  for (const double end : free) busy_until_ = std::max(busy_until_, end);
+  for (const double end : free) check_.is_busy_until(end);
+  return {};
 }
 
 /// Rings with many rounds. In each round the longest chain of causes either stays on a pair, whose transfers follow one
 /// another, or moves on to the next pair with the message's latency. Staying pays on the slowest pair; moving through a
 /// pair gains (its whole time − the slowest transfer). So the time is that of the slowest pair in every round, plus the
 /// best gain of a stretch of at most `rounds` pairs in a row, which may go around more than once.
-void FlowModel::around_rings(const Played& played, std::vector<double>& dates) {
+Refused RankDates::around_rings(const PlayedRounds& played, std::vector<double>& dates) {
   const std::vector<Pair>& pairs = played.known->pattern.pairs;
-  const auto flow_of = [&](std::size_t pair) -> const Flow& {
+  const auto flow_of = [&](std::size_t pair) -> const RoundFlow& {
     return played.flows[static_cast<std::size_t>(pairs[pair].flow)];
   };
   const std::int64_t rounds = played.rounds;
@@ -198,7 +204,7 @@ void FlowModel::around_rings(const Played& played, std::vector<double>& dates) {
   for (std::size_t i = 0; i < pairs.size(); ++i) {
     std::int32_t& of_rank = out[static_cast<std::size_t>(pairs[i].from)];
     if (of_rank >= 0 || ++in[static_cast<std::size_t>(pairs[i].to)] > 1) {
-      throw FlowRefused("many rounds in which ranks send or receive several messages");
+      return FlowRefusal{kSeveralMessages};
     }
     of_rank = static_cast<std::int32_t>(i);
   }
@@ -207,7 +213,7 @@ void FlowModel::around_rings(const Played& played, std::vector<double>& dates) {
     if (seen[first] || out[first] < 0) continue;
     std::vector<std::size_t> ring;  // pairs in order
     for (std::size_t rank = first; !seen[rank]; rank = static_cast<std::size_t>(pairs[ring.back()].to)) {
-      if (out[rank] < 0) throw FlowRefused("many rounds along a chain of ranks");
+      if (out[rank] < 0) return FlowRefusal{"many rounds along a chain of ranks"};
       seen[rank] = true;
       ring.push_back(static_cast<std::size_t>(out[rank]));
     }
@@ -222,7 +228,7 @@ void FlowModel::around_rings(const Played& played, std::vector<double>& dates) {
     for (const std::size_t pair : ring) {
       if (flow_of(pair).most_in_line == kManyInLine) continue;
       // A quicker pair of the ring hands on faster than this one carries.
-      if (quickest < (1 - kSameSpeed) * flow_of(pair).seconds) throw FlowRefused(in_line);
+      if (quickest < (1 - kSameSpeed) * flow_of(pair).seconds) return FlowRefusal{kInLine};
     }
     const auto size = static_cast<std::int64_t>(ring.size());
     std::vector<double> gain;
@@ -253,6 +259,7 @@ void FlowModel::around_rings(const Played& played, std::vector<double>& dates) {
         static_cast<double>(rounds) * slowest + std::max(last, static_cast<double>(turns) * whole + best);
     for (const std::size_t pair : ring) dates[static_cast<std::size_t>(pairs[pair].to)] = begin + seconds;
   }
+  return {};
 }
 
 }  // namespace dadsim::sim

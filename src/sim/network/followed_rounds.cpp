@@ -1,0 +1,44 @@
+#include "sim/network/followed_rounds.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "sim/network/flow_events.hpp"
+
+namespace dadsim::sim {
+namespace {
+
+constexpr double kSameDates = 1e-12;  // seconds, as events count as one
+
+}  // namespace
+
+Refused FollowedRounds::run(const collectives::Rounds& rounds, std::vector<double>& dates, FlowAccount& account) {
+  for (double& date : dates) date += rounds.start_seconds();
+  const double begin = *std::ranges::min_element(dates);
+  const bool again = known_ == &rounds;
+  // As long after one another as before: the same, later or earlier.
+  const auto is_same = [begin](double date, double before) { return std::abs(date - begin - before) < kSameDates; };
+  if (again && std::ranges::equal(dates, begun_, is_same)) {
+    for (std::size_t rank = 0; rank < dates.size(); ++rank) dates[rank] = begin + ended_[rank];
+    return {};
+  }
+  if (!again || (classes_ && !classes_->hold_for(dates))) {
+    classes_.reset();
+    if (ranks_.by_classes && rounds.pace().ready == collectives::Pace::Ready::is_taken_for_granted) {
+      MessageGraph graph(rounds, ranks_.routes(), ranks_.network, ranks_.hosts);
+      classes_ = graph.classes(dates);
+    }
+  }
+  FlowEvents events(ranks_.network, ranks_.hosts);
+  known_ = nullptr;
+  begun_ = dates;
+  if (Refused refused = events.run(rounds, dates, classes_ ? &*classes_ : nullptr)) return refused;
+  ended_ = dates;
+  for (double& date : begun_) date -= begin;
+  for (double& date : ended_) date -= begin;
+  account.set(events.spent(), events.loads());
+  known_ = &rounds;
+  return {};
+}
+
+}  // namespace dadsim::sim
