@@ -20,7 +20,7 @@ const Table<spec::ShareRule>& share_table() {
                .must(),
            attribute("statistic", &Spec::statistic, text("what sites hand over there, e.g. gradient"),
                      "What sites hand over: gradient, or another of the statistics that the algorithm has "
-                     "(docs/flexible.md).")
+                     "([flexible.md](flexible.md)).")
                .must(),
            attribute(
                "every", &Spec::every, integer(1, 1'000'000),

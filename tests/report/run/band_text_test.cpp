@@ -5,6 +5,7 @@
 #include "report/run/answer.hpp"
 #include "report/run/table.hpp"
 #include "report/sample.hpp"
+#include "report/text/seconds.hpp"
 
 namespace dadsim::report {
 namespace {

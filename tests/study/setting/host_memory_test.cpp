@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "protocols/registry.hpp"
 #include "support/memory_limit.hpp"
 
 namespace dadsim::study {
@@ -56,10 +57,13 @@ TEST_F(HostMemory, OfAnEventDrivenRunIsWhatItsClientsHold) {
   scenario.training.evaluate_every = 1;  // no weights between evaluations are kept
   const auto models = [&](const std::string& algorithm, const spec::ParameterValues& parameters) {
     spec::RunSpec run;
-    run.algorithm = algorithm;
+    run.algorithm = "gradient-sharing";
     const double none = host_bytes_of(scenario, run, sample);
+    run.algorithm = algorithm;
     run.event_driven = true;
-    run.parameters = parameters;
+    for (const spec::ParameterSpec& one : protocols::protocol_registry().at(algorithm).parameters)
+      run.parameters[one.name] = one.default_value;
+    for (const auto& [name, value] : parameters) run.parameters[name] = value;
     return (host_bytes_of(scenario, run, sample) - none) / model;
   };
   // Who is asked hands in a model, and what has arrived of it is a second one.
