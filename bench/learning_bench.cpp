@@ -22,7 +22,7 @@ models::Matrix random_matrix(Eigen::Index rows, Eigen::Index columns) {
   return matrix;
 }
 
-void training_step(benchmark::State& state, const algorithms::AlgorithmInfo& info) {
+void training_step(benchmark::State& state, const algorithms::SynchronousMethod& info) {
   const tbb::global_control one_thread(tbb::global_control::max_allowed_parallelism, 1);
   const auto sites = state.range(0);
   spec::ModelSpec spec;
@@ -38,7 +38,7 @@ void training_step(benchmark::State& state, const algorithms::AlgorithmInfo& inf
     samples.labels.push_back(i % 10);
     batch[static_cast<std::size_t>(i / kRows)].push_back(i);
   }
-  const auto algorithm = info.make(default_parameters(info));
+  const auto algorithm = make_algorithm(info);
   std::int64_t number = 0;
   for (auto _ : state) {
     step.begin(number++, samples, batch);
@@ -78,7 +78,7 @@ void bare_products(benchmark::State& state) {
 BENCHMARK(bare_products)->Arg(2)->Arg(8)->Arg(64)->Unit(benchmark::kMillisecond);
 
 const bool kRegistered = [] {
-  for (const algorithms::AlgorithmInfo& info : algorithms::algorithm_registry().all()) {
+  for (const algorithms::SynchronousMethod& info : algorithms::algorithm_registry().all()) {
     if (info.sharing == algorithms::Sharing::one_network) {
       benchmark::RegisterBenchmark(("training_step/" + info.name).c_str(),
                                    [&info](benchmark::State& s) { training_step(s, info); })

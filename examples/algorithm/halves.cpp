@@ -20,15 +20,13 @@ void Halves::run(TrainingStep& step) {
   });
 }
 
-AlgorithmInfo halves_info() {
-  return {.name = "example-halves",
-          .description = "An example: dAD with a message for activations and another one for deltas.",
-          .source = "examples/",
-          .payload = "Np and Nq",
-          .sharing = Sharing::one_network,
-          .exact = true,
-          .parameters = {},
-          .make = [](const spec::ParameterValues&) { return std::make_unique<Halves>(); }};
+SynchronousMethod halves_method() {
+  return {{.name = "example-halves",
+           .description = "An example: dAD with a message for activations and another one for deltas.",
+           .source = "examples/",
+           .payload = "Np and Nq",
+           .exact = true},
+          [](const spec::RunSpec&) { return std::make_unique<Halves>(); }};
 }
 
 }  // namespace dadsim::algorithms

@@ -10,6 +10,6 @@ class Halves final : public Algorithm {
   void run(TrainingStep& step) override;
 };
 
-AlgorithmInfo halves_info();
+SynchronousMethod halves_method();
 
 }  // namespace dadsim::algorithms

@@ -19,18 +19,18 @@ void Twice::run(OwnWeightsStep& step) {
   }
 }
 
-AlgorithmInfo twice_info() {
-  return {.name = "example-twice",
-          .description = "An example: weights are mixed twice in every step.",
-          .source = "examples/",
-          .payload = "pq, and the q biases, to every neighbour, twice",
-          .family = "decentralised",
-          .sharing = Sharing::own_weights,
-          .exact = false,
-          .parameters = graph_parameters(GraphNeeds::doubly_stochastic),
-          .make_gossip = [](const spec::ParameterValues&) { return std::make_unique<Twice>(); },
-          .check = graph_check(GraphNeeds::doubly_stochastic),
-          .remark = graph_remark};
+SynchronousMethod twice_method() {
+  return {{.name = "example-twice",
+           .description = "An example: weights are mixed twice in every step.",
+           .source = "examples/",
+           .payload = "pq, and the q biases, to every neighbour, twice",
+           .family = "decentralised",
+           .parameters = graph_parameters(GraphNeeds::doubly_stochastic),
+           .sharing = Sharing::own_weights,
+           .remembers = false,
+           .check = graph_check(GraphNeeds::doubly_stochastic),
+           .remark = graph_remark},
+          [](const spec::RunSpec&) { return std::make_unique<Twice>(); }};
 }
 
 }  // namespace dadsim::algorithms

@@ -10,6 +10,6 @@ class Twice final : public GossipAlgorithm {
   void run(OwnWeightsStep& step) override;
 };
 
-AlgorithmInfo twice_info();
+SynchronousMethod twice_method();
 
 }  // namespace dadsim::algorithms

@@ -2,34 +2,38 @@
 
 #include <algorithm>
 
+#include "algorithms/gossip/own_weights_step.hpp"
 #include "algorithms/training_step.hpp"
 #include "compress/registry.hpp"
+#include "models/network.hpp"
 
 namespace dadsim::algorithms {
 
-std::unique_ptr<Algorithm> make_algorithm(const AlgorithmInfo& info, const spec::RunSpec& run) {
-  return info.make_of_run ? info.make_of_run(run) : info.make(run.parameters);
+std::unique_ptr<Algorithm> make_algorithm(const SynchronousMethod& method, const spec::RunSpec& run) {
+  return std::get<0>(method.make)(run);
 }
 
-bool is_exact(const AlgorithmInfo& info, const spec::RunSpec& run) {
-  return info.exact_with ? info.exact_with(run) : info.exact;
+std::unique_ptr<Algorithm> make_algorithm(const SynchronousMethod& method, const spec::ParameterValues& values) {
+  return make_algorithm(method, run_of(method, values));
 }
 
-bool has_own_layers(const AlgorithmInfo& info, const spec::RunSpec& run) {
-  return std::ranges::any_of(info.statistics, [&](const LayerStatistic& one) {
-    return one.own_layers && std::ranges::find(run.share, one.name, &spec::ShareRule::statistic) != run.share.end();
-  });
+std::unique_ptr<GossipAlgorithm> make_gossip(const SynchronousMethod& method, const spec::RunSpec& run) {
+  return std::get<1>(method.make)(run);
 }
 
-bool is_lossy(const AlgorithmInfo& info, const std::string& statistic) {
-  const auto found = std::ranges::find(info.statistics, statistic, &LayerStatistic::name);
-  return found != info.statistics.end() && !found->exact;
+std::optional<models::Network> network_of(const RunFacts& facts) {
+  if (facts.model == nullptr || facts.model->layers.empty()) return std::nullopt;
+  try {
+    return models::Network(facts.sample, *facts.model, facts.seed);
+  } catch (const spec::ModelMistake&) {
+    return std::nullopt;  // layers that do not fit are told of where they are read
+  }
 }
 
-bool compresses_gradients(const AlgorithmInfo& info, const spec::RunSpec& run) {
+bool compresses_gradients(const MethodInfo& info, const spec::RunSpec& run) {
   if (info.sharing != Sharing::one_network) return false;
   if (!compress::compressors().at(run.compress.method).lossless) return true;
-  return !is_exact(info, run) && !info.perturbs && !info.lossless.empty();
+  return !info.exact(run) && !info.perturbs && !info.lossless.empty();
 }
 
 namespace {
@@ -39,7 +43,7 @@ bool leaves_out(const Reach& reach, const step::Scope& scope) {
 }
 
 /// Whether the algorithm's parameters are those under which it loses nothing.
-bool is_lossless(const AlgorithmInfo& info, const spec::RunSpec& run) {
+bool is_lossless(const MethodInfo& info, const spec::RunSpec& run) {
   return std::ranges::all_of(info.lossless, [&](const auto& parameter) {
     const auto set = run.parameters.find(parameter.first);
     return set != run.parameters.end() && set->second == parameter.second;
@@ -48,7 +52,7 @@ bool is_lossless(const AlgorithmInfo& info, const spec::RunSpec& run) {
 
 }  // namespace
 
-Bite bite(const AlgorithmInfo& info, const spec::RunSpec& run, const spec::ModelShape& network, std::int64_t samples,
+Bite bite(const MethodInfo& info, const spec::RunSpec& run, const spec::ModelShape& network, std::int64_t samples,
           std::size_t workers) {
   const compress::CompressorInfo& compressor = compress::compressors().at(run.compress.method);
   const step::StepSizes sizes{std::vector<std::int32_t>(workers, static_cast<std::int32_t>(samples)), {}};
@@ -63,7 +67,7 @@ Bite bite(const AlgorithmInfo& info, const spec::RunSpec& run, const spec::Model
       const step::Expression all = step::extent::in() * step::extent::out();
       left_out = !compressor.keeps || leaves_out({compressor.keeps(run.compress.parameters, all), all}, scope);
     }
-    if (!is_exact(info, run) && !info.lossless.empty()) {
+    if (!info.exact(run) && !info.lossless.empty()) {
       left_out = left_out || (info.reach ? leaves_out(info.reach(run.parameters), scope) : !is_lossless(info, run));
     }
     if (left_out) ++bite.layers;
@@ -71,7 +75,7 @@ Bite bite(const AlgorithmInfo& info, const spec::RunSpec& run, const spec::Model
   return bite;
 }
 
-void run_step(const AlgorithmInfo& info, Algorithm& algorithm, TrainingStep& step) {
+void run_step(const MethodInfo& info, Algorithm& algorithm, TrainingStep& step) {
   step.set_sharing(info.sharing == Sharing::one_network);
   algorithm.run(step);
   step.finish();

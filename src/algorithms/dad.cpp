@@ -58,37 +58,33 @@ void Dad::share_one_by_one(TrainingStep& step) {
   });
 }
 
-AlgorithmInfo dad_info() {
-  return {
-      .name = Dad::kName,
-      .description =
-          "Sites share activations and deltas, the factors of the gradient, and form the exact gradient (dAD).",
-      .source = "Baker et al., arXiv 2102.09631",
-      .payload = "N(p + q)",
-      .family = "exact",
-      .formula =
-          "Â = [A_1; …; A_S], Δ̂ = [Δ_1; …; Δ_S]\n"
-          "G = Δ̂ᵀ Â",
-      .compute = "the weight gradient over the rows of all sites instead of its own",
-      .checks =
-          "Equals the pooled gradient to 1e-5 (tests/algorithms/contract_test.cpp)\n"
-          "Steps of PyTorch over gloo: docs/validation.md",
-      .sharing = Sharing::one_network,
-      .exact = true,
-      .parameters = {spec::choice_parameter(
-                         "separate", {"false", "true"},
-                         "true: activations and deltas of a layer travel one after the other once the "
-                         "backward pass is over; false: together, beside it"),
-                     tables_parameter()},
-      .make =
-          [](const spec::ParameterValues& values) {
-            return std::make_unique<Dad>(Dad::Options{values.at("separate") == "true", values.at("tables") == "rows"});
-          },
-      // A and Δ of all sites, layer by layer until the second sweep. Separately those of a layer at a time: this is an
-      // upper bound then.
-      .state =
-          [](const spec::ParameterValues&) {
-            return estimate::AlgorithmState{step::extent::all_rows() * (step::extent::in() + step::extent::out())};
+SynchronousMethod dad_method() {
+  return {{.name = Dad::kName,
+           .description =
+               "Sites share activations and deltas, the factors of the gradient, and form the exact gradient (dAD).",
+           .source = "Baker et al., arXiv 2102.09631",
+           .payload = "N(p + q)",
+           .family = "exact",
+           .formula = "Â = [A_1; …; A_S], Δ̂ = [Δ_1; …; Δ_S]\n"
+                      "G = Δ̂ᵀ Â",
+           .compute = "the weight gradient over the rows of all sites instead of its own",
+           .checks = "Equals the pooled gradient to 1e-5 (tests/algorithms/contract_test.cpp)\n"
+                     "Steps of PyTorch over gloo: docs/validation.md",
+           .parameters = {spec::choice_parameter(
+                              "separate", {"false", "true"},
+                              "true: activations and deltas of a layer travel one after the other once the "
+                              "backward pass is over; false: together, beside it"),
+                          tables_parameter()},
+           .exact = true,
+           // A and Δ of all sites, layer by layer until the second sweep. Separately those of a layer at a time: this
+           // is an upper bound then.
+           .state =
+               [](const spec::ParameterValues&) {
+                 return estimate::AlgorithmState{step::extent::all_rows() * (step::extent::in() + step::extent::out())};
+               }},
+          [](const spec::RunSpec& run) {
+            return std::make_unique<Dad>(
+                Dad::Options{run.parameters.at("separate") == "true", run.parameters.at("tables") == "rows"});
           }};
 }
 

@@ -30,6 +30,6 @@ class Dad final : public Algorithm {
   Options options_;
 };
 
-AlgorithmInfo dad_info();
+SynchronousMethod dad_method();
 
 }  // namespace dadsim::algorithms

@@ -13,6 +13,6 @@ class GradientSharing final : public Algorithm {
   void run(TrainingStep& step) override;
 };
 
-AlgorithmInfo gradient_sharing_info();
+SynchronousMethod gradient_sharing_method();
 
 }  // namespace dadsim::algorithms

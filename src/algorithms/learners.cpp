@@ -16,7 +16,7 @@ namespace {
 /// The weights of one site, or of all that share them, with everything that trains them.
 class Replica {
  public:
-  Replica(const AlgorithmInfo& info, const spec::RunSpec& run, const LearningProblem& problem,
+  Replica(const SynchronousMethod& info, const spec::RunSpec& run, const LearningProblem& problem,
           const RunContext& planned, std::int64_t steps)
       : info_(info),
         samples_(problem.data.train),
@@ -64,7 +64,7 @@ class Replica {
             .weight_decay = optimizer.kind == spec::OptimizerSpec::Kind::adamw ? optimizer.weight_decay : 0};
   }
 
-  const AlgorithmInfo& info_;
+  const SynchronousMethod& info_;
   const models::Samples& samples_;
   models::Network network_;
   std::unique_ptr<Algorithm> algorithm_;
@@ -83,7 +83,8 @@ Batch in_one_place(const Batch& batch) {
 /// Sites that apply the same gradient to the same weights, or one that has all data.
 class OneNetwork final : public Learners {
  public:
-  OneNetwork(const AlgorithmInfo& info, const spec::RunSpec& run, const LearningProblem& problem, std::int64_t steps)
+  OneNetwork(const SynchronousMethod& info, const spec::RunSpec& run, const LearningProblem& problem,
+             std::int64_t steps)
       : pooled_(info.sharing == Sharing::pooled), replica_(info, run, problem, planned_run(problem), steps) {}
 
   Step train(std::int64_t number, double rate, const Batch& batch) override {
@@ -99,7 +100,7 @@ class OneNetwork final : public Learners {
 /// Sites that have nothing to do with each other.
 class Alone final : public Learners {
  public:
-  Alone(const AlgorithmInfo& info, const spec::RunSpec& run, const LearningProblem& problem, std::int64_t steps) {
+  Alone(const SynchronousMethod& info, const spec::RunSpec& run, const LearningProblem& problem, std::int64_t steps) {
     const RunContext planned = planned_run(problem);  // of all sites: not to be worked out for each of them
     for (std::size_t i = 0; i < problem.partition.size(); ++i) {
       replicas_.push_back(std::make_unique<Replica>(info, run, problem, planned, steps));
@@ -131,7 +132,7 @@ class Alone final : public Learners {
 /// Sites that share some of their layers: each has a network, and in all of them the shared layers are the same.
 class OwnLayers final : public Learners {
  public:
-  OwnLayers(const AlgorithmInfo& info, const spec::RunSpec& run, const LearningProblem& problem)
+  OwnLayers(const SynchronousMethod& info, const spec::RunSpec& run, const LearningProblem& problem)
       : info_(info),
         samples_(problem.data.train),
         algorithm_(make_algorithm(info, run)),
@@ -170,7 +171,7 @@ class OwnLayers final : public Learners {
   }
 
  private:
-  const AlgorithmInfo& info_;
+  const SynchronousMethod& info_;
   const models::Samples& samples_;
   std::unique_ptr<Algorithm> algorithm_;
   std::vector<models::Network> networks_;
@@ -182,8 +183,8 @@ class OwnLayers final : public Learners {
 /// Sites with weights of their own that exchange them with their neighbours.
 class Gossip final : public Learners {
  public:
-  Gossip(const AlgorithmInfo& info, const spec::RunSpec& run, const LearningProblem& problem)
-      : algorithm_(info.make_gossip(run.parameters)), step_(problem, run) {}
+  Gossip(const SynchronousMethod& info, const spec::RunSpec& run, const LearningProblem& problem)
+      : algorithm_(make_gossip(info, run)), step_(problem, run) {}
 
   Step train(std::int64_t number, double rate, const Batch& batch) override {
     step_.begin(number, rate, batch);
@@ -206,7 +207,7 @@ class Gossip final : public Learners {
 }  // namespace
 
 std::unique_ptr<Learners> make_learners(const spec::RunSpec& run, const LearningProblem& problem, std::int64_t steps) {
-  const AlgorithmInfo& info = algorithm_registry().at(run.algorithm);
+  const SynchronousMethod& info = algorithm_registry().at(run.algorithm);
   switch (info.sharing) {
     case Sharing::one_network:
       if (has_own_layers(info, run)) return std::make_unique<OwnLayers>(info, run, problem);
@@ -217,8 +218,10 @@ std::unique_ptr<Learners> make_learners(const spec::RunSpec& run, const Learning
       return std::make_unique<Alone>(info, run, problem, steps);
     case Sharing::own_weights:
       return std::make_unique<Gossip>(info, run, problem);
+    case Sharing::event_driven:
+      break;
   }
-  throw std::logic_error("unknown way of sharing");
+  throw std::logic_error("not a way in which steps are shared");
 }
 
 }  // namespace dadsim::algorithms

@@ -12,29 +12,26 @@ void LocalGradient::run(TrainingStep& step) {
   });
 }
 
-AlgorithmInfo pooled_info() {
-  return {.name = "pooled",
-          .description = "All data in one place, one worker with the batches of all: the accuracy to hope for.",
-          .source = "reference end",
-          .payload = "0",
-          .family = "reference",
-          .sharing = Sharing::pooled,
-          .exact = true,
-          .parameters = {},
-          .make = [](const spec::ParameterValues&) { return std::make_unique<LocalGradient>(); }};
+SynchronousMethod pooled_method() {
+  return {{.name = "pooled",
+           .description = "All data in one place, one worker with the batches of all: the accuracy to hope for.",
+           .source = "reference end",
+           .payload = "0",
+           .family = "reference",
+           .sharing = Sharing::pooled,
+           .exact = true},
+          [](const spec::RunSpec&) { return std::make_unique<LocalGradient>(); }};
 }
 
-AlgorithmInfo no_sharing_info() {
-  return {.name = "no-sharing",
-          .description =
-              "Every site trains alone on its own data; the accuracy is the mean over sites: what is to be gained.",
-          .source = "reference end",
-          .payload = "0",
-          .family = "reference",
-          .sharing = Sharing::no_sharing,
-          .exact = false,
-          .parameters = {},
-          .make = [](const spec::ParameterValues&) { return std::make_unique<LocalGradient>(); }};
+SynchronousMethod no_sharing_method() {
+  return {{.name = "no-sharing",
+           .description =
+               "Every site trains alone on its own data; the accuracy is the mean over sites: what is to be gained.",
+           .source = "reference end",
+           .payload = "0",
+           .family = "reference",
+           .sharing = Sharing::no_sharing},
+          [](const spec::RunSpec&) { return std::make_unique<LocalGradient>(); }};
 }
 
 }  // namespace dadsim::algorithms

@@ -11,7 +11,7 @@ class LocalGradient final : public Algorithm {
   void run(TrainingStep& step) override;
 };
 
-AlgorithmInfo pooled_info();
-AlgorithmInfo no_sharing_info();
+SynchronousMethod pooled_method();
+SynchronousMethod no_sharing_method();
 
 }  // namespace dadsim::algorithms

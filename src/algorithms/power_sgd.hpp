@@ -53,6 +53,6 @@ class PowerSgd final : public Algorithm {
   std::vector<Subspace> layers_;
 };
 
-AlgorithmInfo power_sgd_info();
+SynchronousMethod power_sgd_method();
 
 }  // namespace dadsim::algorithms

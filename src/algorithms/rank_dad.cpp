@@ -26,85 +26,82 @@ void RankDad::run(TrainingStep& step) {
   });
 }
 
-AlgorithmInfo rank_dad_info() {
+SynchronousMethod rank_dad_method() {
   return {
-      .name = RankDad::kName,
-      .description =
-          "Sites share a low-rank factorisation of their gradient, found by power iterations on activations and "
-          "deltas.",
-      .source =
-          "Baker et al., arXiv 2102.09631; directions are kept orthogonal and small components are cut by their "
-          "singular value, as in no released code",
-      .payload = "r(p + q)",
-      .family = "low-rank",
-      .formula =
-          "v ← M Mᵀ v, orthogonal to b_1 … b_{k−1}, for M = Δᵀ [A 1] without forming it\n"
-          "σ_k = ‖Mᵀ b_k‖, c_k = Mᵀ b_k ÷ σ_k\n"
-          "G = Σ_k σ_k b_k c_kᵀ of all sites, two-way factorised once more",
-      .compute = "the power iterations, and those of the components of all sites",
-      .checks =
-          "With all components it equals the pooled gradient to 1e-4 (tests/algorithms/contract_test.cpp)\n"
-          "Accuracies and effective ranks beside the published ones: docs/effective-ranks.md",
-      .sharing = Sharing::one_network,
-      .exact = false,
-      .parameters =
-          {spec::integer_parameter("cap", 1, 65536, "8", "most components a site sends per layer and step"),
-           spec::integer_parameter("iterations", 1, 1000, "10", "power iterations per component"),
-           spec::real_parameter("tolerance", 0, 1, "0.01",
-                                "components whose singular value is at most this share of the largest are not sent"),
-           spec::choice_parameter(
-               "stop", {"share", "directions"},
-               "share: the search ends at a component that is at most `tolerance` of the largest; "
-               "directions: as in the authors' code, where two directions that follow each other differ by "
-               "less than `tolerance` (theirs is 0.001), with their deflation in place of orthogonality"),
-           spec::choice_parameter(
-               "mode", {"two-way", "one-way"},
-               "two-way: the components of all sites are compressed once more before they are handed back; "
-               "one-way: they are handed back as they are"),
-           spec::choice_parameter(
-               "padding", {"agree", "cap", "none"},
-               "agree: peers first agree on the most components that one of them has found, 4 bytes a layer, and fill "
-               "theirs up with zeros (an aggregator takes messages of any size); cap: zeros fill them up to the cap "
-               "(or what the matrix allows); none: only the components that were found are sent, and peers are taken "
-               "to know how many"),
-           tables_parameter()},
-      .make =
-          [](const spec::ParameterValues& values) {
-            const FactoriseOptions options{.cap = std::stoll(values.at("cap")),
-                                           .iterations = std::stoll(values.at("iterations")),
-                                           .tolerance = std::stod(values.at("tolerance")),
-                                           .stop = values.at("stop") == "directions"
-                                                       ? FactoriseOptions::Stop::directions
-                                                       : FactoriseOptions::Stop::share};
-            const std::string& padding = values.at("padding");
-            return std::make_unique<RankDad>(
-                SharedFactorsOptions{options, padding == "cap"     ? Padding::cap
-                                              : padding == "agree" ? Padding::agree
-                                                                   : Padding::none},
-                values.at("mode") == "one-way" ? RankDad::Mode::one_way : RankDad::Mode::two_way,
-                values.at("tables") == "rows");
-          },
-      .lossless = {{"cap", "65536"}, {"tolerance", "0"}},
-      // Deflation by squares leaves noise behind where the rank is exhausted, which may point anywhere.
-      .unstable = [](const spec::ParameterValues& values) { return values.at("stop") == "directions"; },
-      // At most: its own factors, and those of all sites.
-      .state =
-          [](const spec::ParameterValues& values) {
-            return estimate::AlgorithmState{(step::extent::rank(0) + step::extent::total_rank(0)) *
-                                                (step::extent::in_with_bias() + step::extent::out()),
-                                            static_cast<std::int32_t>(std::stoll(values.at("cap")))};
-          },
-      // Of the components of a site, or of what is left of those of all sites. Those that are small are left out
-      // besides, if there are any.
-      .reach =
-          [](const spec::ParameterValues& values) {
-            using namespace step::extent;  // NOLINT(google-build-using-namespace): the formulas read as in the papers
-            const bool merges = values.at("mode") == "two-way";
-            const step::Expression all =
-                min({in_with_bias(), delta_directions(), merges ? over_workers(rows()) : rows()});
-            return Reach{min({std::stod(values.at("cap")), all}), all};
-          },
-  };
+      {.name = RankDad::kName,
+       .description =
+           "Sites share a low-rank factorisation of their gradient, found by power iterations on activations and "
+           "deltas.",
+       .source = "Baker et al., arXiv 2102.09631; directions are kept orthogonal and small components are cut by their "
+                 "singular value, as in no released code",
+       .payload = "r(p + q)",
+       .family = "low-rank",
+       .formula = "v ← M Mᵀ v, orthogonal to b_1 … b_{k−1}, for M = Δᵀ [A 1] without forming it\n"
+                  "σ_k = ‖Mᵀ b_k‖, c_k = Mᵀ b_k ÷ σ_k\n"
+                  "G = Σ_k σ_k b_k c_kᵀ of all sites, two-way factorised once more",
+       .compute = "the power iterations, and those of the components of all sites",
+       .checks = "With all components it equals the pooled gradient to 1e-4 (tests/algorithms/contract_test.cpp)\n"
+                 "Accuracies and effective ranks beside the published ones: docs/effective-ranks.md",
+       .parameters = {spec::integer_parameter("cap", 1, 65536, "8", "most components a site sends per layer and step"),
+                      spec::integer_parameter("iterations", 1, 1000, "10", "power iterations per component"),
+                      spec::real_parameter(
+                          "tolerance", 0, 1, "0.01",
+                          "components whose singular value is at most this share of the largest are not sent"),
+                      spec::choice_parameter(
+                          "stop", {"share", "directions"},
+                          "share: the search ends at a component that is at most `tolerance` of the largest; "
+                          "directions: as in the authors' code, where two directions that follow each other differ by "
+                          "less than `tolerance` (theirs is 0.001), with their deflation in place of orthogonality"),
+                      spec::choice_parameter(
+                          "mode", {"two-way", "one-way"},
+                          "two-way: the components of all sites are compressed once more before they are handed back; "
+                          "one-way: they are handed back as they are"),
+                      spec::choice_parameter(
+                          "padding", {"agree", "cap", "none"},
+                          "agree: peers first agree on the most components that one of them has found, 4 "
+                          "bytes a layer, and fill "
+                          "theirs up with zeros (an aggregator takes messages of any size); cap: zeros "
+                          "fill them up to the cap "
+                          "(or what the matrix allows); none: only the components that were found are "
+                          "sent, and peers are taken "
+                          "to know how many"),
+                      tables_parameter()},
+       // Deflation by squares leaves noise behind where the rank is exhausted, which may point anywhere.
+       .unstable = [](const spec::ParameterValues& values) { return values.at("stop") == "directions"; },
+       .lossless = {{"cap", "65536"}, {"tolerance", "0"}},
+       // Of the components of a site, or of what is left of those of all sites. Those that are small are left out
+       // besides, if there are any.
+       .reach =
+           [](const spec::ParameterValues& values) {
+             using namespace step::extent;  // NOLINT(google-build-using-namespace): the formulas read as in the
+                                            // papers
+             const bool merges = values.at("mode") == "two-way";
+             const step::Expression all =
+                 min({in_with_bias(), delta_directions(), merges ? over_workers(rows()) : rows()});
+             return Reach{min({std::stod(values.at("cap")), all}), all};
+           },
+       // At most: its own factors, and those of all sites.
+       .state =
+           [](const spec::ParameterValues& values) {
+             return estimate::AlgorithmState{(step::extent::rank(0) + step::extent::total_rank(0)) *
+                                                 (step::extent::in_with_bias() + step::extent::out()),
+                                             static_cast<std::int32_t>(std::stoll(values.at("cap")))};
+           }},
+      [](const spec::RunSpec& run) {
+        const FactoriseOptions options{.cap = std::stoll(run.parameters.at("cap")),
+                                       .iterations = std::stoll(run.parameters.at("iterations")),
+                                       .tolerance = std::stod(run.parameters.at("tolerance")),
+                                       .stop = run.parameters.at("stop") == "directions"
+                                                   ? FactoriseOptions::Stop::directions
+                                                   : FactoriseOptions::Stop::share};
+        const std::string& padding = run.parameters.at("padding");
+        return std::make_unique<RankDad>(
+            SharedFactorsOptions{options, padding == "cap"     ? Padding::cap
+                                          : padding == "agree" ? Padding::agree
+                                                               : Padding::none},
+            run.parameters.at("mode") == "one-way" ? RankDad::Mode::one_way : RankDad::Mode::two_way,
+            run.parameters.at("tables") == "rows");
+      }};
 }
 
 }  // namespace dadsim::algorithms

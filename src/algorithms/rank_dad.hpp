@@ -26,6 +26,6 @@ class RankDad final : public Algorithm {
   bool table_rows_;
 };
 
-AlgorithmInfo rank_dad_info();
+SynchronousMethod rank_dad_method();
 
 }  // namespace dadsim::algorithms

@@ -28,51 +28,45 @@
 
 namespace dadsim::algorithms {
 
-Registry<AlgorithmInfo>& algorithm_registry() {
-  static Registry<AlgorithmInfo> registry{
+Registry<SynchronousMethod>& algorithm_registry() {
+  static Registry<SynchronousMethod> registry{
       "algorithm",
-      {pooled_info(),
-       no_sharing_info(),
-       gradient_sharing_info(),
-       dad_info(),
-       edad_info(),
-       rank_dad_info(),
-       power_sgd_info(),
-       top_k_info(),
-       sign_sgd_info(),
-       one_bit_adam_info(),
-       demo_info(),
-       flexible_info(),
-       d_psgd_info(),
-       d2_info(),
-       gradient_tracking_info(),
-       choco_info(),
-       power_gossip_info(),
-       sgp_info(),
-       sparse_push_info(),
-       dp_sgd_info(),
-       rgp_info(),
-       lsg_info(),
-       forward_gradient_info(),
-       cogd_info()},
+      {pooled_method(),
+       no_sharing_method(),
+       gradient_sharing_method(),
+       dad_method(),
+       edad_method(),
+       rank_dad_method(),
+       power_sgd_method(),
+       top_k_method(),
+       sign_sgd_method(),
+       one_bit_adam_method(),
+       demo_method(),
+       flexible_method(),
+       d_psgd_method(),
+       d2_method(),
+       gradient_tracking_method(),
+       choco_method(),
+       power_gossip_method(),
+       sgp_method(),
+       sparse_push_method(),
+       dp_sgd_method(),
+       rgp_method(),
+       lsg_method(),
+       forward_gradient_method(),
+       cogd_method()},
   };
   return registry;
 }
 
-const AlgorithmInfo& baseline() {
+const SynchronousMethod& baseline() {
   const auto& all = algorithm_registry().all();
-  return *std::ranges::find(all, true, &AlgorithmInfo::is_baseline);
+  return *std::ranges::find(all, true, &MethodInfo::is_baseline);
 }
 
-const AlgorithmInfo& first_of(Sharing sharing) {
+const SynchronousMethod& first_of(Sharing sharing) {
   const auto& all = algorithm_registry().all();
-  return *std::ranges::find(all, sharing, &AlgorithmInfo::sharing);
-}
-
-spec::ParameterValues default_parameters(const AlgorithmInfo& info) {
-  spec::ParameterValues values;
-  for (const spec::ParameterSpec& parameter : info.parameters) values[parameter.name] = parameter.default_value;
-  return values;
+  return *std::ranges::find(all, sharing, &MethodInfo::sharing);
 }
 
 }  // namespace dadsim::algorithms

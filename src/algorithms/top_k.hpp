@@ -29,6 +29,6 @@ class TopK final : public Algorithm {
   std::vector<std::vector<models::LayerGradient>> memory_;  ///< per matrix and site: E_s between steps, M_s within one
 };
 
-AlgorithmInfo top_k_info();
+SynchronousMethod top_k_method();
 
 }  // namespace dadsim::algorithms

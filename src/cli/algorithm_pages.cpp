@@ -8,7 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "algorithms/registry.hpp"
 #include "cli/listings.hpp"
 #include "compress/registry.hpp"
 #include "protocols/registry.hpp"
@@ -44,27 +43,19 @@ struct Method {
 
 std::vector<Method> all_methods() {
   std::vector<Method> all;
-  for (const algorithms::AlgorithmInfo& info : algorithms::algorithm_registry().all()) {
-    all.push_back({.name = info.name,
-                   .family = info.family,
-                   .description = info.description,
-                   .source = info.source,
-                   .payload = info.payload,
-                   .formula = info.formula,
-                   .compute = info.compute,
-                   .checks = info.checks,
-                   .exact = info.exact,
-                   .parameters = info.parameters});
-  }
-  for (const protocols::ProtocolInfo& info : protocols::protocol_registry().all()) {
-    all.push_back({.name = info.name,
-                   .family = info.family,
-                   .description = info.description,
-                   .source = info.source,
-                   .payload = info.payload,
-                   .on_failure = info.on_failure,
-                   .event_driven = true,
-                   .parameters = info.parameters});
+  for (const methods::MethodInfo* info : protocols::all_methods()) {
+    all.push_back({.name = info->name,
+                   .family = info->family,
+                   .description = info->description,
+                   .source = info->source,
+                   .payload = info->payload,
+                   .formula = info->formula,
+                   .compute = info->compute,
+                   .checks = info->checks,
+                   .on_failure = info->on_failure,
+                   .exact = info->exact(run_of(*info)),
+                   .event_driven = info->event_driven(),
+                   .parameters = info->parameters});
   }
   return all;
 }
@@ -146,8 +137,7 @@ std::string composition() {
   }
   text += line + "\n";
   for (const scenario::Catalog::Algorithm& algorithm : catalog.algorithms) {
-    spec::ParameterValues values;
-    for (const spec::ParameterSpec& parameter : algorithm.parameters) values[parameter.name] = parameter.default_value;
+    const spec::ParameterValues values = default_parameters(algorithm);
     text += fmt::format("| [{0}]({0}.md) |", algorithm.name);
     for (const scenario::Catalog::Compressor* compressor : columns) {
       text += scenario::refuse_compressor(algorithm, values, *compressor) ? " − |" : " + |";

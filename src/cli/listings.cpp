@@ -41,11 +41,12 @@ std::string list_algorithms() {
   std::string text =
       "Payload: floats that one site hands over per layer and step; N rows of its batch, p inputs, q outputs, r "
       "rank.\n";
-  for (const algorithms::AlgorithmInfo& info : algorithms::algorithm_registry().all()) {
+  for (const methods::MethodInfo& info : algorithms::algorithm_registry().all()) {
     text += fmt::format("\n{}\n", info.name);
     text += paragraph(info.description, 2);
-    text += paragraph(
-        fmt::format("payload: {}{}", info.payload, info.exact ? "; exact: equals the pooled gradient" : ""), 2);
+    text += paragraph(fmt::format("payload: {}{}", info.payload,
+                                  info.exact(run_of(info)) ? "; exact: equals the pooled gradient" : ""),
+                      2);
     text += paragraph("family: " + info.family, 2);
     text += paragraph("source: " + info.source, 2);
     text += list_parameters(info.parameters);
@@ -55,7 +56,7 @@ std::string list_algorithms() {
                      "learned as they "
                      "were played (docs/event-driven.md). Payload: d is the number of parameters.",
                      0);
-  for (const protocols::ProtocolInfo& info : protocols::protocol_registry().all()) {
+  for (const methods::MethodInfo& info : protocols::protocol_registry().all()) {
     text += fmt::format("\n{}\n", info.name);
     text += paragraph(info.description, 2);
     text += paragraph(

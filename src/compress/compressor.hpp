@@ -1,17 +1,16 @@
 #pragma once
 
-#include <concepts>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "compress/memory.hpp"
 #include "compress/message.hpp"
 #include "spec/parameter.hpp"
+#include "spec/property.hpp"
 #include "support/random.hpp"
 
 namespace dadsim::compress {
@@ -83,23 +82,7 @@ class Compressor {
   virtual std::unique_ptr<Memory> make_memory_of_uncompressed(std::size_t /*sites*/) const { return nullptr; }
 };
 
-/// What holds of a compressor always, never, or by its parameters.
-class Property {
- public:
-  using Of = std::function<bool(const spec::ParameterValues&)>;
-  Property() = default;
-  // NOLINTNEXTLINE(google-explicit-constructor): most are always or never; pointers are no truths
-  Property(std::same_as<bool> auto always) : always_(always) {}
-  Property(Of of) : of_(std::move(of)) {}  // NOLINT(google-explicit-constructor)
-
-  /// *Requires* every parameter, if it depends on them.
-  bool operator()(const spec::ParameterValues& values) const { return of_ ? of_(values) : always_; }
-  bool depends() const { return static_cast<bool>(of_); }
-
- private:
-  bool always_ = false;
-  Of of_ = nullptr;
-};
+using spec::Property;
 
 /// Everything there is to know about a compressor without running it.
 struct CompressorInfo {

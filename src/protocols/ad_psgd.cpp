@@ -234,33 +234,32 @@ Task<> AdPsgd::computes(std::size_t number) {
   setting_.new_version(mean(), usual_, true);
 }
 
-ProtocolInfo ad_psgd_info() {
-  return {.name = "ad-psgd",
-          .description =
-              "Every worker trains weights of its own and averages them with those of a random neighbour "
-              "meanwhile, without waiting for anyone else (asynchronous gossip).",
-          .source =
-              "AD-PSGD: Lian et al., Asynchronous Decentralized Parallel Stochastic Gradient Descent, ICML 2018, "
-              "arXiv 1710.06952",
-          .payload = "d each way between two workers, per gradient of an active one",
-          .family = "asynchronous",
-          .on_failure =
-              "workers that are down are not asked, and an averaging that one of them cuts short is left out "
-              "by its partner; a worker that is back goes on with the weights that it had",
-          .follows_drift = false,
-          .needs_server = false,
-          .parameters = gossip_parameters(),
-          .make = [](const Setting& setting) { return std::make_unique<AdPsgd>(setting); },
-          .check = [](const spec::ParameterValues& parameters, std::size_t sites) -> std::optional<Fault> {
-            if (parameters.at("graph") != "ring" || sites % 2 == 0 || sites == 1) return std::nullopt;
-            return Fault{"a ring of an odd number of workers has no active and passive ones in turn",
-                         "an even number, or another graph"};
-          },
-          .state =
-              [](const spec::ParameterValues&) {
-                return estimate::AlgorithmState{step::extent::parameters()};  // the model that is read
-              },
-          .models_held = [](const spec::ParameterValues&, double sites, bool) { return sites; }};
+EventDrivenMethod ad_psgd_method() {
+  return {
+      {.name = "ad-psgd",
+       .description = "Every worker trains weights of its own and averages them with those of a random neighbour "
+                      "meanwhile, without waiting for anyone else (asynchronous gossip).",
+       .source = "AD-PSGD: Lian et al., Asynchronous Decentralized Parallel Stochastic Gradient Descent, ICML 2018, "
+                 "arXiv 1710.06952",
+       .payload = "d each way between two workers, per gradient of an active one",
+       .family = "asynchronous",
+       .on_failure = "workers that are down are not asked, and an averaging that one of them cuts short is left out "
+                     "by its partner; a worker that is back goes on with the weights that it had",
+       .parameters = gossip_parameters(),
+       .sharing = Sharing::event_driven,
+       .needs_server = false,
+       .follows_drift = false,
+       .check = [](const RunFacts& facts) -> RunFaults {
+         if (facts.run.parameters.at("graph") != "ring" || facts.sites % 2 == 0 || facts.sites == 1) return {};
+         return {Fault{"a ring of an odd number of workers has no active and passive ones in turn",
+                       "an even number, or another graph"}};
+       },
+       .state =
+           [](const spec::ParameterValues&) {
+             return estimate::AlgorithmState{step::extent::parameters()};  // the model that is read
+           },
+       .models_held = [](const spec::ParameterValues&, double sites, bool) { return sites; }},
+      [](const Setting& setting) { return std::make_unique<AdPsgd>(setting); }};
 }
 
 }  // namespace dadsim::protocols

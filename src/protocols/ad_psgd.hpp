@@ -57,6 +57,6 @@ class AdPsgd final : public Protocol {
   std::vector<Worker> workers_;
 };
 
-ProtocolInfo ad_psgd_info();
+EventDrivenMethod ad_psgd_method();
 
 }  // namespace dadsim::protocols

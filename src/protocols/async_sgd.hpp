@@ -66,6 +66,6 @@ class AsyncSgd final : public Protocol {
   SendLater later_;
 };
 
-ProtocolInfo async_sgd_info();
+EventDrivenMethod async_sgd_method();
 
 }  // namespace dadsim::protocols

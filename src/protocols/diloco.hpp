@@ -26,6 +26,6 @@ class DiLoCo final : public LocalRounds {
   OuterOptimizer outer_optimizer_;
 };
 
-ProtocolInfo diloco_info();
+EventDrivenMethod diloco_method();
 
 }  // namespace dadsim::protocols

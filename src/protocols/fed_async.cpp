@@ -49,7 +49,7 @@ class FedAsync final : public FederatedAsync {
 
 }  // namespace
 
-ProtocolInfo fed_async_info() {
+EventDrivenMethod fed_async_method() {
   std::vector<spec::ParameterSpec> parameters = FederatedAsync::common_parameters();
   parameters.push_back(spec::real_parameter("alpha", 1e-6, 1, "0.6", "share of a fresh client's model in the new one"));
   parameters.push_back(spec::choice_parameter(
@@ -60,23 +60,24 @@ ProtocolInfo fed_async_info() {
   parameters.push_back(
       spec::real_parameter("mu", 0, 1e6, "0", "how strongly a client is held to the model that it was sent"));
   return {
-      .name = "fedasync",
-      .description =
-          "Clients train whenever there is room for them; the server mixes what each sends into the model at once, "
-          "old ones in a smaller share.",
-      .source = "Xie et al., Asynchronous Federated Optimization, 2019, arXiv 1903.03934",
-      .payload = "d down and d up, per client whenever it is asked",
-      .family = "asynchronous",
-      .on_failure = "a client that fails is replaced by another",
-      .parameters = std::move(parameters),
-      .make = [](const Setting& setting) { return std::make_unique<FedAsync>(setting); },
-      .check = [](const spec::ParameterValues& values, std::size_t) -> std::optional<Fault> {
-        const double a = std::stod(values.at("a"));
-        if (a >= 0 || a == kPaperA) return {};
-        return Fault{fmt::format("a = {} would make old updates count more", a), "0 or more, or -1 for the paper's"};
-      },
-      .models_held = [](const spec::ParameterValues& values, double sites,
-                        bool) { return FederatedAsync::models_held(values, sites, 1); }};
+      {.name = "fedasync",
+       .description =
+           "Clients train whenever there is room for them; the server mixes what each sends into the model at once, "
+           "old ones in a smaller share.",
+       .source = "Xie et al., Asynchronous Federated Optimization, 2019, arXiv 1903.03934",
+       .payload = "d down and d up, per client whenever it is asked",
+       .family = "asynchronous",
+       .on_failure = "a client that fails is replaced by another",
+       .parameters = std::move(parameters),
+       .sharing = Sharing::event_driven,
+       .check = [](const RunFacts& facts) -> RunFaults {
+         const double a = std::stod(facts.run.parameters.at("a"));
+         if (a >= 0 || a == kPaperA) return {};
+         return {Fault{fmt::format("a = {} would make old updates count more", a), "0 or more, or -1 for the paper's"}};
+       },
+       .models_held = [](const spec::ParameterValues& values, double sites,
+                         bool) { return FederatedAsync::models_held(values, sites, 1); }},
+      [](const Setting& setting) { return std::make_unique<FedAsync>(setting); }};
 }
 
 }  // namespace dadsim::protocols

@@ -11,6 +11,6 @@ namespace dadsim::protocols {
 ///     polynomial   (s + 1)^−a                                    (a = 0.5 in the paper's experiments)
 ///     hinge        1 where s ≤ b, else 1 / (a (s − b) + 1)       (a = 10, b = 4 there).
 /// Clients are held to the model that they were sent by a proximal term ½ ρ ‖w − w_t‖², where `mu` (ρ) is not 0.
-ProtocolInfo fed_async_info();
+EventDrivenMethod fed_async_method();
 
 }  // namespace dadsim::protocols

@@ -4,6 +4,6 @@
 
 namespace dadsim::protocols {
 
-ProtocolInfo fed_avg_info();
+EventDrivenMethod fed_avg_method();
 
 }  // namespace dadsim::protocols

@@ -34,25 +34,26 @@ class FedBuff final : public FederatedAsync {
 
 }  // namespace
 
-ProtocolInfo fed_buff_info() {
+EventDrivenMethod fed_buff_method() {
   std::vector<spec::ParameterSpec> parameters = FederatedAsync::common_parameters();
   parameters.push_back(spec::integer_parameter("buffer", 1, 1e6, "10", "updates that make a new model (K)"));
   parameters.push_back(spec::real_parameter("server-rate", 1e-6, 100, "1",
                                             "step of the server towards the mean of the clients' models"));
   return {
-      .name = "fedbuff",
-      .description =
-          "Clients train whenever there is room for them; the server makes a new model of every few updates, old "
-          "ones counting less (buffered asynchronous aggregation).",
-      .source =
-          "Nguyen et al., Federated Learning with Buffered Asynchronous Aggregation, AISTATS 2022, arXiv 2106.06639",
-      .payload = "d down and d up, per client whenever it is asked",
-      .family = "asynchronous",
-      .on_failure = "a client that fails is replaced by another",
-      .parameters = std::move(parameters),
-      .make = [](const Setting& setting) { return std::make_unique<FedBuff>(setting); },
-      .models_held = [](const spec::ParameterValues& values, double sites,
-                        bool) { return FederatedAsync::models_held(values, sites, std::stod(values.at("buffer"))); }};
+      {.name = "fedbuff",
+       .description =
+           "Clients train whenever there is room for them; the server makes a new model of every few updates, old "
+           "ones counting less (buffered asynchronous aggregation).",
+       .source =
+           "Nguyen et al., Federated Learning with Buffered Asynchronous Aggregation, AISTATS 2022, arXiv 2106.06639",
+       .payload = "d down and d up, per client whenever it is asked",
+       .family = "asynchronous",
+       .on_failure = "a client that fails is replaced by another",
+       .parameters = std::move(parameters),
+       .sharing = Sharing::event_driven,
+       .models_held = [](const spec::ParameterValues& values, double sites,
+                         bool) { return FederatedAsync::models_held(values, sites, std::stod(values.at("buffer"))); }},
+      [](const Setting& setting) { return std::make_unique<FedBuff>(setting); }};
 }
 
 }  // namespace dadsim::protocols

@@ -8,6 +8,6 @@ namespace dadsim::protocols {
 ///     x ← x − η_g / K Σ Δ_k / √(1 + s_k)
 /// with s_k new models since client k was sent its own. Clients count the same, however many samples they have, as in
 /// the paper.
-ProtocolInfo fed_buff_info();
+EventDrivenMethod fed_buff_method();
 
 }  // namespace dadsim::protocols

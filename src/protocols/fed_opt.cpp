@@ -118,7 +118,7 @@ class FedOpt final : public FederatedRounds {
 
 }  // namespace
 
-ProtocolInfo fed_opt_info() {
+EventDrivenMethod fed_opt_method() {
   std::vector<spec::ParameterSpec> parameters = FederatedRounds::common_parameters();
   parameters.push_back(
       spec::choice_parameter("server", {"momentum", "adam", "yogi", "adagrad"}, "optimizer of the server"));
@@ -129,23 +129,26 @@ ProtocolInfo fed_opt_info() {
   parameters.push_back(spec::real_parameter("beta2", 0, 0.99999, "0.99", "the same of squares; adam, yogi"));
   parameters.push_back(spec::real_parameter(
       "tau", 1e-9, 1, "0.001", "how adaptive it is: added to the root of the squares; adam, yogi, adagrad"));
-  return {.name = "fedopt",
-          .description =
-              "Federated averaging whose server takes what the clients have made of the model as the gradient of an "
-              "optimizer of its own (FedAvgM, FedAdam, FedYogi, FedAdagrad).",
-          .source =
-              "Reddi et al., Adaptive Federated Optimization, ICLR 2021, arXiv 2003.00295; momentum: Hsu et al., arXiv "
-              "1909.06335",
-          .payload = "d down and d up, per client and round",
-          .on_failure = "a client that fails is left out of the round; the server waits for the others",
-          .parameters = std::move(parameters),
-          .make = [](const Setting& setting) { return std::make_unique<FedOpt>(setting); },
-          .check = [](const spec::ParameterValues& values, std::size_t) -> std::optional<Fault> {
-            const double beta1 = std::stod(values.at("beta1"));
-            if (beta1 >= 0 || beta1 == kPaperBeta1) return {};
-            return Fault{fmt::format("beta1 = {} is no share", beta1), "0 or more, or -1 for the paper's"};
-          },
-          .models_held = FederatedRounds::models_held()};
+  return {
+      {.name = "fedopt",
+       .description =
+           "Federated averaging whose server takes what the clients have made of the model as the gradient of an "
+           "optimizer of its own (FedAvgM, FedAdam, FedYogi, FedAdagrad).",
+       .source =
+           "Reddi et al., Adaptive Federated Optimization, ICLR 2021, arXiv 2003.00295; momentum: Hsu et al., arXiv "
+           "1909.06335",
+       .payload = "d down and d up, per client and round",
+       .family = "federated",
+       .on_failure = "a client that fails is left out of the round; the server waits for the others",
+       .parameters = std::move(parameters),
+       .sharing = Sharing::event_driven,
+       .check = [](const RunFacts& facts) -> RunFaults {
+         const double beta1 = std::stod(facts.run.parameters.at("beta1"));
+         if (beta1 >= 0 || beta1 == kPaperBeta1) return {};
+         return {Fault{fmt::format("beta1 = {} is no share", beta1), "0 or more, or -1 for the paper's"}};
+       },
+       .models_held = FederatedRounds::models_held()},
+      [](const Setting& setting) { return std::make_unique<FedOpt>(setting); }};
 }
 
 }  // namespace dadsim::protocols

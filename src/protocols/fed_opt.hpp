@@ -13,6 +13,6 @@ namespace dadsim::protocols {
 /// and of the last three x ← x + η m / (√v + τ), v = τ² at first. β₁ = 0.9 (adagrad: 0), β₂ = 0.99 and τ = 0.001 are
 /// those of the paper's experiments (§5). Nothing is corrected for its beginning, as in the
 /// paper. Running statistics are no parameters: they take the mean.
-ProtocolInfo fed_opt_info();
+EventDrivenMethod fed_opt_method();
 
 }  // namespace dadsim::protocols

@@ -23,7 +23,7 @@ class FederatedAsync : public Federation {
 
   /// concurrency, updates, and the parameters of local training.
   static std::vector<spec::ParameterSpec> common_parameters();
-  /// See ProtocolInfo::models_held; a model is made of so many updates.
+  /// See MethodInfo::models_held; a model is made of so many updates.
   static double models_held(const spec::ParameterValues& values, double sites, double buffer);
 
  protected:

@@ -26,7 +26,7 @@ class FederatedRounds : public Federation {
   static std::vector<spec::ParameterSpec> common_parameters();
   /// stragglers, partial; `partial`: what happens to their work if nothing is said.
   static std::vector<spec::ParameterSpec> straggler_parameters(const std::string& partial);
-  /// ProtocolInfo::models_held, with so many numbers of the size of a model for each client of a round.
+  /// MethodInfo::models_held, with so many numbers of the size of a model for each client of a round.
   static std::function<double(const spec::ParameterValues&, double, bool)> models_held(double per_client = 2);
 
  protected:

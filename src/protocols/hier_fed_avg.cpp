@@ -223,7 +223,7 @@ class HierFedAvg final : public Federation {
 
 }  // namespace
 
-ProtocolInfo hier_fed_avg_info() {
+EventDrivenMethod hier_fed_avg_method() {
   std::vector<spec::ParameterSpec> parameters = Federation::local_parameters();
   const auto integer = [&](const char* name, double minimum, const char* value, const char* description) {
     parameters.push_back(spec::integer_parameter(name, minimum, 1e9, value, description));
@@ -231,23 +231,25 @@ ProtocolInfo hier_fed_avg_info() {
   integer("groups", 1, "2", "of equally many workers, in their order; the first of a group leads it");
   integer("edge-rounds", 1, "1", "rounds within the groups for one of all groups");
   integer("rounds", 0, "0", "of all groups; 0: until clients have trained with the epochs of <training>");
-  return {.name = "hierfavg",
-          .description =
-              "Federated averaging in groups: some rounds between clients and their group's leader, then one between "
-              "the leaders and the server.",
-          .source = "Liu et al., Client-Edge-Cloud Hierarchical Federated Learning, ICC 2020, arXiv 1905.06641",
-          .payload = "d down and d up, per client and round of its group; the same per group and round of all groups",
-          .on_failure =
-              "a client that fails is left out of its group's round, a group whose leader fails of the round "
-              "of all groups",
-          .parameters = std::move(parameters),
-          .make = [](const Setting& setting) { return std::make_unique<HierFedAvg>(setting); },
-          .check = [](const spec::ParameterValues& values, std::size_t sites) -> std::optional<Fault> {
-            const auto groups = static_cast<std::size_t>(std::stoll(values.at("groups")));
-            if (sites % groups == 0) return {};
-            return Fault{fmt::format("{} groups of {} workers are not equally large", groups, sites),
-                         fmt::format("a number that divides {}", sites)};
-          }};
+  return {
+      {.name = "hierfavg",
+       .description =
+           "Federated averaging in groups: some rounds between clients and their group's leader, then one between "
+           "the leaders and the server.",
+       .source = "Liu et al., Client-Edge-Cloud Hierarchical Federated Learning, ICC 2020, arXiv 1905.06641",
+       .payload = "d down and d up, per client and round of its group; the same per group and round of all groups",
+       .family = "federated",
+       .on_failure = "a client that fails is left out of its group's round, a group whose leader fails of the round "
+                     "of all groups",
+       .parameters = std::move(parameters),
+       .sharing = Sharing::event_driven,
+       .check = [](const RunFacts& facts) -> RunFaults {
+         const auto groups = static_cast<std::size_t>(std::stoll(facts.run.parameters.at("groups")));
+         if (facts.sites % groups == 0) return {};
+         return {Fault{fmt::format("{} groups of {} workers are not equally large", groups, facts.sites),
+                       fmt::format("a number that divides {}", facts.sites)}};
+       }},
+      [](const Setting& setting) { return std::make_unique<HierFedAvg>(setting); }};
 }
 
 }  // namespace dadsim::protocols

@@ -10,6 +10,6 @@ namespace dadsim::protocols {
 /// order of the scenario; the first of a group leads it and trains too.
 ///
 /// A client that goes down is left out of its group's round, a group whose leader goes down of the server's.
-ProtocolInfo hier_fed_avg_info();
+EventDrivenMethod hier_fed_avg_method();
 
 }  // namespace dadsim::protocols

@@ -18,6 +18,6 @@ class LocalSgd final : public LocalRounds {
   std::int64_t until_ = 0;  ///< steps with H = 1
 };
 
-ProtocolInfo local_sgd_info();
+EventDrivenMethod local_sgd_method();
 
 }  // namespace dadsim::protocols

@@ -20,7 +20,7 @@ class LocalSteps {
   /// Those of the outer optimizer.
   static std::vector<spec::ParameterSpec> outer_parameters(const std::string& rate);
 
-  /// See ProtocolInfo::models_held: of every worker what it trains, and what has arrived of it.
+  /// See MethodInfo::models_held: of every worker what it trains, and what has arrived of it.
   static double models_held(const spec::ParameterValues&, double sites, bool /*fails*/) { return 2 * sites; }
 
   /// Steps of the whole training: so many rounds, or else the epochs of the budget.

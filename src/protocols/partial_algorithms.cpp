@@ -26,39 +26,39 @@ std::vector<spec::ParameterSpec> partial_parameters(const std::string& algorithm
   return parameters;
 }
 
-ProtocolInfo partial_info(const std::string& name, const std::string& algorithm, const std::string& what) {
-  const algorithms::AlgorithmInfo& info = algorithms::algorithm_registry().at(algorithm);
-  return {.name = name,
-          .description = what,
-          .source = info.source + "; partial participation is ours, its weights Horvitz and Thompson's (1952)",
-          .payload = info.payload,
-          .on_failure =
-              "a site that fails is missed until it has fetched the weights again; where the aggregator fails "
-              "its step is given up",
-          .remembers = false,
-          .follows_drift = false,
-          .parameters = partial_parameters(algorithm),
-          .make = [algorithm](
-                      const Setting& setting) { return std::make_unique<PartialParticipation>(setting, algorithm); },
-          .check = nullptr,
-          .state = info.state};
+EventDrivenMethod partial_method(const std::string& name, const std::string& algorithm, const std::string& what) {
+  const MethodInfo& info = algorithms::algorithm_registry().at(algorithm);
+  return {
+      {.name = name,
+       .description = what,
+       .source = info.source + "; partial participation is ours, its weights Horvitz and Thompson's (1952)",
+       .payload = info.payload,
+       .family = "federated",
+       .on_failure = "a site that fails is missed until it has fetched the weights again; where the aggregator fails "
+                     "its step is given up",
+       .parameters = partial_parameters(algorithm),
+       .sharing = Sharing::event_driven,
+       .remembers = false,
+       .follows_drift = false,
+       .state = info.state},
+      [algorithm](const Setting& setting) { return std::make_unique<PartialParticipation>(setting, algorithm); }};
 }
 
 }  // namespace
 
-ProtocolInfo partial_gradient_sharing_info() {
-  return partial_info("partial-gradient-sharing", algorithms::GradientSharing::kName,
-                      "Gradient sharing among the sites that are asked, and whose gradients come before a deadline.");
+EventDrivenMethod partial_gradient_sharing_method() {
+  return partial_method("partial-gradient-sharing", algorithms::GradientSharing::kName,
+                        "Gradient sharing among the sites that are asked, and whose gradients come before a deadline.");
 }
 
-ProtocolInfo partial_dad_info() {
-  return partial_info("partial-dad", algorithms::Dad::kName,
-                      "dAD among the sites that are asked, and whose activations and deltas come before a deadline.");
+EventDrivenMethod partial_dad_method() {
+  return partial_method("partial-dad", algorithms::Dad::kName,
+                        "dAD among the sites that are asked, and whose activations and deltas come before a deadline.");
 }
 
-ProtocolInfo partial_rank_dad_info() {
-  return partial_info("partial-rank-dad", algorithms::RankDad::kName,
-                      "rank-dAD among the sites that are asked, and whose factors come before a deadline.");
+EventDrivenMethod partial_rank_dad_method() {
+  return partial_method("partial-rank-dad", algorithms::RankDad::kName,
+                        "rank-dAD among the sites that are asked, and whose factors come before a deadline.");
 }
 
 }  // namespace dadsim::protocols

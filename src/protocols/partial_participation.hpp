@@ -106,8 +106,8 @@ class PartialParticipation final : public Protocol {
   bool server_began_ = false, ended_ = false;
 };
 
-ProtocolInfo partial_gradient_sharing_info();
-ProtocolInfo partial_dad_info();
-ProtocolInfo partial_rank_dad_info();
+EventDrivenMethod partial_gradient_sharing_method();
+EventDrivenMethod partial_dad_method();
+EventDrivenMethod partial_rank_dad_method();
 
 }  // namespace dadsim::protocols

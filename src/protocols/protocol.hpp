@@ -2,19 +2,22 @@
 
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
-#include <vector>
 
-#include "estimate/memory.hpp"
+#include "methods/method.hpp"
 #include "protocols/learning.hpp"
 #include "protocols/sizing.hpp"
 #include "protocols/tally.hpp"
 #include "spec/specification.hpp"
-#include "support/diagnostics.hpp"
 #include "world/play.hpp"
 
 namespace dadsim::protocols {
+
+using methods::MethodInfo;
+using methods::Needs;
+using methods::RunFacts;
+using methods::RunFaults;
+using methods::Sharing;
 
 /// What a protocol has to do with: one run of a scenario.
 struct Setting {
@@ -45,7 +48,7 @@ struct Setting {
 ///
 /// *Ensures*: what is sent and computed is told to the Play in the sizes of Sizing; what is learned is made by Learning
 /// or by operations of its History; new models are told by Setting::new_version(); all that decides is drawn from the
-/// seed. A protocol says what it does when a participant fails (ProtocolInfo::on_failure).
+/// seed. A protocol says what it does when a participant fails (MethodInfo::on_failure).
 ///
 /// EXAMPLE: src/protocols/fed_avg.cpp.
 class Protocol {
@@ -55,30 +58,9 @@ class Protocol {
   virtual void begin() = 0;
 };
 
-/// Everything there is to know about a protocol without playing it.
-struct ProtocolInfo {
-  std::string name;                  ///< as in <run algorithm="…">
-  std::string description;           ///< one sentence
-  std::string source;                ///< paper
-  std::string payload;               ///< what a participant sends, and when; d parameters
-  std::string family = "federated";  ///< what kind of method it is: see docs/algorithms/README.md
-  std::string on_failure;            ///< one sentence: wait, drop, retry
-  bool remembers = true;             ///< <compress memory="true"> means something to it
-  bool follows_drift = true;         ///< its sites train with the data that they have by then
-  bool needs_server = true;          ///< an aggregator
-  bool plain_sgd = false;            ///< the scenario's optimizer has to be SGD without momentum
-  std::vector<spec::ParameterSpec> parameters;
+/// A method of the registry: its description, and how an instance for a run is made.
+struct EventDrivenMethod : MethodInfo {
   std::function<std::unique_ptr<Protocol>(const Setting&)> make;
-  /// What is wrong with these parameters together for so many sites; none: nothing.
-  std::function<std::optional<Fault>(const spec::ParameterValues&, std::size_t sites)> check = nullptr;
-  /// Whether it sends by the run's <compress> with these parameters; none: always.
-  std::function<bool(const spec::ParameterValues&)> compresses = nullptr;
-  /// What it keeps on every worker beyond what any training does; none: nothing.
-  std::function<estimate::AlgorithmState(const spec::ParameterValues&)> state = {};
-  /// How many models this machine holds at a time while it is learned, at least: what clients have trained, and what of
-  /// it has arrived, is held until it has gone into a model, and a model until those who train from it have done so
-  /// (docs/event-driven.md). None: one. `fails`: participants may.
-  std::function<double(const spec::ParameterValues&, double sites, bool fails)> models_held = {};
 };
 
 }  // namespace dadsim::protocols

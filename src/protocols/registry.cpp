@@ -1,5 +1,6 @@
 #include "protocols/registry.hpp"
 
+#include "algorithms/registry.hpp"
 #include "protocols/ad_psgd.hpp"
 #include "protocols/async_sgd.hpp"
 #include "protocols/diloco.hpp"
@@ -17,29 +18,41 @@
 
 namespace dadsim::protocols {
 
-Registry<ProtocolInfo>& protocol_registry() {
-  static Registry<ProtocolInfo> registry{
+Registry<EventDrivenMethod>& protocol_registry() {
+  static Registry<EventDrivenMethod> registry{
       "protocol",
       {
-          partial_gradient_sharing_info(),
-          partial_dad_info(),
-          partial_rank_dad_info(),
-          fed_avg_info(),
-          fed_prox_info(),
-          scaffold_info(),
-          fed_opt_info(),
-          hier_fed_avg_info(),
-          fed_buff_info(),
-          fed_async_info(),
-          local_sgd_info(),
-          diloco_info(),
-          streaming_diloco_info(),
-          async_sgd_info(),
-          ad_psgd_info(),
-          flare_info(),
+          partial_gradient_sharing_method(),
+          partial_dad_method(),
+          partial_rank_dad_method(),
+          fed_avg_method(),
+          fed_prox_method(),
+          scaffold_method(),
+          fed_opt_method(),
+          hier_fed_avg_method(),
+          fed_buff_method(),
+          fed_async_method(),
+          local_sgd_method(),
+          diloco_method(),
+          streaming_diloco_method(),
+          async_sgd_method(),
+          ad_psgd_method(),
+          flare_method(),
       },
   };
   return registry;
+}
+
+std::vector<const MethodInfo*> all_methods() {
+  std::vector<const MethodInfo*> all;
+  for (const MethodInfo& info : algorithms::algorithm_registry().all()) all.push_back(&info);
+  for (const MethodInfo& info : protocol_registry().all()) all.push_back(&info);
+  return all;
+}
+
+const MethodInfo* find_method(const std::string& name) {
+  if (const MethodInfo* info = algorithms::algorithm_registry().find(name)) return info;
+  return protocol_registry().find(name);
 }
 
 }  // namespace dadsim::protocols

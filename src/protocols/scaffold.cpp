@@ -85,29 +85,31 @@ class Scaffold final : public FederatedRounds {
 
 }  // namespace
 
-ProtocolInfo scaffold_info() {
+EventDrivenMethod scaffold_method() {
   std::vector<spec::ParameterSpec> parameters = FederatedRounds::common_parameters();
   parameters.push_back(spec::real_parameter("server-rate", 1e-6, 100, "1",
                                             "step of the server towards the mean of the clients' models"));
-  return {.name = "scaffold",
-          .description =
-              "Federated averaging whose clients correct every step by how their gradients differ from everyone's "
-              "(control variates); needs plain SGD.",
-          .source =
-              "Karimireddy et al., SCAFFOLD: Stochastic Controlled Averaging for Federated Learning, ICML 2020, arXiv "
-              "1910.06378",
-          .payload = "2 d down and 2 d up, per client and round",
-          .on_failure = "a client that fails is left out of the round; the server waits for the others",
-          .plain_sgd = true,
-          .parameters = std::move(parameters),
-          .make = [](const Setting& setting) { return std::make_unique<Scaffold>(setting); },
-          .state =
-              [](const spec::ParameterValues&) {
-                // c and c_i.
-                return estimate::AlgorithmState{2.0 * step::extent::parameters(), 0, true};
-              },
-          // With what corrects each client's gradients.
-          .models_held = FederatedRounds::models_held(3)};
+  return {{.name = "scaffold",
+           .description =
+               "Federated averaging whose clients correct every step by how their gradients differ from everyone's "
+               "(control variates); needs plain SGD.",
+           .source =
+               "Karimireddy et al., SCAFFOLD: Stochastic Controlled Averaging for Federated Learning, ICML 2020, arXiv "
+               "1910.06378",
+           .payload = "2 d down and 2 d up, per client and round",
+           .family = "federated",
+           .on_failure = "a client that fails is left out of the round; the server waits for the others",
+           .parameters = std::move(parameters),
+           .sharing = Sharing::event_driven,
+           .optimizer = Needs::plain_sgd,
+           .state =
+               [](const spec::ParameterValues&) {
+                 // c and c_i.
+                 return estimate::AlgorithmState{2.0 * step::extent::parameters(), 0, true};
+               },
+           // With what corrects each client's gradients.
+           .models_held = FederatedRounds::models_held(3)},
+          [](const Setting& setting) { return std::make_unique<Scaffold>(setting); }};
 }
 
 }  // namespace dadsim::protocols

@@ -17,6 +17,6 @@ namespace dadsim::protocols {
 ///
 /// (x − y) / (K η_l) is the mean of the client's gradients only where a step is plain SGD: the scenario's optimizer has
 /// to be that.
-ProtocolInfo scaffold_info();
+EventDrivenMethod scaffold_method();
 
 }  // namespace dadsim::protocols

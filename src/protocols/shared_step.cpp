@@ -25,7 +25,7 @@ class SharedStep::Stage {
       : problem_(problem),
         info_(algorithms::algorithm_registry().at(algorithm)),
         network_(problem.data.shape, problem.model, problem.seed),
-        algorithm_(info_.make(run.parameters)),
+        algorithm_(make_algorithm(info_, run)),
         step_(network_, spec::ExchangeMode::aggregator, problem.seed, run.compress),
         update_(algorithms::cost::update(models::update_floats_per_parameter(problem.training.optimizer),
                                          models::update_flops_per_parameter(problem.training.optimizer))) {}
@@ -48,7 +48,7 @@ class SharedStep::Stage {
 
  private:
   const algorithms::LearningProblem problem_;
-  const algorithms::AlgorithmInfo& info_;
+  const algorithms::SynchronousMethod& info_;
   models::Network network_;
   std::unique_ptr<algorithms::Algorithm> algorithm_;
   algorithms::TrainingStep step_;

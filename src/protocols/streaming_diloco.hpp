@@ -111,6 +111,6 @@ class StreamingDiLoCo final : public Protocol {
   SendLater later_;
 };
 
-ProtocolInfo streaming_diloco_info();
+EventDrivenMethod streaming_diloco_method();
 
 }  // namespace dadsim::protocols

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "methods/method.hpp"
 #include "scenario/language/rule.hpp"
 #include "spec/data_specification.hpp"
 #include "spec/parameter.hpp"
@@ -22,40 +23,7 @@ struct Scenario;
 /// What a scenario may refer to, told by the folders that own it: the reader itself knows no algorithm, device or
 /// workload.
 struct Catalog {
-  struct ShareFault {
-    std::ptrdiff_t rule = -1;  ///< index into RunSpec::share; −1: the run's default; −2: <average-deltas>
-    std::string what, remedy;
-  };
-  struct Algorithm {
-    std::string name;
-    std::vector<spec::ParameterSpec> parameters;
-    bool communicates = true;    ///< false: the way of exchanging means nothing to it
-    bool decentralised = false;  ///< sites exchange with their neighbours in a graph: always among peers
-    bool event_driven = false;   ///< who exchanges what with whom, and when, is its own affair
-    bool remembers = true;       ///< <compress memory="true"> means something to it
-    /// What it compresses are gradients: those of all layers can be one message, momentum can be part of them.
-    bool sends_gradients = false;
-    bool sums_in_buckets = false;  ///< as frameworks do, unless the run says otherwise
-    bool follows_drift = false;    ///< its sites train with the data that they have by then
-    bool needs_server = false;     ///< an aggregator, where it is event-driven
-    bool plain_sgd = false;        ///< it needs SGD without momentum
-    bool adam = false;             ///< it needs Adam or AdamW
-    bool is_baseline = false;      ///< what others are compared with
-    /// What is wrong with its parameters together for so many workers; none: nothing. May be none.
-    std::function<std::optional<Fault>(const spec::ParameterValues&, std::size_t workers)> check = nullptr;
-    /// What is wrong with learning such a network with these parameters; none: nothing. May be none.
-    std::function<std::optional<Fault>(const spec::ModelSpec&, const spec::SampleShape&, const spec::ParameterValues&)>
-        check_model = nullptr;
-    /// The same for sites that exchange in this way. May be none.
-    std::function<std::optional<Fault>(const spec::ParameterValues&, spec::ExchangeMode)> check_exchange = nullptr;
-    /// Whether <compress> means something to it with these parameters. May be none: it does.
-    std::function<bool(const spec::ParameterValues&)> compresses = nullptr;
-    /// The ways in which layers may be shared, the usual one first; none: all layers are shared alike.
-    std::vector<std::string> statistics = {};
-    /// What is wrong with a run's rules of sharing on this network; none: it has no such rules.
-    std::function<std::vector<ShareFault>(const spec::RunSpec&, const spec::ModelSpec&, const spec::SampleShape&)>
-        check_share = nullptr;
-  };
+  using Algorithm = methods::MethodInfo;
   std::vector<Algorithm> algorithms;
   struct Compressor {
     std::string name;

@@ -6,14 +6,14 @@ namespace dadsim::scenario {
 
 std::optional<Fault> refuse_compressor(const Catalog::Algorithm& algorithm, const spec::ParameterValues& parameters,
                                        const Catalog::Compressor& compressor) {
-  if (!algorithm.communicates) {
+  if (!algorithm.communicates()) {
     return Fault{fmt::format("<compress> means nothing to '{}'", algorithm.name), "remove it: nothing is exchanged"};
   }
-  if (algorithm.compresses && !algorithm.compresses(parameters)) {
+  if (!algorithm.compresses(parameters)) {
     return Fault{fmt::format("<compress> means nothing to '{}' with these parameters", algorithm.name),
                  "remove it, or a parameter that lets it be used"};
   }
-  if (compressor.adapts && algorithm.event_driven) {
+  if (compressor.adapts && algorithm.event_driven()) {
     return Fault{fmt::format("'{}' finds by looking at the numbers how many it sends, and '{}' is played "
                              "before there are numbers",
                              compressor.name, algorithm.name),

@@ -56,9 +56,9 @@ std::vector<spec::RunSpec> read_runs(const Node& scenario, bool has_aggregator, 
 spec::CompressSpec read_compress(const Node& run, const Catalog::Algorithm& algorithm, const ReadContext& context);
 /// Reads the rules by which a run shares its layers.
 void read_share(const Node& run, const Catalog::Algorithm& algorithm, spec::RunSpec& into, const ReadContext& context);
-/// That the rules fit the network. All else of the run has been read.
-void check_share(const Node& run, const Catalog::Algorithm& algorithm, const spec::RunSpec& read,
-                 const LearningNetwork& network, const ReadContext& context);
+/// Asks the method what is wrong with a run, of which all else has been read.
+void check_run(const Node& run, const Catalog::Algorithm& algorithm, const spec::RunSpec& read, std::size_t workers,
+               const LearningNetwork& network, const ReadContext& context);
 /// The runs are complete.
 spec::EvaluationSpec read_evaluation(const Element& element, const DataFindings& data,
                                      const std::vector<spec::RunSpec>& runs, const ReadContext& context);

@@ -27,7 +27,7 @@ struct Variant {
   spec::ParameterValues chosen;
   std::vector<spec::ShareRule> share = {};
 
-  const AlgorithmInfo& info() const { return algorithm_registry().at(algorithm); }
+  const SynchronousMethod& info() const { return algorithm_registry().at(algorithm); }
   spec::ParameterValues parameters() const {
     spec::ParameterValues values = default_parameters(info());
     for (const auto& [parameter, value] : chosen) values[parameter] = value;
@@ -43,11 +43,11 @@ struct Variant {
   /// gossip_test.cpp.
   bool gossips() const { return info().sharing == Sharing::own_weights; }
   bool shares_a_network() const { return info().sharing == Sharing::one_network; }
-  bool exact() const { return is_exact(info(), run(spec::ExchangeMode::peer)); }
+  bool exact() const { return info().exact(run(spec::ExchangeMode::peer)); }
   /// Rounding decides what it finds.
-  bool unstable() const { return info().unstable && info().unstable(parameters()); }
+  bool unstable() const { return info().unstable(parameters()); }
   /// Computes alternatives of which one is charged.
-  bool rehearses() const { return info().rehearses && info().rehearses(parameters()); }
+  bool rehearses() const { return info().rehearses(parameters()); }
 };
 
 std::string to_string(const Variant& variant) {
@@ -63,13 +63,13 @@ void PrintTo(const Variant& variant, std::ostream* out) { *out << to_string(vari
 class Contract : public testing::TestWithParam<Variant> {
  protected:
   const std::string& name() const { return GetParam().algorithm; }
-  const AlgorithmInfo& info() const { return GetParam().info(); }
+  const SynchronousMethod& info() const { return GetParam().info(); }
   bool exact() const { return GetParam().exact(); }
   /// The ways of exchanging that the algorithm goes with.
   std::vector<spec::ExchangeMode> modes() const {
     std::vector<spec::ExchangeMode> modes;
     for (const spec::ExchangeMode mode : {spec::ExchangeMode::aggregator, spec::ExchangeMode::peer}) {
-      if (!info().check_exchange || !info().check_exchange(GetParam().parameters(), mode)) modes.push_back(mode);
+      if (faults_of(info(), {GetParam().run(mode)}).empty()) modes.push_back(mode);
     }
     return modes;
   }
@@ -85,7 +85,7 @@ class Contract : public testing::TestWithParam<Variant> {
 /// The variants of every algorithm that a law is about.
 std::vector<Variant> variants(bool (*applies)(const Variant&)) {
   std::vector<Variant> all;
-  for (const AlgorithmInfo& info : algorithm_registry().all()) {
+  for (const SynchronousMethod& info : algorithm_registry().all()) {
     if (!test::is_held_to_laws(info.name)) continue;
     all.push_back({info.name, {}});
     // Theirs, on every graph, are tried by gossip/laws_test.cpp.
@@ -269,8 +269,9 @@ LAW(SurvivesAGradientThatIsZero, [](const Variant& one) { return !one.gossips() 
 
 constexpr std::size_t kSites = 3;  // that learn together in the next law
 
-LAW(SameSeedSameBitsForAnyNumberOfThreads,
-    [](const Variant& one) { return !one.info().check || !one.info().check(one.parameters(), kSites); }) {
+LAW(SameSeedSameBitsForAnyNumberOfThreads, [](const Variant& one) {
+  return faults_of(one.info(), {one.run(spec::ExchangeMode::aggregator), kSites}).empty();
+}) {
   models::Dataset data;
   data.train = models::draw_digits(0, 300, 3);
   data.test = models::draw_digits(300, 100, 3);

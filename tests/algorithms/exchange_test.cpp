@@ -165,11 +165,11 @@ double cosine(const OneStep& a, const OneStep& b) {
 class OnTheWire : public testing::TestWithParam<Wired> {};
 
 /// Parameters with which an algorithm loses nothing itself, and may be compressed; none: it never is.
-std::optional<spec::ParameterValues> to_be_compressed(const AlgorithmInfo& info) {
+std::optional<spec::ParameterValues> to_be_compressed(const SynchronousMethod& info) {
   const auto may_be = [&](const spec::ParameterValues& given) {
     spec::ParameterValues values = default_parameters(info);
     for (const auto& [name, value] : given) values[name] = value;
-    return !info.compresses || info.compresses(values);
+    return info.compresses(values);
   };
   if (may_be(info.lossless)) return info.lossless;
   for (const spec::ParameterSpec& parameter : info.parameters) {
@@ -187,7 +187,7 @@ TEST_P(OnTheWire, BytesAreThoseOfTheEncodingAndGradientsNearTheExactOnes) {
     OneStep::Setup setup;
     setup.rows = {5, 3, 6};
     setup.exchange = mode;
-    const AlgorithmInfo& info = algorithm_registry().at(GetParam().algorithm);
+    const SynchronousMethod& info = algorithm_registry().at(GetParam().algorithm);
     setup.parameters = *to_be_compressed(info);
     const OneStep plain(GetParam().algorithm, setup);
     const compress::CompressorInfo& compressor = compress::compressors().at(GetParam().method);
@@ -251,7 +251,7 @@ TEST_P(KeepsAllOnTheWire, ASparsifierThatKeepsAllLosesNothing) {
 /// Every algorithm that may be compressed with every compressor that loses something, and that `applies` says yes to.
 std::vector<Wired> wired(bool (*applies)(const compress::CompressorInfo&)) {
   std::vector<Wired> all;
-  for (const AlgorithmInfo& info : algorithm_registry().all()) {
+  for (const SynchronousMethod& info : algorithm_registry().all()) {
     if (info.sharing != Sharing::one_network) continue;
     if (!to_be_compressed(info)) continue;
     for (const compress::CompressorInfo& compressor : compress::compressors().all()) {
@@ -287,7 +287,7 @@ TEST(Wire, AMemorySendsLaterWhatWasLost) {
     models::Matrix sent = models::Matrix::Zero(5, 12);
     for (std::int64_t t = 0; t < 50; ++t) {
       step.begin(t, samples, {{0, 1}, {2, 3}});
-      const std::unique_ptr<Algorithm> sharing = algorithm_registry().at("gradient-sharing").make({});
+      const std::unique_ptr<Algorithm> sharing = make_algorithm(algorithm_registry().at("gradient-sharing"));
       sharing->run(step);
       arrived += step.gradient(0).weight;
       for (std::size_t s = 0; s < 2; ++s) sent += step.delta(s, 0).transpose() * step.input(s, 0);

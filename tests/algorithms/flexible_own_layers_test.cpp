@@ -101,7 +101,7 @@ class OneOwnStep {
     step_ = std::make_unique<TrainingStep>(networks_.front(), run.exchange, 3);
     step_->set_networks(all);
     step_->begin(0, given.data.train, batch);
-    const AlgorithmInfo& info = algorithm_registry().at("flexible");
+    const SynchronousMethod& info = algorithm_registry().at("flexible");
     const auto algorithm = make_algorithm(info, run);
     run_step(info, *algorithm, *step_);
   }

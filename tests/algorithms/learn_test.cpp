@@ -138,7 +138,7 @@ TEST_F(Learn, CanBeCancelled) {
   const std::atomic<bool> cancelled{true};
   LearningObserver observer;
   observer.cancelled = &cancelled;
-  const AlgorithmInfo& info = algorithm_registry().at("dad");
+  const SynchronousMethod& info = algorithm_registry().at("dad");
   EXPECT_THROW(learn({"dad", "dad", spec::ExchangeMode::peer, default_parameters(info)},
                      {data_, partition_, model_, training_, 3}, observer),
                Cancelled);

@@ -63,12 +63,9 @@ std::vector<SmallNetwork> small_networks() {
 }
 
 /// Whether an algorithm goes with a network at all.
-bool goes_with(const AlgorithmInfo& info, const SmallNetwork& network) {
-  const spec::ParameterValues values = default_parameters(info);
-  if (info.check_model && info.check_model(network.model, network.sample, values)) return false;
-  if (!info.refuses) return true;
-  const models::Network built(network.sample, network.model, 1);
-  return !info.refuses({built, values, 3, 1});
+bool goes_with(const SynchronousMethod& info, const SmallNetwork& network) {
+  const spec::RunSpec run = run_of(info);
+  return faults_of(info, {run, 3, &network.model, network.sample}).empty();
 }
 
 struct Pair {
@@ -85,10 +82,10 @@ std::string to_string(const Pair& pair) {
 void PrintTo(const Pair& pair, std::ostream* out) { *out << to_string(pair); }
 
 /// The pairs of an algorithm that shares one network, and that `applies` says yes to, and a network that it goes with.
-std::vector<Pair> pairs(bool (*applies)(const AlgorithmInfo&)) {
+std::vector<Pair> pairs(bool (*applies)(const SynchronousMethod&)) {
   static const std::vector<SmallNetwork> networks = small_networks();
   std::vector<Pair> all;
-  for (const AlgorithmInfo& info : algorithm_registry().all()) {
+  for (const SynchronousMethod& info : algorithm_registry().all()) {
     if (info.sharing != Sharing::one_network || !applies(info)) continue;
     for (const SmallNetwork& network : networks) {
       if (goes_with(info, network)) all.push_back({info.name, network});
@@ -100,7 +97,7 @@ std::vector<Pair> pairs(bool (*applies)(const AlgorithmInfo&)) {
 class Networks : public testing::TestWithParam<Pair> {
  protected:
   const std::string& algorithm() const { return GetParam().algorithm; }
-  const AlgorithmInfo& info() const { return algorithm_registry().at(algorithm()); }
+  const SynchronousMethod& info() const { return algorithm_registry().at(algorithm()); }
   const SmallNetwork& network() const { return GetParam().network; }
   OneStep::Setup setup(spec::ExchangeMode mode) const {
     OneStep::Setup setup;
@@ -120,7 +117,8 @@ TEST_P(ExactOnNetworks, WithoutLossTheGradientIsThePooledOne) {
     OneStep::Setup other = setup(mode);
     other.parameters.clear();
     const OneStep expected(network().batch_statistics ? "gradient-sharing" : "pooled", other);
-    EXPECT_LT(OneStep(algorithm(), setup(mode)).relative_difference(expected), info().exact ? 1e-5 : 1e-4)
+    EXPECT_LT(OneStep(algorithm(), setup(mode)).relative_difference(expected),
+              info().exact(run_of(info())) ? 1e-5 : 1e-4)
         << to_string(mode);
   }
 }
@@ -155,11 +153,11 @@ TEST_P(Networks, SameBitsForAnyNumberOfThreads) {
 
 const auto kNamed = [](const auto& param) { return to_string(param.param); };
 
-INSTANTIATE_TEST_SUITE_P(Registry, Networks, testing::ValuesIn(pairs([](const AlgorithmInfo&) { return true; })),
+INSTANTIATE_TEST_SUITE_P(Registry, Networks, testing::ValuesIn(pairs([](const SynchronousMethod&) { return true; })),
                          kNamed);
 
 // A sign is no sum of gradients, whatever is sent of them; an estimate is right in the mean alone.
-INSTANTIATE_TEST_SUITE_P(Registry, ExactOnNetworks, testing::ValuesIn(pairs([](const AlgorithmInfo& info) {
+INSTANTIATE_TEST_SUITE_P(Registry, ExactOnNetworks, testing::ValuesIn(pairs([](const SynchronousMethod& info) {
                            return !info.applies_signs && !info.estimates;
                          })),
                          kNamed);

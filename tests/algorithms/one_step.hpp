@@ -44,7 +44,7 @@ struct OneStep {
   double multiply_adds = 0;  ///< of the matrix products that were carried out
 
   OneStep(const std::string& algorithm, const Setup& setup) {
-    const algorithms::AlgorithmInfo& info = algorithms::algorithm_registry().at(algorithm);
+    const algorithms::SynchronousMethod& info = algorithms::algorithm_registry().at(algorithm);
     spec::ParameterValues values = algorithms::default_parameters(info);
     for (const auto& [name, value] : setup.parameters) values[name] = value;
 

@@ -94,7 +94,7 @@ class SharingSteps {
   models::Samples samples_;
   std::vector<int> sites_;
   TrainingStep step_;
-  std::unique_ptr<Algorithm> algorithm_ = algorithm_registry().at("gradient-sharing").make({});
+  std::unique_ptr<Algorithm> algorithm_ = make_algorithm(algorithm_registry().at("gradient-sharing"));
   std::int64_t number_ = 0;
   std::int32_t next_sample_ = 0;
 };

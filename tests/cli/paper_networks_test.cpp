@@ -56,10 +56,10 @@ TEST_P(PaperNetworks, ExactAlgorithmsHaveThePooledGradient) {
   const auto batch = batches.next();
 
   const auto gradient = [&](const std::string& algorithm, const std::vector<std::vector<std::int32_t>>& rows) {
-    const algorithms::AlgorithmInfo& info = algorithms::algorithm_registry().at(algorithm);
+    const algorithms::SynchronousMethod& info = algorithms::algorithm_registry().at(algorithm);
     algorithms::TrainingStep step(network, spec::ExchangeMode::aggregator, scenario.seed);
     step.begin(0, data.train, rows);
-    run_step(info, *info.make(default_parameters(info)), step);
+    run_step(info, *make_algorithm(info), step);
     return step.gradient();
   };
   std::vector<std::int32_t> all;

@@ -91,8 +91,8 @@ TEST(Examples, TakePartInAScenarioAndItsResults) {
 }  // namespace
 
 void add_examples() {
-  algorithms::algorithm_registry().add(algorithms::halves_info());
-  algorithms::algorithm_registry().add(algorithms::twice_info());
+  algorithms::algorithm_registry().add(algorithms::halves_method());
+  algorithms::algorithm_registry().add(algorithms::twice_method());
   compress::compressors().add(compress::centred_info());
   sim::device_catalog().add(example_device());
   spec::workload_registry().add(example_workload());

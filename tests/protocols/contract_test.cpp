@@ -27,7 +27,7 @@ class ProtocolContract : public ::testing::TestWithParam<std::string> {
 };
 
 TEST_P(ProtocolContract, SaysWhatItIs) {
-  const protocols::ProtocolInfo& info = protocols::protocol_registry().at(GetParam());
+  const protocols::EventDrivenMethod& info = protocols::protocol_registry().at(GetParam());
   EXPECT_FALSE(info.description.empty());
   EXPECT_FALSE(info.source.empty());
   EXPECT_FALSE(info.payload.empty());
@@ -128,17 +128,17 @@ TEST_P(ProtocolContract, ASitesOutageIsSurvived) {
       total(played.log, &step::EventLog::NodeUse::received) + total(played.log, &step::EventLog::NodeUse::lost));
 }
 
-std::vector<std::string> protocol_names(bool (*applies)(const protocols::ProtocolInfo&)) {
+std::vector<std::string> protocol_names(bool (*applies)(const protocols::EventDrivenMethod&)) {
   std::vector<std::string> names;
-  for (const protocols::ProtocolInfo& info : protocols::protocol_registry().all()) {
+  for (const protocols::EventDrivenMethod& info : protocols::protocol_registry().all()) {
     if (applies(info)) names.push_back(info.name);
   }
   return names;
 }
 
-bool every(const protocols::ProtocolInfo& /*info*/) { return true; }
-bool may_be_compressed(const protocols::ProtocolInfo& info) {
-  return !info.compresses || info.compresses(run_of(info.name).parameters);
+bool every(const protocols::EventDrivenMethod& /*info*/) { return true; }
+bool may_be_compressed(const protocols::EventDrivenMethod& info) {
+  return info.compresses(run_of(info.name).parameters);
 }
 
 const auto kNamed = [](const auto& tested) {

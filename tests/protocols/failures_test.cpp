@@ -96,7 +96,7 @@ void expect_nothing_vanished(const Ending& ending) {
 /// Several plays of every protocol that there is.
 template <class Play>
 void for_every_protocol(const Play& play) {
-  for (const protocols::ProtocolInfo& protocol : protocols::protocol_registry().all()) {
+  for (const protocols::EventDrivenMethod& protocol : protocols::protocol_registry().all()) {
     SCOPED_TRACE(protocol.name);
     play(run_of(protocol.name));
   }

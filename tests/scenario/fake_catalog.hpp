@@ -101,74 +101,59 @@ inline scenario::Catalog fake_catalog() {
                            "terngrad", "natural", "sign"}) {
     catalog.compressors.push_back({.name = name, .parameters = none});
   }
-  catalog.algorithms = {{"pooled", none, false},
-                        {"no-sharing", none, false},
-                        {"gradient-sharing", none, true},
-                        {"dad", none, true},
-                        {"edad", none, true},
-                        {"rank-dad",
-                         {{"cap", spec::ParameterSpec::Type::integer, 1, 65536, "8", {}, ""},
-                          {"iterations", spec::ParameterSpec::Type::integer, 1, 1000, "10", {}, ""},
-                          {"tolerance", spec::ParameterSpec::Type::real, 0, 1, "0.01", {}, ""},
-                          {"mode", spec::ParameterSpec::Type::choice, 0, 0, "two-way", {"two-way", "one-way"}, ""}},
-                         true},
-                        {"power-sgd",
-                         {{"rank", spec::ParameterSpec::Type::integer, 1, 65536, "2", {}, ""},
-                          {"start", spec::ParameterSpec::Type::choice, 0, 0, "warm", {"warm", "random"}, ""},
-                          {"uncompressed-steps", spec::ParameterSpec::Type::integer, 0, 1e9, "0", {}, ""}},
-                         true},
-                        {"top-k", {{"fraction", spec::ParameterSpec::Type::real, 1e-9, 1, "0.01", {}, ""}}, true},
-                        {"sign-sgd", none, true},
-                        {"one-bit-adam", none, true},
-                        {"demo", none, true}};
-  catalog.algorithms[2].is_baseline = true;
-  const auto event_driven = [&](const std::string& name, const std::vector<spec::ParameterSpec>& parameters) {
-    catalog.algorithms.push_back({.name = name, .parameters = parameters});
-    catalog.algorithms.back().event_driven = catalog.algorithms.back().needs_server = true;
+  const auto method = [&](const char* name, std::vector<spec::ParameterSpec> parameters = {},
+                          methods::Sharing sharing = methods::Sharing::one_network) -> methods::MethodInfo& {
+    catalog.algorithms.push_back({.name = name, .description = "", .source = "", .payload = ""});
+    methods::MethodInfo& info = catalog.algorithms.back();
+    info.parameters = std::move(parameters);
+    info.sharing = sharing;
+    info.remembers = !info.decentralised();
+    info.follows_drift = false;
+    return info;
   };
-  catalog.algorithms.push_back(
-      {.name = "flexible",
-       .parameters = {{"policy", spec::ParameterSpec::Type::choice, 0, 0, "rules", {"rules", "bytes", "time"}, ""},
-                      {"default",
-                       spec::ParameterSpec::Type::choice,
-                       0,
-                       0,
-                       "gradient",
-                       {"gradient", "dad", "edad", "rank-dad"},
-                       ""},
-                      {"lossy", spec::ParameterSpec::Type::choice, 0, 0, "false", {"false", "true"}, ""},
-                      {"cap", spec::ParameterSpec::Type::integer, 1, 65536, "8", {}, ""}}});
-  catalog.algorithms.back().statistics = {"gradient", "dad", "edad", "rank-dad", "none"};
-  catalog.algorithms.back().check_share = [](const spec::RunSpec& run, const spec::ModelSpec& model,
-                                             const spec::SampleShape&) {
-    std::vector<scenario::Catalog::ShareFault> faults;
+  method("pooled", {}, methods::Sharing::pooled);
+  method("no-sharing", {}, methods::Sharing::no_sharing);
+  method("gradient-sharing").is_baseline = true;
+  method("dad");
+  method("edad");
+  const spec::ParameterSpec cap = spec::integer_parameter("cap", 1, 65536, "8", "");
+  method("rank-dad", {cap, spec::integer_parameter("iterations", 1, 1000, "10", ""),
+                      spec::real_parameter("tolerance", 0, 1, "0.01", ""),
+                      spec::choice_parameter("mode", {"two-way", "one-way"}, "")});
+  method("power-sgd",
+         {spec::integer_parameter("rank", 1, 65536, "2", ""), spec::choice_parameter("start", {"warm", "random"}, ""),
+          spec::integer_parameter("uncompressed-steps", 0, 1e9, "0", "")});
+  method("top-k", {spec::real_parameter("fraction", 1e-9, 1, "0.01", "")});
+  for (const char* name : {"sign-sgd", "one-bit-adam", "demo"}) method(name);
+  methods::MethodInfo& flexible =
+      method("flexible", {spec::choice_parameter("policy", {"rules", "bytes", "time"}, ""),
+                          spec::choice_parameter("default", {"gradient", "dad", "edad", "rank-dad"}, ""),
+                          spec::choice_parameter("lossy", {"false", "true"}, ""), cap});
+  flexible.statistics = {{"gradient"}, {"dad"}, {"edad"}, {"rank-dad", false}, {"none", false, true}};
+  flexible.check = [](const methods::RunFacts& facts) {
+    methods::RunFaults faults;
+    if (facts.model == nullptr) return faults;
+    const spec::RunSpec& run = facts.run;
     for (std::size_t i = 0; i < run.share.size(); ++i) {
       if (run.share[i].layers == "nothing") {
         faults.push_back({static_cast<std::ptrdiff_t>(i), "no layer is called that",
-                          "one of " + std::to_string(model.layers.size())});
+                          "one of " + std::to_string(facts.model->layers.size())});
       }
     }
     if (run.average_deltas_above == "nothing") faults.push_back({-2, "no layer is called that", "another"});
     return faults;
   };
-  for (const char* name : {"d-psgd", "d2", "gradient-tracking", "choco-sgd", "power-gossip", "sgp", "sparse-push"}) {
-    catalog.algorithms.push_back({.name = name, .parameters = none});
-    catalog.algorithms.back().decentralised = true;
-    if (catalog.algorithms.back().name == "d-psgd") {
-      catalog.algorithms.back().parameters = {
-          {"graph", spec::ParameterSpec::Type::choice, 0, 0, "ring", {"ring", "complete"}, ""}};
-    }
-  }
-  for (const char* name : {"dp-sgd", "rgp", "lsg", "forward-gradient"}) {
-    catalog.algorithms.push_back({.name = name, .parameters = none});
-  }
-  catalog.algorithms.push_back(
-      {.name = "cogd", .parameters = {{"cap", spec::ParameterSpec::Type::integer, 0, 1e6, "1", {}, ""}}});
-  for (const char* name : {"partial-gradient-sharing", "partial-dad"}) event_driven(name, none);
-  event_driven("partial-rank-dad", {{"cap", spec::ParameterSpec::Type::integer, 1, 65536, "8", {}, ""}});
+  method("d-psgd", {spec::choice_parameter("graph", {"ring", "complete"}, "")}, methods::Sharing::own_weights);
+  for (const char* name : {"d2", "gradient-tracking", "choco-sgd", "power-gossip", "sgp", "sparse-push"})
+    method(name, {}, methods::Sharing::own_weights);
+  for (const char* name : {"dp-sgd", "rgp", "lsg", "forward-gradient"}) method(name);
+  method("cogd", {spec::integer_parameter("cap", 0, 1e6, "1", "")});
+  constexpr methods::Sharing kEventDriven = methods::Sharing::event_driven;
+  for (const char* name : {"partial-gradient-sharing", "partial-dad"}) method(name, {}, kEventDriven);
+  method("partial-rank-dad", {cap}, kEventDriven);
   for (const char* name : {"fedavg", "fedprox", "scaffold", "fedopt", "hierfavg", "fedbuff", "fedasync", "local-sgd",
                            "diloco", "streaming-diloco", "async-sgd", "ad-psgd", "flare"}) {
-    event_driven(name, none);
+    method(name, {}, kEventDriven);
   }
   catalog.devices = {"v100-sxm2", "a100-sxm4-40", "a100-sxm4-80", "h100-sxm5", "rtx-3090", "rtx-4090", "xeon-8380"};
   catalog.workloads = {"resnet-50", "vit-b-16", "bert-base", "bert-large", "bert", "gpt", "llama", "mpt", "vit"};

@@ -164,57 +164,53 @@ std::int64_t Cogd::dead_components(const models::Network& network, std::size_t p
   return (lengths.array() <= 0.01F * lengths.maxCoeff()).count();
 }
 
-AlgorithmInfo cogd_info() {
+SynchronousMethod cogd_method() {
   return {
-      .name = "cogd",
-      .description =
-          "Gradient sharing where pairs of dense layers, W = U V^T, are learned in the spirit of cogradient descent.",
-      .source =
-          "Wang et al., Cogradient Descent for Bilinear Optimization, CVPR 2020, arXiv 2006.09142, and for "
-          "Dependable Learning, arXiv 2106.10617; details of the rule are assumed",
-      .payload = "pq, and the rank of every pair; of a factor that rests nothing",
-      .family = "low-rank",
-      .formula =
-          "where |v_j|_1 is above its (1 - alpha)-quantile, alpha = (T - t) / 2T, and |u_j| above its median:\n"
-          "u_j += s c_j p_j u_j(t), p_j = min(1, |dv_j| / (|du_j| + 1e-5)), c_j = |dL/dz_j| / max_k |dL/dz_k|\n"
-          "u_j = u_j min(1, cap / |u_j|); V = shrink(V, rate l1)",
-      .compute = "Some passes over the factors.",
-      .checks =
-          "the rule, entry by entry on one step; factors that rest; gradients as old as asked for\n"
-          "low-rank network on digits, three seeds: no effect that can be told from none, in any mode (docs/cogd.md)",
-      .sharing = Sharing::one_network,
-      .exact = false,
-      .parameters = {spec::choice_parameter(
-                         "update", {"synchronous", "alternating", "stale"},
-                         "synchronous: both factors in every step; alternating: V in even steps and U in "
-                         "odd ones; stale: U with gradients that are some steps old"),
-                     spec::integer_parameter("staleness", 0, 1000, "4",
-                                             "age of the gradients of U in steps, where they are stale"),
-                     spec::real_parameter("strength", 0, 10, "0.1", "s; 0: plain gradient descent"),
-                     spec::real_parameter("l1", 0, 10, "0", "of the penalty on V, by a proximal step"),
-                     spec::real_parameter("cap", 0, 1e6, "1", "largest length of a u_j; 0: none")},
-      .make =
-          [](const spec::ParameterValues& values) {
-            const std::string& update = values.at("update");
-            return std::make_unique<Cogd>(Cogd::Options{.update = update == "alternating" ? Cogd::Update::alternating
-                                                                  : update == "stale"     ? Cogd::Update::stale
-                                                                                          : Cogd::Update::synchronous,
-                                                        .staleness = std::stoll(values.at("staleness")),
-                                                        .strength = std::stod(values.at("strength")),
-                                                        .l1 = std::stod(values.at("l1")),
-                                                        .cap = std::stod(values.at("cap"))});
-          },
-      .lossless = {{"update", "synchronous"}},
-      // The factors before the step, and gradients that wait.
-      .state =
-          [](const spec::ParameterValues& values) {
-            const double waiting = values.at("update") == "stale" ? std::stod(values.at("staleness")) : 0;
-            return estimate::AlgorithmState{(1.0 + waiting) * step::extent::in() * step::extent::out()};
-          },
-      .remark = [](const RemarkContext& context) -> std::string {
-        if (!factor_pairs(context.network).empty()) return "";
-        return "cogd finds no pair of dense layers with fewer units and no activation between them: it is gradient "
-               "sharing";
+      {.name = "cogd",
+       .description =
+           "Gradient sharing where pairs of dense layers, W = U V^T, are learned in the spirit of cogradient descent.",
+       .source = "Wang et al., Cogradient Descent for Bilinear Optimization, CVPR 2020, arXiv 2006.09142, and for "
+                 "Dependable Learning, arXiv 2106.10617; details of the rule are assumed",
+       .payload = "pq, and the rank of every pair; of a factor that rests nothing",
+       .family = "low-rank",
+       .formula = "where |v_j|_1 is above its (1 - alpha)-quantile, alpha = (T - t) / 2T, and |u_j| above its median:\n"
+                  "u_j += s c_j p_j u_j(t), p_j = min(1, |dv_j| / (|du_j| + 1e-5)), c_j = |dL/dz_j| / max_k |dL/dz_k|\n"
+                  "u_j = u_j min(1, cap / |u_j|); V = shrink(V, rate l1)",
+       .compute = "Some passes over the factors.",
+       .checks =
+           "the rule, entry by entry on one step; factors that rest; gradients as old as asked for\n"
+           "low-rank network on digits, three seeds: no effect that can be told from none, in any mode (docs/cogd.md)",
+       .parameters = {spec::choice_parameter(
+                          "update", {"synchronous", "alternating", "stale"},
+                          "synchronous: both factors in every step; alternating: V in even steps and U in "
+                          "odd ones; stale: U with gradients that are some steps old"),
+                      spec::integer_parameter("staleness", 0, 1000, "4",
+                                              "age of the gradients of U in steps, where they are stale"),
+                      spec::real_parameter("strength", 0, 10, "0.1", "s; 0: plain gradient descent"),
+                      spec::real_parameter("l1", 0, 10, "0", "of the penalty on V, by a proximal step"),
+                      spec::real_parameter("cap", 0, 1e6, "1", "largest length of a u_j; 0: none")},
+       .lossless = {{"update", "synchronous"}},
+       // The factors before the step, and gradients that wait.
+       .state =
+           [](const spec::ParameterValues& values) {
+             const double waiting = values.at("update") == "stale" ? std::stod(values.at("staleness")) : 0;
+             return estimate::AlgorithmState{(1.0 + waiting) * step::extent::in() * step::extent::out()};
+           },
+       .remark = [](const RunFacts& facts) -> std::string {
+         const std::optional<models::Network> network = network_of(facts);
+         if (!network || !factor_pairs(*network).empty()) return "";
+         return "cogd finds no pair of dense layers with fewer units and no activation between them: it is gradient "
+                "sharing";
+       }},
+      [](const spec::RunSpec& run) {
+        const std::string& update = run.parameters.at("update");
+        return std::make_unique<Cogd>(Cogd::Options{.update = update == "alternating" ? Cogd::Update::alternating
+                                                              : update == "stale"     ? Cogd::Update::stale
+                                                                                      : Cogd::Update::synchronous,
+                                                    .staleness = std::stoll(run.parameters.at("staleness")),
+                                                    .strength = std::stod(run.parameters.at("strength")),
+                                                    .l1 = std::stod(run.parameters.at("l1")),
+                                                    .cap = std::stod(run.parameters.at("cap"))});
       }};
 }
 

@@ -67,6 +67,6 @@ class Cogd final : public Algorithm {
   std::int64_t moved_ = 0;
 };
 
-AlgorithmInfo cogd_info();
+SynchronousMethod cogd_method();
 
 }  // namespace dadsim::algorithms

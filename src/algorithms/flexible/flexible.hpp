@@ -66,6 +66,6 @@ class Flexible final : public Algorithm {
 /// The parameters of rank-dAD.
 SharedFactorsOptions factors_of(const spec::ParameterValues& values);
 
-AlgorithmInfo flexible_info();
+SynchronousMethod flexible_method();
 
 }  // namespace dadsim::algorithms

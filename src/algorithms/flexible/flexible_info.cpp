@@ -3,6 +3,7 @@
 
 #include "algorithms/flexible/flexible.hpp"
 #include "algorithms/flexible/rehearsal.hpp"
+#include "models/network.hpp"
 
 namespace dadsim::algorithms {
 namespace {
@@ -33,8 +34,8 @@ std::unique_ptr<Algorithm> make_flexible(const spec::RunSpec& run) {
 
 }  // namespace
 
-AlgorithmInfo flexible_info() {
-  AlgorithmInfo info;
+SynchronousMethod flexible_method() {
+  SynchronousMethod info;
   info.name = "flexible";
   info.description =
       "Each layer is shared in a way of its own: gradient, dAD, edAD or rank-dAD, by rules, or by what is least.";
@@ -50,8 +51,6 @@ AlgorithmInfo flexible_info() {
       "every k: G_l = Σ of k steps, and W_l stays in between\n"
       "policy: per layer the statistic with the fewest bytes, or the least time on the cluster";
   info.compute = "what the statistic of each layer takes; gradients of several steps are added up";
-  info.sharing = Sharing::one_network;
-  info.exact = true;
   for (const Statistic one : kAllStatistics) {
     info.statistics.push_back({to_string(one), is_exact(one), one == Statistic::none});
   }
@@ -67,9 +66,12 @@ AlgorithmInfo flexible_info() {
       spec::real_parameter(
           "tolerance", 0, 1, "0.01",
           "rank-dad: components whose singular value is at most this share of the largest are not sent")};
-  info.make_of_run = make_flexible;
-  info.exact_with = flexible_is_exact;
-  info.check_share = faults_of_share;
+  info.make = make_flexible;
+  info.exact = flexible_is_exact;
+  info.check = [](const RunFacts& facts) {
+    const std::optional<models::Network> network = network_of(facts);
+    return network ? faults_of_share(facts.run, *network) : RunFaults();
+  };
   // A gradient and its factors are not the same once both have been rounded.
   info.compresses = [](const spec::ParameterValues& values) { return !chooses(values); };
   info.rehearses = chooses;

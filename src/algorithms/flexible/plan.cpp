@@ -34,56 +34,61 @@ bool shares_rows(const LayerPlan& plan) {
   return plan.statistic == Statistic::dad || plan.statistic == Statistic::edad;
 }
 
-/// What is wrong with recomputing the Δ of layer l; empty: nothing.
-ShareFault fault_of_edad(const std::vector<LayerPlan>& plan, const std::vector<std::string>& names,
-                         const std::vector<std::size_t>& matrices, const models::Network& network, std::size_t l) {
+/// What is wrong with recomputing the Δ of layer l; none: nothing.
+std::optional<RunFault> fault_of_edad(const std::vector<LayerPlan>& plan, const std::vector<std::string>& names,
+                                      const std::vector<std::size_t>& matrices, const models::Network& network,
+                                      std::size_t l) {
   const bool next_is_next = matrices[l + 1] == matrices[l] + 1;
   if (!next_is_next || !network.chained(matrices[l])) {
-    return {
+    return RunFault{
         plan[l].rule, fmt::format("the Δ of '{}' cannot be recomputed", names[l]),
         fmt::format("statistic=\"{}\" for it; {} is for a dense layer with nothing but its activation between it and "
                     "the dense layer above, and for the last layer",
                     Dad::kName, Edad::kName)};
   }
   if (!shares_rows(plan[l + 1])) {
-    return {
+    return RunFault{
         plan[l].rule,
         fmt::format("the Δ of '{}' is recomputed from the rows of '{}', which are not shared", names[l], names[l + 1]),
         fmt::format("statistic=\"{0}\" or \"{1}\" for '{2}' too, or statistic=\"{0}\" for '{3}'", Dad::kName,
                     Edad::kName, names[l + 1], names[l])};
   }
   if (plan[l + 1].every != plan[l].every) {
-    return {plan[l].rule,
-            fmt::format("the Δ of '{}' is recomputed from the rows of '{}', which are shared every {} steps", names[l],
-                        names[l + 1], plan[l + 1].every),
-            fmt::format("every=\"{}\" for both", plan[l + 1].every)};
+    return RunFault{plan[l].rule,
+                    fmt::format("the Δ of '{}' is recomputed from the rows of '{}', which are shared every {} steps",
+                                names[l], names[l + 1], plan[l + 1].every),
+                    fmt::format("every=\"{}\" for both", plan[l + 1].every)};
   }
   return {};
 }
 
-/// What is wrong with the average of Δ; empty: nothing.
-ShareFault fault_of_average(const spec::RunSpec& run, const std::vector<LayerPlan>& plan,
-                            const std::vector<std::string>& names, const models::Network& network) {
+/// What is wrong with the average of Δ; none: nothing.
+std::optional<RunFault> fault_of_average(const spec::RunSpec& run, const std::vector<LayerPlan>& plan,
+                                         const std::vector<std::string>& names, const models::Network& network) {
   const std::string& name = run.average_deltas_above;
   const std::optional<std::size_t> layer = averaged_layer(run, network);
   if (!layer) {
-    return {-2, fmt::format("no layer with a matrix that multiplies rows is called '{}'", name),
-            fmt::format("one of {}", fmt::join(names, ", "))};
+    return RunFault{RunFault::kAverageOfDeltas,
+                    fmt::format("no layer with a matrix that multiplies rows is called '{}'", name),
+                    fmt::format("one of {}", fmt::join(names, ", "))};
   }
   for (std::size_t l = 0; l <= *layer; ++l) {
     if (plan[l].statistic != Statistic::none) {
-      return {-2, fmt::format("'{}' is shared, and lies at or below '{}', whose Δ are averaged", names[l], name),
-              fmt::format("<share layers=\"{}\" statistic=\"none\"/>: what goes on with averaged Δ is a site's own",
-                          names[l])};
+      return RunFault{
+          RunFault::kAverageOfDeltas,
+          fmt::format("'{}' is shared, and lies at or below '{}', whose Δ are averaged", names[l], name),
+          fmt::format("<share layers=\"{}\" statistic=\"none\"/>: what goes on with averaged Δ is a site's own",
+                      names[l])};
     }
   }
   if (*layer + 1 == plan.size()) {
-    return {-2, fmt::format("above '{}' there is nothing to be shared", name), "a layer below the last"};
+    return RunFault{RunFault::kAverageOfDeltas, fmt::format("above '{}' there is nothing to be shared", name),
+                    "a layer below the last"};
   }
   for (const spec::LayerShape& shape : network.shape().layers) {
     if (shape.kind == spec::LayerKind::recurrence || shape.kind == spec::LayerKind::attention) {
-      return {-2, fmt::format("'{}' has more behind a Δ than its matrix", shape.name),
-              "a network of dense layers and convolutions"};
+      return RunFault{RunFault::kAverageOfDeltas, fmt::format("'{}' has more behind a Δ than its matrix", shape.name),
+                      "a network of dense layers and convolutions"};
     }
   }
   return {};
@@ -129,8 +134,8 @@ std::optional<std::size_t> averaged_layer(const spec::RunSpec& run, const models
   return static_cast<std::size_t>(found - names.begin());
 }
 
-std::vector<ShareFault> faults_of_share(const spec::RunSpec& run, const models::Network& network) {
-  std::vector<ShareFault> faults;
+RunFaults faults_of_share(const spec::RunSpec& run, const models::Network& network) {
+  RunFaults faults;
   if (run.parameters.at("policy") != "rules") {
     for (std::size_t i = 0; i < run.share.size(); ++i) {
       faults.push_back({static_cast<std::ptrdiff_t>(i),
@@ -138,7 +143,8 @@ std::vector<ShareFault> faults_of_share(const spec::RunSpec& run, const models::
                         "remove it, or policy=\"rules\""});
     }
     if (!run.average_deltas_above.empty()) {
-      faults.push_back({-2, fmt::format("means nothing with policy=\"{}\"", run.parameters.at("policy")),
+      faults.push_back({RunFault::kAverageOfDeltas,
+                        fmt::format("means nothing with policy=\"{}\"", run.parameters.at("policy")),
                         "remove it, or policy=\"rules\""});
     }
     return faults;
@@ -160,20 +166,19 @@ std::vector<ShareFault> faults_of_share(const spec::RunSpec& run, const models::
     }
   }
   if (std::ranges::all_of(plan, [](const LayerPlan& one) { return one.statistic == Statistic::none; })) {
-    faults.push_back({0, "no layer is shared", fmt::format("algorithm=\"{}\"", no_sharing_info().name)});
+    faults.push_back({0, "no layer is shared", fmt::format("algorithm=\"{}\"", no_sharing_method().name)});
   }
   if (!run.average_deltas_above.empty()) {
-    ShareFault fault = fault_of_average(run, plan, names, network);
-    if (!fault.what.empty()) faults.push_back(std::move(fault));
+    if (auto fault = fault_of_average(run, plan, names, network)) faults.push_back(std::move(*fault));
   }
   const std::vector<std::size_t> matrices = rows_matrices(network);
   std::vector<std::ptrdiff_t> said;  // once per rule is enough
   for (std::size_t l = 0; l + 1 < plan.size(); ++l) {
     if (plan[l].statistic != Statistic::edad || std::ranges::find(said, plan[l].rule) != said.end()) continue;
-    ShareFault fault = fault_of_edad(plan, names, matrices, network, l);
-    if (fault.what.empty()) continue;
+    auto fault = fault_of_edad(plan, names, matrices, network, l);
+    if (!fault) continue;
     said.push_back(plan[l].rule);
-    faults.push_back(std::move(fault));
+    faults.push_back(std::move(*fault));
   }
   return faults;
 }

@@ -36,6 +36,6 @@ std::optional<std::size_t> averaged_layer(const spec::RunSpec& run, const models
 
 /// Everything wrong with the rules of a run on this network: rules that decide nothing, and edAD where Δ cannot be
 /// recomputed, and an average of Δ that is not at the top of the sites' own layers.
-std::vector<ShareFault> faults_of_share(const spec::RunSpec& run, const models::Network& network);
+RunFaults faults_of_share(const spec::RunSpec& run, const models::Network& network);
 
 }  // namespace dadsim::algorithms

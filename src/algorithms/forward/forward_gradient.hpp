@@ -73,6 +73,6 @@ class ForwardGradient final : public Algorithm {
   std::unique_ptr<LocalHeads> heads_;
 };
 
-AlgorithmInfo forward_gradient_info();
+SynchronousMethod forward_gradient_method();
 
 }  // namespace dadsim::algorithms

@@ -1,5 +1,8 @@
+#include <fmt/format.h>
+
 #include "algorithms/forward/blocks.hpp"
 #include "algorithms/forward/forward_gradient.hpp"
+#include "models/network.hpp"
 
 namespace dadsim::algorithms {
 namespace {
@@ -16,83 +19,84 @@ ForwardGradient::Options forward_options(const spec::ParameterValues& values) {
 
 }  // namespace
 
-AlgorithmInfo forward_gradient_info() {
+SynchronousMethod forward_gradient_method() {
   return {
-      .name = "forward-gradient",
-      .description =
-          "Sites differentiate forwards along random directions, without a backward pass, with one loss or one per "
-          "block.",
-      .source =
-          "Ren, Kornblith, Liao, Hinton, Scaling Forward Gradient With Local Losses, ICLR 2023, arXiv 2210.03310; "
-          "Baydin et al., Gradients without Backpropagation, arXiv 2202.08587",
-      .payload =
-          "pq; of ingredients N(p + q) with activities perturbed, and with weights perturbed 8 bytes of seed and a "
-          "scalar a step",
-      .family = "backward-free",
-      .formula =
-          "perturb=activity: u_i ~ N(0, 1) per sample, 0 where a ReLU is off; c_i = sum_l (dL_i/dz_l) . u_(i,l) by one "
-          "forward derivative; G_l = sum_i (c_i u_(i,l)) x_(i,l)^T\n"
-          "perturb=weight: v_s ~ N(0, 1) per site; c_s = (dL_s/dW) . v_s; G = sum_s c_s v_s\n"
-          "loss=local: L_i is the loss of the layer's own block, and no derivative crosses from block to block\n"
-          "groups=G: c_(i,g) = sum over units j of group g of (dL_i/dz_j) u_(i,j), by the paths inside that group",
-      .compute =
-          "One forward derivative per direction, which costs about one more forward pass (two with weights perturbed: "
-          "W times the tangent and V times the input), and the random numbers; no backward pass. With local losses the "
-          "heads of the hidden blocks.",
-      .checks =
-          "forward derivatives: central differences in double, relative difference below 1e-7\n"
-          "means of 10,000 steps: the gradient of backpropagation within 5 standard errors, entry by entry\n"
-          "scatter, measured / Table 1 of the paper: weights 1.001, activities 1.008\n"
-          "seeds: 12 bytes a step and site\n"
-          "8,000 digits of MNIST, test error: backpropagation 2.80 %, activities with 8 directions 4.05 %, with one "
-          "4.95 %, weights 9.20 % (paper, 60,000 digits: 2.66, 3.24 and 9.25 %)",
-      .sharing = Sharing::one_network,
-      .exact = false,
-      .estimates = true,
-      .parameters =
-          {spec::choice_parameter(
-               "perturb", {"activity", "weight"},
-               "activity: pre-activations move, for every sample along a direction of its own (FG-A); weight: weights "
-               "move, along one direction per site (FG-W)"),
-           spec::choice_parameter(
-               "loss", {"global", "local"},
-               "global: the network's; local: every block has a linear classifier at its end, and learns from its "
-               "loss alone"),
-           spec::integer_parameter(
-               "blocks", 0, 1e6, "0",
-               "local losses: parts of the network with a loss each; 0: every hidden matrix, or residual layer, is "
-               "one"),
-           spec::integer_parameter(
-               "groups", 1, 65536, "1",
-               "local losses: groups of channels, each with a copy of its block's loss and a derivative of its own"),
-           spec::integer_parameter("directions", 1, 10000, "1",
-                                   "random directions per step, whose estimates are averaged"),
-           spec::choice_parameter(
-               "share", {"gradients", "ingredients"},
-               "gradients: sums of them; ingredients: what they are made of, the factors x and c u of every sample, "
-               "or with weights perturbed a seed and its scalars, from which all sites draw the directions again")},
-      .make =
-          [](const spec::ParameterValues& values) {
-            return std::make_unique<ForwardGradient>(forward_options(values));
-          },
-      // What stands for Δ, and with the factors of all sites those.
-      .state =
-          [](const spec::ParameterValues& values) {
-            const ForwardGradient::Options options = forward_options(values);
-            if (options.perturb == ForwardGradient::Perturb::weight) return estimate::AlgorithmState{};
-            return estimate::AlgorithmState{options.compact
-                                                ? step::extent::all_rows() * (step::extent::in() + step::extent::out())
-                                                : step::extent::rows() * step::extent::out()};
-          },
-      .check_model =
-          [](const spec::ModelSpec& model, const spec::SampleShape& sample, const spec::ParameterValues& values) {
-            const ForwardGradient::Options options = forward_options(values);
-            return differentiation_fault(model, sample, options.local, options.blocks, options.groups);
-          },
-      .remark = [](const RemarkContext& context) -> std::string {
-        if (context.network.parameters().vectors.empty()) return "";
-        return "forward-gradient leaves gains and shifts of norms as they are: those of its paper have none";
-      }};
+      {.name = "forward-gradient",
+       .description =
+           "Sites differentiate forwards along random directions, without a backward pass, with one loss or one per "
+           "block.",
+       .source =
+           "Ren, Kornblith, Liao, Hinton, Scaling Forward Gradient With Local Losses, ICLR 2023, arXiv 2210.03310; "
+           "Baydin et al., Gradients without Backpropagation, arXiv 2202.08587",
+       .payload =
+           "pq; of ingredients N(p + q) with activities perturbed, and with weights perturbed 8 bytes of seed and a "
+           "scalar a step",
+       .family = "backward-free",
+       .formula =
+           "perturb=activity: u_i ~ N(0, 1) per sample, 0 where a ReLU is off; c_i = sum_l (dL_i/dz_l) . u_(i,l) by "
+           "one "
+           "forward derivative; G_l = sum_i (c_i u_(i,l)) x_(i,l)^T\n"
+           "perturb=weight: v_s ~ N(0, 1) per site; c_s = (dL_s/dW) . v_s; G = sum_s c_s v_s\n"
+           "loss=local: L_i is the loss of the layer's own block, and no derivative crosses from block to block\n"
+           "groups=G: c_(i,g) = sum over units j of group g of (dL_i/dz_j) u_(i,j), by the paths inside that group",
+       .compute =
+           "One forward derivative per direction, which costs about one more forward pass (two with weights perturbed: "
+           "W times the tangent and V times the input), and the random numbers; no backward pass. With local losses "
+           "the "
+           "heads of the hidden blocks.",
+       .checks =
+           "forward derivatives: central differences in double, relative difference below 1e-7\n"
+           "means of 10,000 steps: the gradient of backpropagation within 5 standard errors, entry by entry\n"
+           "scatter, measured / Table 1 of the paper: weights 1.001, activities 1.008\n"
+           "seeds: 12 bytes a step and site\n"
+           "8,000 digits of MNIST, test error: backpropagation 2.80 %, activities with 8 directions 4.05 %, with one "
+           "4.95 %, weights 9.20 % (paper, 60,000 digits: 2.66, 3.24 and 9.25 %)",
+       .parameters =
+           {spec::choice_parameter(
+                "perturb", {"activity", "weight"},
+                "activity: pre-activations move, for every sample along a direction of its own (FG-A); weight: weights "
+                "move, along one direction per site (FG-W)"),
+            spec::choice_parameter(
+                "loss", {"global", "local"},
+                "global: the network's; local: every block has a linear classifier at its end, and learns from its "
+                "loss alone"),
+            spec::integer_parameter(
+                "blocks", 0, 1e6, "0",
+                "local losses: parts of the network with a loss each; 0: every hidden matrix, or residual layer, is "
+                "one"),
+            spec::integer_parameter(
+                "groups", 1, 65536, "1",
+                "local losses: groups of channels, each with a copy of its block's loss and a derivative of its own"),
+            spec::integer_parameter("directions", 1, 10000, "1",
+                                    "random directions per step, whose estimates are averaged"),
+            spec::choice_parameter(
+                "share", {"gradients", "ingredients"},
+                "gradients: sums of them; ingredients: what they are made of, the factors x and c u of every sample, "
+                "or with weights perturbed a seed and its scalars, from which all sites draw the directions again")},
+       .check = [](const RunFacts& facts) -> RunFaults {
+         if (facts.model == nullptr) return {};
+         const ForwardGradient::Options options = forward_options(facts.run.parameters);
+         const std::optional<Fault> fault =
+             differentiation_fault(*facts.model, facts.sample, options.local, options.blocks, options.groups);
+         if (!fault) return {};
+         return {Fault{fmt::format("'{}': {}", facts.run.algorithm, fault->what), fault->remedy}};
+       },
+       .estimates = true,
+       // What stands for Δ, and with the factors of all sites those.
+       .state =
+           [](const spec::ParameterValues& values) {
+             const ForwardGradient::Options options = forward_options(values);
+             if (options.perturb == ForwardGradient::Perturb::weight) return estimate::AlgorithmState{};
+             return estimate::AlgorithmState{options.compact
+                                                 ? step::extent::all_rows() * (step::extent::in() + step::extent::out())
+                                                 : step::extent::rows() * step::extent::out()};
+           },
+       .remark = [](const RunFacts& facts) -> std::string {
+         const std::optional<models::Network> network = network_of(facts);
+         if (!network || network->parameters().vectors.empty()) return "";
+         return "forward-gradient leaves gains and shifts of norms as they are: those of its paper have none";
+       }},
+      [](const spec::RunSpec& run) { return std::make_unique<ForwardGradient>(forward_options(run.parameters)); }};
 }
 
 }  // namespace dadsim::algorithms

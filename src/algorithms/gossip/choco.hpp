@@ -23,6 +23,6 @@ class Choco final : public GossipAlgorithm {
   Field known_;  ///< x̂: the same numbers wherever a site keeps them
 };
 
-AlgorithmInfo choco_info();
+SynchronousMethod choco_method();
 
 }  // namespace dadsim::algorithms

@@ -14,9 +14,9 @@ double mixing_scale_of(const MixingWeights& weights) {
   return least_eigenvalue(weights) > -1.0 / 3.0 + kMargin ? 1.0 : 0.5;
 }
 
-std::string d2_remark(const RemarkContext& context) {
-  const Topology topology(context.parameters, context.sites, context.seed);
-  std::string text = graph_remark(context);
+std::string d2_remark(const RunFacts& facts) {
+  const Topology topology(facts.run.parameters, facts.sites, facts.seed);
+  std::string text = graph_remark(facts);
   if (mixing_scale_of(topology.at(0).mixing) < 1)
     text += "; (I + W) / 2 in place of W, which has an eigenvalue of -1/3 or less";
   return text;
@@ -41,30 +41,29 @@ void D2::run(OwnWeightsStep& step) {
   step.set_weights(mixed);
 }
 
-AlgorithmInfo d2_info() {
+SynchronousMethod d2_method() {
   return {
-      .name = "d2",
-      .description =
-          "Sites mix weights from which the step before has been taken out, so that data that differ do no harm.",
-      .source =
-          "Tang, Lian, Yan, Zhang, Liu, D²: Decentralized Training over Decentralized Data, ICML 2018, arXiv "
-          "1803.07068",
-      .payload = "pq, and the q biases, to every neighbour",
-      .family = "decentralised",
-      .formula = "x(t+1) = W (2x(t) − x(t−1) − η u(t) + η u(t−1)), u of g_i; x(1) = W (x(0) − η u(0))",
-      .compute = "two passes over the weights: what is sent, and a sum of what has arrived",
-      .checks =
-          "Logistic regression on sites with labels of their own, whole batches, constant η: comes to the common "
-          "minimum "
-          "where D-PSGD does not (tests/algorithms/gossip/tracking_test.cpp)",
-      .sharing = Sharing::own_weights,
-      .exact = false,
-      .parameters = with_graph(GraphNeeds::undirected_fixed, {}),
-      .make_gossip = [](const spec::ParameterValues&) { return std::make_unique<D2>(); },
-      // Weights and move of the step before, and a message.
-      .state = [](const spec::ParameterValues&) { return estimate::AlgorithmState{3.0 * step::extent::parameters()}; },
-      .check = graph_check(GraphNeeds::undirected_fixed),
-      .remark = d2_remark};
+      {.name = "d2",
+       .description =
+           "Sites mix weights from which the step before has been taken out, so that data that differ do no harm.",
+       .source = "Tang, Lian, Yan, Zhang, Liu, D²: Decentralized Training over Decentralized Data, ICML 2018, arXiv "
+                 "1803.07068",
+       .payload = "pq, and the q biases, to every neighbour",
+       .family = "decentralised",
+       .formula = "x(t+1) = W (2x(t) − x(t−1) − η u(t) + η u(t−1)), u of g_i; x(1) = W (x(0) − η u(0))",
+       .compute = "two passes over the weights: what is sent, and a sum of what has arrived",
+       .checks =
+           "Logistic regression on sites with labels of their own, whole batches, constant η: comes to the common "
+           "minimum "
+           "where D-PSGD does not (tests/algorithms/gossip/tracking_test.cpp)",
+       .parameters = with_graph(GraphNeeds::undirected_fixed, {}),
+       .sharing = Sharing::own_weights,
+       .remembers = false,
+       .check = graph_check(GraphNeeds::undirected_fixed),
+       // Weights and move of the step before, and a message.
+       .state = [](const spec::ParameterValues&) { return estimate::AlgorithmState{3.0 * step::extent::parameters()}; },
+       .remark = d2_remark},
+      [](const spec::RunSpec&) { return std::make_unique<D2>(); }};
 }
 
 }  // namespace dadsim::algorithms

@@ -19,6 +19,6 @@ class D2 final : public GossipAlgorithm {
   double scale_ = 0;
 };
 
-AlgorithmInfo d2_info();
+SynchronousMethod d2_method();
 
 }  // namespace dadsim::algorithms

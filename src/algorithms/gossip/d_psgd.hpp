@@ -23,6 +23,6 @@ class DPsgd final : public GossipAlgorithm {
   Order order_;
 };
 
-AlgorithmInfo d_psgd_info();
+SynchronousMethod d_psgd_method();
 
 }  // namespace dadsim::algorithms

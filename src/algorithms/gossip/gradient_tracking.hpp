@@ -19,6 +19,6 @@ class GradientTracking final : public GossipAlgorithm {
   Field gradient_;  ///< g_i of the step before
 };
 
-AlgorithmInfo gradient_tracking_info();
+SynchronousMethod gradient_tracking_method();
 
 }  // namespace dadsim::algorithms

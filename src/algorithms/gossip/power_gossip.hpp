@@ -48,6 +48,6 @@ class PowerGossip final : public GossipAlgorithm {
   bool even_ = true;                                 ///< of the iteration under way
 };
 
-AlgorithmInfo power_gossip_info();
+SynchronousMethod power_gossip_method();
 
 }  // namespace dadsim::algorithms

@@ -19,6 +19,6 @@ class Sgp final : public GossipAlgorithm {
   std::vector<models::Matrix> w_;  ///< 1 × 1 each
 };
 
-AlgorithmInfo sgp_info();
+SynchronousMethod sgp_method();
 
 }  // namespace dadsim::algorithms

@@ -170,79 +170,79 @@ void SparsePush::merge(OwnWeightsStep& step) {
 
 namespace {
 
-std::optional<Fault> sparse_push_fault(const spec::ParameterValues& values, std::size_t sites) {
+RunFaults sparse_push_faults(const RunFacts& facts) {
+  const spec::ParameterValues& values = facts.run.parameters;
   const std::string& graph = values.at("graph");
   if (values.at("form") == "replicas" && (graph == "one-peer-exponential" || graph == "matchings")) {
-    return Fault{"with form=\"replicas\" a site that keeps a replica has to hear all that is sent, and the graph '" +
-                     graph + "' changes from step to step",
-                 "form=\"shared-mask\", or a graph that stays the same"};
+    return {Fault{"with form=\"replicas\" a site that keeps a replica has to hear all that is sent, and the graph '" +
+                      graph + "' changes from step to step",
+                  "form=\"shared-mask\", or a graph that stays the same"}};
   }
   if (values.at("form") == "shared-mask" && std::stod(values.at("gamma")) != 0) {
-    return Fault{"gamma means nothing to form=\"shared-mask\"", "leave it out"};
+    return {Fault{"gamma means nothing to form=\"shared-mask\"", "leave it out"}};
   }
-  return graph_fault(GraphNeeds::nothing, values, sites);
+  return graph_faults(GraphNeeds::nothing, facts);
 }
 
 }  // namespace
 
-AlgorithmInfo sparse_push_info() {
+SynchronousMethod sparse_push_method() {
   return {
-      .name = "sparse-push",
-      .description = "Sites push few entries of their weights along a directed graph, and average once at the end.",
-      .source =
-          "in the spirit of Aketi, Singh, Rabaey, Sparse-Push: Communication- & Energy-Efficient Decentralized "
-          "Distributed Learning over Directed & Time-Varying Graphs with non-IID Datasets, arXiv 2102.05715; replicas "
-          "as "
-          "in Taheri et al., Quantized Decentralized Stochastic Learning over Directed Graphs, ICML 2020",
-      .payload =
-          "2k with k = fraction·(pq + q) to every neighbour, one number more in all; shared mask: k, or 2k where "
-          "degrees differ; at the end pq, and the q biases, to all",
-      .family = "decentralised",
-      .formula =
-          "x_i ← x_i − η u(g_i(z_i)), z_i = x_i / w_i\n"
-          "q_i = largest entries of x_i − x̂_i; x̂_i ← x̂_i + q_i\n"
-          "x_i ← x_i + γ (Σ_j p_ij x̂_j − Σ_j p_ji x̂_i), w_i ← w_i + γ (Σ_j p_ij w_j − Σ_j p_ji w_i)\n"
-          "at the end x_i ← Σ_j x_j / n",
-      .compute = "what is new and its largest entries, sums of what has arrived, a division",
-      .checks =
-          "Quadratics that differ from site to site on a directed graph whose degrees differ: learns at a γ in "
-          "proportion to the fraction, diverges at too large a one, and the average at the end undoes nearly all "
-          "that sparsity has cost (tests/algorithms/gossip/sparse_push_test.cpp)",
-      .sharing = Sharing::own_weights,
-      .exact = false,
-      .parameters = with_graph(
-          GraphNeeds::nothing,
-          {spec::choice_parameter(
-               "form", {"replicas", "shared-mask"},
-               "replicas: the largest entries of what neighbours do not know yet; shared-mask: a run of "
-               "entries that all draw alike, for graphs that vary"),
-           spec::real_parameter("fraction", 1e-6, 1, "0.01",
-                                "share of the entries of every matrix with its biases that a site sends, rounded up"),
-           spec::real_parameter("gamma", 0, 1, "0",
-                                "step of the averaging, of replicas; 0: twice the fraction, or 0.31 fraction^0.4 if "
-                                "that is more and all sites have equal degrees"),
-           spec::integer_parameter("dense-steps", 0, 1e9, "0", "steps at the beginning in which everything is sent"),
-           spec::choice_parameter("merge", {"end", "never"},
-                                  "end: the last step of the budget ends with an average over all sites")},
-          "exponential"),
-      .make_gossip =
-          [](const spec::ParameterValues& values) {
-            return std::make_unique<SparsePush>(SparsePush::Options{
-                .form = values.at("form") == "replicas" ? SparsePush::Form::replicas : SparsePush::Form::shared_mask,
-                .fraction = std::stod(values.at("fraction")),
-                .gamma = std::stod(values.at("gamma")),
-                .dense_steps = std::stoll(values.at("dense-steps")),
-                .merge = values.at("merge") == "end"});
-          },
-      .lossless = {{"fraction", "1"}, {"gamma", "1"}},
-      // x beside z; x̂ of its own and the sum of those it hears, or weights of its coordinates.
-      .state =
-          [](const spec::ParameterValues& values) {
-            const double kept = values.at("form") == "replicas" ? 3.0 : 2.0;
-            return estimate::AlgorithmState{kept * step::extent::parameters()};
-          },
-      .check = sparse_push_fault,
-      .remark = graph_remark};
+      {.name = "sparse-push",
+       .description = "Sites push few entries of their weights along a directed graph, and average once at the end.",
+       .source =
+           "in the spirit of Aketi, Singh, Rabaey, Sparse-Push: Communication- & Energy-Efficient Decentralized "
+           "Distributed Learning over Directed & Time-Varying Graphs with non-IID Datasets, arXiv 2102.05715; replicas "
+           "as "
+           "in Taheri et al., Quantized Decentralized Stochastic Learning over Directed Graphs, ICML 2020",
+       .payload =
+           "2k with k = fraction·(pq + q) to every neighbour, one number more in all; shared mask: k, or 2k where "
+           "degrees differ; at the end pq, and the q biases, to all",
+       .family = "decentralised",
+       .formula = "x_i ← x_i − η u(g_i(z_i)), z_i = x_i / w_i\n"
+                  "q_i = largest entries of x_i − x̂_i; x̂_i ← x̂_i + q_i\n"
+                  "x_i ← x_i + γ (Σ_j p_ij x̂_j − Σ_j p_ji x̂_i), w_i ← w_i + γ (Σ_j p_ij w_j − Σ_j p_ji w_i)\n"
+                  "at the end x_i ← Σ_j x_j / n",
+       .compute = "what is new and its largest entries, sums of what has arrived, a division",
+       .checks =
+           "Quadratics that differ from site to site on a directed graph whose degrees differ: learns at a γ in "
+           "proportion to the fraction, diverges at too large a one, and the average at the end undoes nearly all "
+           "that sparsity has cost (tests/algorithms/gossip/sparse_push_test.cpp)",
+       .parameters = with_graph(
+           GraphNeeds::nothing,
+           {spec::choice_parameter(
+                "form", {"replicas", "shared-mask"},
+                "replicas: the largest entries of what neighbours do not know yet; shared-mask: a run of "
+                "entries that all draw alike, for graphs that vary"),
+            spec::real_parameter("fraction", 1e-6, 1, "0.01",
+                                 "share of the entries of every matrix with its biases that a site sends, rounded up"),
+            spec::real_parameter("gamma", 0, 1, "0",
+                                 "step of the averaging, of replicas; 0: twice the fraction, or 0.31 fraction^0.4 if "
+                                 "that is more and all sites have equal degrees"),
+            spec::integer_parameter("dense-steps", 0, 1e9, "0", "steps at the beginning in which everything is sent"),
+            spec::choice_parameter("merge", {"end", "never"},
+                                   "end: the last step of the budget ends with an average over all sites")},
+           "exponential"),
+       .sharing = Sharing::own_weights,
+       .remembers = false,
+       .check = sparse_push_faults,
+       .lossless = {{"fraction", "1"}, {"gamma", "1"}},
+       // x beside z; x̂ of its own and the sum of those it hears, or weights of its coordinates.
+       .state =
+           [](const spec::ParameterValues& values) {
+             const double kept = values.at("form") == "replicas" ? 3.0 : 2.0;
+             return estimate::AlgorithmState{kept * step::extent::parameters()};
+           },
+       .remark = graph_remark},
+      [](const spec::RunSpec& run) {
+        return std::make_unique<SparsePush>(
+            SparsePush::Options{.form = run.parameters.at("form") == "replicas" ? SparsePush::Form::replicas
+                                                                                : SparsePush::Form::shared_mask,
+                                .fraction = std::stod(run.parameters.at("fraction")),
+                                .gamma = std::stod(run.parameters.at("gamma")),
+                                .dense_steps = std::stoll(run.parameters.at("dense-steps")),
+                                .merge = run.parameters.at("merge") == "end"});
+      }};
 }
 
 }  // namespace dadsim::algorithms

@@ -52,6 +52,6 @@ class SparsePush final : public GossipAlgorithm {
   Field weights_;                  ///< w of every coordinate, of the shared mask where degrees differ
 };
 
-AlgorithmInfo sparse_push_info();
+SynchronousMethod sparse_push_method();
 
 }  // namespace dadsim::algorithms

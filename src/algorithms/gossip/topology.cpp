@@ -229,10 +229,13 @@ std::vector<spec::ParameterSpec> with_graph(GraphNeeds needs, std::vector<spec::
   return all;
 }
 
-std::optional<Fault> graph_fault(GraphNeeds needs, const spec::ParameterValues& parameters, std::size_t sites) {
+RunFaults graph_faults(GraphNeeds needs, const RunFacts& facts) {
+  const spec::ParameterValues& parameters = facts.run.parameters;
+  const std::size_t sites = facts.sites;
+  if (sites == 0) return {};
   const std::string& name = parameters.at("graph");
   if (name != "file" && !parameters.at("edges").empty()) {
-    return Fault{fmt::format("edges=\"…\" means nothing to the graph '{}'", name), "graph=\"file\", or leave it out"};
+    return {Fault{fmt::format("edges=\"…\" means nothing to the graph '{}'", name), "graph=\"file\", or leave it out"}};
   }
   if (name == "erdos-renyi") {
     const double probability = std::stod(parameters.at("probability"));
@@ -240,23 +243,24 @@ std::optional<Fault> graph_fault(GraphNeeds needs, const spec::ParameterValues& 
     // The expected number of sites without a neighbour: with many the graph never hangs together.
     const double alone = sites > 1 ? n * std::pow(1 - probability, n - 1) : 0;
     if (alone > 5) {
-      return Fault{
+      return {Fault{
           fmt::format("with probability {} about {:.0f} of {} sites have no neighbour", probability, alone, sites),
-          fmt::format("a probability well above ln(n) / n = {:.3g}", std::log(n) / n)};
+          fmt::format("a probability well above ln(n) / n = {:.3g}", std::log(n) / n)}};
     }
   }
-  if (name != "file") return std::nullopt;
-  if (parameters.at("edges").empty()) return Fault{"the graph 'file' lacks edges=\"…\"", "the path of a list of edges"};
+  if (name != "file") return {};
+  if (parameters.at("edges").empty())
+    return {Fault{"the graph 'file' lacks edges=\"…\"", "the path of a list of edges"}};
   const Topology topology(parameters, sites, 0);
-  if (can_do_with(needs, topology.undirected(), topology.regular(), false)) return std::nullopt;
-  return Fault{needs == GraphNeeds::doubly_stochastic
-                   ? "the graph of the file is directed and its degrees differ, so that no weights keep the mean"
-                   : "the graph of the file is directed, and the algorithm needs symmetric weights",
-               "every edge both ways, or an algorithm that pushes (sgp, sparse-push)"};
+  if (can_do_with(needs, topology.undirected(), topology.regular(), false)) return {};
+  return {Fault{needs == GraphNeeds::doubly_stochastic
+                    ? "the graph of the file is directed and its degrees differ, so that no weights keep the mean"
+                    : "the graph of the file is directed, and the algorithm needs symmetric weights",
+                "every edge both ways, or an algorithm that pushes (sgp, sparse-push)"}};
 }
 
-std::string graph_remark(const RemarkContext& context) {
-  const Topology topology(context.parameters, context.sites, context.seed);
+std::string graph_remark(const RunFacts& facts) {
+  const Topology topology(facts.run.parameters, facts.sites, facts.seed);
   std::size_t edges = 0;
   std::vector<MixingWeights> period;
   for (std::size_t t = 0; t < topology.period(); ++t) {
@@ -264,17 +268,17 @@ std::string graph_remark(const RemarkContext& context) {
     for (const auto& to : round.graph->to) edges += to.size();
     period.push_back(topology.doubly_stochastic() ? round.mixing : push_weights(*round.graph));
   }
-  const double each = static_cast<double>(edges) / static_cast<double>(context.sites * topology.period());
+  const double each = static_cast<double>(edges) / static_cast<double>(facts.sites * topology.period());
   std::string text = fmt::format("{} graph of {} sites, {:.3g} neighbours each on average",
-                                 context.parameters.at("graph"), context.sites, each);
+                                 facts.run.parameters.at("graph"), facts.sites, each);
   const std::string over = topology.varies() ? fmt::format(" of the product over {} steps", topology.period()) : "";
   if (topology.doubly_stochastic()) {
     text += fmt::format(", spectral gap{} {:.4f}", over, spectral_gap(period));
-  } else if (context.sites <= kMostForEigenvalues) {
+  } else if (facts.sites <= kMostForEigenvalues) {
     text += fmt::format(", spectral gap of its push-sum weights{} {:.4f}", over, push_gap(period));
   }
-  if (context.parameters.at("graph") == "file") {
-    for (const std::string& note : read_graph_file(context.parameters.at("edges"), context.sites).notes)
+  if (facts.run.parameters.at("graph") == "file") {
+    for (const std::string& note : read_graph_file(facts.run.parameters.at("edges"), facts.sites).notes)
       text += "; " + note;
   }
   return text;

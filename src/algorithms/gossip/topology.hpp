@@ -58,16 +58,14 @@ std::vector<spec::ParameterSpec> with_graph(GraphNeeds needs, std::vector<spec::
                                             const std::string& by_default = "ring");
 
 /// What is wrong with a graph for so many sites; none: nothing. Throws InputError for what is wrong with a file.
-std::optional<Fault> graph_fault(GraphNeeds needs, const spec::ParameterValues& parameters, std::size_t sites);
+RunFaults graph_faults(GraphNeeds needs, const RunFacts& facts);
 
-/// The same for AlgorithmInfo::check.
+/// The same for MethodInfo::check.
 inline auto graph_check(GraphNeeds needs) {
-  return [needs](const spec::ParameterValues& parameters, std::size_t sites) {
-    return graph_fault(needs, parameters, sites);
-  };
+  return [needs](const RunFacts& facts) { return graph_faults(needs, facts); };
 }
 
 /// The spectral gap of a run's graph, in words; of one that varies, that of the product over a period.
-std::string graph_remark(const RemarkContext& context);
+std::string graph_remark(const RunFacts& facts);
 
 }  // namespace dadsim::algorithms

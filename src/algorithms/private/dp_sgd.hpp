@@ -20,7 +20,7 @@ class DpSgd final : public Algorithm {
   NoisySum noisy_;
 };
 
-AlgorithmInfo dp_sgd_info();
+SynchronousMethod dp_sgd_method();
 
 /// Adds the gradient of a site from scaled Δ and A into a row of numbers: the matrix row by row, and its biases, if
 /// any. The row is as long as both.

@@ -39,6 +39,6 @@ class Lsg final : public Rgp {
   std::vector<models::Matrix> history_;  ///< out × in: H
 };
 
-AlgorithmInfo lsg_info();
+SynchronousMethod lsg_method();
 
 }  // namespace dadsim::algorithms

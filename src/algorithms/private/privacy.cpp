@@ -28,26 +28,26 @@ std::string whom_it_protects_from(NoiseBy noise, std::size_t sites) {
   throw std::logic_error("unknown maker of noise");
 }
 
-std::string privacy_remark(const RemarkContext& context) {
-  const PrivacyOptions options = privacy_options(context.parameters);
+std::string privacy_remark(const RunFacts& facts) {
+  const PrivacyOptions options = privacy_options(facts.run.parameters);
   double sigma = options.noise_multiplier;
-  if (context.stand_in && (sigma > 0 || options.epsilon > 0)) {
+  if (facts.stand_in && (sigma > 0 || options.epsilon > 0)) {
     return "what ε it spends is not known: that takes the examples of a site, its batch and its steps, and nothing is "
            "learned";
   }
   if (options.epsilon > 0) {
     // Found for all steps that there might have been; fewer may have been taken.
-    sigma = noise_multiplier_of(options, context.planned);
+    sigma = noise_multiplier_of(options, facts.planned.value());
   }
   if (sigma == 0)
     return fmt::format("not private: gradients of examples are clipped to {:g}, no noise is added", options.clip);
-  const RunContext& run = context.run;
+  const RunContext& run = facts.taken.value();
   const double epsilon = estimate::epsilon_spent({run.sampling_rate, sigma, run.steps}, options.delta);
   return fmt::format(
       "spent ε = {:.3g} at δ = {:g} in {} steps, each with a share q = {:.4g} of the examples, gradients of examples "
       "clipped to {:g} and noise of multiplier σ = {:.4g}; {}{}",
       epsilon, options.delta, run.steps, run.sampling_rate, options.clip, sigma,
-      whom_it_protects_from(options.noise, context.sites),
+      whom_it_protects_from(options.noise, facts.sites),
       run.sampled
           ? ""
           : "; ε is that of examples drawn by chance in every step, and here they are shuffled, for which it is "
@@ -55,8 +55,7 @@ std::string privacy_remark(const RemarkContext& context) {
 }
 
 /// What has no rows of A and Δ has no gradient per example here.
-std::optional<Fault> why_not(const RemarkContext& context) {
-  const models::Network& network = context.network;
+std::optional<Fault> fault_of_network(const models::Network& network) {
   const std::string remedy = "a network of dense, convolutional or recurrent layers alone";
   if (network.has_batch_statistics()) {
     return Fault{"the gradient of an example cannot be told from those of the others where batch norms mix them",
@@ -68,16 +67,29 @@ std::optional<Fault> why_not(const RemarkContext& context) {
   for (std::size_t l = 0; l < network.layers(); ++l) {
     if (network.layer(l).embedding) return Fault{"the gradients of embeddings are not clipped per example", remedy};
   }
-  const PrivacyOptions options = privacy_options(context.parameters);
-  if (options.epsilon > 0 && context.run.steps > 0) {
+  return {};
+}
+
+RunFaults privacy_faults(const RunFacts& facts) {
+  RunFaults faults;
+  const PrivacyOptions options = privacy_options(facts.run.parameters);
+  if (options.noise == NoiseBy::aggregator && facts.run.exchange != spec::ExchangeMode::aggregator) {
+    faults.push_back(Fault{"noise=\"central\" among peers, where nobody adds it",
+                           "exchange=\"aggregator\", or noise=\"local\" or \"per-site\""});
+  }
+  if (const std::optional<models::Network> network = network_of(facts)) {
+    if (std::optional<Fault> fault = fault_of_network(*network)) faults.push_back(std::move(*fault));
+  }
+  if (options.epsilon > 0 && facts.planned && facts.planned->steps > 0) {
     try {
-      noise_multiplier_of(options, context.run);
+      noise_multiplier_of(options, *facts.planned);
     } catch (const std::invalid_argument& error) {
-      return Fault{fmt::format("epsilon=\"{:g}\" in {} steps: {}", options.epsilon, context.run.steps, error.what()),
-                   "a larger epsilon, or fewer steps"};
+      faults.push_back(
+          Fault{fmt::format("epsilon=\"{:g}\" in {} steps: {}", options.epsilon, facts.planned->steps, error.what()),
+                "a larger epsilon, or fewer steps"});
     }
   }
-  return {};
+  return faults;
 }
 
 }  // namespace
@@ -112,22 +124,15 @@ double noise_multiplier_of(const PrivacyOptions& options, const RunContext& run)
   return estimate::noise_multiplier_for(options.epsilon, options.delta, run.sampling_rate, run.steps);
 }
 
-AlgorithmInfo as_private(AlgorithmInfo info) {
+SynchronousMethod as_private(SynchronousMethod info) {
   info.family = "private";
-  info.sharing = Sharing::one_network;
-  info.exact = false;
   info.perturbs = true;
   std::vector<spec::ParameterSpec> parameters = privacy_parameters();
   parameters.insert(parameters.end(), info.parameters.begin(), info.parameters.end());
   info.parameters = std::move(parameters);
   info.lossless.insert({{"clip", "1e30"}, {"noise-multiplier", "0"}});
   info.remark = privacy_remark;
-  info.refuses = why_not;
-  info.check_exchange = [](const spec::ParameterValues& values, spec::ExchangeMode exchange) -> std::optional<Fault> {
-    if (privacy_options(values).noise != NoiseBy::aggregator || exchange == spec::ExchangeMode::aggregator) return {};
-    return Fault{"noise=\"central\" among peers, where nobody adds it",
-                 "exchange=\"aggregator\", or noise=\"local\" or \"per-site\""};
-  };
+  info.check = privacy_faults;
   // What is rounded before it is added up is no Gaussian with a share of the variance any more, and rounding makes a
   // clipped gradient longer. Messages that are private as they are stay so.
   info.compresses = [](const spec::ParameterValues& values) {

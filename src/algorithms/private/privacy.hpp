@@ -36,6 +36,6 @@ double noise_multiplier_of(const PrivacyOptions& options, const RunContext& run)
 
 /// Says of an algorithm all that is the same for private ones: that it perturbs, its parameters, which exchanges,
 /// compressors and networks it goes with, and its remark. `info` has what is its own.
-AlgorithmInfo as_private(AlgorithmInfo info);
+SynchronousMethod as_private(SynchronousMethod info);
 
 }  // namespace dadsim::algorithms

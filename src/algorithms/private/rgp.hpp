@@ -72,6 +72,6 @@ class Rgp : public Algorithm {
 std::vector<spec::ParameterSpec> rgp_parameters();
 Rgp::Options rgp_options(const spec::ParameterValues& values);
 
-AlgorithmInfo rgp_info();
+SynchronousMethod rgp_method();
 
 }  // namespace dadsim::algorithms

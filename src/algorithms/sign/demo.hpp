@@ -49,6 +49,6 @@ class DeMo final : public Algorithm {
   std::vector<std::vector<models::LayerGradient>> momentum_;  ///< per matrix and site
 };
 
-AlgorithmInfo demo_info();
+SynchronousMethod demo_method();
 
 }  // namespace dadsim::algorithms

@@ -64,6 +64,6 @@ class OneBitAdam final : public Algorithm {
   std::vector<Tensor> vectors_;
 };
 
-AlgorithmInfo one_bit_adam_info();
+SynchronousMethod one_bit_adam_method();
 
 }  // namespace dadsim::algorithms

@@ -47,6 +47,6 @@ class SignSgd final : public Algorithm {
   std::vector<std::vector<models::LayerGradient>> momentum_;  ///< per matrix and site
 };
 
-AlgorithmInfo sign_sgd_info();
+SynchronousMethod sign_sgd_method();
 
 }  // namespace dadsim::algorithms

@@ -45,7 +45,7 @@ spec::CompressSpec read_compress(const Node& run, const Catalog::Algorithm& algo
   const Element* element = run.child("compress");
   if (element == nullptr) return spec;
   const Node node(*element, context.findings);
-  if (!algorithm.communicates) {
+  if (!algorithm.communicates()) {
     node.fail(fmt::format("<compress> means nothing to '{}'", algorithm.name), "remove it: nothing is exchanged");
     return spec;
   }
@@ -68,7 +68,7 @@ spec::CompressSpec read_compress(const Node& run, const Catalog::Algorithm& algo
   }
   // What a biased method leaves out is missed for good unless it is kept: its authors keep it.
   spec.memory = node.boolean("memory", compressor->biased(spec.parameters) && algorithm.remembers &&
-                                           (algorithm.sends_gradients || algorithm.event_driven));
+                                           (algorithm.sends_gradients || algorithm.event_driven()));
   if (spec.memory && compressor->lossless) {
     node.fail_at("memory", fmt::format("means nothing to '{}'", *name), "remove it: nothing is lost");
   }

@@ -89,11 +89,11 @@ const Table<spec::RunSpec>& run_table() {
 
 spec::ExchangeMode read_exchange(const Node& node, const Catalog::Algorithm& algorithm, bool has_aggregator) {
   const spec::ExchangeMode fallback = has_aggregator ? spec::ExchangeMode::aggregator : spec::ExchangeMode::peer;
-  if (!algorithm.communicates) {
+  if (!algorithm.communicates()) {
     node.refuse("exchange", fmt::format("means nothing to '{}'", algorithm.name), "remove it: nothing is exchanged");
     return fallback;
   }
-  if (algorithm.event_driven) {
+  if (algorithm.event_driven()) {
     node.refuse("exchange", fmt::format("means nothing to '{}'", algorithm.name),
                 "remove it: the algorithm itself says who exchanges what with whom");
     if (algorithm.needs_server && !has_aggregator) {
@@ -102,7 +102,7 @@ spec::ExchangeMode read_exchange(const Node& node, const Catalog::Algorithm& alg
     }
     return has_aggregator ? spec::ExchangeMode::aggregator : spec::ExchangeMode::peer;
   }
-  if (algorithm.decentralised) {
+  if (algorithm.decentralised()) {
     node.refuse("exchange", fmt::format("means nothing to '{}'", algorithm.name),
                 "remove it: sites exchange with their neighbours in a graph");
     return spec::ExchangeMode::peer;
@@ -232,9 +232,9 @@ std::vector<spec::RunSpec> read_runs(const Node& scenario, bool has_aggregator, 
       continue;
     }
     run.algorithm = *name;
-    run.communicates = algorithm->communicates;
-    run.decentralised = algorithm->decentralised;
-    run.event_driven = algorithm->event_driven;
+    run.communicates = algorithm->communicates();
+    run.decentralised = algorithm->decentralised();
+    run.event_driven = algorithm->event_driven();
     run.exchange = read_exchange(node, *algorithm, has_aggregator);
     // What a framework does where nobody says otherwise; an aggregator takes every gradient as it comes.
     if (run.communicates && !run.event_driven && algorithm->sums_in_buckets && run.exchange == spec::ExchangeMode::peer)
@@ -250,33 +250,22 @@ std::vector<spec::RunSpec> read_runs(const Node& scenario, bool has_aggregator, 
       }
     }
     check_parameter_names(node, {algorithm->name, algorithm->parameters}, owners, context);
-    check_share(node, *algorithm, run, network, context);
     if (run.compress.memory && !algorithm->remembers) {
       node.fail(fmt::format("<compress memory=\"true\"> means nothing to '{}'", algorithm->name),
-                algorithm->decentralised ? "remove the memory: sites send their weights, and what is lost of those "
-                                           "does not add up over steps"
-                                         : "remove the memory: who takes part changes from step to step");
+                algorithm->decentralised() ? "remove the memory: sites send their weights, and what is lost of those "
+                                             "does not add up over steps"
+                                           : "remove the memory: who takes part changes from step to step");
     }
     if (const auto compressor =
             std::ranges::find(context.catalog.compressors, run.compress.method, &Catalog::Compressor::name);
-        node.child("compress") != nullptr && algorithm->communicates &&
+        node.child("compress") != nullptr && algorithm->communicates() &&
         compressor != context.catalog.compressors.end()) {
       if (const auto refusal = refuse_compressor(*algorithm, run.parameters, *compressor)) {
         node.fail(refusal->what, refusal->remedy);
       }
     }
-    const auto report = [&](const std::optional<Fault>& fault) {
-      if (fault) node.fail(fault->what, fault->remedy);
-    };
-    if (algorithm->check && workers > 0) {
-      try {
-        report(algorithm->check(run.parameters, workers));
-      } catch (const InputError& faults) {
-        for (const Diagnostic& fault : faults.diagnostics()) context.findings.add(fault);
-      }
-    }
-    if (algorithm->check_exchange) report(algorithm->check_exchange(run.parameters, run.exchange));
-    if (algorithm->event_driven && training.batches == spec::TrainingSpec::Batches::poisson) {
+    check_run(node, *algorithm, run, workers, network, context);
+    if (algorithm->event_driven() && training.batches == spec::TrainingSpec::Batches::poisson) {
       node.fail_at("algorithm", fmt::format("'{}' knows no <training batches=\"poisson\">", algorithm->name),
                    "proportional or equal");
     }
@@ -288,17 +277,12 @@ std::vector<spec::RunSpec> read_runs(const Node& scenario, bool has_aggregator, 
       node.fail(fmt::format("<compress method=\"{}\"> has a momentum of its own", compressor->name),
                 "<sgd/> without a momentum in <training>");
     }
-    if (algorithm->check_model && network.model != nullptr) {
-      if (std::optional<Fault> fault = algorithm->check_model(*network.model, network.sample, run.parameters)) {
-        fault->what = fmt::format("'{}': {}", algorithm->name, fault->what);
-        report(fault);
-      }
-    }
-    if (algorithm->plain_sgd && (optimizer.kind != spec::OptimizerSpec::Kind::sgd || optimizer.momentum != 0)) {
+    if (algorithm->optimizer == methods::Needs::plain_sgd &&
+        (optimizer.kind != spec::OptimizerSpec::Kind::sgd || optimizer.momentum != 0)) {
       node.fail_at("algorithm", fmt::format("'{}' needs plain SGD", algorithm->name),
                    "<sgd/> without a momentum in <training>");
     }
-    if (algorithm->adam && optimizer.kind != spec::OptimizerSpec::Kind::adam &&
+    if (algorithm->optimizer == methods::Needs::adam && optimizer.kind != spec::OptimizerSpec::Kind::adam &&
         optimizer.kind != spec::OptimizerSpec::Kind::adamw) {
       node.fail_at("algorithm", fmt::format("'{}' is a form of Adam", algorithm->name),
                    "<adam/> or <adamw/> in <training>");

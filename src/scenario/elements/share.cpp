@@ -38,6 +38,8 @@ void read_share(const Node& run, const Catalog::Algorithm& algorithm, spec::RunS
   const std::string remedy = flexible == context.catalog.algorithms.end()
                                  ? "remove it"
                                  : fmt::format("remove it, or algorithm=\"{}\"", flexible->name);
+  std::vector<std::string> names;
+  for (const methods::LayerStatistic& one : algorithm.statistics) names.push_back(one.name);
   for (const Element* element : run.children("share")) {
     const Node rule(*element, context.findings);
     if (algorithm.statistics.empty()) {
@@ -47,7 +49,7 @@ void read_share(const Node& run, const Catalog::Algorithm& algorithm, spec::RunS
     }
     spec::ShareRule read = share_table().read(rule, context);
     if (!rule.has("statistic")) continue;
-    rule.choice("statistic", algorithm.statistics, 0);
+    rule.choice("statistic", names, 0);
     into.share.push_back(std::move(read));
   }
   if (const Element* element = run.child("average-deltas")) {
@@ -60,26 +62,32 @@ void read_share(const Node& run, const Catalog::Algorithm& algorithm, spec::RunS
   }
 }
 
-void check_share(const Node& run, const Catalog::Algorithm& algorithm, const spec::RunSpec& read,
-                 const LearningNetwork& network, const ReadContext& context) {
+void check_run(const Node& run, const Catalog::Algorithm& algorithm, const spec::RunSpec& read, std::size_t workers,
+               const LearningNetwork& network, const ReadContext& context) {
   const std::vector<const Element*> rules = run.children("share");
   const Element* average = run.child("average-deltas");
-  // A rule that could not be read, or a network that is not known: what is wrong has been said.
-  if (!algorithm.check_share || rules.size() != read.share.size() || network.sample.channels == 0) return;
-  if (network.model == nullptr || network.model->layers.empty()) return;
-  for (const Catalog::ShareFault& fault : algorithm.check_share(read, *network.model, network.sample)) {
-    Origin origin = run.origin();
-    std::string where = "<run>: ";
-    if (fault.rule >= 0) {
-      origin = rules.at(static_cast<std::size_t>(fault.rule))->origin;
-      where = "<share>: ";
-    } else if (fault.rule == -2) {
-      origin = average->origin;
-      where = "<average-deltas>: ";
-    }
-    context.findings.add(origin, where + fault.what, fault.remedy);
+  methods::RunFacts facts{read, workers};
+  // With a rule that could not be read, or a network that is not known, what is wrong has been said.
+  const bool is_known = rules.size() == read.share.size() && network.sample.channels != 0 && network.model != nullptr;
+  if (is_known && !network.model->layers.empty()) {
+    facts.model = network.model;
+    facts.sample = network.sample;
   }
-  if (average != nullptr && !network.equal_batches) {
+  try {
+    for (methods::RunFault& fault : faults_of(algorithm, facts)) {
+      if (fault.rule >= 0) {
+        context.findings.add(rules.at(static_cast<std::size_t>(fault.rule))->origin, "<share>: " + fault.what,
+                             fault.remedy);
+      } else if (fault.rule == methods::RunFault::kAverageOfDeltas) {
+        context.findings.add(average->origin, "<average-deltas>: " + fault.what, fault.remedy);
+      } else {
+        run.fail(std::move(fault.what), std::move(fault.remedy));
+      }
+    }
+  } catch (const InputError& faults) {
+    for (const Diagnostic& fault : faults.diagnostics()) context.findings.add(fault);
+  }
+  if (average != nullptr && facts.model != nullptr && !network.equal_batches) {
     context.findings.add(average->origin, "<average-deltas> takes the rows of all sites in pairs",
                          "<training batches=\"equal\">");
   }

@@ -291,14 +291,14 @@ std::vector<step::Taken> choose_alternatives(const spec::RunSpec& run, const ste
 }
 
 bool may_be_settled(const spec::RunSpec& run) {
-  const algorithms::AlgorithmInfo* info = algorithms::algorithm_registry().find(run.algorithm);
-  return info != nullptr && info->rehearses && info->rehearses(run.parameters) && !is_exact(*info, run);
+  const methods::MethodInfo* info = algorithms::algorithm_registry().find(run.algorithm);
+  return info != nullptr && info->rehearses(run.parameters) && !info->exact(run);
 }
 
 spec::RunSpec settled(const spec::RunSpec& run, const spec::ModelShape& learned, const TimedAs& timed,
                       const sim::Cluster& cluster, const std::function<step::Trajectory()>& rehearse) {
   if (!may_be_settled(run)) return run;
-  const algorithms::AlgorithmInfo& info = algorithms::algorithm_registry().at(run.algorithm);
+  const methods::MethodInfo& info = algorithms::algorithm_registry().at(run.algorithm);
   const step::Trajectory first = rehearse();
   const std::vector<report::LayerStatistic> taken =
       statistics_of(first, choose_alternatives(run, first, learned, timed, cluster), timed.shape);

@@ -120,16 +120,18 @@ class Learner {
     // Of the whole training, also where a few of its steps are recorded: what is said of it is not of these alone.
     const algorithms::RunContext planned =
         algorithms::planned_run({problem.data, problem.partition, scenario_.model, training, seed});
-    const auto context_of = [&](const spec::RunSpec& run) {
-      return algorithms::RemarkContext{network, run.parameters, scenario_.workers.size(), seed,
-                                       planned, planned,        scenario_.stand_in};
+    const auto facts_of = [&](const spec::RunSpec& run) {
+      return methods::RunFacts{run,     scenario_.workers.size(), &scenario_.model, problem.data.shape, seed, planned,
+                               planned, scenario_.stand_in};
     };
     std::vector<Diagnostic> errors;
     for (const std::size_t i : missing) {
-      const algorithms::AlgorithmInfo* info = algorithms::algorithm_registry().find(runs[i].algorithm);
-      if (info == nullptr || !info->refuses) continue;
-      if (const std::optional<Fault> why = info->refuses(context_of(runs[i])))
-        errors.push_back({scenario_.file, 0, fmt::format("run '{}': {}", runs[i].label, why->what), why->remedy});
+      const methods::MethodInfo* info = protocols::find_method(runs[i].algorithm);
+      if (info == nullptr) continue;
+      methods::RunFacts facts = facts_of(runs[i]);
+      if (facts.stand_in) facts.model = nullptr;  // rules are of the layers of another
+      for (const methods::RunFault& fault : faults_of(*info, facts))
+        errors.push_back({scenario_.file, 0, fmt::format("run '{}': {}", runs[i].label, fault.what), fault.remedy});
     }
     if (!errors.empty()) throw InputError(std::move(errors));
     Progress progress("learning", missing.size(), show_progress_);
@@ -147,11 +149,11 @@ class Learner {
       result->shape = network.shape();
       result->data = problem.data.name;
       result->has_batch_statistics = network.has_batch_statistics();
-      const algorithms::AlgorithmInfo* info = algorithms::algorithm_registry().find(run.algorithm);
+      const methods::MethodInfo* info = protocols::find_method(run.algorithm);
       if (info != nullptr && info->remark) {
-        algorithms::RemarkContext context = context_of(run);
-        if (!scenario_.timing_only) context.run.steps = static_cast<std::int64_t>(result->trajectory.steps.size());
-        result->remark = info->remark(context);
+        methods::RunFacts facts = facts_of(run);
+        if (!scenario_.timing_only) facts.taken->steps = static_cast<std::int64_t>(result->trajectory.steps.size());
+        result->remark = info->remark(facts);
       }
       if (scenario_.timing_only && !run.event_driven) forget_what_was_learned(*result);
       if (beside != nullptr) {
@@ -202,8 +204,8 @@ class Learner {
 }  // namespace
 
 bool learns_the_pooled_gradient(const spec::RunSpec& run) {
-  const algorithms::AlgorithmInfo* info = algorithms::algorithm_registry().find(run.algorithm);
-  if (info == nullptr || run.event_driven || !is_exact(*info, run)) return false;
+  const methods::MethodInfo* info = algorithms::algorithm_registry().find(run.algorithm);
+  if (info == nullptr || run.event_driven || !info->exact(run)) return false;
   return info->sharing == algorithms::Sharing::one_network && run.compress.method == "none" &&
          !has_own_layers(*info, run);
 }

@@ -31,10 +31,10 @@ bool learned_the_same(const step::Trajectory& a, const step::Trajectory& b) {
 /// Of what learns, and of what is timed.
 std::pair<algorithms::Bite, algorithms::Bite> bites_of(const scenario::Scenario& scenario, const spec::RunSpec& run,
                                                        const spec::ModelShape& learned, const TimedAs& timed) {
-  const algorithms::AlgorithmInfo& info = algorithms::algorithm_registry().at(run.algorithm);
+  const methods::MethodInfo& info = algorithms::algorithm_registry().at(run.algorithm);
   const std::size_t workers = scenario.workers.size();
-  return {bite(info, run, learned, scenario.training.batch, workers),
-          bite(info, run, timed.shape, timed.batch, workers)};
+  return {algorithms::bite(info, run, learned, scenario.training.batch, workers),
+          algorithms::bite(info, run, timed.shape, timed.batch, workers)};
 }
 
 /// Gradient sharing with the scenario's own seed; null where nobody has learned it.

@@ -6,7 +6,6 @@
 #include <optional>
 #include <utility>
 
-#include "algorithms/registry.hpp"
 #include "compress/registry.hpp"
 #include "protocols/registry.hpp"
 
@@ -17,12 +16,11 @@ namespace {
 using Note = std::optional<report::Statement> (*)(const NoteContext&);
 using Said = std::optional<report::Statement>;
 
-/// Of a run that is not event-driven.
-const algorithms::AlgorithmInfo& info_of(const NoteContext& context) {
-  return algorithms::algorithm_registry().at(context.run.spec.algorithm);
+const methods::MethodInfo& info_of(const NoteContext& context) {
+  return *protocols::find_method(context.run.spec.algorithm);
 }
 
-algorithms::Sharing sharing_of(const NoteContext& context) { return info_of(context).sharing; }
+methods::Sharing sharing_of(const NoteContext& context) { return info_of(context).sharing; }
 
 /// Of event-driven runs.
 Said order(const NoteContext& context) {
@@ -33,24 +31,23 @@ Said order(const NoteContext& context) {
 /// Of event-driven runs.
 Said failures(const NoteContext& context) {
   if (!context.run.spec.event_driven) return {};
-  const protocols::ProtocolInfo& protocol = protocols::protocol_registry().at(context.run.spec.algorithm);
-  return report::Statement{"on-failure"}.with("does", protocol.on_failure);
+  return report::Statement{"on-failure"}.with("does", info_of(context).on_failure);
 }
 
 /// Of runs that pool their data.
 Said pooling(const NoteContext& context) {
-  if (context.run.spec.event_driven || sharing_of(context) != algorithms::Sharing::pooled) return {};
+  if (sharing_of(context) != methods::Sharing::pooled) return {};
   return report::Statement{"pooling"};
 }
 
 /// Of runs that share nothing, own their weights or some of their layers; of accuracies only where there are any.
 Said own_networks(const NoteContext& context) {
   if (context.run.spec.event_driven) return {};
-  const algorithms::Sharing sharing = sharing_of(context);
-  const bool own_weights = sharing == algorithms::Sharing::own_weights;
+  const methods::Sharing sharing = sharing_of(context);
+  const bool own_weights = sharing == methods::Sharing::own_weights;
   const bool own_layers = has_own_layers(info_of(context), context.run.spec);
   const bool mean_accuracy =
-      !context.nothing_learned && (own_weights || own_layers || sharing == algorithms::Sharing::no_sharing);
+      !context.nothing_learned && (own_weights || own_layers || sharing == methods::Sharing::no_sharing);
   if (!own_weights && !own_layers && !mean_accuracy) return {};
   return report::Statement{"own-networks"}
       .with("own_weights", own_weights)
@@ -79,7 +76,7 @@ double count(std::ptrdiff_t number) { return static_cast<double>(number); }
 
 /// Where another network is timed than learns, and the algorithm has something to say of that.
 Said remark_on_timed(const NoteContext& context) {
-  if (!context.of_other_network || context.run.spec.event_driven || !info_of(context).remark_on_timed) return {};
+  if (!context.of_other_network || !info_of(context).remark_on_timed) return {};
   return report::Statement{"remark-on-timed"}.with("text", info_of(context).remark_on_timed(context.timed.shape));
 }
 

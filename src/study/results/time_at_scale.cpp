@@ -87,9 +87,9 @@ void add_time(const report::ScaleSetting& setting, report::ScaleResult scale, re
 
 /// Whether its steps are those of gradient sharing up to rounding, so that it needs as many.
 bool needs_as_many_steps(const spec::RunSpec& run) {
-  const algorithms::AlgorithmInfo* info = algorithms::algorithm_registry().find(run.algorithm);
+  const methods::MethodInfo* info = algorithms::algorithm_registry().find(run.algorithm);
   return info != nullptr && info->sharing == algorithms::Sharing::one_network && run.compress.method == "none" &&
-         !has_own_layers(*info, run) && is_exact(*info, run);
+         !has_own_layers(*info, run) && info->exact(run);
 }
 
 }  // namespace

@@ -6,15 +6,12 @@
 #include <set>
 #include <stdexcept>
 
-#include "algorithms/registry.hpp"
 #include "collectives/collective.hpp"
 #include "compress/registry.hpp"
 #include "models/data/dataset.hpp"
-#include "models/network.hpp"
 #include "protocols/registry.hpp"
 #include "sim/device.hpp"
 #include "sim/platform.hpp"
-#include "spec/model_shape.hpp"
 #include "spec/workload.hpp"
 #include "study/setting/host_memory.hpp"
 #include "study/setting/timed_as.hpp"
@@ -25,23 +22,6 @@
 namespace dadsim::study {
 
 namespace {
-
-/// What an algorithm says of a run's rules, of the network that the model describes.
-auto check_of(const algorithms::AlgorithmInfo& info) {
-  return [&info](const spec::RunSpec& run, const spec::ModelSpec& model, const spec::SampleShape& sample) {
-    std::vector<scenario::Catalog::ShareFault> faults;
-    try {
-      constexpr std::uint64_t kAnySeed = 1;
-      const models::Network network(sample, model, kAnySeed);
-      for (algorithms::ShareFault& fault : info.check_share(run, network)) {
-        faults.push_back({fault.rule, std::move(fault.what), std::move(fault.remedy)});
-      }
-    } catch (const spec::ModelMistake&) {
-      // Layers that do not fit are told of where they are read.
-    }
-    return faults;
-  };
-}
 
 /// The same words as when it is timed; whichever algorithm serves any ranks needs no look at the platform.
 std::optional<Fault> fault_of_collective(const scenario::Catalog::PlatformQuestion& question,
@@ -99,39 +79,7 @@ std::optional<Fault> fault_of_split(const spec::DataSpec& data, std::size_t work
 
 scenario::Catalog make_catalog() {
   scenario::Catalog catalog;
-  for (const algorithms::AlgorithmInfo& info : algorithms::algorithm_registry().all()) {
-    const bool decentralised = info.sharing == algorithms::Sharing::own_weights;
-    catalog.algorithms.push_back({.name = info.name,
-                                  .parameters = info.parameters,
-                                  .communicates = info.sharing == algorithms::Sharing::one_network || decentralised,
-                                  .decentralised = decentralised,
-                                  .remembers = !decentralised,
-                                  .sends_gradients = info.sends_gradients,
-                                  .sums_in_buckets = info.sums_in_buckets,
-                                  .plain_sgd = info.optimizer == algorithms::Needs::plain_sgd,
-                                  .adam = info.optimizer == algorithms::Needs::adam,
-                                  .is_baseline = info.is_baseline,
-                                  .check = info.check,
-                                  .check_model = info.check_model,
-                                  .check_exchange = info.check_exchange,
-                                  .compresses = info.compresses});
-    for (const algorithms::LayerStatistic& one : info.statistics)
-      catalog.algorithms.back().statistics.push_back(one.name);
-    if (info.check_share) catalog.algorithms.back().check_share = check_of(info);
-  }
-  for (const protocols::ProtocolInfo& info : protocols::protocol_registry().all()) {
-    catalog.algorithms.push_back({.name = info.name,
-                                  .parameters = info.parameters,
-                                  .communicates = true,
-                                  .decentralised = false,
-                                  .event_driven = true,
-                                  .remembers = info.remembers,
-                                  .follows_drift = info.follows_drift,
-                                  .needs_server = info.needs_server,
-                                  .plain_sgd = info.plain_sgd,
-                                  .check = info.check,
-                                  .compresses = info.compresses});
-  }
+  for (const methods::MethodInfo* info : protocols::all_methods()) catalog.algorithms.push_back(*info);
   for (const compress::CompressorInfo& info : compress::compressors().all()) {
     catalog.compressors.push_back({.name = info.name,
                                    .parameters = info.parameters,

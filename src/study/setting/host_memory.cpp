@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "algorithms/recent_weights.hpp"
-#include "algorithms/registry.hpp"
 #include "estimate/memory.hpp"
 #include "protocols/registry.hpp"
 #include "spec/model_shape.hpp"
@@ -21,8 +20,8 @@ namespace dadsim::study {
 namespace {
 
 double models_held(const spec::RunSpec& run, double sites, bool fails) {
-  const protocols::ProtocolInfo* info = protocols::protocol_registry().find(run.algorithm);
-  if (info == nullptr) return 0;
+  const methods::MethodInfo* info = protocols::find_method(run.algorithm);
+  if (info == nullptr || !info->event_driven()) return 0;
   return info->models_held ? info->models_held(run.parameters, sites, fails) : 1;
 }
 
@@ -42,9 +41,9 @@ double host_bytes_of(const scenario::Scenario& scenario, const spec::RunSpec& ru
     parameters += static_cast<double>(layer.parameters);
     outputs += layer.outputs_per_sample;
   }
-  const algorithms::AlgorithmInfo* info = algorithms::algorithm_registry().find(run.algorithm);
-  const bool own = info != nullptr && (info->sharing == algorithms::Sharing::no_sharing ||
-                                       info->sharing == algorithms::Sharing::own_weights);
+  const methods::MethodInfo* info = protocols::find_method(run.algorithm);
+  const bool own = info != nullptr &&
+                   (info->sharing == methods::Sharing::no_sharing || info->sharing == methods::Sharing::own_weights);
   const double networks = own ? static_cast<double>(scenario.workers.size()) : 1;
   constexpr double kPerNetwork = 8000;  // bytes: what holds one together, however small it is
   const bool fails = !(scenario.failures == spec::FailureSpec{});

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "algorithms/registry.hpp"
 #include "protocols/registry.hpp"
 #include "study/setting/device_lookup.hpp"
 #include "study/setting/timed_as.hpp"
@@ -23,15 +22,13 @@ std::string in_words(const estimate::MemoryUse& use) {
 
 /// The memory that a run needs when it is timed like this.
 RunMemory memory_of_run(const scenario::Scenario& scenario, const spec::RunSpec& run, const TimedAs& timed) {
-  const algorithms::AlgorithmInfo* info = algorithms::algorithm_registry().find(run.algorithm);
-  const protocols::ProtocolInfo* protocol = protocols::protocol_registry().find(run.algorithm);
+  const methods::MethodInfo* info = protocols::find_method(run.algorithm);
   const auto workers = static_cast<std::int64_t>(scenario.workers.size());
-  const bool pooled = info != nullptr && info->sharing == algorithms::Sharing::pooled;
+  const bool pooled = info != nullptr && info->sharing == methods::Sharing::pooled;
   const std::vector<std::int32_t> samples(pooled ? 1 : static_cast<std::size_t>(workers),
                                           static_cast<std::int32_t>(pooled ? timed.batch * workers : timed.batch));
   estimate::AlgorithmState state;
   if (info != nullptr && info->state) state = info->state(run.parameters);
-  if (protocol != nullptr && protocol->state) state = protocol->state(run.parameters);
   RunMemory memory;
   memory.use =
       memory_use(timed.shape, scenario.training.optimizer, state, samples, 0, timed.precision, timed.parallelism);

@@ -60,7 +60,7 @@ TimedAs timed_as_of(const scenario::Scenario& scenario, const spec::ModelShape& 
 }
 
 bool sums_in_fp32(const spec::RunSpec& run, const TimedAs& timed) {
-  const algorithms::AlgorithmInfo* info = algorithms::algorithm_registry().find(run.algorithm);
+  const methods::MethodInfo* info = algorithms::algorithm_registry().find(run.algorithm);
   return timed.gradient_width > 1 && info != nullptr && info->sends_gradients;
 }
 

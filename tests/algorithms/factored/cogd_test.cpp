@@ -42,7 +42,7 @@ class CogdTest : public testing::Test {
     return step.gradient();
   }
   models::Gradient shared(std::int64_t number) {
-    return run(*algorithm_registry().at("gradient-sharing").make({}), number);
+    return run(*make_algorithm(algorithm_registry().at("gradient-sharing")), number);
   }
   void descend(const models::Gradient& gradient) {
     for (std::size_t l = 0; l < 3; ++l) {

@@ -68,7 +68,7 @@ class ForwardGradientTest : public testing::Test {
     ForwardGradient algorithm(options);
     return make(algorithm, seed);
   }
-  Made backward() const { return make(*algorithm_registry().at("gradient-sharing").make({}), 1); }
+  Made backward() const { return make(*make_algorithm(algorithm_registry().at("gradient-sharing")), 1); }
 
   /// Means of 10,000 steps are `right` within five standard errors, entry by entry.
   void expect_unbiased(const ForwardGradient::Options& options, const std::vector<LayerGradient>& right) const {

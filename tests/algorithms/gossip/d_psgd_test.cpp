@@ -111,7 +111,7 @@ TEST_F(DPsgdTest, OneStepIsThePapersFormula) {
   for (std::size_t i = 0; i < 4; ++i) {
     TrainingStep alone(before[i], spec::ExchangeMode::peer, all.seed);
     alone.begin(2, data_.train, {batch(all, 2)[i]});
-    const auto local = algorithm_registry().at("no-sharing").make({});
+    const auto local = make_algorithm(algorithm_registry().at("no-sharing"));
     local->run(alone);
     const models::Matrix expected =
         (before[i].layer(1).weight + before[(i + 1) % 4].layer(1).weight + before[(i + 3) % 4].layer(1).weight) / 3.0F -

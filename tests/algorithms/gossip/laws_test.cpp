@@ -16,7 +16,7 @@ namespace {
 
 std::vector<std::string> gossip_algorithms() {
   std::vector<std::string> names;
-  for (const AlgorithmInfo& info : algorithm_registry().all()) {
+  for (const SynchronousMethod& info : algorithm_registry().all()) {
     if (info.sharing == Sharing::own_weights) names.push_back(info.name);
   }
   return names;
@@ -55,7 +55,7 @@ class GossipLaws : public testing::TestWithParam<std::string> {
 
   /// Whether it weighs what it sends, so that degrees may differ.
   static bool pushes() { return GetParam() == "sgp" || GetParam() == "sparse-push"; }
-  const AlgorithmInfo& info() const { return algorithm_registry().at(GetParam()); }
+  const SynchronousMethod& info() const { return algorithm_registry().at(GetParam()); }
 
   /// Runs of this algorithm with each of its graphs, and each other choice it leaves; those that cannot be are left
   /// out.
@@ -65,7 +65,7 @@ class GossipLaws : public testing::TestWithParam<std::string> {
       spec::RunSpec run{info().name, info().name, spec::ExchangeMode::peer, default_parameters(info())};
       for (const auto& [name, value] : chosen) run.parameters[name] = value;
       run.decentralised = true;
-      if (!info().check || !info().check(run.parameters, sites)) all.push_back(run);
+      if (faults_of(info(), {run, sites}).empty()) all.push_back(run);
     };
     add({});
     for (const spec::ParameterSpec& parameter : info().parameters) {
@@ -131,7 +131,7 @@ TEST_P(GossipLaws, BytesRecordedAreBytesHandedOver) {
         if (run.compress.method == "int8") run.compress.parameters = {{"rounding", "nearest"}};
         const LearningProblem all = problem(6, norms);
         OwnWeightsStep step(all, run);
-        const std::unique_ptr<GossipAlgorithm> algorithm = info().make_gossip(run.parameters);
+        const std::unique_ptr<GossipAlgorithm> algorithm = make_gossip(info(), run);
         for (std::int64_t number = 0; number < 3; ++number) {
           step.begin(number, 0.1, some_batch(all, number));
           algorithm->run(step);
@@ -185,7 +185,7 @@ TEST_P(GossipLaws, WhatSitesHaveTogetherMovesByGradientsAlone) {
         const models::Network before = *learners->networks()[i];
         TrainingStep alone(before, spec::ExchangeMode::peer, all.seed);
         alone.begin(number, data_.train, {batch[i]});
-        algorithm_registry().at("no-sharing").make({})->run(alone);
+        make_algorithm(algorithm_registry().at("no-sharing"))->run(alone);
         for (std::size_t l = 0; l < expected.size(); ++l) {
           expected[l] -= static_cast<float>(kRate / 8) * alone.gradient(l).weight;
         }

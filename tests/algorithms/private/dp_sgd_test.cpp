@@ -164,12 +164,15 @@ TEST(Noise, IsDrawnAnewByEverySiteLayerAndStep) {
 }
 
 TEST(Noise, OfAnAggregatorNeedsOne) {
-  const AlgorithmInfo& info = algorithm_registry().at("dp-sgd");
-  spec::ParameterValues values = default_parameters(info);
-  EXPECT_FALSE(info.check_exchange(values, kPeer));
-  values["noise"] = "central";
-  EXPECT_FALSE(info.check_exchange(values, kAggregator));
-  EXPECT_NE(info.check_exchange(values, kPeer).value().what.find("among peers"), std::string::npos);
+  const SynchronousMethod& info = algorithm_registry().at("dp-sgd");
+  const auto faults = [&](const char* noise, spec::ExchangeMode mode) {
+    spec::RunSpec run = run_of(info, {{"noise", noise}});
+    run.exchange = mode;
+    return faults_of(info, {run});
+  };
+  EXPECT_TRUE(faults("local", kPeer).empty());
+  EXPECT_TRUE(faults("central", kAggregator).empty());
+  EXPECT_NE(faults("central", kPeer).at(0).what.find("among peers"), std::string::npos);
   PrivateStep step(private_networks()[0], {4}, 1.0F, kPeer);
   EXPECT_THROW(step.run("dp-sgd", {{"noise", "central"}}), std::logic_error);
 }
@@ -177,18 +180,19 @@ TEST(Noise, OfAnAggregatorNeedsOne) {
 TEST(Private, RefusesWhatItCannotClip) {
   const spec::SampleShape sequence{.height = 1, .width = 9, .channels = 3};
   const spec::Preset& preset = *spec::preset_registry().find("transformer-classifier");
-  const models::Network transformer(sequence, preset.make(default_parameters(preset), sequence, 4), 1);
-  const models::Network dense(12, private_networks()[0].model, 1);
+  const spec::ModelSpec transformer = preset.make(default_parameters(preset), sequence, 4);
+  const spec::ModelSpec dense = private_networks()[0].model;
+  const spec::SampleShape row{.height = 1, .width = 1, .channels = 12};
   for (const char* algorithm : {"dp-sgd", "rgp", "lsg"}) {
-    const AlgorithmInfo& info = algorithm_registry().at(algorithm);
-    spec::ParameterValues values = default_parameters(info);
-    EXPECT_NE(info.refuses({transformer, values, 2, 1}).value().what.find("not clipped per example"),
+    const SynchronousMethod& info = algorithm_registry().at(algorithm);
+    spec::RunSpec run = run_of(info);
+    EXPECT_NE(faults_of(info, {run, 2, &transformer, sequence}).at(0).what.find("not clipped per example"),
               std::string::npos);
-    EXPECT_FALSE(info.refuses({dense, values, 2, 1}));
-    values["epsilon"] = "1e-9";
-    RemarkContext context{dense, values, 2, 1};
-    context.run = {.sites = 2, .batch = 10, .sampling_rate = 1, .sampled = true, .steps = 100'000};
-    EXPECT_NE(info.refuses(context).value().remedy.find("a larger epsilon"), std::string::npos);
+    RunFacts facts{run, 2, &dense, row};
+    EXPECT_TRUE(faults_of(info, facts).empty());
+    run.parameters["epsilon"] = "1e-9";
+    facts.planned = {.sites = 2, .batch = 10, .sampling_rate = 1, .sampled = true, .steps = 100'000};
+    EXPECT_NE(faults_of(info, facts).at(0).remedy.find("a larger epsilon"), std::string::npos);
   }
 }
 
@@ -208,14 +212,12 @@ class PrivateRun : public testing::Test {
     problem_.training.batches = spec::TrainingSpec::Batches::poisson;
   }
   std::string remark(const std::string& algorithm, spec::ParameterValues given, std::int64_t steps) const {
-    const AlgorithmInfo& info = algorithm_registry().at(algorithm);
-    spec::ParameterValues values = default_parameters(info);
-    for (const auto& [name, value] : given) values.at(name) = value;
-    const models::Network network(data_.shape, problem_.model, 3);
-    RemarkContext context{network, values, 3, 3};
-    context.planned = context.run = planned_run(problem_);
-    context.run.steps = steps;
-    return info.remark(context);
+    const SynchronousMethod& info = algorithm_registry().at(algorithm);
+    const spec::RunSpec run = run_of(info, given);
+    RunFacts facts{run, 3, &problem_.model, data_.shape, 3};
+    facts.planned = facts.taken = planned_run(problem_);
+    facts.taken->steps = steps;
+    return info.remark(facts);
   }
 
   models::Dataset data_;

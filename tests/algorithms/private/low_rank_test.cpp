@@ -95,15 +95,15 @@ TEST(Rgp, WithoutClippingAndNoiseItIsTheProjectedGradient) {
 TEST(Rgp, TheUpdateIsThatSinceTheEndOfTheWarmUp) {
   // Two sites of unequal size; weights that move between the steps, as if something had been learned.
   PrivateStep step(private_networks()[0], {6, 2}, 1.0F);
-  const AlgorithmInfo& info = algorithm_registry().at("rgp");
+  const SynchronousMethod& info = algorithm_registry().at("rgp");
   spec::ParameterValues values = default_parameters(info);
   values.insert_or_assign("rank", "3");
   values.insert_or_assign("warm-up", "2");
   values.insert_or_assign("clip", "1e30");
   values.insert_or_assign("noise-multiplier", "0");
-  const std::unique_ptr<Algorithm> rgp = info.make(values);
-  const AlgorithmInfo& sharing = algorithm_registry().at("gradient-sharing");
-  const std::unique_ptr<Algorithm> exact = sharing.make({});
+  const std::unique_ptr<Algorithm> rgp = make_algorithm(info, values);
+  const SynchronousMethod& sharing = algorithm_registry().at("gradient-sharing");
+  const std::unique_ptr<Algorithm> exact = make_algorithm(sharing);
   RandomStream random(8, Purpose::test);
   boost::random::normal_distribution<float> normal;
   models::Matrix at_the_end;  // of the warm-up
@@ -174,11 +174,11 @@ TEST(Lsg, KeepsTheLargestOfWhatWasAppliedBefore) {
   const PrivateNetwork of{
       "dense", {1, 1, 12}, {.name = "", .layers = {spec::DenseSpec{9, spec::Activation::identity, false}}}};
   PrivateStep step(of, {5, 3}, 1.0F);
-  const AlgorithmInfo& info = algorithm_registry().at("lsg");
+  const SynchronousMethod& info = algorithm_registry().at("lsg");
   spec::ParameterValues values = default_parameters(info);
   values["noise-multiplier"] = "0";
   values["mask"] = "magnitude";
-  const std::unique_ptr<Algorithm> instance = info.make(values);
+  const std::unique_ptr<Algorithm> instance = make_algorithm(info, values);
   std::vector<models::Matrix> applied;
   for (std::int64_t t = 0; t < 2; ++t) {
     step.step.begin(t, step.samples, step.batch);
@@ -188,7 +188,7 @@ TEST(Lsg, KeepsTheLargestOfWhatWasAppliedBefore) {
   EXPECT_EQ((applied[0].array() != 0).count(), 27);
   EXPECT_EQ((applied[0] - applied[1]).norm(), 0) << "weights have not moved";
   values["mask"] = "random";
-  const std::unique_ptr<Algorithm> random = info.make(values);
+  const std::unique_ptr<Algorithm> random = make_algorithm(info, values);
   step.step.begin(1, step.samples, step.batch);
   run_step(info, *random, step.step);
   EXPECT_GT((step.step.gradient(0).weight - applied[0]).norm(), 0);

@@ -14,7 +14,7 @@ namespace {
 /// One run of every algorithm there is.
 Learned learn_all() {
   std::string runs;
-  for (const algorithms::AlgorithmInfo& info : algorithms::algorithm_registry().all()) {
+  for (const algorithms::SynchronousMethod& info : algorithms::algorithm_registry().all()) {
     if (info.optimizer == algorithms::Needs::plain_sgd) continue;  // the scenario has Adam
     runs += "<run algorithm=\"" + info.name + "\"/>\n";
   }
