@@ -59,6 +59,10 @@ void Dad::share_one_by_one(TrainingStep& step) {
 }
 
 SynchronousMethod dad_method() {
+  static constexpr auto kSeparate =
+      spec::choice<bool>("separate", {{"false", false}, {"true", true}},
+                         "true: activations and deltas of a layer travel one after the other once the "
+                         "backward pass is over; false: together, beside it");
   return {{.name = Dad::kName,
            .description =
                "Sites share activations and deltas, the factors of the gradient, and form the exact gradient (dAD).",
@@ -70,11 +74,7 @@ SynchronousMethod dad_method() {
            .compute = "the weight gradient over the rows of all sites instead of its own",
            .checks = "Equals the pooled gradient to 1e-5 (tests/algorithms/contract_test.cpp)\n"
                      "Steps of PyTorch over gloo: docs/validation.md",
-           .parameters = {spec::choice_parameter(
-                              "separate", {"false", "true"},
-                              "true: activations and deltas of a layer travel one after the other once the "
-                              "backward pass is over; false: together, beside it"),
-                          tables_parameter()},
+           .parameters = {kSeparate, kTables},
            .exact = true,
            // A and Δ of all sites, layer by layer until the second sweep. Separately those of a layer at a time: this
            // is an upper bound then.
@@ -83,8 +83,7 @@ SynchronousMethod dad_method() {
                  return estimate::AlgorithmState{step::extent::all_rows() * (step::extent::in() + step::extent::out())};
                }},
           [](const spec::RunSpec& run) {
-            return std::make_unique<Dad>(
-                Dad::Options{run.parameters.at("separate") == "true", run.parameters.at("tables") == "rows"});
+            return std::make_unique<Dad>(Dad::Options{kSeparate.of(run.parameters), kTables.of(run.parameters)});
           }};
 }
 

@@ -106,6 +106,25 @@ void PowerSgd::run(TrainingStep& step) {
 }
 
 SynchronousMethod power_sgd_method() {
+  static constexpr spec::IntegerParameter kRank{
+      "rank", 1, 65536, "2", "components of every matrix, as far as it has as many rows and columns"};
+  static constexpr auto kStart =
+      spec::choice<PowerSgd::Start>("start", {{"warm", PowerSgd::Start::warm}, {"random", PowerSgd::Start::random}},
+                                    "warm: from the directions of the step before; random: from directions drawn "
+                                    "anew in every step");
+  static constexpr spec::RealParameter kLeastCompression{
+      "least-compression", 0, 1e6, "2",
+      "a matrix is sent as it is unless that takes more than this many times as much "
+      "as P and Q; 2 is that of PyTorch's hook and the authors' library, the paper "
+      "compresses every matrix (0)"};
+  static constexpr auto kRounds =
+      spec::choice<PowerSgd::Rounds>("rounds", {{"two", PowerSgd::Rounds::two}, {"three", PowerSgd::Rounds::three}},
+                                     "two: what is not compressed travels beside P, as in the authors' program; three: "
+                                     "before it, and P waits for it, as in PyTorch's hook");
+  static constexpr spec::IntegerParameter kUncompressedSteps{
+      "uncompressed-steps", 0, 1e9, "0",
+      "steps of gradient sharing before the first that compresses; the paper has none, the hook of "
+      "PyTorch's DistributedDataParallel 1000 (10 in its first version)"};
   return {
       {.name = "power-sgd",
        .description =
@@ -124,23 +143,7 @@ SynchronousMethod power_sgd_method() {
            "A gradient of rank r or less is exact at once\n"
            "Bytes per epoch of Table 3: 4, 8, 14 MB and 25, 38, 64 MB, by running it "
            "(tests/algorithms/power_sgd_bytes_test.cpp)",
-       .parameters =
-           {spec::integer_parameter("rank", 1, 65536, "2",
-                                    "components of every matrix, as far as it has as many rows and columns"),
-            spec::choice_parameter("start", {"warm", "random"},
-                                   "warm: from the directions of the step before; random: from directions drawn "
-                                   "anew in every step"),
-            spec::real_parameter("least-compression", 0, 1e6, "2",
-                                 "a matrix is sent as it is unless that takes more than this many times as much "
-                                 "as P and Q; 2 is that of PyTorch's hook and the authors' library, the paper "
-                                 "compresses every matrix (0)"),
-            spec::choice_parameter("rounds", {"two", "three"},
-                                   "two: what is not compressed travels beside P, as in the authors' program; three: "
-                                   "before it, and P waits for it, as in PyTorch's hook"),
-            spec::integer_parameter(
-                "uncompressed-steps", 0, 1e9, "0",
-                "steps of gradient sharing before the first that compresses; the paper has none, the hook of "
-                "PyTorch's DistributedDataParallel 1000 (10 in its first version)")},
+       .parameters = {kRank, kStart, kLeastCompression, kRounds, kUncompressedSteps},
        .sums_in_buckets = true,
        .lossless = {{"rank", "65536"}, {"least-compression", "0"}},
        // Of the components of the gradient of all sites.
@@ -148,8 +151,8 @@ SynchronousMethod power_sgd_method() {
            [](const spec::ParameterValues& values) {
              using namespace step::extent;  // NOLINT(google-build-using-namespace): the formulas read as in the papers
              const step::Expression all = min({in(), delta_directions(), all_rows()});
-             const step::Expression rank = min({std::stod(values.at("rank")), in(), out()});
-             const SubspaceOptions options{.least_compression = std::stod(values.at("least-compression"))};
+             const step::Expression rank = min({static_cast<double>(kRank.of(values)), in(), out()});
+             const SubspaceOptions options{.least_compression = kLeastCompression.of(values)};
              const step::Expression compressed = options.compresses(rank);
              return Reach{min({compressed * rank + (1.0 - compressed) * all, all}), all};
            },
@@ -159,15 +162,15 @@ SynchronousMethod power_sgd_method() {
              return estimate::AlgorithmState{
                  step::extent::in() * step::extent::out() +
                      step::extent::matrix_rank(0) * (step::extent::in() + step::extent::out()),
-                 static_cast<std::int32_t>(std::stoll(values.at("rank"))), true};
+                 static_cast<std::int32_t>(kRank.of(values)), true};
            }},
       [](const spec::RunSpec& run) {
-        return std::make_unique<PowerSgd>(PowerSgd::Options{
-            .rank = std::stoll(run.parameters.at("rank")),
-            .start = run.parameters.at("start") == "random" ? PowerSgd::Start::random : PowerSgd::Start::warm,
-            .least_compression = std::stod(run.parameters.at("least-compression")),
-            .rounds = run.parameters.at("rounds") == "three" ? PowerSgd::Rounds::three : PowerSgd::Rounds::two,
-            .uncompressed_steps = std::stoll(run.parameters.at("uncompressed-steps"))});
+        return std::make_unique<PowerSgd>(
+            PowerSgd::Options{.rank = kRank.of(run.parameters),
+                              .start = kStart.of(run.parameters),
+                              .least_compression = kLeastCompression.of(run.parameters),
+                              .rounds = kRounds.of(run.parameters),
+                              .uncompressed_steps = kUncompressedSteps.of(run.parameters)});
       }};
 }
 

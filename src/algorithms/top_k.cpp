@@ -31,6 +31,8 @@ void TopK::run(TrainingStep& step) {
 }
 
 SynchronousMethod top_k_method() {
+  static constexpr spec::RealParameter kFraction{"fraction", 1e-6, 1, "0.01",
+                                                 "share of the entries of every matrix that a site sends, rounded up"};
   return {
       {.name = "top-k",
        .description = "Sites share the largest entries of their gradients and keep the others for the next step.",
@@ -43,20 +45,18 @@ SynchronousMethod top_k_method() {
                   "G = Σ_s C_s, E_s = M_s − C_s",
        .compute = "a radix selection among the entries",
        .checks = "What was sent and what is kept add up to all gradients, to 1e-6 (tests/algorithms/top_k_test.cpp)",
-       .parameters = {spec::real_parameter("fraction", 1e-6, 1, "0.01",
-                                           "share of the entries of every matrix that a site sends, rounded up")},
+       .parameters = {kFraction},
        .lossless = {{"fraction", "1"}},
        .reach =
            [](const spec::ParameterValues& values) {
-             return Reach{step::extent::kept(std::stod(values.at("fraction"))),
-                          step::extent::in() * step::extent::out()};
+             return Reach{step::extent::kept(kFraction.of(values)), step::extent::in() * step::extent::out()};
            },
        // The memory of the error.
        .state =
            [](const spec::ParameterValues&) {
              return estimate::AlgorithmState{step::extent::in() * step::extent::out(), 0, true};
            }},
-      [](const spec::RunSpec& run) { return std::make_unique<TopK>(std::stod(run.parameters.at("fraction"))); }};
+      [](const spec::RunSpec& run) { return std::make_unique<TopK>(kFraction.of(run.parameters)); }};
 }
 
 }  // namespace dadsim::algorithms

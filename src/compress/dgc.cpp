@@ -98,13 +98,24 @@ class DeepGradientCompression final : public SparseList {
   Options options_;
 };
 
-spec::ParameterSpec yes_or_no(const char* name, const char* standard, const char* description) {
-  return spec::choice_parameter(name, standard, {"true", "false"}, description);
-}
-
 }  // namespace
 
 CompressorInfo dgc_info() {
+  static constexpr spec::FloatParameter kMomentum{"momentum", 0, 0.999999, "0.9",
+                                                  "m, of what a site remembers; the optimizer has none"};
+  static constexpr auto kNesterov =
+      spec::choice<bool>("nesterov", {{"true", true}, {"false", false}}, "Nesterov's momentum", 1);
+  static constexpr auto kMasking =
+      spec::choice<bool>("masking", {{"true", true}, {"false", false}},
+                         "momentum factor masking: where a number has been sent, u becomes 0", 0);
+  static constexpr spec::IntegerParameter kWarmUpSteps{
+      "warm-up-steps", 0, 1e9, "100",
+      "during as many steps, a quarter of them each, shares of 0.25, 0.0625, 0.015625 and "
+      "0.004 are sent; four epochs in the paper"};
+  static constexpr spec::FloatParameter kClip{
+      "clip", 0, 1e9, "0",
+      "greatest norm of what a site adds to its memory; 1/√sites of what the sum's would "
+      "be clipped to; 0: not clipped"};
   return {
       .name = "dgc",
       .description =
@@ -134,23 +145,14 @@ CompressorInfo dgc_info() {
           "masks, Nesterov's momentum and clipping by hand\n"
           "k̂/k over 40 messages of 10⁶ numbers: the mean of the gamma distribution that a sample's threshold has\n"
           "without momentum, what was sent and what is held: the sum of the gradients, to 10⁻⁶",
-      .parameters =
-          {fraction_parameter("0.001", "δ: share of the numbers that is to be sent"),
-           spec::real_parameter("momentum", 0, 0.999999, "0.9", "m, of what a site remembers; the optimizer has none"),
-           yes_or_no("nesterov", "false", "Nesterov's momentum"),
-           yes_or_no("masking", "true", "momentum factor masking: where a number has been sent, u becomes 0"),
-           spec::integer_parameter("warm-up-steps", 0, 1e9, "100",
-                                   "during as many steps, a quarter of them each, shares of 0.25, 0.0625, 0.015625 and "
-                                   "0.004 are sent; four epochs in the paper"),
-           spec::real_parameter("clip", 0, 1e9, "0",
-                                "greatest norm of what a site adds to its memory; 1/√sites of what the sum's would "
-                                "be clipped to; 0: not clipped")},
+      .parameters = {spec::RealParameter{kFraction.name, kFraction.minimum, kFraction.maximum, "0.001",
+                                         "δ: share of the numbers that is to be sent"},
+                     kMomentum, kNesterov, kMasking, kWarmUpSteps, kClip},
       .make = [](const spec::ParameterValues& values) {
-        return std::make_unique<DeepGradientCompression>(
-            DeepGradientCompression::Options{std::stod(values.at("fraction")),
-                                             std::stoll(values.at("warm-up-steps")),
-                                             {std::stof(values.at("momentum")), values.at("nesterov") == "true",
-                                              values.at("masking") == "true", std::stof(values.at("clip"))}});
+        return std::make_unique<DeepGradientCompression>(DeepGradientCompression::Options{
+            kFraction.of(values),
+            kWarmUpSteps.of(values),
+            {kMomentum.of(values), kNesterov.of(values), kMasking.of(values), kClip.of(values)}});
       }};
 }
 

@@ -84,6 +84,10 @@ class E3m0 final : public Compressor {
 }  // namespace
 
 CompressorInfo e3m0_info() {
+  static constexpr auto kRounding =
+      spec::choice<bool>("rounding", {{"stochastic", true}, {"nearest", false}},
+                         "stochastic: unbiased, each number up or down with the odds of its distance; "
+                         "nearest: less error, with a bias");
   return {
       .name = "e3m0",
       .description =
@@ -95,13 +99,8 @@ CompressorInfo e3m0_info() {
       .size = "n / 2 + 4",
       .adds = false,
       .lossless = false,
-      .parameters = {spec::choice_parameter(
-          "rounding", {"stochastic", "nearest"},
-          "stochastic: unbiased, each number up or down with the odds of its distance; "
-          "nearest: less error, with a bias")},
-      .make = [](const spec::ParameterValues& values) {
-        return std::make_unique<E3m0>(values.at("rounding") == "stochastic");
-      }};
+      .parameters = {kRounding},
+      .make = [](const spec::ParameterValues& values) { return std::make_unique<E3m0>(kRounding.of(values)); }};
 }
 
 }  // namespace dadsim::compress

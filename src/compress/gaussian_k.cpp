@@ -91,10 +91,9 @@ CompressorInfo gaussian_k_info() {
           "10⁶ numbers with signs, δ = 0.001: k̂/k of 1.00 (normal), 0.93 (Laplace), 0.34 (gamma of shape ½), as the "
           "authors' threshold keeps by the laws' tails\n"
           "what was sent and what is held: the sum of the gradients, to 10⁻⁶",
-      .parameters = {fraction_parameter("0.001", "δ: share of the numbers that is to be sent")},
-      .make = [](const spec::ParameterValues& values) {
-        return std::make_unique<GaussianK>(std::stod(values.at("fraction")));
-      }};
+      .parameters = {spec::RealParameter{kFraction.name, kFraction.minimum, kFraction.maximum, "0.001",
+                                         "δ: share of the numbers that is to be sent"}},
+      .make = [](const spec::ParameterValues& values) { return std::make_unique<GaussianK>(kFraction.of(values)); }};
 }
 
 }  // namespace dadsim::compress

@@ -67,6 +67,10 @@ class Int8 final : public Compressor {
 }  // namespace
 
 CompressorInfo int8_info() {
+  static constexpr auto kRounding =
+      spec::choice<bool>("rounding", {{"stochastic", true}, {"nearest", false}},
+                         "stochastic: unbiased, each number up or down with the odds of its distance; "
+                         "nearest: half as much error, with a bias");
   return {
       .name = "int8",
       .description = "Numbers become one of 255 levels between minus and plus the largest magnitude of their matrix.",
@@ -76,13 +80,8 @@ CompressorInfo int8_info() {
       .size = "n + 4",
       .adds = false,
       .lossless = false,
-      .parameters = {spec::choice_parameter(
-          "rounding", {"stochastic", "nearest"},
-          "stochastic: unbiased, each number up or down with the odds of its distance; "
-          "nearest: half as much error, with a bias")},
-      .make = [](const spec::ParameterValues& values) {
-        return std::make_unique<Int8>(values.at("rounding") == "stochastic");
-      }};
+      .parameters = {kRounding},
+      .make = [](const spec::ParameterValues& values) { return std::make_unique<Int8>(kRounding.of(values)); }};
 }
 
 }  // namespace dadsim::compress

@@ -105,6 +105,13 @@ class Qsgd final : public Compressor {
 }  // namespace
 
 CompressorInfo qsgd_info() {
+  static constexpr spec::IntegerParameter kLevels{
+      "levels", 1, 32767, "7", "s, on either side of zero: 1 takes 2 bits a number, 7 take 4, 127 take 8"};
+  static constexpr spec::IntegerParameter kBucket{"bucket", 1, 1e9, "512", "numbers that share a norm"};
+  static constexpr auto kNorm =
+      spec::choice<bool>("norm", {{"l2", false}, {"max", true}},
+                         "l2: as the paper's theory has it; max: the largest magnitude, as its "
+                         "experiments have it: less error, fewer zeros");
   return {.name = "qsgd",
           .description =
               "Numbers become one of a few levels between minus and plus the norm of their bucket, up or down "
@@ -123,17 +130,10 @@ CompressorInfo qsgd_info() {
               "E‖Q(v)‖² below the bound for 1, 4, 7 and 127 levels, and above 70 % of it for one\n"
               "digits at four sites: 83.2 % where SGD reaches 83.8 %; with a memory it diverges, for its error is "
               "larger than what is sent",
-          .parameters = {spec::integer_parameter(
-                             "levels", 1, 32767, "7",
-                             "s, on either side of zero: 1 takes 2 bits a number, 7 take 4, 127 take 8"),
-                         spec::integer_parameter("bucket", 1, 1e9, "512", "numbers that share a norm"),
-                         spec::choice_parameter("norm", {"l2", "max"},
-                                                "l2: as the paper's theory has it; max: the largest magnitude, as its "
-                                                "experiments have it: less error, fewer zeros")},
+          .parameters = {kLevels, kBucket, kNorm},
           .make = [](const spec::ParameterValues& values) {
-            return std::make_unique<Qsgd>(Qsgd::Options{.levels = std::stoll(values.at("levels")),
-                                                        .bucket = std::stoll(values.at("bucket")),
-                                                        .largest = values.at("norm") == "max"});
+            return std::make_unique<Qsgd>(
+                Qsgd::Options{.levels = kLevels.of(values), .bucket = kBucket.of(values), .largest = kNorm.of(values)});
           }};
 }
 

@@ -6,6 +6,16 @@
 #include "compress/compressors.hpp"
 
 namespace dadsim::compress {
+constexpr auto kCoordinates =
+    spec::choice<bool>("coordinates", {{"shared", true}, {"own", false}},
+                       "shared: all sites draw the same, and sums are made on the way; own: every message has a seed "
+                       "of its own, of 8 bytes");
+constexpr auto kScale =
+    spec::choice<bool>("scale", {{"none", true}, {"unbiased", false}},
+                       "none: numbers as they are, so that what was not drawn must be remembered; unbiased: times "
+                       "n/k, right on average");
+constexpr spec::IntegerParameter kWholeBelow{
+    "whole-below", 0, 1e9, "0", "what has so many numbers, or fewer, is sent whole: vectors of biases"};
 namespace {
 
 /// A stream of places from the eight bytes that are sent.
@@ -106,31 +116,18 @@ step::Work RandomCoordinates::memory_work(const Amount& numbers) const {
   return error_feedback_work(numbers, kept(numbers));
 }
 
-std::vector<spec::ParameterSpec> coordinates_parameters() {
-  return {fraction_parameter("0.01", "share of the numbers that is sent, rounded up"),
-          spec::choice_parameter(
-              "coordinates", {"shared", "own"},
-              "shared: all sites draw the same, and sums are made on the way; own: every message has a seed "
-              "of its own, of 8 bytes"),
-          spec::choice_parameter(
-              "scale", {"none", "unbiased"},
-              "none: numbers as they are, so that what was not drawn must be remembered; unbiased: times "
-              "n/k, right on average"),
-          spec::integer_parameter("whole-below", 0, 1e9, "0",
-                                  "what has so many numbers, or fewer, is sent whole: vectors of biases")};
-}
+std::vector<spec::ParameterSpec> coordinates_parameters() { return {kFraction, kCoordinates, kScale, kWholeBelow}; }
 
 RandomCoordinates::Options coordinates_options(const spec::ParameterValues& values) {
-  return {std::stod(values.at("fraction")), coordinates_shared(values), !coordinates_biased(values),
-          std::stoll(values.at("whole-below"))};
+  return {kFraction.of(values), coordinates_shared(values), !coordinates_biased(values), kWholeBelow.of(values)};
 }
 
 step::Expression coordinates_kept(const spec::ParameterValues& values, const step::Expression& elements) {
   return kept_of(coordinates_options(values), elements);
 }
 
-bool coordinates_shared(const spec::ParameterValues& values) { return values.at("coordinates") == "shared"; }
+bool coordinates_shared(const spec::ParameterValues& values) { return kCoordinates.of(values); }
 
-bool coordinates_biased(const spec::ParameterValues& values) { return values.at("scale") == "none"; }
+bool coordinates_biased(const spec::ParameterValues& values) { return kScale.of(values); }
 
 }  // namespace dadsim::compress

@@ -53,6 +53,8 @@ class RedSync final : public SparseList {
 }  // namespace
 
 CompressorInfo redsync_info() {
+  static constexpr auto kSearch =
+      spec::choice<bool>("search", {{"bisection", false}, {"trim", true}}, "how the threshold is found");
   return {.name = "redsync",
           .description =
               "Numbers above a threshold between the mean and the largest magnitude are sent, each with its "
@@ -79,10 +81,11 @@ CompressorInfo redsync_info() {
               "10⁶ numbers, δ = 0.001: k̂/k of 0.64 (normal), 0.09 (Laplace), 1.5 (gamma), 0.53 (Pareto), 0.33 "
               "(Student's t): the largest number decides, and is another one in every sample\n"
               "what was sent and what is held: the sum of the gradients, to 10⁻⁶",
-          .parameters = {fraction_parameter("0.001", "share of the numbers that is to be sent"),
-                         spec::choice_parameter("search", {"bisection", "trim"}, "how the threshold is found")},
+          .parameters = {spec::RealParameter{kFraction.name, kFraction.minimum, kFraction.maximum, "0.001",
+                                             "share of the numbers that is to be sent"},
+                         kSearch},
           .make = [](const spec::ParameterValues& values) {
-            return std::make_unique<RedSync>(std::stod(values.at("fraction")), values.at("search") == "trim");
+            return std::make_unique<RedSync>(kFraction.of(values), kSearch.of(values));
           }};
 }
 

@@ -11,12 +11,8 @@
 
 namespace dadsim::compress {
 
-spec::ParameterSpec fraction_parameter(const char* default_value, const char* description) {
-  return spec::real_parameter("fraction", 1e-6, 1, default_value, description);
-}
-
 step::Expression keeps_fraction(const spec::ParameterValues& values, const step::Expression& elements) {
-  return kept_of_numbers(std::stod(values.at("fraction")), elements);
+  return kept_of_numbers(kFraction.of(values), elements);
 }
 
 Flat::Flat(models::ConstBlock numbers) {

@@ -12,7 +12,8 @@
 namespace dadsim::compress {
 
 /// Reads as a fraction of at most one: the parameter that says how much a sparsifier keeps.
-spec::ParameterSpec fraction_parameter(const char* default_value, const char* description);
+inline constexpr spec::RealParameter kFraction{"fraction", 1e-6, 1, "0.01",
+                                               "share of the numbers that is sent, rounded up"};
 
 /// CompressorInfo::keeps of those that keep this fraction.
 step::Expression keeps_fraction(const spec::ParameterValues& values, const step::Expression& elements);

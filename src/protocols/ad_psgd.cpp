@@ -38,10 +38,8 @@ Value averaged_with(world::History& history, const Value& own, const Value& othe
 std::vector<spec::ParameterSpec> gossip_parameters() {
   return {
       algorithms::graph_parameter(),
-      spec::real_parameter("rate-factor", 1e-9, 1e6, "1", "on the learning rate of every worker's own steps"),
-      spec::integer_parameter(
-          "updates", 0, 1e12, "0",
-          "gradients of all workers together; 0: until they have trained with the epochs of <training>"),
+      AdPsgd::kRateFactor,
+      AdPsgd::kUpdates,
   };
 }
 
@@ -49,10 +47,11 @@ std::vector<spec::ParameterSpec> gossip_parameters() {
 
 AdPsgd::AdPsgd(const Setting& setting)
     : setting_(setting),
-      updates_(setting.integer("updates")),
+      updates_(setting.value(kUpdates)),
       usual_(setting.learning.steps_per_epoch() * static_cast<std::int64_t>(setting.sites)),
-      rate_factor_(setting.real("rate-factor")),
-      camps_(split_in_camps(algorithms::graphs().at(setting.choice("graph")).make(setting.sites, setting.seed()))),
+      rate_factor_(setting.value(kRateFactor)),
+      camps_(split_in_camps(
+          algorithms::graphs().at(setting.value(algorithms::kGraph)).make(setting.sites, setting.seed()))),
       workers_(setting.sites) {
   for (std::size_t site = 0; site < setting.sites; ++site) {
     batches_.emplace_back(SiteBatches::How::steps, setting.training(), setting.learning.problem().partition, site,
@@ -250,7 +249,8 @@ EventDrivenMethod ad_psgd_method() {
        .needs_server = false,
        .follows_drift = false,
        .check = [](const RunFacts& facts) -> RunFaults {
-         if (facts.run.parameters.at("graph") != "ring" || facts.sites % 2 == 0 || facts.sites == 1) return {};
+         if (algorithms::kGraph.of(facts.run.parameters) != "ring" || facts.sites % 2 == 0 || facts.sites == 1)
+           return {};
          return {Fault{"a ring of an odd number of workers has no active and passive ones in turn",
                        "an even number, or another graph"}};
        },

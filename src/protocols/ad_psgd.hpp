@@ -21,6 +21,12 @@ namespace dadsim::protocols {
 /// Evaluated is the mean of all models. Staleness: averagings of the own model between reading and writing.
 class AdPsgd final : public Protocol {
  public:
+  static constexpr spec::RealParameter kRateFactor{"rate-factor", 1e-9, 1e6, "1",
+                                                   "on the learning rate of every worker's own steps"};
+  static constexpr spec::IntegerParameter kUpdates{
+      "updates", 0, 1e12, "0",
+      "gradients of all workers together; 0: until they have trained with the epochs of <training>"};
+
   explicit AdPsgd(const Setting& setting);
   void begin() override;
 

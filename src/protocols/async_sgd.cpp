@@ -37,17 +37,7 @@ Value compensated(Learning& learning, const Value& gradient, const Value& now, c
 
 std::vector<spec::ParameterSpec> async_parameters() {
   return {
-      spec::choice_parameter(
-          "staleness", {"none", "bounded", "damped", "compensated"},
-          "what is done about gradients of old models: nothing; fast workers wait (slack); the learning "
-          "rate over s + 1; a correction of first order (lambda)"),
-      spec::integer_parameter("slack", 0, 1e6, "3", "bounded: gradients that a worker may be ahead of the slowest"),
-      spec::real_parameter("lambda", 0, 1e6, "0.04", "compensated: weight of g ⊙ g ⊙ (model now − model read)"),
-      spec::real_parameter(
-          "rate-factor", 1e-9, 1e6, "1",
-          "on the learning rate; with 1 / n, the updates of n workers are as large as one synchronous step"),
-      spec::integer_parameter("updates", 0, 1e12, "0",
-                              "of the model; 0: until workers have trained with the epochs of <training>"),
+      AsyncSgd::kStaleness, AsyncSgd::kSlack, AsyncSgd::kLambda, AsyncSgd::kRateFactor, AsyncSgd::kUpdates,
   };
 }
 
@@ -55,16 +45,13 @@ std::vector<spec::ParameterSpec> async_parameters() {
 
 AsyncSgd::AsyncSgd(const Setting& setting)
     : setting_(setting),
-      slack_(setting.integer("slack")),
-      updates_(setting.integer("updates")),
+      slack_(setting.value(kSlack)),
+      updates_(setting.value(kUpdates)),
       usual_(setting.learning.steps_per_epoch() * static_cast<std::int64_t>(setting.sites)),
-      lambda_(setting.real("lambda")),
-      rate_factor_(setting.real("rate-factor")),
+      lambda_(setting.value(kLambda)),
+      rate_factor_(setting.value(kRateFactor)),
       workers_(setting.sites) {
-  const std::string& staleness = setting.choice("staleness");
-  if (staleness == "bounded") staleness_ = Staleness::bounded;
-  if (staleness == "damped") staleness_ = Staleness::damped;
-  if (staleness == "compensated") staleness_ = Staleness::compensated;
+  staleness_ = setting.value(kStaleness);
   for (std::size_t site = 0; site < setting.sites; ++site) {
     batches_.emplace_back(SiteBatches::How::steps, setting.training(), setting.learning.problem().partition, site,
                           setting.seed());

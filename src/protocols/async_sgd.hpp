@@ -23,11 +23,30 @@ namespace dadsim::protocols {
 /// Running statistics of batch norms are those of the worker that wrote last.
 class AsyncSgd final : public Protocol {
  public:
+  enum class Staleness : std::uint8_t { none, bounded, damped, compensated };
+
+  static constexpr auto kStaleness = spec::choice<Staleness>(
+      "staleness",
+      {{"none", Staleness::none},
+       {"bounded", Staleness::bounded},
+       {"damped", Staleness::damped},
+       {"compensated", Staleness::compensated}},
+      "what is done about gradients of old models: nothing; fast workers wait (slack); the learning "
+      "rate over s + 1; a correction of first order (lambda)");
+  static constexpr spec::IntegerParameter kSlack{"slack", 0, 1e6, "3",
+                                                 "bounded: gradients that a worker may be ahead of the slowest"};
+  static constexpr spec::RealParameter kLambda{"lambda", 0, 1e6, "0.04",
+                                               "compensated: weight of g ⊙ g ⊙ (model now − model read)"};
+  static constexpr spec::RealParameter kRateFactor{
+      "rate-factor", 1e-9, 1e6, "1",
+      "on the learning rate; with 1 / n, the updates of n workers are as large as one synchronous step"};
+  static constexpr spec::IntegerParameter kUpdates{
+      "updates", 0, 1e12, "0", "of the model; 0: until workers have trained with the epochs of <training>"};
+
   explicit AsyncSgd(const Setting& setting);
   void begin() override;
 
  private:
-  enum class Staleness : std::uint8_t { none, bounded, damped, compensated };
   struct Worker {
     // What the worker itself knows.
     std::int64_t batches = 0;  ///< that it has begun to compute with

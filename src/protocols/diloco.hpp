@@ -9,7 +9,8 @@ namespace dadsim::protocols {
 class DiLoCo final : public LocalRounds {
  public:
   explicit DiLoCo(const Setting& setting)
-      : LocalRounds(setting), outer_optimizer_(setting.real("outer-rate"), setting.real("outer-momentum")) {}
+      : LocalRounds(setting),
+        outer_optimizer_(setting.value(LocalSteps::kOuterRate), setting.value(LocalSteps::kOuterMomentum)) {}
 
  protected:
   world::Value outer_begin(const world::Value& theta) override {

@@ -11,15 +11,28 @@ namespace {
 
 constexpr double kPaperA = -1;  ///< in place of `a`: that of the paper's experiments
 
+/// How the share of an update falls with its staleness.
+enum class Decay : std::uint8_t { constant, polynomial, hinge };
+
 class FedAsync final : public FederatedAsync {
  public:
+  static constexpr spec::RealParameter kAlpha{"alpha", 1e-6, 1, "0.6",
+                                              "share of a fresh client's model in the new one"};
+  static constexpr auto kStaleness = spec::choice<Decay>(
+      "staleness", {{"constant", Decay::constant}, {"polynomial", Decay::polynomial}, {"hinge", Decay::hinge}},
+      "how that share falls with the staleness, which is 1 of an update that no other overtook", 1);
+  static constexpr spec::RealParameter kA{"a", kPaperA, 1000, "-1", "how fast it falls; -1: 0.5, hinge 10"};
+  static constexpr spec::RealParameter kB{"b", 0, 1e9, "4", "the staleness from which it falls; hinge"};
+  static constexpr spec::RealParameter kMu{"mu", 0, 1e6, "0",
+                                           "how strongly a client is held to the model that it was sent"};
+
   explicit FedAsync(const Setting& setting)
       : FederatedAsync(setting, 1, static_cast<std::int64_t>(setting.sites)),
-        function_(setting.choice("staleness")),
-        alpha_(setting.real("alpha")),
-        a_(setting.real("a") == kPaperA ? usual_a(function_) : setting.real("a")),
-        b_(setting.real("b")) {
-    hold_to_model(setting.real("mu"));
+        decay_(setting.value(kStaleness)),
+        alpha_(setting.value(kAlpha)),
+        a_(setting.value(kA) == kPaperA ? usual_a(decay_) : setting.value(kA)),
+        b_(setting.value(kB)) {
+    hold_to_model(setting.value(kMu));
   }
 
  protected:
@@ -35,15 +48,15 @@ class FedAsync final : public FederatedAsync {
   }
 
  private:
-  static double usual_a(const std::string& function) { return function == "hinge" ? 10 : 0.5; }
+  static double usual_a(Decay decay) { return decay == Decay::hinge ? 10 : 0.5; }
 
   double factor(double staleness) const {
-    if (function_ == "polynomial") return std::pow(staleness + 1, -a_);
-    if (function_ == "hinge") return staleness <= b_ ? 1 : 1 / (a_ * (staleness - b_) + 1);
+    if (decay_ == Decay::polynomial) return std::pow(staleness + 1, -a_);
+    if (decay_ == Decay::hinge) return staleness <= b_ ? 1 : 1 / (a_ * (staleness - b_) + 1);
     return 1;
   }
 
-  std::string function_;
+  Decay decay_;
   double alpha_, a_, b_;
 };
 
@@ -51,14 +64,11 @@ class FedAsync final : public FederatedAsync {
 
 EventDrivenMethod fed_async_method() {
   std::vector<spec::ParameterSpec> parameters = FederatedAsync::common_parameters();
-  parameters.push_back(spec::real_parameter("alpha", 1e-6, 1, "0.6", "share of a fresh client's model in the new one"));
-  parameters.push_back(spec::choice_parameter(
-      "staleness", "polynomial", {"constant", "polynomial", "hinge"},
-      "how that share falls with the staleness, which is 1 of an update that no other overtook"));
-  parameters.push_back(spec::real_parameter("a", kPaperA, 1000, "-1", "how fast it falls; -1: 0.5, hinge 10"));
-  parameters.push_back(spec::real_parameter("b", 0, 1e9, "4", "the staleness from which it falls; hinge"));
-  parameters.push_back(
-      spec::real_parameter("mu", 0, 1e6, "0", "how strongly a client is held to the model that it was sent"));
+  parameters.push_back(FedAsync::kAlpha);
+  parameters.push_back(FedAsync::kStaleness);
+  parameters.push_back(FedAsync::kA);
+  parameters.push_back(FedAsync::kB);
+  parameters.push_back(FedAsync::kMu);
   return {
       {.name = "fedasync",
        .description =
@@ -71,7 +81,7 @@ EventDrivenMethod fed_async_method() {
        .parameters = std::move(parameters),
        .sharing = Sharing::event_driven,
        .check = [](const RunFacts& facts) -> RunFaults {
-         const double a = std::stod(facts.run.parameters.at("a"));
+         const double a = FedAsync::kA.of(facts.run.parameters);
          if (a >= 0 || a == kPaperA) return {};
          return {Fault{fmt::format("a = {} would make old updates count more", a), "0 or more, or -1 for the paper's"}};
        },

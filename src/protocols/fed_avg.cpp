@@ -6,7 +6,7 @@ namespace dadsim::protocols {
 
 EventDrivenMethod fed_avg_method() {
   std::vector<spec::ParameterSpec> parameters = FederatedRounds::common_parameters();
-  for (spec::ParameterSpec& one : FederatedRounds::straggler_parameters("drop")) parameters.push_back(std::move(one));
+  for (spec::ParameterSpec& one : FederatedRounds::straggler_parameters(false)) parameters.push_back(std::move(one));
   for (spec::ParameterSpec& one : SecureAggregation::parameters()) parameters.push_back(std::move(one));
   return {{.name = "fedavg",
            .description = "In rounds, some clients train the model on their own data for a while, and the server takes "

@@ -9,9 +9,13 @@ namespace {
 
 class FedBuff final : public FederatedAsync {
  public:
+  static constexpr spec::IntegerParameter kBuffer{"buffer", 1, 1e6, "10", "updates that make a new model (K)"};
+  static constexpr spec::RealParameter kServerRate{"server-rate", 1e-6, 100, "1",
+                                                   "step of the server towards the mean of the clients' models"};
+
   explicit FedBuff(const Setting& setting)
-      : FederatedAsync(setting, static_cast<std::size_t>(setting.integer("buffer")), 1),
-        rate_(setting.real("server-rate")) {}
+      : FederatedAsync(setting, static_cast<std::size_t>(setting.value(kBuffer)), 1),
+        rate_(setting.value(kServerRate)) {}
 
  protected:
   world::Value combine(const world::Value& model, const std::vector<Update>& updates) override {
@@ -36,9 +40,8 @@ class FedBuff final : public FederatedAsync {
 
 EventDrivenMethod fed_buff_method() {
   std::vector<spec::ParameterSpec> parameters = FederatedAsync::common_parameters();
-  parameters.push_back(spec::integer_parameter("buffer", 1, 1e6, "10", "updates that make a new model (K)"));
-  parameters.push_back(spec::real_parameter("server-rate", 1e-6, 100, "1",
-                                            "step of the server towards the mean of the clients' models"));
+  parameters.push_back(FedBuff::kBuffer);
+  parameters.push_back(FedBuff::kServerRate);
   return {
       {.name = "fedbuff",
        .description =
@@ -51,8 +54,10 @@ EventDrivenMethod fed_buff_method() {
        .on_failure = "a client that fails is replaced by another",
        .parameters = std::move(parameters),
        .sharing = Sharing::event_driven,
-       .models_held = [](const spec::ParameterValues& values, double sites,
-                         bool) { return FederatedAsync::models_held(values, sites, std::stod(values.at("buffer"))); }},
+       .models_held =
+           [](const spec::ParameterValues& values, double sites, bool) {
+             return FederatedAsync::models_held(values, sites, static_cast<double>(FedBuff::kBuffer.of(values)));
+           }},
       [](const Setting& setting) { return std::make_unique<FedBuff>(setting); }};
 }
 

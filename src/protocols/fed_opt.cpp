@@ -64,18 +64,28 @@ struct ServerOptimizer {
 
 class FedOpt final : public FederatedRounds {
  public:
+  static constexpr auto kServer = spec::choice<ServerOptimizer::Kind>("server",
+                                                                      {{"momentum", ServerOptimizer::Kind::momentum},
+                                                                       {"adam", ServerOptimizer::Kind::adam},
+                                                                       {"yogi", ServerOptimizer::Kind::yogi},
+                                                                       {"adagrad", ServerOptimizer::Kind::adagrad}},
+                                                                      "optimizer of the server");
+  static constexpr spec::RealParameter kServerRate{"server-rate", 1e-6, 100, "1",
+                                                   "its rate; of the adaptive ones some 0.01 to 0.1 is usual"};
+  static constexpr spec::RealParameter kBeta1{"beta1", kPaperBeta1, 0.9999, "-1",
+                                              "share of what it remembers of earlier rounds; -1: 0.9, adagrad 0"};
+  static constexpr spec::RealParameter kBeta2{"beta2", 0, 0.99999, "0.99", "the same of squares; adam, yogi"};
+  static constexpr spec::RealParameter kTau{
+      "tau", 1e-9, 1, "0.001", "how adaptive it is: added to the root of the squares; adam, yogi, adagrad"};
+
   explicit FedOpt(const Setting& setting) : FederatedRounds(setting) {
     using Kind = ServerOptimizer::Kind;
-    const std::string& kind = setting.choice("server");
-    optimizer_.kind = kind == "adam"      ? Kind::adam
-                      : kind == "yogi"    ? Kind::yogi
-                      : kind == "adagrad" ? Kind::adagrad
-                                          : Kind::momentum;
-    optimizer_.rate = setting.real("server-rate");
-    optimizer_.beta1 = setting.real("beta1");
+    optimizer_.kind = setting.value(kServer);
+    optimizer_.rate = setting.value(kServerRate);
+    optimizer_.beta1 = setting.value(kBeta1);
     if (optimizer_.beta1 == kPaperBeta1) optimizer_.beta1 = optimizer_.kind == Kind::adagrad ? 0 : 0.9;
-    optimizer_.beta2 = setting.real("beta2");
-    optimizer_.tau = setting.real("tau");
+    optimizer_.beta2 = setting.value(kBeta2);
+    optimizer_.tau = setting.value(kTau);
     // m and x are read and written beside the difference; v too, with the square root and the division.
     own_work_ = optimizer_.adaptive() ? setting.sizing.per_parameter(step::Role::aggregator, 12, 7)
                                       : setting.sizing.per_parameter(step::Role::aggregator, 4, 5);
@@ -120,15 +130,11 @@ class FedOpt final : public FederatedRounds {
 
 EventDrivenMethod fed_opt_method() {
   std::vector<spec::ParameterSpec> parameters = FederatedRounds::common_parameters();
-  parameters.push_back(
-      spec::choice_parameter("server", {"momentum", "adam", "yogi", "adagrad"}, "optimizer of the server"));
-  parameters.push_back(
-      spec::real_parameter("server-rate", 1e-6, 100, "1", "its rate; of the adaptive ones some 0.01 to 0.1 is usual"));
-  parameters.push_back(spec::real_parameter("beta1", kPaperBeta1, 0.9999, "-1",
-                                            "share of what it remembers of earlier rounds; -1: 0.9, adagrad 0"));
-  parameters.push_back(spec::real_parameter("beta2", 0, 0.99999, "0.99", "the same of squares; adam, yogi"));
-  parameters.push_back(spec::real_parameter(
-      "tau", 1e-9, 1, "0.001", "how adaptive it is: added to the root of the squares; adam, yogi, adagrad"));
+  parameters.push_back(FedOpt::kServer);
+  parameters.push_back(FedOpt::kServerRate);
+  parameters.push_back(FedOpt::kBeta1);
+  parameters.push_back(FedOpt::kBeta2);
+  parameters.push_back(FedOpt::kTau);
   return {
       {.name = "fedopt",
        .description =
@@ -143,7 +149,7 @@ EventDrivenMethod fed_opt_method() {
        .parameters = std::move(parameters),
        .sharing = Sharing::event_driven,
        .check = [](const RunFacts& facts) -> RunFaults {
-         const double beta1 = std::stod(facts.run.parameters.at("beta1"));
+         const double beta1 = FedOpt::kBeta1.of(facts.run.parameters);
          if (beta1 >= 0 || beta1 == kPaperBeta1) return {};
          return {Fault{fmt::format("beta1 = {} is no share", beta1), "0 or more, or -1 for the paper's"}};
        },

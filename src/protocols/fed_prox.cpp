@@ -7,16 +7,18 @@ namespace {
 
 class FedProx final : public FederatedRounds {
  public:
-  explicit FedProx(const Setting& setting) : FederatedRounds(setting) { hold_to_model(setting.real("mu")); }
+  static constexpr spec::RealParameter kMu{"mu", 0, 1e6, "0.01",
+                                           "how strongly a client is held to the model that it was sent"};
+
+  explicit FedProx(const Setting& setting) : FederatedRounds(setting) { hold_to_model(setting.value(kMu)); }
 };
 
 }  // namespace
 
 EventDrivenMethod fed_prox_method() {
   std::vector<spec::ParameterSpec> parameters = FederatedRounds::common_parameters();
-  parameters.push_back(
-      spec::real_parameter("mu", 0, 1e6, "0.01", "how strongly a client is held to the model that it was sent"));
-  for (spec::ParameterSpec& one : FederatedRounds::straggler_parameters("keep")) parameters.push_back(std::move(one));
+  parameters.push_back(FedProx::kMu);
+  for (spec::ParameterSpec& one : FederatedRounds::straggler_parameters(true)) parameters.push_back(std::move(one));
   return {{.name = "fedprox",
            .description =
                "Federated averaging whose clients are held to the model that they were sent by a proximal term, and "

@@ -18,17 +18,16 @@ std::vector<world::Node> nodes_until(std::size_t sites) {
 }  // namespace
 
 double FederatedAsync::models_held(const spec::ParameterValues& values, double sites, double buffer) {
-  const double at_work = std::stod(values.at("concurrency"));
+  const double at_work = static_cast<double>(kConcurrency.of(values));
   const double clients = at_work > 0 ? std::min(at_work, sites) : sites;
-  const double updates = std::stod(values.at("updates")) * buffer;
+  const double updates = static_cast<double>(kUpdates.of(values)) * buffer;
   return updates > 0 ? std::min(clients, updates) : clients;
 }
 
 std::vector<spec::ParameterSpec> FederatedAsync::common_parameters() {
   std::vector<spec::ParameterSpec> parameters = {
-      spec::integer_parameter("concurrency", 0, 1e9, "0", "clients that are at work at a time; 0: all"),
-      spec::integer_parameter("updates", 0, 1e9, "0",
-                              "new models until the end; 0: until clients have trained with the epochs of <training>"),
+      kConcurrency,
+      kUpdates,
   };
   for (spec::ParameterSpec& parameter : local_parameters()) parameters.push_back(std::move(parameter));
   return parameters;
@@ -40,11 +39,11 @@ FederatedAsync::FederatedAsync(const Setting& setting, std::size_t buffer, std::
                            .others = nodes_until(setting.sites),
                            .orders = kModel,
                            .answers = kUpdate,
-                           .retries = setting.integer("retries")}),
+                           .retries = setting.value(kRetries)}),
       asked_(setting.sites),
       capacity_(buffer),
       usual_(std::max<std::int64_t>(1, usual)) {
-  const auto concurrency = static_cast<std::size_t>(setting.integer("concurrency"));
+  const auto concurrency = static_cast<std::size_t>(setting.value(kConcurrency));
   concurrency_ = concurrency == 0 ? setting.sites : std::min(concurrency, setting.sites);
 }
 
@@ -104,7 +103,7 @@ std::vector<FederatedAsync::Update> FederatedAsync::take_buffer() {
 world::Task<> FederatedAsync::server() {
   world::Play& play = setting().play;
   const world::Node me = setting().server;
-  const std::int64_t most = setting().integer("updates");
+  const std::int64_t most = setting().value(kUpdates);
   for (const Update& update : buffer_) gathering_.waste(update.came.parcel);
   buffer_.clear();
   at_work_ = 0;

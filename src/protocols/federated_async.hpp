@@ -17,6 +17,11 @@ namespace dadsim::protocols {
 /// without what was in the buffer.
 class FederatedAsync : public Federation {
  public:
+  static constexpr spec::IntegerParameter kConcurrency{"concurrency", 0, 1e9, "0",
+                                                       "clients that are at work at a time; 0: all"};
+  static constexpr spec::IntegerParameter kUpdates{
+      "updates", 0, 1e9, "0", "new models until the end; 0: until clients have trained with the epochs of <training>"};
+
   /// `buffer`: updates of a new model. `usual`: new models between two evaluations if the scenario says nothing.
   FederatedAsync(const Setting& setting, std::size_t buffer, std::int64_t usual);
   void begin() override;

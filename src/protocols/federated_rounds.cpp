@@ -38,19 +38,19 @@ FederatedRounds::FederatedRounds(const Setting& setting)
                            .others = all_clients(setting.sites),
                            .orders = kModel,
                            .answers = kUpdate,
-                           .retries = setting.integer("retries")}),
+                           .retries = setting.value(kRetries)}),
       secrets_(setting, {.asker = setting.server,
                          .others = all_clients(setting.sites),
                          .orders = kSecretOrder,
                          .answers = kSecretAnswer,
-                         .retries = setting.integer("retries"),
+                         .retries = setting.value(kRetries),
                          .tells = false}),
       secure_(setting),
       has_stragglers_(setting.parameters().contains("stragglers")),
       mask_work_(setting.sizing.per_parameter(step::Role::workers, SecureAggregation::kMaskFlops, 2)) {
-  const double wanted = std::round(setting.real("fraction") * static_cast<double>(setting.sites));
+  const double wanted = std::round(setting.value(kFraction) * static_cast<double>(setting.sites));
   per_round_ = std::clamp<std::size_t>(static_cast<std::size_t>(wanted), 1, setting.sites);
-  const double least = std::ceil(setting.real("minimum") * static_cast<double>(per_round_) - 1e-9);
+  const double least = std::ceil(setting.value(kMinimum) * static_cast<double>(per_round_) - 1e-9);
   at_least_ = std::max<std::size_t>(1, static_cast<std::size_t>(least));
 }
 
@@ -126,9 +126,9 @@ std::vector<std::size_t> FederatedRounds::choose(std::int64_t round, std::size_t
 void FederatedRounds::draw_stragglers(std::int64_t round, const std::vector<std::size_t>& chosen) {
   if (!has_stragglers_) return;
   for (const std::size_t one : chosen) limit(one, 0, false);
-  const double share = setting().real("stragglers");
+  const double share = setting().value(kStragglers);
   if (share == 0) return;
-  const bool drop = setting().choice("partial") == "drop";
+  const bool drop = !setting().value(kPartial);
   std::vector<std::size_t> them = chosen;
   RandomStream random(setting().seed(), Purpose::stragglers, 0, static_cast<std::uint32_t>(round));
   const auto count = static_cast<std::size_t>(std::llround(share * static_cast<double>(them.size())));
@@ -185,9 +185,9 @@ Task<> FederatedRounds::server() {
   Tally& tally = setting().tally;
   const Sizing& sizing = setting().sizing;
   const Node me = setting().server;
-  const std::int64_t rounds = setting().integer("rounds");
-  const double patience = setting().real("deadline");
-  const double over = std::ceil(setting().real("over-selection") * static_cast<double>(per_round_) - 1e-9);
+  const std::int64_t rounds = setting().value(kRounds);
+  const double patience = setting().value(kDeadline);
+  const double over = std::ceil(setting().value(kOverSelection) * static_cast<double>(per_round_) - 1e-9);
   const std::size_t asked = std::min(setting().sites, static_cast<std::size_t>(over));
   for (const Update& update : updates_)
     gathering_.waste(update.came.parcel);  // gone with what the server had in memory
@@ -202,7 +202,7 @@ Task<> FederatedRounds::server() {
     draw_stragglers(round, chosen);
     const double until = patience > 0 ? play.now() + patience : kNever;
     if (secure_.in_use()) co_await exchange_keys(round, chosen, until);
-    const bool in_place = round == 1 && setting().choice("initial") == "in-place";
+    const bool in_place = round == 1 && setting().value(kInitial);
     const std::vector<Value> more = with_model();
     for (const std::size_t one : chosen) ask(gathering_, one, one, round, model_, more, in_place);
     co_await collect(round, chosen.size(), until);

@@ -19,13 +19,31 @@ namespace dadsim::protocols {
 /// last model with a new round.
 class FederatedRounds : public Federation {
  public:
+  static constexpr spec::RealParameter kStragglers{
+      "stragglers", 0, 1, "0", "share of a round's clients that can do only a part of their local work"};
+  static constexpr auto kPartial = spec::choice<bool>("partial", {{"keep", true}, {"drop", false}},
+                                                      "what becomes of the part that a straggler has done");
+
+  static constexpr spec::RealParameter kFraction{"fraction", 1e-6, 1, "1",
+                                                 "share of all clients whose updates make a round (C)"};
+  static constexpr spec::RealParameter kMinimum{
+      "minimum", 0, 1, "0.5", "share of those that must be free for a round to begin; until then the server waits"};
+  static constexpr spec::IntegerParameter kRounds{
+      "rounds", 0, 1e9, "0", "that are played; 0: until clients have trained with the epochs of <training>"};
+  static constexpr spec::RealParameter kDeadline{
+      "deadline", 0, 1e9, "0", "seconds after which a round goes on with the updates that are there; 0: none"};
+  static constexpr spec::RealParameter kOverSelection{
+      "over-selection", 1, 100, "1", "clients asked per update that is waited for; the last ones are ignored"};
+  static constexpr auto kInitial = spec::choice<bool>("initial", {{"sent", false}, {"in-place", true}},
+                                                      "in-place: clients have the first model already");
+
   explicit FederatedRounds(const Setting& setting);
   void begin() override;
 
   /// Parameters of rounds, and those of local training.
   static std::vector<spec::ParameterSpec> common_parameters();
-  /// stragglers, partial; `partial`: what happens to their work if nothing is said.
-  static std::vector<spec::ParameterSpec> straggler_parameters(const std::string& partial);
+  /// stragglers, partial; `keep`: their partial work is kept if nothing is said.
+  static std::vector<spec::ParameterSpec> straggler_parameters(bool keep);
   /// MethodInfo::models_held, with so many numbers of the size of a model for each client of a round.
   static std::function<double(const spec::ParameterValues&, double, bool)> models_held(double per_client = 2);
 

@@ -14,12 +14,9 @@ using world::Work;
 
 std::vector<spec::ParameterSpec> Federation::local_parameters() {
   return {
-      spec::real_parameter("local-epochs", 0.001, 1000, "1",
-                           "passes of a client over its own samples each time that it is asked (E)"),
-      spec::integer_parameter("local-steps", 0, 1e9, "0",
-                              "batches of a client each time that it is asked, instead of passes; 0: local-epochs"),
-      spec::integer_parameter("retries", 0, 20, "0",
-                              "times that a message that was lost is sent again, after 1, 2, 4 ... seconds"),
+      kLocalEpochs,
+      kLocalSteps,
+      kRetries,
   };
 }
 
@@ -37,9 +34,9 @@ Work repeated(Work work, double times) {
 Federation::Federation(const Setting& setting)
     : setting_(setting),
       clients_(setting.sites),
-      local_steps_(setting.integer("local-steps")),
-      retries_(setting.integer("retries")),
-      local_epochs_(setting.real("local-epochs")),
+      local_steps_(setting.value(kLocalSteps)),
+      retries_(setting.value(kRetries)),
+      local_epochs_(setting.value(kLocalEpochs)),
       encode_(setting.sizing.encode(step::Role::workers)) {
   for (std::size_t i = 0; i < setting.sites; ++i) samples_ += samples_of(i);
   const spec::ScheduleSpec& schedule = setting.training().schedule;

@@ -18,6 +18,13 @@ namespace dadsim::protocols {
 /// is sent again `retries` times, and given up then.
 class Federation : public Protocol {
  public:
+  static constexpr spec::RealParameter kLocalEpochs{
+      "local-epochs", 0.001, 1000, "1", "passes of a client over its own samples each time that it is asked (E)"};
+  static constexpr spec::IntegerParameter kLocalSteps{
+      "local-steps", 0, 1e9, "0", "batches of a client each time that it is asked, instead of passes; 0: local-epochs"};
+  static constexpr spec::IntegerParameter kRetries{
+      "retries", 0, 20, "0", "times that a message that was lost is sent again, after 1, 2, 4 ... seconds"};
+
   explicit Federation(const Setting& setting);
 
   /// How much clients train: local-epochs, local-steps; and how often what is lost is sent again: retries.

@@ -35,8 +35,8 @@ void FlareProtocol::begin() {
   weights_ = setting_.learning.initial_with_state();
   deployed_ = weights_;
   setting_.tally.took_part.assign(setting_.sites, 0);
-  const double share = setting_.real("held");
-  const double validation = setting_.real("validation");
+  const double share = setting_.value(kHeld);
+  const double validation = setting_.value(kValidation);
   for (std::size_t site = 0; site < sensors_.size(); ++site) {
     Sensor& own = sensors_[site];
     const std::vector<std::int32_t>& all = setting_.learning.partition(0).at(site);
@@ -90,7 +90,7 @@ world::Work FlareProtocol::inference(std::size_t samples) const {
 Task<> FlareProtocol::client() {
   world::Play& play = setting_.play;
   const Node me = setting_.server;
-  const std::int64_t steps = setting_.integer("local-steps");
+  const std::int64_t steps = setting_.value(kLocalSteps);
   for (;;) {
     while (resting_ || play.waiting(me, kUpload) > 0) {
       const Parcel parcel = co_await play.receive(me, kUpload);
@@ -114,7 +114,7 @@ void FlareProtocol::take_in(const Parcel& parcel) {
   const Upload& got = found->second;
   Sensor& own = sensors_[got.sensor];
   const auto back = std::max<std::size_t>(
-      1, static_cast<std::size_t>(setting_.real("validation") * static_cast<double>(got.rows.size())));
+      1, static_cast<std::size_t>(setting_.value(kValidation) * static_cast<double>(got.rows.size())));
   // One after the other of the window, so that both parts are of the whole of it.
   own.held_back.clear();
   for (std::size_t i = 0; i < got.rows.size(); ++i) {
@@ -132,10 +132,10 @@ void FlareProtocol::take_in(const Parcel& parcel) {
 
 /// Trains, and looks whether training has settled, or has begun to move.
 void FlareProtocol::tick() {
-  const auto window = static_cast<std::size_t>(setting_.integer("window"));
-  const std::int64_t patience = setting_.integer("patience");
+  const auto window = static_cast<std::size_t>(setting_.value(kWindow));
+  const std::int64_t patience = setting_.value(kPatience);
   weights_ = numbers_.train(weights_, tick_rows_, batches_);
-  batches_ += setting_.integer("local-steps");
+  batches_ += setting_.value(kLocalSteps);
   setting_.tally.samples += static_cast<double>(tick_rows_.size());
   losses_.push_back(numbers_.loss(weights_, tick_rows_));
   differences_.push_back(losses_.back() - numbers_.loss(weights_, held_back()));
@@ -145,13 +145,13 @@ void FlareProtocol::tick() {
   ++undisturbed_;
   if (differences_.size() < window) return;
   const double spread = spread_of(differences_);
-  if (setting_.tally.updates > 0 && spread > setting_.real("beta") * deployed_spread_) unstable_ = true;
+  if (setting_.tally.updates > 0 && spread > setting_.value(kBeta) * deployed_spread_) unstable_ = true;
   largest_spread_ = std::max(largest_spread_, spread);
   const auto half = static_cast<std::ptrdiff_t>(window / 2);
   const double earlier = std::accumulate(losses_.begin(), losses_.begin() + half, 0.0);
   const double later = std::accumulate(losses_.end() - half, losses_.end(), 0.0);
-  const bool flat = later >= (1 - setting_.real("tolerance")) * earlier;
-  const bool narrow = !unstable_ || spread <= setting_.real("alpha") * largest_spread_;
+  const bool flat = later >= (1 - setting_.value(kTolerance)) * earlier;
+  const bool narrow = !unstable_ || spread <= setting_.value(kAlpha) * largest_spread_;
   const bool settled = flat && narrow && undisturbed_ >= 2 * static_cast<std::int64_t>(window);
   if (!settled && ticks_ < patience) return;
   resting_ = true;
@@ -176,7 +176,7 @@ void FlareProtocol::deploy() {
 
 void FlareProtocol::deploy_to(std::size_t number, bool with_model) {
   Sensor& own = sensors_[number];
-  const auto count = static_cast<std::size_t>(setting_.integer("quantiles"));
+  const auto count = static_cast<std::size_t>(setting_.value(kQuantiles));
   const Deployment& sent = own.coming[++last_deployment_] =
       Deployment{.model = deployed_,
                  .quantiles = quantiles(numbers_.confidences(deployed_, own.held_back), count),
@@ -196,7 +196,7 @@ void FlareProtocol::deploy_to(std::size_t number, bool with_model) {
 
 Task<> FlareProtocol::deployer() {
   for (;;) {
-    co_await setting_.play.sleep(setting_.server, setting_.real("deploy-every"));
+    co_await setting_.play.sleep(setting_.server, setting_.value(kDeployEvery));
     if (setting_.tally.updates > 0) deploy();
   }
 }
@@ -205,7 +205,7 @@ Task<> FlareProtocol::deployer() {
 
 /// The samples that come in the window that begins then.
 FlareProtocol::Upload FlareProtocol::window_of(std::size_t number, double begin) const {
-  const double interval = setting_.real("interval");
+  const double interval = setting_.value(kInterval);
   Upload window{.sensor = number, .places = sensors_[number].stream.next(samples()), .rows = {}};
   for (std::size_t i = 0; i < samples(); ++i) {
     const double at = begin + static_cast<double>(i + 1) * interval;
@@ -231,8 +231,8 @@ Task<> FlareProtocol::sensor(std::size_t number) {
   world::Play& play = setting_.play;
   const auto me = static_cast<Node>(number);
   Sensor& own = sensors_[number];
-  const double length = static_cast<double>(samples()) * setting_.real("interval");
-  const double every = setting_.real("upload-every");
+  const double length = static_cast<double>(samples()) * setting_.value(kInterval);
+  const double every = setting_.value(kUploadEvery);
   // Without a model there is nothing to infer with; what is seen meanwhile is not kept.
   Parcel model = co_await play.receive(me, kDeployment);
   take_over(number, model);
@@ -244,13 +244,13 @@ Task<> FlareProtocol::sensor(std::size_t number) {
     if (model.from >= 0) {
       // Confidences of another model do not count: a new window.
       take_over(number, model);
-      own.stream.pass(static_cast<std::int64_t>((play.now() - begin) / setting_.real("interval")));
+      own.stream.pass(static_cast<std::int64_t>((play.now() - begin) / setting_.value(kInterval)));
       begin = play.now();
       pass = 0;
       continue;
     }
     const Upload window = window_of(number, begin);
-    own.stream.pass(setting_.integer("samples"));
+    own.stream.pass(setting_.value(kSamples));
     begin += length;
     const bool done = co_await play.compute(me, inference(samples()));
     begin = std::max(begin, play.now());  // a sensor that is too slow lets samples pass
@@ -277,8 +277,8 @@ void FlareProtocol::look_at_window(std::size_t number, const Upload& window) {
   }
   const Deployment& deployed = *sensors_[number].deployed;
   const std::vector<double> live = numbers_.confidences(deployed.model, window.rows);
-  const double phi = setting_.real("phi");
-  const double allowed = phi > 0 ? phi : ks_threshold(live.size(), deployed.held_back, setting_.real("level"));
+  const double phi = setting_.value(kPhi);
+  const double allowed = phi > 0 ? phi : ks_threshold(live.size(), deployed.held_back, setting_.value(kLevel));
   const bool alarm = ks_distance(live, deployed.quantiles) > allowed;
   // There is nothing to find where the samples are as those that the quantiles are of.
   const bool clean = window.version >= 0 && window.version == deployed.version;
@@ -297,7 +297,7 @@ void FlareProtocol::look_at_window(std::size_t number, const Upload& window) {
 void FlareProtocol::upload(std::size_t number, const Upload& window) {
   Sensor& own = sensors_[number];
   const models::Dataset& data = setting_.learning.problem().data;
-  const double given = setting_.real("sample-bytes");
+  const double given = setting_.value(kSampleBytes);
   const double sample_bytes = given > 0 ? given : 4.0 * static_cast<double>(data.shape.size());
   const double now = setting_.play.now();
   auto& facts = setting_.tally.facts;
@@ -311,7 +311,7 @@ void FlareProtocol::upload(std::size_t number, const Upload& window) {
     if (own.detected < dates.size() && dates[own.detected] < window.last_sample) continue;
     ++detections_;
     latency_seconds_ += now - at;
-    latency_samples_ += (now - at) / setting_.real("interval");
+    latency_samples_ += (now - at) / setting_.value(kInterval);
     facts["detections"] = static_cast<double>(detections_);
     facts["detection latency, seconds"] = latency_seconds_ / static_cast<double>(detections_);
     facts["detection latency, samples"] = latency_samples_ / static_cast<double>(detections_);
@@ -335,7 +335,7 @@ double FlareProtocol::accuracy(double seconds) {
 /// Measures what drift does to the model in use, and ends the play.
 Task<> FlareProtocol::clock() {
   world::Play& play = setting_.play;
-  const double end = setting_.real("duration");
+  const double end = setting_.value(kDuration);
   auto& facts = setting_.tally.facts;
   const models::DriftedData* drift = setting_.learning.problem().drift;
   std::vector<double> dates;

@@ -23,9 +23,16 @@ constexpr world::Channel kGroupUpdate = "update of a group";
 
 class HierFedAvg final : public Federation {
  public:
+  static constexpr spec::IntegerParameter kGroups{
+      "groups", 1, 1e9, "2", "of equally many workers, in their order; the first of a group leads it"};
+  static constexpr spec::IntegerParameter kEdgeRounds{"edge-rounds", 1, 1e9, "1",
+                                                      "rounds within the groups for one of all groups"};
+  static constexpr spec::IntegerParameter kRounds{
+      "rounds", 0, 1e9, "0", "of all groups; 0: until clients have trained with the epochs of <training>"};
+
   explicit HierFedAvg(const Setting& setting)
-      : Federation(setting), rounds_(setting.integer("rounds")), edge_rounds_(setting.integer("edge-rounds")) {
-    const auto groups = static_cast<std::size_t>(setting.integer("groups"));
+      : Federation(setting), rounds_(setting.value(kRounds)), edge_rounds_(setting.value(kEdgeRounds)) {
+    const auto groups = static_cast<std::size_t>(setting.value(kGroups));
     const std::size_t size = setting.sites / groups;
     std::vector<Node> leaders;
     for (std::size_t g = 0; g < groups; ++g) {
@@ -38,7 +45,7 @@ class HierFedAvg final : public Federation {
                                                                               .others = std::move(members),
                                                                               .orders = kModel,
                                                                               .answers = kUpdate,
-                                                                              .retries = setting.integer("retries")});
+                                                                              .retries = setting.value(kRetries)});
       groups_.push_back(std::move(group));
     }
     // A leader that works for a server that has gone down goes on: its group cannot tell.
@@ -46,7 +53,7 @@ class HierFedAvg final : public Federation {
                                                                        .others = std::move(leaders),
                                                                        .orders = kGroupModel,
                                                                        .answers = kGroupUpdate,
-                                                                       .retries = setting.integer("retries"),
+                                                                       .retries = setting.value(kRetries),
                                                                        .tells = false,
                                                                        .stops = false});
   }
@@ -225,12 +232,9 @@ class HierFedAvg final : public Federation {
 
 EventDrivenMethod hier_fed_avg_method() {
   std::vector<spec::ParameterSpec> parameters = Federation::local_parameters();
-  const auto integer = [&](const char* name, double minimum, const char* value, const char* description) {
-    parameters.push_back(spec::integer_parameter(name, minimum, 1e9, value, description));
-  };
-  integer("groups", 1, "2", "of equally many workers, in their order; the first of a group leads it");
-  integer("edge-rounds", 1, "1", "rounds within the groups for one of all groups");
-  integer("rounds", 0, "0", "of all groups; 0: until clients have trained with the epochs of <training>");
+  parameters.push_back(HierFedAvg::kGroups);
+  parameters.push_back(HierFedAvg::kEdgeRounds);
+  parameters.push_back(HierFedAvg::kRounds);
   return {
       {.name = "hierfavg",
        .description =
@@ -244,7 +248,7 @@ EventDrivenMethod hier_fed_avg_method() {
        .parameters = std::move(parameters),
        .sharing = Sharing::event_driven,
        .check = [](const RunFacts& facts) -> RunFaults {
-         const auto groups = static_cast<std::size_t>(std::stoll(facts.run.parameters.at("groups")));
+         const auto groups = static_cast<std::size_t>(HierFedAvg::kGroups.of(facts.run.parameters));
          if (facts.sites % groups == 0) return {};
          return {Fault{fmt::format("{} groups of {} workers are not equally large", groups, facts.sites),
                        fmt::format("a number that divides {}", facts.sites)}};

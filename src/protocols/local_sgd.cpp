@@ -5,7 +5,7 @@
 namespace dadsim::protocols {
 
 LocalSgd::LocalSgd(const Setting& setting) : LocalRounds(setting) {
-  until_ = std::llround(setting.real("post-local") * static_cast<double>(setting.learning.steps_per_epoch()));
+  until_ = std::llround(setting.value(kPostLocal) * static_cast<double>(setting.learning.steps_per_epoch()));
 }
 
 std::int64_t LocalSgd::steps_of_round(std::int64_t first) const {
@@ -31,7 +31,7 @@ EventDrivenMethod local_sgd_method() {
            },
        .models_held = LocalSteps::models_held},
       [](const Setting& setting) { return std::make_unique<LocalSgd>(setting); }};
-  info.parameters.push_back(spec::real_parameter("post-local", 0, 1e6, "0", "epochs with a period of 1 before"));
+  info.parameters.push_back(LocalSgd::kPostLocal);
   return info;
 }
 

@@ -9,6 +9,8 @@ namespace dadsim::protocols {
 /// SGD; Lin et al., arXiv 1808.07217).
 class LocalSgd final : public LocalRounds {
  public:
+  static constexpr spec::RealParameter kPostLocal{"post-local", 0, 1e6, "0", "epochs with a period of 1 before"};
+
   explicit LocalSgd(const Setting& setting);
 
  protected:

@@ -19,26 +19,25 @@ std::ptrdiff_t offset(std::size_t count) { return static_cast<std::ptrdiff_t>(co
 }  // namespace
 
 LocalSteps::LocalSteps(const Setting& setting)
-    : setting_(setting), period_(setting.integer("period")), steps_(setting.learning.budget()) {
-  if (const std::int64_t rounds = setting.integer("rounds"); rounds > 0) steps_ = rounds * period_;
+    : setting_(setting), period_(setting.value(kPeriod)), steps_(setting.learning.budget()) {
+  if (const std::int64_t rounds = setting.value(kRounds); rounds > 0) steps_ = rounds * period_;
   for (std::size_t site = 0; site < setting.sites; ++site) {
     batches_.emplace_back(SiteBatches::How::steps, setting.training(), setting.learning.problem().partition, site,
                           setting.seed());
   }
 }
 
-std::vector<spec::ParameterSpec> LocalSteps::parameters(const std::string& period) {
+std::vector<spec::ParameterSpec> LocalSteps::parameters(const char* period) {
   return {
-      spec::integer_parameter("period", 1, 1e9, period, "local steps between synchronisations (H)"),
-      spec::integer_parameter("rounds", 0, 1e9, "0",
-                              "of so many steps each; 0: as many steps as synchronous training takes"),
+      kPeriod.with_default(period),
+      kRounds,
   };
 }
 
-std::vector<spec::ParameterSpec> LocalSteps::outer_parameters(const std::string& rate) {
+std::vector<spec::ParameterSpec> LocalSteps::outer_parameters(const char* rate) {
   return {
-      spec::real_parameter("outer-rate", 1e-9, 1e3, rate, "learning rate of the outer optimizer"),
-      spec::real_parameter("outer-momentum", 0, 0.9999, "0.9", "its Nesterov momentum"),
+      kOuterRate.with_default(rate),
+      kOuterMomentum,
   };
 }
 

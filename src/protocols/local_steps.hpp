@@ -12,13 +12,21 @@ namespace dadsim::protocols {
 /// step t each worker trains with its batch t at the learning rate of step t.
 class LocalSteps {
  public:
+  static constexpr spec::IntegerParameter kPeriod{"period", 1, 1e9, "8", "local steps between synchronisations (H)"};
+  static constexpr spec::IntegerParameter kRounds{
+      "rounds", 0, 1e9, "0", "of so many steps each; 0: as many steps as synchronous training takes"};
+
+  static constexpr spec::RealParameter kOuterRate{"outer-rate", 1e-9, 1e3, "0.7",
+                                                  "learning rate of the outer optimizer"};
+  static constexpr spec::RealParameter kOuterMomentum{"outer-momentum", 0, 0.9999, "0.9", "its Nesterov momentum"};
+
   explicit LocalSteps(const Setting& setting);
 
   /// The parameters that all have: steps between synchronisations, rounds. `period` by default, for the description of
   /// what is sent after it.
-  static std::vector<spec::ParameterSpec> parameters(const std::string& period);
+  static std::vector<spec::ParameterSpec> parameters(const char* period);
   /// Those of the outer optimizer.
-  static std::vector<spec::ParameterSpec> outer_parameters(const std::string& rate);
+  static std::vector<spec::ParameterSpec> outer_parameters(const char* rate);
 
   /// See MethodInfo::models_held: of every worker what it trains, and what has arrived of it.
   static double models_held(const spec::ParameterValues&, double sites, bool /*fails*/) { return 2 * sites; }

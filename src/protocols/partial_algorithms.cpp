@@ -9,16 +9,10 @@ namespace {
 
 std::vector<spec::ParameterSpec> partial_parameters(const std::string& algorithm) {
   std::vector<spec::ParameterSpec> parameters = {
-      spec::real_parameter("fraction", 1e-6, 1, "1",
-                           "share of the sites that are asked in a step, drawn anew each time"),
-      spec::real_parameter("deadline", 0, 1e9, "0",
-                           "seconds after which a step goes on with what has come, though never with nothing; 0: none"),
-      spec::choice_parameter(
-          "weights", {"unbiased", "present"},
-          "unbiased: each part counts by the inverse of the site's chance to take part; present: the mean "
-          "over those that are there"),
-      spec::choice_parameter("barrier", {"false", "true"},
-                             "true: sites begin the next step together, once all are through; false: each when it is"),
+      PartialParticipation::kFraction,
+      PartialParticipation::kDeadline,
+      PartialParticipation::kUnbiased,
+      PartialParticipation::kBarrier,
   };
   for (const spec::ParameterSpec& own : algorithms::algorithm_registry().at(algorithm).parameters) {
     if (own.name != "separate") parameters.push_back(own);

@@ -34,9 +34,9 @@ spec::RunSpec run_with_all(const spec::RunSpec& run, const std::string& algorith
 PartialParticipation::PartialParticipation(const Setting& setting, const std::string& algorithm)
     : setting_(setting),
       shared_(setting.learning, setting.sizing, run_with_all(setting.run, algorithm), algorithm),
-      deadline_(setting.real("deadline")),
-      unbiased_(setting.choice("weights") == "unbiased"),
-      barrier_(setting.choice("barrier") == "true"),
+      deadline_(setting.value(kDeadline)),
+      unbiased_(setting.value(kUnbiased)),
+      barrier_(setting.value(kBarrier)),
       member_(setting.sites, true),
       site_at_(setting.sites, 0),
       began_(setting.sites, false),
@@ -45,7 +45,7 @@ PartialParticipation::PartialParticipation(const Setting& setting, const std::st
       here_(setting.sites),
       in_time_(setting.sites, 0),
       asked_(setting.sites, 0) {
-  const double wanted = std::round(setting.real("fraction") * static_cast<double>(setting.sites));
+  const double wanted = std::round(setting.value(kFraction) * static_cast<double>(setting.sites));
   per_step_ = std::clamp<std::size_t>(static_cast<std::size_t>(wanted), 1, setting.sites);
 }
 

@@ -31,6 +31,19 @@ namespace dadsim::protocols {
 ///              π_s is the share of sites that are asked, times how often this site has been in time so far.
 class PartialParticipation final : public Protocol {
  public:
+  static constexpr spec::RealParameter kFraction{"fraction", 1e-6, 1, "1",
+                                                 "share of the sites that are asked in a step, drawn anew each time"};
+  static constexpr spec::RealParameter kDeadline{
+      "deadline", 0, 1e9, "0",
+      "seconds after which a step goes on with what has come, though never with nothing; 0: none"};
+  static constexpr auto kUnbiased = spec::choice<bool>(
+      "weights", {{"unbiased", true}, {"present", false}},
+      "unbiased: each part counts by the inverse of the site's chance to take part; present: the mean "
+      "over those that are there");
+  static constexpr auto kBarrier =
+      spec::choice<bool>("barrier", {{"false", false}, {"true", true}},
+                         "true: sites begin the next step together, once all are through; false: each when it is");
+
   PartialParticipation(const Setting& setting, const std::string& algorithm);
   void begin() override;
 

@@ -5,10 +5,6 @@
 
 namespace dadsim::protocols {
 
-std::int64_t Setting::integer(const std::string& parameter) const { return std::stoll(run.parameters.at(parameter)); }
-
-double Setting::real(const std::string& parameter) const { return std::stod(run.parameters.at(parameter)); }
-
 bool Setting::new_version(const world::Value& weights, std::int64_t usual, bool last) const {
   play.progress();
   if (tally.updates > 0 && tally.first_update_at < 0) tally.first_update_at = play.now();

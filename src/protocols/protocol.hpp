@@ -32,9 +32,8 @@ struct Setting {
   const spec::TrainingSpec& training() const { return learning.problem().training; }
   std::uint64_t seed() const { return learning.problem().seed; }
   const spec::ParameterValues& parameters() const { return run.parameters; }
-  std::int64_t integer(const std::string& parameter) const;
-  double real(const std::string& parameter) const;
-  const std::string& choice(const std::string& parameter) const { return run.parameters.at(parameter); }
+  /// What the run has for a parameter.
+  auto value(const auto& parameter) const { return parameter.of(run.parameters); }
 
   /// There is a new model. It is evaluated where that is due (every training().evaluate_every updates; 0: every
   /// `usual`), and always where it is the last. The play ends where the target is reached and that is what is asked

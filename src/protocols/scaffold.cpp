@@ -9,9 +9,12 @@ using world::Value;
 
 class Scaffold final : public FederatedRounds {
  public:
+  static constexpr spec::RealParameter kServerRate{"server-rate", 1e-6, 100, "1",
+                                                   "step of the server towards the mean of the clients' models"};
+
   explicit Scaffold(const Setting& setting)
       : FederatedRounds(setting),
-        rate_(setting.real("server-rate")),
+        rate_(setting.value(kServerRate)),
         controls_(setting.sites),
         // c − c_i is added to the gradient: reads three numbers, writes one.
         per_step_(setting.sizing.per_parameter(step::Role::workers, 2, 4)),
@@ -87,8 +90,7 @@ class Scaffold final : public FederatedRounds {
 
 EventDrivenMethod scaffold_method() {
   std::vector<spec::ParameterSpec> parameters = FederatedRounds::common_parameters();
-  parameters.push_back(spec::real_parameter("server-rate", 1e-6, 100, "1",
-                                            "step of the server towards the mean of the clients' models"));
+  parameters.push_back(Scaffold::kServerRate);
   return {{.name = "scaffold",
            .description =
                "Federated averaging whose clients correct every step by how their gradients differ from everyone's "

@@ -6,16 +6,15 @@ namespace dadsim::protocols {
 
 std::vector<spec::ParameterSpec> SecureAggregation::parameters() {
   return {
-      spec::choice_parameter("secure", {"no", "yes"}, "yes: what secure aggregation costs is computed and sent too"),
-      spec::integer_parameter("secure-bits", 1, 64, "32",
-                              "bits of a number of an update before ceil(log2(clients)) are added for the sum"),
+      kSecure,
+      kSecureBits,
   };
 }
 
 SecureAggregation::SecureAggregation(const Setting& setting) {
-  if (!setting.parameters().contains("secure")) return;
-  in_use_ = setting.choice("secure") == "yes";
-  bits_ = static_cast<double>(setting.integer("secure-bits"));
+  if (!setting.parameters().contains(kSecure.name)) return;
+  in_use_ = setting.value(kSecure);
+  bits_ = static_cast<double>(setting.value(kSecureBits));
 }
 
 double SecureAggregation::masked(double numbers) const {

@@ -19,6 +19,11 @@ namespace dadsim::protocols {
 /// is left is a bit per client; and enough clients are left to put the secrets together.
 class SecureAggregation {
  public:
+  static constexpr auto kSecure = spec::choice<bool>("secure", {{"no", false}, {"yes", true}},
+                                                     "yes: what secure aggregation costs is computed and sent too");
+  static constexpr spec::IntegerParameter kSecureBits{
+      "secure-bits", 1, 64, "32", "bits of a number of an update before ceil(log2(clients)) are added for the sum"};
+
   static constexpr double kKeyBytes = 32;    ///< a_K
   static constexpr double kShareBytes = 32;  ///< a_S
   static constexpr double kMaskFlops = 8;

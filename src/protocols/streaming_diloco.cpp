@@ -18,12 +18,12 @@ using world::Work;
 StreamingDiLoCo::StreamingDiLoCo(const Setting& setting)
     : setting_(setting),
       local_(setting),
-      outer_(setting.real("outer-rate"), setting.real("outer-momentum")),
-      delay_(setting.integer("delay")),
-      alpha_(setting.real("alpha")),
+      outer_(setting.value(LocalSteps::kOuterRate), setting.value(LocalSteps::kOuterMomentum)),
+      delay_(setting.value(kDelay)),
+      alpha_(setting.value(kAlpha)),
       compress_(setting.run.compress),
       workers_(setting.sites) {
-  if (setting.choice("outer-gradients") == "e3m0") {
+  if (!setting.value(kOuterGradients)) {
     compress_ = {.method = "e3m0", .parameters = {{"rounding", "stochastic"}}, .memory = false};
   }
   cut();
@@ -32,8 +32,8 @@ StreamingDiLoCo::StreamingDiLoCo(const Setting& setting)
 void StreamingDiLoCo::cut() {
   const Learning& learning = setting_.learning;
   const std::vector<std::size_t>& pieces = learning.pieces();
-  const auto count = std::min({static_cast<std::size_t>(setting_.integer("fragments")), pieces.size(),
-                               static_cast<std::size_t>(local_.period())});
+  const auto count = std::min(
+      {static_cast<std::size_t>(setting_.value(kFragments)), pieces.size(), static_cast<std::size_t>(local_.period())});
   fragments_.resize(count);
   std::size_t at = 0;
   for (std::size_t piece = 0; piece < pieces.size(); ++piece) {

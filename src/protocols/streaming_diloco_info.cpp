@@ -16,16 +16,16 @@ EventDrivenMethod streaming_diloco_method() {
                      "after 5 s",
        .parameters = LocalSteps::parameters("30"),
        .sharing = Sharing::event_driven,
-       .compresses = [](const spec::ParameterValues& values) { return values.at("outer-gradients") == "compress"; },
+       .compresses = [](const spec::ParameterValues& values) { return StreamingDiLoCo::kOuterGradients.of(values); },
        .check = [](const RunFacts& facts) -> RunFaults {
-         const long long period = std::stoll(facts.run.parameters.at("period"));
-         if (std::stoll(facts.run.parameters.at("delay")) >= period) {
+         const std::int64_t period = LocalSteps::kPeriod.of(facts.run.parameters);
+         if (StreamingDiLoCo::kDelay.of(facts.run.parameters) >= period) {
            return {Fault{
                "the delay is as long as the period, or longer: a fragment would be sent again before it has been taken "
                "in",
                "a delay below the period"}};
          }
-         if (std::stoll(facts.run.parameters.at("fragments")) > period)
+         if (StreamingDiLoCo::kFragments.of(facts.run.parameters) > period)
            return {Fault{"there are more fragments than steps in a period", "at most one per step"}};
          return {};
        },
@@ -38,16 +38,10 @@ EventDrivenMethod streaming_diloco_method() {
   for (spec::ParameterSpec& parameter : LocalSteps::outer_parameters("0.4")) {
     info.parameters.push_back(std::move(parameter));
   }
-  info.parameters.push_back(
-      spec::integer_parameter("fragments", 1, 1e6, "3", "parts of the model (P); as many as it has matrices at most"));
-  info.parameters.push_back(
-      spec::integer_parameter("delay", 0, 1e9, "1",
-                              "inner steps from sending a fragment to taking in what has become of it "
-                              "(tau); 0: workers wait for it"));
-  info.parameters.push_back(
-      spec::real_parameter("alpha", 0, 1, "0.5", "share of the worker's own weights when it takes in a fragment"));
-  info.parameters.push_back(spec::choice_parameter(
-      "outer-gradients", {"e3m0", "compress"}, "e3m0: in four bits a number; compress: as <compress> of the run says"));
+  info.parameters.push_back(StreamingDiLoCo::kFragments);
+  info.parameters.push_back(StreamingDiLoCo::kDelay);
+  info.parameters.push_back(StreamingDiLoCo::kAlpha);
+  info.parameters.push_back(StreamingDiLoCo::kOuterGradients);
   return info;
 }
 

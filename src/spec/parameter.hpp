@@ -1,7 +1,12 @@
 #pragma once
 
+#include <array>
+#include <cstddef>
+#include <cstdint>
 #include <map>
+#include <stdexcept>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -45,5 +50,73 @@ inline ParameterSpec choice_parameter(std::string name, const std::vector<std::s
 
 /// Values by name, as text already checked against the specification.
 using ParameterValues = std::map<std::string, std::string>;
+
+/// A number that a method is asked for, declared once: of() reads it. Constants of this type are there before anything
+/// runs, and become a ParameterSpec where a description lists them.
+template <class Number>
+struct NumberParameter {
+  const char* name;
+  double minimum;             ///< inclusive
+  double maximum;             ///< inclusive
+  const char* default_value;  ///< as it is printed
+  const char* description;
+
+  /// *Requires* a checked value under its name.
+  Number of(const ParameterValues& values) const {
+    const std::string& text = values.at(name);
+    if constexpr (std::is_integral_v<Number>) return static_cast<Number>(std::stoll(text));
+    if constexpr (std::is_same_v<Number, float>) return std::stof(text);
+    return static_cast<Number>(std::stod(text));
+  }
+  constexpr NumberParameter with_default(const char* other) const {
+    return {name, minimum, maximum, other, description};
+  }
+  // NOLINTNEXTLINE(google-explicit-constructor): a description lists parameters as they are
+  operator ParameterSpec() const {
+    constexpr auto kType = std::is_integral_v<Number> ? ParameterSpec::Type::integer : ParameterSpec::Type::real;
+    return {name, kType, minimum, maximum, default_value, {}, description};
+  }
+};
+using IntegerParameter = NumberParameter<std::int64_t>;
+using RealParameter = NumberParameter<double>;
+using FloatParameter = NumberParameter<float>;
+
+/// One of some values, declared once, each with the word that stands for it.
+template <class Value, std::size_t count>
+struct ChoiceParameter {
+  const char* name;
+  std::array<std::pair<const char*, Value>, count> choices;
+  const char* description;
+  std::size_t by_default = 0;  ///< index into `choices`
+
+  /// *Requires* a checked value under its name.
+  Value of(const ParameterValues& values) const {
+    const std::string& text = values.at(name);
+    for (const auto& [word, value] : choices) {
+      if (text == word) return value;
+    }
+    throw std::logic_error("'" + text + "' is no choice of " + name);
+  }
+  constexpr ChoiceParameter with_default(std::size_t other) const { return {name, choices, description, other}; }
+  // NOLINTNEXTLINE(google-explicit-constructor): a description lists parameters as they are
+  operator ParameterSpec() const {
+    std::vector<std::string> words;
+    for (const auto& choice : choices) words.emplace_back(choice.first);
+    return {name, ParameterSpec::Type::choice, 0, 0, choices[by_default].first, std::move(words), description};
+  }
+};
+
+template <class Value, std::size_t count>
+constexpr ChoiceParameter<Value, count> choice(const char* name,
+                                               const std::pair<const char*, Value> (&choices)[count],  // NOLINT
+                                               const char* description, std::size_t by_default = 0) {
+  return {name, std::to_array(choices), description, by_default};
+}
+
+/// One whose words are not known before the program runs: a graph of a registry, a path.
+struct TextParameter {
+  const char* name;
+  const std::string& of(const ParameterValues& values) const { return values.at(name); }
+};
 
 }  // namespace dadsim::spec

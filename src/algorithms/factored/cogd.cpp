@@ -165,6 +165,18 @@ std::int64_t Cogd::dead_components(const models::Network& network, std::size_t p
 }
 
 SynchronousMethod cogd_method() {
+  static constexpr auto kUpdate =
+      spec::choice<Cogd::Update>("update",
+                                 {{"synchronous", Cogd::Update::synchronous},
+                                  {"alternating", Cogd::Update::alternating},
+                                  {"stale", Cogd::Update::stale}},
+                                 "synchronous: both factors in every step; alternating: V in even steps and U in "
+                                 "odd ones; stale: U with gradients that are some steps old");
+  static constexpr spec::IntegerParameter kStaleness{"staleness", 0, 1000, "4",
+                                                     "age of the gradients of U in steps, where they are stale"};
+  static constexpr spec::RealParameter kStrength{"strength", 0, 10, "0.1", "s; 0: plain gradient descent"};
+  static constexpr spec::RealParameter kL1{"l1", 0, 10, "0", "of the penalty on V, by a proximal step"};
+  static constexpr spec::RealParameter kCap{"cap", 0, 1e6, "1", "largest length of a u_j; 0: none"};
   return {
       {.name = "cogd",
        .description =
@@ -180,20 +192,13 @@ SynchronousMethod cogd_method() {
        .checks =
            "the rule, entry by entry on one step; factors that rest; gradients as old as asked for\n"
            "low-rank network on digits, three seeds: no effect that can be told from none, in any mode (docs/cogd.md)",
-       .parameters = {spec::choice_parameter(
-                          "update", {"synchronous", "alternating", "stale"},
-                          "synchronous: both factors in every step; alternating: V in even steps and U in "
-                          "odd ones; stale: U with gradients that are some steps old"),
-                      spec::integer_parameter("staleness", 0, 1000, "4",
-                                              "age of the gradients of U in steps, where they are stale"),
-                      spec::real_parameter("strength", 0, 10, "0.1", "s; 0: plain gradient descent"),
-                      spec::real_parameter("l1", 0, 10, "0", "of the penalty on V, by a proximal step"),
-                      spec::real_parameter("cap", 0, 1e6, "1", "largest length of a u_j; 0: none")},
+       .parameters = {kUpdate, kStaleness, kStrength, kL1, kCap},
        .lossless = {{"update", "synchronous"}},
        // The factors before the step, and gradients that wait.
        .state =
            [](const spec::ParameterValues& values) {
-             const double waiting = values.at("update") == "stale" ? std::stod(values.at("staleness")) : 0;
+             const double waiting =
+                 kUpdate.of(values) == Cogd::Update::stale ? static_cast<double>(kStaleness.of(values)) : 0;
              return estimate::AlgorithmState{(1.0 + waiting) * step::extent::in() * step::extent::out()};
            },
        .remark = [](const RunFacts& facts) -> std::string {
@@ -203,14 +208,11 @@ SynchronousMethod cogd_method() {
                 "sharing";
        }},
       [](const spec::RunSpec& run) {
-        const std::string& update = run.parameters.at("update");
-        return std::make_unique<Cogd>(Cogd::Options{.update = update == "alternating" ? Cogd::Update::alternating
-                                                              : update == "stale"     ? Cogd::Update::stale
-                                                                                      : Cogd::Update::synchronous,
-                                                    .staleness = std::stoll(run.parameters.at("staleness")),
-                                                    .strength = std::stod(run.parameters.at("strength")),
-                                                    .l1 = std::stod(run.parameters.at("l1")),
-                                                    .cap = std::stod(run.parameters.at("cap"))});
+        return std::make_unique<Cogd>(Cogd::Options{.update = kUpdate.of(run.parameters),
+                                                    .staleness = kStaleness.of(run.parameters),
+                                                    .strength = kStrength.of(run.parameters),
+                                                    .l1 = kL1.of(run.parameters),
+                                                    .cap = kCap.of(run.parameters)});
       }};
 }
 

@@ -13,9 +13,9 @@ step::Work accumulation_work() {
 }  // namespace
 
 SharedFactorsOptions factors_of(const spec::ParameterValues& values) {
-  return {{.cap = std::stoll(values.at("cap")),
-           .iterations = std::stoll(values.at("iterations")),
-           .tolerance = std::stod(values.at("tolerance"))},
+  return {{.cap = FlexibleParameters::kCap.of(values),
+           .iterations = FlexibleParameters::kIterations.of(values),
+           .tolerance = FlexibleParameters::kTolerance.of(values)},
           Padding::agree};
 }
 

@@ -8,24 +8,18 @@
 namespace dadsim::algorithms {
 namespace {
 
-bool chooses(const spec::ParameterValues& values) { return values.at("policy") != "rules"; }
+using Of = FlexibleParameters;
+
+bool chooses(const spec::ParameterValues& values) { return Of::kPolicy.of(values) != Policy::rules; }
 
 bool flexible_is_exact(const spec::RunSpec& run) {
-  if (chooses(run.parameters)) return run.parameters.at("lossy") == "false";
-  return is_exact(statistic_of(run.parameters.at("default"))) &&
+  if (chooses(run.parameters)) return !Of::kLossy.of(run.parameters);
+  return is_exact(Of::kDefault.of(run.parameters)) &&
          std::ranges::all_of(run.share, [](const auto& rule) { return is_exact(statistic_of(rule.statistic)); });
 }
 
 constexpr std::array kAllStatistics{Statistic::gradient, Statistic::dad, Statistic::edad, Statistic::rank_dad,
                                     Statistic::none};
-
-std::vector<std::string> names_but_none() {
-  std::vector<std::string> names;
-  for (const Statistic one : kAllStatistics) {
-    if (one != Statistic::none) names.emplace_back(to_string(one));
-  }
-  return names;
-}
 
 std::unique_ptr<Algorithm> make_flexible(const spec::RunSpec& run) {
   if (!chooses(run.parameters)) return std::make_unique<Flexible>(run);
@@ -54,18 +48,7 @@ SynchronousMethod flexible_method() {
   for (const Statistic one : kAllStatistics) {
     info.statistics.push_back({to_string(one), is_exact(one), one == Statistic::none});
   }
-  info.parameters = {
-      spec::choice_parameter(
-          "policy", {"rules", "bytes", "time"},
-          "rules: as <share> and default say; bytes: each layer takes the statistic with which the fewest bytes are "
-          "sent; time: those with which a step takes the least time on its cluster"),
-      spec::choice_parameter("default", names_but_none(), "how layers are shared that no <share> names"),
-      spec::choice_parameter("lossy", {"false", "true"}, "true: bytes and time may choose rank-dad too"),
-      spec::integer_parameter("cap", 1, 65536, "8", "rank-dad: most components a site sends per layer and step"),
-      spec::integer_parameter("iterations", 1, 1000, "10", "rank-dad: power iterations per component"),
-      spec::real_parameter(
-          "tolerance", 0, 1, "0.01",
-          "rank-dad: components whose singular value is at most this share of the largest are not sent")};
+  info.parameters = {Of::kPolicy, Of::kDefault, Of::kLossy, Of::kCap, Of::kIterations, Of::kTolerance};
   info.make = make_flexible;
   info.exact = flexible_is_exact;
   info.check = [](const RunFacts& facts) {
@@ -81,8 +64,8 @@ SynchronousMethod flexible_method() {
   // than what gradients send, 2 S or 2 (S − 1) times theirs.
   info.state = [](const spec::ParameterValues& values) {
     const step::Expression rows = step::extent::all_rows() * (step::extent::in() + step::extent::out());
-    if (!chooses(values) && values.at("default") == "gradient") return estimate::AlgorithmState{};
-    if (values.at("policy") == "bytes") {
+    if (!chooses(values) && Of::kDefault.of(values) == Statistic::gradient) return estimate::AlgorithmState{};
+    if (Of::kPolicy.of(values) == Policy::bytes) {
       return estimate::AlgorithmState{step::extent::min({rows, 2.0 * step::extent::parameters()})};
     }
     return estimate::AlgorithmState{rows};
@@ -91,7 +74,7 @@ SynchronousMethod flexible_method() {
   info.reach = [](const spec::ParameterValues& values) {
     using namespace step::extent;  // NOLINT(google-build-using-namespace): the formulas read as in the papers
     const step::Expression all = min({in_with_bias(), delta_directions(), all_rows()});
-    return Reach{min({std::stod(values.at("cap")), all}), all};
+    return Reach{min({static_cast<double>(Of::kCap.of(values)), all}), all};
   };
   info.checks =
       "the pooled gradient to 1e-5, with gradients, dAD and edAD mixed over two to five layers, five activations and 1 "

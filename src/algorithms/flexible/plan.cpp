@@ -119,7 +119,7 @@ std::vector<LayerPlan> plan_of(const spec::RunSpec& run, const models::Network& 
   for (const std::string& name : shared_layer_names(network)) {
     const auto rule = std::ranges::find_if(run.share, [&](const auto& one) { return fits(one.layers, name); });
     if (rule == run.share.end()) {
-      plan.push_back({statistic_of(run.parameters.at("default")), 1, -1});
+      plan.push_back({FlexibleParameters::kDefault.of(run.parameters), 1, -1});
     } else {
       plan.push_back({statistic_of(rule->statistic), rule->every, rule - run.share.begin()});
     }
@@ -136,16 +136,18 @@ std::optional<std::size_t> averaged_layer(const spec::RunSpec& run, const models
 
 RunFaults faults_of_share(const spec::RunSpec& run, const models::Network& network) {
   RunFaults faults;
-  if (run.parameters.at("policy") != "rules") {
+  if (FlexibleParameters::kPolicy.of(run.parameters) != Policy::rules) {
     for (std::size_t i = 0; i < run.share.size(); ++i) {
-      faults.push_back({static_cast<std::ptrdiff_t>(i),
-                        fmt::format("means nothing with policy=\"{}\"", run.parameters.at("policy")),
-                        "remove it, or policy=\"rules\""});
+      faults.push_back(
+          {static_cast<std::ptrdiff_t>(i),
+           fmt::format("means nothing with policy=\"{}\"", run.parameters.at(FlexibleParameters::kPolicy.name)),
+           "remove it, or policy=\"rules\""});
     }
     if (!run.average_deltas_above.empty()) {
-      faults.push_back({RunFault::kAverageOfDeltas,
-                        fmt::format("means nothing with policy=\"{}\"", run.parameters.at("policy")),
-                        "remove it, or policy=\"rules\""});
+      faults.push_back(
+          {RunFault::kAverageOfDeltas,
+           fmt::format("means nothing with policy=\"{}\"", run.parameters.at(FlexibleParameters::kPolicy.name)),
+           "remove it, or policy=\"rules\""});
     }
     return faults;
   }

@@ -7,6 +7,9 @@
 #include <vector>
 
 #include "algorithms/algorithm.hpp"
+#include "algorithms/dad.hpp"
+#include "algorithms/edad.hpp"
+#include "algorithms/rank_dad.hpp"
 #include "models/network_fwd.hpp"
 #include "spec/specification.hpp"
 
@@ -17,6 +20,31 @@ enum class Statistic : std::uint8_t { gradient, dad, edad, rank_dad, none };
 const char* to_string(Statistic statistic);
 Statistic statistic_of(const std::string& name);
 bool is_exact(Statistic statistic);
+
+/// Who decides how a layer is shared.
+enum class Policy : std::uint8_t { rules, bytes, time };
+
+struct FlexibleParameters {
+  static constexpr auto kPolicy = spec::choice<Policy>(
+      "policy", {{"rules", Policy::rules}, {"bytes", Policy::bytes}, {"time", Policy::time}},
+      "rules: as <share> and default say; bytes: each layer takes the statistic with which the fewest bytes are "
+      "sent; time: those with which a step takes the least time on its cluster");
+  static constexpr auto kDefault = spec::choice<Statistic>("default",
+                                                           {{"gradient", Statistic::gradient},
+                                                            {Dad::kName, Statistic::dad},
+                                                            {Edad::kName, Statistic::edad},
+                                                            {RankDad::kName, Statistic::rank_dad}},
+                                                           "how layers are shared that no <share> names");
+  static constexpr auto kLossy =
+      spec::choice<bool>("lossy", {{"false", false}, {"true", true}}, "true: bytes and time may choose rank-dad too");
+  static constexpr spec::IntegerParameter kCap{"cap", 1, 65536, "8",
+                                               "rank-dad: most components a site sends per layer and step"};
+  static constexpr spec::IntegerParameter kIterations{"iterations", 1, 1000, "10",
+                                                      "rank-dad: power iterations per component"};
+  static constexpr spec::RealParameter kTolerance{
+      "tolerance", 0, 1, "0.01",
+      "rank-dad: components whose singular value is at most this share of the largest are not sent"};
+};
 
 /// How one layer is shared.
 struct LayerPlan {

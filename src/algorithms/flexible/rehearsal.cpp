@@ -20,8 +20,9 @@ constexpr step::AlternativeSet kPassing = set(kDadPassing) | set(kEdadPassing);
 
 Rehearsal::Rehearsal(spec::RunSpec run, SharedFactorsOptions factors)
     : run_(std::move(run)),
-      by_(run_.parameters.at("policy") == "time" ? step::Choices::By::time : step::Choices::By::bytes),
-      lossy_(run_.parameters.at("lossy") == "true"),
+      by_(FlexibleParameters::kPolicy.of(run_.parameters) == Policy::time ? step::Choices::By::time
+                                                                          : step::Choices::By::bytes),
+      lossy_(FlexibleParameters::kLossy.of(run_.parameters)),
       factors_(std::move(factors)) {}
 
 step::Choices Rehearsal::choices(const TrainingStep& step) const {

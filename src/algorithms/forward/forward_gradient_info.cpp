@@ -6,15 +6,35 @@
 
 namespace dadsim::algorithms {
 namespace {
+constexpr auto kPerturb = spec::choice<ForwardGradient::Perturb>(
+    "perturb", {{"activity", ForwardGradient::Perturb::activity}, {"weight", ForwardGradient::Perturb::weight}},
+    "activity: pre-activations move, for every sample along a direction of its own (FG-A); weight: weights "
+    "move, along one direction per site (FG-W)");
+constexpr auto kLoss = spec::choice<bool>(
+    "loss", {{"global", false}, {"local", true}},
+    "global: the network's; local: every block has a linear classifier at its end, and learns from its "
+    "loss alone");
+constexpr spec::IntegerParameter kBlocks{
+    "blocks", 0, 1e6, "0",
+    "local losses: parts of the network with a loss each; 0: every hidden matrix, or residual layer, is "
+    "one"};
+constexpr spec::IntegerParameter kGroups{
+    "groups", 1, 65536, "1",
+    "local losses: groups of channels, each with a copy of its block's loss and a derivative of its own"};
+constexpr spec::IntegerParameter kDirections{"directions", 1, 10000, "1",
+                                                    "random directions per step, whose estimates are averaged"};
+constexpr auto kShare = spec::choice<bool>(
+    "share", {{"gradients", false}, {"ingredients", true}},
+    "gradients: sums of them; ingredients: what they are made of, the factors x and c u of every sample, "
+    "or with weights perturbed a seed and its scalars, from which all sites draw the directions again");
 
 ForwardGradient::Options forward_options(const spec::ParameterValues& values) {
-  return {.perturb =
-              values.at("perturb") == "weight" ? ForwardGradient::Perturb::weight : ForwardGradient::Perturb::activity,
-          .local = values.at("loss") == "local",
-          .blocks = std::stoll(values.at("blocks")),
-          .groups = std::stoll(values.at("groups")),
-          .directions = std::stoll(values.at("directions")),
-          .compact = values.at("share") == "ingredients"};
+  return {.perturb = kPerturb.of(values),
+          .local = kLoss.of(values),
+          .blocks = kBlocks.of(values),
+          .groups = kGroups.of(values),
+          .directions = kDirections.of(values),
+          .compact = kShare.of(values)};
 }
 
 }  // namespace
@@ -51,28 +71,7 @@ SynchronousMethod forward_gradient_method() {
            "seeds: 12 bytes a step and site\n"
            "8,000 digits of MNIST, test error: backpropagation 2.80 %, activities with 8 directions 4.05 %, with one "
            "4.95 %, weights 9.20 % (paper, 60,000 digits: 2.66, 3.24 and 9.25 %)",
-       .parameters =
-           {spec::choice_parameter(
-                "perturb", {"activity", "weight"},
-                "activity: pre-activations move, for every sample along a direction of its own (FG-A); weight: weights "
-                "move, along one direction per site (FG-W)"),
-            spec::choice_parameter(
-                "loss", {"global", "local"},
-                "global: the network's; local: every block has a linear classifier at its end, and learns from its "
-                "loss alone"),
-            spec::integer_parameter(
-                "blocks", 0, 1e6, "0",
-                "local losses: parts of the network with a loss each; 0: every hidden matrix, or residual layer, is "
-                "one"),
-            spec::integer_parameter(
-                "groups", 1, 65536, "1",
-                "local losses: groups of channels, each with a copy of its block's loss and a derivative of its own"),
-            spec::integer_parameter("directions", 1, 10000, "1",
-                                    "random directions per step, whose estimates are averaged"),
-            spec::choice_parameter(
-                "share", {"gradients", "ingredients"},
-                "gradients: sums of them; ingredients: what they are made of, the factors x and c u of every sample, "
-                "or with weights perturbed a seed and its scalars, from which all sites draw the directions again")},
+       .parameters = {kPerturb, kLoss, kBlocks, kGroups, kDirections, kShare},
        .check = [](const RunFacts& facts) -> RunFaults {
          if (facts.model == nullptr) return {};
          const ForwardGradient::Options options = forward_options(facts.run.parameters);

@@ -25,6 +25,9 @@ void Choco::run(OwnWeightsStep& step) {
 }
 
 SynchronousMethod choco_method() {
+  static constexpr spec::RealParameter kGamma{"gamma", 0, 2, "1",
+                                              "step of the averaging: 1 where nothing is compressed, less the more is "
+                                              "(published: 0.45 with signs, 0.0375 with the largest 1 %)"};
   return {
       {.name = "choco-sgd",
        .description =
@@ -43,18 +46,14 @@ SynchronousMethod choco_method() {
        .checks = "Average consensus of 8 sites in a ring, 100 × 100 normal numbers each, largest 50 entries: errors of "
                  "the paper's recursion at γ = 0.02, 0.01 and 0.005 (tests/algorithms/gossip/consensus_test.cpp)\n"
                  "The mean of the sites stays, to 1e-12 in double precision",
-       .parameters =
-           with_graph(GraphNeeds::undirected_fixed,
-                      {spec::real_parameter("gamma", 0, 2, "1",
-                                            "step of the averaging: 1 where nothing is compressed, less the more is "
-                                            "(published: 0.45 with signs, 0.0375 with the largest 1 %)")}),
+       .parameters = with_graph(GraphNeeds::undirected_fixed, {kGamma}),
        .sharing = Sharing::own_weights,
        .remembers = false,
        .check = graph_check(GraphNeeds::undirected_fixed),
        // x̂ of its own, the sum of those of its neighbours, and a message.
        .state = [](const spec::ParameterValues&) { return estimate::AlgorithmState{3.0 * step::extent::parameters()}; },
        .remark = graph_remark},
-      [](const spec::RunSpec& run) { return std::make_unique<Choco>(std::stod(run.parameters.at("gamma"))); }};
+      [](const spec::RunSpec& run) { return std::make_unique<Choco>(kGamma.of(run.parameters)); }};
 }
 
 }  // namespace dadsim::algorithms

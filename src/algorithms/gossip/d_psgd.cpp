@@ -24,6 +24,10 @@ void DPsgd::run(OwnWeightsStep& step) {
 }
 
 SynchronousMethod d_psgd_method() {
+  static constexpr auto kOrder = spec::choice<DPsgd::Order>(
+      "order", {{"overlapped", DPsgd::Order::overlapped}, {"adapt-then-combine", DPsgd::Order::adapt_then_combine}},
+      "overlapped: weights travel beside the passes; adapt-then-combine: once the "
+      "gradients have been applied");
   return {
       {.name = "d-psgd",
        .description = "Every site has weights of its own and averages them with those of its neighbours in a graph.",
@@ -36,21 +40,14 @@ SynchronousMethod d_psgd_method() {
        .checks = "Distances to the mean on rings, tori and complete graphs equal their closed forms to 1e-6 "
                  "(tests/algorithms/gossip)\n"
                  "On the complete graph, adapt-then-combine equals gradient sharing to 2e-5",
-       .parameters = with_graph(
-           GraphNeeds::doubly_stochastic,
-           {spec::choice_parameter("order", {"overlapped", "adapt-then-combine"},
-                                   "overlapped: weights travel beside the passes; adapt-then-combine: once the "
-                                   "gradients have been applied")}),
+       .parameters = with_graph(GraphNeeds::doubly_stochastic, {kOrder}),
        .sharing = Sharing::own_weights,
        .remembers = false,
        .check = graph_check(GraphNeeds::doubly_stochastic),
        // Its own weights as they were sent, and a message of each neighbour.
        .state = [](const spec::ParameterValues&) { return estimate::AlgorithmState{2.0 * step::extent::parameters()}; },
        .remark = graph_remark},
-      [](const spec::RunSpec& run) {
-        return std::make_unique<DPsgd>(run.parameters.at("order") == "overlapped" ? DPsgd::Order::overlapped
-                                                                                  : DPsgd::Order::adapt_then_combine);
-      }};
+      [](const spec::RunSpec& run) { return std::make_unique<DPsgd>(kOrder.of(run.parameters)); }};
 }
 
 }  // namespace dadsim::algorithms

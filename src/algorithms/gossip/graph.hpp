@@ -24,5 +24,6 @@ Registry<GraphInfo>& graphs();
 
 /// A parameter `graph` with these as its choices.
 spec::ParameterSpec graph_parameter();
+inline constexpr spec::TextParameter kGraph{"graph"};
 
 }  // namespace dadsim::algorithms

@@ -195,6 +195,17 @@ void PowerGossip::run(OwnWeightsStep& step) {
 }
 
 SynchronousMethod power_gossip_method() {
+  static constexpr spec::IntegerParameter kRank{
+      "rank", 1, 65536, "1", "vectors of every edge and matrix, as far as it has as many rows and columns"};
+  static constexpr spec::IntegerParameter kIterations{"iterations", 1, 1000, "1",
+                                                      "power iterations, and messages, per step"};
+  static constexpr spec::RealParameter kGamma{
+      "gamma", 0, 2, "1",
+      "how far to move along what was found; nothing needs to be tuned at 1 (published runs on a "
+      "ring of 8: 1.308)"};
+  static constexpr auto kStart =
+      spec::choice<bool>("start", {{"warm", false}, {"random", true}},
+                         "warm: from the vectors of the iteration before; random: from vectors drawn anew");
   return {
       {.name = "power-gossip",
        .description =
@@ -212,17 +223,7 @@ SynchronousMethod power_gossip_method() {
        .checks = "Average consensus of 8 sites in a ring, 100 × 100 normal numbers each, rank 1: errors after 1000 and "
                  "3000 iterations, warm and from random vectors (tests/algorithms/gossip/consensus_test.cpp)\n"
                  "The mean of the sites stays, to 1e-12 in double precision",
-       .parameters = with_graph(
-           GraphNeeds::undirected,
-           {spec::integer_parameter("rank", 1, 65536, "1",
-                                    "vectors of every edge and matrix, as far as it has as many rows and columns"),
-            spec::integer_parameter("iterations", 1, 1000, "1", "power iterations, and messages, per step"),
-            spec::real_parameter(
-                "gamma", 0, 2, "1",
-                "how far to move along what was found; nothing needs to be tuned at 1 (published runs on a "
-                "ring of 8: 1.308)"),
-            spec::choice_parameter("start", {"warm", "random"},
-                                   "warm: from the vectors of the iteration before; random: from vectors drawn anew")}),
+       .parameters = with_graph(GraphNeeds::undirected, {kRank, kIterations, kGamma, kStart}),
        .sharing = Sharing::own_weights,
        .remembers = false,
        .check = graph_check(GraphNeeds::undirected),
@@ -233,13 +234,13 @@ SynchronousMethod power_gossip_method() {
              return estimate::AlgorithmState{
                  step::extent::parameters() +
                      2.0 * step::extent::matrix_rank(0) * (step::extent::in() + step::extent::out()),
-                 static_cast<std::int32_t>(std::stoll(values.at("rank")))};
+                 static_cast<std::int32_t>(kRank.of(values))};
            },
        .remark = graph_remark},
       [](const spec::RunSpec& run) {
         return std::make_unique<PowerGossip>(
-            PowerGossip::Options{std::stoll(run.parameters.at("rank")), std::stoll(run.parameters.at("iterations")),
-                                 std::stod(run.parameters.at("gamma")), run.parameters.at("start") == "random"});
+            PowerGossip::Options{kRank.of(run.parameters), kIterations.of(run.parameters), kGamma.of(run.parameters),
+                                 kStart.of(run.parameters)});
       }};
 }
 

@@ -170,15 +170,29 @@ void SparsePush::merge(OwnWeightsStep& step) {
 
 namespace {
 
+constexpr auto kForm = spec::choice<SparsePush::Form>(
+    "form", {{"replicas", SparsePush::Form::replicas}, {"shared-mask", SparsePush::Form::shared_mask}},
+    "replicas: the largest entries of what neighbours do not know yet; shared-mask: a run of "
+    "entries that all draw alike, for graphs that vary");
+constexpr spec::RealParameter kPushedFraction{
+    "fraction", 1e-6, 1, "0.01", "share of the entries of every matrix with its biases that a site sends, rounded up"};
+constexpr spec::RealParameter kPushGamma{
+    "gamma", 0, 1, "0",
+    "step of the averaging, of replicas; 0: twice the fraction, or 0.31 fraction^0.4 if "
+    "that is more and all sites have equal degrees"};
+constexpr spec::IntegerParameter kDenseSteps{"dense-steps", 0, 1e9, "0",
+                                                    "steps at the beginning in which everything is sent"};
+constexpr auto kMerge = spec::choice<bool>(
+    "merge", {{"end", true}, {"never", false}}, "end: the last step of the budget ends with an average over all sites");
 RunFaults sparse_push_faults(const RunFacts& facts) {
   const spec::ParameterValues& values = facts.run.parameters;
-  const std::string& graph = values.at("graph");
-  if (values.at("form") == "replicas" && (graph == "one-peer-exponential" || graph == "matchings")) {
+  const std::string& graph = kGraph.of(values);
+  if (kForm.of(values) == SparsePush::Form::replicas && (graph == "one-peer-exponential" || graph == "matchings")) {
     return {Fault{"with form=\"replicas\" a site that keeps a replica has to hear all that is sent, and the graph '" +
                       graph + "' changes from step to step",
                   "form=\"shared-mask\", or a graph that stays the same"}};
   }
-  if (values.at("form") == "shared-mask" && std::stod(values.at("gamma")) != 0) {
+  if (kForm.of(values) == SparsePush::Form::shared_mask && kPushGamma.of(values) != 0) {
     return {Fault{"gamma means nothing to form=\"shared-mask\"", "leave it out"}};
   }
   return graph_faults(GraphNeeds::nothing, facts);
@@ -208,21 +222,8 @@ SynchronousMethod sparse_push_method() {
            "Quadratics that differ from site to site on a directed graph whose degrees differ: learns at a γ in "
            "proportion to the fraction, diverges at too large a one, and the average at the end undoes nearly all "
            "that sparsity has cost (tests/algorithms/gossip/sparse_push_test.cpp)",
-       .parameters = with_graph(
-           GraphNeeds::nothing,
-           {spec::choice_parameter(
-                "form", {"replicas", "shared-mask"},
-                "replicas: the largest entries of what neighbours do not know yet; shared-mask: a run of "
-                "entries that all draw alike, for graphs that vary"),
-            spec::real_parameter("fraction", 1e-6, 1, "0.01",
-                                 "share of the entries of every matrix with its biases that a site sends, rounded up"),
-            spec::real_parameter("gamma", 0, 1, "0",
-                                 "step of the averaging, of replicas; 0: twice the fraction, or 0.31 fraction^0.4 if "
-                                 "that is more and all sites have equal degrees"),
-            spec::integer_parameter("dense-steps", 0, 1e9, "0", "steps at the beginning in which everything is sent"),
-            spec::choice_parameter("merge", {"end", "never"},
-                                   "end: the last step of the budget ends with an average over all sites")},
-           "exponential"),
+       .parameters =
+           with_graph(GraphNeeds::nothing, {kForm, kPushedFraction, kPushGamma, kDenseSteps, kMerge}, "exponential"),
        .sharing = Sharing::own_weights,
        .remembers = false,
        .check = sparse_push_faults,
@@ -230,18 +231,16 @@ SynchronousMethod sparse_push_method() {
        // x beside z; x̂ of its own and the sum of those it hears, or weights of its coordinates.
        .state =
            [](const spec::ParameterValues& values) {
-             const double kept = values.at("form") == "replicas" ? 3.0 : 2.0;
+             const double kept = kForm.of(values) == SparsePush::Form::replicas ? 3.0 : 2.0;
              return estimate::AlgorithmState{kept * step::extent::parameters()};
            },
        .remark = graph_remark},
       [](const spec::RunSpec& run) {
-        return std::make_unique<SparsePush>(
-            SparsePush::Options{.form = run.parameters.at("form") == "replicas" ? SparsePush::Form::replicas
-                                                                                : SparsePush::Form::shared_mask,
-                                .fraction = std::stod(run.parameters.at("fraction")),
-                                .gamma = std::stod(run.parameters.at("gamma")),
-                                .dense_steps = std::stoll(run.parameters.at("dense-steps")),
-                                .merge = run.parameters.at("merge") == "end"});
+        return std::make_unique<SparsePush>(SparsePush::Options{.form = kForm.of(run.parameters),
+                                                                .fraction = kPushedFraction.of(run.parameters),
+                                                                .gamma = kPushGamma.of(run.parameters),
+                                                                .dense_steps = kDenseSteps.of(run.parameters),
+                                                                .merge = kMerge.of(run.parameters)});
       }};
 }
 

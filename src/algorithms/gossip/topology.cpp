@@ -17,6 +17,10 @@
 namespace dadsim::algorithms {
 namespace {
 
+constexpr spec::TextParameter kEdges{"edges"};
+constexpr spec::RealParameter kProbability{"probability", 0, 1, "0.5",
+                                                  "of an edge between two sites, in the graph 'erdos-renyi'"};
+
 using Graphs = std::vector<step::Neighbours>;
 
 struct TopologyRequest {
@@ -81,7 +85,7 @@ Graphs star(const TopologyRequest& asked) {
 /// 1959); drawn again until all hang together.
 Graphs erdos_renyi(const TopologyRequest& asked) {
   constexpr std::uint32_t kMostDraws = 1000;
-  const double probability = std::stod(asked.parameters.at("probability"));
+  const double probability = kProbability.of(asked.parameters);
   for (std::uint32_t draw = 0; draw < kMostDraws; ++draw) {
     RandomStream random(asked.seed, Purpose::gossip_graph, 0, draw);
     boost::random::uniform_01<double> uniform;
@@ -128,7 +132,7 @@ Graphs matchings(const TopologyRequest& asked) {
 }
 
 Graphs from_file(const TopologyRequest& asked) {
-  return {read_graph_file(asked.parameters.at("edges"), asked.sites).graph};
+  return {read_graph_file(kEdges.of(asked.parameters), asked.sites).graph};
 }
 
 const std::vector<TopologyInfo>& topologies() {
@@ -169,7 +173,7 @@ bool can_do_with(GraphNeeds needs, bool undirected, bool regular, bool varies) {
 }
 
 Graphs graphs_of(const spec::ParameterValues& parameters, std::size_t sites, std::uint64_t seed) {
-  const std::string& name = parameters.at("graph");
+  const std::string& name = kGraph.of(parameters);
   const TopologyInfo* info = find_topology(name);
   Graphs period = info != nullptr ? info->make({parameters, sites, seed}) : Graphs{graphs().at(name).make(sites, seed)};
   if (!hangs_together(period))
@@ -211,8 +215,8 @@ std::vector<spec::ParameterSpec> graph_parameters(GraphNeeds needs, const std::s
   }
   return {
       graph,
-      spec::real_parameter("probability", 0, 1, "0.5", "of an edge between two sites, in the graph 'erdos-renyi'"),
-      {.name = "edges",
+      kProbability,
+      {.name = kEdges.name,
        .type = spec::ParameterSpec::Type::file,
        .minimum = 0,
        .maximum = 0,
@@ -233,12 +237,12 @@ RunFaults graph_faults(GraphNeeds needs, const RunFacts& facts) {
   const spec::ParameterValues& parameters = facts.run.parameters;
   const std::size_t sites = facts.sites;
   if (sites == 0) return {};
-  const std::string& name = parameters.at("graph");
-  if (name != "file" && !parameters.at("edges").empty()) {
+  const std::string& name = kGraph.of(parameters);
+  if (name != "file" && !kEdges.of(parameters).empty()) {
     return {Fault{fmt::format("edges=\"…\" means nothing to the graph '{}'", name), "graph=\"file\", or leave it out"}};
   }
   if (name == "erdos-renyi") {
-    const double probability = std::stod(parameters.at("probability"));
+    const double probability = kProbability.of(parameters);
     const auto n = static_cast<double>(sites);
     // The expected number of sites without a neighbour: with many the graph never hangs together.
     const double alone = sites > 1 ? n * std::pow(1 - probability, n - 1) : 0;
@@ -249,7 +253,7 @@ RunFaults graph_faults(GraphNeeds needs, const RunFacts& facts) {
     }
   }
   if (name != "file") return {};
-  if (parameters.at("edges").empty())
+  if (kEdges.of(parameters).empty())
     return {Fault{"the graph 'file' lacks edges=\"…\"", "the path of a list of edges"}};
   const Topology topology(parameters, sites, 0);
   if (can_do_with(needs, topology.undirected(), topology.regular(), false)) return {};
@@ -270,15 +274,15 @@ std::string graph_remark(const RunFacts& facts) {
   }
   const double each = static_cast<double>(edges) / static_cast<double>(facts.sites * topology.period());
   std::string text = fmt::format("{} graph of {} sites, {:.3g} neighbours each on average",
-                                 facts.run.parameters.at("graph"), facts.sites, each);
+                                 kGraph.of(facts.run.parameters), facts.sites, each);
   const std::string over = topology.varies() ? fmt::format(" of the product over {} steps", topology.period()) : "";
   if (topology.doubly_stochastic()) {
     text += fmt::format(", spectral gap{} {:.4f}", over, spectral_gap(period));
   } else if (facts.sites <= kMostForEigenvalues) {
     text += fmt::format(", spectral gap of its push-sum weights{} {:.4f}", over, push_gap(period));
   }
-  if (facts.run.parameters.at("graph") == "file") {
-    for (const std::string& note : read_graph_file(facts.run.parameters.at("edges"), facts.sites).notes)
+  if (kGraph.of(facts.run.parameters) == "file") {
+    for (const std::string& note : read_graph_file(kEdges.of(facts.run.parameters), facts.sites).notes)
       text += "; " + note;
   }
   return text;

@@ -41,11 +41,4 @@ void add_table_rows(TrainingStep& step, std::size_t l, const Rows& rows) {
   }
 }
 
-spec::ParameterSpec tables_parameter() {
-  return spec::choice_parameter(
-      "tables", {"sum", "rows"},
-      "sum: the gradients of tables of embeddings are summed as they are; rows: sites share the symbols that "
-      "they have read and the gradients of what they read, N(p + 1) numbers of a table of any length");
-}
-
 }  // namespace dadsim::algorithms

@@ -18,7 +18,10 @@ Pending<Rows> share_table_rows(TrainingStep& step, std::size_t l);
 /// The gradient of table l: the rows of each symbol added up.
 void add_table_rows(TrainingStep& step, std::size_t l, const Rows& rows);
 
-/// The parameter `tables` of algorithms that offer it: sum | rows.
-spec::ParameterSpec tables_parameter();
+/// The parameter of algorithms that offer both: whether tables go by their rows.
+inline constexpr auto kTables = spec::choice<bool>(
+    "tables", {{"sum", false}, {"rows", true}},
+    "sum: the gradients of tables of embeddings are summed as they are; rows: sites share the symbols that "
+    "they have read and the gradients of what they read, N(p + 1) numbers of a table of any length");
 
 }  // namespace dadsim::algorithms

@@ -101,17 +101,18 @@ void Lsg::applied(TrainingStep& step, std::size_t l, const models::Matrix& gradi
 }
 
 SynchronousMethod lsg_method() {
-  std::vector<spec::ParameterSpec> parameters = rgp_parameters();
-  parameters.push_back(spec::real_parameter("density", 1e-6, 1, "0.25",
-                                            "share of the numbers of every matrix's carriers that is released"));
-  parameters.push_back(
-      spec::choice_parameter("mask", {"random", "magnitude", "synflow"},
-                             "which: drawn anew in every step; the largest of the noisy gradients so far; "
-                             "those through which most would flow"));
-  parameters.push_back(
-      spec::real_parameter("memory", 0, 1, "0.9",
-                           "magnitude: what is left of the noisy gradients after each step; 0: the last one "
-                           "alone; 1: all of them"));
+  static constexpr spec::RealParameter kDensity{"density", 1e-6, 1, "0.25",
+                                                "share of the numbers of every matrix's carriers that is released"};
+  static constexpr auto kMask = spec::choice<Lsg::Rule>(
+      "mask", {{"random", Lsg::Rule::random}, {"magnitude", Lsg::Rule::magnitude}, {"synflow", Lsg::Rule::synflow}},
+      "which: drawn anew in every step; the largest of the noisy gradients so far; "
+      "those through which most would flow");
+  static constexpr spec::RealParameter kMemory{
+      "memory", 0, 1, "0.9",
+      "magnitude: what is left of the noisy gradients after each step; 0: the last one "
+      "alone; 1: all of them"};
+  parameters.push_back(kMask);
+  parameters.push_back(kMemory);
   return as_private(
       {{.name = "lsg",
         .description = "RGP of which sites share but some of the numbers, so that noise is added to few.",
@@ -131,7 +132,7 @@ SynchronousMethod lsg_method() {
         .checks = "without clipping, noise and mask it is the pooled gradient: to 2e-7\n"
                   "as many numbers as are kept are released, and have noise; clipping as of dp-sgd\n"
                   "accuracy over |S| at one ε on MNIST: a plateau, docs/private.md",
-        .parameters = std::move(parameters),
+        .parameters = {Rgp::kRank, Rgp::kWarmUp, kDensity, kMask, kMemory},
         .lossless = {{"rank", "65536"}, {"density", "1"}},
         // As rgp, and the history.
         .state =
@@ -139,16 +140,13 @@ SynchronousMethod lsg_method() {
               using namespace step::extent;  // NOLINT(google-build-using-namespace): a formula
               return estimate::AlgorithmState{
                   2.0 * in() * out() + matrix_rank(0) * (2.0 * (in() + out()) + 2.0 * rows()),
-                  static_cast<std::int32_t>(std::stoll(values.at("rank")))};
+                  static_cast<std::int32_t>(Rgp::kRank.of(values))};
             }},
        [](const spec::RunSpec& run) {
-         const std::string& mask = run.parameters.at("mask");
          return std::make_unique<Lsg>(privacy_options(run.parameters), rgp_options(run.parameters),
-                                      Lsg::Sparsity{.density = std::stod(run.parameters.at("density")),
-                                                    .rule = mask == "random"    ? Lsg::Rule::random
-                                                            : mask == "synflow" ? Lsg::Rule::synflow
-                                                                                : Lsg::Rule::magnitude,
-                                                    .memory = std::stod(run.parameters.at("memory"))});
+                                      Lsg::Sparsity{.density = kDensity.of(run.parameters),
+                                                    .rule = kMask.of(run.parameters),
+                                                    .memory = kMemory.of(run.parameters)});
        }});
 }
 

@@ -11,6 +11,18 @@
 
 namespace dadsim::algorithms {
 namespace {
+constexpr spec::RealParameter kClip{"clip", 1e-9, 1e30, "1",
+                                           "norm C that the gradient of an example has at most"};
+constexpr spec::RealParameter kNoiseMultiplier{
+    "noise-multiplier", 0, 1e6, "1",
+    "σ: the deviation of the noise in units of C; 0: none; means nothing beside epsilon"};
+constexpr spec::RealParameter kEpsilon{
+    "epsilon", 0, 1e6, "0", "ε to be spent in all steps of the run, from which σ follows; 0: noise-multiplier says it"};
+constexpr spec::RealParameter kDelta{"delta", 1e-300, 0.5, "1e-5", "δ at which ε is spent"};
+constexpr auto kNoise = spec::choice<NoiseBy>(
+    "noise", {{"local", NoiseBy::sites_together}, {"central", NoiseBy::aggregator}, {"per-site", NoiseBy::each_site}},
+    "local: every site adds its share, so that the sum has the noise; central: the aggregator "
+    "adds it to the sum; per-site: every site adds all of it, so that its messages have it");
 
 std::string whom_it_protects_from(NoiseBy noise, std::size_t sites) {
   switch (noise) {
@@ -94,28 +106,14 @@ RunFaults privacy_faults(const RunFacts& facts) {
 
 }  // namespace
 
-std::vector<spec::ParameterSpec> privacy_parameters() {
-  return {
-      spec::real_parameter("clip", 1e-9, 1e30, "1", "norm C that the gradient of an example has at most"),
-      spec::real_parameter("noise-multiplier", 0, 1e6, "1",
-                           "σ: the deviation of the noise in units of C; 0: none; means nothing beside epsilon"),
-      spec::real_parameter("epsilon", 0, 1e6, "0",
-                           "ε to be spent in all steps of the run, from which σ follows; 0: noise-multiplier says it"),
-      spec::real_parameter("delta", 1e-300, 0.5, "1e-5", "δ at which ε is spent"),
-      spec::choice_parameter("noise", {"local", "central", "per-site"},
-                             "local: every site adds its share, so that the sum has the noise; central: the aggregator "
-                             "adds it to the sum; per-site: every site adds all of it, so that its messages have it")};
-}
+std::vector<spec::ParameterSpec> privacy_parameters() { return {kClip, kNoiseMultiplier, kEpsilon, kDelta, kNoise}; }
 
 PrivacyOptions privacy_options(const spec::ParameterValues& values) {
-  const std::string& noise = values.at("noise");
-  return {.clip = std::stod(values.at("clip")),
-          .noise_multiplier = std::stod(values.at("noise-multiplier")),
-          .epsilon = std::stod(values.at("epsilon")),
-          .delta = std::stod(values.at("delta")),
-          .noise = noise == "central"    ? NoiseBy::aggregator
-                   : noise == "per-site" ? NoiseBy::each_site
-                                         : NoiseBy::sites_together};
+  return {.clip = kClip.of(values),
+          .noise_multiplier = kNoiseMultiplier.of(values),
+          .epsilon = kEpsilon.of(values),
+          .delta = kDelta.of(values),
+          .noise = kNoise.of(values)};
 }
 
 double noise_multiplier_of(const PrivacyOptions& options, const RunContext& run) {

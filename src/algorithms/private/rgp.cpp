@@ -191,16 +191,8 @@ void Rgp::run(TrainingStep& step) {
   step.backward([&](std::size_t l) { apply(step, l, released[l].wait()); });
 }
 
-std::vector<spec::ParameterSpec> rgp_parameters() {
-  return {spec::integer_parameter(
-              "rank", 1, 65536, "16",
-              "columns of the gradient carriers; a matrix that they would not make smaller is left as it is"),
-          spec::integer_parameter("warm-up", 0, 1e9, "0",
-                                  "steps whose carriers are those of the weights; behind them, of the update since")};
-}
-
 Rgp::Options rgp_options(const spec::ParameterValues& values) {
-  return {.rank = std::stoll(values.at("rank")), .warm_up = std::stoll(values.at("warm-up"))};
+  return {.rank = Rgp::kRank.of(values), .warm_up = Rgp::kWarmUp.of(values)};
 }
 
 SynchronousMethod rgp_method() {
@@ -222,14 +214,14 @@ SynchronousMethod rgp_method() {
         .checks = "without clipping and noise it is the gradient projected onto the tangent space at L Rᵀ: to 1e-5\n"
                   "the projection is one, and orthogonal: to 1e-5\n"
                   "clipping and noise as of dp-sgd",
-        .parameters = rgp_parameters(),
+        .parameters = {Rgp::kRank, Rgp::kWarmUp},
         .lossless = {{"rank", "65536"}},
         // The weights at the end of the warm-up, the carriers, and the rows of A and Δ in r columns.
         .state =
             [](const spec::ParameterValues& values) {
               using namespace step::extent;  // NOLINT(google-build-using-namespace): a formula
               return estimate::AlgorithmState{in() * out() + matrix_rank(0) * (in() + out() + 2.0 * rows()),
-                                              static_cast<std::int32_t>(std::stoll(values.at("rank")))};
+                                              static_cast<std::int32_t>(Rgp::kRank.of(values))};
             }},
        [](const spec::RunSpec& run) {
          return std::make_unique<Rgp>(privacy_options(run.parameters), rgp_options(run.parameters));

@@ -30,6 +30,12 @@ struct Mask {
 /// and released with their matrix.
 class Rgp : public Algorithm {
  public:
+  static constexpr spec::IntegerParameter kRank{
+      "rank", 1, 65536, "16",
+      "columns of the gradient carriers; a matrix that they would not make smaller is left as it is"};
+  static constexpr spec::IntegerParameter kWarmUp{
+      "warm-up", 0, 1e9, "0", "steps whose carriers are those of the weights; behind them, of the update since"};
+
   struct Options {
     std::int64_t rank = 16;
     std::int64_t warm_up = 0;  ///< steps; the first after them has no update behind it, and takes W too
@@ -68,8 +74,6 @@ class Rgp : public Algorithm {
   step::Expression rank_;      ///< r of this step, in symbols
   step::Expression low_rank_;  ///< 1 where carriers make a matrix's gradient smaller, 0 elsewhere
 };
-
-std::vector<spec::ParameterSpec> rgp_parameters();
 Rgp::Options rgp_options(const spec::ParameterValues& values);
 
 SynchronousMethod rgp_method();

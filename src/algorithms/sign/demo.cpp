@@ -187,6 +187,14 @@ void DeMo::run(TrainingStep& step) {
 }
 
 SynchronousMethod demo_method() {
+  static constexpr spec::IntegerParameter kKept{"kept", 1, 4096, "32",
+                                                "k: coefficients of every chunk that a site sends"};
+  static constexpr spec::IntegerParameter kChunk{
+      "chunk", 1, 256, "64", "s: chunks are as high and as wide as the largest divisors of the matrix up to it"};
+  static constexpr spec::FloatParameter kDecay{"decay", 0, 1, "0.999", "β of the momentum"};
+  static constexpr auto kPacking =
+      spec::choice<bool>("packing", {{"wide", false}, {"packed", true}},
+                         "wide: fp32 and int32 of each coefficient; packed: bf16 and 16 bits");
   return {
       {.name = "demo",
        .description =
@@ -210,14 +218,7 @@ SynchronousMethod demo_method() {
            "all coefficients kept: the sign of the gradient, and δ is nothing after every step (1e-6)\n"
            "128 bytes, packed, for a chunk of 64 × 64: 128 times fewer than fp32\n"
            "digits at four sites, 1000 samples, ten epochs: 84.4 %, packed too, where SGD reaches 83.8 %",
-       .parameters = {spec::integer_parameter("kept", 1, 4096, "32",
-                                              "k: coefficients of every chunk that a site sends"),
-                      spec::integer_parameter(
-                          "chunk", 1, 256, "64",
-                          "s: chunks are as high and as wide as the largest divisors of the matrix up to it"),
-                      spec::real_parameter("decay", 0, 1, "0.999", "β of the momentum"),
-                      spec::choice_parameter("packing", {"wide", "packed"},
-                                             "wide: fp32 and int32 of each coefficient; packed: bf16 and 16 bits")},
+       .parameters = {kKept, kChunk, kDecay, kPacking},
        .compresses = false,
        .optimizer = Needs::plain_sgd,
        .applies_signs = true,
@@ -227,10 +228,10 @@ SynchronousMethod demo_method() {
              return estimate::AlgorithmState{step::extent::in_with_bias() * step::extent::out(), 0, true};
            }},
       [](const spec::RunSpec& run) {
-        return std::make_unique<DeMo>(DeMo::Options{.decay = std::stof(run.parameters.at("decay")),
-                                                    .kept = std::stoll(run.parameters.at("kept")),
-                                                    .chunk = std::stoll(run.parameters.at("chunk")),
-                                                    .packed = run.parameters.at("packing") == "packed"});
+        return std::make_unique<DeMo>(DeMo::Options{.decay = kDecay.of(run.parameters),
+                                                    .kept = kKept.of(run.parameters),
+                                                    .chunk = kChunk.of(run.parameters),
+                                                    .packed = kPacking.of(run.parameters)});
       }};
 }
 

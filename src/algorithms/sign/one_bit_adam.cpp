@@ -269,6 +269,10 @@ void OneBitAdam::run(TrainingStep& step) {
 }
 
 SynchronousMethod one_bit_adam_method() {
+  static constexpr spec::RealParameter kWarmUpShare{
+      "warm-up-share", 0, 1, "0.2", "T as a share of the steps that the run may take (the paper: 15 to 25 %)"};
+  static constexpr spec::IntegerParameter kWarmUpSteps{"warm-up-steps", 0, 1e9, "0",
+                                                       "T itself; 0: the share of the steps says it"};
   return {
       {.name = "one-bit-adam",
        .description = "Adam at first; then its variance stays as it is, and sites exchange the signs of its momentum "
@@ -292,10 +296,7 @@ SynchronousMethod one_bit_adam_method() {
            "to five sites, one of them without rows\n"
            "the step against v of Adam, to 1e-5; what had no gradient stays where it is\n"
            "digits at four sites, 1000 samples, ten epochs: 85.0 % where Adam reaches 85.6 %",
-       .parameters = {spec::real_parameter("warm-up-share", 0, 1, "0.2",
-                                           "T as a share of the steps that the run may take (the paper: 15 to 25 %)"),
-                      spec::integer_parameter("warm-up-steps", 0, 1e9, "0",
-                                              "T itself; 0: the share of the steps says it")},
+       .parameters = {kWarmUpShare, kWarmUpSteps},
        .compresses = false,
        .optimizer = Needs::adam,
        .lossless = {{"warm-up-share", "1"}},
@@ -307,9 +308,8 @@ SynchronousMethod one_bit_adam_method() {
                                              0, true};
            }},
       [](const spec::RunSpec& run) {
-        return std::make_unique<OneBitAdam>(
-            OneBitAdam::Options{.warm_up_share = std::stod(run.parameters.at("warm-up-share")),
-                                .warm_up_steps = std::stoll(run.parameters.at("warm-up-steps"))});
+        return std::make_unique<OneBitAdam>(OneBitAdam::Options{.warm_up_share = kWarmUpShare.of(run.parameters),
+                                                                .warm_up_steps = kWarmUpSteps.of(run.parameters)});
       }};
 }
 

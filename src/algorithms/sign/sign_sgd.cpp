@@ -147,6 +147,14 @@ void SignSgd::run(TrainingStep& step) {
 }
 
 SynchronousMethod sign_sgd_method() {
+  static constexpr spec::FloatParameter kMomentum{"momentum", 0, 0.9999, "0",
+                                                  "β of every site's own momentum: 0 is signSGD, 0.9 Signum"};
+  static constexpr auto kZeros = spec::choice<SignSgd::Zeros>(
+      "zeros",
+      {{"random", SignSgd::Zeros::random}, {"plus", SignSgd::Zeros::plus}, {"abstain", SignSgd::Zeros::abstain}},
+      "random: one bit, where a zero votes and a tie falls at random; plus: one bit, "
+      "where both are +1; abstain: two bits, where a zero has no vote and a tie moves "
+      "nothing");
   return {
       {.name = "sign-sgd",
        .description = "Sites vote with the signs of their gradients, and all step the way of the majority.",
@@ -167,28 +175,19 @@ SynchronousMethod sign_sgd_method() {
            "messages of one and two bits a number, as long as they say\n"
            "digits at four sites, 1000 samples, ten epochs: 82.0 % (Signum 84.8 %) where SGD reaches 83.8 %; 75.8 % "
            "where zeros and ties are always +1",
-       .parameters = {spec::real_parameter("momentum", 0, 0.9999, "0",
-                                           "β of every site's own momentum: 0 is signSGD, 0.9 Signum"),
-                      spec::choice_parameter(
-                          "zeros", {"random", "plus", "abstain"},
-                          "random: one bit, where a zero votes and a tie falls at random; plus: one bit, "
-                          "where both are +1; abstain: two bits, where a zero has no vote and a tie moves "
-                          "nothing")},
+       .parameters = {kMomentum, kZeros},
        .compresses = false,
        .optimizer = Needs::plain_sgd,
        .applies_signs = true,
        .state =
            [](const spec::ParameterValues& values) {
-             const bool momentum = std::stof(values.at("momentum")) > 0;
+             const bool momentum = kMomentum.of(values) > 0;
              return estimate::AlgorithmState{
                  momentum ? step::extent::in_with_bias() * step::extent::out() : step::Expression(), 0, true};
            }},
       [](const spec::RunSpec& run) {
-        const std::string& zeros = run.parameters.at("zeros");
-        return std::make_unique<SignSgd>(SignSgd::Options{.momentum = std::stof(run.parameters.at("momentum")),
-                                                          .zeros = zeros == "random" ? SignSgd::Zeros::random
-                                                                   : zeros == "plus" ? SignSgd::Zeros::plus
-                                                                                     : SignSgd::Zeros::abstain});
+        return std::make_unique<SignSgd>(
+            SignSgd::Options{.momentum = kMomentum.of(run.parameters), .zeros = kZeros.of(run.parameters)});
       }};
 }
 
