@@ -35,6 +35,16 @@ Gradients PowerSgd::gradients_of_sites(TrainingStep& step, std::size_t l, models
 
 namespace {
 
+/// What is under way for one matrix in a step.
+struct UnderWay {
+  Gradients gradients;                      ///< G_s, out × in
+  models::Matrix own_beside;                ///< biases, and the matrix itself where it is not compressed
+  std::vector<models::Matrix> projections;  ///< P_s, out × r
+  models::Matrix columns;                   ///< P̂, out × r
+  models::Matrix rest;                      ///< what was sent beside P, of all sites
+  Pending<models::Matrix> beside, p, q;
+};
+
 /// Behind the biases, row by row; linear in the rows of the sites, and so summed over them already.
 void append_weights(const Gradients& of_sites, models::Matrix& beside) {
   const Eigen::Index before = beside.rows();
@@ -56,122 +66,58 @@ void PowerSgd::run(TrainingStep& step) {
   layers_.resize(step.matrices());
   const SubspaceOptions options{options_.rank, options_.start == Start::random, options_.least_compression};
   Exchange& exchange = step.exchange();
-  std::vector<Gradients> gradients(step.matrices());
-  std::vector<models::Matrix> own_beside(step.matrices());
-  std::vector<Pending<models::Matrix>> beside(step.matrices()), p(step.matrices()), q(step.matrices());
+  std::vector<UnderWay> matrices(step.matrices());
   const step::Expression r = matrix_rank(step.recorder().add_slot({static_cast<std::int32_t>(options_.rank)}));
   const step::Expression compressed = options.compresses(r);  // 0 or 1
   const auto is_compressed = [&](std::size_t l) {
     return options.compresses(step.weights(l).in(), step.weights(l).out());
   };
 
-  // Bucket by bucket beside the backward pass, as in the communication hook of PyTorch's DistributedDataParallel.
   step.forward();
   step.backward_with_embeddings([&](std::size_t l) {
-    gradients[l] = gradients_of_sites(step, l, own_beside[l]);
-    if (!is_compressed(l)) append_weights(gradients[l], own_beside[l]);
+    UnderWay& m = matrices[l];
+    m.gradients = gradients_of_sites(step, l, m.own_beside);  // G_s
+    if (!is_compressed(l)) append_weights(m.gradients, m.own_beside);
     step.backpropagate(l);
   });
-  std::vector<std::vector<models::Matrix>> projections(step.matrices());
-  const auto send_p = [&](std::size_t l) { p[l] = exchange.sum(compressed * r * out(), std::move(projections[l])); };
+  // Bucket by bucket beside the backward pass, as in the communication hook of PyTorch's DistributedDataParallel. The
+  // numbers are those of the lines in power_sgd.hpp.
+  const auto sum_p = [&](std::size_t l) {
+    matrices[l].p = exchange.sum(compressed * r * out(), std::move(matrices[l].projections));
+  };
   step.stage_of_buckets([&](std::size_t l) {
-    projections[l] = project(step, l, std::move(gradients[l]), layers_[l], options, r);
-    beside[l] =
-        exchange.sum_as_it_is(beside_matrix() + (1.0 - compressed) * weights_of_matrix(), std::move(own_beside[l]));
-    if (options_.rounds == Rounds::two) send_p(l);
+    UnderWay& m = matrices[l];
+    // (1) M_s = G_s + E_s, and (2) P_s = M_s Q.
+    m.projections = project(step, l, std::move(m.gradients), layers_[l], options, r);
+    m.beside =
+        exchange.sum_as_it_is(beside_matrix() + (1.0 - compressed) * weights_of_matrix(), std::move(m.own_beside));
+    // (2) P = Σ_s P_s.
+    if (options_.rounds == Rounds::two) sum_p(l);
   });
-  std::vector<models::Matrix> rest(step.matrices());
   if (options_.rounds == Rounds::three) {
     step.stage_of_buckets([&](std::size_t l) {
-      rest[l] = std::move(beside[l].wait());
-      send_p(l);
+      matrices[l].rest = std::move(matrices[l].beside.wait());
+      sum_p(l);
     });
   }
-  std::vector<models::Matrix> columns(step.matrices());  // P̂
   step.stage_of_buckets([&](std::size_t l) {
-    columns[l] = std::move(p[l].wait());
-    q[l] = exchange.sum(compressed * r * in(), project_back(step, columns[l], layers_[l], options, r));
+    UnderWay& m = matrices[l];
+    m.columns = std::move(m.p.wait());
+    // (3) P̂ = orthonormalise(P), and (4) Q = Σ_s M_sᵀ P̂.
+    m.q = exchange.sum(compressed * r * in(), project_back(step, m.columns, layers_[l], options, r));
   });
   step.stage_of_buckets([&](std::size_t l) {
+    UnderWay& m = matrices[l];
     models::LayerGradient& gradient = step.gradient(l);
-    layers_[l].basis = std::move(q[l].wait());
-    gradient.weight = reconstruct(step, columns[l], layers_[l], options, r);
-    if (options_.rounds == Rounds::two) rest[l] = std::move(beside[l].wait());
-    gradient.bias = rest[l].topRows(step.weights(l).bias.size()).reshaped();
+    layers_[l].basis = std::move(m.q.wait());
+    // (5) G = P̂ Qᵀ, and (6) E_s = M_s less its share of that.
+    gradient.weight = reconstruct(step, m.columns, layers_[l], options, r);
+    if (options_.rounds == Rounds::two) m.rest = std::move(m.beside.wait());
+    gradient.bias = m.rest.topRows(step.weights(l).bias.size()).reshaped();
     if (is_compressed(l)) return;
-    gradient.weight = rest[l]
-                          .bottomRows(rest[l].rows() - gradient.bias.size())
+    gradient.weight = m.rest.bottomRows(m.rest.rows() - gradient.bias.size())
                           .reshaped<Eigen::RowMajor>(step.weights(l).out(), step.weights(l).in());
   });
-}
-
-SynchronousMethod power_sgd_method() {
-  static constexpr spec::IntegerParameter kRank{
-      "rank", 1, 65536, "2", "components of every matrix, as far as it has as many rows and columns"};
-  static constexpr auto kStart =
-      spec::choice<PowerSgd::Start>("start", {{"warm", PowerSgd::Start::warm}, {"random", PowerSgd::Start::random}},
-                                    "warm: from the directions of the step before; random: from directions drawn "
-                                    "anew in every step");
-  static constexpr spec::RealParameter kLeastCompression{
-      "least-compression", 0, 1e6, "2",
-      "a matrix is sent as it is unless that takes more than this many times as much "
-      "as P and Q; 2 is that of PyTorch's hook and the authors' library, the paper "
-      "compresses every matrix (0)"};
-  static constexpr auto kRounds =
-      spec::choice<PowerSgd::Rounds>("rounds", {{"two", PowerSgd::Rounds::two}, {"three", PowerSgd::Rounds::three}},
-                                     "two: what is not compressed travels beside P, as in the authors' program; three: "
-                                     "before it, and P waits for it, as in PyTorch's hook");
-  static constexpr spec::IntegerParameter kUncompressedSteps{
-      "uncompressed-steps", 0, 1e9, "0",
-      "steps of gradient sharing before the first that compresses; the paper has none, the hook of "
-      "PyTorch's DistributedDataParallel 1000 (10 in its first version)"};
-  return {
-      {.name = "power-sgd",
-       .description =
-           "Sites share one step of subspace iteration on the sum of their gradients and keep the error for the next "
-           "step.",
-       .source = "Vogels, Karimireddy, Jaggi, PowerSGD, NeurIPS 2019, arXiv 1905.13727",
-       .payload = "r(p + q), and the q biases",
-       .family = "low-rank",
-       .formula = "M_s = G_s + E_s\n"
-                  "P = orthonormal columns of Σ_s M_s Q\n"
-                  "Q = Σ_s M_sᵀ P\n"
-                  "G = P Qᵀ, E_s = M_s − G N_s ÷ ΣN",
-       .compute = "two products with r columns, Gram–Schmidt, and P Qᵀ",
-       .checks =
-           "The printed algorithm, site by site in double: to 2e-5 over 8 steps (tests/algorithms/power_sgd_test.cpp)\n"
-           "A gradient of rank r or less is exact at once\n"
-           "Bytes per epoch of Table 3: 4, 8, 14 MB and 25, 38, 64 MB, by running it "
-           "(tests/algorithms/power_sgd_bytes_test.cpp)",
-       .parameters = {kRank, kStart, kLeastCompression, kRounds, kUncompressedSteps},
-       .sums_in_buckets = true,
-       .lossless = {{"rank", "65536"}, {"least-compression", "0"}},
-       // Of the components of the gradient of all sites.
-       .reach =
-           [](const spec::ParameterValues& values) {
-             using namespace step::extent;  // NOLINT(google-build-using-namespace): the formulas read as in the papers
-             const step::Expression all = min({in(), delta_directions(), all_rows()});
-             const step::Expression rank = min({static_cast<double>(kRank.of(values)), in(), out()});
-             const SubspaceOptions options{.least_compression = kLeastCompression.of(values)};
-             const step::Expression compressed = options.compresses(rank);
-             return Reach{min({compressed * rank + (1.0 - compressed) * all, all}), all};
-           },
-       // The memory of the error, P and Q.
-       .state =
-           [](const spec::ParameterValues& values) {
-             return estimate::AlgorithmState{
-                 step::extent::in() * step::extent::out() +
-                     step::extent::matrix_rank(0) * (step::extent::in() + step::extent::out()),
-                 static_cast<std::int32_t>(kRank.of(values)), true};
-           }},
-      [](const spec::RunSpec& run) {
-        return std::make_unique<PowerSgd>(
-            PowerSgd::Options{.rank = kRank.of(run.parameters),
-                              .start = kStart.of(run.parameters),
-                              .least_compression = kLeastCompression.of(run.parameters),
-                              .rounds = kRounds.of(run.parameters),
-                              .uncompressed_steps = kUncompressedSteps.of(run.parameters)});
-      }};
 }
 
 }  // namespace dadsim::algorithms

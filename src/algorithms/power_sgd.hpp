@@ -10,10 +10,12 @@ namespace dadsim::algorithms {
 
 /// PowerSGD (Vogels, Karimireddy, Jaggi, NeurIPS 2019, algorithms 1 and 2). Per matrix, with M_s = G_s + E_s (out × in)
 /// the gradient of site s and the error that it has kept, both with the weight N_s ÷ ΣN, and r = min(rank, in, out):
-///     P = Σ_s M_s Q          (out × r)   first sum over sites; Q (in × r) is the same everywhere
-///     P̂ = orthonormalise(P)
-///     Q = Σ_s M_sᵀ P̂         (in × r)    second sum; the Q of the next step
-///     G ≈ P̂ Qᵀ, E_s = M_s − N_s ÷ ΣN · P̂ Qᵀ
+/// (1) M_s = G_s + E_s
+/// (2) P = Σ_s M_s Q          (out × r)   first sum over sites; Q (in × r) is the same everywhere
+/// (3) P̂ = orthonormalise(P)
+/// (4) Q = Σ_s M_sᵀ P̂         (in × r)    second sum; the Q of the next step
+/// (5) G ≈ P̂ Qᵀ
+/// (6) E_s = M_s − N_s ÷ ΣN · P̂ Qᵀ
 /// Sites with the same Q make one step of subspace iteration on the summed gradient, so that their directions fit each
 /// other and sums do for the exchange. What is no matrix (biases) is summed as it is.
 ///

@@ -173,7 +173,7 @@ TEST(OwnLayers, MistakesAreRefused) {
   const OwnProblem given;
   const models::Network network(given.data.shape, given.problem.model, 3);
   const auto first = [&](const spec::RunSpec& run) {
-    const std::vector<ShareFault> faults = faults_of_share(run, network);
+    const RunFaults faults = faults_of_share(run, network);
     return faults.empty() ? std::string() : faults.front().what;
   };
   EXPECT_EQ(first(own_run({{"fc1", "none"}}, "fc1")), "");

@@ -26,7 +26,7 @@ spec::ModelSpec three_layers() {
   return model;
 }
 
-std::vector<ShareFault> faults(const spec::RunSpec& run, const spec::ModelSpec& model,
+RunFaults faults(const spec::RunSpec& run, const spec::ModelSpec& model,
                                const spec::SampleShape& sample = {1, 1, 6}) {
   return faults_of_share(run, models::Network(sample, model, 1));
 }
@@ -45,7 +45,7 @@ TEST(FlexibleRules, TheFirstThatFitsDecides) {
 }
 
 TEST(FlexibleRules, WhatDecidesNothingIsRefused) {
-  const std::vector<ShareFault> found =
+  const RunFaults found =
       faults(flexible_run({{"conv*", "dad"}, {"*", "dad"}, {"fc1", "dad"}}), three_layers());
   ASSERT_EQ(found.size(), 2U);
   EXPECT_EQ(found[0].rule, 0);
@@ -57,7 +57,7 @@ TEST(FlexibleRules, WhatDecidesNothingIsRefused) {
 
 TEST(FlexibleRules, RowsThatCannotBeRecomputedAreRefused) {
   // The layer above shares its gradient; then it shares its rows at another pace.
-  std::vector<ShareFault> found = faults(flexible_run({{"fc1", "edad"}}), three_layers());
+  RunFaults found = faults(flexible_run({{"fc1", "edad"}}), three_layers());
   ASSERT_EQ(found.size(), 1U);
   EXPECT_NE(found[0].what.find("'fc2', which are not shared"), std::string::npos);
   found = faults(flexible_run({{"fc1", "edad"}, {"fc2", "dad", 2}}), three_layers());
@@ -75,7 +75,7 @@ TEST(FlexibleRules, RowsThatCannotBeRecomputedAreRefused) {
 }
 
 TEST(FlexibleRules, MeanNothingWhereLayersChoose) {
-  const std::vector<ShareFault> found = faults(flexible_run({{"fc1", "dad"}}, {{"policy", "bytes"}}), three_layers());
+  const RunFaults found = faults(flexible_run({{"fc1", "dad"}}, {{"policy", "bytes"}}), three_layers());
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0].rule, 0);
 }

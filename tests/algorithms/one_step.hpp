@@ -45,7 +45,7 @@ struct OneStep {
 
   OneStep(const std::string& algorithm, const Setup& setup) {
     const algorithms::SynchronousMethod& info = algorithms::algorithm_registry().at(algorithm);
-    spec::ParameterValues values = algorithms::default_parameters(info);
+    spec::ParameterValues values = methods::default_parameters(info);
     for (const auto& [name, value] : setup.parameters) values[name] = value;
 
     const spec::SampleShape sample = setup.model ? setup.sample : spec::SampleShape{1, 1, setup.widths.front()};

@@ -3,14 +3,6 @@
 #include <utility>
 
 namespace dadsim::algorithms {
-namespace {
-
-/// A gradient is added to what has come together.
-step::Work accumulation_work() {
-  return {.flops = step::extent::parameters(), .bytes_moved = 12.0 * step::extent::parameters(), .launches = 1.0};
-}
-
-}  // namespace
 
 SharedFactorsOptions factors_of(const spec::ParameterValues& values) {
   return {{.cap = FlexibleParameters::kCap.of(values),
@@ -45,25 +37,14 @@ void Flexible::run(TrainingStep& step) {
 
 void Flexible::share_gradient(TrainingStep& step, std::size_t l) {
   const TrainingStep::GradientOfSite own = step.site_gradients(l);
-  std::vector<models::LayerGradient>& before = backlog_[l].gradients;
-  if (plan_[l].every > 1) {
-    step.charge(step::Phase::add, step::Role::workers, {accumulation_work()});
-    const models::WeightsOf<float>& weights = step.weights(l);
-    if (before.empty()) {
-      before.assign(step.sites(), {models::Matrix::Zero(weights.out(), weights.in()),
-                                   models::Vector::Zero(weights.has_bias() ? weights.out() : 0)});
-    }
-    for (std::size_t site = 0; site < step.sites(); ++site) own(site, before[site]);
-  }
-  if (!sharing_[l].due) return;
   if (plan_[l].every == 1) {
     sharing_[l].sum = step.exchange().sum(own);
     return;
   }
-  sharing_[l].sum = step.exchange().sum([&](std::size_t site, models::LayerGradient& sum) {
-    sum.weight += before[site].weight;
-    sum.bias += before[site].bias;
-  });
+  GradientsOfSteps& before = backlog_[l].gradients;
+  before.add(step, l, own);
+  if (!sharing_[l].due) return;
+  sharing_[l].sum = step.exchange().sum(before.sum());
   before.clear();
 }
 

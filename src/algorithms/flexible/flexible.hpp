@@ -39,7 +39,7 @@ class Flexible final : public Algorithm {
   /// A layer that is not shared in every step.
   struct Backlog {
     RowsOfSteps rows;
-    std::vector<models::LayerGradient> gradients;  ///< per site
+    GradientsOfSteps gradients;
   };
   /// What is under way for a layer in this step.
   struct Sharing {

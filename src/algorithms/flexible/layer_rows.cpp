@@ -39,6 +39,24 @@ SiteRows RowsOfSteps::take(TrainingStep& step) {
           rows() + earlier_rows(step.recorder().add_earlier(earlier_))};
 }
 
+void GradientsOfSteps::add(TrainingStep& step, std::size_t l, const TrainingStep::GradientOfSite& own) {
+  step.charge(step::Phase::add, step::Role::workers,
+              {{.flops = parameters(), .bytes_moved = 12.0 * parameters(), .launches = 1.0}});
+  const models::WeightsOf<float>& weights = step.weights(l);
+  if (sites_.empty()) {
+    sites_.assign(step.sites(), {models::Matrix::Zero(weights.out(), weights.in()),
+                                 models::Vector::Zero(weights.has_bias() ? weights.out() : 0)});
+  }
+  for (std::size_t site = 0; site < step.sites(); ++site) own(site, sites_[site]);
+}
+
+TrainingStep::GradientOfSite GradientsOfSteps::sum() const {
+  return [this](std::size_t site, models::LayerGradient& sum) {
+    sum.weight += sites_[site].weight;
+    sum.bias += sites_[site].bias;
+  };
+}
+
 Pending<Rows> share_rows(TrainingStep& step, const SiteRows& own, bool with_deltas) {
   Contribution message{own.rows, {{in(), own.input}}};
   if (with_deltas) message.parts.push_back({out(), own.delta});

@@ -30,6 +30,20 @@ class RowsOfSteps {
   std::vector<std::int32_t> earlier_, last_;  ///< samples per site: of the steps before the last, and of the last
 };
 
+/// The gradients of one layer at every site, of the steps since they were last shared.
+class GradientsOfSteps {
+ public:
+  /// Adds this step's.
+  void add(TrainingStep& step, std::size_t l, const TrainingStep::GradientOfSite& own);
+  /// All of them, one site after the other.
+  TrainingStep::GradientOfSite sum() const;
+  /// Begins anew.
+  void clear() { sites_.clear(); }
+
+ private:
+  std::vector<models::LayerGradient> sites_;
+};
+
 /// Hands over A, and with it Δ where `with_deltas`: all sites' rows are everyone's.
 Pending<Rows> share_rows(TrainingStep& step, const SiteRows& own, bool with_deltas);
 

@@ -22,7 +22,7 @@ constexpr spec::IntegerParameter kGroups{
     "groups", 1, 65536, "1",
     "local losses: groups of channels, each with a copy of its block's loss and a derivative of its own"};
 constexpr spec::IntegerParameter kDirections{"directions", 1, 10000, "1",
-                                                    "random directions per step, whose estimates are averaged"};
+                                             "random directions per step, whose estimates are averaged"};
 constexpr auto kShare = spec::choice<bool>(
     "share", {{"gradients", false}, {"ingredients", true}},
     "gradients: sums of them; ingredients: what they are made of, the factors x and c u of every sample, "

@@ -162,4 +162,18 @@ step::Work scale_rows_work(const step::Expression& m) {
   return {.flops = rows() * m, .bytes_moved = cost::kFloatBytes * 2.0 * rows() * m, .launches = 1.0};
 }
 
+void ExampleNorms::add_layer(TrainingStep& step, std::size_t l) {
+  using namespace step::extent;  // NOLINT(google-build-using-namespace): the formulas read as in the paper
+  step.charge(step::Phase::weight_gradient, step::Role::workers, product_norm_work(out(), in()));
+  step.charge(step::Phase::weight_gradient, step::Role::workers, {times(bias(), sum_norm_work(out()))});
+  add_product(step.deltas(l), step.inputs(l));
+  if (step.weights(l).has_bias()) add_sum(step.deltas(l));
+}
+
+models::Matrix clipped_deltas(TrainingStep& step, std::size_t l, const models::Vector& factors) {
+  step.charge(step::Phase::weight_gradient, step::Role::workers, {scale_rows_work(step::extent::out())});
+  step.charge(step::Phase::weight_gradient, step::Role::workers, {cost::weight_gradient(cost::Span::own_rows)});
+  return scaled_rows(step.deltas(l), factors);
+}
+
 }  // namespace dadsim::algorithms

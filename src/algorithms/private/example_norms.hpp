@@ -19,6 +19,8 @@ class ExampleNorms {
   /// Adds ‖U_iᵀ V_i‖², where U (rows × m) and V (rows × n) have the same rows of A and Δ, T of them per example: as
   /// ⟨U_i U_iᵀ, V_i V_iᵀ⟩, or through U_iᵀ V_i where that takes fewer flops.
   void add_product(const models::ConstBlock& u, const models::ConstBlock& v);
+  /// Adds what layer l of a step has, and charges it.
+  void add_layer(TrainingStep& step, std::size_t l);
   /// Adds the norm of U_iᵀ V_i ⊙ S. `mask` is m × n, of zeros and ones.
   void add_masked_product(const models::ConstBlock& u, const models::ConstBlock& v, const models::Matrix& mask);
   /// Adds ‖Σ_rows U_i‖²: what a bias has of Δ.
@@ -37,6 +39,10 @@ class ExampleNorms {
 
 /// Rows of `rows` times the factor of their example.
 models::Matrix scaled_rows(const models::ConstBlock& rows, const models::Vector& factors);
+
+/// The Δ of layer l times the factor of their example, from which sites form sums of clipped gradients: charged with
+/// these.
+models::Matrix clipped_deltas(TrainingStep& step, std::size_t l, const models::Vector& factors);
 
 /// A computation that is made as often as `times` says: 0 or 1, by the layer.
 step::Work times(const step::Expression& times, const step::Work& work);

@@ -19,7 +19,7 @@ constexpr spec::RealParameter kNoiseMultiplier{
 constexpr spec::RealParameter kEpsilon{
     "epsilon", 0, 1e6, "0", "ε to be spent in all steps of the run, from which σ follows; 0: noise-multiplier says it"};
 constexpr spec::RealParameter kDelta{"delta", 1e-300, 0.5, "1e-5", "δ at which ε is spent"};
-constexpr auto kNoise = spec::choice<NoiseBy>(
+constexpr auto kNoiseBy = spec::choice<NoiseBy>(
     "noise", {{"local", NoiseBy::sites_together}, {"central", NoiseBy::aggregator}, {"per-site", NoiseBy::each_site}},
     "local: every site adds its share, so that the sum has the noise; central: the aggregator "
     "adds it to the sum; per-site: every site adds all of it, so that its messages have it");
@@ -106,14 +106,14 @@ RunFaults privacy_faults(const RunFacts& facts) {
 
 }  // namespace
 
-std::vector<spec::ParameterSpec> privacy_parameters() { return {kClip, kNoiseMultiplier, kEpsilon, kDelta, kNoise}; }
+std::vector<spec::ParameterSpec> privacy_parameters() { return {kClip, kNoiseMultiplier, kEpsilon, kDelta, kNoiseBy}; }
 
 PrivacyOptions privacy_options(const spec::ParameterValues& values) {
   return {.clip = kClip.of(values),
           .noise_multiplier = kNoiseMultiplier.of(values),
           .epsilon = kEpsilon.of(values),
           .delta = kDelta.of(values),
-          .noise = kNoise.of(values)};
+          .noise = kNoiseBy.of(values)};
 }
 
 double noise_multiplier_of(const PrivacyOptions& options, const RunContext& run) {

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "algorithms/algorithm.hpp"
+#include "algorithms/pieces/sign_votes.hpp"
 #include "models/network.hpp"
 
 namespace dadsim::algorithms {
@@ -20,31 +21,13 @@ namespace dadsim::algorithms {
 /// does not tell sites apart there, and its sign applied: published implementations vote on it like on anything else.
 class SignSgd final : public Algorithm {
  public:
-  /// What becomes of zeros and ties.
-  enum class Zeros {
-    random,  ///< one bit, drawn
-    plus,    ///< one bit, +1
-    abstain  ///< two bits
-  };
-  struct Options {
-    float momentum = 0;  ///< β
-    Zeros zeros = Zeros::random;
-  };
-
-  explicit SignSgd(Options options) : options_(options) {}
+  using Zeros = SignVotes::Zeros;
+  using Options = SignVotes::Options;
+  explicit SignSgd(Options options) : votes_(options) {}
   void run(TrainingStep& step) override;
 
  private:
-  /// The votes of site `site` on matrix l and its biases, row by row: codes as they are sent.
-  std::vector<std::uint32_t> votes(const TrainingStep& step, std::size_t l, std::size_t site,
-                                   models::LayerGradient own);
-  /// Per number of matrix l what a zero votes (`ties`: how a tie falls): the same at every site.
-  std::vector<std::uint32_t> coins(const TrainingStep& step, std::size_t l, std::size_t count, bool ties) const;
-  std::uint32_t code_of(float x, std::uint32_t coin) const;
-  std::int32_t vote_of(std::uint32_t code) const;
-
-  Options options_;
-  std::vector<std::vector<models::LayerGradient>> momentum_;  ///< per matrix and site
+  SignVotes votes_;
 };
 
 SynchronousMethod sign_sgd_method();

@@ -129,7 +129,8 @@ class Learner {
       const methods::MethodInfo* info = protocols::find_method(runs[i].algorithm);
       if (info == nullptr) continue;
       methods::RunFacts facts = facts_of(runs[i]);
-      if (facts.stand_in) facts.model = nullptr;  // rules are of the layers of another
+      // What depends on the network was asked when the scenario was read; layers that choose have rules by now.
+      facts.model = nullptr;
       for (const methods::RunFault& fault : faults_of(*info, facts))
         errors.push_back({scenario_.file, 0, fmt::format("run '{}': {}", runs[i].label, fault.what), fault.remedy});
     }

@@ -86,6 +86,12 @@ TEST(Topology, PushGapIsThatOfTheClosedForm) {
   EXPECT_NEAR(push_gap({push_weights(ring)}), 1 - std::cos(std::acos(-1.0) / 9), 1e-9);
 }
 
+RunFaults faults_with(GraphNeeds needs, const spec::ParameterValues& values, std::size_t sites) {
+  spec::RunSpec run;
+  run.parameters = values;
+  return graph_faults(needs, {.run = run, .sites = sites});
+}
+
 TEST(Topology, ErdosRenyiHangsTogetherOrIsRefused) {
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     const Topology topology(choose_graph("erdos-renyi", "0.3"), 12, seed);
@@ -93,9 +99,9 @@ TEST(Topology, ErdosRenyiHangsTogetherOrIsRefused) {
     EXPECT_TRUE(topology.undirected());
   }
   EXPECT_EQ(*Topology(choose_graph("erdos-renyi", "1"), 6, 1).at(0).graph, graphs().at("complete").make(6, 1));
-  EXPECT_NE(graph_fault(GraphNeeds::undirected, choose_graph("erdos-renyi", "0.01"), 30).value().remedy.find("ln(n)"),
+  EXPECT_NE(faults_with(GraphNeeds::undirected, choose_graph("erdos-renyi", "0.01"), 30).front().remedy.find("ln(n)"),
             std::string::npos);
-  EXPECT_FALSE(graph_fault(GraphNeeds::undirected, choose_graph("erdos-renyi", "0.3"), 30));
+  EXPECT_TRUE(faults_with(GraphNeeds::undirected, choose_graph("erdos-renyi", "0.3"), 30).empty());
   EXPECT_THROW(Topology(choose_graph("erdos-renyi", "0.001"), 4, 1), InputError);
 }
 
@@ -105,11 +111,11 @@ TEST(Topology, AFileSaysEdgesOneALine) {
   const Topology topology(choose_graph("file", "0.5", path), 4, 1);
   EXPECT_EQ(topology.at(0).graph->to, (std::vector<std::vector<std::int32_t>>{{1}, {0, 2}, {1, 3}, {0}}));
   EXPECT_FALSE(topology.undirected());
-  EXPECT_NE(graph_fault(GraphNeeds::undirected, choose_graph("file", "0.5", path), 4).value().what.find("symmetric"),
+  EXPECT_NE(faults_with(GraphNeeds::undirected, choose_graph("file", "0.5", path), 4).front().what.find("symmetric"),
             std::string::npos);
-  EXPECT_FALSE(graph_fault(GraphNeeds::nothing, choose_graph("file", "0.5", path), 4));
-  EXPECT_TRUE(graph_fault(GraphNeeds::nothing, choose_graph("file"), 4)) << "without a file";
-  EXPECT_TRUE(graph_fault(GraphNeeds::nothing, choose_graph("ring", "0.5", path), 4)) << "a file without use";
+  EXPECT_TRUE(faults_with(GraphNeeds::nothing, choose_graph("file", "0.5", path), 4).empty());
+  EXPECT_FALSE(faults_with(GraphNeeds::nothing, choose_graph("file"), 4).empty()) << "without a file";
+  EXPECT_FALSE(faults_with(GraphNeeds::nothing, choose_graph("ring", "0.5", path), 4).empty()) << "a file without use";
 }
 
 std::vector<std::string> faults_of(const std::string& text, std::size_t sites) {

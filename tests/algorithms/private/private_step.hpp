@@ -85,7 +85,7 @@ struct PrivateStep {
   }
   models::Gradient run(const std::string& algorithm, const spec::ParameterValues& given, std::int64_t number = 0) {
     const algorithms::SynchronousMethod& info = algorithms::algorithm_registry().at(algorithm);
-    spec::ParameterValues values = algorithms::default_parameters(info);
+    spec::ParameterValues values = methods::default_parameters(info);
     for (const auto& [name, value] : given) values.at(name) = value;
     const std::unique_ptr<algorithms::Algorithm> instance = make_algorithm(info, values);
     step.begin(number, samples, batch);
